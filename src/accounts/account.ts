@@ -1,0 +1,91 @@
+/** A member's own pages: the front page, wallet and statement, and the change of password. */
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import type { Deps } from '../deps.ts'
+import { balanceOf, statementOf } from '../ledger/wallet.ts'
+import { isLanguage, LANGUAGE_COOKIE } from '../web/languages.ts'
+import { safeReturnTo } from '../web/return-to.ts'
+import { hashPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, verifyPassword } from './password.ts'
+import { browserScope, requireUser, sessionOf, signInUrl, startSession } from './session.ts'
+import { groupsOf } from './users.ts'
+
+const STATEMENT_LINES = 50
+const YEAR_SECONDS = 31_536_000
+
+const PasswordForm = z.object({
+  current_password: z.string().min(1).max(1_000),
+  new_password: z.string().min(PASSWORD_LENGTH_MIN).max(PASSWORD_LENGTH_MAX),
+  return_to: z.string().optional(),
+})
+
+/** GET /, /account and /account/password, POST /account/password and /language. */
+export async function accountRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
+  browserScope(app, deps)
+
+  app.get('/', async (request, reply) => {
+    const { session } = request
+    const balance = session === undefined ? undefined : await balanceOf(deps.db, session.user.id)
+    return reply.page('home', { balance })
+  })
+
+  app.post('/language', async (request, reply) => {
+    const { language, return_to } = (request.body ?? {}) as Record<string, unknown>
+    if (isLanguage(language)) {
+      const secure = deps.config.production
+      reply.setCookie(LANGUAGE_COOKIE, language, { path: '/', sameSite: 'lax', secure, maxAge: YEAR_SECONDS })
+    }
+    return reply.redirect(safeReturnTo(return_to), 303)
+  })
+
+  passwordRoutes(app, deps)
+
+  await app.register(async (own) => {
+    own.addHook('preHandler', requireUser)
+    own.get('/account', async (request, reply) => {
+      const { user } = sessionOf(request)
+      const [balance, statement] = await Promise.all([
+        balanceOf(deps.db, user.id),
+        statementOf(deps.db, user.id, STATEMENT_LINES),
+      ])
+      return reply.page('account', { balance, statement, groups: groupsOf(user) })
+    })
+  })
+}
+
+/** Outside requireUser's scope, which sends holders of a one-time password here. */
+function passwordRoutes(app: FastifyInstance, deps: Deps): void {
+  app.get<{ Querystring: Record<string, unknown> }>('/account/password', async (request, reply) => {
+    if (request.session === undefined) return reply.redirect(signInUrl('/account/password'), 303)
+    return reply.page('password', { returnTo: safeReturnTo(request.query.return_to), problem: undefined })
+  })
+
+  app.post('/account/password', async (request, reply) => {
+    const { user } = sessionOf(request)
+    const form = PasswordForm.safeParse(request.body)
+    const returnTo = safeReturnTo((request.body as Record<string, unknown>).return_to)
+    const again = (problem: 'too_short' | 'wrong_password' | 'same_password') =>
+      reply.page('password', { returnTo, problem }, { status: 400 })
+    if (!form.success) return again('too_short')
+
+    const { current_password, new_password } = form.data
+    const row = await deps.db
+      .selectFrom('users')
+      .where('id', '=', user.id)
+      .select('password_hash')
+      .executeTakeFirst()
+    if (!(await verifyPassword(current_password, row?.password_hash))) return again('wrong_password')
+    if (current_password === new_password) return again('same_password')
+    const password_hash = await hashPassword(new_password)
+    await deps.db.transaction().execute(async (tx) => {
+      await tx
+        .updateTable('users')
+        .set({ password_hash, must_change_password: false, updated_at: deps.clock() })
+        .where('id', '=', user.id)
+        .execute()
+      // Whoever else knew the old password is signed out with it.
+      await tx.deleteFrom('sessions').where('user_id', '=', user.id).execute()
+    })
+    await startSession(request, reply, user.id, ['pwd'], deps)
+    return reply.redirect(returnTo, 303)
+  })
+}

@@ -1,0 +1,144 @@
+/**
+ * Sign-in sessions: a random cookie in the browser, its hash in Postgres. Also the hooks of the browser scope:
+ * who is asking, and is this form ours.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../config.ts'
+import type { Db } from '../database/connection.ts'
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import { randomToken, sha256 } from '../secrets.ts'
+import { verifyForm } from '../web/form-guard.ts'
+import { isBarred, type User, userColumns } from './users.ts'
+
+const SESSION_DAYS = 14
+const DAY_MS = 86_400_000
+const AGENT_LENGTH_MAX = 300
+
+export type Session = {
+  id: bigint
+  /** The cookie's value. Known here only while the request lasts. */
+  token: string
+  auth_time: Date
+  amr: string[]
+  user: User & { must_change_password: boolean }
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    session: Session | undefined
+    /** What form tokens are bound to before there is a session. */
+    visitorToken: string | undefined
+  }
+}
+
+const cookieName = (config: Config) => (config.production ? '__Host-session' : 'tessera_session')
+const visitorCookieName = (config: Config) => (config.production ? '__Host-visitor' : 'tessera_visitor')
+const cookieOptions = (config: Config) =>
+  ({ path: '/', httpOnly: true, sameSite: 'lax', secure: config.production }) as const
+
+/** Adds to a scope: `request.session`, and the form check on everything that is not GET or HEAD. */
+export function browserScope(app: FastifyInstance, deps: Deps): void {
+  app.addHook('preHandler', async (request, reply) => {
+    await loadSession(request, reply, deps)
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      verifyForm(request, request.session?.token ?? request.visitorToken, deps)
+    }
+  })
+}
+
+async function loadSession(request: FastifyRequest, reply: FastifyReply, deps: Deps): Promise<void> {
+  const token = request.cookies[cookieName(deps.config)]
+  if (token !== undefined) request.session = await findSession(deps.db, token, deps.clock())
+  if (request.session !== undefined) return
+  request.visitorToken = request.cookies[visitorCookieName(deps.config)]
+  if (request.visitorToken === undefined) {
+    request.visitorToken = randomToken()
+    reply.setCookie(visitorCookieName(deps.config), request.visitorToken, cookieOptions(deps.config))
+  }
+}
+
+/** The live session of a cookie value; none when it has ended or its user is barred. */
+export async function findSession(db: Db, token: string, now: Date): Promise<Session | undefined> {
+  const row = await db
+    .selectFrom('sessions')
+    .innerJoin('users', 'users.id', 'sessions.user_id')
+    .where('sessions.token_hash', '=', sha256(token))
+    .where('sessions.expires_at', '>', now)
+    .select(userColumns)
+    .select(['sessions.id as session_id', 'sessions.auth_time', 'sessions.amr', 'users.must_change_password'])
+    .executeTakeFirst()
+  if (row === undefined || isBarred(row, now)) return undefined
+  const { session_id, auth_time, amr, ...user } = row
+  return { id: session_id, token, auth_time, amr, user }
+}
+
+/** Starts a session and gives the browser a new cookie, ending the session it may have had: no fixation. */
+export async function startSession(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  user_id: bigint,
+  amr: string[],
+  deps: Deps,
+): Promise<void> {
+  const now = deps.clock()
+  const token = randomToken()
+  if (request.session !== undefined) await endSession(request, reply, deps)
+  await deps.db
+    .insertInto('sessions')
+    .values({
+      token_hash: sha256(token),
+      user_id,
+      auth_time: now,
+      amr,
+      ip: request.ip,
+      agent: (request.headers['user-agent'] ?? '').slice(0, AGENT_LENGTH_MAX),
+      expires_at: new Date(now.getTime() + SESSION_DAYS * DAY_MS),
+    })
+    .execute()
+  reply.setCookie(cookieName(deps.config), token, {
+    ...cookieOptions(deps.config),
+    maxAge: (SESSION_DAYS * DAY_MS) / 1000,
+  })
+}
+
+/** Ends this browser's session. */
+export async function endSession(request: FastifyRequest, reply: FastifyReply, deps: Deps): Promise<void> {
+  if (request.session !== undefined) {
+    await deps.db.deleteFrom('sessions').where('id', '=', request.session.id).execute()
+  }
+  reply.clearCookie(cookieName(deps.config), cookieOptions(deps.config))
+}
+
+/** The address of the sign-in page that comes back to `returnTo`, a path of ours. */
+export function signInUrl(returnTo: string): string {
+  return `/sign-in?return_to=${encodeURIComponent(returnTo)}`
+}
+
+/**
+ * preHandler of scopes that need a member: sends a page's reader to sign in and back, refuses a form. An account
+ * on a one-time password may go nowhere but to its change.
+ */
+export async function requireUser(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  if (request.session === undefined) {
+    if (request.method === 'GET') return reply.redirect(signInUrl(request.url), 303) as unknown as undefined
+    throw new AppError('sign_in_required', 'Sign in first')
+  }
+  if (request.session.user.must_change_password) {
+    return reply.redirect(
+      `/account/password?return_to=${encodeURIComponent(request.url)}`,
+      303,
+    ) as unknown as undefined
+  }
+}
+
+/** preHandler after requireUser: administrators only. */
+export async function requireAdmin(request: FastifyRequest): Promise<void> {
+  if (!request.session?.user.is_admin) throw new AppError('forbidden', 'Only administrators may do this')
+}
+
+/** The session of a request that has passed requireUser. */
+export function sessionOf(request: FastifyRequest): Session {
+  if (request.session === undefined) throw new AppError('sign_in_required', 'Sign in first')
+  return request.session
+}

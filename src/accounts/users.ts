@@ -1,0 +1,99 @@
+/** People: who they are, which groups they are in, and whether they may come in at all. */
+import { sql } from 'kysely'
+import type { Db, Tx } from '../database/connection.ts'
+import { violatedConstraint } from '../database/connection.ts'
+import { AppError } from '../errors.ts'
+
+/** A member as the rest of the program sees one. */
+export type User = {
+  id: bigint
+  username: string
+  name: string | null
+  email: string | null
+  email_verified: boolean
+  avatar_url: string | null
+  trust_level: number
+  is_admin: boolean
+  is_moderator: boolean
+  suspended_till: Date | null
+  is_banned: boolean
+  custom_groups: string[]
+}
+
+/** The columns of `User`, for any query that has the users table in its from clause. */
+export const userColumns = [
+  'users.id',
+  'users.username',
+  'users.name',
+  'users.email',
+  'users.email_verified',
+  'users.avatar_url',
+  'users.trust_level',
+  'users.is_admin',
+  'users.is_moderator',
+  'users.suspended_till',
+  'users.is_banned',
+  sql<string[]>`(
+      select coalesce(array_agg(g.name order by lower(g.name)), '{}') from user_groups as g where g.user_id = users.id
+    )`.as('custom_groups'),
+] as const
+
+/**
+ * The groups of a member, as userinfo shows them and group rules read them: trust levels cumulatively, then
+ * admins, moderators, and custom groups by name (decisions.md 2.2).
+ */
+export function groupsOf(
+  user: Pick<User, 'trust_level' | 'is_admin' | 'is_moderator' | 'custom_groups'>,
+): string[] {
+  const groups = Array.from({ length: user.trust_level + 1 }, (_, level) => `trust_level_${level}`)
+  if (user.is_admin) groups.push('admins')
+  if (user.is_moderator) groups.push('moderators')
+  return [...groups, ...user.custom_groups]
+}
+
+/** Banned and suspended members cannot sign in, and what they hold stops working at its next use. */
+export function isBarred(user: Pick<User, 'is_banned' | 'suspended_till'>, now: Date): boolean {
+  return user.is_banned || (user.suspended_till !== null && user.suspended_till > now)
+}
+
+export async function findUserByUsername(db: Db, username: string): Promise<User | undefined> {
+  return db
+    .selectFrom('users')
+    .where(sql`lower(users.username)`, '=', sql<string>`lower(${username})`)
+    .select(userColumns)
+    .executeTakeFirst()
+}
+
+export type NewUser = {
+  username: string
+  password_hash: string
+  must_change_password?: boolean
+  name?: string
+  email?: string
+  trust_level?: number
+  is_admin?: boolean
+  groups?: string[]
+}
+
+/** Creates a local account and returns its id. Throws conflict when the username is taken in any case. */
+export async function createUser(db: Db, { groups = [], ...values }: NewUser): Promise<bigint> {
+  try {
+    return await db.transaction().execute(async (tx) => {
+      const { id } = await tx.insertInto('users').values(values).returning('id').executeTakeFirstOrThrow()
+      await addGroups(tx, id, groups)
+      return id
+    })
+  } catch (error) {
+    if (violatedConstraint(error) === 'users_username_key')
+      throw new AppError('conflict', 'This username is taken')
+    throw error
+  }
+}
+
+async function addGroups(tx: Tx, user_id: bigint, names: string[]): Promise<void> {
+  if (names.length === 0) return
+  await tx
+    .insertInto('user_groups')
+    .values(names.map((name) => ({ user_id, name })))
+    .execute()
+}

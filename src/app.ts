@@ -1,0 +1,76 @@
+/** The application as a table of contents: what is mounted where, in order, and who answers when nothing does. */
+import { fastifyCookie } from '@fastify/cookie'
+import { fastifyFormbody } from '@fastify/formbody'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
+import { accountRoutes } from './accounts/account.ts'
+import { signInRoutes } from './accounts/sign-in.ts'
+import type { Deps } from './deps.ts'
+import { AppError } from './errors.ts'
+import { healthRoutes } from './health.ts'
+import { loggerOptions, logRequests } from './log.ts'
+import { registerAssets } from './web/assets.ts'
+import { registerPages, sendPageError } from './web/pages.ts'
+import {
+  BODY_BYTES_MAX,
+  isCleanValue,
+  malformed,
+  type Parameters,
+  parseParameters,
+} from './web/parameters.ts'
+
+const PATH_PARAMETER_LENGTH_MAX = 200
+
+/** Builds the application over its dependencies. The caller listens, and closes. */
+export async function buildApp(deps: Deps): Promise<FastifyInstance> {
+  const app = Fastify({
+    logger: loggerOptions(deps.config),
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: deps.config.TRUST_PROXY ?? false,
+    bodyLimit: BODY_BYTES_MAX,
+    // An undecodable path: no scope is chosen yet, and with it no page and no format of errors.
+    frameworkErrors: (_error, _request, reply) =>
+      reply.code(400).send({ error: 'malformed_request', message: 'The path cannot be decoded' }),
+    routerOptions: { maxParamLength: PATH_PARAMETER_LENGTH_MAX, querystringParser: parseQuery },
+  })
+  await app.register(fastifyCookie)
+  await app.register(fastifyFormbody, { parser: parseParameters })
+  await registerPages(app, deps)
+  logRequests(app)
+  refuseUncleanText(app)
+  app.setErrorHandler((error, request, reply) => sendPageError(error, request, reply))
+  app.setNotFoundHandler((request, reply) => notFound(request, reply))
+
+  registerAssets(app)
+  healthRoutes(app, deps)
+  await app.register(signInRoutes, deps)
+  await app.register(accountRoutes, deps)
+  return app
+}
+
+const UNREADABLE_QUERY = Symbol('unreadable query')
+
+/** The router must not throw, so what is wrong with a query is kept for the hook that may. */
+function parseQuery(text: string): Parameters {
+  try {
+    return parseParameters(text)
+  } catch (error) {
+    return Object.assign(Object.create(null), { [UNREADABLE_QUERY]: error })
+  }
+}
+
+/** Nothing that Postgres cannot store, or that two readers would read differently, gets past this point. */
+function refuseUncleanText(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request) => {
+    const unreadable = (request.query as Record<symbol, unknown>)[UNREADABLE_QUERY]
+    if (unreadable !== undefined) throw unreadable
+    if (!isCleanValue(request.params)) throw malformed('The path is not valid UTF-8 text')
+  })
+  app.addHook('preValidation', async (request) => {
+    if (!Buffer.isBuffer(request.body) && !isCleanValue(request.body))
+      throw malformed('The body is not valid UTF-8 text')
+  })
+}
+
+function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return sendPageError(new AppError('not_found', 'There is nothing at this address'), request, reply)
+}

@@ -1,0 +1,285 @@
+/** Row types, one per table, in the order of the migrations. The only place where rows are typed. */
+import type { ColumnType, Generated, JSONColumnType } from 'kysely'
+
+/** Set by the database at insert and never again. */
+type Identity = ColumnType<bigint, never, never>
+type CreatedAt = ColumnType<Date, never, never>
+type Nullable<T> = ColumnType<T | null, T | null | undefined, T | null>
+export type Book = 'live' | 'test'
+
+export type UsersTable = {
+  id: Identity
+  username: string
+  name: Nullable<string>
+  email: Nullable<string>
+  email_verified: Generated<boolean>
+  avatar_url: Nullable<string>
+  trust_level: Generated<number>
+  is_admin: Generated<boolean>
+  is_moderator: Generated<boolean>
+  suspended_till: Nullable<Date>
+  is_banned: Generated<boolean>
+  password_hash: Nullable<string>
+  must_change_password: Generated<boolean>
+  forum_id: Nullable<bigint>
+  created_at: CreatedAt
+  updated_at: Generated<Date>
+}
+
+export type UserGroupsTable = { user_id: bigint; name: string; created_at: CreatedAt }
+
+export type SessionsTable = {
+  id: Identity
+  token_hash: Buffer
+  user_id: bigint
+  auth_time: Date
+  amr: string[]
+  ip: string
+  agent: string
+  created_at: CreatedAt
+  expires_at: Date
+}
+
+export type SignInAttemptsTable = {
+  id: Identity
+  account: string
+  address: string
+  attempted_at: Date
+  succeeded: Generated<boolean>
+  created_at: CreatedAt
+}
+
+export type AuditLogTable = {
+  id: Identity
+  actor_id: Nullable<bigint>
+  action: string
+  subject: string
+  detail: JSONColumnType<Record<string, unknown>>
+  ip: Nullable<string>
+  created_at: CreatedAt
+}
+
+export type OauthAppsTable = {
+  id: Identity
+  client_id: string
+  owner_id: bigint
+  name: string
+  description: Generated<string>
+  redirect_uris: string[]
+  allow_groups: string[]
+  deny_groups: string[]
+  created_at: Generated<Date>
+}
+
+export type AppSecretsTable = {
+  id: Identity
+  app_id: bigint
+  secret_hash: Buffer
+  created_at: CreatedAt
+  last_used_at: Nullable<Date>
+  expires_at: Nullable<Date>
+}
+
+export type ConsentsTable = {
+  user_id: bigint
+  app_id: bigint
+  scopes: string[]
+  created_at: CreatedAt
+  updated_at: Generated<Date>
+}
+
+export type AuthorizationCodesTable = {
+  id: Identity
+  code_hash: Buffer
+  app_id: bigint
+  user_id: bigint
+  session_id: Nullable<bigint>
+  redirect_uri: string
+  redirect_uri_sent: boolean
+  scopes: string[]
+  nonce: Nullable<string>
+  code_challenge: Nullable<string>
+  auth_time: Date
+  amr: string[]
+  expires_at: Date
+  used_at: Nullable<Date>
+  created_at: CreatedAt
+}
+
+export type GrantsTable = {
+  id: Identity
+  code_id: Nullable<bigint>
+  app_id: bigint
+  user_id: bigint
+  session_id: Nullable<bigint>
+  scopes: string[]
+  auth_time: Date
+  amr: string[]
+  expires_at: Date
+  revoked_at: Nullable<Date>
+  created_at: CreatedAt
+}
+
+export type AccessTokensTable = {
+  id: Identity
+  token_hash: Buffer
+  grant_id: bigint
+  scopes: string[]
+  expires_at: Date
+  created_at: CreatedAt
+}
+
+export type RefreshTokensTable = {
+  id: Identity
+  token_hash: Buffer
+  grant_id: bigint
+  expires_at: Date
+  used_at: Nullable<Date>
+  created_at: CreatedAt
+}
+
+export type SigningKeysTable = {
+  id: Identity
+  kid: string
+  alg: 'RS256' | 'ES256'
+  public_jwk: JSONColumnType<Record<string, string>>
+  private_encrypted: Buffer
+  signs_from: Date
+  published_until: Nullable<Date>
+  created_at: CreatedAt
+}
+
+export type LedgerAccountsTable = {
+  id: Identity
+  book: Book
+  kind: 'wallet' | 'fee' | 'issuance'
+  user_id: Nullable<bigint>
+  /** Whole points; null for the fee account, whose balance is the sum of its entries. */
+  balance: Nullable<bigint>
+  created_at: CreatedAt
+}
+
+export type JournalKind = 'grant' | 'payment' | 'transfer' | 'refund' | 'reversal' | 'adjustment'
+
+/** Written by the database function post_journal only. */
+export type JournalTable = {
+  id: Identity
+  book: Book
+  kind: JournalKind
+  reference: string
+  actor_id: Nullable<bigint>
+  reason: Nullable<string>
+  posted_at: Date
+  created_at: CreatedAt
+}
+
+/** Written by the database function post_journal only. */
+export type EntriesTable = {
+  id: Identity
+  journal_id: bigint
+  account_id: bigint
+  book: Book
+  amount: bigint
+}
+
+export type SiteSettingsTable = {
+  name: string
+  value: string
+  updated_by: Nullable<bigint>
+  updated_at: Generated<Date>
+  created_at: CreatedAt
+}
+
+export type PaymentAppStatus = 'pending' | 'approved' | 'rejected' | 'suspended'
+
+export type PaymentAppsTable = {
+  id: Identity
+  payment_id: string
+  pid: Generated<bigint>
+  applicant_id: bigint
+  name: string
+  description: Generated<string>
+  callback_url: string
+  status: Generated<PaymentAppStatus>
+  review_reason: Nullable<string>
+  reviewed_by: Nullable<bigint>
+  reviewed_at: Nullable<Date>
+  /** Decimal text: points per unit of the merchant's currency. */
+  exchange_rate: Generated<string>
+  /** Decimal text, 0 to 1. */
+  fee_rate: Nullable<string>
+  created_at: CreatedAt
+  updated_at: Generated<Date>
+}
+
+export type PaymentAppKeyKind = 'token' | 'merchant_key' | 'platform_private_key'
+
+export type PaymentAppKeysTable = {
+  id: Identity
+  app_id: bigint
+  book: Generated<Book>
+  kind: PaymentAppKeyKind
+  value_encrypted: Buffer
+  valid_from: Generated<Date>
+  valid_to: Nullable<Date>
+  last_used_at: Nullable<Date>
+  created_at: CreatedAt
+}
+
+export type OrderStatus = 'unpaid' | 'paid' | 'expired' | 'closed' | 'refunded'
+
+export type OrdersTable = {
+  id: Identity
+  app_id: bigint
+  book: Generated<Book>
+  door: 'hmac' | 'gateway'
+  order_id: string
+  transaction_id: string
+  description: string
+  /** Whole points. */
+  amount: bigint
+  status: Generated<OrderStatus>
+  expires_at: Date
+  trade_no: Nullable<string>
+  protocol: Nullable<'v1' | 'v2'>
+  pid_sent: Nullable<string>
+  money: Nullable<string>
+  rate: Nullable<string>
+  type: Nullable<string>
+  param: Nullable<string>
+  notify_url: Nullable<string>
+  return_url: Nullable<string>
+  payer_id: Nullable<bigint>
+  fee: Nullable<bigint>
+  merchant_points: Nullable<bigint>
+  paid_at: Nullable<Date>
+  journal_id: Nullable<bigint>
+  created_at: Generated<Date>
+  updated_at: Generated<Date>
+}
+
+export type SchemaMigrationsTable = { name: string; checksum: string; applied_at: CreatedAt }
+
+export type Tables = {
+  schema_migrations: SchemaMigrationsTable
+  users: UsersTable
+  user_groups: UserGroupsTable
+  sessions: SessionsTable
+  sign_in_attempts: SignInAttemptsTable
+  audit_log: AuditLogTable
+  oauth_apps: OauthAppsTable
+  app_secrets: AppSecretsTable
+  consents: ConsentsTable
+  authorization_codes: AuthorizationCodesTable
+  grants: GrantsTable
+  access_tokens: AccessTokensTable
+  refresh_tokens: RefreshTokensTable
+  signing_keys: SigningKeysTable
+  ledger_accounts: LedgerAccountsTable
+  journal: JournalTable
+  entries: EntriesTable
+  site_settings: SiteSettingsTable
+  payment_apps: PaymentAppsTable
+  payment_app_keys: PaymentAppKeysTable
+  orders: OrdersTable
+}

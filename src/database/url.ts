@@ -1,0 +1,25 @@
+/** Which database this configuration means: DATABASE_URL, or the built-in Postgres under DATA_DIR. */
+import type { Config } from '../config.ts'
+
+/** A reachable database, and what ends it if it is ours. */
+export type DatabaseHandle = { url: string; stop: () => Promise<void> }
+
+/** Starts (or finds running) the built-in Postgres when DATABASE_URL is absent. */
+export async function provideDatabase(
+  config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>,
+): Promise<DatabaseHandle> {
+  if (config.DATABASE_URL !== undefined) return { url: config.DATABASE_URL, stop: async () => {} }
+  // Imported only here: production installs leave the binaries out.
+  const { startEmbedded } = await import('./embedded.ts')
+  return startEmbedded({ dataDir: config.DATA_DIR })
+}
+
+/** Runs a command over the configured database and stops what it started. */
+export async function withDatabaseUrl<T>(config: Config, command: (url: string) => Promise<T>): Promise<T> {
+  const database = await provideDatabase(config)
+  try {
+    return await command(database.url)
+  } finally {
+    await database.stop()
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * The one error that callers can cause. A code from a closed list says what went wrong; how it looks on the
+ * wire is decided once per scope, by that scope's renderer. Anything else that is thrown is a fault of ours
+ * and is answered without detail.
+ */
+
+/** Failures of pages and forms. */
+export type PageCode =
+  | 'malformed_request'
+  | 'not_found'
+  | 'forbidden'
+  | 'sign_in_required'
+  | 'form_expired'
+  | 'invalid_form'
+  | 'too_many_attempts'
+  | 'conflict'
+  | 'overloaded'
+
+/** OAuth 2.0 / OpenID Connect codes (RFC 6749, RFC 6750, OIDC Core; invalid_redirect_uri is RFC 7591's). */
+export type OAuthCode =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'invalid_redirect_uri'
+  | 'invalid_scope'
+  | 'invalid_token'
+  | 'insufficient_scope'
+  | 'access_denied'
+  | 'unsupported_grant_type'
+  | 'unsupported_response_type'
+  | 'login_required'
+  | 'consent_required'
+  | 'request_not_supported'
+  | 'request_uri_not_supported'
+  | 'registration_not_supported'
+
+/** HMAC payment API failures, named for their numbers in decisions.md 5.6. */
+export type PaymentCode =
+  | 'invalid_signature'
+  | 'stale_timestamp'
+  | 'parameter_missing'
+  | 'parameter_invalid'
+  | 'order_exists'
+  | 'order_not_found'
+  | 'payment_not_found'
+  | 'application_unusable'
+  | 'application_not_found'
+
+export type ErrorCode = PageCode | OAuthCode | PaymentCode
+
+export type ErrorOptions = {
+  /** Members that the scope's renderer may add to its answer. */
+  data?: Record<string, unknown>
+  /** For 429 and 503: whole seconds until another try makes sense. */
+  retry_after_seconds?: number
+  /** For the log only. */
+  detail?: string
+  cause?: unknown
+}
+
+/** A failure that the caller caused and may be told about: `message` is safe to show. */
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly data: Record<string, unknown> | undefined
+  readonly retry_after_seconds: number | undefined
+  readonly detail: string | undefined
+
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'AppError'
+    this.code = code
+    this.data = options.data
+    this.retry_after_seconds = options.retry_after_seconds
+    this.detail = options.detail
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * What a first start makes when nothing is configured: APP_SECRET, the signing key, an administrator. With a
+ * PUBLIC_URL that is not loopback nothing is invented; what is missing stops the start.
+ */
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { hashPassword } from './accounts/password.ts'
+import { createUser } from './accounts/users.ts'
+import { type Config, ConfigError } from './config.ts'
+import type { Db } from './database/connection.ts'
+import { AppError } from './errors.ts'
+import { ALNUM, randomText } from './secrets.ts'
+
+const SECRET_LENGTH = 64
+const PASSWORD_LENGTH = 16
+
+/** APP_SECRET as configured, or the one kept in DATA_DIR (made now, mode 0600, when there is none). */
+export async function provideAppSecret(config: Config): Promise<string> {
+  if (config.APP_SECRET !== undefined) return config.APP_SECRET
+  await mkdir(config.DATA_DIR, { recursive: true })
+  const path = join(config.DATA_DIR, 'app-secret')
+  try {
+    // Exclusive: of two processes that start together, one writes and both read.
+    await writeFile(path, randomText(SECRET_LENGTH, ALNUM), { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  return (await readFile(path, 'utf8')).trim()
+}
+
+/** A new administrator's sign-in, to be printed once. */
+export type FirstAdministrator = { username: string; password: string }
+
+/**
+ * Creates an administrator when there is none. With ADMIN_PASSWORD that is the password; otherwise a one-time
+ * password is made, which must be changed at the first sign-in. Throws ConfigError in production without one.
+ */
+export async function ensureAdministrator(db: Db, config: Config): Promise<FirstAdministrator | undefined> {
+  const existing = await db
+    .selectFrom('users')
+    .where('is_admin', '=', true)
+    .select('id')
+    .limit(1)
+    .executeTakeFirst()
+  if (existing !== undefined) return undefined
+  if (config.production && config.ADMIN_PASSWORD === undefined) {
+    throw new ConfigError(['ADMIN_PASSWORD is required for the first start: there is no administrator yet'])
+  }
+  const username = config.ADMIN_USERNAME
+  const password = config.ADMIN_PASSWORD ?? randomText(PASSWORD_LENGTH, ALNUM)
+  const must_change_password = config.ADMIN_PASSWORD === undefined
+  try {
+    const password_hash = await hashPassword(password)
+    await createUser(db, { username, password_hash, must_change_password, is_admin: true, trust_level: 4 })
+  } catch (error) {
+    // Another process that started at the same time was faster.
+    if (error instanceof AppError && error.code === 'conflict') return undefined
+    throw error
+  }
+  return must_change_password ? { username, password } : undefined
+}

@@ -1,0 +1,54 @@
+/**
+ * JSON logs. A request is logged by its route pattern, never its address: query strings carry keys and codes,
+ * paths carry transaction ids. Bodies and headers are not logged at all.
+ */
+import type { FastifyInstance, FastifyServerOptions } from 'fastify'
+import type { Config } from './config.ts'
+
+/** Should a credential ever be handed to the logger by mistake, these members are blotted out. */
+const CREDENTIALS = [
+  'authorization',
+  'cookie',
+  'password',
+  'client_secret',
+  'code',
+  'access_token',
+  'refresh_token',
+  'id_token',
+  'token',
+  'secret_key',
+  'key',
+  'sign',
+  'signature',
+]
+
+export function loggerOptions(config: Pick<Config, 'LOG_LEVEL'>) {
+  return {
+    level: config.LOG_LEVEL,
+    redact: {
+      paths: CREDENTIALS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]),
+      censor: '[redacted]',
+    },
+    serializers: {
+      // A database error's `detail` quotes the row it is about, so only its kind is logged.
+      err: (error: Error & { code?: string; constraint?: string; table?: string }) => ({
+        type: error.name,
+        message: error.message,
+        code: error.code,
+        constraint: error.constraint,
+        table: error.table,
+        stack: error.stack ?? '',
+      }),
+    },
+  } satisfies FastifyServerOptions['logger']
+}
+
+/** One line a request, once it is answered. Health checks come every few seconds and are left out. */
+export function logRequests(app: FastifyInstance): void {
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'none'
+    if (route === '/healthz' || route === '/readyz') return
+    const ms = Math.round(reply.elapsedTime)
+    request.log.info({ method: request.method, route, status: reply.statusCode, ms }, 'request')
+  })
+}

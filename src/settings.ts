@@ -1,0 +1,56 @@
+/**
+ * Site settings: the rules an administrator changes while the service runs. Each has a name, a default and a
+ * schema; values are text in Postgres, validated when written and again when read.
+ */
+import { z } from 'zod'
+import type { Db } from './database/connection.ts'
+
+/** A rate between 0 and 1 as exact decimal text. No float touches it: Postgres computes with it as numeric. */
+const rate = z
+  .string()
+  .regex(/^(0(\.\d{1,6})?|1(\.0{1,6})?)$/, 'must be a decimal between 0 and 1 with at most 6 places')
+
+const definitions = {
+  /** Share of a payment that the platform keeps, unless the application has a rate of its own. */
+  points_payment_fee_rate: rate.default('0.05'),
+  /** How long an unpaid order can be paid. */
+  order_expiry_minutes: z.coerce.number().int().min(1).max(10_080).default(30),
+  /** Trust level needed to register an OAuth application. */
+  apps_min_trust_level: z.coerce.number().int().min(0).max(4).default(0),
+  /** Trust level needed to apply for a payment application (interface.md: TL1). */
+  payment_apps_min_trust_level: z.coerce.number().int().min(1).max(4).default(1),
+}
+const schema = z.object(definitions)
+
+export type SettingValues = z.output<typeof schema>
+
+/** How long a process may act on a value that another process has changed. */
+const FRESH_MS = 2_000
+
+export type Settings = {
+  /** The values in force, at most 2 s old. */
+  read(): Promise<SettingValues>
+}
+
+export function openSettings(db: Db): Settings {
+  let cached: { values: Promise<SettingValues>; at: number } | undefined
+  return {
+    read() {
+      const now = performance.now()
+      if (cached === undefined || now - cached.at > FRESH_MS) {
+        const values = load(db)
+        cached = { values, at: now }
+        // A failed read must not be served again.
+        values.catch(() => {
+          cached = undefined
+        })
+      }
+      return cached.values
+    },
+  }
+}
+
+async function load(db: Db): Promise<SettingValues> {
+  const rows = await db.selectFrom('site_settings').select(['name', 'value']).execute()
+  return schema.parse(Object.fromEntries(rows.map((row) => [row.name, row.value])))
+}

@@ -1,0 +1,41 @@
+/** The few static files of the pages, kept in memory and addressed by content, so browsers never ask twice. */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { AppError } from '../errors.ts'
+
+const ASSETS_DIR = join(import.meta.dirname, '../../views/assets')
+const TYPES = {
+  'tessera.css': 'text/css; charset=utf-8',
+  'enhance.js': 'text/javascript; charset=utf-8',
+  'logo.svg': 'image/svg+xml',
+} as const
+
+type AssetName = keyof typeof TYPES
+
+const files = new Map(
+  (Object.keys(TYPES) as AssetName[]).map((name) => {
+    const body = readFileSync(join(ASSETS_DIR, name))
+    const version = createHash('sha256').update(body).digest('hex').slice(0, 12)
+    return [name as string, { body, version, type: TYPES[name] }]
+  }),
+)
+
+/** The address of an asset; it changes with the content. */
+export function assetUrl(name: AssetName): string {
+  return `/assets/${files.get(name)!.version}/${name}`
+}
+
+export function registerAssets(app: FastifyInstance): void {
+  app.get<{ Params: { version: string; name: string } }>('/assets/:version/:name', async (request, reply) => {
+    const file = files.get(request.params.name)
+    if (file === undefined) throw new AppError('not_found', 'No such file')
+    // An address of an older release still gets today's file, but must not be remembered as that release's.
+    const isCurrent = request.params.version === file.version
+    return reply
+      .header('cache-control', isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache')
+      .type(file.type)
+      .send(file.body)
+  })
+}

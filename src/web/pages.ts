@@ -1,0 +1,155 @@
+/** How pages are rendered: views, the data every page has, security headers, and failures as pages. */
+import { join } from 'node:path'
+import { fastifyView } from '@fastify/view'
+import { Eta } from 'eta'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { AppError, type PageCode } from '../errors.ts'
+import { assetUrl } from './assets.ts'
+import { FORM_TOKEN_FIELD, formToken } from './form-guard.ts'
+import { chooseLocale, LANGUAGE_COOKIE, type Locale } from './languages.ts'
+
+const VIEWS_DIR = join(import.meta.dirname, '../../views')
+
+export type PageOptions = {
+  status?: number
+  /** The page's form ends in a redirect to another origin (sign-in, consent, pay): decisions.md 3. */
+  leavesSite?: boolean
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    locale: Locale
+  }
+  interface FastifyReply {
+    /** Answers with a page. `data` is what the view reads as `it.…` beside the members that every page has. */
+    page(view: string, data: Record<string, unknown>, options?: PageOptions): FastifyReply
+  }
+}
+
+const STATUS = {
+  malformed_request: 400,
+  invalid_form: 400,
+  sign_in_required: 401,
+  forbidden: 403,
+  form_expired: 403,
+  not_found: 404,
+  conflict: 409,
+  too_many_attempts: 429,
+  overloaded: 503,
+} satisfies Record<PageCode, number>
+
+/** Adds `reply.page`, `request.locale` and the headers that every answer carries. */
+export async function registerPages(app: FastifyInstance, deps: Deps): Promise<void> {
+  const eta = new Eta({ views: VIEWS_DIR, cache: deps.config.production, autoTrim: false })
+  await app.register(fastifyView, { engine: { eta }, templates: VIEWS_DIR, propertyName: 'render' })
+
+  app.decorateRequest('locale', { getter: localeOf })
+  app.decorateReply('page', function (view, data, options = {}) {
+    return renderPage(this, view, data, options, deps)
+  })
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer')
+    if (deps.config.production) reply.header('strict-transport-security', 'max-age=31536000')
+  })
+}
+
+function localeOf(this: FastifyRequest): Locale {
+  return chooseLocale(this.cookies?.[LANGUAGE_COOKIE], this.headers['accept-language'])
+}
+
+function renderPage(
+  reply: FastifyReply,
+  view: string,
+  data: Record<string, unknown>,
+  { status = 200, leavesSite = false }: PageOptions,
+  deps: Deps,
+): FastifyReply {
+  const { request } = reply
+  const cookieToken = request.session?.token ?? request.visitorToken
+  reply
+    .code(status)
+    .header('cache-control', 'no-store')
+    .header('x-frame-options', 'DENY')
+    .header('content-security-policy', contentSecurityPolicy(leavesSite, deps.config.production))
+    .header('content-language', request.locale.language)
+    .header('vary', 'accept-language, cookie')
+    .type('text/html; charset=utf-8')
+  return (reply as FastifyReply & { render: FastifyReply['view'] }).render(view, {
+    ...request.locale,
+    user: request.session?.user,
+    path: request.url,
+    asset: assetUrl,
+    formTokenField: FORM_TOKEN_FIELD,
+    formToken: cookieToken === undefined ? '' : formToken(deps.secrets, cookieToken),
+    ...data,
+  })
+}
+
+/** Chromium checks a form's whole redirect chain against form-action, so forms that lead away name where to. */
+function contentSecurityPolicy(leavesSite: boolean, production: boolean): string {
+  const away = production ? ' https:' : ' https: http://127.0.0.1:* http://localhost:*'
+  return [
+    "default-src 'none'",
+    "style-src 'self'",
+    "script-src 'self'",
+    "img-src 'self' data: https:",
+    "connect-src 'self'",
+    `form-action 'self'${leavesSite ? away : ''}`,
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; ')
+}
+
+/** Whether the caller would rather have a page than JSON. Scripts (`*\/*`, application/json) get JSON. */
+export function wantsHtml(request: FastifyRequest): boolean {
+  const accept = request.headers.accept ?? ''
+  const html = accept.indexOf('text/html')
+  const json = accept.indexOf('application/json')
+  return html !== -1 && (json === -1 || html < json)
+}
+
+/** Renders a failure of the browser scope: a page for people, `{error, message, request_id}` for scripts. */
+export function sendPageError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const failure = asPageFailure(error, request)
+  if (failure.retry_after_seconds !== undefined) reply.header('retry-after', failure.retry_after_seconds)
+  if (!wantsHtml(request)) {
+    const { code, message } = failure
+    return reply
+      .code(failure.status)
+      .header('cache-control', 'no-store')
+      .send({ error: code, message, request_id: request.id })
+  }
+  return reply.page('error', { failure, requestId: request.id }, { status: failure.status })
+}
+
+type PageFailure = {
+  code: PageCode | 'internal_error'
+  status: number
+  message: string
+  retry_after_seconds?: number | undefined
+}
+
+function asPageFailure(error: unknown, request: FastifyRequest): PageFailure {
+  if (error instanceof AppError && error.code in STATUS) {
+    const code = error.code as PageCode
+    return {
+      code,
+      status: STATUS[code],
+      message: error.message,
+      retry_after_seconds: error.retry_after_seconds,
+    }
+  }
+  const status = clientFaultStatus(error)
+  if (status !== undefined) {
+    return { code: 'malformed_request', status, message: (error as Error).message }
+  }
+  request.log.error({ err: error }, 'request failed')
+  return { code: 'internal_error', status: 500, message: 'Something went wrong on our side' }
+}
+
+/** The 4xx status of an error that Fastify itself raised for what the caller sent (media type, size, syntax). */
+export function clientFaultStatus(error: unknown): number | undefined {
+  const status = (error as FastifyError | undefined)?.statusCode
+  return status !== undefined && status >= 400 && status < 500 ? status : undefined
+}

@@ -1,0 +1,68 @@
+/**
+ * One reading of form bodies, query strings and multipart bodies, with bounds, so that no two doors see
+ * different parameters in the same bytes. A doubled name becomes an array, which every schema refuses.
+ */
+import { AppError } from '../errors.ts'
+
+export const BODY_BYTES_MAX = 65_536
+const PARAMETERS_MAX = 100
+const NAME_LENGTH_MAX = 64
+const VALUE_BYTES_MAX = 8_192
+
+/** Parameters as received: decoded once, prototype-free. */
+export type Parameters = Record<string, string | string[]>
+
+const REPLACEMENT = '\uFFFD'
+
+/**
+ * Reads `application/x-www-form-urlencoded` text (WHATWG rules: `+` is a space, a stray `%` stays).
+ * Throws malformed_request for text that is not UTF-8, and beyond the bounds of decisions.md 11.
+ */
+export function parseParameters(text: string): Parameters {
+  return collect(new URLSearchParams(text))
+}
+
+/** Reads a `multipart/form-data` body with the platform's own parser. Files are refused: malformed_request. */
+export async function parseMultipart(body: Buffer, contentType: string): Promise<Parameters> {
+  let form: FormData
+  try {
+    form = await new Response(new Uint8Array(body), { headers: { 'content-type': contentType } }).formData()
+  } catch {
+    throw malformed('The multipart body cannot be read')
+  }
+  return collect(form)
+}
+
+function collect(pairs: Iterable<[string, unknown]>): Parameters {
+  const parameters: Parameters = Object.create(null)
+  let count = 0
+  for (const [name, value] of pairs) {
+    count += 1
+    if (count > PARAMETERS_MAX) throw malformed(`More than ${PARAMETERS_MAX} parameters`)
+    if (typeof value !== 'string') throw malformed('Files are not accepted')
+    if (name.length > NAME_LENGTH_MAX)
+      throw malformed(`A parameter name is longer than ${NAME_LENGTH_MAX} characters`)
+    if (Buffer.byteLength(value) > VALUE_BYTES_MAX)
+      throw malformed(`A value is longer than ${VALUE_BYTES_MAX} bytes`)
+    if (!isCleanText(name) || !isCleanText(value)) throw malformed('A parameter is not valid UTF-8 text')
+    const before = parameters[name]
+    parameters[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]
+  }
+  return parameters
+}
+
+/** Text that Postgres can store and that means the same everywhere: no NUL, no broken UTF-8, no lone surrogate. */
+export function isCleanText(text: string): boolean {
+  return !text.includes('\0') && !text.includes(REPLACEMENT) && text.isWellFormed()
+}
+
+/** Whether every string inside a parsed JSON value is clean. The value's depth is bounded by its size. */
+export function isCleanValue(value: unknown): boolean {
+  if (typeof value === 'string') return isCleanText(value)
+  if (typeof value !== 'object' || value === null) return true
+  return Object.entries(value).every(([name, inner]) => isCleanText(name) && isCleanValue(inner))
+}
+
+export function malformed(message: string): AppError {
+  return new AppError('malformed_request', message)
+}

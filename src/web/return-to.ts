@@ -1,0 +1,16 @@
+/** Where to go after sign-in: a path of ours or nowhere. */
+
+const OWN = 'https://own.invalid'
+
+/**
+ * The path and query to return to, or `/` for anything that a browser might read as another site: schemes,
+ * `//host`, backslashes, control characters.
+ */
+export function safeReturnTo(text: unknown): string {
+  if (typeof text !== 'string' || !text.startsWith('/') || /[\\\p{Cc}]/u.test(text)) return '/'
+  if (!URL.canParse(text, OWN)) return '/'
+  const url = new URL(text, OWN)
+  // The parsed form is what is sent on, so that a dot segment cannot leave `//host` behind.
+  if (url.origin !== OWN || url.pathname.startsWith('//')) return '/'
+  return url.pathname + url.search
+}

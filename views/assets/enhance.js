@@ -1,0 +1,28 @@
+// Comfort only: every page works without this file.
+for (const time of document.querySelectorAll('time[datetime]')) {
+  const moment = new Date(time.dateTime)
+  time.textContent = moment.toLocaleString(document.documentElement.lang, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+  })
+}
+
+for (const button of document.querySelectorAll('button[data-copy]')) {
+  button.hidden = false
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(button.dataset.copy)
+    button.dataset.copied = 'true'
+    setTimeout(() => delete button.dataset.copied, 1500)
+  })
+}
+
+// A second click on a sent form would only show the first one's answer later.
+for (const form of document.querySelectorAll('form[method="post"]')) {
+  form.addEventListener('submit', (event) => {
+    if (form.dataset.sent) event.preventDefault()
+    form.dataset.sent = 'true'
+  })
+}
+addEventListener('pageshow', () => {
+  for (const form of document.querySelectorAll('form[data-sent]')) delete form.dataset.sent
+})
