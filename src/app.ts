@@ -28,7 +28,7 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
     trustProxy: deps.config.TRUST_PROXY ?? false,
     bodyLimit: BODY_BYTES_MAX,
     // An undecodable path: no scope is chosen yet, and with it no page and no format of errors.
-    frameworkErrors: (_error, _request, reply) =>
+    frameworkErrors: (_error, _request, reply: FastifyReply) =>
       reply.code(400).send({ error: 'malformed_request', message: 'The path cannot be decoded' }),
     routerOptions: { maxParamLength: PATH_PARAMETER_LENGTH_MAX, querystringParser: parseQuery },
   })

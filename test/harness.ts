@@ -1,0 +1,166 @@
+/** The real application over a database of its own, with a clock that tests move, and a browser to walk it. */
+import { randomBytes } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
+import pg from 'pg'
+import { inject } from 'vitest'
+import { buildApp } from '../src/app.ts'
+import { type Config, loadConfig } from '../src/config.ts'
+import { openDatabase } from '../src/database/connection.ts'
+import type { Deps } from '../src/deps.ts'
+import { ensureSigningKey, openSigningKeys } from '../src/identity/keys.ts'
+import { makeSecrets } from '../src/secrets.ts'
+import { openSettings } from '../src/settings.ts'
+import { databaseUrl, TEMPLATE } from './global-setup.ts'
+
+export const START = new Date('2026-01-01T00:00:00Z')
+export const HTML = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8'
+
+export type TestApp = {
+  app: FastifyInstance
+  deps: Deps
+  db: Deps['db']
+  url: string
+  clock: { now(): Date; advance(ms: number): void }
+  close(): Promise<void>
+}
+
+/** Clones the template database: about 0.1 s, and no test sees another file's rows. */
+export async function createDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
+  const name = `test_${randomBytes(6).toString('hex')}`
+  const adminUrl = inject('adminUrl')
+  const run = async (statement: string) => {
+    const admin = new pg.Client({ connectionString: adminUrl })
+    await admin.connect()
+    await admin.query(statement)
+    await admin.end()
+  }
+  await run(`create database ${name} template ${TEMPLATE}`)
+  return { url: databaseUrl(adminUrl, name), drop: () => run(`drop database ${name} with (force)`) }
+}
+
+/** Starts the application for one test file. `env` is what the environment would say. */
+export async function startTestApp(env: Record<string, string> = {}): Promise<TestApp> {
+  const database = await createDatabase()
+  let now = START.getTime()
+  const clock = () => new Date(now)
+  const appSecret = 'a secret of the tests, which guards nothing at all'
+  const config: Config = loadConfig({
+    DATABASE_URL: database.url,
+    APP_SECRET: appSecret,
+    DATA_DIR: tmpdir(),
+    LOG_LEVEL: 'silent',
+    DATABASE_POOL_MAX: '12',
+    ...env,
+  })
+  const db = openDatabase(database.url, { max: config.DATABASE_POOL_MAX, onIdleError: () => {} })
+  const secrets = makeSecrets(appSecret)
+  await ensureSigningKey(db, secrets, clock())
+  const deps = {
+    config,
+    db,
+    clock,
+    secrets,
+    settings: openSettings(db),
+    signingKeys: openSigningKeys(db, secrets),
+  }
+  const app = await buildApp(deps)
+  await app.ready()
+  return {
+    app,
+    deps,
+    db,
+    url: config.PUBLIC_URL,
+    clock: { now: clock, advance: (ms) => void (now += ms) },
+    async close() {
+      await app.close()
+      await db.destroy()
+      await database.drop()
+    },
+  }
+}
+
+/** An answer as a browser sees it. `form` reads the hidden fields of the page's form with this action. */
+export type Page = {
+  status: number
+  body: string
+  location: string | undefined
+  headers: LightMyRequestResponse['headers']
+  form(action: string): Record<string, string>
+}
+
+export type Browser = {
+  get(path: string, headers?: Record<string, string>): Promise<Page>
+  /** Posts fields as they are: no form token is added. */
+  post(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Page>
+  /** Fills in the form with this action on the page and sends it, hidden fields included. */
+  submit(page: Page, action: string, fields?: Record<string, string>): Promise<Page>
+  cookies: Map<string, string>
+}
+
+/** A browser with a cookie jar. It follows no redirects: tests look at each. */
+export function browser({ app }: Pick<TestApp, 'app'>): Browser {
+  const cookies = new Map<string, string>()
+  async function send(
+    method: 'GET' | 'POST',
+    url: string,
+    payload: string | undefined,
+    headers: Record<string, string>,
+  ) {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const response = await app.inject({
+      method,
+      url,
+      headers: {
+        accept: HTML,
+        ...(cookie === '' ? {} : { cookie }),
+        ...(payload === undefined
+          ? {}
+          : { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }),
+        ...headers,
+      },
+      ...(payload === undefined ? {} : { payload }),
+    })
+    for (const { name, value, expires, maxAge } of response.cookies) {
+      const isGone = maxAge === 0 || (expires !== undefined && expires.getTime() <= 0)
+      if (isGone) cookies.delete(name)
+      else cookies.set(name, value)
+    }
+    return toPage(response)
+  }
+  const post: Browser['post'] = (path, fields, headers = {}) =>
+    send('POST', path, new URLSearchParams(fields).toString(), headers)
+  return {
+    cookies,
+    get: (path, headers = {}) => send('GET', path, undefined, headers),
+    post,
+    submit: (page, action, fields = {}) => post(action, { ...page.form(action), ...fields }),
+  }
+}
+
+function toPage(response: LightMyRequestResponse): Page {
+  const { body } = response
+  return {
+    status: response.statusCode,
+    body,
+    location: response.headers.location,
+    headers: response.headers,
+    form(action) {
+      const start = body.search(new RegExp(`<form[^>]*action="${action.replace(/[/?.]/g, '\\$&')}"`))
+      if (start === -1) throw new Error(`The page has no form with action ${action}`)
+      const html = body.slice(start, body.indexOf('</form>', start))
+      const inputs = [...html.matchAll(/<input type="hidden"[^>]*>/g)].map(([tag]) => tag)
+      return Object.fromEntries(inputs.map((tag) => [attribute(tag, 'name'), attribute(tag, 'value')]))
+    },
+  }
+}
+
+function attribute(tag: string, name: string): string {
+  const text = new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? ''
+  return text
+    .replace(/&lt;/g, '<')
+    .replace(/&gt;/g, '>')
+    .replace(/&quot;/g, '"')
+    .replace(/&#39;/g, "'")
+    .replace(/&amp;/g, '&')
+}

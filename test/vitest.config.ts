@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    root: import.meta.dirname,
+    globalSetup: './global-setup.ts',
+    reporters: [['default', { summary: false }], './reporter.ts'],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+})
