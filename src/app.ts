@@ -4,10 +4,12 @@ import { fastifyFormbody } from '@fastify/formbody'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { accountRoutes } from './accounts/account.ts'
 import { signInRoutes } from './accounts/sign-in.ts'
+import { adminPlugin } from './admin/plugin.ts'
 import type { Deps } from './deps.ts'
 import { AppError } from './errors.ts'
 import { healthRoutes } from './health.ts'
 import { loggerOptions, logRequests } from './log.ts'
+import { paymentPlugin } from './payment/plugin.ts'
 import { registerAssets } from './web/assets.ts'
 import { registerPages, sendPageError } from './web/pages.ts'
 import {
@@ -44,6 +46,8 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   healthRoutes(app, deps)
   await app.register(signInRoutes, deps)
   await app.register(accountRoutes, deps)
+  await app.register(paymentPlugin, deps)
+  await app.register(adminPlugin, deps)
   return app
 }
 

@@ -1,0 +1,49 @@
+/** The administrator's pages, over the verbs of the other areas. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { browserScope, requireAdmin, requireUser, sessionOf } from '../accounts/session.ts'
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import { proveBooks } from '../ledger/books.ts'
+import { reviewPaymentApp, reviewQueue } from '../payment/applications.ts'
+
+const ReviewForm = z.object({
+  decision: z.enum(['approve', 'reject']),
+  reason: z.string().trim().max(500).default(''),
+})
+
+/** GET /admin, POST /admin/payment-applications/:payment_id/review. */
+export async function adminPlugin(app: FastifyInstance, deps: Deps): Promise<void> {
+  browserScope(app, deps)
+  app.addHook('preHandler', requireUser)
+  app.addHook('preHandler', requireAdmin)
+
+  app.get('/admin', async (request, reply) => showAdmin(request, reply, deps, undefined))
+
+  app.post<{ Params: { payment_id: string } }>(
+    '/admin/payment-applications/:payment_id/review',
+    async (request, reply) => {
+      const { payment_id } = request.params
+      const form = ReviewForm.safeParse(request.body)
+      if (!form.success)
+        throw new AppError('invalid_form', 'The decision is missing or the reason is too long')
+      const { decision, reason } = form.data
+      if (decision === 'reject' && reason === '') return showAdmin(request, reply, deps, payment_id)
+      await reviewPaymentApp(deps, { payment_id, decision, reason, reviewer_id: sessionOf(request).user.id })
+      return reply.redirect('/admin', 303)
+    },
+  )
+}
+
+/** @param reasonMissing the application whose rejection came without a reason. */
+async function showAdmin(
+  _request: FastifyRequest,
+  reply: FastifyReply,
+  deps: Deps,
+  reasonMissing: string | undefined,
+) {
+  const [queue, books] = await Promise.all([reviewQueue(deps.db), proveBooks(deps.db)])
+  const isSound = books.every((invariant) => invariant.broken === 0n)
+  const status = reasonMissing === undefined ? 200 : 400
+  return reply.page('admin', { queue, books, isSound, reasonMissing }, { status })
+}

@@ -1,0 +1,68 @@
+/**
+ * Natural batching, the group commit of the money path: while one statement is in flight, callers that arrive
+ * wait together, and the next statement takes them all. No timer: a lone caller never waits for company.
+ */
+import { AppError } from '../errors.ts'
+
+export type BatcherOptions<Item, Outcome> = {
+  /** Runs many items in one transaction; outcomes in the order of the items. Must be safe to run again. */
+  run: (items: Item[]) => Promise<Outcome[]>
+  /** The most items of one transaction. */
+  itemsMax: number
+  /** The most callers that may wait; beyond, overloaded. */
+  queueMax: number
+}
+
+type Caller<Item, Outcome> = {
+  item: Item
+  resolve: (outcome: Outcome) => void
+  reject: (error: unknown) => void
+}
+
+/**
+ * Makes the function that callers use. It resolves only after the commit that holds the item. A transaction
+ * that fails as a whole is run again item by item, so one bad item harms nobody else. Throws overloaded.
+ */
+export function makeBatcher<Item, Outcome>(
+  options: BatcherOptions<Item, Outcome>,
+): (item: Item) => Promise<Outcome> {
+  const { run, itemsMax, queueMax } = options
+  const waiting: Caller<Item, Outcome>[] = []
+  let isRunning = false
+
+  async function drain(): Promise<void> {
+    isRunning = true
+    while (waiting.length > 0) await settle(waiting.splice(0, itemsMax), run)
+    isRunning = false
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      if (waiting.length >= queueMax) {
+        reject(new AppError('overloaded', 'Too many requests at once', { retry_after_seconds: 1 }))
+        return
+      }
+      waiting.push({ item, resolve, reject })
+      if (!isRunning) void drain()
+    })
+}
+
+async function settle<Item, Outcome>(
+  callers: Caller<Item, Outcome>[],
+  run: BatcherOptions<Item, Outcome>['run'],
+): Promise<void> {
+  try {
+    const outcomes = await run(callers.map((caller) => caller.item))
+    for (const [index, caller] of callers.entries()) caller.resolve(outcomes[index]!)
+  } catch {
+    // A connection lost at commit leaves the outcome unknown; running the item again finds out.
+    for (const caller of callers) {
+      try {
+        const [outcome] = await run([caller.item])
+        caller.resolve(outcome!)
+      } catch (error) {
+        caller.reject(error)
+      }
+    }
+  }
+}

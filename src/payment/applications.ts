@@ -1,0 +1,217 @@
+/** Payment applications: applied for by a member, approved by an administrator, known to merchants by their keys. */
+import { z } from 'zod'
+import { isLoopback } from '../config.ts'
+import type { Db, Tx } from '../database/connection.ts'
+import type { PaymentAppKeyKind, PaymentAppStatus } from '../database/tables.ts'
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import { ALNUM, LOWER_ALNUM, randomText, type Secrets } from '../secrets.ts'
+import { secretKeyOf } from './hmac/signature.ts'
+
+/**
+ * A callback address: absolute, https (http on loopback, outside production), and nothing after the path,
+ * because the signed parameters follow it. decisions.md 4.6.
+ */
+export function isCallbackUrl(text: string, production: boolean): boolean {
+  if (text.length > 1_000 || !URL.canParse(text) || /[\s\\?#\p{Cc}]/u.test(text)) return false
+  const url = new URL(text)
+  if (url.username !== '' || url.password !== '') return false
+  return url.protocol === 'https:' || (url.protocol === 'http:' && !production && isLoopback(text))
+}
+
+/** What an applicant fills in. */
+export const paymentAppForm = (production: boolean) =>
+  z.object({
+    name: z.string().trim().min(1).max(60),
+    description: z.string().trim().max(500),
+    callback_url: z
+      .string()
+      .trim()
+      .refine((text) => isCallbackUrl(text, production)),
+  })
+
+export type NewPaymentApp = { applicant_id: bigint; name: string; description: string; callback_url: string }
+
+/** The token and the Secret Key derived from it are told this once. */
+export type PaymentAppCredentials = {
+  id: bigint
+  payment_id: string
+  pid: bigint
+  token: string
+  secret_key: string
+  merchant_key: string
+}
+
+/** Applies for a payment application. Throws forbidden below trust level TL1 (interface.md, Limits). */
+export async function applyForPaymentApp(deps: Deps, app: NewPaymentApp): Promise<PaymentAppCredentials> {
+  const { payment_apps_min_trust_level } = await deps.settings.read()
+  const payment_id = `pay_${randomText(20, LOWER_ALNUM)}`
+  const token = `tk_${randomText(40, ALNUM)}`
+  const merchant_key = randomText(32, ALNUM)
+  return deps.db.transaction().execute(async (tx) => {
+    const row = await tx
+      .insertInto('payment_apps')
+      .columns(['payment_id', 'applicant_id', 'name', 'description', 'callback_url'])
+      .expression((eb) =>
+        eb
+          .selectFrom('users')
+          .where('users.id', '=', app.applicant_id)
+          .where('users.trust_level', '>=', payment_apps_min_trust_level)
+          .select([
+            eb.val(payment_id).as('payment_id'),
+            'users.id',
+            eb.val(app.name).as('name'),
+            eb.val(app.description).as('description'),
+            eb.val(app.callback_url).as('callback_url'),
+          ]),
+      )
+      .returning(['id', 'pid'])
+      .executeTakeFirst()
+    if (row === undefined) {
+      throw new AppError('forbidden', `Applying needs trust level ${payment_apps_min_trust_level}`)
+    }
+    await storeKey(tx, deps.secrets, row.id, 'token', token)
+    await storeKey(tx, deps.secrets, row.id, 'merchant_key', merchant_key)
+    return { ...row, payment_id, token, secret_key: secretKeyOf(token), merchant_key }
+  })
+}
+
+const keyContext = (app_id: bigint, kind: PaymentAppKeyKind) => `payment_app_keys ${app_id} ${kind}`
+
+async function storeKey(
+  tx: Tx,
+  secrets: Secrets,
+  app_id: bigint,
+  kind: PaymentAppKeyKind,
+  value: string,
+): Promise<void> {
+  const value_encrypted = secrets.encrypt(keyContext(app_id, kind), value)
+  await tx.insertInto('payment_app_keys').values({ app_id, kind, value_encrypted }).execute()
+}
+
+export type Review = {
+  payment_id: string
+  decision: 'approve' | 'reject'
+  /** Required to reject. */
+  reason: string
+  reviewer_id: bigint
+}
+
+/** Decides on a pending application and writes it to the audit log. Throws conflict when it is not pending (any more). */
+export async function reviewPaymentApp(
+  deps: Deps,
+  { payment_id, decision, reason, reviewer_id }: Review,
+): Promise<void> {
+  const now = deps.clock()
+  const status = decision === 'approve' ? 'approved' : 'rejected'
+  if (status === 'rejected' && reason === '') throw new AppError('invalid_form', 'A rejection needs a reason')
+  await deps.db.transaction().execute(async (tx) => {
+    const reviewed = await tx
+      .updateTable('payment_apps')
+      .set({
+        status,
+        review_reason: reason || null,
+        reviewed_by: reviewer_id,
+        reviewed_at: now,
+        updated_at: now,
+      })
+      .where('payment_id', '=', payment_id)
+      .where('status', '=', 'pending')
+      .returning('id')
+      .executeTakeFirst()
+    if (reviewed === undefined) throw new AppError('conflict', 'This application is not waiting for review')
+    await tx
+      .insertInto('audit_log')
+      .values({
+        actor_id: reviewer_id,
+        action: `payment_app.${decision}`,
+        subject: payment_id,
+        detail: JSON.stringify({ reason }),
+      })
+      .execute()
+  })
+}
+
+/** An application as the HMAC API needs it: who it is, and the tokens its signatures may be made with. */
+export type ApiApp = { id: bigint; status: PaymentAppStatus; tokens: string[] }
+
+/** Finds an application and its live tokens, the current one first. */
+export async function findApiApp(deps: Deps, payment_id: string): Promise<ApiApp | undefined> {
+  const rows = await deps.db
+    .selectFrom('payment_apps as app')
+    .innerJoin('payment_app_keys as key', 'key.app_id', 'app.id')
+    .where('app.payment_id', '=', payment_id)
+    .where('key.kind', '=', 'token')
+    .where('key.book', '=', 'live')
+    .where((eb) => eb.or([eb('key.valid_to', 'is', null), eb('key.valid_to', '>', deps.clock())]))
+    .orderBy('key.id', 'desc')
+    .select(['app.id', 'app.status', 'key.value_encrypted'])
+    .execute()
+  const first = rows[0]
+  if (first === undefined) return undefined
+  const context = keyContext(first.id, 'token')
+  return {
+    id: first.id,
+    status: first.status,
+    tokens: rows.map((row) => deps.secrets.decrypt(context, row.value_encrypted)),
+  }
+}
+
+/** The key of a kind that is in force. */
+export async function currentKey(deps: Deps, app_id: bigint, kind: PaymentAppKeyKind): Promise<string> {
+  const row = await deps.db
+    .selectFrom('payment_app_keys')
+    .where('app_id', '=', app_id)
+    .where('kind', '=', kind)
+    .where('book', '=', 'live')
+    .where('valid_to', 'is', null)
+    .select('value_encrypted')
+    .executeTakeFirstOrThrow()
+  return deps.secrets.decrypt(keyContext(app_id, kind), row.value_encrypted)
+}
+
+/** A member's own applications, newest first, with what each has taken in. */
+export async function applicationsOf(db: Db, applicant_id: bigint) {
+  return db
+    .selectFrom('payment_apps as app')
+    .where('app.applicant_id', '=', applicant_id)
+    .orderBy('app.id', 'desc')
+    .select((eb) => [
+      'app.id',
+      'app.payment_id',
+      'app.pid',
+      'app.name',
+      'app.description',
+      'app.callback_url',
+      'app.status',
+      'app.review_reason',
+      'app.exchange_rate',
+      'app.created_at',
+      eb
+        .selectFrom('orders')
+        .whereRef('orders.app_id', '=', 'app.id')
+        .where('orders.book', '=', 'live')
+        .select((e) => e.fn.coalesce(e.fn.sum<bigint>('orders.merchant_points'), e.lit(0)).as('points'))
+        .as('takings'),
+    ])
+    .execute()
+}
+
+/** Applications that wait for an administrator, oldest first. */
+export async function reviewQueue(db: Db) {
+  return db
+    .selectFrom('payment_apps as app')
+    .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
+    .where('app.status', '=', 'pending')
+    .orderBy('app.id')
+    .select([
+      'app.payment_id',
+      'app.name',
+      'app.description',
+      'app.callback_url',
+      'app.created_at',
+      'applicant.username',
+      'applicant.trust_level',
+    ])
+    .execute()
+}

@@ -1,0 +1,125 @@
+/**
+ * Signatures of the HMAC API: what is signed, with which key, and, when it does not fit, which mistake was
+ * probably made. Pure: knows neither HTTP nor SQL. decisions.md 5.2–5.3.
+ */
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+
+/** Flat parameters as received, decoded. */
+export type SignedParameters = Readonly<Record<string, string>>
+
+/** hex(SHA-256(token)): the Secret Key, also called token_hash. 64 lower-case hex characters. */
+export function secretKeyOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}
+
+/** `k=v` of every parameter except `signature`, by name in byte order, joined by `&`; values raw. */
+export function stringToSign(parameters: SignedParameters): string {
+  return join(sorted(without(parameters, 'signature')))
+}
+
+/** Lower-case hex HMAC-SHA-256; the key's 64 characters are used as ASCII, not decoded. */
+export function sign(key: string | Buffer, text: string): string {
+  return createHmac('sha256', key).update(text, 'utf8').digest('hex')
+}
+
+export type Verdict = { isValid: true } | { isValid: false; signed_string: string; hint: string }
+
+/**
+ * Checks `parameters.signature` in constant time against every accepted key.
+ * @param tokens the application's live tokens, the current one first.
+ */
+export function verifySignature(parameters: SignedParameters, tokens: readonly string[]): Verdict {
+  const received = parameters.signature ?? ''
+  const text = stringToSign(parameters)
+  // Clients that hash whatever they are given, and were given the Secret Key, sign with its hash.
+  const keys = tokens.map(secretKeyOf).flatMap((key) => [key, secretKeyOf(key)])
+  const texts = [text]
+  const nonEmpty = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''))
+  if (Object.keys(nonEmpty).length < Object.keys(parameters).length) texts.push(stringToSign(nonEmpty))
+  // Every combination is computed, so that time does not tell which one fitted.
+  const matches = texts.flatMap((candidate) => keys.map((key) => isSignature(received, sign(key, candidate))))
+  if (matches.includes(true)) return { isValid: true }
+  return { isValid: false, signed_string: text, hint: findMistake(parameters, received, text, tokens) }
+}
+
+function isSignature(received: string, expected: string): boolean {
+  if (!/^[0-9a-f]{64}$/i.test(received)) return false
+  return timingSafeEqual(Buffer.from(received, 'hex'), Buffer.from(expected, 'hex'))
+}
+
+/** Names the classic mistake that leads to the received signature, without telling the right one. */
+function findMistake(
+  parameters: SignedParameters,
+  received: string,
+  text: string,
+  tokens: readonly string[],
+): string {
+  if (received === '') return 'The parameter signature is missing.'
+  if (!/^[0-9a-f]{64}$/i.test(received)) return 'A signature is 64 hexadecimal characters: hex(HMAC-SHA-256).'
+  for (const token of tokens) {
+    const key = secretKeyOf(token)
+    if (isSignature(received, sign(token, text))) {
+      return 'The token itself was used as the key. Use its SHA-256 in hex: the Secret Key.'
+    }
+    if (isSignature(received, sign(Buffer.from(key, 'hex'), text))) {
+      return 'The Secret Key was decoded from hex. Use its 64 characters as they are.'
+    }
+    for (const [hint, candidate] of otherStrings(parameters)) {
+      if (isSignature(received, sign(key, candidate))) return hint
+    }
+  }
+  return 'No usual mistake explains it. Compare signed_string with what you sign, and check that the key is the SHA-256 of the current token.'
+}
+
+function otherStrings(parameters: SignedParameters): [hint: string, text: string][] {
+  const fields = Object.entries(without(parameters, 'signature'))
+  const encoded = sorted(Object.fromEntries(fields.map(([k, v]) => [k, encodeURIComponent(v)])))
+  const urlEncoded = 'The values were URL-encoded before signing. Sign the raw values.'
+  return [
+    [urlEncoded, join(encoded)],
+    [urlEncoded, join(encoded).replaceAll('%20', '+')],
+    ['The parameters were not sorted by name.', join(fields)],
+    ['The string must not end with &.', `${join(sorted(Object.fromEntries(fields)))}&`],
+    ...fields.map(([name]): [string, string] => [
+      `The parameter ${name} was sent but not signed. Every parameter except signature is signed.`,
+      stringToSign(without(parameters, name)),
+    ]),
+  ]
+}
+
+function without(parameters: SignedParameters, name: string): SignedParameters {
+  return Object.fromEntries(Object.entries(parameters).filter(([key]) => key !== name))
+}
+
+function sorted(parameters: SignedParameters): [string, string][] {
+  return Object.entries(parameters).sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+}
+
+function join(pairs: readonly (readonly [string, string])[]): string {
+  return pairs.map(([name, value]) => `${name}=${value}`).join('&')
+}
+
+/** ISO 8601 in UTC to the second, `Z` at the end: the form in which clients sign and compare times. */
+export function isoSeconds(moment: Date): string {
+  return `${moment.toISOString().slice(0, 19)}Z`
+}
+
+/** What a callback tells: exactly these seven, all canonical text. */
+export type CallbackFields = {
+  transaction_id: string
+  external_reference: string
+  amount: string
+  platform_fee: string
+  merchant_points: string
+  status: string
+  paid_at: string
+}
+
+/** callback_url with the seven fields and their signature; everything percent-encoded. decisions.md 5.9. */
+export function signedCallbackUrl(callbackUrl: string, fields: CallbackFields, token: string): string {
+  const signature = sign(secretKeyOf(token), stringToSign(fields))
+  const query = Object.entries({ ...fields, signature }).map(
+    ([name, value]) => `${name}=${encodeURIComponent(value)}`,
+  )
+  return `${callbackUrl}?${query.join('&')}`
+}

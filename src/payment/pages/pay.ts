@@ -1,0 +1,110 @@
+/** The buyer's page at payment_url: confirm and pay, or see what has become of the order. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { browserScope, requireUser, sessionOf } from '../../accounts/session.ts'
+import type { Deps } from '../../deps.ts'
+import { balanceOf } from '../../ledger/wallet.ts'
+import { currentKey } from '../applications.ts'
+import { isoSeconds, signedCallbackUrl } from '../hmac/signature.ts'
+import { isExpired, type PayOrder, type PayOutcome, statusWord, TRANSACTION_ID } from '../orders.ts'
+
+const PayForm = z.object({ expected_amount: z.string().regex(/^\d{1,16}$/) })
+
+type PayRequest = FastifyRequest<{ Params: { transaction_id: string } }>
+
+/** What a page says about an order that cannot be paid here and now. */
+type State = 'paid' | 'refunded' | 'paidByOther' | 'expired' | 'closed' | 'unusable'
+
+/** GET and POST /payment/pay/:transaction_id. */
+export function payPages(app: FastifyInstance, deps: Deps, payOrder: PayOrder): void {
+  browserScope(app, deps)
+  app.addHook('preHandler', requireUser)
+
+  app.get('/payment/pay/:transaction_id', async (request: PayRequest, reply) =>
+    showOrder(request, reply, deps, undefined),
+  )
+
+  app.post('/payment/pay/:transaction_id', async (request: PayRequest, reply) => {
+    const form = PayForm.safeParse(request.body)
+    const { transaction_id } = request.params
+    const payer_id = sessionOf(request).user.id
+    const outcome: PayOutcome =
+      form.success && TRANSACTION_ID.test(transaction_id)
+        ? await payOrder({ transaction_id, payer_id, expected_amount: BigInt(form.data.expected_amount) })
+        : 'changed'
+    if (outcome === 'paid' || outcome === 'paid_before') {
+      const order = await loadOrder(deps, transaction_id)
+      return reply.redirect(await callbackUrlOf(deps, order!), 303)
+    }
+    return showOrder(request, reply, deps, outcome)
+  })
+}
+
+async function loadOrder(deps: Deps, transaction_id: string) {
+  if (!TRANSACTION_ID.test(transaction_id)) return undefined
+  return deps.db
+    .selectFrom('orders')
+    .innerJoin('payment_apps as app', 'app.id', 'orders.app_id')
+    .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
+    .where('orders.transaction_id', '=', transaction_id)
+    .selectAll('orders')
+    .select([
+      'app.name as app_name',
+      'app.status as app_status',
+      'app.callback_url',
+      'applicant.username as applicant_username',
+      'applicant.trust_level as applicant_trust_level',
+    ])
+    .executeTakeFirst()
+}
+
+type LoadedOrder = NonNullable<Awaited<ReturnType<typeof loadOrder>>>
+
+/** Renders the page that fits the order now. A refused payment is answered with 409 and the reason. */
+async function showOrder(
+  request: PayRequest,
+  reply: FastifyReply,
+  deps: Deps,
+  refused: PayOutcome | undefined,
+) {
+  const order = await loadOrder(deps, request.params.transaction_id)
+  if (order === undefined)
+    return reply.page('pay-state', { state: 'notFound', order: undefined }, { status: 404 })
+  const { user } = sessionOf(request)
+  const shop = new URL(order.callback_url).origin
+  const state = stateFor(order, user.id, deps.clock())
+  if (state !== undefined) {
+    // Only the payer gets a fresh signed link: nobody else may tell the shop that they have paid.
+    const returnUrl = state === 'paid' ? await callbackUrlOf(deps, order) : shop
+    return reply.page('pay-state', { state, order, returnUrl }, { status: refused === undefined ? 200 : 409 })
+  }
+  const balance = await balanceOf(deps.db, user.id, order.book)
+  return reply.page(
+    'pay',
+    { order, shop, balance, hasChanged: refused === 'changed' },
+    { status: refused === undefined ? 200 : 409, leavesSite: true },
+  )
+}
+
+function stateFor(order: LoadedOrder, reader_id: bigint, now: Date): State | undefined {
+  if (order.status === 'paid' || order.status === 'refunded') {
+    return order.payer_id === reader_id ? order.status : 'paidByOther'
+  }
+  if (order.status === 'closed') return 'closed'
+  if (isExpired(order, now)) return 'expired'
+  return order.app_status === 'approved' ? undefined : 'unusable'
+}
+
+/** The signed way back of a paid order, made fresh each time. decisions.md 5.9. */
+async function callbackUrlOf(deps: Deps, order: LoadedOrder): Promise<string> {
+  const fields = {
+    transaction_id: order.transaction_id,
+    external_reference: order.order_id,
+    amount: String(order.amount),
+    platform_fee: String(order.fee),
+    merchant_points: String(order.merchant_points),
+    status: statusWord(order),
+    paid_at: isoSeconds(order.paid_at!),
+  }
+  return signedCallbackUrl(order.callback_url, fields, await currentKey(deps, order.app_id, 'token'))
+}

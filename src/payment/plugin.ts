@@ -1,0 +1,14 @@
+/** The payment area: the buyer's and the merchant's pages (browser), and the HMAC API (machine). */
+import type { FastifyInstance } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { hmacRoutes } from './hmac/routes.ts'
+import { makePayOrder } from './orders.ts'
+import { paymentAppPages } from './pages/applications.ts'
+import { payPages } from './pages/pay.ts'
+
+export async function paymentPlugin(app: FastifyInstance, deps: Deps): Promise<void> {
+  const payOrder = makePayOrder(deps)
+  await app.register(async (scope) => payPages(scope, deps, payOrder))
+  await app.register(paymentAppPages, deps)
+  await app.register(hmacRoutes, deps)
+}
