@@ -1,0 +1,145 @@
+// @ts-check
+/**
+ * "Sign in with Tessera": the authorization code flow of OAuth 2.0 / OpenID Connect with PKCE, by hand, to be copied.
+ * In a larger shop a certified client library does the same; here you see every check that it makes.
+ */
+import { createHash, createPublicKey, randomBytes, verify } from 'node:crypto'
+
+const TIMEOUT_MS = 10_000
+
+/** @typedef {{ state: string, nonce: string, verifier: string }} Attempt one sign-in under way; belongs to one browser */
+/** @typedef {{ sub: string, username: string }} Member `sub` never changes and is the key to store; a username may */
+
+/** A sign-in that must not succeed. `isDenied`: the visitor or a rule of Tessera said no, and nothing is broken. */
+export class SignInError extends Error {
+  /** @param {string} message */
+  constructor(message, isDenied = false) {
+    super(message)
+    this.isDenied = isDenied
+  }
+}
+
+/**
+ * Connects to one OAuth application.
+ * @param {{ url: string, clientId: string, clientSecret: string, redirectUri: string }} options
+ *   `redirectUri` must be registered character for character.
+ */
+export function openSignIn({ url, clientId, clientSecret, redirectUri }) {
+  return {
+    /**
+     * Begins a sign-in: keep `attempt` in the visitor's session, send the browser to `location`.
+     * @returns {{ attempt: Attempt, location: string }}
+     */
+    begin() {
+      const [state, nonce, verifier] = [random(), random(), random()]
+      const query = new URLSearchParams({
+        response_type: 'code',
+        client_id: clientId,
+        redirect_uri: redirectUri,
+        scope: 'openid profile',
+        // Comes back unchanged: the answer belongs to a sign-in that this browser began here.
+        state,
+        // Comes back inside the ID token: the token was made for this very sign-in.
+        nonce,
+        // PKCE: only who knows the verifier can redeem the code, even if the code is stolen on its way.
+        code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+        code_challenge_method: 'S256',
+      })
+      return { attempt: { state, nonce, verifier }, location: `${url}/oauth2/auth?${query}` }
+    },
+
+    /**
+     * Ends a sign-in: checks what the browser brought back and answers who the visitor is.
+     * @param {URLSearchParams} query
+     * @param {Attempt | undefined} attempt as kept in the session; use it once
+     * @returns {Promise<Member>}
+     */
+    async finish(query, attempt) {
+      if (attempt === undefined || query.get('state') !== attempt.state) {
+        throw new SignInError('This sign-in was not started in this browser')
+      }
+      const error = query.get('error')
+      if (error === 'access_denied') throw new SignInError('Access was denied', true)
+      if (error !== null)
+        throw new SignInError(`Tessera answered ${error}: ${query.get('error_description')}`)
+      const tokens = await redeem(query.get('code') ?? '', attempt.verifier)
+      const claims = await verifyIdToken(tokens.id_token, attempt.nonce)
+      const profile = await request('/oauth2/userinfo', {
+        headers: { authorization: `Bearer ${tokens.access_token}` },
+      })
+      if (profile.sub !== claims.sub) throw new SignInError('The profile is of somebody else')
+      return { sub: profile.sub, username: profile.username }
+    },
+  }
+
+  /**
+   * From server to server: the client secret never meets a browser.
+   * @param {string} code
+   * @param {string} code_verifier
+   */
+  function redeem(code, code_verifier) {
+    // RFC 6749 2.3.1: both halves are form-encoded before they are joined.
+    const credentials = `${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`
+    return request('/oauth2/token', {
+      method: 'POST',
+      headers: { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` },
+      body: new URLSearchParams({
+        grant_type: 'authorization_code',
+        code,
+        redirect_uri: redirectUri,
+        code_verifier,
+      }),
+    })
+  }
+
+  /**
+   * The claims of an ID token that Tessera signed, for this shop, for this sign-in, and not too long ago.
+   * @param {string} idToken three parts, base64url, joined by dots: header, claims, signature
+   * @param {string} nonce
+   */
+  async function verifyIdToken(idToken, nonce) {
+    const [head = '', body = '', signature = ''] = idToken.split('.')
+    const header = decode(head)
+    const claims = decode(body)
+    // The algorithm is ours to say: a token must not choose how it is checked.
+    if (header.alg !== 'RS256') throw new SignInError('The ID token is not signed with RS256')
+    const { keys } = await request('/oauth2/jwks', {})
+    const jwk = keys.find((/** @type {{ kid: string }} */ candidate) => candidate.kid === header.kid)
+    if (jwk === undefined) throw new SignInError('The ID token is signed with an unknown key')
+    const key = createPublicKey({ key: jwk, format: 'jwk' })
+    if (!verify('RSA-SHA256', Buffer.from(`${head}.${body}`), key, Buffer.from(signature, 'base64url'))) {
+      throw new SignInError('The signature of the ID token is wrong')
+    }
+    if (claims.iss !== url) throw new SignInError('The ID token is from somebody else')
+    if (claims.aud !== clientId) throw new SignInError('The ID token is for somebody else')
+    if (claims.nonce !== nonce) throw new SignInError('The ID token is of another sign-in')
+    if (!(claims.exp > Date.now() / 1000)) throw new SignInError('The ID token has expired')
+    return claims
+  }
+
+  /**
+   * @param {string} path
+   * @param {RequestInit} init
+   * @returns {Promise<Record<string, any>>}
+   */
+  async function request(path, init) {
+    const response = await fetch(`${url}${path}`, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const answer = /** @type {Record<string, any>} */ (await response.json())
+    if (!response.ok)
+      throw new SignInError(`Tessera refused ${path}: ${answer.error_description ?? answer.error}`)
+    return answer
+  }
+}
+
+/** 256 random bits as text that needs no escaping. */
+function random() {
+  return randomBytes(32).toString('base64url')
+}
+
+/**
+ * @param {string} part
+ * @returns {Record<string, any>}
+ */
+function decode(part) {
+  return JSON.parse(Buffer.from(part, 'base64url').toString())
+}

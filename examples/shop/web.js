@@ -1,0 +1,134 @@
+// @ts-check
+/** An ordinary little web server with sessions and guarded forms. Nothing here is about Tessera. */
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { messagePage } from './pages.js'
+
+/** @import { IncomingMessage, ServerResponse } from 'node:http' */
+/** @import { Attempt, Member } from './sign-in.js' */
+/**
+ * @typedef {{ id: string, formToken: string, member?: Member, attempt?: Attempt }} Session
+ * @typedef {{ url: URL, session: Session, response: ServerResponse }} Visit
+ * @typedef {(visit: Visit) => void | Promise<void>} Handler
+ */
+
+const SESSIONS_MAX = 1_000
+const BODY_BYTES_MAX = 4_096
+const FILES = { '/shop.css': 'text/css; charset=utf-8', '/sticker-pack.svg': 'image/svg+xml' }
+
+/** @type {Map<string, Session>} by the value of the cookie */
+const sessions = new Map()
+const files = new Map(
+  Object.entries(FILES).map(([path, type]) => {
+    return [path, { type, content: readFileSync(new URL(`.${path}`, import.meta.url)) }]
+  }),
+)
+
+/**
+ * @param {{ host: string, port: number, url: string, formTarget: string }} options
+ *   `url` is the shop's own; `formTarget` is another origin at which a form of ours may end.
+ * @param {(method: string, path: string) => Handler | undefined} findHandler
+ */
+export function startServer({ host, port, url: shopUrl, formTarget }, findHandler) {
+  const headers = {
+    'cache-control': 'no-store',
+    // A browser checks a form's whole way against form-action: the one that buys ends at the payment page.
+    'content-security-policy': `default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self' ${formTarget}; frame-ancestors 'none'; base-uri 'none'`,
+    // Addresses of ours carry codes and signatures, which no other site should see.
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+  }
+  const server = createServer((request, response) => {
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+    handle(request, response).catch((error) => {
+      console.error(error)
+      const text = `Nothing was lost. Try again in a moment. (${error.message})`
+      send(response, 502, messagePage(undefined, { title: 'That did not work', text }))
+    })
+  })
+  server.on('error', (error) => {
+    const isTaken = 'code' in error && error.code === 'EADDRINUSE'
+    console.error(isTaken ? `Port ${port} is taken: set SHOP_PORT to a free one.` : error.message)
+    process.exit(1)
+  })
+  server.listen(port, host, () => {
+    if (process.send === undefined) console.log(`The shop is at ${shopUrl}`)
+    else process.send('ready')
+  })
+  // Started by another program, the shop ends with it, however that ends.
+  process.on('disconnect', () => process.exit())
+
+  /**
+   * @param {IncomingMessage} request
+   * @param {ServerResponse} response
+   */
+  async function handle(request, response) {
+    const url = new URL(request.url ?? '/', shopUrl)
+    const file = files.get(url.pathname)
+    if (file !== undefined) return void response.setHeader('content-type', file.type).end(file.content)
+    const cookie = /(?:^|; )shop_session=([\w-]+)/.exec(request.headers.cookie ?? '')?.[1] ?? ''
+    const session = sessions.get(cookie) ?? startSession(response)
+    if (request.method === 'POST' && !(await isOwnForm(request, session))) {
+      const message = { title: 'This form has expired', text: 'Go back, reload the page and try again.' }
+      return send(response, 403, messagePage(session, message))
+    }
+    const handler = findHandler(request.method ?? 'GET', url.pathname)
+    if (handler !== undefined) return handler({ url, session, response })
+    send(response, 404, messagePage(session, { title: 'Nothing here', text: 'The address may be mistyped.' }))
+  }
+}
+
+/**
+ * Gives the browser a new session, in place of the one it may have had. Do so whenever somebody signs in: a cookie
+ * planted in the browser before must not become theirs.
+ * @param {ServerResponse} response
+ * @param {{ replaces?: Session, member?: Member }} options
+ */
+export function startSession(response, { replaces, ...who } = {}) {
+  if (replaces !== undefined) sessions.delete(replaces.id)
+  const session = { ...who, id: random(), formToken: random() }
+  sessions.set(session.id, session)
+  const [oldest] = sessions.keys()
+  if (sessions.size > SESSIONS_MAX && oldest !== undefined) sessions.delete(oldest)
+  // In production over https also `Secure`, and the name `__Host-shop_session`.
+  response.setHeader('set-cookie', `shop_session=${session.id}; Path=/; HttpOnly; SameSite=Lax`)
+  return session
+}
+
+/**
+ * Whether a form was sent from a page of ours: it repeats the session's secret, which other sites cannot read.
+ * @param {IncomingMessage} request
+ * @param {Session} session
+ */
+async function isOwnForm(request, session) {
+  let body = ''
+  for await (const chunk of request) {
+    body += chunk
+    if (body.length > BODY_BYTES_MAX) return false
+  }
+  const sent = Buffer.from(new URLSearchParams(body).get('form_token') ?? '')
+  const expected = Buffer.from(session.formToken)
+  return sent.length === expected.length && timingSafeEqual(sent, expected)
+}
+
+function random() {
+  return randomBytes(24).toString('base64url')
+}
+
+/**
+ * @param {ServerResponse} response
+ * @param {number} status
+ * @param {string} page
+ */
+export function send(response, status, page) {
+  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(page)
+}
+
+/**
+ * @param {ServerResponse} response
+ * @param {string} location
+ */
+export function redirect(response, location) {
+  response.writeHead(303, { location }).end()
+}
