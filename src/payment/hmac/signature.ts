@@ -3,6 +3,7 @@
  * probably made. Pure: knows neither HTTP nor SQL. decisions.md 5.2–5.3.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { canonicalString } from '../canonical.ts'
 
 /** Flat parameters as received, decoded. */
 export type SignedParameters = Readonly<Record<string, string>>
@@ -12,9 +13,9 @@ export function secretKeyOf(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }
 
-/** `k=v` of every parameter except `signature`, by name in byte order, joined by `&`; values raw. */
+/** The canonical string of every parameter except `signature`. */
 export function stringToSign(parameters: SignedParameters): string {
-  return join(sorted(without(parameters, 'signature')))
+  return canonicalString(without(parameters, 'signature'))
 }
 
 /** Lower-case hex HMAC-SHA-256; the key's 64 characters are used as ASCII, not decoded. */
@@ -72,31 +73,26 @@ function findMistake(
 }
 
 function otherStrings(parameters: SignedParameters): [hint: string, text: string][] {
-  const fields = Object.entries(without(parameters, 'signature'))
-  const encoded = sorted(Object.fromEntries(fields.map(([k, v]) => [k, encodeURIComponent(v)])))
+  const signed = without(parameters, 'signature')
+  const fields = Object.entries(signed)
+  const encoded = canonicalString(
+    Object.fromEntries(fields.map(([name, value]) => [name, encodeURIComponent(value)])),
+  )
   const urlEncoded = 'The values were URL-encoded before signing. Sign the raw values.'
   return [
-    [urlEncoded, join(encoded)],
-    [urlEncoded, join(encoded).replaceAll('%20', '+')],
-    ['The parameters were not sorted by name.', join(fields)],
-    ['The string must not end with &.', `${join(sorted(Object.fromEntries(fields)))}&`],
+    [urlEncoded, encoded],
+    [urlEncoded, encoded.replaceAll('%20', '+')],
+    ['The parameters were not sorted by name.', fields.map(([name, value]) => `${name}=${value}`).join('&')],
+    ['The string must not end with &.', `${canonicalString(signed)}&`],
     ...fields.map(([name]): [string, string] => [
       `The parameter ${name} was sent but not signed. Every parameter except signature is signed.`,
-      stringToSign(without(parameters, name)),
+      canonicalString(without(signed, name)),
     ]),
   ]
 }
 
 function without(parameters: SignedParameters, name: string): SignedParameters {
   return Object.fromEntries(Object.entries(parameters).filter(([key]) => key !== name))
-}
-
-function sorted(parameters: SignedParameters): [string, string][] {
-  return Object.entries(parameters).sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
-}
-
-function join(pairs: readonly (readonly [string, string])[]): string {
-  return pairs.map(([name, value]) => `${name}=${value}`).join('&')
 }
 
 /** ISO 8601 in UTC to the second, `Z` at the end: the form in which clients sign and compare times. */
