@@ -1,0 +1,158 @@
+/** The life of a payment application on the pages: applied for by a member, decided on by an administrator. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isCallbackUrl } from '../../src/payment/applications.ts'
+import { makePerson } from '../cast.ts'
+import { startTestApp, type TestApp } from '../harness.ts'
+import { merchantSign, post } from '../merchant.ts'
+
+let test: TestApp
+beforeAll(async () => {
+  test = await startTestApp()
+})
+afterAll(() => test.close())
+
+const PATH = '/payment/applications'
+const filled = { name: 'Tea House', description: 'Tea', callback_url: 'https://tea.example.org/paid' }
+const rows = () => test.db.selectFrom('payment_apps').selectAll().orderBy('id').execute()
+
+describe('applying', () => {
+  it('shows the credentials once, and the Merchant KEY on the card', async () => {
+    const bob = await makePerson(test, { username: 'bob', trust_level: 1 })
+    const client = await bob.signIn()
+    const created = await client.submit(await client.get(PATH), PATH, filled)
+    expect(created.status).toBe(201)
+    expect(created.headers['cache-control']).toBe('no-store')
+    const token = /tk_[A-Za-z0-9]{40}/.exec(created.body)?.[0]
+    const secretKey = />([0-9a-f]{64})</.exec(created.body)?.[1]
+    expect(token).toBeDefined()
+    expect(secretKey).toBeDefined()
+    const card = await client.get(PATH)
+    expect(card.body).not.toContain(token)
+    expect(card.body).not.toContain(secretKey)
+    expect(card.body).toMatch(/pay_[a-z0-9]{20}/)
+    expect(card.body).toMatch(/>[A-Za-z0-9]{32}</)
+    expect(card.body).toContain('Waiting for review')
+    const keys = await test.db.selectFrom('payment_app_keys').select(['kind', 'value_encrypted']).execute()
+    expect(keys.map((key) => key.kind).sort()).toEqual(['merchant_key', 'token'])
+    for (const key of keys) expect(key.value_encrypted.toString('latin1')).not.toContain(token!.slice(3))
+  })
+
+  it('needs trust level 1, on the page and in the verb', async () => {
+    const newcomer = await makePerson(test, { trust_level: 0 })
+    const client = await newcomer.signIn()
+    const page = await client.get(PATH)
+    expect(page.body).toContain('Applying needs trust level 1; yours is 0.')
+    const before = await rows()
+    const forced = await client.submit(page, '/sign-out', {}).then(async () => {
+      const again = await newcomer.signIn()
+      const form = (await again.get(PATH)).form('/sign-out')
+      return again.post(PATH, { ...form, ...filled })
+    })
+    expect(forced.status).toBe(403)
+    expect(await rows()).toEqual(before)
+  })
+
+  it('names what is wrong beside the field, keeps what was typed, and stores nothing', async () => {
+    const client = await (await makePerson(test)).signIn()
+    const before = await rows()
+    const answer = await client.submit(await client.get(PATH), PATH, {
+      name: 'x'.repeat(61),
+      description: 'y'.repeat(501),
+      callback_url: 'http://shop.example.org/cb?x=1',
+    })
+    expect(answer.status).toBe(400)
+    expect(answer.body.match(/aria-invalid="true"/g)).toHaveLength(3)
+    expect(answer.body).toContain('http://shop.example.org/cb?x=1')
+    expect(await rows()).toEqual(before)
+  })
+})
+
+describe('callback addresses', () => {
+  it.each([
+    ['https://shop.example.org/cb', true, true],
+    ['https://shop.example.org:8443/a/b', true, true],
+    ['http://127.0.0.1:4000/cb', true, false],
+    ['http://localhost/cb', true, false],
+    ['http://shop.example.org/cb', false, false],
+    ['https://shop.example.org/cb?x=1', false, false],
+    ['https://shop.example.org/cb?', false, false],
+    ['https://shop.example.org/cb#', false, false],
+    ['https://user@shop.example.org/cb', false, false],
+    ['https://sh\\op.example.org/cb', false, false],
+    ['javascript:alert(1)', false, false],
+    ['/cb', false, false],
+    ['', false, false],
+  ])('%s: %s in development, %s in production', (url, inDevelopment, inProduction) => {
+    expect(isCallbackUrl(url, false)).toBe(inDevelopment)
+    expect(isCallbackUrl(url, true)).toBe(inProduction)
+  })
+})
+
+describe('the review', () => {
+  async function applied() {
+    const bob = await makePerson(test, { username: 'bob' })
+    const client = await bob.signIn()
+    const created = await client.submit(await client.get(PATH), PATH, filled)
+    const payment_id = /pay_[a-z0-9]{20}/.exec(created.body)![0]
+    const token = /tk_[A-Za-z0-9]{40}/.exec(created.body)![0]
+    return { client, payment_id, token, review: `/admin/payment-applications/${payment_id}/review` }
+  }
+  const statusOf = async (payment_id: string) =>
+    (
+      await test.db
+        .selectFrom('payment_apps')
+        .where('payment_id', '=', payment_id)
+        .select('status')
+        .executeTakeFirstOrThrow()
+    ).status
+
+  it('by an administrator makes the application usable', async () => {
+    const { payment_id, token, review, client } = await applied()
+    const order = { amount: '5', description: 'Tea', order_id: 'one' }
+    const signed = { ...order, signature: merchantSign(token, order) }
+    const path = `/payment/pay/${payment_id}/process`
+    expect((await post(test, path, signed)).body).toMatchObject({ success: false, errors: [{ code: 1009 }] })
+    const admin = await (await makePerson(test, { is_admin: true })).signIn()
+    const decided = await admin.submit(await admin.get('/admin'), review, { decision: 'approve' })
+    expect(decided).toMatchObject({ status: 303, location: '/admin' })
+    expect((await post(test, path, signed)).status).toBe(200)
+    expect((await client.get(PATH)).body).toContain('Approved')
+    const audit = await test.db
+      .selectFrom('audit_log')
+      .where('subject', '=', payment_id)
+      .select('action')
+      .execute()
+    expect(audit).toEqual([{ action: 'payment_app.approve' }])
+  })
+
+  it('rejects only with a reason, which the applicant reads', async () => {
+    const { payment_id, review, client } = await applied()
+    const admin = await (await makePerson(test, { is_admin: true })).signIn()
+    const page = await admin.get('/admin')
+    const bare = await admin.submit(page, review, { decision: 'reject', reason: '  ' })
+    expect(bare.status).toBe(400)
+    expect(await statusOf(payment_id)).toBe('pending')
+    await admin.submit(page, review, { decision: 'reject', reason: 'Say more about the goods' })
+    expect(await statusOf(payment_id)).toBe('rejected')
+    expect((await client.get(PATH)).body).toContain('Say more about the goods')
+    const late = await admin.submit(page, review, { decision: 'approve' })
+    expect(late.status).toBe(409)
+    expect(await statusOf(payment_id)).toBe('rejected')
+  })
+
+  it('is closed to members, to visitors and to forms without the token', async () => {
+    const { payment_id, review, client } = await applied()
+    expect((await client.get('/admin')).status).toBe(403)
+    const own = (await client.get(PATH)).form(PATH)
+    expect((await client.post(review, { ...own, decision: 'approve' })).status).toBe(403)
+    const admin = await (await makePerson(test, { is_admin: true })).signIn()
+    expect((await admin.post(review, { decision: 'approve' })).status).toBe(403)
+    const form = (await admin.get('/admin')).form(review)
+    expect((await admin.post(review, { ...form, decision: 'perhaps' })).status).toBe(400)
+    expect(
+      (await admin.post('/admin/payment-applications/pay_none/review', { ...form, decision: 'approve' }))
+        .status,
+    ).toBe(409)
+    expect(await statusOf(payment_id)).toBe('pending')
+  })
+})

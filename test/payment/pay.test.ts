@@ -1,0 +1,365 @@
+/** The buyer's page: sign-in on the way, one payment per order, every state its own page, and the signed way back. */
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { balanceOf } from '../../src/ledger/wallet.ts'
+import { expireOrders } from '../../src/payment/orders.ts'
+import { expectSoundBooks } from '../books.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { browser, type Page, startTestApp, type TestApp } from '../harness.ts'
+import { type Merchant, makeMerchant } from '../merchant.ts'
+
+let test: TestApp
+let merchant: Merchant
+let alice: Person
+let count = 0
+
+beforeAll(async () => {
+  test = await startTestApp()
+  merchant = await makeMerchant(test)
+  alice = await makePerson(test, { points: 5_000n })
+})
+afterAll(async () => {
+  await merchant.close()
+  await test.close()
+})
+afterEach(() => expectSoundBooks(test.db))
+
+/** Initiates an order and answers the path of its pay page. */
+async function order(
+  amount = '120',
+  seller = merchant,
+): Promise<{ path: string; order_id: string; transaction_id: string }> {
+  const order_id = `pay-${++count}`
+  const { body } = await seller.process({ amount, description: 'Stickers <b>', order_id })
+  return {
+    path: new URL(String(body.payment_url)).pathname,
+    order_id,
+    transaction_id: String(body.transaction_id),
+  }
+}
+const balance = (person: Person) => balanceOf(test.db, person.id)
+const entriesOf = async (transaction_id: string) =>
+  (
+    await sql<{
+      n: bigint
+    }>`select count(*) as n from entries e join journal j on j.id = e.journal_id where j.reference = ${transaction_id}`.execute(
+      test.db,
+    )
+  ).rows[0]!.n
+const statusOf = async (transaction_id: string) =>
+  (
+    await test.db
+      .selectFrom('orders')
+      .where('transaction_id', '=', transaction_id)
+      .select('status')
+      .executeTakeFirstOrThrow()
+  ).status
+
+/** Asserts that a try to pay was refused with a page and moved nothing. */
+async function expectRefused(answer: Page, transaction_id: string, text: string, status = 409) {
+  expect(answer.status).toBe(status)
+  expect(answer.body).toContain(text)
+  expect(answer.location).toBeUndefined()
+  expect(await entriesOf(transaction_id)).toBe(0n)
+}
+
+describe('the way to paid', () => {
+  it('leads a visitor through sign-in to the page, the payment, and back to the shop with a signature', async () => {
+    const { path, order_id, transaction_id } = await order()
+    const visitor = browser(test)
+    const bounced = await visitor.get(path)
+    expect(bounced).toMatchObject({ status: 303, location: `/sign-in?return_to=${encodeURIComponent(path)}` })
+    const signInPage = await visitor.get(bounced.location!)
+    const signedIn = await visitor.submit(signInPage, '/sign-in', {
+      username: alice.username,
+      password: alice.password,
+    })
+    expect(signedIn).toMatchObject({ status: 303, location: path })
+
+    const page = await visitor.get(path)
+    expect(page.status).toBe(200)
+    for (const text of [
+      'Stickers &lt;b&gt;',
+      merchant.owner.username,
+      order_id,
+      '120',
+      '5,000',
+      '4,880',
+      'Pay 120 points',
+    ]) {
+      expect(page.body).toContain(text)
+    }
+    expect(page.headers['cache-control']).toBe('no-store')
+    expect(page.headers['content-security-policy']).toMatch(/frame-ancestors 'none'/)
+    expect(page.headers['content-security-policy']).toMatch(
+      /form-action 'self' https: http:\/\/127\.0\.0\.1:\*/,
+    )
+    expect(page.headers['x-frame-options']).toBe('DENY')
+
+    const sellerBefore = await balance(merchant.owner)
+    const paid = await visitor.submit(page, path)
+    expect(paid.status).toBe(303)
+    expect(await merchant.receive(paid.location!)).toEqual({
+      isGenuine: true,
+      fields: {
+        transaction_id,
+        external_reference: order_id,
+        amount: '120',
+        platform_fee: '6',
+        merchant_points: '114',
+        status: 'completed',
+        paid_at: test.clock.now().toISOString().replace('.000Z', 'Z'),
+        signature: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
+    })
+    expect(await balance(alice)).toBe(4_880n)
+    expect(await balance(merchant.owner)).toBe(sellerBefore + 114n)
+    expect((await merchant.query({ transaction_id })).body).toMatchObject({
+      status: 'completed',
+      platform_fee: 6,
+      merchant_points: 114,
+      paid_at: test.clock.now().toISOString().replace('.000Z', 'Z'),
+    })
+    const again = await merchant.process({ amount: '120', description: 'x', order_id })
+    expect(again).toMatchObject({
+      status: 400,
+      body: { error: 'Order already exists with status completed' },
+    })
+
+    const receipt = await visitor.get(path)
+    expect(receipt.status).toBe(200)
+    expect(receipt.body).toContain('Return to the shop')
+    const link = /href="(http:[^"]*signature[^"]*)"/.exec(receipt.body)![1]!.replaceAll('&amp;', '&')
+    expect((await merchant.receive(link)).isGenuine).toBe(true)
+    const statement = await visitor.get('/account')
+    expect(statement.body).toContain('−120')
+  })
+
+  it('charges once when the form is sent again, and leads back all the same', async () => {
+    const buyer = await makePerson(test, { points: 500n })
+    const { path, transaction_id } = await order()
+    const client = await buyer.signIn()
+    const page = await client.get(path)
+    await client.submit(page, path)
+    const again = await client.submit(page, path)
+    expect(again.status).toBe(303)
+    expect((await merchant.receive(again.location!)).isGenuine).toBe(true)
+    expect(await balance(buyer)).toBe(380n)
+    expect(await entriesOf(transaction_id)).toBe(3n)
+  })
+
+  it('lets the applicant pay an own order: only the fee is gone', async () => {
+    const seller = await makeMerchant(test)
+    const rich = await makePerson(test, { points: 200n })
+    const give = await order('200', seller)
+    const client = await rich.signIn()
+    await client.submit(await client.get(give.path), give.path)
+    expect(await balance(seller.owner)).toBe(190n)
+    const own = await order('100', seller)
+    const ownClient = await seller.owner.signIn()
+    const paid = await ownClient.submit(await ownClient.get(own.path), own.path)
+    expect(paid.status).toBe(303)
+    expect(await balance(seller.owner)).toBe(185n)
+    await seller.close()
+  })
+
+  it('takes no fee entry where the fee rounds down to nothing', async () => {
+    const { path, transaction_id } = await order('19')
+    const client = await alice.signIn()
+    await client.submit(await client.get(path), path)
+    expect((await merchant.query({ transaction_id })).body).toMatchObject({
+      platform_fee: 0,
+      merchant_points: 19,
+    })
+    expect(await entriesOf(transaction_id)).toBe(2n)
+  })
+
+  it('uses the application’s own fee rate before the site’s', async () => {
+    const seller = await makeMerchant(test)
+    await test.db
+      .updateTable('payment_apps')
+      .set({ fee_rate: '0.333333' })
+      .where('payment_id', '=', seller.payment_id)
+      .execute()
+    const { path, transaction_id } = await order('100', seller)
+    const client = await alice.signIn()
+    await client.submit(await client.get(path), path)
+    expect((await seller.query({ transaction_id })).body).toMatchObject({
+      platform_fee: 33,
+      merchant_points: 67,
+    })
+    await seller.close()
+  })
+})
+
+describe('an order that cannot be paid', () => {
+  it('says how many points are missing, and refuses the form', async () => {
+    const dora = await makePerson(test, { username: 'dora', points: 50n })
+    const { path, transaction_id } = await order()
+    const client = await dora.signIn()
+    const page = await client.get(path)
+    expect(page.body).toContain('You are 70 points short.')
+    expect(page.body).toMatch(/<button class="primary block" disabled/)
+    expect(page.body).toContain(new URL(merchant.callbackUrl).origin)
+    await expectRefused(await client.submit(page, path), transaction_id, 'You are 70 points short.')
+    expect(await balance(dora)).toBe(50n)
+    expect(await statusOf(transaction_id)).toBe('unpaid')
+  })
+
+  it('has expired by the clock, before any sweep and after it', async () => {
+    const { path, transaction_id } = await order()
+    const client = await alice.signIn()
+    const page = await client.get(path)
+    const before = await balance(alice)
+    test.clock.advance(30 * 60_000)
+    expect(await statusOf(transaction_id)).toBe('unpaid')
+    await expectRefused(await client.submit(page, path), transaction_id, 'The time to pay this order is over')
+    expect(await expireOrders(test.db, test.clock.now())).toBeGreaterThan(0)
+    expect(await statusOf(transaction_id)).toBe('expired')
+    await expectRefused(await client.submit(page, path), transaction_id, 'The time to pay this order is over')
+    expect((await client.get(path)).body).toContain('Return to the shop')
+    expect(await balance(alice)).toBe(before)
+  })
+
+  it('was paid by somebody else: the page says so and gives no signed link', async () => {
+    const { path, transaction_id } = await order()
+    const client = await alice.signIn()
+    const mallory = await makePerson(test, { username: 'mallory', points: 500n })
+    const stranger = await mallory.signIn()
+    const page = await stranger.get(path)
+    await client.submit(await client.get(path), path)
+    const late = await stranger.submit(page, path)
+    expect(late.status).toBe(409)
+    expect(late.body).toContain('Somebody else has paid this order')
+    expect(late.body).not.toContain('signature')
+    expect(late.body).not.toContain(alice.username)
+    expect(await balance(mallory)).toBe(500n)
+    expect(await entriesOf(transaction_id)).toBe(3n)
+  })
+
+  it.each([
+    [
+      'closed',
+      "update orders set status = 'closed' where transaction_id = $1",
+      'The merchant has cancelled this order',
+    ],
+    [
+      'of a suspended application',
+      "update payment_apps set status = 'suspended' where id = (select app_id from orders where transaction_id = $1)",
+      'This merchant cannot take payments at the moment',
+    ],
+  ])('is %s', async (_name, statement, text) => {
+    const seller = await makeMerchant(test)
+    const { path, transaction_id } = await order('120', seller)
+    const client = await alice.signIn()
+    const page = await client.get(path)
+    await sql.raw(statement.replace('$1', `'${transaction_id}'`)).execute(test.db)
+    await expectRefused(await client.submit(page, path), transaction_id, text)
+    const now = await client.get(path)
+    expect(now.status).toBe(200)
+    expect(now.body).toContain(new URL(seller.callbackUrl).origin)
+    await seller.close()
+  })
+
+  it('shows another amount than the one confirmed', async () => {
+    const { path, transaction_id } = await order()
+    const client = await alice.signIn()
+    const page = await client.get(path)
+    for (const expected_amount of ['1', '121', '-120', '', 'x', '12345678901234567890']) {
+      await expectRefused(
+        await client.submit(page, path, { expected_amount }),
+        transaction_id,
+        'The order changed',
+      )
+    }
+  })
+
+  it('does not exist', async () => {
+    const client = await alice.signIn()
+    for (const id of ['txn_000000000000000000000000', 'txn_x', 'pay_x', '%00', 'a%20b']) {
+      const page = await client.get(`/payment/pay/${id}`)
+      expect([400, 404]).toContain(page.status)
+      expect(page.body).toContain('<html')
+    }
+  })
+})
+
+describe('the form', () => {
+  it('is refused without the token of this session, or from a page of another site', async () => {
+    const { path, transaction_id } = await order()
+    const client = await alice.signIn()
+    const page = await client.get(path)
+    const form = page.form(path)
+    const other = await (await makePerson(test, { points: 500n })).signIn()
+    const stolen = (await other.get(path)).form(path)
+    const tries = [
+      client.post(path, { expected_amount: '120' }),
+      client.post(path, { ...form, form_token: '' }),
+      client.post(path, { ...form, form_token: stolen.form_token! }),
+      client.post(path, form, { 'sec-fetch-site': 'cross-site' }),
+      client.post(path, form, { 'sec-fetch-site': 'same-site' }),
+    ]
+    for (const answer of await Promise.all(tries))
+      await expectRefused(answer, transaction_id, 'This form has expired', 403)
+    const signedOut = browser(test)
+    const anonymous = await signedOut.post(path, form)
+    await expectRefused(anonymous, transaction_id, 'This form has expired', 403)
+    expect(await statusOf(transaction_id)).toBe('unpaid')
+  })
+})
+
+describe('races', () => {
+  it('one order paid twenty times at once by two buyers is paid once', async () => {
+    const { path, transaction_id } = await order()
+    const buyers = await Promise.all([
+      makePerson(test, { points: 10_000n }),
+      makePerson(test, { points: 10_000n }),
+    ])
+    const clients = await Promise.all(buyers.map((buyer) => buyer.signIn()))
+    const pages = await Promise.all(clients.map((client) => client.get(path)))
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => clients[i % 2]!.submit(pages[i % 2]!, path)),
+    )
+    const balances = await Promise.all(buyers.map(balance))
+    expect([...balances].sort()).toEqual([10_000n, 9_880n])
+    const winner = balances.indexOf(9_880n)
+    for (const [i, answer] of answers.entries()) expect(answer.status).toBe(i % 2 === winner ? 303 : 409)
+    expect(await entriesOf(transaction_id)).toBe(3n)
+  })
+
+  it('one wallet paying many orders at once never goes below zero', async () => {
+    const buyer = await makePerson(test, { points: 300n })
+    const client = await buyer.signIn()
+    const orders = await Promise.all(Array.from({ length: 10 }, () => order('100')))
+    const pages = await Promise.all(orders.map(({ path }) => client.get(path)))
+    const answers = await Promise.all(orders.map(({ path }, i) => client.submit(pages[i]!, path)))
+    expect(answers.filter((answer) => answer.status === 303)).toHaveLength(3)
+    expect(await balance(buyer)).toBe(0n)
+  })
+
+  it('two processes paying each other’s orders at once neither deadlock nor lose a point', async () => {
+    const { makePayOrder } = await import('../../src/payment/orders.ts')
+    const sellers = await Promise.all([makeMerchant(test), makeMerchant(test)])
+    for (const seller of sellers) {
+      const funding = await order('4000', seller)
+      const donor = await makePerson(test, { points: 4_000n })
+      const client = await donor.signIn()
+      await client.submit(await client.get(funding.path), funding.path)
+    }
+    const before = await Promise.all(sellers.map((seller) => balance(seller.owner)))
+    const lanes = [makePayOrder(test.deps), makePayOrder(test.deps)]
+    const orders = await Promise.all(Array.from({ length: 60 }, (_, i) => order('10', sellers[i % 2])))
+    const outcomes = await Promise.all(
+      orders.map(({ transaction_id }, i) =>
+        lanes[(i >> 1) % 2]!({
+          transaction_id,
+          payer_id: sellers[(i + 1) % 2]!.owner.id,
+          expected_amount: 10n,
+        }),
+      ),
+    )
+    expect(new Set(outcomes)).toEqual(new Set(['paid']))
+    expect(await Promise.all(sellers.map((seller) => balance(seller.owner)))).toEqual(before)
+    await Promise.all(sellers.map((seller) => seller.close()))
+  })
+})
