@@ -1,5 +1,5 @@
 /** One Postgres for the whole run, with one migrated template database that every test file clones. */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -19,6 +19,8 @@ export const TEMPLATE = 'tessera_template'
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env.TEST_DATABASE_URL
   const dataDir = await mkdtemp(join(tmpdir(), 'tessera-test-'))
+  // Run as root, Postgres runs as another user, who must be able to come in.
+  await chmod(dataDir, 0o755)
   // The databases of a test run need not survive a power cut.
   const settings = { fsync: 'off', max_connections: '200' }
   const server = given === undefined ? await startEmbedded({ dataDir, settings }) : undefined

@@ -1,0 +1,285 @@
+/** Local accounts: signing in and out, throttled guesses, sessions, forms and where they lead. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hashPassword, verifyPassword } from '../../src/accounts/password.ts'
+import { createUser, groupsOf } from '../../src/accounts/users.ts'
+import { sha256 } from '../../src/secrets.ts'
+import { safeReturnTo } from '../../src/web/return-to.ts'
+import { makePerson } from '../cast.ts'
+import { type Browser, browser, startTestApp, type TestApp } from '../harness.ts'
+
+let test: TestApp
+beforeAll(async () => {
+  test = await startTestApp({ TRUST_PROXY: '127.0.0.1' })
+})
+afterAll(() => test.close())
+
+const sessions = () => test.db.selectFrom('sessions').selectAll().execute()
+let addresses = 0
+/** Every try from an address of its own, unless the test says otherwise. */
+async function trySignIn(username: string, password: string, { client = browser(test), address = '' } = {}) {
+  const from = address || `198.51.${Math.floor(addresses / 250)}.${++addresses % 250}`
+  const page = await client.get('/sign-in')
+  return client.post(
+    '/sign-in',
+    { ...page.form('/sign-in'), username, password },
+    { 'x-forwarded-for': from },
+  )
+}
+
+describe('signing in', () => {
+  it('works with the name in any case, and keeps only a hash of the cookie', async () => {
+    const alice = await makePerson(test)
+    const client = browser(test)
+    const answer = await trySignIn(alice.username.toUpperCase(), alice.password, { client })
+    expect(answer).toMatchObject({ status: 303, location: '/' })
+    const token = client.cookies.get('tessera_session')!
+    const own = (await sessions()).filter((row) => row.user_id === alice.id)
+    expect(own).toHaveLength(1)
+    expect(own[0]!.token_hash).toEqual(sha256(token))
+    expect(String(answer.headers['set-cookie'])).toMatch(
+      /tessera_session=[^;]+; Max-Age=1209600; Path=\/; HttpOnly; SameSite=Lax/,
+    )
+    expect((await client.get('/')).body).toContain(alice.username)
+  })
+
+  it('answers a wrong password and an unknown name alike', async () => {
+    const alice = await makePerson(test)
+    const before = (await sessions()).length
+    const wrong = await trySignIn(alice.username, 'not it at all')
+    const unknown = await trySignIn('nobody-here', 'not it at all')
+    for (const answer of [wrong, unknown]) {
+      expect(answer.status).toBe(401)
+      expect(answer.body).toContain('The username or the password is wrong.')
+    }
+    const neutral = (body: string) => body.replace(/value="[^"]*"/g, '')
+    expect(neutral(wrong.body)).toBe(neutral(unknown.body))
+    expect((await sessions()).length).toBe(before)
+  })
+
+  it('is closed to banned and suspended members, whose open sessions stop at the next request', async () => {
+    const banned = await makePerson(test, { username: 'mallory' })
+    const suspended = await makePerson(test, { username: 'sid' })
+    const [first, second] = await Promise.all([banned.signIn(), suspended.signIn()])
+    await test.db.updateTable('users').set({ is_banned: true }).where('id', '=', banned.id).execute()
+    const until = new Date(test.clock.now().getTime() + 60_000)
+    await test.db.updateTable('users').set({ suspended_till: until }).where('id', '=', suspended.id).execute()
+    for (const client of [first, second]) expect(await client.get('/account')).toMatchObject({ status: 303 })
+    expect((await trySignIn(banned.username, banned.password)).body).toContain('suspended')
+    expect((await trySignIn(suspended.username, suspended.password)).status).toBe(401)
+    test.clock.advance(60_001)
+    expect((await trySignIn(suspended.username, suspended.password)).status).toBe(303)
+    expect((await trySignIn(banned.username, banned.password)).status).toBe(401)
+  })
+
+  it('gives a new session each time and ends the one before: a planted cookie is worth nothing', async () => {
+    const alice = await makePerson(test)
+    const client = await alice.signIn()
+    const first = client.cookies.get('tessera_session')
+    await trySignIn(alice.username, alice.password, { client })
+    expect(client.cookies.get('tessera_session')).not.toBe(first)
+    const old = browser(test)
+    old.cookies.set('tessera_session', first!)
+    expect((await old.get('/account')).status).toBe(303)
+    const fixed = browser(test)
+    fixed.cookies.set('tessera_session', 'chosen-by-an-attacker')
+    await trySignIn(alice.username, alice.password, { client: fixed })
+    expect(fixed.cookies.get('tessera_session')).not.toBe('chosen-by-an-attacker')
+  })
+
+  it('ends after 14 days, and with sign-out', async () => {
+    const alice = await makePerson(test)
+    const client = await alice.signIn()
+    const page = await client.get('/account')
+    expect(page.status).toBe(200)
+    const out = await client.submit(page, '/sign-out')
+    expect(out).toMatchObject({ status: 303, location: '/' })
+    expect((await client.get('/account')).status).toBe(303)
+    expect((await sessions()).filter((row) => row.user_id === alice.id)).toEqual([])
+    const lasting = await alice.signIn()
+    test.clock.advance(14 * 86_400_000)
+    expect((await lasting.get('/account')).status).toBe(303)
+  })
+
+  it('refuses a form without its token, from another site, or that lost its cookie', async () => {
+    const alice = await makePerson(test)
+    const fields = { username: alice.username, password: alice.password }
+    const client = browser(test)
+    const form = (await client.get('/sign-in')).form('/sign-in')
+    const tries: [Browser, Record<string, string>, Record<string, string>?][] = [
+      [client, fields],
+      [client, { ...form, ...fields, form_token: 'x' }],
+      [client, { ...form, ...fields }, { 'sec-fetch-site': 'cross-site' }],
+      [browser(test), { ...form, ...fields }],
+    ]
+    const before = (await sessions()).length
+    for (const [from, body, headers] of tries) {
+      expect((await from.post('/sign-in', body, headers)).status).toBe(403)
+    }
+    const response = await test.app.inject({
+      method: 'POST',
+      url: '/sign-in',
+      headers: {
+        origin: 'https://evil.example',
+        cookie: `tessera_visitor=${client.cookies.get('tessera_visitor')}`,
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+      payload: new URLSearchParams({ ...form, ...fields }).toString(),
+    })
+    expect(response.statusCode).toBe(403)
+    expect((await sessions()).length).toBe(before)
+  })
+})
+
+describe('throttling', () => {
+  it('refuses the eleventh guess at an account, also of guesses made at once, and lets time heal it', async () => {
+    const alice = await makePerson(test)
+    const guesses = await Promise.all(Array.from({ length: 25 }, () => trySignIn(alice.username, 'a guess')))
+    expect(guesses.filter((answer) => answer.status === 401)).toHaveLength(10)
+    expect(guesses.filter((answer) => answer.status === 429)).toHaveLength(15)
+    const blocked = await trySignIn(alice.username, alice.password)
+    expect(blocked.status).toBe(429)
+    expect(blocked.headers['retry-after']).toBe('30')
+    test.clock.advance(30_000)
+    expect((await trySignIn(alice.username, 'one more guess')).status).toBe(401)
+    expect((await trySignIn(alice.username, alice.password)).headers['retry-after']).toBe('60')
+    test.clock.advance(60_000)
+    expect((await trySignIn(alice.username, alice.password)).status).toBe(303)
+    expect((await trySignIn(alice.username, 'a typo')).status).toBe(401)
+  })
+
+  it('refuses guesses from one address at many accounts, and nobody else’s', async () => {
+    const address = '203.0.113.9'
+    const alice = await makePerson(test)
+    for (let i = 0; i < 30; i += 1)
+      expect((await trySignIn(`victim${i}`, 'a guess', { address })).status).toBe(401)
+    expect((await trySignIn(alice.username, alice.password, { address })).status).toBe(429)
+    expect((await trySignIn(alice.username, alice.password)).status).toBe(303)
+    test.clock.advance(15 * 60_000)
+    expect((await trySignIn(alice.username, alice.password, { address })).status).toBe(303)
+  })
+})
+
+describe('passwords', () => {
+  it('are argon2id, salted, and equal however the keyboard composed them', async () => {
+    const hash = await hashPassword('pässwörd-123')
+    expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+    expect(await hashPassword('pässwörd-123')).not.toBe(hash)
+    expect(await verifyPassword('pässwörd-123'.normalize('NFD'), hash)).toBe(true)
+    expect(await verifyPassword('passwörd-123', hash)).toBe(false)
+    expect(await verifyPassword('', null)).toBe(false)
+  })
+
+  it('match a hash made by another implementation', async () => {
+    // argon2 reference command line: `echo -n "password" | argon2 somesalt -id -t 2 -m 16 -p 1 -l 32`
+    const reference = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
+    expect(await verifyPassword('password', reference)).toBe(true)
+  })
+
+  it('change with the current one, and end every other session', async () => {
+    const alice = await makePerson(test)
+    const [client, elsewhere] = await Promise.all([alice.signIn(), alice.signIn()])
+    const page = await client.get('/account/password')
+    const change = (fields: Record<string, string>) => client.submit(page, '/account/password', fields)
+    expect((await change({ current_password: 'wrong', new_password: 'a new password' })).status).toBe(400)
+    expect((await change({ current_password: alice.password, new_password: 'short' })).status).toBe(400)
+    expect((await change({ current_password: alice.password, new_password: alice.password })).status).toBe(
+      400,
+    )
+    expect((await elsewhere.get('/account')).status).toBe(200)
+    expect((await change({ current_password: alice.password, new_password: 'a new password' })).status).toBe(
+      303,
+    )
+    expect((await client.get('/account')).status).toBe(200)
+    expect((await elsewhere.get('/account')).status).toBe(303)
+    expect((await trySignIn(alice.username, alice.password)).status).toBe(401)
+    expect((await trySignIn(alice.username, 'a new password')).status).toBe(303)
+  })
+
+  it('given once must be changed before anything else', async () => {
+    const id = await createUser(test.db, {
+      username: 'fresh',
+      password_hash: await hashPassword('a one-time word'),
+      must_change_password: true,
+    })
+    const client = browser(test)
+    await trySignIn('fresh', 'a one-time word', { client })
+    expect(await client.get('/account')).toMatchObject({
+      status: 303,
+      location: '/account/password?return_to=%2Faccount',
+    })
+    const page = await client.get('/account/password?return_to=%2Faccount')
+    expect(page.body).toContain('one-time password')
+    const changed = await client.submit(page, '/account/password', {
+      current_password: 'a one-time word',
+      new_password: 'my own password',
+    })
+    expect(changed).toMatchObject({ status: 303, location: '/account' })
+    expect((await client.get('/account')).status).toBe(200)
+    const row = await test.db
+      .selectFrom('users')
+      .where('id', '=', id)
+      .select('must_change_password')
+      .executeTakeFirst()
+    expect(row?.must_change_password).toBe(false)
+  })
+})
+
+describe('usernames', () => {
+  it('are unique in any case', async () => {
+    const password_hash = await hashPassword('does not matter')
+    await createUser(test.db, { username: 'Zoë', password_hash })
+    await expect(createUser(test.db, { username: 'zoË', password_hash })).rejects.toMatchObject({
+      code: 'conflict',
+    })
+  })
+})
+
+describe('groups', () => {
+  it('are cumulative trust levels, then roles, then custom groups', () => {
+    expect(
+      groupsOf({ trust_level: 2, is_admin: true, is_moderator: true, custom_groups: ['developers'] }),
+    ).toEqual(['trust_level_0', 'trust_level_1', 'trust_level_2', 'admins', 'moderators', 'developers'])
+    expect(groupsOf({ trust_level: 0, is_admin: false, is_moderator: false, custom_groups: [] })).toEqual([
+      'trust_level_0',
+    ])
+  })
+})
+
+describe('return_to', () => {
+  it.each([
+    ['/account', '/account'],
+    ['/oauth2/auth?a=1&b=%2F', '/oauth2/auth?a=1&b=%2F'],
+    ['/a/../account', '/account'],
+    ['//evil.example', '/'],
+    ['/\\evil.example', '/'],
+    ['\\\\evil.example', '/'],
+    ['/.//evil.example', '/'],
+    ['/..//evil.example', '/'],
+    ['/%09/evil.example', '/%09/evil.example'],
+    ['/\t/evil.example', '/'],
+    ['https://evil.example/', '/'],
+    ['javascript:alert(1)', '/'],
+    ['', '/'],
+    [undefined, '/'],
+    [['/a', '/b'], '/'],
+  ])('%j leads to %s', (given, expected) => {
+    expect(safeReturnTo(given)).toBe(expected)
+  })
+
+  it('is where sign-in leads, if it is ours', async () => {
+    const alice = await makePerson(test)
+    for (const [wish, expected] of [
+      ['/account', '/account'],
+      ['//evil.example', '/'],
+      ['https://evil.example', '/'],
+    ]) {
+      const client = browser(test)
+      const page = await client.get(`/sign-in?return_to=${encodeURIComponent(wish!)}`)
+      const answer = await client.submit(page, '/sign-in', {
+        username: alice.username,
+        password: alice.password,
+      })
+      expect(answer.location).toBe(expected)
+    }
+  })
+})

@@ -1,0 +1,266 @@
+/** What holds for every address: health, errors as page or JSON, headers, languages, and bad input that never yields a 500. */
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { en } from '../src/web/messages/en.ts'
+import { zhCN } from '../src/web/messages/zh-cn.ts'
+import { makePerson } from './cast.ts'
+import { browser, startTestApp, type TestApp } from './harness.ts'
+
+let test: TestApp
+beforeAll(async () => {
+  test = await startTestApp()
+})
+afterAll(() => test.close())
+
+describe('health', () => {
+  it('tells a running process from a ready one', async () => {
+    expect((await test.app.inject('/healthz')).json()).toEqual({ status: 'ok' })
+    const ready = await test.app.inject('/readyz')
+    expect(ready.json()).toEqual({
+      status: 'ready',
+      checks: { database: true, migrations: true, signing_key: true },
+    })
+    await sql`insert into schema_migrations (name, checksum) select name || '.old', checksum from schema_migrations limit 1`.execute(
+      test.db,
+    )
+    await sql`alter table schema_migrations rename to hidden`.execute(test.db)
+    const broken = await test.app.inject('/readyz')
+    expect(broken.statusCode).toBe(503)
+    expect(broken.json()).toMatchObject({ status: 'not ready', checks: { migrations: false } })
+    await sql`alter table hidden rename to schema_migrations`.execute(test.db)
+    expect((await test.app.inject('/readyz')).statusCode).toBe(200)
+  })
+})
+
+describe('errors', () => {
+  it('are pages for people and JSON for scripts, with a reference', async () => {
+    const page = await browser(test).get('/nowhere')
+    expect(page.status).toBe(404)
+    expect(page.body).toContain('Nothing here')
+    expect(page.body).toMatch(/Reference: <code>req-/)
+    const json = await test.app.inject({ url: '/nowhere', headers: { accept: 'application/json' } })
+    expect(json.statusCode).toBe(404)
+    expect(json.json()).toEqual({
+      error: 'not_found',
+      message: expect.any(String),
+      request_id: expect.stringMatching(/^req-/),
+    })
+  })
+
+  it('of ours tell nothing but the reference', async () => {
+    await sql`alter table users rename to gone`.execute(test.db)
+    const client = browser(test)
+    client.cookies.set('tessera_session', 'anything')
+    const page = await client.get('/account')
+    await sql`alter table gone rename to users`.execute(test.db)
+    expect(page.status).toBe(500)
+    expect(page.body).toContain('Something went wrong on our side')
+    expect(page.body).not.toMatch(/users|relation|select/i)
+  })
+})
+
+describe('pages', () => {
+  it('carry the headers that keep them from being framed, cached, leaked or scripted', async () => {
+    const { headers, body } = await browser(test).get('/sign-in')
+    expect(headers).toMatchObject({
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-frame-options': 'DENY',
+      'x-content-type-options': 'nosniff',
+    })
+    expect(headers['content-security-policy']).toBe(
+      "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data: https:; connect-src 'self'; form-action 'self' https: http://127.0.0.1:* http://localhost:*; frame-ancestors 'none'; base-uri 'none'",
+    )
+    expect(body).not.toMatch(/<script(?![^>]*src=)|style=|onclick=|https?:\/\//)
+  })
+
+  it('in production set __Host- cookies, demand https and open no loopback', async () => {
+    const live = await startTestApp({ PUBLIC_URL: 'https://id.example.org' })
+    const response = await live.app.inject({ url: '/sign-in', headers: { accept: 'text/html' } })
+    expect(String(response.headers['set-cookie'])).toMatch(
+      /^__Host-visitor=[^;]+; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+    )
+    expect(response.headers['strict-transport-security']).toBe('max-age=31536000')
+    expect(response.headers['content-security-policy']).toContain("form-action 'self' https:;")
+    await live.close()
+  })
+
+  it('speak the remembered language, else the browser’s, else English', async () => {
+    const get = async (headers: Record<string, string>) => (await browser(test).get('/sign-in', headers)).body
+    expect(await get({})).toContain('<html lang="en">')
+    expect(await get({ 'accept-language': 'zh-TW,en;q=0.5' })).toContain('<html lang="zh-CN">')
+    expect(await get({ 'accept-language': 'zh;q=0.3,en-GB' })).toContain('<html lang="en">')
+    expect(await get({ 'accept-language': 'fr,zh;q=0' })).toContain('<html lang="en">')
+    const client = browser(test)
+    const page = await client.get('/sign-in')
+    const switched = await client.submit(page, '/language', { language: 'zh-CN' })
+    expect(switched).toMatchObject({ status: 303, location: '/sign-in' })
+    expect((await client.get('/sign-in', { 'accept-language': 'en' })).body).toContain('<html lang="zh-CN">')
+    expect(
+      (await client.submit(page, '/language', { language: 'xx', return_to: '//evil.example' })).location,
+    ).toBe('/')
+  })
+
+  it('have every text in both languages, none of them empty', () => {
+    const paths = (value: unknown, at = ''): string[] =>
+      typeof value === 'object' && value !== null
+        ? Object.entries(value).flatMap(([key, inner]) => paths(inner, `${at}.${key}`))
+        : [`${at}:${typeof value}${value === '' ? ':empty' : ''}`]
+    expect(paths(zhCN)).toEqual(paths(en))
+    expect(paths(en).filter((path) => path.endsWith(':empty'))).toEqual([])
+  })
+
+  it('serve their few files from addresses that change with the content', async () => {
+    const { body } = await browser(test).get('/')
+    const links = [...body.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map((match) => match[1]!)
+    expect(links.length).toBeGreaterThan(2)
+    for (const link of new Set(links)) {
+      const file = await test.app.inject(link)
+      expect(file.statusCode).toBe(200)
+      expect(file.headers['cache-control']).toBe('public, max-age=31536000, immutable')
+      const old = await test.app.inject(link.replace(/[0-9a-f]{12}/, '000000000000'))
+      expect(old.headers['cache-control']).toBe('no-cache')
+    }
+    expect((await test.app.inject('/assets/x/..%2f..%2fpackage.json')).statusCode).toBe(404)
+  })
+})
+
+/** A repeatable stream of choices: the same seed tries the same requests again. */
+function random(seed: number) {
+  let state = seed
+  const next = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
+  return { pick: <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)]! }
+}
+
+describe('bad input', () => {
+  const nasty = [
+    '',
+    ' ',
+    '0',
+    '-1',
+    '1e9',
+    'NaN',
+    'null',
+    'x'.repeat(9_000),
+    '\0',
+    '\ud800',
+    '💥',
+    "' or 1=1 --",
+    '<script>',
+    '../..',
+    '__proto__',
+    '%',
+    '%zz',
+    'txn_000000000000000000000000',
+    '9'.repeat(40),
+  ]
+  const names = [
+    'username',
+    'password',
+    'return_to',
+    'form_token',
+    'language',
+    'amount',
+    'order_id',
+    'signature',
+    'transaction_id',
+    'expected_amount',
+    'name',
+    'callback_url',
+    'decision',
+    'reason',
+    'client_id',
+    'redirect_uri',
+    'response_type',
+    'scope',
+    'state',
+    'code',
+    'grant_type',
+    'refresh_token',
+    'prompt',
+    'max_age',
+    'nonce',
+    'code_challenge',
+    '__proto__',
+    'constructor',
+  ]
+  const types = [
+    'application/x-www-form-urlencoded',
+    'application/json',
+    'multipart/form-data; boundary=x',
+    'text/plain',
+    'application/xml',
+    '',
+    'application/json; charset=utf-7',
+  ]
+
+  it('to any route, in any method, is answered below 500 and moves nothing', async () => {
+    const routes = listRoutes(test)
+    expect(routes.length).toBeGreaterThan(20)
+    const member = await (await makePerson(test, { points: 100n, is_admin: true })).signIn()
+    const token = (await member.get('/account')).form('/sign-out').form_token!
+    const rows = async () =>
+      (
+        await sql<{
+          n: string
+        }>`select (select count(*) from journal) || ',' || (select count(*) from orders) || ',' || (select count(*) from payment_apps) as n`.execute(
+          test.db,
+        )
+      ).rows[0]!.n
+    const before = await rows()
+    const { pick } = random(20_260_101)
+    for (let i = 0; i < 2_000; i += 1) {
+      const route = pick(routes)
+      const path = route.url.replace(
+        /:\w+|\*/g,
+        () => encodeURIComponent(pick(nasty).slice(0, 150)).replace('%5Cud800', '%ED%A0%80') || 'x',
+      )
+      const pairs = Array.from({ length: pick([0, 1, 2, 5]) }, () => [pick(names), pick(nasty)] as const)
+      const form = pairs
+        .map(([name, value]) => `${name}=${pick([true, false]) ? value : safeEncode(value)}`)
+        .join('&')
+      const isJson = pick([true, false])
+      const response = await test.app.inject({
+        method: route.method,
+        url: `${path}${pick([true, false]) ? `?${form.replace(/[^\x21-\x7e]/g, '%FF')}` : ''}`,
+        headers: {
+          accept: pick(['text/html', 'application/json', '*/*', '']),
+          'content-type': pick(types),
+          cookie: [...member.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+          authorization: pick(['', 'Basic x', 'Basic Og==', 'Bearer x', 'Bearer', 'Digest y']),
+          'accept-language': pick(['', 'zh', '*;q=2', ';;;']),
+        },
+        ...(route.method === 'GET'
+          ? {}
+          : { payload: isJson ? JSON.stringify(Object.fromEntries(pairs)) : `form_token=${token}&${form}` }),
+      })
+      expect(response.statusCode, `${route.method} ${path} ${form.slice(0, 200)}`).toBeLessThan(500)
+    }
+    expect(await rows()).toBe(before)
+  })
+})
+
+function safeEncode(value: string): string {
+  return value.isWellFormed() ? encodeURIComponent(value) : '%ED%A0%80'
+}
+
+/** Every route of the application except health and sign-out, read off the router itself. */
+function listRoutes({ app }: TestApp): { method: 'GET' | 'POST'; url: string }[] {
+  const routes: { method: 'GET' | 'POST'; url: string }[] = []
+  const stack: string[] = []
+  for (const line of app.printRoutes({ commonPrefix: false }).split('\n')) {
+    const match = /^([│ ]*)(?:├──|└──) (\S+)(?: \((.+)\))?$/.exec(line)
+    if (match === null) continue
+    const depth = match[1]!.length / 4
+    stack.splice(depth, stack.length, match[2]!)
+    for (const method of (match[3] ?? '').split(', ')) {
+      const url = stack.join('')
+      if ((method === 'GET' || method === 'POST') && url !== '/sign-out' && url !== '/readyz')
+        routes.push({ method, url })
+    }
+  }
+  return routes
+}

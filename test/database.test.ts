@@ -1,0 +1,109 @@
+/** Migrations from many processes at once, and what they refuse; natural batching. */
+import pg from 'pg'
+import { describe, expect, inject, it } from 'vitest'
+import { makeBatcher } from '../src/database/batcher.ts'
+import { connectionSettings } from '../src/database/connection.ts'
+import { migrate } from '../src/database/migrate.ts'
+import { databaseUrl } from './global-setup.ts'
+
+async function query(url: string, text: string) {
+  const client = new pg.Client(connectionSettings(url))
+  await client.connect()
+  try {
+    return (await client.query(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+async function withEmptyDatabase(use: (url: string) => Promise<void>): Promise<void> {
+  const adminUrl = inject('adminUrl')
+  const name = `empty_${Math.random().toString(36).slice(2)}`
+  await query(adminUrl, `create database ${name}`)
+  try {
+    await use(databaseUrl(adminUrl, name))
+  } finally {
+    await query(adminUrl, `drop database ${name} with (force)`)
+  }
+}
+
+describe('migrations', () => {
+  it('are applied once by five processes that start together', () =>
+    withEmptyDatabase(async (url) => {
+      const applied = await Promise.all(Array.from({ length: 5 }, () => migrate(url)))
+      const names = applied.flat()
+      expect(names.length).toBeGreaterThanOrEqual(4)
+      expect(new Set(names).size).toBe(names.length)
+      expect(await migrate(url)).toEqual([])
+    }))
+
+  it('leave a newer or an edited database alone', () =>
+    withEmptyDatabase(async (url) => {
+      await migrate(url)
+      await query(url, `insert into schema_migrations (name, checksum) values ('9999_future.sql', 'x')`)
+      await expect(migrate(url)).rejects.toThrow(/newer than this program/)
+      await query(url, `delete from schema_migrations where name = '9999_future.sql'`)
+      await query(url, `update schema_migrations set checksum = 'x' where name = '0001_accounts.sql'`)
+      await expect(migrate(url)).rejects.toThrow(/0001_accounts.sql was changed/)
+    }))
+})
+
+describe('a batcher', () => {
+  /** A lane whose statements are held open until released, so that callers gather. */
+  function lane(run: (items: number[]) => number[], { itemsMax = 10, queueMax = 100 } = {}) {
+    const batches: number[][] = []
+    const gates: (() => void)[] = []
+    const submit = makeBatcher<number, number>({
+      itemsMax,
+      queueMax,
+      run: async (items) => {
+        batches.push(items)
+        await new Promise<void>((resolve) => gates.push(resolve))
+        return run(items)
+      },
+    })
+    const release = async () => {
+      gates.shift()?.()
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    return { submit, batches, release }
+  }
+
+  it('sends a lone caller at once, and gathers those who arrive meanwhile, in order', async () => {
+    const { submit, batches, release } = lane((items) => items.map((n) => n * 2), { itemsMax: 3 })
+    const answers = Promise.all([1, 2, 3, 4, 5, 6].map(submit))
+    expect(batches).toEqual([[1]])
+    await release()
+    expect(batches).toEqual([[1], [2, 3, 4]])
+    await release()
+    await release()
+    expect(batches).toEqual([[1], [2, 3, 4], [5, 6]])
+    expect(await answers).toEqual([2, 4, 6, 8, 10, 12])
+  })
+
+  it('runs a failed batch again item by item, so one bad item harms nobody', async () => {
+    const { submit, release } = lane((items) => {
+      if (items.includes(3)) throw new Error('bad item')
+      return items
+    })
+    const answers = Promise.allSettled([1, 2, 3, 4].map(submit))
+    for (let i = 0; i < 8; i += 1) await release()
+    expect((await answers).map((answer) => answer.status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ])
+  })
+
+  it('refuses more waiting callers than it may hold, and goes on afterwards', async () => {
+    const { submit, release } = lane((items) => items, { itemsMax: 2, queueMax: 2 })
+    const first = [1, 2, 3].map(submit)
+    await expect(submit(4)).rejects.toMatchObject({ code: 'overloaded', retry_after_seconds: 1 })
+    for (let i = 0; i < 3; i += 1) await release()
+    expect(await Promise.all(first)).toEqual([1, 2, 3])
+    const later = submit(5)
+    await release()
+    expect(await later).toBe(5)
+  })
+})

@@ -1,0 +1,162 @@
+/** What the database itself refuses, and that the proof notices what got past it. */
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openDatabase } from '../../src/database/connection.ts'
+import { proveBooks } from '../../src/ledger/books.ts'
+import { grantPoints } from '../../src/ledger/post.ts'
+import { balanceOf } from '../../src/ledger/wallet.ts'
+import { expectSoundBooks } from '../books.ts'
+import { makePerson } from '../cast.ts'
+import { createDatabase, startTestApp, type TestApp } from '../harness.ts'
+
+let test: TestApp
+beforeAll(async () => {
+  test = await startTestApp()
+  await makePerson(test, { points: 100n })
+})
+afterAll(async () => {
+  await expectSoundBooks(test.db)
+  await test.close()
+})
+
+const run = (statement: string) => sql.raw(statement).execute(test.db)
+const journals = async () =>
+  (await sql<{ n: bigint }>`select count(*) as n from journal`.execute(test.db)).rows[0]!.n
+
+describe('the database refuses', () => {
+  it.each([
+    ['to change a journal', 'update journal set reason = null', /append-only/],
+    ['to delete a journal', 'delete from journal', /append-only/],
+    ['to change an entry', 'update entries set amount = amount + 1', /append-only/],
+    ['to delete an entry', 'delete from entries where false', /append-only/],
+    ['to truncate the ledger', 'truncate entries', /append-only/],
+    ['to change the audit log', 'delete from audit_log', /append-only/],
+    [
+      'entries that do not sum to zero',
+      `insert into entries (journal_id, account_id, book, amount) select max(j.id), a.id, 'live', 5 from journal j, ledger_accounts a where a.kind = 'wallet' group by a.id limit 1`,
+      /sum to zero/,
+    ],
+    [
+      'an entry of nothing',
+      `insert into entries (journal_id, account_id, book, amount) select max(j.id), min(a.id), 'live', 0 from journal j, ledger_accounts a where a.book = 'live'`,
+      /entries_amount_moves/,
+    ],
+    [
+      'an entry in another book than its account',
+      `insert into entries (journal_id, account_id, book, amount) select max(j.id), a.id, 'test', v from journal j, ledger_accounts a, (values (5), (-5)) as x(v) where a.kind = 'wallet' group by a.id, v limit 2`,
+      /entries_(journal|account)/,
+    ],
+    [
+      'a wallet below zero',
+      `select post_journal('live', 'adjustment', 'theft', null, 'x', now(), array(select id from ledger_accounts where book = 'live' and kind in ('wallet', 'issuance') order by kind desc), '{-101, 101}')`,
+      /ledger_accounts_not_negative/,
+    ],
+    [
+      'a second journal of the same reference',
+      `insert into journal (book, kind, reference, reason, posted_at) select book, kind, reference, reason, posted_at from journal limit 1`,
+      /journal_reference_key/,
+    ],
+    [
+      'an adjustment without a reason',
+      `select post_journal('live', 'adjustment', 'x', null, null, now(), '{}', '{}')`,
+      /journal_reason/,
+    ],
+    [
+      'a second wallet of a member',
+      `insert into ledger_accounts (book, kind, user_id, balance) select book, kind, user_id, 0 from ledger_accounts where kind = 'wallet'`,
+      /wallet_key/,
+    ],
+    [
+      'a second fee account',
+      `insert into ledger_accounts (book, kind) values ('live', 'fee')`,
+      /platform_key/,
+    ],
+    [
+      'a balance beyond 2^53',
+      `update ledger_accounts set balance = 9007199254740992 where kind = 'wallet'`,
+      /balance_bound/,
+    ],
+  ])('%s', async (_name, statement, message) => {
+    const before = await journals()
+    await expect(run(statement)).rejects.toThrow(message)
+    expect(await journals()).toBe(before)
+  })
+})
+
+describe('an order in the database', () => {
+  const insert = (columns: string, values: string) =>
+    run(
+      `insert into orders (app_id, door, order_id, transaction_id, description, amount, expires_at${columns}) select id, 'hmac', 'o', 'txn_000000000000000000000000', 'x', 100, now()${values} from payment_apps`,
+    )
+
+  beforeAll(async () => {
+    const { id } = await makePerson(test)
+    await run(
+      `insert into payment_apps (payment_id, applicant_id, name, callback_url) values ('pay_00000000000000000000', ${id}, 'x', 'https://x.example')`,
+    )
+  })
+
+  it.each([
+    ['paid without its facts', ', status', ", 'paid'", /orders_paid_facts/],
+    ['unpaid with a payer', ', payer_id', ', 1', /orders_paid_facts/],
+    [
+      'split wrongly',
+      ', status, payer_id, fee, merchant_points, paid_at, journal_id',
+      ", 'paid', 1, 6, 95, now(), 1",
+      /orders_fee_split/,
+    ],
+    ['of the HMAC door with money', ', money', ", '1.00'", /orders_gateway_facts/],
+    ['with an unknown status', ', status', ", 'lost'", /orders_status/],
+  ])('cannot be %s', async (_name, columns, values, message) => {
+    await expect(insert(columns, values)).rejects.toThrow(message)
+  })
+
+  it('cannot cost nothing, nor more than 2^53 − 1', async () => {
+    for (const amount of ['0', '-1', '9007199254740992']) {
+      await expect(
+        run(
+          `insert into orders (app_id, door, order_id, transaction_id, description, amount, expires_at) select id, 'hmac', 'o', 'txn_000000000000000000000000', 'x', ${amount}, now() from payment_apps`,
+        ),
+      ).rejects.toThrow(/orders_amount_range/)
+    }
+  })
+})
+
+describe('a grant', () => {
+  it('of one name happens once, also when given twenty times at once', async () => {
+    const alice = await makePerson(test)
+    const grant = {
+      user_id: alice.id,
+      amount: 70n,
+      reference: 'once',
+      reason: 'prize',
+      actor_id: null,
+      now: test.clock.now(),
+    }
+    const done = await Promise.all(Array.from({ length: 20 }, () => grantPoints(test.db, grant)))
+    expect(done.filter(Boolean)).toHaveLength(1)
+    expect(await balanceOf(test.db, alice.id)).toBe(70n)
+  })
+})
+
+describe('the proof', () => {
+  it('finds what someone with database access has bent', async () => {
+    const database = await createDatabase()
+    const db = openDatabase(database.url, { max: 2, onIdleError: () => {} })
+    const bend = (statement: string) => sql.raw(statement).execute(db)
+    const broken = async () => (await proveBooks(db)).filter((i) => i.broken > 0n).map((i) => i.name)
+    await makePerson({ ...test, db }, { points: 100n })
+    expect(await broken()).toEqual([])
+    await bend(`update ledger_accounts set balance = 1000 where kind = 'wallet'`)
+    expect(await broken()).toEqual(['every stored balance is the sum of its entries'])
+    await bend(`alter table entries disable trigger user`)
+    await bend(`update entries set amount = 1000 where amount > 0`)
+    expect(await broken()).toEqual(['all entries of a book sum to zero', 'every journal sums to zero'])
+    await bend(
+      `insert into journal (book, kind, reference, posted_at) values ('live', 'payment', 'txn_nowhere', now())`,
+    )
+    expect(await broken()).toContain('every payment journal belongs to one paid order')
+    await db.destroy()
+    await database.drop()
+  })
+})
