@@ -1,0 +1,275 @@
+/** The real process: start, logs, an orderly stop, and a kill in the middle of a payment. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { hashPassword } from '../src/accounts/password.ts'
+import { createUser } from '../src/accounts/users.ts'
+import { type Db, openDatabase } from '../src/database/connection.ts'
+import { grantPoints } from '../src/ledger/post.ts'
+import { balanceOf } from '../src/ledger/wallet.ts'
+import { applyForPaymentApp, reviewPaymentApp } from '../src/payment/applications.ts'
+import { makeSecrets } from '../src/secrets.ts'
+import { openSettings } from '../src/settings.ts'
+import { expectSoundBooks } from './books.ts'
+import { createDatabase } from './harness.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const PASSWORD = 'correct horse battery'
+
+type Server = { child: ChildProcess; url: string; output: () => string }
+
+let database: { url: string; drop: () => Promise<void> }
+let db: Db
+let dataDir: string
+const running = new Set<ChildProcess>()
+
+beforeAll(async () => {
+  database = await createDatabase()
+  db = openDatabase(database.url, { max: 4, onIdleError: () => {} })
+  dataDir = await mkdtemp(join(tmpdir(), 'tessera-process-'))
+})
+afterEach(async () => {
+  for (const child of running) {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+})
+afterAll(async () => {
+  await db.destroy()
+  await database.drop()
+  await rm(dataDir, { recursive: true })
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Starts src/server.ts and resolves once it is ready. */
+async function start(env: Record<string, string> = {}): Promise<Server> {
+  const port = await freePort()
+  const child = spawn(process.execPath, ['src/server.ts'], {
+    cwd: ROOT,
+    env: {
+      PATH: process.env.PATH,
+      DATABASE_URL: database.url,
+      DATA_DIR: dataDir,
+      PORT: String(port),
+      ...env,
+    },
+  })
+  running.add(child)
+  child.on('exit', () => running.delete(child))
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+  const url = `http://127.0.0.1:${port}`
+  while (child.exitCode === null) {
+    const ready = await fetch(`${url}/readyz`).catch(() => undefined)
+    if (ready?.ok) return { child, url, output: () => output }
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  throw new Error(`The server ended: ${output}`)
+}
+
+async function stop(server: Server, signal: NodeJS.Signals): Promise<number | null> {
+  server.child.kill(signal)
+  await once(server.child, 'exit')
+  return server.child.exitCode
+}
+
+/** A browser over real HTTP: cookies, and forms by their hidden fields. */
+function client(url: string) {
+  const cookies = new Map<string, string>()
+  const send = async (path: string, init: RequestInit = {}) => {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const response = await fetch(url + path, {
+      ...init,
+      redirect: 'manual',
+      headers: { accept: 'text/html', cookie },
+    })
+    for (const line of response.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!
+      cookies.set(name!, value!)
+    }
+    return response
+  }
+  const formOf = (html: string, action: string) => {
+    const form = html.slice(html.indexOf(`action="${action}"`))
+    const inputs = [
+      ...form.slice(0, form.indexOf('</form>')).matchAll(/type="hidden" name="([^"]*)" value="([^"]*)"/g),
+    ]
+    return Object.fromEntries(inputs.map(([, name, value]) => [name!, value!]))
+  }
+  const submit = async (page: string, action: string, fields: Record<string, string> = {}) => {
+    const form = formOf(await (await send(page)).text(), action)
+    return send(action, { method: 'POST', body: new URLSearchParams({ ...form, ...fields }) })
+  }
+  return { send, submit }
+}
+
+describe('the process', () => {
+  it('makes an administrator once, whose one-time password it prints once, and stops in order', async () => {
+    const first = await start()
+    const password = /administrator: admin, one-time password (\w+)/.exec(first.output())?.[1]
+    expect(password).toMatch(/^\w{16}$/)
+    expect((await readFile(join(dataDir, 'app-secret'), 'utf8')).length).toBe(64)
+    const browser = client(first.url)
+    const answer = await browser.submit('/sign-in', '/sign-in', { username: 'admin', password: password! })
+    expect(answer.status).toBe(303)
+    expect((await browser.send('/admin')).headers.get('location')).toBe(
+      '/account/password?return_to=%2Fadmin',
+    )
+    expect(await stop(first, 'SIGTERM')).toBe(0)
+
+    const second = await start()
+    expect(second.output()).not.toContain('one-time password')
+    await stop(second, 'SIGINT')
+  })
+
+  it('finishes the request in flight before it ends', async () => {
+    const server = await start()
+    // A sign-in takes the time of a password hash, so the signal arrives in the middle of it.
+    const answer = client(server.url).submit('/sign-in', '/sign-in', { username: 'nobody', password: 'x' })
+    await new Promise((resolve) => setTimeout(resolve, 15))
+    const [exit, response] = await Promise.all([stop(server, 'SIGTERM'), answer.catch((error) => error)])
+    expect(exit).toBe(0)
+    // Refused before it was taken, or answered in full: never cut.
+    if (response instanceof Response) expect([401, 503]).toContain(response.status)
+    else expect(String(response.cause?.code)).toBe('ECONNREFUSED')
+  })
+})
+
+describe('a seller and a buyer on the real process', () => {
+  const now = new Date()
+  let app: Awaited<ReturnType<typeof applyForPaymentApp>>
+  let buyer: bigint
+  let seller: bigint
+  let count = 0
+
+  beforeAll(async () => {
+    const secrets = makeSecrets((await readFile(join(dataDir, 'app-secret'), 'utf8')).trim())
+    const password_hash = await hashPassword(PASSWORD)
+    buyer = await createUser(db, { username: 'buyer', password_hash, trust_level: 1 })
+    seller = await createUser(db, { username: 'seller', password_hash, trust_level: 1 })
+    await grantPoints(db, {
+      user_id: buyer,
+      amount: 10_000n,
+      reference: 'start',
+      reason: 'test',
+      actor_id: null,
+      now,
+    })
+    const deps = { db, secrets, settings: openSettings(db), clock: () => now } as Parameters<
+      typeof applyForPaymentApp
+    >[0]
+    app = await applyForPaymentApp(deps, {
+      applicant_id: seller,
+      name: 'Shop',
+      description: '',
+      callback_url: 'http://127.0.0.1:9/paid',
+    })
+    await reviewPaymentApp(deps, {
+      payment_id: app.payment_id,
+      decision: 'approve',
+      reason: '',
+      reviewer_id: seller,
+    })
+  })
+
+  async function order(url: string): Promise<string> {
+    const fields = { amount: '100', description: 'Tea', order_id: `order-${++count}` }
+    const text = `amount=100&description=Tea&order_id=${fields.order_id}`
+    const signature = createHmac('sha256', app.secret_key).update(text).digest('hex')
+    const body = new URLSearchParams({ ...fields, signature })
+    const answer = await fetch(`${url}/payment/pay/${app.payment_id}/process`, { method: 'POST', body })
+    return new URL(((await answer.json()) as { payment_url: string }).payment_url).pathname
+  }
+
+  it('logs requests by route, and none of the secrets that passed through', async () => {
+    const server = await start({ LOG_LEVEL: 'debug' })
+    const browser = client(server.url)
+    await browser.submit('/sign-in?return_to=%2Faccount%3Fcode%3Dsecret-code', '/sign-in', {
+      username: 'buyer',
+      password: PASSWORD,
+    })
+    const path = await order(server.url)
+    const paid = await browser.submit(path, path)
+    await browser.send('/oauth2/auth?client_id=secret-client&state=secret-state')
+    await fetch(`${server.url}/oauth2/token`, {
+      method: 'POST',
+      headers: { authorization: 'Basic c2VjcmV0OnNlY3JldA==' },
+      body: new URLSearchParams({ code: 'secret-code' }),
+    })
+    await stop(server, 'SIGTERM')
+    const log = server.output()
+    expect(log).toContain('"route":"/payment/pay/:transaction_id"')
+    const signature = new URL(paid.headers.get('location')!).searchParams.get('signature')!
+    const secrets = [
+      PASSWORD,
+      app.token,
+      app.secret_key,
+      app.merchant_key,
+      signature,
+      path.split('/').pop()!,
+      'secret-',
+      'c2VjcmV0',
+      'tessera_session',
+    ]
+    expect(secrets.filter((secret) => log.includes(secret))).toEqual([])
+  })
+
+  it('killed in the middle of a payment leaves it unpaid with nothing moved, or paid in full', async () => {
+    const seen = new Set<string>()
+    let server = await start()
+    for (let round = 0; round < 8; round += 1) {
+      const browser = client(server.url)
+      await browser.submit('/sign-in', '/sign-in', { username: 'buyer', password: PASSWORD })
+      const paths = await Promise.all(Array.from({ length: 5 }, () => order(server.url)))
+      const forms = paths.map((path) =>
+        browser.submit(path, path).then(
+          (response) => response.status,
+          () => undefined,
+        ),
+      )
+      await new Promise((resolve) => setTimeout(resolve, 5 * round))
+      await stop(server, 'SIGKILL')
+      const acknowledged = await Promise.all(forms)
+      server = await start()
+      const rows = await db
+        .selectFrom('orders')
+        .where(
+          'transaction_id',
+          'in',
+          paths.map((path) => path.split('/').pop()!),
+        )
+        .select(['transaction_id', 'status'])
+        .execute()
+      for (const [index, path] of paths.entries()) {
+        const row = rows.find(({ transaction_id }) => path.endsWith(transaction_id))!
+        seen.add(row.status)
+        if (acknowledged[index] === 303) expect(row.status).toBe('paid')
+      }
+      await expectSoundBooks(db)
+      // The buyer tries again, and is charged once whatever had become of the first try.
+      const again = client(server.url)
+      await again.submit('/sign-in', '/sign-in', { username: 'buyer', password: PASSWORD })
+      for (const path of paths) await again.submit(path, path)
+    }
+    const paid = await db.selectFrom('orders').where('status', '=', 'paid').select('id').execute()
+    expect(paid).toHaveLength(count)
+    expect(await balanceOf(db, buyer)).toBe(10_000n - 100n * BigInt(count))
+    expect(await balanceOf(db, seller)).toBe(95n * BigInt(count))
+    await expectSoundBooks(db)
+    // The kills must have fallen on both sides of the commit, or they proved nothing.
+    expect(seen).toEqual(new Set(['paid', 'unpaid']))
+  }, 60_000)
+})
