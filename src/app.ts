@@ -8,6 +8,7 @@ import { adminPlugin } from './admin/plugin.ts'
 import type { Deps } from './deps.ts'
 import { AppError } from './errors.ts'
 import { healthRoutes } from './health.ts'
+import { identityPlugin } from './identity/plugin.ts'
 import { loggerOptions, logRequests } from './log.ts'
 import { paymentPlugin } from './payment/plugin.ts'
 import { registerAssets } from './web/assets.ts'
@@ -46,6 +47,7 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   healthRoutes(app, deps)
   await app.register(signInRoutes, deps)
   await app.register(accountRoutes, deps)
+  await app.register(identityPlugin, deps)
   await app.register(paymentPlugin, deps)
   await app.register(adminPlugin, deps)
   return app

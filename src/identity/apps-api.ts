@@ -1,0 +1,84 @@
+/** GET and POST /api/apps: the registry for programs, by access token; the list also for a signed-in browser. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { browserScope, requireUser, signInUrl } from '../accounts/session.ts'
+import type { User } from '../accounts/users.ts'
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import { wantsHtml } from '../web/pages.ts'
+import type { Parameters } from '../web/parameters.ts'
+import { listApps, NewAppForm, redirectUriFaultOf, registerApp } from './apps.ts'
+import { getBearer, readBearer } from './bearer.ts'
+import { bearerError } from './errors.ts'
+import { singleValues } from './parameters.ts'
+
+const PATH = '/api/apps'
+/** A body of 64 KiB can hold thousands of faults; nobody reads more than these. */
+const FAULTS_SHOWN_MAX = 50
+
+/** Machine scope: an access token of any scope registers an application for its user (interface.md). */
+export function registerAppRoute(app: FastifyInstance, deps: Deps): void {
+  app.post(PATH, async (request, reply) => {
+    const { user } = await getBearer(deps.db, readBearer(request.headers.authorization), deps.clock())
+    const { apps_min_trust_level } = await deps.settings.read()
+    if (user.trust_level < apps_min_trust_level) {
+      throw new AppError('access_denied', `Registering needs trust level ${apps_min_trust_level}`)
+    }
+    const form = NewAppForm.safeParse(request.body)
+    if (!form.success) throw invalidApp(form.error.issues)
+    const { id: _, ...credentials } = await registerApp(deps.db, {
+      ...form.data,
+      owner_id: user.id,
+      ip: request.ip,
+    })
+    return reply.code(201).send({ ...credentials, ...form.data })
+  })
+}
+
+function invalidApp(issues: z.core.$ZodIssue[]): AppError {
+  const faults = issues.map(({ path, message }) => ({ path: path.join('.'), message }))
+  const code = issues.some(redirectUriFaultOf) ? 'invalid_redirect_uri' : 'invalid_request'
+  const texts = faults.slice(0, FAULTS_SHOWN_MAX).map(({ path, message }) => `${path || 'body'}: ${message}`)
+  return new AppError(code, texts.join('; '), { data: { errors: faults.slice(0, FAULTS_SHOWN_MAX) } })
+}
+
+/** Reads a session where there is no access token, so it is a scope of its own. */
+export async function listAppsRoute(app: FastifyInstance, deps: Deps): Promise<void> {
+  browserScope(app, deps)
+  app.addHook('onSend', async (request, reply) => {
+    // A program's answer carries no cookie.
+    if (request.headers.authorization !== undefined) reply.removeHeader('set-cookie')
+  })
+
+  app.get<{ Querystring: Parameters }>(PATH, async (request, reply) => {
+    const caller = await findCaller(request, deps)
+    if (caller === undefined) return askToSignIn(request, reply)
+    const { owner } = singleValues(request.query)
+    if (owner !== undefined && owner !== 'all') throw new AppError('invalid_request', 'owner can only be all')
+    if (owner === 'all') requireWiderView(caller)
+    return listApps(deps.db, owner ?? caller.user)
+  })
+}
+
+type Caller = { user: User; scopes: string[] | 'session' }
+
+async function findCaller({ headers, session }: FastifyRequest, deps: Deps): Promise<Caller | undefined> {
+  if (headers.authorization !== undefined) {
+    return getBearer(deps.db, readBearer(headers.authorization), deps.clock())
+  }
+  if (session === undefined || session.user.must_change_password) return undefined
+  return { user: session.user, scopes: 'session' }
+}
+
+async function askToSignIn(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  if (!wantsHtml(request)) return readBearer(undefined)
+  if (request.session !== undefined) return requireUser(request, reply)
+  return reply.redirect(signInUrl(request.url), 302)
+}
+
+function requireWiderView({ user, scopes }: Caller): void {
+  if (!user.is_admin) throw new AppError('access_denied', 'Only administrators may list every application')
+  if (scopes !== 'session' && !scopes.includes('apps')) {
+    throw bearerError('insufficient_scope', 'Listing every application needs the scope apps')
+  }
+}

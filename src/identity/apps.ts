@@ -1,0 +1,116 @@
+/** The registry of applications: what one must be like, registering it, listing it. A secret is told once. */
+import { z } from 'zod'
+import type { Db } from '../database/connection.ts'
+import { ALNUM, LOWER_ALNUM, randomText, sha256 } from '../secrets.ts'
+import { en } from '../web/messages/en.ts'
+import { type RedirectUriFault, redirectUriFault } from './access.ts'
+
+const CLIENT_ID_LENGTH = 24
+const CLIENT_SECRET_LENGTH = 48
+export const NAME_LENGTH_MAX = 60
+export const DESCRIPTION_LENGTH_MAX = 500
+export const REDIRECT_URIS_MAX = 20
+const GROUPS_MAX = 50
+const GROUP_LENGTH_MAX = 100
+
+/** Signs that make a name look like another one: they reverse or hide what follows. */
+const DECEPTIVE = /[\p{Cc}\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/u
+
+const redirectUri = z.string().superRefine((uri, context) => {
+  const fault = redirectUriFault(uri)
+  if (fault === undefined) return
+  context.addIssue({ code: 'custom', message: en.identity.redirectUriFaults[fault], params: { fault } })
+})
+
+const groups = z
+  .array(
+    z
+      .string()
+      .trim()
+      .min(1)
+      .max(GROUP_LENGTH_MAX)
+      .refine((name) => !DECEPTIVE.test(name), 'Must not contain control characters'),
+  )
+  .max(GROUPS_MAX)
+  .default([])
+  .transform(withoutRepeats)
+
+/** What a member fills in or posts. Unknown members are ignored, repeated values are dropped. */
+export const NewAppForm = z.object({
+  name: z
+    .string()
+    .trim()
+    .min(1)
+    .max(NAME_LENGTH_MAX)
+    .refine((name) => !DECEPTIVE.test(name), 'Must not contain control or direction characters'),
+  description: z.string().trim().max(DESCRIPTION_LENGTH_MAX).default(''),
+  redirect_uris: z
+    .array(redirectUri)
+    .min(1)
+    .max(REDIRECT_URIS_MAX)
+    .transform((uris) => [...new Set(uris)]),
+  allow_groups: groups,
+  deny_groups: groups,
+})
+
+export type NewApp = z.output<typeof NewAppForm> & { owner_id: bigint; ip?: string }
+
+/** Group names compare case-insensitively, so `Staff` and `staff` are one. */
+function withoutRepeats(names: string[]): string[] {
+  return [...new Map(names.map((name) => [name.toLowerCase(), name])).values()]
+}
+
+/** What is wrong with a redirect URI, if this issue is about one. */
+export function redirectUriFaultOf(issue: z.core.$ZodIssue): RedirectUriFault | undefined {
+  return issue.code === 'custom' ? (issue.params?.fault as RedirectUriFault | undefined) : undefined
+}
+
+/** Registers an application whose values are checked already. `client_secret` can never be read again. */
+export async function registerApp(
+  db: Db,
+  { ip, ...app }: NewApp,
+): Promise<{ id: bigint; client_id: string; client_secret: string }> {
+  const client_id = randomText(CLIENT_ID_LENGTH, LOWER_ALNUM)
+  const client_secret = randomText(CLIENT_SECRET_LENGTH, ALNUM)
+  return db.transaction().execute(async (tx) => {
+    const { id } = await tx
+      .insertInto('oauth_apps')
+      .values({ ...app, client_id })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    await tx
+      .insertInto('app_secrets')
+      .values({ app_id: id, secret_hash: sha256(client_secret) })
+      .execute()
+    await tx
+      .insertInto('audit_log')
+      .values({
+        actor_id: app.owner_id,
+        action: 'oauth_app.registered',
+        subject: client_id,
+        detail: JSON.stringify({ name: app.name, redirect_uris: app.redirect_uris }),
+        ip: ip ?? null,
+      })
+      .execute()
+    return { id, client_id, client_secret }
+  })
+}
+
+/** The applications of a member, or all there are, newest first. */
+export async function listApps(db: Db, owner: { id: bigint } | 'all') {
+  const apps = db
+    .selectFrom('oauth_apps as app')
+    .innerJoin('users as owner', 'owner.id', 'app.owner_id')
+    .orderBy('app.id', 'desc')
+    .select([
+      'app.client_id',
+      'app.name',
+      'app.description',
+      'app.redirect_uris',
+      'app.allow_groups',
+      'app.deny_groups',
+      'owner.username as owner_username',
+      'app.created_at',
+    ])
+  return (owner === 'all' ? apps : apps.where('app.owner_id', '=', owner.id)).execute()
+}

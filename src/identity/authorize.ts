@@ -1,0 +1,223 @@
+/**
+ * GET /oauth2/auth and the consent form: the request's own faults, then the person's (sign-in, group rules,
+ * consent), then a code. Whether an answer is a page or a redirect is decided here and nowhere else.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { browserScope, type Session, sessionOf, signInUrl } from '../accounts/session.ts'
+import { groupsOf } from '../accounts/users.ts'
+import { isLoopback } from '../config.ts'
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import { wantsHtml } from '../web/pages.ts'
+import { malformed, type Parameters, parseParameters } from '../web/parameters.ts'
+import { type Refusal, refusalOf, refusalText } from './access.ts'
+import { type Demand, findTarget, queryText, readDemand, type Target } from './authorization-request.ts'
+import { allowAndIssueCode, issueCode, type NewCode } from './codes.ts'
+import { hasConsented } from './consents.ts'
+import { asDescription, isOAuthError, type OAuthError } from './errors.ts'
+import { markedQuery, meetsMark } from './reauthentication.ts'
+
+export const AUTHORIZATION_PATH = '/oauth2/auth'
+const PATHS = [AUTHORIZATION_PATH, '/oauth2/authorize', '/oauth-provider/authorize']
+const LOGIN_HINT_LENGTH_MAX = 60
+
+type Decision = 'allow' | 'deny'
+
+const ConsentForm = z.object({ decision: z.enum(['allow', 'deny']), query: z.string() })
+
+/** The browser scope: authorization requests, and the answer to the consent page. */
+export async function authorizePages(app: FastifyInstance, deps: Deps): Promise<void> {
+  browserScope(app, deps)
+  neverStored(app)
+
+  for (const path of PATHS) {
+    // No HEAD: it would issue codes that nobody reads.
+    app.get<{ Querystring: Parameters }>(path, { exposeHeadRoute: false }, async (request, reply) =>
+      authorize(request, reply, request.query, undefined, deps),
+    )
+  }
+
+  app.post('/oauth2/consent', async (request, reply) => {
+    const form = ConsentForm.safeParse(request.body)
+    if (!form.success) throw malformed('The consent form is incomplete')
+    const { decision, query } = form.data
+    return authorize(request, reply, parseParameters(query), decision, deps)
+  })
+}
+
+/**
+ * POST to the authorization endpoint: a redirect to the same request as GET, because the session cookie does not
+ * travel on a POST from another site. It does nothing else, so it needs no form token.
+ */
+export async function authorizeByPost(app: FastifyInstance): Promise<void> {
+  neverStored(app)
+  app.removeContentTypeParser(['application/json', 'text/plain'])
+  for (const path of PATHS) {
+    app.post<{ Querystring: Parameters; Body: Parameters | undefined }>(path, async (request, reply) => {
+      const query = [request.query, request.body ?? {}]
+        .map(queryText)
+        .filter((text) => text !== '')
+        .join('&')
+      return reply.redirect(`${AUTHORIZATION_PATH}?${query}`, 303)
+    })
+  }
+}
+
+function neverStored(app: FastifyInstance): void {
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('cache-control', 'no-store')
+  })
+}
+
+/** Answers an authorization request. `decision` is the member's, once the consent page has been shown. */
+async function authorize(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  sent: Parameters,
+  decision: Decision | undefined,
+  deps: Deps,
+): Promise<FastifyReply> {
+  const target = await findTarget(deps.db, sent)
+  try {
+    const demand = readDemand(sent)
+    const detour = findDetour(request.session, sent, demand, deps)
+    if (detour !== undefined) return reply.redirect(detour, 303)
+    const session = sessionOf(request)
+    const refusal = refusalOf(session.user, target.app, deps.clock())
+    if (refusal !== undefined)
+      throw new AppError('access_denied', refusalText(refusal), { data: { refusal } })
+    if (decision === 'deny') throw new AppError('access_denied', 'The user refused authorization')
+
+    const code = newCode(target, demand, session, deps.clock())
+    if (decision === 'allow')
+      return answer(reply, target, { code: await allowAndIssueCode(deps.db, code) }, deps)
+    if (await needsConsent(demand, code, deps)) return askForConsent(reply, target, demand, sent, session)
+    return answer(reply, target, { code: await issueCode(deps.db, code) }, deps)
+  } catch (error) {
+    if (!isOAuthError(error)) throw error
+    return refuse(error, target, sent.prompt === 'none', request, reply, deps)
+  }
+}
+
+/** Where the member must go before the request can go on: to sign in, again, or to change a one-time password. */
+function findDetour(
+  session: Session | undefined,
+  sent: Parameters,
+  demand: Demand,
+  deps: Deps,
+): string | undefined {
+  const needsSignIn = session === undefined || needsNewSignIn(session, sent, demand, deps)
+  if (!needsSignIn && !session.user.must_change_password) return undefined
+  if (demand.prompts.includes('none')) {
+    throw new AppError('login_required', 'The user must sign in first')
+  }
+  if (!needsSignIn) {
+    const back = `${AUTHORIZATION_PATH}?${queryText(sent)}`
+    return `/account/password?return_to=${encodeURIComponent(back)}`
+  }
+  const isDemanded = demandsSignIn(demand) || demand.max_age !== undefined
+  const query = isDemanded ? markedQuery(sent, session, deps) : queryText(sent)
+  const hint = demand.login_hint?.slice(0, LOGIN_HINT_LENGTH_MAX)
+  const hinted = hint === undefined ? '' : `&login_hint=${encodeURIComponent(hint)}`
+  return signInUrl(`${AUTHORIZATION_PATH}?${query}`) + hinted
+}
+
+function needsNewSignIn(session: Session, sent: Parameters, demand: Demand, deps: Deps): boolean {
+  const { max_age } = demand
+  const age_seconds = epochSeconds(deps.clock()) - epochSeconds(session.auth_time)
+  const isTooOld = max_age !== undefined && age_seconds > max_age
+  return (demandsSignIn(demand) || isTooOld) && !meetsMark(sent, session, deps)
+}
+
+function demandsSignIn({ prompts }: Demand): boolean {
+  return prompts.includes('login') || prompts.includes('select_account')
+}
+
+/** Applications are told auth_time in whole seconds, so ages are counted in them too. */
+function epochSeconds(moment: Date): number {
+  return Math.floor(moment.getTime() / 1000)
+}
+
+function newCode(target: Target, demand: Demand, session: Session, now: Date): NewCode {
+  return {
+    app_id: target.app.id,
+    user_id: session.user.id,
+    session_id: session.id,
+    redirect_uri: target.redirect_uri,
+    redirect_uri_sent: target.redirect_uri_sent,
+    scopes: demand.scopes,
+    nonce: demand.nonce,
+    code_challenge: demand.code_challenge,
+    auth_time: session.auth_time,
+    amr: session.amr,
+    now,
+  }
+}
+
+async function needsConsent(demand: Demand, code: NewCode, deps: Deps): Promise<boolean> {
+  if (!demand.prompts.includes('consent') && (await hasConsented(deps.db, code, demand.scopes))) return false
+  if (demand.prompts.includes('none')) throw new AppError('consent_required', 'The user must consent first')
+  return true
+}
+
+function askForConsent(
+  reply: FastifyReply,
+  target: Target,
+  demand: Demand,
+  sent: Parameters,
+  { user }: Session,
+): FastifyReply {
+  const query = queryText(sent)
+  const { app, redirect_uri } = target
+  return reply.page(
+    'consent',
+    {
+      app,
+      scopes: demand.scopes,
+      query,
+      switchAccountUrl: signInUrl(`${AUTHORIZATION_PATH}?${query}`),
+      destination: { host: new URL(redirect_uri).host, isLoopback: isLoopback(redirect_uri) },
+      customGroups: groupsOf(user).filter((group) => !/^trust_level_\d$/.test(group)),
+    },
+    { leavesSite: true },
+  )
+}
+
+/** Sends the member back to the application. */
+function answer(
+  reply: FastifyReply,
+  target: Target,
+  result: Record<string, string>,
+  deps: Deps,
+): FastifyReply {
+  return reply.redirect(answerUrl(target, result, deps), 303)
+}
+
+/** The registered text with the result appended: parsing and printing it again could change it. */
+function answerUrl({ redirect_uri, state }: Target, result: Record<string, string>, deps: Deps): string {
+  const parameters = { ...result, ...(state === undefined ? {} : { state }), iss: deps.config.PUBLIC_URL }
+  const join = !redirect_uri.includes('?') ? '?' : /[?&]$/.test(redirect_uri) ? '' : '&'
+  return redirect_uri + join + new URLSearchParams(parameters).toString()
+}
+
+/**
+ * How a refusal reaches the application: by redirect. Two wait for somebody to follow them: a group rule, which
+ * the member should read first, and any denial that a script asked for, which finds the address in its answer.
+ */
+function refuse(
+  error: OAuthError,
+  target: Target,
+  isSilent: boolean,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: Deps,
+): FastifyReply {
+  const { code, message } = error
+  const redirect_to = answerUrl(target, { error: code, error_description: asDescription(message) }, deps)
+  if (code !== 'access_denied' || isSilent) return reply.redirect(redirect_to, 303)
+  if (!wantsHtml(request)) throw new AppError(code, message, { data: { redirect_to } })
+  const refusal = error.data?.refusal as Refusal | undefined
+  if (refusal === undefined) return reply.redirect(redirect_to, 303)
+  return reply.page('refused', { app: target.app, refusal, redirect_to }, { status: 403 })
+}

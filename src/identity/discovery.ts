@@ -1,0 +1,92 @@
+/** What clients read to configure themselves (OIDC Discovery 1.0, RFC 8414), and the public keys. Only what exists is listed. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../config.ts'
+import type { Deps } from '../deps.ts'
+import { sha256 } from '../secrets.ts'
+import { PROMPTS, SCOPES } from './authorization-request.ts'
+import { AUTHORIZATION_PATH } from './authorize.ts'
+
+const DISCOVERY_PATH = '/.well-known/openid-configuration'
+const DISCOVERY_PATHS = [
+  DISCOVERY_PATH,
+  '/oauth-provider/.well-known/openid-configuration',
+  '/.well-known/oauth-authorization-server',
+]
+const JWKS_PATH = '/oauth2/jwks'
+const CACHE_SECONDS = 300
+
+/** What a client is configured with. */
+export function discoveryUrl({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): string {
+  return PUBLIC_URL + DISCOVERY_PATH
+}
+
+export async function discoveryRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
+  const document = discoveryDocument(deps.config.PUBLIC_URL)
+  for (const path of DISCOVERY_PATHS) {
+    app.get(path, async (request, reply) => sendPublic(request, reply, document))
+  }
+  app.get(JWKS_PATH, async (request, reply) =>
+    sendPublic(request, reply, { keys: await deps.signingKeys.published() }),
+  )
+}
+
+function discoveryDocument(issuer: string) {
+  return {
+    issuer,
+    authorization_endpoint: issuer + AUTHORIZATION_PATH,
+    token_endpoint: `${issuer}/oauth2/token`,
+    userinfo_endpoint: `${issuer}/oauth2/userinfo`,
+    jwks_uri: issuer + JWKS_PATH,
+    scopes_supported: SCOPES,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code', 'refresh_token'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['RS256'],
+    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    code_challenge_methods_supported: ['S256'],
+    prompt_values_supported: PROMPTS,
+    claims_supported: CLAIMS,
+    // OIDC Discovery takes absence of the second for true.
+    request_parameter_supported: false,
+    request_uri_parameter_supported: false,
+    claims_parameter_supported: false,
+    authorization_response_iss_parameter_supported: true,
+  }
+}
+
+const CLAIMS = [
+  'iss',
+  'sub',
+  'aud',
+  'exp',
+  'iat',
+  'auth_time',
+  'nonce',
+  'at_hash',
+  'sid',
+  'amr',
+  'username',
+  'preferred_username',
+  'name',
+  'picture',
+  'groups',
+  'trust_level',
+  'email',
+  'email_verified',
+]
+
+/** For anyone, from anywhere, and cheap to ask again. */
+function sendPublic(request: FastifyRequest, reply: FastifyReply, document: object): FastifyReply {
+  const body = JSON.stringify(document)
+  const etag = `"${sha256(body).toString('base64url').slice(0, 22)}"`
+  reply
+    .header('cache-control', `public, max-age=${CACHE_SECONDS}`)
+    .header('access-control-allow-origin', '*')
+    .header('etag', etag)
+  const known = (request.headers['if-none-match'] ?? '')
+    .split(',')
+    .map((tag) => tag.trim().replace(/^W\//, ''))
+  if (known.includes(etag)) return reply.code(304).send()
+  return reply.type('application/json; charset=utf-8').send(body)
+}

@@ -1,0 +1,199 @@
+/**
+ * Families of tokens: what a code begets, refreshed by rotation. Every rule of single use is a conditional update
+ * whose count is checked, so of any number of requests at once one wins; a credential used twice ends its family.
+ */
+import { sql } from 'kysely'
+import { type User, userColumns } from '../accounts/users.ts'
+import type { Db } from '../database/connection.ts'
+import { AppError } from '../errors.ts'
+import { randomToken, sha256 } from '../secrets.ts'
+import { refusalOf } from './access.ts'
+import type { Client } from './clients.ts'
+
+export const ACCESS_TOKEN_SECONDS = 3_600
+const DAY_MS = 86_400_000
+const FAMILY_DAYS = 30
+const IDLE_DAYS = 14
+
+/** What the token endpoint answers with. `session_id` is null when that session has ended. */
+export type IssuedTokens = {
+  access_token: string
+  refresh_token: string
+  scopes: string[]
+  nonce: string | null
+  auth_time: Date
+  amr: string[]
+  session_id: bigint | null
+  user: User
+}
+
+/** A new pair of tokens, of which the database sees only hashes and ends. */
+export function newTokens(now: Date) {
+  const access_token = randomToken()
+  const refresh_token = randomToken()
+  return {
+    told: { access_token, refresh_token },
+    access: { hash: sha256(access_token), expires_at: later(now, ACCESS_TOKEN_SECONDS * 1000) },
+    refresh: { hash: sha256(refresh_token), expires_at: later(now, IDLE_DAYS * DAY_MS) },
+  }
+}
+
+export type NewTokens = ReturnType<typeof newTokens>
+export type Issued = Omit<IssuedTokens, 'access_token' | 'refresh_token'>
+
+/** When a family that begins now ends, however often it is refreshed. */
+export function familyEnd(now: Date): Date {
+  return later(now, FAMILY_DAYS * DAY_MS)
+}
+
+/** What a family of tokens is bound to. */
+export type Bound = {
+  user_id: bigint
+  session_id: bigint | null
+  scopes: string[]
+  auth_time: Date
+  amr: string[]
+}
+
+export type Refresh = {
+  client: Client
+  refresh_token: string
+  /** The scopes asked for, when fewer than granted. */
+  scopes: string[] | undefined
+  now: Date
+}
+
+/**
+ * Exchanges a refresh token for new tokens, once. Throws invalid_grant for whatever is wrong with it, and when
+ * the member may no longer use the application; invalid_scope when more is asked for than was granted. A token
+ * used before ends the family; another client's token stays as it is.
+ */
+export async function rotateRefreshToken(db: Db, refresh: Refresh): Promise<IssuedTokens> {
+  const { client, now } = refresh
+  const tokens = newTokens(now)
+  const issued = await claimRefreshToken(db, refresh, tokens)
+  if (issued === undefined) return refuseRefresh(db, refresh)
+  const { grant_id, ...rest } = issued
+  // Nobody has been told the new tokens yet, and whoever lost the right to come in must sign in anew to regain it.
+  const refusal = refusalOf(issued.user, client, now)
+  if (refusal === undefined) return { ...tokens.told, ...rest }
+  await revokeGrant(db, grant_id, `access lost: ${refusal.rule}`, now)
+  throw invalidRefreshToken()
+}
+
+/** One statement. A family's tokens never outlive it; a narrowed request narrows this access token only. */
+async function claimRefreshToken(
+  db: Db,
+  { client, refresh_token, scopes, now }: Refresh,
+  { access, refresh }: NewTokens,
+) {
+  const wanted = scopes ?? null
+  const row = await db
+    .with(
+      'family',
+      () => sql<Bound & { id: bigint }>`(
+        update refresh_tokens as token set used_at = ${now}
+        from grants, users
+        where token.token_hash = ${sha256(refresh_token)} and token.used_at is null and token.expires_at > ${now}
+          and grants.id = token.grant_id and grants.app_id = ${client.id}
+          and grants.revoked_at is null and grants.expires_at > ${now}
+          and (${wanted}::text[] is null or grants.scopes @> ${wanted}::text[])
+          and users.id = grants.user_id and ${isWelcome(now)}
+        returning grants.*
+      )`,
+    )
+    .with(
+      'access',
+      () => sql<{ scopes: string[] }>`(
+        insert into access_tokens (token_hash, grant_id, scopes, expires_at)
+        select ${access.hash}, id, coalesce(${wanted}::text[], scopes), ${access.expires_at} from family
+        returning scopes
+      )`,
+    )
+    .with(
+      'refresh',
+      () => sql`(
+        insert into refresh_tokens (token_hash, grant_id, expires_at)
+        select ${refresh.hash}, id, least(${refresh.expires_at}, expires_at) from family
+      )`,
+    )
+    .selectFrom(['access', 'family'])
+    .innerJoin('users', 'users.id', 'family.user_id')
+    .select(userColumns)
+    .select(['family.id as grant_id', 'family.session_id', 'access.scopes', 'family.auth_time', 'family.amr'])
+    .select(sql<string | null>`null`.as('nonce'))
+    .executeTakeFirst()
+  return row === undefined ? undefined : { grant_id: row.grant_id, ...asIssued(row) }
+}
+
+/** Why a refresh token was not taken. What may be told is told; a replay is dealt with first. */
+async function refuseRefresh(db: Db, { client, refresh_token, scopes = [], now }: Refresh): Promise<never> {
+  const token = await db
+    .selectFrom('refresh_tokens as token')
+    .innerJoin('grants as family', 'family.id', 'token.grant_id')
+    .where('token.token_hash', '=', sha256(refresh_token))
+    .where('family.app_id', '=', client.id)
+    .select(['token.grant_id', 'token.used_at', 'token.expires_at', 'family.revoked_at', 'family.scopes'])
+    .executeTakeFirst()
+  if (token === undefined) throw invalidRefreshToken()
+  if (token.used_at !== null) {
+    await revokeGrant(db, token.grant_id, 'refresh token replayed', now)
+    throw invalidRefreshToken()
+  }
+  const isLive = token.revoked_at === null && token.expires_at > now
+  if (isLive && scopes.some((scope) => !token.scopes.includes(scope))) {
+    throw new AppError('invalid_scope', 'More was asked for than was granted')
+  }
+  throw invalidRefreshToken()
+}
+
+function invalidRefreshToken(): AppError {
+  return new AppError('invalid_grant', 'The refresh token is wrong, expired, already used or revoked')
+}
+
+/** Ends a family, all its tokens with it, and says so in the audit log; does nothing when it has ended before. */
+export async function revokeGrant(db: Db, grant_id: bigint, reason: string, now: Date): Promise<void> {
+  await db
+    .with('revoked', (q) =>
+      q
+        .updateTable('grants')
+        .set({ revoked_at: now })
+        .where('id', '=', grant_id)
+        .where('revoked_at', 'is', null)
+        .returning(['id', 'app_id', 'user_id']),
+    )
+    .insertInto('audit_log')
+    .columns(['action', 'subject', 'detail'])
+    .expression((eb) =>
+      eb
+        .selectFrom('revoked')
+        .innerJoin('oauth_apps as app', 'app.id', 'revoked.app_id')
+        .select([
+          sql<string>`'oauth_grant.revoked'`.as('action'),
+          'app.client_id as subject',
+          sql<string>`jsonb_build_object(
+            'grant_id', revoked.id, 'user_id', revoked.user_id, 'reason', ${reason}::text)`.as('detail'),
+        ]),
+    )
+    .execute()
+}
+
+/** Banned and suspended members get nothing, as `isBarred` says; said in SQL where the guard must be in the update. */
+export function isWelcome(now: Date) {
+  return sql`not users.is_banned and (users.suspended_till is null or users.suspended_till <= ${now})`
+}
+
+export function asIssued({
+  session_id,
+  nonce,
+  scopes,
+  auth_time,
+  amr,
+  ...user
+}: Omit<Issued, 'user'> & User): Issued {
+  return { session_id, nonce, scopes, auth_time, amr, user }
+}
+
+export function later(moment: Date, ms: number): Date {
+  return new Date(moment.getTime() + ms)
+}

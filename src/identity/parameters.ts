@@ -1,0 +1,28 @@
+/** OAuth's reading of parameters (RFC 6749 3.1): none may be given twice, and one without a value counts as absent. */
+import { AppError } from '../errors.ts'
+import type { Parameters } from '../web/parameters.ts'
+
+/** What was sent, once each and never empty. Prototype-free. */
+export type Single = Readonly<Record<string, string | undefined>>
+
+/** Throws invalid_request when any parameter, known or not, was given twice. */
+export function singleValues(sent: Parameters): Single {
+  const values: Record<string, string> = Object.create(null)
+  for (const [name, value] of Object.entries(sent)) {
+    if (typeof value !== 'string') throw new AppError('invalid_request', `${name} was given more than once`)
+    if (value !== '') values[name] = value
+  }
+  return values
+}
+
+/** One parameter on its own, for those that matter before the rest is looked at. */
+export function singleValue(sent: Parameters, name: string): string | undefined {
+  const value = sent[name]
+  if (Array.isArray(value)) throw new AppError('invalid_request', `${name} was given more than once`)
+  return value === '' ? undefined : value
+}
+
+/** The names in a space-separated list (scope, prompt), each once, in the order sent. */
+export function namesIn(list: string): string[] {
+  return [...new Set(list.split(' ').filter((name) => name !== ''))]
+}

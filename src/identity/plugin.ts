@@ -1,0 +1,39 @@
+/**
+ * The identity area: an OAuth 2.0 / OpenID Connect provider and the registry of its applications. Pages read the
+ * session and answer people; the endpoints of programs read no cookie and answer RFC 6749 bodies.
+ */
+import type { FastifyInstance } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { listAppsRoute, registerAppRoute } from './apps-api.ts'
+import { appPages } from './apps-pages.ts'
+import { authorizeByPost, authorizePages } from './authorize.ts'
+import { discoveryRoutes } from './discovery.ts'
+import { sendBrowserError, sendOAuthError } from './errors.ts'
+import { tokenRoutes } from './token.ts'
+import { userinfoRoutes } from './userinfo.ts'
+
+export async function identityPlugin(app: FastifyInstance, deps: Deps): Promise<void> {
+  await app.register(async (browser) => {
+    browser.setErrorHandler(sendBrowserError)
+    await browser.register(authorizePages, deps)
+    await browser.register(authorizeByPost)
+    await browser.register(appPages, deps)
+  })
+
+  await app.register(async (machine) => {
+    machine.setErrorHandler(sendOAuthError)
+    await machine.register(discoveryRoutes, deps)
+    await machine.register(async (personal) => {
+      personal.addHook('onRequest', async (_request, reply) => {
+        reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
+      })
+      registerAppRoute(personal, deps)
+      await personal.register(listAppsRoute, deps)
+      await personal.register(async (forms) => {
+        forms.removeContentTypeParser(['application/json', 'text/plain'])
+        tokenRoutes(forms, deps)
+        userinfoRoutes(forms, deps)
+      })
+    })
+  })
+}

@@ -1,0 +1,191 @@
+/** An application as its own server sees Tessera: it sends people to sign in, and redeems what they bring back. */
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import { registerApp } from '../../src/identity/apps.ts'
+import { makePerson } from '../cast.ts'
+import type { Browser, Page, TestApp } from '../harness.ts'
+
+export const REDIRECT_URI = 'https://app.example/callback'
+
+export type Party = {
+  id: bigint
+  client_id: string
+  client_secret: string
+  redirect_uri: string
+  owner: string
+}
+
+type Rules = { allow_groups?: string[]; deny_groups?: string[]; redirect_uris?: string[]; name?: string }
+
+/** Registers an application of a new member. */
+export async function makeParty(test: TestApp, rules: Rules = {}): Promise<Party> {
+  const owner = await makePerson(test, { username: 'bob' })
+  const redirect_uris = rules.redirect_uris ?? [REDIRECT_URI]
+  const app = await registerApp(test.db, {
+    owner_id: owner.id,
+    name: 'Reading Club',
+    description: 'Books, every Thursday',
+    allow_groups: [],
+    deny_groups: [],
+    ...rules,
+    redirect_uris,
+  })
+  return { ...app, redirect_uri: redirect_uris[0]!, owner: owner.username }
+}
+
+type Parameters = Record<string, string | undefined>
+
+export function query(parameters: Parameters): string {
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined)
+  return new URLSearchParams(given as [string, string][]).toString()
+}
+
+/** Where the application sends a person. A parameter set to undefined is left out. */
+export function authorizationUrl(party: Party, parameters: Parameters = {}, path = '/oauth2/auth'): string {
+  const usual = {
+    response_type: 'code',
+    client_id: party.client_id,
+    redirect_uri: party.redirect_uri,
+    scope: 'openid profile',
+    state: 'a state',
+  }
+  return `${path}?${query({ ...usual, ...parameters })}`
+}
+
+/** What came back to the application. Throws when the person was not sent there. */
+export function answerOf(page: Page, redirect_uri = REDIRECT_URI): Record<string, string> {
+  if (page.status !== 303 || !page.location?.startsWith(redirect_uri)) {
+    throw new Error(`Not sent back: ${page.status} ${page.location} ${page.body.slice(0, 300)}`)
+  }
+  return Object.fromEntries(new URL(page.location).searchParams)
+}
+
+/** A signed-in person follows the application's link, and allows it when asked. */
+export async function authorize(
+  client: Browser,
+  party: Party,
+  parameters: Parameters = {},
+): Promise<Record<string, string>> {
+  const page = await client.get(authorizationUrl(party, parameters))
+  if (page.status !== 200) return answerOf(page, party.redirect_uri)
+  return answerOf(await client.submit(page, '/oauth2/consent', { decision: 'allow' }), party.redirect_uri)
+}
+
+export type Answer = { status: number; body: Record<string, unknown>; headers: Record<string, unknown> }
+
+export function basic(client_id: string, client_secret: string): string {
+  return `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`
+}
+
+/** A form post by a program. */
+export async function postForm(
+  test: TestApp,
+  url: string,
+  fields: Parameters | string,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await test.app.inject({
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    payload: typeof fields === 'string' ? fields : query(fields),
+  })
+  return { status: response.statusCode, body: json(response.body), headers: response.headers }
+}
+
+export async function getJson(
+  test: TestApp,
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await test.app.inject({ method: 'GET', url, headers })
+  return { status: response.statusCode, body: json(response.body), headers: response.headers }
+}
+
+function json(text: string): Record<string, unknown> {
+  return text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : { text }
+}
+
+/** The application at the token endpoint, with its own credentials unless told otherwise. */
+export function redeem(
+  test: TestApp,
+  party: Party,
+  fields: Parameters,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const authorization = basic(party.client_id, party.client_secret)
+  return postForm(test, '/oauth2/token', fields, { authorization, ...headers })
+}
+
+export function exchange(test: TestApp, party: Party, code: string | undefined, more: Parameters = {}) {
+  const { redirect_uri } = party
+  return redeem(test, party, { grant_type: 'authorization_code', code, redirect_uri, ...more })
+}
+
+export function refresh(test: TestApp, party: Party, refresh_token: unknown, more: Parameters = {}) {
+  return redeem(test, party, {
+    grant_type: 'refresh_token',
+    refresh_token: refresh_token as string,
+    ...more,
+  })
+}
+
+export type Tokens = {
+  access_token: string
+  token_type: string
+  expires_in: number
+  refresh_token: string
+  id_token: string
+  scope: string
+}
+
+/** The whole way from the application's link to its tokens. */
+export async function obtainTokens(
+  test: TestApp,
+  client: Browser,
+  party: Party,
+  parameters: Parameters = {},
+): Promise<Tokens> {
+  const { code } = await authorize(client, party, parameters)
+  const answer = await exchange(test, party, code)
+  if (answer.status !== 200) throw new Error(`No tokens: ${answer.status} ${JSON.stringify(answer.body)}`)
+  return answer.body as Tokens
+}
+
+export function userinfo(test: TestApp, access_token: unknown): Promise<Answer> {
+  return getJson(test, '/oauth2/userinfo', { authorization: `Bearer ${access_token}` })
+}
+
+/** Everything of the identity area that a request could have written, so that a refusal can be shown to write nothing. */
+export async function written(test: TestApp): Promise<unknown> {
+  const { rows } = await sql`
+    select
+      (select count(*) from oauth_apps) as apps,
+      (select count(*) from app_secrets) as secrets,
+      (select array[count(*), sum(cardinality(scopes))] from consents) as consents,
+      (select array[count(*), count(used_at)] from authorization_codes) as codes,
+      (select array[count(*), count(revoked_at)] from grants) as grants,
+      (select count(*) from access_tokens) as access_tokens,
+      (select array[count(*), count(used_at)] from refresh_tokens) as refresh_tokens,
+      (select count(*) from audit_log) as audit
+  `.execute(test.db)
+  return rows[0]
+}
+
+/** Runs what must be refused, and says whether it wrote anything. */
+export async function withoutWriting<T>(test: TestApp, act: () => Promise<T>): Promise<T> {
+  const before = await written(test)
+  const result = await act()
+  const after = await written(test)
+  if (JSON.stringify(before, text) !== JSON.stringify(after, text)) {
+    throw new Error(`Something was written: ${JSON.stringify(after, text)} after ${JSON.stringify(before, text)}`)
+  }
+  return result
+}
+
+const text = (_: string, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)
+
+/** A PKCE pair. */
+export function makeVerifier(): string {
+  return randomBytes(32).toString('base64url')
+}
