@@ -13,19 +13,39 @@ const origin = z.string().refine((text) => {
   return url !== undefined && /^https?:$/.test(url.protocol) && url.origin === text
 }, 'must be an origin such as https://id.example.org, without a path or a trailing slash')
 
-const port = z.coerce.number().int().min(1).max(65_535)
+/** Decimal digits only: `Number` would also take 0x50 and 1e3. */
+function wholeNumber(min: number, max: number) {
+  const message = `must be a whole number from ${min} to ${max}`
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, message)
+    .transform(Number)
+    .refine((n) => n >= min && n <= max, message)
+}
+
+const port = wholeNumber(1, 65_535)
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'silent'] as const
 
 const proxies = z
   .string()
   .transform((text) => text.split(',').map((part) => part.trim()))
   .refine((list) => list.every(isProxy), 'must be addresses or CIDR ranges, separated by commas')
 
+/** A range of no bits is everyone: then any caller could claim any address, so it is no proxy. */
 function isProxy(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/')
   const version = isIP(address)
   if (version === 0 || rest.length > 0) return false
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
 }
+
+/** A socket's address has no host (`postgres://name@/database?host=/run/postgresql`), which `URL` does not allow. */
+const databaseUrl = z
+  .string()
+  .refine(
+    (text) => /^postgres(ql)?:\/\//.test(text) && URL.canParse(text.replace('@/', '@socket/')),
+    'must be like postgres://name:password@host:5432/database, with special characters percent-encoded',
+  )
 
 /** One entry per variable, in the order of `.env.example`. Empty text counts as absent. */
 export const environment = z.object({
@@ -34,25 +54,27 @@ export const environment = z.object({
   PUBLIC_URL: origin.optional(),
   PAYMENT_PUBLIC_URL: origin.optional(),
   TRUST_PROXY: proxies.optional(),
-  DATABASE_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, 'must start with postgres://')
-    .optional(),
-  DATABASE_POOL_MAX: z.coerce.number().int().min(2).max(200).default(10),
+  DATABASE_URL: databaseUrl.optional(),
+  DATABASE_POOL_MAX: wholeNumber(2, 200).default(10),
   DATA_DIR: z.string().default('.tessera'),
   APP_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
-  ADMIN_USERNAME: z.string().default('admin'),
+  ADMIN_USERNAME: z
+    .string()
+    .regex(/^[^\s\p{Cc}]{1,60}$/u, 'must have at most 60 characters and no spaces')
+    .default('admin'),
   ADMIN_PASSWORD: z.string().min(10, 'must have at least 10 characters').optional(),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('info'),
+  LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
   SHOP_PORT: port.default(4000),
 })
+
+type Environment = Record<string, string | undefined>
 
 /** The validated configuration. URLs are origins without a trailing slash. */
 export type Config = Readonly<
   Omit<z.output<typeof environment>, 'PUBLIC_URL' | 'PAYMENT_PUBLIC_URL'> & {
     PUBLIC_URL: string
     PAYMENT_PUBLIC_URL: string
-    /** PUBLIC_URL is not loopback: https and real secrets are required, and nothing is invented. */
+    /** A public URL is not loopback: https and real secrets are required, and nothing is invented. */
     production: boolean
   }
 >
@@ -74,25 +96,24 @@ export class ConfigError extends Error {
  * Reads the environment. Throws ConfigError with every fault found.
  * @param env `process.env` unless a test says otherwise.
  */
-export function loadConfig(env: Record<string, string | undefined> = process.env): Config {
-  const given = Object.fromEntries(
+export function loadConfig(env: Environment = process.env): Config {
+  const given: Environment = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   )
   const parsed = environment.safeParse(given)
-  if (!parsed.success) {
-    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`))
-  }
+  const production = [given.PUBLIC_URL, given.PAYMENT_PUBLIC_URL].some(isPublic)
+  // By variable, since the first fault of one explains it, and a later one could only repeat it.
+  const faults = new Map(production ? productionFaults(given) : [])
+  for (const { path, message } of parsed.error?.issues ?? []) faults.set(path.join('.'), message)
+  if (!parsed.success || faults.size > 0) throw new ConfigError(inOrder(faults))
   const values = parsed.data
   const publicUrl = values.PUBLIC_URL ?? `http://127.0.0.1:${values.PORT}`
-  const config = {
+  return Object.freeze({
     ...values,
     PUBLIC_URL: publicUrl,
     PAYMENT_PUBLIC_URL: values.PAYMENT_PUBLIC_URL ?? publicUrl,
-    production: !isLoopback(publicUrl),
-  }
-  const faults = config.production ? productionFaults(config) : []
-  if (faults.length > 0) throw new ConfigError(faults)
-  return Object.freeze(config)
+    production,
+  })
 }
 
 /** Whether a URL's host is this machine: `localhost`, 127.0.0.0/8 or `[::1]`. */
@@ -101,19 +122,33 @@ export function isLoopback(url: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
 }
 
-function productionFaults(config: Omit<Config, 'production'>): string[] {
-  const faults: string[] = []
+/** Judged before the schema has accepted the text, so that the faults of both are reported together. */
+function isPublic(text: string | undefined): boolean {
+  return text !== undefined && /^https?:/.test(text) && URL.canParse(text) && !isLoopback(text)
+}
+
+function productionFaults(given: Environment): [name: string, fault: string][] {
+  const faults: [string, string][] = []
   for (const name of ['PUBLIC_URL', 'PAYMENT_PUBLIC_URL'] as const) {
-    if (!config[name].startsWith('https://')) faults.push(`${name} must be https when it is not loopback`)
+    // PAYMENT_PUBLIC_URL follows PUBLIC_URL when it is absent.
+    const isAbsent = given[name] === undefined && name === 'PAYMENT_PUBLIC_URL'
+    if (!isAbsent && !given[name]?.startsWith('https://'))
+      faults.push([name, 'must start with https://, unless both public addresses are loopback'])
   }
-  if (config.DATABASE_URL === undefined) {
-    faults.push(
-      'DATABASE_URL is required when PUBLIC_URL is not loopback: the built-in Postgres is for trying things out',
-    )
+  if (given.DATABASE_URL === undefined) {
+    faults.push([
+      'DATABASE_URL',
+      'is required when PUBLIC_URL is not loopback: the built-in Postgres is for trying things out',
+    ])
   }
-  if (config.APP_SECRET === undefined)
-    faults.push('APP_SECRET is required: make one with `openssl rand -hex 32`')
-  if (config.APP_SECRET === SAMPLE_SECRET)
-    faults.push('APP_SECRET is the sample value: make one with `openssl rand -hex 32`')
+  if (given.APP_SECRET === undefined)
+    faults.push(['APP_SECRET', 'is required: make one with `openssl rand -hex 32`'])
+  if (given.APP_SECRET === SAMPLE_SECRET)
+    faults.push(['APP_SECRET', 'is the sample value: make one with `openssl rand -hex 32`'])
   return faults
+}
+
+function inOrder(faults: Map<string, string>): string[] {
+  const names = Object.keys(environment.shape).filter((name) => faults.has(name))
+  return names.map((name) => `${name} ${faults.get(name)}`)
 }
