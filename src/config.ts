@@ -116,6 +116,20 @@ export function loadConfig(env: Environment = process.env): Config {
   })
 }
 
+/**
+ * The environment as `--demo` reads it: for this machine only, quiet, and blind to DATABASE_URL, so that no real
+ * database can ever be met. Throws ConfigError for an address that is not loopback.
+ */
+export function loadDemoConfig(env: Environment = process.env): Config {
+  const names = (['PUBLIC_URL', 'PAYMENT_PUBLIC_URL'] as const).filter((name) => isPublic(env[name]))
+  if (names.length > 0) {
+    throw new ConfigError(
+      names.map((name) => `${name} must be loopback or absent: --demo is for this machine only`),
+    )
+  }
+  return loadConfig({ ...env, DATABASE_URL: undefined, LOG_LEVEL: env.LOG_LEVEL || 'warn' })
+}
+
 /** Whether a URL's host is this machine: `localhost`, 127.0.0.0/8 or `[::1]`. */
 export function isLoopback(url: string): boolean {
   const { hostname } = new URL(url)

@@ -2,12 +2,14 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** A port in use, in a sentence for whoever started the service. */
-export class PortTakenError extends Error {}
+/** EADDRINUSE in a sentence for whoever started the service. */
+export class PortTakenError extends Error {
+  readonly code = 'EADDRINUSE'
+}
 
 /**
- * Throws PortTakenError when another process listens there. It may still begin to in the moment after; then
- * listening itself fails, only later and in plainer words.
+ * Throws PortTakenError when another process listens there. One may still begin to in the moment after; then
+ * listening itself fails with the same code, only later and in the system's words.
  * @param variable is the one to set.
  */
 export async function refuseTakenPort(variable: string, host: string, port: number): Promise<void> {

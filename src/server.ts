@@ -1,13 +1,15 @@
 /** The process: start, serve, and stop in reverse order, finishing what is in flight. */
+import { parseArgs } from 'node:util'
 import type { FastifyBaseLogger } from 'fastify'
 import { buildApp } from './app.ts'
-import { type Config, ConfigError, loadConfig } from './config.ts'
+import { type Config, ConfigError, loadConfig, loadDemoConfig } from './config.ts'
 import { openDatabase } from './database/connection.ts'
 import { migrate } from './database/migrate.ts'
 import { provideDatabase } from './database/url.ts'
 import type { Deps } from './deps.ts'
 import { ensureAdministrator, provideAppSecret } from './first-start.ts'
 import { ensureSigningKey, openSigningKeys } from './identity/keys.ts'
+import { refuseTakenPort } from './ports.ts'
 import { makeSecrets } from './secrets.ts'
 import { openSettings } from './settings.ts'
 
@@ -24,6 +26,7 @@ export async function serve<T>(config: Config, prepare: (deps: Deps) => Promise<
     for (let close = closers.pop(); close !== undefined; close = closers.pop()) await close()
   }
   let log: FastifyBaseLogger | undefined
+  await refuseTakenPort('PORT', config.HOST, config.PORT)
   try {
     const database = await provideDatabase(config)
     closers.push(database.stop)
@@ -57,10 +60,20 @@ export async function serve<T>(config: Config, prepare: (deps: Deps) => Promise<
 }
 
 async function main(): Promise<void> {
+  const { values: flags } = parseArgs({ options: { demo: { type: 'boolean' }, json: { type: 'boolean' } } })
+  if (flags.demo) return demo(flags.json ?? false)
   const config = loadConfig()
   const running = await serve(config, (deps) => ensureAdministrator(deps.db, config))
   stopOnSignal(running.stop)
   announce(config, running.prepared)
+}
+
+async function demo(isJson: boolean): Promise<void> {
+  // Imported only here: a service of its own has no use for it.
+  const { describeDemo, startDemo } = await import('./demo.ts')
+  const { prepared, stop } = await startDemo(loadDemoConfig())
+  stopOnSignal(stop)
+  process.stdout.write(isJson ? `${JSON.stringify(prepared)}\n` : describeDemo(prepared))
 }
 
 function announce(config: Config, administrator: { username: string; password: string } | undefined): void {
@@ -89,9 +102,14 @@ function stopOnSignal(stop: () => Promise<void>): void {
 
 const STOP_SECONDS_MAX = 20
 
+/** A taken port or an unknown flag: the message says all there is to know. */
+function isUsageError(error: unknown): boolean {
+  return /^(EADDRINUSE|ERR_PARSE_ARGS_)/.test((error as NodeJS.ErrnoException).code ?? '')
+}
+
 if (import.meta.main) {
   main().catch((error: unknown) => {
-    const isExpected = error instanceof ConfigError || (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
+    const isExpected = error instanceof ConfigError || isUsageError(error)
     process.stderr.write(`${isExpected ? (error as Error).message : (error as Error).stack}\n`)
     process.exit(1)
   })

@@ -108,7 +108,7 @@ function signOut({ session, response }) {
 async function buy({ session, response }) {
   if (session.member === undefined) return redirect(response, '/login')
   const order = {
-    id: `order_${randomBytes(9).toString('hex')}`,
+    id: `order_${randomBytes(6).toString('hex')}`,
     buyer: session.member.sub,
     description: PRODUCT.name,
     amount: PRODUCT.amount,
