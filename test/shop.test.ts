@@ -1,0 +1,253 @@
+/**
+ * The whole way in a real browser: the demo's shop, sign-in, consent, payment and back, by the people of the demo.
+ * Every page on the way is photographed into test/artifacts/. Needs Chromium; only CI=true insists on it.
+ */
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { loadConfig } from '../src/config.ts'
+import { type Db, openDatabase } from '../src/database/connection.ts'
+import { provideDatabase } from '../src/database/url.ts'
+import type { Demo } from '../src/demo.ts'
+import { balanceOf } from '../src/ledger/wallet.ts'
+import { cleanUp, type DemoProcess, makeDataDir, startDemoProcess } from './demo-process.ts'
+
+const CHROMIUM = '/usr/bin/chromium'
+const CHROMIUM_ARGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+const ARTIFACTS = join(import.meta.dirname, 'artifacts')
+const WIDTHS = [360, 1280]
+const SCHEMES = ['light', 'dark'] as const
+const PAGE_MS = 10_000
+
+describe.skipIf(!existsSync(CHROMIUM) && process.env.CI !== 'true')('the shop', () => {
+  let dataDir: string
+  let started: DemoProcess | undefined
+  let demo: Demo
+  let db: Db
+  let chrome: Browser
+
+  beforeAll(async () => {
+    dataDir = await makeDataDir()
+    started = await startDemoProcess({ dataDir })
+    demo = started.demo
+    // Found running: the demo's own.
+    const { url } = await provideDatabase(loadConfig({ DATA_DIR: dataDir }))
+    db = openDatabase(url, { max: 2, onIdleError: () => {} })
+    chrome = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_ARGS })
+  })
+
+  afterAll(async () => {
+    await chrome?.close()
+    await db?.destroy()
+    await cleanUp(started, dataDir)
+  })
+
+  // Consent is remembered, and every walk is to meet its page.
+  beforeEach(async () => {
+    await db.deleteFrom('consents').execute()
+  })
+
+  /** A window of somebody's own browser. */
+  async function openWindow(options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await chrome.newContext(options)
+    context.setDefaultTimeout(PAGE_MS)
+    onTestFinished(() => context.close())
+    return context.newPage()
+  }
+
+  function personOf(username: string) {
+    return demo.people.find((person) => person.username === username)!
+  }
+
+  async function balances() {
+    const [alice, bob] = [personOf('alice'), personOf('bob')].map((person) => BigInt(person.id))
+    const fees = await db
+      .selectFrom('entries')
+      .innerJoin('ledger_accounts as account', 'account.id', 'entries.account_id')
+      .where('account.kind', '=', 'fee')
+      .select((eb) => eb.fn.coalesce(eb.fn.sum<bigint>('entries.amount'), eb.lit(0)).as('total'))
+      .executeTakeFirstOrThrow()
+    return { alice: await balanceOf(db, alice!), bob: await balanceOf(db, bob!), fees: BigInt(fees.total) }
+  }
+
+  /** From the shop's front page to Tessera's question whether the shop may know who this is. */
+  async function signInAtTessera(page: Page, username: string, seen: Photographer): Promise<void> {
+    const { password } = personOf(username)
+    await page.goto(demo.shop_url)
+    await seen('shop')
+    await page.getByRole('link', { name: 'Sign in with Tessera' }).click()
+    await seen('sign-in')
+    await page.getByLabel('Username').fill(username)
+    await page.getByLabel('Password').fill(password)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByRole('button', { name: 'Allow' }).waitFor()
+    await seen('consent')
+  }
+
+  async function signIn(page: Page, username: string, seen: Photographer): Promise<void> {
+    await signInAtTessera(page, username, seen)
+    await page.getByRole('button', { name: 'Allow' }).click()
+    await page.getByText(`@${username}`).waitFor()
+    expect(page.url()).toBe(`${demo.shop_url}/`)
+    await seen('shop-signed-in')
+  }
+
+  async function order(page: Page, seen: Photographer): Promise<void> {
+    await page.getByRole('button', { name: 'Buy for 120 points' }).click()
+    await page.getByRole('button', { name: 'Pay 120 points' }).waitFor()
+    await seen('pay')
+  }
+
+  test.each([true, false])('sells to alice (JavaScript in her browser: %s)', async (javaScriptEnabled) => {
+    const before = await balances()
+    const page = await openWindow({ javaScriptEnabled })
+    const seen = photographer(page, `buy${javaScriptEnabled ? '' : '-without-javascript'}`)
+
+    await signIn(page, 'alice', seen)
+    await order(page, seen)
+    await page.getByRole('button', { name: 'Pay 120 points' }).click()
+    await page.getByRole('heading', { name: 'Paid' }).waitFor()
+    await seen('paid')
+
+    expect(page.url()).toContain(`${demo.shop_url}/payment/callback?`)
+    const text = await page.getByRole('main').textContent()
+    for (const fact of ['Sticker pack', '120 points', 'order_', 'txn_', '114 points', '6 points'])
+      expect(text).toContain(fact)
+    expect(await balances()).toEqual({
+      alice: before.alice - 120n,
+      bob: before.bob + 114n,
+      fees: before.fees + 6n,
+    })
+    expect(await proveBooks(dataDir)).toContain('The books pass.')
+  })
+
+  test('hears it from Tessera when carol denies consent', async () => {
+    const page = await openWindow()
+    const seen = photographer(page, 'deny')
+    await signInAtTessera(page, 'carol', seen)
+    await page.getByRole('button', { name: 'Deny' }).click()
+    await page.getByRole('heading', { name: 'You are not signed in' }).waitFor()
+    await seen('denied')
+    await page.getByRole('link', { name: 'Back to the shop' }).click()
+    await page.getByRole('link', { name: 'Sign in with Tessera' }).waitFor()
+  })
+
+  test('takes nothing from dora, who sees how much is missing and the way back', async () => {
+    const page = await openWindow()
+    const seen = photographer(page, 'short')
+    await signIn(page, 'dora', seen)
+    await order(page, seen)
+    await page.getByText('You are 70 points short.').waitFor()
+    expect(await page.getByRole('button', { name: 'Pay 120 points' }).isDisabled()).toBe(true)
+    await page.getByRole('link', { name: 'Cancel and return to the shop' }).click()
+    await page.getByText('not paid yet').waitFor()
+    await seen('back-unpaid')
+    await page.getByRole('link', { name: 'Sticker pack' }).click()
+    await page.getByRole('heading', { name: 'Not paid yet' }).waitFor()
+    await seen('order-unpaid')
+    expect(await balanceOf(db, BigInt(personOf('dora').id))).toBe(50n)
+  })
+
+  test('refuses a callback that was forged or altered', async () => {
+    const page = await openWindow()
+    const unseen = async () => {}
+    await signIn(page, 'alice', unseen)
+    await order(page, unseen)
+    await page.getByRole('button', { name: 'Pay 120 points' }).click()
+    await page.getByRole('heading', { name: 'Paid' }).waitFor()
+
+    const genuine = new URL(page.url())
+    const altered = [
+      (url: URL) => url.searchParams.set('amount', '1'),
+      (url: URL) => url.searchParams.set('external_reference', 'order_of_somebody_else'),
+      (url: URL) => url.searchParams.append('extra', '1'),
+      (url: URL) => url.searchParams.append('amount', '120'),
+      (url: URL) => url.searchParams.delete('signature'),
+      (url: URL) => url.searchParams.set('signature', '0'.repeat(64)),
+    ].map((alter) => {
+      const url = new URL(genuine)
+      alter(url)
+      return url.href
+    })
+    for (const url of altered) {
+      const answer = await page.goto(url)
+      expect(answer?.status(), url).toBe(400)
+      await page.getByRole('heading', { name: 'Payment not accepted' }).waitFor()
+    }
+    await photographer(page, 'altered')('refused')
+    const again = await page.goto(genuine.href)
+    expect(again?.status()).toBe(200)
+  })
+
+  test('finds the payment of a buyer who closed the browser after paying', async () => {
+    const page = await openWindow()
+    const unseen = async () => {}
+    await signIn(page, 'alice', unseen)
+    await order(page, unseen)
+    // She pays, and the browser is gone before the answer, which would send it back to the shop, arrives.
+    await page.route(`${demo.base_url}/payment/pay/**`, async (route) => {
+      const answer = await route.fetch({ maxRedirects: 0 })
+      expect(answer.status()).toBe(303)
+      await route.abort()
+    })
+    const lost = page.waitForEvent('requestfailed')
+    await page.getByRole('button', { name: 'Pay 120 points' }).click()
+    await lost
+    await page.context().close()
+
+    const later = await openWindow()
+    const seen = photographer(later, 'closed-browser')
+    await later.goto(demo.shop_url)
+    await later.getByRole('link', { name: 'Sign in with Tessera' }).click()
+    await later.getByLabel('Username').fill('alice')
+    await later.getByLabel('Password').fill(personOf('alice').password)
+    await later.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await later.getByText('not paid yet').waitFor()
+    await seen('not-paid-yet')
+    await later.getByRole('listitem').filter({ hasText: 'not paid yet' }).getByRole('link').click()
+    await later.getByRole('heading', { name: 'Paid' }).waitFor()
+    expect(new URL(later.url()).pathname).toMatch(/^\/orders\/order_/)
+    await seen('found')
+  })
+})
+
+/** Photographs a page as phones and desks, by day and by night, show it. */
+type Photographer = (name: string) => Promise<void>
+
+function photographer(page: Page, series: string): Photographer {
+  let count = 0
+  return async (name) => {
+    count += 1
+    await page.waitForLoadState()
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: width < 800 ? 740 : 800 })
+      for (const colorScheme of SCHEMES) {
+        await page.emulateMedia({ colorScheme })
+        const path = join(ARTIFACTS, `${series}-${count}-${name}-${width}-${colorScheme}.png`)
+        await page.screenshot({ path, fullPage: true })
+      }
+      const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+      expect(excess, `${name} is wider than ${width} pixels`).toBeLessThanOrEqual(0)
+    }
+  }
+}
+
+/** What `npm run books` says, beside the running demo. */
+async function proveBooks(dataDir: string): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, ['src/ledger/books.ts'], {
+    cwd: join(import.meta.dirname, '..'),
+    env: { PATH: process.env.PATH ?? '', DATA_DIR: dataDir },
+  })
+  return stdout
+}
