@@ -42,6 +42,7 @@ describe('errors', () => {
     expect(json.statusCode).toBe(404)
     expect(json.json()).toEqual({
       error: 'not_found',
+      error_type: 'not_found',
       message: expect.any(String),
       request_id: expect.stringMatching(/^req-/),
     })
@@ -214,10 +215,7 @@ describe('bad input', () => {
     const { pick } = random(20_260_101)
     for (let i = 0; i < 2_000; i += 1) {
       const route = pick(routes)
-      const path = route.url.replace(
-        /:\w+|\*/g,
-        () => encodeURIComponent(pick(nasty).slice(0, 150)).replace('%5Cud800', '%ED%A0%80') || 'x',
-      )
+      const path = route.url.replace(/:\w+|\*/g, () => safeEncode(pick(nasty).slice(0, 150)) || 'x')
       const pairs = Array.from({ length: pick([0, 1, 2, 5]) }, () => [pick(names), pick(nasty)] as const)
       const form = pairs
         .map(([name, value]) => `${name}=${pick([true, false]) ? value : safeEncode(value)}`)

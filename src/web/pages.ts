@@ -109,7 +109,10 @@ export function wantsHtml(request: FastifyRequest): boolean {
   return html !== -1 && (json === -1 || html < json)
 }
 
-/** Renders a failure of the browser scope: a page for people, `{error, message, request_id}` for scripts. */
+/**
+ * Renders a failure of the browser scope: a page for people, JSON for scripts. Merchants' clients tell an unknown
+ * address from an unknown Payment ID by the presence of `error_type`.
+ */
 export function sendPageError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = asPageFailure(error, request)
   if (failure.retry_after_seconds !== undefined) reply.header('retry-after', failure.retry_after_seconds)
@@ -118,7 +121,7 @@ export function sendPageError(error: unknown, request: FastifyRequest, reply: Fa
     return reply
       .code(failure.status)
       .header('cache-control', 'no-store')
-      .send({ error: code, message, request_id: request.id })
+      .send({ error: code, error_type: code, message, request_id: request.id })
   }
   return reply.page('error', { failure, requestId: request.id }, { status: failure.status })
 }
