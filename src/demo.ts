@@ -1,69 +1,19 @@
 /**
- * `npm start -- --demo`: the real service on this machine with people, points and a shop, to be tried at once. It
- * is made at the first start and found again at every later one; a start that was cut short is completed by the
- * next. Never for anything but trying out: the passwords stand in DATA_DIR/demo.json.
+ * `npm start -- --demo`: the real service on this machine with people, points and a shop, to be tried at once.
+ * Never for anything but trying out: the passwords stand in DATA_DIR/demo.json.
  */
 import { spawn } from 'node:child_process'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { sql } from 'kysely'
-import { hashPassword, verifyPassword } from './accounts/password.ts'
-import { createUser } from './accounts/users.ts'
-import type { Config } from './config.ts'
-import type { Db } from './database/connection.ts'
-import type { Deps } from './deps.ts'
-import { registerApp } from './identity/apps.ts'
-import { grantPoints } from './ledger/post.ts'
-import { balanceOf } from './ledger/wallet.ts'
-import { applyForPaymentApp, currentKey, reviewPaymentApp } from './payment/applications.ts'
-import { secretKeyOf } from './payment/hmac/signature.ts'
+import { type Config, ConfigError } from './config.ts'
+import { type Demo, PEOPLE, seedDemo } from './demo-world.ts'
 import { refuseTakenPort } from './ports.ts'
-import { randomText, sha256 } from './secrets.ts'
 import { type Running, serve } from './server.ts'
 
 const SHOP = join(import.meta.dirname, '../examples/shop/shop.js')
-const SHOP_NAME = 'Sticker Shop'
-const SHOP_DESCRIPTION = 'The example shop of the demo'
-const PASSWORD_LENGTH = 6
-/** Without the letters and digits that are mistaken for each other. */
-const READABLE = 'abcdefghjkmnpqrstuvwxyz23456789'
-
-const PEOPLE = [
-  { username: 'alice', part: 'a buyer', points: 5_000n, trust_level: 2 },
-  { username: 'bob', part: 'the merchant', points: 1_000n, trust_level: 2 },
-  { username: 'carol', part: 'a basic member', points: 300n, trust_level: 1 },
-  { username: 'dora', part: 'short of points', points: 50n, trust_level: 0 },
-  { username: 'admin', part: 'the administrator', points: 0n, trust_level: 4, is_admin: true },
-] as const
-
-type DemoPerson = {
-  id: number
-  username: string
-  password: string
-  points: number
-  trust_level: number
-  admin: boolean
-}
-
-/** What there is to try, as `--json` prints it. */
-export type Demo = {
-  base_url: string
-  shop_url: string
-  people: DemoPerson[]
-  oauth_app: { client_id: string; client_secret: string; redirect_uris: string[] }
-  payment_app: {
-    payment_id: string
-    pid: number
-    token: string
-    secret_key: string
-    merchant_key: string
-    callback_url: string
-    applicant: string
-  }
-}
 
 /** Starts the service and the shop, and resolves once both answer. Throws PortTakenError before it starts anything. */
 export async function startDemo(config: Config): Promise<Running<Demo>> {
+  if (config.SHOP_PORT === config.PORT) throw new ConfigError(['SHOP_PORT must differ from PORT'])
   await refuseTakenPort('SHOP_PORT', config.HOST, config.SHOP_PORT)
   const service = await serve(config, seedDemo)
   try {
@@ -76,177 +26,6 @@ export async function startDemo(config: Config): Promise<Running<Demo>> {
   } catch (error) {
     await service.stop()
     throw error
-  }
-}
-
-/** Makes what is missing of the demo's world, and answers all of it. */
-export async function seedDemo(deps: Deps): Promise<Demo> {
-  const { config } = deps
-  const saved = await readSaved(config)
-  // Kept before they are used: an account whose password nobody knows would be no use.
-  for (const { username } of PEOPLE) {
-    saved.passwords[username] ??= `${username}-${randomText(PASSWORD_LENGTH, READABLE)}`
-  }
-  await writeSaved(config, saved)
-
-  const people: DemoPerson[] = []
-  for (const person of PEOPLE)
-    people.push(await ensurePerson(deps, person, saved.passwords[person.username]!))
-  const idOf = (username: string) => BigInt(people.find((person) => person.username === username)!.id)
-  const url = shopUrl(config)
-  return {
-    base_url: config.PUBLIC_URL,
-    shop_url: url,
-    people,
-    oauth_app: await ensureOauthApp(deps, saved, idOf('bob'), [`${url}/login/callback`]),
-    payment_app: await ensurePaymentApp(deps, idOf('bob'), idOf('admin'), `${url}/payment/callback`),
-  }
-}
-
-/** The shop is reached by the same host name as the service, so that an address typed once works for both. */
-function shopUrl(config: Config): string {
-  return `http://${new URL(config.PUBLIC_URL).hostname}:${config.SHOP_PORT}`
-}
-
-/** What the database keeps only as hashes, and the demo must print again. */
-type Saved = {
-  passwords: Record<string, string>
-  oauth_app?: { client_id: string; client_secret: string }
-}
-
-const savedFile = (config: Config) => join(config.DATA_DIR, 'demo.json')
-
-async function readSaved(config: Config): Promise<Saved> {
-  try {
-    return JSON.parse(await readFile(savedFile(config), 'utf8')) as Saved
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { passwords: {} }
-    throw error
-  }
-}
-
-/** Replaces the file as a whole, so that a start cut short leaves the old one or the new one. */
-async function writeSaved(config: Config, saved: Saved): Promise<void> {
-  const file = savedFile(config)
-  await mkdir(config.DATA_DIR, { recursive: true })
-  await writeFile(`${file}.new`, `${JSON.stringify(saved, null, 2)}\n`, { mode: 0o600 })
-  await rename(`${file}.new`, file)
-}
-
-async function ensurePerson(
-  { db, clock }: Deps,
-  { username, points, part: _, ...values }: (typeof PEOPLE)[number],
-  password: string,
-): Promise<DemoPerson> {
-  const found = await db
-    .selectFrom('users')
-    .where(sql`lower(username)`, '=', username)
-    .select(['id', 'password_hash'])
-    .executeTakeFirst()
-  let id = found?.id
-  if (id === undefined) {
-    const email = `${username}@example.org`
-    id = await createUser(db, { ...values, username, email, password_hash: await hashPassword(password) })
-  } else if (!(await verifyPassword(password, found?.password_hash))) {
-    // Made by an earlier start without --demo, or changed since: what is printed must let its reader in.
-    const password_hash = await hashPassword(password)
-    await db
-      .updateTable('users')
-      .set({ password_hash, must_change_password: false })
-      .where('id', '=', id)
-      .execute()
-  }
-  if (points > 0n) {
-    const reference = `demo:${username}`
-    const reason = 'Points of the demo'
-    await grantPoints(db, { user_id: id, amount: points, reference, reason, actor_id: null, now: clock() })
-  }
-  return describePerson(db, id, password)
-}
-
-async function describePerson(db: Db, id: bigint, password: string): Promise<DemoPerson> {
-  const { username, trust_level, is_admin } = await db
-    .selectFrom('users')
-    .where('id', '=', id)
-    .select(['username', 'trust_level', 'is_admin'])
-    .executeTakeFirstOrThrow()
-  const points = Number(await balanceOf(db, id))
-  return { id: Number(id), username, password, points, trust_level, admin: is_admin }
-}
-
-/** The shop's OAuth application, its redirect addresses following the shop's port. */
-async function ensureOauthApp(
-  { config, db }: Deps,
-  saved: Saved,
-  owner_id: bigint,
-  redirect_uris: string[],
-): Promise<Demo['oauth_app']> {
-  if (saved.oauth_app !== undefined) {
-    const kept = await db
-      .updateTable('oauth_apps as app')
-      .set({ redirect_uris })
-      .where('client_id', '=', saved.oauth_app.client_id)
-      .where((eb) =>
-        eb.exists(
-          eb
-            .selectFrom('app_secrets as secret')
-            .whereRef('secret.app_id', '=', 'app.id')
-            .where('secret.secret_hash', '=', sha256(saved.oauth_app!.client_secret))
-            .select('secret.id'),
-        ),
-      )
-      .returning('client_id')
-      .executeTakeFirst()
-    if (kept !== undefined) return { ...saved.oauth_app, redirect_uris }
-  }
-  // One whose secret was never written down (a start cut short) or is gone cannot be used any more.
-  await db.deleteFrom('oauth_apps').where('owner_id', '=', owner_id).where('name', '=', SHOP_NAME).execute()
-  const { client_id, client_secret } = await registerApp(db, {
-    owner_id,
-    name: SHOP_NAME,
-    description: SHOP_DESCRIPTION,
-    redirect_uris,
-    allow_groups: [],
-    deny_groups: [],
-  })
-  await writeSaved(config, { ...saved, oauth_app: { client_id, client_secret } })
-  return { client_id, client_secret, redirect_uris }
-}
-
-/** The shop's payment application, approved, its callback address following the shop's port. */
-async function ensurePaymentApp(
-  deps: Deps,
-  applicant_id: bigint,
-  reviewer_id: bigint,
-  callback_url: string,
-): Promise<Demo['payment_app']> {
-  const find = () =>
-    deps.db
-      .updateTable('payment_apps')
-      .set({ callback_url })
-      .where('applicant_id', '=', applicant_id)
-      .where('name', '=', SHOP_NAME)
-      .returning(['id', 'payment_id', 'pid', 'status'])
-      .executeTakeFirst()
-  let app = await find()
-  if (app === undefined) {
-    const application = { applicant_id, name: SHOP_NAME, description: SHOP_DESCRIPTION, callback_url }
-    app = { ...(await applyForPaymentApp(deps, application)), status: 'pending' }
-  }
-  const { id, payment_id, pid, status } = app
-  if (status === 'pending') {
-    await reviewPaymentApp(deps, { payment_id, decision: 'approve', reason: SHOP_DESCRIPTION, reviewer_id })
-  }
-  const token = await currentKey(deps, id, 'token')
-  const merchant_key = await currentKey(deps, id, 'merchant_key')
-  return {
-    payment_id,
-    pid: Number(pid),
-    token,
-    secret_key: secretKeyOf(token),
-    merchant_key,
-    callback_url,
-    applicant: 'bob',
   }
 }
 

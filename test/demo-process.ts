@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Demo } from '../src/demo.ts'
+import type { Demo } from '../src/demo-world.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const START_MS = 60_000
@@ -27,7 +27,13 @@ export type DemoProcess = {
   end(signal: NodeJS.Signals): Promise<number | null>
 }
 
-export type DemoOptions = { dataDir: string; port?: number; shopPort?: number; env?: Record<string, string> }
+export type DemoOptions = {
+  dataDir: string
+  port?: number
+  shopPort?: number
+  env?: Record<string, string>
+  flags?: string[]
+}
 
 /** A data folder that every user may enter: where root runs the tests, Postgres is another user. */
 export async function makeDataDir(): Promise<string> {
@@ -55,8 +61,9 @@ export async function freePort(): Promise<number> {
 }
 
 /** Starts the process and does not wait for it. */
-export async function spawnDemo({ dataDir, port, shopPort, env = {} }: DemoOptions): Promise<ChildProcess> {
-  return spawn(process.execPath, ['src/server.ts', '--demo', '--json'], {
+export async function spawnDemo(options: DemoOptions): Promise<ChildProcess> {
+  const { dataDir, port, shopPort, env = {}, flags = ['--demo', '--json'] } = options
+  return spawn(process.execPath, ['src/server.ts', ...flags], {
     cwd: ROOT,
     env: {
       PATH: process.env.PATH ?? '',

@@ -1,10 +1,12 @@
 /** `npm start -- --demo`, seen by whoever starts, stops, kills and starts it again. */
 import { once } from 'node:events'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { verifyPassword } from '../src/accounts/password.ts'
 import { loadConfig } from '../src/config.ts'
 import { type Db, openDatabase } from '../src/database/connection.ts'
 import { withDatabaseUrl } from '../src/database/url.ts'
@@ -113,6 +115,33 @@ describe('a first start', () => {
     expect((await stat(join(dataDir, 'demo.json'))).mode & 0o777).toBe(0o600)
   })
 
+  test('without --json prints the addresses, the sign-ins, and what to do first', async () => {
+    const dataDir = await dataFolder()
+    const child = await spawnDemo({ dataDir, flags: ['--demo'] })
+    onTestFinished(async () => {
+      child.kill()
+      if (child.exitCode === null) await once(child, 'exit')
+    })
+    const lines: string[] = []
+    for await (const line of createInterface({ input: child.stdout! })) {
+      lines.push(line)
+      if (line.startsWith('Open the shop')) break
+    }
+    expect(lines).toEqual([
+      expect.stringMatching(/^Tessera {3}http:\/\/127\.0\.0\.1:\d+$/),
+      expect.stringMatching(/^Shop {6}http:\/\/127\.0\.0\.1:\d+$/),
+      '',
+      'sign in as   password       points   trust   who is',
+      expect.stringMatching(/^alice {8}alice-[a-z2-9]{6} {4}5,000 {3}TL2 {5}a buyer$/),
+      expect.stringMatching(/^bob {10}bob-[a-z2-9]{6} {6}1,000 {3}TL2 {5}the merchant$/),
+      expect.stringMatching(/^carol {8}carol-[a-z2-9]{6} {6}300 {3}TL1 {5}a basic member$/),
+      expect.stringMatching(/^dora {9}dora-[a-z2-9]{6} {8}50 {3}TL0 {5}short of points$/),
+      expect.stringMatching(/^admin {8}admin-[a-z2-9]{6} {8}0 {3}TL4 {5}the administrator$/),
+      '',
+      'Open the shop, sign in as alice, and buy the sticker pack.',
+    ])
+  })
+
   test('never contacts DATABASE_URL', async () => {
     const other = await listen()
     const dataDir = await dataFolder()
@@ -133,16 +162,21 @@ describe('a first start', () => {
 
     const { demo } = await start({ dataDir })
     expect(demo.people.map((entry) => entry.points)).toEqual([5_000, 1_000, 300, 50, 0])
-    const counts = await withDatabase(dataDir, async (db) => {
-      const count = async (table: 'users' | 'oauth_apps' | 'payment_apps') => {
-        const rows = await db.selectFrom(table).select('id').execute()
-        return rows.length
-      }
-      return [await count('users'), await count('oauth_apps'), await count('payment_apps')]
-    })
-    expect(counts).toEqual([5, 1, 1])
+    expect(await withDatabase(dataDir, countRows)).toEqual({ users: 5, oauth_apps: 1, payment_apps: 1 })
   })
 })
+
+async function countRows(db: Db) {
+  const count = async (table: 'users' | 'oauth_apps' | 'payment_apps') => {
+    const rows = await db.selectFrom(table).select('id').execute()
+    return rows.length
+  }
+  return {
+    users: await count('users'),
+    oauth_apps: await count('oauth_apps'),
+    payment_apps: await count('payment_apps'),
+  }
+}
 
 function person(username: string, points: number, trust_level: number) {
   return {
@@ -180,6 +214,32 @@ describe('a second start', () => {
     })
     expect(authorization.status).toBe(303)
     expect(authorization.headers.get('location')).toMatch(/^\/sign-in\?/)
+  })
+
+  test('replaces a client secret that was never written down, and a password that was changed', async () => {
+    const dataDir = await dataFolder()
+    const first = await start({ dataDir })
+    await withDatabase(dataDir, (db) =>
+      db.updateTable('users').set({ password_hash: null }).where('username', '=', 'alice').execute(),
+    )
+    await first.end('SIGTERM')
+    const file = join(dataDir, 'demo.json')
+    const { passwords } = JSON.parse(await readFile(file, 'utf8'))
+    await writeFile(file, JSON.stringify({ passwords }))
+
+    const { demo } = await start({ dataDir })
+    expect(demo.people).toEqual(first.demo.people)
+    expect(demo.oauth_app.client_id).not.toBe(first.demo.oauth_app.client_id)
+    expect(demo.payment_app.payment_id).toBe(first.demo.payment_app.payment_id)
+    expect(await withDatabase(dataDir, countRows)).toEqual({ users: 5, oauth_apps: 1, payment_apps: 1 })
+    const hash = await withDatabase(dataDir, (db) =>
+      db
+        .selectFrom('users')
+        .where('username', '=', 'alice')
+        .select('password_hash')
+        .executeTakeFirstOrThrow(),
+    )
+    expect(await verifyPassword(passwords.alice, hash.password_hash)).toBe(true)
   })
 })
 
@@ -225,6 +285,13 @@ describe('a start that cannot succeed', () => {
       db.selectFrom('oauth_apps').select('redirect_uris').execute(),
     )
     expect(uris).toEqual([{ redirect_uris: demo.oauth_app.redirect_uris }])
+  })
+
+  test('refuses one port for both', async () => {
+    const port = await freePort()
+    const answer = await failedStart({ dataDir: await dataFolder(), port, shopPort: port })
+    expect(answer).toMatchObject({ code: 1, stdout: '' })
+    expect(answer.stderr).toContain('SHOP_PORT must differ from PORT')
   })
 
   test('refuses a public address', async () => {

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { loadConfig } from '../src/config.ts'
 import { type Db, openDatabase } from '../src/database/connection.ts'
 import { provideDatabase } from '../src/database/url.ts'
-import type { Demo } from '../src/demo.ts'
+import type { Demo } from '../src/demo-world.ts'
 import { balanceOf } from '../src/ledger/wallet.ts'
 import { cleanUp, type DemoProcess, makeDataDir, startDemoProcess } from './demo-process.ts'
 

@@ -103,6 +103,7 @@ export function openSignIn({ url, clientId, clientSecret, redirectUri }) {
     const claims = decode(body)
     // The algorithm is ours to say: a token must not choose how it is checked.
     if (header.alg !== 'RS256') throw new SignInError('The ID token is not signed with RS256')
+    // A busy shop keeps the keys for some minutes, and asks again when it meets a new `kid`.
     const { keys } = await request('/oauth2/jwks', {})
     const jwk = keys.find((/** @type {{ kid: string }} */ candidate) => candidate.kid === header.kid)
     if (jwk === undefined) throw new SignInError('The ID token is signed with an unknown key')

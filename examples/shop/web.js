@@ -64,7 +64,7 @@ export function startServer({ host, port, url: shopUrl, formTarget }, findHandle
    * @param {ServerResponse} response
    */
   async function handle(request, response) {
-    const url = new URL(request.url ?? '/', shopUrl)
+    const url = new URL(`http://shop${request.url}`)
     const file = files.get(url.pathname)
     if (file !== undefined) return void response.setHeader('content-type', file.type).end(file.content)
     const cookie = /(?:^|; )shop_session=([\w-]+)/.exec(request.headers.cookie ?? '')?.[1] ?? ''
