@@ -178,7 +178,9 @@ export async function withoutWriting<T>(test: TestApp, act: () => Promise<T>): P
   const result = await act()
   const after = await written(test)
   if (JSON.stringify(before, text) !== JSON.stringify(after, text)) {
-    throw new Error(`Something was written: ${JSON.stringify(after, text)} after ${JSON.stringify(before, text)}`)
+    throw new Error(
+      `Something was written: ${JSON.stringify(after, text)} after ${JSON.stringify(before, text)}`,
+    )
   }
   return result
 }

@@ -1,0 +1,456 @@
+/** GET and POST /oauth2/auth: whose fault it is, where the answer goes, and when somebody must sign in (again). */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makePerson, signIn } from '../cast.ts'
+import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness.ts'
+import {
+  answerOf,
+  authorizationUrl,
+  authorize,
+  exchange,
+  getJson,
+  makeParty,
+  makeVerifier,
+  type Party,
+  REDIRECT_URI,
+  withoutWriting,
+} from './relying-party.ts'
+
+let test: TestApp
+let party: Party
+
+beforeAll(async () => {
+  test = await startTestApp()
+  party = await makeParty(test)
+})
+afterAll(() => test.close())
+
+const JSON_CALLER = { accept: 'application/json' }
+
+/** A member who has allowed the application before. */
+async function member(app: Party = party): Promise<{ client: Browser; username: string; password: string }> {
+  const { username, password, signIn } = await makePerson(test)
+  const client = await signIn()
+  await authorize(client, app)
+  return { client, username, password }
+}
+
+function refusedRequest(parameters: Record<string, string | undefined>): Promise<Page> {
+  return withoutWriting(test, () => browser(test).get(authorizationUrl(party, parameters)))
+}
+
+describe('faults that are never redirected', () => {
+  const wrong = {
+    'a missing client_id': [{ client_id: undefined }, 400, 'invalid_request'],
+    'an unknown client_id': [{ client_id: 'nobody' }, 401, 'invalid_client'],
+    'an unregistered redirect_uri': [
+      { redirect_uri: 'https://evil.example/callback' },
+      400,
+      'invalid_redirect_uri',
+    ],
+    'a longer redirect_uri': [{ redirect_uri: `${REDIRECT_URI}/more` }, 400, 'invalid_redirect_uri'],
+    'a redirect_uri with a query added': [
+      { redirect_uri: `${REDIRECT_URI}?a=b` },
+      400,
+      'invalid_redirect_uri',
+    ],
+    'a redirect_uri in other case': [
+      { redirect_uri: REDIRECT_URI.replace('callback', 'Callback') },
+      400,
+      'invalid_redirect_uri',
+    ],
+    'a redirect_uri that only decoding twice would match': [
+      { redirect_uri: REDIRECT_URI.replace('callback', 'c%61llback') },
+      400,
+      'invalid_redirect_uri',
+    ],
+  } as const
+
+  it.each(Object.entries(wrong))('%s is told to a script as JSON', async (_, [parameters, status, error]) => {
+    const answer = await withoutWriting(test, () =>
+      getJson(test, authorizationUrl(party, parameters), JSON_CALLER),
+    )
+    expect(answer.status).toBe(status)
+    expect(answer.body).toEqual({ error, error_description: expect.any(String) })
+    expect(answer.headers['cache-control']).toBe('no-store')
+    expect(answer.headers.location).toBeUndefined()
+  })
+
+  it.each(Object.entries(wrong))(
+    '%s is told to a browser on a page that shows the code',
+    async (_, [parameters, status, error]) => {
+      const page = await refusedRequest(parameters)
+      expect(page.status).toBe(status)
+      expect(page.headers['content-type']).toMatch(/^text\/html/)
+      expect(page.body).toContain(error)
+      expect(page.location).toBeUndefined()
+    },
+  )
+
+  it('an unknown client_id is challenged in a way that opens no password box', async () => {
+    const page = await refusedRequest({ client_id: 'nobody' })
+    expect(page.headers['www-authenticate']).toMatch(/^Bearer realm="/)
+  })
+
+  it.each(['client_id', 'redirect_uri'])('%s given twice is a page, not a redirect', async (name) => {
+    const url = `${authorizationUrl(party)}&${name}=${encodeURIComponent(REDIRECT_URI)}`
+    const page = await withoutWriting(test, () => browser(test).get(url))
+    expect(page.status).toBe(400)
+    expect(page.body).toContain('invalid_request')
+  })
+
+  it('what was sent is never shown unescaped', async () => {
+    const page = await refusedRequest({ client_id: '<script>alert(1)</script>' })
+    expect(page.body).not.toContain('<script>alert')
+  })
+
+  it('a request too long to come back from the sign-in page is refused at once', async () => {
+    const page = await refusedRequest({ unknown: 'x'.repeat(8_100) })
+    expect(page.status).toBe(400)
+    expect(page.body).toContain('invalid_request')
+  })
+
+  it('a query that is not UTF-8 is an invalid_request', async () => {
+    const answer = await getJson(test, `${authorizationUrl(party)}&a=%ff`, JSON_CALLER)
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+  })
+
+  it('a missing redirect_uri is refused when several are registered', async () => {
+    const two = await makeParty(test, { redirect_uris: [REDIRECT_URI, 'https://app.example/other'] })
+    const answer = await getJson(test, authorizationUrl(two, { redirect_uri: undefined }), JSON_CALLER)
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+  })
+})
+
+describe('faults that the application learns by redirect', () => {
+  const wrong = {
+    'no response_type': [{ response_type: undefined }, 'invalid_request'],
+    'response_type token': [{ response_type: 'token' }, 'unsupported_response_type'],
+    'response_type code id_token': [{ response_type: 'code id_token' }, 'unsupported_response_type'],
+    'response_mode fragment': [{ response_mode: 'fragment' }, 'invalid_request'],
+    'a request object': [{ request: 'e30.e30.' }, 'request_not_supported'],
+    'a request_uri': [{ request_uri: 'https://app.example/request' }, 'request_uri_not_supported'],
+    'a registration': [{ registration: '{}' }, 'registration_not_supported'],
+    'a scope over 1 KB': [{ scope: `openid ${'x'.repeat(1_024)}` }, 'invalid_scope'],
+    'a nonce over 1 KB': [{ nonce: 'x'.repeat(1_025) }, 'invalid_request'],
+    'a challenge without a method': [{ code_challenge: 'x'.repeat(43) }, 'invalid_request'],
+    'a challenge of method plain': [
+      { code_challenge: 'x'.repeat(43), code_challenge_method: 'plain' },
+      'invalid_request',
+    ],
+    'a method without a challenge': [{ code_challenge_method: 'S256' }, 'invalid_request'],
+    'a short challenge': [
+      { code_challenge: 'x'.repeat(42), code_challenge_method: 'S256' },
+      'invalid_request',
+    ],
+    'an unknown prompt': [{ prompt: 'create' }, 'invalid_request'],
+    'prompt none beside another': [{ prompt: 'none login' }, 'invalid_request'],
+    'a negative max_age': [{ max_age: '-1' }, 'invalid_request'],
+    'a max_age that is no number': [{ max_age: '1e3' }, 'invalid_request'],
+    'prompt none without a session': [{ prompt: 'none' }, 'login_required'],
+  } as const
+
+  it.each(Object.entries(wrong))('%s', async (_, [parameters, error]) => {
+    const page = await refusedRequest({ ...parameters, state: 'st@te &=+ä' })
+    const answer = answerOf(page)
+    expect(answer).toEqual({
+      error,
+      error_description: expect.stringMatching(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/),
+      state: 'st@te &=+ä',
+      iss: test.url,
+    })
+    expect(page.headers['cache-control']).toBe('no-store')
+  })
+
+  it('any other parameter given twice', async () => {
+    const page = await browser(test).get(`${authorizationUrl(party)}&scope=email`)
+    expect(answerOf(page)).toMatchObject({ error: 'invalid_request', state: 'a state' })
+  })
+
+  it('a state given twice, which cannot be echoed', async () => {
+    const page = await browser(test).get(`${authorizationUrl(party)}&state=another`)
+    expect(answerOf(page)).toEqual({
+      error: 'invalid_request',
+      error_description: expect.any(String),
+      iss: test.url,
+    })
+  })
+
+  it('a state over 2 KB, which is not echoed', async () => {
+    const answer = answerOf(await refusedRequest({ state: 'x'.repeat(2_049) }))
+    expect(answer.error).toBe('invalid_request')
+    expect(answer.state).toBeUndefined()
+  })
+
+  it('a registered query is kept, and the answer is appended to the text as registered', async () => {
+    const redirect_uri = 'https://app.example?tenant=%7Ea&x'
+    const registered = await makeParty(test, { redirect_uris: [redirect_uri] })
+    const page = await browser(test).get(authorizationUrl(registered, { prompt: 'none' }))
+    expect(page.location).toMatch(/^https:\/\/app\.example\?tenant=%7Ea&x&error=login_required&/)
+  })
+
+  it('the only registered redirect_uri is used when none is sent', async () => {
+    const page = await refusedRequest({ redirect_uri: undefined, prompt: 'none' })
+    expect(answerOf(page).error).toBe('login_required')
+  })
+
+  it('no state is invented', async () => {
+    expect(answerOf(await refusedRequest({ state: undefined, prompt: 'none' })).state).toBeUndefined()
+    expect(answerOf(await refusedRequest({ state: '', prompt: 'none' })).state).toBeUndefined()
+  })
+})
+
+describe('signing in on the way', () => {
+  it('a visitor signs in and comes back to the same request, to the byte', async () => {
+    const { username, password } = await makePerson(test)
+    const state = `{"a":'\\"} %41 +ü`
+    const client = browser(test)
+    const away = await client.get(authorizationUrl(party, { state, login_hint: username }))
+    expect(away.status).toBe(303)
+    expect(away.location).toMatch(/^\/sign-in\?return_to=%2Foauth2%2Fauth%3F/)
+
+    const page = await client.get(away.location!)
+    expect(page.body).toContain(`value="${username}"`)
+    const back = await client.submit(page, '/sign-in', { username, password })
+    expect(back.status).toBe(303)
+    const consent = await client.get(back.location!)
+    const answer = answerOf(await client.submit(consent, '/oauth2/consent', { decision: 'allow' }))
+    expect(answer.state).toBe(state)
+  })
+
+  it('an account on a one-time password changes it first', async () => {
+    const person = await makePerson(test, { must_change_password: true })
+    const client = await person.signIn()
+    const page = await withoutWriting(test, () => client.get(authorizationUrl(party)))
+    expect(page.status).toBe(303)
+    expect(page.location).toMatch(/^\/account\/password\?return_to=%2Foauth2%2Fauth%3F/)
+    const silent = await client.get(authorizationUrl(party, { prompt: 'none' }))
+    expect(answerOf(silent).error).toBe('login_required')
+  })
+
+  it.each(['/oauth2/auth', '/oauth2/authorize', '/oauth-provider/authorize'])('%s answers', async (path) => {
+    const { client } = await member()
+    expect(answerOf(await client.get(authorizationUrl(party, {}, path))).code).toBeTruthy()
+  })
+
+  it('a form post from another site becomes the same request as GET', async () => {
+    const { client } = await member()
+    const [, sent] = authorizationUrl(party, { state: 'p+st ä' }).split('?')
+    const page = await client.post('/oauth2/authorize', Object.fromEntries(new URLSearchParams(sent)), {
+      'sec-fetch-site': 'cross-site',
+      origin: 'https://app.example',
+    })
+    expect(page.status).toBe(303)
+    expect(page.headers['set-cookie']).toBeUndefined()
+    expect(answerOf(await client.get(page.location!))).toMatchObject({ state: 'p+st ä' })
+  })
+
+  it('a post that doubles a parameter is still refused as doubled', async () => {
+    const [, sent] = authorizationUrl(party).split('?')
+    const response = await test.app.inject({
+      method: 'POST',
+      url: '/oauth2/auth',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      payload: `${sent}&scope=email`,
+    })
+    const page = await browser(test).get(response.headers.location!)
+    expect(answerOf(page).error).toBe('invalid_request')
+  })
+
+  it('HEAD issues nothing', async () => {
+    const response = await test.app.inject({ method: 'HEAD', url: authorizationUrl(party) })
+    expect(response.statusCode).toBe(404)
+  })
+})
+
+describe('prompt and max_age', () => {
+  /** Follows the demand to the sign-in page, and returns where that leads. */
+  async function signInAgain(client: Browser, page: Page, who: { username: string; password: string }) {
+    expect(page.status).toBe(303)
+    const form = await client.get(page.location!)
+    expect(form.body).toContain('action="/sign-in"')
+    const { username, password } = who
+    return client.submit(form, '/sign-in', { username, password })
+  }
+
+  async function authTimeOf(code: string | undefined): Promise<number> {
+    const { body } = await exchange(test, party, code)
+    const payload = Buffer.from(String(body.id_token).split('.')[1]!, 'base64url')
+    return JSON.parse(payload.toString()).auth_time
+  }
+
+  it('prompt none answers at once, with the same auth_time', async () => {
+    const { client } = await member()
+    const first = await authTimeOf((await authorize(client, party)).code)
+    test.clock.advance(5_000)
+    const page = await client.get(authorizationUrl(party, { prompt: 'none' }))
+    expect(await authTimeOf(answerOf(page).code)).toBe(first)
+  })
+
+  it('prompt none asks nothing: consent_required', async () => {
+    const client = await (await makePerson(test)).signIn()
+    const page = await withoutWriting(test, () => client.get(authorizationUrl(party, { prompt: 'none' })))
+    expect(answerOf(page).error).toBe('consent_required')
+  })
+
+  it.each([{ prompt: 'login' }, { prompt: 'select_account' }, { prompt: 'login consent' }, { max_age: '0' }])(
+    '%o: the member signs in again, once, and auth_time is later',
+    async (demand) => {
+      const who = await member()
+      const before = await authTimeOf((await authorize(who.client, party)).code)
+      test.clock.advance(1_000)
+      const back = await signInAgain(who.client, await who.client.get(authorizationUrl(party, demand)), who)
+      const page = await who.client.get(back.location!)
+      const { code } = page.status === 303 ? answerOf(page) : await authorize(who.client, party)
+      expect(page.location ?? '').not.toMatch(/^\/sign-in/)
+      expect(await authTimeOf(code)).toBeGreaterThan(before)
+    },
+  )
+
+  it('the demand is met also when all of it happens within one moment', async () => {
+    const who = await member()
+    const back = await signInAgain(
+      who.client,
+      await who.client.get(authorizationUrl(party, { prompt: 'login' })),
+      who,
+    )
+    expect(answerOf(await who.client.get(back.location!)).code).toBeTruthy()
+  })
+
+  it('a visitor with prompt login signs in once', async () => {
+    const { username, password } = await member()
+    const client = browser(test)
+    const away = await client.get(authorizationUrl(party, { prompt: 'login' }))
+    const back = await signInAgain(client, away, { username, password })
+    expect(answerOf(await client.get(back.location!)).code).toBeTruthy()
+  })
+
+  it('the way back does nothing for the session that was to be replaced', async () => {
+    const { client } = await member()
+    test.clock.advance(1_000)
+    const away = await client.get(authorizationUrl(party, { prompt: 'login' }))
+    const back = new URL(away.location!, test.url).searchParams.get('return_to')!
+    const page = await withoutWriting(test, () => client.get(back))
+    expect(page.location).toMatch(/^\/sign-in/)
+  })
+
+  it('a mark is no use with another request, when changed, or when old', async () => {
+    const who = await member()
+    test.clock.advance(1_000)
+    const away = await who.client.get(authorizationUrl(party, { prompt: 'login' }))
+    const back = new URL(away.location!, test.url).searchParams.get('return_to')!
+    await signInAgain(who.client, away, who)
+
+    const mark = new URL(back, test.url).searchParams.get('signed_in_since')!
+    const later = mark.replace(/^\d+/, (since) => String(Number(since) - 1_000))
+    for (const attempt of [
+      back.replace('state=a+state', 'state=another'),
+      back.replace(encodeURIComponent(mark), encodeURIComponent(later)),
+      back.replace(encodeURIComponent(mark), 'x'),
+      back.replace(encodeURIComponent(mark), ''),
+    ]) {
+      expect(attempt).not.toBe(back)
+      expect((await who.client.get(attempt)).location).toMatch(/^\/sign-in/)
+    }
+    test.clock.advance(11 * 60_000)
+    expect((await who.client.get(back)).location).toMatch(/^\/sign-in/)
+  })
+
+  it('max_age is counted from the sign-in', async () => {
+    const { client } = await member()
+    test.clock.advance(10_000)
+    expect(answerOf(await client.get(authorizationUrl(party, { max_age: '10' }))).code).toBeTruthy()
+    test.clock.advance(1_000)
+    const page = await withoutWriting(test, () => client.get(authorizationUrl(party, { max_age: '10' })))
+    expect(page.location).toMatch(/^\/sign-in/)
+    const silent = await client.get(authorizationUrl(party, { max_age: '10', prompt: 'none' }))
+    expect(answerOf(silent).error).toBe('login_required')
+  })
+
+  it('max_age is met by a fresh sign-in, however long the consent page is read', async () => {
+    const person = await makePerson(test)
+    const client = await person.signIn()
+    test.clock.advance(5_000)
+    const away = await client.get(authorizationUrl(party, { max_age: '1' }))
+    const back = await signInAgain(client, away, person)
+    const consent = await client.get(back.location!)
+    test.clock.advance(60_000)
+    const page = await client.submit(consent, '/oauth2/consent', { decision: 'allow' })
+    expect(answerOf(page).code).toBeTruthy()
+  })
+
+  it('another account may sign in on select_account', async () => {
+    const who = await member()
+    const other = await makePerson(test)
+    const away = await who.client.get(authorizationUrl(party, { prompt: 'select_account' }))
+    const back = await signInAgain(who.client, away, other)
+    const consent = await who.client.get(back.location!)
+    expect(consent.body).toContain(`@${other.username}`)
+  })
+})
+
+describe('success', () => {
+  it('carries code, state and iss, and is not remembered by the browser', async () => {
+    const { client } = await member()
+    const page = await client.get(authorizationUrl(party))
+    expect(answerOf(page)).toEqual({ code: expect.any(String), state: 'a state', iss: test.url })
+    expect(page.headers['cache-control']).toBe('no-store')
+    expect(page.headers['referrer-policy']).toBe('no-referrer')
+  })
+
+  it('codes are 256 random bits and only their hash is stored', async () => {
+    const { client } = await member()
+    const { code } = await authorize(client, party)
+    expect(Buffer.from(code!, 'base64url')).toHaveLength(32)
+    const rows = await test.db.selectFrom('authorization_codes').select('code_hash').execute()
+    expect(rows.some((row) => row.code_hash.toString('base64url') === code)).toBe(false)
+  })
+
+  it('what the standard lets a provider ignore is ignored', async () => {
+    const { client } = await member()
+    const ignored = { display: 'popup', ui_locales: 'fr', acr_values: '1', claims: '{}', foo: 'bar' }
+    expect(answerOf(await client.get(authorizationUrl(party, ignored))).code).toBeTruthy()
+  })
+
+  it('unknown scopes are ignored, and none at all means openid profile', async () => {
+    const { client } = await member()
+    const scopesFor = async (scope: string | undefined) =>
+      (await exchange(test, party, (await authorize(client, party, { scope })).code)).body.scope
+    expect(await scopesFor('profile nonsense openid')).toBe('profile openid')
+    expect(await scopesFor(undefined)).toBe('openid profile')
+    expect(await scopesFor('nonsense')).toBe('openid profile')
+  })
+
+  it('a session that ends takes its later requests along', async () => {
+    const { client, username, password } = await member()
+    await client.submit(await client.get('/'), '/sign-out')
+    expect((await client.get(authorizationUrl(party))).location).toMatch(/^\/sign-in/)
+    const again = await signIn(test, username, password)
+    expect(answerOf(await again.get(authorizationUrl(party))).code).toBeTruthy()
+  })
+
+  it('a suspended member has no session any more', async () => {
+    const person = await makePerson(test)
+    const client = await person.signIn()
+    await authorize(client, party)
+    await test.db
+      .updateTable('users')
+      .set({ suspended_till: new Date(test.clock.now().getTime() + 60_000) })
+      .where('id', '=', person.id)
+      .execute()
+    const page = await withoutWriting(test, () => client.get(authorizationUrl(party)))
+    expect(page.location).toMatch(/^\/sign-in/)
+  })
+
+  it('the challenge is bound to the code', async () => {
+    const { client } = await member()
+    const code_challenge = makeVerifier()
+    const { code } = await authorize(client, party, { code_challenge, code_challenge_method: 'S256' })
+    const stored = await test.db
+      .selectFrom('authorization_codes')
+      .where('code_challenge', '=', code_challenge)
+      .select('id')
+      .execute()
+    expect(code).toBeTruthy()
+    expect(stored).toHaveLength(1)
+  })
+})

@@ -1,0 +1,214 @@
+/** The consent page: what it says, what its two answers do, and when it is not shown. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makePerson } from '../cast.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness.ts'
+import {
+  answerOf,
+  authorizationUrl,
+  authorize,
+  exchange,
+  makeParty,
+  type Party,
+  withoutWriting,
+} from './relying-party.ts'
+
+let test: TestApp
+let party: Party
+
+beforeAll(async () => {
+  test = await startTestApp()
+  party = await makeParty(test)
+})
+afterAll(() => test.close())
+
+async function alice(): Promise<Browser> {
+  const person = await makePerson(test, {
+    name: 'Alice <b>A</b>',
+    email: 'alice@example.org',
+    groups: ['developers'],
+  })
+  return person.signIn()
+}
+
+const scopesOf = async (client: Browser, scope: string) =>
+  (await exchange(test, party, (await authorize(client, party, { scope })).code)).body.scope
+
+describe('the page', () => {
+  it('names the application, its owner, the member, what is seen, and where it leads', async () => {
+    const page = await (await alice()).get(authorizationUrl(party))
+    expect(page.status).toBe(200)
+    for (const text of [
+      'Reading Club',
+      'Books, every Thursday',
+      `@${party.owner}`,
+      'Alice &lt;b&gt;A&lt;/b&gt;',
+      'a•••@example.org',
+      'developers',
+      '<strong>app.example</strong>',
+    ]) {
+      expect(page.body).toContain(text)
+    }
+    expect(page.body).not.toContain('alice@example.org')
+    expect(page.body).toMatch(/href="\/sign-in\?return_to=%2Foauth2%2Fauth/)
+  })
+
+  it('flags an application on the reader’s own computer', async () => {
+    const local = await makeParty(test, { redirect_uris: ['http://127.0.0.1:4000/callback'] })
+    const page = await (await alice()).get(authorizationUrl(local))
+    expect(page.body).toContain('a program on this computer')
+  })
+
+  it('cannot be framed, stored or left for an unsafe place', async () => {
+    const { headers } = await (await alice()).get(authorizationUrl(party))
+    expect(headers['content-security-policy']).toContain("frame-ancestors 'none'")
+    expect(headers['content-security-policy']).toMatch(/form-action 'self' https:/)
+    expect(headers['x-frame-options']).toBe('DENY')
+    expect(headers['cache-control']).toBe('no-store')
+  })
+
+  it('speaks Chinese', async () => {
+    const page = await (await alice()).get(authorizationUrl(party), { 'accept-language': 'zh-CN' })
+    expect(page.body).toContain('>允许</button>')
+    expect(page.body).toContain('>拒绝</button>')
+  })
+
+  it('writes nothing by being shown', async () => {
+    const client = await alice()
+    await withoutWriting(test, () => client.get(authorizationUrl(party)))
+  })
+})
+
+describe('allow', () => {
+  it('is remembered until the application asks for more', async () => {
+    const client = await alice()
+    expect(await scopesOf(client, 'openid')).toBe('openid')
+    expect((await client.get(authorizationUrl(party, { scope: 'openid' }))).status).toBe(303)
+
+    const more = await client.get(authorizationUrl(party, { scope: 'openid email' }))
+    expect(more.status).toBe(200)
+    const silent = await client.get(authorizationUrl(party, { scope: 'openid email', prompt: 'none' }))
+    expect(answerOf(silent).error).toBe('consent_required')
+
+    await client.submit(more, '/oauth2/consent', { decision: 'allow' })
+    // What was allowed adds up.
+    expect((await client.get(authorizationUrl(party, { scope: 'email' }))).status).toBe(303)
+    expect((await client.get(authorizationUrl(party, { scope: 'openid' }))).status).toBe(303)
+  })
+
+  it('counts for this application and this member only', async () => {
+    const client = await alice()
+    await authorize(client, party)
+    const other = await makeParty(test)
+    expect((await client.get(authorizationUrl(other))).status).toBe(200)
+    expect((await (await alice()).get(authorizationUrl(party))).status).toBe(200)
+  })
+
+  it('prompt consent asks again', async () => {
+    const client = await alice()
+    await authorize(client, party)
+    const page = await client.get(authorizationUrl(party, { prompt: 'consent' }))
+    expect(page.status).toBe(200)
+    expect(answerOf(await client.submit(page, '/oauth2/consent', { decision: 'allow' })).code).toBeTruthy()
+  })
+
+  it('two answers at once both count', async () => {
+    const client = await alice()
+    const pages = await Promise.all(
+      ['openid', 'email', 'profile'].map((scope) => client.get(authorizationUrl(party, { scope }))),
+    )
+    await Promise.all(pages.map((page) => client.submit(page, '/oauth2/consent', { decision: 'allow' })))
+    const all = await client.get(authorizationUrl(party, { scope: 'openid profile email' }))
+    expect(answerOf(all).code).toBeTruthy()
+  })
+})
+
+describe('deny', () => {
+  it('tells the application, and writes nothing', async () => {
+    const client = await alice()
+    const page = await client.get(authorizationUrl(party, { state: 'x y' }))
+    const answer = await withoutWriting(test, () =>
+      client.submit(page, '/oauth2/consent', { decision: 'deny' }),
+    )
+    expect(answerOf(answer)).toEqual({
+      error: 'access_denied',
+      error_description: 'The user refused authorization',
+      state: 'x y',
+      iss: test.url,
+    })
+  })
+
+  it('posted by a script is 403, with the address to go on to', async () => {
+    const client = await alice()
+    const page = await client.get(authorizationUrl(party))
+    const fields = { ...page.form('/oauth2/consent'), decision: 'deny' }
+    const answer = await withoutWriting(test, () =>
+      client.post('/oauth2/consent', fields, { accept: 'application/json' }),
+    )
+    expect(answer.status).toBe(403)
+    expect(answer.location).toBeUndefined()
+    const { redirect_to, ...rest } = JSON.parse(answer.body)
+    expect(rest).toEqual({
+      error: 'access_denied',
+      error_description: 'The user refused authorization',
+    })
+    expect(redirect_to).toMatch(
+      /^https:\/\/app\.example\/callback\?error=access_denied&.*&state=a\+state&iss=/,
+    )
+  })
+})
+
+describe('the form', () => {
+  it.each([
+    ['without its token', { form_token: '' }],
+    ['with a token of somebody else', { form_token: 'x'.repeat(43) }],
+  ])('%s changes nothing', async (_, wrong) => {
+    const client = await alice()
+    const page = await client.get(authorizationUrl(party))
+    const answer = await withoutWriting(test, () =>
+      client.submit(page, '/oauth2/consent', { decision: 'allow', ...wrong }),
+    )
+    expect(answer.status).toBe(403)
+    expect(answer.location).toBeUndefined()
+  })
+
+  it('sent from another site changes nothing', async () => {
+    const client = await alice()
+    const page = await client.get(authorizationUrl(party))
+    const fields = { ...page.form('/oauth2/consent'), decision: 'allow' }
+    const answer = await withoutWriting(test, () =>
+      client.post('/oauth2/consent', fields, { 'sec-fetch-site': 'cross-site' }),
+    )
+    expect(answer.status).toBe(403)
+  })
+
+  it('belongs to the session it was shown to', async () => {
+    const client = await alice()
+    const page = await client.get(authorizationUrl(party))
+    const other = await alice()
+    const answer = await withoutWriting(test, () =>
+      other.submit(page, '/oauth2/consent', { decision: 'allow' }),
+    )
+    expect(answer.status).toBe(403)
+  })
+
+  it('is checked like the request itself', async () => {
+    const client = await alice()
+    const page = await client.get(authorizationUrl(party))
+    const form = page.form('/oauth2/consent')
+    const refused = (query: string) =>
+      withoutWriting(test, () => client.post('/oauth2/consent', { ...form, query, decision: 'allow' }))
+
+    const elsewhere = form.query!.replace('app.example', 'evil.example')
+    expect((await refused(elsewhere)).body).toContain('invalid_redirect_uri')
+    expect((await refused('')).body).toContain('invalid_request')
+    const wrong = await refused(form.query!.replace('response_type=code', 'response_type=token'))
+    expect(answerOf(wrong).error).toBe('unsupported_response_type')
+  })
+
+  it.each([{ decision: 'perhaps' }, { decision: '' }])('knows two answers only: %o', async (answer) => {
+    const client = await alice()
+    const page = await client.get(authorizationUrl(party))
+    const response = await withoutWriting(test, () => client.submit(page, '/oauth2/consent', answer))
+    expect(response.status).toBe(400)
+  })
+})

@@ -1,0 +1,99 @@
+/** What clients configure themselves from: the discovery documents and the public keys. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startTestApp, type TestApp } from '../harness.ts'
+import { getJson } from './relying-party.ts'
+
+const ISSUER = 'https://id.example.org'
+const ADDRESSES = [
+  '/.well-known/openid-configuration',
+  '/oauth-provider/.well-known/openid-configuration',
+  '/.well-known/oauth-authorization-server',
+]
+
+let test: TestApp
+
+beforeAll(async () => {
+  test = await startTestApp({ PUBLIC_URL: ISSUER })
+})
+afterAll(() => test.close())
+
+it('the three addresses give one document, of what exists and no more', async () => {
+  const documents = await Promise.all(ADDRESSES.map((address) => getJson(test, address)))
+  for (const { status, body, headers } of documents) {
+    expect(status).toBe(200)
+    expect(headers['content-type']).toMatch(/^application\/json/)
+    expect(body).toEqual({
+      issuer: ISSUER,
+      authorization_endpoint: `${ISSUER}/oauth2/auth`,
+      token_endpoint: `${ISSUER}/oauth2/token`,
+      userinfo_endpoint: `${ISSUER}/oauth2/userinfo`,
+      jwks_uri: `${ISSUER}/oauth2/jwks`,
+      scopes_supported: ['openid', 'profile', 'email', 'offline_access', 'apps'],
+      response_types_supported: ['code'],
+      response_modes_supported: ['query'],
+      grant_types_supported: ['authorization_code', 'refresh_token'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: ['RS256'],
+      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+      code_challenge_methods_supported: ['S256'],
+      prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
+      claims_supported: expect.arrayContaining(['sub', 'username', 'groups', 'email']),
+      request_parameter_supported: false,
+      request_uri_parameter_supported: false,
+      claims_parameter_supported: false,
+      authorization_response_iss_parameter_supported: true,
+    })
+  }
+})
+
+it('every address in the document answers', async () => {
+  const { body } = await getJson(test, ADDRESSES[0]!)
+  const path = (name: string) => String(body[name]).slice(ISSUER.length)
+  expect((await getJson(test, path('jwks_uri'))).status).toBe(200)
+  expect((await getJson(test, path('authorization_endpoint'))).status).toBe(400)
+  expect((await getJson(test, path('userinfo_endpoint'))).status).toBe(401)
+  const token = await test.app.inject({ method: 'POST', url: path('token_endpoint') })
+  expect(token.statusCode).toBe(400)
+})
+
+it('the address does not depend on who asks for it', async () => {
+  const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example' }
+  expect((await getJson(test, ADDRESSES[0]!, headers)).body.issuer).toBe(ISSUER)
+})
+
+it('only the public half of the keys is published', async () => {
+  const { body } = await getJson(test, '/oauth2/jwks')
+  expect(body).toEqual({
+    keys: [
+      {
+        kty: 'RSA',
+        kid: expect.any(String),
+        use: 'sig',
+        alg: 'RS256',
+        n: expect.stringMatching(/^[\w-]{342}$/),
+        e: 'AQAB',
+      },
+    ],
+  })
+})
+
+it.each([...ADDRESSES, '/oauth2/jwks'])(
+  '%s may be kept for five minutes, by anyone, anywhere',
+  async (url) => {
+    const { headers } = await getJson(test, url)
+    expect(headers['cache-control']).toBe('public, max-age=300')
+    expect(headers['access-control-allow-origin']).toBe('*')
+    expect(headers['set-cookie']).toBeUndefined()
+
+    const etag = String(headers.etag)
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`]) {
+      const again = await test.app.inject({ url, headers: { 'if-none-match': known } })
+      expect(again.statusCode).toBe(304)
+      expect(again.body).toBe('')
+    }
+    const head = await test.app.inject({ method: 'HEAD', url })
+    expect(head.statusCode).toBe(200)
+    expect(head.headers.etag).toBe(etag)
+    expect(head.body).toBe('')
+  },
+)

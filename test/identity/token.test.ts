@@ -1,0 +1,456 @@
+/** POST /oauth2/token with a code: who may ask, what a code is bound to, and that it works once. */
+import { createHash, createPublicKey, verify } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makePerson } from '../cast.ts'
+import { startTestApp, type TestApp } from '../harness.ts'
+import {
+  authorize,
+  basic,
+  exchange,
+  getJson,
+  makeParty,
+  makeVerifier,
+  obtainTokens,
+  type Party,
+  postForm,
+  REDIRECT_URI,
+  redeem,
+  refresh,
+  userinfo,
+  withoutWriting,
+} from './relying-party.ts'
+
+const OTHER_URI = 'https://app.example/other'
+
+let test: TestApp
+let party: Party
+
+beforeAll(async () => {
+  test = await startTestApp()
+  party = await makeParty(test, { redirect_uris: [REDIRECT_URI, OTHER_URI] })
+})
+afterAll(() => test.close())
+
+/** A fresh code, and whose it is. */
+async function freshCode(parameters: Record<string, string | undefined> = {}, app = party) {
+  const person = await makePerson(test)
+  const { code } = await authorize(await person.signIn(), app, parameters)
+  return { code: code!, person }
+}
+
+/** A refused exchange leaves everything as it was, the code included: the right request still succeeds. */
+async function refusedExchange(code: string, wrong: Record<string, string | undefined>, right = {}) {
+  const answer = await withoutWriting(test, () => exchange(test, party, code, wrong))
+  expect((await exchange(test, party, code, right)).status).toBe(200)
+  return answer
+}
+
+describe('the answer', () => {
+  it('has exactly the six members, and is never stored', async () => {
+    const { code } = await freshCode()
+    const answer = await exchange(test, party, code)
+    expect(answer.status).toBe(200)
+    expect(answer.body).toEqual({
+      access_token: expect.stringMatching(/^[\w-]{43}$/),
+      token_type: 'Bearer',
+      expires_in: 3_600,
+      refresh_token: expect.stringMatching(/^[\w-]{43}$/),
+      id_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+      scope: 'openid profile',
+    })
+    expect(answer.headers['content-type']).toMatch(/^application\/json/)
+    expect(answer.headers['cache-control']).toBe('no-store')
+    expect(answer.headers.pragma).toBe('no-cache')
+  })
+
+  it('is the same under the other address', async () => {
+    const { code } = await freshCode()
+    const fields = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI }
+    const authorization = basic(party.client_id, party.client_secret)
+    const answer = await postForm(test, '/oauth-provider/token', fields, { authorization })
+    expect(answer.status).toBe(200)
+  })
+
+  it('only hashes of the tokens are stored', async () => {
+    const { code } = await freshCode()
+    const { body } = await exchange(test, party, code)
+    const hash = (token: unknown) => createHash('sha256').update(String(token)).digest()
+    const stored = async (table: 'access_tokens' | 'refresh_tokens', token: unknown) =>
+      (await test.db.selectFrom(table).where('token_hash', '=', hash(token)).select('id').execute()).length
+    expect(await stored('access_tokens', body.access_token)).toBe(1)
+    expect(await stored('refresh_tokens', body.refresh_token)).toBe(1)
+  })
+})
+
+describe('the client', () => {
+  it('may put its credentials into the body', async () => {
+    const { code } = await freshCode()
+    const { client_id, client_secret, redirect_uri } = party
+    const fields = { grant_type: 'authorization_code', code, redirect_uri, client_id, client_secret }
+    expect((await postForm(test, '/oauth2/token', fields)).status).toBe(200)
+  })
+
+  it('may put them into both places when they agree, and not when they differ', async () => {
+    const { code } = await freshCode()
+    const { client_id, client_secret } = party
+    const answer = await withoutWriting(test, () =>
+      exchange(test, party, code, { client_id, client_secret: 'another' }),
+    )
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+    expect((await exchange(test, party, code, { client_id, client_secret })).status).toBe(200)
+  })
+
+  it('may form-encode the two halves of the header, as RFC 6749 says', async () => {
+    const { code } = await freshCode()
+    const encoded = party.client_secret.replace(/./g, (c) => `%${c.charCodeAt(0).toString(16)}`)
+    const authorization = basic(party.client_id, encoded)
+    const answer = await redeem(
+      test,
+      party,
+      { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI },
+      { authorization },
+    )
+    expect(answer.status).toBe(200)
+  })
+
+  const wrongHeaders: Record<string, () => string> = {
+    'a wrong secret': () => basic(party.client_id, 'wrong'),
+    'an unknown client': () => basic('nobody', party.client_secret),
+    'an empty secret': () => basic(party.client_id, ''),
+    'no colon': () => `Basic ${Buffer.from('nothing').toString('base64')}`,
+    'no base64': () => 'Basic ???',
+    'base64 with rubbish in it': () => `${basic(party.client_id, party.client_secret)}!`,
+    'base64 without its padding': () => basic('a', 'b').replace(/=+$/, ''),
+    'a broken percent': () => basic(party.client_id, '%zz'),
+    'a NUL': () => basic('%00', 'x'),
+    'another scheme': () => 'Bearer something',
+    nothing: () => 'Basic',
+  }
+
+  it.each(Object.entries(wrongHeaders))('is not believed with %s', async (_, authorization) => {
+    const { code } = await freshCode()
+    const fields = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI }
+    const answer = await withoutWriting(test, () =>
+      redeem(test, party, fields, { authorization: authorization() }),
+    )
+    expect(answer.status).toBe(401)
+    expect(answer.body.error).toBe('invalid_client')
+    expect(answer.headers['www-authenticate']).toMatch(/^Basic realm="/)
+    expect((await redeem(test, party, fields)).status).toBe(200)
+  })
+
+  it('unknown and known with a wrong secret are answered alike', async () => {
+    const attempt = (client_id: string) =>
+      postForm(test, '/oauth2/token', {
+        grant_type: 'authorization_code',
+        code: 'x',
+        client_id,
+        client_secret: 'x',
+      })
+    const [unknown, known] = await Promise.all([attempt('nobody'), attempt(party.client_id)])
+    expect(unknown.status).toBe(401)
+    expect(unknown.body).toEqual(known.body)
+    expect(unknown.headers['www-authenticate']).toBeUndefined()
+    expect(known.headers['www-authenticate']).toBeUndefined()
+  })
+
+  it.each([{}, { client_id: 'x' }, { client_secret: 'x' }])('must name itself: %o', async (fields) => {
+    const answer = await postForm(test, '/oauth2/token', { grant_type: 'authorization_code', ...fields })
+    expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } })
+  })
+
+  it('is believed with any of its live secrets, and not with an expired one', async () => {
+    const app = await makeParty(test)
+    const hash = (secret: string) => createHash('sha256').update(secret).digest()
+    const in_a_minute = new Date(test.clock.now().getTime() + 60_000)
+    await test.db
+      .insertInto('app_secrets')
+      .values({ app_id: app.id, secret_hash: hash('second'), expires_at: in_a_minute })
+      .execute()
+    const attempt = (client_secret: string) =>
+      redeem(test, { ...app, client_secret }, { grant_type: 'authorization_code', code: 'x' })
+    expect((await attempt(app.client_secret)).body.error).toBe('invalid_grant')
+    expect((await attempt('second')).body.error).toBe('invalid_grant')
+    test.clock.advance(60_001)
+    expect((await attempt('second')).body.error).toBe('invalid_client')
+  })
+})
+
+describe('the request', () => {
+  it.each([
+    ['application/json', '{"grant_type":"authorization_code"}'],
+    ['text/plain', 'grant_type=authorization_code'],
+    ['application/xml', '<a/>'],
+    ['multipart/form-data; boundary=x', '--x--'],
+  ])('as %s is an invalid_request', async (type, payload) => {
+    const answer = await postForm(test, '/oauth2/token', payload, { 'content-type': type })
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+  })
+
+  it('without a body is an invalid_request', async () => {
+    const response = await test.app.inject({ method: 'POST', url: '/oauth2/token' })
+    expect(response.statusCode).toBe(400)
+    expect(response.json().error).toBe('invalid_request')
+  })
+
+  it.each([
+    [{}, 'invalid_request'],
+    [{ grant_type: '' }, 'invalid_request'],
+    [{ grant_type: 'password' }, 'unsupported_grant_type'],
+    [{ grant_type: 'client_credentials' }, 'unsupported_grant_type'],
+    [{ grant_type: 'authorization_code' }, 'invalid_request'],
+    [{ grant_type: 'refresh_token' }, 'invalid_request'],
+  ])('%o is %s', async (fields, error) => {
+    const answer = await withoutWriting(test, () => redeem(test, party, fields))
+    expect(answer).toMatchObject({ status: 400, body: { error } })
+    expect(answer.headers['cache-control']).toBe('no-store')
+  })
+
+  it('with a parameter twice is an invalid_request', async () => {
+    const { code } = await freshCode()
+    const fields = `grant_type=authorization_code&code=${code}&code=${code}&redirect_uri=${REDIRECT_URI}`
+    const authorization = basic(party.client_id, party.client_secret)
+    const answer = await withoutWriting(test, () =>
+      postForm(test, '/oauth2/token', fields, { authorization }),
+    )
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+  })
+
+  it('may carry parameters that mean nothing here', async () => {
+    const { code } = await freshCode()
+    expect((await exchange(test, party, code, { scope: 'openid', foo: 'bar' })).status).toBe(200)
+  })
+})
+
+describe('a code', () => {
+  it('unknown is an invalid_grant', async () => {
+    const answer = await withoutWriting(test, () => exchange(test, party, 'nothing'))
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+  })
+
+  it('is good for 60 seconds', async () => {
+    const { code } = await freshCode()
+    const { code: late } = await freshCode()
+    test.clock.advance(59_999)
+    expect((await exchange(test, party, code)).status).toBe(200)
+    test.clock.advance(1)
+    const answer = await withoutWriting(test, () => exchange(test, party, late))
+    expect(answer.body.error).toBe('invalid_grant')
+  })
+
+  it('works for the client it was issued to', async () => {
+    const { code } = await freshCode()
+    const mallory = await makeParty(test)
+    const answer = await withoutWriting(test, () => exchange(test, mallory, code))
+    expect(answer.body.error).toBe('invalid_grant')
+    expect((await exchange(test, party, code)).status).toBe(200)
+  })
+
+  it('needs the redirect_uri that was used', async () => {
+    const other = await refusedExchange((await freshCode()).code, { redirect_uri: OTHER_URI })
+    expect(other).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    const missing = await refusedExchange((await freshCode()).code, { redirect_uri: undefined })
+    expect(missing.body.error).toBe('invalid_grant')
+  })
+
+  it('with a redirect_uri that is not registered is an invalid_redirect_uri', async () => {
+    const { code } = await freshCode()
+    const answer = await refusedExchange(code, { redirect_uri: 'https://evil.example/' })
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_redirect_uri' } })
+  })
+
+  it('needs no redirect_uri when the authorization request carried none', async () => {
+    const single = await makeParty(test)
+    const first = await freshCode({ redirect_uri: undefined }, single)
+    expect((await exchange(test, single, first.code, { redirect_uri: undefined })).status).toBe(200)
+    const second = await freshCode({ redirect_uri: undefined }, single)
+    expect((await exchange(test, single, second.code)).status).toBe(200)
+  })
+
+  it('with a challenge needs its verifier', async () => {
+    const code_verifier = makeVerifier()
+    const code_challenge = createHash('sha256').update(code_verifier).digest('base64url')
+    const issued = () => freshCode({ code_challenge, code_challenge_method: 'S256' })
+    for (const wrong of [undefined, makeVerifier(), code_challenge, 'short', `${code_verifier}\u00e9`]) {
+      const { code } = await issued()
+      const answer = await refusedExchange(code, { code_verifier: wrong }, { code_verifier })
+      expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    }
+  })
+
+  it('without a challenge takes no verifier', async () => {
+    const { code } = await freshCode()
+    const answer = await refusedExchange(code, { code_verifier: makeVerifier() })
+    expect(answer.body.error).toBe('invalid_grant')
+  })
+
+  it('of a member who was banned meanwhile is worth nothing, and not spent', async () => {
+    const { code, person } = await freshCode()
+    const ban = (is_banned: boolean) =>
+      test.db.updateTable('users').set({ is_banned }).where('id', '=', person.id).execute()
+    await ban(true)
+    const answer = await withoutWriting(test, () => exchange(test, party, code))
+    expect(answer.body.error).toBe('invalid_grant')
+    await ban(false)
+    expect((await exchange(test, party, code)).status).toBe(200)
+  })
+
+  it('redeemed twice revokes what the first redemption got', async () => {
+    const { code } = await freshCode()
+    const { body } = await exchange(test, party, code)
+    expect((await userinfo(test, body.access_token)).status).toBe(200)
+
+    const second = await exchange(test, party, code)
+    expect(second).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    expect((await userinfo(test, body.access_token)).status).toBe(401)
+    expect((await refresh(test, party, body.refresh_token)).body.error).toBe('invalid_grant')
+
+    const trace = await test.db
+      .selectFrom('audit_log')
+      .where('action', '=', 'oauth_grant.revoked')
+      .where('subject', '=', party.client_id)
+      .select('detail')
+      .execute()
+    expect(trace.at(-1)?.detail).toMatchObject({ reason: 'code replayed' })
+  })
+
+  it('is recognised as replayed also after it has expired', async () => {
+    const { code } = await freshCode()
+    const { body } = await exchange(test, party, code)
+    test.clock.advance(61_000)
+    await exchange(test, party, code)
+    expect((await userinfo(test, body.access_token)).status).toBe(401)
+  })
+
+  it('replayed by another client harms nobody', async () => {
+    const { code } = await freshCode()
+    const { body } = await exchange(test, party, code)
+    const mallory = await makeParty(test)
+    await withoutWriting(test, () => exchange(test, mallory, code))
+    expect((await userinfo(test, body.access_token)).status).toBe(200)
+  })
+
+  it('redeemed twenty times at once succeeds exactly once, and the replays revoke it', async () => {
+    const { code } = await freshCode()
+    const answers = await Promise.all(Array.from({ length: 20 }, () => exchange(test, party, code)))
+    const [won, ...others] = answers.sort((a, b) => a.status - b.status)
+    expect(won?.status).toBe(200)
+    for (const lost of others) expect(lost).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    expect((await userinfo(test, won?.body.access_token)).status).toBe(401)
+    expect((await refresh(test, party, won?.body.refresh_token)).status).toBe(400)
+  })
+
+  it('and the sign-out of its session do not get in each other’s way', async () => {
+    const rounds = Array.from({ length: 15 }, async () => {
+      const person = await makePerson(test)
+      const client = await person.signIn()
+      const { code } = await authorize(client, party)
+      const home = await client.get('/')
+      return Promise.all([exchange(test, party, code), client.submit(home, '/sign-out')])
+    })
+    for (const [answer, page] of await Promise.all(rounds)) {
+      expect(answer.status).toBe(200)
+      expect(page.status).toBe(303)
+    }
+  })
+
+  it('of a session that has ended still works, and names no session', async () => {
+    const person = await makePerson(test)
+    const client = await person.signIn()
+    const { code } = await authorize(client, party)
+    await client.submit(await client.get('/'), '/sign-out')
+    const { body } = await exchange(test, party, code)
+    expect(payloadOf(body.id_token).sid).toBeUndefined()
+  })
+})
+
+function payloadOf(id_token: unknown): Record<string, unknown> {
+  return JSON.parse(Buffer.from(String(id_token).split('.')[1]!, 'base64url').toString())
+}
+
+describe('the ID token', () => {
+  it('verifies under the published key, by other code than ours', async () => {
+    const person = await makePerson(test)
+    const { id_token } = await obtainTokens(test, await person.signIn(), party)
+    const [head, payload, signature] = id_token.split('.')
+    const header = JSON.parse(Buffer.from(head!, 'base64url').toString())
+    expect(header).toEqual({ alg: 'RS256', kid: expect.any(String), typ: 'JWT' })
+
+    const { body } = await getJson(test, '/oauth2/jwks')
+    const jwk = (body.keys as { kid: string }[]).find((key) => key.kid === header.kid)!
+    const key = createPublicKey({ key: jwk, format: 'jwk' } as Parameters<typeof createPublicKey>[0])
+    const signed = Buffer.from(`${head}.${payload}`)
+    expect(verify('sha256', signed, key, Buffer.from(signature!, 'base64url'))).toBe(true)
+    const changed = Buffer.from(`${head}.${payload!.slice(0, -2)}AA`)
+    expect(verify('sha256', changed, key, Buffer.from(signature!, 'base64url'))).toBe(false)
+  })
+
+  it('with bare openid says who signed in, how and when, and no more', async () => {
+    const person = await makePerson(test, { name: 'Alice', email: 'a@example.org' })
+    const client = await person.signIn()
+    const signedIn = Math.floor(test.clock.now().getTime() / 1000)
+    test.clock.advance(7_000)
+    const tokens = await obtainTokens(test, client, party, { scope: 'openid', nonce: 'a nonce' })
+    const iat = signedIn + 7
+    const half = createHash('sha256').update(tokens.access_token).digest().subarray(0, 16)
+    expect(payloadOf(tokens.id_token)).toEqual({
+      iss: test.url,
+      sub: String(person.id),
+      aud: party.client_id,
+      iat,
+      exp: iat + 3_600,
+      auth_time: signedIn,
+      nonce: 'a nonce',
+      at_hash: half.toString('base64url'),
+      sid: expect.any(String),
+      amr: ['pwd'],
+    })
+  })
+
+  it('with profile carries the profile, and nothing that is unknown', async () => {
+    const known = await makePerson(test, { name: 'Alice', email: 'a@example.org', groups: ['Crew'] })
+    await test.db
+      .updateTable('users')
+      .set({ avatar_url: 'https://forum.example/a.png', email_verified: true })
+      .where('id', '=', known.id)
+      .execute()
+    const full = payloadOf((await obtainTokens(test, await known.signIn(), party)).id_token)
+    expect(full).toMatchObject({
+      username: known.username,
+      preferred_username: known.username,
+      name: 'Alice',
+      picture: 'https://forum.example/a.png',
+      groups: ['trust_level_0', 'trust_level_1', 'trust_level_2', 'Crew'],
+      trust_level: 2,
+      email: 'a@example.org',
+      email_verified: true,
+    })
+
+    const bare = await makePerson(test, { trust_level: 0 })
+    const { id_token } = await obtainTokens(test, await bare.signIn(), party)
+    const claims = payloadOf(id_token)
+    expect(claims.groups).toEqual(['trust_level_0'])
+    for (const name of ['nonce', 'name', 'picture', 'email', 'email_verified']) {
+      expect(claims).not.toHaveProperty(name)
+    }
+  })
+
+  it('is issued for plain OAuth scopes too', async () => {
+    const person = await makePerson(test)
+    const tokens = await obtainTokens(test, await person.signIn(), party, { scope: 'email' })
+    expect(tokens.scope).toBe('email')
+    expect(payloadOf(tokens.id_token).sub).toBe(String(person.id))
+  })
+
+  it('names the session alike for all applications, without giving its cookie away', async () => {
+    const person = await makePerson(test)
+    const client = await person.signIn()
+    const other = await makeParty(test)
+    const first = payloadOf((await obtainTokens(test, client, party)).id_token).sid
+    const second = payloadOf((await obtainTokens(test, client, other)).id_token).sid
+    expect(first).toBe(second)
+    expect([...client.cookies.values()]).not.toContain(first)
+    const elsewhere = await person.signIn()
+    expect(payloadOf((await obtainTokens(test, elsewhere, party)).id_token).sid).not.toBe(first)
+  })
+})

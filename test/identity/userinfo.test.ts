@@ -1,0 +1,185 @@
+/** GET and POST /oauth2/userinfo: who may read it, and what stands in it. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makePerson } from '../cast.ts'
+import { startTestApp, type TestApp } from '../harness.ts'
+import {
+  getJson,
+  makeParty,
+  obtainTokens,
+  type Party,
+  postForm,
+  userinfo,
+  withoutWriting,
+} from './relying-party.ts'
+
+let test: TestApp
+let party: Party
+
+beforeAll(async () => {
+  test = await startTestApp()
+  party = await makeParty(test)
+})
+afterAll(() => test.close())
+
+async function freshToken(values = {}, scope = 'openid profile') {
+  const person = await makePerson(test, values)
+  const { access_token } = await obtainTokens(test, await person.signIn(), party, { scope })
+  return { person, access_token }
+}
+
+describe('the answer', () => {
+  it('has everything that is known', async () => {
+    const values = { name: 'Alice', email: 'a@example.org', groups: ['crew'], is_admin: true }
+    const { person, access_token } = await freshToken(values)
+    await test.db
+      .updateTable('users')
+      .set({ avatar_url: 'https://forum.example/a.png', email_verified: true, is_moderator: true })
+      .where('id', '=', person.id)
+      .execute()
+    const answer = await userinfo(test, access_token)
+    expect(answer.status).toBe(200)
+    expect(answer.headers['content-type']).toMatch(/^application\/json/)
+    expect(answer.headers['cache-control']).toBe('no-store')
+    expect(answer.body).toEqual({
+      sub: String(person.id),
+      id: Number(person.id),
+      username: person.username,
+      preferred_username: person.username,
+      email: 'a@example.org',
+      email_verified: true,
+      groups: ['trust_level_0', 'trust_level_1', 'trust_level_2', 'admins', 'moderators', 'crew'],
+      name: 'Alice',
+      picture: 'https://forum.example/a.png',
+      avatar_url: 'https://forum.example/a.png',
+      trust_level: 2,
+      active: true,
+      silenced: false,
+    })
+  })
+
+  it('leaves out what is unknown or empty', async () => {
+    const { person, access_token } = await freshToken({ name: '', trust_level: 0 }, 'email')
+    expect((await userinfo(test, access_token)).body).toEqual({
+      sub: String(person.id),
+      id: Number(person.id),
+      username: person.username,
+      preferred_username: person.username,
+      groups: ['trust_level_0'],
+      trust_level: 0,
+      active: true,
+      silenced: false,
+    })
+  })
+
+  it('is about this moment', async () => {
+    const { person, access_token } = await freshToken()
+    await test.db.updateTable('users').set({ username: 'renamed' }).where('id', '=', person.id).execute()
+    await test.db.insertInto('user_groups').values({ user_id: person.id, name: 'late' }).execute()
+    const { body } = await userinfo(test, access_token)
+    expect(body).toMatchObject({ sub: String(person.id), username: 'renamed' })
+    expect(body.groups).toContain('late')
+  })
+
+  it.each(['/oauth2/userinfo', '/oauth-provider/userinfo'])(
+    'is the same by every way to %s',
+    async (path) => {
+      const { access_token } = await freshToken()
+      const { body } = await getJson(test, path, { authorization: `Bearer ${access_token}` })
+      expect(body.sub).toBeTruthy()
+      const ways = [
+        getJson(test, path, { authorization: `bearer  ${access_token}` }),
+        postForm(test, path, {}, { authorization: `BEARER ${access_token}` }),
+        postForm(test, path, { access_token }),
+      ]
+      for (const answer of await Promise.all(ways)) expect(answer).toMatchObject({ status: 200, body })
+    },
+  )
+
+  it('to a post without a body is the same', async () => {
+    const { access_token } = await freshToken()
+    const response = await test.app.inject({
+      method: 'POST',
+      url: '/oauth2/userinfo',
+      headers: { authorization: `Bearer ${access_token}` },
+    })
+    expect(response.statusCode).toBe(200)
+  })
+})
+
+describe('refused', () => {
+  it('without a token, the challenge names no error', async () => {
+    for (const headers of [{}, { authorization: 'Basic YTpi' }]) {
+      const answer = await getJson(test, '/oauth2/userinfo', headers)
+      expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_token' } })
+      expect(answer.headers['www-authenticate']).toBe('Bearer realm="Tessera"')
+    }
+  })
+
+  it('with an unknown token', async () => {
+    const answer = await withoutWriting(test, () => userinfo(test, 'nothing'))
+    expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_token' } })
+    expect(answer.headers['www-authenticate']).toMatch(/^Bearer realm="Tessera", error="invalid_token"/)
+    expect(answer.headers['cache-control']).toBe('no-store')
+  })
+
+  it('after an hour', async () => {
+    const { access_token } = await freshToken()
+    test.clock.advance(3_600_000 - 1)
+    expect((await userinfo(test, access_token)).status).toBe(200)
+    test.clock.advance(1)
+    expect((await userinfo(test, access_token)).body.error).toBe('invalid_token')
+  })
+
+  it('for a barred member, until that ends', async () => {
+    const { person, access_token } = await freshToken()
+    const bar = (values: object) =>
+      test.db.updateTable('users').set(values).where('id', '=', person.id).execute()
+    await bar({ is_banned: true })
+    expect((await userinfo(test, access_token)).body.error).toBe('invalid_token')
+    await bar({ is_banned: false, suspended_till: new Date(test.clock.now().getTime() + 1_000) })
+    expect((await userinfo(test, access_token)).body.error).toBe('invalid_token')
+    test.clock.advance(1_000)
+    expect((await userinfo(test, access_token)).status).toBe(200)
+  })
+
+  it('with a token in the query, which is not looked at', async () => {
+    const { access_token } = await freshToken()
+    const answer = await getJson(test, `/oauth2/userinfo?access_token=${access_token}`)
+    expect(answer.status).toBe(401)
+    expect(answer.headers['www-authenticate']).toBe('Bearer realm="Tessera"')
+  })
+
+  it('with a session cookie only', async () => {
+    const client = await (await makePerson(test)).signIn()
+    expect((await client.get('/oauth2/userinfo')).status).toBe(401)
+  })
+
+  it.each(['Bearer', 'Bearer ', 'Bearer a b', 'Bearer "x"', 'Bearer é'])(
+    'as malformed: %s',
+    async (authorization) => {
+      const answer = await getJson(test, '/oauth2/userinfo', { authorization })
+      expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+      expect(answer.headers['www-authenticate']).toContain('error="invalid_request"')
+    },
+  )
+
+  it('with a token in two places, or twice in one', async () => {
+    const { access_token } = await freshToken()
+    const authorization = `Bearer ${access_token}`
+    const both = await postForm(test, '/oauth2/userinfo', { access_token }, { authorization })
+    expect(both).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+    const twice = `access_token=${access_token}&access_token=${access_token}`
+    expect(await postForm(test, '/oauth2/userinfo', twice)).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_request' },
+    })
+  })
+
+  it('with a body of another type', async () => {
+    const { access_token } = await freshToken()
+    const answer = await postForm(test, '/oauth2/userinfo', JSON.stringify({ access_token }), {
+      'content-type': 'application/json',
+    })
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+  })
+})
