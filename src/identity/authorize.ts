@@ -96,7 +96,7 @@ async function authorize(
     return answer(reply, target, { code: await issueCode(deps.db, code) }, deps)
   } catch (error) {
     if (!isOAuthError(error)) throw error
-    return refuse(error, target, sent.prompt === 'none', request, reply, deps)
+    return refuse(error, target, sent, request, reply, deps)
   }
 }
 
@@ -168,20 +168,23 @@ function askForConsent(
   sent: Parameters,
   { user }: Session,
 ): FastifyReply {
-  const query = queryText(sent)
   const { app, redirect_uri } = target
   return reply.page(
     'consent',
     {
       app,
       scopes: demand.scopes,
-      query,
-      switchAccountUrl: signInUrl(`${AUTHORIZATION_PATH}?${query}`),
+      query: queryText(sent),
+      switchAccountUrl: switchAccountUrl(sent),
       destination: { host: new URL(redirect_uri).host, isLoopback: isLoopback(redirect_uri) },
       customGroups: groupsOf(user).filter((group) => !/^trust_level_\d$/.test(group)),
     },
     { leavesSite: true },
   )
+}
+
+function switchAccountUrl(sent: Parameters): string {
+  return signInUrl(`${AUTHORIZATION_PATH}?${queryText(sent)}`)
 }
 
 /** Sends the member back to the application. */
@@ -208,16 +211,17 @@ function answerUrl({ redirect_uri, state }: Target, result: Record<string, strin
 function refuse(
   error: OAuthError,
   target: Target,
-  isSilent: boolean,
+  sent: Parameters,
   request: FastifyRequest,
   reply: FastifyReply,
   deps: Deps,
 ): FastifyReply {
   const { code, message } = error
   const redirect_to = answerUrl(target, { error: code, error_description: asDescription(message) }, deps)
-  if (code !== 'access_denied' || isSilent) return reply.redirect(redirect_to, 303)
+  if (code !== 'access_denied' || sent.prompt === 'none') return reply.redirect(redirect_to, 303)
   if (!wantsHtml(request)) throw new AppError(code, message, { data: { redirect_to } })
   const refusal = error.data?.refusal as Refusal | undefined
   if (refusal === undefined) return reply.redirect(redirect_to, 303)
-  return reply.page('refused', { app: target.app, refusal, redirect_to }, { status: 403 })
+  const data = { app: target.app, refusal, redirect_to, switchAccountUrl: switchAccountUrl(sent) }
+  return reply.page('refused', data, { status: 403 })
 }
