@@ -1,0 +1,137 @@
+/** /apps: a member's own applications, and the form that registers another. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makePerson } from '../cast.ts'
+import { browser, startTestApp, type TestApp } from '../harness.ts'
+import { makeParty, obtainTokens, type Party, withoutWriting } from './relying-party.ts'
+
+let test: TestApp
+
+beforeAll(async () => {
+  test = await startTestApp()
+})
+afterAll(() => test.close())
+
+const TYPED = {
+  name: 'Reading <Club>',
+  description: 'Books',
+  redirect_uris: 'https://books.example/callback\r\n\r\n  http://localhost:3000/cb  ',
+  allow_groups: 'trust_level_1\nCrew',
+  deny_groups: '',
+}
+
+async function member(values = {}) {
+  const client = await (await makePerson(test, values)).signIn()
+  return { client, page: await client.get('/apps') }
+}
+
+describe('GET /apps', () => {
+  it('is for members, who come back to it after signing in', async () => {
+    const page = await browser(test).get('/apps')
+    expect(page.status).toBe(303)
+    expect(page.location).toBe('/sign-in?return_to=%2Fapps')
+  })
+
+  it('lists the member’s own applications and nobody else’s', async () => {
+    const other = await makeParty(test)
+    const { client, page } = await member()
+    expect(page.status).toBe(200)
+    await client.submit(page, '/apps', TYPED)
+    const { body } = await client.get('/apps')
+    expect(body).toContain('Reading &lt;Club&gt;')
+    expect(body).toContain('https://books.example/callback')
+    expect(body).toContain('trust_level_1, Crew')
+    expect(body).not.toContain(other.client_id)
+  })
+})
+
+describe('POST /apps', () => {
+  it('shows the secret on the page it answers with, and nowhere again', async () => {
+    const { client, page } = await member()
+    const answer = await client.submit(page, '/apps', TYPED)
+    expect(answer.status).toBe(201)
+    expect(answer.headers['cache-control']).toBe('no-store')
+    const client_id = /"secret">([a-z0-9]{24})</.exec(answer.body)?.[1]
+    const client_secret = /"secret">([A-Za-z0-9]{48})</.exec(answer.body)?.[1]
+    expect(client_id).toBeTruthy()
+    expect(client_secret).toBeTruthy()
+    const later = await client.get('/apps')
+    expect(later.body).toContain(client_id)
+    expect(later.body).not.toContain(client_secret)
+
+    const app = { client_id, client_secret, redirect_uri: 'http://localhost:3000/cb' } as Party
+    const tokens = await obtainTokens(test, client, app)
+    expect(tokens.token_type).toBe('Bearer')
+  })
+
+  it('puts what is wrong beside the fields, keeps what was typed, and registers nothing', async () => {
+    const { client, page } = await member()
+    const answer = await withoutWriting(test, () =>
+      client.submit(page, '/apps', {
+        ...TYPED,
+        name: ' ',
+        description: 'x'.repeat(501),
+        redirect_uris: 'http://evil.example/"><b>\nhttps://fine.example/#x\nhttps://fine.example/',
+        allow_groups: 'x'.repeat(101),
+      }),
+    )
+    expect(answer.status).toBe(400)
+    for (const field of ['name', 'description', 'redirect_uris', 'allow_groups']) {
+      expect(answer.body).toContain(`id="${field}-problem"`)
+      expect(answer.body).toMatch(new RegExp(`id="${field}"[^>]*aria-invalid="true"`))
+    }
+    expect(answer.body).not.toContain('id="deny_groups-problem"')
+    expect(answer.body).toContain('https://fine.example/#x: must have no fragment')
+    expect(answer.body).not.toContain('"><b>')
+  })
+
+  it('says so in the reader’s language', async () => {
+    const { client, page } = await member()
+    const wrong = { ...page.form('/apps'), ...TYPED, redirect_uris: 'nowhere' }
+    const answer = await client.post('/apps', wrong, { 'accept-language': 'zh' })
+    expect(answer.body).toContain('nowhere：须为完整地址')
+  })
+
+  it('needs an address', async () => {
+    const { client, page } = await member()
+    const answer = await withoutWriting(test, () =>
+      client.submit(page, '/apps', { ...TYPED, redirect_uris: ' \n ' }),
+    )
+    expect(answer.status).toBe(400)
+    expect(answer.body).toContain('id="redirect_uris-problem"')
+  })
+
+  it('needs its form token, and a session', async () => {
+    const { client } = await member()
+    const stranger = browser(test)
+    for (const attempt of [client, stranger]) {
+      const answer = await withoutWriting(test, () => attempt.post('/apps', { ...TYPED, form_token: 'x' }))
+      expect(answer.status).toBe(403)
+    }
+    const { form_token } = (await stranger.get('/sign-in')).form('/sign-in')
+    const answer = await withoutWriting(test, () =>
+      stranger.post('/apps', { ...TYPED, form_token: form_token! }),
+    )
+    expect(answer.status).toBe(401)
+  })
+
+  it('waits for the trust level that the setting asks for', async () => {
+    const strict = await startTestApp()
+    try {
+      await strict.db
+        .insertInto('site_settings')
+        .values({ name: 'apps_min_trust_level', value: '3' })
+        .execute()
+      const client = await (await makePerson(strict, { trust_level: 2 })).signIn()
+      const page = await client.get('/apps')
+      expect(page.body).toContain('needs trust level 3; yours is 2')
+      expect(page.body).not.toContain('action="/apps"')
+      const { form_token } = page.form('/sign-out')
+      const answer = await withoutWriting(strict, () =>
+        client.post('/apps', { ...TYPED, form_token: form_token! }),
+      )
+      expect(answer.status).toBe(403)
+    } finally {
+      await strict.close()
+    }
+  })
+})

@@ -1,0 +1,66 @@
+/** How many SQL statements the frequent requests cost: each is a round trip. */
+import pg from 'pg'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { makePerson } from '../cast.ts'
+import { startTestApp, type TestApp } from '../harness.ts'
+import {
+  authorizationUrl,
+  authorize,
+  exchange,
+  makeParty,
+  makeVerifier,
+  type Party,
+  refresh,
+  userinfo,
+} from './relying-party.ts'
+
+let test: TestApp
+let party: Party
+
+beforeAll(async () => {
+  test = await startTestApp()
+  party = await makeParty(test)
+  // Every process reads its signing key once a minute.
+  await test.deps.signingKeys.current()
+})
+afterAll(() => test.close())
+
+async function statementsOf<T extends { status: number }>(act: () => Promise<T>): Promise<[T, number]> {
+  const query = vi.spyOn(pg.Client.prototype, 'query')
+  try {
+    const result = await act()
+    return [result, query.mock.calls.length]
+  } finally {
+    query.mockRestore()
+  }
+}
+
+it('a remembered authorization takes four: session, application, consent, code', async () => {
+  const client = await (await makePerson(test)).signIn()
+  await authorize(client, party)
+  const [page, count] = await statementsOf(() => client.get(authorizationUrl(party)))
+  expect(page.status).toBe(303)
+  expect(count).toBe(4)
+})
+
+it('a code exchange takes two, a refresh takes two, userinfo takes one', async () => {
+  const client = await (await makePerson(test, { groups: ['crew'] })).signIn()
+  const { code } = await authorize(client, party)
+  const [exchanged, exchangeCount] = await statementsOf(() => exchange(test, party, code))
+  expect([exchanged.status, exchangeCount]).toEqual([200, 2])
+
+  const [refreshed, refreshCount] = await statementsOf(() =>
+    refresh(test, party, exchanged.body.refresh_token, { scope: 'openid' }),
+  )
+  expect([refreshed.status, refreshCount]).toEqual([200, 2])
+
+  const [answer, userinfoCount] = await statementsOf(() => userinfo(test, refreshed.body.access_token))
+  expect([answer.status, userinfoCount]).toEqual([200, 1])
+})
+
+it('an unknown client costs one, and so does a wrong secret', async () => {
+  const wrong = { ...party, client_secret: makeVerifier() }
+  const [, known] = await statementsOf(() => exchange(test, wrong, 'x'))
+  const [, unknown] = await statementsOf(() => exchange(test, { ...wrong, client_id: 'nobody' }, 'x'))
+  expect([known, unknown]).toEqual([1, 1])
+})
