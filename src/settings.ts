@@ -19,6 +19,12 @@ const definitions = {
   apps_min_trust_level: z.coerce.number().int().min(0).max(4).default(0),
   /** Trust level needed to apply for a payment application (interface.md: TL1). */
   payment_apps_min_trust_level: z.coerce.number().int().min(1).max(4).default(1),
+  /** Administrators with a local account must have a second factor before they administer anything. */
+  admins_need_second_factor: z.enum(['off', 'on']).default('off'),
+  /** How recent a sign-in must be for sensitive acts. */
+  reauthenticate_minutes: z.coerce.number().int().min(1).max(1_440).default(10),
+  /** Paying more than this many points needs a sign-in as recent as that; 0 means never. */
+  reauthenticate_above_points: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0),
 }
 const schema = z.object(definitions)
 

@@ -6,7 +6,10 @@ import { balanceOf, statementOf } from '../ledger/wallet.ts'
 import { isLanguage, LANGUAGE_COOKIE } from '../web/languages.ts'
 import { safeReturnTo } from '../web/return-to.ts'
 import { hashPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, verifyPassword } from './password.ts'
+import { secondFactorPages } from './second-factor-pages.ts'
+import { recordSecurityEvent } from './security-events.ts'
 import { browserScope, requireUser, sessionOf, signInUrl, startSession } from './session.ts'
+import { clearAttempts, registerAttempt } from './throttle.ts'
 import { groupsOf } from './users.ts'
 
 const STATEMENT_LINES = 50
@@ -38,6 +41,7 @@ export async function accountRoutes(app: FastifyInstance, deps: Deps): Promise<v
   })
 
   passwordRoutes(app, deps)
+  await app.register(secondFactorPages, deps)
 
   await app.register(async (own) => {
     own.addHook('preHandler', requireUser)
@@ -60,7 +64,7 @@ function passwordRoutes(app: FastifyInstance, deps: Deps): void {
   })
 
   app.post('/account/password', async (request, reply) => {
-    const { user } = sessionOf(request)
+    const { user, amr, auth_time } = sessionOf(request)
     const form = PasswordForm.safeParse(request.body)
     const returnTo = safeReturnTo((request.body as Record<string, unknown>).return_to)
     const again = (problem: 'too_short' | 'wrong_password' | 'same_password') =>
@@ -68,12 +72,14 @@ function passwordRoutes(app: FastifyInstance, deps: Deps): void {
     if (!form.success) return again('too_short')
 
     const { current_password, new_password } = form.data
+    const attempt = await registerAttempt(deps, { account: user.username, address: request.ip })
     const row = await deps.db
       .selectFrom('users')
       .where('id', '=', user.id)
       .select('password_hash')
       .executeTakeFirst()
     if (!(await verifyPassword(current_password, row?.password_hash))) return again('wrong_password')
+    await clearAttempts(deps, attempt)
     if (current_password === new_password) return again('same_password')
     const password_hash = await hashPassword(new_password)
     await deps.db.transaction().execute(async (tx) => {
@@ -84,8 +90,16 @@ function passwordRoutes(app: FastifyInstance, deps: Deps): void {
         .execute()
       // Whoever else knew the old password is signed out with it.
       await tx.deleteFrom('sessions').where('user_id', '=', user.id).execute()
+      await tx.deleteFrom('pending_sign_ins').where('user_id', '=', user.id).execute()
+      await recordSecurityEvent(tx, {
+        event: 'password.changed',
+        user_id: user.id,
+        actor_id: user.id,
+        ip: request.ip,
+      })
     })
-    await startSession(request, reply, user.id, ['pwd'], deps)
+    // The password alone was proven now; when and how this member signed in stays what it was.
+    await startSession(request, reply, user.id, amr, deps, auth_time)
     return reply.redirect(returnTo, 303)
   })
 }

@@ -3,8 +3,8 @@
  * who is asking, and is this form ours.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
 import type { Config } from '../config.ts'
-import type { Db } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { randomToken, sha256 } from '../secrets.ts'
@@ -21,7 +21,16 @@ export type Session = {
   token: string
   auth_time: Date
   amr: string[]
-  user: User & { must_change_password: boolean }
+  /** An administrator who has to set up a second factor before anything is administered. */
+  needs_second_factor: boolean
+  user: User & SignInFacts
+}
+
+type SignInFacts = {
+  must_change_password: boolean
+  /** A local account: it does not sign in through the forum. */
+  has_password: boolean
+  has_second_factor: boolean
 }
 
 declare module 'fastify' {
@@ -34,7 +43,7 @@ declare module 'fastify' {
 
 const cookieName = (config: Config) => (config.production ? '__Host-session' : 'tessera_session')
 const visitorCookieName = (config: Config) => (config.production ? '__Host-visitor' : 'tessera_visitor')
-const cookieOptions = (config: Config) =>
+export const cookieOptions = (config: Config) =>
   ({ path: '/', httpOnly: true, sameSite: 'lax', secure: config.production }) as const
 
 /** Adds to a scope: `request.session`, and the form check on everything that is not GET or HEAD. */
@@ -49,7 +58,7 @@ export function browserScope(app: FastifyInstance, deps: Deps): void {
 
 async function loadSession(request: FastifyRequest, reply: FastifyReply, deps: Deps): Promise<void> {
   const token = request.cookies[cookieName(deps.config)]
-  if (token !== undefined) request.session = await findSession(deps.db, token, deps.clock())
+  if (token !== undefined) request.session = await findSession(deps, token)
   if (request.session !== undefined) return
   request.visitorToken = request.cookies[visitorCookieName(deps.config)]
   if (request.visitorToken === undefined) {
@@ -59,27 +68,45 @@ async function loadSession(request: FastifyRequest, reply: FastifyReply, deps: D
 }
 
 /** The live session of a cookie value; none when it has ended or its user is barred. */
-export async function findSession(db: Db, token: string, now: Date): Promise<Session | undefined> {
-  const row = await db
+export async function findSession(deps: Deps, token: string): Promise<Session | undefined> {
+  const now = deps.clock()
+  const row = await deps.db
     .selectFrom('sessions')
     .innerJoin('users', 'users.id', 'sessions.user_id')
     .where('sessions.token_hash', '=', sha256(token))
     .where('sessions.expires_at', '>', now)
     .select(userColumns)
     .select(['sessions.id as session_id', 'sessions.auth_time', 'sessions.amr', 'users.must_change_password'])
+    .select([
+      sql<boolean>`users.password_hash is not null`.as('has_password'),
+      // A factor left from before the account went over to the forum is asked for no more.
+      sql<boolean>`users.password_hash is not null and exists (
+          select from second_factors as factor where factor.user_id = users.id
+        )`.as('has_second_factor'),
+    ])
     .executeTakeFirst()
   if (row === undefined || isBarred(row, now)) return undefined
   const { session_id, auth_time, amr, ...user } = row
-  return { id: session_id, token, auth_time, amr, user }
+  return { id: session_id, token, auth_time, amr, user, needs_second_factor: await lacksFactor(user, deps) }
 }
 
-/** Starts a session and gives the browser a new cookie, ending the session it may have had: no fixation. */
+/** NOTE: an administrator who signs in at the forum is protected there, and not held to a factor of ours. */
+async function lacksFactor(user: SignInFacts & { is_admin: boolean }, deps: Deps): Promise<boolean> {
+  if (!user.is_admin || !user.has_password || user.has_second_factor) return false
+  return (await deps.settings.read()).admins_need_second_factor === 'on'
+}
+
+/**
+ * Starts a session and gives the browser a new cookie, ending the session it may have had: no fixation.
+ * @param auth_time when its member proved who they are, if not now.
+ */
 export async function startSession(
   request: FastifyRequest,
   reply: FastifyReply,
   user_id: bigint,
   amr: string[],
   deps: Deps,
+  auth_time = deps.clock(),
 ): Promise<void> {
   const now = deps.clock()
   const token = randomToken()
@@ -89,7 +116,7 @@ export async function startSession(
     .values({
       token_hash: sha256(token),
       user_id,
-      auth_time: now,
+      auth_time,
       amr,
       ip: request.ip,
       agent: (request.headers['user-agent'] ?? '').slice(0, AGENT_LENGTH_MAX),
@@ -132,9 +159,14 @@ export async function requireUser(request: FastifyRequest, reply: FastifyReply):
   }
 }
 
-/** preHandler after requireUser: administrators only. */
-export async function requireAdmin(request: FastifyRequest): Promise<void> {
+/** preHandler after requireUser: administrators only, and with a second factor where the site demands one. */
+export async function requireAdmin(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   if (!request.session?.user.is_admin) throw new AppError('forbidden', 'Only administrators may do this')
+  if (request.session.needs_second_factor) {
+    const returnTo = request.method === 'GET' ? request.url : '/admin'
+    const setUp = `/account/second-factor?return_to=${encodeURIComponent(returnTo)}`
+    return reply.redirect(setUp, 303) as unknown as undefined
+  }
 }
 
 /** The session of a request that has passed requireUser. */

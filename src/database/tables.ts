@@ -22,6 +22,7 @@ export type UsersTable = {
   password_hash: Nullable<string>
   must_change_password: Generated<boolean>
   forum_id: Nullable<bigint>
+  language: Nullable<'en' | 'zh-CN'>
   created_at: CreatedAt
   updated_at: Generated<Date>
 }
@@ -258,6 +259,70 @@ export type OrdersTable = {
   updated_at: Generated<Date>
 }
 
+/** A TOTP secret, and the 30 s step of the last code accepted. */
+export type SecondFactorsTable = {
+  user_id: bigint
+  secret_encrypted: Buffer
+  last_step: bigint
+  created_at: CreatedAt
+}
+
+export type RecoveryCodesTable = {
+  id: Identity
+  user_id: bigint
+  code_hash: Buffer
+  used_at: Nullable<Date>
+  created_at: CreatedAt
+}
+
+export type PendingSignInsTable = {
+  id: Identity
+  token_hash: Buffer
+  user_id: bigint
+  amr: string[]
+  return_to: string
+  expires_at: Date
+  created_at: CreatedAt
+}
+
+export type AccountLinksTable = {
+  id: Identity
+  token_hash: Buffer
+  user_id: bigint
+  purpose: 'recover_password' | 'confirm_email'
+  /** Where it was sent. */
+  email: string
+  expires_at: Date
+  used_at: Nullable<Date>
+  created_at: CreatedAt
+}
+
+export type RecoveryRequestsTable = {
+  id: Identity
+  name: string
+  language: 'en' | 'zh-CN'
+  ip: string
+  requested_at: Date
+  created_at: CreatedAt
+}
+
+/** Exactly one of next_attempt_at, sent_at and given_up_at is set; the text is there while it may yet be sent. */
+export type OutgoingMailsTable = {
+  id: Identity
+  user_id: Nullable<bigint>
+  recipient: string
+  kind: string
+  subject: string
+  text_encrypted: Nullable<Buffer>
+  useless_at: Nullable<Date>
+  attempts: Generated<number>
+  next_attempt_at: Nullable<Date>
+  sent_at: Nullable<Date>
+  given_up_at: Nullable<Date>
+  last_error: Nullable<string>
+  created_at: CreatedAt
+}
+
 export type SchemaMigrationsTable = { name: string; checksum: string; applied_at: CreatedAt }
 
 export type Tables = {
@@ -281,5 +346,11 @@ export type Tables = {
   site_settings: SiteSettingsTable
   payment_apps: PaymentAppsTable
   payment_app_keys: PaymentAppKeysTable
+  second_factors: SecondFactorsTable
+  recovery_codes: RecoveryCodesTable
+  pending_sign_ins: PendingSignInsTable
+  account_links: AccountLinksTable
+  recovery_requests: RecoveryRequestsTable
+  outgoing_mails: OutgoingMailsTable
   orders: OrdersTable
 }
