@@ -1,7 +1,8 @@
 /** The buyer's page at payment_url: confirm and pay, or see what has become of the order. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { browserScope, requireUser, sessionOf } from '../../accounts/session.ts'
+import { isFresh, signInAgainUrl } from '../../accounts/reauthentication.ts'
+import { browserScope, requireUser, type Session, sessionOf } from '../../accounts/session.ts'
 import type { Deps } from '../../deps.ts'
 import { balanceOf } from '../../ledger/wallet.ts'
 import { currentKey } from '../applications.ts'
@@ -15,6 +16,8 @@ type PayRequest = FastifyRequest<{ Params: { transaction_id: string } }>
 /** What a page says about an order that cannot be paid here and now. */
 type State = 'paid' | 'refunded' | 'paidByOther' | 'expired' | 'closed' | 'unusable'
 
+type Refusal = PayOutcome | 'stale_sign_in'
+
 /** GET and POST /payment/pay/:transaction_id. */
 export function payPages(app: FastifyInstance, deps: Deps, payOrder: PayOrder): void {
   browserScope(app, deps)
@@ -27,10 +30,15 @@ export function payPages(app: FastifyInstance, deps: Deps, payOrder: PayOrder): 
   app.post('/payment/pay/:transaction_id', async (request: PayRequest, reply) => {
     const form = PayForm.safeParse(request.body)
     const { transaction_id } = request.params
-    const payer_id = sessionOf(request).user.id
+    const session = sessionOf(request)
+    const payer_id = session.user.id
+    const expected_amount = BigInt(form.data?.expected_amount ?? 0)
+    // payOrder takes no other amount than the expected one, so this holds for whatever is paid.
+    if (await needsFreshSignIn(session, expected_amount, deps))
+      return showOrder(request, reply, deps, 'stale_sign_in')
     const outcome: PayOutcome =
       form.success && TRANSACTION_ID.test(transaction_id)
-        ? await payOrder({ transaction_id, payer_id, expected_amount: BigInt(form.data.expected_amount) })
+        ? await payOrder({ transaction_id, payer_id, expected_amount })
         : 'changed'
     if (outcome === 'paid' || outcome === 'paid_before') {
       const order = await loadOrder(deps, transaction_id)
@@ -61,16 +69,12 @@ async function loadOrder(deps: Deps, transaction_id: string) {
 type LoadedOrder = NonNullable<Awaited<ReturnType<typeof loadOrder>>>
 
 /** Renders the page that fits the order now. A refused payment is answered with 409 and the reason. */
-async function showOrder(
-  request: PayRequest,
-  reply: FastifyReply,
-  deps: Deps,
-  refused: PayOutcome | undefined,
-) {
+async function showOrder(request: PayRequest, reply: FastifyReply, deps: Deps, refused: Refusal | undefined) {
   const order = await loadOrder(deps, request.params.transaction_id)
   if (order === undefined)
     return reply.page('pay-state', { state: 'notFound', order: undefined }, { status: 404 })
-  const { user } = sessionOf(request)
+  const session = sessionOf(request)
+  const { user } = session
   const shop = new URL(order.callback_url).origin
   const state = stateFor(order, user.id, deps.clock())
   if (state !== undefined) {
@@ -79,11 +83,20 @@ async function showOrder(
     return reply.page('pay-state', { state, order, returnUrl }, { status: refused === undefined ? 200 : 409 })
   }
   const balance = await balanceOf(deps.db, user.id, order.book)
+  const isStale = await needsFreshSignIn(session, order.amount, deps)
+  const signInUrl = isStale ? signInAgainUrl(session, `/payment/pay/${order.transaction_id}`) : undefined
   return reply.page(
     'pay',
-    { order, shop, balance, hasChanged: refused === 'changed' },
+    { order, shop, balance, hasChanged: refused === 'changed', signInUrl },
     { status: refused === undefined ? 200 : 409, leavesSite: true },
   )
+}
+
+/** Whether the amount is one that the site lets nobody pay on an old sign-in, and this is one. */
+async function needsFreshSignIn(session: Session, amount: bigint, deps: Deps): Promise<boolean> {
+  const { reauthenticate_above_points, reauthenticate_minutes } = await deps.settings.read()
+  if (reauthenticate_above_points === 0 || amount <= BigInt(reauthenticate_above_points)) return false
+  return !isFresh(session, reauthenticate_minutes, deps.clock())
 }
 
 function stateFor(order: LoadedOrder, reader_id: bigint, now: Date): State | undefined {

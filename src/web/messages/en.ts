@@ -216,6 +216,8 @@ export const en = {
       text: (minutes: number) =>
         `This needs a sign-in of the last ${counted(minutes, 'minute', `${minutes} minutes`)}. Nothing was changed.`,
       submit: 'Sign in again',
+      toPay:
+        'A payment of this size needs a recent sign-in. You come straight back here; nothing is paid before.',
     },
     secondStep: {
       title: 'Enter the code',

@@ -1,0 +1,178 @@
+/** Acts that need a recent sign-in: the second factor's page, and payments above the set amount. */
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { stepAt, totpCode } from '../../src/accounts/totp.ts'
+import { balanceOf } from '../../src/ledger/wallet.ts'
+import { expectSoundBooks } from '../books.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { type Browser, type Page, startTestApp, type TestApp } from '../harness.ts'
+import { type Merchant, makeMerchant } from '../merchant.ts'
+
+const SECOND_FACTOR = '/account/second-factor'
+const MINUTE_MS = 60_000
+
+let test: TestApp
+let merchant: Merchant
+let alice: Person
+let count = 0
+
+beforeAll(async () => {
+  test = await startTestApp()
+  const settings = { reauthenticate_above_points: '100', reauthenticate_minutes: '5' }
+  const rows = Object.entries(settings).map(([name, value]) => ({ name, value }))
+  await test.db.insertInto('site_settings').values(rows).execute()
+  merchant = await makeMerchant(test)
+  alice = await makePerson(test, { points: 5_000n })
+})
+afterAll(async () => {
+  await merchant.close()
+  await test.close()
+})
+afterEach(() => expectSoundBooks(test.db))
+
+async function order(amount: string): Promise<string> {
+  const { body } = await merchant.process({ amount, description: 'Stickers', order_id: `again-${++count}` })
+  return new URL(String(body.payment_url)).pathname
+}
+
+/** Follows the page's way to the sign-in page, signs in there, and answers where that leads. */
+async function signInAgain(client: Browser, url: string, { username, password }: Person): Promise<Page> {
+  const page = await client.get(url)
+  expect(page.body).toContain('Confirm that it is you')
+  expect(page.body).toContain(`value="${username}"`)
+  return client.submit(page, '/sign-in', { username, password })
+}
+
+const signInLink = (page: Page) =>
+  /href="(\/sign-in\?return_to=[^"]+reason=again)"/.exec(page.body)?.[1]?.replaceAll('&amp;', '&')
+const movements = async () => {
+  const { rows } = await sql<{ n: bigint }>`select count(*) as n from journal`.execute(test.db)
+  return rows[0]!.n
+}
+
+describe('paying above the set amount', () => {
+  it('leads an old sign-in through the sign-in page and back, and then pays', async () => {
+    const client = await alice.signIn()
+    const path = await order('101')
+    expect((await client.get(path)).body).toContain('Pay 101 points')
+    test.clock.advance(5 * MINUTE_MS + 1)
+    const before = await movements()
+    const page = await client.get(path)
+    expect(page.status).toBe(200)
+    expect(page.body).toContain('needs a recent sign-in')
+    expect(page.body).not.toContain('Pay 101 points')
+    expect(() => page.form(path)).toThrow()
+
+    const back = await signInAgain(client, signInLink(page)!, alice)
+    expect(back).toMatchObject({ status: 303, location: path })
+    expect(await movements()).toBe(before)
+    const fresh = await client.get(path)
+    const balance = await balanceOf(test.db, alice.id)
+    expect((await client.submit(fresh, path)).status).toBe(303)
+    expect(await balanceOf(test.db, alice.id)).toBe(balance - 101n)
+  })
+
+  it('refuses the form of an old sign-in, and moves nothing', async () => {
+    const client = await alice.signIn()
+    const path = await order('101')
+    const page = await client.get(path)
+    test.clock.advance(5 * MINUTE_MS + 1)
+    const before = await movements()
+    const refused = await client.submit(page, path)
+    expect(refused).toMatchObject({ status: 409, location: undefined })
+    expect(refused.body).toContain('needs a recent sign-in')
+    // A smaller amount in the form does not get past the limit either: it is not the order's.
+    expect((await client.submit(page, path, { expected_amount: '100' })).status).toBe(409)
+    expect(await movements()).toBe(before)
+    expect((await signInAgain(client, signInLink(refused)!, alice)).location).toBe(path)
+    const again = await client.get(path)
+    expect((await client.submit(again, path)).status).toBe(303)
+  })
+
+  it('asks nobody at the amount itself, nor where the site sets none', async () => {
+    const client = await alice.signIn()
+    test.clock.advance(60 * MINUTE_MS)
+    const path = await order('100')
+    const page = await client.get(path)
+    expect((await client.submit(page, path)).status).toBe(303)
+
+    const open = await startTestApp()
+    const [bob, shop] = [await makePerson(open, { points: 9_000n }), await makeMerchant(open)]
+    const visitor = await bob.signIn()
+    open.clock.advance(60 * MINUTE_MS)
+    const { body } = await shop.process({ amount: '8000', description: 'A lot', order_id: 'large' })
+    const large = new URL(String(body.payment_url)).pathname
+    expect((await visitor.submit(await visitor.get(large), large)).status).toBe(303)
+    await shop.close()
+    await open.close()
+  })
+})
+
+describe('the page of the second factor', () => {
+  it('sends an old sign-in to sign in and back', async () => {
+    const member = await makePerson(test)
+    const client = await member.signIn()
+    test.clock.advance(5 * MINUTE_MS)
+    expect((await client.get(SECOND_FACTOR)).status).toBe(200)
+    test.clock.advance(1)
+    const bounced = await client.get(`${SECOND_FACTOR}?return_to=%2Fapps`)
+    expect(bounced.status).toBe(303)
+    const back = await signInAgain(client, bounced.location!, member)
+    expect(back.location).toBe(`${SECOND_FACTOR}?return_to=%2Fapps`)
+    expect((await client.get(back.location!)).status).toBe(200)
+  })
+
+  it('refuses its forms on an old sign-in, and changes nothing', async () => {
+    const member = await makePerson(test)
+    const client = await member.signIn()
+    const page = await client.get(SECOND_FACTOR)
+    const secret = /<code class="secret">([A-Z2-7 ]+)</.exec(page.body)![1]!.replaceAll(' ', '')
+    test.clock.advance(5 * MINUTE_MS + 1)
+    const code = totpCode(secret, stepAt(test.clock.now()))
+    const refused = await client.submit(page, SECOND_FACTOR, { code })
+    expect(refused.status).toBe(409)
+    expect(refused.body).toContain('This needs a sign-in of the last 5 minutes. Nothing was changed.')
+    expect(signInLink(refused)).toContain('return_to=%2Faccount%2Fsecond-factor&')
+    for (const path of ['/off', '/recovery-codes'])
+      expect((await client.post(SECOND_FACTOR + path, page.form(SECOND_FACTOR))).status).toBe(409)
+    const factors = await test.db
+      .selectFrom('second_factors')
+      .where('user_id', '=', member.id)
+      .selectAll()
+      .execute()
+    expect(factors).toEqual([])
+  })
+
+  it('wants the factor itself once it is on: the password alone is never fresh, nor is a change of password', async () => {
+    const member = await makePerson(test)
+    const client = await member.signIn()
+    const page = await client.get(SECOND_FACTOR)
+    const secret = /<code class="secret">([A-Z2-7 ]+)</.exec(page.body)![1]!.replaceAll(' ', '')
+    await client.submit(page, SECOND_FACTOR, { code: totpCode(secret, stepAt(test.clock.now())) })
+    expect((await client.get(SECOND_FACTOR)).status).toBe(200)
+
+    test.clock.advance(5 * MINUTE_MS + 1)
+    const changed = await client.submit(await client.get('/account/password'), '/account/password', {
+      current_password: member.password,
+      new_password: 'another password',
+    })
+    expect(changed.status).toBe(303)
+    const bounced = await client.get(SECOND_FACTOR)
+    expect(bounced.status).toBe(303)
+    const second = await signInAgain(client, bounced.location!, { ...member, password: 'another password' })
+    expect(second.location).toBe('/sign-in/second-factor')
+    expect((await client.get(SECOND_FACTOR)).status).toBe(303)
+    const stepPage = await client.get('/sign-in/second-factor')
+    const code = totpCode(secret, stepAt(test.clock.now()))
+    const back = await client.submit(stepPage, '/sign-in/second-factor', { code })
+    expect(back.location).toBe(SECOND_FACTOR)
+    expect((await client.get(SECOND_FACTOR)).status).toBe(200)
+    // A sign-in from before the factor is not fresh, however recent it is.
+    await test.db
+      .updateTable('sessions')
+      .set({ amr: ['pwd'] })
+      .where('user_id', '=', member.id)
+      .execute()
+    expect((await client.get(SECOND_FACTOR)).status).toBe(303)
+  })
+})
