@@ -87,7 +87,8 @@ export async function exchangeCode(db: Db, exchange: Exchange): Promise<IssuedTo
 
 /**
  * One statement. The session is locked before the code, which is the order of a sign-out (its cascade reaches
- * the code last), so the two cannot deadlock; when the sign-out was first, the code's session is null by then.
+ * the code last), so the two cannot deadlock. The condition on `held_session` is always true: it only makes the
+ * lock come first. When the sign-out was first, the code's session is null by the time its row is locked.
  */
 async function claimCode(
   db: Db,
@@ -99,7 +100,7 @@ async function claimCode(
   const row = await db
     .with(
       'held_session',
-      () => sql<{ id: bigint }>`(
+      () => sql`(
         select id from sessions
         where id = (select session_id from authorization_codes where code_hash = ${code_hash})
         for key share
@@ -115,7 +116,7 @@ async function claimCode(
           and (code.redirect_uri = ${sentUri} or (${sentUri}::text is null and not code.redirect_uri_sent))
           and code.code_challenge is not distinct from ${challengeOf(code_verifier)}
           and users.id = code.user_id and ${isWelcome(now)}
-          and (code.session_id is null or code.session_id in (select id from held_session))
+          and (select count(*) from held_session) >= 0
         returning code.id, code.app_id, code.user_id, code.session_id, code.scopes, code.nonce, code.auth_time, code.amr
       )`,
     )

@@ -1,6 +1,7 @@
 /** POST /oauth2/token with a code: who may ask, what a code is bound to, and that it works once. */
-import { createHash, createPublicKey, verify } from 'node:crypto'
+import { createHash, createPublicKey, randomBytes, verify } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { exchangeCode, issueCode } from '../../src/identity/codes.ts'
 import { makePerson } from '../cast.ts'
 import { startTestApp, type TestApp } from '../harness.ts'
 import {
@@ -340,17 +341,55 @@ describe('a code', () => {
     expect((await refresh(test, party, won?.body.refresh_token)).status).toBe(400)
   })
 
-  it('and the sign-out of its session do not get in each other’s way', async () => {
-    const rounds = Array.from({ length: 15 }, async () => {
-      const person = await makePerson(test)
-      const client = await person.signIn()
-      const { code } = await authorize(client, party)
-      const home = await client.get('/')
-      return Promise.all([exchange(test, party, code), client.submit(home, '/sign-out')])
-    })
-    for (const [answer, page] of await Promise.all(rounds)) {
-      expect(answer.status).toBe(200)
-      expect(page.status).toBe(303)
+  it('is issued and exchanged undisturbed while its session ends', async () => {
+    const person = await makePerson(test)
+    const now = test.clock.now()
+    const expires_at = new Date(now.getTime() + 60_000)
+    const startSession = () =>
+      test.db
+        .insertInto('sessions')
+        .values({
+          token_hash: randomBytes(32),
+          user_id: person.id,
+          auth_time: now,
+          amr: ['pwd'],
+          ip: '',
+          agent: '',
+          expires_at,
+        })
+        .returning('id')
+        .executeTakeFirstOrThrow()
+    const endSession = (id: bigint) => test.db.deleteFrom('sessions').where('id', '=', id).execute()
+    const issue = (session_id: bigint) =>
+      issueCode(test.db, {
+        app_id: party.id,
+        user_id: person.id,
+        session_id,
+        redirect_uri: REDIRECT_URI,
+        redirect_uri_sent: true,
+        scopes: ['openid'],
+        nonce: undefined,
+        code_challenge: undefined,
+        auth_time: now,
+        amr: ['pwd'],
+        now,
+      })
+    const client = { ...party, redirect_uris: [REDIRECT_URI], allow_groups: [], deny_groups: [] }
+    for (let round = 0; round < 300; round += 1) {
+      const [one, two] = [await startSession(), await startSession()]
+      const code = await issue(one.id)
+      // The two meet at another point of their ways in every round.
+      const delay_ms = (round % 25) / 25
+      const acts = [
+        () =>
+          exchangeCode(test.db, { client, code, redirect_uri: REDIRECT_URI, code_verifier: undefined, now }),
+        () => endSession(one.id),
+      ]
+      const ordered = round % 2 === 0 ? acts : acts.toReversed()
+      const [first, issued] = [ordered[0]!(), issue(two.id)]
+      const until = performance.now() + delay_ms
+      while (performance.now() < until);
+      await Promise.all([first, issued, ordered[1]!(), endSession(two.id)])
     }
   })
 
