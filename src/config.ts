@@ -47,6 +47,19 @@ const databaseUrl = z
     'must be like postgres://name:password@host:5432/database, with special characters percent-encoded',
   )
 
+/** Unlike our own addresses, a forum may live under a path. */
+const forumUrl = z.string().refine((text) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  return (
+    url !== undefined &&
+    /^https?:$/.test(url.protocol) &&
+    `${url.origin}${url.pathname}`.replace(/\/$/, '') === text
+  )
+}, 'must be an address such as https://forum.example.org, without a trailing slash')
+
+/** Printable ASCII: what may stand in a header or be typed into the forum's settings. */
+const forumKey = z.string().regex(/^[\x21-\x7e]{10,200}$/, 'must have at least 10 characters and no spaces')
+
 /** One entry per variable, in the order of `.env.example`. Empty text counts as absent. */
 export const environment = z.object({
   HOST: z.string().default('127.0.0.1'),
@@ -64,6 +77,14 @@ export const environment = z.object({
     .default('admin'),
   ADMIN_PASSWORD: z.string().min(10, 'must have at least 10 characters').optional(),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
+  DISCOURSE_URL: forumUrl.optional(),
+  DISCOURSE_SECRET: forumKey.optional(),
+  DISCOURSE_API_KEY: forumKey.optional(),
+  DISCOURSE_API_USERNAME: z
+    .string()
+    .regex(/^[^\s\p{Cc}]{1,60}$/u, 'must have at most 60 characters and no spaces')
+    .default('system'),
+  DISCOURSE_WEBHOOK_SECRET: forumKey.optional(),
   SHOP_PORT: port.default(4000),
 })
 
@@ -94,16 +115,16 @@ export class ConfigError extends Error {
 
 /**
  * Reads the environment. Throws ConfigError with every fault found.
- * @param env `process.env` unless a test says otherwise.
+ * @param env the process's own, with `.env`, unless a test says otherwise.
  */
-export function loadConfig(env: Environment = process.env): Config {
+export function loadConfig(env: Environment = processEnvironment()): Config {
   const given: Environment = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   )
   const parsed = environment.safeParse(given)
   const production = [given.PUBLIC_URL, given.PAYMENT_PUBLIC_URL].some(isPublic)
   // By variable, since the first fault of one explains it, and a later one could only repeat it.
-  const faults = new Map(production ? productionFaults(given) : [])
+  const faults = new Map([...forumFaults(given, production), ...(production ? productionFaults(given) : [])])
   for (const { path, message } of parsed.error?.issues ?? []) faults.set(path.join('.'), message)
   if (!parsed.success || faults.size > 0) throw new ConfigError(inOrder(faults))
   const values = parsed.data
@@ -120,7 +141,7 @@ export function loadConfig(env: Environment = process.env): Config {
  * The environment as `--demo` reads it: for this machine only, quiet, and blind to DATABASE_URL, so that no real
  * database can ever be met. Throws ConfigError for an address that is not loopback.
  */
-export function loadDemoConfig(env: Environment = process.env): Config {
+export function loadDemoConfig(env: Environment = processEnvironment()): Config {
   const names = (['PUBLIC_URL', 'PAYMENT_PUBLIC_URL'] as const).filter((name) => isPublic(env[name]))
   if (names.length > 0) {
     throw new ConfigError(
@@ -128,6 +149,16 @@ export function loadDemoConfig(env: Environment = process.env): Config {
     )
   }
   return loadConfig({ ...env, DATABASE_URL: undefined, LOG_LEVEL: env.LOG_LEVEL || 'warn' })
+}
+
+/** The environment of the process, completed by a file `.env` where it was started. What is set already wins. */
+function processEnvironment(): Environment {
+  try {
+    process.loadEnvFile()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+  return process.env
 }
 
 /** Whether a URL's host is this machine: `localhost`, 127.0.0.0/8 or `[::1]`. */
@@ -159,6 +190,25 @@ function productionFaults(given: Environment): [name: string, fault: string][] {
     faults.push(['APP_SECRET', 'is required: make one with `openssl rand -hex 32`'])
   if (given.APP_SECRET === SAMPLE_SECRET)
     faults.push(['APP_SECRET', 'is the sample value: make one with `openssl rand -hex 32`'])
+  return faults
+}
+
+/** The forum's settings need one another. */
+function forumFaults(given: Environment, production: boolean): [name: string, fault: string][] {
+  const faults: [string, string][] = []
+  if (given.DISCOURSE_URL !== undefined && given.DISCOURSE_SECRET === undefined)
+    faults.push(['DISCOURSE_SECRET', 'is required with DISCOURSE_URL'])
+  for (const name of ['DISCOURSE_SECRET', 'DISCOURSE_API_KEY'] as const) {
+    if (given[name] !== undefined && given.DISCOURSE_URL === undefined)
+      faults.push(['DISCOURSE_URL', `is required with ${name}`])
+  }
+  if (given.DISCOURSE_WEBHOOK_SECRET !== undefined && given.DISCOURSE_API_KEY === undefined)
+    faults.push([
+      'DISCOURSE_API_KEY',
+      'is required with DISCOURSE_WEBHOOK_SECRET: a webhook only says whom to ask about',
+    ])
+  if (production && given.DISCOURSE_URL !== undefined && !given.DISCOURSE_URL.startsWith('https://'))
+    faults.push(['DISCOURSE_URL', 'must start with https://, unless both public addresses are loopback'])
   return faults
 }
 

@@ -46,6 +46,7 @@ describe('the environment', () => {
       DATA_DIR: '.tessera',
       ADMIN_USERNAME: 'admin',
       LOG_LEVEL: 'info',
+      DISCOURSE_API_USERNAME: 'system',
       SHOP_PORT: 4000,
       production: false,
     })
@@ -152,6 +153,44 @@ describe('the environment', () => {
       expect(faultyNames({ DATABASE_URL })).toEqual(['DATABASE_URL'])
     },
   )
+})
+
+describe('the forum', () => {
+  const FORUM = { DISCOURSE_URL: 'https://forum.example.org', DISCOURSE_SECRET: SECRET }
+
+  it.each(['https://forum.example.org', 'https://example.org/forum', 'http://127.0.0.1:5000'])(
+    'may live at %s',
+    (DISCOURSE_URL) => {
+      expect(loadConfig({ ...FORUM, DISCOURSE_URL })).toMatchObject({ DISCOURSE_URL })
+    },
+  )
+
+  it.each([
+    'https://forum.example.org/',
+    'https://example.org/forum/',
+    'https://forum.example.org?a=b',
+    'https://me@forum.example.org',
+    'forum.example.org',
+  ])('refuses %s for its address', (DISCOURSE_URL) => {
+    expect(faultyNames({ ...FORUM, DISCOURSE_URL })).toEqual(['DISCOURSE_URL'])
+  })
+
+  it('needs its address and its secret together, and a webhook needs the API', () => {
+    const { DISCOURSE_URL, DISCOURSE_SECRET } = FORUM
+    expect(faultyNames({ DISCOURSE_URL })).toEqual(['DISCOURSE_SECRET'])
+    expect(faultyNames({ DISCOURSE_SECRET })).toEqual(['DISCOURSE_URL'])
+    expect(faultyNames({ DISCOURSE_API_KEY: SECRET })).toEqual(['DISCOURSE_URL'])
+    expect(faultyNames({ ...FORUM, DISCOURSE_WEBHOOK_SECRET: SECRET })).toEqual(['DISCOURSE_API_KEY'])
+    expect(faultyNames({ ...FORUM, DISCOURSE_API_KEY: SECRET, DISCOURSE_WEBHOOK_SECRET: SECRET })).toEqual([])
+    for (const key of ['short', 'ten letters and spaces', 'umlauts: ä-ö-ü'])
+      expect(faultyNames({ DISCOURSE_URL, DISCOURSE_SECRET: key })).toEqual(['DISCOURSE_SECRET'])
+  })
+
+  it('is reached by https in production', () => {
+    expect(faultyNames({ ...PRODUCTION, ...FORUM, DISCOURSE_URL: 'http://forum.example.org' })).toEqual([
+      'DISCOURSE_URL',
+    ])
+  })
 })
 
 describe('production', () => {
