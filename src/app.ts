@@ -3,6 +3,7 @@ import { fastifyCookie } from '@fastify/cookie'
 import { fastifyFormbody } from '@fastify/formbody'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { accountRoutes } from './accounts/account.ts'
+import { forumSignInRoutes } from './accounts/forum/sign-in.ts'
 import { signInRoutes } from './accounts/sign-in.ts'
 import { adminPlugin } from './admin/plugin.ts'
 import type { Deps } from './deps.ts'
@@ -46,6 +47,7 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   registerAssets(app)
   healthRoutes(app, deps)
   await app.register(signInRoutes, deps)
+  await app.register(forumSignInRoutes, deps)
   await app.register(accountRoutes, deps)
   await app.register(identityPlugin, deps)
   await app.register(paymentPlugin, deps)

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
 import { balanceOf, statementOf } from '../ledger/wallet.ts'
 import { isLanguage, LANGUAGE_COOKIE } from '../web/languages.ts'
 import { safeReturnTo } from '../web/return-to.ts'
@@ -51,7 +52,8 @@ export async function accountRoutes(app: FastifyInstance, deps: Deps): Promise<v
         balanceOf(deps.db, user.id),
         statementOf(deps.db, user.id, STATEMENT_LINES),
       ])
-      return reply.page('account', { balance, statement, groups: groupsOf(user) })
+      const forumUrl = deps.config.DISCOURSE_URL
+      return reply.page('account', { balance, statement, groups: groupsOf(user), forumUrl })
     })
   })
 }
@@ -60,11 +62,14 @@ export async function accountRoutes(app: FastifyInstance, deps: Deps): Promise<v
 function passwordRoutes(app: FastifyInstance, deps: Deps): void {
   app.get<{ Querystring: Record<string, unknown> }>('/account/password', async (request, reply) => {
     if (request.session === undefined) return reply.redirect(signInUrl('/account/password'), 303)
+    if (!request.session.user.has_password) return reply.redirect('/account', 303)
     return reply.page('password', { returnTo: safeReturnTo(request.query.return_to), problem: undefined })
   })
 
   app.post('/account/password', async (request, reply) => {
     const { user, amr, auth_time } = sessionOf(request)
+    if (!user.has_password)
+      throw new AppError('forbidden', 'This account signs in at the forum and has no password')
     const form = PasswordForm.safeParse(request.body)
     const returnTo = safeReturnTo((request.body as Record<string, unknown>).return_to)
     const again = (problem: 'too_short' | 'wrong_password' | 'same_password') =>

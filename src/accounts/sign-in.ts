@@ -1,4 +1,4 @@
-/** Signing in with a local password, and out. Failures are throttled per account and per address. */
+/** Signing in with a local password, and out; the page leads to the forum as well. Failures are throttled per account and per address. */
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { z } from 'zod'
@@ -20,13 +20,20 @@ const SignInForm = z.object({
 /** GET and POST /sign-in and its second page, POST /sign-out. */
 export async function signInRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
   browserScope(app, deps)
+  const hasForum = deps.config.DISCOURSE_URL !== undefined
 
   app.get<{ Querystring: Record<string, unknown> }>('/sign-in', async (request, reply) => {
     const { return_to, login_hint, reason } = request.query
     const username = typeof login_hint === 'string' ? login_hint.slice(0, 60) : ''
     return reply.page(
       'sign-in',
-      { returnTo: safeReturnTo(return_to), username, problem: undefined, isAgain: reason === SIGN_IN_AGAIN },
+      {
+        returnTo: safeReturnTo(return_to),
+        username,
+        problem: undefined,
+        isAgain: reason === SIGN_IN_AGAIN,
+        hasForum,
+      },
       { leavesSite: true },
     )
   })
@@ -35,7 +42,7 @@ export async function signInRoutes(app: FastifyInstance, deps: Deps): Promise<vo
     const form = SignInForm.safeParse(request.body)
     const returnTo = safeReturnTo(form.data?.return_to)
     const again = (problem: 'wrong_credentials' | 'barred', username: string) =>
-      reply.page('sign-in', { returnTo, username, problem }, { status: 401, leavesSite: true })
+      reply.page('sign-in', { returnTo, username, problem, hasForum }, { status: 401, leavesSite: true })
 
     if (!form.success) return again('wrong_credentials', '')
     const { username, password } = form.data

@@ -27,7 +27,13 @@ export type UsersTable = {
   updated_at: Generated<Date>
 }
 
-export type UserGroupsTable = { user_id: bigint; name: string; created_at: CreatedAt }
+export type UserGroupsTable = {
+  user_id: bigint
+  name: string
+  from_forum: Generated<boolean>
+  forum_group_id: Nullable<bigint>
+  created_at: CreatedAt
+}
 
 export type SessionsTable = {
   id: Identity
@@ -259,6 +265,58 @@ export type OrdersTable = {
   updated_at: Generated<Date>
 }
 
+export type ForumNoncesTable = {
+  nonce_hash: Buffer
+  browser_hash: Buffer
+  return_to: string
+  expires_at: Date
+  used_at: Nullable<Date>
+  created_at: CreatedAt
+}
+
+export type ForumMembersTable = {
+  user_id: bigint
+  username: string
+  silenced_till: Nullable<Date>
+  suspended_till: Nullable<Date>
+  is_banned: Generated<boolean>
+  checked_at: Nullable<Date>
+  failure: Nullable<string>
+  retry_at: Nullable<Date>
+  hinted_at: Nullable<Date>
+  next_check_at: Date
+  claimed_until: Nullable<Date>
+  score_due_at: Date
+  created_at: CreatedAt
+}
+
+export type ForumGroupsTable = {
+  id: bigint
+  name: string
+  created_at: CreatedAt
+  updated_at: Generated<Date>
+}
+
+export type ForumEventsTable = { event_id: string; event: string; received_at: Date; created_at: CreatedAt }
+
+export type ForumApiTable = {
+  is_only: Generated<boolean>
+  requests: Generated<Date[]>
+  paused_until: Nullable<Date>
+  created_at: CreatedAt
+}
+
+export type ForumScoresTable = {
+  user_id: bigint
+  score: bigint
+  debt: Generated<bigint>
+  /** A day as text, `yyyy-mm-dd`. */
+  imported_on: string
+  pending_amount: Nullable<bigint>
+  created_at: CreatedAt
+  updated_at: Generated<Date>
+}
+
 /** A TOTP secret, and the 30 s step of the last code accepted. */
 export type SecondFactorsTable = {
   user_id: bigint
@@ -353,4 +411,10 @@ export type Tables = {
   recovery_requests: RecoveryRequestsTable
   outgoing_mails: OutgoingMailsTable
   orders: OrdersTable
+  forum_nonces: ForumNoncesTable
+  forum_members: ForumMembersTable
+  forum_groups: ForumGroupsTable
+  forum_events: ForumEventsTable
+  forum_api: ForumApiTable
+  forum_scores: ForumScoresTable
 }

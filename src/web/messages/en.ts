@@ -370,4 +370,46 @@ export const en = {
       wildcard: 'must have no wildcard (*): addresses are compared letter by letter',
     },
   },
+  forum: {
+    signIn: 'Sign in with the forum',
+    orLocal: 'or with an account of Tessera',
+    otherAccount: 'To sign in as somebody else, log out at the forum first.',
+    open: 'Open the forum',
+    again: 'Sign in again',
+    goOn: 'Go on',
+    problems: {
+      off: {
+        title: 'No forum to sign in with',
+        text: 'Signing in with the forum is not set up here. Sign in with a password instead.',
+      },
+      malformed: {
+        title: 'The forum’s answer could not be read',
+        text: 'It arrived incomplete or damaged. Start again; if it stays, tell an administrator.',
+      },
+      bad_signature: {
+        title: 'This answer is not from the forum',
+        text: 'Its signature is wrong, so nobody was signed in. Start again; if it stays, an administrator should compare the secret here with the one at the forum.',
+      },
+      unknown: {
+        title: 'This sign-in was never begun',
+        text: 'The link does not belong to any sign-in here, or to one of long ago. Start again.',
+      },
+      other_browser: {
+        title: 'This sign-in was begun in another browser',
+        text: 'For your safety a sign-in ends only in the browser that began it. If somebody sent you this link, it would have signed you in to their account. Start again here.',
+      },
+      used: {
+        title: 'This sign-in is already done',
+        text: 'Each answer of the forum works once.',
+      },
+      expired: {
+        title: 'This sign-in took too long',
+        text: 'You have ten minutes from the start. Start again; it takes a moment if you are still logged in at the forum.',
+      },
+      suspended: {
+        title: 'Your account is suspended',
+        text: 'Nobody was signed in. The forum, or an administrator here, has suspended this account. The forum can tell you more.',
+      },
+    },
+  },
 }

@@ -1,0 +1,263 @@
+// @ts-check
+/**
+ * A small forum that behaves, towards Tessera, as Discourse does: it tells other sites who somebody is, answers the
+ * administrator's API, keeps scores and sends webhooks. It shares no code with Tessera, so that what the two agree
+ * on is Discourse's protocol and not a mistake of ours. Everything is kept in memory.
+ */
+import { randomBytes } from 'node:crypto'
+import { createServer } from 'node:http'
+import { openCommunity } from './community.js'
+import { answerUrl, ConnectError, readRequest } from './connect.js'
+import { homePage, loginPage, messagePage } from './pages.js'
+import { openWebhooks } from './webhooks.js'
+
+/** @import { IncomingMessage, ServerResponse } from 'node:http' */
+/** @import { AddressInfo } from 'node:net' */
+/** @import { Member } from './community.js' */
+/**
+ * @typedef {'down' | 'slow' | 'huge' | 'redirecting' | 'garbled' | 'limited' | 'not_for_you' | 'wrong_member'} Fault
+ * @typedef {{
+ *   members: Member[], groups?: { id: number, name: string }[], connectSecrets: string[], apiKey: string,
+ *   host?: string, port?: number, siteUrl?: string, minuteMs?: number
+ * }} ForumOptions
+ * @typedef {{ member?: number, pending?: string }} Session
+ * @typedef {{ url: URL, session: Session, request: IncomingMessage, response: ServerResponse }} Visit
+ */
+
+const HUGE_BYTES = 1_000_000
+const SLOW_MS = 30_000
+const BODY_BYTES_MAX = 4_096
+
+/**
+ * Starts the forum and resolves when it listens.
+ * @param {ForumOptions} options
+ */
+export async function startForum({ members, groups = [], host = '127.0.0.1', port = 0, ...options }) {
+  const community = openCommunity(members, groups)
+  /** @type {Map<string, Session>} by the value of the cookie */
+  const sessions = new Map()
+  const state = {
+    community,
+    connectSecrets: options.connectSecrets,
+    isProvider: true,
+    apiKey: options.apiKey,
+    /** What is wrong with the API just now. @type {Fault | undefined} */
+    fault: undefined,
+    /** The path of every call of the API so far. @type {string[]} */
+    calls: [],
+    siteUrl: options.siteUrl,
+  }
+  const server = createServer((request, response) => {
+    handle(request, response, sessions, state).catch((error) => {
+      const status = error instanceof ConnectError ? error.status : 500
+      if (status === 500) console.error(error)
+      if (!response.headersSent) send(response, status, messagePage(error.message))
+    })
+  })
+  await new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => resolve(undefined))
+  })
+  const url = `http://${host}:${/** @type {AddressInfo} */ (server.address()).port}`
+  const webhooks = openWebhooks(url, options.minuteMs)
+  return Object.assign(state, {
+    url,
+    webhooks,
+    /** Ends everybody's session at the forum, as suspending somebody ends theirs. @param {number} id */
+    endSessionsOf(id) {
+      for (const session of sessions.values()) if (session.member === id) delete session.member
+    },
+    async close() {
+      webhooks.close()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  })
+}
+
+/** @typedef {Awaited<ReturnType<typeof startForum>>} Forum */
+/** @typedef {Pick<Forum, 'community' | 'connectSecrets' | 'isProvider' | 'apiKey' | 'fault' | 'calls' | 'siteUrl'>} State */
+
+/**
+ * @param {IncomingMessage} request
+ * @param {ServerResponse} response
+ * @param {Map<string, Session>} sessions
+ * @param {State} forum
+ */
+async function handle(request, response, sessions, forum) {
+  const url = new URL(request.url ?? '/', 'http://forum')
+  if (url.pathname.endsWith('.json')) return answerApi(url, request, response, forum)
+  const cookie = /(?:^|; )forum_session=([\w-]+)/.exec(request.headers.cookie ?? '')?.[1] ?? ''
+  const session = sessions.get(cookie) ?? startSession(response, sessions)
+  const visit = { url, session, request, response }
+  switch (`${request.method} ${url.pathname}`) {
+    case 'GET /':
+      return send(response, 200, homePage(memberOf(session, forum), forum.siteUrl))
+    case 'GET /login':
+      return send(response, 200, loginPage([...forum.community.members.values()], forum.community))
+    case 'POST /login':
+      return logIn(visit, forum)
+    case 'POST /logout':
+      delete session.member
+      return redirect(response, '/')
+    case 'GET /session/sso_provider':
+      return tellWho(visit, forum)
+    default:
+      return send(response, 404, messagePage('There is nothing at this address.'))
+  }
+}
+
+/**
+ * @param {ServerResponse} response
+ * @param {Map<string, Session>} sessions
+ */
+function startSession(response, sessions) {
+  const id = randomBytes(24).toString('base64url')
+  /** @type {Session} */
+  const session = {}
+  sessions.set(id, session)
+  response.setHeader('set-cookie', `forum_session=${id}; Path=/; HttpOnly; SameSite=Lax`)
+  return session
+}
+
+/**
+ * @param {Session} session
+ * @param {State} forum
+ */
+function memberOf({ member: id }, { community }) {
+  const member = id === undefined ? undefined : community.members.get(id)
+  return member === undefined || community.isSuspended(member) ? undefined : member
+}
+
+/**
+ * Nobody has a password here: whoever is chosen is logged in. A suspended member cannot be.
+ * @param {Visit} visit
+ * @param {State} forum
+ */
+async function logIn({ session, request, response }, forum) {
+  let body = ''
+  for await (const chunk of request) {
+    body += chunk
+    if (body.length > BODY_BYTES_MAX) return send(response, 413, messagePage('That is too much.'))
+  }
+  const member = forum.community.members.get(Number(new URLSearchParams(body).get('id')))
+  if (member === undefined) return send(response, 404, messagePage('There is no such member.'))
+  if (forum.community.isSuspended(member)) return send(response, 403, messagePage('You are suspended.'))
+  session.member = member.id
+  const { pending } = session
+  delete session.pending
+  redirect(response, pending ?? '/')
+}
+
+/**
+ * @param {Visit} visit
+ * @param {State} forum
+ */
+function tellWho({ url, session, response }, forum) {
+  if (!forum.isProvider) return send(response, 404, messagePage('There is nothing at this address.'))
+  const request = readRequest(url.searchParams, forum.connectSecrets)
+  if (request.isLogout) {
+    delete session.member
+    return redirect(response, request.returnUrl)
+  }
+  const member = memberOf(session, forum)
+  if (member === undefined) {
+    session.pending = url.pathname + url.search
+    return redirect(response, '/login')
+  }
+  redirect(response, answerUrl(request, member, forum.community))
+}
+
+/**
+ * @param {URL} url
+ * @param {IncomingMessage} request
+ * @param {ServerResponse} response
+ * @param {State} forum
+ */
+function answerApi(url, request, response, forum) {
+  const path = decodeURIComponent(url.pathname)
+  forum.calls.push(path)
+  if (forum.fault !== undefined && FAULTS[forum.fault](response)) return
+  if (request.headers['api-key'] !== forum.apiKey || request.headers['api-username'] === undefined) {
+    return json(response, 403, {
+      errors: ['You are not permitted to do that.'],
+      error_type: 'invalid_access',
+    })
+  }
+  const { community } = forum
+  const isAdmin = forum.fault !== 'not_for_you'
+  const byId = /^\/admin\/users\/(-?\d+)\.json$/.exec(path)?.[1]
+  if (byId !== undefined && isAdmin) {
+    if (byId === '-1') return json(response, 200, { id: -1, username: 'system', trust_level: 4, groups: [] })
+    const member = community.members.get(Number(byId))
+    const shift = forum.fault === 'wrong_member' ? 1 : 0
+    if (member !== undefined)
+      return json(response, 200, { ...community.adminView(member), id: member.id + shift })
+  }
+  const name = /^\/u\/([^/]+)\.json$/.exec(path)?.[1]
+  const named = name === undefined ? undefined : community.findByName(name)
+  if (named !== undefined) return json(response, 200, { user: community.publicView(named) })
+  const group = /^\/groups\/([^/]+)\/members\.json$/.exec(path)?.[1]
+  if (group !== undefined) {
+    const members = [...community.members.values()].filter((member) =>
+      community.groupsOf(member).some(({ name: own }) => own.toLowerCase() === group.toLowerCase()),
+    )
+    return json(response, 200, { members: members.map(({ id, username }) => ({ id, username })) })
+  }
+  // To those who may not see it, Discourse says that it is not there.
+  json(response, 404, {
+    errors: ['The requested URL or resource could not be found.'],
+    error_type: 'not_found',
+  })
+}
+
+/** How each fault answers; false means that it shows elsewhere. @type {Record<Fault, (response: ServerResponse) => boolean>} */
+const FAULTS = {
+  down: (response) => json(response, 503, { errors: ['The forum is being updated.'] }),
+  slow: (response) => {
+    setTimeout(() => response.destroyed || json(response, 200, {}), SLOW_MS).unref()
+    return true
+  },
+  huge: (response) => json(response, 200, { id: 1, padding: 'x'.repeat(HUGE_BYTES) }),
+  redirecting: (response) => {
+    response.writeHead(302, { location: '/admin/users/-1.json' }).end()
+    return true
+  },
+  garbled: (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end('<html>')
+    return true
+  },
+  limited: (response) => {
+    response.setHeader('retry-after', '17')
+    return json(response, 429, { errors: ['You have performed this action too many times.'] })
+  },
+  not_for_you: () => false,
+  wrong_member: () => false,
+}
+
+/**
+ * @param {ServerResponse} response
+ * @param {number} status
+ * @param {unknown} value
+ */
+function json(response, status, value) {
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(value))
+  return true
+}
+
+/**
+ * @param {ServerResponse} response
+ * @param {number} status
+ * @param {string} page
+ */
+function send(response, status, page) {
+  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(page)
+}
+
+/**
+ * @param {ServerResponse} response
+ * @param {string} location
+ */
+function redirect(response, location) {
+  response.writeHead(302, { location }).end()
+}

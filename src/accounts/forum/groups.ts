@@ -1,0 +1,179 @@
+/**
+ * Groups of the forum as groups here. A custom group is its id: a renamed one stays the same group, and a name that
+ * another group takes over never carries the old members along. Automatic groups (trust levels, staff) are never
+ * custom groups here, whatever the forum's language calls them: they follow from the trust level and the two flags.
+ */
+import { sql } from 'kysely'
+import type { Tx } from '../../database/connection.ts'
+
+/** Names with a meaning of their own in group rules: no custom group of the forum may claim one. */
+const RESERVED = /^(trust_level_\d|admins|moderators|staff|everyone|banned|suspended)$/i
+const NAME_SHAPE = /^[^\s\p{Cc}]{1,100}$/u
+
+/** A custom group of the forum; `id` is null when only its name is known. */
+export type ForumGroup = { id: bigint | null; name: string }
+
+/** The forum's name of a group, lower-cased → its name here. */
+export type GroupAliases = ReadonlyMap<string, string>
+
+/** Reads the setting `forum_group_aliases`: `name at the forum = name here`, by commas or lines. */
+export function parseGroupAliases(text: string): GroupAliases {
+  const pairs = text
+    .split(/[,\n]/)
+    .map((part) => part.split('=').map((name) => name.trim()))
+    .filter((pair) => pair.length === 2 && pair.every((name) => name !== ''))
+  return new Map(pairs.map(([from, to]) => [from!.toLowerCase(), to!]))
+}
+
+/**
+ * The trust level that group names stand for, by the word of an administrator (the aliases) alone: on a forum whose
+ * language is not English, anybody might be given a custom group called `trust_level_4`.
+ */
+export function trustLevelOf(names: string[], aliases: GroupAliases): number | undefined {
+  const levelOf = (name: string | undefined) => /^trust_level_([0-4])$/.exec(name ?? '')?.[1]
+  if (![...aliases.values()].some((name) => levelOf(name) !== undefined)) return undefined
+  return Math.max(0, ...names.map((name) => Number(levelOf(aliases.get(name.toLowerCase())) ?? 0)))
+}
+
+/** The group's name here; none for a name that is reserved or that no group can have. */
+function nameHere(name: string, aliases: GroupAliases): string | undefined {
+  const here = aliases.get(name.toLowerCase()) ?? name
+  return RESERVED.test(here) || !NAME_SHAPE.test(here) ? undefined : here
+}
+
+/** The custom groups that are known under these names. Unknown names wait for the API to say what they are. */
+export async function findGroups(tx: Tx, names: string[]): Promise<ForumGroup[]> {
+  if (names.length === 0) return []
+  return tx
+    .selectFrom('forum_groups')
+    .where(sql`lower(name)`, 'in', sql<string>`(select lower(name) from unnest(${names}::text[]) as name)`)
+    .select(['id', 'name'])
+    .execute()
+}
+
+/** Makes these the member's groups from the forum. Groups that were given here are left alone. */
+export async function saveGroups(
+  tx: Tx,
+  user_id: bigint,
+  groups: ForumGroup[],
+  aliases: GroupAliases,
+  now: Date,
+): Promise<void> {
+  await learnNames(tx, groups, aliases, now)
+  const wanted = new Map<string, ForumGroup>()
+  for (const { id, name } of groups) {
+    const here = nameHere(name, aliases)
+    if (here !== undefined) wanted.set(here.toLowerCase(), { id, name: here })
+  }
+  const had = await tx
+    .selectFrom('user_groups')
+    .where('user_id', '=', user_id)
+    .where('from_forum', '=', true)
+    .select(['name', 'forum_group_id'])
+    .execute()
+  const isKept = (row: (typeof had)[number]) => {
+    const group = wanted.get(row.name.toLowerCase())
+    return group !== undefined && group.name === row.name && group.id === row.forum_group_id
+  }
+  const gone = had.filter((row) => !isKept(row)).map((row) => row.name)
+  const kept = new Set(had.filter(isKept).map((row) => row.name.toLowerCase()))
+  if (gone.length > 0) {
+    await tx
+      .deleteFrom('user_groups')
+      .where('user_id', '=', user_id)
+      .where('from_forum', '=', true)
+      .where('name', 'in', gone)
+      .execute()
+  }
+  const added = [...wanted].filter(([key]) => !kept.has(key)).map(([, group]) => group)
+  await addRows(
+    tx,
+    added.map(({ id, name }) => ({ user_id, name, forum_group_id: id })),
+  )
+}
+
+/** Remembers the names of these groups. A name that another group had is taken from it until we hear of that one. */
+async function learnNames(tx: Tx, groups: ForumGroup[], aliases: GroupAliases, now: Date): Promise<void> {
+  const named = new Map(groups.flatMap(({ id, name }) => (id === null ? [] : [[id, name] as const])))
+  if (named.size === 0) return
+  const ids = [...named.keys()]
+  const known = await tx.selectFrom('forum_groups').where('id', 'in', ids).select(['id', 'name']).execute()
+  const unchanged = new Set(known.filter(({ id, name }) => named.get(id) === name).map(({ id }) => id))
+  const changed = ids.filter((id) => !unchanged.has(id))
+  if (changed.length === 0) return
+
+  // Locked by id, so that two members' checks that learn the same names cannot wait for each other in a circle.
+  const names = changed.map((id) => named.get(id)!)
+  const locked = await tx
+    .selectFrom('forum_groups')
+    .where((eb) =>
+      eb.or([
+        eb('id', 'in', changed),
+        eb(sql`lower(name)`, 'in', sql<string>`(select lower(name) from unnest(${names}::text[]) as name)`),
+      ]),
+    )
+    .orderBy('id')
+    .select(['id', 'name'])
+    .forUpdate()
+    .execute()
+  // Out of the way first: two groups may have swapped their names.
+  for (const { id, name } of locked) await renameGroup(tx, id, `${name}~${id}`, now)
+  for (const { id, name } of locked) {
+    if (named.has(id)) continue
+    await renameRows(tx, id, nameHere(`${name}~${id}`, aliases))
+    await hintOneMember(tx, id, now)
+  }
+  for (const id of changed) {
+    const name = named.get(id)!
+    if (locked.some((group) => group.id === id)) {
+      await renameGroup(tx, id, name, now)
+      await renameRows(tx, id, nameHere(name, aliases))
+    } else await tx.insertInto('forum_groups').values({ id, name, updated_at: now }).execute()
+  }
+}
+
+async function renameGroup(tx: Tx, id: bigint, name: string, now: Date): Promise<void> {
+  await tx.updateTable('forum_groups').set({ name, updated_at: now }).where('id', '=', id).execute()
+}
+
+/** Every member's row of this group follows its new name, or goes if the group has no name here any more. */
+async function renameRows(tx: Tx, forum_group_id: bigint, name: string | undefined): Promise<void> {
+  const rows = await tx
+    .deleteFrom('user_groups')
+    .where('forum_group_id', '=', forum_group_id)
+    .returning('user_id')
+    .execute()
+  if (name !== undefined)
+    await addRows(
+      tx,
+      rows.map(({ user_id }) => ({ user_id, name, forum_group_id })),
+    )
+}
+
+async function addRows(
+  tx: Tx,
+  rows: { user_id: bigint; name: string; forum_group_id: bigint | null }[],
+): Promise<void> {
+  if (rows.length === 0) return
+  await tx
+    .insertInto('user_groups')
+    .values(rows.map((row) => ({ ...row, from_forum: true })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+/** One member is enough: whoever is asked about tells the group's name for all. */
+export async function hintOneMember(tx: Tx, forum_group_id: bigint, now: Date): Promise<void> {
+  await tx
+    .updateTable('forum_members')
+    .set({ hinted_at: now })
+    .where('user_id', '=', (eb) =>
+      eb
+        .selectFrom('user_groups')
+        .where('forum_group_id', '=', forum_group_id)
+        .orderBy('user_id')
+        .limit(1)
+        .select('user_id'),
+    )
+    .execute()
+}
