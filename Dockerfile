@@ -25,4 +25,5 @@ EXPOSE 3000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "src/server.ts"]
+# A small young generation: the service holds little, and tens of megabytes less than with the default.
+CMD ["node", "--max-semi-space-size=4", "src/server.ts"]

@@ -2,7 +2,7 @@
  * What a first start makes when nothing is configured: APP_SECRET, the signing key, an administrator. With a
  * PUBLIC_URL that is not loopback nothing is invented; what is missing stops the start.
  */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hashPassword } from './accounts/password.ts'
 import { createUser } from './accounts/users.ts'
@@ -19,11 +19,16 @@ export async function provideAppSecret(config: Config): Promise<string> {
   if (config.APP_SECRET !== undefined) return config.APP_SECRET
   await mkdir(config.DATA_DIR, { recursive: true })
   const path = join(config.DATA_DIR, 'app-secret')
+  const draft = `${path}.${randomText(8, ALNUM)}`
   try {
-    // Exclusive: of two processes that start together, one writes and both read.
-    await writeFile(path, randomText(SECRET_LENGTH, ALNUM), { flag: 'wx', mode: 0o600 })
+    // Written aside and then given its name, which fails if there is one: a start that is killed leaves no half
+    // secret, and of two that come together one wins and both read the same.
+    await writeFile(draft, randomText(SECRET_LENGTH, ALNUM), { mode: 0o600 })
+    await link(draft, path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    await rm(draft, { force: true })
   }
   return (await readFile(path, 'utf8')).trim()
 }

@@ -48,6 +48,9 @@ export function sameText(a: string, b: string): boolean {
   return timingSafeEqual(sha256(a), sha256(b))
 }
 
+/** A ciphertext that another APP_SECRET made. */
+export class ForeignCiphertextError extends Error {}
+
 /** What APP_SECRET is used for, without the secret itself. */
 export type Secrets = {
   /** AES-256-GCM. `context` names the place the text is stored at; a ciphertext moved elsewhere does not open. */
@@ -75,7 +78,7 @@ export function makeSecrets(appSecret: string): Secrets {
       if (ciphertext.length < HEADER_BYTES || ciphertext[0] !== VERSION)
         throw new Error('Not a ciphertext of Tessera')
       if (!ciphertext.subarray(1, 1 + KEY_ID_BYTES).equals(keyId)) {
-        throw new Error('This was encrypted under another APP_SECRET')
+        throw new ForeignCiphertextError('This was encrypted under another APP_SECRET')
       }
       const iv = ciphertext.subarray(1 + KEY_ID_BYTES, HEADER_BYTES - TAG_BYTES)
       const decipher = createDecipheriv('aes-256-gcm', encryptionKey, iv)

@@ -1,17 +1,21 @@
 /** The process: start, serve, and stop in reverse order, finishing what is in flight. */
 import { parseArgs } from 'node:util'
-import type { FastifyBaseLogger } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
 import { type Config, ConfigError, loadConfig, loadDemoConfig } from './config.ts'
-import { openDatabase } from './database/connection.ts'
+import { type Db, openDatabase } from './database/connection.ts'
 import { migrate } from './database/migrate.ts'
 import { provideDatabase } from './database/url.ts'
 import type { Deps } from './deps.ts'
 import { ensureAdministrator, provideAppSecret } from './first-start.ts'
 import { ensureSigningKey, openSigningKeys } from './identity/keys.ts'
 import { refuseTakenPort } from './ports.ts'
-import { makeSecrets } from './secrets.ts'
+import { ForeignCiphertextError, makeSecrets } from './secrets.ts'
 import { openSettings } from './settings.ts'
+import { startWorker } from './worker.ts'
+
+const STOP_SECONDS_MAX = 20
+const IDLE_SWEEP_MS = 50
 
 /** A started service. `prepared` is what the preparation returned. */
 export type Running<T> = { prepared: T; stop: () => Promise<void> }
@@ -28,7 +32,11 @@ export async function serve<T>(config: Config, prepare: (deps: Deps) => Promise<
   let log: FastifyBaseLogger | undefined
   await refuseTakenPort('PORT', config.HOST, config.PORT)
   try {
-    const database = await provideDatabase(config)
+    const database = await provideDatabase(config).catch((error: Error) => {
+      throw new ConfigError([
+        `DATABASE_URL is not set, and the built-in Postgres does not start: ${error.message}`,
+      ])
+    })
     closers.push(database.stop)
     await migrate(database.url)
     const db = openDatabase(database.url, {
@@ -38,7 +46,6 @@ export async function serve<T>(config: Config, prepare: (deps: Deps) => Promise<
     closers.push(() => db.destroy())
     const clock = () => new Date()
     const secrets = makeSecrets(await provideAppSecret(config))
-    await ensureSigningKey(db, secrets, clock())
     const deps = {
       config,
       db,
@@ -48,9 +55,13 @@ export async function serve<T>(config: Config, prepare: (deps: Deps) => Promise<
       signingKeys: openSigningKeys(db, secrets),
     }
     const prepared = await prepare(deps)
+    await ensureSigningKey(db, secrets, clock())
+    await proveSecret(deps)
     const app = await buildApp(deps)
     log = app.log
-    closers.push(() => app.close())
+    const worker = startWorker(deps, app.log)
+    closers.push(() => worker.stop())
+    closers.push(() => finish(app))
     await app.listen({ host: config.HOST, port: config.PORT })
     return { prepared, stop }
   } catch (error) {
@@ -59,13 +70,35 @@ export async function serve<T>(config: Config, prepare: (deps: Deps) => Promise<
   }
 }
 
+/** Another APP_SECRET than the database was filled under would serve, and fail at every key it must read. */
+async function proveSecret(deps: Deps): Promise<void> {
+  try {
+    await deps.signingKeys.current()
+  } catch (error) {
+    if (!(error instanceof ForeignCiphertextError)) throw error
+    throw new ConfigError(['APP_SECRET is not the one under which this database was encrypted'])
+  }
+}
+
+/** Takes no more requests and waits for those in flight. */
+async function finish(app: FastifyInstance): Promise<void> {
+  // A connection that falls idle after the close has begun would be kept alive for more than a minute.
+  const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_MS)
+  try {
+    await app.close()
+  } finally {
+    clearInterval(sweep)
+  }
+}
+
 async function main(): Promise<void> {
   const { values: flags } = parseArgs({ options: { demo: { type: 'boolean' }, json: { type: 'boolean' } } })
   if (flags.demo) return demo(flags.json ?? false)
+  if (flags.json) throw new ConfigError(['--json goes with --demo'])
   const config = loadConfig()
-  const running = await serve(config, (deps) => ensureAdministrator(deps.db, config))
-  stopOnSignal(running.stop)
-  announce(config, running.prepared)
+  const { stop } = await serve(config, (deps) => announceAdministrator(deps.db, config))
+  stopOnSignal(stop)
+  process.stdout.write(`Tessera is at ${config.PUBLIC_URL}\n`)
 }
 
 async function demo(isJson: boolean): Promise<void> {
@@ -76,12 +109,12 @@ async function demo(isJson: boolean): Promise<void> {
   process.stdout.write(isJson ? `${JSON.stringify(prepared)}\n` : describeDemo(prepared))
 }
 
-function announce(config: Config, administrator: { username: string; password: string } | undefined): void {
-  const lines = [`Tessera is at ${config.PUBLIC_URL}`]
-  if (administrator !== undefined) {
-    lines.push(`First administrator: ${administrator.username}, one-time password ${administrator.password}`)
-  }
-  process.stdout.write(`${lines.join('\n')}\n`)
+/** Printed as soon as it is stored: a start that fails later could not say it again. */
+async function announceAdministrator(db: Db, config: Config): Promise<void> {
+  const administrator = await ensureAdministrator(db, config)
+  if (administrator === undefined) return
+  const { username, password } = administrator
+  process.stdout.write(`First administrator: ${username}, one-time password ${password}\n`)
 }
 
 /** A first signal stops in order; a second one, or a stop that takes too long, ends the process at once. */
@@ -100,17 +133,20 @@ function stopOnSignal(stop: () => Promise<void>): void {
   process.on('SIGTERM', onSignal)
 }
 
-const STOP_SECONDS_MAX = 20
+/** Codes of the system, of Node and of Postgres for a database that is not there or does not let us in. */
+const UNREACHABLE = /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|28P01|28000|3D000)$/
 
-/** A taken port or an unknown flag: the message says all there is to know. */
-function isUsageError(error: unknown): boolean {
-  return /^(EADDRINUSE|ERR_PARSE_ARGS_)/.test((error as NodeJS.ErrnoException).code ?? '')
+/** Why the start failed, where a sentence says all there is to know. */
+function sentenceFor(error: unknown): string | undefined {
+  const { message, code = '' } = error as NodeJS.ErrnoException
+  if (error instanceof ConfigError || /^(EADDRINUSE|ERR_PARSE_ARGS_)/.test(code)) return message
+  if (UNREACHABLE.test(code)) return `DATABASE_URL leads to no database that can be used: ${message || code}`
+  return undefined
 }
 
 if (import.meta.main) {
   main().catch((error: unknown) => {
-    const isExpected = error instanceof ConfigError || isUsageError(error)
-    process.stderr.write(`${isExpected ? (error as Error).message : (error as Error).stack}\n`)
+    process.stderr.write(`${sentenceFor(error) ?? (error as Error).stack}\n`)
     process.exit(1)
   })
 }

@@ -148,6 +148,53 @@ describe('the process', () => {
   })
 })
 
+describe('a start that cannot succeed', () => {
+  /** Runs until it ends by itself, and answers what it said. */
+  async function fail(env: Record<string, string>): Promise<{ code: number | null; output: string }> {
+    const child = spawn(process.execPath, ['src/server.ts'], {
+      cwd: ROOT,
+      env: {
+        PATH: process.env.PATH,
+        DATABASE_URL: database.url,
+        DATA_DIR: dataDir,
+        PORT: String(await freePort()),
+        ...env,
+      },
+    })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+    await once(child, 'close')
+    return { code: child.exitCode, output }
+  }
+
+  it('says in a sentence that the database is not there, or does not let it in', async () => {
+    const port = await freePort()
+    const gone = await fail({ DATABASE_URL: `postgres://tessera@127.0.0.1:${port}/tessera` })
+    expect(gone).toEqual({
+      code: 1,
+      output: expect.stringMatching(
+        /^DATABASE_URL leads to no database that can be used: .*ECONNREFUSED.*\n$/,
+      ),
+    })
+    const url = new URL(database.url)
+    url.password = 'wrong'
+    const refused = await fail({ DATABASE_URL: url.href })
+    expect(refused).toEqual({
+      code: 1,
+      output: expect.stringMatching(/^DATABASE_URL leads to no database.*password.*\n$/),
+    })
+  })
+
+  it('refuses another APP_SECRET than the one its database was filled under', async () => {
+    const server = await start()
+    await stop(server, 'SIGTERM')
+    const { code, output } = await fail({ APP_SECRET: 'another secret of at least 32 characters' })
+    expect(code).toBe(1)
+    expect(output).toContain('APP_SECRET is not the one under which this database was encrypted')
+    expect(output).not.toContain(' at ')
+  })
+})
+
 describe('a seller and a buyer on the real process', () => {
   const now = new Date()
   let app: Awaited<ReturnType<typeof applyForPaymentApp>>
