@@ -74,7 +74,7 @@ export async function rotateRefreshToken(db: Db, refresh: Refresh): Promise<Issu
   const issued = await claimRefreshToken(db, refresh, tokens)
   if (issued === undefined) return refuseRefresh(db, refresh)
   const { grant_id, ...rest } = issued
-  // Nobody has been told the new tokens yet, and whoever lost the right to come in must sign in anew to regain it.
+  // NOTE: losing access ends the family: nobody has been told the new tokens yet, and the next way in is a sign-in.
   const refusal = refusalOf(issued.user, client, now)
   if (refusal === undefined) return { ...tokens.told, ...rest }
   await revokeGrant(db, grant_id, `access lost: ${refusal.rule}`, now)
