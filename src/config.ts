@@ -161,16 +161,6 @@ function processEnvironment(): Environment {
   return process.env
 }
 
-/** The environment of the process, completed by a file `.env` where it was started. What is set already wins. */
-function processEnvironment(): Environment {
-  try {
-    process.loadEnvFile()
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-  }
-  return process.env
-}
-
 /** Whether a URL's host is this machine: `localhost`, 127.0.0.0/8 or `[::1]`. */
 export function isLoopback(url: string): boolean {
   const { hostname } = new URL(url)

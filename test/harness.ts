@@ -71,7 +71,12 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
     deps,
     db,
     url: config.PUBLIC_URL,
-    clock: { now: clock, advance: (ms) => void (now += ms) },
+    clock: {
+      now: clock,
+      advance(ms) {
+        now += ms
+      },
+    },
     async close() {
       await app.close()
       await db.destroy()
