@@ -4,6 +4,7 @@ import { fastifyFormbody } from '@fastify/formbody'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { accountRoutes } from './accounts/account.ts'
 import { forumSignInRoutes } from './accounts/forum/sign-in.ts'
+import { forumWebhook } from './accounts/forum/webhook.ts'
 import { signInRoutes } from './accounts/sign-in.ts'
 import { adminPlugin } from './admin/plugin.ts'
 import type { Deps } from './deps.ts'
@@ -48,6 +49,7 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   healthRoutes(app, deps)
   await app.register(signInRoutes, deps)
   await app.register(forumSignInRoutes, deps)
+  await app.register(forumWebhook, deps)
   await app.register(accountRoutes, deps)
   await app.register(identityPlugin, deps)
   await app.register(paymentPlugin, deps)

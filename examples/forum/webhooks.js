@@ -17,7 +17,8 @@ const GONE = [404, 410]
  * @param {number} minuteMs how long a minute lasts; tests have no time
  */
 export function openWebhooks(instance, minuteMs = 60_000) {
-  let lastId = 0
+  // A forum that starts again must not repeat its ids.
+  let lastId = Date.now()
   const closing = new AbortController()
 
   /**

@@ -13,6 +13,8 @@ const USERNAME_LENGTH_MAX = 60
 const ATTEMPTS_MAX = 5
 const ACTIVE_CHECK_MS = 3_600_000
 const IDLE_CHECK_MS = 24 * 3_600_000
+/** Ids are not given twice, so this only heals a mistake of the forum's. */
+const DELETED_CHECK_MS = 30 * 24 * 3_600_000
 /** The forum's "for ever" is a date centuries away. */
 const FOREVER_MS = 100 * 365 * 86_400_000
 
@@ -92,7 +94,7 @@ export async function barDeletedMember(tx: Tx, user_id: bigint, now: Date): Prom
   await tx.updateTable('users').set({ is_banned: true, updated_at: now }).where('id', '=', user_id).execute()
   await tx
     .updateTable('forum_members')
-    .set({ is_banned: true, ...answered(now), next_check_at: new Date(now.getTime() + IDLE_CHECK_MS) })
+    .set({ is_banned: true, ...answered(now), next_check_at: new Date(now.getTime() + DELETED_CHECK_MS) })
     .where('user_id', '=', user_id)
     .execute()
 }

@@ -1,0 +1,638 @@
+/** Members as they change at the forum: names, groups, trust and suspension, learnt by webhook, sweep and sign-in. */
+import { createHmac } from 'node:crypto'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkNextMember, keepInStepWithForum, tidyForum } from '../../src/accounts/forum/sweep.ts'
+import { groupsOf as allGroupsOf } from '../../src/accounts/users.ts'
+import { makePerson } from '../cast.ts'
+import { signInAtForum, startTestForum, type TestForum, WEBHOOK_SECRET } from '../fake-forum.ts'
+import { browser, startTestApp, type TestApp } from '../harness.ts'
+
+const HOUR_MS = 3_600_000
+
+let forum: TestForum
+let test: TestApp
+let hookUrl: string
+beforeAll(async () => {
+  forum = await startTestForum({
+    groups: [
+      { id: 41, name: 'developers' },
+      { id: 42, name: 'writers' },
+      { id: 43, name: 'painters' },
+    ],
+  })
+  test = await startTestApp(forum.env)
+  hookUrl = `${await test.app.listen({ port: 0, host: '127.0.0.1' })}/forum/webhook`
+})
+afterAll(async () => {
+  await test.close()
+  await forum.close()
+})
+
+type Member = { id: number }
+
+const userOf = async (member: Member) =>
+  test.db.selectFrom('users').where('forum_id', '=', BigInt(member.id)).selectAll().executeTakeFirstOrThrow()
+const nameOf = async (member: Member) => (await userOf(member)).username
+const memberOf = async (member: Member) =>
+  test.db
+    .selectFrom('forum_members')
+    .where('user_id', '=', (await userOf(member)).id)
+    .selectAll()
+    .executeTakeFirstOrThrow()
+const groupsOf = async (member: Member) =>
+  (
+    await test.db
+      .selectFrom('user_groups')
+      .where('user_id', '=', (await userOf(member)).id)
+      .orderBy('name')
+      .select('name')
+      .execute()
+  ).map((row) => row.name)
+
+/** Asks about everybody who is due, a minute of the budget at a time. */
+async function sweep() {
+  for (let minute = 0; minute < 20; minute += 1) {
+    for (let count = 0; count < 100 && (await checkNextMember(test.deps)); count += 1);
+    const { due } = await test.db
+      .selectFrom('forum_members')
+      .where((eb) => eb.or([eb('hinted_at', 'is not', null), eb('next_check_at', '<=', test.clock.now())]))
+      .where((eb) => eb.or([eb('retry_at', 'is', null), eb('retry_at', '<=', test.clock.now())]))
+      .select((eb) => eb.fn.countAll<bigint>().as('due'))
+      .executeTakeFirstOrThrow()
+    if (due === 0n) return
+    test.clock.advance(60_001)
+  }
+  throw new Error('The sweep does not end')
+}
+
+const hook = (secret?: string) => ({ url: hookUrl, ...(secret === undefined ? {} : { secret }) })
+const emit = (type: string, event: string, content: Record<string, unknown>) =>
+  forum.webhooks.emit(hook(WEBHOOK_SECRET), type, event, content)
+const signIn = async (member: Member) => {
+  const { client, page } = await signInAtForum(test, forum, member)
+  expect(page.status).toBe(303)
+  return client
+}
+const isIn = async (client: Awaited<ReturnType<typeof signIn>>) =>
+  (await client.get('/account')).status === 200
+
+describe('names', () => {
+  it('follow the forum in case and in script, and the account stays the same', async () => {
+    const member = forum.join({ username: 'lower' })
+    await signIn(member)
+    const { id } = await userOf(member)
+    for (const username of ['LOWER', 'Lower', '李雷', 'Ünïcode', 'lower']) {
+      member.username = username
+      await signIn(member)
+      expect(await userOf(member)).toMatchObject({ id, username })
+    }
+  })
+
+  it('taken over by somebody else are free for them, and the old holder is never locked out', async () => {
+    const [first, second] = [forum.join({ username: 'river' }), forum.join({ username: 'brook' })]
+    const client = await signIn(first)
+    await signIn(second)
+    const ids = [(await userOf(first)).id, (await userOf(second)).id]
+    first.username = 'stream'
+    second.username = 'River'
+    await signIn(second)
+    expect(await nameOf(second)).toBe('River')
+    expect(await nameOf(first)).toBe(`river~${first.id}`)
+    expect(await isIn(client)).toBe(true)
+    await sweep()
+    expect(await nameOf(first)).toBe('stream')
+    expect([(await userOf(first)).id, (await userOf(second)).id]).toEqual(ids)
+  })
+
+  it.each([
+    ['the first signs in first', [0, 1]],
+    ['the second signs in first', [1, 0]],
+    ['only one signs in', [0]],
+    ['both sign in at once', 'together'],
+    ['nobody signs in', []],
+  ] as const)('that two members swap end up right when %s', async (_, order) => {
+    const members = [forum.join(), forum.join()] as const
+    for (const member of members) await signIn(member)
+    const ids = [(await userOf(members[0])).id, (await userOf(members[1])).id]
+    const names = [members[1].username, members[0].username] as const
+    members[0].username = names[0]
+    members[1].username = names[1]
+    if (order === 'together') await Promise.all(members.map((member) => signIn(member)))
+    else for (const index of order) await signIn(members[index]!)
+    test.clock.advance(24 * HOUR_MS)
+    await sweep()
+    expect([await nameOf(members[0]), await nameOf(members[1])]).toEqual(names)
+    expect([(await userOf(members[0])).id, (await userOf(members[1])).id]).toEqual(ids)
+  })
+
+  it('that three members pass around at once end up right, without a deadlock', async () => {
+    const members = [forum.join(), forum.join(), forum.join()]
+    for (const member of members) await signIn(member)
+    for (let round = 0; round < 3; round += 1) {
+      const [first, ...rest] = members.map((member) => member.username)
+      const names = [...rest, first!]
+      for (const [index, member] of members.entries()) member.username = names[index]!
+      await Promise.all(members.map((member) => signIn(member)))
+      await sweep()
+      expect(await Promise.all(members.map(nameOf))).toEqual(names)
+    }
+  })
+
+  it('of two members who come for the first time at once, with names exchanged meanwhile', async () => {
+    const members = [forum.join({ username: 'castor' }), forum.join({ username: 'pollux' })]
+    const before = await test.db.selectFrom('users').select('id').execute()
+    await Promise.all([...members, ...members, ...members].map((member) => signIn(member)))
+    const after = await test.db.selectFrom('users').select('id').execute()
+    expect(after.length).toBe(before.length + 2)
+    expect(await Promise.all(members.map(nameOf))).toEqual(['castor', 'pollux'])
+  })
+
+  it('of local accounts stay theirs: the member gets another, and it is written down once', async () => {
+    const local = await makePerson(test, { username: 'keeper' })
+    const member = forum.join({ username: local.username.toUpperCase() })
+    await signIn(member)
+    await signIn(member)
+    const user = await userOf(member)
+    expect(user.username).toBe(`${local.username.toUpperCase()}~${member.id}`)
+    expect((await (await local.signIn()).get('/account')).body).toContain(`@${local.username}`)
+    const audit = await test.db
+      .selectFrom('audit_log')
+      .where('subject', '=', `user:${user.id}`)
+      .select(['action', 'detail'])
+      .execute()
+    expect(audit).toEqual([
+      {
+        action: 'forum.name_taken',
+        detail: { wanted: local.username.toUpperCase(), given: user.username },
+      },
+    ])
+    await test.db.updateTable('users').set({ username: 'moved-on' }).where('id', '=', local.id).execute()
+    await signIn(member)
+    expect(await nameOf(member)).toBe(member.username)
+  })
+
+  it('of sixty characters leave room for the suffix, and a taken suffix gets a number', async () => {
+    const long = 'ü'.repeat(60)
+    const [first, second] = [forum.join({ username: long }), forum.join()]
+    await signIn(first)
+    const suffixed = `${'ü'.repeat(60 - `~${first.id}`.length)}~${first.id}`
+    await test.db.insertInto('users').values({ username: suffixed, password_hash: 'x' }).execute()
+    first.username = 'short'
+    second.username = long
+    await signIn(second)
+    expect(await nameOf(first)).toBe(`${'ü'.repeat(60 - `~${first.id}~2`.length)}~${first.id}~2`)
+    expect(await nameOf(second)).toBe(long)
+  })
+})
+
+describe('groups', () => {
+  it('follow a rename for every member, as soon as one of them is asked about', async () => {
+    const members = [forum.join({ groups: [41] }), forum.join({ groups: [41, 42] })]
+    for (const member of members) await signIn(member)
+    await sweep()
+    forum.community.groups.set(41, { id: 41, name: 'engineers', automatic: false })
+    const { answers } = await emit('group', 'group_updated', { id: 41, name: 'engineers' })
+    expect(answers).toEqual([200])
+    test.clock.advance(60_001)
+    expect(await checkNextMember(test.deps)).toBe(true)
+    expect(await Promise.all(members.map(groupsOf))).toEqual([['engineers'], ['engineers', 'writers']])
+    forum.community.groups.set(41, { id: 41, name: 'developers', automatic: false })
+    await signIn(members[0]!)
+    expect(await Promise.all(members.map(groupsOf))).toEqual([['developers'], ['developers', 'writers']])
+  })
+
+  it('whose name another takes over do not carry their members along', async () => {
+    const painter = forum.join({ groups: [43] })
+    const writer = forum.join({ groups: [42] })
+    const both = forum.join({ groups: [42, 43] })
+    for (const member of [painter, writer, both]) await signIn(member)
+    forum.community.groups.set(42, { id: 42, name: 'painters', automatic: false })
+    forum.community.groups.set(43, { id: 43, name: 'Writers', automatic: false })
+    // Of 43 nothing new has been heard: its members may not count as members of what 42 is called now.
+    await signIn(writer)
+    expect(await groupsOf(writer)).toEqual(['painters'])
+    expect(await groupsOf(painter)).toEqual(['painters~43'])
+    await sweep()
+    expect(await groupsOf(painter)).toEqual(['Writers'])
+    expect(await groupsOf(both)).toEqual(['Writers', 'painters'])
+    forum.community.groups.set(42, { id: 42, name: 'writers', automatic: false })
+    forum.community.groups.set(43, { id: 43, name: 'painters', automatic: false })
+    await signIn(both)
+    await sweep()
+    expect(await groupsOf(both)).toEqual(['painters', 'writers'])
+  })
+
+  it('of a forum in another language are the same groups, and no custom group can pass for one of them', async () => {
+    const member = forum.join({ trust_level: 2, moderator: true, groups: [44] })
+    forum.community.groups.set(44, { id: 44, name: 'trust_level_4', automatic: false })
+    for (const [id, name] of [
+      [2, '版主'],
+      [3, '管理人员'],
+      [10, '信任级别_0'],
+      [11, '信任级别_1'],
+      [12, '信任级别_2'],
+    ] as const)
+      forum.community.groups.set(id, { id, name, automatic: true })
+    await signIn(member)
+    const user = await userOf(member)
+    expect(await groupsOf(member)).toEqual([])
+    expect(allGroupsOf({ ...user, custom_groups: await groupsOf(member) })).toEqual([
+      'trust_level_0',
+      'trust_level_1',
+      'trust_level_2',
+      'moderators',
+    ])
+    forum.community.groups.delete(44)
+  })
+
+  it('that were given here stay, whatever the forum says', async () => {
+    const member = forum.join({ groups: [41] })
+    await signIn(member)
+    const { id } = await userOf(member)
+    await test.db.insertInto('user_groups').values({ user_id: id, name: 'testers' }).execute()
+    member.groups = []
+    await signIn(member)
+    expect(await groupsOf(member)).toEqual(['testers'])
+  })
+
+  it('that are deleted go from each member in good time', async () => {
+    forum.community.groups.set(45, { id: 45, name: 'guests', automatic: false })
+    const members = [forum.join({ groups: [45] }), forum.join({ groups: [45] })]
+    for (const member of members) await signIn(member)
+    forum.community.groups.delete(45)
+    await emit('group', 'group_destroyed', { id: 45, name: 'guests' })
+    await sweep()
+    expect(await Promise.all(members.map(groupsOf))).toEqual([[], []])
+  })
+})
+
+describe('suspension', () => {
+  const inDays = (days: number) => new Date(test.clock.now().getTime() + days * 86_400_000)
+
+  // The forum judges by the real clock whether somebody is suspended, so these dates lie well ahead of both.
+  it('by webhook ends a session at its next request, and lifting it lets the member in again', async () => {
+    const member = forum.join()
+    const client = await signIn(member)
+    member.suspended_till = '2050-01-01T00:00:00.000Z'
+    const { answers } = await emit('user', 'user_updated', forum.community.publicView(member))
+    expect(answers).toEqual([200])
+    expect(await isIn(client)).toBe(true)
+    await keepInStepWithForum(test.deps, () => false)
+    expect(await isIn(client)).toBe(false)
+    expect(await userOf(member)).toMatchObject({
+      suspended_till: new Date('2050-01-01'),
+      is_banned: false,
+    })
+    delete member.suspended_till
+    await emit('user', 'user_updated', forum.community.publicView(member))
+    await sweep()
+    expect(await userOf(member)).toMatchObject({ suspended_till: null, is_banned: false })
+    expect(await isIn(client)).toBe(true)
+  })
+
+  it('for ever is a ban, which the forum can lift again', async () => {
+    const member = forum.join()
+    const client = await signIn(member)
+    member.suspended_till = '3017-01-01T00:00:00.000Z'
+    test.clock.advance(HOUR_MS)
+    await sweep()
+    expect(await userOf(member)).toMatchObject({ suspended_till: null, is_banned: true })
+    expect(await isIn(client)).toBe(false)
+    delete member.suspended_till
+    test.clock.advance(24 * HOUR_MS)
+    await sweep()
+    expect(await userOf(member)).toMatchObject({ is_banned: false })
+  })
+
+  it('from our own console is not lifted by the forum, nor shortened', async () => {
+    const member = forum.join()
+    await signIn(member)
+    const { id } = await userOf(member)
+    const ours = inDays(3)
+    await test.db
+      .updateTable('users')
+      .set({ suspended_till: ours, is_banned: true })
+      .where('id', '=', id)
+      .execute()
+    await emit('user', 'user_updated', { id: member.id })
+    await sweep()
+    expect(await userOf(member)).toMatchObject({ suspended_till: ours, is_banned: true })
+  })
+
+  it('is found by the sweep alone, without any webhook', async () => {
+    const member = forum.join()
+    const client = await signIn(member)
+    member.suspended_till = '2050-01-01T00:00:00.000Z'
+    test.clock.advance(HOUR_MS - 1)
+    await sweep()
+    expect(await isIn(client)).toBe(true)
+    test.clock.advance(1)
+    await sweep()
+    expect(await isIn(client)).toBe(false)
+  })
+
+  it('of the mute kind is kept, and bars nobody', async () => {
+    const member = forum.join({ silenced_till: '2050-01-01T00:00:00.000Z' })
+    const client = await signIn(member)
+    expect((await memberOf(member)).silenced_till).toEqual(new Date('2050-01-01'))
+    expect(await isIn(client)).toBe(true)
+  })
+
+  it('follows from being deleted there', async () => {
+    const member = forum.join()
+    const client = await signIn(member)
+    forum.community.members.delete(member.id)
+    await emit('user', 'user_destroyed', { id: member.id })
+    await sweep()
+    expect(await userOf(member)).toMatchObject({ is_banned: true })
+    expect(await isIn(client)).toBe(false)
+  })
+
+  it('does not follow from an API key that may no longer see anybody', async () => {
+    const members = [forum.join(), forum.join()]
+    const clients = await Promise.all(members.map(signIn))
+    forum.fault = 'not_for_you'
+    test.clock.advance(HOUR_MS)
+    for (let count = 0; count < 5; count += 1) {
+      await checkNextMember(test.deps)
+      test.clock.advance(60_001)
+    }
+    forum.fault = undefined
+    for (const client of clients) expect(await isIn(client)).toBe(true)
+    await sweep()
+    expect(await userOf(members[0]!)).toMatchObject({ is_banned: false })
+  })
+})
+
+describe('the webhook', () => {
+  const post = (headers: Record<string, string>, body = '{"user":{"id":1}}') =>
+    fetch(hookUrl, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body })
+  const hints = async () =>
+    (await test.db.selectFrom('forum_members').where('hinted_at', 'is not', null).select('user_id').execute())
+      .length
+  const events = async () => (await test.db.selectFrom('forum_events').select('event_id').execute()).length
+
+  it('answers a ping', async () => {
+    const { answers } = await forum.webhooks.emit(hook(WEBHOOK_SECRET), 'ping', 'ping', {})
+    expect(answers).toEqual([200])
+  })
+
+  it('takes events that it does not know, and about people it has never seen', async () => {
+    await sweep()
+    expect((await emit('solved', 'accepted_solution', { id: 7 })).answers).toEqual([200])
+    expect((await emit('user', 'user_created', { id: 999_999 })).answers).toEqual([200])
+    expect((await emit('user', 'user_created', { id: 'x' })).answers).toEqual([200])
+    expect(await hints()).toBe(0)
+  })
+
+  it('hints at the member of an event of a group or a badge', async () => {
+    const member = forum.join()
+    await signIn(member)
+    for (const type of ['group_user', 'user_badge']) {
+      await sweep()
+      expect(await hints()).toBe(0)
+      await emit(type, `${type}_granted`, { id: 7, user_id: member.id })
+      expect(await hints()).toBe(1)
+    }
+    await sweep()
+  })
+
+  it('counts an event once that arrives several times, also at once', async () => {
+    const member = forum.join()
+    await signIn(member)
+    const delivery = await emit('user', 'user_updated', { id: member.id })
+    await sweep()
+    const before = await events()
+    const again = await Promise.all(
+      Array.from({ length: 5 }, () => forum.webhooks.send(hook(WEBHOOK_SECRET), delivery)),
+    )
+    expect(again).toEqual([200, 200, 200, 200, 200])
+    expect(await hints()).toBe(0)
+    expect(await events()).toBe(before)
+    const fresh = { ...delivery, id: delivery.id + 1_000_000 }
+    await Promise.all(Array.from({ length: 5 }, () => forum.webhooks.send(hook(WEBHOOK_SECRET), fresh)))
+    expect(await events()).toBe(before + 1)
+    await sweep()
+  })
+
+  it('refuses what is not signed, or not with the secret, or not these bytes', async () => {
+    const member = forum.join()
+    await signIn(member)
+    await sweep()
+    const before = [await hints(), await events()]
+    const content = { id: member.id }
+    // The forum tries again, for the same answer.
+    for (const secret of [undefined, 'another-secret'])
+      expect((await forum.webhooks.emit(hook(secret), 'user', 'user_updated', content)).answers).toEqual([
+        403, 403, 403, 403, 403,
+      ])
+    const headers = { 'x-discourse-event-id': '1', 'x-discourse-event-type': 'user' }
+    for (const signature of ['', 'sha256=', `sha1=${'0'.repeat(40)}`, `sha256=${'0'.repeat(64)}`])
+      expect((await post({ ...headers, 'x-discourse-event-signature': signature })).status).toBe(403)
+    expect([await hints(), await events()]).toEqual(before)
+  })
+
+  it('refuses other formats, too much, and a signed body that is no event', async () => {
+    const signed = (body: string, headers: Record<string, string> = {}) =>
+      post(
+        {
+          'x-discourse-event-id': '1',
+          'x-discourse-event-type': 'user',
+          'x-discourse-event-signature': `sha256=${createHmac('sha256', WEBHOOK_SECRET).update(body).digest('hex')}`,
+          ...headers,
+        },
+        body,
+      )
+    const before = await events()
+    expect((await signed('user[id]=1', { 'content-type': 'application/x-www-form-urlencoded' })).status).toBe(
+      415,
+    )
+    expect((await signed(`{"user":{"id":1,"bio":"${'x'.repeat(262_144)}"}}`)).status).toBe(413)
+    expect((await signed('{"user":')).status).toBe(400)
+    expect((await signed('{}', { 'x-discourse-event-id': '' })).status).toBe(400)
+    expect((await signed('{}', { 'x-discourse-event-id': 'x'.repeat(101) })).status).toBe(400)
+    expect(await events()).toBe(before)
+    expect((await signed('[]', { 'x-discourse-event-id': 'odd-1' })).status).toBe(200)
+  })
+
+  it('refuses everything where no secret is set, and is found again once it is', async () => {
+    const { DISCOURSE_WEBHOOK_SECRET: _, ...env } = forum.env
+    const deaf = await startTestApp(env)
+    const url = `${await deaf.app.listen({ port: 0, host: '127.0.0.1' })}/forum/webhook`
+    const hooked = { url, secret: WEBHOOK_SECRET, isActive: true }
+    const { answers } = await forum.webhooks.emit(hooked, 'user', 'user_updated', { id: 1 })
+    expect(answers).toEqual([403, 403, 403, 403, 403])
+    expect(hooked.isActive).toBe(true)
+    await deaf.close()
+  })
+
+  it('is heard again by the forum’s own retries after a fault of ours', async () => {
+    const member = forum.join()
+    await signIn(member)
+    await sweep()
+    await sql`alter table forum_events rename to broken`.execute(test.db)
+    const emitted = emit('user', 'user_updated', { id: member.id })
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    await sql`alter table broken rename to forum_events`.execute(test.db)
+    const { answers } = await emitted
+    expect(answers[0]).toBe(500)
+    expect(answers.at(-1)).toBe(200)
+    expect(await hints()).toBe(1)
+    await sweep()
+  })
+})
+
+describe('the sweep', () => {
+  it('keeps to the budget of requests, however many processes there are', async () => {
+    const members = Array.from({ length: 40 }, () => forum.join())
+    for (const member of members) await signIn(member)
+    test.clock.advance(HOUR_MS)
+    const before = forum.calls.length
+    const work = async () => {
+      for (let count = 0; count < 100 && (await checkNextMember(test.deps)); count += 1);
+    }
+    await Promise.all(Array.from({ length: 6 }, work))
+    expect(forum.calls.length - before).toBe(30)
+    // Nobody was asked about twice.
+    expect(new Set(forum.calls.slice(before)).size).toBe(30)
+    test.clock.advance(59_999)
+    await work()
+    expect(forum.calls.length - before).toBe(30)
+    test.clock.advance(2)
+    await work()
+    expect(forum.calls.length - before).toBeGreaterThan(40)
+    expect(forum.calls.length - before).toBeLessThanOrEqual(60)
+    await sweep()
+  })
+
+  it('never keeps a sign-in waiting for the budget, but waits for it', async () => {
+    await sweep()
+    test.clock.advance(HOUR_MS)
+    const before = forum.calls.length
+    for (let count = 0; count < 31; count += 1) await signIn(forum.join())
+    expect(forum.calls.length - before).toBe(31)
+    expect(await checkNextMember(test.deps)).toBe(false)
+    expect(forum.calls.length - before).toBe(31)
+    test.clock.advance(60_001)
+    await sweep()
+  })
+
+  it('asks about hints first, then about members in session, then about who was asked about longest ago', async () => {
+    const [idle, older, active, hinted] = [forum.join(), forum.join(), forum.join(), forum.join()]
+    const clients = []
+    for (const member of [older, idle, active, hinted]) {
+      clients.push(await signIn(member))
+      test.clock.advance(1_000)
+    }
+    for (const client of clients.slice(0, 2)) await client.submit(await client.get('/account'), '/sign-out')
+    // Everybody else is out of the way.
+    const ids = await Promise.all(
+      [idle, older, active, hinted].map(async (member) => (await userOf(member)).id),
+    )
+    const far = new Date('2100-01-01')
+    await test.db
+      .updateTable('forum_members')
+      .set({ next_check_at: far, hinted_at: null })
+      .where('user_id', 'not in', ids)
+      .execute()
+    test.clock.advance(HOUR_MS)
+    await emit('user', 'user_updated', { id: hinted.id })
+    const before = forum.calls.length
+    await sweep()
+    expect(forum.calls.slice(before)).toEqual(
+      [hinted, active, older, idle].map((member) => `/admin/users/${member.id}.json`),
+    )
+  })
+
+  it('leaves a member whose answer cannot be used for later, and goes on with the others', async () => {
+    const [odd, fine] = [forum.join(), forum.join()]
+    await signIn(odd)
+    await signIn(fine)
+    await emit('user', 'user_updated', { id: odd.id })
+    forum.fault = 'wrong_member'
+    expect(await checkNextMember(test.deps)).toBe(true)
+    forum.fault = undefined
+    expect(await memberOf(odd)).toMatchObject({ failure: 'unreadable', claimed_until: null })
+    test.clock.advance(1)
+    await emit('user', 'user_updated', { id: fine.id })
+    const before = forum.calls.length
+    await sweep()
+    expect(forum.calls.slice(before)).toEqual([`/admin/users/${fine.id}.json`])
+    test.clock.advance(15 * 60_000)
+    await sweep()
+    expect(await memberOf(odd)).toMatchObject({ failure: null, hinted_at: null })
+  })
+
+  it('stops asking for a while when the forum does not answer, as long as it says itself', async () => {
+    const member = forum.join()
+    await signIn(member)
+    await sweep()
+    for (const [fault, seconds] of [
+      ['down', 60],
+      ['limited', 17],
+      ['redirecting', 60],
+    ] as const) {
+      forum.fault = fault
+      await emit('user', 'user_updated', { id: member.id })
+      const before = forum.calls.length
+      expect(await checkNextMember(test.deps)).toBe(false)
+      expect(await checkNextMember(test.deps)).toBe(false)
+      expect(forum.calls.length - before).toBe(1)
+      forum.fault = undefined
+      test.clock.advance(seconds * 1_000 - 1)
+      expect(await checkNextMember(test.deps)).toBe(false)
+      expect(forum.calls.length - before).toBe(1)
+      test.clock.advance(1)
+      expect(await checkNextMember(test.deps)).toBe(true)
+      expect(forum.calls.length - before).toBe(2)
+    }
+  })
+
+  it('takes over from a process that died, after a minute', async () => {
+    const member = forum.join()
+    await signIn(member)
+    await sweep()
+    await emit('user', 'user_updated', { id: member.id })
+    const until = new Date(test.clock.now().getTime() + 60_000)
+    await test.db
+      .updateTable('forum_members')
+      .set({ claimed_until: until })
+      .where('user_id', '=', (await userOf(member)).id)
+      .execute()
+    expect(await checkNextMember(test.deps)).toBe(false)
+    test.clock.advance(60_000)
+    expect(await checkNextMember(test.deps)).toBe(true)
+    expect(await memberOf(member)).toMatchObject({ hinted_at: null, claimed_until: null })
+  })
+
+  it('does not lose a hint that comes while the forum is being asked', async () => {
+    const member = forum.join()
+    await signIn(member)
+    await sweep()
+    await emit('user', 'user_updated', { id: member.id })
+    const asking = checkNextMember(test.deps)
+    test.clock.advance(1)
+    await test.db
+      .updateTable('forum_members')
+      .set({ hinted_at: test.clock.now() })
+      .where('user_id', '=', (await userOf(member)).id)
+      .execute()
+    await asking
+    expect((await memberOf(member)).hinted_at).not.toBeNull()
+    await sweep()
+    expect((await memberOf(member)).hinted_at).toBeNull()
+  })
+
+  it('forgets nonces and events of long ago, and stops when told to', async () => {
+    await browser(test).get('/sign-in/forum')
+    await emit('ping', 'ping', {})
+    test.clock.advance(73 * HOUR_MS)
+    const before = forum.calls.length
+    await keepInStepWithForum(test.deps, () => true)
+    expect(forum.calls.length).toBe(before)
+    await tidyForum(test.deps)
+    for (const table of ['forum_nonces', 'forum_events'] as const)
+      expect(await test.db.selectFrom(table).select('created_at').execute()).toEqual([])
+  })
+})
