@@ -8,7 +8,8 @@ import { migrate } from './database/migrate.ts'
 import { provideDatabase } from './database/url.ts'
 import type { Deps } from './deps.ts'
 import { ensureAdministrator, provideAppSecret } from './first-start.ts'
-import { ensureSigningKey, openSigningKeys } from './identity/keys.ts'
+import { ensureSigningKeys } from './identity/key-rotation.ts'
+import { openSigningKeys } from './identity/keys.ts'
 import { refuseTakenPort } from './ports.ts'
 import { ForeignCiphertextError, makeSecrets } from './secrets.ts'
 import { openSettings } from './settings.ts'
@@ -52,10 +53,10 @@ export async function serve<T>(config: Config, prepare: (deps: Deps) => Promise<
       clock,
       secrets,
       settings: openSettings(db),
-      signingKeys: openSigningKeys(db, secrets),
+      signingKeys: openSigningKeys({ db, secrets, clock }),
     }
     const prepared = await prepare(deps)
-    await ensureSigningKey(db, secrets, clock())
+    await ensureSigningKeys(deps)
     await proveSecret(deps)
     const app = await buildApp(deps)
     log = app.log

@@ -8,7 +8,8 @@ import { buildApp } from '../src/app.ts'
 import { type Config, loadConfig } from '../src/config.ts'
 import { openDatabase } from '../src/database/connection.ts'
 import type { Deps } from '../src/deps.ts'
-import { ensureSigningKey, openSigningKeys } from '../src/identity/keys.ts'
+import { ensureSigningKeys } from '../src/identity/key-rotation.ts'
+import { openSigningKeys } from '../src/identity/keys.ts'
 import { makeSecrets } from '../src/secrets.ts'
 import { openSettings } from '../src/settings.ts'
 import { databaseUrl, TEMPLATE } from './global-setup.ts'
@@ -55,14 +56,14 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
   })
   const db = openDatabase(database.url, { max: config.DATABASE_POOL_MAX, onIdleError: () => {} })
   const secrets = makeSecrets(appSecret)
-  await ensureSigningKey(db, secrets, clock())
+  await ensureSigningKeys({ db, secrets, clock })
   const deps = {
     config,
     db,
     clock,
     secrets,
     settings: openSettings(db),
-    signingKeys: openSigningKeys(db, secrets),
+    signingKeys: openSigningKeys({ db, secrets, clock }),
   }
   const app = await buildApp(deps)
   await app.ready()

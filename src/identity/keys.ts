@@ -1,98 +1,100 @@
 /**
  * The keys that sign ID tokens: in Postgres, private halves encrypted under APP_SECRET, so that every process
- * signs and publishes the same.
+ * signs and publishes the same. How they come and go is in `key-rotation.ts`.
  */
-import {
-  type CryptoKey,
-  calculateJwkThumbprint,
-  exportJWK,
-  exportPKCS8,
-  generateKeyPair,
-  importPKCS8,
-  type JWK,
-} from 'jose'
-import { sql } from 'kysely'
+import { createPrivateKey, type KeyObject } from 'node:crypto'
+import type { JWK } from 'jose'
 import type { Db } from '../database/connection.ts'
+import type { Clock } from '../deps.ts'
 import type { Secrets } from '../secrets.ts'
 
-const RSA_BITS = 2048
-/** Any constant of ours: it keeps two processes that start together from each making a first key. */
-const KEY_CREATION_LOCK = 7_305_128_842
 /** How long a process may go on with the keys it has read. */
-const FRESH_MS = 60_000
+export const KEYS_FRESH_SECONDS = 60
+/** The RFC 7638 thumbprints that our keys are named by. */
+const KID = /^[\w-]{43}$/
 
-export type SigningKey = { kid: string; alg: 'RS256' | 'ES256'; private_key: CryptoKey }
+export const SIGNING_ALGORITHMS = ['RS256', 'ES256'] as const
+export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number]
+export type SigningKey = { kid: string; alg: SigningAlgorithm; private_key: KeyObject }
+export type VerificationKey = { kid: string; alg: SigningAlgorithm; public_jwk: JWK }
 
 export type SigningKeys = {
   /** The key to sign with now. Throws when there is none. */
-  current(): Promise<SigningKey>
-  /** Every public key under which a live token may have been signed, for JWKS. */
-  published(): Promise<JWK[]>
+  current(alg?: SigningAlgorithm): Promise<SigningKey>
+  /** Every public key under which a live token may have been signed, and those that sign next: for JWKS. */
+  published(): Promise<readonly JWK[]>
+  /** A key of ours by its name, also one that is published no more: for ID tokens that come back as hints. */
+  find(kid: string): Promise<VerificationKey | undefined>
 }
 
-export function openSigningKeys(db: Db, secrets: Secrets): SigningKeys {
+export type KeyStore = { db: Db; secrets: Secrets; clock: Clock }
+
+export function openSigningKeys(store: KeyStore): SigningKeys {
   let cached: { keys: Promise<LoadedKeys>; at: number } | undefined
-  const read = () => {
-    if (cached === undefined || performance.now() - cached.at > FRESH_MS) {
-      const keys = loadKeys(db, secrets)
-      cached = { keys, at: performance.now() }
+  const read = (now: Date) => {
+    // A clock that was set back makes what was read under it stale too.
+    if (cached === undefined || Math.abs(now.getTime() - cached.at) >= KEYS_FRESH_SECONDS * 1000) {
+      const keys = loadKeys(store, now)
+      const reading = { keys, at: now.getTime() }
+      cached = reading
       keys.catch(() => {
-        cached = undefined
+        if (cached === reading) cached = undefined
       })
     }
     return cached.keys
   }
   return {
-    current: async () => (await read()).current,
-    published: async () => (await read()).published,
+    async current(alg = 'RS256') {
+      const now = store.clock()
+      const { signing } = await read(now)
+      // Chosen by the clock at each use: a key that was read before its time begins to sign when that has come.
+      const key = signing.find((each) => each.alg === alg && each.signs_from <= now)
+      if (key === undefined) throw new Error(`There is no signing key for ${alg}`)
+      return key
+    },
+    published: async () => (await read(store.clock())).published,
+    async find(kid) {
+      if (!KID.test(kid)) return undefined
+      const { known } = await read(store.clock())
+      return known.get(kid) ?? findKey(store.db, kid)
+    },
   }
 }
 
-type LoadedKeys = { current: SigningKey; published: JWK[] }
+type LoadedKeys = {
+  /** Newest first. */
+  signing: (SigningKey & { signs_from: Date })[]
+  published: JWK[]
+  known: Map<string, VerificationKey>
+}
 
-const encryptionContext = (kid: string) => `signing_keys ${kid}`
+/** The name of the place where a private key is stored, so that its ciphertext opens nowhere else. */
+export const encryptionContext = (kid: string) => `signing_keys ${kid}`
 
-async function loadKeys(db: Db, secrets: Secrets): Promise<LoadedKeys> {
+async function loadKeys({ db, secrets }: KeyStore, now: Date): Promise<LoadedKeys> {
   const rows = await db
     .selectFrom('signing_keys')
-    .select(['kid', 'alg', 'public_jwk', 'private_encrypted'])
+    .where((eb) => eb.or([eb('published_until', 'is', null), eb('published_until', '>', now)]))
+    .select(['kid', 'alg', 'public_jwk', 'private_encrypted', 'signs_from'])
+    .orderBy('signs_from', 'desc')
     .orderBy('id', 'desc')
     .execute()
-  const newest = rows[0]
-  if (newest === undefined) throw new Error('There is no signing key')
-  const pem = secrets.decrypt(encryptionContext(newest.kid), newest.private_encrypted)
-  const private_key = await importPKCS8(pem, newest.alg)
   return {
-    current: { kid: newest.kid, alg: newest.alg, private_key },
+    signing: rows.map(({ kid, alg, signs_from, private_encrypted }) => ({
+      kid,
+      alg,
+      signs_from,
+      private_key: createPrivateKey(secrets.decrypt(encryptionContext(kid), private_encrypted)),
+    })),
     published: rows.map((row) => row.public_jwk),
+    known: new Map(rows.map(({ kid, alg, public_jwk }) => [kid, { kid, alg, public_jwk }])),
   }
 }
 
-/** Makes the first signing key if there is none. Safe when several processes start at once. */
-export async function ensureSigningKey(db: Db, secrets: Secrets, now: Date): Promise<void> {
-  const existing = await db.selectFrom('signing_keys').select('id').limit(1).executeTakeFirst()
-  if (existing !== undefined) return
-  const { publicKey, privateKey } = await generateKeyPair('RS256', {
-    modulusLength: RSA_BITS,
-    extractable: true,
-  })
-  const jwk = await exportJWK(publicKey)
-  const kid = await calculateJwkThumbprint(jwk)
-  const public_jwk = { kid, alg: 'RS256', use: 'sig', kty: jwk.kty!, n: jwk.n!, e: jwk.e! }
-  const private_encrypted = secrets.encrypt(encryptionContext(kid), await exportPKCS8(privateKey))
-  await db.transaction().execute(async (tx) => {
-    await sql`select pg_advisory_xact_lock(${KEY_CREATION_LOCK})`.execute(tx)
-    const made = await tx.selectFrom('signing_keys').select('id').limit(1).executeTakeFirst()
-    if (made !== undefined) return
-    await tx
-      .insertInto('signing_keys')
-      .values({
-        kid,
-        alg: 'RS256',
-        public_jwk: JSON.stringify(public_jwk),
-        private_encrypted,
-        signs_from: now,
-      })
-      .execute()
-  })
+function findKey(db: Db, kid: string): Promise<VerificationKey | undefined> {
+  return db
+    .selectFrom('signing_keys')
+    .where('kid', '=', kid)
+    .select(['kid', 'alg', 'public_jwk'])
+    .executeTakeFirst()
 }

@@ -61,19 +61,28 @@ it('the address does not depend on who asks for it', async () => {
   expect((await getJson(test, ADDRESSES[0]!, headers)).body.issuer).toBe(ISSUER)
 })
 
-it('only the public half of the keys is published', async () => {
+it('only the public half of the keys is published, one for each algorithm', async () => {
   const { body } = await getJson(test, '/oauth2/jwks')
-  expect(body).toEqual({
-    keys: [
-      {
-        kty: 'RSA',
-        kid: expect.any(String),
-        use: 'sig',
-        alg: 'RS256',
-        n: expect.stringMatching(/^[\w-]{342}$/),
-        e: 'AQAB',
-      },
-    ],
+  const kid = expect.stringMatching(/^[\w-]{43}$/)
+  expect(body).toEqual({ keys: expect.any(Array) })
+  expect(body.keys).toHaveLength(2)
+  expect(body.keys).toContainEqual({
+    kty: 'RSA',
+    kid,
+    use: 'sig',
+    alg: 'RS256',
+    n: expect.stringMatching(/^[\w-]{342}$/),
+    e: 'AQAB',
+  })
+  const coordinate = expect.stringMatching(/^[\w-]{43}$/)
+  expect(body.keys).toContainEqual({
+    kty: 'EC',
+    kid,
+    use: 'sig',
+    alg: 'ES256',
+    crv: 'P-256',
+    x: coordinate,
+    y: coordinate,
   })
 })
 
