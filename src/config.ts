@@ -60,6 +60,21 @@ const forumUrl = z.string().refine((text) => {
 /** Printable ASCII: what may stand in a header or be typed into the forum's settings. */
 const forumKey = z.string().regex(/^[\x21-\x7e]{10,200}$/, 'must have at least 10 characters and no spaces')
 
+const smtpUrl = z.string().refine((text) => {
+  const url = /^smtps?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined
+  return (
+    url !== undefined && url.hostname !== '' && /^\/?$/.test(url.pathname) && url.search + url.hash === ''
+  )
+}, 'must be like smtps://name:password@mail.example.org:465, with special characters percent-encoded')
+
+/** `no-reply@example.org` or `Tessera <no-reply@example.org>`. */
+const sender = z
+  .string()
+  .regex(
+    /^(?:[^\s<>@"]+@[^\s<>@,]+|[^<>@",\p{Cc}]{1,100} <[^\s<>@"]+@[^\s<>@,]+>)$/u,
+    'must be an address such as no-reply@example.org or Tessera <no-reply@example.org>',
+  )
+
 /** One entry per variable, in the order of `.env.example`. Empty text counts as absent. */
 export const environment = z.object({
   HOST: z.string().default('127.0.0.1'),
@@ -85,6 +100,8 @@ export const environment = z.object({
     .regex(/^[^\s\p{Cc}]{1,60}$/u, 'must have at most 60 characters and no spaces')
     .default('system'),
   DISCOURSE_WEBHOOK_SECRET: forumKey.optional(),
+  SMTP_URL: smtpUrl.optional(),
+  SMTP_FROM: sender.optional(),
   SHOP_PORT: port.default(4000),
 })
 
@@ -124,7 +141,11 @@ export function loadConfig(env: Environment = processEnvironment()): Config {
   const parsed = environment.safeParse(given)
   const production = [given.PUBLIC_URL, given.PAYMENT_PUBLIC_URL].some(isPublic)
   // By variable, since the first fault of one explains it, and a later one could only repeat it.
-  const faults = new Map([...forumFaults(given, production), ...(production ? productionFaults(given) : [])])
+  const faults = new Map([
+    ...forumFaults(given, production),
+    ...mailFaults(given),
+    ...(production ? productionFaults(given) : []),
+  ])
   for (const { path, message } of parsed.error?.issues ?? []) faults.set(path.join('.'), message)
   if (!parsed.success || faults.size > 0) throw new ConfigError(inOrder(faults))
   const values = parsed.data
@@ -210,6 +231,15 @@ function forumFaults(given: Environment, production: boolean): [name: string, fa
   if (production && given.DISCOURSE_URL !== undefined && !given.DISCOURSE_URL.startsWith('https://'))
     faults.push(['DISCOURSE_URL', 'must start with https://, unless both public addresses are loopback'])
   return faults
+}
+
+/** A server without a sender, or the other way round, sends nothing. */
+function mailFaults(given: Environment): [name: string, fault: string][] {
+  if (given.SMTP_URL !== undefined && given.SMTP_FROM === undefined)
+    return [['SMTP_FROM', 'is required with SMTP_URL']]
+  if (given.SMTP_FROM !== undefined && given.SMTP_URL === undefined)
+    return [['SMTP_URL', 'is required with SMTP_FROM']]
+  return []
 }
 
 function inOrder(faults: Map<string, string>): string[] {

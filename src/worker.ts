@@ -1,24 +1,51 @@
-/** The background of a process: small, bounded, repeatable jobs, one after another, until stopped. */
+/** The background of a process: small, bounded, repeatable jobs, each in its own rounds, until stopped. */
 import type { FastifyBaseLogger } from 'fastify'
+import { sendDueMail } from './accounts/email.ts'
+import { keepInStepWithForum } from './accounts/forum/sweep.ts'
+import { answerRecoveryRequests } from './accounts/recovery.ts'
 import type { Deps } from './deps.ts'
 import { expireOrders } from './payment/orders.ts'
 
-const ROUND_MS = 15_000
+const ORDERS_ROUND_MS = 15_000
+const FORUM_ROUND_MS = 15_000
+/** Somebody waits for the mail. */
+const MAIL_ROUND_MS = 5_000
 
 export type Worker = {
-  /** Resolves once the round in progress has ended. */
+  /** Resolves once the rounds in progress have ended. */
   stop(): Promise<void>
 }
 
-/** Starts the rounds. A failed round is logged and tried again at the next; every job is safe to repeat. */
+/** Starts the jobs. They wait for nothing of each other: a mail server that hangs holds up no order. */
 export function startWorker(deps: Deps, log: FastifyBaseLogger): Worker {
+  const jobs = [
+    repeat(ORDERS_ROUND_MS, log, async () => void (await expireOrders(deps.db, deps.clock()))),
+    repeat(MAIL_ROUND_MS, log, async () => {
+      await answerRecoveryRequests(deps)
+      await sendDueMail(deps)
+    }),
+    repeat(FORUM_ROUND_MS, log, (isStopped) => keepInStepWithForum(deps, isStopped)),
+  ]
+  return {
+    async stop() {
+      await Promise.all(jobs.map((job) => job.stop()))
+    },
+  }
+}
+
+/** A failed round is logged and tried again at the next; every job is safe to repeat. A long one asks when to stop. */
+function repeat(
+  round_ms: number,
+  log: FastifyBaseLogger,
+  job: (isStopped: () => boolean) => Promise<void>,
+): Worker {
   let timer: NodeJS.Timeout | undefined
   let isStopped = false
   let running = Promise.resolve()
 
   const round = async () => {
     try {
-      await expireOrders(deps.db, deps.clock())
+      await job(() => isStopped)
     } catch (error) {
       log.error({ err: error }, 'a round of the worker failed')
     }
@@ -27,7 +54,7 @@ export function startWorker(deps: Deps, log: FastifyBaseLogger): Worker {
   const schedule = () => {
     timer = setTimeout(() => {
       running = round()
-    }, ROUND_MS)
+    }, round_ms)
   }
   schedule()
   return {

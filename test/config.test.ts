@@ -193,6 +193,42 @@ describe('the forum', () => {
   })
 })
 
+describe('mail', () => {
+  const MAIL = {
+    SMTP_URL: 'smtps://name:p%40ss@mail.example.org:465',
+    SMTP_FROM: 'Tessera <no-reply@example.org>',
+  }
+
+  it.each(['smtp://127.0.0.1:2525', 'smtp://mail', 'smtps://name:p%40ss@mail.example.org'])(
+    'may leave through %s',
+    (SMTP_URL) => {
+      expect(loadConfig({ ...MAIL, SMTP_URL })).toMatchObject({ SMTP_URL })
+    },
+  )
+
+  it.each([
+    'mail.example.org',
+    'http://mail.example.org',
+    'smtp://',
+    'smtp://mail/?logger=true',
+    'smtp://mail/x',
+  ])('refuses %s for its server', (SMTP_URL) => {
+    expect(faultyNames({ ...MAIL, SMTP_URL })).toEqual(['SMTP_URL'])
+  })
+
+  it.each(['nobody', 'a@b, c@d', 'A <a@b> <c@d>', 'a@b\r\nBcc: c@d', '"A" <a@b>'])(
+    'refuses %j for its sender',
+    (SMTP_FROM) => {
+      expect(faultyNames({ ...MAIL, SMTP_FROM })).toEqual(['SMTP_FROM'])
+    },
+  )
+
+  it('needs server and sender together', () => {
+    expect(faultyNames({ SMTP_URL: MAIL.SMTP_URL })).toEqual(['SMTP_FROM'])
+    expect(faultyNames({ SMTP_FROM: MAIL.SMTP_FROM })).toEqual(['SMTP_URL'])
+  })
+})
+
 describe('production', () => {
   it('is a public address that is not loopback, either of the two', () => {
     expect(loadConfig(PRODUCTION)).toMatchObject({

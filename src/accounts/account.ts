@@ -6,12 +6,15 @@ import { AppError } from '../errors.ts'
 import { balanceOf, statementOf } from '../ledger/wallet.ts'
 import { isLanguage, LANGUAGE_COOKIE } from '../web/languages.ts'
 import { safeReturnTo } from '../web/return-to.ts'
+import { hasMail } from './email.ts'
+import { emailAddressPages } from './email-address.ts'
 import { hashPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, verifyPassword } from './password.ts'
+import { recoveryRoutes } from './recovery.ts'
 import { secondFactorPages } from './second-factor-pages.ts'
 import { recordSecurityEvent } from './security-events.ts'
 import { browserScope, requireUser, sessionOf, signInUrl, startSession } from './session.ts'
 import { clearAttempts, registerAttempt } from './throttle.ts'
-import { groupsOf } from './users.ts'
+import { groupsOf, rememberLanguage } from './users.ts'
 
 const STATEMENT_LINES = 50
 const YEAR_SECONDS = 31_536_000
@@ -37,12 +40,15 @@ export async function accountRoutes(app: FastifyInstance, deps: Deps): Promise<v
     if (isLanguage(language)) {
       const secure = deps.config.production
       reply.setCookie(LANGUAGE_COOKIE, language, { path: '/', sameSite: 'lax', secure, maxAge: YEAR_SECONDS })
+      if (request.session !== undefined) await rememberLanguage(deps.db, request.session.user.id, language)
     }
     return reply.redirect(safeReturnTo(return_to), 303)
   })
 
   passwordRoutes(app, deps)
   await app.register(secondFactorPages, deps)
+  await app.register(emailAddressPages, deps)
+  await app.register(recoveryRoutes, deps)
 
   await app.register(async (own) => {
     own.addHook('preHandler', requireUser)
@@ -53,7 +59,8 @@ export async function accountRoutes(app: FastifyInstance, deps: Deps): Promise<v
         statementOf(deps.db, user.id, STATEMENT_LINES),
       ])
       const forumUrl = deps.config.DISCOURSE_URL
-      return reply.page('account', { balance, statement, groups: groupsOf(user), forumUrl })
+      const data = { balance, statement, groups: groupsOf(user), forumUrl, hasMail: hasMail(deps.config) }
+      return reply.page('account', data)
     })
   })
 }
@@ -96,7 +103,7 @@ function passwordRoutes(app: FastifyInstance, deps: Deps): void {
       // Whoever else knew the old password is signed out with it.
       await tx.deleteFrom('sessions').where('user_id', '=', user.id).execute()
       await tx.deleteFrom('pending_sign_ins').where('user_id', '=', user.id).execute()
-      await recordSecurityEvent(tx, {
+      await recordSecurityEvent(tx, deps, {
         event: 'password.changed',
         user_id: user.id,
         actor_id: user.id,

@@ -46,7 +46,7 @@ export async function turnOnSecondFactor(
       .set(({ fn, val }) => ({ amr: fn<string[]>('array_append', ['amr', val('otp')]) }))
       .where('id', '=', session_id)
       .execute()
-    await recordSecurityEvent(tx, { event: 'second_factor.on', user_id, actor_id: user_id, ip })
+    await recordSecurityEvent(tx, deps, { event: 'second_factor.on', user_id, actor_id: user_id, ip })
   })
   return codes
 }
@@ -55,7 +55,7 @@ export async function turnOnSecondFactor(
 export async function turnOffSecondFactor(deps: Deps, { user_id, ip }: Actor): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
     await removeFactor(tx, user_id)
-    await recordSecurityEvent(tx, { event: 'second_factor.off', user_id, actor_id: user_id, ip })
+    await recordSecurityEvent(tx, deps, { event: 'second_factor.off', user_id, actor_id: user_id, ip })
   })
 }
 
@@ -67,7 +67,13 @@ export async function resetSecondFactor(
   await deps.db.transaction().execute(async (tx) => {
     await removeFactor(tx, user_id)
     const detail = { reason }
-    await recordSecurityEvent(tx, { event: 'second_factor.reset', user_id, actor_id: admin_id, ip, detail })
+    await recordSecurityEvent(tx, deps, {
+      event: 'second_factor.reset',
+      user_id,
+      actor_id: admin_id,
+      ip,
+      detail,
+    })
   })
 }
 
@@ -85,7 +91,7 @@ export async function remakeRecoveryCodes(deps: Deps, { user_id, ip }: Actor): P
     if (factor === undefined) throw new AppError('conflict', 'There is no second factor')
     await tx.deleteFrom('recovery_codes').where('user_id', '=', user_id).execute()
     await insertRecoveryCodes(tx, user_id, codes)
-    await recordSecurityEvent(tx, { event: 'recovery_codes.remade', user_id, actor_id: user_id, ip })
+    await recordSecurityEvent(tx, deps, { event: 'recovery_codes.remade', user_id, actor_id: user_id, ip })
   })
   return codes
 }
@@ -126,7 +132,13 @@ export async function acceptRecoveryCode(
       .executeTakeFirst()
     if (spent.numUpdatedRows !== 1n) return false
     const detail = { left: await recoveryCodesLeft(tx, user_id) }
-    await recordSecurityEvent(tx, { event: 'recovery_code.used', user_id, actor_id: user_id, ip, detail })
+    await recordSecurityEvent(tx, deps, {
+      event: 'recovery_code.used',
+      user_id,
+      actor_id: user_id,
+      ip,
+      detail,
+    })
     return true
   })
 }

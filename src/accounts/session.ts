@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { randomToken, sha256 } from '../secrets.ts'
 import { verifyForm } from '../web/form-guard.ts'
-import { isBarred, type User, userColumns } from './users.ts'
+import { isBarred, rememberLanguage, type User, userColumns } from './users.ts'
 
 const SESSION_DAYS = 14
 const DAY_MS = 86_400_000
@@ -123,6 +123,7 @@ export async function startSession(
       expires_at: new Date(now.getTime() + SESSION_DAYS * DAY_MS),
     })
     .execute()
+  await rememberLanguage(deps.db, user_id, request.locale.language)
   reply.setCookie(cookieName(deps.config), token, {
     ...cookieOptions(deps.config),
     maxAge: (SESSION_DAYS * DAY_MS) / 1000,

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { safeReturnTo } from '../web/return-to.ts'
+import { hasMail } from './email.ts'
 import { verifyPassword } from './password.ts'
 import { SIGN_IN_AGAIN } from './reauthentication.ts'
 import { finishSignIn, secondStepRoutes } from './second-step.ts'
@@ -21,6 +22,7 @@ const SignInForm = z.object({
 export async function signInRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
   browserScope(app, deps)
   const hasForum = deps.config.DISCOURSE_URL !== undefined
+  const canRecover = hasMail(deps.config)
 
   app.get<{ Querystring: Record<string, unknown> }>('/sign-in', async (request, reply) => {
     const { return_to, login_hint, reason } = request.query
@@ -33,6 +35,7 @@ export async function signInRoutes(app: FastifyInstance, deps: Deps): Promise<vo
         problem: undefined,
         isAgain: reason === SIGN_IN_AGAIN,
         hasForum,
+        canRecover,
       },
       { leavesSite: true },
     )
@@ -42,7 +45,11 @@ export async function signInRoutes(app: FastifyInstance, deps: Deps): Promise<vo
     const form = SignInForm.safeParse(request.body)
     const returnTo = safeReturnTo(form.data?.return_to)
     const again = (problem: 'wrong_credentials' | 'barred', username: string) =>
-      reply.page('sign-in', { returnTo, username, problem, hasForum }, { status: 401, leavesSite: true })
+      reply.page(
+        'sign-in',
+        { returnTo, username, problem, hasForum, canRecover },
+        { status: 401, leavesSite: true },
+      )
 
     if (!form.success) return again('wrong_credentials', '')
     const { username, password } = form.data

@@ -64,6 +64,16 @@ export async function findUserByUsername(db: Db, username: string): Promise<User
     .executeTakeFirst()
 }
 
+/** In which language to write to the member. */
+export async function rememberLanguage(db: Db, user_id: bigint, language: 'en' | 'zh-CN'): Promise<void> {
+  await db
+    .updateTable('users')
+    .set({ language })
+    .where('id', '=', user_id)
+    .where('language', 'is distinct from', language)
+    .execute()
+}
+
 export type NewUser = {
   username: string
   password_hash: string

@@ -208,6 +208,118 @@ export const en = {
     secondFactor: 'Second factor',
     secondFactorOn: 'On: a code from your authenticator app is asked for at each sign-in.',
     secondFactorOff: 'Off: whoever learns your password can sign in.',
+    forgotten: 'Forgot your password?',
+    noEmail: 'None: without one a forgotten password cannot be recovered.',
+    emailConfirmed: (email: string) => `${email}, confirmed`,
+    emailUnconfirmed: (email: string) => `${email}, not confirmed: no mail is sent there yet.`,
+    changeEmail: 'Change',
+    addEmail: 'Add',
+    email: {
+      title: 'E-mail address',
+      lead: 'We send a link to the new address. It counts once you have opened that link, signed in as yourself.',
+      now: 'Your address now',
+      new: 'New address',
+      submit: 'Send the link',
+      malformed: 'This is not an e-mail address.',
+      same: 'This is your address already.',
+      confirmTitle: 'Confirm your address',
+      confirmLead: (name: string) => `Make this the address of @${name}?`,
+      confirm: 'Confirm',
+    },
+    recover: {
+      title: 'Forgot your password?',
+      lead: 'Give your username or the confirmed e-mail address of your account. We send a link with which you set a new password.',
+      forum: 'If you sign in with the forum, recover your password there.',
+      name: 'Username or e-mail address',
+      empty: 'Give a username or an e-mail address.',
+      submit: 'Send the link',
+      newTitle: 'Choose a new password',
+      newLead: (name: string) => `For @${name}. Everywhere you are signed in, you will be signed out.`,
+      set: 'Set the password',
+    },
+    messages: {
+      recoverySent: {
+        title: 'Look into your mailbox',
+        text: (minutes: number) =>
+          `If there is an account with a confirmed address, a link is on its way to it. It works once, for ${minutes} minutes. Nothing there? Look among the spam, or ask an administrator.`,
+        action: 'Back to sign-in',
+      },
+      passwordSet: {
+        title: 'Your password is set',
+        text: () =>
+          'You were signed out everywhere. Sign in with the new password; a second factor is still asked for.',
+        action: 'Sign in',
+      },
+      deadRecoveryLink: {
+        title: 'This link works no more',
+        text: () => 'It was used already, has expired, or is not complete. Ask for a new one.',
+        action: 'Ask for a new link',
+      },
+      confirmationSent: {
+        title: 'Look into your mailbox',
+        text: (minutes: number) =>
+          `Open the link in the mail within ${minutes} minutes, signed in as yourself. Until then nothing changes.`,
+        action: 'Back to the wallet',
+      },
+      addressConfirmed: {
+        title: 'Your address is confirmed',
+        text: () => 'From now on mail about your account goes there.',
+        action: 'Back to the wallet',
+      },
+      deadAddressLink: {
+        title: 'This link works no more',
+        text: () =>
+          'It was used already, has expired, was replaced by a newer one, or belongs to another account.',
+        action: 'Back to the wallet',
+      },
+    },
+    mails: {
+      greeting: (name: string) => `Hello @${name},`,
+      footer: (site: string) =>
+        `--\nTessera, ${site}\nThis mail was sent by a machine that reads no answers.`,
+      recovery: (minutes: number) => ({
+        subject: 'A new password for your account',
+        text: `Somebody, hopefully you, has asked for a new password. Open this link to set one. It works once, for ${minutes} minutes. If it was not you, do nothing: your password stays what it is.`,
+      }),
+      confirmEmail: (email: string) => ({
+        subject: 'Confirm your address',
+        text: `You want ${email} to be the address of your account. Open this link, signed in as yourself, to confirm it. If this means nothing to you, do nothing.`,
+      }),
+      notices: {
+        'password.changed': {
+          subject: 'Your password was changed',
+          text: 'The password of your account was changed, and every other sign-in was ended. If it was not you, recover your password at once and tell an administrator.',
+        },
+        'password.recovered': {
+          subject: 'Your password was set anew',
+          text: 'A new password was set for your account with a link sent to this address, and every sign-in was ended. If it was not you, somebody can read your mail: secure your mailbox, then recover your password again.',
+        },
+        'email.changed': {
+          subject: 'The address of your account was changed',
+          text: 'Your account now has another e-mail address; this one gets no more mail from us. If it was not you, tell an administrator at once.',
+        },
+        'second_factor.on': {
+          subject: 'The second factor was turned on',
+          text: 'From now on signing in to your account takes a code from your authenticator app. If it was not you, recover your password and tell an administrator.',
+        },
+        'second_factor.off': {
+          subject: 'The second factor was turned off',
+          text: 'From now on your password alone opens your account. If it was not you, recover your password at once and tell an administrator.',
+        },
+        'second_factor.reset': {
+          subject: 'An administrator turned your second factor off',
+          text: 'From now on your password alone opens your account. Sign in and set the second factor up again. If you did not ask for this, tell the administrators.',
+        },
+        'recovery_codes.remade': {
+          subject: 'New recovery codes were made',
+          text: 'Your account has new recovery codes, and the old ones work no more. If it was not you, recover your password at once and tell an administrator.',
+        },
+        'recovery_code.used': {
+          subject: 'A recovery code was used',
+          text: 'Somebody signed in to your account with your password and a recovery code. If it was not you, recover your password at once and tell an administrator.',
+        },
+      },
+    },
     setUpButton: 'Set up',
     manageButton: 'Manage',
     signInAgain: {

@@ -198,6 +198,114 @@ export const zhCN: Messages = {
     secondFactor: '两步验证',
     secondFactorOn: '已开启：每次登录都需要验证器中的验证码。',
     secondFactorOff: '未开启：得知密码的人就能登录。',
+    forgotten: '忘记密码？',
+    noEmail: '未填写：忘记密码时将无法找回。',
+    emailConfirmed: (email) => `${email}（已验证）`,
+    emailUnconfirmed: (email) => `${email}（未验证，暂不会向其发送邮件）`,
+    changeEmail: '修改',
+    addEmail: '添加',
+    email: {
+      title: '邮箱地址',
+      lead: '我们会向新邮箱发送一个链接。你以本人身份登录并打开该链接后，新邮箱才会生效。',
+      now: '当前邮箱',
+      new: '新邮箱',
+      submit: '发送链接',
+      malformed: '这不是有效的邮箱地址。',
+      same: '这已经是你当前的邮箱。',
+      confirmTitle: '验证邮箱',
+      confirmLead: (name) => `将以下地址设为 @${name} 的邮箱？`,
+      confirm: '确认',
+    },
+    recover: {
+      title: '忘记密码？',
+      lead: '请输入用户名或账号已验证的邮箱，我们会发送一个用于设置新密码的链接。',
+      forum: '如果你使用论坛账号登录，请到论坛找回密码。',
+      name: '用户名或邮箱',
+      empty: '请输入用户名或邮箱。',
+      submit: '发送链接',
+      newTitle: '设置新密码',
+      newLead: (name) => `账号 @${name}。设置后，所有已登录的设备都会退出登录。`,
+      set: '设置密码',
+    },
+    messages: {
+      recoverySent: {
+        title: '请查收邮件',
+        text: (minutes) =>
+          `如果存在已验证邮箱的账号，链接正在发往该邮箱，${minutes} 分钟内有效，且只能使用一次。没有收到？请检查垃圾邮件，或联系管理员。`,
+        action: '返回登录',
+      },
+      passwordSet: {
+        title: '密码已设置',
+        text: () => '所有设备均已退出登录。请用新密码登录；如已开启两步验证，仍需输入验证码。',
+        action: '登录',
+      },
+      deadRecoveryLink: {
+        title: '链接已失效',
+        text: () => '链接已使用、已过期或不完整，请重新获取。',
+        action: '重新获取链接',
+      },
+      confirmationSent: {
+        title: '请查收邮件',
+        text: (minutes) => `请在 ${minutes} 分钟内以本人身份登录并打开邮件中的链接。在此之前不会有任何更改。`,
+        action: '返回钱包',
+      },
+      addressConfirmed: {
+        title: '邮箱已验证',
+        text: () => '今后有关账号的邮件将发送到该邮箱。',
+        action: '返回钱包',
+      },
+      deadAddressLink: {
+        title: '链接已失效',
+        text: () => '链接已使用、已过期、已被新的链接取代，或属于其他账号。',
+        action: '返回钱包',
+      },
+    },
+    mails: {
+      greeting: (name) => `@${name}，你好：`,
+      footer: (site) => `--\nTessera，${site}\n此邮件由系统自动发送，请勿回复。`,
+      recovery: (minutes) => ({
+        subject: '设置新密码',
+        text: `有人（希望是你本人）申请为你的账号设置新密码。请打开以下链接进行设置，链接 ${minutes} 分钟内有效，且只能使用一次。如果不是你本人操作，请忽略此邮件，密码不会改变。`,
+      }),
+      confirmEmail: (email) => ({
+        subject: '验证你的邮箱',
+        text: `你希望将 ${email} 设为账号的邮箱。请以本人身份登录后打开以下链接进行验证。如果你不清楚此事，请忽略此邮件。`,
+      }),
+      notices: {
+        'password.changed': {
+          subject: '你的密码已修改',
+          text: '你的账号密码已修改，其他设备均已退出登录。如果不是你本人操作，请立即找回密码并联系管理员。',
+        },
+        'password.recovered': {
+          subject: '你的密码已重新设置',
+          text: '有人通过发送到此邮箱的链接为你的账号设置了新密码，所有设备均已退出登录。如果不是你本人操作，说明有人能读取你的邮件：请先确保邮箱安全，再重新找回密码。',
+        },
+        'email.changed': {
+          subject: '你的账号邮箱已更换',
+          text: '你的账号已更换邮箱，今后不再向此邮箱发送邮件。如果不是你本人操作，请立即联系管理员。',
+        },
+        'second_factor.on': {
+          subject: '两步验证已开启',
+          text: '今后登录你的账号需要验证器中的验证码。如果不是你本人操作，请找回密码并联系管理员。',
+        },
+        'second_factor.off': {
+          subject: '两步验证已关闭',
+          text: '今后仅凭密码即可登录你的账号。如果不是你本人操作，请立即找回密码并联系管理员。',
+        },
+        'second_factor.reset': {
+          subject: '管理员关闭了你的两步验证',
+          text: '今后仅凭密码即可登录你的账号。请登录后重新设置两步验证。如果你没有提出此请求，请联系管理员。',
+        },
+        'recovery_codes.remade': {
+          subject: '恢复码已重新生成',
+          text: '你的账号有了新的恢复码，旧的已失效。如果不是你本人操作，请立即找回密码并联系管理员。',
+        },
+        'recovery_code.used': {
+          subject: '恢复码已被使用',
+          text: '有人使用你的密码和一个恢复码登录了你的账号。如果不是你本人操作，请立即找回密码并联系管理员。',
+        },
+      },
+    },
     setUpButton: '设置',
     manageButton: '管理',
     signInAgain: {

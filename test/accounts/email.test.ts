@@ -1,0 +1,359 @@
+/** Outgoing mail over a real SMTP server: the outbox and its retries, addresses and their confirmation, notices. */
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { enqueueMail, sendDueMail } from '../../src/accounts/email.ts'
+import { resetSecondFactor } from '../../src/accounts/second-factor.ts'
+import { openDatabase } from '../../src/database/connection.ts'
+import { sha256 } from '../../src/secrets.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness.ts'
+import { type ReceivedMail, type SmtpServer, startSmtpServer } from '../smtp-server.ts'
+
+const PAGE = '/account/email'
+const CONFIRM = '/account/email/confirm'
+const MINUTE_MS = 60_000
+
+let test: TestApp
+let smtp: SmtpServer
+let count = 0
+beforeAll(async () => {
+  smtp = await startSmtpServer()
+  test = await startTestApp({
+    SMTP_URL: smtp.url,
+    SMTP_FROM: 'Tessera <no-reply@tessera.test>',
+    PUBLIC_URL: 'http://localhost:3999',
+    TRUST_PROXY: '127.0.0.1',
+  })
+})
+afterAll(async () => {
+  await test.close()
+  await smtp.close()
+})
+
+const newAddress = () => `member${++count}@mail.test`
+const rowOf = (recipient: string) =>
+  test.db
+    .selectFrom('outgoing_mails')
+    .where('recipient', '=', recipient)
+    .selectAll()
+    .orderBy('id', 'desc')
+    .executeTakeFirst()
+const userOf = (person: Person) =>
+  test.db
+    .selectFrom('users')
+    .where('id', '=', person.id)
+    .select(['email', 'email_verified'])
+    .executeTakeFirstOrThrow()
+
+/** Sends what is due and answers the mails to an address. */
+async function mailsTo(recipient: string): Promise<ReceivedMail[]> {
+  await sendDueMail(test.deps)
+  return smtp.take(recipient)
+}
+
+/** The path of the link in a mail, which must be one of ours. */
+function linkIn(mail: ReceivedMail): string {
+  const [url, ...more] = [...mail.text.matchAll(/https?:\/\/\S+/g)]
+    .map(([text]) => text)
+    .filter((text) => text.includes('?'))
+  expect(more).toEqual([])
+  expect(url).toMatch(/^http:\/\/localhost:3999\/account\//)
+  return url!.replace('http://localhost:3999', '')
+}
+
+const fromElsewhere = () => ({ 'x-forwarded-for': `198.51.100.${++count % 250}` })
+
+async function askFor(client: Browser, email: string, headers = fromElsewhere()): Promise<Page> {
+  const page = await client.get(PAGE)
+  return client.post(PAGE, { ...page.form(PAGE), email }, headers)
+}
+
+/** A member with a confirmed address. */
+async function makeReachable(
+  values: Parameters<typeof makePerson>[1] = {},
+): Promise<Person & { email: string }> {
+  const email = newAddress()
+  const person = await makePerson(test, { ...values, email })
+  await test.db.updateTable('users').set({ email_verified: true }).where('id', '=', person.id).execute()
+  return { ...person, email }
+}
+
+function enqueue(recipient: string, useless_at?: Date): Promise<void> {
+  return test.db.transaction().execute((tx) =>
+    enqueueMail(tx, test.deps, {
+      user_id: 1n,
+      recipient,
+      username: 'somebody',
+      language: 'en',
+      kind: 'test',
+      content: () => ({ subject: 'A test', text: '.a line that begins with a dot' }),
+      ...(useless_at === undefined ? {} : { useless_at }),
+    }),
+  )
+}
+
+describe('the outbox', () => {
+  beforeAll(() => makePerson(test))
+
+  it('is written with the act or not at all, and keeps no readable text, sent or not', async () => {
+    const recipient = newAddress()
+    await expect(
+      test.db.transaction().execute(async (tx) => {
+        await enqueueMail(tx, test.deps, {
+          user_id: 1n,
+          recipient,
+          username: 'x',
+          language: 'en',
+          kind: 'test',
+          content: () => ({ subject: 'x', text: 'x' }),
+        })
+        throw new Error('the act failed')
+      }),
+    ).rejects.toThrow('the act failed')
+    expect(await rowOf(recipient)).toBeUndefined()
+
+    await enqueue(recipient)
+    const waiting = await rowOf(recipient)
+    expect(waiting!.text_encrypted!.toString('latin1')).not.toContain('a line')
+    const [mail] = await mailsTo(recipient)
+    expect(mail).toMatchObject({ from: 'no-reply@tessera.test', to: [recipient], subject: 'A test' })
+    expect(mail!.text).toMatch(
+      /^Hello @somebody,\n\n\.a line that begins with a dot\n\n--\nTessera, http:\/\/localhost:3999\n/,
+    )
+    expect(mail!.headers['auto-submitted']).toBe('auto-generated')
+    expect(mail!.headers['content-type']).toMatch(/^text\/plain/)
+    expect(await rowOf(recipient)).toMatchObject({ text_encrypted: null, next_attempt_at: null, attempts: 1 })
+    expect(await mailsTo(recipient)).toEqual([])
+  })
+
+  it('tries after 1, 5, 30 and 120 minutes, then gives up and says so', async () => {
+    const recipient = newAddress()
+    await enqueue(recipient)
+    let attempts = 0
+    smtp.onMessage = () => {
+      attempts += 1
+      return '451 4.3.0 not now'
+    }
+    await sendDueMail(test.deps)
+    for (const minutes of [1, 5, 30, 120]) {
+      const before = attempts
+      test.clock.advance(minutes * MINUTE_MS - 1)
+      await sendDueMail(test.deps)
+      expect(attempts, `before ${minutes} minutes`).toBe(before)
+      test.clock.advance(1)
+      await sendDueMail(test.deps)
+      expect(attempts, `after ${minutes} minutes`).toBe(before + 1)
+    }
+    smtp.onMessage = () => '250 taken'
+    test.clock.advance(24 * 60 * MINUTE_MS)
+    expect(await mailsTo(recipient)).toEqual([])
+    const row = await rowOf(recipient)
+    expect(row).toMatchObject({ attempts: 5, text_encrypted: null, next_attempt_at: null, sent_at: null })
+    expect(row!.last_error).toContain('not now')
+    const record = test.db.selectFrom('audit_log').where('action', '=', 'mail.given_up').select('detail')
+    expect((await record.execute()).at(-1)!.detail).toMatchObject({ kind: 'test' })
+  })
+
+  it('sends a mail once more, and no more than once, when a process dies before it can say that it was sent', async () => {
+    const recipient = newAddress()
+    await enqueue(recipient)
+    const ids: string[] = []
+    smtp.onMessage = async (mail) => {
+      ids.push(mail.headers['message-id']!)
+      if (ids.length === 1) await sql`alter table outgoing_mails rename to gone`.execute(test.db)
+      return '250 taken'
+    }
+    await expect(sendDueMail(test.deps)).rejects.toThrow('outgoing_mails')
+    await sql`alter table gone rename to outgoing_mails`.execute(test.db)
+    await sendDueMail(test.deps)
+    expect(ids).toHaveLength(1)
+    test.clock.advance(2 * MINUTE_MS)
+    await sendDueMail(test.deps)
+    test.clock.advance(24 * 60 * MINUTE_MS)
+    await sendDueMail(test.deps)
+    expect(ids).toHaveLength(2)
+    expect(ids[0]).toBe(ids[1])
+    smtp.onMessage = () => '250 taken'
+    smtp.take(recipient)
+  })
+
+  it('is shared by processes: each mail leaves once', async () => {
+    const recipient = newAddress()
+    await Promise.all(Array.from({ length: 30 }, () => enqueue(recipient)))
+    const db = openDatabase(test.deps.config.DATABASE_URL!, { max: 4, onIdleError: () => {} })
+    const other = { ...test.deps, db }
+    await Promise.all([
+      sendDueMail(test.deps),
+      sendDueMail(other),
+      sendDueMail(test.deps),
+      sendDueMail(other),
+    ])
+    expect(smtp.take(recipient)).toHaveLength(30)
+    await db.destroy()
+  })
+
+  it('does not send a link that has expired, and survives a server that is not there', async () => {
+    const [late, early] = [newAddress(), newAddress()]
+    await enqueue(late, new Date(test.clock.now().getTime() + MINUTE_MS))
+    test.clock.advance(MINUTE_MS)
+    expect(await mailsTo(late)).toEqual([])
+    expect(await rowOf(late)).toMatchObject({ text_encrypted: null, sent_at: null, next_attempt_at: null })
+    await enqueue(early)
+    const config = { ...test.deps.config, SMTP_URL: 'smtp://127.0.0.1:9' }
+    await sendDueMail({ ...test.deps, config })
+    expect((await rowOf(early))!.last_error).toContain('ECONNREFUSED')
+    test.clock.advance(MINUTE_MS)
+    expect(await mailsTo(early)).toHaveLength(1)
+  })
+
+  it('signs in to the server with what SMTP_URL says, decoded', async () => {
+    const recipient = newAddress()
+    await enqueue(recipient)
+    const SMTP_URL = smtp.url.replace('smtp://', 'smtp://tess%40mail:p%40ss%3Aw@')
+    await sendDueMail({ ...test.deps, config: { ...test.deps.config, SMTP_URL } })
+    expect(smtp.signIns).toEqual(['tess@mail p@ss:w'])
+    expect(smtp.take(recipient)).toHaveLength(1)
+  })
+})
+
+describe('an address', () => {
+  it('counts once its link was opened by its member, and then the old one is told', async () => {
+    const alice = await makeReachable()
+    const client = await alice.signIn()
+    const email = newAddress()
+    const asked = await askFor(client, ` ${email} `)
+    expect(asked.status).toBe(200)
+    expect(asked.body).toContain(email)
+    const [mail, ...more] = await mailsTo(email)
+    expect(more).toEqual([])
+    expect(mail!.subject).toBe('Confirm your address')
+    const link = linkIn(mail!)
+    const [stored] = await test.db.selectFrom('account_links').selectAll().execute()
+    expect(stored!.token_hash).toEqual(sha256(link.split('token=')[1]!))
+
+    expect((await browser(test).get(link)).location).toMatch(/^\/sign-in\?return_to=/)
+    const page = await client.get(link)
+    expect(page.body).toContain(`@${alice.username}`)
+    await client.get(link)
+    expect(await userOf(alice)).toEqual({ email: alice.email, email_verified: true })
+    expect((await client.submit(page, CONFIRM)).status).toBe(200)
+    expect(await userOf(alice)).toEqual({ email, email_verified: true })
+    expect((await mailsTo(alice.email)).map((notice) => notice.subject)).toEqual([
+      'The address of your account was changed',
+    ])
+    expect(await mailsTo(email)).toEqual([])
+    expect((await client.submit(page, CONFIRM)).status).toBe(410)
+    expect((await client.get('/account')).body).toContain(`${email}, confirmed`)
+  })
+
+  it('is nobody else’s to confirm, not after two hours, and not after a newer request', async () => {
+    const [alice, mallory] = [await makePerson(test), await makePerson(test, { username: 'mallory' })]
+    const client = await alice.signIn()
+    const [first, second] = [newAddress(), newAddress()]
+    await askFor(client, first)
+    const link = linkIn((await mailsTo(first))[0]!)
+    const stranger = await mallory.signIn()
+    expect((await stranger.get(link)).status).toBe(410)
+    const page = await client.get(link)
+    const token = page.form(CONFIRM).token!
+    const account = await stranger.get('/account')
+    const theirs = await stranger.post(CONFIRM, { ...account.form('/sign-out'), token })
+    expect(theirs.status).toBe(410)
+    await askFor(client, second)
+    expect((await client.submit(page, CONFIRM)).status).toBe(410)
+    const newer = await client.get(linkIn((await mailsTo(second))[0]!))
+    test.clock.advance(120 * MINUTE_MS)
+    expect((await client.submit(newer, CONFIRM)).status).toBe(410)
+    expect((await client.get(`${CONFIRM}?token=x`)).status).toBe(410)
+    expect((await client.get(CONFIRM)).status).toBe(410)
+    expect(await userOf(alice)).toEqual({ email: null, email_verified: false })
+    expect(await userOf(mallory)).toEqual({ email: null, email_verified: false })
+  })
+
+  it('is confirmed once by any number of requests at once', async () => {
+    const alice = await makePerson(test)
+    const client = await alice.signIn()
+    const email = newAddress()
+    await askFor(client, email)
+    const page = await client.get(linkIn((await mailsTo(email))[0]!))
+    const answers = await Promise.all(Array.from({ length: 5 }, () => client.submit(page, CONFIRM)))
+    expect(answers.map((answer) => answer.status).sort()).toEqual([200, 410, 410, 410, 410])
+  })
+
+  it('must look like one, differ, and be asked for on a fresh sign-in; a refusal leaves nothing behind', async () => {
+    const alice = await makeReachable()
+    const client = await alice.signIn()
+    const count = async () => (await test.db.selectFrom('outgoing_mails').selectAll().execute()).length
+    const before = await count()
+    for (const email of ['', 'nobody', 'a@b', 'a@b.c, d@e.f', 'a@mail.test\r\nBcc: b@mail.test', alice.email])
+      expect((await askFor(client, email)).status, email).toBe(400)
+    const page = await client.get(PAGE)
+    test.clock.advance(10 * MINUTE_MS + 1)
+    expect((await client.submit(page, PAGE, { email: newAddress() })).status).toBe(409)
+    expect((await client.get(PAGE)).location).toContain('reason=again')
+    expect(await count()).toBe(before)
+  })
+
+  it('can be asked for five times in a while, then after a wait', async () => {
+    const alice = await makePerson(test)
+    const client = await alice.signIn()
+    const tries = []
+    for (let i = 0; i < 6; i += 1) tries.push(await askFor(client, newAddress()))
+    expect(tries.map((answer) => answer.status)).toEqual([200, 200, 200, 200, 200, 429])
+    expect(tries[5]!.headers['retry-after']).toBe('30')
+    await sendDueMail(test.deps)
+  })
+})
+
+describe('notices', () => {
+  it('tell of a change of password, in the language of the member’s last sign-in', async () => {
+    const alice = await makeReachable()
+    const client = browser(test)
+    const headers = { 'accept-language': 'zh-CN' }
+    const signInPage = await client.get('/sign-in', headers)
+    const { username, password } = alice
+    await client.post('/sign-in', { ...signInPage.form('/sign-in'), username, password }, headers)
+    const page = await client.get('/account/password')
+    const form = { current_password: password, new_password: 'another password' }
+    await client.submit(page, '/account/password', { ...form, current_password: 'wrong' })
+    expect(await mailsTo(alice.email)).toEqual([])
+    await client.submit(page, '/account/password', form)
+    const [mail] = await mailsTo(alice.email)
+    expect(mail!.subject).toBe('你的密码已修改')
+    expect(mail!.text).toContain(`@${alice.username}，你好：`)
+    expect(mail!.text).not.toMatch(/another password|token=/)
+  })
+
+  it('tell of an administrator’s reset, and go to confirmed addresses only', async () => {
+    const [alice, bob] = [await makeReachable(), await makeReachable({ username: 'bob' })]
+    const admin = await makePerson(test, { username: 'admin', is_admin: true })
+    await test.db.updateTable('users').set({ email_verified: false }).where('id', '=', bob.id).execute()
+    for (const { id } of [alice, bob]) {
+      const factor = { user_id: id, secret_encrypted: Buffer.from('x'), last_step: 0n }
+      await test.db.insertInto('second_factors').values(factor).execute()
+      await resetSecondFactor(test.deps, { user_id: id, admin_id: admin.id, reason: 'lost', ip: null })
+    }
+    expect((await mailsTo(alice.email)).map((mail) => mail.subject)).toEqual([
+      'An administrator turned your second factor off',
+    ])
+    expect(await rowOf(bob.email)).toBeUndefined()
+  })
+})
+
+describe('without a mail server', () => {
+  it('nothing that needs mail is offered or done', async () => {
+    const silent = await startTestApp()
+    const person = await makePerson(silent, { email: 'a@mail.test' })
+    const client = await person.signIn()
+    expect((await client.get('/account')).body).not.toContain(PAGE)
+    expect((await client.get('/sign-in')).body).not.toContain('/account/recover')
+    for (const path of [PAGE, CONFIRM, '/account/recover', '/account/recover/password'])
+      expect((await client.get(path)).status).toBe(404)
+    const { form_token } = (await client.get('/account')).form('/sign-out')
+    const asked = await client.post('/account/recover', { form_token: form_token!, name: person.username })
+    expect(asked.status).toBe(404)
+    await sendDueMail(silent.deps)
+    expect(await silent.db.selectFrom('outgoing_mails').selectAll().execute()).toEqual([])
+    await silent.close()
+  })
+})

@@ -1,0 +1,160 @@
+/** A mail server of the tests: enough of RFC 5321 to be sent to by a stranger, and a mailbox to read. */
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+
+export type ReceivedMail = {
+  /** The envelope: what the mailbox is, whatever the header says. */
+  from: string
+  to: string[]
+  headers: Record<string, string>
+  subject: string
+  text: string
+}
+
+export type SmtpServer = {
+  url: string
+  mails: ReceivedMail[]
+  /** `name password` of every sign-in that was tried. */
+  signIns: string[]
+  /** What the end of a message is answered with; a hook may do worse before it is. */
+  onMessage: (mail: ReceivedMail) => string | Promise<string>
+  /** The mails to an address since the last time it was asked about. */
+  take(recipient: string): ReceivedMail[]
+  close(): Promise<void>
+}
+
+const ACCEPTED = '250 2.0.0 taken'
+
+export async function startSmtpServer(): Promise<SmtpServer> {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    socket.on('error', () => {})
+    void converse(socket, smtp)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const smtp: SmtpServer = {
+    url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    mails: [],
+    signIns: [],
+    onMessage: () => ACCEPTED,
+    take(recipient) {
+      const own = smtp.mails.filter((mail) => mail.to.includes(recipient))
+      smtp.mails = smtp.mails.filter((mail) => !own.includes(mail))
+      return own
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+  return smtp
+}
+
+/** One connection: commands line by line, a message up to the lonely dot. */
+async function converse(socket: Socket, smtp: SmtpServer): Promise<void> {
+  let envelope = { from: '', to: [] as string[] }
+  const say = (line: string) => socket.write(`${line}\r\n`)
+  say('220 mail.test ESMTP')
+  const lines = linesOf(socket)
+  for await (const line of lines) {
+    const [, verb = '', rest = ''] = /^(\S+) ?(.*)$/.exec(line) ?? []
+    const command = verb.toUpperCase()
+    if (command === 'EHLO') socket.write('250-mail.test\r\n250-AUTH PLAIN\r\n250 SIZE 1000000\r\n')
+    else if (command === 'AUTH') {
+      const [, name, password] = Buffer.from(rest.replace(/^PLAIN /i, ''), 'base64')
+        .toString()
+        .split('\0')
+      smtp.signIns.push(`${name} ${password}`)
+      say('235 2.7.0 welcome')
+    } else if (command === 'MAIL') {
+      envelope = { from: addressIn(rest), to: [] }
+      say(ACCEPTED)
+    } else if (command === 'RCPT') {
+      envelope.to.push(addressIn(rest))
+      say(ACCEPTED)
+    } else if (command === 'DATA') {
+      say('354 go on')
+      const mail = { ...envelope, ...parseMessage(await messageIn(lines)) }
+      const answer = await smtp.onMessage(mail)
+      if (answer.startsWith('250')) smtp.mails.push(mail)
+      say(answer)
+    } else if (command === 'QUIT') {
+      socket.end('221 bye\r\n')
+      return
+    } else say('502 5.5.1 what?')
+  }
+}
+
+async function* linesOf(socket: Socket): AsyncGenerator<string, void> {
+  let rest = ''
+  try {
+    for await (const chunk of socket.setEncoding('latin1')) {
+      const parts = (rest + String(chunk)).split('\r\n')
+      rest = parts.pop()!
+      yield* parts
+    }
+  } catch {
+    // The other side went away; so does the conversation.
+  }
+}
+
+async function messageIn(lines: AsyncGenerator<string, void>): Promise<string[]> {
+  const message: string[] = []
+  for (let next = await lines.next(); !next.done && next.value !== '.'; next = await lines.next())
+    message.push(next.value.replace(/^\.\./, '.'))
+  return message
+}
+
+function addressIn(text: string): string {
+  return /<([^>]*)>/.exec(text)?.[1] ?? ''
+}
+
+function parseMessage(lines: string[]): Omit<ReceivedMail, 'from' | 'to'> {
+  const end = lines.indexOf('')
+  const unfolded = lines
+    .slice(0, end)
+    .join('\r\n')
+    .replace(/\r\n[ \t]+/g, ' ')
+    .split('\r\n')
+  const headers = Object.fromEntries(
+    unfolded.map((line) => [
+      line.slice(0, line.indexOf(':')).toLowerCase(),
+      line.slice(line.indexOf(':') + 2),
+    ]),
+  )
+  const body = lines.slice(end + 1).join('\r\n')
+  const bytes = decode(body, headers['content-transfer-encoding'] ?? '7bit')
+  return {
+    headers,
+    subject: decodeWords(headers.subject ?? ''),
+    text: bytes.toString('utf8').replaceAll('\r\n', '\n'),
+  }
+}
+
+function decode(body: string, encoding: string): Buffer {
+  if (encoding === 'base64') return Buffer.from(body, 'base64')
+  if (encoding !== 'quoted-printable') return Buffer.from(body, 'latin1')
+  const text = body.replace(/=\r\n/g, '')
+  return Buffer.from(
+    text.replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  )
+}
+
+/** RFC 2047: words such as `=?UTF-8?B?…?=`; white space between two of them is not part of the text. */
+function decodeWords(text: string): string {
+  return text
+    .replace(/\?=\s+=\?/g, '?==?')
+    .replace(/(?:=\?UTF-8\?[BQ]\?[^?]*\?=)+/gi, (words) =>
+      Buffer.concat(
+        [...words.matchAll(/=\?UTF-8\?([BQ])\?([^?]*)\?=/gi)].map(([, kind, word]) =>
+          kind!.toUpperCase() === 'B'
+            ? Buffer.from(word!, 'base64')
+            : decode(word!.replaceAll('_', ' '), 'quoted-printable'),
+        ),
+      ).toString('utf8'),
+    )
+}
