@@ -29,6 +29,10 @@ const definitions = {
   forum_requests_per_minute: z.coerce.number().int().min(1).max(600).default(30),
   /** Names of forum groups as they are called here: `name at the forum = name here`, by commas or lines. */
   forum_group_aliases: z.string().max(10_000).default(''),
+  /** Turns what members gain in the forum's gamification score into points, once a day. */
+  forum_points_bridge: z.enum(['off', 'on']).default('off'),
+  /** Whether the score that a member has at the first import is granted too, or only counted from. */
+  forum_points_for_past_score: z.enum(['off', 'on']).default('off'),
 }
 const schema = z.object(definitions)
 

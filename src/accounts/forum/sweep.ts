@@ -11,6 +11,7 @@ import type { Deps } from '../../deps.ts'
 import { type ForumFailure, fetchForumUser } from './api.ts'
 import { parseGroupAliases } from './groups.ts'
 import { barDeletedMember, saveMember, savingMembers } from './members.ts'
+import { grantPending, importNextScore } from './points.ts'
 
 /** Longer than any answer may take: a process that dies leaves its member to the others after this. */
 const CLAIM_SECONDS = 60
@@ -30,8 +31,11 @@ export async function keepInStepWithForum(deps: Deps, isStopped: () => boolean):
   if (deps.config.DISCOURSE_URL === undefined) return
   await tidyForum(deps)
   for (let count = 0; count < ROUND_MAX && !isStopped(); count += 1) {
-    if (!(await checkNextMember(deps))) return
+    // By turns: a forum with more members than the budget can keep up with must not starve the bridge.
+    const [isChecked, isImported] = [await checkNextMember(deps), await importNextScore(deps)]
+    if (!isChecked && !isImported) break
   }
+  await grantPending(deps)
 }
 
 /** Brings one member up to date. Answers whether there may be more to do at once. */

@@ -1,0 +1,310 @@
+/** The points bridge: what a changing score grants over days, whoever imports it and whatever breaks. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { countScore, grantPending, importNextScore } from '../../src/accounts/forum/points.ts'
+import { checkNextMember, keepInStepWithForum } from '../../src/accounts/forum/sweep.ts'
+import { balanceOf } from '../../src/ledger/wallet.ts'
+import { openSettings } from '../../src/settings.ts'
+import { expectSoundBooks } from '../books.ts'
+import { signInAtForum, startTestForum, type TestForum } from '../fake-forum.ts'
+import { startTestApp, type TestApp } from '../harness.ts'
+
+const DAY_MS = 86_400_000
+
+let forum: TestForum
+let test: TestApp
+beforeAll(async () => {
+  forum = await startTestForum()
+  test = await startTestApp(forum.env)
+  await set('forum_points_bridge', 'on')
+})
+afterAll(async () => {
+  await test.close()
+  await forum.close()
+})
+afterEach(() => expectSoundBooks(test.db))
+
+async function set(name: string, value: string) {
+  await test.db
+    .insertInto('site_settings')
+    .values({ name, value })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+    .execute()
+  // A process acts on old values for two seconds; no test waits for that.
+  test.deps.settings = openSettings(test.db)
+}
+
+type Member = { id: number; score?: number }
+
+async function join(score?: number): Promise<Member & { user_id: bigint }> {
+  const member = forum.join(score === undefined ? {} : { score })
+  const { page } = await signInAtForum(test, forum, member)
+  expect(page.status).toBe(303)
+  const { id } = await test.db
+    .selectFrom('users')
+    .where('forum_id', '=', BigInt(member.id))
+    .select('id')
+    .executeTakeFirstOrThrow()
+  return Object.assign(member, { user_id: id })
+}
+
+/** Imports whoever is due, at any hour of the day that has come. */
+async function importAll() {
+  for (let minute = 0; minute < 10; minute += 1) {
+    for (let count = 0; count < 100 && (await importNextScore(test.deps)); count += 1);
+    test.clock.advance(60_001)
+  }
+}
+const nextDay = () => test.clock.advance(DAY_MS)
+const grants = async ({ user_id }: { user_id: bigint }) =>
+  (
+    await test.db
+      .selectFrom('entries')
+      .innerJoin('ledger_accounts as account', 'account.id', 'entries.account_id')
+      .innerJoin('journal', 'journal.id', 'entries.journal_id')
+      .where('account.user_id', '=', user_id)
+      .orderBy('entries.id')
+      .select(['entries.amount', 'journal.reference'])
+      .execute()
+  ).map((row) => [row.amount, row.reference])
+const scoreOf = ({ user_id }: { user_id: bigint }) =>
+  test.db.selectFrom('forum_scores').where('user_id', '=', user_id).selectAll().executeTakeFirst()
+const today = () => test.clock.now().toISOString().slice(0, 10)
+
+describe('counting', () => {
+  it.each([
+    [{ score: 100n, debt: 0n }, 130n, { score: 130n, debt: 0n, granted: 30n }],
+    [{ score: 100n, debt: 0n }, 100n, { score: 100n, debt: 0n, granted: 0n }],
+    [{ score: 100n, debt: 0n }, 70n, { score: 70n, debt: 30n, granted: 0n }],
+    [{ score: 70n, debt: 30n }, 90n, { score: 90n, debt: 10n, granted: 0n }],
+    [{ score: 70n, debt: 30n }, 100n, { score: 100n, debt: 0n, granted: 0n }],
+    [{ score: 70n, debt: 30n }, 101n, { score: 101n, debt: 0n, granted: 1n }],
+    [{ score: 10n, debt: 0n }, -5n, { score: -5n, debt: 15n, granted: 0n }],
+  ])('from %o to %s', (before, score, after) => {
+    expect(countScore(before, score)).toEqual(after)
+  })
+
+  it('grants in all the highest score ever seen, less where it began, whatever the way there', () => {
+    let seed = 7
+    const random = (n: number) => {
+      seed = (seed * 48_271) % 2_147_483_647
+      return seed % n
+    }
+    for (let round = 0; round < 200; round += 1) {
+      const start = BigInt(random(1_000))
+      let state = { score: start, debt: 0n }
+      let [total, highest] = [0n, start]
+      for (let day = 0; day < 30; day += 1) {
+        const { granted, ...after } = countScore(state, state.score + BigInt(random(200) - 100))
+        state = after
+        total += granted
+        if (state.score > highest) highest = state.score
+        expect(total).toBe(highest - start)
+        expect(state.debt).toBe(highest - state.score)
+      }
+    }
+  })
+})
+
+describe('an import', () => {
+  it('begins where the score stands, and grants differences once a day', async () => {
+    const member = await join(500)
+    await importAll()
+    expect(await grants(member)).toEqual([])
+    expect(await scoreOf(member)).toMatchObject({ score: 500n, debt: 0n, imported_on: today() })
+    member.score = 620
+    await importAll()
+    expect(await grants(member)).toEqual([])
+
+    nextDay()
+    const first = today()
+    await importAll()
+    member.score = 700
+    await importAll()
+    expect(await grants(member)).toEqual([[120n, `forum:${member.id}:${first}`]])
+    nextDay()
+    await importAll()
+    expect(await grants(member)).toEqual([
+      [120n, `forum:${member.id}:${first}`],
+      [80n, `forum:${member.id}:${today()}`],
+    ])
+    expect(await balanceOf(test.db, member.user_id)).toBe(200n)
+  })
+
+  it('never takes points back: a falling score is paid off by later gains', async () => {
+    const member = await join(100)
+    const balances: bigint[] = []
+    for (const score of [100, 150, 90, 140, 150, 155, 0, 155, 156]) {
+      member.score = score
+      await importAll()
+      balances.push(await balanceOf(test.db, member.user_id))
+      nextDay()
+    }
+    expect(balances).toEqual([0n, 50n, 50n, 50n, 50n, 55n, 55n, 55n, 56n])
+    expect((await grants(member)).every(([amount]) => (amount as bigint) > 0n)).toBe(true)
+  })
+
+  it('grants the past too when a setting says so', async () => {
+    await set('forum_points_for_past_score', 'on')
+    const [rich, negative] = [await join(300), await join(-20)]
+    await importAll()
+    await set('forum_points_for_past_score', 'off')
+    expect(await balanceOf(test.db, rich.user_id)).toBe(300n)
+    expect(await scoreOf(negative)).toMatchObject({ score: -20n, debt: 20n })
+    negative.score = 5
+    nextDay()
+    await importAll()
+    expect(await balanceOf(test.db, negative.user_id)).toBe(5n)
+  })
+
+  it('does nothing while the bridge is off, and catches up once it is on', async () => {
+    const member = await join(10)
+    await importAll()
+    await set('forum_points_bridge', 'off')
+    member.score = 35
+    nextDay()
+    const calls = forum.calls.length
+    await importAll()
+    expect(forum.calls.length).toBe(calls)
+    await set('forum_points_bridge', 'on')
+    await importAll()
+    expect(await balanceOf(test.db, member.user_id)).toBe(25n)
+  })
+
+  it('counts for nobody else when a name has changed hands', async () => {
+    const [old, heir] = [await join(10), await join(10_000)]
+    await importAll()
+    const found = forum.community.members
+    const name = found.get(old.id)!.username
+    found.get(old.id)!.username = 'renamed-lately'
+    found.get(heir.id)!.username = name
+    old.score = 17
+    nextDay()
+    await importAll()
+    expect(await balanceOf(test.db, old.user_id)).toBe(0n)
+    for (let count = 0; count < 100 && (await checkNextMember(test.deps)); count += 1);
+    test.clock.advance(3_600_000)
+    await importAll()
+    expect(await balanceOf(test.db, old.user_id)).toBe(7n)
+    expect(await balanceOf(test.db, heir.user_id)).toBe(0n)
+  })
+
+  it('waits for members who are barred, and for those without a score', async () => {
+    const [barred, unscored] = [await join(0), await join()]
+    await importAll()
+    await test.db.updateTable('users').set({ is_banned: true }).where('id', '=', barred.user_id).execute()
+    barred.score = 50
+    unscored.score = 50
+    nextDay()
+    await importAll()
+    expect(await balanceOf(test.db, barred.user_id)).toBe(0n)
+    expect(await scoreOf(unscored)).toMatchObject({ score: 50n })
+    await test.db.updateTable('users').set({ is_banned: false }).where('id', '=', barred.user_id).execute()
+    await importAll()
+    expect(await balanceOf(test.db, barred.user_id)).toBe(50n)
+  })
+
+  it('of a forum that does not answer is made up for when it does', async () => {
+    const member = await join(1)
+    await importAll()
+    member.score = 3
+    nextDay()
+    forum.fault = 'down'
+    await importAll()
+    forum.fault = undefined
+    expect(await balanceOf(test.db, member.user_id)).toBe(0n)
+    test.clock.advance(60_000)
+    await importAll()
+    expect(await balanceOf(test.db, member.user_id)).toBe(2n)
+  })
+
+  it('by many processes at once grants each day once, within the budget', async () => {
+    const members = []
+    for (let count = 0; count < 12; count += 1) members.push(await join(0))
+    test.clock.advance(60_001)
+    await importAll()
+    for (let day = 1; day <= 4; day += 1) {
+      for (const member of members) member.score = day * 10
+      nextDay()
+      const calls = forum.calls.length
+      await Promise.all(Array.from({ length: 8 }, () => keepInStepWithForum(test.deps, () => false)))
+      expect(forum.calls.length - calls).toBeLessThanOrEqual(30)
+      await importAll()
+    }
+    for (const member of members) {
+      expect(await balanceOf(test.db, member.user_id)).toBe(40n)
+      expect(await grants(member)).toHaveLength(4)
+    }
+  })
+})
+
+describe('a process that dies', () => {
+  it('before the ledger has heard leaves a decision that the next one carries out, once', async () => {
+    const member = await join(0)
+    await importAll()
+    member.score = 9
+    nextDay()
+    // As it stands in the moment between the decision and the grant.
+    await test.db
+      .updateTable('forum_scores')
+      .set({ score: 9n, imported_on: today(), pending_amount: 9n })
+      .where('user_id', '=', member.user_id)
+      .execute()
+    await Promise.all(Array.from({ length: 5 }, () => grantPending(test.deps)))
+    expect(await grants(member)).toEqual([[9n, `forum:${member.id}:${today()}`]])
+    expect(await scoreOf(member)).toMatchObject({ pending_amount: null })
+  })
+
+  it('after the ledger has heard, and before it is written down, grants nothing twice', async () => {
+    const member = await join(0)
+    await importAll()
+    member.score = 9
+    nextDay()
+    await importAll()
+    await test.db
+      .updateTable('forum_scores')
+      .set({ pending_amount: 9n })
+      .where('user_id', '=', member.user_id)
+      .execute()
+    await keepInStepWithForum(test.deps, () => false)
+    expect(await balanceOf(test.db, member.user_id)).toBe(9n)
+    expect(await scoreOf(member)).toMatchObject({ pending_amount: null })
+  })
+
+  it('with a member leaves that member to the others after an hour', async () => {
+    const member = await join(0)
+    await importAll()
+    member.score = 4
+    nextDay()
+    const held = new Date(test.clock.now().getTime() + 3_600_000)
+    await test.db
+      .updateTable('forum_members')
+      .set({ score_due_at: held })
+      .where('user_id', '=', member.user_id)
+      .execute()
+    await importAll()
+    expect(await balanceOf(test.db, member.user_id)).toBe(0n)
+    test.clock.advance(3_600_000)
+    await importAll()
+    expect(await balanceOf(test.db, member.user_id)).toBe(4n)
+  })
+
+  it('or a grant that the ledger refuses holds up nobody else', async () => {
+    await importAll()
+    const [full, fine] = [await join(0), await join(0)]
+    await importAll()
+    const most = 9_007_199_254_740_991n
+    for (const [member, pending_amount] of [
+      [full, most],
+      [fine, 5n],
+    ] as const)
+      await test.db
+        .updateTable('forum_scores')
+        .set({ pending_amount, imported_on: '2020-01-01' })
+        .where('user_id', '=', member.user_id)
+        .execute()
+    // The issuance account has already given something, so it cannot give all there is.
+    await expect(grantPending(test.deps)).rejects.toThrow('grants of the points bridge failed')
+    expect(await balanceOf(test.db, fine.user_id)).toBe(5n)
+    expect(await balanceOf(test.db, full.user_id)).toBe(0n)
+  })
+})
