@@ -17,6 +17,8 @@ const definitions = {
   order_expiry_minutes: z.coerce.number().int().min(1).max(10_080).default(30),
   /** Trust level needed to register an OAuth application. */
   apps_min_trust_level: z.coerce.number().int().min(0).max(4).default(0),
+  /** How long a key signs ID tokens before the next one takes over. */
+  signing_key_days: z.coerce.number().int().min(1).max(3_650).default(90),
   /** Trust level needed to apply for a payment application (interface.md: TL1). */
   payment_apps_min_trust_level: z.coerce.number().int().min(1).max(4).default(1),
   /** Administrators with a local account must have a second factor before they administer anything. */

@@ -4,10 +4,12 @@ import { sendDueMail } from './accounts/email.ts'
 import { keepInStepWithForum } from './accounts/forum/sweep.ts'
 import { answerRecoveryRequests } from './accounts/recovery.ts'
 import type { Deps } from './deps.ts'
+import { rotateDueSigningKeys } from './identity/key-rotation.ts'
 import { expireOrders } from './payment/orders.ts'
 
 const ORDERS_ROUND_MS = 15_000
 const FORUM_ROUND_MS = 15_000
+const KEYS_ROUND_MS = 60_000
 /** Somebody waits for the mail. */
 const MAIL_ROUND_MS = 5_000
 
@@ -25,6 +27,7 @@ export function startWorker(deps: Deps, log: FastifyBaseLogger): Worker {
       await sendDueMail(deps)
     }),
     repeat(FORUM_ROUND_MS, log, (isStopped) => keepInStepWithForum(deps, isStopped)),
+    repeat(KEYS_ROUND_MS, log, () => rotateDueSigningKeys(deps)),
   ]
   return {
     async stop() {

@@ -86,6 +86,21 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
   }
 }
 
+/** Another process over the database of this one: it shares nothing else but the clock. */
+export async function anotherProcess(test: TestApp): Promise<TestApp> {
+  const { config, secrets, clock } = test.deps
+  const db = openDatabase(config.DATABASE_URL!, { max: config.DATABASE_POOL_MAX, onIdleError: () => {} })
+  const signingKeys = openSigningKeys({ db, secrets, clock })
+  const deps = { config, db, clock, secrets, settings: openSettings(db), signingKeys }
+  const app = await buildApp(deps)
+  await app.ready()
+  const close = async () => {
+    await app.close()
+    await db.destroy()
+  }
+  return { ...test, app, deps, db, close }
+}
+
 /** An answer as a browser sees it. `form` reads the hidden fields of the page's form with this action. */
 export type Page = {
   status: number

@@ -150,7 +150,8 @@ export type SigningKeysTable = {
   kid: string
   alg: 'RS256' | 'ES256'
   public_jwk: JSONColumnType<Record<string, string>>
-  private_encrypted: Buffer
+  /** Null once the key is retired. */
+  private_encrypted: Nullable<Buffer>
   signs_from: Date
   published_until: Nullable<Date>
   created_at: CreatedAt

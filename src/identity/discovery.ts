@@ -13,7 +13,8 @@ const DISCOVERY_PATHS = [
   '/.well-known/oauth-authorization-server',
 ]
 const JWKS_PATH = '/oauth2/jwks'
-const CACHE_SECONDS = 300
+/** How long others may go on with the keys and addresses they have read. */
+export const JWKS_CACHE_SECONDS = 300
 
 /** What a client is configured with. */
 export function discoveryUrl({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): string {
@@ -81,7 +82,7 @@ function sendPublic(request: FastifyRequest, reply: FastifyReply, document: obje
   const body = JSON.stringify(document)
   const etag = `"${sha256(body).toString('base64url').slice(0, 22)}"`
   reply
-    .header('cache-control', `public, max-age=${CACHE_SECONDS}`)
+    .header('cache-control', `public, max-age=${JWKS_CACHE_SECONDS}`)
     .header('access-control-allow-origin', '*')
     .header('etag', etag)
   const known = (request.headers['if-none-match'] ?? '')

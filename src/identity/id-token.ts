@@ -7,7 +7,7 @@ import type { IssuedTokens } from './grants.ts'
 import type { SigningKey } from './keys.ts'
 import { publicSessionId } from './reauthentication.ts'
 
-const ID_TOKEN_SECONDS = 3_600
+export const ID_TOKEN_SECONDS = 3_600
 
 /** Signs the ID token that accompanies newly issued tokens. Bare `openid` tells no more than who signed in, and how. */
 export async function signIdToken(

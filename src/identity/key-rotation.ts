@@ -1,46 +1,128 @@
-/** How signing keys are made. */
+/**
+ * How signing keys come and go. A new key is published before it signs, so that whoever verifies has it by then;
+ * the one before it stays published until nothing that it signed can be valid, and then keeps its public half only.
+ */
 import { generateKeyPair as generate, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
 import { calculateJwkThumbprint } from 'jose'
 import { sql } from 'kysely'
-import { encryptionContext, type KeyStore, SIGNING_ALGORITHMS, type SigningAlgorithm } from './keys.ts'
+import type { Deps } from '../deps.ts'
+import { JWKS_CACHE_SECONDS } from './discovery.ts'
+import { ID_TOKEN_SECONDS } from './id-token.ts'
+import {
+  encryptionContext,
+  KEYS_FRESH_SECONDS,
+  type KeyStore,
+  SIGNING_ALGORITHMS,
+  type SigningAlgorithm,
+} from './keys.ts'
 
 const RSA_BITS = 2048
+const DAY_MS = 86_400_000
+/** How far the clocks of two machines may differ, and how long a request may take from its key to its signature. */
+const SKEW_SECONDS = 300
+/** From a key's first publication to its first signature: every cache of the old set has ended by then. */
+const PUBLISHED_AHEAD_SECONDS = JWKS_CACHE_SECONDS + KEYS_FRESH_SECONDS + SKEW_SECONDS
+/** From the successor's first signature to the end of everything that this key signed. */
+const OUTLIVES_SECONDS = ID_TOKEN_SECONDS + SKEW_SECONDS
 /** Any constant of ours: it keeps two processes from making the same key twice. */
 const KEY_CREATION_LOCK = 7_305_128_842
 
 const generateKeyPair = promisify(generate)
 
 /** Makes the first key of each algorithm where there is none. Safe when several processes start at once. */
-export async function ensureSigningKeys({ db, secrets, clock }: KeyStore): Promise<void> {
+export async function ensureSigningKeys(store: KeyStore): Promise<void> {
   for (const alg of SIGNING_ALGORITHMS) {
-    const existing = await db
-      .selectFrom('signing_keys')
-      .where('alg', '=', alg)
-      .select('id')
-      .limit(1)
-      .executeTakeFirst()
-    if (existing !== undefined) continue
-    const { publicKey, privateKey } = await makePair(alg)
-    const jwk = publicKey.export({ format: 'jwk' }) as Record<string, string>
-    const kid = await calculateJwkThumbprint(jwk)
-    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
-    const private_encrypted = secrets.encrypt(encryptionContext(kid), pem)
-    const public_jwk = JSON.stringify({ kid, alg, use: 'sig', ...jwk })
-    await db.transaction().execute(async (tx) => {
-      await sql`select pg_advisory_xact_lock(${KEY_CREATION_LOCK})`.execute(tx)
-      const made = await tx.selectFrom('signing_keys').where('alg', '=', alg).select('id').execute()
-      if (made.length > 0) return
-      await tx
-        .insertInto('signing_keys')
-        .values({ kid, alg, public_jwk, private_encrypted, signs_from: clock() })
-        .execute()
-    })
+    const newest = await findNewest(store, alg)
+    if (newest === undefined) await addKey(store, alg, { after: undefined, signs_from: store.clock() })
   }
+}
+
+/** The worker's round: makes the keys that are due by the setting, and forgets private halves of no more use. */
+export async function rotateDueSigningKeys(deps: KeyStore & Pick<Deps, 'settings'>): Promise<void> {
+  const { signing_key_days } = await deps.settings.read()
+  const now = deps.clock()
+  for (const alg of SIGNING_ALGORITHMS) {
+    const newest = await findNewest(deps, alg)
+    if (newest === undefined) continue
+    const signs_from = new Date(newest.signs_from.getTime() + signing_key_days * DAY_MS)
+    const isDue = now >= later(signs_from, -PUBLISHED_AHEAD_SECONDS)
+    if (isDue) await addKey(deps, alg, { after: newest.kid, signs_from })
+  }
+  await deps.db
+    .updateTable('signing_keys')
+    .set({ private_encrypted: null })
+    .where('published_until', '<=', now)
+    .where('private_encrypted', 'is not', null)
+    .execute()
+}
+
+export type NextKey = { alg: SigningAlgorithm; kid: string; signs_from: Date }
+
+/** Begins a rotation now, whatever the schedule says. A key that waits for its time already is left to it. */
+export async function rotateSigningKeys(store: KeyStore): Promise<NextKey[]> {
+  const next: NextKey[] = []
+  for (const alg of SIGNING_ALGORITHMS) {
+    const newest = await findNewest(store, alg)
+    const isWaiting = newest !== undefined && newest.signs_from > store.clock()
+    if (!isWaiting) await addKey(store, alg, { after: newest?.kid, signs_from: store.clock() })
+    const { kid, signs_from } = (await findNewest(store, alg))!
+    next.push({ alg, kid, signs_from })
+  }
+  return next
+}
+
+function findNewest({ db }: Pick<KeyStore, 'db'>, alg: SigningAlgorithm) {
+  return db
+    .selectFrom('signing_keys')
+    .where('alg', '=', alg)
+    .where('published_until', 'is', null)
+    .select(['kid', 'signs_from'])
+    .executeTakeFirst()
+}
+
+/**
+ * Adds a key that signs from then on, but not before it has been published for long enough. Does nothing when
+ * `after` is the newest key no more: another process was faster.
+ */
+async function addKey(
+  { db, secrets, clock }: KeyStore,
+  alg: SigningAlgorithm,
+  { after, signs_from: wanted }: { after: string | undefined; signs_from: Date },
+): Promise<void> {
+  const { publicKey, privateKey } = await makePair(alg)
+  const jwk = publicKey.export({ format: 'jwk' }) as Record<string, string>
+  const kid = await calculateJwkThumbprint(jwk)
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
+  const private_encrypted = secrets.encrypt(encryptionContext(kid), pem)
+  const public_jwk = JSON.stringify({ kid, alg, use: 'sig', ...jwk })
+
+  await db.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(${KEY_CREATION_LOCK})`.execute(tx)
+    const newest = await findNewest({ db: tx }, alg)
+    if (newest?.kid !== after) return
+    // A first key signs at once: there is no other, and nobody has fetched a set without it.
+    const earliest = after === undefined ? clock() : later(clock(), PUBLISHED_AHEAD_SECONDS)
+    const signs_from = wanted > earliest ? wanted : earliest
+    await tx
+      .updateTable('signing_keys')
+      .set({ published_until: later(signs_from, OUTLIVES_SECONDS) })
+      .where('alg', '=', alg)
+      .where('published_until', 'is', null)
+      .execute()
+    await tx
+      .insertInto('signing_keys')
+      .values({ kid, alg, public_jwk, private_encrypted, signs_from })
+      .execute()
+  })
 }
 
 /** Off the event loop: an RSA key takes a good fraction of a second. */
 function makePair(alg: SigningAlgorithm): Promise<{ publicKey: KeyObject; privateKey: KeyObject }> {
   if (alg === 'ES256') return generateKeyPair('ec', { namedCurve: 'P-256' })
   return generateKeyPair('rsa', { modulusLength: RSA_BITS })
+}
+
+function later(moment: Date, seconds: number): Date {
+  return new Date(moment.getTime() + seconds * 1000)
 }

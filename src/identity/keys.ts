@@ -74,8 +74,10 @@ export const encryptionContext = (kid: string) => `signing_keys ${kid}`
 async function loadKeys({ db, secrets }: KeyStore, now: Date): Promise<LoadedKeys> {
   const rows = await db
     .selectFrom('signing_keys')
+    .where('private_encrypted', 'is not', null)
     .where((eb) => eb.or([eb('published_until', 'is', null), eb('published_until', '>', now)]))
-    .select(['kid', 'alg', 'public_jwk', 'private_encrypted', 'signs_from'])
+    .select(['kid', 'alg', 'public_jwk', 'signs_from'])
+    .select((eb) => eb.ref('private_encrypted').$notNull().as('private_encrypted'))
     .orderBy('signs_from', 'desc')
     .orderBy('id', 'desc')
     .execute()

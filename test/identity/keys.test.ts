@@ -1,0 +1,177 @@
+/** Signing keys over their whole life, as those who verify see them: several processes, and caches in between. */
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import {
+  ensureSigningKeys,
+  rotateDueSigningKeys,
+  rotateSigningKeys,
+} from '../../src/identity/key-rotation.ts'
+import { makePerson } from '../cast.ts'
+import { anotherProcess, startTestApp, type TestApp } from '../harness.ts'
+import { getJson, makeParty, obtainTokens, type Party, refresh } from './relying-party.ts'
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const DAY = 1_440 * MINUTE
+const MAX_AGE = 300 * SECOND
+
+let test: TestApp
+let other: TestApp
+
+beforeEach(async () => {
+  test = await startTestApp()
+  other = await anotherProcess(test)
+})
+afterEach(async () => {
+  await other.close()
+  await test.close()
+})
+
+const currentOf = async (process: TestApp, alg?: 'RS256' | 'ES256') =>
+  (await process.deps.signingKeys.current(alg)).kid
+const keySet = async (process: TestApp) =>
+  (await getJson(process, '/oauth2/jwks')).body as unknown as JSONWebKeySet
+const kidsOf = async (process: TestApp) => (await keySet(process)).keys.map((key) => key.kid)
+
+function verified(id_token: string, keys: JSONWebKeySet) {
+  return jwtVerify(id_token, createLocalJWKSet(keys), { currentDate: test.clock.now() })
+}
+
+/** Somebody who holds a refresh token and uses it at one process, then at the other. */
+async function makeMember(): Promise<{ party: Party; renew(at: TestApp): Promise<string> }> {
+  const party = await makeParty(test)
+  const person = await makePerson(test)
+  let { refresh_token } = await obtainTokens(test, await person.signIn(), party)
+  return {
+    party,
+    async renew(at) {
+      const { status, body } = await refresh(at, party, refresh_token)
+      expect(status).toBe(200)
+      refresh_token = body.refresh_token as string
+      return body.id_token as string
+    },
+  }
+}
+
+it('both algorithms sign from the start, and several starts at once make one key of each', async () => {
+  await test.db.deleteFrom('signing_keys').execute()
+  await Promise.all([test, other, test, other].map((process) => ensureSigningKeys(process.deps)))
+  expect(await kidsOf(test)).toHaveLength(2)
+  for (const alg of ['RS256', 'ES256'] as const)
+    expect(await currentOf(test, alg)).toBe(await currentOf(other, alg))
+  expect(await currentOf(test)).toBe(await currentOf(test, 'RS256'))
+})
+
+it('a key lives: published, signing, published still, and then only found', async () => {
+  const first = await currentOf(test)
+  const rotateEverywhere = () => Promise.all([test, other].map(({ deps }) => rotateDueSigningKeys(deps)))
+  test.clock.advance(89 * DAY)
+  await rotateEverywhere()
+  expect(await kidsOf(test)).toEqual(await kidsOf(other))
+  expect(await kidsOf(test)).toHaveLength(2)
+
+  test.clock.advance(DAY - 15 * MINUTE)
+  const member = await makeMember()
+  let fetched = { keys: await keySet(other), at: test.clock.now().getTime() }
+  let lastOfFirst = ''
+  let published: number | undefined
+  for (let step = 0; (await currentOf(test)) === first; step += 1) {
+    expect(step).toBeLessThan(60)
+    await rotateEverywhere()
+    if ((await kidsOf(test)).length > 2) published ??= test.clock.now().getTime()
+    // A verifier that asks for the keys no more often than it must, and members served by both processes.
+    const now = test.clock.now().getTime()
+    if (now - fetched.at >= MAX_AGE) fetched = { keys: await keySet(other), at: now }
+    lastOfFirst = await member.renew(step % 2 === 0 ? test : other)
+    await verified(lastOfFirst, fetched.keys)
+    test.clock.advance(20 * SECOND)
+  }
+  expect(test.clock.now().getTime() - published!).toBeGreaterThanOrEqual(MAX_AGE + MINUTE)
+  const second = await currentOf(other)
+  expect(second).not.toBe(first)
+  expect(decodeProtectedHeader(lastOfFirst).kid).toBe(first)
+  const firstOfSecond = await member.renew(other)
+  expect(decodeProtectedHeader(firstOfSecond).kid).toBe(second)
+  await verified(firstOfSecond, fetched.keys)
+
+  // To its last second the last token of the first key verifies with a set that was fetched just then.
+  test.clock.advance(3_579 * SECOND)
+  await rotateEverywhere()
+  await verified(lastOfFirst, await keySet(other))
+  test.clock.advance(10 * MINUTE)
+  await rotateEverywhere()
+  for (const process of [test, other]) {
+    expect(await kidsOf(process)).not.toContain(first)
+    expect(await kidsOf(process)).toContain(second)
+    expect(await process.deps.signingKeys.find(first)).toMatchObject({ kid: first, alg: 'RS256' })
+  }
+  const retired = await test.db
+    .selectFrom('signing_keys')
+    .where('kid', '=', first)
+    .select('private_encrypted')
+    .executeTakeFirst()
+  expect(retired).toEqual({ private_encrypted: null })
+})
+
+it('every token issued while a rotation begins verifies with the set fetched before it and the one after', async () => {
+  const members = await Promise.all(Array.from({ length: 6 }, makeMember))
+  const before = await keySet(test)
+  const tokens: string[] = []
+  const renewals = members.map(async ({ renew }, i) => {
+    for (let round = 0; round < 8; round += 1) tokens.push(await renew((i + round) % 2 ? test : other))
+  })
+  await Promise.all([...renewals, rotateSigningKeys(test.deps), rotateSigningKeys(other.deps)])
+  test.clock.advance(MINUTE)
+  const after = await keySet(other)
+  expect(after.keys.length).toBe(4)
+  expect(tokens).toHaveLength(48)
+  for (const id_token of tokens) {
+    await verified(id_token, before)
+    await verified(id_token, after)
+  }
+
+  // And while it ends: half of the processes' requests come just before the new key's time, half just after.
+  test.clock.advance(9 * MINUTE + 59 * SECOND)
+  const kids = new Set<string>()
+  for (const step of [0, SECOND]) {
+    test.clock.advance(step)
+    const issued = await Promise.all(members.map(({ renew }, i) => renew(i % 2 ? test : other)))
+    for (const id_token of issued) {
+      kids.add(decodeProtectedHeader(id_token).kid!)
+      await verified(id_token, after)
+    }
+  }
+  expect(kids.size).toBe(2)
+})
+
+it('a rotation begun twice is one, and one that waits is left to its time', async () => {
+  const [once, again] = await Promise.all([rotateSigningKeys(test.deps), rotateSigningKeys(other.deps)])
+  expect(again).toEqual(once)
+  expect(await rotateSigningKeys(test.deps)).toEqual(once)
+  const rows = await test.db.selectFrom('signing_keys').selectAll().execute()
+  expect(rows).toHaveLength(4)
+  expect(rows.filter((row) => row.published_until === null)).toHaveLength(2)
+})
+
+it('a key that another process has made is found at once, and a name that is none of ours is not', async () => {
+  await currentOf(other)
+  const [next] = await rotateSigningKeys(test.deps)
+  expect(await other.deps.signingKeys.find(next!.kid)).toMatchObject({ kid: next!.kid, alg: 'RS256' })
+  expect(await other.deps.signingKeys.find('A'.repeat(43))).toBeUndefined()
+  expect(await other.deps.signingKeys.find("' or true --")).toBeUndefined()
+})
+
+it('is rotated by command, without a restart', async () => {
+  const before = await currentOf(test)
+  const script = join(import.meta.dirname, '../../src/identity/rotate-keys.ts')
+  const { DATABASE_URL, APP_SECRET } = test.deps.config
+  const { stdout } = await promisify(execFile)(process.execPath, [script], {
+    env: { ...process.env, DATABASE_URL, APP_SECRET },
+  })
+  expect(stdout).toMatch(/^RS256 {2}[\w-]{43} signs from .*Z\nES256 {2}[\w-]{43} signs from .*Z\n$/)
+  expect(stdout).not.toContain(before)
+  expect(await test.db.selectFrom('signing_keys').select('id').execute()).toHaveLength(4)
+})
