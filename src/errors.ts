@@ -45,6 +45,14 @@ export type PaymentCode =
   | 'payment_not_found'
   | 'application_unusable'
   | 'application_not_found'
+  | 'unknown_application'
+  | 'insufficient_points'
+  | 'below_minimum'
+  | 'above_maximum'
+  | 'transfer_to_self'
+  | 'daily_limit_reached'
+  | 'recipient_mismatch'
+  | 'transfers_disabled'
 
 export type ErrorCode = PageCode | OAuthCode | PaymentCode
 

@@ -10,9 +10,34 @@ const rate = z
   .string()
   .regex(/^(0(\.\d{1,6})?|1(\.0{1,6})?)$/, 'must be a decimal between 0 and 1 with at most 6 places')
 
+/** Whole points as text, exact beyond 2^53; Postgres computes with them. */
+const points = z.string().regex(/^\d{1,16}$/, 'must be a whole number of points')
+
+/** One setting for each trust level: `name_tl0` to `name_tl4`. */
+function byTrustLevel<const Name extends string>(
+  name: Name,
+  schema: z.ZodType<string>,
+  defaults: readonly [string, string, string, string, string],
+) {
+  const entries = defaults.map((value, level) => [`${name}_tl${level}`, schema.default(value)])
+  return Object.fromEntries(entries) as Record<
+    `${Name}_tl${0 | 1 | 2 | 3 | 4}`,
+    z.ZodDefault<z.ZodType<string>>
+  >
+}
+
 const definitions = {
   /** Share of a payment that the platform keeps, unless the application has a rate of its own. */
   points_payment_fee_rate: rate.default('0.05'),
+  /** Whether applications may transfer points at all. */
+  points_transfers: z.enum(['on', 'off']).default('on'),
+  /** Share of a transfer that its sender pays on top, by the sender's trust level. */
+  ...byTrustLevel('points_transfer_fee_rate', rate, ['0.10', '0.05', '0.03', '0.01', '0.005']),
+  /** Least and most points of one transfer. */
+  ...byTrustLevel('points_transfer_min_amount', points, ['1', '1', '1', '1', '1']),
+  ...byTrustLevel('points_transfer_max_amount', points, ['1000', '5000', '20000', '50000', '100000']),
+  /** Most points a sender may transfer in a day (Asia/Shanghai); empty means no limit. */
+  ...byTrustLevel('points_transfer_daily_limit', z.union([points, z.literal('')]), ['', '', '', '', '']),
   /** How long an unpaid order can be paid. */
   order_expiry_minutes: z.coerce.number().int().min(1).max(10_080).default(30),
   /** Trust level needed to register an OAuth application. */

@@ -2,6 +2,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { sendDueMail } from './accounts/email.ts'
 import { keepInStepWithForum } from './accounts/forum/sweep.ts'
+import { forgetWhatIsOver } from './accounts/housekeeping.ts'
 import { answerRecoveryRequests } from './accounts/recovery.ts'
 import type { Deps } from './deps.ts'
 import { rotateDueSigningKeys } from './identity/key-rotation.ts'
@@ -12,6 +13,7 @@ const FORUM_ROUND_MS = 15_000
 const KEYS_ROUND_MS = 60_000
 /** Somebody waits for the mail. */
 const MAIL_ROUND_MS = 5_000
+const HOUSEKEEPING_ROUND_MS = 3_600_000
 
 export type Worker = {
   /** Resolves once the rounds in progress have ended. */
@@ -26,6 +28,7 @@ export function startWorker(deps: Deps, log: FastifyBaseLogger): Worker {
       await answerRecoveryRequests(deps)
       await sendDueMail(deps)
     }),
+    repeat(HOUSEKEEPING_ROUND_MS, log, () => forgetWhatIsOver(deps)),
     repeat(FORUM_ROUND_MS, log, (isStopped) => keepInStepWithForum(deps, isStopped)),
     repeat(KEYS_ROUND_MS, log, () => rotateDueSigningKeys(deps)),
   ]

@@ -21,6 +21,7 @@ export type Merchant = PaymentAppCredentials & {
   /** Sends a signed request to the HMAC API. */
   process(fields: Record<string, string>): Promise<Answer>
   query(fields: Record<string, string>): Promise<Answer>
+  transfer(fields: Record<string, string>): Promise<Answer>
   /** Follows a callback as a browser would, and answers what the merchant made of it. */
   receive(location: string): Promise<{ isGenuine: boolean; fields: Record<string, string> }>
   close(): Promise<void>
@@ -87,6 +88,7 @@ export async function makeMerchant(test: TestApp, { approved = true } = {}): Pro
     callbackUrl,
     process: (fields) => post(test, `/payment/pay/${credentials.payment_id}/process`, signed(fields)),
     query: (fields) => post(test, `/payment/query/${credentials.payment_id}`, signed(fields)),
+    transfer: (fields) => post(test, `/payment/transfer/${credentials.payment_id}`, signed(fields)),
     receive: async (location) =>
       (await fetch(location)).json() as Promise<{ isGenuine: boolean; fields: Record<string, string> }>,
     close: () => new Promise((resolve) => server.close(() => resolve())),

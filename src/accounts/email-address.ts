@@ -17,7 +17,7 @@ import type { User } from './users.ts'
 
 const PAGE = '/account/email'
 const CONFIRM = '/account/email/confirm'
-const LINK_MINUTES = 120
+const LINK_MINUTES = 60
 /** Requests of one member in the throttle's window: each sends a mail to wherever they say. */
 const REQUESTS_MAX = 5
 

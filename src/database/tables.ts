@@ -45,6 +45,8 @@ export type SessionsTable = {
   agent: string
   created_at: CreatedAt
   expires_at: Date
+  /** To within minutes; null until the first use after that long. */
+  last_seen_at: Nullable<Date>
 }
 
 export type SignInAttemptsTable = {
@@ -75,6 +77,13 @@ export type OauthAppsTable = {
   redirect_uris: string[]
   allow_groups: string[]
   deny_groups: string[]
+  homepage: Nullable<string>
+  logo_url: Nullable<string>
+  suspended_at: Nullable<Date>
+  suspended_by: Nullable<bigint>
+  suspended_reason: Nullable<string>
+  reviewed_at: Nullable<Date>
+  reviewed_by: Nullable<bigint>
   created_at: Generated<Date>
 }
 
@@ -382,6 +391,28 @@ export type OutgoingMailsTable = {
   created_at: CreatedAt
 }
 
+/** Written by the database function post_transfer, and by an administrator's reversal. */
+export type TransfersTable = {
+  id: Identity
+  app_id: bigint
+  book: Generated<Book>
+  order_id: string
+  transaction_id: string
+  status: Generated<'completed' | 'reversed'>
+  /** Whole points that the recipient received; the fee came on top. */
+  amount: bigint
+  fee: bigint
+  from_user_id: bigint
+  from_username: string
+  to_user_id: bigint
+  to_username: string
+  paid_at: Date
+  journal_id: bigint
+  reversal_journal_id: Nullable<bigint>
+  created_at: CreatedAt
+  updated_at: Generated<Date>
+}
+
 export type SchemaMigrationsTable = { name: string; checksum: string; applied_at: CreatedAt }
 
 export type Tables = {
@@ -412,6 +443,7 @@ export type Tables = {
   recovery_requests: RecoveryRequestsTable
   outgoing_mails: OutgoingMailsTable
   orders: OrdersTable
+  transfers: TransfersTable
   forum_nonces: ForumNoncesTable
   forum_members: ForumMembersTable
   forum_groups: ForumGroupsTable

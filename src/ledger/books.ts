@@ -56,11 +56,24 @@ const invariants: Record<string, string> = {
     select count(*) as checked, count(*) filter (where o.id is null) as broken
     from journal j left join orders o on o.journal_id = j.id and o.paid_at is not null
     where j.kind = 'payment'`,
-  'every transfer has its journal, and a reversed one its reversal': `
-    select count(*) as checked, count(*) filter (where j.id is null or (t.status = 'reversed' and r.id is null)) as broken
+  'every transfer has its journal, with the right amounts': `
+    select count(*) as checked, count(*) filter (where j.id is null or sender.total is distinct from -(t.amount + t.fee)
+        or recipient.total is distinct from t.amount or fees.total is distinct from t.fee) as broken
     from transfers t
-    left join journal j on j.id = t.journal_id and j.kind = 'transfer' and j.reference = t.transaction_id
-    left join journal r on r.id = t.reversal_journal_id and r.kind = 'reversal'`,
+    left join journal j on j.id = t.journal_id and j.kind = 'transfer' and j.reference = t.transaction_id and j.book = t.book
+    cross join lateral (select coalesce(sum(e.amount), 0) as total from entries e join ledger_accounts a on a.id = e.account_id
+      where e.journal_id = j.id and a.user_id = t.from_user_id) as sender
+    cross join lateral (select coalesce(sum(e.amount), 0) as total from entries e join ledger_accounts a on a.id = e.account_id
+      where e.journal_id = j.id and a.user_id = t.to_user_id) as recipient
+    cross join lateral (select coalesce(sum(e.amount), 0) as total from entries e join ledger_accounts a on a.id = e.account_id
+      where e.journal_id = j.id and a.kind = 'fee') as fees`,
+  'every reversed transfer has its reversal, and no other has one': `
+    select count(*) as checked, count(*) filter (where (t.status = 'reversed') <> (r.id is not null)) as broken
+    from transfers t left join journal r on r.kind = 'reversal' and r.reference = t.transaction_id and r.id = t.reversal_journal_id`,
+  'every transfer journal belongs to one transfer': `
+    select count(*) as checked, count(*) filter (where t.id is null) as broken
+    from journal j left join transfers t on t.journal_id = j.id
+    where j.kind = 'transfer'`,
 }
 
 /** Checks every invariant in one repeatable snapshot. */

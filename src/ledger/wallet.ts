@@ -22,9 +22,13 @@ export type StatementLine = {
   reason: string | null
   amount: bigint
   posted_at: Date
-  /** For payments: what was bought, and from or by whom. */
+  /** For payments: what was bought. */
   description: string | null
+  /** The application a payment or transfer went through. */
   app_name: string | null
+  /** For transfers: the two members, as they were called then. */
+  from_username: string | null
+  to_username: string | null
 }
 
 /** The newest movements of a member's live wallet, newest first. */
@@ -34,7 +38,10 @@ export async function statementOf(db: Db, user_id: bigint, limit: number): Promi
     .innerJoin('entries', 'entries.account_id', 'account.id')
     .innerJoin('journal', 'journal.id', 'entries.journal_id')
     .leftJoin('orders', 'orders.journal_id', 'journal.id')
-    .leftJoin('payment_apps', 'payment_apps.id', 'orders.app_id')
+    .leftJoin('transfers', 'transfers.journal_id', 'journal.id')
+    .leftJoin('payment_apps', (join) =>
+      join.on((eb) => eb('payment_apps.id', '=', eb.fn.coalesce('orders.app_id', 'transfers.app_id'))),
+    )
     .where('account.user_id', '=', user_id)
     .where('account.book', '=', 'live')
     .orderBy('entries.id', 'desc')
@@ -48,6 +55,8 @@ export async function statementOf(db: Db, user_id: bigint, limit: number): Promi
       'journal.posted_at',
       'orders.description',
       'payment_apps.name as app_name',
+      'transfers.from_username',
+      'transfers.to_username',
     ])
     .execute()
 }

@@ -1,4 +1,4 @@
-/** The HMAC API: initiate a payment, query one. Form bodies, JSON and multipart; no cookies, no redirects, always JSON. */
+/** The HMAC API: initiate a payment, query one, transfer. Form bodies, JSON and multipart; no cookies, no redirects, always JSON. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
@@ -6,6 +6,7 @@ import { parseMultipart } from '../../web/parameters.ts'
 import { type ApiApp, findApiApp } from '../applications.ts'
 import { sendPaymentError } from '../errors.ts'
 import { createOrder, findOrder, isExpired, type Order, statusWord, TRANSACTION_ID } from '../orders.ts'
+import { makePostTransfer } from '../transfers.ts'
 import { isoSeconds, type SignedParameters, verifySignature } from './signature.ts'
 
 const PAYMENT_ID = /^pay_[a-z0-9]{20}$/
@@ -15,7 +16,7 @@ const ORDER_ID = /^[!-%'-~]{1,128}$/
 const DESCRIPTION_LENGTH_MAX = 255
 const DRIFT_SECONDS_MAX = 300
 
-/** POST /payment/pay/:payment_id/process and /payment/query/:payment_id. */
+/** POST /payment/pay/:payment_id/process, /payment/query/:payment_id and /payment/transfer/:payment_id. */
 export async function hmacRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
   app.setErrorHandler((error, request, reply) => sendPaymentError(error, request, reply))
   app.addContentTypeParser(
@@ -53,6 +54,66 @@ export async function hmacRoutes(app: FastifyInstance, deps: Deps): Promise<void
     if (api.status !== 'approved' && api.status !== 'suspended') throw unusable()
     return describe(await queriedOrder(deps, api, parameters), deps.clock())
   })
+
+  transferRoute(app, deps)
+}
+
+function transferRoute(app: FastifyInstance, deps: Deps): void {
+  const postTransfer = makePostTransfer(deps)
+
+  app.post<{ Params: { payment_id: string } }>('/payment/transfer/:payment_id', async (request) => {
+    const { api, parameters } = await authenticate(request, deps).catch(asTransferFailure)
+    if (api.status !== 'approved') throw unusable()
+    const [to_user_id, to_username, order_id] = required(parameters, [
+      'to_user_id',
+      'to_username',
+      'order_id',
+    ])
+    const transfer = await postTransfer({
+      app_id: api.id,
+      to_user_id: validUserId(to_user_id),
+      to_username,
+      amount: validAmount(transferAmount(parameters)),
+      order_id: validOrderId(order_id),
+    })
+    return {
+      success: true,
+      transaction_id: transfer.transaction_id,
+      order_id: transfer.order_id,
+      status: transfer.status,
+      amount: Number(transfer.amount),
+      fee: Number(transfer.fee),
+      total_deduction: Number(transfer.amount + transfer.fee),
+      from_user_id: Number(transfer.from_user_id),
+      from_username: transfer.from_username,
+      to_user_id: Number(transfer.to_user_id),
+      to_username: transfer.to_username,
+      paid_at: isoSeconds(transfer.paid_at),
+    }
+  })
+}
+
+/** Transfers fail with 400 or 401 only, so an unknown Payment ID is told like an unusable one (decisions.md 5.6). */
+function asTransferFailure(error: unknown): never {
+  if (error instanceof AppError && error.code === 'application_not_found') {
+    throw new AppError('unknown_application', error.message)
+  }
+  throw error
+}
+
+/** Some clients call the amount of a transfer `points`. One of the two, never both. */
+function transferAmount(parameters: SignedParameters): string {
+  const { amount = '', points = '' } = parameters
+  if (amount !== '' && points !== '')
+    throw new AppError('parameter_invalid', 'Invalid amount: given twice, as amount and as points')
+  if (amount === '' && points === '') throw new AppError('parameter_missing', 'Missing parameter: amount')
+  return amount || points
+}
+
+function validUserId(text: string): bigint {
+  if (!/^[1-9][0-9]{0,17}$/.test(text))
+    throw new AppError('parameter_invalid', 'Invalid to_user_id: a decimal number')
+  return BigInt(text)
 }
 
 /** Finds the application and checks its signature, then the optional timestamp. In this order: decisions.md 5.6. */

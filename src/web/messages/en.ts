@@ -247,11 +247,11 @@ export const en = {
       passwordSet: {
         title: 'Your password is set',
         text: () =>
-          'You were signed out everywhere. Sign in with the new password; a second factor is still asked for.',
+          'You were signed out everywhere. Sign in with the new password; a second factor, if you have one, is still asked for.',
         action: 'Sign in',
       },
       deadRecoveryLink: {
-        title: 'This link works no more',
+        title: 'This link no longer works',
         text: () => 'It was used already, has expired, or is not complete. Ask for a new one.',
         action: 'Ask for a new link',
       },
@@ -267,7 +267,7 @@ export const en = {
         action: 'Back to the wallet',
       },
       deadAddressLink: {
-        title: 'This link works no more',
+        title: 'This link no longer works',
         text: () =>
           'It was used already, has expired, was replaced by a newer one, or belongs to another account.',
         action: 'Back to the wallet',
@@ -276,7 +276,7 @@ export const en = {
     mails: {
       greeting: (name: string) => `Hello @${name},`,
       footer: (site: string) =>
-        `--\nTessera, ${site}\nThis mail was sent by a machine that reads no answers.`,
+        `-- \nTessera, ${site}\nThis mail was sent by a machine that reads no answers.`,
       recovery: (minutes: number) => ({
         subject: 'A new password for your account',
         text: `Somebody, hopefully you, has asked for a new password. Open this link to set one. It works once, for ${minutes} minutes. If it was not you, do nothing: your password stays what it is.`,
@@ -339,7 +339,7 @@ export const en = {
       lost: 'I cannot get at the app',
       recoveryCode: 'Recovery code',
       recoveryHint: 'One of the ten codes you stored when you set up the second factor. Each works once.',
-      useRecoveryCode: 'Sign in with the recovery code',
+      useRecoveryCode: 'Use the recovery code',
       startOver: 'Start over',
       wrongCode: 'This code is wrong, or was used already. Wait for the next one.',
       wrongRecoveryCode: 'This recovery code is wrong, or was used already.',

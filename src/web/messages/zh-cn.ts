@@ -262,7 +262,7 @@ export const zhCN: Messages = {
     },
     mails: {
       greeting: (name) => `@${name}，你好：`,
-      footer: (site) => `--\nTessera，${site}\n此邮件由系统自动发送，请勿回复。`,
+      footer: (site) => `-- \nTessera，${site}\n此邮件由系统自动发送，请勿回复。`,
       recovery: (minutes) => ({
         subject: '设置新密码',
         text: `有人（希望是你本人）申请为你的账号设置新密码。请打开以下链接进行设置，链接 ${minutes} 分钟内有效，且只能使用一次。如果不是你本人操作，请忽略此邮件，密码不会改变。`,

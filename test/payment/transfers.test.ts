@@ -1,0 +1,387 @@
+/** Transfers: one charge per order_id, bounds and fees by trust level, every refusal leaving every wallet alone. */
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { grantPoints } from '../../src/ledger/post.ts'
+import { balanceOf } from '../../src/ledger/wallet.ts'
+import { makePostTransfer } from '../../src/payment/transfers.ts'
+import { openSettings } from '../../src/settings.ts'
+import { expectSoundBooks } from '../books.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { startTestApp, type TestApp } from '../harness.ts'
+import { type Answer, type Merchant, makeMerchant, merchantSign, post } from '../merchant.ts'
+
+let test: TestApp
+let merchant: Merchant
+let alice: Person
+let count = 0
+
+beforeAll(async () => {
+  test = await startTestApp()
+  merchant = await makeMerchant(test)
+  alice = await makePerson(test)
+  await give(merchant.owner, 1_000_000n)
+})
+afterAll(async () => {
+  await merchant.close()
+  await test.close()
+})
+afterEach(() => expectSoundBooks(test.db))
+
+const give = (person: Person, amount: bigint) =>
+  grantPoints(test.db, {
+    user_id: person.id,
+    amount,
+    reference: `give:${++count}`,
+    reason: 'test',
+    actor_id: null,
+    now: test.clock.now(),
+  })
+const balance = (person: Person) => balanceOf(test.db, person.id)
+const fields = (over: Record<string, string> = {}) => ({
+  to_user_id: String(alice.id),
+  to_username: alice.username,
+  amount: '100',
+  order_id: `transfer-${++count}`,
+  ...over,
+})
+/** ceil(amount × rate) in whole numbers, the rate as a fraction: not the function under test. */
+const ceilFee = (amount: bigint, [numerator, denominator]: readonly [bigint, bigint]) =>
+  (amount * numerator + denominator - 1n) / denominator
+
+async function expectRefusal(
+  answer: Answer,
+  status: number,
+  code: number,
+  text: string | RegExp,
+  data: unknown = null,
+) {
+  expect(answer.status).toBe(status)
+  expect(answer.body).toEqual({
+    success: false,
+    error: text instanceof RegExp ? expect.stringMatching(text) : text,
+    message: answer.body.error,
+    errors: [{ code, detail: answer.body.error }],
+    data,
+  })
+}
+
+/** Runs a request that must be refused, and asserts that neither side's wallet moved. */
+async function expectNothingMoved(request: () => Promise<void>) {
+  const before = [await balance(merchant.owner), await balance(alice)]
+  const rows = async () => (await test.db.selectFrom('journal').select('id').execute()).length
+  const journals = await rows()
+  await request()
+  expect([await balance(merchant.owner), await balance(alice)]).toEqual(before)
+  expect(await rows()).toBe(journals)
+}
+
+describe('a transfer', () => {
+  it('moves amount and fee at once and answers the eleven fields', async () => {
+    const request = fields()
+    const [sender, recipient] = [await balance(merchant.owner), await balance(alice)]
+    const answer = await merchant.transfer(request)
+    expect(answer).toEqual({
+      status: 200,
+      body: {
+        success: true,
+        transaction_id: expect.stringMatching(/^txn_[a-z0-9]{24}$/),
+        order_id: request.order_id,
+        status: 'completed',
+        amount: 100,
+        fee: 3,
+        total_deduction: 103,
+        from_user_id: Number(merchant.owner.id),
+        from_username: merchant.owner.username,
+        to_user_id: Number(alice.id),
+        to_username: alice.username,
+        paid_at: test.clock.now().toISOString().replace('.000Z', 'Z'),
+      },
+    })
+    expect(await balance(merchant.owner)).toBe(sender - 103n)
+    expect(await balance(alice)).toBe(recipient + 100n)
+  })
+
+  it('repeated answers the original result and charges nothing, also after the recipient was renamed', async () => {
+    const bob = await makePerson(test, { username: 'renamed' })
+    const request = fields({ to_user_id: String(bob.id), to_username: bob.username })
+    const first = await merchant.transfer(request)
+    const after = await balance(merchant.owner)
+    await test.db.updateTable('users').set({ username: 'renamed-since' }).where('id', '=', bob.id).execute()
+    test.clock.advance(86_400_000)
+    expect(await merchant.transfer(request)).toEqual(first)
+    expect(await balance(merchant.owner)).toBe(after)
+  })
+
+  it('of one order_id with another recipient or amount is refused, without a status', async () => {
+    const request = fields()
+    await merchant.transfer(request)
+    const bob = await makePerson(test)
+    await expectNothingMoved(async () => {
+      for (const other of [{ amount: '101' }, { to_user_id: String(bob.id), to_username: bob.username }]) {
+        const answer = await merchant.transfer({ ...request, ...other })
+        await expectRefusal(answer, 400, 1005, /another recipient or amount/)
+        expect(JSON.stringify(answer.body)).not.toMatch(/status|completed/)
+      }
+    })
+  })
+
+  it('that was reversed is refused with its status', async () => {
+    const request = fields()
+    const { body } = await merchant.transfer(request)
+    // Reversal is an administrator's act; what matters here is what a repetition answers.
+    await sql`select post_journal('live', 'reversal', ${String(body.transaction_id)}, null, 'test', now(), '{}', '{}')`.execute(
+      test.db,
+    )
+    await sql`
+      update transfers set status = 'reversed',
+        reversal_journal_id = (select id from journal where kind = 'reversal' and reference = transfers.transaction_id)
+      where order_id = ${request.order_id}`.execute(test.db)
+    await expectNothingMoved(async () =>
+      expectRefusal(
+        await merchant.transfer(request),
+        400,
+        1006,
+        'Order already exists with status reversed',
+        {
+          status: 'reversed',
+          transaction_id: body.transaction_id,
+        },
+      ),
+    )
+  })
+
+  it('takes points for amount, one of the two', async () => {
+    const { amount: _, ...rest } = fields()
+    expect((await merchant.transfer({ ...rest, points: '7' })).body).toMatchObject({ amount: 7, fee: 1 })
+    await expectNothingMoved(async () => {
+      await expectRefusal(await merchant.transfer(fields({ points: '100' })), 400, 1005, /given twice/)
+      await expectRefusal(await merchant.transfer(rest), 400, 1004, 'Missing parameter: amount')
+    })
+  })
+
+  it('shows in both statements', async () => {
+    const carol = await makePerson(test, { username: 'carol' })
+    await merchant.transfer(fields({ to_user_id: String(carol.id), to_username: carol.username }))
+    const received = await (await carol.signIn()).get('/account')
+    expect(received.body).toContain('+100')
+    expect(received.body).toContain(merchant.owner.username)
+    const sent = await (await merchant.owner.signIn()).get('/account')
+    expect(sent.body).toContain('−103')
+    expect(sent.body).toContain(carol.username)
+  })
+})
+
+describe('a transfer is refused', () => {
+  it('when id and username are not one member', async () => {
+    const bob = await makePerson(test)
+    await expectNothingMoved(async () => {
+      for (const wrong of [
+        { to_user_id: String(bob.id) },
+        { to_username: bob.username },
+        { to_user_id: '999999999' },
+        { to_username: 'nobody' },
+      ]) {
+        await expectRefusal(
+          await merchant.transfer(fields(wrong)),
+          400,
+          1014,
+          'Receiver id and username do not match',
+        )
+      }
+    })
+    expect((await merchant.transfer(fields({ to_username: alice.username.toUpperCase() }))).status).toBe(200)
+  })
+
+  it('to oneself', async () => {
+    const { id, username } = merchant.owner
+    await expectNothingMoved(async () =>
+      expectRefusal(
+        await merchant.transfer(fields({ to_user_id: String(id), to_username: username })),
+        400,
+        1012,
+        'Cannot transfer to yourself',
+      ),
+    )
+  })
+
+  it('with more than the sender has, telling need and have', async () => {
+    const poor = await makeMerchant(test)
+    await give(poor.owner, 102n)
+    await expectNothingMoved(async () =>
+      expectRefusal(await poor.transfer(fields()), 400, 1010, 'Insufficient balance (need 103, have 102)', {
+        need: 103,
+        have: 102,
+      }),
+    )
+    await give(poor.owner, 1n)
+    expect((await poor.transfer(fields())).status).toBe(200)
+    expect(await balance(poor.owner)).toBe(0n)
+    await poor.close()
+  })
+
+  it('when a parameter is missing or malformed', async () => {
+    await expectNothingMoved(async () => {
+      await expectRefusal(
+        await merchant.transfer({}),
+        400,
+        1004,
+        'Missing parameter: to_user_id, to_username, order_id',
+      )
+      await expectRefusal(
+        await merchant.transfer(fields({ to_username: '' })),
+        400,
+        1004,
+        'Missing parameter: to_username',
+      )
+      for (const to_user_id of ['0', '-1', 'alice', '1.0', '01', '9'.repeat(19)]) {
+        await expectRefusal(await merchant.transfer(fields({ to_user_id })), 400, 1005, /to_user_id/)
+      }
+      for (const amount of ['0', '1.5', '-5', '9007199254740992']) {
+        await expectRefusal(await merchant.transfer(fields({ amount })), 400, 1005, /Invalid amount/)
+      }
+      await expectRefusal(await merchant.transfer(fields({ order_id: 'a b' })), 400, 1005, /Invalid order_id/)
+    })
+  })
+
+  it('with 401 for a bad signature and for an unknown Payment ID', async () => {
+    await expectNothingMoved(async () => {
+      const request = fields()
+      const path = `/payment/transfer/${merchant.payment_id}`
+      const forged = await post(test, path, { ...request, signature: merchantSign('tk_other', request) })
+      expect(forged).toMatchObject({ status: 401, body: { errors: [{ code: 1001 }] } })
+      const unknown = await post(test, '/payment/transfer/pay_00000000000000000000', request)
+      await expectRefusal(unknown, 401, 1009, /no payment application/)
+    })
+  })
+
+  it('for an application that is not approved', async () => {
+    const pending = await makeMerchant(test, { approved: false })
+    await give(pending.owner, 1_000n)
+    await expectNothingMoved(async () =>
+      expectRefusal(await pending.transfer(fields()), 400, 1009, /not approved/),
+    )
+    await pending.close()
+  })
+})
+
+describe('bounds and fees', () => {
+  const RATES = [
+    [10n, 100n],
+    [5n, 100n],
+    [3n, 100n],
+    [1n, 100n],
+    [5n, 1_000n],
+  ] as const
+  const MAXIMA = [1_000n, 5_000n, 20_000n, 50_000n, 100_000n]
+
+  it.each([0, 1, 2, 3, 4])('of trust level %i, to the point', async (level) => {
+    const seller = await makeMerchant(test)
+    await give(seller.owner, 1_000_000n)
+    await test.db.updateTable('users').set({ trust_level: level }).where('id', '=', seller.owner.id).execute()
+    const maximum = MAXIMA[level]!
+    for (const amount of [1n, 9n, 10n, 11n, 99n, 199n, 200n, 201n, 999n, maximum]) {
+      const { body } = await seller.transfer(fields({ amount: String(amount) }))
+      const fee = ceilFee(amount, RATES[level]!)
+      expect(body).toMatchObject({
+        amount: Number(amount),
+        fee: Number(fee),
+        total_deduction: Number(amount + fee),
+      })
+    }
+    const over = await seller.transfer(fields({ amount: String(maximum + 1n) }))
+    await expectRefusal(over, 400, 1016, `Amount exceeds maximum limit (${maximum})`)
+    await seller.close()
+  })
+
+  /** The application as it is once its settings have been read anew. */
+  async function withSettings(values: Record<string, string>, run: () => Promise<void>) {
+    const names = Object.keys(values)
+    await test.db
+      .insertInto('site_settings')
+      .values(names.map((name) => ({ name, value: values[name]! })))
+      .execute()
+    await new Promise((resolve) => setTimeout(resolve, 2_100))
+    try {
+      await run()
+    } finally {
+      await test.db.deleteFrom('site_settings').where('name', 'in', names).execute()
+      await new Promise((resolve) => setTimeout(resolve, 2_100))
+    }
+  }
+
+  it('follow the site settings: minimum, daily limit', () =>
+    withSettings(
+      { points_transfer_min_amount_tl2: '10', points_transfer_daily_limit_tl2: '150' },
+      async () => {
+        const seller = await makeMerchant(test)
+        await give(seller.owner, 10_000n)
+        await expectRefusal(
+          await seller.transfer(fields({ amount: '9' })),
+          400,
+          1011,
+          'Amount below minimum limit (10)',
+        )
+        expect((await seller.transfer(fields({ amount: '100' }))).status).toBe(200)
+        await expectRefusal(
+          await seller.transfer(fields({ amount: '51' })),
+          400,
+          1013,
+          'Daily limit reached (150, used 100)',
+        )
+        expect((await seller.transfer(fields({ amount: '50' }))).status).toBe(200)
+        test.clock.advance(86_400_000)
+        expect((await seller.transfer(fields({ amount: '51' }))).status).toBe(200)
+        await seller.close()
+      },
+    ))
+
+  it('and whether there are transfers at all', () =>
+    withSettings({ points_transfers: 'off' }, async () =>
+      expectNothingMoved(async () =>
+        expectRefusal(await merchant.transfer(fields()), 400, 1015, 'Transfer feature is disabled'),
+      ),
+    ))
+})
+
+describe('races', () => {
+  it('a hundred equal requests at once charge once and all get the same answer', async () => {
+    const request = fields()
+    const before = await balance(merchant.owner)
+    const answers = await Promise.all(Array.from({ length: 100 }, () => merchant.transfer(request)))
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
+    expect(answers[0]!.status).toBe(200)
+    expect(await balance(merchant.owner)).toBe(before - 103n)
+  })
+
+  it('two processes given equal and crossing requests neither deadlock, double nor lose any', async () => {
+    const sides = await Promise.all([makeMerchant(test), makeMerchant(test)])
+    for (const side of sides) await give(side.owner, 200_000n)
+    const lanes = [
+      makePostTransfer(test.deps),
+      makePostTransfer({ ...test.deps, settings: openSettings(test.db) }),
+    ]
+    const transfers = Array.from({ length: 400 }, (_, i) => ({
+      app_id: sides[i % 2]!.id,
+      order_id: `cross-${i >> 2}`,
+      to_user_id: sides[(i + 1) % 2]!.owner.id,
+      to_username: sides[(i + 1) % 2]!.owner.username,
+      amount: 10n,
+    }))
+    const done = await Promise.all(transfers.map((transfer, i) => lanes[(i >> 1) % 2]!(transfer)))
+    // Each order_id came twice from each side: 100 transfers a side, each costing one point of fee.
+    expect(new Set(done.map((transfer) => transfer.transaction_id)).size).toBe(200)
+    for (const side of sides) {
+      expect(await balance(side.owner)).toBe(200_000n - 100n)
+      await side.close()
+    }
+  })
+
+  it('one wallet asked for more than it holds, many times at once, pays what it can and no more', async () => {
+    const seller = await makeMerchant(test)
+    await give(seller.owner, 515n)
+    const answers = await Promise.all(Array.from({ length: 20 }, () => seller.transfer(fields())))
+    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(5)
+    expect(await balance(seller.owner)).toBe(0n)
+    await seller.close()
+  })
+})
