@@ -103,6 +103,7 @@ export const environment = z.object({
   SMTP_URL: smtpUrl.optional(),
   SMTP_FROM: sender.optional(),
   SHOP_PORT: port.default(4000),
+  FORUM_PORT: port.default(4001),
 })
 
 type Environment = Record<string, string | undefined>

@@ -44,6 +44,8 @@ type DemoPerson = {
 export type Demo = {
   base_url: string
   shop_url: string
+  /** Only with `--forum`. */
+  forum_url?: string
   people: DemoPerson[]
   oauth_app: { client_id: string; client_secret: string; redirect_uris: string[] }
   payment_app: {
@@ -58,7 +60,7 @@ export type Demo = {
 }
 
 /** Makes what is missing of the demo's world, and answers all of it. */
-export async function seedDemo(deps: Deps): Promise<Demo> {
+export async function seedDemo(deps: Deps, { withForum = false } = {}): Promise<Demo> {
   const { config } = deps
   const saved = await readSaved(config)
   // Kept before they are used: an account whose password nobody knows would be no use.
@@ -72,9 +74,11 @@ export async function seedDemo(deps: Deps): Promise<Demo> {
     people.push(await ensurePerson(deps, person, saved.passwords[person.username]!))
   const idOf = (username: string) => BigInt(people.find((person) => person.username === username)!.id)
   const url = shopUrl(config)
+  if (withForum) await turnOnBridge(deps.db)
   return {
     base_url: config.PUBLIC_URL,
     shop_url: url,
+    ...(withForum && { forum_url: forumUrl(config) }),
     people,
     oauth_app: await ensureOauthApp(deps, saved, idOf('bob'), [`${url}/login/callback`]),
     payment_app: await ensurePaymentApp(deps, idOf('bob'), idOf('admin'), `${url}/payment/callback`),
@@ -84,6 +88,19 @@ export async function seedDemo(deps: Deps): Promise<Demo> {
 /** The shop is reached by the same host name as the service, so that an address typed once works for both. */
 function shopUrl(config: Config): string {
   return `http://${new URL(config.PUBLIC_URL).hostname}:${config.SHOP_PORT}`
+}
+
+export function forumUrl(config: Config): string {
+  return `http://${new URL(config.PUBLIC_URL).hostname}:${config.FORUM_PORT}`
+}
+
+/** So that members of the forum have something to spend. Who has changed these settings keeps them. */
+async function turnOnBridge(db: Db): Promise<void> {
+  await db
+    .insertInto('site_settings')
+    .values(['forum_points_bridge', 'forum_points_for_past_score'].map((name) => ({ name, value: 'on' })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
 }
 
 /** What the database keeps only as hashes, and the demo must print again. */

@@ -1,48 +1,96 @@
 /**
- * `npm start -- --demo`: the real service on this machine with people, points and a shop, to be tried at once.
- * Never for anything but trying out: the passwords stand in DATA_DIR/demo.json.
+ * `npm start -- --demo`: the real service on this machine with people, points and a shop, to be tried at once; with
+ * `--forum` also a forum whose members sign in here. Never for anything but trying out: the passwords stand in DATA_DIR/demo.json.
  */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { type Config, ConfigError } from './config.ts'
-import { type Demo, PEOPLE, seedDemo } from './demo-world.ts'
+import { type Demo, forumUrl, PEOPLE, seedDemo } from './demo-world.ts'
 import { refuseTakenPort } from './ports.ts'
+import { randomToken } from './secrets.ts'
 import { type Running, serve } from './server.ts'
 
 const SHOP = join(import.meta.dirname, '../examples/shop/shop.js')
+const FORUM = join(import.meta.dirname, '../examples/forum/forum.js')
 
-/** Starts the service and the shop, and resolves once both answer. Throws PortTakenError before it starts anything. */
-export async function startDemo(config: Config): Promise<Running<Demo>> {
-  if (config.SHOP_PORT === config.PORT) throw new ConfigError(['SHOP_PORT must differ from PORT'])
-  await refuseTakenPort('SHOP_PORT', config.HOST, config.SHOP_PORT)
-  const service = await serve(config, seedDemo)
+/** What is started stops in reverse order. */
+type Stop = () => Promise<void>
+
+/**
+ * Starts the service, the shop and perhaps the forum, and resolves once all answer. Throws ConfigError and
+ * PortTakenError before it starts anything.
+ */
+export async function startDemo(
+  config: Config,
+  { withForum = false }: { withForum?: boolean } = {},
+): Promise<Running<Demo>> {
+  await refusePorts(config, withForum)
+  const stops: Stop[] = []
+  const stop = async () => {
+    for (let last = stops.pop(); last !== undefined; last = stops.pop()) await last()
+  }
   try {
-    const shop = await startShop(config, service.prepared)
-    const stop = async () => {
-      await shop.stop()
-      await service.stop()
-    }
+    const forum = withForum ? forumConfig(config) : {}
+    const whole: Config = Object.freeze({ ...config, ...forum })
+    if (withForum) stops.push(await startExample('forum', FORUM, forumEnvironment(whole)))
+    const service = await serve(whole, (deps) => seedDemo(deps, { withForum }))
+    stops.push(service.stop)
+    stops.push(await startExample('shop', SHOP, shopEnvironment(whole, service.prepared)))
     return { prepared: service.prepared, stop }
   } catch (error) {
-    await service.stop()
+    await stop()
     throw error
   }
 }
 
-/** Starts the shop and resolves when it listens. It sees nothing of our environment but what it needs. */
-async function startShop(config: Config, demo: Demo): Promise<{ stop: () => Promise<void> }> {
-  const child = spawn(process.execPath, [SHOP], {
-    env: {
-      TESSERA_URL: config.PUBLIC_URL,
-      TESSERA_PAYMENT_URL: config.PAYMENT_PUBLIC_URL,
-      CLIENT_ID: demo.oauth_app.client_id,
-      CLIENT_SECRET: demo.oauth_app.client_secret,
-      PAYMENT_ID: demo.payment_app.payment_id,
-      PAYMENT_TOKEN: demo.payment_app.token,
-      SHOP_URL: demo.shop_url,
-      SHOP_PORT: String(config.SHOP_PORT),
-      HOST: config.HOST,
-    },
+async function refusePorts({ HOST, PORT, SHOP_PORT, FORUM_PORT }: Config, withForum: boolean): Promise<void> {
+  if (SHOP_PORT === PORT) throw new ConfigError(['SHOP_PORT must differ from PORT'])
+  if (withForum && [PORT, SHOP_PORT].includes(FORUM_PORT))
+    throw new ConfigError(['FORUM_PORT must differ from PORT and SHOP_PORT'])
+  await refuseTakenPort('SHOP_PORT', HOST, SHOP_PORT)
+  if (withForum) await refuseTakenPort('FORUM_PORT', HOST, FORUM_PORT)
+}
+
+/** The forum keeps nothing, so what the two share may be new at each start. */
+function forumConfig(config: Config) {
+  return {
+    DISCOURSE_URL: forumUrl(config),
+    DISCOURSE_SECRET: randomToken(),
+    DISCOURSE_API_KEY: randomToken(),
+    DISCOURSE_WEBHOOK_SECRET: randomToken(),
+  }
+}
+
+function forumEnvironment(config: Config): NodeJS.ProcessEnv {
+  return {
+    TESSERA_URL: config.PUBLIC_URL,
+    TESSERA_PAYMENT_URL: config.PAYMENT_PUBLIC_URL,
+    CONNECT_SECRET: config.DISCOURSE_SECRET,
+    API_KEY: config.DISCOURSE_API_KEY,
+    WEBHOOK_SECRET: config.DISCOURSE_WEBHOOK_SECRET,
+    FORUM_PORT: String(config.FORUM_PORT),
+    HOST: config.HOST,
+  }
+}
+
+function shopEnvironment(config: Config, demo: Demo): NodeJS.ProcessEnv {
+  return {
+    TESSERA_URL: config.PUBLIC_URL,
+    TESSERA_PAYMENT_URL: config.PAYMENT_PUBLIC_URL,
+    CLIENT_ID: demo.oauth_app.client_id,
+    CLIENT_SECRET: demo.oauth_app.client_secret,
+    PAYMENT_ID: demo.payment_app.payment_id,
+    PAYMENT_TOKEN: demo.payment_app.token,
+    SHOP_URL: demo.shop_url,
+    SHOP_PORT: String(config.SHOP_PORT),
+    HOST: config.HOST,
+  }
+}
+
+/** Starts an example and resolves when it listens. It sees nothing of our environment but what it needs. */
+async function startExample(name: string, script: string, env: NodeJS.ProcessEnv): Promise<Stop> {
+  const child = spawn(process.execPath, [script], {
+    env,
     // The channel tells us that it listens, and tells it that we have gone, however we went.
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
@@ -50,18 +98,16 @@ async function startShop(config: Config, demo: Demo): Promise<{ stop: () => Prom
   await new Promise<void>((resolve, reject) => {
     child.once('message', () => resolve())
     child.once('error', reject)
-    child.once('exit', (code) => reject(new Error(`The shop did not start: it ended with ${code}`)))
+    child.once('exit', (code) => reject(new Error(`The ${name} did not start: it ended with ${code}`)))
   })
-  return {
-    async stop() {
-      child.kill()
-      await ended
-    },
+  return async () => {
+    child.kill()
+    await ended
   }
 }
 
 /** The sign-ins as a table, the addresses, and what to do first. */
-export function describeDemo({ base_url, shop_url, people }: Demo): string {
+export function describeDemo({ base_url, shop_url, forum_url, people }: Demo): string {
   const rows = people.map(({ username, password, points, trust_level }, i) => [
     username,
     password,
@@ -81,6 +127,12 @@ export function describeDemo({ base_url, shop_url, people }: Demo): string {
       .trimEnd(),
   )
   const addresses = [`Tessera   ${base_url}`, `Shop      ${shop_url}`]
-  const first = 'Open the shop, sign in as alice, and buy the sticker pack.'
-  return [...addresses, '', ...lines, '', first].map((line) => `${line}\n`).join('')
+  const first = ['Open the shop, sign in as alice, and buy the sticker pack.']
+  if (forum_url !== undefined) {
+    addresses.push(`Forum     ${forum_url}`)
+    first.push(
+      'Or sign in with the forum: its members need no password, and have points for their score in a moment.',
+    )
+  }
+  return [...addresses, '', ...lines, '', ...first].map((line) => `${line}\n`).join('')
 }

@@ -93,21 +93,23 @@ async function finish(app: FastifyInstance): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  const { values: flags } = parseArgs({ options: { demo: { type: 'boolean' }, json: { type: 'boolean' } } })
-  if (flags.demo) return demo(flags.json ?? false)
-  if (flags.json) throw new ConfigError(['--json goes with --demo'])
+  const flag = { type: 'boolean', default: false } as const
+  const { values: flags } = parseArgs({ options: { demo: flag, json: flag, forum: flag } })
+  if (flags.demo) return demo(flags)
+  for (const name of ['json', 'forum'] as const)
+    if (flags[name]) throw new ConfigError([`--${name} goes with --demo`])
   const config = loadConfig()
   const { stop } = await serve(config, (deps) => announceAdministrator(deps.db, config))
   stopOnSignal(stop)
   process.stdout.write(`Tessera is at ${config.PUBLIC_URL}\n`)
 }
 
-async function demo(isJson: boolean): Promise<void> {
+async function demo({ json, forum }: { json: boolean; forum: boolean }): Promise<void> {
   // Imported only here: a service of its own has no use for it.
   const { describeDemo, startDemo } = await import('./demo.ts')
-  const { prepared, stop } = await startDemo(loadDemoConfig())
+  const { prepared, stop } = await startDemo(loadDemoConfig(), { withForum: forum })
   stopOnSignal(stop)
-  process.stdout.write(isJson ? `${JSON.stringify(prepared)}\n` : describeDemo(prepared))
+  process.stdout.write(json ? `${JSON.stringify(prepared)}\n` : describeDemo(prepared))
 }
 
 /** Printed as soon as it is stored: a start that fails later could not say it again. */

@@ -48,6 +48,7 @@ describe('the environment', () => {
       LOG_LEVEL: 'info',
       DISCOURSE_API_USERNAME: 'system',
       SHOP_PORT: 4000,
+      FORUM_PORT: 4001,
       production: false,
     })
   })
@@ -304,8 +305,8 @@ describe('.env.example', () => {
 describe('docker-compose.yml', () => {
   it('passes on every variable that the container can use', async () => {
     const text = await readFile(join(ROOT, 'docker-compose.yml'), 'utf8')
-    // The demo, and with it the shop, is not in the image.
-    const names = NAMES.filter((name) => name !== 'SHOP_PORT')
+    // The demo, and with it the shop and the forum, is not in the image.
+    const names = NAMES.filter((name) => !['SHOP_PORT', 'FORUM_PORT'].includes(name))
     expect(names.filter((name) => !text.includes(`\n      ${name}: `))).toEqual([])
   })
 })

@@ -5,19 +5,31 @@
 
 /**
  * @param {Member | undefined} member who is logged in
- * @param {string | undefined} siteUrl where members can use their account
+ * @param {{ siteUrl: string | undefined, community: Community }} forum `siteUrl` is where members can use their account
  */
-export function homePage(member, siteUrl) {
+export function homePage(member, { siteUrl, community }) {
   const elsewhere =
     siteUrl === undefined ? '' : `<p><a href="${escapeHtml(siteUrl)}/sign-in">Sign in to Tessera</a></p>`
   if (member === undefined) {
     return page('Example forum', `<p>Nobody is logged in.</p><p><a href="/login">Log in</a></p>${elsewhere}`)
   }
   const who = `<p>Logged in as <strong>@${escapeHtml(member.username)}</strong>.</p>`
-  return page(
-    'Example forum',
-    `${who}${elsewhere}<form method="post" action="/logout"><button>Log out</button></form>`,
-  )
+  const logOut = '<form method="post" action="/logout"><button>Log out</button></form>'
+  const isStaff = member.moderator || member.admin
+  const others = [...community.members.values()].filter((other) => other !== member)
+  return page('Example forum', who + elsewhere + logOut + (isStaff ? staffForm(others, community) : ''))
+}
+
+/**
+ * @param {Member[]} members
+ * @param {Community} community
+ */
+function staffForm(members, community) {
+  const rows = members.map((member) => {
+    const act = community.isSuspended(member) ? 'Let in again' : 'Suspend for a week'
+    return `<li><button name="id" value="${member.id}">${act} <small>@${escapeHtml(member.username)}</small></button></li>`
+  })
+  return `<h2>For moderators</h2><form method="post" action="/suspend"><ul>${rows.join('')}</ul></form>`
 }
 
 /**
@@ -61,6 +73,7 @@ function page(title, body) {
 body { margin: 0; font: 16px/1.5 system-ui, sans-serif; color: #1f2933; background: #f4f1ea }
 main { max-width: 30rem; margin: 8vh auto; padding: 2rem; background: #fff; border-radius: 12px; box-shadow: 0 1px 3px #0002 }
 h1 { margin-top: 0; font-size: 1.4rem }
+h2 { margin: 2rem 0 0; font-size: 1.1rem }
 ul { list-style: none; padding: 0 }
 button { font: inherit; padding: .6rem 1rem; border: 1px solid #c9c4b8; border-radius: 8px; background: #fff; cursor: pointer }
 li button { width: 100%; margin-bottom: .5rem; text-align: left }

@@ -14,11 +14,12 @@ import { openWebhooks } from './webhooks.js'
 /** @import { IncomingMessage, ServerResponse } from 'node:http' */
 /** @import { AddressInfo } from 'node:net' */
 /** @import { Member } from './community.js' */
+/** @import { Hook } from './webhooks.js' */
 /**
  * @typedef {'down' | 'slow' | 'huge' | 'redirecting' | 'garbled' | 'limited' | 'not_for_you' | 'wrong_member'} Fault
  * @typedef {{
  *   members: Member[], groups?: { id: number, name: string }[], connectSecrets: string[], apiKey: string,
- *   host?: string, port?: number, siteUrl?: string, minuteMs?: number
+ *   host?: string, port?: number, siteUrl?: string, minuteMs?: number, hook?: Hook
  * }} ForumOptions
  * @typedef {{ member?: number, pending?: string }} Session
  * @typedef {{ url: URL, session: Session, request: IncomingMessage, response: ServerResponse }} Visit
@@ -27,6 +28,7 @@ import { openWebhooks } from './webhooks.js'
 const HUGE_BYTES = 1_000_000
 const SLOW_MS = 30_000
 const BODY_BYTES_MAX = 4_096
+const SUSPENSION_MS = 7 * 86_400_000
 
 /**
  * Starts the forum and resolves when it listens.
@@ -46,6 +48,11 @@ export async function startForum({ members, groups = [], host = '127.0.0.1', por
     /** The path of every call of the API so far. @type {string[]} */
     calls: [],
     siteUrl: options.siteUrl,
+    /** Told of what the forum's own staff does on its pages. @param {Member} member */
+    async announce(member) {
+      if (options.hook === undefined) return
+      await webhooks.emit(options.hook, 'user', 'user_updated', community.publicView(member))
+    },
   }
   const server = createServer((request, response) => {
     handle(request, response, sessions, state).catch((error) => {
@@ -76,7 +83,7 @@ export async function startForum({ members, groups = [], host = '127.0.0.1', por
 }
 
 /** @typedef {Awaited<ReturnType<typeof startForum>>} Forum */
-/** @typedef {Pick<Forum, 'community' | 'connectSecrets' | 'isProvider' | 'apiKey' | 'fault' | 'calls' | 'siteUrl'>} State */
+/** @typedef {Pick<Forum, 'community' | 'connectSecrets' | 'isProvider' | 'apiKey' | 'fault' | 'calls' | 'siteUrl' | 'announce'>} State */
 
 /**
  * @param {IncomingMessage} request
@@ -92,11 +99,13 @@ async function handle(request, response, sessions, forum) {
   const visit = { url, session, request, response }
   switch (`${request.method} ${url.pathname}`) {
     case 'GET /':
-      return send(response, 200, homePage(memberOf(session, forum), forum.siteUrl))
+      return send(response, 200, homePage(memberOf(session, forum), forum))
     case 'GET /login':
       return send(response, 200, loginPage([...forum.community.members.values()], forum.community))
     case 'POST /login':
       return logIn(visit, forum)
+    case 'POST /suspend':
+      return suspend(visit, forum)
     case 'POST /logout':
       delete session.member
       return redirect(response, '/')
@@ -135,18 +144,41 @@ function memberOf({ member: id }, { community }) {
  * @param {State} forum
  */
 async function logIn({ session, request, response }, forum) {
-  let body = ''
-  for await (const chunk of request) {
-    body += chunk
-    if (body.length > BODY_BYTES_MAX) return send(response, 413, messagePage('That is too much.'))
-  }
-  const member = forum.community.members.get(Number(new URLSearchParams(body).get('id')))
+  const fields = await readForm(request)
+  const member = forum.community.members.get(Number(fields.get('id')))
   if (member === undefined) return send(response, 404, messagePage('There is no such member.'))
   if (forum.community.isSuspended(member)) return send(response, 403, messagePage('You are suspended.'))
   session.member = member.id
   const { pending } = session
   delete session.pending
   redirect(response, pending ?? '/')
+}
+
+/**
+ * Staff suspend a member for a week, or let them in again.
+ * @param {Visit} visit
+ * @param {State} forum
+ */
+async function suspend({ session, request, response }, forum) {
+  const fields = await readForm(request)
+  const member = forum.community.members.get(Number(fields.get('id')))
+  const staff = memberOf(session, forum)
+  if (member === undefined || !(staff?.moderator || staff?.admin))
+    return send(response, 403, messagePage('Only moderators may do this.'))
+  if (forum.community.isSuspended(member)) delete member.suspended_till
+  else member.suspended_till = new Date(Date.now() + SUSPENSION_MS).toISOString()
+  forum.announce(member).catch(() => {})
+  redirect(response, '/')
+}
+
+/** @param {IncomingMessage} request */
+async function readForm(request) {
+  let body = ''
+  for await (const chunk of request) {
+    body += chunk
+    if (body.length > BODY_BYTES_MAX) throw new ConnectError(413, 'That is too much.')
+  }
+  return new URLSearchParams(body)
 }
 
 /**
