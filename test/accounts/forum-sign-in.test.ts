@@ -1,6 +1,7 @@
 /** Signing in through the forum, walked in a browser against a real forum; and every answer that is refused. */
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { registerApp } from '../../src/identity/apps.ts'
 import { sha256 } from '../../src/secrets.ts'
 import { makePerson } from '../cast.ts'
 import {
@@ -486,6 +487,41 @@ describe('the API at sign-in', () => {
     expect(row).toMatchObject([{ trust_level: 3 }])
     expect(await told.db.selectFrom('user_groups').select('name').execute()).toEqual([{ name: 'makers' }])
     await told.close()
+  })
+})
+
+describe('an application that demands a new sign-in', () => {
+  it.each(['prompt=login', 'max_age=0'])('by %s gets one from the forum', async (demand) => {
+    const owner = await makePerson(test)
+    const redirect_uri = 'https://app.example.org/callback'
+    const { client_id } = await registerApp(test.db, {
+      owner_id: owner.id,
+      name: 'An application',
+      description: '',
+      redirect_uris: [redirect_uri],
+      allow_groups: [],
+      deny_groups: [],
+    })
+    const member = forum.join()
+    const { client } = await signInAtForum(test, forum, member)
+    test.clock.advance(60_000)
+    const query = new URLSearchParams({ response_type: 'code', client_id, redirect_uri, scope: 'openid' })
+    const demanded = await client.get(`/oauth2/auth?${query}&${demand}`)
+    expect(demanded.location).toMatch(/^\/sign-in\?return_to=/)
+    const signInPage = await client.get(demanded.location!)
+    const [, href] = /href="(\/sign-in\/forum\?[^"]+)"/.exec(signInPage.body)!
+    const start = await client.get(href!.replaceAll('&amp;', '&'))
+    const back = await client.get(await answerOf(forum, member, start.location!))
+    expect(back.location).toMatch(/^\/oauth2\/auth\?/)
+    // Consent is asked for, not another sign-in.
+    expect((await client.get(back.location!)).status).toBe(200)
+    const user = (await userOf(member.id))!
+    const sessions = await test.db
+      .selectFrom('sessions')
+      .where('user_id', '=', user.id)
+      .select('auth_time')
+      .execute()
+    expect(sessions).toEqual([{ auth_time: test.clock.now() }])
   })
 })
 
