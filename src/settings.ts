@@ -52,7 +52,7 @@ const definitions = {
   reauthenticate_minutes: z.coerce.number().int().min(1).max(1_440).default(10),
   /** Paying more than this many points needs a sign-in as recent as that; 0 means never. */
   reauthenticate_above_points: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0),
-  /** Requests a minute that the background may make to the forum's API; the forum itself allows about 60 in all. */
+  /** Requests a minute to the forum's API, as many for sign-ins and for the background; it allows about 60 in all. */
   forum_requests_per_minute: z.coerce.number().int().min(1).max(600).default(30),
   /** Names of forum groups as they are called here: `name at the forum = name here`, by commas or lines. */
   forum_group_aliases: z.string().max(10_000).default(''),

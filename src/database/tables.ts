@@ -312,6 +312,7 @@ export type ForumEventsTable = { event_id: string; event: string; received_at: D
 export type ForumApiTable = {
   is_only: Generated<boolean>
   requests: Generated<Date[]>
+  sign_in_requests: Generated<Date[]>
   paused_until: Nullable<Date>
   created_at: CreatedAt
 }

@@ -1,7 +1,7 @@
 /** Members as they change at the forum: names, groups, trust and suspension, learnt by webhook, sweep and sign-in. */
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkNextMember, keepInStepWithForum, tidyForum } from '../../src/accounts/forum/sweep.ts'
 import { groupsOf as allGroupsOf } from '../../src/accounts/users.ts'
 import { makePerson } from '../cast.ts'
@@ -28,6 +28,11 @@ afterAll(async () => {
   await test.close()
   await forum.close()
 })
+
+/** No test pays for what another has asked. */
+beforeEach(() =>
+  test.db.updateTable('forum_api').set({ requests: [], sign_in_requests: [], paused_until: null }).execute(),
+)
 
 type Member = { id: number }
 
@@ -339,6 +344,30 @@ describe('suspension', () => {
     expect(await isIn(client)).toBe(true)
   })
 
+  it('aside, a change of role is written down', async () => {
+    const member = forum.join()
+    await signIn(member)
+    const { id } = await userOf(member)
+    Object.assign(member, { admin: true })
+    await signIn(member)
+    await signIn(member)
+    expect(await userOf(member)).toMatchObject({ is_admin: true })
+    Object.assign(member, { admin: false })
+    await emit('user', 'user_updated', { id: member.id })
+    await sweep()
+    expect(await userOf(member)).toMatchObject({ is_admin: false })
+    const audit = await test.db
+      .selectFrom('audit_log')
+      .where('subject', '=', `user:${id}`)
+      .orderBy('id')
+      .select(['action', 'detail'])
+      .execute()
+    expect(audit).toEqual([
+      { action: 'forum.role_changed', detail: { is_admin: true, is_moderator: false } },
+      { action: 'forum.role_changed', detail: { is_admin: false, is_moderator: false } },
+    ])
+  })
+
   it('follows from being deleted there', async () => {
     const member = forum.join()
     const client = await signIn(member)
@@ -383,6 +412,9 @@ describe('the webhook', () => {
     expect((await emit('solved', 'accepted_solution', { id: 7 })).answers).toEqual([200])
     expect((await emit('user', 'user_created', { id: 999_999 })).answers).toEqual([200])
     expect((await emit('user', 'user_created', { id: 'x' })).answers).toEqual([200])
+    const member = forum.join()
+    await signIn(member)
+    expect((await emit('user', 'user_logged_in', { id: member.id })).answers).toEqual([200])
     expect(await hints()).toBe(0)
   })
 
@@ -486,7 +518,10 @@ describe('the webhook', () => {
 describe('the sweep', () => {
   it('keeps to the budget of requests, however many processes there are', async () => {
     const members = Array.from({ length: 40 }, () => forum.join())
-    for (const member of members) await signIn(member)
+    for (const member of members) {
+      await signIn(member)
+      test.clock.advance(2_001)
+    }
     test.clock.advance(HOUR_MS)
     const before = forum.calls.length
     const work = async () => {
@@ -506,14 +541,29 @@ describe('the sweep', () => {
     await sweep()
   })
 
-  it('never keeps a sign-in waiting for the budget, but waits for it', async () => {
+  it('has a budget apart from the sign-ins, which neither can use up for the other', async () => {
     await sweep()
     test.clock.advance(HOUR_MS)
+    const member = forum.join({ trust_level: 1 })
     const before = forum.calls.length
-    for (let count = 0; count < 31; count += 1) await signIn(forum.join())
-    expect(forum.calls.length - before).toBe(31)
-    expect(await checkNextMember(test.deps)).toBe(false)
-    expect(forum.calls.length - before).toBe(31)
+    for (let count = 0; count < 30; count += 1) await signIn(member)
+    expect(forum.calls.length - before).toBe(30)
+    // Beyond it nobody waits: the last known values count, and the background is told.
+    member.trust_level = 3
+    const newcomer = forum.join({ trust_level: 3 })
+    await signIn(member)
+    await signIn(newcomer)
+    expect(forum.calls.length - before).toBe(30)
+    expect([await userOf(member), await userOf(newcomer)]).toMatchObject([
+      { trust_level: 1 },
+      { trust_level: 0 },
+    ])
+    expect(await memberOf(member)).toMatchObject({ failure: 'over_budget' })
+    for (let count = 0; count < 2; count += 1) expect(await checkNextMember(test.deps)).toBe(true)
+    expect([await userOf(member), await userOf(newcomer)]).toMatchObject([
+      { trust_level: 3 },
+      { trust_level: 3 },
+    ])
     test.clock.advance(60_001)
     await sweep()
   })

@@ -1,6 +1,6 @@
 /** Signing in through the forum, walked in a browser against a real forum; and every answer that is refused. */
 import { createHmac } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { registerApp } from '../../src/identity/apps.ts'
 import { sha256 } from '../../src/secrets.ts'
 import { makePerson } from '../cast.ts'
@@ -31,6 +31,11 @@ afterAll(async () => {
   await test.close()
   await forum.close()
 })
+
+/** No test pays for what another has asked. */
+beforeEach(() =>
+  test.db.updateTable('forum_api').set({ requests: [], sign_in_requests: [], paused_until: null }).execute(),
+)
 
 const userOf = (id: number) =>
   test.db.selectFrom('users').where('forum_id', '=', BigInt(id)).selectAll().executeTakeFirst()

@@ -77,7 +77,10 @@ const PublicUser = z.object({ user: z.object({ id: integer, gamification_score: 
 
 type Answer<T> = { body: T } | { failure: ForumFailure } | 'not_found'
 
-/** How a request counts: a sign-in is never kept waiting by the budget, but uses it up for the others. */
+/**
+ * Which budget a request is taken from. Each has one, so that members who sign in again and again cannot keep the
+ * background from hearing of suspensions, nor make the forum refuse us for asking too much.
+ */
 export type Urgency = 'sign_in' | 'background'
 
 /** Asks for one member. `deleted` is said only when the forum shows us other members but not this one. */
@@ -152,11 +155,11 @@ async function spendRequest(deps: Deps, urgency: Urgency): Promise<'paused' | 'o
   const { forum_requests_per_minute } = await settings.read()
   const now = clock()
   const since = new Date(now.getTime() - BUDGET_WINDOW_MS)
-  const recent = sql`(select coalesce(array_agg(at order by at), '{}') from unnest(requests) as at where at > ${since})`
+  const spent = sql.ref(urgency === 'sign_in' ? 'sign_in_requests' : 'requests')
+  const recent = sql`(select coalesce(array_agg(at order by at), '{}') from unnest(${spent}) as at where at > ${since})`
   const { rows } = await sql`
-    update forum_api set requests = ${recent} || ${now}::timestamptz
-    where (paused_until is null or paused_until <= ${now})
-      and (${urgency === 'sign_in'} or cardinality(${recent}) < ${forum_requests_per_minute})
+    update forum_api set ${spent} = ${recent} || ${now}::timestamptz
+    where (paused_until is null or paused_until <= ${now}) and cardinality(${recent}) < ${forum_requests_per_minute}
     returning true`.execute(db)
   if (rows.length > 0) return undefined
   const { paused_until } = await db.selectFrom('forum_api').select('paused_until').executeTakeFirstOrThrow()

@@ -83,7 +83,11 @@ export async function saveMember(tx: Tx, facts: Facts): Promise<bigint> {
           .executeTakeFirstOrThrow()
   await remember(tx, id, username, facts)
   if (username_here !== username && username_here !== own?.username)
-    await auditSuffixedName(tx, id, username, username_here)
+    await audit(tx, 'forum.name_taken', id, { wanted: username, given: username_here })
+  // Whoever administers the forum administers here, so it must be possible to see since when.
+  const had = own ?? { is_admin: false, is_moderator: false }
+  if (had.is_admin !== is_admin || had.is_moderator !== is_moderator)
+    await audit(tx, 'forum.role_changed', id, { is_admin, is_moderator })
   const groups = await customGroups(tx, facts)
   if (groups !== undefined) await saveGroups(tx, id, groups, facts.aliases, now)
   return id
@@ -92,6 +96,7 @@ export async function saveMember(tx: Tx, facts: Facts): Promise<bigint> {
 /** The forum does not know this member any more. Nothing is deleted here: the ledger and the audit refer to people. */
 export async function barDeletedMember(tx: Tx, user_id: bigint, now: Date): Promise<void> {
   await tx.updateTable('users').set({ is_banned: true, updated_at: now }).where('id', '=', user_id).execute()
+  await audit(tx, 'forum.deleted', user_id, {})
   await tx
     .updateTable('forum_members')
     .set({ is_banned: true, ...answered(now), next_check_at: new Date(now.getTime() + DELETED_CHECK_MS) })
@@ -105,6 +110,8 @@ type OwnRow = {
   username: string
   suspended_till: Date | null
   is_banned: boolean
+  is_admin: boolean
+  is_moderator: boolean
 }
 
 /**
@@ -125,7 +132,7 @@ async function takeName(
       eb.or([eb('forum_id', '=', forum_id), eb(sql`lower(username)`, '=', sql<string>`lower(${username})`)]),
     )
     .orderBy('id')
-    .select(['id', 'forum_id', 'username', 'suspended_till', 'is_banned'])
+    .select(['id', 'forum_id', 'username', 'suspended_till', 'is_banned', 'is_admin', 'is_moderator'])
     .forUpdate()
     .execute()
   const own = rows.find((row) => row.forum_id === forum_id)
@@ -255,13 +262,14 @@ async function customGroups(tx: Tx, facts: Facts): Promise<ForumGroup[] | undefi
   return identity.group_names.map((name) => ({ id: null, name }))
 }
 
-async function auditSuffixedName(tx: Tx, id: bigint, wanted: string, given: string): Promise<void> {
+async function audit(
+  tx: Tx,
+  action: string,
+  user_id: bigint,
+  detail: Record<string, unknown>,
+): Promise<void> {
   await tx
     .insertInto('audit_log')
-    .values({
-      action: 'forum.name_taken',
-      subject: `user:${id}`,
-      detail: JSON.stringify({ wanted, given }),
-    })
+    .values({ action, subject: `user:${user_id}`, detail: JSON.stringify(detail) })
     .execute()
 }

@@ -15,6 +15,9 @@ import { hintOneMember } from './groups.ts'
 
 const BODY_BYTES_MAX = 262_144
 
+/** They change nothing about the member, and a busy forum has thousands of them. */
+const NO_NEWS = ['user_logged_in', 'user_logged_out']
+
 const header = z.string().regex(/^[\x21-\x7e]{1,100}$/)
 const id = z.number().int().transform(BigInt)
 const About = z.object({ id: id.optional(), user_id: id.optional() })
@@ -76,6 +79,7 @@ async function receive({ db, clock }: Deps, event: Event): Promise<'noted' | 'ig
 }
 
 async function hint(tx: Tx, { type, name, about }: Event, now: Date): Promise<boolean> {
+  if (NO_NEWS.includes(name)) return false
   if (type === 'group') return about.id !== undefined && hintGroup(tx, about.id, name, now)
   const forum_id = type === 'user' ? about.id : about.user_id
   // Somebody who has never been here is heard of when they come.
