@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import type { Db } from './database/connection.ts'
+import { AppError } from './errors.ts'
 
 /** A rate between 0 and 1 as exact decimal text. No float touches it: Postgres computes with it as numeric. */
 const rate = z
@@ -67,10 +68,30 @@ export type SettingValues = z.output<typeof schema>
 
 /** How long a process may act on a value that another process has changed. */
 const FRESH_MS = 2_000
+const HISTORY_MAX = 200
+
+export type SettingName = keyof SettingValues
+
+export const SETTING_NAMES = Object.keys(definitions) as SettingName[]
+
+export type SettingChange = { name: SettingName; value: string; actor_id: bigint; ip: string; now: Date }
 
 export type Settings = {
   /** The values in force, at most 2 s old. */
   read(): Promise<SettingValues>
+  /**
+   * Sets one, with who and when in its history and in the audit log. In force here at once, in other processes
+   * within 2 s. Throws invalid_form, in whose words is what the value must be.
+   */
+  change(change: SettingChange): Promise<void>
+}
+
+/** A setting as an administrator sees it. `history` is what it was set to, newest first. */
+export type SettingState = {
+  name: SettingName
+  value: string
+  isDefault: boolean
+  history: { value: string; changed_by: string | null; created_at: Date }[]
 }
 
 export function openSettings(db: Db): Settings {
@@ -88,7 +109,68 @@ export function openSettings(db: Db): Settings {
       }
       return cached.values
     },
+    async change(change) {
+      await store(db, { ...change, value: validated(change.name, change.value) })
+      cached = undefined
+    },
   }
+}
+
+/** The text to store. Throws invalid_form. */
+function validated(name: SettingName, value: string): string {
+  const text = value.trim()
+  const result = definitions[name].safeParse(text)
+  if (!result.success) throw new AppError('invalid_form', `${name} ${result.error.issues[0]!.message}`)
+  return text
+}
+
+async function store(db: Db, { name, value, actor_id, ip, now }: SettingChange): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const before = await tx
+      .selectFrom('site_settings')
+      .where('name', '=', name)
+      .select('value')
+      .forUpdate()
+      .executeTakeFirst()
+    await tx
+      .insertInto('site_settings')
+      .values({ name, value, updated_by: actor_id, updated_at: now })
+      .onConflict((conflict) =>
+        conflict.column('name').doUpdateSet({ value, updated_by: actor_id, updated_at: now }),
+      )
+      .execute()
+    await tx
+      .insertInto('site_settings_history')
+      .values({ name, value, changed_by: actor_id, created_at: now })
+      .execute()
+    const detail = JSON.stringify({ before: before?.value ?? null, after: value })
+    await tx
+      .insertInto('audit_log')
+      .values({ actor_id, action: 'setting.change', subject: name, detail, ip })
+      .execute()
+  })
+}
+
+/** Every setting by its name, with its value in force and its history. */
+export async function describeSettings(db: Db): Promise<SettingState[]> {
+  const [stored, changes] = await Promise.all([
+    db.selectFrom('site_settings').select(['name', 'value']).execute(),
+    db
+      .selectFrom('site_settings_history as change')
+      .leftJoin('users', 'users.id', 'change.changed_by')
+      .orderBy('change.id', 'desc')
+      .limit(HISTORY_MAX)
+      .select(['change.name', 'change.value', 'users.username as changed_by', 'change.created_at'])
+      .execute(),
+  ])
+  const values = new Map(stored.map((row) => [row.name, row.value]))
+  const defaults = schema.parse({})
+  return SETTING_NAMES.map((name) => ({
+    name,
+    value: values.get(name) ?? String(defaults[name]),
+    isDefault: !values.has(name),
+    history: changes.filter((change) => change.name === name),
+  }))
 }
 
 async function load(db: Db): Promise<SettingValues> {

@@ -6,6 +6,7 @@ import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { proveBooks } from '../ledger/books.ts'
 import { reviewPaymentApp, reviewQueue } from '../payment/applications.ts'
+import { settingPages } from './settings.ts'
 
 const ReviewForm = z.object({
   decision: z.enum(['approve', 'reject']),
@@ -18,6 +19,7 @@ export async function adminPlugin(app: FastifyInstance, deps: Deps): Promise<voi
   app.addHook('preHandler', requireUser)
   app.addHook('preHandler', requireAdmin)
 
+  settingPages(app, deps)
   app.get('/admin', async (request, reply) => showAdmin(request, reply, deps, undefined))
 
   app.post<{ Params: { payment_id: string } }>(

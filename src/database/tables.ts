@@ -207,6 +207,14 @@ export type SiteSettingsTable = {
   created_at: CreatedAt
 }
 
+export type SiteSettingsHistoryTable = {
+  id: Identity
+  name: string
+  value: string
+  changed_by: Nullable<bigint>
+  created_at: Generated<Date>
+}
+
 export type PaymentAppStatus = 'pending' | 'approved' | 'rejected' | 'suspended'
 
 export type PaymentAppsTable = {
@@ -435,6 +443,7 @@ export type Tables = {
   journal: JournalTable
   entries: EntriesTable
   site_settings: SiteSettingsTable
+  site_settings_history: SiteSettingsHistoryTable
   payment_apps: PaymentAppsTable
   payment_app_keys: PaymentAppKeysTable
   second_factors: SecondFactorsTable

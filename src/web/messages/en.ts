@@ -1,4 +1,12 @@
 /** Every English text, by page. Its shape is what the other catalogues must have. */
+import type { SettingName } from '../../settings.ts'
+
+/** A setting's name without its trust level: every one has a text. */
+type SettingBaseName = SettingName extends infer Name
+  ? Name extends `${infer Base}_tl${number}`
+    ? Base
+    : Name
+  : never
 
 const counted = (n: bigint | number, one: string, many: string) => (BigInt(n) === 1n ? one : many)
 
@@ -482,6 +490,114 @@ export const en = {
       wildcard: 'must have no wildcard (*): addresses are compared letter by letter',
     },
   },
+  registry: {
+    manage: 'Manage',
+    backToList: 'All my applications',
+    saved: 'Saved.',
+    unchanged: 'Nothing was saved. Correct what is marked and send it again.',
+    members: (formatted: string, count: number, isMore: boolean) => {
+      if (count === 0) return 'not used by any member yet'
+      return isMore
+        ? `used by more than ${formatted} members`
+        : `used by ${formatted} ${counted(count, 'member', 'members')}`
+    },
+    reviewed: 'Reviewed by staff',
+    unreviewed: 'Not reviewed',
+    suspended: 'Suspended',
+    suspendedText:
+      'An administrator has suspended this application. Nobody can sign in to it, and its tokens do not work.',
+    reason: 'Reason',
+    details: 'What people see',
+    detailsText: 'Changing any of this but the groups takes the mark “reviewed by staff” away.',
+    homepage: 'Homepage',
+    homepageHint: 'An https address. People see its host when they are asked to allow the application.',
+    logo: 'Logo',
+    logoHint: 'The https address of a square picture.',
+    problems: {
+      homepage: 'Give an https address of at most 500 characters, without fragment, or leave it empty.',
+      logo_url: 'Give an https address of at most 500 characters, without fragment, or leave it empty.',
+    },
+    cumulative:
+      'Trust levels are cumulative: whoever has level 3 is in trust_level_0, 1 and 2 as well. Denying a level denies everyone above it too.',
+    deniesLevel: (level: number) =>
+      level === 0
+        ? 'These rules deny trust level 0, and with it every member: levels are cumulative.'
+        : `These rules deny trust level ${level}, and with it every level above: levels are cumulative.`,
+    save: 'Save',
+    preview: 'See who would get in',
+    previewTitle: 'Who would get in',
+    previewText: 'With the groups as they stand in the form. Nothing has been saved.',
+    admitted: 'Would get in',
+    refusedBarred: 'Suspended at the forum or here',
+    refusedDeny: (group: string) => `Refused as members of ${group}`,
+    refusedAllow: 'Refused: in none of the groups it is open to',
+    nobody: 'nobody',
+    suchAs: 'such as',
+    bounded: (formatted: string) => `Only the newest ${formatted} members were looked at.`,
+    secrets: 'Client secrets',
+    secretsText:
+      'A secret is shown once, when it is made. Each is named here by the beginning of its SHA-256, so that you can tell them apart.',
+    noSecrets: 'There is none that works, so the application cannot get tokens.',
+    lost: 'Have you lost every secret? Ask an administrator for a reset.',
+    madeAt: 'Made',
+    lastUsed: 'Last used',
+    never: 'never',
+    expires: 'Ends',
+    noEnd: 'no end set',
+    endSecret: 'End it now',
+    endSecretText: 'It stops working at once. Tokens that were issued before go on.',
+    endLastText: 'It is the last one: the application will get no tokens until an administrator resets it.',
+    addSecret: 'Add a second secret',
+    addSecretText:
+      'To change secrets without a break: add one, give it to your server, then let the old one end. A secret that works now proves that the application is yours.',
+    presented: 'A secret that works now',
+    overlap: 'The old one goes on for',
+    overlapHours: {
+      0: 'not at all: it ends at once',
+      1: '1 hour',
+      24: '24 hours',
+      168: '7 days',
+      720: '30 days',
+    } as Record<number, string>,
+    makeSecret: 'Make the secret',
+    secretProblems: {
+      not_live: 'This is not a secret of the application that works now. Nothing was changed.',
+      two_live: 'Two secrets work already. End one of them first.',
+    },
+    twoLive: 'Two secrets work. A third can be made when one of them has ended.',
+    newSecretTitle: 'A new secret',
+    newSecretText:
+      'It is shown this once and cannot be read again. It belongs on your server, never in a browser or an app.',
+    history: 'History',
+    historyBy: (name: string) => `by @${name}`,
+    acts: {
+      registered: 'Registered',
+      updated: 'Changed',
+      secret_added: 'A secret was added',
+      secret_ended: 'A secret was ended',
+      secret_reset: 'The secret was reset',
+      suspended: 'Suspended',
+      reinstated: 'Reinstated',
+      reviewed: 'Marked as reviewed by staff',
+      review_withdrawn: 'The mark “reviewed by staff” was taken away',
+      deleted: 'Deleted',
+    } as Record<string, string>,
+    fields: {
+      name: 'name',
+      description: 'description',
+      homepage: 'homepage',
+      logo_url: 'logo',
+      redirect_uris: 'redirect addresses',
+      allow_groups: 'groups it is open to',
+      deny_groups: 'groups it is closed to',
+    } as Record<string, string>,
+    remove: 'Delete this application',
+    removeText: (members: string) =>
+      `This cannot be undone. Its sign-in stops at once, for everybody (${members}); its secrets, every token and code it was given, and what members have allowed it are deleted with it.`,
+    removeConfirm: 'Type its name to confirm',
+    removeUnconfirmed: 'That is not its name. Nothing was deleted.',
+    removeButton: 'Delete for good',
+  },
   forum: {
     signIn: 'Sign in with the forum',
     orLocal: 'or with an account of Tessera',
@@ -523,5 +639,32 @@ export const en = {
         text: 'Nobody was signed in. The forum, or an administrator here, has suspended this account. The forum can tell you more.',
       },
     },
+  },
+  settings: {
+    title: 'Site settings',
+    lead: 'A change is in force at once, and in every process within seconds. Each is kept with who made it.',
+    save: 'Save',
+    history: 'History',
+    isDefault: 'default',
+    link: 'Site settings',
+    names: {
+      points_payment_fee_rate: 'Fee of a payment, as a share',
+      points_transfers: 'Transfers (on or off)',
+      points_transfer_fee_rate: 'Fee of a transfer, as a share',
+      points_transfer_min_amount: 'Least points of a transfer',
+      points_transfer_max_amount: 'Most points of a transfer',
+      points_transfer_daily_limit: 'Most points transferred in a day; empty: no limit',
+      order_expiry_minutes: 'Minutes in which an order can be paid',
+      apps_min_trust_level: 'Trust level to register an application',
+      signing_key_days: 'Days a key signs ID tokens',
+      payment_apps_min_trust_level: 'Trust level to apply for a payment application',
+      admins_need_second_factor: 'Administrators need a second factor (on or off)',
+      reauthenticate_minutes: 'Minutes a sign-in counts as fresh',
+      reauthenticate_above_points: 'Points above which paying needs a fresh sign-in; 0: never',
+      forum_requests_per_minute: 'Requests a minute to the forum',
+      forum_group_aliases: 'Names of forum groups here',
+      forum_points_bridge: 'Import forum scores as points (on or off)',
+      forum_points_for_past_score: 'Grant the score from before the first import (on or off)',
+    } satisfies Record<SettingBaseName, string>,
   },
 }

@@ -1,0 +1,83 @@
+/** Site settings: an administrator changes one, it is in force at once, and who did it is kept. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openSettings, SETTING_NAMES } from '../../src/settings.ts'
+import { makePerson } from '../cast.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness.ts'
+
+let test: TestApp
+let admin: Browser
+let username: string
+beforeAll(async () => {
+  test = await startTestApp()
+  const person = await makePerson(test, { username: 'admin', is_admin: true })
+  username = person.username
+  admin = await person.signIn()
+})
+afterAll(() => test.close())
+
+const PATH = '/admin/settings'
+const change = async (name: string, value: string) =>
+  admin.submit(await admin.get(PATH), PATH, { name, value })
+const stored = () => test.db.selectFrom('site_settings').select(['name', 'value']).orderBy('name').execute()
+
+it('every setting is on the page with its default', async () => {
+  const page = await admin.get(PATH)
+  expect(page.status).toBe(200)
+  for (const name of SETTING_NAMES) expect(page.body).toContain(`id="value-${name}"`)
+  expect(page.body).toContain('id="value-points_payment_fee_rate" name="value" value="0.05"')
+  expect(page.body).not.toContain('undefined')
+})
+
+it('a change is in force at once here and soon elsewhere, and keeps its history and who', async () => {
+  const elsewhere = openSettings(test.db)
+  expect((await elsewhere.read()).order_expiry_minutes).toBe(30)
+  expect(await change('order_expiry_minutes', ' 45 ')).toMatchObject({
+    status: 303,
+    location: `${PATH}#order_expiry_minutes`,
+  })
+  expect((await test.deps.settings.read()).order_expiry_minutes).toBe(45)
+  await new Promise((resolve) => setTimeout(resolve, 2_100))
+  expect((await elsewhere.read()).order_expiry_minutes).toBe(45)
+  await change('order_expiry_minutes', '60')
+  const page = await admin.get(PATH)
+  expect(page.body).toMatch(new RegExp(`<code>60</code> @${username}[^]*<code>45</code> @${username}`))
+  const audit = await test.db
+    .selectFrom('audit_log')
+    .where('action', '=', 'setting.change')
+    .select(['subject', 'detail'])
+    .orderBy('id')
+    .execute()
+  expect(audit).toEqual([
+    { subject: 'order_expiry_minutes', detail: { before: null, after: '45' } },
+    { subject: 'order_expiry_minutes', detail: { before: '45', after: '60' } },
+  ])
+})
+
+it.each([
+  ['points_payment_fee_rate', '1.5'],
+  ['points_payment_fee_rate', '0.1234567'],
+  ['points_payment_fee_rate', 'free'],
+  ['points_transfer_fee_rate_tl0', '-0.1'],
+  ['points_transfer_min_amount_tl4', '1.5'],
+  ['points_transfer_daily_limit_tl1', 'none'],
+  ['order_expiry_minutes', '0'],
+  ['order_expiry_minutes', ''],
+  ['points_transfers', 'perhaps'],
+])('%s refuses %j and says why', async (name, value) => {
+  const before = await stored()
+  const answer = await change(name, value)
+  expect(answer.status).toBe(400)
+  expect(answer.body).toContain('role="alert"')
+  expect(await stored()).toEqual(before)
+})
+
+it('is closed to members, to forms without the token, and to names that do not exist', async () => {
+  const before = await stored()
+  const member = await (await makePerson(test)).signIn()
+  expect((await member.get(PATH)).status).toBe(403)
+  const form = (await member.get('/account')).form('/sign-out')
+  expect((await member.post(PATH, { ...form, name: 'order_expiry_minutes', value: '5' })).status).toBe(403)
+  expect((await admin.post(PATH, { name: 'order_expiry_minutes', value: '5' })).status).toBe(403)
+  expect((await change('no_such_setting', '5')).status).toBe(400)
+  expect(await stored()).toEqual(before)
+})
