@@ -31,6 +31,11 @@ export function redirectUriFault(uri: string): RedirectUriFault | undefined {
   return undefined
 }
 
+/** What is wrong with an address that pages link to or show a picture from: as above, and https alone. */
+export function webAddressFault(address: string): RedirectUriFault | undefined {
+  return redirectUriFault(address) ?? (address.startsWith('https://') ? undefined : 'scheme')
+}
+
 /** Character by character: two spellings of one address are two addresses (RFC 9700 4.1.3). */
 export function isRegistered(app: { redirect_uris: string[] }, redirect_uri: string): boolean {
   return app.redirect_uris.includes(redirect_uri)
@@ -44,11 +49,17 @@ export type Refusal =
 
 export type GroupRules = { allow_groups: string[]; deny_groups: string[] }
 
+/** What of a member the group rules look at. */
+export type Standing = Pick<
+  User,
+  'trust_level' | 'is_admin' | 'is_moderator' | 'custom_groups' | 'is_banned' | 'suspended_till'
+>
+
 /**
  * Deny wins over allow, an empty allow list admits everyone, and a banned or suspended member passes nowhere
  * (decisions.md 2.3). Trust levels are cumulative, as `groupsOf` lists them.
  */
-export function refusalOf(user: User, rules: GroupRules, now: Date): Refusal | undefined {
+export function refusalOf(user: Standing, rules: GroupRules, now: Date): Refusal | undefined {
   if (isBarred(user, now)) return { rule: 'barred' }
   const groups = new Set(groupsOf(user).map(lower))
   const isMember = (group: string) => groups.has(lower(group))

@@ -1,17 +1,19 @@
 /** The registry of applications: what one must be like, registering it, listing it. A secret is told once. */
 import { z } from 'zod'
+import { recordAudit } from '../audit.ts'
 import type { Db } from '../database/connection.ts'
-import { ALNUM, LOWER_ALNUM, randomText, sha256 } from '../secrets.ts'
+import { LOWER_ALNUM, randomText } from '../secrets.ts'
 import { en } from '../web/messages/en.ts'
-import { type RedirectUriFault, redirectUriFault } from './access.ts'
+import { type RedirectUriFault, redirectUriFault, webAddressFault } from './access.ts'
+import { newSecret } from './app-secrets.ts'
 
 const CLIENT_ID_LENGTH = 24
-const CLIENT_SECRET_LENGTH = 48
 export const NAME_LENGTH_MAX = 60
 export const DESCRIPTION_LENGTH_MAX = 500
 export const REDIRECT_URIS_MAX = 20
 const GROUPS_MAX = 50
 const GROUP_LENGTH_MAX = 100
+export const WEB_ADDRESS_LENGTH_MAX = 500
 
 /** Signs that make a name look like another one: they reverse or hide what follows. */
 const DECEPTIVE = /[\p{Cc}\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/u
@@ -53,7 +55,20 @@ export const NewAppForm = z.object({
   deny_groups: groups,
 })
 
-export type NewApp = z.output<typeof NewAppForm> & { owner_id: bigint; ip?: string }
+/** An https address or nothing. */
+const webAddress = z
+  .string()
+  .trim()
+  .max(WEB_ADDRESS_LENGTH_MAX)
+  .refine((text) => text === '' || webAddressFault(text) === undefined, 'Must be an https address')
+  .transform((text) => (text === '' ? null : text))
+
+/** The pages' form also takes what people are shown of an application before they trust it. */
+export const AppForm = NewAppForm.extend({ homepage: webAddress, logo_url: webAddress })
+
+export type AppValues = z.output<typeof AppForm>
+
+export type NewApp = z.output<typeof NewAppForm> & Partial<AppValues> & { owner_id: bigint; ip?: string }
 
 /** Group names compare case-insensitively, so `Staff` and `staff` are one. */
 function withoutRepeats(names: string[]): string[] {
@@ -71,27 +86,21 @@ export async function registerApp(
   { ip, ...app }: NewApp,
 ): Promise<{ id: bigint; client_id: string; client_secret: string }> {
   const client_id = randomText(CLIENT_ID_LENGTH, LOWER_ALNUM)
-  const client_secret = randomText(CLIENT_SECRET_LENGTH, ALNUM)
+  const { client_secret, secret_hash } = newSecret()
   return db.transaction().execute(async (tx) => {
     const { id } = await tx
       .insertInto('oauth_apps')
       .values({ ...app, client_id })
       .returning('id')
       .executeTakeFirstOrThrow()
-    await tx
-      .insertInto('app_secrets')
-      .values({ app_id: id, secret_hash: sha256(client_secret) })
-      .execute()
-    await tx
-      .insertInto('audit_log')
-      .values({
-        actor_id: app.owner_id,
-        action: 'oauth_app.registered',
-        subject: client_id,
-        detail: JSON.stringify({ name: app.name, redirect_uris: app.redirect_uris }),
-        ip: ip ?? null,
-      })
-      .execute()
+    await tx.insertInto('app_secrets').values({ app_id: id, secret_hash }).execute()
+    await recordAudit(tx, {
+      actor_id: app.owner_id,
+      action: 'oauth_app.registered',
+      subject: client_id,
+      detail: { name: app.name, redirect_uris: app.redirect_uris },
+      ip: ip ?? null,
+    })
     return { id, client_id, client_secret }
   })
 }

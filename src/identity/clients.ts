@@ -6,6 +6,8 @@ import { sha256 } from '../secrets.ts'
 import { BASIC_CHALLENGE } from './errors.ts'
 import type { Single } from './parameters.ts'
 
+/** How exactly the last use of a secret is kept: a row written at every token request would be a hot one. */
+const LAST_USED_MINUTES = 10
 /** What an unknown client's secret is compared with, so that it takes as long as a wrong secret. */
 const NO_SECRET = Buffer.alloc(32)
 
@@ -74,16 +76,39 @@ function decodeForm(text: string): string | undefined {
   }
 }
 
+/**
+ * One statement, which also notes the use of the secret. NOTE: a suspended application cannot authenticate, in the same
+ * words as one that does not exist (RFC 6749 5.2 leaves invalid_client for every way in which that fails).
+ */
 async function findClient(
   db: Db,
   client_id: string,
   client_secret: string,
   now: Date,
 ): Promise<Client | undefined> {
+  const presented = sha256(client_secret)
   const rows = await db
+    .with('used', (q) =>
+      q
+        .updateTable('app_secrets as secret')
+        .from('oauth_apps as app')
+        .set({ last_used_at: now })
+        .whereRef('app.id', '=', 'secret.app_id')
+        .where('app.client_id', '=', client_id)
+        .where('app.suspended_at', 'is', null)
+        .where('secret.secret_hash', '=', presented)
+        .where((eb) => eb.or([eb('secret.expires_at', 'is', null), eb('secret.expires_at', '>', now)]))
+        .where((eb) =>
+          eb.or([
+            eb('secret.last_used_at', 'is', null),
+            eb('secret.last_used_at', '<', new Date(now.getTime() - LAST_USED_MINUTES * 60_000)),
+          ]),
+        ),
+    )
     .selectFrom('oauth_apps as app')
     .innerJoin('app_secrets as secret', 'secret.app_id', 'app.id')
     .where('app.client_id', '=', client_id)
+    .where('app.suspended_at', 'is', null)
     .where((eb) => eb.or([eb('secret.expires_at', 'is', null), eb('secret.expires_at', '>', now)]))
     .select([
       'app.id',
@@ -94,7 +119,6 @@ async function findClient(
       'secret.secret_hash',
     ])
     .execute()
-  const presented = sha256(client_secret)
   const hashes = rows.length === 0 ? [NO_SECRET] : rows.map((row) => row.secret_hash)
   const matches = hashes.map((hash) => timingSafeEqual(hash, presented))
   const row = rows[matches.indexOf(true)]

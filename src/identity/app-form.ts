@@ -1,0 +1,61 @@
+/** The form of an application, as /apps and an application's own page show it: what was typed, and what is wrong with it. */
+import type { FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { AppForm, type AppValues, redirectUriFaultOf } from './apps.ts'
+
+const LINES = ['redirect_uris', 'allow_groups', 'deny_groups'] as const
+const FIELDS = ['name', 'description', 'homepage', 'logo_url', ...LINES] as const
+type Field = (typeof FIELDS)[number]
+
+/** What was typed, as it was typed. */
+export type Typed = Record<Field, string>
+export type Problems = Partial<Record<Field, string[]>>
+
+export const NOTHING_TYPED = Object.fromEntries(FIELDS.map((field) => [field, ''])) as Typed
+
+export function typedIn(body: unknown): Typed {
+  const sent = (body ?? {}) as Record<string, unknown>
+  const texts = FIELDS.map((field) => [field, typeof sent[field] === 'string' ? sent[field] : ''])
+  return Object.fromEntries(texts) as Typed
+}
+
+/** An application's values as its owner would have typed them. */
+export function typedFrom(app: AppValues): Typed {
+  const texts = FIELDS.map((field) => [field, [app[field] ?? ''].flat().join('\n')])
+  return Object.fromEntries(texts) as Typed
+}
+
+export type FilledIn = { typed: Typed } & ({ values: AppValues } | { problems: Problems })
+
+/** Reads the form; what is wrong is said beside each field, in the reader's language. */
+export function readAppForm(request: FastifyRequest): FilledIn {
+  const typed = typedIn(request.body)
+  const lines = Object.fromEntries(LINES.map((field) => [field, linesOf(typed[field])]))
+  const form = AppForm.safeParse({ ...typed, ...lines })
+  if (form.success) return { typed, values: form.data }
+  return { typed, problems: problemsOf(form.error.issues, typed, request) }
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+}
+
+function problemsOf(issues: z.core.$ZodIssue[], typed: Typed, { locale }: FastifyRequest): Problems {
+  const { faultyUri, problems } = locale.t.identity.apps
+  const texts: Record<Field, string> = { ...problems, ...locale.t.registry.problems }
+  const uris = linesOf(typed.redirect_uris)
+  const found: Problems = {}
+  for (const issue of issues) {
+    const field = issue.path[0] as Field
+    const fault = redirectUriFaultOf(issue)
+    const text =
+      fault === undefined
+        ? texts[field]
+        : faultyUri(uris[issue.path[1] as number] ?? '', locale.t.identity.redirectUriFaults[fault])
+    found[field] = [...new Set([...(found[field] ?? []), text])]
+  }
+  return found
+}

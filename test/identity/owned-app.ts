@@ -1,0 +1,60 @@
+/** A member with an application of their own, and the browser in which they look after it. */
+
+import { registerApp } from '../../src/identity/apps.ts'
+import { makePerson, type Person } from '../cast.ts'
+import type { Browser, Page, TestApp } from '../harness.ts'
+import { type Party, REDIRECT_URI } from './relying-party.ts'
+
+export type OwnedApp = { owner: Person; client: Browser; party: Party; path: string }
+
+export async function makeOwnedApp(test: TestApp, values: Record<string, unknown> = {}): Promise<OwnedApp> {
+  const owner = await makePerson(test, { username: 'bob' })
+  const app = await registerApp(test.db, {
+    owner_id: owner.id,
+    name: 'Reading Club',
+    description: 'Books',
+    redirect_uris: [REDIRECT_URI],
+    allow_groups: [],
+    deny_groups: [],
+    ...values,
+  })
+  const party = { ...app, redirect_uri: REDIRECT_URI, owner: owner.username }
+  return { owner, client: await owner.signIn(), party, path: `/apps/${app.client_id}` }
+}
+
+export const TYPED = {
+  name: 'Reading Club',
+  description: 'Books',
+  homepage: '',
+  logo_url: '',
+  redirect_uris: REDIRECT_URI,
+  allow_groups: '',
+  deny_groups: '',
+}
+
+export async function storedApp(test: TestApp, { client_id }: Party) {
+  return test.db.selectFrom('oauth_apps').where('client_id', '=', client_id).selectAll().executeTakeFirst()
+}
+
+/** The entries about an application, oldest first, without the one of its registration. */
+export async function trailOf(test: TestApp, { client_id }: Party) {
+  return test.db
+    .selectFrom('audit_log')
+    .where('subject', '=', client_id)
+    .where('action', '!=', 'oauth_app.registered')
+    .orderBy('id')
+    .select(['action', 'actor_id', 'detail', 'ip'])
+    .execute()
+}
+
+/** The secret that a page tells this once. */
+export function toldSecret(page: Page): string {
+  const secret = /"secret">([A-Za-z0-9]{48})</.exec(page.body)?.[1]
+  if (secret === undefined) throw new Error(`No secret: ${page.status} ${page.body.slice(0, 500)}`)
+  return secret
+}
+
+export async function countLive(test: TestApp, { id }: Party): Promise<number> {
+  const rows = await test.db.selectFrom('app_secrets').where('app_id', '=', id).select('expires_at').execute()
+  return rows.filter(({ expires_at }) => expires_at === null || expires_at > test.clock.now()).length
+}

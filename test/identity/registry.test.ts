@@ -1,0 +1,411 @@
+/** /apps/:client_id: an application in the hands of its owner. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { addSecret, resetSecret } from '../../src/identity/app-secrets.ts'
+import { deleteApp } from '../../src/identity/registry.ts'
+import { makePerson } from '../cast.ts'
+import { browser, startTestApp, type TestApp } from '../harness.ts'
+import { countLive, makeOwnedApp, storedApp, TYPED, toldSecret, trailOf } from './owned-app.ts'
+import { authorize, exchange, obtainTokens, refresh, userinfo, withoutWriting } from './relying-party.ts'
+
+const HOUR_MS = 3_600_000
+let test: TestApp
+
+beforeAll(async () => {
+  test = await startTestApp()
+})
+afterAll(() => test.close())
+
+const FORMS = ['', '/preview', '/secrets', '/secrets/0123456789ab/end', '/delete']
+
+describe('an application’s page', () => {
+  it('shows the owner everything but the secret', async () => {
+    const { client, party, path } = await makeOwnedApp(test, { name: 'Club <b>' })
+    const page = await client.get(path)
+    expect(page.status).toBe(200)
+    expect(page.body).toContain('Club &lt;b&gt;')
+    expect(page.body).toContain(party.client_id)
+    expect(page.body).toContain('not used by any member yet')
+    expect(page.body).toContain('Registered')
+    expect(page.body).not.toContain(party.client_secret)
+    expect((await client.get('/apps')).body).toContain(`href="${path}"`)
+  })
+
+  it('does not exist for anybody else, in any of its forms', async () => {
+    const { party, path } = await makeOwnedApp(test)
+    const mallory = await (await makePerson(test, { username: 'mallory', is_admin: true })).signIn()
+    const { form_token = '' } = (await mallory.get('/apps')).form('/apps')
+    expect((await mallory.get(path)).status).toBe(404)
+    for (const form of FORMS) {
+      const fields = { ...TYPED, form_token, client_secret: party.client_secret, typed_name: TYPED.name }
+      const answer = await withoutWriting(test, () =>
+        mallory.post(path + form, { ...fields, overlap_hours: '0' }),
+      )
+      expect([form, answer.status]).toEqual([form, 404])
+    }
+    expect(await countLive(test, party)).toBe(1)
+    expect((await mallory.get('/apps/nobody')).status).toBe(404)
+  })
+
+  it('takes no form without its token, and none from a stranger', async () => {
+    const { client, path } = await makeOwnedApp(test)
+    for (const form of FORMS) {
+      const forged = await withoutWriting(test, () => client.post(path + form, { ...TYPED, form_token: 'x' }))
+      expect([form, forged.status]).toEqual([form, 403])
+      const foreign = await withoutWriting(test, async () =>
+        client.post(path + form, (await client.get(path)).form(path), { 'sec-fetch-site': 'cross-site' }),
+      )
+      expect([form, foreign.status]).toEqual([form, 403])
+    }
+    expect((await browser(test).get(path)).location).toBe(`/sign-in?return_to=${encodeURIComponent(path)}`)
+  })
+})
+
+describe('editing', () => {
+  it('changes what differs, and writes down what was before and after', async () => {
+    const { client, owner, party, path } = await makeOwnedApp(test)
+    const answer = await client.submit(await client.get(path), path, {
+      ...TYPED,
+      name: 'Book Club',
+      homepage: 'https://books.example/about',
+      logo_url: 'https://books.example/logo.png',
+      redirect_uris: 'https://books.example/cb\nhttp://localhost:3000/cb',
+      deny_groups: 'trust_level_0',
+    })
+    expect(answer).toMatchObject({ status: 303, location: `${path}?saved=1` })
+    const changed = {
+      name: 'Book Club',
+      homepage: 'https://books.example/about',
+      logo_url: 'https://books.example/logo.png',
+      redirect_uris: ['https://books.example/cb', 'http://localhost:3000/cb'],
+      deny_groups: ['trust_level_0'],
+    }
+    expect(await storedApp(test, party)).toMatchObject({ ...changed, description: 'Books', allow_groups: [] })
+    const before = {
+      name: 'Reading Club',
+      homepage: null,
+      logo_url: null,
+      redirect_uris: ['https://app.example/callback'],
+      deny_groups: [],
+    }
+    expect(await trailOf(test, party)).toEqual([
+      {
+        action: 'oauth_app.updated',
+        actor_id: owner.id,
+        ip: '127.0.0.1',
+        detail: { before, after: changed },
+      },
+    ])
+    const page = await client.get(answer.location!)
+    expect(page.body).toContain('Saved.')
+    expect(page.body).toContain('src="https://books.example/logo.png"')
+    expect(page.body).toContain('deny trust level 0, and with it every member')
+  })
+
+  it('that changes nothing writes nothing', async () => {
+    const { client, path } = await makeOwnedApp(test)
+    const page = await client.get(path)
+    const answer = await withoutWriting(test, () => client.submit(page, path, TYPED))
+    expect(answer.status).toBe(303)
+  })
+
+  it.each([
+    ['name', ' '],
+    ['description', 'x'.repeat(501)],
+    ['homepage', 'http://books.example/'],
+    ['homepage', 'javascript:alert(1)'],
+    ['homepage', 'https://user@books.example/'],
+    ['logo_url', 'http://127.0.0.1/logo.png'],
+    ['logo_url', 'data:image/png;base64,AAAA'],
+    ['logo_url', `https://books.example/${'x'.repeat(500)}`],
+    ['logo_url', 'https://books.example/"onload="x'],
+    ['redirect_uris', 'https://books.example/*'],
+    ['redirect_uris', ''],
+    ['allow_groups', 'x'.repeat(101)],
+  ])('refuses a wrong %s (%s), keeps what was typed and changes nothing', async (field, text) => {
+    const { client, party, path } = await makeOwnedApp(test)
+    const before = await storedApp(test, party)
+    const page = await client.get(path)
+    const typed = { ...TYPED, name: 'Another', [field]: text }
+    const answer = await withoutWriting(test, () => client.submit(page, path, typed))
+    expect(answer.status).toBe(400)
+    expect(answer.body).toContain(`id="${field}-problem"`)
+    if (field !== 'name') expect(answer.body).toContain('value="Another"')
+    expect(await storedApp(test, party)).toEqual(before)
+  })
+
+  it('of what the staff looked at takes its mark away; of the groups does not', async () => {
+    const { client, owner, party, path } = await makeOwnedApp(test)
+    const reviewed = { reviewed_at: test.clock.now(), reviewed_by: owner.id }
+    await test.db.updateTable('oauth_apps').set(reviewed).where('id', '=', party.id).execute()
+    await client.submit(await client.get(path), path, { ...TYPED, allow_groups: 'crew' })
+    expect(await storedApp(test, party)).toMatchObject(reviewed)
+    await client.submit(await client.get(path), path, { ...TYPED, name: 'Your Bank' })
+    expect(await storedApp(test, party)).toMatchObject({ reviewed_at: null, reviewed_by: null })
+    const actions = (await trailOf(test, party)).map(({ action }) => action)
+    expect(actions).toEqual(['oauth_app.updated', 'oauth_app.updated', 'oauth_app.review_withdrawn'])
+  })
+
+  it('a redirect address taken away is good for nothing at once', async () => {
+    const { client, party, path } = await makeOwnedApp(test)
+    const { code } = await authorize(client, party)
+    await client.submit(await client.get(path), path, { ...TYPED, redirect_uris: 'https://new.example/' })
+    expect(await exchange(test, party, code)).toMatchObject({ body: { error: 'invalid_redirect_uri' } })
+  })
+})
+
+describe('the preview of who would get in', () => {
+  it('counts by the rule that decides, with a few names, and saves nothing', async () => {
+    const own = await startTestApp()
+    try {
+      const { client, path, owner } = await makeOwnedApp(own)
+      await makePerson(own, { username: 'newbie', trust_level: 0 })
+      await makePerson(own, { username: 'crewman', trust_level: 1, groups: ['Crew'] })
+      await makePerson(own, { username: 'rogue', trust_level: 4, groups: ['Shadow', 'crew'] })
+      await makePerson(own, { username: 'basic', trust_level: 1 })
+      const hidden = await makePerson(own, { username: 'hidden', trust_level: 4 })
+      await own.db.updateTable('users').set({ is_banned: true }).where('id', '=', hidden.id).execute()
+
+      const rules = { allow_groups: 'trust_level_2\nCREW', deny_groups: 'shadow' }
+      const page = await client.get(path)
+      const answer = await withoutWriting(own, () =>
+        client.post(`${path}/preview`, { ...page.form(path), ...TYPED, name: 'Typed', ...rules }),
+      )
+      expect(answer.status).toBe(200)
+      const rows = [
+        ...answer.body.matchAll(/<dt>([^<]*)<\/dt>\s*<dd><strong class="\w+">(\d+)<\/strong>([^\n]*)/g),
+      ]
+      expect(rows.map(([, label, count]) => [label, count])).toEqual([
+        ['Would get in', '2'],
+        ['Refused: in none of the groups it is open to', '2'],
+        ['Refused as members of the group shadow', '1'],
+        ['Suspended at the forum or here', '1'],
+      ])
+      expect(rows[0]![3]).toContain('@crewman')
+      expect(rows[0]![3]).toContain(`@${owner.username}`)
+      expect(answer.body).not.toContain(hidden.username)
+      expect(answer.body).toContain('value="Typed"')
+      // The language switch of this page leads back to the application.
+      expect(answer.form('/language').return_to).toBe(path)
+    } finally {
+      await own.close()
+    }
+  })
+
+  it('says that denying a level denies every level above', async () => {
+    const { client, path } = await makeOwnedApp(test)
+    const rules = { ...TYPED, deny_groups: 'trust_level_3\ntrust_level_1' }
+    const page = await client.get(path)
+    const answer = await client.post(`${path}/preview`, { ...page.form(path), ...rules })
+    expect(answer.body).toContain('deny trust level 1, and with it every level above')
+  })
+})
+
+describe('secrets', () => {
+  async function addedBy(owned: Awaited<ReturnType<typeof makeOwnedApp>>, fields = {}) {
+    const { client, party, path } = owned
+    const action = `${path}/secrets`
+    const shown = { client_secret: party.client_secret, overlap_hours: '24', ...fields }
+    return client.submit(await client.get(path), action, shown)
+  }
+
+  it('a second one is made for who presents a live one; the old one ends when it was said', async () => {
+    const owned = await makeOwnedApp(test)
+    const { client, party, path, owner } = owned
+    const answer = await addedBy(owned)
+    expect(answer.status).toBe(200)
+    expect(answer.headers['cache-control']).toBe('no-store')
+    const client_secret = toldSecret(answer)
+    expect(client_secret).not.toBe(party.client_secret)
+    expect((await client.get(path)).body).not.toContain(client_secret)
+
+    const renewed = { ...party, client_secret }
+    const person = await (await makePerson(test)).signIn()
+    expect((await obtainTokens(test, person, renewed)).token_type).toBe('Bearer')
+    expect((await obtainTokens(test, person, party)).token_type).toBe('Bearer')
+    test.clock.advance(24 * HOUR_MS)
+    const { code } = await authorize(await (await makePerson(test)).signIn(), party)
+    expect(await exchange(test, party, code)).toMatchObject({
+      status: 401,
+      body: { error: 'invalid_client' },
+    })
+    expect((await exchange(test, renewed, code)).status).toBe(200)
+
+    const [entry, ...others] = await trailOf(test, party)
+    expect(others).toEqual([])
+    expect(entry).toMatchObject({ action: 'oauth_app.secret_added', actor_id: owner.id, ip: '127.0.0.1' })
+    const { before, after } = entry!.detail as Record<'before' | 'after', { secrets: unknown[] }>
+    expect([before.secrets.length, after.secrets.length]).toEqual([1, 2])
+    expect(JSON.stringify(entry!.detail)).not.toContain(client_secret)
+    expect(JSON.stringify(entry!.detail)).not.toContain(party.client_secret)
+  })
+
+  it('the old one may end at once', async () => {
+    const owned = await makeOwnedApp(test)
+    const renewed = {
+      ...owned.party,
+      client_secret: toldSecret(await addedBy(owned, { overlap_hours: '0' })),
+    }
+    const { code } = await authorize(owned.client, owned.party)
+    expect((await exchange(test, owned.party, code)).status).toBe(401)
+    expect((await exchange(test, renewed, code)).status).toBe(200)
+    expect(await countLive(test, owned.party)).toBe(1)
+  })
+
+  it.each([
+    ['a wrong one is presented', { client_secret: 'x'.repeat(48) }],
+    ['none is presented', { client_secret: '' }],
+    ['the overlap is none of those offered', { overlap_hours: '9999' }],
+  ])('none is made when %s', async (_, fields) => {
+    const owned = await makeOwnedApp(test)
+    const answer = await withoutWriting(test, () => addedBy(owned, fields))
+    expect(answer.status).toBe(400)
+    expect(answer.body).not.toMatch(/"secret">/)
+    expect(await countLive(test, owned.party)).toBe(1)
+  })
+
+  it('none is made for another application’s secret, an ended one, or beside two', async () => {
+    const owned = await makeOwnedApp(test)
+    const other = await makeOwnedApp(test)
+    const refused = (client_secret: string) => withoutWriting(test, () => addedBy(owned, { client_secret }))
+    expect((await refused(other.party.client_secret)).status).toBe(400)
+    const second = toldSecret(await addedBy(owned, { overlap_hours: '0' }))
+    expect((await refused(owned.party.client_secret)).status).toBe(400)
+    const page = await owned.client.get(owned.path)
+    const third = toldSecret(await addedBy(owned, { client_secret: second, overlap_hours: '1' }))
+    const beside = { ...page.form(`${owned.path}/secrets`), client_secret: third, overlap_hours: '0' }
+    const answer = await withoutWriting(test, () => owned.client.post(`${owned.path}/secrets`, beside))
+    expect(answer.status).toBe(400)
+    expect(answer.body).toContain('Two secrets work already')
+    expect(await countLive(test, owned.party)).toBe(2)
+  })
+
+  it('one can be ended at once, and no token that it got is lost', async () => {
+    const { client, party, path } = await makeOwnedApp(test)
+    const tokens = await obtainTokens(test, client, party)
+    const page = await client.get(path)
+    const action = /action="([^"]+\/end)"/.exec(page.body)![1]!
+    expect(page.body).toContain('It is the last one')
+    expect(await client.submit(page, action)).toMatchObject({ status: 303, location: path })
+    expect((await refresh(test, party, tokens.refresh_token)).status).toBe(401)
+    expect((await userinfo(test, tokens.access_token)).status).toBe(200)
+    const again = await withoutWriting(test, () => client.submit(page, action))
+    expect(again.status).toBe(404)
+    expect((await trailOf(test, party)).map(({ action }) => action)).toEqual(['oauth_app.secret_ended'])
+    expect((await client.get(path)).body).toContain('There is none that works')
+  })
+
+  it('their last use is shown, to within minutes', async () => {
+    const { client, party, path } = await makeOwnedApp(test)
+    const used = () =>
+      test.db
+        .selectFrom('app_secrets')
+        .where('app_id', '=', party.id)
+        .select('last_used_at')
+        .executeTakeFirst()
+    expect((await client.get(path)).body).toContain('<dd>never</dd>')
+    await exchange(test, { ...party, client_secret: 'wrong' }, 'x')
+    expect(await used()).toEqual({ last_used_at: null })
+    const first = test.clock.now()
+    await exchange(test, party, 'x')
+    expect(await used()).toEqual({ last_used_at: first })
+    test.clock.advance(60_000)
+    await exchange(test, party, 'x')
+    expect(await used()).toEqual({ last_used_at: first })
+    test.clock.advance(10 * 60_000)
+    await exchange(test, party, 'x')
+    expect(await used()).toEqual({ last_used_at: test.clock.now() })
+  })
+})
+
+describe('deleting', () => {
+  it('ends everything it was given, for who types its name', async () => {
+    const { client, owner, party, path } = await makeOwnedApp(test)
+    const member = await (await makePerson(test)).signIn()
+    const tokens = await obtainTokens(test, member, party)
+    const { code } = await authorize(member, party)
+    const page = await client.get(path)
+    expect(page.body).toContain('used by 1 member')
+
+    const wrong = await withoutWriting(test, () =>
+      client.submit(page, `${path}/delete`, { typed_name: 'reading club' }),
+    )
+    expect(wrong.status).toBe(400)
+    expect(wrong.body).toContain('Nothing was deleted')
+
+    const right = await client.submit(page, `${path}/delete`, { typed_name: 'Reading Club' })
+    expect(right).toMatchObject({ status: 303, location: '/apps' })
+    expect((await userinfo(test, tokens.access_token)).status).toBe(401)
+    expect((await refresh(test, party, tokens.refresh_token)).body.error).toBe('invalid_client')
+    expect((await exchange(test, party, code)).body.error).toBe('invalid_client')
+    expect((await client.get(path)).status).toBe(404)
+    for (const table of ['app_secrets', 'consents', 'authorization_codes', 'grants'] as const) {
+      const left = await test.db.selectFrom(table).where('app_id', '=', party.id).select('app_id').execute()
+      expect([table, left]).toEqual([table, []])
+    }
+    const [entry, ...others] = await trailOf(test, party)
+    expect(others).toEqual([])
+    expect(entry).toMatchObject({
+      action: 'oauth_app.deleted',
+      actor_id: owner.id,
+      detail: { before: { name: 'Reading Club', members: 1, client_id: party.client_id }, after: null },
+    })
+    expect(JSON.stringify(entry!.detail)).not.toMatch(/secret|hash/)
+  })
+})
+
+describe('at once', () => {
+  const act = (party: { client_id: string }, id: bigint) => ({
+    client_id: party.client_id,
+    owner_id: id,
+    actor_id: id,
+    now: test.clock.now(),
+    ip: '127.0.0.1',
+  })
+
+  it('of many resets the last alone leaves a secret that works', async () => {
+    const { owner, party } = await makeOwnedApp(test)
+    const made = await Promise.all(
+      Array.from({ length: 6 }, () => resetSecret(test.db, act(party, owner.id))),
+    )
+    expect(await countLive(test, party)).toBe(1)
+    const statuses = []
+    for (const { client_secret } of [party, ...made]) {
+      statuses.push((await exchange(test, { ...party, client_secret }, 'x')).status)
+    }
+    expect(statuses.filter((status) => status === 400)).toHaveLength(1)
+    expect(await trailOf(test, party)).toHaveLength(6)
+  })
+
+  it('of many additions one is made', async () => {
+    const { owner, party } = await makeOwnedApp(test)
+    const wish = { ...act(party, owner.id), presented: party.client_secret, overlap_hours: 24 }
+    const made = await Promise.all(Array.from({ length: 6 }, () => addSecret(test.db, wish)))
+    expect(made.filter((one) => 'client_secret' in one)).toHaveLength(1)
+    expect(await countLive(test, party)).toBe(2)
+    expect(await trailOf(test, party)).toHaveLength(1)
+  })
+
+  it('a secret added and tokens obtained while it is deleted leave nothing behind', async () => {
+    for (let round = 0; round < 8; round += 1) {
+      const { owner, client, party } = await makeOwnedApp(test)
+      const tokens = await obtainTokens(test, client, party)
+      const { code } = await authorize(client, party)
+      const mine = act(party, owner.id)
+      const outcomes = await Promise.allSettled([
+        deleteApp(test.db, { ...mine, typed_name: 'Reading Club' }),
+        addSecret(test.db, { ...mine, presented: party.client_secret, overlap_hours: 0 }),
+        exchange(test, party, code),
+        refresh(test, party, tokens.refresh_token),
+        userinfo(test, tokens.access_token),
+      ])
+      expect(outcomes[0]).toEqual({ status: 'fulfilled', value: 'deleted' })
+      if (outcomes[1].status === 'rejected') expect(outcomes[1].reason).toMatchObject({ code: 'not_found' })
+      for (const outcome of outcomes.slice(2)) {
+        const { status } = (outcome as PromiseFulfilledResult<{ status: number }>).value
+        expect([200, 400, 401]).toContain(status)
+      }
+      expect(await storedApp(test, party)).toBeUndefined()
+      expect(await countLive(test, party)).toBe(0)
+    }
+  })
+})
