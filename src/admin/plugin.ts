@@ -6,6 +6,8 @@ import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { proveBooks } from '../ledger/books.ts'
 import { reviewPaymentApp, reviewQueue } from '../payment/applications.ts'
+import { appAdminPages } from './apps.ts'
+import { auditPages } from './audit.ts'
 import { settingPages } from './settings.ts'
 
 const ReviewForm = z.object({
@@ -20,6 +22,8 @@ export async function adminPlugin(app: FastifyInstance, deps: Deps): Promise<voi
   app.addHook('preHandler', requireAdmin)
 
   settingPages(app, deps)
+  appAdminPages(app, deps)
+  auditPages(app, deps)
   app.get('/admin', async (request, reply) => showAdmin(request, reply, deps, undefined))
 
   app.post<{ Params: { payment_id: string } }>(

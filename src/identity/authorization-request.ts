@@ -27,6 +27,10 @@ export type AuthorizedApp = {
   redirect_uris: string[]
   allow_groups: string[]
   deny_groups: string[]
+  homepage: string | null
+  logo_url: string | null
+  suspended_at: Date | null
+  reviewed_at: Date | null
   created_at: Date
   owner_username: string
 }
@@ -74,6 +78,10 @@ async function findApp(db: Db, client_id: string): Promise<AuthorizedApp | undef
       'app.redirect_uris',
       'app.allow_groups',
       'app.deny_groups',
+      'app.homepage',
+      'app.logo_url',
+      'app.suspended_at',
+      'app.reviewed_at',
       'app.created_at',
       'owner.username as owner_username',
     ])

@@ -79,6 +79,7 @@ async function authorize(
   deps: Deps,
 ): Promise<FastifyReply> {
   const target = await findTarget(deps.db, sent)
+  if (target.app.suspended_at !== null) return refuseSuspended(request, reply, target)
   try {
     const demand = readDemand(sent)
     const detour = findDetour(request.session, sent, demand, deps)
@@ -98,6 +99,12 @@ async function authorize(
     if (!isOAuthError(error)) throw error
     return refuse(error, target, sent, request, reply, deps)
   }
+}
+
+/** NOTE: never by redirect, also under prompt=none: it may be the very place that people are to be kept from. */
+function refuseSuspended(request: FastifyRequest, reply: FastifyReply, { app }: Target): FastifyReply {
+  if (!wantsHtml(request)) throw new AppError('access_denied', 'This application has been suspended')
+  return reply.page('app-suspended', { app }, { status: 403 })
 }
 
 /** Where the member must go before the request can go on: to sign in, again, or to change a one-time password. */

@@ -33,15 +33,17 @@ function readHeader(authorization: string | undefined): string | undefined {
 /** Whom a live access token speaks for, and what it was granted. */
 export type Bearer = { user: User; scopes: string[] }
 
-/** Throws invalid_token for a token that is unknown, expired or revoked, or whose user is barred. */
+/** Throws invalid_token for a token that is unknown, expired or revoked, or whose user or application is barred. */
 export async function getBearer(db: Db, access_token: string, now: Date): Promise<Bearer> {
   const row = await db
     .selectFrom('access_tokens as token')
     .innerJoin('grants as family', 'family.id', 'token.grant_id')
+    .innerJoin('oauth_apps as app', 'app.id', 'family.app_id')
     .innerJoin('users', 'users.id', 'family.user_id')
     .where('token.token_hash', '=', sha256(access_token))
     .where('token.expires_at', '>', now)
     .where('family.revoked_at', 'is', null)
+    .where('app.suspended_at', 'is', null)
     .select(userColumns)
     .select('token.scopes')
     .executeTakeFirst()

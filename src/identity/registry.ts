@@ -46,6 +46,39 @@ export async function appsOf(db: Db, owner_id: bigint) {
     .execute()
 }
 
+export type AppSearch = {
+  /** Part of a name, a client_id, or the owner's username. */
+  text: string
+  standing: 'all' | 'suspended' | 'unreviewed'
+  /** Only applications registered before this one. */
+  before: bigint | undefined
+}
+
+/** Every application that fits, newest first. */
+export async function searchApps(db: Db, { text, standing, before }: AppSearch, limit: number) {
+  let apps = db
+    .selectFrom('oauth_apps as app')
+    .innerJoin('users as owner', 'owner.id', 'app.owner_id')
+    .orderBy('app.id', 'desc')
+    .limit(limit)
+    .select(columns)
+    .select('owner.username as owner_username')
+  if (text !== '') {
+    const part = `%${text.replace(/[\\%_]/g, '\\$&')}%`
+    apps = apps.where((eb) =>
+      eb.or([
+        eb('app.name', 'ilike', part),
+        eb('app.client_id', '=', text),
+        eb(sql`lower(owner.username)`, '=', sql<string>`lower(${text.replace(/^@/, '')})`),
+      ]),
+    )
+  }
+  if (standing === 'suspended') apps = apps.where('app.suspended_at', 'is not', null)
+  if (standing === 'unreviewed') apps = apps.where('app.reviewed_at', 'is', null)
+  if (before !== undefined) apps = apps.where('app.id', '<', before)
+  return apps.execute()
+}
+
 /** An application for its page. Throws not_found; with an owner given, also for everybody else's. */
 export async function getApp(db: Db, { client_id, owner_id }: { client_id: string; owner_id?: bigint }) {
   let apps = db

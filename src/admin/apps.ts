@@ -1,0 +1,93 @@
+/** /admin/apps: every registered application, found, looked at, suspended, reviewed, and given a new secret. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { sessionOf } from '../accounts/session.ts'
+import { readAudit } from '../audit.ts'
+import type { Deps } from '../deps.ts'
+import { liveSecrets, resetSecret } from '../identity/app-secrets.ts'
+import {
+  countMembers,
+  getApp,
+  markReviewed,
+  reinstateApp,
+  searchApps,
+  suspendApp,
+} from '../identity/registry.ts'
+
+const PAGE_LINES = 50
+const HISTORY_LINES = 50
+
+type OneApp = { Params: { client_id: string } }
+
+/** What does not fit is left out of the search: an address typed by hand still shows a list. */
+const Search = z.object({
+  q: z.string().trim().max(100).catch(''),
+  standing: z.enum(['all', 'suspended', 'unreviewed']).catch('all'),
+  before: z
+    .string()
+    .regex(/^\d{1,18}$/)
+    .transform(BigInt)
+    .optional()
+    .catch(undefined),
+})
+
+const ReasonForm = z.object({ reason: z.string().trim().min(1).max(500) })
+
+/** Below requireAdmin. */
+export function appAdminPages(app: FastifyInstance, deps: Deps): void {
+  app.get('/admin/apps', async (request, reply) => {
+    const { q, standing, before } = Search.parse(request.query)
+    const found = await searchApps(deps.db, { text: q, standing, before }, PAGE_LINES + 1)
+    const apps = found.slice(0, PAGE_LINES)
+    const next = found.length > PAGE_LINES ? apps.at(-1)!.id : undefined
+    return reply.page('admin-apps', { apps, q, standing, next })
+  })
+
+  app.get<OneApp>('/admin/apps/:client_id', async (request, reply) => showApp(request, reply, deps))
+
+  for (const [act, verb] of [
+    ['suspend', suspendApp],
+    ['reinstate', reinstateApp],
+  ] as const) {
+    app.post<OneApp>(`/admin/apps/:client_id/${act}`, async (request, reply) => {
+      const form = ReasonForm.safeParse(request.body)
+      if (!form.success) return showApp(request, reply, deps, { isReasonMissing: true })
+      await verb(deps.db, { ...actBy(request, deps), reason: form.data.reason })
+      return reply.redirect(`/admin/apps/${request.params.client_id}`, 303)
+    })
+  }
+
+  app.post<OneApp>('/admin/apps/:client_id/review', async (request, reply) => {
+    const { reviewed } = request.body as Record<string, unknown>
+    await markReviewed(deps.db, { ...actBy(request, deps), isReviewed: reviewed === 'yes' })
+    return reply.redirect(`/admin/apps/${request.params.client_id}`, 303)
+  })
+
+  app.post<OneApp>('/admin/apps/:client_id/reset-secret', async (request, reply) => {
+    const { client_id } = request.params
+    const told = await resetSecret(deps.db, actBy(request, deps))
+    return reply.page('app-secret', { app: { client_id, ...told }, back: `/admin/apps/${client_id}` })
+  })
+}
+
+function actBy(request: FastifyRequest<OneApp>, deps: Deps) {
+  const { client_id } = request.params
+  return { client_id, actor_id: sessionOf(request).user.id, now: deps.clock(), ip: request.ip }
+}
+
+async function showApp(
+  request: FastifyRequest<OneApp>,
+  reply: FastifyReply,
+  { db, clock }: Deps,
+  { isReasonMissing = false } = {},
+): Promise<FastifyReply> {
+  const app = await getApp(db, { client_id: request.params.client_id })
+  const [secrets, members, history] = await Promise.all([
+    liveSecrets(db, app.id, clock()),
+    countMembers(db, app.id),
+    readAudit(db, { subject: app.client_id, action: 'oauth_app' }, HISTORY_LINES),
+  ])
+  const path = `/admin/apps/${app.client_id}`
+  const data = { app, secrets, members, history, isReasonMissing, path }
+  return reply.page('admin-app', data, { status: isReasonMissing ? 400 : 200 })
+}

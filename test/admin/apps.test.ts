@@ -1,0 +1,306 @@
+/** /admin/apps and /admin/audit: registered applications in the hands of administrators. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makePerson } from '../cast.ts'
+import { type Browser, browser, startTestApp, type TestApp } from '../harness.ts'
+import { countLive, makeOwnedApp, storedApp, toldSecret, trailOf } from '../identity/owned-app.ts'
+import {
+  authorizationUrl,
+  authorize,
+  exchange,
+  getJson,
+  makeParty,
+  obtainTokens,
+  refresh,
+  userinfo,
+  withoutWriting,
+} from '../identity/relying-party.ts'
+
+let test: TestApp
+let admin: Browser
+let adminId: bigint
+
+beforeAll(async () => {
+  test = await startTestApp()
+  const person = await makePerson(test, { username: 'root', is_admin: true })
+  adminId = person.id
+  admin = await person.signIn()
+})
+afterAll(() => test.close())
+
+const pathOf = ({ client_id }: { client_id: string }) => `/admin/apps/${client_id}`
+
+async function submit(party: { client_id: string }, act: string, fields: Record<string, string> = {}) {
+  const path = pathOf(party)
+  return admin.submit(await admin.get(path), `${path}/${act}`, fields)
+}
+
+describe('administrators alone', () => {
+  it('see and touch the applications of others', async () => {
+    const { client, party } = await makeOwnedApp(test)
+    const { form_token = '' } = (await client.get('/apps')).form('/apps')
+    for (const address of ['/admin/apps', pathOf(party), '/admin/audit']) {
+      expect((await client.get(address)).status).toBe(403)
+      expect((await browser(test).get(address)).status).toBe(303)
+    }
+    for (const act of ['suspend', 'reinstate', 'review', 'reset-secret']) {
+      const fields = { reason: 'mine', reviewed: 'yes' }
+      const owner = await withoutWriting(test, () =>
+        client.post(`${pathOf(party)}/${act}`, { ...fields, form_token }),
+      )
+      const forged = await withoutWriting(test, () =>
+        admin.post(`${pathOf(party)}/${act}`, { ...fields, form_token }),
+      )
+      expect([act, owner.status, forged.status]).toEqual([act, 403, 403])
+    }
+    expect(await storedApp(test, party)).toMatchObject({ suspended_at: null, reviewed_at: null })
+  })
+
+  it('are told when there is none', async () => {
+    expect((await admin.get('/admin/apps/nobody')).status).toBe(404)
+    const { form_token = '' } = (await admin.get('/apps')).form('/apps')
+    for (const act of ['suspend', 'reinstate', 'review', 'reset-secret']) {
+      const fields = { form_token, reason: 'why', reviewed: 'yes' }
+      const answer = await withoutWriting(test, () => admin.post(`/admin/apps/nobody/${act}`, fields))
+      expect([act, answer.status]).toEqual([act, 404])
+    }
+  })
+})
+
+describe('the list', () => {
+  it('finds by a part of the name, the client_id or the owner, whatever they hold', async () => {
+    const a = await makeOwnedApp(test, { name: 'Zebra 100% _x' })
+    const b = await makeOwnedApp(test, { name: 'Zebra 1000 yx' })
+    const found = async (q: string, standing = 'all') => {
+      const { body } = await admin.get(`/admin/apps?${new URLSearchParams({ q, standing })}`)
+      return [a, b].map(({ party }) => body.includes(`href="${pathOf(party)}"`))
+    }
+    expect(await found('zebra')).toEqual([true, true])
+    expect(await found('100%')).toEqual([true, false])
+    expect(await found('_x')).toEqual([true, false])
+    expect(await found('\\')).toEqual([false, false])
+    expect(await found(b.party.client_id)).toEqual([false, true])
+    expect(await found(`@${b.owner.username.toUpperCase()}`)).toEqual([false, true])
+    await submit(a.party, 'suspend', { reason: 'why' })
+    await submit(b.party, 'review', { reviewed: 'yes' })
+    expect(await found('zebra', 'suspended')).toEqual([true, false])
+    expect(await found('zebra', 'unreviewed')).toEqual([true, false])
+    expect(await found('zebra', 'nonsense')).toEqual([true, true])
+  })
+
+  it('goes on page after page', async () => {
+    const owner = await makePerson(test)
+    const many = Array.from({ length: 51 }, (_, n) => ({
+      client_id: `paged${n}`,
+      owner_id: owner.id,
+      name: `Paged ${n}`,
+      redirect_uris: ['https://a.example/'],
+      allow_groups: [],
+      deny_groups: [],
+    }))
+    await test.db.insertInto('oauth_apps').values(many).execute()
+    const first = await admin.get('/admin/apps?q=Paged')
+    const next = /href="(\/admin\/apps\?q=[^"]*before=\d+)"/.exec(first.body)![1]!.replace(/&amp;/g, '&')
+    const second = await admin.get(next)
+    expect(first.body.match(/href="\/admin\/apps\/paged/g)).toHaveLength(50)
+    expect(second.body.match(/href="\/admin\/apps\/paged/g)).toHaveLength(1)
+    expect(second.body).not.toMatch(/href="[^"]*before=/)
+  })
+})
+
+describe('a suspended application', () => {
+  it('signs nobody in, gets no tokens, and those it has stop at their next use, until it is reinstated', async () => {
+    const { client, owner, party } = await makeOwnedApp(test)
+    const member = await (await makePerson(test)).signIn()
+    const tokens = await obtainTokens(test, member, party)
+    const { code } = await authorize(member, party)
+    const consentPage = await (await makePerson(test)).signIn().then(async (other) => ({
+      other,
+      page: await other.get(authorizationUrl(party)),
+    }))
+
+    const answer = await submit(party, 'suspend', { reason: 'Sends <spam>' })
+    expect(answer).toMatchObject({ status: 303, location: pathOf(party) })
+
+    await withoutWriting(test, async () => {
+      expect(await userinfo(test, tokens.access_token)).toMatchObject({
+        status: 401,
+        body: { error: 'invalid_token' },
+      })
+      expect(await refresh(test, party, tokens.refresh_token)).toMatchObject({
+        status: 401,
+        body: { error: 'invalid_client' },
+      })
+      expect((await exchange(test, party, code)).body.error).toBe('invalid_client')
+      const apps = await getJson(test, '/api/apps', { authorization: `Bearer ${tokens.access_token}` })
+      expect(apps.status).toBe(401)
+    })
+    for (const parameters of [{}, { prompt: 'none' }]) {
+      const page = await member.get(authorizationUrl(party, parameters))
+      expect(page.status).toBe(403)
+      expect(page.location).toBeUndefined()
+      expect(page.body).toContain('Reading Club is suspended')
+      expect(page.body).not.toContain('spam')
+    }
+    const script = await getJson(test, authorizationUrl(party), { accept: 'application/json' })
+    expect(script).toMatchObject({ status: 403, body: { error: 'access_denied' } })
+    const late = await withoutWriting(test, () =>
+      consentPage.other.submit(consentPage.page, '/oauth2/consent', { decision: 'allow' }),
+    )
+    expect(late.status).toBe(403)
+
+    const ownPage = await client.get(`/apps/${party.client_id}`)
+    expect(ownPage.body).toContain('Sends &lt;spam&gt;')
+    expect(ownPage.body).toContain('An administrator has suspended this application')
+
+    await submit(party, 'reinstate', { reason: 'Promised to stop' })
+    expect((await userinfo(test, tokens.access_token)).status).toBe(200)
+    expect((await refresh(test, party, tokens.refresh_token)).status).toBe(200)
+    expect((await member.get(authorizationUrl(party))).status).toBe(303)
+    expect(await trailOf(test, party)).toEqual([
+      {
+        action: 'oauth_app.suspended',
+        actor_id: adminId,
+        ip: '127.0.0.1',
+        detail: { before: { suspended: false }, after: { suspended: true }, reason: 'Sends <spam>' },
+      },
+      {
+        action: 'oauth_app.reinstated',
+        actor_id: adminId,
+        ip: '127.0.0.1',
+        detail: {
+          before: { suspended: true, reason: 'Sends <spam>' },
+          after: { suspended: false },
+          reason: 'Promised to stop',
+        },
+      },
+    ])
+    expect(owner.id).not.toBe(adminId)
+  })
+
+  it.each(['suspend', 'reinstate'])('needs a reason to %s, and says so beside the field', async (act) => {
+    const { party } = await makeOwnedApp(test)
+    if (act === 'reinstate') await submit(party, 'suspend', { reason: 'why' })
+    const before = await storedApp(test, party)
+    const answer = await withoutWriting(test, () => submit(party, act, { reason: '  ' }))
+    expect(answer.status).toBe(400)
+    expect(answer.body).toContain('id="reason-problem"')
+    const long = await withoutWriting(test, () => submit(party, act, { reason: 'x'.repeat(501) }))
+    expect(long.status).toBe(400)
+    expect(await storedApp(test, party)).toEqual(before)
+  })
+
+  it('cannot be suspended twice, nor reinstated twice', async () => {
+    const { party } = await makeOwnedApp(test)
+    const path = pathOf(party)
+    const page = await admin.get(path)
+    const suspend = () => admin.submit(page, `${path}/suspend`, { reason: 'why' })
+    const statuses = (await Promise.all([suspend(), suspend(), suspend()])).map(({ status }) => status)
+    expect(statuses.sort()).toEqual([303, 409, 409])
+    const suspended = await admin.get(path)
+    const reinstate = () => admin.submit(suspended, `${path}/reinstate`, { reason: 'why' })
+    expect((await reinstate()).status).toBe(303)
+    expect((await withoutWriting(test, reinstate)).status).toBe(409)
+    expect(await trailOf(test, party)).toHaveLength(2)
+  })
+})
+
+describe('a reset secret', () => {
+  it('is shown once, ends all others, and stands in the owner’s history', async () => {
+    const { client, party } = await makeOwnedApp(test)
+    const { code } = await authorize(client, party)
+    const answer = await submit(party, 'reset-secret')
+    expect(answer.status).toBe(200)
+    expect(answer.headers['cache-control']).toBe('no-store')
+    const client_secret = toldSecret(answer)
+    expect((await exchange(test, party, code)).status).toBe(401)
+    expect((await exchange(test, { ...party, client_secret }, code)).status).toBe(200)
+    expect(await countLive(test, party)).toBe(1)
+    const own = await client.get(`/apps/${party.client_id}`)
+    expect(own.body).toContain('The secret was reset')
+    const [entry, ...others] = await trailOf(test, party)
+    expect(others).toEqual([])
+    expect(entry).toMatchObject({ action: 'oauth_app.secret_reset', actor_id: adminId })
+    for (const text of [own.body, JSON.stringify(entry!.detail), (await admin.get(pathOf(party))).body]) {
+      expect(text).not.toContain(client_secret)
+      expect(text).not.toContain(party.client_secret)
+    }
+  })
+
+  it('of two at once leaves one that works', async () => {
+    const { party } = await makeOwnedApp(test)
+    const answers = await Promise.all([submit(party, 'reset-secret'), submit(party, 'reset-secret')])
+    const statuses = []
+    for (const client_secret of answers.map(toldSecret)) {
+      statuses.push((await exchange(test, { ...party, client_secret }, 'x')).status)
+    }
+    expect(statuses.sort()).toEqual([400, 401])
+    expect(await countLive(test, party)).toBe(1)
+  })
+})
+
+describe('the mark of the staff', () => {
+  it('is given and taken away, each once', async () => {
+    const { client, party } = await makeOwnedApp(test)
+    await submit(party, 'review', { reviewed: 'yes' })
+    expect(await storedApp(test, party)).toMatchObject({
+      reviewed_at: test.clock.now(),
+      reviewed_by: adminId,
+    })
+    await withoutWriting(test, () => submit(party, 'review', { reviewed: 'yes' }))
+    expect((await client.get(`/apps/${party.client_id}`)).body).toContain('Reviewed by staff')
+    await submit(party, 'review', { reviewed: 'no' })
+    expect(await storedApp(test, party)).toMatchObject({ reviewed_at: null, reviewed_by: null })
+    expect((await trailOf(test, party)).map(({ action, detail }) => [action, detail])).toEqual([
+      ['oauth_app.reviewed', { before: { reviewed: false }, after: { reviewed: true } }],
+      ['oauth_app.review_withdrawn', { before: { reviewed: true }, after: { reviewed: false } }],
+    ])
+  })
+})
+
+describe('the audit log', () => {
+  it('is filtered by subject and by action or its area, and escapes what it shows', async () => {
+    const { client, party, path } = await makeOwnedApp(test)
+    const other = await makeParty(test)
+    await submit(party, 'suspend', { reason: '<script>' })
+    await client.submit(await client.get(path), path, { name: 'x', redirect_uris: 'https://x.example/' })
+    const seen = async (filter: Record<string, string>) => {
+      const { body, status } = await admin.get(`/admin/audit?${new URLSearchParams(filter)}`)
+      expect(status).toBe(200)
+      expect(body).not.toContain('<script>')
+      return [
+        ...body.matchAll(/<a href="[^"]*action=[^"]*"><code>([^<]*)<\/code><\/a> · <a[^>]*><code>([^<]*)</g),
+      ].map(([, action, subject]) => `${action} ${subject === party.client_id ? 'ours' : subject}`)
+    }
+    const { client_id: subject } = party
+    const all = ['oauth_app.updated ours', 'oauth_app.suspended ours', 'oauth_app.registered ours']
+    expect(await seen({ subject })).toEqual(all)
+    expect(await seen({ subject, action: 'oauth_app' })).toEqual(all)
+    expect(await seen({ subject, action: 'oauth_app.suspended' })).toEqual([all[1]])
+    expect(await seen({ subject, action: 'oauth' })).toEqual([])
+    expect(await seen({ action: 'oauth_app.registered' })).toContain(
+      `oauth_app.registered ${other.client_id}`,
+    )
+    expect(await seen({ subject: 'x'.repeat(300), before: '-1' })).not.toEqual([])
+  })
+
+  it('goes on page after page, and leaves out nothing', async () => {
+    const rows = Array.from({ length: 120 }, () => ({
+      action: 'paging.tried',
+      subject: 'paging',
+      detail: '{}',
+    }))
+    await test.db.insertInto('audit_log').values(rows).execute()
+    const ids: string[] = []
+    let address: string | undefined = '/admin/audit?subject=paging&action='
+    let pages = 0
+    while (address !== undefined) {
+      const { body }: { body: string } = await admin.get(address)
+      ids.push(...[...body.matchAll(/<\/time> · (\d+)<\/p>/g)].map((match) => match[1]!))
+      address = /href="(\/admin\/audit\?[^"]*before=\d+)"/.exec(body)?.[1]?.replace(/&amp;/g, '&')
+      pages += 1
+    }
+    expect(pages).toBe(3)
+    expect(new Set(ids).size).toBe(120)
+    expect(ids).toEqual([...ids].sort((a, b) => Number(b) - Number(a)))
+  })
+})
