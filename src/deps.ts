@@ -2,6 +2,7 @@
 import type { Config } from './config.ts'
 import type { Db } from './database/connection.ts'
 import type { SigningKeys } from './identity/keys.ts'
+import type { Limits } from './limits.ts'
 import type { Secrets } from './secrets.ts'
 import type { Settings } from './settings.ts'
 
@@ -15,4 +16,5 @@ export type Deps = {
   secrets: Secrets
   settings: Settings
   signingKeys: SigningKeys
+  limits: Limits
 }

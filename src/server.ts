@@ -10,6 +10,7 @@ import type { Deps } from './deps.ts'
 import { ensureAdministrator, provideAppSecret } from './first-start.ts'
 import { ensureSigningKeys } from './identity/key-rotation.ts'
 import { openSigningKeys } from './identity/keys.ts'
+import { openLimits } from './limits.ts'
 import { refuseTakenPort } from './ports.ts'
 import { ForeignCiphertextError, makeSecrets } from './secrets.ts'
 import { openSettings } from './settings.ts'
@@ -47,14 +48,11 @@ export async function serve<T>(config: Config, prepare: (deps: Deps) => Promise<
     closers.push(() => db.destroy())
     const clock = () => new Date()
     const secrets = makeSecrets(await provideAppSecret(config))
-    const deps = {
-      config,
-      db,
-      clock,
-      secrets,
-      settings: openSettings(db),
-      signingKeys: openSigningKeys({ db, secrets, clock }),
-    }
+    const settings = openSettings(db)
+    const limits = openLimits({ db, settings, clock })
+    closers.push(() => limits.close())
+    const signingKeys = openSigningKeys({ db, secrets, clock })
+    const deps = { config, db, clock, secrets, settings, signingKeys, limits }
     const prepared = await prepare(deps)
     await ensureSigningKeys(deps)
     await proveSecret(deps)

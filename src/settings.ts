@@ -27,6 +27,8 @@ function byTrustLevel<const Name extends string>(
   >
 }
 
+const limit = z.coerce.number().int().min(0).max(1_000_000)
+
 const definitions = {
   /** Share of a payment that the platform keeps, unless the application has a rate of its own. */
   points_payment_fee_rate: rate.default('0.05'),
@@ -45,6 +47,17 @@ const definitions = {
   apps_min_trust_level: z.coerce.number().int().min(0).max(4).default(0),
   /** How long a key signs ID tokens before the next one takes over. */
   signing_key_days: z.coerce.number().int().min(1).max(3_650).default(90),
+  /** Failures a minute of one client from one address at the endpoints where clients authenticate; 0 is no limit. */
+  limit_token_failures: limit.default(60),
+  /** Requests a minute of one payment application; 0 is no limit. */
+  limit_api_requests: limit.default(6_000),
+  /** Pages a minute for one address; 0 is no limit. */
+  limit_pages: limit.default(300),
+  /** Applications that a member may register in an hour; 0 is no limit. */
+  limit_apps_created: limit.default(30),
+  /** Failed sign-ins in a quarter of an hour after which an account, or an address, has to wait; 0 is no limit. */
+  limit_sign_in_failures_per_account: limit.default(10),
+  limit_sign_in_failures_per_address: limit.default(30),
   /** Trust level needed to apply for a payment application (interface.md: TL1). */
   payment_apps_min_trust_level: z.coerce.number().int().min(1).max(4).default(1),
   /** Administrators with a local account must have a second factor before they administer anything. */

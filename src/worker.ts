@@ -4,13 +4,17 @@ import { sendDueMail } from './accounts/email.ts'
 import { keepInStepWithForum } from './accounts/forum/sweep.ts'
 import { forgetWhatIsOver } from './accounts/housekeeping.ts'
 import { answerRecoveryRequests } from './accounts/recovery.ts'
+import { sweepAttempts } from './accounts/throttle.ts'
 import type { Deps } from './deps.ts'
 import { rotateDueSigningKeys } from './identity/key-rotation.ts'
+import { sweepLimits } from './limits.ts'
 import { expireOrders } from './payment/orders.ts'
+import { sweepRefusals } from './refusals.ts'
 
 const ORDERS_ROUND_MS = 15_000
 const FORUM_ROUND_MS = 15_000
 const KEYS_ROUND_MS = 60_000
+const SWEEP_ROUND_MS = 60_000
 /** Somebody waits for the mail. */
 const MAIL_ROUND_MS = 5_000
 const HOUSEKEEPING_ROUND_MS = 3_600_000
@@ -31,6 +35,11 @@ export function startWorker(deps: Deps, log: FastifyBaseLogger): Worker {
     repeat(HOUSEKEEPING_ROUND_MS, log, () => forgetWhatIsOver(deps)),
     repeat(FORUM_ROUND_MS, log, (isStopped) => keepInStepWithForum(deps, isStopped)),
     repeat(KEYS_ROUND_MS, log, () => rotateDueSigningKeys(deps)),
+    repeat(SWEEP_ROUND_MS, log, async () => {
+      await sweepLimits(deps)
+      await sweepAttempts(deps)
+      await sweepRefusals(deps)
+    }),
   ]
   return {
     async stop() {

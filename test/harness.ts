@@ -10,6 +10,7 @@ import { openDatabase } from '../src/database/connection.ts'
 import type { Deps } from '../src/deps.ts'
 import { ensureSigningKeys } from '../src/identity/key-rotation.ts'
 import { openSigningKeys } from '../src/identity/keys.ts'
+import { openLimits } from '../src/limits.ts'
 import { makeSecrets } from '../src/secrets.ts'
 import { openSettings } from '../src/settings.ts'
 import { databaseUrl, TEMPLATE } from './global-setup.ts'
@@ -57,14 +58,12 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
   const db = openDatabase(database.url, { max: config.DATABASE_POOL_MAX, onIdleError: () => {} })
   const secrets = makeSecrets(appSecret)
   await ensureSigningKeys({ db, secrets, clock })
-  const deps = {
-    config,
-    db,
-    clock,
-    secrets,
-    settings: openSettings(db),
-    signingKeys: openSigningKeys({ db, secrets, clock }),
-  }
+  // The clock of tests stands still, and a minute of theirs holds any number of pages.
+  await db.insertInto('site_settings').values({ name: 'limit_pages', value: '0' }).execute()
+  const settings = openSettings(db)
+  const limits = openLimits({ db, settings, clock })
+  const signingKeys = openSigningKeys({ db, secrets, clock })
+  const deps = { config, db, clock, secrets, settings, signingKeys, limits }
   const app = await buildApp(deps)
   await app.ready()
   return {
@@ -80,6 +79,7 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
     },
     async close() {
       await app.close()
+      await limits.close()
       await db.destroy()
       await database.drop()
     },
@@ -91,11 +91,14 @@ export async function anotherProcess(test: TestApp): Promise<TestApp> {
   const { config, secrets, clock } = test.deps
   const db = openDatabase(config.DATABASE_URL!, { max: config.DATABASE_POOL_MAX, onIdleError: () => {} })
   const signingKeys = openSigningKeys({ db, secrets, clock })
-  const deps = { config, db, clock, secrets, settings: openSettings(db), signingKeys }
+  const settings = openSettings(db)
+  const limits = openLimits({ db, settings, clock })
+  const deps = { config, db, clock, secrets, settings, signingKeys, limits }
   const app = await buildApp(deps)
   await app.ready()
   const close = async () => {
     await app.close()
+    await limits.close()
     await db.destroy()
   }
   return { ...test, app, deps, db, close }

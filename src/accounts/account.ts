@@ -8,12 +8,13 @@ import { isLanguage, LANGUAGE_COOKIE } from '../web/languages.ts'
 import { safeReturnTo } from '../web/return-to.ts'
 import { hasMail } from './email.ts'
 import { emailAddressPages } from './email-address.ts'
+import { attemptedBy } from './known-browser.ts'
 import { hashPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, verifyPassword } from './password.ts'
 import { recoveryRoutes } from './recovery.ts'
 import { secondFactorPages } from './second-factor-pages.ts'
 import { recordSecurityEvent } from './security-events.ts'
 import { browserScope, requireUser, sessionOf, signInUrl, startSession } from './session.ts'
-import { clearAttempts, registerAttempt } from './throttle.ts'
+import { clearAttempts, failAttempt, openAttempt } from './throttle.ts'
 import { groupsOf, rememberLanguage } from './users.ts'
 
 const STATEMENT_LINES = 50
@@ -84,13 +85,17 @@ function passwordRoutes(app: FastifyInstance, deps: Deps): void {
     if (!form.success) return again('too_short')
 
     const { current_password, new_password } = form.data
-    const attempt = await registerAttempt(deps, { account: user.username, address: request.ip })
+    const { id: user_id, username } = user
+    const attempt = await openAttempt(deps, attemptedBy(request, { user_id, username }, deps))
     const row = await deps.db
       .selectFrom('users')
       .where('id', '=', user.id)
       .select('password_hash')
       .executeTakeFirst()
-    if (!(await verifyPassword(current_password, row?.password_hash))) return again('wrong_password')
+    if (!(await verifyPassword(current_password, row?.password_hash))) {
+      await failAttempt(deps, attempt)
+      return again('wrong_password')
+    }
     await clearAttempts(deps, attempt)
     if (current_password === new_password) return again('same_password')
     const password_hash = await hashPassword(new_password)

@@ -5,10 +5,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../deps.ts'
+import { recordRefusal } from '../refusals.ts'
 import { randomToken, sha256 } from '../secrets.ts'
+import { attemptedBy, rememberBrowser } from './known-browser.ts'
 import { acceptCode, acceptRecoveryCode } from './second-factor.ts'
 import { cookieOptions, startSession } from './session.ts'
-import { clearAttempts, registerAttempt, withdrawAttempt } from './throttle.ts'
+import { clearAttempts, failAttempt, openAttempt, withdrawAttempt } from './throttle.ts'
 import { isBarred } from './users.ts'
 
 const PENDING_MINUTES = 10
@@ -45,6 +47,7 @@ export async function finishSignIn(
   if (factor === undefined) {
     await clearAttempts(deps, attempt)
     await startSession(request, reply, user_id, ['pwd'], deps)
+    rememberBrowser(request, reply, user_id, deps)
     return reply.redirect(returnTo, 303)
   }
   // Not cleared yet: who knows the password could else start the count of wrong codes anew with it.
@@ -77,9 +80,12 @@ export function secondStepRoutes(app: FastifyInstance, deps: Deps): void {
     if (pending === undefined) return reply.redirect('/sign-in', 303)
     const form = CodeForm.safeParse(request.body)
     const { user_id, username } = pending
-    const attempt = await registerAttempt(deps, { account: username, address: request.ip })
+    const attempt = await openAttempt(deps, attemptedBy(request, { user_id, username }, deps))
     const isRight = form.success && (await accept(form.data, { user_id, ip: request.ip }, deps))
     if (!isRight) {
+      await failAttempt(deps, attempt)
+      const refusal = { kind: 'second_factor_failed', user_id, address: request.ip } as const
+      await recordRefusal(deps.db, { ...refusal, at: deps.clock() })
       const problem =
         form.data !== undefined && 'recovery_code' in form.data ? 'wrongRecoveryCode' : 'wrongCode'
       return reply.page('second-step', { username, problem }, { status: 401, leavesSite: true })
@@ -93,6 +99,7 @@ export function secondStepRoutes(app: FastifyInstance, deps: Deps): void {
     // Used by another request meanwhile, or ended with a change of the password.
     if (numDeletedRows !== 1n) return reply.redirect('/sign-in', 303)
     await startSession(request, reply, user_id, [...pending.amr, 'otp'], deps)
+    rememberBrowser(request, reply, user_id, deps)
     return reply.redirect(pending.return_to, 303)
   })
 }

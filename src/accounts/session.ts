@@ -7,6 +7,8 @@ import { sql } from 'kysely'
 import type { Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
+import { networkOf } from '../limits.ts'
+import { recordRefusal } from '../refusals.ts'
 import { randomToken, sha256 } from '../secrets.ts'
 import { verifyForm } from '../web/form-guard.ts'
 import { isBarred, rememberLanguage, type User, userColumns } from './users.ts'
@@ -46,14 +48,28 @@ const visitorCookieName = (config: Config) => (config.production ? '__Host-visit
 export const cookieOptions = (config: Config) =>
   ({ path: '/', httpOnly: true, sameSite: 'lax', secure: config.production }) as const
 
-/** Adds to a scope: `request.session`, and the form check on everything that is not GET or HEAD. */
+/** Adds to a scope: the limit of pages, `request.session`, and the form check on everything that is not GET or HEAD. */
 export function browserScope(app: FastifyInstance, deps: Deps): void {
+  app.addHook('onRequest', async (request) => deps.limits.take('pages', networkOf(request.ip)))
   app.addHook('preHandler', async (request, reply) => {
     await loadSession(request, reply, deps)
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      verifyForm(request, request.session?.token ?? request.visitorToken, deps)
-    }
+    if (request.method !== 'GET' && request.method !== 'HEAD') await requireOwnForm(request, deps)
   })
+}
+
+async function requireOwnForm(request: FastifyRequest, deps: Deps): Promise<void> {
+  try {
+    verifyForm(request, request.session?.token ?? request.visitorToken, deps)
+  } catch (error) {
+    await recordRefusal(deps.db, {
+      kind: 'form_refused',
+      user_id: request.session?.user.id,
+      address: request.ip,
+      detail: { route: request.routeOptions.url ?? '' },
+      at: deps.clock(),
+    })
+    throw error
+  }
 }
 
 async function loadSession(request: FastifyRequest, reply: FastifyReply, deps: Deps): Promise<void> {

@@ -3,13 +3,15 @@ import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Deps } from '../deps.ts'
+import { recordRefusal } from '../refusals.ts'
 import { safeReturnTo } from '../web/return-to.ts'
 import { hasMail } from './email.ts'
+import { attemptedBy } from './known-browser.ts'
 import { verifyPassword } from './password.ts'
 import { SIGN_IN_AGAIN } from './reauthentication.ts'
 import { finishSignIn, secondStepRoutes } from './second-step.ts'
 import { browserScope, endSession } from './session.ts'
-import { clearAttempts, registerAttempt } from './throttle.ts'
+import { clearAttempts, failAttempt, openAttempt } from './throttle.ts'
 import { isBarred } from './users.ts'
 
 const SignInForm = z.object({
@@ -53,15 +55,20 @@ export async function signInRoutes(app: FastifyInstance, deps: Deps): Promise<vo
 
     if (!form.success) return again('wrong_credentials', '')
     const { username, password } = form.data
-    const attempt = await registerAttempt(deps, { account: username, address: request.ip })
     const found = await deps.db
       .selectFrom('users')
       .where(sql`lower(username)`, '=', sql<string>`lower(${username})`)
       .select(['id', 'password_hash', 'is_banned', 'suspended_till'])
       .executeTakeFirst()
+    const attempt = await openAttempt(deps, attemptedBy(request, { user_id: found?.id, username }, deps))
     // Checked also for an unknown name, at the same cost, so that time tells nothing.
     const isRight = await verifyPassword(password, found?.password_hash)
-    if (found === undefined || !isRight) return again('wrong_credentials', username)
+    if (found === undefined || !isRight) {
+      await failAttempt(deps, attempt)
+      const refusal = { kind: 'sign_in_failed', user_id: found?.id, address: request.ip } as const
+      await recordRefusal(deps.db, { ...refusal, at: deps.clock() })
+      return again('wrong_credentials', username)
+    }
     if (isBarred(found, deps.clock())) {
       await clearAttempts(deps, attempt)
       return again('barred', username)

@@ -1,72 +1,166 @@
 /** Guesses are counted per account and per address, in Postgres, so that several processes count together. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
+import { recordRefusal } from '../refusals.ts'
 
 const WINDOW_MINUTES = 15
-const ACCOUNT_FAILURES_MAX = 10
-const ADDRESS_FAILURES_MAX = 30
+const DAY_MS = 86_400_000
 /** The wait doubles with each failure past the limit, and never outlasts the window: nobody is locked out for good. */
 const FIRST_WAIT_SECONDS = 30
-
-/**
- * Records a try as failed before the proof is looked at, so that any number of tries at once count each other, and
- * returns its id. Throws too_many_attempts beyond the limits of decisions.md 11; a refused try is taken back, so
- * waiting always helps. What is counted apart from sign-in has a name with a space in it, as no username has.
- */
-export async function registerAttempt(
-  deps: Deps,
-  { account, address, accountMax = ACCOUNT_FAILURES_MAX }: AttemptedBy,
-): Promise<bigint> {
-  const now = deps.clock()
-  const since = new Date(now.getTime() - WINDOW_MINUTES * 60_000)
-  const name = account.toLowerCase()
-  const { id } = await deps.db
-    .insertInto('sign_in_attempts')
-    .values({ account: name, address, attempted_at: now })
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  // The failures before this try: a success clears the account's count, not the address's.
-  const { rows } = await sql<{ of_account: bigint; of_address: bigint; last: Date | null }>`
-    select
-      count(*) filter (where account = ${name} and id > (
-        select coalesce(max(id), 0) from sign_in_attempts
-        where account = ${name} and succeeded and attempted_at > ${since}
-      )) as of_account,
-      count(*) filter (where address = ${address}) as of_address,
-      max(attempted_at) as last
-    from sign_in_attempts
-    where (account = ${name} or address = ${address}) and attempted_at > ${since} and id < ${id} and not succeeded
-  `.execute(deps.db)
-  const before = rows[0]!
-
-  const excess = Math.max(
-    Number(before.of_account) - accountMax,
-    Number(before.of_address) - ADDRESS_FAILURES_MAX,
-  )
-  if (excess < 0 || before.last === null) return id
-  const wait_seconds = Math.min(FIRST_WAIT_SECONDS * 2 ** Math.min(excess, 10), WINDOW_MINUTES * 60)
-  const left = Math.ceil((before.last.getTime() - now.getTime()) / 1000) + wait_seconds
-  if (left <= 0) return id
-  await withdrawAttempt(deps, id)
-  throw new AppError('too_many_attempts', 'Too many failed sign-ins. Wait a moment and try again.', {
-    retry_after_seconds: left,
-  })
-}
+/** After this long an undecided try counts as failed: its process is gone. */
+const UNDECIDED_SECONDS = 60
+/** How long a try waits for the outcome of those before it, how often it looks, and how many may wait. */
+const PATIENCE_MS = 10_000
+const LOOK_MS = 50
+const LOOK_MS_MAX = 1_000
+const WAITING_MAX = 100
 
 export type AttemptedBy = {
   account: string
   address: string
-  /** Failures of the account after which a try has to wait. */
+  /** Whose account it is, if it is one. */
+  user_id?: bigint | undefined
+  /** Failures of the account after which a try has to wait, if not as many as the setting says. */
   accountMax?: number
+}
+
+/**
+ * Records a try as failed, for good. Throws too_many_attempts beyond the limits of decisions.md 11; a refused try is
+ * taken back, so waiting always helps. What is counted apart from sign-in has a name with a space in it, as no
+ * username has.
+ */
+export async function registerAttempt(deps: Deps, by: AttemptedBy): Promise<bigint> {
+  return admit(deps, by, null)
+}
+
+/**
+ * Records a try before its proof is looked at, so that any number of tries at once count each other, and returns its
+ * id; the outcome must follow by `clearAttempts`, `failAttempt` or `withdrawAttempt`. While only undecided tries
+ * stand in the way it waits for them, so that people behind one address do not refuse each other.
+ */
+export async function openAttempt(deps: Deps, by: AttemptedBy): Promise<bigint> {
+  return admit(deps, by, new Date(deps.clock().getTime() + UNDECIDED_SECONDS * 1000))
+}
+
+async function admit(deps: Deps, by: AttemptedBy, undecided_until: Date | null): Promise<bigint> {
+  const account = by.account.toLowerCase()
+  const { address, user_id } = by
+  const { id } = await deps.db
+    .insertInto('sign_in_attempts')
+    .values({ account, address, attempted_at: deps.clock(), undecided_until })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  const seconds = await waitFor(deps, { ...by, account, id })
+  if (seconds <= 0) return id
+  await withdrawAttempt(deps, id)
+  await recordRefusal(deps.db, { kind: 'sign_in_throttled', user_id, address, at: deps.clock() })
+  throw new AppError('too_many_attempts', 'Too many failed sign-ins. Wait a moment and try again.', {
+    retry_after_seconds: seconds,
+  })
+}
+
+type Attempt = AttemptedBy & { id: bigint }
+
+/** The seconds this try has to wait, once the tries before it that matter are decided; 0 when it may go on. */
+async function waitFor(deps: Deps, attempt: Attempt): Promise<number> {
+  const settings = await deps.settings.read()
+  const limits = {
+    account: attempt.accountMax ?? settings.limit_sign_in_failures_per_account,
+    address: settings.limit_sign_in_failures_per_address,
+  }
+  const patient_until = performance.now() + PATIENCE_MS
+  for (let pause = LOOK_MS; ; pause = Math.min(pause * 2, LOOK_MS_MAX)) {
+    const { failed, undecided } = await triesBefore(deps, attempt)
+    const all = {
+      account: failed.account + undecided.account,
+      address: failed.address + undecided.address,
+      last: later(failed.last, undecided.last),
+    }
+    if (secondsLeft(all, limits, deps.clock()) <= 0) return 0
+    const seconds = secondsLeft(failed, limits, deps.clock())
+    if (seconds > 0) return seconds
+    const isLongQueue = Math.max(undecided.account, undecided.address) > limits.address + WAITING_MAX
+    if (isLongQueue || performance.now() > patient_until) return 1
+    await sleep(pause)
+  }
+}
+
+type Tries = { account: number; address: number; last: Date | null }
+
+function secondsLeft(tries: Tries, limits: { account: number; address: number }, now: Date): number {
+  const excess = Math.max(
+    limits.account === 0 ? -1 : tries.account - limits.account,
+    limits.address === 0 ? -1 : tries.address - limits.address,
+  )
+  if (excess < 0 || tries.last === null) return 0
+  const wait_seconds = Math.min(FIRST_WAIT_SECONDS * 2 ** Math.min(excess, 10), WINDOW_MINUTES * 60)
+  return Math.ceil((tries.last.getTime() - now.getTime()) / 1000) + wait_seconds
+}
+
+/** The tries of this window before this one that have failed, and those whose outcome is open. */
+async function triesBefore(
+  deps: Deps,
+  { id, account, address }: Attempt,
+): Promise<{ failed: Tries; undecided: Tries }> {
+  const now = deps.clock()
+  const since = new Date(now.getTime() - WINDOW_MINUTES * 60_000)
+  // A success clears the account's count, not the address's.
+  const { rows } = await sql<{ is_open: boolean; of_account: bigint; of_address: bigint; last: Date }>`
+    select
+      coalesce(undecided_until > ${now}, false) as is_open,
+      count(*) filter (where account = ${account} and id > (
+        select coalesce(max(id), 0) from sign_in_attempts
+        where account = ${account} and succeeded and attempted_at > ${since}
+      )) as of_account,
+      count(*) filter (where address = ${address}) as of_address,
+      max(attempted_at) as last
+    from sign_in_attempts
+    where (account = ${account} or address = ${address})
+      and attempted_at > ${since} and id < ${id} and not succeeded
+    group by is_open
+  `.execute(deps.db)
+  const counted = (isOpen: boolean): Tries => {
+    const row = rows.find(({ is_open }) => is_open === isOpen)
+    return {
+      account: Number(row?.of_account ?? 0),
+      address: Number(row?.of_address ?? 0),
+      last: row?.last ?? null,
+    }
+  }
+  return { failed: counted(false), undecided: counted(true) }
+}
+
+function later(a: Date | null, b: Date | null): Date | null {
+  return a === null || (b !== null && b > a) ? b : a
 }
 
 /** The try was right: the account's failures before it count no more. */
 export async function clearAttempts(deps: Deps, attempt: bigint): Promise<void> {
-  await deps.db.updateTable('sign_in_attempts').set({ succeeded: true }).where('id', '=', attempt).execute()
+  await deps.db
+    .updateTable('sign_in_attempts')
+    .set({ succeeded: true, undecided_until: null })
+    .where('id', '=', attempt)
+    .execute()
+}
+
+/** The try was wrong, and those behind it need wait no longer. */
+export async function failAttempt(deps: Deps, attempt: bigint): Promise<void> {
+  await deps.db
+    .updateTable('sign_in_attempts')
+    .set({ undecided_until: null })
+    .where('id', '=', attempt)
+    .execute()
 }
 
 /** The try was no guess, and decides nothing either: the failures before it stay. */
 export async function withdrawAttempt(deps: Deps, attempt: bigint): Promise<void> {
   await deps.db.deleteFrom('sign_in_attempts').where('id', '=', attempt).execute()
+}
+
+/** The worker's round: tries that no window holds any more. */
+export async function sweepAttempts({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
+  const before = new Date(clock().getTime() - DAY_MS)
+  await db.deleteFrom('sign_in_attempts').where('attempted_at', '<', before).execute()
 }

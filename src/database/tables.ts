@@ -55,6 +55,26 @@ export type SignInAttemptsTable = {
   address: string
   attempted_at: Date
   succeeded: Generated<boolean>
+  undecided_until: Nullable<Date>
+  created_at: CreatedAt
+}
+
+export type LimitCountersTable = {
+  scope: string
+  key: string
+  ends_at: Date
+  count: bigint
+  created_at: CreatedAt
+}
+
+export type SecurityEventsTable = {
+  id: Identity
+  kind: string
+  user_id: Nullable<bigint>
+  client_id: Nullable<string>
+  address: string
+  detail: JSONColumnType<Record<string, string>>
+  at: Date
   created_at: CreatedAt
 }
 
@@ -430,6 +450,8 @@ export type Tables = {
   user_groups: UserGroupsTable
   sessions: SessionsTable
   sign_in_attempts: SignInAttemptsTable
+  limit_counters: LimitCountersTable
+  security_events: SecurityEventsTable
   audit_log: AuditLogTable
   oauth_apps: OauthAppsTable
   app_secrets: AppSecretsTable

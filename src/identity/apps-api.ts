@@ -26,6 +26,7 @@ export function registerAppRoute(app: FastifyInstance, deps: Deps): void {
     }
     const form = NewAppForm.safeParse(request.body)
     if (!form.success) throw invalidApp(form.error.issues)
+    await deps.limits.hit('apps_created', user.id.toString())
     const { id: _, ...credentials } = await registerApp(deps.db, {
       ...form.data,
       owner_id: user.id,

@@ -28,6 +28,7 @@ export async function appPages(app: FastifyInstance, deps: Deps): Promise<void> 
       const data = await pageData(request, form.typed, form.problems, deps)
       return reply.page('apps', data, { status: 400 })
     }
+    await deps.limits.hit('apps_created', user.id.toString())
     const credentials = await registerApp(deps.db, { ...form.values, owner_id: user.id, ip: request.ip })
     const registered = { ...form.values, ...credentials }
     return reply.page(

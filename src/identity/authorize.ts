@@ -9,6 +9,7 @@ import { groupsOf } from '../accounts/users.ts'
 import { isLoopback } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
+import { recordRefusal } from '../refusals.ts'
 import { wantsHtml } from '../web/pages.ts'
 import { malformed, type Parameters, parseParameters } from '../web/parameters.ts'
 import { type Refusal, refusalOf, refusalText } from './access.ts'
@@ -86,8 +87,17 @@ async function authorize(
     if (detour !== undefined) return reply.redirect(detour, 303)
     const session = sessionOf(request)
     const refusal = refusalOf(session.user, target.app, deps.clock())
-    if (refusal !== undefined)
+    if (refusal !== undefined) {
+      await recordRefusal(deps.db, {
+        kind: 'group_refused',
+        user_id: session.user.id,
+        client_id: target.app.client_id,
+        address: request.ip,
+        detail: { rule: refusal.rule },
+        at: deps.clock(),
+      })
       throw new AppError('access_denied', refusalText(refusal), { data: { refusal } })
+    }
     if (decision === 'deny') throw new AppError('access_denied', 'The user refused authorization')
 
     const code = newCode(target, demand, session, deps.clock())

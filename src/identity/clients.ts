@@ -1,7 +1,11 @@
 /** Applications as OAuth clients: who is calling the token endpoint (RFC 6749 2.3.1). */
 import { timingSafeEqual } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
 import type { Db } from '../database/connection.ts'
+import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
+import { networkOf } from '../limits.ts'
+import { recordRefusal } from '../refusals.ts'
 import { sha256 } from '../secrets.ts'
 import { BASIC_CHALLENGE } from './errors.ts'
 import type { Single } from './parameters.ts'
@@ -10,6 +14,7 @@ import type { Single } from './parameters.ts'
 const LAST_USED_MINUTES = 10
 /** What an unknown client's secret is compared with, so that it takes as long as a wrong secret. */
 const NO_SECRET = Buffer.alloc(32)
+const KEY_LENGTH_MAX = 64
 
 export type Client = {
   id: bigint
@@ -21,14 +26,16 @@ export type Client = {
 
 /**
  * The authenticated client of a request. Basic, body parameters, or both when they agree. Throws invalid_client,
- * in the same words for an unknown client and a wrong secret; invalid_request when header and body differ.
+ * in the same words for an unknown client and a wrong secret; invalid_request when header and body differ; and
+ * too_many_attempts after too many failures of this client at this address.
  */
 export async function authenticateClient(
-  db: Db,
-  authorization: string | undefined,
+  deps: Deps,
+  request: Pick<FastifyRequest, 'headers' | 'ip'>,
   body: Single,
   now: Date,
 ): Promise<Client> {
+  const { authorization } = request.headers
   const refused = invalidClient(authorization !== undefined)
   const credentials =
     authorization === undefined
@@ -40,9 +47,31 @@ export async function authenticateClient(
     if (body[name] !== undefined && body[name] !== value)
       throw new AppError('invalid_request', `${name} differs between header and body`)
   }
-  const client = await findClient(db, client_id, client_secret, now)
-  if (client === undefined) throw refused
-  return client
+  const key = failureKey(client_id, request.ip)
+  deps.limits.refuseFull('token_failures', key)
+  const client = await findClient(deps.db, client_id, client_secret, now)
+  if (client !== undefined) return client
+  const { ip: address } = request
+  try {
+    await deps.limits.hit('token_failures', key)
+  } catch (error) {
+    await recordRefusal(deps.db, { kind: 'client_throttled', client_id, address, at: now })
+    throw error
+  }
+  await recordRefusal(deps.db, { kind: 'client_refused', client_id, address, at: now })
+  throw refused
+}
+
+/**
+ * A client that has proved itself and then presents what is worth nothing: answered as long as the limit allows, and
+ * counted apart, so that its right requests go on.
+ */
+export async function countUselessGrant({ limits }: Deps, client: Client, address: string): Promise<void> {
+  await limits.hit('token_failures', `grants of ${failureKey(client.client_id, address)}`)
+}
+
+function failureKey(client_id: string, address: string): string {
+  return `${client_id.slice(0, KEY_LENGTH_MAX)} ${networkOf(address)}`
 }
 
 function invalidClient(usedHeader: boolean): AppError {

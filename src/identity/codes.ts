@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { userColumns } from '../accounts/users.ts'
 import type { Db } from '../database/connection.ts'
 import { AppError } from '../errors.ts'
+import { recordRefusal } from '../refusals.ts'
 import { randomToken, sha256 } from '../secrets.ts'
 import { isRegistered } from './access.ts'
 import type { Client } from './clients.ts'
@@ -65,6 +66,8 @@ export type Exchange = {
   code: string
   redirect_uri: string | undefined
   code_verifier: string | undefined
+  /** Where the request came from. */
+  address: string
   now: Date
 }
 
@@ -81,7 +84,7 @@ export async function exchangeCode(db: Db, exchange: Exchange): Promise<IssuedTo
   const tokens = newTokens(now)
   const issued = await claimCode(db, exchange, tokens)
   if (issued !== undefined) return { ...tokens.told, ...issued }
-  await revokeReplayed(db, exchange.code, client, now)
+  await revokeReplayed(db, exchange)
   throw new AppError('invalid_grant', 'The code is wrong, expired, already used, or was not issued for this')
 }
 
@@ -159,14 +162,17 @@ function challengeOf(code_verifier: string | undefined): string | null {
 }
 
 /** Ends the family that a spent code begot. A code of another application, or one never used, is left alone. */
-async function revokeReplayed(db: Db, code: string, client: Client, now: Date): Promise<void> {
+async function revokeReplayed(db: Db, { client, code, address, now }: Exchange): Promise<void> {
   const replayed = await db
     .selectFrom('authorization_codes as code')
     .innerJoin('grants as family', 'family.code_id', 'code.id')
     .where('code.code_hash', '=', sha256(code))
     .where('code.app_id', '=', client.id)
     .where('code.used_at', 'is not', null)
-    .select('family.id')
+    .select(['family.id', 'family.user_id'])
     .executeTakeFirst()
-  if (replayed !== undefined) await revokeGrant(db, replayed.id, 'code replayed', now)
+  if (replayed === undefined) return
+  await revokeGrant(db, replayed.id, 'code replayed', now)
+  const { user_id } = replayed
+  await recordRefusal(db, { kind: 'code_replayed', user_id, client_id: client.client_id, address, at: now })
 }

@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { type User, userColumns } from '../accounts/users.ts'
 import type { Db } from '../database/connection.ts'
 import { AppError } from '../errors.ts'
+import { recordRefusal } from '../refusals.ts'
 import { randomToken, sha256 } from '../secrets.ts'
 import { refusalOf } from './access.ts'
 import type { Client } from './clients.ts'
@@ -60,6 +61,8 @@ export type Refresh = {
   refresh_token: string
   /** The scopes asked for, when fewer than granted. */
   scopes: string[] | undefined
+  /** Where the request came from. */
+  address: string
   now: Date
 }
 
@@ -127,17 +130,22 @@ async function claimRefreshToken(
 }
 
 /** Why a refresh token was not taken. What may be told is told; a replay is dealt with first. */
-async function refuseRefresh(db: Db, { client, refresh_token, scopes = [], now }: Refresh): Promise<never> {
+async function refuseRefresh(db: Db, refresh: Refresh): Promise<never> {
+  const { client, refresh_token, scopes = [], address, now } = refresh
   const token = await db
     .selectFrom('refresh_tokens as token')
     .innerJoin('grants as family', 'family.id', 'token.grant_id')
     .where('token.token_hash', '=', sha256(refresh_token))
     .where('family.app_id', '=', client.id)
-    .select(['token.grant_id', 'token.used_at', 'token.expires_at', 'family.revoked_at', 'family.scopes'])
+    .select(['token.grant_id', 'token.used_at', 'token.expires_at'])
+    .select(['family.user_id', 'family.revoked_at', 'family.scopes'])
     .executeTakeFirst()
   if (token === undefined) throw invalidRefreshToken()
   if (token.used_at !== null) {
+    const { user_id } = token
+    const { client_id } = client
     await revokeGrant(db, token.grant_id, 'refresh token replayed', now)
+    await recordRefusal(db, { kind: 'refresh_token_replayed', user_id, client_id, address, at: now })
     throw invalidRefreshToken()
   }
   const isLive = token.revoked_at === null && token.expires_at > now

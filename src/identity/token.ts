@@ -1,12 +1,14 @@
 /** POST /oauth2/token: the client proves itself, then a code or a refresh token becomes a set of tokens. */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import type { Parameters } from '../web/parameters.ts'
-import { authenticateClient, type Client } from './clients.ts'
+import { authenticateClient, type Client, countUselessGrant } from './clients.ts'
 import { exchangeCode } from './codes.ts'
+import { isOAuthError } from './errors.ts'
 import { ACCESS_TOKEN_SECONDS, type IssuedTokens, rotateRefreshToken } from './grants.ts'
 import { signIdToken } from './id-token.ts'
+
 import { namesIn, type Single, singleValues } from './parameters.ts'
 
 const PATHS = ['/oauth2/token', '/oauth-provider/token']
@@ -17,10 +19,10 @@ export function tokenRoutes(app: FastifyInstance, deps: Deps): void {
       if (request.body === undefined) throw new AppError('invalid_request', 'A form body is required')
       const body = singleValues(request.body)
       const now = deps.clock()
-      const client = await authenticateClient(deps.db, request.headers.authorization, body, now)
+      const client = await authenticateClient(deps, request, body, now)
       // Fetched before the grant is claimed: without a key nothing is spent.
       const key = await deps.signingKeys.current()
-      const issued = await redeem(client, body, now, deps)
+      const issued = await redeemCounted(client, body, now, request, deps)
       const { access_token, refresh_token, scopes } = issued
       const id_token = await signIdToken(issued, client.client_id, key, now, deps)
       return {
@@ -35,14 +37,48 @@ export function tokenRoutes(app: FastifyInstance, deps: Deps): void {
   }
 }
 
-async function redeem(client: Client, body: Single, now: Date, { db }: Deps): Promise<IssuedTokens> {
+async function redeemCounted(
+  client: Client,
+  body: Single,
+  now: Date,
+  { ip }: Pick<FastifyRequest, 'ip'>,
+  deps: Deps,
+): Promise<IssuedTokens> {
+  try {
+    return await redeem(client, body, now, ip, deps)
+  } catch (error) {
+    if (isOAuthError(error)) await countUselessGrant(deps, client, ip)
+    throw error
+  }
+}
+
+async function redeem(
+  client: Client,
+  body: Single,
+  now: Date,
+  address: string,
+  { db }: Deps,
+): Promise<IssuedTokens> {
   const { redirect_uri, code_verifier, scope } = body
   switch (required(body, 'grant_type')) {
     case 'authorization_code':
-      return exchangeCode(db, { client, code: required(body, 'code'), redirect_uri, code_verifier, now })
+      return exchangeCode(db, {
+        client,
+        code: required(body, 'code'),
+        redirect_uri,
+        code_verifier,
+        address,
+        now,
+      })
     case 'refresh_token': {
       const scopes = scope === undefined ? undefined : namesIn(scope)
-      return rotateRefreshToken(db, { client, refresh_token: required(body, 'refresh_token'), scopes, now })
+      return rotateRefreshToken(db, {
+        client,
+        refresh_token: required(body, 'refresh_token'),
+        scopes,
+        address,
+        now,
+      })
     }
     default:
       throw new AppError('unsupported_grant_type', 'grant_type must be authorization_code or refresh_token')

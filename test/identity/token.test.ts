@@ -382,7 +382,14 @@ describe('a code', () => {
       const delay_ms = (round % 25) / 25
       const acts = [
         () =>
-          exchangeCode(test.db, { client, code, redirect_uri: REDIRECT_URI, code_verifier: undefined, now }),
+          exchangeCode(test.db, {
+            client,
+            code,
+            address: '::1',
+            redirect_uri: REDIRECT_URI,
+            code_verifier: undefined,
+            now,
+          }),
         () => endSession(one.id),
       ]
       const ordered = round % 2 === 0 ? acts : acts.toReversed()

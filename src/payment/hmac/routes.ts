@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
+import { networkOf } from '../../limits.ts'
 import { parseMultipart } from '../../web/parameters.ts'
 import { type ApiApp, findApiApp } from '../applications.ts'
 import { sendPaymentError } from '../errors.ts'
@@ -128,9 +129,12 @@ async function authenticate(
     throw new AppError('application_not_found', 'There is no payment application with this Payment ID')
   const verdict = verifySignature(parameters, api.tokens)
   if (!verdict.isValid) {
+    // Counted apart: whoever knows a Payment ID only cannot use up what its application may ask.
+    await deps.limits.take('api_requests', `${api.id} unsigned ${networkOf(request.ip)}`)
     const { signed_string, hint } = verdict
     throw new AppError('invalid_signature', 'Invalid signature', { data: { signed_string, hint } })
   }
+  await deps.limits.take('api_requests', api.id.toString())
   verifyTimestamp(parameters.timestamp, deps.clock())
   return { api, parameters }
 }

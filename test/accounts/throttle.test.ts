@@ -1,0 +1,142 @@
+/** Throttled sign-ins over two processes: guesses made at once, honest people behind one address, a victim at home. */
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { failAttempt, openAttempt, sweepAttempts } from '../../src/accounts/throttle.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from '../harness.ts'
+
+let test: TestApp
+let other: TestApp
+beforeEach(async () => {
+  test = await startTestApp({ TRUST_PROXY: '127.0.0.1' })
+  other = await anotherProcess(test)
+})
+afterEach(async () => {
+  await other.close()
+  await test.close()
+})
+
+const OFFICE = '203.0.113.9'
+let addresses = 0
+const elsewhere = () => `198.51.${Math.floor(addresses / 250)}.${++addresses % 250}`
+
+async function trySignIn(
+  person: Pick<Person, 'username' | 'password'>,
+  { client = browser(test), address = elsewhere() }: { client?: Browser; address?: string } = {},
+) {
+  const page = await client.get('/sign-in')
+  const { username, password } = person
+  return client.post(
+    '/sign-in',
+    { ...page.form('/sign-in'), username, password },
+    { 'x-forwarded-for': address },
+  )
+}
+const guess = ({ username }: Pick<Person, 'username'>) => ({ username, password: 'a guess' })
+const people = (count: number) => Promise.all(Array.from({ length: count }, () => makePerson(test)))
+const statusesOf = async (answers: Promise<{ status: number }>[]) =>
+  (await Promise.all(answers)).map(({ status }) => status)
+
+it('sixty people behind one address sign in at once', async () => {
+  const staff = await people(60)
+  const statuses = await statusesOf(
+    staff.map((person, n) => trySignIn(person, { address: OFFICE, client: browser(n % 2 ? test : other) })),
+  )
+  expect(statuses.every((status) => status === 303)).toBe(true)
+})
+
+it('of guesses at once from one address, over both processes, no more than thirty are looked at', async () => {
+  const victims = await people(80)
+  const tries = victims.map((victim, n) =>
+    trySignIn(guess(victim), { address: OFFICE, client: browser(n % 2 ? test : other) }),
+  )
+  const statuses = await statusesOf(tries)
+  expect(statuses.filter((status) => status === 401)).toHaveLength(30)
+  expect(statuses.filter((status) => status === 429)).toHaveLength(50)
+})
+
+it('a member under attack gets in from a browser that has been theirs, and from no other', async () => {
+  const victim = await makePerson(test)
+  const home = browser(test)
+  expect((await trySignIn(victim, { client: home })).status).toBe(303)
+  const mark = [...home.cookies].find(([name]) => name.startsWith('tessera_known_'))!
+  await home.submit(await home.get('/account'), '/sign-out')
+
+  await statusesOf(Array.from({ length: 12 }, () => trySignIn(guess(victim))))
+  expect((await trySignIn(victim)).status).toBe(429)
+  const back = await trySignIn(victim, { client: home })
+  expect(back.status).toBe(303)
+  expect(String(back.headers['set-cookie'])).toMatch(
+    /tessera_known_[\w-]{8}=[\w.-]+; Max-Age=31536000; Path=\/; HttpOnly; SameSite=Lax/,
+  )
+  // The attack goes on, and so does its delay.
+  expect((await trySignIn(victim)).status).toBe(429)
+
+  // A mark belongs to one account, is not made up, and does not make guessing free.
+  const neighbour = await makePerson(test)
+  await statusesOf(Array.from({ length: 12 }, () => trySignIn(guess(neighbour))))
+  expect((await trySignIn(neighbour, { client: home })).status).toBe(429)
+  const forged = browser(test)
+  forged.cookies.set(mark[0], `${mark[1].split('.')[0]}.${'A'.repeat(43)}`)
+  expect((await trySignIn(victim, { client: forged })).status).toBe(429)
+  const stolen = () => {
+    const client = browser(test)
+    client.cookies.set(...mark)
+    return client
+  }
+  const statuses = await statusesOf(
+    Array.from({ length: 15 }, () => trySignIn(guess(victim), { client: stolen() })),
+  )
+  expect(statuses.filter((status) => status === 401)).toHaveLength(10)
+})
+
+it('two people who share a browser keep a mark each', async () => {
+  const [one, two] = await people(2)
+  const shared = browser(test)
+  await trySignIn(one!, { client: shared })
+  await trySignIn(two!, { client: shared })
+  for (const person of [one!, two!]) {
+    await statusesOf(Array.from({ length: 11 }, () => trySignIn(guess(person))))
+    expect((await trySignIn(person, { client: shared })).status).toBe(303)
+  }
+})
+
+it('a try whose process has gone counts as failed, and holds nobody up for long', async () => {
+  const lost = { account: 'alice', address: OFFICE }
+  for (let n = 0; n < 10; n += 1) await openAttempt(test.deps, lost)
+  test.clock.advance(61_000)
+  await openAttempt(other.deps, lost).then((id) => failAttempt(other.deps, id))
+  await expect(openAttempt(other.deps, lost)).rejects.toMatchObject({ code: 'too_many_attempts' })
+})
+
+it('limits are settings, and what is decided is recorded without what was typed', async () => {
+  const values = { name: 'limit_sign_in_failures_per_account', value: '2' }
+  const strict = await startTestApp()
+  try {
+    await strict.db.insertInto('site_settings').values(values).execute()
+    const victim = await makePerson(strict)
+    const sign = async (username: string, password: string) => {
+      const client = browser(strict)
+      const page = await client.get('/sign-in')
+      return (await client.submit(page, '/sign-in', { username, password })).status
+    }
+    expect(await sign(victim.username, 'hunter2')).toBe(401)
+    expect(await sign(victim.username, 'hunter2')).toBe(401)
+    expect(await sign(victim.username, 'hunter2')).toBe(429)
+    expect(await sign('a password in the wrong field', 'x')).toBe(401)
+    const events = await strict.db.selectFrom('security_events').selectAll().orderBy('id').execute()
+    expect(events.map(({ kind, user_id }) => [kind, user_id])).toEqual([
+      ['sign_in_failed', victim.id],
+      ['sign_in_failed', victim.id],
+      ['sign_in_throttled', victim.id],
+      ['sign_in_failed', null],
+    ])
+    const text = JSON.stringify(events, (_, value) => (typeof value === 'bigint' ? String(value) : value))
+    expect(text).not.toContain('hunter2')
+    expect(text).not.toContain('wrong field')
+    strict.clock.advance(86_400_001)
+    await sweepAttempts(strict.deps)
+    expect(await strict.db.selectFrom('sign_in_attempts').selectAll().execute()).toEqual([])
+  } finally {
+    await strict.close()
+  }
+})
