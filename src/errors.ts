@@ -38,6 +38,7 @@ export type OAuthCode =
 export type PaymentCode =
   | 'invalid_signature'
   | 'stale_timestamp'
+  | 'address_not_allowed'
   | 'parameter_missing'
   | 'parameter_invalid'
   | 'order_exists'

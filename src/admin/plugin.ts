@@ -5,13 +5,18 @@ import { browserScope, requireAdmin, requireUser, sessionOf } from '../accounts/
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { proveBooks } from '../ledger/books.ts'
-import { reviewPaymentApp, reviewQueue } from '../payment/applications.ts'
+import {
+  DECISIONS_WITH_REASON,
+  decidedPaymentApps,
+  reviewPaymentApp,
+  reviewQueue,
+} from '../payment/applications.ts'
 import { appAdminPages } from './apps.ts'
 import { auditPages } from './audit.ts'
 import { settingPages } from './settings.ts'
 
 const ReviewForm = z.object({
-  decision: z.enum(['approve', 'reject']),
+  decision: z.enum(['approve', 'reject', 'suspend', 'reinstate']),
   reason: z.string().trim().max(500).default(''),
 })
 
@@ -34,7 +39,8 @@ export async function adminPlugin(app: FastifyInstance, deps: Deps): Promise<voi
       if (!form.success)
         throw new AppError('invalid_form', 'The decision is missing or the reason is too long')
       const { decision, reason } = form.data
-      if (decision === 'reject' && reason === '') return showAdmin(request, reply, deps, payment_id)
+      if (DECISIONS_WITH_REASON.includes(decision) && reason === '')
+        return showAdmin(request, reply, deps, payment_id)
       await reviewPaymentApp(deps, { payment_id, decision, reason, reviewer_id: sessionOf(request).user.id })
       return reply.redirect('/admin', 303)
     },
@@ -48,8 +54,12 @@ async function showAdmin(
   deps: Deps,
   reasonMissing: string | undefined,
 ) {
-  const [queue, books] = await Promise.all([reviewQueue(deps.db), proveBooks(deps.db)])
+  const [queue, decided, books] = await Promise.all([
+    reviewQueue(deps.db),
+    decidedPaymentApps(deps.db),
+    proveBooks(deps.db),
+  ])
   const isSound = books.every((invariant) => invariant.broken === 0n)
   const status = reasonMissing === undefined ? 200 : 400
-  return reply.page('admin', { queue, books, isSound, reasonMissing }, { status })
+  return reply.page('admin', { queue, decided, books, isSound, reasonMissing }, { status })
 }

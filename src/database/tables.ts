@@ -253,6 +253,9 @@ export type PaymentAppsTable = {
   exchange_rate: Generated<string>
   /** Decimal text, 0 to 1. */
   fee_rate: Nullable<string>
+  homepage: Nullable<string>
+  /** Addresses and ranges that may call the API; empty means any. */
+  allowed_addresses: Generated<string[]>
   created_at: CreatedAt
   updated_at: Generated<Date>
 }

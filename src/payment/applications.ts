@@ -1,12 +1,15 @@
 /** Payment applications: applied for by a member, approved by an administrator, known to merchants by their keys. */
+import { sql } from 'kysely'
 import { z } from 'zod'
+import { recordAudit } from '../audit.ts'
 import { isLoopback } from '../config.ts'
-import type { Db, Tx } from '../database/connection.ts'
-import type { PaymentAppKeyKind, PaymentAppStatus } from '../database/tables.ts'
+import type { Db } from '../database/connection.ts'
+import type { PaymentAppStatus } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
-import { ALNUM, LOWER_ALNUM, randomText, type Secrets } from '../secrets.ts'
+import { LOWER_ALNUM, randomText } from '../secrets.ts'
 import { secretKeyOf } from './hmac/signature.ts'
+import { type LiveToken, newMerchantKey, newToken, openKey, storeKey } from './keys.ts'
 
 /**
  * A callback address: absolute, https (http on loopback, outside production), and nothing after the path,
@@ -46,8 +49,8 @@ export type PaymentAppCredentials = {
 export async function applyForPaymentApp(deps: Deps, app: NewPaymentApp): Promise<PaymentAppCredentials> {
   const { payment_apps_min_trust_level } = await deps.settings.read()
   const payment_id = `pay_${randomText(20, LOWER_ALNUM)}`
-  const token = `tk_${randomText(40, ALNUM)}`
-  const merchant_key = randomText(32, ALNUM)
+  const token = newToken()
+  const merchant_key = newMerchantKey()
   return deps.db.transaction().execute(async (tx) => {
     const row = await tx
       .insertInto('payment_apps')
@@ -76,64 +79,66 @@ export async function applyForPaymentApp(deps: Deps, app: NewPaymentApp): Promis
   })
 }
 
-const keyContext = (app_id: bigint, kind: PaymentAppKeyKind) => `payment_app_keys ${app_id} ${kind}`
+export type Decision = 'approve' | 'reject' | 'suspend' | 'reinstate'
 
-async function storeKey(
-  tx: Tx,
-  secrets: Secrets,
-  app_id: bigint,
-  kind: PaymentAppKeyKind,
-  value: string,
-): Promise<void> {
-  const value_encrypted = secrets.encrypt(keyContext(app_id, kind), value)
-  await tx.insertInto('payment_app_keys').values({ app_id, kind, value_encrypted }).execute()
-}
+/** From which state each decision leads where. decisions.md 4.1. */
+const DECISIONS = {
+  approve: { from: 'pending', to: 'approved' },
+  reject: { from: 'pending', to: 'rejected' },
+  suspend: { from: 'approved', to: 'suspended' },
+  reinstate: { from: 'suspended', to: 'approved' },
+} satisfies Record<Decision, { from: PaymentAppStatus; to: PaymentAppStatus }>
 
-export type Review = {
-  payment_id: string
-  decision: 'approve' | 'reject'
-  /** Required to reject. */
-  reason: string
-  reviewer_id: bigint
-}
+/** These take something from the applicant, who reads why. */
+export const DECISIONS_WITH_REASON: readonly Decision[] = ['reject', 'suspend']
 
-/** Decides on a pending application and writes it to the audit log. Throws conflict when it is not pending (any more). */
+export type Review = { payment_id: string; decision: Decision; reason: string; reviewer_id: bigint }
+
+/**
+ * An administrator's decision on an application, with its entry in the audit log. Throws conflict when the
+ * application is not (any more) in a state to decide on so, invalid_form when a reason is missing.
+ */
 export async function reviewPaymentApp(
   deps: Deps,
   { payment_id, decision, reason, reviewer_id }: Review,
 ): Promise<void> {
   const now = deps.clock()
-  const status = decision === 'approve' ? 'approved' : 'rejected'
-  if (status === 'rejected' && reason === '') throw new AppError('invalid_form', 'A rejection needs a reason')
+  const { from, to } = DECISIONS[decision]
+  if (DECISIONS_WITH_REASON.includes(decision) && reason === '') {
+    throw new AppError('invalid_form', 'This decision needs a reason')
+  }
   await deps.db.transaction().execute(async (tx) => {
     const reviewed = await tx
       .updateTable('payment_apps')
       .set({
-        status,
+        status: to,
         review_reason: reason || null,
         reviewed_by: reviewer_id,
         reviewed_at: now,
         updated_at: now,
       })
       .where('payment_id', '=', payment_id)
-      .where('status', '=', 'pending')
+      .where('status', '=', from)
       .returning('id')
       .executeTakeFirst()
-    if (reviewed === undefined) throw new AppError('conflict', 'This application is not waiting for review')
-    await tx
-      .insertInto('audit_log')
-      .values({
-        actor_id: reviewer_id,
-        action: `payment_app.${decision}`,
-        subject: payment_id,
-        detail: JSON.stringify({ reason }),
-      })
-      .execute()
+    if (reviewed === undefined) throw new AppError('conflict', `This application is not ${from}`)
+    await recordAudit(tx, {
+      actor_id: reviewer_id,
+      action: `payment_app.${decision}`,
+      subject: payment_id,
+      detail: { reason },
+      ip: null,
+    })
   })
 }
 
-/** An application as the HMAC API needs it: who it is, and the tokens its signatures may be made with. */
-export type ApiApp = { id: bigint; status: PaymentAppStatus; tokens: string[] }
+/** An application as the HMAC API needs it: who it is, who may call, and the tokens its signatures may be made with. */
+export type ApiApp = {
+  id: bigint
+  status: PaymentAppStatus
+  allowed_addresses: string[]
+  tokens: LiveToken[]
+}
 
 /** Finds an application and its live tokens, the current one first. */
 export async function findApiApp(deps: Deps, payment_id: string): Promise<ApiApp | undefined> {
@@ -145,29 +150,21 @@ export async function findApiApp(deps: Deps, payment_id: string): Promise<ApiApp
     .where('key.book', '=', 'live')
     .where((eb) => eb.or([eb('key.valid_to', 'is', null), eb('key.valid_to', '>', deps.clock())]))
     .orderBy('key.id', 'desc')
-    .select(['app.id', 'app.status', 'key.value_encrypted'])
+    .select(['app.id', 'app.status', 'key.id as key_id', 'key.value_encrypted', 'key.last_used_at'])
+    .select(sql<string[]>`app.allowed_addresses::text[]`.as('allowed_addresses'))
     .execute()
   const first = rows[0]
   if (first === undefined) return undefined
-  const context = keyContext(first.id, 'token')
   return {
     id: first.id,
     status: first.status,
-    tokens: rows.map((row) => deps.secrets.decrypt(context, row.value_encrypted)),
+    allowed_addresses: first.allowed_addresses,
+    tokens: rows.map((row) => ({
+      id: row.key_id,
+      token: openKey(deps.secrets, first.id, 'token', row.value_encrypted),
+      last_used_at: row.last_used_at,
+    })),
   }
-}
-
-/** The key of a kind that is in force. */
-export async function currentKey(deps: Deps, app_id: bigint, kind: PaymentAppKeyKind): Promise<string> {
-  const row = await deps.db
-    .selectFrom('payment_app_keys')
-    .where('app_id', '=', app_id)
-    .where('kind', '=', kind)
-    .where('book', '=', 'live')
-    .where('valid_to', 'is', null)
-    .select('value_encrypted')
-    .executeTakeFirstOrThrow()
-  return deps.secrets.decrypt(keyContext(app_id, kind), row.value_encrypted)
 }
 
 /** A member's own applications, newest first, with what each has taken in. */
@@ -213,5 +210,20 @@ export async function reviewQueue(db: Db) {
       'applicant.username',
       'applicant.trust_level',
     ])
+    .execute()
+}
+
+const DECIDED_MAX = 200
+
+/** Applications in use or out of it, for an administrator: suspended ones first, then the newest. */
+export async function decidedPaymentApps(db: Db) {
+  return db
+    .selectFrom('payment_apps as app')
+    .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
+    .where('app.status', 'in', ['approved', 'suspended'])
+    .orderBy('app.status', 'desc')
+    .orderBy('app.id', 'desc')
+    .limit(DECIDED_MAX)
+    .select(['app.payment_id', 'app.name', 'app.status', 'app.review_reason', 'applicant.username'])
     .execute()
 }

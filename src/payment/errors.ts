@@ -10,6 +10,7 @@ type WireError = { number: number; status: number }
 const WIRE = {
   invalid_signature: { number: 1001, status: 401 },
   stale_timestamp: { number: 1002, status: 401 },
+  address_not_allowed: { number: 1003, status: 400 },
   parameter_missing: { number: 1004, status: 400 },
   parameter_invalid: { number: 1005, status: 400 },
   malformed_request: { number: 1005, status: 400 },

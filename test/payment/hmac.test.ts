@@ -410,8 +410,8 @@ describe('every answer', () => {
   it('has been provoked for every code there is', () => {
     // 429 and 503 answer load; they are provoked where load is made.
     const loads = [1029, 1503]
-    // And these refuse transfers, which have a file of their own.
-    const transfers = [1010, 1011, 1012, 1013, 1014, 1015, 1016]
+    // And these have files of their own: the address list, and transfers.
+    const transfers = [1003, 1010, 1011, 1012, 1013, 1014, 1015, 1016]
     const elsewhere = [...loads, ...transfers]
     const numbers = Object.values(PAYMENT_ERRORS).map((wire) => wire.number)
     expect(

@@ -56,7 +56,7 @@ describe('HMAC API', () => {
   it.each(GOLDEN)('signs golden vector %#', (parameters, text, signature) => {
     expect(stringToSign(parameters)).toBe(text)
     expect(sign(KEY, text)).toBe(signature)
-    expect(verifySignature({ ...parameters, signature }, [TOKEN])).toEqual({ isValid: true })
+    expect(verifySignature({ ...parameters, signature }, [TOKEN])).toEqual({ isValid: true, key: 0 })
     expect(verifySignature({ ...parameters, signature: signature.toUpperCase() }, [TOKEN])).toEqual({
       isValid: true,
     })
@@ -86,7 +86,7 @@ describe('HMAC API', () => {
   it('accepts the hash of the Secret Key as a key, and the keys of an overlap', () => {
     expect(hintFor(sign(secretKeyOf(KEY), text))).toBeUndefined()
     const signature = sign(KEY, text)
-    expect(verifySignature({ ...request, signature }, ['tk_new', TOKEN])).toEqual({ isValid: true })
+    expect(verifySignature({ ...request, signature }, ['tk_new', TOKEN])).toEqual({ isValid: true, key: 1 })
   })
 
   it('accepts a signature made without the empty values that were sent', () => {

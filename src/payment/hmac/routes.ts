@@ -4,8 +4,10 @@ import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
 import { networkOf } from '../../limits.ts'
 import { parseMultipart } from '../../web/parameters.ts'
+import { isAllowedAddress } from '../addresses.ts'
 import { type ApiApp, findApiApp } from '../applications.ts'
 import { sendPaymentError } from '../errors.ts'
+import { markTokenUsed } from '../keys.ts'
 import { createOrder, findOrder, isExpired, type Order, statusWord, TRANSACTION_ID } from '../orders.ts'
 import { makePostTransfer } from '../transfers.ts'
 import { isoSeconds, type SignedParameters, verifySignature } from './signature.ts'
@@ -117,7 +119,7 @@ function validUserId(text: string): bigint {
   return BigInt(text)
 }
 
-/** Finds the application and checks its signature, then the optional timestamp. In this order: decisions.md 5.6. */
+/** Finds the application, checks its signature, then the optional timestamp, then where the call comes from. */
 async function authenticate(
   request: FastifyRequest<{ Params: { payment_id: string } }>,
   deps: Deps,
@@ -127,7 +129,10 @@ async function authenticate(
   const api = PAYMENT_ID.test(payment_id) ? await findApiApp(deps, payment_id) : undefined
   if (api === undefined)
     throw new AppError('application_not_found', 'There is no payment application with this Payment ID')
-  const verdict = verifySignature(parameters, api.tokens)
+  const verdict = verifySignature(
+    parameters,
+    api.tokens.map(({ token }) => token),
+  )
   if (!verdict.isValid) {
     // Counted apart: whoever knows a Payment ID only cannot use up what its application may ask.
     await deps.limits.take('api_requests', `${api.id} unsigned ${networkOf(request.ip)}`)
@@ -136,6 +141,10 @@ async function authenticate(
   }
   await deps.limits.take('api_requests', api.id.toString())
   verifyTimestamp(parameters.timestamp, deps.clock())
+  if (!isAllowedAddress(request.ip, api.allowed_addresses)) {
+    throw new AppError('address_not_allowed', `This address may not call for the application: ${request.ip}`)
+  }
+  await markTokenUsed(deps.db, api.tokens[verdict.key]!, deps.clock())
   return { api, parameters }
 }
 

@@ -23,7 +23,8 @@ export function sign(key: string | Buffer, text: string): string {
   return createHmac('sha256', key).update(text, 'utf8').digest('hex')
 }
 
-export type Verdict = { isValid: true } | { isValid: false; signed_string: string; hint: string }
+/** `key` is the index of the token that it was made with. */
+export type Verdict = { isValid: true; key: number } | { isValid: false; signed_string: string; hint: string }
 
 /**
  * Checks `parameters.signature` in constant time against every accepted key.
@@ -32,14 +33,20 @@ export type Verdict = { isValid: true } | { isValid: false; signed_string: strin
 export function verifySignature(parameters: SignedParameters, tokens: readonly string[]): Verdict {
   const received = parameters.signature ?? ''
   const text = stringToSign(parameters)
-  // Clients that hash whatever they are given, and were given the Secret Key, sign with its hash.
-  const keys = tokens.map(secretKeyOf).flatMap((key) => [key, secretKeyOf(key)])
   const texts = [text]
   const nonEmpty = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''))
   if (Object.keys(nonEmpty).length < Object.keys(parameters).length) texts.push(stringToSign(nonEmpty))
   // Every combination is computed, so that time does not tell which one fitted.
-  const matches = texts.flatMap((candidate) => keys.map((key) => isSignature(received, sign(key, candidate))))
-  if (matches.includes(true)) return { isValid: true }
+  const matches = tokens.map((token) => {
+    const key = secretKeyOf(token)
+    // Clients that hash whatever they are given, and were given the Secret Key, sign with its hash.
+    const keys = [key, secretKeyOf(key)]
+    return keys
+      .flatMap((k) => texts.map((candidate) => isSignature(received, sign(k, candidate))))
+      .includes(true)
+  })
+  const key = matches.indexOf(true)
+  if (key !== -1) return { isValid: true, key }
   return { isValid: false, signed_string: text, hint: findMistake(parameters, received, text, tokens) }
 }
 

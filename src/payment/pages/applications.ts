@@ -1,13 +1,28 @@
 /** Where a member applies for payment applications and sees them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { requireFreshSignIn } from '../../accounts/reauthentication.ts'
 import { browserScope, requireUser, sessionOf } from '../../accounts/session.ts'
 import type { Deps } from '../../deps.ts'
-import { applicationsOf, applyForPaymentApp, currentKey, paymentAppForm } from '../applications.ts'
+import { AppError } from '../../errors.ts'
+import { applicationsOf, applyForPaymentApp, paymentAppForm } from '../applications.ts'
+import { currentKey } from '../keys.ts'
+import {
+  type Actor,
+  editPaymentApp,
+  endOverlap,
+  findOwned,
+  OVERLAP_HOURS_DEFAULT,
+  paymentAppEdit,
+  resetMerchantKey,
+  rotateToken,
+} from '../ownership.ts'
 
 const FIELDS = ['name', 'description', 'callback_url'] as const
+const EDIT_FIELDS = [...FIELDS, 'homepage', 'exchange_rate', 'allowed_addresses'] as const
 type Field = (typeof FIELDS)[number]
+type EditField = (typeof EDIT_FIELDS)[number]
 
-/** GET and POST /payment/applications. */
+/** GET and POST /payment/applications, and the page of each application with its forms. */
 export async function paymentAppPages(app: FastifyInstance, deps: Deps): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
@@ -21,12 +36,87 @@ export async function paymentAppPages(app: FastifyInstance, deps: Deps): Promise
     const filled = form.safeParse(request.body)
     if (!filled.success) {
       const problems = FIELDS.filter((field) => filled.error.issues.some((issue) => issue.path[0] === field))
-      return showApplications(request, reply, deps, { values: textsOf(request.body), problems })
+      return showApplications(request, reply, deps, { values: textsOf(request.body, FIELDS), problems })
     }
     const { user } = sessionOf(request)
     const credentials = await applyForPaymentApp(deps, { applicant_id: user.id, ...filled.data })
     return reply.page('payment-app-created', { name: filled.data.name, credentials }, { status: 201 })
   })
+
+  ownerPages(app, deps)
+}
+
+type OwnedRequest = FastifyRequest<{ Params: { payment_id: string } }>
+
+const actorOf = (request: FastifyRequest): Actor => ({ owner_id: sessionOf(request).user.id, ip: request.ip })
+const pathOf = (request: OwnedRequest) =>
+  `/payment/applications/${encodeURIComponent(request.params.payment_id)}`
+
+/** What an owner sees and does of one application. */
+function ownerPages(app: FastifyInstance, deps: Deps): void {
+  const edit = paymentAppEdit(deps.config.production)
+  const guarded = { preHandler: requireFreshSignIn(deps, { page: '/payment/applications' }) }
+
+  app.get('/payment/applications/:payment_id', async (request: OwnedRequest, reply) =>
+    showOwned(request, reply, deps, { values: undefined, problems: [] }),
+  )
+
+  app.post('/payment/applications/:payment_id/edit', async (request: OwnedRequest, reply) => {
+    const filled = edit.safeParse(request.body)
+    if (!filled.success) {
+      const problems = EDIT_FIELDS.filter((field) =>
+        filled.error.issues.some(({ path }) => path[0] === field),
+      )
+      return showOwned(request, reply, deps, { values: textsOf(request.body, EDIT_FIELDS), problems })
+    }
+    await editPaymentApp(deps, request.params.payment_id, filled.data, actorOf(request))
+    return reply.redirect(pathOf(request), 303)
+  })
+
+  app.post('/payment/applications/:payment_id/rotate', guarded, async (request: OwnedRequest, reply) => {
+    const sent = (request.body as Record<string, unknown>).overlap_hours
+    const overlap_hours = typeof sent === 'string' && /^\d{1,4}$/.test(sent) ? Number(sent) : Number.NaN
+    const { payment_id } = request.params
+    const rotated = await rotateToken(deps, payment_id, overlap_hours, actorOf(request))
+    return reply.page('payment-app-rotated', { payment_id, rotated }, { status: 201 })
+  })
+
+  app.post('/payment/applications/:payment_id/end-overlap', guarded, async (request: OwnedRequest, reply) => {
+    await endOverlap(deps, request.params.payment_id, actorOf(request))
+    return reply.redirect(pathOf(request), 303)
+  })
+
+  app.post('/payment/applications/:payment_id/reset-key', guarded, async (request: OwnedRequest, reply) => {
+    await resetMerchantKey(deps, request.params.payment_id, actorOf(request))
+    return reply.redirect(pathOf(request), 303)
+  })
+}
+
+/** @param filled what was typed and what is wrong with it, when an edit was refused. */
+async function showOwned(
+  request: OwnedRequest,
+  reply: FastifyReply,
+  deps: Deps,
+  filled: { values: Record<string, string> | undefined; problems: EditField[] },
+) {
+  const owned = await findOwned(deps, request.params.payment_id, sessionOf(request).user.id)
+  if (owned === undefined) throw new AppError('not_found', 'There is no such payment application')
+  const stored = {
+    ...owned,
+    homepage: owned.homepage ?? '',
+    allowed_addresses: owned.allowed_addresses.join('\n'),
+  }
+  return reply.page(
+    'payment-app',
+    {
+      owned,
+      values: filled.values ?? stored,
+      problems: filled.problems,
+      merchantKey: await currentKey(deps, owned.id, 'merchant_key'),
+      overlapHours: OVERLAP_HOURS_DEFAULT,
+    },
+    { status: filled.problems.length > 0 ? 400 : 200 },
+  )
 }
 
 type Filled = { values: Partial<Record<Field, string>>; problems: Field[] }
@@ -53,9 +143,7 @@ async function showApplications(
 }
 
 /** What was typed, to be shown again. */
-function textsOf(body: unknown): Filled['values'] {
+function textsOf(body: unknown, names: readonly string[]): Record<string, string> {
   const fields = (body ?? {}) as Record<string, unknown>
-  return Object.fromEntries(
-    FIELDS.map((field) => [field, typeof fields[field] === 'string' ? fields[field] : '']),
-  )
+  return Object.fromEntries(names.map((name) => [name, typeof fields[name] === 'string' ? fields[name] : '']))
 }

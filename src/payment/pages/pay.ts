@@ -5,8 +5,8 @@ import { isFresh, signInAgainUrl } from '../../accounts/reauthentication.ts'
 import { browserScope, requireUser, type Session, sessionOf } from '../../accounts/session.ts'
 import type { Deps } from '../../deps.ts'
 import { balanceOf } from '../../ledger/wallet.ts'
-import { currentKey } from '../applications.ts'
 import { isoSeconds, signedCallbackUrl } from '../hmac/signature.ts'
+import { callbackToken } from '../keys.ts'
 import { isExpired, type PayOrder, type PayOutcome, statusWord, TRANSACTION_ID } from '../orders.ts'
 
 const PayForm = z.object({ expected_amount: z.string().regex(/^\d{1,16}$/) })
@@ -119,5 +119,5 @@ async function callbackUrlOf(deps: Deps, order: LoadedOrder): Promise<string> {
     status: statusWord(order),
     paid_at: isoSeconds(order.paid_at!),
   }
-  return signedCallbackUrl(order.callback_url, fields, await currentKey(deps, order.app_id, 'token'))
+  return signedCallbackUrl(order.callback_url, fields, await callbackToken(deps, order.app_id))
 }

@@ -1,0 +1,26 @@
+/** The addresses that may call the API for an application: single ones and CIDR ranges. */
+import { BlockList, isIP } from 'node:net'
+
+export const ALLOWED_ADDRESSES_MAX = 50
+
+/** Whether this is an address or a range such as 203.0.113.0/24. */
+export function isAddressRange(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/')
+  const version = isIP(address)
+  if (version === 0 || address.includes('%') || rest.length > 0) return false
+  if (bits === undefined) return true
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)
+}
+
+/** An empty list allows everybody. An IPv4 address that arrives mapped into IPv6 counts as itself. */
+export function isAllowedAddress(address: string, ranges: readonly string[]): boolean {
+  if (ranges.length === 0) return true
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [network = '', bits] = range.split('/')
+    const family = isIP(network) === 4 ? 'ipv4' : 'ipv6'
+    list.addSubnet(network, Number(bits ?? (family === 'ipv4' ? 32 : 128)), family)
+  }
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')
+  return list.check(plain, isIP(plain) === 4 ? 'ipv4' : 'ipv6')
+}

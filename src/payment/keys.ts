@@ -1,0 +1,121 @@
+/**
+ * The keys of payment applications: encrypted at rest, rotated with an overlap. decisions.md 4.3 and 4.4.
+ */
+import type { Db, Tx } from '../database/connection.ts'
+import type { PaymentAppKeyKind } from '../database/tables.ts'
+import type { Deps } from '../deps.ts'
+import { ALNUM, randomText, type Secrets } from '../secrets.ts'
+
+const KEY_USE_BUCKET_MS = 60_000
+
+/** A token that requests may be signed with. */
+export type LiveToken = { id: bigint; token: string; last_used_at: Date | null }
+
+export function newToken(): string {
+  return `tk_${randomText(40, ALNUM)}`
+}
+
+export function newMerchantKey(): string {
+  return randomText(32, ALNUM)
+}
+
+const keyContext = (app_id: bigint, kind: PaymentAppKeyKind) => `payment_app_keys ${app_id} ${kind}`
+
+export async function storeKey(
+  tx: Tx,
+  secrets: Secrets,
+  app_id: bigint,
+  kind: PaymentAppKeyKind,
+  value: string,
+): Promise<void> {
+  const value_encrypted = secrets.encrypt(keyContext(app_id, kind), value)
+  await tx.insertInto('payment_app_keys').values({ app_id, kind, value_encrypted }).execute()
+}
+
+/** Reads a stored key back. */
+export function openKey(
+  secrets: Secrets,
+  app_id: bigint,
+  kind: PaymentAppKeyKind,
+  value_encrypted: Buffer,
+): string {
+  return secrets.decrypt(keyContext(app_id, kind), value_encrypted)
+}
+
+/**
+ * Puts a new key in place of the current one, which stays good until `previousUntil`. A still earlier one ends now.
+ * The caller holds the application's row, so that two rotations at once follow each other.
+ */
+export async function replaceKey(
+  tx: Tx,
+  secrets: Secrets,
+  app_id: bigint,
+  kind: PaymentAppKeyKind,
+  value: string,
+  { now, previousUntil }: { now: Date; previousUntil: Date },
+): Promise<void> {
+  await endPreviousKeys(tx, app_id, kind, now)
+  await tx
+    .updateTable('payment_app_keys')
+    .set({ valid_to: previousUntil })
+    .where('app_id', '=', app_id)
+    .where('kind', '=', kind)
+    .where('valid_to', 'is', null)
+    .execute()
+  await storeKey(tx, secrets, app_id, kind, value)
+}
+
+/** Ends an overlap: only the current key is good from now on. Answers whether there was one. */
+export async function endPreviousKeys(
+  tx: Tx,
+  app_id: bigint,
+  kind: PaymentAppKeyKind,
+  now: Date,
+): Promise<boolean> {
+  const ended = await tx
+    .updateTable('payment_app_keys')
+    .set({ valid_to: now })
+    .where('app_id', '=', app_id)
+    .where('kind', '=', kind)
+    .where('valid_to', '>', now)
+    .executeTakeFirst()
+  return ended.numUpdatedRows > 0n
+}
+
+/** Notes that a request was signed with this token, at most once a minute: an owner sees it, and callbacks follow it. */
+export async function markTokenUsed(db: Db, { id, last_used_at }: LiveToken, now: Date): Promise<void> {
+  if (last_used_at !== null && now.getTime() - last_used_at.getTime() < KEY_USE_BUCKET_MS) return
+  await db.updateTable('payment_app_keys').set({ last_used_at: now }).where('id', '=', id).execute()
+}
+
+/** The key of a kind that is in force. */
+export async function currentKey(deps: Deps, app_id: bigint, kind: PaymentAppKeyKind): Promise<string> {
+  const row = await deps.db
+    .selectFrom('payment_app_keys')
+    .where('app_id', '=', app_id)
+    .where('kind', '=', kind)
+    .where('book', '=', 'live')
+    .where('valid_to', 'is', null)
+    .select('value_encrypted')
+    .executeTakeFirstOrThrow()
+  return openKey(deps.secrets, app_id, kind, row.value_encrypted)
+}
+
+/**
+ * The token that callbacks are signed with: the previous one while it is good and no request has been signed with
+ * the new one yet, because until then the merchant may not have it in place.
+ */
+export async function callbackToken(deps: Deps, app_id: bigint): Promise<string> {
+  const rows = await deps.db
+    .selectFrom('payment_app_keys')
+    .where('app_id', '=', app_id)
+    .where('kind', '=', 'token')
+    .where('book', '=', 'live')
+    .where((eb) => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', deps.clock())]))
+    .orderBy('id', 'desc')
+    .select(['value_encrypted', 'last_used_at'])
+    .execute()
+  const [current, previous] = rows
+  const chosen = previous !== undefined && current!.last_used_at === null ? previous : current!
+  return openKey(deps.secrets, app_id, 'token', chosen.value_encrypted)
+}

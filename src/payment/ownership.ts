@@ -1,0 +1,179 @@
+/**
+ * What an owner may do with a payment application: correct it, change how it is reached, replace its keys. Every
+ * verb finds the application through its owner, so another member's is simply not there, and leaves an audit entry.
+ */
+import { sql } from 'kysely'
+import { z } from 'zod'
+import { recordAudit } from '../audit.ts'
+import type { Tx } from '../database/connection.ts'
+import type { PaymentAppStatus } from '../database/tables.ts'
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import { ALLOWED_ADDRESSES_MAX, isAddressRange } from './addresses.ts'
+import { isCallbackUrl, paymentAppForm } from './applications.ts'
+import { secretKeyOf } from './hmac/signature.ts'
+import { endPreviousKeys, newMerchantKey, newToken, replaceKey } from './keys.ts'
+
+export const OVERLAP_HOURS_DEFAULT = 24
+const OVERLAP_HOURS_MAX = 720
+const HOUR_MS = 3_600_000
+
+/** Points per unit of currency: decisions.md 4.5. */
+const EXCHANGE_RATE = /^\d{1,6}(\.\d{1,6})?$/
+
+/** What an owner may change, as the form sends it. */
+export const paymentAppEdit = (production: boolean) =>
+  paymentAppForm(production).extend({
+    homepage: z
+      .string()
+      .trim()
+      .refine((text) => text === '' || isCallbackUrl(text.split(/[?#]/)[0]!, production)),
+    exchange_rate: z
+      .string()
+      .trim()
+      .refine((text) => EXCHANGE_RATE.test(text) && /[1-9]/.test(text)),
+    allowed_addresses: z
+      .string()
+      .transform((text) => text.split(/[\s,]+/).filter((part) => part !== ''))
+      .refine((list) => list.length <= ALLOWED_ADDRESSES_MAX && list.every(isAddressRange)),
+  })
+
+export type PaymentAppEdit = z.output<ReturnType<typeof paymentAppEdit>>
+
+export type Actor = { owner_id: bigint; ip: string }
+
+type Owned = { id: bigint; status: PaymentAppStatus }
+
+/** Locks the member's application. Throws not_found for any other. */
+async function lockOwned(tx: Tx, payment_id: string, { owner_id }: Actor): Promise<Owned> {
+  const app = await tx
+    .selectFrom('payment_apps')
+    .where('payment_id', '=', payment_id)
+    .where('applicant_id', '=', owner_id)
+    .select(['id', 'status'])
+    .forUpdate()
+    .executeTakeFirst()
+  if (app === undefined) throw new AppError('not_found', 'There is no such payment application')
+  return app
+}
+
+/** Changes an application. A rejected one goes back to the review with it; a suspended one cannot be changed. */
+export async function editPaymentApp(
+  deps: Deps,
+  payment_id: string,
+  edit: PaymentAppEdit,
+  actor: Actor,
+): Promise<void> {
+  const now = deps.clock()
+  await deps.db.transaction().execute(async (tx) => {
+    const app = await lockOwned(tx, payment_id, actor)
+    if (app.status === 'suspended')
+      throw new AppError('conflict', 'A suspended application cannot be changed')
+    const { allowed_addresses, homepage, ...rest } = edit
+    const isReapplied = app.status === 'rejected'
+    await tx
+      .updateTable('payment_apps')
+      .set({
+        ...rest,
+        homepage: homepage || null,
+        allowed_addresses: sql`${allowed_addresses}::text[]::inet[]`,
+        updated_at: now,
+      })
+      .$if(isReapplied, (query) => query.set({ status: 'pending', review_reason: null }))
+      .where('id', '=', app.id)
+      .execute()
+    await audit(tx, isReapplied ? 'payment_app.reapply' : 'payment_app.edit', payment_id, { ...edit }, actor)
+  })
+}
+
+export type RotatedToken = { token: string; secret_key: string; previous_until: Date }
+
+/**
+ * Issues a new token and Secret Key, told this once. The previous pair is accepted for the overlap, in hours;
+ * with 0 it ends now. decisions.md 4.3.
+ */
+export async function rotateToken(
+  deps: Deps,
+  payment_id: string,
+  overlap_hours: number,
+  actor: Actor,
+): Promise<RotatedToken> {
+  if (!Number.isInteger(overlap_hours) || overlap_hours < 0 || overlap_hours > OVERLAP_HOURS_MAX) {
+    throw new AppError('invalid_form', `The overlap must be 0 to ${OVERLAP_HOURS_MAX} hours`)
+  }
+  const now = deps.clock()
+  const previous_until = new Date(now.getTime() + overlap_hours * HOUR_MS)
+  const token = newToken()
+  await deps.db.transaction().execute(async (tx) => {
+    const { id } = await lockOwned(tx, payment_id, actor)
+    await replaceKey(tx, deps.secrets, id, 'token', token, { now, previousUntil: previous_until })
+    await audit(tx, 'payment_app.rotate_token', payment_id, { overlap_hours }, actor)
+  })
+  return { token, secret_key: secretKeyOf(token), previous_until }
+}
+
+/** Ends the overlap of a rotation at once. Throws conflict when there is none. */
+export async function endOverlap(deps: Deps, payment_id: string, actor: Actor): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    const { id } = await lockOwned(tx, payment_id, actor)
+    const isEnded = await endPreviousKeys(tx, id, 'token', deps.clock())
+    if (!isEnded) throw new AppError('conflict', 'No earlier key is accepted any more')
+    await audit(tx, 'payment_app.end_overlap', payment_id, {}, actor)
+  })
+}
+
+/** Replaces the Merchant KEY with immediate effect, for requests and for pending callbacks. decisions.md 4.4. */
+export async function resetMerchantKey(deps: Deps, payment_id: string, actor: Actor): Promise<void> {
+  const now = deps.clock()
+  await deps.db.transaction().execute(async (tx) => {
+    const { id } = await lockOwned(tx, payment_id, actor)
+    await replaceKey(tx, deps.secrets, id, 'merchant_key', newMerchantKey(), { now, previousUntil: now })
+    await audit(tx, 'payment_app.reset_merchant_key', payment_id, {}, actor)
+  })
+}
+
+async function audit(
+  tx: Tx,
+  action: string,
+  subject: string,
+  detail: Record<string, unknown>,
+  { owner_id, ip }: Actor,
+): Promise<void> {
+  await recordAudit(tx, { actor_id: owner_id, action, subject, detail, ip })
+}
+
+/** One application as its owner sees it, with its keys' ages. Undefined for anybody else's. */
+export async function findOwned(deps: Deps, payment_id: string, owner_id: bigint) {
+  const app = await deps.db
+    .selectFrom('payment_apps as app')
+    .where('app.payment_id', '=', payment_id)
+    .where('app.applicant_id', '=', owner_id)
+    .select([
+      'app.id',
+      'app.payment_id',
+      'app.pid',
+      'app.name',
+      'app.description',
+      'app.callback_url',
+      'app.homepage',
+      'app.status',
+      'app.review_reason',
+      'app.fee_rate',
+    ])
+    .select([
+      // As the owner typed it: 100, not 100.000000.
+      sql<string>`trim_scale(app.exchange_rate)::text`.as('exchange_rate'),
+      sql<string[]>`app.allowed_addresses::text[]`.as('allowed_addresses'),
+    ])
+    .executeTakeFirst()
+  if (app === undefined) return undefined
+  const tokens = await deps.db
+    .selectFrom('payment_app_keys')
+    .where('app_id', '=', app.id)
+    .where('kind', '=', 'token')
+    .where((eb) => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', deps.clock())]))
+    .orderBy('id', 'desc')
+    .select(['id', 'created_at', 'last_used_at', 'valid_to'])
+    .execute()
+  return { ...app, tokens }
+}

@@ -1,0 +1,291 @@
+/** What an owner does with a payment application after it was made, and an administrator with one in use. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isAddressRange, isAllowedAddress } from '../../src/payment/addresses.ts'
+import { currentKey } from '../../src/payment/keys.ts'
+import { rotateToken } from '../../src/payment/ownership.ts'
+import { makePerson } from '../cast.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { type Merchant, makeMerchant, merchantSign, post } from '../merchant.ts'
+
+let test: TestApp
+beforeAll(async () => {
+  test = await startTestApp()
+})
+afterAll(() => test.close())
+
+let count = 0
+const order = () => ({ amount: '10', description: 'Tea', order_id: `own-${++count}` })
+const initiate = (merchant: Merchant, token: string, fields = order()) =>
+  post(test, `/payment/pay/${merchant.payment_id}/process`, {
+    ...fields,
+    signature: merchantSign(token, fields),
+  })
+
+async function withShop(run: (merchant: Merchant, owner: Browser, page: string) => Promise<void>) {
+  const merchant = await makeMerchant(test)
+  try {
+    await run(merchant, await merchant.owner.signIn(), `/payment/applications/${merchant.payment_id}`)
+  } finally {
+    await merchant.close()
+  }
+}
+const edited = {
+  name: 'New name',
+  description: 'Coffee',
+  callback_url: 'https://new.example/cb',
+  homepage: 'https://new.example/',
+  exchange_rate: '1',
+  allowed_addresses: '',
+}
+const row = (payment_id: string) =>
+  test.db
+    .selectFrom('payment_apps')
+    .where('payment_id', '=', payment_id)
+    .selectAll()
+    .executeTakeFirstOrThrow()
+const audits = async (payment_id: string) =>
+  (
+    await test.db
+      .selectFrom('audit_log')
+      .where('subject', '=', payment_id)
+      .orderBy('id')
+      .select('action')
+      .execute()
+  ).map(({ action }) => action)
+
+describe('editing', () => {
+  it('changes what an owner may change', () =>
+    withShop(async (merchant, owner, page) => {
+      const before = await owner.get(page)
+      expect(before.body).toContain('name="exchange_rate" value="100"')
+      expect(await owner.submit(before, `${page}/edit`, edited)).toMatchObject({
+        status: 303,
+        location: page,
+      })
+      expect(await row(merchant.payment_id)).toMatchObject({
+        name: 'New name',
+        exchange_rate: '1.000000',
+        homepage: 'https://new.example/',
+        status: 'approved',
+      })
+      expect((await owner.get(page)).body).toContain('name="exchange_rate" value="1"')
+      expect(await audits(merchant.payment_id)).toEqual(['payment_app.approve', 'payment_app.edit'])
+    }))
+
+  it.each([
+    ['exchange_rate', '0'],
+    ['exchange_rate', '0.000000'],
+    ['exchange_rate', '-1'],
+    ['exchange_rate', '1e3'],
+    ['exchange_rate', '1.1234567'],
+    ['exchange_rate', '1234567'],
+    ['homepage', 'javascript:alert(1)'],
+    ['callback_url', 'https://x.example/?a=1'],
+    ['allowed_addresses', 'example.org'],
+    ['allowed_addresses', '10.0.0.0/33'],
+    ['name', ''],
+  ])('refuses %s %j, keeps what was typed, and changes nothing', (field, value) =>
+    withShop(async (merchant, owner, page) => {
+      const before = await row(merchant.payment_id)
+      const answer = await owner.submit(await owner.get(page), `${page}/edit`, { ...edited, [field]: value })
+      expect(answer.status).toBe(400)
+      expect(answer.body).toContain(`id="${field}-problem"`)
+      expect(await row(merchant.payment_id)).toEqual(before)
+    }),
+  )
+
+  it('of a rejected application applies again', async () => {
+    const merchant = await makeMerchant(test, { approved: false })
+    const admin = await (await makePerson(test, { is_admin: true })).signIn()
+    const review = `/admin/payment-applications/${merchant.payment_id}/review`
+    await admin.submit(await admin.get('/admin'), review, { decision: 'reject', reason: 'Say more' })
+    const owner = await merchant.owner.signIn()
+    const page = `/payment/applications/${merchant.payment_id}`
+    expect((await owner.get(page)).body).toContain('Save and apply again')
+    await owner.submit(await owner.get(page), `${page}/edit`, edited)
+    expect(await row(merchant.payment_id)).toMatchObject({ status: 'pending', review_reason: null })
+    await admin.submit(await admin.get('/admin'), review, { decision: 'approve' })
+    expect((await merchant.process(order())).status).toBe(200)
+    await merchant.close()
+  })
+})
+
+describe('tokens', () => {
+  it('rotate with an overlap, in which callbacks follow the key that requests use', () =>
+    withShop(async (merchant, owner, page) => {
+      const buyer = await (await makePerson(test, { points: 100n })).signIn()
+      const pay = async (token: string) => {
+        const { body } = await initiate(merchant, token)
+        const path = new URL(String(body.payment_url)).pathname
+        const paid = await buyer.submit(await buyer.get(path), path)
+        return Object.fromEntries(new URL(paid.location!).searchParams)
+      }
+      const isSignedBy = (fields: Record<string, string>, token: string) =>
+        merchantSign(token, fields) === fields.signature
+
+      const rotated = await owner.submit(await owner.get(page), `${page}/rotate`, { overlap_hours: '24' })
+      expect(rotated.status).toBe(201)
+      const token = /tk_[A-Za-z0-9]{40}/.exec(rotated.body)![0]
+      expect(token).not.toBe(merchant.token)
+      expect((await owner.get(page)).body).not.toContain(token)
+      expect(isSignedBy(await pay(merchant.token), merchant.token)).toBe(true)
+      // The first request with the new key tells that the merchant has it in place.
+      expect(isSignedBy(await pay(token), token)).toBe(true)
+      expect(isSignedBy(await pay(merchant.token), token)).toBe(true)
+      test.clock.advance(24 * 3_600_000)
+      expect((await initiate(merchant, merchant.token)).status).toBe(401)
+      expect((await initiate(merchant, token)).status).toBe(200)
+    }))
+
+  it('end at once: with an overlap of nothing, and when the owner ends it', () =>
+    withShop(async (merchant, owner, page) => {
+      const rotate = async (overlap_hours: string) => {
+        const answer = await owner.submit(await owner.get(page), `${page}/rotate`, { overlap_hours })
+        return /tk_[A-Za-z0-9]{40}/.exec(answer.body)![0]
+      }
+      const second = await rotate('0')
+      expect((await initiate(merchant, merchant.token)).status).toBe(401)
+      const third = await rotate('24')
+      expect((await initiate(merchant, second)).status).toBe(200)
+      await owner.submit(await owner.get(page), `${page}/end-overlap`)
+      expect((await initiate(merchant, second)).status).toBe(401)
+      expect((await initiate(merchant, third)).status).toBe(200)
+      const again = await owner.post(`${page}/end-overlap`, (await owner.get(page)).form(`${page}/rotate`))
+      expect(again.status).toBe(409)
+      for (const overlap_hours of ['-1', '721', 'x', '']) {
+        expect((await owner.submit(await owner.get(page), `${page}/rotate`, { overlap_hours })).status).toBe(
+          400,
+        )
+      }
+      expect((await initiate(merchant, third)).status).toBe(200)
+    }))
+
+  it('rotated ten times at once leave one current and at most one earlier', () =>
+    withShop(async (merchant) => {
+      const actor = { owner_id: merchant.owner.id, ip: '127.0.0.1' }
+      const rotated = await Promise.all(
+        Array.from({ length: 10 }, () => rotateToken(test.deps, merchant.payment_id, 24, actor)),
+      )
+      const answers = await Promise.all(rotated.map(({ token }) => initiate(merchant, token)))
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(2)
+    }))
+
+  it('and the Merchant KEY ask for a fresh sign-in, and the KEY changes with immediate effect', () =>
+    withShop(async (merchant, owner, page) => {
+      const before = await currentKey(test.deps, merchant.id, 'merchant_key')
+      expect(before).toBe(merchant.merchant_key)
+      await owner.submit(await owner.get(page), `${page}/reset-key`)
+      const after = await currentKey(test.deps, merchant.id, 'merchant_key')
+      expect(after).toMatch(/^[A-Za-z0-9]{32}$/)
+      expect(after).not.toBe(before)
+      test.clock.advance(11 * 60_000)
+      const stale = await owner.submit(await owner.get(page), `${page}/reset-key`)
+      expect(stale.status).toBe(409)
+      expect(
+        (await owner.submit(await owner.get(page), `${page}/rotate`, { overlap_hours: '1' })).status,
+      ).toBe(409)
+      expect(await currentKey(test.deps, merchant.id, 'merchant_key')).toBe(after)
+    }))
+})
+
+describe('the address list', () => {
+  it('admits the addresses and ranges on it, after the signature was checked', () =>
+    withShop(async (merchant, owner, page) => {
+      const list = async (allowed_addresses: string) =>
+        owner.submit(await owner.get(page), `${page}/edit`, {
+          ...edited,
+          callback_url: merchant.callbackUrl,
+          allowed_addresses,
+        })
+      await list('203.0.113.0/24\n2001:db8::/32')
+      const refused = await initiate(merchant, merchant.token)
+      expect(refused).toMatchObject({
+        status: 400,
+        body: { errors: [{ code: 1003, detail: expect.stringContaining('127.0.0.1') }] },
+      })
+      expect((await initiate(merchant, 'tk_wrong')).status).toBe(401)
+      await list('203.0.113.0/24, 127.0.0.1')
+      expect((await initiate(merchant, merchant.token)).status).toBe(200)
+    }))
+
+  it.each([
+    ['10.1.2.3', ['10.0.0.0/8'], true],
+    ['11.1.2.3', ['10.0.0.0/8'], false],
+    ['::ffff:10.1.2.3', ['10.0.0.0/8'], true],
+    ['2001:db8::5', ['2001:db8::/32'], true],
+    ['2001:db9::5', ['2001:db8::/32'], false],
+    ['10.1.2.3', ['10.1.2.3'], true],
+    ['10.1.2.3', [], true],
+    ['10.1.2.3', ['2001:db8::/32'], false],
+  ])('%s in %j: %s', (address, ranges, expected) => {
+    expect(isAllowedAddress(address, ranges)).toBe(expected)
+  })
+
+  it('knows an address from what is none', () => {
+    for (const good of ['10.0.0.1', '10.0.0.0/8', '::1', '2001:db8::/32'])
+      expect(isAddressRange(good)).toBe(true)
+    for (const bad of [
+      '',
+      '10.0.0',
+      '10.0.0.0/',
+      '10.0.0.0/33',
+      '::1/129',
+      '10.0.0.0/8/8',
+      'fe80::1%eth0',
+      'localhost',
+    ]) {
+      expect(isAddressRange(bad)).toBe(false)
+    }
+  })
+})
+
+describe('somebody else', () => {
+  it('finds nothing at the address of an application, and changes nothing', () =>
+    withShop(async (merchant, owner, page) => {
+      const form = (await owner.get(page)).form(`${page}/edit`)
+      const mallory = await (await makePerson(test)).signIn()
+      const own = (await mallory.get('/account')).form('/sign-out')
+      const before = [
+        await row(merchant.payment_id),
+        await currentKey(test.deps, merchant.id, 'merchant_key'),
+      ]
+      expect((await mallory.get(page)).status).toBe(404)
+      for (const act of ['edit', 'rotate', 'end-overlap', 'reset-key']) {
+        expect((await mallory.post(`${page}/${act}`, { ...own, ...edited, overlap_hours: '0' })).status).toBe(
+          404,
+        )
+        expect(
+          (await mallory.post(`${page}/${act}`, { ...form, ...edited, overlap_hours: '0' })).status,
+        ).toBe(403)
+        expect((await owner.post(`${page}/${act}`, { ...edited, overlap_hours: '0' })).status).toBe(403)
+      }
+      expect([
+        await row(merchant.payment_id),
+        await currentKey(test.deps, merchant.id, 'merchant_key'),
+      ]).toEqual(before)
+    }))
+})
+
+describe('an administrator', () => {
+  it('suspends with a reason and reinstates', () =>
+    withShop(async (merchant, owner, page) => {
+      const admin = await (await makePerson(test, { is_admin: true })).signIn()
+      const review = `/admin/payment-applications/${merchant.payment_id}/review`
+      const decide = async (decision: string, reason: string) =>
+        admin.submit(await admin.get('/admin'), review, { decision, reason })
+      expect((await decide('suspend', '')).status).toBe(400)
+      expect((await row(merchant.payment_id)).status).toBe('approved')
+      expect((await decide('suspend', 'Complaints')).status).toBe(303)
+      expect((await merchant.process(order())).body).toMatchObject({ errors: [{ code: 1009 }] })
+      expect((await owner.get(page)).body).toContain('Complaints')
+      const form = (await owner.get(page)).form(`${page}/rotate`)
+      expect((await owner.post(`${page}/edit`, { ...form, ...edited })).status).toBe(409)
+      expect((await decide('reinstate', '')).status).toBe(303)
+      expect((await merchant.process(order())).status).toBe(200)
+      expect(await audits(merchant.payment_id)).toEqual([
+        'payment_app.approve',
+        'payment_app.suspend',
+        'payment_app.reinstate',
+      ])
+    }))
+})
