@@ -29,6 +29,11 @@ function byTrustLevel<const Name extends string>(
 
 const limit = z.coerce.number().int().min(0).max(1_000_000)
 
+function isAliasOrEmpty(part: string): boolean {
+  const names = part.split('=').map((name) => name.trim())
+  return part.trim() === '' || (names.length === 2 && names.every((name) => /^\S{1,100}$/.test(name)))
+}
+
 const definitions = {
   /** Share of a payment that the platform keeps, unless the application has a rate of its own. */
   points_payment_fee_rate: rate.default('0.05'),
@@ -69,7 +74,14 @@ const definitions = {
   /** Requests a minute to the forum's API, as many for sign-ins and for the background; it allows about 60 in all. */
   forum_requests_per_minute: z.coerce.number().int().min(1).max(600).default(30),
   /** Names of forum groups as they are called here: `name at the forum = name here`, by commas or lines. */
-  forum_group_aliases: z.string().max(10_000).default(''),
+  forum_group_aliases: z
+    .string()
+    .max(10_000)
+    .refine(
+      (text) => text.split(/[,\n]/).every(isAliasOrEmpty),
+      'must be pairs like 开发者 = developers, separated by commas',
+    )
+    .default(''),
   /** Turns what members gain in the forum's gamification score into points, once a day. */
   forum_points_bridge: z.enum(['off', 'on']).default('off'),
   /** Whether the score that a member has at the first import is granted too, or only counted from. */

@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { registerApp } from '../../src/identity/apps.ts'
 import { sha256 } from '../../src/secrets.ts'
+import { openSettings } from '../../src/settings.ts'
 import { makePerson } from '../cast.ts'
 import {
   answerOf,
@@ -492,6 +493,24 @@ describe('the API at sign-in', () => {
     expect(row).toMatchObject([{ trust_level: 3 }])
     expect(await told.db.selectFrom('user_groups').select('name').execute()).toEqual([{ name: 'makers' }])
     await told.close()
+  })
+})
+
+describe('the setting forum_group_aliases', () => {
+  it.each([
+    ['', true],
+    ['开发者 = developers, 信任级别_2=trust_level_2,', true],
+    ['developers', false],
+    ['a = b = c', false],
+    ['two words = developers', false],
+    ['= developers', false],
+  ])('%j is valid: %s', async (value, isValid) => {
+    const name = 'forum_group_aliases'
+    await test.db.insertInto('site_settings').values({ name, value }).execute()
+    const read = openSettings(test.db).read()
+    if (isValid) expect((await read).forum_group_aliases).toBe(value)
+    else await expect(read).rejects.toThrow('must be pairs')
+    await test.db.deleteFrom('site_settings').where('name', '=', name).execute()
   })
 })
 
