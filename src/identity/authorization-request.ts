@@ -33,6 +33,9 @@ export type AuthorizedApp = {
   reviewed_at: Date | null
   created_at: Date
   owner_username: string
+  owner_trust_level: number
+  /** Whether the owner's account is one of the forum's. */
+  owner_is_at_forum: boolean
 }
 
 /** An application that may be answered, and where. */
@@ -84,7 +87,9 @@ async function findApp(db: Db, client_id: string): Promise<AuthorizedApp | undef
       'app.reviewed_at',
       'app.created_at',
       'owner.username as owner_username',
+      'owner.trust_level as owner_trust_level',
     ])
+    .select((eb) => eb('owner.forum_id', 'is not', null).$castTo<boolean>().as('owner_is_at_forum'))
     .executeTakeFirst()
 }
 

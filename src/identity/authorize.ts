@@ -18,6 +18,7 @@ import { allowAndIssueCode, issueCode, type NewCode } from './codes.ts'
 import { hasConsented } from './consents.ts'
 import { asDescription, isOAuthError, type OAuthError } from './errors.ts'
 import { markedQuery, meetsMark } from './reauthentication.ts'
+import { countMembers } from './registry.ts'
 
 export const AUTHORIZATION_PATH = '/oauth2/auth'
 const PATHS = [AUTHORIZATION_PATH, '/oauth2/authorize', '/oauth-provider/authorize']
@@ -103,7 +104,9 @@ async function authorize(
     const code = newCode(target, demand, session, deps.clock())
     if (decision === 'allow')
       return answer(reply, target, { code: await allowAndIssueCode(deps.db, code) }, deps)
-    if (await needsConsent(demand, code, deps)) return askForConsent(reply, target, demand, sent, session)
+    if (await needsConsent(demand, code, deps)) {
+      return askForConsent(reply, target, demand, sent, session, deps)
+    }
     return answer(reply, target, { code: await issueCode(deps.db, code) }, deps)
   } catch (error) {
     if (!isOAuthError(error)) throw error
@@ -178,18 +181,22 @@ async function needsConsent(demand: Demand, code: NewCode, deps: Deps): Promise<
   return true
 }
 
-function askForConsent(
+async function askForConsent(
   reply: FastifyReply,
-  target: Target,
+  { app, redirect_uri }: Target,
   demand: Demand,
   sent: Parameters,
   { user }: Session,
-): FastifyReply {
-  const { app, redirect_uri } = target
+  { db, config }: Deps,
+): Promise<FastifyReply> {
+  const { DISCOURSE_URL: forum } = config
+  const hasProfile = forum !== undefined && app.owner_is_at_forum
   return reply.page(
     'consent',
     {
       app,
+      members: await countMembers(db, app.id),
+      ownerUrl: hasProfile ? `${forum}/u/${encodeURIComponent(app.owner_username)}` : undefined,
       scopes: demand.scopes,
       query: queryText(sent),
       switchAccountUrl: switchAccountUrl(sent),

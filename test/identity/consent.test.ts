@@ -58,6 +58,61 @@ describe('the page', () => {
     expect(page.body).toContain('a program on this computer')
   })
 
+  it('shows what the application says of itself, and says how much the staff knows of it', async () => {
+    const known = await makeParty(test)
+    const set = (values: object) =>
+      test.db.updateTable('oauth_apps').set(values).where('id', '=', known.id).execute()
+    await set({
+      homepage: 'https://books.example/about?a=1&b=2',
+      logo_url: 'https://books.example/logo.png',
+    })
+    const first = await (await alice()).get(authorizationUrl(known))
+    expect(first.body).toContain('href="https://books.example/about?a=1&amp;b=2"')
+    expect(first.body).toContain('>books.example</a>')
+    expect(first.body).toContain('src="https://books.example/logo.png"')
+    expect(first.body).toContain('The staff has not reviewed this application')
+    expect(first.body).toContain('No member has allowed it yet')
+
+    const owner = await makePerson(test)
+    await set({ reviewed_at: test.clock.now(), reviewed_by: owner.id })
+    await authorize(await alice(), known)
+    const second = await (await alice()).get(authorizationUrl(known))
+    expect(second.body).toContain('looked at this application on 2026-01-01')
+    expect(second.body).not.toContain('has not reviewed')
+    expect(second.body).toContain('used by 1 member')
+  })
+
+  it('links to the owner at the forum, where the owner is a member of it', async () => {
+    const forum = await startTestApp({
+      DISCOURSE_URL: 'https://forum.example',
+      DISCOURSE_SECRET: 'a-secret-of-the-tests',
+    })
+    try {
+      const known = await makeParty(forum)
+      const client = await (await makePerson(forum)).signIn()
+      const local = await client.get(authorizationUrl(known))
+      expect(local.body).not.toContain('https://forum.example')
+      await forum.db
+        .updateTable('users')
+        .set({ forum_id: 7n, password_hash: null })
+        .where('username', '=', known.owner)
+        .execute()
+      const linked = await client.get(authorizationUrl(known))
+      expect(linked.body).toContain(`href="https://forum.example/u/${known.owner}"`)
+    } finally {
+      await forum.close()
+    }
+  })
+
+  it('lists every registered application only for an administrator who is asked for it', async () => {
+    const text = 'list every registered application'
+    const shown = async (values: object, scope: string) =>
+      (await (await (await makePerson(test, values)).signIn()).get(authorizationUrl(party, { scope }))).body
+    expect(await shown({ is_admin: true }, 'openid apps')).toContain(text)
+    expect(await shown({ is_admin: true }, 'openid')).not.toContain(text)
+    expect(await shown({}, 'openid apps')).not.toContain(text)
+  })
+
   it('cannot be framed, stored or left for an unsafe place', async () => {
     const { headers } = await (await alice()).get(authorizationUrl(party))
     expect(headers['content-security-policy']).toContain("frame-ancestors 'none'")
