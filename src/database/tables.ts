@@ -104,6 +104,9 @@ export type OauthAppsTable = {
   suspended_reason: Nullable<string>
   reviewed_at: Nullable<Date>
   reviewed_by: Nullable<bigint>
+  post_logout_redirect_uris: Generated<string[]>
+  id_token_signed_response_alg: Generated<'RS256' | 'ES256'>
+  token_endpoint_auth_method: Generated<'client_secret_basic' | 'client_secret_post' | 'none'>
   created_at: Generated<Date>
 }
 

@@ -36,6 +36,11 @@ export function webAddressFault(address: string): RedirectUriFault | undefined {
   return redirectUriFault(address) ?? (address.startsWith('https://') ? undefined : 'scheme')
 }
 
+/** Whether it keeps no secret, because it runs where others can look: in a browser, on a phone (RFC 6749 2.1). */
+export function isPublic(app: { token_endpoint_auth_method: string }): boolean {
+  return app.token_endpoint_auth_method === 'none'
+}
+
 /** Character by character: two spellings of one address are two addresses (RFC 9700 4.1.3). */
 export function isRegistered(app: { redirect_uris: string[] }, redirect_uri: string): boolean {
   return app.redirect_uris.includes(redirect_uri)

@@ -1,10 +1,11 @@
 /** The form of an application, as /apps and an application's own page show it: what was typed, and what is wrong with it. */
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import { AppForm, type AppValues, redirectUriFaultOf } from './apps.ts'
+import { type AppValues, redirectUriFaultOf } from './apps.ts'
 
-const LINES = ['redirect_uris', 'allow_groups', 'deny_groups'] as const
-const FIELDS = ['name', 'description', 'homepage', 'logo_url', ...LINES] as const
+const LINES = ['redirect_uris', 'post_logout_redirect_uris', 'allow_groups', 'deny_groups'] as const
+const CHOICES = ['id_token_signed_response_alg', 'token_endpoint_auth_method'] as const
+const FIELDS = ['name', 'description', 'homepage', 'logo_url', ...LINES, ...CHOICES] as const
 type Field = (typeof FIELDS)[number]
 
 /** What was typed, as it was typed. */
@@ -20,18 +21,20 @@ export function typedIn(body: unknown): Typed {
 }
 
 /** An application's values as its owner would have typed them. */
-export function typedFrom(app: AppValues): Typed {
+export function typedFrom(app: AppValues & { token_endpoint_auth_method: string }): Typed {
   const texts = FIELDS.map((field) => [field, [app[field] ?? ''].flat().join('\n')])
   return Object.fromEntries(texts) as Typed
 }
 
-export type FilledIn = { typed: Typed } & ({ values: AppValues } | { problems: Problems })
+export type FilledIn<Values> = { typed: Typed } & ({ values: Values } | { problems: Problems })
 
 /** Reads the form; what is wrong is said beside each field, in the reader's language. */
-export function readAppForm(request: FastifyRequest): FilledIn {
+export function readAppForm<Values>(request: FastifyRequest, schema: z.ZodType<Values>): FilledIn<Values> {
   const typed = typedIn(request.body)
   const lines = Object.fromEntries(LINES.map((field) => [field, linesOf(typed[field])]))
-  const form = AppForm.safeParse({ ...typed, ...lines })
+  // A choice that was not made is left to its default.
+  const choices = Object.fromEntries(CHOICES.map((field) => [field, typed[field] || undefined]))
+  const form = schema.safeParse({ ...typed, ...lines, ...choices })
   if (form.success) return { typed, values: form.data }
   return { typed, problems: problemsOf(form.error.issues, typed, request) }
 }
@@ -46,7 +49,6 @@ function linesOf(text: string): string[] {
 function problemsOf(issues: z.core.$ZodIssue[], typed: Typed, { locale }: FastifyRequest): Problems {
   const { faultyUri, problems } = locale.t.identity.apps
   const texts: Record<Field, string> = { ...problems, ...locale.t.registry.problems }
-  const uris = linesOf(typed.redirect_uris)
   const found: Problems = {}
   for (const issue of issues) {
     const field = issue.path[0] as Field
@@ -54,7 +56,10 @@ function problemsOf(issues: z.core.$ZodIssue[], typed: Typed, { locale }: Fastif
     const text =
       fault === undefined
         ? texts[field]
-        : faultyUri(uris[issue.path[1] as number] ?? '', locale.t.identity.redirectUriFaults[fault])
+        : faultyUri(
+            linesOf(typed[field])[issue.path[1] as number] ?? '',
+            locale.t.identity.redirectUriFaults[fault],
+          )
     found[field] = [...new Set([...(found[field] ?? []), text])]
   }
   return found

@@ -4,7 +4,7 @@ import { browserScope, requireUser, sessionOf } from '../accounts/session.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { NOTHING_TYPED, type Problems, readAppForm, type Typed } from './app-form.ts'
-import { registerApp } from './apps.ts'
+import { NewAppPageForm, registerApp } from './apps.ts'
 import { discoveryUrl } from './discovery.ts'
 import { ownAppPages } from './own-app-pages.ts'
 import { appsOf } from './registry.ts'
@@ -23,7 +23,7 @@ export async function appPages(app: FastifyInstance, deps: Deps): Promise<void> 
     if (user.trust_level < apps_min_trust_level) {
       throw new AppError('forbidden', `Registering needs trust level ${apps_min_trust_level}`)
     }
-    const form = readAppForm(request)
+    const form = readAppForm(request, NewAppPageForm)
     if ('problems' in form) {
       const data = await pageData(request, form.typed, form.problems, deps)
       return reply.page('apps', data, { status: 400 })

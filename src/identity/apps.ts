@@ -6,6 +6,7 @@ import { LOWER_ALNUM, randomText } from '../secrets.ts'
 import { en } from '../web/messages/en.ts'
 import { type RedirectUriFault, redirectUriFault, webAddressFault } from './access.ts'
 import { newSecret } from './app-secrets.ts'
+import { SIGNING_ALGORITHMS } from './keys.ts'
 
 const CLIENT_ID_LENGTH = 24
 export const NAME_LENGTH_MAX = 60
@@ -37,8 +38,8 @@ const groups = z
   .default([])
   .transform(withoutRepeats)
 
-/** What a member fills in or posts. Unknown members are ignored, repeated values are dropped. */
-export const NewAppForm = z.object({
+/** What can be said of an application, and changed later. Unknown members are ignored, repeated values are dropped. */
+const AppFields = z.object({
   name: z
     .string()
     .trim()
@@ -51,9 +52,25 @@ export const NewAppForm = z.object({
     .min(1)
     .max(REDIRECT_URIS_MAX)
     .transform((uris) => [...new Set(uris)]),
+  post_logout_redirect_uris: z
+    .array(redirectUri)
+    .max(REDIRECT_URIS_MAX)
+    .default([])
+    .transform((uris) => [...new Set(uris)]),
+  id_token_signed_response_alg: z.enum(SIGNING_ALGORITHMS).default('RS256'),
   allow_groups: groups,
   deny_groups: groups,
 })
+
+/** Chosen once: an application that has a secret cannot come to do without, nor the other way round. */
+const ClientKind = z.object({
+  token_endpoint_auth_method: z
+    .enum(['client_secret_basic', 'client_secret_post', 'none'])
+    .default('client_secret_basic'),
+})
+
+/** What a program posts. */
+export const NewAppForm = AppFields.extend(ClientKind.shape)
 
 /** An https address or nothing. */
 const webAddress = z
@@ -64,11 +81,19 @@ const webAddress = z
   .transform((text) => (text === '' ? null : text))
 
 /** The pages' form also takes what people are shown of an application before they trust it. */
-export const AppForm = NewAppForm.extend({ homepage: webAddress, logo_url: webAddress })
+export const AppForm = AppFields.extend({ homepage: webAddress, logo_url: webAddress })
+export const NewAppPageForm = AppForm.extend(ClientKind.shape)
 
 export type AppValues = z.output<typeof AppForm>
+type NewAppValues = z.output<typeof NewAppPageForm>
 
-export type NewApp = z.output<typeof NewAppForm> & Partial<AppValues> & { owner_id: bigint; ip?: string }
+export type NewApp = Pick<
+  NewAppValues,
+  'name' | 'description' | 'redirect_uris' | 'allow_groups' | 'deny_groups'
+> &
+  Partial<NewAppValues> & { owner_id: bigint; ip?: string }
+type Confidential = { token_endpoint_auth_method?: 'client_secret_basic' | 'client_secret_post' }
+type Registered = { id: bigint; client_id: string }
 
 /** Group names compare case-insensitively, so `Staff` and `staff` are one. */
 function withoutRepeats(names: string[]): string[] {
@@ -80,20 +105,28 @@ export function redirectUriFaultOf(issue: z.core.$ZodIssue): RedirectUriFault | 
   return issue.code === 'custom' ? (issue.params?.fault as RedirectUriFault | undefined) : undefined
 }
 
-/** Registers an application whose values are checked already. `client_secret` can never be read again. */
+/**
+ * Registers an application whose values are checked already. `client_secret` can never be read again; a public
+ * application has none.
+ */
 export async function registerApp(
   db: Db,
-  { ip, ...app }: NewApp,
-): Promise<{ id: bigint; client_id: string; client_secret: string }> {
+  app: NewApp & Confidential,
+): Promise<Registered & { client_secret: string }>
+export async function registerApp(db: Db, app: NewApp): Promise<Registered & { client_secret?: string }>
+export async function registerApp(db: Db, { ip, ...app }: NewApp) {
   const client_id = randomText(CLIENT_ID_LENGTH, LOWER_ALNUM)
-  const { client_secret, secret_hash } = newSecret()
+  const secret = app.token_endpoint_auth_method === 'none' ? undefined : newSecret()
   return db.transaction().execute(async (tx) => {
     const { id } = await tx
       .insertInto('oauth_apps')
       .values({ ...app, client_id })
       .returning('id')
       .executeTakeFirstOrThrow()
-    await tx.insertInto('app_secrets').values({ app_id: id, secret_hash }).execute()
+    if (secret !== undefined) {
+      const { secret_hash } = secret
+      await tx.insertInto('app_secrets').values({ app_id: id, secret_hash }).execute()
+    }
     await recordAudit(tx, {
       actor_id: app.owner_id,
       action: 'oauth_app.registered',
@@ -101,7 +134,7 @@ export async function registerApp(
       detail: { name: app.name, redirect_uris: app.redirect_uris },
       ip: ip ?? null,
     })
-    return { id, client_id, client_secret }
+    return { id, client_id, ...(secret && { client_secret: secret.client_secret }) }
   })
 }
 

@@ -5,7 +5,7 @@
 import type { Db } from '../database/connection.ts'
 import { AppError } from '../errors.ts'
 import type { Parameters } from '../web/parameters.ts'
-import { isRegistered } from './access.ts'
+import { isPublic, isRegistered } from './access.ts'
 import { BEARER_CHALLENGE } from './errors.ts'
 import { namesIn, type Single, singleValue, singleValues } from './parameters.ts'
 
@@ -31,6 +31,7 @@ export type AuthorizedApp = {
   logo_url: string | null
   suspended_at: Date | null
   reviewed_at: Date | null
+  token_endpoint_auth_method: string
   created_at: Date
   owner_username: string
   owner_trust_level: number
@@ -85,6 +86,7 @@ async function findApp(db: Db, client_id: string): Promise<AuthorizedApp | undef
       'app.logo_url',
       'app.suspended_at',
       'app.reviewed_at',
+      'app.token_endpoint_auth_method',
       'app.created_at',
       'owner.username as owner_username',
       'owner.trust_level as owner_trust_level',
@@ -125,7 +127,7 @@ export type Demand = {
 }
 
 /** Reads the rest of the request, in the order of identity.md. Throws what the redirect will say. */
-export function readDemand(sent: Parameters): Demand {
+export function readDemand(sent: Parameters, app: AuthorizedApp): Demand {
   const values = singleValues(sent)
   requireCodeFlow(values)
   refuseRequestObjects(values)
@@ -133,7 +135,7 @@ export function readDemand(sent: Parameters): Demand {
   requireShort(values, 'nonce', NONCE_BYTES_MAX)
   return {
     scopes: readScopes(values),
-    code_challenge: readChallenge(values),
+    code_challenge: readChallenge(values, app),
     prompts: readPrompts(values),
     max_age: readMaxAge(values),
     nonce: values.nonce,
@@ -176,9 +178,13 @@ function readScopes({ scope = '' }: Single): string[] {
   return known.length === 0 ? DEFAULT_SCOPES : known
 }
 
-/** RFC 7636, S256 only: `plain` would protect nothing that TLS does not. */
-function readChallenge({ code_challenge, code_challenge_method }: Single): string | undefined {
-  if (code_challenge === undefined && code_challenge_method === undefined) return undefined
+/** RFC 7636, S256 only: `plain` would protect nothing that TLS does not. A public application has no other proof. */
+function readChallenge(
+  { code_challenge, code_challenge_method }: Single,
+  app: AuthorizedApp,
+): string | undefined {
+  const isAbsent = code_challenge === undefined && code_challenge_method === undefined
+  if (isAbsent && !isPublic(app)) return undefined
   if (code_challenge === undefined) throw new AppError('invalid_request', 'code_challenge is missing')
   if (code_challenge_method !== 'S256') {
     throw new AppError('invalid_request', 'The only code_challenge_method is S256')

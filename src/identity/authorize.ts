@@ -12,7 +12,7 @@ import { AppError } from '../errors.ts'
 import { recordRefusal } from '../refusals.ts'
 import { wantsHtml } from '../web/pages.ts'
 import { malformed, type Parameters, parseParameters } from '../web/parameters.ts'
-import { type Refusal, refusalOf, refusalText } from './access.ts'
+import { isPublic, type Refusal, refusalOf, refusalText } from './access.ts'
 import { type Demand, findTarget, queryText, readDemand, type Target } from './authorization-request.ts'
 import { allowAndIssueCode, issueCode, type NewCode } from './codes.ts'
 import { hasConsented } from './consents.ts'
@@ -83,7 +83,7 @@ async function authorize(
   const target = await findTarget(deps.db, sent)
   if (target.app.suspended_at !== null) return refuseSuspended(request, reply, target)
   try {
-    const demand = readDemand(sent)
+    const demand = readDemand(sent, target.app)
     const detour = findDetour(request.session, sent, demand, deps)
     if (detour !== undefined) return reply.redirect(detour, 303)
     const session = sessionOf(request)
@@ -104,7 +104,7 @@ async function authorize(
     const code = newCode(target, demand, session, deps.clock())
     if (decision === 'allow')
       return answer(reply, target, { code: await allowAndIssueCode(deps.db, code) }, deps)
-    if (await needsConsent(demand, code, deps)) {
+    if (await needsConsent(target, demand, code, deps)) {
       return askForConsent(reply, target, demand, sent, session, deps)
     }
     return answer(reply, target, { code: await issueCode(deps.db, code) }, deps)
@@ -175,10 +175,19 @@ function newCode(target: Target, demand: Demand, session: Session, now: Date): N
   }
 }
 
-async function needsConsent(demand: Demand, code: NewCode, deps: Deps): Promise<boolean> {
-  if (!demand.prompts.includes('consent') && (await hasConsented(deps.db, code, demand.scopes))) return false
+async function needsConsent(target: Target, demand: Demand, code: NewCode, deps: Deps): Promise<boolean> {
+  const isAsked = demand.prompts.includes('consent') || mayBeImpersonated(target)
+  if (!isAsked && (await hasConsented(deps.db, code, demand.scopes))) return false
   if (demand.prompts.includes('none')) throw new AppError('consent_required', 'The user must consent first')
   return true
+}
+
+/**
+ * Any program on the member's machine can take the place of a public application that is answered there, so only
+ * the member can tell whether it is the one they started (RFC 8252 8.6).
+ */
+function mayBeImpersonated({ app, redirect_uri }: Target): boolean {
+  return isPublic(app) && !redirect_uri.startsWith('https:')
 }
 
 async function askForConsent(

@@ -8,6 +8,7 @@ import { networkOf } from '../limits.ts'
 import { recordRefusal } from '../refusals.ts'
 import { sha256 } from '../secrets.ts'
 import { BASIC_CHALLENGE } from './errors.ts'
+import type { SigningAlgorithm } from './keys.ts'
 import type { Single } from './parameters.ts'
 
 /** How exactly the last use of a secret is kept: a row written at every token request would be a hot one. */
@@ -22,12 +23,25 @@ export type Client = {
   redirect_uris: string[]
   allow_groups: string[]
   deny_groups: string[]
+  id_token_signed_response_alg: SigningAlgorithm
+  token_endpoint_auth_method: string
 }
 
+const columns = [
+  'app.id',
+  'app.client_id',
+  'app.redirect_uris',
+  'app.allow_groups',
+  'app.deny_groups',
+  'app.id_token_signed_response_alg',
+  'app.token_endpoint_auth_method',
+] as const
+
 /**
- * The authenticated client of a request. Basic, body parameters, or both when they agree. Throws invalid_client,
- * in the same words for an unknown client and a wrong secret; invalid_request when header and body differ; and
- * too_many_attempts after too many failures of this client at this address.
+ * The authenticated client of a request. Basic, body parameters, or both when they agree; a public application
+ * gives its client_id in the body and nothing else. Throws invalid_client, in the same words for an unknown client
+ * and a wrong secret; invalid_request when header and body differ; and too_many_attempts after too many failures of
+ * this client at this address.
  */
 export async function authenticateClient(
   deps: Deps,
@@ -42,14 +56,17 @@ export async function authenticateClient(
       ? { client_id: body.client_id, client_secret: body.client_secret }
       : readBasic(authorization)
   const { client_id, client_secret } = credentials ?? {}
-  if (client_id === undefined || client_secret === undefined) throw refused
+  if (client_id === undefined) throw refused
   for (const [name, value] of Object.entries({ client_id, client_secret })) {
     if (body[name] !== undefined && body[name] !== value)
       throw new AppError('invalid_request', `${name} differs between header and body`)
   }
   const key = failureKey(client_id, request.ip)
   deps.limits.refuseFull('token_failures', key)
-  const client = await findClient(deps.db, client_id, client_secret, now)
+  const client =
+    client_secret === undefined
+      ? await findPublicClient(deps.db, client_id)
+      : await findClient(deps.db, client_id, client_secret, now)
   if (client !== undefined) return client
   const { ip: address } = request
   try {
@@ -139,14 +156,7 @@ async function findClient(
     .where('app.client_id', '=', client_id)
     .where('app.suspended_at', 'is', null)
     .where((eb) => eb.or([eb('secret.expires_at', 'is', null), eb('secret.expires_at', '>', now)]))
-    .select([
-      'app.id',
-      'app.client_id',
-      'app.redirect_uris',
-      'app.allow_groups',
-      'app.deny_groups',
-      'secret.secret_hash',
-    ])
+    .select([...columns, 'secret.secret_hash'])
     .execute()
   const hashes = rows.length === 0 ? [NO_SECRET] : rows.map((row) => row.secret_hash)
   const matches = hashes.map((hash) => timingSafeEqual(hash, presented))
@@ -154,4 +164,15 @@ async function findClient(
   if (row === undefined) return undefined
   const { secret_hash: _, ...client } = row
   return client
+}
+
+/** Whoever knows the client_id may say so: what such a client presents is proved by PKCE, or was rotated. */
+async function findPublicClient(db: Db, client_id: string): Promise<Client | undefined> {
+  return db
+    .selectFrom('oauth_apps as app')
+    .where('app.client_id', '=', client_id)
+    .where('app.token_endpoint_auth_method', '=', 'none')
+    .where('app.suspended_at', 'is', null)
+    .select(columns)
+    .executeTakeFirst()
 }

@@ -17,6 +17,7 @@ import {
   OVERLAP_HOURS,
   OVERLAP_HOURS_DEFAULT,
 } from './app-secrets.ts'
+import { AppForm } from './apps.ts'
 import { countMembers, deleteApp, getApp, type Owned, updateApp } from './registry.ts'
 
 const HISTORY_LINES = 20
@@ -38,7 +39,7 @@ export function ownAppPages(app: FastifyInstance, deps: Deps): void {
 
   app.post<OneApp>('/apps/:client_id', async (request, reply) => {
     const owned = ownedBy(request, deps)
-    const form = readAppForm(request)
+    const form = readAppForm(request, AppForm)
     if ('problems' in form) return showApp(request, reply, deps, { ...form, status: 400 })
     await updateApp(deps.db, { ...owned, values: form.values })
     return reply.redirect(`/apps/${owned.client_id}?saved=1`, 303)
@@ -46,7 +47,7 @@ export function ownAppPages(app: FastifyInstance, deps: Deps): void {
 
   app.post<OneApp>('/apps/:client_id/preview', async (request, reply) => {
     await getApp(deps.db, ownedBy(request, deps))
-    const form = readAppForm(request)
+    const form = readAppForm(request, AppForm)
     if ('problems' in form) return showApp(request, reply, deps, { ...form, status: 400 })
     const admission = await previewAdmission(deps.db, form.values, deps.clock())
     return showApp(request, reply, deps, { typed: form.typed, admission })

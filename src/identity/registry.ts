@@ -13,7 +13,14 @@ import type { AppValues } from './apps.ts'
 const MEMBERS_COUNTED_MAX = 10_000
 
 /** What the staff looked at when it gave its mark. */
-const REVIEWED_FIELDS: (keyof AppValues)[] = ['name', 'description', 'homepage', 'logo_url', 'redirect_uris']
+const REVIEWED_FIELDS: (keyof AppValues)[] = [
+  'name',
+  'description',
+  'homepage',
+  'logo_url',
+  'redirect_uris',
+  'post_logout_redirect_uris',
+]
 
 /** An act on an application that must be the actor's own. */
 export type Owned = Act & { owner_id: bigint }
@@ -28,6 +35,9 @@ const columns = [
   'app.homepage',
   'app.logo_url',
   'app.redirect_uris',
+  'app.post_logout_redirect_uris',
+  'app.id_token_signed_response_alg',
+  'app.token_endpoint_auth_method',
   'app.allow_groups',
   'app.deny_groups',
   'app.suspended_at',

@@ -21,7 +21,7 @@ export function tokenRoutes(app: FastifyInstance, deps: Deps): void {
       const now = deps.clock()
       const client = await authenticateClient(deps, request, body, now)
       // Fetched before the grant is claimed: without a key nothing is spent.
-      const key = await deps.signingKeys.current()
+      const key = await deps.signingKeys.current(client.id_token_signed_response_alg)
       const issued = await redeemCounted(client, body, now, request, deps)
       const { access_token, refresh_token, scopes } = issued
       const id_token = await signIdToken(issued, client.client_id, key, now, deps)

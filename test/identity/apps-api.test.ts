@@ -74,6 +74,9 @@ describe('POST /api/apps', () => {
       client_id: expect.stringMatching(/^[a-z0-9]{24}$/),
       client_secret: expect.stringMatching(/^[A-Za-z0-9]{48}$/),
       ...VALID,
+      post_logout_redirect_uris: [],
+      id_token_signed_response_alg: 'RS256',
+      token_endpoint_auth_method: 'client_secret_basic',
     })
 
     const { client_id, client_secret } = answer.body as { client_id: string; client_secret: string }
@@ -104,6 +107,28 @@ describe('POST /api/apps', () => {
     const app = { ...body, redirect_uri: VALID.redirect_uris[0] } as unknown as Party
     const tokens = await obtainTokens(test, await person.signIn(), app)
     expect((await userinfo(test, tokens.access_token)).status).toBe(200)
+  })
+
+  it('registers how the application speaks the protocol, and a public one without a secret', async () => {
+    const { token } = await freshToken()
+    const said = {
+      post_logout_redirect_uris: ['https://books.example/bye?a=b'],
+      id_token_signed_response_alg: 'ES256',
+      token_endpoint_auth_method: 'none',
+    }
+    const answer = await register(token, { ...VALID, ...said })
+    expect(answer).toMatchObject({ status: 201, body: said })
+    expect(answer.body).not.toHaveProperty('client_secret')
+
+    const faulty = { ...VALID, post_logout_redirect_uris: ['http://evil.example/'] }
+    const refused = await withoutWriting(test, () => register(token, faulty))
+    expect(refused).toMatchObject({ status: 400, body: { error: 'invalid_redirect_uri' } })
+    for (const [name, value] of Object.entries({ ...said, post_logout_redirect_uris: 7 })) {
+      const wrong = { ...VALID, [name]: typeof value === 'string' ? 'HS256' : value }
+      const { status, body } = await withoutWriting(test, () => register(token, wrong))
+      expect(status).toBe(400)
+      expect(body).toMatchObject({ error: 'invalid_request', errors: [{ path: name }] })
+    }
   })
 
   it('needs a name and an address, drops repeats, ignores what it does not know', async () => {

@@ -63,6 +63,24 @@ describe('POST /apps', () => {
     expect(tokens.token_type).toBe('Bearer')
   })
 
+  it('registers a public application, which has no secret to show, on its own page neither', async () => {
+    const { client, page } = await member()
+    const answer = await client.submit(page, '/apps', {
+      ...TYPED,
+      token_endpoint_auth_method: 'none',
+      id_token_signed_response_alg: 'ES256',
+      post_logout_redirect_uris: 'https://books.example/bye',
+    })
+    expect(answer.status).toBe(201)
+    expect(answer.body).not.toContain('client_secret')
+    const client_id = /"secret">([a-z0-9]{24})</.exec(answer.body)?.[1]
+    const own = await client.get(`/apps/${client_id}`)
+    expect(own.body).toContain('https://books.example/bye')
+    expect(own.body).toContain('<option selected>ES256</option>')
+    expect(own.body).not.toContain('name="client_secret"')
+    expect(own.body).not.toContain('name="token_endpoint_auth_method"')
+  })
+
   it('puts what is wrong beside the fields, keeps what was typed, and registers nothing', async () => {
     const { client, page } = await member()
     const answer = await withoutWriting(test, () =>

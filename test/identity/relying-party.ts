@@ -1,7 +1,7 @@
 /** An application as its own server sees Tessera: it sends people to sign in, and redeems what they bring back. */
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { registerApp } from '../../src/identity/apps.ts'
+import { type NewApp, registerApp } from '../../src/identity/apps.ts'
 import { makePerson } from '../cast.ts'
 import type { Browser, Page, TestApp } from '../harness.ts'
 
@@ -15,7 +15,7 @@ export type Party = {
   owner: string
 }
 
-type Rules = { allow_groups?: string[]; deny_groups?: string[]; redirect_uris?: string[]; name?: string }
+type Rules = Partial<Omit<NewApp, 'owner_id' | 'ip'>>
 
 /** Registers an application of a new member. */
 export async function makeParty(test: TestApp, rules: Rules = {}): Promise<Party> {
@@ -30,7 +30,7 @@ export async function makeParty(test: TestApp, rules: Rules = {}): Promise<Party
     ...rules,
     redirect_uris,
   })
-  return { ...app, redirect_uri: redirect_uris[0]!, owner: owner.username }
+  return { client_secret: '', ...app, redirect_uri: redirect_uris[0]!, owner: owner.username }
 }
 
 type Parameters = Record<string, string | undefined>

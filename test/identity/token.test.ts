@@ -374,7 +374,14 @@ describe('a code', () => {
         amr: ['pwd'],
         now,
       })
-    const client = { ...party, redirect_uris: [REDIRECT_URI], allow_groups: [], deny_groups: [] }
+    const client = {
+      ...party,
+      redirect_uris: [REDIRECT_URI],
+      allow_groups: [],
+      id_token_signed_response_alg: 'RS256' as const,
+      token_endpoint_auth_method: 'client_secret_basic',
+      deny_groups: [],
+    }
     for (let round = 0; round < 300; round += 1) {
       const [one, two] = [await startSession(), await startSession()]
       const code = await issue(one.id)

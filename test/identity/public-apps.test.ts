@@ -1,0 +1,147 @@
+/** Public applications, which have no secret, and the algorithm that an application chooses for its ID tokens. */
+import { createPublicKey, verify } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sha256 } from '../../src/secrets.ts'
+import { makePerson } from '../cast.ts'
+import { startTestApp, type TestApp } from '../harness.ts'
+import {
+  answerOf,
+  authorizationUrl,
+  authorize,
+  basic,
+  getJson,
+  makeParty,
+  makeVerifier,
+  obtainTokens,
+  type Party,
+  postForm,
+  userinfo,
+  withoutWriting,
+} from './relying-party.ts'
+
+const LOOPBACK = 'http://127.0.0.1:5173/callback'
+const PUBLIC = { token_endpoint_auth_method: 'none' } as const
+
+let test: TestApp
+let party: Party
+
+beforeAll(async () => {
+  test = await startTestApp()
+  party = await makeParty(test, PUBLIC)
+})
+afterAll(() => test.close())
+
+const member = async () => (await makePerson(test)).signIn()
+const challengeOf = (verifier: string) => sha256(verifier).toString('base64url')
+const pkce = (verifier: string) => ({
+  code_challenge: challengeOf(verifier),
+  code_challenge_method: 'S256',
+})
+
+function redeemCode(app: Party, code: unknown, code_verifier: string | undefined) {
+  const { client_id, redirect_uri } = app
+  const grant_type = 'authorization_code'
+  return postForm(test, '/oauth2/token', {
+    grant_type,
+    client_id,
+    redirect_uri,
+    code_verifier,
+    code: code as string,
+  })
+}
+
+describe('a public application', () => {
+  it('signs people in with its client_id and PKCE, and refreshes', async () => {
+    const verifier = makeVerifier()
+    const { code } = await authorize(await member(), party, pkce(verifier))
+    const answer = await redeemCode(party, code, verifier)
+    expect(answer.status).toBe(200)
+    expect((await userinfo(test, answer.body.access_token)).status).toBe(200)
+
+    const { client_id } = party
+    const refreshed = await postForm(test, '/oauth2/token', {
+      grant_type: 'refresh_token',
+      client_id,
+      refresh_token: answer.body.refresh_token as string,
+    })
+    expect(refreshed.status).toBe(200)
+  })
+
+  it('has no secret in the database', async () => {
+    const secrets = await test.db
+      .selectFrom('app_secrets')
+      .where('app_id', '=', party.id)
+      .select('id')
+      .execute()
+    expect(secrets).toEqual([])
+  })
+
+  it('is not answered without a challenge', async () => {
+    const client = await member()
+    const page = await withoutWriting(test, () => client.get(authorizationUrl(party)))
+    expect(answerOf(page)).toMatchObject({
+      error: 'invalid_request',
+      error_description: 'code_challenge is missing',
+    })
+  })
+
+  it('gets nothing without the verifier, or with another', async () => {
+    const verifier = makeVerifier()
+    const { code } = await authorize(await member(), party, pkce(verifier))
+    for (const wrong of [undefined, makeVerifier(), challengeOf(verifier)]) {
+      const answer = await withoutWriting(test, () => redeemCode(party, code, wrong))
+      expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    }
+    expect((await redeemCode(party, code, verifier)).status).toBe(200)
+  })
+
+  it('cannot authenticate with a secret, also not an empty one', async () => {
+    for (const secret of ['', 'x']) {
+      const headers = { authorization: basic(party.client_id, secret) }
+      const answer = await postForm(
+        test,
+        '/oauth2/token',
+        { grant_type: 'authorization_code', code: 'x' },
+        headers,
+      )
+      expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } })
+    }
+  })
+
+  it('is the only kind that may come without one', async () => {
+    const confidential = await makeParty(test)
+    const known = await redeemCode(confidential, 'x', undefined)
+    const unknown = await redeemCode({ ...confidential, client_id: 'nobody' }, 'x', undefined)
+    expect(known).toMatchObject({ status: 401, body: { error: 'invalid_client' } })
+    expect(unknown.body).toEqual(known.body)
+  })
+
+  it('on the member’s own machine asks them each time', async () => {
+    const local = await makeParty(test, { ...PUBLIC, redirect_uris: [LOOPBACK] })
+    const client = await member()
+    const request = pkce(makeVerifier())
+    await authorize(client, local, request)
+    expect((await client.get(authorizationUrl(local, request))).status).toBe(200)
+    const silent = await client.get(authorizationUrl(local, { ...request, prompt: 'none' }))
+    expect(answerOf(silent, LOOPBACK).error).toBe('consent_required')
+    // On the web its address proves who it is.
+    await authorize(client, party, request)
+    expect((await client.get(authorizationUrl(party, request))).status).toBe(303)
+  })
+})
+
+describe('the algorithm of ID tokens', () => {
+  it.each(['RS256', 'ES256'] as const)('%s, when the application has chosen it', async (alg) => {
+    const app = await makeParty(test, { id_token_signed_response_alg: alg })
+    const { id_token } = await obtainTokens(test, await member(), app)
+    const [head = '', claims = '', signature = ''] = id_token.split('.')
+    const header = JSON.parse(Buffer.from(head, 'base64url').toString())
+    expect(header.alg).toBe(alg)
+    const { body } = await getJson(test, '/oauth2/jwks')
+    const jwk = (body.keys as Record<string, string>[]).find(({ kid }) => kid === header.kid)!
+    expect(jwk.alg).toBe(alg)
+    const key = { key: createPublicKey({ key: jwk, format: 'jwk' }), dsaEncoding: 'ieee-p1363' as const }
+    const signed = Buffer.from(`${head}.${claims}`)
+    expect(verify('sha256', signed, key, Buffer.from(signature, 'base64url'))).toBe(true)
+  })
+})
