@@ -13,6 +13,7 @@ import {
 } from '../payment/applications.ts'
 import { appAdminPages } from './apps.ts'
 import { auditPages } from './audit.ts'
+import { correctionPages } from './corrections.ts'
 import { settingPages } from './settings.ts'
 
 const ReviewForm = z.object({
@@ -27,6 +28,7 @@ export async function adminPlugin(app: FastifyInstance, deps: Deps): Promise<voi
   app.addHook('preHandler', requireAdmin)
 
   settingPages(app, deps)
+  correctionPages(app, deps)
   appAdminPages(app, deps)
   auditPages(app, deps)
   app.get('/admin', async (request, reply) => showAdmin(request, reply, deps, undefined))

@@ -305,6 +305,8 @@ export type OrdersTable = {
   merchant_points: Nullable<bigint>
   paid_at: Nullable<Date>
   journal_id: Nullable<bigint>
+  /** Whole points given back so far. */
+  refunded_amount: Generated<bigint>
   created_at: Generated<Date>
   updated_at: Generated<Date>
 }

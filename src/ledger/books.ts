@@ -56,6 +56,25 @@ const invariants: Record<string, string> = {
     select count(*) as checked, count(*) filter (where o.id is null) as broken
     from journal j left join orders o on o.journal_id = j.id and o.paid_at is not null
     where j.kind = 'payment'`,
+  'every order has been refunded by the sum of its refunds': `
+    select count(*) as checked, count(*) filter (where o.refunded_amount <> coalesce(r.total, 0)
+        or o.fee < coalesce(r.fee_total, 0)) as broken
+    from orders o
+    left join (select order_id, sum(amount) as total, sum(fee_part) as fee_total from refunds group by order_id) r on r.order_id = o.id
+    where o.paid_at is not null`,
+  'every refund has its journal, with the right amounts': `
+    select count(*) as checked, count(*) filter (where j.id is null or fees.total is distinct from -f.fee_part
+        or wallets.total is distinct from f.fee_part) as broken
+    from refunds f
+    left join journal j on j.id = f.journal_id and j.kind = 'refund' and j.book = f.book
+    cross join lateral (select coalesce(sum(e.amount), 0) as total from entries e join ledger_accounts a on a.id = e.account_id
+      where e.journal_id = j.id and a.kind = 'fee') as fees
+    cross join lateral (select coalesce(sum(e.amount), 0) as total from entries e join ledger_accounts a on a.id = e.account_id
+      where e.journal_id = j.id and a.kind = 'wallet') as wallets`,
+  'every refund journal belongs to one refund': `
+    select count(*) as checked, count(*) filter (where f.id is null) as broken
+    from journal j left join refunds f on f.journal_id = j.id
+    where j.kind = 'refund'`,
   'every transfer has its journal, with the right amounts': `
     select count(*) as checked, count(*) filter (where j.id is null or sender.total is distinct from -(t.amount + t.fee)
         or recipient.total is distinct from t.amount or fees.total is distinct from t.fee) as broken

@@ -343,6 +343,7 @@ describe('query', () => {
         expires_at: made.expires_at,
         expired: false,
         error_message: null,
+        refunded_amount: 0,
       },
     })
     expect((await merchant.query({ order_id: order.order_id })).body).toEqual(answer.body)

@@ -249,6 +249,7 @@ function describe(order: Order, now: Date) {
     expires_at: isoSeconds(order.expires_at),
     expired: isExpired(order, now),
     error_message: null,
+    refunded_amount: Number(order.refunded_amount),
   }
 }
 

@@ -1,0 +1,176 @@
+/**
+ * Giving back and correcting, in two steps: a page that says what will happen, and the same form confirmed. The key
+ * made between the two lets the confirmation act once, however often it is sent.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { requireFreshSignIn } from '../accounts/reauthentication.ts'
+import { sessionOf } from '../accounts/session.ts'
+import { findUserByUsername } from '../accounts/users.ts'
+import { recordAudit } from '../audit.ts'
+import type { Db } from '../database/connection.ts'
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import { adjustPoints, grantPoints } from '../ledger/post.ts'
+import { refundOrder, reverseTransfer } from '../payment/refunds.ts'
+import { randomToken } from '../secrets.ts'
+
+const PATH = '/admin/corrections'
+const FOUND_MAX = 20
+const LINES_MAX = 500
+
+const reason = z.string().trim().min(1, 'Say why').max(500, 'At most 500 characters')
+const withFee = z.literal('on').optional()
+const key = z.string().regex(/^[\w-]{43}$/)
+const transactionId = z.string().regex(/^txn_[a-z0-9]{24}$/)
+
+const Correction = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('refund'),
+    transaction_id: transactionId,
+    amount: z.string().regex(/^[1-9]\d{0,15}$/, 'A whole number of points'),
+    with_fee: withFee,
+    reason,
+    key: key.optional(),
+  }),
+  z.object({
+    kind: z.literal('reversal'),
+    transaction_id: transactionId,
+    with_fee: withFee,
+    reason,
+    key: key.optional(),
+  }),
+  z.object({ kind: z.literal('points'), lines: z.string().min(1).max(50_000), reason, key: key.optional() }),
+])
+type Correction = z.output<typeof Correction>
+
+/** GET and POST /admin/corrections, inside the administrators' scope. */
+export function correctionPages(app: FastifyInstance, deps: Deps): void {
+  app.get<{ Querystring: Record<string, unknown> }>(PATH, async (request, reply) => {
+    const id = typeof request.query.id === 'string' ? request.query.id.trim() : ''
+    return reply.page('corrections', { id, ...(await find(deps.db, id)) })
+  })
+
+  app.post(PATH, { preHandler: requireFreshSignIn(deps, { page: PATH }) }, async (request, reply) => {
+    const form = Correction.safeParse(request.body)
+    if (!form.success) throw new AppError('invalid_form', form.error.issues[0]!.message)
+    const correction = form.data
+    if (correction.key === undefined) return preview(reply, deps, correction)
+    await carryOut(request, deps, { ...correction, key: correction.key })
+    const id = correction.kind === 'points' ? '' : `?id=${correction.transaction_id}`
+    return reply.redirect(`${PATH}${id}`, 303)
+  })
+}
+
+/** Orders and transfers of this public id, or of this number of a merchant's. */
+async function find(db: Db, id: string) {
+  if (id === '') return { orders: [], transfers: [] }
+  const [orders, transfers] = await Promise.all([
+    db
+      .selectFrom('orders')
+      .innerJoin('payment_apps as app', 'app.id', 'orders.app_id')
+      .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
+      .leftJoin('users as payer', 'payer.id', 'orders.payer_id')
+      .where((eb) => eb.or([eb('orders.transaction_id', '=', id), eb('orders.order_id', '=', id)]))
+      .orderBy('orders.id', 'desc')
+      .limit(FOUND_MAX)
+      .selectAll('orders')
+      .select(['app.name as app_name', 'applicant.username as applicant', 'payer.username as payer'])
+      .execute(),
+    db
+      .selectFrom('transfers')
+      .innerJoin('payment_apps as app', 'app.id', 'transfers.app_id')
+      .where((eb) => eb.or([eb('transfers.transaction_id', '=', id), eb('transfers.order_id', '=', id)]))
+      .orderBy('transfers.id', 'desc')
+      .limit(FOUND_MAX)
+      .selectAll('transfers')
+      .select('app.name as app_name')
+      .execute(),
+  ])
+  return { orders, transfers }
+}
+
+/** One line of points: who, how many (negative takes), resolved or with what is wrong. */
+type PointsLine = {
+  text: string
+  username: string
+  amount: bigint
+  user_id: bigint | undefined
+  fault: string | undefined
+}
+
+/** Reads `username,amount` line by line. */
+async function readLines(db: Db, text: string): Promise<PointsLine[]> {
+  const lines = text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+  if (lines.length > LINES_MAX) throw new AppError('invalid_form', `At most ${LINES_MAX} lines at once`)
+  const read: PointsLine[] = []
+  for (const line of lines) {
+    const [, username = '', digits = ''] = /^@?([^\s,;]{1,60})\s*[,;\s]\s*([+-]?\d{1,15})$/.exec(line) ?? []
+    const amount = digits === '' ? 0n : BigInt(digits.replace(/^\+/, ''))
+    const user = username === '' ? undefined : await findUserByUsername(db, username)
+    const fault = amount === 0n ? 'unreadable' : user === undefined ? 'unknownMember' : undefined
+    read.push({ text: line, username, amount, user_id: user?.id, fault })
+  }
+  return read
+}
+
+async function preview(reply: FastifyReply, deps: Deps, correction: Correction) {
+  const lines = correction.kind === 'points' ? await readLines(deps.db, correction.lines) : []
+  const found =
+    correction.kind === 'points'
+      ? { orders: [], transfers: [] }
+      : await find(deps.db, correction.transaction_id)
+  const isSound = lines.every((line) => line.fault === undefined)
+  return reply.page('corrections-confirm', { correction, lines, isSound, ...found, key: randomToken() })
+}
+
+async function carryOut(
+  request: FastifyRequest,
+  deps: Deps,
+  correction: Correction & { key: string },
+): Promise<void> {
+  const actor_id = sessionOf(request).user.id
+  const { reason, key } = correction
+  const by = { reason, actor_id, ip: request.ip }
+  switch (correction.kind) {
+    case 'refund': {
+      const { transaction_id, with_fee } = correction
+      const amount = BigInt(correction.amount)
+      return refundOrder(deps, { transaction_id, amount, with_fee: with_fee === 'on', key, ...by })
+    }
+    case 'reversal': {
+      const { transaction_id, with_fee } = correction
+      return reverseTransfer(deps, { transaction_id, with_fee: with_fee === 'on', ...by })
+    }
+    case 'points':
+      return postLines(deps, await readLines(deps.db, correction.lines), { ...by, key })
+  }
+}
+
+/** Line by line, each once: a form that broke off half-way is sent again and goes on where it stopped. */
+async function postLines(
+  deps: Deps,
+  lines: PointsLine[],
+  { reason, actor_id, ip, key }: { reason: string; actor_id: bigint; ip: string; key: string },
+): Promise<void> {
+  if (lines.some((line) => line.fault !== undefined))
+    throw new AppError('invalid_form', 'A line is not right')
+  for (const [index, { user_id, amount }] of lines.entries()) {
+    const posting = {
+      user_id: user_id!,
+      amount,
+      reference: `hand:${key}:${index}`,
+      reason,
+      actor_id,
+      now: deps.clock(),
+    }
+    await (amount > 0n ? grantPoints(deps.db, posting) : adjustPoints(deps.db, posting))
+  }
+  const detail = { reason, lines: lines.map(({ username, amount }) => `${username} ${amount}`) }
+  await deps.db
+    .transaction()
+    .execute((tx) => recordAudit(tx, { actor_id, action: 'points.post', subject: key, detail, ip }))
+}

@@ -1,0 +1,80 @@
+/**
+ * What an administrator gives back: refunds of orders, in full or in part, and reversals of transfers. The acts are
+ * database functions; here are their callers, each with its entry in the audit log. decisions.md 7.5.
+ */
+import { sql } from 'kysely'
+import { recordAudit } from '../audit.ts'
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+
+type Act = { transaction_id: string; reason: string; actor_id: bigint; ip: string }
+
+export type Refund = Act & {
+  /** Whole points that the payer gets back. */
+  amount: bigint
+  /** Whether the platform gives back its part of the fee; else the merchant bears it all. */
+  with_fee: boolean
+  /** Made with the form: the same one acts once. */
+  key: string
+}
+
+type RefundOutcome = 'refunded' | 'repeated' | 'not_found' | 'not_paid' | 'too_much' | 'insufficient'
+
+const REFUND_FAULTS = {
+  not_found: ['not_found', 'There is no such order'],
+  not_paid: ['conflict', 'This order is not paid'],
+  too_much: ['conflict', 'That is more than is left of this order'],
+  insufficient: ['conflict', 'The merchant does not have that many points'],
+} as const
+
+/** Refunds a paid order. Throws conflict, and then nothing moved; a repeated form does nothing. */
+export async function refundOrder(deps: Deps, refund: Refund): Promise<void> {
+  const { transaction_id, amount, with_fee, key, reason, actor_id, ip } = refund
+  const now = deps.clock()
+  await deps.db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{ outcome: RefundOutcome }>`
+      select refund_order(
+        ${transaction_id}, ${amount}::bigint, ${with_fee}::boolean, ${key}, ${reason}, ${actor_id}::bigint, ${now}::timestamptz
+      ) as outcome`.execute(tx)
+    const { outcome } = rows[0]!
+    if (outcome === 'repeated') return
+    if (outcome !== 'refunded') {
+      const [code, message] = REFUND_FAULTS[outcome]
+      throw new AppError(code, message)
+    }
+    const detail = { amount: String(amount), with_fee, reason }
+    await recordAudit(tx, { actor_id, action: 'order.refund', subject: transaction_id, detail, ip })
+  })
+}
+
+type ReversalOutcome = 'reversed' | 'repeated' | 'not_found' | 'insufficient'
+
+const REVERSAL_FAULTS = {
+  not_found: ['not_found', 'There is no such transfer'],
+  insufficient: ['conflict', 'The recipient no longer has that many points'],
+} as const
+
+/** Takes a transfer back in full. Throws conflict, and then nothing moved; a repeated form does nothing. */
+export async function reverseTransfer(deps: Deps, reversal: Act & { with_fee: boolean }): Promise<void> {
+  const { transaction_id, with_fee, reason, actor_id, ip } = reversal
+  const now = deps.clock()
+  await deps.db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{ outcome: ReversalOutcome }>`
+      select reverse_transfer(
+        ${transaction_id}, ${with_fee}::boolean, ${reason}, ${actor_id}::bigint, ${now}::timestamptz
+      ) as outcome`.execute(tx)
+    const { outcome } = rows[0]!
+    if (outcome === 'repeated') return
+    if (outcome !== 'reversed') {
+      const [code, message] = REVERSAL_FAULTS[outcome]
+      throw new AppError(code, message)
+    }
+    await recordAudit(tx, {
+      actor_id,
+      action: 'transfer.reverse',
+      subject: transaction_id,
+      detail: { with_fee, reason },
+      ip,
+    })
+  })
+}

@@ -1,0 +1,304 @@
+/** Refunds, reversals and corrections: in two steps, with a reason, never below zero, and each confirmation once. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { balanceOf } from '../../src/ledger/wallet.ts'
+import { refundOrder, reverseTransfer } from '../../src/payment/refunds.ts'
+import { makePostTransfer } from '../../src/payment/transfers.ts'
+import { expectSoundBooks } from '../books.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { type Merchant, makeMerchant } from '../merchant.ts'
+
+const PATH = '/admin/corrections'
+let test: TestApp
+let merchant: Merchant
+let admin: Browser
+let adminId: bigint
+let count = 0
+
+beforeAll(async () => {
+  test = await startTestApp()
+  merchant = await makeMerchant(test)
+  const person = await makePerson(test, { username: 'admin', is_admin: true })
+  adminId = person.id
+  admin = await person.signIn()
+})
+afterAll(async () => {
+  await merchant.close()
+  await test.close()
+})
+afterEach(() => expectSoundBooks(test.db))
+
+const balance = (person: Person) => balanceOf(test.db, person.id)
+
+/** An order paid by a new buyer, who has nothing left. */
+async function paidOrder(amount: bigint, seller = merchant) {
+  const buyer = await makePerson(test, { username: 'buyer', points: amount })
+  const { body } = await seller.process({
+    amount: String(amount),
+    description: 'Tea',
+    order_id: `refund-${++count}`,
+  })
+  const path = new URL(String(body.payment_url)).pathname
+  const client = await buyer.signIn()
+  await client.submit(await client.get(path), path)
+  return { buyer, client, path, transaction_id: String(body.transaction_id) }
+}
+const orderOf = (transaction_id: string) =>
+  test.db
+    .selectFrom('orders')
+    .where('transaction_id', '=', transaction_id)
+    .selectAll()
+    .executeTakeFirstOrThrow()
+
+/** Fills in a correction's first form, looks at the confirmation, and sends that `times` times. */
+async function correct(fields: Record<string, string>, { id = '', times = 1 } = {}) {
+  const { form_token } = (await admin.get(`${PATH}?id=${id}`)).form('/language')
+  const confirmation = await admin.post(PATH, { form_token: form_token!, ...fields })
+  if (confirmation.status !== 200) return { confirmation, answers: [confirmation] }
+  const answers = await Promise.all(Array.from({ length: times }, () => admin.submit(confirmation, PATH)))
+  return { confirmation, answers }
+}
+const refund = (transaction_id: string, amount: string, over: Record<string, string> = {}, times = 1) =>
+  correct(
+    { kind: 'refund', transaction_id, amount, with_fee: 'on', reason: 'Broken cup', ...over },
+    { id: transaction_id, times },
+  )
+
+describe('a refund', () => {
+  it('in full gives the payer everything, from the merchant and from the fee, and shows everywhere', async () => {
+    const { buyer, client, path, transaction_id } = await paidOrder(120n)
+    const before = await balance(merchant.owner)
+    const { confirmation, answers } = await refund(transaction_id, '120')
+    expect(confirmation.body).toContain(`@${buyer.username} gets 120 points back`)
+    expect(answers[0]).toMatchObject({ status: 303, location: `${PATH}?id=${transaction_id}` })
+    expect(await balance(buyer)).toBe(120n)
+    expect(await balance(merchant.owner)).toBe(before - 114n)
+    expect(await orderOf(transaction_id)).toMatchObject({ status: 'refunded', refunded_amount: 120n })
+    expect((await merchant.query({ transaction_id })).body).toMatchObject({
+      status: 'refunded',
+      refunded_amount: 120,
+    })
+    expect((await client.get(path)).body).toContain('Refunded')
+    expect((await client.get('/account')).body).toContain('Broken cup')
+    const [audit] = await test.db
+      .selectFrom('audit_log')
+      .where('subject', '=', transaction_id)
+      .select(['action', 'detail'])
+      .execute()
+    expect(audit).toEqual({
+      action: 'order.refund',
+      detail: { amount: '120', with_fee: true, reason: 'Broken cup' },
+    })
+  })
+
+  it('in parts returns exactly the fee in the end, whatever the rounding on the way', async () => {
+    const { buyer, transaction_id } = await paidOrder(119n)
+    const { fee } = await orderOf(transaction_id)
+    const before = await balance(merchant.owner)
+    for (const part of ['1', '40', '7', '70']) await refund(transaction_id, part)
+    expect(await orderOf(transaction_id)).toMatchObject({ status: 'paid', refunded_amount: 118n })
+    expect((await merchant.query({ transaction_id })).body).toMatchObject({
+      status: 'completed',
+      refunded_amount: 118,
+    })
+    await refund(transaction_id, '1')
+    expect(await orderOf(transaction_id)).toMatchObject({ status: 'refunded' })
+    expect(await balance(buyer)).toBe(119n)
+    expect(await balance(merchant.owner)).toBe(before - (119n - fee!))
+  })
+
+  it('without the fee is borne by the merchant alone', async () => {
+    const { buyer, transaction_id } = await paidOrder(100n)
+    await paidOrder(100n)
+    const before = await balance(merchant.owner)
+    const { form_token } = (await admin.get(PATH)).form('/language')
+    const confirmation = await admin.post(PATH, {
+      form_token: form_token!,
+      kind: 'refund',
+      transaction_id,
+      amount: '100',
+      reason: 'x',
+    })
+    await admin.submit(confirmation, PATH)
+    expect(await balance(buyer)).toBe(100n)
+    expect(await balance(merchant.owner)).toBe(before - 100n)
+  })
+
+  it('confirmed twenty times at once happens once', async () => {
+    const { buyer, transaction_id } = await paidOrder(100n)
+    const { answers } = await refund(transaction_id, '10', {}, 20)
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]))
+    expect(await balance(buyer)).toBe(10n)
+  })
+
+  it('is refused beyond what is left, of an unpaid order, and below the merchant’s zero', async () => {
+    const { buyer, transaction_id } = await paidOrder(100n)
+    expect((await refund(transaction_id, '101')).answers[0]!.status).toBe(409)
+    await refund(transaction_id, '60')
+    expect((await refund(transaction_id, '41')).answers[0]!.status).toBe(409)
+    expect(await balance(buyer)).toBe(60n)
+
+    const unpaid = await merchant.process({ amount: '5', description: 'x', order_id: `refund-${++count}` })
+    expect((await refund(String(unpaid.body.transaction_id), '5')).answers[0]!.status).toBe(409)
+
+    const poor = await makeMerchant(test)
+    const sold = await paidOrder(100n, poor)
+    const bob = await makePerson(test)
+    const transfer = makePostTransfer(test.deps)
+    await transfer({
+      app_id: poor.id,
+      order_id: 'away',
+      to_user_id: bob.id,
+      to_username: bob.username,
+      amount: 90n,
+    })
+    const journals = await test.db.selectFrom('journal').select('id').execute()
+    expect((await refund(sold.transaction_id, '100')).answers[0]!.status).toBe(409)
+    expect(await balance(sold.buyer)).toBe(0n)
+    expect(await test.db.selectFrom('journal').select('id').execute()).toHaveLength(journals.length)
+    await poor.close()
+  })
+
+  it('against a transfer of the same points lets one of the two through', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const seller = await makeMerchant(test)
+      const { buyer, transaction_id } = await paidOrder(100n, seller)
+      const bob = await makePerson(test)
+      const transfer = makePostTransfer(test.deps)
+      const by = { reason: 'race', actor_id: adminId, ip: '127.0.0.1' }
+      await Promise.allSettled([
+        transfer({
+          app_id: seller.id,
+          order_id: 'race',
+          to_user_id: bob.id,
+          to_username: bob.username,
+          amount: 90n,
+        }),
+        refundOrder(test.deps, { transaction_id, amount: 100n, with_fee: true, key: `race-${round}`, ...by }),
+      ])
+      const moved = [await balance(buyer), await balance(bob)]
+      expect(moved.filter((points) => points > 0n)).toHaveLength(1)
+      await seller.close()
+    }
+  })
+})
+
+describe('a reversal', () => {
+  it('returns the amount and the fee once, also when two administrators confirm at once', async () => {
+    const { transaction_id: funding } = await paidOrder(1_000n)
+    expect((await orderOf(funding)).status).toBe('paid')
+    const before = await balance(merchant.owner)
+    const bob = await makePerson(test)
+    const { body } = await merchant.transfer({
+      to_user_id: String(bob.id),
+      to_username: bob.username,
+      amount: '100',
+      order_id: `back-${++count}`,
+    })
+    const transaction_id = String(body.transaction_id)
+    const { answers } = await correct(
+      { kind: 'reversal', transaction_id, with_fee: 'on', reason: 'Wrong member' },
+      { id: transaction_id, times: 5 },
+    )
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]))
+    expect(await balance(bob)).toBe(0n)
+    expect(await balance(merchant.owner)).toBe(before)
+    const repeated = await merchant.transfer({
+      to_user_id: String(bob.id),
+      to_username: bob.username,
+      amount: '100',
+      order_id: `back-${count}`,
+    })
+    expect(repeated.body).toMatchObject({ errors: [{ code: 1006 }], data: { status: 'reversed' } })
+  })
+
+  it('is refused when the points have been spent', async () => {
+    const seller = await makeMerchant(test)
+    await paidOrder(1_000n, seller)
+    const bob = await makePerson(test)
+    const { body } = await seller.transfer({
+      to_user_id: String(bob.id),
+      to_username: bob.username,
+      amount: '100',
+      order_id: 'spent',
+    })
+    const spent = await merchant.process({ amount: '1', description: 'x', order_id: `spend-${++count}` })
+    const path = new URL(String(spent.body.payment_url)).pathname
+    const client = await bob.signIn()
+    await client.submit(await client.get(path), path)
+    const by = { reason: 'x', actor_id: adminId, ip: '127.0.0.1' }
+    await expect(
+      reverseTransfer(test.deps, { transaction_id: String(body.transaction_id), with_fee: true, ...by }),
+    ).rejects.toMatchObject({ code: 'conflict' })
+    expect(await balance(bob)).toBe(99n)
+    await seller.close()
+  })
+})
+
+describe('points by hand', () => {
+  it('are granted and taken line by line, after a dry run that moves nothing', async () => {
+    const [anna, ben] = await Promise.all([
+      makePerson(test, { username: 'anna', points: 50n }),
+      makePerson(test, { username: 'ben' }),
+    ])
+    const lines = `${anna.username}, -20\n@${ben.username.toUpperCase()};300\n\n`
+    const { form_token } = (await admin.get(PATH)).form('/language')
+    const dryRun = await admin.post(PATH, {
+      form_token: form_token!,
+      kind: 'points',
+      lines,
+      reason: 'Contest',
+    })
+    expect(dryRun.status).toBe(200)
+    expect([await balance(anna), await balance(ben)]).toEqual([50n, 0n])
+    await Promise.all(Array.from({ length: 5 }, () => admin.submit(dryRun, PATH)))
+    expect([await balance(anna), await balance(ben)]).toEqual([30n, 300n])
+    expect((await (await ben.signIn()).get('/account')).body).toContain('Contest')
+  })
+
+  it('with a line that is not right cannot be confirmed', async () => {
+    const anna = await makePerson(test, { username: 'anna' })
+    for (const wrong of [
+      'nobody-at-all, 5',
+      `${anna.username}, much`,
+      `${anna.username}, 0`,
+      `${anna.username}, 1.5`,
+      'x',
+    ]) {
+      const { form_token } = (await admin.get(PATH)).form('/language')
+      const fields = {
+        form_token: form_token!,
+        kind: 'points',
+        lines: `${anna.username}, 10\n${wrong}`,
+        reason: 'x',
+      }
+      const dryRun = await admin.post(PATH, fields)
+      expect(dryRun.body).toContain('Correct the marked lines first')
+      expect((await admin.post(PATH, { ...fields, key: 'k'.repeat(43) })).status).toBe(400)
+    }
+    expect(await balance(anna)).toBe(0n)
+  })
+})
+
+describe('corrections', () => {
+  it('are for administrators with a fresh sign-in, with a reason, and with the form’s token', async () => {
+    const { buyer, transaction_id } = await paidOrder(100n)
+    const fields = { kind: 'refund', transaction_id, amount: '100', reason: 'x', key: 'k'.repeat(43) }
+    const member = await buyer.signIn()
+    expect((await member.get(PATH)).status).toBe(403)
+    const own = (await member.get('/account')).form('/sign-out')
+    expect((await member.post(PATH, { ...own, ...fields })).status).toBe(403)
+    expect((await admin.post(PATH, fields)).status).toBe(403)
+    expect((await refund(transaction_id, '100', { reason: ' ' })).answers[0]!.status).toBe(400)
+    expect((await refund(transaction_id, '0')).answers[0]!.status).toBe(400)
+    expect((await refund('txn_000000000000000000000000', '5')).answers[0]!.status).toBe(404)
+    test.clock.advance(11 * 60_000)
+    const stale = await admin.post(PATH, {
+      form_token: (await admin.get(PATH)).form('/language').form_token!,
+      ...fields,
+    })
+    expect(stale.status).toBe(409)
+    expect(await balance(buyer)).toBe(0n)
+    expect((await orderOf(transaction_id)).status).toBe('paid')
+  })
+})
