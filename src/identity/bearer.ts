@@ -30,8 +30,8 @@ function readHeader(authorization: string | undefined): string | undefined {
   return token
 }
 
-/** Whom a live access token speaks for, and what it was granted. */
-export type Bearer = { user: User; scopes: string[] }
+/** Whom a live access token speaks for, what it was granted, and to which application. */
+export type Bearer = { user: User; scopes: string[]; app: { redirect_uris: string[] } }
 
 /** Throws invalid_token for a token that is unknown, expired or revoked, or whose user or application is barred. */
 export async function getBearer(db: Db, access_token: string, now: Date): Promise<Bearer> {
@@ -45,11 +45,11 @@ export async function getBearer(db: Db, access_token: string, now: Date): Promis
     .where('family.revoked_at', 'is', null)
     .where('app.suspended_at', 'is', null)
     .select(userColumns)
-    .select('token.scopes')
+    .select(['token.scopes', 'app.redirect_uris'])
     .executeTakeFirst()
   if (row === undefined || isBarred(row, now)) {
     throw bearerError('invalid_token', 'The access token is wrong, expired or revoked')
   }
-  const { scopes, ...user } = row
-  return { user, scopes }
+  const { scopes, redirect_uris, ...user } = row
+  return { user, scopes, app: { redirect_uris } }
 }

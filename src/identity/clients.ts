@@ -91,7 +91,7 @@ function failureKey(client_id: string, address: string): string {
   return `${client_id.slice(0, KEY_LENGTH_MAX)} ${networkOf(address)}`
 }
 
-function invalidClient(usedHeader: boolean): AppError {
+export function invalidClient(usedHeader: boolean): AppError {
   const data = usedHeader ? { challenge: BASIC_CHALLENGE } : {}
   return new AppError('invalid_client', 'The client ID or the client secret is wrong', { data })
 }

@@ -5,6 +5,9 @@ import type { Deps } from '../deps.ts'
 import { sha256 } from '../secrets.ts'
 import { PROMPTS, SCOPES } from './authorization-request.ts'
 import { AUTHORIZATION_PATH } from './authorize.ts'
+import { INTROSPECTION_PATH } from './introspection.ts'
+import { SIGNING_ALGORITHMS } from './keys.ts'
+import { REVOCATION_PATH } from './revocation.ts'
 
 const DISCOVERY_PATH = '/.well-known/openid-configuration'
 const DISCOVERY_PATHS = [
@@ -38,13 +41,17 @@ function discoveryDocument(issuer: string) {
     token_endpoint: `${issuer}/oauth2/token`,
     userinfo_endpoint: `${issuer}/oauth2/userinfo`,
     jwks_uri: issuer + JWKS_PATH,
+    revocation_endpoint: issuer + REVOCATION_PATH,
+    introspection_endpoint: issuer + INTROSPECTION_PATH,
     scopes_supported: SCOPES,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: ['authorization_code', 'refresh_token'],
     subject_types_supported: ['public'],
-    id_token_signing_alg_values_supported: ['RS256'],
-    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    id_token_signing_alg_values_supported: SIGNING_ALGORITHMS,
+    token_endpoint_auth_methods_supported: [...SECRET_METHODS, 'none'],
+    revocation_endpoint_auth_methods_supported: [...SECRET_METHODS, 'none'],
+    introspection_endpoint_auth_methods_supported: SECRET_METHODS,
     code_challenge_methods_supported: ['S256'],
     prompt_values_supported: PROMPTS,
     claims_supported: CLAIMS,
@@ -55,6 +62,8 @@ function discoveryDocument(issuer: string) {
     authorization_response_iss_parameter_supported: true,
   }
 }
+
+const SECRET_METHODS = ['client_secret_basic', 'client_secret_post']
 
 const CLAIMS = [
   'iss',

@@ -15,6 +15,19 @@ export function singleValues(sent: Parameters): Single {
   return values
 }
 
+/** The values of a form body. Throws invalid_request when there is none, or as `singleValues` does. */
+export function formValues(body: Parameters | undefined): Single {
+  if (body === undefined) throw new AppError('invalid_request', 'A form body is required')
+  return singleValues(body)
+}
+
+/** Throws invalid_request when the parameter is missing. */
+export function requiredValue(values: Single, name: string): string {
+  const value = values[name]
+  if (value === undefined) throw new AppError('invalid_request', `${name} is missing`)
+  return value
+}
+
 /** One parameter on its own, for those that matter before the rest is looked at. */
 export function singleValue(sent: Parameters, name: string): string | undefined {
   const value = sent[name]

@@ -7,10 +7,13 @@ import type { Deps } from '../deps.ts'
 import { listAppsRoute, registerAppRoute } from './apps-api.ts'
 import { appPages } from './apps-pages.ts'
 import { authorizeByPost, authorizePages } from './authorize.ts'
+import { crossOriginScope } from './cross-origin.ts'
 import { discoveryRoutes } from './discovery.ts'
 import { sendBrowserError, sendOAuthError } from './errors.ts'
-import { tokenRoutes } from './token.ts'
-import { userinfoRoutes } from './userinfo.ts'
+import { introspectionRoute } from './introspection.ts'
+import { REVOCATION_PATH, revocationRoute } from './revocation.ts'
+import { TOKEN_PATHS, tokenRoutes } from './token.ts'
+import { USERINFO_PATHS, userinfoRoutes } from './userinfo.ts'
 
 export async function identityPlugin(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(async (browser) => {
@@ -31,8 +34,13 @@ export async function identityPlugin(app: FastifyInstance, deps: Deps): Promise<
       await personal.register(listAppsRoute, deps)
       await personal.register(async (forms) => {
         forms.removeContentTypeParser(['application/json', 'text/plain'])
-        tokenRoutes(forms, deps)
-        userinfoRoutes(forms, deps)
+        introspectionRoute(forms, deps)
+        await forms.register(async (everywhere) => {
+          crossOriginScope(everywhere, [...TOKEN_PATHS, ...USERINFO_PATHS, REVOCATION_PATH])
+          tokenRoutes(everywhere, deps)
+          userinfoRoutes(everywhere, deps)
+          revocationRoute(everywhere, deps)
+        })
       })
     })
   })

@@ -5,21 +5,21 @@ import { AppError } from '../errors.ts'
 import type { Parameters } from '../web/parameters.ts'
 import { authenticateClient, type Client, countUselessGrant } from './clients.ts'
 import { exchangeCode } from './codes.ts'
+import { admitOrigin } from './cross-origin.ts'
 import { isOAuthError } from './errors.ts'
 import { ACCESS_TOKEN_SECONDS, type IssuedTokens, rotateRefreshToken } from './grants.ts'
 import { signIdToken } from './id-token.ts'
+import { formValues, namesIn, requiredValue, type Single } from './parameters.ts'
 
-import { namesIn, type Single, singleValues } from './parameters.ts'
-
-const PATHS = ['/oauth2/token', '/oauth-provider/token']
+export const TOKEN_PATHS = ['/oauth2/token', '/oauth-provider/token']
 
 export function tokenRoutes(app: FastifyInstance, deps: Deps): void {
-  for (const path of PATHS) {
-    app.post<{ Body: Parameters | undefined }>(path, async (request) => {
-      if (request.body === undefined) throw new AppError('invalid_request', 'A form body is required')
-      const body = singleValues(request.body)
+  for (const path of TOKEN_PATHS) {
+    app.post<{ Body: Parameters | undefined }>(path, async (request, reply) => {
+      const body = formValues(request.body)
       const now = deps.clock()
       const client = await authenticateClient(deps, request, body, now)
+      admitOrigin(request, reply, client)
       // Fetched before the grant is claimed: without a key nothing is spent.
       const key = await deps.signingKeys.current(client.id_token_signed_response_alg)
       const issued = await redeemCounted(client, body, now, request, deps)
@@ -60,11 +60,11 @@ async function redeem(
   { db }: Deps,
 ): Promise<IssuedTokens> {
   const { redirect_uri, code_verifier, scope } = body
-  switch (required(body, 'grant_type')) {
+  switch (requiredValue(body, 'grant_type')) {
     case 'authorization_code':
       return exchangeCode(db, {
         client,
-        code: required(body, 'code'),
+        code: requiredValue(body, 'code'),
         redirect_uri,
         code_verifier,
         address,
@@ -74,7 +74,7 @@ async function redeem(
       const scopes = scope === undefined ? undefined : namesIn(scope)
       return rotateRefreshToken(db, {
         client,
-        refresh_token: required(body, 'refresh_token'),
+        refresh_token: requiredValue(body, 'refresh_token'),
         scopes,
         address,
         now,
@@ -83,10 +83,4 @@ async function redeem(
     default:
       throw new AppError('unsupported_grant_type', 'grant_type must be authorization_code or refresh_token')
   }
-}
-
-function required(body: Single, name: string): string {
-  const value = body[name]
-  if (value === undefined) throw new AppError('invalid_request', `${name} is missing`)
-  return value
 }

@@ -1,25 +1,28 @@
 /** GET and POST /oauth2/userinfo: the member behind an access token, as of this moment. */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import type { Parameters } from '../web/parameters.ts'
 import { getBearer, readBearer } from './bearer.ts'
 import { userinfo } from './claims.ts'
+import { admitOrigin } from './cross-origin.ts'
 import { singleValues } from './parameters.ts'
 
-const PATHS = ['/oauth2/userinfo', '/oauth-provider/userinfo']
+export const USERINFO_PATHS = ['/oauth2/userinfo', '/oauth-provider/userinfo']
 
 export function userinfoRoutes(app: FastifyInstance, deps: Deps): void {
-  for (const path of PATHS) {
-    app.get(path, async (request) => {
-      const { user } = await getBearer(deps.db, readBearer(request.headers.authorization), deps.clock())
-      return userinfo(user)
-    })
+  for (const path of USERINFO_PATHS) {
+    app.get(path, async (request, reply) => tell(request, reply, undefined, deps))
 
-    app.post<{ Body: Parameters | undefined }>(path, async (request) => {
+    app.post<{ Body: Parameters | undefined }>(path, async (request, reply) => {
       const { access_token } = singleValues(request.body ?? {})
-      const token = readBearer(request.headers.authorization, access_token)
-      const { user } = await getBearer(deps.db, token, deps.clock())
-      return userinfo(user)
+      return tell(request, reply, access_token, deps)
     })
   }
+}
+
+async function tell(request: FastifyRequest, reply: FastifyReply, bodyToken: string | undefined, deps: Deps) {
+  const token = readBearer(request.headers.authorization, bodyToken)
+  const { user, app } = await getBearer(deps.db, token, deps.clock())
+  admitOrigin(request, reply, app)
+  return userinfo(user)
 }

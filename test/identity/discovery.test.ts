@@ -28,13 +28,17 @@ it('the three addresses give one document, of what exists and no more', async ()
       token_endpoint: `${ISSUER}/oauth2/token`,
       userinfo_endpoint: `${ISSUER}/oauth2/userinfo`,
       jwks_uri: `${ISSUER}/oauth2/jwks`,
+      revocation_endpoint: `${ISSUER}/oauth2/revoke`,
+      introspection_endpoint: `${ISSUER}/oauth2/introspect`,
       scopes_supported: ['openid', 'profile', 'email', 'offline_access', 'apps'],
       response_types_supported: ['code'],
       response_modes_supported: ['query'],
       grant_types_supported: ['authorization_code', 'refresh_token'],
       subject_types_supported: ['public'],
-      id_token_signing_alg_values_supported: ['RS256'],
-      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+      id_token_signing_alg_values_supported: ['RS256', 'ES256'],
+      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
+      revocation_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
+      introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
       code_challenge_methods_supported: ['S256'],
       prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
       claims_supported: expect.arrayContaining(['sub', 'username', 'groups', 'email']),
@@ -52,8 +56,10 @@ it('every address in the document answers', async () => {
   expect((await getJson(test, path('jwks_uri'))).status).toBe(200)
   expect((await getJson(test, path('authorization_endpoint'))).status).toBe(400)
   expect((await getJson(test, path('userinfo_endpoint'))).status).toBe(401)
-  const token = await test.app.inject({ method: 'POST', url: path('token_endpoint') })
-  expect(token.statusCode).toBe(400)
+  for (const name of ['token_endpoint', 'revocation_endpoint', 'introspection_endpoint']) {
+    const answer = await test.app.inject({ method: 'POST', url: path(name) })
+    expect(answer.statusCode).toBe(400)
+  }
 })
 
 it('the address does not depend on who asks for it', async () => {
