@@ -9,6 +9,7 @@ import { safeReturnTo } from '../web/return-to.ts'
 import { hasMail } from './email.ts'
 import { emailAddressPages } from './email-address.ts'
 import { attemptedBy } from './known-browser.ts'
+import { sessionPages } from './open-sessions.ts'
 import { hashPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, verifyPassword } from './password.ts'
 import { recoveryRoutes } from './recovery.ts'
 import { secondFactorPages } from './second-factor-pages.ts'
@@ -53,6 +54,7 @@ export async function accountRoutes(app: FastifyInstance, deps: Deps): Promise<v
 
   await app.register(async (own) => {
     own.addHook('preHandler', requireUser)
+    sessionPages(own, deps)
     own.get('/account', async (request, reply) => {
       const { user } = sessionOf(request)
       const [balance, statement] = await Promise.all([

@@ -16,6 +16,8 @@ import { isBarred, rememberLanguage, type User, userColumns } from './users.ts'
 const SESSION_DAYS = 14
 const DAY_MS = 86_400_000
 const AGENT_LENGTH_MAX = 300
+/** How exactly it is kept when a session was last used: a row written at every request would be a hot one. */
+const LAST_SEEN_MINUTES = 10
 
 export type Session = {
   id: bigint
@@ -83,10 +85,23 @@ async function loadSession(request: FastifyRequest, reply: FastifyReply, deps: D
   }
 }
 
-/** The live session of a cookie value; none when it has ended or its user is barred. */
+/** The live session of a cookie value; none when it has ended or its user is barred. The same statement notes its use. */
 export async function findSession(deps: Deps, token: string): Promise<Session | undefined> {
   const now = deps.clock()
   const row = await deps.db
+    .with('seen', (q) =>
+      q
+        .updateTable('sessions')
+        .set({ last_seen_at: now })
+        .where('token_hash', '=', sha256(token))
+        .where('expires_at', '>', now)
+        .where((eb) =>
+          eb.or([
+            eb('last_seen_at', 'is', null),
+            eb('last_seen_at', '<', new Date(now.getTime() - LAST_SEEN_MINUTES * 60_000)),
+          ]),
+        ),
+    )
     .selectFrom('sessions')
     .innerJoin('users', 'users.id', 'sessions.user_id')
     .where('sessions.token_hash', '=', sha256(token))
@@ -137,6 +152,7 @@ export async function startSession(
       ip: request.ip,
       agent: (request.headers['user-agent'] ?? '').slice(0, AGENT_LENGTH_MAX),
       expires_at: new Date(now.getTime() + SESSION_DAYS * DAY_MS),
+      last_seen_at: now,
     })
     .execute()
   await rememberLanguage(deps.db, user_id, request.locale.language)

@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { listAppsRoute, registerAppRoute } from './apps-api.ts'
 import { appPages } from './apps-pages.ts'
+import { authorisedAppPages } from './authorised-apps.ts'
 import { authorizeByPost, authorizePages } from './authorize.ts'
 import { crossOriginScope } from './cross-origin.ts'
 import { discoveryRoutes } from './discovery.ts'
@@ -21,6 +22,7 @@ export async function identityPlugin(app: FastifyInstance, deps: Deps): Promise<
     await browser.register(authorizePages, deps)
     await browser.register(authorizeByPost)
     await browser.register(appPages, deps)
+    await browser.register(authorisedAppPages, deps)
   })
 
   await app.register(async (machine) => {

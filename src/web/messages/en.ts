@@ -734,6 +734,7 @@ export const en = {
     show: 'Show',
   },
   sessions: {
+    area: 'Sign-ins',
     title: 'Where you are signed in',
     lead: 'Every browser that is signed in to your account. If you do not know one, sign it out and change your password.',
     thisOne: 'This browser',

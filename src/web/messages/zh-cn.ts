@@ -695,6 +695,7 @@ export const zhCN: Messages = {
     show: '查看',
   },
   sessions: {
+    area: '登录与授权',
     title: '登录的设备',
     lead: '以下浏览器已登录你的账号。如有不认识的，请将其退出并修改密码。',
     thisOne: '当前浏览器',

@@ -1,0 +1,182 @@
+/** /account/applications: what a member has allowed, and taking it back. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { revokeAuthorisation } from '../../src/identity/authorised-apps.ts'
+import { makePerson } from '../cast.ts'
+import { type Browser, browser, startTestApp, type TestApp } from '../harness.ts'
+import { trailOf } from './owned-app.ts'
+import {
+  authorizationUrl,
+  authorize,
+  exchange,
+  makeParty,
+  obtainTokens,
+  type Party,
+  refresh,
+  userinfo,
+  withoutWriting,
+} from './relying-party.ts'
+
+const PATH = '/account/applications'
+let test: TestApp
+beforeAll(async () => {
+  test = await startTestApp()
+})
+afterAll(() => test.close())
+
+const revokePath = ({ client_id }: Party) => `${PATH}/${client_id}/revoke`
+const revoke = async (client: Browser, party: Party) =>
+  client.submit(await client.get(PATH), revokePath(party))
+
+describe('the list', () => {
+  it('shows what was allowed, to whom, and the sign-ins, of this member alone', async () => {
+    const party = await makeParty(test, { name: 'Club <i>' })
+    const unused = await makeParty(test, { name: 'Never used' })
+    const client = await (await makePerson(test)).signIn()
+    expect((await client.get(PATH)).body).toContain('You have allowed none.')
+    await obtainTokens(test, client, party, { scope: 'openid email' })
+    const { body } = await client.get(PATH)
+    expect(body).toContain('Club &lt;i&gt;')
+    expect(body).toContain(`@${party.owner}`)
+    expect(body).toMatch(/your e-mail address, who you are|who you are, your e-mail address/)
+    expect(body).not.toContain(unused.client_id)
+    const [, log] = body.split('Sign-ins to applications</h2>')
+    expect(log!.match(/Club &lt;i&gt;/g)).toHaveLength(1)
+
+    const other = await (await makePerson(test)).signIn()
+    expect((await other.get(PATH)).body).not.toContain('Club')
+    expect((await client.get('/account')).body).toContain(`href="${PATH}"`)
+    expect((await browser(test).get(PATH)).status).toBe(303)
+  })
+
+  it('takes the last use from the newest token', async () => {
+    const party = await makeParty(test)
+    const person = await makePerson(test)
+    const client = await person.signIn()
+    const tokens = await obtainTokens(test, client, party)
+    await refresh(test, party, tokens.refresh_token)
+    const { newest } = await test.db
+      .selectFrom('access_tokens')
+      .innerJoin('grants', 'grants.id', 'access_tokens.grant_id')
+      .where('grants.user_id', '=', person.id)
+      .select((eb) => eb.fn.max('access_tokens.created_at').as('newest'))
+      .executeTakeFirstOrThrow()
+    const { body } = await client.get(PATH)
+    expect(body).toMatch(new RegExp(`Last used</dt><dd><time datetime="${newest.toISOString()}"`))
+  })
+})
+
+describe('revoking', () => {
+  it('ends consent, codes and every token at their very next use', async () => {
+    const party = await makeParty(test)
+    const person = await makePerson(test)
+    const client = await person.signIn()
+    const first = await obtainTokens(test, client, party)
+    const second = await obtainTokens(test, client, party)
+    const { code } = await authorize(client, party)
+    const bystander = await (await makePerson(test)).signIn()
+    const kept = await obtainTokens(test, bystander, party)
+    const elsewhere = await makeParty(test)
+    const other = await obtainTokens(test, client, elsewhere)
+
+    expect(await revoke(client, party)).toMatchObject({ status: 303, location: `${PATH}?revoked=1` })
+    for (const { access_token, refresh_token } of [first, second]) {
+      expect(await userinfo(test, access_token)).toMatchObject({
+        status: 401,
+        body: { error: 'invalid_token' },
+      })
+      expect(await refresh(test, party, refresh_token)).toMatchObject({
+        status: 400,
+        body: { error: 'invalid_grant' },
+      })
+    }
+    expect(await exchange(test, party, code)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    expect((await client.get(authorizationUrl(party))).status).toBe(200)
+    expect((await userinfo(test, kept.access_token)).status).toBe(200)
+    expect((await userinfo(test, other.access_token)).status).toBe(200)
+    expect(await trailOf(test, party)).toEqual([
+      {
+        action: 'oauth_consent.revoked',
+        actor_id: person.id,
+        ip: '127.0.0.1',
+        detail: {
+          before: { user_id: person.id.toString(), scopes: ['openid', 'profile'], grants: 2 },
+          after: null,
+        },
+      },
+    ])
+    const page = await client.get(`${PATH}?revoked=1`)
+    expect(page.body).toContain('it has no access any more')
+    expect(page.body).toContain('<span class="badge">ended</span>')
+    expect(page.body).not.toContain(revokePath(party))
+  })
+
+  it('works for a suspended application too', async () => {
+    const party = await makeParty(test)
+    const person = await makePerson(test)
+    const client = await person.signIn()
+    await obtainTokens(test, client, party)
+    const suspended = {
+      suspended_at: test.clock.now(),
+      suspended_by: person.id,
+      suspended_reason: 'why',
+    }
+    await test.db.updateTable('oauth_apps').set(suspended).where('id', '=', party.id).execute()
+    expect((await client.get(PATH)).body).toContain('Suspended by an administrator')
+    expect((await revoke(client, party)).status).toBe(303)
+  })
+
+  it('is refused for what one has not allowed, twice, and without one’s own form', async () => {
+    const party = await makeParty(test)
+    const client = await (await makePerson(test)).signIn()
+    const tokens = await obtainTokens(test, client, party)
+    const page = await client.get(PATH)
+    const mallory = await (await makePerson(test, { username: 'mallory' })).signIn()
+    const { form_token = '' } = (await mallory.get(PATH)).form('/sign-out')
+    for (const [who, fields, status] of [
+      [mallory, { form_token }, 404],
+      [client, { form_token }, 403],
+      [client, {}, 403],
+      [browser(test), { form_token }, 403],
+    ] as const) {
+      const answer = await withoutWriting(test, () => who.post(revokePath(party), fields))
+      expect(answer.status).toBe(status)
+    }
+    expect((await userinfo(test, tokens.access_token)).status).toBe(200)
+    await client.submit(page, revokePath(party))
+    const again = await withoutWriting(test, () => client.submit(page, revokePath(party)))
+    expect(again.status).toBe(404)
+  })
+
+  it('while codes are exchanged and tokens refreshed leaves nothing that works', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const party = await makeParty(test)
+      const person = await makePerson(test)
+      const client = await person.signIn()
+      const tokens = await obtainTokens(test, client, party)
+      const { code } = await authorize(client, party)
+      const revocation = {
+        user_id: person.id,
+        client_id: party.client_id,
+        now: test.clock.now(),
+        ip: '127.0.0.1',
+      }
+      const [exchanged, refreshed, ...revoked] = await Promise.all([
+        exchange(test, party, code),
+        refresh(test, party, tokens.refresh_token),
+        ...[1, 2].map(() =>
+          revokeAuthorisation(test.db, revocation).then(
+            () => 'revoked',
+            (error) => error.code,
+          ),
+        ),
+      ])
+      expect(revoked.sort()).toEqual(['not_found', 'revoked'])
+      for (const { status, body } of [exchanged, refreshed]) {
+        expect([200, 400]).toContain(status)
+        if (status !== 200) continue
+        expect((await userinfo(test, body.access_token)).status).toBe(401)
+        expect((await refresh(test, party, body.refresh_token)).status).toBe(400)
+      }
+    }
+  })
+})
