@@ -1,0 +1,144 @@
+/**
+ * Asks over kept-alive connections and measures. Written on bare sockets: a driver on node:http would cost more for
+ * each request than the cheaper endpoints that it is to measure.
+ */
+import { readFile } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
+
+const TICKS_PER_SECOND = 100
+
+export type Answer = { status: number; headers: string; body: string }
+export type Request = {
+  method: 'GET' | 'POST'
+  path: string
+  headers?: Record<string, string>
+  body?: string
+}
+
+/** One connection, one request at a time. */
+export type Connection = { ask(request: Request): Promise<Answer>; close(): void }
+
+export async function openConnection(port: number): Promise<Connection> {
+  const socket: Socket = connect({ host: '127.0.0.1', port, noDelay: true })
+  await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject))
+  let received = Buffer.alloc(0)
+  let waiting: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined
+  socket.on('data', (chunk) => {
+    received = received.length === 0 ? chunk : Buffer.concat([received, chunk])
+    const answer = readAnswer(received)
+    if (answer === undefined) return
+    received = Buffer.alloc(0)
+    const { resolve } = waiting!
+    waiting = undefined
+    resolve(answer)
+  })
+  const fail = () => waiting?.reject(new Error('the connection ended'))
+  socket.on('close', fail).on('error', fail)
+  return {
+    ask(request) {
+      return new Promise((resolve, reject) => {
+        waiting = { resolve, reject }
+        socket.write(asText(request, port))
+      })
+    },
+    close: () => socket.destroy(),
+  }
+}
+
+function asText({ method, path, headers = {}, body }: Request, port: number): string {
+  const all = {
+    host: `127.0.0.1:${port}`,
+    ...headers,
+    ...(body === undefined
+      ? {}
+      : {
+          'content-type': 'application/x-www-form-urlencoded',
+          'content-length': String(Buffer.byteLength(body)),
+        }),
+  }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`
+}
+
+/** Both servers send a length with every answer. */
+function readAnswer(bytes: Buffer): Answer | undefined {
+  const end = bytes.indexOf('\r\n\r\n')
+  if (end === -1) return undefined
+  const headers = bytes.toString('latin1', 0, end)
+  const length = Number(/\r\ncontent-length: (\d+)/i.exec(headers)?.[1] ?? 0)
+  if (bytes.length < end + 4 + length) return undefined
+  const body = bytes.toString('utf8', end + 4, end + 4 + length)
+  return { status: Number(headers.slice(9, 12)), headers, body }
+}
+
+export type Load = {
+  port: number
+  pid: number
+  connections: number
+  count: number
+  /** The nth request of one of the connections. */
+  request: (connection: number, n: number) => Request
+  /** Told of each answer, in the order of its connection. */
+  onAnswer?: (connection: number, answer: Answer) => void
+}
+
+export type Measured = { per_second: number; cpu_us: number }
+
+/** Sends `count` requests, one after another on each connection. Throws at the first answer that is not 200. */
+export async function measure({ port, pid, connections, count, request, onAnswer }: Load): Promise<Measured> {
+  const open = await Promise.all(Array.from({ length: connections }, () => openConnection(port)))
+  let next = 0
+  const cpu = await cpuSeconds(pid)
+  const start = performance.now()
+  await Promise.all(
+    open.map(async (connection, i) => {
+      while (next < count) {
+        const asked = request(i, next++)
+        const answer = await connection.ask(asked)
+        if (answer.status !== 200)
+          throw new Error(`${asked.path}: ${answer.status} ${answer.headers} ${answer.body.slice(0, 300)}`)
+        onAnswer?.(i, answer)
+      }
+    }),
+  )
+  const seconds = (performance.now() - start) / 1000
+  const cpu_us = (((await cpuSeconds(pid)) - cpu) * 1e6) / count
+  for (const connection of open) connection.close()
+  return { per_second: count / seconds, cpu_us }
+}
+
+/** What a process has used of all cores, in user and system time. */
+async function cpuSeconds(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+}
+
+/**
+ * Sends requests at a steady rate, whether or not the answers keep up, and returns the 99th percentile of the time
+ * from when each was due to its answer, in milliseconds.
+ */
+export async function p99AtRate(
+  port: number,
+  { per_second, seconds, connections }: { per_second: number; seconds: number; connections: number },
+  act: (connection: Connection, n: number) => Promise<Answer>,
+): Promise<number> {
+  const open = await Promise.all(Array.from({ length: connections }, () => openConnection(port)))
+  const latencies: number[] = []
+  const start = performance.now()
+  let next = 0
+  await Promise.all(
+    open.map(async (connection, i) => {
+      for (let n = next++; n < per_second * seconds; n = next++) {
+        const due = start + (n * 1000) / per_second
+        const wait = due - performance.now()
+        if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
+        const { status, body } = await act(connection, i)
+        if (status >= 400) throw new Error(`${status} ${body.slice(0, 300)}`)
+        latencies.push(performance.now() - due)
+      }
+    }),
+  )
+  for (const connection of open) connection.close()
+  return latencies.sort((a, b) => a - b)[Math.floor(latencies.length * 0.99)]!
+}
