@@ -1,0 +1,305 @@
+/**
+ * Random histories against a model: several people initiate, pay, let expire, transfer, refund, reverse and change
+ * settings; every act must end as the model says, and after each history every balance is the model's and the books
+ * pass. MODEL_SEQUENCES sets how many histories (default 1 000), MODEL_SEED which.
+ */
+import { expect, it } from 'vitest'
+import { createUser } from '../../src/accounts/users.ts'
+import { openDatabase } from '../../src/database/connection.ts'
+import type { Deps } from '../../src/deps.ts'
+import { AppError } from '../../src/errors.ts'
+import { grantPoints } from '../../src/ledger/post.ts'
+import { applyForPaymentApp, reviewPaymentApp } from '../../src/payment/applications.ts'
+import { createOrder, expireOrders, makePayOrder, type PayOrder } from '../../src/payment/orders.ts'
+import { refundOrder, reverseTransfer } from '../../src/payment/refunds.ts'
+import { makePostTransfer, type PostTransfer } from '../../src/payment/transfers.ts'
+import { makeSecrets } from '../../src/secrets.ts'
+import { openSettings } from '../../src/settings.ts'
+import { expectSoundBooks } from '../books.ts'
+import { createDatabase, START } from '../harness.ts'
+
+const SEQUENCES = Number(process.env.MODEL_SEQUENCES ?? 1_000)
+const SEED = Number(process.env.MODEL_SEED ?? 20_260_101)
+/** Histories that share a database: more would make each proof of the books longer. */
+const SEQUENCES_A_DATABASE = 50
+const STEPS = 14
+const PEOPLE = 4
+const EXPIRY_MS = 30 * 60_000
+const FEE_RATES = ['0', '0.05', '0.333333', '1'] as const
+const TRANSFER_RATE = [3n, 100n] as const
+
+type World = {
+  deps: Deps
+  pay: PayOrder
+  transfer: PostTransfer
+  admin: bigint
+  advance(ms: number): void
+  close(): Promise<void>
+}
+type Actor = { id: bigint; username: string; app_id: bigint; balance: bigint }
+type ModelOrder = {
+  transaction_id: string
+  order_id: string
+  seller: Actor
+  amount: bigint
+  expiresAt: number
+  paid: { by: Actor; fee: bigint; refunded: bigint; feeBack: bigint } | undefined
+}
+type ModelTransfer = {
+  transaction_id: string
+  from: Actor
+  to: Actor
+  amount: bigint
+  fee: bigint
+  isReversed: boolean
+}
+
+let names = 0
+
+async function openWorld(): Promise<World> {
+  const database = await createDatabase()
+  const db = openDatabase(database.url, { max: 4, onIdleError: () => {} })
+  let now = START.getTime()
+  const deps = {
+    db,
+    clock: () => new Date(now),
+    secrets: makeSecrets('a secret of the model, which guards nothing at all'),
+    settings: openSettings(db),
+  } as Deps
+  const admin = await createUser(db, { username: `admin${++names}`, password_hash: 'x', is_admin: true })
+  return {
+    deps,
+    pay: makePayOrder(deps),
+    transfer: makePostTransfer(deps),
+    admin,
+    advance: (ms) => {
+      now += ms
+    },
+    async close() {
+      await db.destroy()
+      await database.drop()
+    },
+  }
+}
+
+async function makeActors({ deps, admin }: World, random: Random): Promise<Actor[]> {
+  return Promise.all(
+    Array.from({ length: PEOPLE }, async () => {
+      const username = `actor${++names}`
+      const id = await createUser(deps.db, { username, password_hash: 'x', trust_level: 2 })
+      const balance = BigInt(random.below(400))
+      const grant = {
+        user_id: id,
+        reference: `start:${username}`,
+        reason: 'start',
+        actor_id: null,
+        now: deps.clock(),
+      }
+      if (balance > 0n) await grantPoints(deps.db, { ...grant, amount: balance })
+      const form = { applicant_id: id, name: username, description: '', callback_url: 'http://127.0.0.1/cb' }
+      const { id: app_id, payment_id } = await applyForPaymentApp(deps, form)
+      await reviewPaymentApp(deps, { payment_id, decision: 'approve', reason: '', reviewer_id: admin })
+      return { id, username, app_id, balance }
+    }),
+  )
+}
+
+type Random = { below(n: number): number; pick<T>(list: readonly T[]): T }
+
+function makeRandom(seed: number): Random {
+  // Neighbouring seeds would begin alike.
+  let state = Math.imul(seed ^ (seed >>> 15), 0x2c1b3c6d) >>> 0
+  const below = (n: number) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * n)
+  }
+  return { below, pick: (list) => list[below(list.length)]! }
+}
+
+/** floor(a × b ÷ c) and ceil: whole numbers, and none of the code under test. */
+const floorDiv = (a: bigint, b: bigint) => a / b
+const ceilDiv = (a: bigint, b: bigint) => (a + b - 1n) / b
+const feeOf = (amount: bigint, rate: string) => {
+  const [whole = '0', decimals = ''] = rate.split('.')
+  return floorDiv(amount * BigInt(whole + decimals.padEnd(6, '0')), 1_000_000n)
+}
+
+/** One history: what it did is kept, so that a failure can be read. */
+async function runHistory(world: World, random: Random): Promise<void> {
+  const { deps, pay, transfer, admin } = world
+  const actors = await makeActors(world, random)
+  const orders: ModelOrder[] = []
+  const transfers: ModelTransfer[] = []
+  let feeRate: string = (await deps.settings.read()).points_payment_fee_rate
+  const by = { reason: 'model', actor_id: admin, ip: '127.0.0.1' }
+  const codeOf = async (act: Promise<unknown>) =>
+    act.then(
+      () => 'done',
+      (error: unknown) => {
+        if (error instanceof AppError) return error.code
+        throw error
+      },
+    )
+  const now = () => deps.clock().getTime()
+
+  const acts = {
+    async initiate() {
+      const seller = random.pick(actors)
+      const amount = BigInt(1 + random.below(150))
+      const order_id = `m${++names}`
+      const order = await createOrder(deps, { app_id: seller.app_id, order_id, description: 'x', amount })
+      const { transaction_id } = order
+      orders.push({ transaction_id, order_id, seller, amount, expiresAt: now() + EXPIRY_MS, paid: undefined })
+    },
+    async initiateAgain() {
+      const order = random.pick(orders)
+      if (order === undefined) return
+      const isSame = random.below(3) > 0
+      const amount = isSame ? order.amount : order.amount + 1n
+      const request = { app_id: order.seller.app_id, order_id: order.order_id, description: 'y', amount }
+      const code = await codeOf(createOrder(deps, request))
+      const expected = order.paid !== undefined ? 'order_exists' : isSame ? 'done' : 'parameter_invalid'
+      expect(code).toBe(expected)
+      if (expected === 'done' && order.expiresAt <= now()) order.expiresAt = now() + EXPIRY_MS
+    },
+    async pay() {
+      const order = random.pick(orders)
+      if (order === undefined) return
+      const payer = random.pick(actors)
+      const payment = {
+        transaction_id: order.transaction_id,
+        payer_id: payer.id,
+        expected_amount: order.amount,
+      }
+      // Sometimes twice at once: the second finds the first's work.
+      const outcomes = await Promise.all(
+        random.below(3) === 0 ? [pay(payment), pay(payment)] : [pay(payment)],
+      )
+      const expected =
+        order.paid !== undefined
+          ? order.paid.by === payer
+            ? 'paid_before'
+            : 'paid_by_other'
+          : order.expiresAt <= now()
+            ? 'expired'
+            : payer.balance < order.amount
+              ? 'insufficient'
+              : 'paid'
+      expect(outcomes[0]).toBe(expected)
+      if (outcomes.length > 1) expect(outcomes[1]).toBe(expected === 'paid' ? 'paid_before' : expected)
+      if (expected !== 'paid') return
+      const fee = feeOf(order.amount, feeRate)
+      payer.balance -= order.amount
+      order.seller.balance += order.amount - fee
+      order.paid = { by: payer, fee, refunded: 0n, feeBack: 0n }
+    },
+    async transfer() {
+      const [from, to] = [random.pick(actors), random.pick(actors)]
+      const amount = BigInt(1 + random.below(120))
+      const request = {
+        app_id: from.app_id,
+        order_id: `t${++names}`,
+        to_user_id: to.id,
+        to_username: to.username,
+        amount,
+      }
+      const fee = ceilDiv(amount * TRANSFER_RATE[0], TRANSFER_RATE[1])
+      const expected =
+        from === to ? 'transfer_to_self' : from.balance < amount + fee ? 'insufficient_points' : 'done'
+      const tries = random.below(3) === 0 ? 3 : 1
+      const codes = await Promise.all(Array.from({ length: tries }, () => codeOf(transfer(request))))
+      expect(new Set(codes)).toEqual(new Set([expected]))
+      if (expected !== 'done') return
+      const { transaction_id } = await transfer(request)
+      from.balance -= amount + fee
+      to.balance += amount
+      transfers.push({ transaction_id, from, to, amount, fee, isReversed: false })
+    },
+    async refund() {
+      const order = random.pick(orders)
+      if (order === undefined) return
+      const amount = BigInt(1 + random.below(Number(order.amount)))
+      const with_fee = random.below(2) === 0
+      const { transaction_id, paid, seller } = order
+      const refund = { transaction_id, amount, with_fee, key: `k${++names}`, ...by }
+      const total = (paid?.refunded ?? 0n) + amount
+      const feePart =
+        paid === undefined || !with_fee
+          ? 0n
+          : floorDiv(paid.fee * total, order.amount) - floorDiv(paid.fee * paid.refunded, order.amount)
+      const isPossible =
+        paid !== undefined &&
+        total <= order.amount &&
+        (paid.by === seller || seller.balance >= amount - feePart)
+      expect(await codeOf(refundOrder(deps, refund))).toBe(isPossible ? 'done' : 'conflict')
+      // The same confirmation again changes nothing.
+      if (isPossible) expect(await codeOf(refundOrder(deps, refund))).toBe('done')
+      if (!isPossible || paid === undefined) return
+      paid.by.balance += amount
+      seller.balance -= amount - feePart
+      paid.refunded = total
+      paid.feeBack += feePart
+    },
+    async reverse() {
+      const made = random.pick(transfers)
+      if (made === undefined) return
+      const reversal = { transaction_id: made.transaction_id, with_fee: true, ...by }
+      const isPossible = made.isReversed || made.to.balance >= made.amount
+      expect(await codeOf(reverseTransfer(deps, reversal))).toBe(isPossible ? 'done' : 'conflict')
+      if (made.isReversed || !isPossible) return
+      made.to.balance -= made.amount
+      made.from.balance += made.amount + made.fee
+      made.isReversed = true
+    },
+    async wait() {
+      world.advance(random.below(EXPIRY_MS))
+      if (random.below(2) === 0) await expireOrders(deps.db, deps.clock())
+    },
+    async changeFee() {
+      feeRate = random.pick(FEE_RATES)
+      const change = {
+        name: 'points_payment_fee_rate',
+        value: feeRate,
+        actor_id: admin,
+        ip: '127.0.0.1',
+      } as const
+      await deps.settings.change({ ...change, now: deps.clock() })
+    },
+  }
+  const kinds = Object.keys(acts) as (keyof typeof acts)[]
+  // Paying and transferring are what can go wrong, so they come more often.
+  const choices = [...kinds, 'initiate', 'pay', 'pay', 'pay', 'transfer'] as const
+  for (let step = 0; step < STEPS; step += 1) await acts[random.pick(choices)]()
+
+  const rows = await deps.db
+    .selectFrom('ledger_accounts')
+    .where(
+      'user_id',
+      'in',
+      actors.map((actor) => actor.id),
+    )
+    .select(['user_id', 'balance'])
+    .execute()
+  const stored = new Map(rows.map((row) => [row.user_id, row.balance]))
+  for (const actor of actors) expect(stored.get(actor.id) ?? 0n).toBe(actor.balance)
+  await expectSoundBooks(deps.db)
+}
+
+it(
+  `${SEQUENCES} random histories end as the model says`,
+  async () => {
+    for (let done = 0; done < SEQUENCES; done += SEQUENCES_A_DATABASE) {
+      const world = await openWorld()
+      try {
+        for (let i = done; i < Math.min(done + SEQUENCES_A_DATABASE, SEQUENCES); i += 1) {
+          await runHistory(world, makeRandom(SEED + i)).catch((error: unknown) => {
+            throw new Error(`History ${i} of MODEL_SEED=${SEED} differs from the model`, { cause: error })
+          })
+        }
+      } finally {
+        await world.close()
+      }
+    }
+  },
+  SEQUENCES * 500,
+)
