@@ -7,6 +7,7 @@ import { recordAudit } from '../audit.ts'
 import type { Db, Tx } from '../database/connection.ts'
 import { AppError } from '../errors.ts'
 import { ALNUM, randomText, sha256 } from '../secrets.ts'
+import { isPublic } from './access.ts'
 import { lockApp, type Owned } from './registry.ts'
 
 const CLIENT_SECRET_LENGTH = 48
@@ -80,7 +81,7 @@ export async function endSecret(db: Db, owned: Owned & { fingerprint: string }):
   })
 }
 
-/** For an owner who has lost them: one new secret, and the end of all others at once. */
+/** For an owner who has lost them: one new secret, and the end of all others at once. A public application has none. */
 export async function resetSecret(
   db: Db,
   by: { client_id: string; actor_id: bigint; now: Date; ip: string },
@@ -88,6 +89,7 @@ export async function resetSecret(
   const { client_id, now } = by
   return db.transaction().execute(async (tx) => {
     const app = await lockApp(tx, { client_id })
+    if (isPublic(app)) throw new AppError('conflict', 'A public application has no secret')
     const live = await liveSecrets(tx, app.id, now)
     const { client_secret, secret_hash } = newSecret()
     await endSecrets(tx, live, now)

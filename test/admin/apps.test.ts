@@ -226,6 +226,16 @@ describe('a reset secret', () => {
     }
   })
 
+  it('is not for a public application, which has none', async () => {
+    const owned = await makeOwnedApp(test)
+    const before = await admin.get(pathOf(owned.party))
+    const isPublic = { token_endpoint_auth_method: 'none' } as const
+    await test.db.updateTable('oauth_apps').set(isPublic).where('id', '=', owned.party.id).execute()
+    const action = `${pathOf(owned.party)}/reset-secret`
+    expect((await admin.get(pathOf(owned.party))).body).not.toContain(action)
+    expect((await withoutWriting(test, () => admin.submit(before, action))).status).toBe(409)
+  })
+
   it('of two at once leaves one that works', async () => {
     const { party } = await makeOwnedApp(test)
     const answers = await Promise.all([submit(party, 'reset-secret'), submit(party, 'reset-secret')])
