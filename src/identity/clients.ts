@@ -50,13 +50,13 @@ export async function authenticateClient(
   now: Date,
 ): Promise<Client> {
   const { authorization } = request.headers
-  const refused = invalidClient(authorization !== undefined)
+  const refused = () => invalidClient(authorization !== undefined)
   const credentials =
     authorization === undefined
       ? { client_id: body.client_id, client_secret: body.client_secret }
       : readBasic(authorization)
   const { client_id, client_secret } = credentials ?? {}
-  if (client_id === undefined) throw refused
+  if (client_id === undefined) throw refused()
   for (const [name, value] of Object.entries({ client_id, client_secret })) {
     if (body[name] !== undefined && body[name] !== value)
       throw new AppError('invalid_request', `${name} differs between header and body`)
@@ -76,7 +76,7 @@ export async function authenticateClient(
     throw error
   }
   await recordRefusal(deps.db, { kind: 'client_refused', client_id, address, at: now })
-  throw refused
+  throw refused()
 }
 
 /**
@@ -123,8 +123,8 @@ function decodeForm(text: string): string | undefined {
 }
 
 /**
- * One statement, which also notes the use of the secret. NOTE: a suspended application cannot authenticate, in the same
- * words as one that does not exist (RFC 6749 5.2 leaves invalid_client for every way in which that fails).
+ * NOTE: a suspended application cannot authenticate, in the same words as one that does not exist (RFC 6749 5.2 leaves
+ * invalid_client for every way in which that fails).
  */
 async function findClient(
   db: Db,
@@ -132,38 +132,28 @@ async function findClient(
   client_secret: string,
   now: Date,
 ): Promise<Client | undefined> {
-  const presented = sha256(client_secret)
   const rows = await db
-    .with('used', (q) =>
-      q
-        .updateTable('app_secrets as secret')
-        .from('oauth_apps as app')
-        .set({ last_used_at: now })
-        .whereRef('app.id', '=', 'secret.app_id')
-        .where('app.client_id', '=', client_id)
-        .where('app.suspended_at', 'is', null)
-        .where('secret.secret_hash', '=', presented)
-        .where((eb) => eb.or([eb('secret.expires_at', 'is', null), eb('secret.expires_at', '>', now)]))
-        .where((eb) =>
-          eb.or([
-            eb('secret.last_used_at', 'is', null),
-            eb('secret.last_used_at', '<', new Date(now.getTime() - LAST_USED_MINUTES * 60_000)),
-          ]),
-        ),
-    )
     .selectFrom('oauth_apps as app')
     .innerJoin('app_secrets as secret', 'secret.app_id', 'app.id')
     .where('app.client_id', '=', client_id)
     .where('app.suspended_at', 'is', null)
     .where((eb) => eb.or([eb('secret.expires_at', 'is', null), eb('secret.expires_at', '>', now)]))
-    .select([...columns, 'secret.secret_hash'])
+    .select([...columns, 'secret.id as secret_id', 'secret.secret_hash', 'secret.last_used_at'])
     .execute()
+  const presented = sha256(client_secret)
   const hashes = rows.length === 0 ? [NO_SECRET] : rows.map((row) => row.secret_hash)
   const matches = hashes.map((hash) => timingSafeEqual(hash, presented))
   const row = rows[matches.indexOf(true)]
   if (row === undefined) return undefined
-  const { secret_hash: _, ...client } = row
+  const { secret_id, secret_hash: _, last_used_at, ...client } = row
+  const isNoted = last_used_at !== null && now.getTime() - last_used_at.getTime() < LAST_USED_MINUTES * 60_000
+  if (!isNoted) await noteUse(db, secret_id, now)
   return client
+}
+
+/** Apart from finding it: in one statement, planning the update would cost every request more than this does a few. */
+async function noteUse(db: Db, secret_id: bigint, now: Date): Promise<void> {
+  await db.updateTable('app_secrets').set({ last_used_at: now }).where('id', '=', secret_id).execute()
 }
 
 /** Whoever knows the client_id may say so: what such a client presents is proved by PKCE, or was rotated. */

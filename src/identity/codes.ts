@@ -14,7 +14,6 @@ import {
   familyEnd,
   type Issued,
   type IssuedTokens,
-  isWelcome,
   later,
   type NewTokens,
   newTokens,
@@ -88,68 +87,21 @@ export async function exchangeCode(db: Db, exchange: Exchange): Promise<IssuedTo
   throw new AppError('invalid_grant', 'The code is wrong, expired, already used, or was not issued for this')
 }
 
-/**
- * One statement. The session is locked before the code, which is the order of a sign-out (its cascade reaches
- * the code last), so the two cannot deadlock. The condition on `held_session` is always true: it only makes the
- * lock come first. When the sign-out was first, the code's session is null by the time its row is locked.
- */
+/** One statement, whose rules stand in the database function. */
 async function claimCode(
   db: Db,
   { client, code, redirect_uri, code_verifier, now }: Exchange,
   { access, refresh }: NewTokens,
 ): Promise<Issued | undefined> {
-  const code_hash = sha256(code)
-  const sentUri = redirect_uri ?? null
+  const claimed = sql<Bound & { nonce: string | null }>`exchange_code(
+    ${sha256(code)}, ${client.id}, ${redirect_uri ?? null}, ${challengeOf(code_verifier)}, ${now}, ${familyEnd(now)},
+    ${access.hash}, ${access.expires_at}, ${refresh.hash}, ${refresh.expires_at}
+  )`
   const row = await db
-    .with(
-      'held_session',
-      () => sql`(
-        select id from sessions
-        where id = (select session_id from authorization_codes where code_hash = ${code_hash})
-        for key share
-      )`,
-    )
-    .with(
-      'spent',
-      () => sql<Bound & { nonce: string | null }>`(
-        update authorization_codes as code set used_at = ${now}
-        from users
-        where code.code_hash = ${code_hash} and code.app_id = ${client.id}
-          and code.used_at is null and code.expires_at > ${now}
-          and (code.redirect_uri = ${sentUri} or (${sentUri}::text is null and not code.redirect_uri_sent))
-          and code.code_challenge is not distinct from ${challengeOf(code_verifier)}
-          and users.id = code.user_id and ${isWelcome(now)}
-          and (select count(*) from held_session) >= 0
-        returning code.id, code.app_id, code.user_id, code.session_id, code.scopes, code.nonce, code.auth_time, code.amr
-      )`,
-    )
-    .with(
-      'family',
-      () => sql`(
-        insert into grants (code_id, app_id, user_id, session_id, scopes, auth_time, amr, expires_at)
-        select id, app_id, user_id, session_id, scopes, auth_time, amr, ${familyEnd(now)}
-        from spent
-        returning id, scopes
-      )`,
-    )
-    .with(
-      'access',
-      () => sql`(
-        insert into access_tokens (token_hash, grant_id, scopes, expires_at)
-        select ${access.hash}, id, scopes, ${access.expires_at} from family
-      )`,
-    )
-    .with(
-      'refresh',
-      () => sql`(
-        insert into refresh_tokens (token_hash, grant_id, expires_at)
-        select ${refresh.hash}, id, ${refresh.expires_at} from family
-      )`,
-    )
-    .selectFrom('spent')
-    .innerJoin('users', 'users.id', 'spent.user_id')
+    .selectFrom(claimed.as('claimed'))
+    .innerJoin('users', 'users.id', 'claimed.user_id')
     .select(userColumns)
-    .select(['spent.session_id', 'spent.nonce', 'spent.scopes', 'spent.auth_time', 'spent.amr'])
+    .select(['claimed.session_id', 'claimed.nonce', 'claimed.scopes', 'claimed.auth_time', 'claimed.amr'])
     .executeTakeFirst()
   return row === undefined ? undefined : asIssued(row)
 }

@@ -1,5 +1,6 @@
 /** What clients read to configure themselves (OIDC Discovery 1.0, RFC 8414), and the public keys. Only what exists is listed. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { JWK } from 'jose'
 import type { Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { sha256 } from '../secrets.ts'
@@ -25,13 +26,17 @@ export function discoveryUrl({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): string
 }
 
 export async function discoveryRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
-  const document = discoveryDocument(deps.config.PUBLIC_URL)
+  const document = publish(discoveryDocument(deps.config.PUBLIC_URL))
   for (const path of DISCOVERY_PATHS) {
     app.get(path, async (request, reply) => sendPublic(request, reply, document))
   }
-  app.get(JWKS_PATH, async (request, reply) =>
-    sendPublic(request, reply, { keys: await deps.signingKeys.published() }),
-  )
+  let jwks: { keys: readonly JWK[]; published: Published } | undefined
+  app.get(JWKS_PATH, async (request, reply) => {
+    // The same list until the keys are read again.
+    const keys = await deps.signingKeys.published()
+    if (jwks?.keys !== keys) jwks = { keys, published: publish({ keys }) }
+    return sendPublic(request, reply, jwks.published)
+  })
 }
 
 function discoveryDocument(issuer: string) {
@@ -86,17 +91,21 @@ const CLAIMS = [
   'email_verified',
 ]
 
-/** For anyone, from anywhere, and cheap to ask again. */
-function sendPublic(request: FastifyRequest, reply: FastifyReply, document: object): FastifyReply {
+/** A document as it is sent, and the name of this version of it. */
+type Published = { body: string; etag: string }
+
+function publish(document: object): Published {
   const body = JSON.stringify(document)
-  const etag = `"${sha256(body).toString('base64url').slice(0, 22)}"`
+  return { body, etag: `"${sha256(body).toString('base64url').slice(0, 22)}"` }
+}
+
+/** For anyone, from anywhere, and cheap to ask again. */
+function sendPublic(request: FastifyRequest, reply: FastifyReply, { body, etag }: Published): FastifyReply {
   reply
     .header('cache-control', `public, max-age=${JWKS_CACHE_SECONDS}`)
     .header('access-control-allow-origin', '*')
     .header('etag', etag)
-  const known = (request.headers['if-none-match'] ?? '')
-    .split(',')
-    .map((tag) => tag.trim().replace(/^W\//, ''))
-  if (known.includes(etag)) return reply.code(304).send()
+  const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  if (known?.includes(etag)) return reply.code(304).send()
   return reply.type('application/json; charset=utf-8').send(body)
 }

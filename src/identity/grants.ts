@@ -84,49 +84,26 @@ export async function rotateRefreshToken(db: Db, refresh: Refresh): Promise<Issu
   throw invalidRefreshToken()
 }
 
-/** One statement. A family's tokens never outlive it; a narrowed request narrows this access token only. */
+/** One statement, whose rules stand in the database function. */
 async function claimRefreshToken(
   db: Db,
   { client, refresh_token, scopes, now }: Refresh,
   { access, refresh }: NewTokens,
 ) {
-  const wanted = scopes ?? null
+  const claimed = sql<Bound & { grant_id: bigint; nonce: null }>`rotate_refresh_token(
+    ${sha256(refresh_token)}, ${client.id}, ${scopes ?? null}, ${now},
+    ${access.hash}, ${access.expires_at}, ${refresh.hash}, ${refresh.expires_at}
+  )`
   const row = await db
-    .with(
-      'family',
-      () => sql<Bound & { id: bigint }>`(
-        update refresh_tokens as token set used_at = ${now}
-        from grants, users
-        where token.token_hash = ${sha256(refresh_token)} and token.used_at is null and token.expires_at > ${now}
-          and grants.id = token.grant_id and grants.app_id = ${client.id}
-          and grants.revoked_at is null and grants.expires_at > ${now}
-          and (${wanted}::text[] is null or grants.scopes @> ${wanted}::text[])
-          and users.id = grants.user_id and ${isWelcome(now)}
-        returning grants.*
-      )`,
-    )
-    .with(
-      'access',
-      () => sql<{ scopes: string[] }>`(
-        insert into access_tokens (token_hash, grant_id, scopes, expires_at)
-        select ${access.hash}, id, coalesce(${wanted}::text[], scopes), ${access.expires_at} from family
-        returning scopes
-      )`,
-    )
-    .with(
-      'refresh',
-      () => sql`(
-        insert into refresh_tokens (token_hash, grant_id, expires_at)
-        select ${refresh.hash}, id, least(${refresh.expires_at}, expires_at) from family
-      )`,
-    )
-    .selectFrom(['access', 'family'])
-    .innerJoin('users', 'users.id', 'family.user_id')
+    .selectFrom(claimed.as('claimed'))
+    .innerJoin('users', 'users.id', 'claimed.user_id')
     .select(userColumns)
-    .select(['family.id as grant_id', 'family.session_id', 'access.scopes', 'family.auth_time', 'family.amr'])
-    .select(sql<string | null>`null`.as('nonce'))
+    .select(['claimed.grant_id', 'claimed.session_id', 'claimed.nonce'])
+    .select(['claimed.scopes', 'claimed.auth_time', 'claimed.amr'])
     .executeTakeFirst()
-  return row === undefined ? undefined : { grant_id: row.grant_id, ...asIssued(row) }
+  if (row === undefined) return undefined
+  const { grant_id, ...issued } = row
+  return { grant_id, ...asIssued(issued) }
 }
 
 /** Why a refresh token was not taken. What may be told is told; a replay is dealt with first. */
@@ -184,11 +161,6 @@ export async function revokeGrant(db: Db, grant_id: bigint, reason: string, now:
         ]),
     )
     .execute()
-}
-
-/** Banned and suspended members get nothing, as `isBarred` says; said in SQL where the guard must be in the update. */
-export function isWelcome(now: Date) {
-  return sql`not users.is_banned and (users.suspended_till is null or users.suspended_till <= ${now})`
 }
 
 export function asIssued({

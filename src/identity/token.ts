@@ -24,7 +24,7 @@ export function tokenRoutes(app: FastifyInstance, deps: Deps): void {
       const key = await deps.signingKeys.current(client.id_token_signed_response_alg)
       const issued = await redeemCounted(client, body, now, request, deps)
       const { access_token, refresh_token, scopes } = issued
-      const id_token = await signIdToken(issued, client.client_id, key, now, deps)
+      const id_token = signIdToken(issued, client.client_id, key, now, deps)
       return {
         access_token,
         token_type: 'Bearer',

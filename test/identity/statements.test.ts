@@ -20,8 +20,8 @@ let party: Party
 beforeAll(async () => {
   test = await startTestApp()
   party = await makeParty(test)
-  // Every process reads its signing key once a minute.
-  await test.deps.signingKeys.current()
+  // Every process reads its signing keys once a minute, and notes the use of a secret once in ten.
+  await exchange(test, party, 'x')
 })
 afterAll(() => test.close())
 
