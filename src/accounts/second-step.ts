@@ -7,6 +7,7 @@ import { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { recordRefusal } from '../refusals.ts'
 import { randomToken, sha256 } from '../secrets.ts'
+import { leadsTo } from '../web/return-to.ts'
 import { attemptedBy, rememberBrowser } from './known-browser.ts'
 import { acceptCode, acceptRecoveryCode } from './second-factor.ts'
 import { cookieOptions, startSession } from './session.ts'
@@ -72,7 +73,11 @@ export function secondStepRoutes(app: FastifyInstance, deps: Deps): void {
   app.get('/sign-in/second-factor', async (request, reply) => {
     const pending = await findPending(request, deps)
     if (pending === undefined) return reply.redirect('/sign-in', 303)
-    return reply.page('second-step', { username: pending.username, problem: undefined }, { leavesSite: true })
+    return reply.page(
+      'second-step',
+      { username: pending.username, problem: undefined },
+      { leavesSite: leadsTo(pending.return_to) },
+    )
   })
 
   app.post('/sign-in/second-factor', async (request, reply) => {
@@ -88,7 +93,11 @@ export function secondStepRoutes(app: FastifyInstance, deps: Deps): void {
       await recordRefusal(deps.db, { ...refusal, at: deps.clock() })
       const problem =
         form.data !== undefined && 'recovery_code' in form.data ? 'wrongRecoveryCode' : 'wrongCode'
-      return reply.page('second-step', { username, problem }, { status: 401, leavesSite: true })
+      return reply.page(
+        'second-step',
+        { username, problem },
+        { status: 401, leavesSite: leadsTo(pending.return_to) },
+      )
     }
     await clearAttempts(deps, attempt)
     const { numDeletedRows } = await deps.db

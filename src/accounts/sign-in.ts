@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { recordRefusal } from '../refusals.ts'
-import { safeReturnTo } from '../web/return-to.ts'
+import { leadsTo, safeReturnTo } from '../web/return-to.ts'
 import { hasMail } from './email.ts'
 import { attemptedBy } from './known-browser.ts'
 import { verifyPassword } from './password.ts'
@@ -29,17 +29,18 @@ export async function signInRoutes(app: FastifyInstance, deps: Deps): Promise<vo
   app.get<{ Querystring: Record<string, unknown> }>('/sign-in', async (request, reply) => {
     const { return_to, login_hint, reason } = request.query
     const username = typeof login_hint === 'string' ? login_hint.slice(0, 60) : ''
+    const returnTo = safeReturnTo(return_to)
     return reply.page(
       'sign-in',
       {
-        returnTo: safeReturnTo(return_to),
+        returnTo,
         username,
         problem: undefined,
         isAgain: reason === SIGN_IN_AGAIN,
         hasForum,
         canRecover,
       },
-      { leavesSite: true },
+      { leavesSite: leadsTo(returnTo) },
     )
   })
 
@@ -50,7 +51,7 @@ export async function signInRoutes(app: FastifyInstance, deps: Deps): Promise<vo
       reply.page(
         'sign-in',
         { returnTo, username, problem, hasForum, canRecover },
-        { status: 401, leavesSite: true },
+        { status: 401, leavesSite: leadsTo(returnTo) },
       )
 
     if (!form.success) return again('wrong_credentials', '')

@@ -103,7 +103,7 @@ function onlyRedirectUri(app: AuthorizedApp): string {
   return only
 }
 
-function echoableState({ state }: Parameters): string | undefined {
+export function echoableState({ state }: { state?: string | string[] | undefined }): string | undefined {
   return typeof state === 'string' && state !== '' && Buffer.byteLength(state) <= STATE_BYTES_MAX
     ? state
     : undefined
@@ -124,6 +124,7 @@ export type Demand = {
   max_age: number | undefined
   nonce: string | undefined
   login_hint: string | undefined
+  id_token_hint: string | undefined
 }
 
 /** Reads the rest of the request, in the order of identity.md. Throws what the redirect will say. */
@@ -140,6 +141,7 @@ export function readDemand(sent: Parameters, app: AuthorizedApp): Demand {
     max_age: readMaxAge(values),
     nonce: values.nonce,
     login_hint: values.login_hint,
+    id_token_hint: values.id_token_hint,
   }
 }
 

@@ -17,11 +17,13 @@ import { type Demand, findTarget, queryText, readDemand, type Target } from './a
 import { allowAndIssueCode, issueCode, type NewCode } from './codes.ts'
 import { hasConsented } from './consents.ts'
 import { asDescription, isOAuthError, type OAuthError } from './errors.ts'
+import { type Hint, readHint } from './id-token.ts'
+import { withParameters } from './parameters.ts'
 import { markedQuery, meetsMark } from './reauthentication.ts'
 import { countMembers } from './registry.ts'
 
 export const AUTHORIZATION_PATH = '/oauth2/auth'
-const PATHS = [AUTHORIZATION_PATH, '/oauth2/authorize', '/oauth-provider/authorize']
+export const AUTHORIZATION_PATHS = [AUTHORIZATION_PATH, '/oauth2/authorize', '/oauth-provider/authorize']
 const LOGIN_HINT_LENGTH_MAX = 60
 
 type Decision = 'allow' | 'deny'
@@ -33,7 +35,7 @@ export async function authorizePages(app: FastifyInstance, deps: Deps): Promise<
   browserScope(app, deps)
   neverStored(app)
 
-  for (const path of PATHS) {
+  for (const path of AUTHORIZATION_PATHS) {
     // No HEAD: it would issue codes that nobody reads.
     app.get<{ Querystring: Parameters }>(path, { exposeHeadRoute: false }, async (request, reply) =>
       authorize(request, reply, request.query, undefined, deps),
@@ -46,24 +48,6 @@ export async function authorizePages(app: FastifyInstance, deps: Deps): Promise<
     const { decision, query } = form.data
     return authorize(request, reply, parseParameters(query), decision, deps)
   })
-}
-
-/**
- * POST to the authorization endpoint: a redirect to the same request as GET, because the session cookie does not
- * travel on a POST from another site. It does nothing else, so it needs no form token.
- */
-export async function authorizeByPost(app: FastifyInstance): Promise<void> {
-  neverStored(app)
-  app.removeContentTypeParser(['application/json', 'text/plain'])
-  for (const path of PATHS) {
-    app.post<{ Querystring: Parameters; Body: Parameters | undefined }>(path, async (request, reply) => {
-      const query = [request.query, request.body ?? {}]
-        .map(queryText)
-        .filter((text) => text !== '')
-        .join('&')
-      return reply.redirect(`${AUTHORIZATION_PATH}?${query}`, 303)
-    })
-  }
 }
 
 function neverStored(app: FastifyInstance): void {
@@ -84,9 +68,13 @@ async function authorize(
   if (target.app.suspended_at !== null) return refuseSuspended(request, reply, target)
   try {
     const demand = readDemand(sent, target.app)
-    const detour = findDetour(request.session, sent, demand, deps)
+    const expected = await readExpected(demand, deps)
+    const detour = findDetour(request.session, sent, { ...demand, expected }, deps)
     if (detour !== undefined) return reply.redirect(detour, 303)
     const session = sessionOf(request)
+    if (isSomebodyElse(session, expected)) {
+      throw new AppError('login_required', 'Somebody else signed in than the id_token_hint names')
+    }
     const refusal = refusalOf(session.user, target.app, deps.clock())
     if (refusal !== undefined) {
       await recordRefusal(deps.db, {
@@ -120,11 +108,26 @@ function refuseSuspended(request: FastifyRequest, reply: FastifyReply, { app }: 
   return reply.page('app-suspended', { app }, { status: 403 })
 }
 
+/** Whose session the application counts on: that of the ID token which it brought as a hint. */
+async function readExpected({ id_token_hint }: Demand, deps: Deps): Promise<Hint | undefined> {
+  if (id_token_hint === undefined) return undefined
+  const hint = await readHint(id_token_hint, deps)
+  if (hint === undefined)
+    throw new AppError('invalid_request', 'The id_token_hint is not an ID token of ours')
+  return hint
+}
+
+function isSomebodyElse(session: Session, expected: Hint | undefined): boolean {
+  return expected !== undefined && expected.sub !== session.user.id.toString()
+}
+
+type Expectation = Demand & { expected: Hint | undefined }
+
 /** Where the member must go before the request can go on: to sign in, again, or to change a one-time password. */
 function findDetour(
   session: Session | undefined,
   sent: Parameters,
-  demand: Demand,
+  demand: Expectation,
   deps: Deps,
 ): string | undefined {
   const needsSignIn = session === undefined || needsNewSignIn(session, sent, demand, deps)
@@ -136,18 +139,19 @@ function findDetour(
     const back = `${AUTHORIZATION_PATH}?${queryText(sent)}`
     return `/account/password?return_to=${encodeURIComponent(back)}`
   }
-  const isDemanded = demandsSignIn(demand) || demand.max_age !== undefined
+  const isDemanded = demandsSignIn(demand) || demand.max_age !== undefined || demand.expected !== undefined
   const query = isDemanded ? markedQuery(sent, session, deps) : queryText(sent)
   const hint = demand.login_hint?.slice(0, LOGIN_HINT_LENGTH_MAX)
   const hinted = hint === undefined ? '' : `&login_hint=${encodeURIComponent(hint)}`
   return signInUrl(`${AUTHORIZATION_PATH}?${query}`) + hinted
 }
 
-function needsNewSignIn(session: Session, sent: Parameters, demand: Demand, deps: Deps): boolean {
-  const { max_age } = demand
+function needsNewSignIn(session: Session, sent: Parameters, demand: Expectation, deps: Deps): boolean {
+  const { max_age, expected } = demand
   const age_seconds = epochSeconds(deps.clock()) - epochSeconds(session.auth_time)
   const isTooOld = max_age !== undefined && age_seconds > max_age
-  return (demandsSignIn(demand) || isTooOld) && !meetsMark(sent, session, deps)
+  const isWrong = demandsSignIn(demand) || isTooOld || isSomebodyElse(session, expected)
+  return isWrong && !meetsMark(sent, session, deps)
 }
 
 function demandsSignIn({ prompts }: Demand): boolean {
@@ -192,12 +196,13 @@ function mayBeImpersonated({ app, redirect_uri }: Target): boolean {
 
 async function askForConsent(
   reply: FastifyReply,
-  { app, redirect_uri }: Target,
+  target: Target,
   demand: Demand,
   sent: Parameters,
   { user }: Session,
   { db, config }: Deps,
 ): Promise<FastifyReply> {
+  const { app, redirect_uri } = target
   const { DISCOURSE_URL: forum } = config
   const hasProfile = forum !== undefined && app.owner_is_at_forum
   return reply.page(
@@ -207,12 +212,13 @@ async function askForConsent(
       members: await countMembers(db, app.id),
       ownerUrl: hasProfile ? `${forum}/u/${encodeURIComponent(app.owner_username)}` : undefined,
       scopes: demand.scopes,
+      isAskedEachTime: mayBeImpersonated(target),
       query: queryText(sent),
       switchAccountUrl: switchAccountUrl(sent),
       destination: { host: new URL(redirect_uri).host, isLoopback: isLoopback(redirect_uri) },
       customGroups: groupsOf(user).filter((group) => !/^trust_level_\d$/.test(group)),
     },
-    { leavesSite: true },
+    { leavesSite: redirect_uri },
   )
 }
 
@@ -230,11 +236,9 @@ function answer(
   return reply.redirect(answerUrl(target, result, deps), 303)
 }
 
-/** The registered text with the result appended: parsing and printing it again could change it. */
 function answerUrl({ redirect_uri, state }: Target, result: Record<string, string>, deps: Deps): string {
   const parameters = { ...result, ...(state === undefined ? {} : { state }), iss: deps.config.PUBLIC_URL }
-  const join = !redirect_uri.includes('?') ? '?' : /[?&]$/.test(redirect_uri) ? '' : '&'
-  return redirect_uri + join + new URLSearchParams(parameters).toString()
+  return withParameters(redirect_uri, parameters)
 }
 
 /**

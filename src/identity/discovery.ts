@@ -8,6 +8,7 @@ import { PROMPTS, SCOPES } from './authorization-request.ts'
 import { AUTHORIZATION_PATH } from './authorize.ts'
 import { INTROSPECTION_PATH } from './introspection.ts'
 import { SIGNING_ALGORITHMS } from './keys.ts'
+import { LOGOUT_PATH } from './logout.ts'
 import { REVOCATION_PATH } from './revocation.ts'
 
 const DISCOVERY_PATH = '/.well-known/openid-configuration'
@@ -48,6 +49,7 @@ function discoveryDocument(issuer: string) {
     jwks_uri: issuer + JWKS_PATH,
     revocation_endpoint: issuer + REVOCATION_PATH,
     introspection_endpoint: issuer + INTROSPECTION_PATH,
+    end_session_endpoint: issuer + LOGOUT_PATH,
     scopes_supported: SCOPES,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],

@@ -1,5 +1,7 @@
-/** ID tokens (OIDC Core 2), signed by the current key. */
-import { sign } from 'node:crypto'
+/** ID tokens (OIDC Core 2): signed by the current key, and recognised when they come back as hints. */
+import { createPublicKey, sign } from 'node:crypto'
+import { compactVerify, decodeProtectedHeader } from 'jose'
+import { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { sha256 } from '../secrets.ts'
 import { profileClaims } from './claims.ts'
@@ -52,4 +54,39 @@ function base64url(text: string): string {
 /** at_hash: the left half of the hash that goes with the algorithm, SHA-256 for RS256 and ES256 alike. */
 function halfHash(text: string): string {
   return sha256(text).subarray(0, 16).toString('base64url')
+}
+
+/** Whom an ID token of ours is about, and to which application it was issued. */
+export type Hint = { sub: string; aud: string }
+
+/**
+ * Reads an ID token that was brought as a hint, however old it is. Undefined unless a key of ours signed it, by the
+ * algorithm which that key is for, in our name.
+ */
+export async function readHint(
+  id_token: string,
+  { config, signingKeys }: Pick<Deps, 'config' | 'signingKeys'>,
+): Promise<Hint | undefined> {
+  const kid = claimedKid(id_token)
+  const key = kid === undefined ? undefined : await signingKeys.find(kid)
+  if (key === undefined) return undefined
+  const public_key = createPublicKey({ key: key.public_jwk, format: 'jwk' })
+  try {
+    const { payload } = await compactVerify(id_token, public_key, { algorithms: [key.alg] })
+    const hint = HintClaims.parse(JSON.parse(new TextDecoder().decode(payload)))
+    return hint.iss === config.PUBLIC_URL ? hint : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const HintClaims = z.object({ iss: z.string(), sub: z.string(), aud: z.string() })
+
+function claimedKid(id_token: string): string | undefined {
+  try {
+    const { kid } = decodeProtectedHeader(id_token)
+    return typeof kid === 'string' ? kid : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -35,6 +35,12 @@ export function singleValue(sent: Parameters, name: string): string | undefined 
   return value === '' ? undefined : value
 }
 
+/** The address with more parameters appended to its text: parsing and printing it again could change it. */
+export function withParameters(uri: string, parameters: Record<string, string>): string {
+  const join = !uri.includes('?') ? '?' : /[?&]$/.test(uri) ? '' : '&'
+  return uri + join + new URLSearchParams(parameters).toString()
+}
+
 /** The names in a space-separated list (scope, prompt), each once, in the order sent. */
 export function namesIn(list: string): string[] {
   return [...new Set(list.split(' ').filter((name) => name !== ''))]

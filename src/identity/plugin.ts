@@ -7,11 +7,13 @@ import type { Deps } from '../deps.ts'
 import { listAppsRoute, registerAppRoute } from './apps-api.ts'
 import { appPages } from './apps-pages.ts'
 import { authorisedAppPages } from './authorised-apps.ts'
-import { authorizeByPost, authorizePages } from './authorize.ts'
+import { AUTHORIZATION_PATH, AUTHORIZATION_PATHS, authorizePages } from './authorize.ts'
 import { crossOriginScope } from './cross-origin.ts'
 import { discoveryRoutes } from './discovery.ts'
 import { sendBrowserError, sendOAuthError } from './errors.ts'
 import { introspectionRoute } from './introspection.ts'
+import { LOGOUT_PATH, logoutPages } from './logout.ts'
+import { repeatAsGet } from './repeat-as-get.ts'
 import { REVOCATION_PATH, revocationRoute } from './revocation.ts'
 import { TOKEN_PATHS, tokenRoutes } from './token.ts'
 import { USERINFO_PATHS, userinfoRoutes } from './userinfo.ts'
@@ -20,7 +22,9 @@ export async function identityPlugin(app: FastifyInstance, deps: Deps): Promise<
   await app.register(async (browser) => {
     browser.setErrorHandler(sendBrowserError)
     await browser.register(authorizePages, deps)
-    await browser.register(authorizeByPost)
+    await browser.register(repeatAsGet, { from: AUTHORIZATION_PATHS, to: AUTHORIZATION_PATH })
+    await browser.register(logoutPages, deps)
+    await browser.register(repeatAsGet, { from: [LOGOUT_PATH], to: LOGOUT_PATH })
     await browser.register(appPages, deps)
     await browser.register(authorisedAppPages, deps)
   })

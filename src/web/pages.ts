@@ -13,8 +13,8 @@ const VIEWS_DIR = join(import.meta.dirname, '../../views')
 
 export type PageOptions = {
   status?: number
-  /** The page's form ends in a redirect to another origin (sign-in, consent, pay): decisions.md 3. */
-  leavesSite?: boolean
+  /** The page's form ends in a redirect to another origin (sign-in, consent, pay), or, when it is known, to this address. */
+  leavesSite?: boolean | string
 }
 
 declare module 'fastify' {
@@ -86,16 +86,29 @@ function renderPage(
   })
 }
 
-/** Chromium checks a form's whole redirect chain against form-action, so forms that lead away name where to. */
-function contentSecurityPolicy(leavesSite: boolean, production: boolean): string {
-  const away = production ? ' https:' : ' https: http://127.0.0.1:* http://localhost:*'
+/**
+ * Chromium checks a form's whole redirect chain against form-action, so forms that lead away name where to: anywhere
+ * by https, since an application may send people on, and by http to the one program on the member's own machine that
+ * is answered.
+ */
+function formTargets(leavesSite: boolean | string, production: boolean): string {
+  if (leavesSite === false) return ''
+  if (leavesSite === true) return production ? ' https:' : ' https: http://127.0.0.1:* http://localhost:*'
+  const { protocol, hostname, origin } = new URL(leavesSite)
+  if (protocol !== 'http:') return ' https:'
+  // NOTE: CSP cannot write an IPv6 address, so a page that leads to http://[::1] names all of http. Its only form is
+  // ours, with nothing in it but the request and the browser's own form token.
+  return hostname.startsWith('[') ? ' https: http:' : ` https: ${origin}`
+}
+
+function contentSecurityPolicy(leavesSite: boolean | string, production: boolean): string {
   return [
     "default-src 'none'",
     "style-src 'self'",
     "script-src 'self'",
     "img-src 'self' data: https:",
     "connect-src 'self'",
-    `form-action 'self'${leavesSite ? away : ''}`,
+    `form-action 'self'${formTargets(leavesSite, production)}`,
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ].join('; ')

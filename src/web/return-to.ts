@@ -1,4 +1,5 @@
 /** Where to go after sign-in: a path of ours or nowhere. */
+import { isLoopback } from '../config.ts'
 
 const OWN = 'https://own.invalid'
 
@@ -13,4 +14,13 @@ export function safeReturnTo(text: unknown): string {
   // The parsed form is what is sent on, so that a dot segment cannot leave `//host` behind.
   if (url.origin !== OWN || url.pathname.startsWith('//')) return '/'
   return url.pathname + url.search
+}
+
+/**
+ * For `leavesSite` of a page whose form goes on to `returnTo`: the program on the member's own machine that asked for
+ * this sign-in, because the form's redirects may end there at once. Whether it is registered is found out on the way.
+ */
+export function leadsTo(returnTo: string): string | true {
+  const uri = new URL(returnTo, OWN).searchParams.get('redirect_uri') ?? ''
+  return uri.startsWith('http:') && URL.canParse(uri) && isLoopback(uri) ? uri : true
 }

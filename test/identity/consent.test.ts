@@ -1,7 +1,7 @@
 /** The consent page: what it says, what its two answers do, and when it is not shown. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson } from '../cast.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { type Browser, browser, startTestApp, type TestApp } from '../harness.ts'
 import {
   answerOf,
   authorizationUrl,
@@ -265,5 +265,39 @@ describe('the form', () => {
     const page = await client.get(authorizationUrl(party))
     const response = await withoutWriting(test, () => client.submit(page, '/oauth2/consent', answer))
     expect(response.status).toBe(400)
+  })
+})
+
+describe('in production, what Chromium lets the form lead to', () => {
+  let production: TestApp
+
+  beforeAll(async () => {
+    production = await startTestApp({
+      PUBLIC_URL: 'https://id.example.org',
+    })
+  })
+  afterAll(() => production.close())
+
+  it.each([
+    ['https://app.example/callback', "form-action 'self' https:;"],
+    ['http://127.0.0.1:5173/callback', "form-action 'self' https: http://127.0.0.1:5173;"],
+    ['http://localhost:5173/callback?a=b', "form-action 'self' https: http://localhost:5173;"],
+    ['http://[::1]:5173/callback', "form-action 'self' https: http:;"],
+  ])('for %s is: %s', async (redirect_uri, expected) => {
+    const app = await makeParty(production, { redirect_uris: [redirect_uri] })
+    const stranger = browser(production)
+    const signIn = await stranger.get((await stranger.get(authorizationUrl(app))).location!)
+    expect(signIn.headers['content-security-policy']).toContain(expected)
+    const client = await (await makePerson(production)).signIn()
+    const page = await client.get(authorizationUrl(app))
+    expect(page.status).toBe(200)
+    expect(page.headers['content-security-policy']).toContain(expected)
+  })
+
+  it('no more than https, when a link names some other http address', async () => {
+    const app = await makeParty(production)
+    const link = authorizationUrl(app, { redirect_uri: 'http://evil.example/' })
+    const page = await browser(production).get(`/sign-in?return_to=${encodeURIComponent(link)}`)
+    expect(page.headers['content-security-policy']).toContain("form-action 'self' https:;")
   })
 })

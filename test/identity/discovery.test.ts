@@ -30,6 +30,7 @@ it('the three addresses give one document, of what exists and no more', async ()
       jwks_uri: `${ISSUER}/oauth2/jwks`,
       revocation_endpoint: `${ISSUER}/oauth2/revoke`,
       introspection_endpoint: `${ISSUER}/oauth2/introspect`,
+      end_session_endpoint: `${ISSUER}/oauth2/logout`,
       scopes_supported: ['openid', 'profile', 'email', 'offline_access', 'apps'],
       response_types_supported: ['code'],
       response_modes_supported: ['query'],
@@ -56,6 +57,7 @@ it('every address in the document answers', async () => {
   expect((await getJson(test, path('jwks_uri'))).status).toBe(200)
   expect((await getJson(test, path('authorization_endpoint'))).status).toBe(400)
   expect((await getJson(test, path('userinfo_endpoint'))).status).toBe(401)
+  expect((await getJson(test, path('end_session_endpoint'))).status).toBe(303)
   for (const name of ['token_endpoint', 'revocation_endpoint', 'introspection_endpoint']) {
     const answer = await test.app.inject({ method: 'POST', url: path(name) })
     expect(answer.statusCode).toBe(400)

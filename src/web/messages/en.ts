@@ -429,6 +429,8 @@ export const en = {
       destination: 'You go on to',
       loopback: 'a program on this computer',
       remembered: 'You are asked again only when it wants to see more.',
+      askedEachTime:
+        'You are asked each time, because another program on this computer could take its place.',
       scope: 'Technical details',
       allow: 'Allow',
       deny: 'Deny',
@@ -440,6 +442,24 @@ export const en = {
       allow: 'It is open only to members of:',
       yourLevel: (level: number) => `Your trust level is ${level}.`,
       return: 'Return to the application',
+    },
+    logout: {
+      title: 'Sign out?',
+      lead: 'You are about to sign out of Tessera in this browser.',
+      leadFor: (app: string) => `${app} asks to sign you out of Tessera in this browser.`,
+      stay: 'Stay signed in',
+      goesOn: 'Afterwards you go on to',
+      faultTitle: 'This link is not right',
+      faults: {
+        unknown_hint: 'The link carries an ID token that is not one of ours, so it was not followed.',
+        other_client: 'The link names two different applications, so it was not followed.',
+        unknown_address:
+          'The link would send you to an address that the application has not registered. You will not be sent there.',
+      },
+      doneTitle: 'You are signed out',
+      done: 'Applications that you used may still have you signed in: sign out there too on a shared computer.',
+      stillTitle: 'You are signed in',
+      still: (username: string) => `You have signed in again as @${username}.`,
     },
     group: (name: string) => {
       const level = /^trust_level_([0-4])$/i.exec(name)?.[1]

@@ -403,6 +403,7 @@ export const zhCN: Messages = {
       destination: '接下来前往',
       loopback: '本机上的程序',
       remembered: '只有在它请求更多信息时才会再次询问。',
+      askedEachTime: '每次都会询问，因为这台电脑上的其他程序可能冒充它。',
       scope: '技术细节',
       allow: '允许',
       deny: '拒绝',
@@ -414,6 +415,23 @@ export const zhCN: Messages = {
       allow: '仅对以下用户组开放：',
       yourLevel: (level) => `你的信任等级为 ${level}。`,
       return: '返回应用',
+    },
+    logout: {
+      title: '退出登录？',
+      lead: '即将在此浏览器中退出 Tessera。',
+      leadFor: (app) => `${app} 请求让你在此浏览器中退出 Tessera。`,
+      stay: '保持登录',
+      goesOn: '之后前往',
+      faultTitle: '此链接有误',
+      faults: {
+        unknown_hint: '链接携带的 ID 令牌不是由本站签发的，因此未予处理。',
+        other_client: '链接指向两个不同的应用，因此未予处理。',
+        unknown_address: '链接要把你带到应用没有登记的地址，你不会被带到那里。',
+      },
+      doneTitle: '已退出登录',
+      done: '你使用过的应用可能仍保持登录状态。在公用电脑上，请也在这些应用中退出。',
+      stillTitle: '你已登录',
+      still: (username) => `你已再次以 @${username} 登录。`,
     },
     group: (name) => {
       const level = /^trust_level_([0-4])$/i.exec(name)?.[1]

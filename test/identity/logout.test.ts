@@ -1,0 +1,285 @@
+/** Signing out through an application, and ID tokens that come back as hints. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makePerson } from '../cast.ts'
+import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness.ts'
+import { claimsOf, forgeries } from './hints.ts'
+import {
+  answerOf,
+  authorizationUrl,
+  authorize,
+  makeParty,
+  obtainTokens,
+  type Party,
+  query,
+  withoutWriting,
+} from './relying-party.ts'
+
+const BYE = 'https://app.example/bye'
+const ASKING = 'https://app.example/bye?from=tessera'
+
+let test: TestApp
+let party: Party
+let other: Party
+
+beforeAll(async () => {
+  test = await startTestApp()
+  party = await makeParty(test, { name: 'Reading Club', post_logout_redirect_uris: [BYE, ASKING] })
+  other = await makeParty(test, { post_logout_redirect_uris: ['https://other.example/bye'] })
+})
+afterAll(() => test.close())
+
+async function signedIn(app = party): Promise<{ client: Browser; id_token: string }> {
+  const client = await (await makePerson(test)).signIn()
+  const { id_token } = await obtainTokens(test, client, app)
+  return { client, id_token }
+}
+
+const logout = (client: Browser, parameters: Record<string, string | undefined>, headers = {}) =>
+  client.get(`/oauth2/logout?${query(parameters)}`, headers)
+
+async function isSignedIn(client: Browser): Promise<boolean> {
+  const page = await client.get(authorizationUrl(party, { prompt: 'none' }))
+  const { error } = answerOf(page)
+  return error !== 'login_required'
+}
+
+async function isAsked(client: Browser, page: Page, status = 200): Promise<void> {
+  expect(page.status).toBe(status)
+  expect(page.body).toContain('action="/oauth2/logout/confirm"')
+  expect(await isSignedIn(client)).toBe(true)
+}
+
+describe('with an ID token of the signed-in member', () => {
+  it('signs out and goes back to the registered address, with the state', async () => {
+    const { client, id_token } = await signedIn()
+    const request = { id_token_hint: id_token, post_logout_redirect_uri: BYE, state: 'a b&c' }
+    const page = await logout(client, request)
+    expect(page).toMatchObject({ status: 303, location: `${BYE}?state=a+b%26c` })
+    expect(page.headers['cache-control']).toBe('no-store')
+    expect(await isSignedIn(client)).toBe(false)
+  })
+
+  it('keeps the query of the address, and sends no state that was not sent', async () => {
+    const { client, id_token } = await signedIn()
+    const plain = { id_token_hint: id_token, post_logout_redirect_uri: ASKING }
+    expect((await logout(client, plain)).location).toBe(ASKING)
+    expect((await logout(client, { ...plain, state: 's' })).location).toBe(`${ASKING}&state=s`)
+  })
+
+  it('that has expired, all the same', async () => {
+    const { client, id_token } = await signedIn()
+    test.clock.advance(3 * 86_400_000)
+    expect((await logout(client, { id_token_hint: id_token, post_logout_redirect_uri: BYE })).location).toBe(
+      BYE,
+    )
+    expect(await isSignedIn(client)).toBe(false)
+  })
+
+  it('without an address ends on our own page', async () => {
+    const { client, id_token } = await signedIn()
+    const page = await logout(client, { id_token_hint: id_token, state: 'unused' })
+    expect(page).toMatchObject({ status: 303, location: '/oauth2/logout/done' })
+    expect((await client.get(page.location!)).body).toContain('You are signed out')
+    expect(await isSignedIn(client)).toBe(false)
+  })
+
+  it('posted from another site, is repeated as GET', async () => {
+    const { client, id_token } = await signedIn()
+    const fields = { id_token_hint: id_token, post_logout_redirect_uri: BYE }
+    const page = await client.post('/oauth2/logout', fields, { 'sec-fetch-site': 'cross-site' })
+    expect(page).toMatchObject({ status: 303, location: `/oauth2/logout?${query(fields)}` })
+    expect(await isSignedIn(client)).toBe(true)
+    expect((await client.get(page.location!)).location).toBe(BYE)
+    expect(await isSignedIn(client)).toBe(false)
+  })
+
+  it('ends this session and no other', async () => {
+    const person = await makePerson(test)
+    const [client, elsewhere] = [await person.signIn(), await person.signIn()]
+    const { id_token } = await obtainTokens(test, client, party)
+    await logout(client, { id_token_hint: id_token })
+    expect(await isSignedIn(client)).toBe(false)
+    expect(await isSignedIn(elsewhere)).toBe(true)
+  })
+})
+
+describe('whoever is not recognised', () => {
+  it('is asked first, and goes where they were sent', async () => {
+    const { client } = await signedIn()
+    const request = { client_id: party.client_id, post_logout_redirect_uri: BYE, state: 's' }
+    const page = await logout(client, request)
+    await isAsked(client, page)
+    expect(page.body).toContain('Reading Club')
+    expect(page.body).toContain('app.example')
+    expect(page.headers['content-security-policy']).toContain("form-action 'self' https:;")
+    const done = await client.submit(page, '/oauth2/logout/confirm')
+    expect(done).toMatchObject({ status: 303, location: `${BYE}?state=s` })
+    expect(await isSignedIn(client)).toBe(false)
+  })
+
+  it('is asked when the ID token is somebody else’s', async () => {
+    const { id_token } = await signedIn()
+    const { client } = await signedIn()
+    const page = await logout(client, { id_token_hint: id_token, post_logout_redirect_uri: BYE })
+    await isAsked(client, page)
+  })
+
+  it('is asked when nothing is said', async () => {
+    const { client } = await signedIn()
+    const page = await logout(client, {})
+    await isAsked(client, page)
+    const done = await client.submit(page, '/oauth2/logout/confirm')
+    expect(done.location).toBe('/oauth2/logout/done')
+    expect(await isSignedIn(client)).toBe(false)
+  })
+
+  it('cannot be signed out by a form of another page', async () => {
+    const { client } = await signedIn()
+    for (const headers of [{}, { 'sec-fetch-site': 'cross-site' }]) {
+      const page = await client.post('/oauth2/logout/confirm', { query: '' }, headers)
+      expect(page.status).toBe(403)
+    }
+    expect(await isSignedIn(client)).toBe(true)
+  })
+
+  it('and has no session any more is sent on at once', async () => {
+    const { id_token } = await signedIn()
+    const page = await logout(browser(test), { id_token_hint: id_token, post_logout_redirect_uri: BYE })
+    expect(page).toMatchObject({ status: 303, location: BYE })
+  })
+})
+
+describe('nobody is sent', () => {
+  const wrong: Record<string, () => Record<string, string>> = {
+    'to an address that is not registered': () => ({ post_logout_redirect_uri: 'https://evil.example/' }),
+    'to a redirect URI, which is not for this': () => ({ post_logout_redirect_uri: party.redirect_uri }),
+    'to the registered address and more': () => ({ post_logout_redirect_uri: `${BYE}?foo=bar` }),
+    'to another application’s address': () => ({ post_logout_redirect_uri: 'https://other.example/bye' }),
+  }
+
+  it.each(Object.entries(wrong))('%s', async (_, parameters) => {
+    const { client, id_token } = await signedIn()
+    const page = await logout(client, { id_token_hint: id_token, ...parameters() })
+    await isAsked(client, page, 400)
+    expect(page.body).toContain('has not registered')
+    const done = await client.submit(page, '/oauth2/logout/confirm')
+    expect(done.location).toBe('/oauth2/logout/done')
+  })
+
+  it('by a request that does not say for whom', async () => {
+    const { client } = await signedIn()
+    await isAsked(client, await logout(client, { post_logout_redirect_uri: BYE }), 400)
+  })
+
+  it('by the ID token of another application', async () => {
+    const { client, id_token } = await signedIn(other)
+    await authorize(client, party)
+    const page = await logout(client, { id_token_hint: id_token, post_logout_redirect_uri: BYE })
+    await isAsked(client, page, 400)
+    const both = { id_token_hint: id_token, client_id: party.client_id, post_logout_redirect_uri: BYE }
+    await isAsked(client, await logout(client, both), 400)
+  })
+
+  it('to a suspended application', async () => {
+    const app = await makeParty(test, { post_logout_redirect_uris: [BYE] })
+    const { client, id_token } = await signedIn(app)
+    await test.db
+      .updateTable('oauth_apps')
+      .set({ suspended_at: test.clock.now(), suspended_by: 1n, suspended_reason: 'test' })
+      .where('id', '=', app.id)
+      .execute()
+    const page = await logout(client, { id_token_hint: id_token, post_logout_redirect_uri: BYE })
+    expect(page.status).toBe(400)
+  })
+
+  it('by a script, which is told in JSON', async () => {
+    const { client } = await signedIn()
+    const json = { accept: 'application/json' }
+    const page = await logout(client, { post_logout_redirect_uri: BYE }, json)
+    expect(page.status).toBe(400)
+    expect(JSON.parse(page.body).error).toBe('invalid_redirect_uri')
+  })
+
+  it('by a parameter given twice', async () => {
+    const { client } = await signedIn()
+    const page = await client.get(
+      `/oauth2/logout?post_logout_redirect_uri=${BYE}&post_logout_redirect_uri=${BYE}`,
+    )
+    expect(page.status).toBe(400)
+    expect(await isSignedIn(client)).toBe(true)
+  })
+})
+
+describe('a forged ID token', () => {
+  it('signs nobody out and opens no application', async () => {
+    const { client, id_token } = await signedIn()
+    await authorize(client, party)
+    for (const [how, forged] of Object.entries(await forgeries(test, id_token))) {
+      const page = await logout(client, { id_token_hint: forged, post_logout_redirect_uri: BYE })
+      await isAsked(client, page, 400)
+      const asked = authorizationUrl(party, { id_token_hint: forged, prompt: 'none' })
+      const answer = await withoutWriting(test, () => client.get(asked))
+      expect([how, answerOf(answer).error]).toEqual([how, 'invalid_request'])
+    }
+    expect((await logout(client, { id_token_hint: id_token, post_logout_redirect_uri: BYE })).location).toBe(
+      BYE,
+    )
+  })
+})
+
+describe('an ID token at the authorization endpoint', () => {
+  const ask = (client: Browser, id_token_hint: string, more: Record<string, string> = {}) =>
+    client.get(authorizationUrl(party, { id_token_hint, ...more }))
+
+  it('of the signed-in member changes nothing, also when it has expired', async () => {
+    const { client, id_token } = await signedIn()
+    test.clock.advance(2 * 86_400_000)
+    for (const more of [{}, { prompt: 'none' }]) {
+      expect(answerOf(await ask(client, id_token, more)).code).toBeTruthy()
+    }
+  })
+
+  it('of another application counts too: it says who is meant', async () => {
+    const person = await makePerson(test)
+    const client = await person.signIn()
+    const { id_token } = await obtainTokens(test, client, other)
+    await authorize(client, party)
+    expect(answerOf(await ask(client, id_token, { prompt: 'none' })).code).toBeTruthy()
+  })
+
+  it('of somebody else is login_required when nothing may be asked', async () => {
+    const { id_token } = await signedIn()
+    const { client } = await signedIn()
+    const page = await withoutWriting(test, () => ask(client, id_token, { prompt: 'none' }))
+    expect(answerOf(page).error).toBe('login_required')
+  })
+
+  it('of somebody else leads to a sign-in as the one who is meant', async () => {
+    const meant = await makePerson(test)
+    const { id_token } = await obtainTokens(test, await meant.signIn(), party)
+    const { client } = await signedIn()
+    const page = await ask(client, id_token)
+    expect(page.status).toBe(303)
+    expect(page.location).toMatch(/^\/sign-in\?return_to=/)
+    const form = await client.get(page.location!)
+    const back = await client.submit(form, '/sign-in', { username: meant.username, password: meant.password })
+    const { code } = answerOf(await client.get(back.location!))
+    expect(code).toBeTruthy()
+  })
+
+  it('tells the application when the wrong one has signed in again, instead of asking for ever', async () => {
+    const { id_token } = await signedIn()
+    const wrong = await makePerson(test)
+    const client = await wrong.signIn()
+    const form = await client.get((await ask(client, id_token)).location!)
+    const back = await client.submit(form, '/sign-in', { username: wrong.username, password: wrong.password })
+    expect(answerOf(await client.get(back.location!)).error).toBe('login_required')
+  })
+
+  it('that names nobody who is here leads a stranger to sign in', async () => {
+    const { id_token } = await signedIn()
+    expect(claimsOf(id_token).aud).toBe(party.client_id)
+    const page = await ask(browser(test), id_token)
+    expect(page.location).toMatch(/^\/sign-in\?/)
+  })
+})
