@@ -16,6 +16,13 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   })
 }
 
+// What stands behind a picture that cannot be loaded is better than the sign for that.
+for (const picture of document.querySelectorAll('.avatar img')) {
+  const hide = () => picture.remove()
+  if (picture.complete && picture.naturalWidth === 0) hide()
+  else picture.addEventListener('error', hide)
+}
+
 // A second click on a sent form would only show the first one's answer later.
 for (const form of document.querySelectorAll('form[method="post"]')) {
   form.addEventListener('submit', (event) => {
