@@ -91,6 +91,10 @@ const CLAIMS = [
   'trust_level',
   'email',
   'email_verified',
+  'id',
+  'avatar_url',
+  'active',
+  'silenced',
 ]
 
 /** A document as it is sent, and the name of this version of it. */
