@@ -183,6 +183,11 @@ function processEnvironment(): Environment {
   return process.env
 }
 
+/** Whether a script of npm started this process, through a shell of its own. */
+export function isRunByNpm(): boolean {
+  return process.env.npm_lifecycle_event !== undefined
+}
+
 /** Whether a URL's host is this machine: `localhost`, 127.0.0.0/8 or `[::1]`. */
 export function isLoopback(url: string): boolean {
   const { hostname } = new URL(url)

@@ -34,7 +34,8 @@ export function loggerOptions(config: Pick<Config, 'LOG_LEVEL'>) {
       err: (error: Error & { code?: string; constraint?: string; table?: string }) => ({
         type: error.name,
         message: error.message,
-        code: error.code,
+        // Not `code`, which is blotted out: an authorization code is a credential.
+        error_code: error.code,
         constraint: error.constraint,
         table: error.table,
         stack: error.stack ?? '',

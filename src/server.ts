@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
-import { type Config, ConfigError, loadConfig, loadDemoConfig } from './config.ts'
+import { type Config, ConfigError, isRunByNpm, loadConfig, loadDemoConfig } from './config.ts'
 import { type Db, openDatabase } from './database/connection.ts'
 import { migrate } from './database/migrate.ts'
 import { provideDatabase } from './database/url.ts'
@@ -18,6 +18,7 @@ import { startWorker } from './worker.ts'
 
 const STOP_SECONDS_MAX = 20
 const IDLE_SWEEP_MS = 50
+const PARENT_WATCH_MS = 500
 
 /** A started service. `prepared` is what the preparation returned. */
 export type Running<T> = { prepared: T; stop: () => Promise<void> }
@@ -40,10 +41,15 @@ export async function serve<T>(config: Config, prepare: (deps: Deps) => Promise<
       ])
     })
     closers.push(database.stop)
+    if (database.isBorrowed) {
+      throw new ConfigError([
+        'DATA_DIR is in use by another Tessera: set it to another folder, or set DATABASE_URL',
+      ])
+    }
     await migrate(database.url)
     const db = openDatabase(database.url, {
       max: config.DATABASE_POOL_MAX,
-      onIdleError: (error) => log?.warn({ err: error }, 'an idle database connection broke'),
+      onBroken: (error) => log?.warn({ err: error }, 'a database connection broke'),
     })
     closers.push(() => db.destroy())
     const clock = () => new Date()
@@ -132,6 +138,18 @@ function stopOnSignal(stop: () => Promise<void>): void {
   }
   process.on('SIGINT', onSignal)
   process.on('SIGTERM', onSignal)
+  if (isRunByNpm()) onOrphaned(onSignal)
+}
+
+/** npm passes a signal to the shell it has started, which ends without telling us: we would go on without a parent. */
+function onOrphaned(act: () => void): void {
+  const parent = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(watch)
+    act()
+  }, PARENT_WATCH_MS)
+  watch.unref()
 }
 
 /** Codes of the system, of Node and of Postgres for a database that is not there or does not let us in. */
@@ -142,6 +160,8 @@ function sentenceFor(error: unknown): string | undefined {
   const { message, code = '' } = error as NodeJS.ErrnoException
   if (error instanceof ConfigError || /^(EADDRINUSE|ERR_PARSE_ARGS_)/.test(code)) return message
   if (UNREACHABLE.test(code)) return `DATABASE_URL leads to no database that can be used: ${message || code}`
+  if (/^(EACCES|EPERM|EROFS|ENOSPC|ENOTDIR|ENOENT|EDQUOT)$/.test(code))
+    return `DATA_DIR cannot be used: ${message}`
   return undefined
 }
 

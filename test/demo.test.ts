@@ -64,7 +64,7 @@ async function listen(): Promise<{ port: number; calls(): number }> {
 /** The demo's database, while it runs. */
 function withDatabase<T>(dataDir: string, look: (db: Db) => Promise<T>): Promise<T> {
   return withDatabaseUrl(loadConfig({ DATA_DIR: dataDir }), async (url) => {
-    const db = openDatabase(url, { max: 1, onIdleError: () => {} })
+    const db = openDatabase(url, { max: 1, onBroken: () => {} })
     try {
       return await look(db)
     } finally {
@@ -285,6 +285,15 @@ describe('a start that cannot succeed', () => {
       db.selectFrom('oauth_apps').select('redirect_uris').execute(),
     )
     expect(uris).toEqual([{ redirect_uris: demo.oauth_app.redirect_uris }])
+  })
+
+  test('says so in one sentence when another runs on its data folder', async () => {
+    const dataDir = await dataFolder()
+    const { demo } = await start({ dataDir })
+    const answer = await failedStart({ dataDir, port: await freePort(), shopPort: await freePort() })
+    expect(answer).toMatchObject({ code: 1, stdout: '' })
+    expect(answer.stderr).toContain('DATA_DIR is in use by another Tessera')
+    expect((await fetch(`${demo.base_url}/readyz`)).status).toBe(200)
   })
 
   test('refuses one port for both', async () => {

@@ -502,6 +502,23 @@ describe.skipIf(WINDOWS || !ROOT)('under root', { timeout: 30_000 }, () => {
     await expect(startEmbedded({ dataDir: moved })).rejects.toThrow(/was kept in .*, which is gone/)
   })
 
+  it('a data folder below one of root alone that was deleted begins anew', async () => {
+    const folder = await makeFolder()
+    await chmod(folder, 0o700)
+    const app = await installIn(folder)
+    const dataDir = join(folder, 'data')
+    const first = await startOwner(dataDir, { app })
+    await query(first.url, 'create table kept as select 7 as n')
+    await stopOwner(first)
+    const home = await homeOf(dataDir)
+    await rm(dataDir, { recursive: true })
+
+    const second = await startOwner(dataDir, { app })
+    expect(await query(second.url, `select to_regclass('kept') is null as n`)).toBe(true)
+    await stopOwner(second)
+    for (const place of [home, await homeOf(dataDir)]) await rm(place, { recursive: true })
+  })
+
   it('data that the server can no longer reach is named, not replaced', async () => {
     const folder = await makeFolder()
     const dataDir = join(folder, 'data')

@@ -55,7 +55,7 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
     DATABASE_POOL_MAX: '12',
     ...env,
   })
-  const db = openDatabase(database.url, { max: config.DATABASE_POOL_MAX, onIdleError: () => {} })
+  const db = openDatabase(database.url, { max: config.DATABASE_POOL_MAX, onBroken: () => {} })
   const secrets = makeSecrets(appSecret)
   await ensureSigningKeys({ db, secrets, clock })
   // The clock of tests stands still, and a minute of theirs holds any number of pages.
@@ -89,7 +89,7 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
 /** Another process over the database of this one: it shares nothing else but the clock. */
 export async function anotherProcess(test: TestApp): Promise<TestApp> {
   const { config, secrets, clock } = test.deps
-  const db = openDatabase(config.DATABASE_URL!, { max: config.DATABASE_POOL_MAX, onIdleError: () => {} })
+  const db = openDatabase(config.DATABASE_URL!, { max: config.DATABASE_POOL_MAX, onBroken: () => {} })
   const signingKeys = openSigningKeys({ db, secrets, clock })
   const settings = openSettings(db)
   const limits = openLimits({ db, settings, clock })

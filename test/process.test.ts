@@ -6,7 +6,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { hashPassword } from '../src/accounts/password.ts'
 import { createUser } from '../src/accounts/users.ts'
 import { type Db, openDatabase } from '../src/database/connection.ts'
@@ -30,7 +31,7 @@ const running = new Set<ChildProcess>()
 
 beforeAll(async () => {
   database = await createDatabase()
-  db = openDatabase(database.url, { max: 4, onIdleError: () => {} })
+  db = openDatabase(database.url, { max: 4, onBroken: () => {} })
   dataDir = await mkdtemp(join(tmpdir(), 'tessera-process-'))
 })
 afterEach(async () => {
@@ -148,6 +149,30 @@ describe('the process', () => {
   })
 })
 
+describe('under npm', () => {
+  it('the process ends when the shell that npm started it through is gone', async () => {
+    const port = String(await freePort())
+    const shell = spawn('/bin/sh', ['-c', `"${process.execPath}" src/server.ts; :`], {
+      cwd: ROOT,
+      env: {
+        PATH: process.env.PATH,
+        DATABASE_URL: database.url,
+        DATA_DIR: dataDir,
+        PORT: port,
+        npm_lifecycle_event: 'start',
+      },
+    })
+    const answers = () =>
+      fetch(`http://127.0.0.1:${port}/healthz`).then(
+        () => true,
+        () => false,
+      )
+    await vi.waitUntil(answers, { timeout: 10_000 })
+    shell.kill('SIGTERM')
+    await vi.waitUntil(async () => !(await answers()), { timeout: 10_000 })
+  })
+})
+
 describe('a start that cannot succeed', () => {
   /** Runs until it ends by itself, and answers what it said. */
   async function fail(env: Record<string, string>): Promise<{ code: number | null; output: string }> {
@@ -192,6 +217,26 @@ describe('a start that cannot succeed', () => {
     expect(code).toBe(1)
     expect(output).toContain('APP_SECRET is not the one under which this database was encrypted')
     expect(output).not.toContain(' at ')
+  })
+})
+
+describe('the database connection', () => {
+  it('may be cut under every request: the process lives, the rest fails by itself, and the pool recovers', async () => {
+    const server = await start()
+    const cut = () =>
+      sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`.execute(
+        db,
+      )
+    for (let round = 0; round < 10; round += 1) {
+      const requests = Array.from({ length: 20 }, () =>
+        fetch(`${server.url}/readyz`).then((answer) => answer.status),
+      )
+      const [statuses] = await Promise.all([Promise.all(requests), cut().catch(() => {})])
+      expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([])
+    }
+    // The connections that the last cut has broken are found out by using them.
+    await vi.waitUntil(async () => (await fetch(`${server.url}/readyz`)).ok, { timeout: 5_000 })
+    expect(await stop(server, 'SIGTERM')).toBe(0)
   })
 })
 

@@ -43,7 +43,7 @@ describe.skipIf(!existsSync(CHROMIUM) && process.env.CI !== 'true')('the shop', 
     demo = started.demo
     // Found running: the demo's own.
     const { url } = await provideDatabase(loadConfig({ DATA_DIR: dataDir }))
-    db = openDatabase(url, { max: 2, onIdleError: () => {} })
+    db = openDatabase(url, { max: 2, onBroken: () => {} })
     chrome = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_ARGS })
   })
 

@@ -68,7 +68,7 @@ const basic = (id: string, secret: string) => `Basic ${Buffer.from(`${id}:${secr
 
 async function startOurs(databaseUrl: string): Promise<{ side: Side; members: Member[]; keys: object[] }> {
   await migrate(databaseUrl)
-  const db = openDatabase(databaseUrl, { max: 10, onIdleError: () => {} })
+  const db = openDatabase(databaseUrl, { max: 10, onBroken: () => {} })
   const secret = randomText(64, ALNUM)
   const secrets = makeSecrets(secret)
   await ensureSigningKeys({ db, secrets, clock: () => new Date() })

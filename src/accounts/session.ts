@@ -181,7 +181,8 @@ export function signInUrl(returnTo: string): string {
  */
 export async function requireUser(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   if (request.session === undefined) {
-    if (request.method === 'GET') return reply.redirect(signInUrl(request.url), 303) as unknown as undefined
+    if (request.method === 'GET' || request.method === 'HEAD')
+      return reply.redirect(signInUrl(request.url), 303) as unknown as undefined
     throw new AppError('sign_in_required', 'Sign in first')
   }
   if (request.session.user.must_change_password) {

@@ -74,29 +74,46 @@ async function waitFor(deps: Deps, attempt: Attempt): Promise<number> {
   for (let pause = LOOK_MS; ; pause = Math.min(pause * 2, LOOK_MS_MAX)) {
     const { failed, undecided } = await triesBefore(deps, attempt)
     const all = {
-      account: failed.account + undecided.account,
-      address: failed.address + undecided.address,
-      last: later(failed.last, undecided.last),
+      account: together(failed.account, undecided.account),
+      address: together(failed.address, undecided.address),
     }
     if (secondsLeft(all, limits, deps.clock()) <= 0) return 0
     const seconds = secondsLeft(failed, limits, deps.clock())
     if (seconds > 0) return seconds
-    const isLongQueue = Math.max(undecided.account, undecided.address) > limits.address + WAITING_MAX
+    const isLongQueue =
+      Math.max(undecided.account.count, undecided.address.count) > limits.address + WAITING_MAX
     if (isLongQueue || performance.now() > patient_until) return 1
     await sleep(pause)
   }
 }
 
-type Tries = { account: number; address: number; last: Date | null }
+/** Tries of one account, or from one address. */
+type Count = { count: number; last: Date | null }
+type Tries = { account: Count; address: Count }
 
+function together(a: Count, b: Count): Count {
+  const last = a.last === null || (b.last !== null && b.last > a.last) ? b.last : a.last
+  return { count: a.count + b.count, last }
+}
+
+/** Each limit by its own tries: what others do at an address does not prolong the wait of an account. */
 function secondsLeft(tries: Tries, limits: { account: number; address: number }, now: Date): number {
-  const excess = Math.max(
-    limits.account === 0 ? -1 : tries.account - limits.account,
-    limits.address === 0 ? -1 : tries.address - limits.address,
-  )
-  if (excess < 0 || tries.last === null) return 0
+  return Math.max(waitOf(tries.account, limits.account, now), waitOf(tries.address, limits.address, now))
+}
+
+function waitOf({ count, last }: Count, limit: number, now: Date): number {
+  const excess = count - limit
+  if (limit === 0 || excess < 0 || last === null) return 0
   const wait_seconds = Math.min(FIRST_WAIT_SECONDS * 2 ** Math.min(excess, 10), WINDOW_MINUTES * 60)
-  return Math.ceil((tries.last.getTime() - now.getTime()) / 1000) + wait_seconds
+  return Math.ceil((last.getTime() - now.getTime()) / 1000) + wait_seconds
+}
+
+type CountedRow = {
+  is_open: boolean
+  of_account: bigint
+  last_of_account: Date | null
+  of_address: bigint
+  last_of_address: Date | null
 }
 
 /** The tries of this window before this one that have failed, and those whose outcome is open. */
@@ -107,15 +124,16 @@ async function triesBefore(
   const now = deps.clock()
   const since = new Date(now.getTime() - WINDOW_MINUTES * 60_000)
   // A success clears the account's count, not the address's.
-  const { rows } = await sql<{ is_open: boolean; of_account: bigint; of_address: bigint; last: Date }>`
+  const { rows } = await sql<CountedRow>`
     select
       coalesce(undecided_until > ${now}, false) as is_open,
       count(*) filter (where account = ${account} and id > (
         select coalesce(max(id), 0) from sign_in_attempts
         where account = ${account} and succeeded and attempted_at > ${since}
       )) as of_account,
+      max(attempted_at) filter (where account = ${account}) as last_of_account,
       count(*) filter (where address = ${address}) as of_address,
-      max(attempted_at) as last
+      max(attempted_at) filter (where address = ${address}) as last_of_address
     from sign_in_attempts
     where (account = ${account} or address = ${address})
       and attempted_at > ${since} and id < ${id} and not succeeded
@@ -124,16 +142,11 @@ async function triesBefore(
   const counted = (isOpen: boolean): Tries => {
     const row = rows.find(({ is_open }) => is_open === isOpen)
     return {
-      account: Number(row?.of_account ?? 0),
-      address: Number(row?.of_address ?? 0),
-      last: row?.last ?? null,
+      account: { count: Number(row?.of_account ?? 0), last: row?.last_of_account ?? null },
+      address: { count: Number(row?.of_address ?? 0), last: row?.last_of_address ?? null },
     }
   }
   return { failed: counted(false), undecided: counted(true) }
-}
-
-function later(a: Date | null, b: Date | null): Date | null {
-  return a === null || (b !== null && b > a) ? b : a
 }
 
 /** The try was right: the account's failures before it count no more. */

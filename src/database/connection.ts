@@ -28,12 +28,14 @@ export function connectionSettings(url: string): pg.ClientConfig {
 }
 
 /**
- * Opens the pool. Connections are made on first use; a connection that breaks while idle is dropped and replaced.
- * @param onIdleError is told of such a break; without it one lost idle connection would end the process.
+ * Opens the pool. Connections are made on first use; one that breaks is dropped and replaced.
+ * @param onBroken is told of each break.
  */
-export function openDatabase(url: string, options: { max: number; onIdleError: (error: Error) => void }): Db {
+export function openDatabase(url: string, options: { max: number; onBroken: (error: Error) => void }): Db {
   const pool = new pg.Pool({ ...connectionSettings(url), max: options.max })
-  pool.on('error', options.onIdleError)
+  // Also for connections in use: the query on it fails by itself, but an error event that nobody hears ends the process.
+  pool.on('connect', (client) => client.on('error', options.onBroken))
+  pool.on('error', options.onBroken)
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 }
 

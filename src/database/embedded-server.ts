@@ -28,14 +28,23 @@ const SETTINGS = { shared_buffers: '32MB', max_connections: '50', jit: 'off', ti
 /**
  * Holds Postgres as its child, and ends it as soon as stdin, whose other end is the owner's, closes: the kernel
  * closes it however the owner dies. It asks again each second, because a Postgres that has only just been
- * started still ignores the signal. What a service manager sends to all processes must not end the guard first.
+ * started still ignores the signal, and after a while less politely, because one whose backend was killed may hang. What a service manager sends to all processes must not end the guard first.
  */
 const GUARD = `
 trap '' HUP INT TERM
 exec 3<&0
 "$@" 3<&- </dev/null &
 postgres=$!
-{ while read -r line <&3; do :; done; while kill -INT $postgres; do sleep 1; done; } >/dev/null 2>&1 &
+{
+  while read -r line <&3; do :; done
+  tries=0 signal=INT
+  while kill -$signal $postgres; do
+    sleep 1
+    tries=$((tries + 1))
+    if [ $tries -ge 15 ]; then signal=QUIT; fi
+    if [ $tries -ge 20 ]; then signal=KILL; fi
+  done
+} >/dev/null 2>&1 &
 exec 3<&-
 wait $postgres
 code=$?

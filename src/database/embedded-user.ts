@@ -92,7 +92,10 @@ async function succeeds(attempt: Promise<void>): Promise<boolean> {
 /** The folder for a new cluster, and for a copy of the programs if one is needed. */
 export async function chooseHome(dataDir: string, user: OsUser | undefined): Promise<string> {
   if (!user || (await canEnter(user, dataDir))) return dataDir
-  const home = join(SHARED_HOME, createHash('sha256').update(dataDir).digest('hex').slice(0, 16))
+  // A data folder that was deleted and made again is another one, and begins with an empty database.
+  const { ino, birthtimeNs } = await stat(dataDir, { bigint: true })
+  const name = createHash('sha256').update(`${dataDir}\n${ino}\n${birthtimeNs}`).digest('hex').slice(0, 16)
+  const home = join(SHARED_HOME, name)
   const created = await mkdir(home, { recursive: true })
   for (const folder of created === SHARED_HOME ? [SHARED_HOME, home] : [home]) await chmod(folder, 0o711)
   if (await canEnter(user, home)) return home

@@ -1,17 +1,22 @@
 /** Which database this configuration means: DATABASE_URL, or the built-in Postgres under DATA_DIR. */
 import type { Config } from '../config.ts'
 
-/** A reachable database, and what ends it if it is ours. */
-export type DatabaseHandle = { url: string; stop: () => Promise<void> }
+/**
+ * A reachable database, and what ends it if it is ours. One that another process owns ends with that process: good
+ * enough for a command, not for a service.
+ */
+export type DatabaseHandle = { url: string; isBorrowed: boolean; stop: () => Promise<void> }
 
 /** Starts (or finds running) the built-in Postgres when DATABASE_URL is absent. */
 export async function provideDatabase(
   config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>,
 ): Promise<DatabaseHandle> {
-  if (config.DATABASE_URL !== undefined) return { url: config.DATABASE_URL, stop: async () => {} }
+  if (config.DATABASE_URL !== undefined)
+    return { url: config.DATABASE_URL, isBorrowed: false, stop: async () => {} }
   // Imported only here: production installs leave the binaries out.
   const { startEmbedded } = await import('./embedded.ts')
-  return startEmbedded({ dataDir: config.DATA_DIR })
+  const { url, owned, stop } = await startEmbedded({ dataDir: config.DATA_DIR })
+  return { url, isBorrowed: !owned, stop }
 }
 
 /** Runs a command over the configured database and stops what it started. */

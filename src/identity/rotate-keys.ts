@@ -8,7 +8,7 @@ import { rotateSigningKeys } from './key-rotation.ts'
 
 const config = loadConfig()
 await withDatabaseUrl(config, async (url) => {
-  const db = openDatabase(url, { max: 1, onIdleError: () => {} })
+  const db = openDatabase(url, { max: 1, onBroken: () => {} })
   try {
     const secrets = makeSecrets(await provideAppSecret(config))
     const keys = await rotateSigningKeys({ db, secrets, clock: () => new Date() })

@@ -112,7 +112,7 @@ export async function proveBooks(db: Db): Promise<Invariant[]> {
 }
 
 async function printBooks(url: string): Promise<boolean> {
-  const db = openDatabase(url, { max: 1, onIdleError: () => {} })
+  const db = openDatabase(url, { max: 1, onBroken: () => {} })
   try {
     const results = await proveBooks(db)
     for (const { name, checked, broken } of results) {

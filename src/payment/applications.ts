@@ -16,16 +16,21 @@ import { type LiveToken, newMerchantKey, newToken, openKey, storeKey } from './k
  * because the signed parameters follow it. decisions.md 4.6.
  */
 export function isCallbackUrl(text: string, production: boolean): boolean {
-  if (text.length > 1_000 || !URL.canParse(text) || /[\s\\?#\p{Cc}]/u.test(text)) return false
+  // The address goes into a header as it is, so it must be printable ASCII, with international parts encoded.
+  if (text.length > 1_000 || !/^[!-~]+$/.test(text) || /[\\?#"<>^`{|}]/.test(text)) return false
+  if (/%(?![0-9a-f]{2})/i.test(text) || !URL.canParse(text)) return false
   const url = new URL(text)
   if (url.username !== '' || url.password !== '') return false
   return url.protocol === 'https:' || (url.protocol === 'http:' && !production && isLoopback(text))
 }
 
+/** No control characters, and none that turn the direction of what stands beside them. */
+const PLAIN = /^[^\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$/u
+
 /** What an applicant fills in. */
 export const paymentAppForm = (production: boolean) =>
   z.object({
-    name: z.string().trim().min(1).max(60),
+    name: z.string().trim().min(1).max(60).regex(PLAIN),
     description: z.string().trim().max(500),
     callback_url: z
       .string()
@@ -75,6 +80,13 @@ export async function applyForPaymentApp(deps: Deps, app: NewPaymentApp): Promis
     }
     await storeKey(tx, deps.secrets, row.id, 'token', token)
     await storeKey(tx, deps.secrets, row.id, 'merchant_key', merchant_key)
+    await recordAudit(tx, {
+      actor_id: app.applicant_id,
+      action: 'payment_app.apply',
+      subject: payment_id,
+      detail: { name: app.name, description: app.description, callback_url: app.callback_url },
+      ip: null,
+    })
     return { ...row, payment_id, token, secret_key: secretKeyOf(token), merchant_key }
   })
 }

@@ -56,11 +56,15 @@ export function isCleanText(text: string): boolean {
   return !text.includes('\0') && !text.includes(REPLACEMENT) && text.isWellFormed()
 }
 
-/** Whether every string inside a parsed JSON value is clean. The value's depth is bounded by its size. */
-export function isCleanValue(value: unknown): boolean {
+/** Deeper than any body of ours; more would only serve to exhaust whoever walks it. */
+const DEPTH_MAX = 20
+
+/** Whether every string inside a parsed JSON value is clean, and the value is not absurdly deep. */
+export function isCleanValue(value: unknown, depth = 0): boolean {
   if (typeof value === 'string') return isCleanText(value)
   if (typeof value !== 'object' || value === null) return true
-  return Object.entries(value).every(([name, inner]) => isCleanText(name) && isCleanValue(inner))
+  if (depth > DEPTH_MAX) return false
+  return Object.entries(value).every(([name, inner]) => isCleanText(name) && isCleanValue(inner, depth + 1))
 }
 
 export function malformed(message: string): AppError {

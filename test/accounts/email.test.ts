@@ -181,7 +181,7 @@ describe('the outbox', () => {
   it('is shared by processes: each mail leaves once', async () => {
     const recipient = newAddress()
     await Promise.all(Array.from({ length: 30 }, () => enqueue(recipient)))
-    const db = openDatabase(test.deps.config.DATABASE_URL!, { max: 4, onIdleError: () => {} })
+    const db = openDatabase(test.deps.config.DATABASE_URL!, { max: 4, onBroken: () => {} })
     const other = { ...test.deps, db }
     await Promise.all([
       sendDueMail(test.deps),

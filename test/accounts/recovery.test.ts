@@ -175,7 +175,7 @@ describe('asking', () => {
   it('is worked off by several processes without doubling', async () => {
     const members = await Promise.all(Array.from({ length: 6 }, () => makeMember()))
     for (const member of members) await ask(member.username)
-    const db = openDatabase(test.deps.config.DATABASE_URL!, { max: 4, onIdleError: () => {} })
+    const db = openDatabase(test.deps.config.DATABASE_URL!, { max: 4, onBroken: () => {} })
     await Promise.all([answerRecoveryRequests(test.deps), answerRecoveryRequests({ ...test.deps, db })])
     for (const member of members) expect(await linksTo(member.email)).toHaveLength(1)
     await db.destroy()

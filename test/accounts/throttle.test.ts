@@ -140,3 +140,12 @@ it('limits are settings, and what is decided is recorded without what was typed'
     await strict.close()
   }
 })
+
+it('what others fail at their address does not prolong the wait of an account', async () => {
+  const [bob, carol] = [await makePerson(test), await makePerson(test)]
+  for (let i = 0; i < 10; i += 1) await trySignIn(guess(bob), { address: OFFICE })
+  expect((await trySignIn(bob, { address: OFFICE })).status).toBe(429)
+  test.clock.advance(31_000)
+  expect((await trySignIn(guess(carol), { address: OFFICE })).status).toBe(401)
+  expect((await trySignIn(bob, { address: OFFICE })).status).toBe(303)
+})

@@ -232,7 +232,7 @@ describe('signing in with a second factor', () => {
 
   it('accepts each code once, also when two processes are asked at the same moment', async () => {
     const alice = await makeProtected()
-    const db = openDatabase(test.deps.config.DATABASE_URL!, { max: 4, onIdleError: () => {} })
+    const db = openDatabase(test.deps.config.DATABASE_URL!, { max: 4, onBroken: () => {} })
     const other = { app: await buildApp({ ...test.deps, db }) }
     const clients = [await givePassword(alice), await givePassword(alice, '/', other)]
     const pages = await Promise.all(clients.map((client) => client.get(SECOND_STEP)))

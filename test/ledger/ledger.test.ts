@@ -142,7 +142,7 @@ describe('a grant', () => {
 describe('the proof', () => {
   it('finds what someone with database access has bent', async () => {
     const database = await createDatabase()
-    const db = openDatabase(database.url, { max: 2, onIdleError: () => {} })
+    const db = openDatabase(database.url, { max: 2, onBroken: () => {} })
     const bend = (statement: string) => sql.raw(statement).execute(db)
     const broken = async () => (await proveBooks(db)).filter((i) => i.broken > 0n).map((i) => i.name)
     await makePerson({ ...test, db }, { points: 100n })

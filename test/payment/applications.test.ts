@@ -52,6 +52,16 @@ describe('applying', () => {
     expect(await rows()).toEqual(before)
   })
 
+  it('refuses a name with control characters or with ones that turn the text around', async () => {
+    const client = await (await makePerson(test)).signIn()
+    const before = await rows()
+    for (const name of ['Tea\u0007House', 'Tea\u202eesuoH', 'Tea\u2066House']) {
+      const answer = await client.submit(await client.get(PATH), PATH, { ...filled, name })
+      expect(answer.status).toBe(400)
+    }
+    expect(await rows()).toEqual(before)
+  })
+
   it('names what is wrong beside the field, keeps what was typed, and stores nothing', async () => {
     const client = await (await makePerson(test)).signIn()
     const before = await rows()
@@ -80,6 +90,13 @@ describe('callback addresses', () => {
     ['https://user@shop.example.org/cb', false, false],
     ['https://sh\\op.example.org/cb', false, false],
     ['javascript:alert(1)', false, false],
+    ['https://shop.example.org/回调', false, false],
+    ['https://商店.example/cb', false, false],
+    ['https://shop.example.org/é', false, false],
+    ['https://shop.example.org/a"b', false, false],
+    ['https://shop.example.org/%zz', false, false],
+    ['https://shop.example.org/%E5%9B%9E', true, true],
+    ['https://xn--3ds443g.example/cb', true, true],
     ['/cb', false, false],
     ['', false, false],
   ])('%s: %s in development, %s in production', (url, inDevelopment, inProduction) => {
@@ -122,7 +139,7 @@ describe('the review', () => {
       .where('subject', '=', payment_id)
       .select('action')
       .execute()
-    expect(audit).toEqual([{ action: 'payment_app.approve' }])
+    expect(audit).toEqual([{ action: 'payment_app.apply' }, { action: 'payment_app.approve' }])
   })
 
   it('rejects only with a reason, which the applicant reads', async () => {

@@ -295,6 +295,8 @@ describe('bodies', () => {
     ['an unknown media type', '<x/>', 'application/xml'],
     ['broken multipart', 'hello', 'multipart/form-data; boundary=x'],
     ['multipart without a boundary', 'hello', 'multipart/form-data'],
+    ['absurdly deep JSON', `${'['.repeat(32_000)}${']'.repeat(32_000)}`, 'application/json'],
+    ['deep JSON inside an object', `{"a":${'['.repeat(500)}${']'.repeat(500)}}`, 'application/json'],
     ['too many parameters', Array.from({ length: 101 }, (_, i) => `p${i}=1`).join('&'), undefined],
     ['a long name', `${'n'.repeat(65)}=1`, undefined],
     ['a long value', `v=${'x'.repeat(8_193)}`, undefined],

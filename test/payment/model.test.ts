@@ -58,7 +58,7 @@ let names = 0
 
 async function openWorld(): Promise<World> {
   const database = await createDatabase()
-  const db = openDatabase(database.url, { max: 4, onIdleError: () => {} })
+  const db = openDatabase(database.url, { max: 4, onBroken: () => {} })
   let now = START.getTime()
   const deps = {
     db,

@@ -69,7 +69,11 @@ describe('editing', () => {
         status: 'approved',
       })
       expect((await owner.get(page)).body).toContain('name="exchange_rate" value="1"')
-      expect(await audits(merchant.payment_id)).toEqual(['payment_app.approve', 'payment_app.edit'])
+      expect(await audits(merchant.payment_id)).toEqual([
+        'payment_app.apply',
+        'payment_app.approve',
+        'payment_app.edit',
+      ])
     }))
 
   it.each([
@@ -283,6 +287,7 @@ describe('an administrator', () => {
       expect((await decide('reinstate', '')).status).toBe(303)
       expect((await merchant.process(order())).status).toBe(200)
       expect(await audits(merchant.payment_id)).toEqual([
+        'payment_app.apply',
         'payment_app.approve',
         'payment_app.suspend',
         'payment_app.reinstate',

@@ -59,6 +59,7 @@ describe('HMAC API', () => {
     expect(verifySignature({ ...parameters, signature }, [TOKEN])).toEqual({ isValid: true, key: 0 })
     expect(verifySignature({ ...parameters, signature: signature.toUpperCase() }, [TOKEN])).toEqual({
       isValid: true,
+      key: 0,
     })
     const flipped = signature.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
     expect(verifySignature({ ...parameters, signature: flipped }, [TOKEN])).toMatchObject({
@@ -92,6 +93,14 @@ describe('HMAC API', () => {
   it('accepts a signature made without the empty values that were sent', () => {
     expect(hintFor(sign(KEY, text), { note: '' })).toBeUndefined()
     expect(hintFor(sign(KEY, stringToSign({ ...request, note: '' })), { note: '' })).toBeUndefined()
+  })
+
+  it('guesses no mistakes for more parameters than a client sends: anybody could make it work', () => {
+    const many = Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`p${i}`, 'x']))
+    const unsorted = sign(KEY, `${stringToSign(many)}&`)
+    expect(verifySignature({ ...many, signature: unsorted }, [TOKEN])).toMatchObject({
+      hint: expect.stringMatching(/No usual/),
+    })
   })
 
   it('names the usual mistakes and never tells a key or the expected signature', () => {

@@ -5,6 +5,8 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { canonicalString } from '../canonical.ts'
 
+const HINTED_FIELDS_MAX = 15
+
 /** Flat parameters as received, decoded. */
 export type SignedParameters = Readonly<Record<string, string>>
 
@@ -82,6 +84,8 @@ function findMistake(
 function otherStrings(parameters: SignedParameters): [hint: string, text: string][] {
   const signed = without(parameters, 'signature')
   const fields = Object.entries(signed)
+  // Each guess costs a hash of everything sent, and anybody may ask for them.
+  if (fields.length > HINTED_FIELDS_MAX) return []
   const encoded = canonicalString(
     Object.fromEntries(fields.map(([name, value]) => [name, encodeURIComponent(value)])),
   )
