@@ -33,9 +33,7 @@ export const userColumns = [
   'users.is_moderator',
   'users.suspended_till',
   'users.is_banned',
-  sql<string[]>`(
-      select coalesce(array_agg(g.name order by lower(g.name)), '{}') from user_groups as g where g.user_id = users.id
-    )`.as('custom_groups'),
+  sql<string[]>`custom_groups(users.id)`.as('custom_groups'),
 ] as const
 
 /**

@@ -1,4 +1,5 @@
 /** Access tokens as they come with a request (RFC 6750), and whom they speak for. */
+import { sql } from 'kysely'
 import { isBarred, type User, userColumns } from '../accounts/users.ts'
 import type { Db } from '../database/connection.ts'
 import { AppError } from '../errors.ts'
@@ -33,19 +34,16 @@ function readHeader(authorization: string | undefined): string | undefined {
 /** Whom a live access token speaks for, what it was granted, and to which application. */
 export type Bearer = { user: User; scopes: string[]; app: { redirect_uris: string[] } }
 
+type LiveToken = { user_id: bigint; scopes: string[]; redirect_uris: string[] }
+
 /** Throws invalid_token for a token that is unknown, expired or revoked, or whose user or application is barred. */
 export async function getBearer(db: Db, access_token: string, now: Date): Promise<Bearer> {
+  const live = sql<LiveToken>`live_access_token(${sha256(access_token)}, ${now})`
   const row = await db
-    .selectFrom('access_tokens as token')
-    .innerJoin('grants as family', 'family.id', 'token.grant_id')
-    .innerJoin('oauth_apps as app', 'app.id', 'family.app_id')
-    .innerJoin('users', 'users.id', 'family.user_id')
-    .where('token.token_hash', '=', sha256(access_token))
-    .where('token.expires_at', '>', now)
-    .where('family.revoked_at', 'is', null)
-    .where('app.suspended_at', 'is', null)
+    .selectFrom(live.as('token'))
+    .innerJoin('users', 'users.id', 'token.user_id')
     .select(userColumns)
-    .select(['token.scopes', 'app.redirect_uris'])
+    .select(['token.scopes', 'token.redirect_uris'])
     .executeTakeFirst()
   if (row === undefined || isBarred(row, now)) {
     throw bearerError('invalid_token', 'The access token is wrong, expired or revoked')
