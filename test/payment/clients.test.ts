@@ -1,0 +1,214 @@
+/**
+ * Clients as they are in the world, by the disagreements that payment-wire.md 5 lists, each written anew from those
+ * facts: what it hashes, what it checks, how it reads an answer. Each buys, verifies its callback and asks for it;
+ * those that transfer, transfer.
+ */
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makePerson, type Person } from '../cast.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { type Merchant, makeMerchant } from '../merchant.ts'
+
+let test: TestApp
+let merchant: Merchant
+let buyer: Person
+let browser: Browser
+let count = 0
+
+beforeAll(async () => {
+  test = await startTestApp()
+  merchant = await makeMerchant(test)
+  buyer = await makePerson(test, { points: 100_000n })
+  browser = await buyer.signIn()
+})
+afterAll(async () => {
+  await merchant.close()
+  await test.close()
+})
+
+const sha = (text: string) => createHash('sha256').update(text).digest('hex')
+const mac = (key: string, text: string) => createHmac('sha256', key).update(text).digest('hex')
+const SEVEN = [
+  'amount',
+  'external_reference',
+  'merchant_points',
+  'paid_at',
+  'platform_fee',
+  'status',
+  'transaction_id',
+]
+
+type Client = {
+  name: string
+  /** The one credential its owner pasted. */
+  credential: (merchant: Merchant) => string
+  requestKey: (credential: string) => string
+  /** The keys it tries on a callback, one after another. */
+  callbackKeys: (credential: string) => string[]
+  /** Whether it signs over a fixed list of seven fields, re-printing numbers, or over all that it received. */
+  callbackOver: 'seven' | 'all'
+  adds?: () => Record<string, string>
+  transfers?: 'amount' | 'points'
+  body?: 'json'
+}
+
+const token = ({ token }: Merchant) => token
+const secretKey = ({ secret_key }: Merchant) => secret_key
+const raw = (credential: string) => credential
+const now = () => ({ timestamp: String(Math.floor(test.clock.now().getTime() / 1000)) })
+
+const clients: Client[] = [
+  {
+    name: 'hashes the token for both',
+    credential: token,
+    requestKey: sha,
+    callbackKeys: (c) => [sha(c)],
+    callbackOver: 'seven',
+    transfers: 'amount',
+  },
+  {
+    name: 'hashes the Secret Key for requests, uses it raw for callbacks',
+    credential: secretKey,
+    requestKey: sha,
+    callbackKeys: (c) => [c],
+    callbackOver: 'seven',
+    transfers: 'amount',
+  },
+  {
+    name: 'hashes the token, verifies over all it received',
+    credential: token,
+    requestKey: sha,
+    callbackKeys: (c) => [sha(c)],
+    callbackOver: 'all',
+  },
+  {
+    name: 'uses the Secret Key raw for both',
+    credential: secretKey,
+    requestKey: raw,
+    callbackKeys: (c) => [c],
+    callbackOver: 'all',
+  },
+  {
+    name: 'hashes the Secret Key, tries raw then hashed',
+    credential: secretKey,
+    requestKey: sha,
+    callbackKeys: (c) => [c, sha(c)],
+    callbackOver: 'all',
+  },
+  {
+    name: 'signs a timestamp too, and calls the amount of a transfer points',
+    credential: token,
+    requestKey: sha,
+    callbackKeys: (c) => [c, sha(c), sha(sha(c))],
+    callbackOver: 'all',
+    adds: now,
+    transfers: 'points',
+  },
+  {
+    name: 'sends JSON with integers',
+    credential: secretKey,
+    requestKey: raw,
+    callbackKeys: (c) => [c],
+    callbackOver: 'all',
+    body: 'json',
+    transfers: 'amount',
+  },
+]
+
+function senderOf(client: Client) {
+  return async (path: string, fields: Record<string, string>) => {
+    const all = { ...fields, ...client.adds?.() }
+    const text = Object.keys(all)
+      .sort()
+      .map((name) => `${name}=${all[name as keyof typeof all]}`)
+      .join('&')
+    const signature = mac(client.requestKey(client.credential(merchant)), text)
+    const isJson = client.body === 'json'
+    const asNumbers = Object.entries(all).map(([k, v]) => [k, /^\d{1,15}$/.test(v) ? Number(v) : v])
+    const payload = isJson
+      ? JSON.stringify({ ...Object.fromEntries(asNumbers), signature })
+      : new URLSearchParams({ ...all, signature }).toString()
+    const type = isJson ? 'application/json' : 'application/x-www-form-urlencoded'
+    const response = await test.app.inject({
+      method: 'POST',
+      url: path,
+      headers: { 'content-type': type },
+      payload,
+    })
+    return { status: response.statusCode, body: response.json() }
+  }
+}
+
+describe.each(clients)('a client that $name', (client) => {
+  const send = senderOf(client)
+
+  it('sells, verifies its callback and finds the payment', async () => {
+    const order_id = `client_${++count}`
+    const initiated = await send(`/payment/pay/${merchant.payment_id}/process`, {
+      amount: '100',
+      description: '购买 VIP: ×1',
+      order_id,
+    })
+    expect(initiated).toMatchObject({ status: 200, body: { success: true, status: 'pending', amount: 100 } })
+    expect(initiated.body.error).toBeUndefined()
+    const path = new URL(initiated.body.payment_url).pathname
+    const paid = await browser.submit(await browser.get(path), path)
+    const query = new URL(paid.location!).searchParams
+    const received = Object.fromEntries(query)
+
+    const over =
+      client.callbackOver === 'all'
+        ? Object.keys(received)
+            .filter((name) => name !== 'signature')
+            .sort()
+        : SEVEN
+    const value = (name: string) =>
+      /^(amount|platform_fee|merchant_points)$/.test(name) && client.callbackOver === 'seven'
+        ? String(Number.parseInt(received[name] ?? '', 10))
+        : (received[name] ?? '')
+    const text = over.map((name) => `${name}=${value(name)}`).join('&')
+    const signature = Buffer.from(received.signature ?? '')
+    const fits = client
+      .callbackKeys(client.credential(merchant))
+      .map((key) => timingSafeEqual(signature, Buffer.from(mac(key, text))))
+    expect(fits).toContain(true)
+    expect(received).toMatchObject({ external_reference: order_id, amount: '100', status: 'completed' })
+
+    const asked = await send(`/payment/query/${merchant.payment_id}`, {
+      transaction_id: received.transaction_id!,
+    })
+    expect(asked).toMatchObject({
+      status: 200,
+      body: { status: 'completed', external_reference: order_id, expired: false },
+    })
+    const again = await send(`/payment/pay/${merchant.payment_id}/process`, {
+      amount: '100',
+      description: 'x',
+      order_id,
+    })
+    expect(again.body).toMatchObject({
+      success: false,
+      message: 'Order already exists with status completed',
+      data: { status: 'completed' },
+    })
+  })
+})
+
+describe.each(clients.filter(({ transfers }) => transfers !== undefined))('a client that $name', (client) => {
+  const send = senderOf(client)
+
+  it('transfers, and repeats it without a second charge', async () => {
+    const fields = {
+      to_user_id: String(buyer.id),
+      to_username: buyer.username,
+      [client.transfers!]: '5',
+      order_id: `withdrawal_${++count}`,
+    }
+    const first = await send(`/payment/transfer/${merchant.payment_id}`, fields)
+    expect(first).toMatchObject({
+      status: 200,
+      body: { success: true, status: 'completed', amount: 5, fee: 1, total_deduction: 6 },
+    })
+    expect(await send(`/payment/transfer/${merchant.payment_id}`, fields)).toEqual(first)
+  })
+})
