@@ -14,12 +14,6 @@ export type Problems = Partial<Record<Field, string[]>>
 
 export const NOTHING_TYPED = Object.fromEntries(FIELDS.map((field) => [field, ''])) as Typed
 
-export function typedIn(body: unknown): Typed {
-  const sent = (body ?? {}) as Record<string, unknown>
-  const texts = FIELDS.map((field) => [field, typeof sent[field] === 'string' ? sent[field] : ''])
-  return Object.fromEntries(texts) as Typed
-}
-
 /** An application's values as its owner would have typed them. */
 export function typedFrom(app: AppValues & { token_endpoint_auth_method: string }): Typed {
   const texts = FIELDS.map((field) => [field, [app[field] ?? ''].flat().join('\n')])
@@ -37,6 +31,12 @@ export function readAppForm<Values>(request: FastifyRequest, schema: z.ZodType<V
   const form = schema.safeParse({ ...typed, ...lines, ...choices })
   if (form.success) return { typed, values: form.data }
   return { typed, problems: problemsOf(form.error.issues, typed, request) }
+}
+
+function typedIn(body: unknown): Typed {
+  const sent = (body ?? {}) as Record<string, unknown>
+  const texts = FIELDS.map((field) => [field, typeof sent[field] === 'string' ? sent[field] : ''])
+  return Object.fromEntries(texts) as Typed
 }
 
 function linesOf(text: string): string[] {

@@ -9,12 +9,12 @@ import { newSecret } from './app-secrets.ts'
 import { SIGNING_ALGORITHMS } from './keys.ts'
 
 const CLIENT_ID_LENGTH = 24
-export const NAME_LENGTH_MAX = 60
-export const DESCRIPTION_LENGTH_MAX = 500
-export const REDIRECT_URIS_MAX = 20
+const NAME_LENGTH_MAX = 60
+const DESCRIPTION_LENGTH_MAX = 500
+const REDIRECT_URIS_MAX = 20
 const GROUPS_MAX = 50
 const GROUP_LENGTH_MAX = 100
-export const WEB_ADDRESS_LENGTH_MAX = 500
+const WEB_ADDRESS_LENGTH_MAX = 500
 
 /** Signs that make a name look like another one: they reverse or hide what follows. */
 const DECEPTIVE = /[\p{Cc}\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/u
