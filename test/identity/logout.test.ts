@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson } from '../cast.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness.ts'
-import { claimsOf, forgeries } from './hints.ts'
+import { claimsOf } from './hints.ts'
 import {
   answerOf,
   authorizationUrl,
@@ -207,23 +207,6 @@ describe('nobody is sent', () => {
     )
     expect(page.status).toBe(400)
     expect(await isSignedIn(client)).toBe(true)
-  })
-})
-
-describe('a forged ID token', () => {
-  it('signs nobody out and opens no application', async () => {
-    const { client, id_token } = await signedIn()
-    await authorize(client, party)
-    for (const [how, forged] of Object.entries(await forgeries(test, id_token))) {
-      const page = await logout(client, { id_token_hint: forged, post_logout_redirect_uri: BYE })
-      await isAsked(client, page, 400)
-      const asked = authorizationUrl(party, { id_token_hint: forged, prompt: 'none' })
-      const answer = await withoutWriting(test, () => client.get(asked))
-      expect([how, answerOf(answer).error]).toEqual([how, 'invalid_request'])
-    }
-    expect((await logout(client, { id_token_hint: id_token, post_logout_redirect_uri: BYE })).location).toBe(
-      BYE,
-    )
   })
 })
 
