@@ -13,7 +13,7 @@ import type { Party } from './relying-party.ts'
 type Json = Record<string, unknown>
 type Fields = Record<string, string | undefined>
 
-/** A provider that listens on loopback. Its issuer is an https address, as behind a proxy that ends TLS. */
+/** A provider that listens on loopback. An issuer that is an https address is as behind a proxy that ends TLS. */
 export type Provider = {
   issuer: string
   discovery: Json
@@ -24,9 +24,10 @@ export type Provider = {
 }
 
 export async function listen(test: TestApp): Promise<Provider> {
-  await test.app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = test.app.server.address() as AddressInfo
   const issuer = test.url
+  const { protocol, port: wanted } = new URL(issuer)
+  await test.app.listen({ port: protocol === 'http:' ? Number(wanted) : 0, host: '127.0.0.1' })
+  const { port } = test.app.server.address() as AddressInfo
   const reach = (url: string) => {
     if (!url.startsWith(issuer)) throw new Error(`Not an address of the issuer: ${url}`)
     return `http://127.0.0.1:${port}${url.slice(issuer.length)}`
@@ -159,7 +160,7 @@ function hidden(body: string, action: string): Fields {
 
 export type Client = Party & { auth: 'client_secret_basic' | 'client_secret_post' }
 
-export function authorizationRequest(client: Client, more: Fields = {}): Fields {
+export function authorizationRequest(client: Party, more: Fields = {}): Fields {
   return {
     response_type: 'code',
     client_id: client.client_id,

@@ -1,0 +1,435 @@
+/**
+ * The libraries that sites sign people in with, unmodified, each through all that it can do: sign-in, userinfo,
+ * refresh, a replay that must fail, introspection, revocation and sign-out. They reach the provider over loopback.
+ */
+import { createServer } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { Auth, type AuthConfig } from '@auth/core'
+import * as oauth from 'oauth4webapi'
+import * as client from 'openid-client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makePerson, type Person } from '../cast.ts'
+import { START, startTestApp, type TestApp } from '../harness.ts'
+import {
+  authorizationAddress,
+  authorizationRequest,
+  listen,
+  type Provider,
+  userAgent,
+} from './conformance-client.ts'
+import { makeParty, type Party } from './relying-party.ts'
+
+const BYE = 'https://app.example/bye'
+
+let test: TestApp
+let op: Provider
+let party: Party
+let person: Person
+
+beforeAll(async () => {
+  test = await startTestApp({ PUBLIC_URL: `http://127.0.0.1:${await freePort()}` })
+  // The libraries read the real clock.
+  test.clock.advance(Date.now() - START.getTime())
+  op = await listen(test)
+  party = await makeParty(test, { post_logout_redirect_uris: [BYE] })
+  person = await makePerson(test, { name: 'Alice Archer', email: 'alice@example.org' })
+})
+afterAll(() => test.close())
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+const browse = () => userAgent(op, person)
+
+/** The provider's own word for why it refused, however the library wraps it. */
+async function errorOf(act: Promise<unknown>): Promise<string> {
+  try {
+    await act
+  } catch (error) {
+    return (error as { error?: string }).error ?? String(error)
+  }
+  return 'nothing went wrong'
+}
+
+describe('openid-client', () => {
+  type Kind = {
+    app: () => Promise<Party>
+    auth: (app: Party) => client.ClientAuth
+    alg: string
+    isPublic?: boolean
+  }
+
+  const kinds: Record<string, Kind> = {
+    'with client_secret_basic': {
+      app: async () => party,
+      auth: ({ client_secret }) => client.ClientSecretBasic(client_secret),
+      alg: 'RS256',
+    },
+    'with client_secret_post and ES256': {
+      app: () => makeParty(test, { post_logout_redirect_uris: [BYE], id_token_signed_response_alg: 'ES256' }),
+      auth: ({ client_secret }) => client.ClientSecretPost(client_secret),
+      alg: 'ES256',
+    },
+    'as a public application': {
+      app: () => makeParty(test, { post_logout_redirect_uris: [BYE], token_endpoint_auth_method: 'none' }),
+      auth: () => client.None(),
+      alg: 'RS256',
+      isPublic: true,
+    },
+  }
+
+  it.each(Object.entries(kinds))(
+    '%s does all that it can',
+    async (_, { app: makeApp, auth, alg, isPublic }) => {
+      const app = await makeApp()
+      const { client_id, redirect_uri } = app
+      const metadata = { id_token_signed_response_alg: alg }
+      const config = await client.discovery(new URL(op.issuer), client_id, metadata, auth(app), {
+        execute: [client.allowInsecureRequests, client.enableNonRepudiationChecks],
+      })
+      expect(config.serverMetadata().supportsPKCE()).toBe(true)
+      const agent = browse()
+
+      async function signIn(more: Record<string, string> = {}) {
+        const pkceCodeVerifier = client.randomPKCECodeVerifier()
+        const [expectedState, expectedNonce] = [client.randomState(), client.randomNonce()]
+        const url = client.buildAuthorizationUrl(config, {
+          redirect_uri,
+          scope: 'openid profile email offline_access',
+          state: expectedState,
+          nonce: expectedNonce,
+          code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
+          code_challenge_method: 'S256',
+          ...more,
+        })
+        const back = new URL((await agent.visit(url.href)).url)
+        const checks = { pkceCodeVerifier, expectedState, expectedNonce, idTokenExpected: true }
+        return { back, checks }
+      }
+
+      const { back, checks } = await signIn({ max_age: '10000' })
+      const tokens = await client.authorizationCodeGrant(config, back, { ...checks, maxAge: 10_000 })
+      const { sub } = tokens.claims()!
+      expect(sub).toBe(String(person.id))
+      const user = await client.fetchUserInfo(config, tokens.access_token, sub)
+      expect(user).toMatchObject({ username: person.username, email: 'alice@example.org' })
+      expect(tokens.claims()).toMatchObject({ preferred_username: person.username, groups: user.groups })
+
+      const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token!)
+      expect(refreshed.claims()!.sub).toBe(sub)
+      expect((await client.fetchUserInfo(config, refreshed.access_token, sub)).sub).toBe(sub)
+      expect(await errorOf(client.refreshTokenGrant(config, tokens.refresh_token!))).toBe('invalid_grant')
+      const dead = client.fetchUserInfo(config, refreshed.access_token, sub)
+      await expect(dead).rejects.toBeInstanceOf(client.WWWAuthenticateChallengeError)
+
+      const again = await signIn({ prompt: 'none', id_token_hint: tokens.id_token! })
+      const second = await client.authorizationCodeGrant(config, again.back, again.checks)
+      expect(await errorOf(client.authorizationCodeGrant(config, again.back, again.checks))).toBe(
+        'invalid_grant',
+      )
+
+      if (!isPublic) {
+        const third = await signIn()
+        const live = await client.authorizationCodeGrant(config, third.back, third.checks)
+        expect(await client.tokenIntrospection(config, live.access_token)).toMatchObject({
+          active: true,
+          sub,
+          client_id,
+        })
+        expect((await client.tokenIntrospection(config, second.access_token)).active).toBe(false)
+        await client.tokenRevocation(config, live.refresh_token!)
+        expect(await client.tokenIntrospection(config, live.access_token)).toEqual({ active: false })
+      } else {
+        await client.tokenRevocation(config, second.refresh_token!)
+      }
+
+      const leave = client.buildEndSessionUrl(config, {
+        post_logout_redirect_uri: BYE,
+        id_token_hint: tokens.id_token!,
+        state: 'left',
+      })
+      expect((await agent.visit(leave.href)).url).toBe(`${BYE}?state=left`)
+      const silent = await signIn({ prompt: 'none' })
+      const refused = client.authorizationCodeGrant(config, silent.back, silent.checks)
+      expect(await errorOf(refused)).toBe('login_required')
+    },
+  )
+
+  it('tells a wrong secret from other failures', async () => {
+    const auth = client.ClientSecretPost('wrong')
+    const options = { execute: [client.allowInsecureRequests] }
+    const config = await client.discovery(new URL(op.issuer), party.client_id, undefined, auth, options)
+    expect(await errorOf(client.refreshTokenGrant(config, 'x'))).toBe('invalid_client')
+  })
+})
+
+describe('oauth4webapi', () => {
+  it('does all that it can, checking every answer as the standards have it', async () => {
+    const insecure = { [oauth.allowInsecureRequests]: true }
+    const issuer = new URL(op.issuer)
+    for (const algorithm of ['oidc', 'oauth2'] as const) {
+      const response = await oauth.discoveryRequest(issuer, { ...insecure, algorithm })
+      expect((await oauth.processDiscoveryResponse(issuer, response)).issuer).toBe(op.issuer)
+    }
+    const as = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, insecure))
+    const me: oauth.Client = { client_id: party.client_id }
+    const auth = oauth.ClientSecretBasic(party.client_secret)
+    const agent = browse()
+
+    const verifier = oauth.generateRandomCodeVerifier()
+    const [state, nonce] = [oauth.generateRandomState(), oauth.generateRandomNonce()]
+    const request = authorizationRequest(party, {
+      state,
+      nonce,
+      scope: 'openid profile',
+      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    })
+    const arrival = await agent.visit(authorizationAddress(op, request))
+    const parameters = oauth.validateAuthResponse(as, me, new URL(arrival.url), state)
+    const redeem = () =>
+      oauth.authorizationCodeGrantRequest(as, me, auth, parameters, party.redirect_uri, verifier, insecure)
+    const response = await redeem()
+    const checks = { expectedNonce: nonce, requireIdToken: true }
+    const tokens = await oauth.processAuthorizationCodeResponse(as, me, response, checks)
+    await oauth.validateApplicationLevelSignature(as, response, insecure)
+    const { sub } = oauth.getValidatedIdTokenClaims(tokens)!
+
+    const info = await oauth.userInfoRequest(as, me, tokens.access_token, insecure)
+    expect(await oauth.processUserInfoResponse(as, me, sub, info)).toMatchObject({
+      username: person.username,
+    })
+
+    const refresh = (token: string) => oauth.refreshTokenGrantRequest(as, me, auth, token, insecure)
+    const refreshed = await oauth.processRefreshTokenResponse(as, me, await refresh(tokens.refresh_token!))
+    expect(oauth.getValidatedIdTokenClaims(refreshed)!.sub).toBe(sub)
+
+    const introspect = async (token: string) =>
+      oauth.processIntrospectionResponse(
+        as,
+        me,
+        await oauth.introspectionRequest(as, me, auth, token, insecure),
+      )
+    expect(await introspect(refreshed.access_token)).toMatchObject({ active: true, sub })
+    const revoked = await oauth.revocationRequest(as, me, auth, refreshed.access_token, insecure)
+    expect(await oauth.processRevocationResponse(revoked)).toBeUndefined()
+    expect(await introspect(refreshed.access_token)).toEqual({ active: false })
+    expect(await introspect(refreshed.refresh_token!)).toMatchObject({ active: true })
+
+    const replay = oauth.processAuthorizationCodeResponse(as, me, await redeem(), checks)
+    expect(await errorOf(replay)).toBe('invalid_grant')
+    expect(await introspect(refreshed.refresh_token!)).toEqual({ active: false })
+    const late = oauth.processRefreshTokenResponse(as, me, await refresh(refreshed.refresh_token!))
+    expect(await errorOf(late)).toBe('invalid_grant')
+  })
+
+  it('takes our errors for what they are', async () => {
+    const issuer = new URL(op.issuer)
+    const insecure = { [oauth.allowInsecureRequests]: true }
+    const as = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, insecure))
+    const me: oauth.Client = { client_id: party.client_id }
+    const request = authorizationRequest(party, { prompt: 'none' })
+    const { url } = await userAgent(op).visit(authorizationAddress(op, request))
+    try {
+      oauth.validateAuthResponse(as, me, new URL(url), request.state)
+      expect.unreachable()
+    } catch (error) {
+      expect(error).toBeInstanceOf(oauth.AuthorizationResponseError)
+      expect((error as oauth.AuthorizationResponseError).error).toBe('login_required')
+    }
+    const dead = oauth.userInfoRequest(as, me, 'dead', insecure)
+    const process = async () => oauth.processUserInfoResponse(as, me, oauth.skipSubjectCheck, await dead)
+    await expect(process()).rejects.toBeInstanceOf(oauth.WWWAuthenticateChallengeError)
+  })
+})
+
+describe('passport-oauth2', () => {
+  type Done = (error: unknown, user?: object) => void
+  type Strategy = {
+    authenticate(request: object, options?: object): void
+    userProfile(token: string, done: Done): void
+    _oauth2: {
+      useAuthorizationHeaderforGET(on: boolean): void
+      get(url: string, token: string, done: (error: unknown, body: string) => void): void
+      getOAuthAccessToken(
+        code: string,
+        parameters: object,
+        done: (
+          error: { statusCode: number; data: string } | null,
+          access: string,
+          refresh: string,
+          all: object,
+        ) => void,
+      ): void
+    }
+  }
+  type Verify = (access: string, refresh: string, all: object, profile: object, done: Done) => void
+  const { Strategy: OAuth2Strategy } = createRequire(import.meta.url)('passport-oauth2') as {
+    Strategy: new (options: object, verify: Verify) => Strategy
+  }
+
+  function makeStrategy(): Strategy {
+    const { client_id: clientID, client_secret: clientSecret, redirect_uri: callbackURL } = party
+    const {
+      authorization_endpoint: authorizationURL,
+      token_endpoint: tokenURL,
+      userinfo_endpoint,
+    } = op.discovery
+    const options = {
+      authorizationURL,
+      tokenURL,
+      clientID,
+      clientSecret,
+      callbackURL,
+      state: true,
+      pkce: true,
+    }
+    const strategy = new OAuth2Strategy(options, (access, refresh, all, profile, done) =>
+      done(null, { access, refresh, all, profile }),
+    )
+    // By default it puts the token into the address, where we never look.
+    strategy._oauth2.useAuthorizationHeaderforGET(true)
+    strategy.userProfile = (token, done) =>
+      strategy._oauth2.get(String(userinfo_endpoint), token, (error, body) =>
+        error ? done(error) : done(null, JSON.parse(body)),
+      )
+    return strategy
+  }
+
+  /** What passport itself adds to a strategy: how it ends. */
+  function run(
+    strategy: Strategy,
+    request: object,
+  ): Promise<{ redirect?: string; user?: unknown; error?: unknown }> {
+    return new Promise((resolve) => {
+      const ends = {
+        redirect: (redirect: string) => resolve({ redirect }),
+        success: (user: unknown) => resolve({ user }),
+        fail: (error: unknown) => resolve({ error }),
+        error: (error: unknown) => resolve({ error }),
+      }
+      Object.assign(Object.create(strategy), ends).authenticate(request, { scope: 'openid profile' })
+    })
+  }
+
+  it('signs people in with state and PKCE, reads who they are, refreshes, and is refused a replay', async () => {
+    const strategy = makeStrategy()
+    const session = {}
+    const { redirect } = await run(strategy, { session, query: {} })
+    const { url } = await browse().visit(redirect!)
+    const query = Object.fromEntries(new URL(url).searchParams)
+    const kept = structuredClone(session)
+    const { user, error } = await run(strategy, { session, query })
+    expect(error).toBeUndefined()
+    expect(user).toMatchObject({
+      all: { token_type: 'Bearer', expires_in: 3_600 },
+      profile: { sub: String(person.id), username: person.username, email: 'alice@example.org' },
+    })
+
+    const { refresh } = user as { refresh: string }
+    const refreshed = () =>
+      new Promise<{ error: { statusCode: number; data: string } | null; access: string }>((resolve) => {
+        const grant = { grant_type: 'refresh_token' }
+        strategy._oauth2.getOAuthAccessToken(refresh, grant, (error, access) => resolve({ error, access }))
+      })
+    expect((await refreshed()).access).toBeTruthy()
+    const replayed = await refreshed()
+    expect(replayed.error?.statusCode).toBe(400)
+    expect(JSON.parse(replayed.error!.data).error).toBe('invalid_grant')
+
+    const again = await run(strategy, { session: kept, query })
+    expect(again.error).toMatchObject({ code: 'invalid_grant' })
+  })
+
+  it('learns of a refusal', async () => {
+    const strategy = makeStrategy()
+    const { error } = await run(strategy, {
+      session: {},
+      query: { error: 'access_denied', error_description: 'no' },
+    })
+    expect(error).toEqual({ message: 'no' })
+  })
+})
+
+describe('@auth/core', () => {
+  const SITE = 'https://app.example'
+
+  /** A site with Auth.js in front, and the cookies that a browser keeps for it. */
+  function makeSite(config: Pick<AuthConfig, 'providers' | 'callbacks'>) {
+    const cookies = new Map<string, string>()
+    return async (path: string, form?: Record<string, string>) => {
+      const request = new Request(SITE + path, {
+        method: form === undefined ? 'GET' : 'POST',
+        headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+        ...(form !== undefined && { body: new URLSearchParams(form) }),
+      })
+      const all = { ...config, secret: 'of the site', trustHost: true, basePath: '/auth' }
+      const response = await Auth(request, { ...all, logger: { error: () => {} } })
+      for (const cookie of response.headers.getSetCookie()) {
+        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? []
+        cookies.set(name, value)
+      }
+      return response
+    }
+  }
+
+  it.each(['oidc', 'oauth'] as const)('signs people in as a provider of type %s', async (type) => {
+    const app = await makeParty(test, { redirect_uris: [`${SITE}/auth/callback/tessera`] })
+    const seen: { account?: Record<string, unknown> } = {}
+    const { issuer, discovery } = op
+    const site = makeSite({
+      providers: [
+        {
+          id: 'tessera',
+          name: 'Tessera',
+          type,
+          issuer,
+          clientId: app.client_id,
+          clientSecret: app.client_secret,
+          checks: type === 'oidc' ? ['pkce', 'state', 'nonce'] : ['pkce', 'state'],
+          ...(type === 'oauth' && {
+            authorization: {
+              url: String(discovery.authorization_endpoint),
+              params: { scope: 'profile email' },
+            },
+            token: String(discovery.token_endpoint),
+            userinfo: String(discovery.userinfo_endpoint),
+            profile: (profile: Record<string, string>) => ({
+              id: profile.sub,
+              name: profile.name,
+              email: profile.email,
+            }),
+          }),
+        } as AuthConfig['providers'][number],
+      ],
+      callbacks: {
+        jwt({ token, account }) {
+          if (account) seen.account = account
+          return token
+        },
+      },
+    })
+    const { csrfToken } = (await (await site('/auth/csrf')).json()) as { csrfToken: string }
+    const start = await site('/auth/signin/tessera', { csrfToken })
+    const { url } = await browse().visit(start.headers.get('location')!)
+    const back = url.slice(SITE.length)
+    const finish = await site(back)
+    expect(finish.status).toBe(302)
+    expect(finish.headers.get('location')).not.toContain('error')
+    const session = (await (await site('/auth/session')).json()) as { user: object }
+    expect(session.user).toMatchObject({ name: 'Alice Archer', email: 'alice@example.org' })
+    expect(seen.account).toMatchObject({ provider: 'tessera', providerAccountId: String(person.id) })
+
+    const { access_token } = seen.account as { access_token: string }
+    const headers = { authorization: `Bearer ${access_token}` }
+    expect((await fetch(String(discovery.userinfo_endpoint), { headers })).status).toBe(200)
+    // The same answer again: the site refuses it, having no state for it any more.
+    expect((await site(back)).headers.get('location')).toContain('error')
+  })
+})
