@@ -13,6 +13,7 @@ export type RedirectUriFault =
   | 'fragment'
   | 'user_name'
   | 'wildcard'
+  | 'host'
 
 /**
  * Registered addresses are later compared and sent as the text they are, so the text itself must be safe to put
@@ -28,7 +29,16 @@ export function redirectUriFault(uri: string): RedirectUriFault | undefined {
   if (authority.includes('@')) return 'user_name'
   if (uri.includes('*')) return 'wildcard'
   if (/^http$/i.test(scheme) && !isLoopback(uri)) return 'scheme'
+  if (!isHostAsBrowsersWriteIt(uri, authority)) return 'host'
   return undefined
+}
+
+/** `%2e`, `0x7f.1` and the like are read as another host than they look, and not by every reader as the same one. */
+function isHostAsBrowsersWriteIt(uri: string, authority: string): boolean {
+  const { host, protocol } = new URL(uri)
+  const defaultPort = protocol === 'https:' ? ':443' : ':80'
+  const written = authority.toLowerCase()
+  return written === host || written === host + defaultPort
 }
 
 /** What is wrong with an address that pages link to or show a picture from: as above, and https alone. */

@@ -549,6 +549,7 @@ export const en = {
       scheme: 'must be https (http only for 127.0.0.1, [::1] and localhost)',
       fragment: 'must have no fragment (#)',
       user_name: 'must have no user name or password (@)',
+      host: 'must name its host as browsers write it: no % and no other spelling of an IP address',
       wildcard: 'must have no wildcard (*): addresses are compared letter by letter',
     },
   },

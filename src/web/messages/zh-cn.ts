@@ -516,6 +516,7 @@ export const zhCN: Messages = {
       scheme: '须为 https（仅 127.0.0.1、[::1] 和 localhost 可用 http）',
       fragment: '不能包含片段（#）',
       user_name: '不能包含用户名或密码（@）',
+      host: '主机名须与浏览器中的写法一致：不能含 %，也不能用 IP 地址的其他写法',
       wildcard: '不能包含通配符（*）：地址逐字符匹配',
     },
   },

@@ -1,0 +1,201 @@
+/** The rules of redirect URIs against inputs that nobody thought of. A failure prints its seed and its smallest case. */
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isRegistered, redirectUriFault } from '../../src/identity/access.ts'
+import { NewAppForm } from '../../src/identity/apps.ts'
+import { withParameters } from '../../src/identity/parameters.ts'
+import { makePerson } from '../cast.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { authorizationUrl, authorize, makeParty, type Party } from './relying-party.ts'
+
+const RUNS = { numRuns: 2_000 }
+
+/** Texts near enough to an address that most rules have something to say. */
+const fragments = fc.constantFrom(
+  ...'https:// http:// HTTPS:// javascript: data: // / \\ @ # ? & = % %2e %00 %40 %5c : ; , * . .. [::1] 127.0.0.1 localhost 0x7f.1'.split(
+    ' ',
+  ),
+  ...'2130706433 app.example evil.example APP.EXAMPLE xn--bcher-kva bücher ß 。 :443 :80 :65536 a b code=1 user:pass@'.split(
+    ' ',
+  ),
+  ' ',
+  '\t',
+  '\r\n',
+  '\u0000',
+  '\u202e',
+)
+const nearly = fc.array(fragments, { maxLength: 8 }).map((parts) => parts.join(''))
+const anything = fc.oneof(
+  nearly,
+  fc.webUrl({ withQueryParameters: true, withFragments: true }),
+  fc.string({ unit: 'binary' }),
+)
+const label = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?$/)
+const good = fc
+  .tuple(
+    fc.array(label, { minLength: 1, maxLength: 3 }),
+    fc.option(fc.integer({ min: 1, max: 65_535 })),
+    fc.array(fc.stringMatching(/^[\w.~-]{0,8}$/), { maxLength: 3 }),
+    fc.option(fc.stringMatching(/^[a-z]{1,4}=[\w.~-]{0,6}(&[a-z]{1,4}=[\w.~-]{0,6})?$/)),
+  )
+  .map(([labels, port, path, query]) => {
+    const authority = `${labels.join('.')}.example${port === null ? '' : `:${port}`}`
+    return `https://${authority}${path.map((part) => `/${part}`).join('')}${query === null ? '' : `?${query}`}`
+  })
+
+describe('an address that may be registered', () => {
+  it('means one place to every reader: its text, and a browser’s reading of it', () => {
+    fc.assert(
+      fc.property(anything, (uri) => {
+        if (redirectUriFault(uri) !== undefined) return
+        const url = new URL(uri)
+        expect(uri).toMatch(/^[\x21-\x7e]{1,2000}$/)
+        expect(uri).not.toMatch(/[\\"<>#*]/)
+        expect([url.username, url.password, url.hash]).toEqual(['', '', ''])
+        const isLocal = ['localhost', '[::1]'].includes(url.hostname) || url.hostname.startsWith('127.')
+        expect(url.protocol === 'https:' || (url.protocol === 'http:' && isLocal)).toBe(true)
+        const [, authority = ''] = /^https?:\/\/([^/?]*)/i.exec(uri) ?? []
+        expect(authority.toLowerCase().replace(url.protocol === 'https:' ? /:443$/ : /:80$/, '')).toBe(
+          url.host,
+        )
+      }),
+      RUNS,
+    )
+  })
+
+  it('includes every plain https address', () => {
+    fc.assert(
+      fc.property(good, (uri) => {
+        expect(redirectUriFault(uri)).toBeUndefined()
+      }),
+      RUNS,
+    )
+  })
+
+  it('comes back as it was registered, with the answer appended and its own query first', () => {
+    const answer = fc.record({ code: fc.string(), state: fc.string({ unit: 'grapheme' }) })
+    fc.assert(
+      fc.property(good, answer, (uri, parameters) => {
+        const sent = withParameters(uri, parameters)
+        expect(sent.startsWith(uri)).toBe(true)
+        expect(sent).toMatch(/^[\x21-\x7e]+$/)
+        const [registered, back] = [new URL(uri), new URL(sent)]
+        expect([back.origin, back.pathname]).toEqual([registered.origin, registered.pathname])
+        const pairs = [...back.searchParams]
+        expect(pairs.slice(0, -2)).toEqual([...registered.searchParams])
+        const { code, state } = parameters
+        const wellFormed = (text: string) => text.toWellFormed()
+        expect(pairs.slice(-2)).toEqual([
+          ['code', wellFormed(code)],
+          ['state', wellFormed(state)],
+        ])
+      }),
+      RUNS,
+    )
+  })
+})
+
+describe('matching', () => {
+  it('is equality of texts and nothing else', () => {
+    const uris = fc.array(good, { minLength: 1, maxLength: 20 })
+    fc.assert(
+      fc.property(uris, fc.oneof(good, anything), (redirect_uris, uri) => {
+        expect(isRegistered({ redirect_uris }, uri)).toBe(redirect_uris.some((each) => each === uri))
+        for (const each of redirect_uris) expect(isRegistered({ redirect_uris }, each)).toBe(true)
+      }),
+      RUNS,
+    )
+  })
+
+  it('takes no other spelling of the same place', () => {
+    const spellings = fc.constantFrom<(uri: string) => string>(
+      (uri) => `${uri}/`,
+      (uri) => `${uri}?`,
+      (uri) => `${uri}#`,
+      (uri) => `${uri}%20`,
+      (uri) => uri.replace('https', 'HTTPS'),
+      (uri) => uri.replace('.example', '.EXAMPLE'),
+      (uri) => uri.replace('.example', '.example.'),
+      (uri) => uri.replace('.example', '.example:443'),
+      (uri) => uri.replace('https://', 'https://@'),
+      (uri) => uri.replace('.example', '%2eexample'),
+      (uri) => encodeURI(decodeURIComponent(uri)).replaceAll('.', '%2E'),
+      (uri) => ` ${uri}`,
+    )
+    fc.assert(
+      fc.property(good, spellings, (uri, respell) => {
+        const other = respell(uri)
+        expect(isRegistered({ redirect_uris: [uri] }, other)).toBe(other === uri)
+      }),
+      RUNS,
+    )
+  })
+})
+
+describe('registration', () => {
+  it('takes a list if and only if nothing in it is faulty, and names each fault by its place', () => {
+    const list = fc.array(fc.oneof({ weight: 3, arbitrary: good }, anything), { maxLength: 24 })
+    fc.assert(
+      fc.property(list, (redirect_uris) => {
+        const form = NewAppForm.safeParse({ name: 'x', redirect_uris })
+        const faulty = redirect_uris.flatMap((uri, i) => (redirectUriFault(uri) === undefined ? [] : [i]))
+        const isCounted = redirect_uris.length >= 1 && redirect_uris.length <= 20
+        expect(form.success).toBe(isCounted && faulty.length === 0)
+        if (form.success) expect(form.data.redirect_uris).toEqual([...new Set(redirect_uris)])
+        else if (isCounted) expect(form.error.issues.map(({ path }) => path[1])).toEqual(faulty)
+      }),
+      RUNS,
+    )
+  })
+
+  it('never throws, whatever is posted', () => {
+    fc.assert(
+      fc.property(fc.anything(), (body) => void NewAppForm.safeParse(body)),
+      RUNS,
+    )
+    const values = fc.record({
+      name: fc.anything(),
+      redirect_uris: fc.anything(),
+      deny_groups: fc.anything(),
+    })
+    fc.assert(
+      fc.property(values, (body) => void NewAppForm.safeParse(body)),
+      RUNS,
+    )
+  })
+})
+
+describe('over HTTP', () => {
+  let test: TestApp
+  let party: Party
+  let client: Browser
+
+  beforeAll(async () => {
+    test = await startTestApp()
+    party = await makeParty(test)
+    client = await (await makePerson(test)).signIn()
+    await authorize(client, party)
+  })
+  afterAll(() => test.close())
+
+  it('nobody is ever sent to an address that is not the registered one', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          anything,
+          anything.map((tail) => party.redirect_uri + tail),
+        ),
+        async (redirect_uri) => {
+          const page = await client.get(
+            authorizationUrl(party, { redirect_uri: redirect_uri.toWellFormed() }),
+          )
+          // An empty one counts as absent, and then the only registered one is meant.
+          if (redirect_uri === party.redirect_uri || redirect_uri === '') {
+            expect(page.location?.startsWith(`${party.redirect_uri}?code=`)).toBe(true)
+          } else expect([page.status, page.location]).toEqual([400, undefined])
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+})
