@@ -1,0 +1,204 @@
+/**
+ * Where the interface document and the standards pull apart, and how both hold: the table of identity.md section 4,
+ * row by row. Each row is tried as a client of the one and as a client of the other.
+ */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { makePerson } from '../cast.ts'
+import { type Browser, HTML, type Page, startTestApp, type TestApp } from '../harness.ts'
+import {
+  answerOf,
+  authorizationUrl,
+  authorize,
+  exchange,
+  getJson,
+  makeParty,
+  obtainTokens,
+  type Party,
+  postForm,
+  redeem,
+  userinfo,
+} from './relying-party.ts'
+
+const EVIL = 'https://evil.example/'
+const JSON_ONLY = { accept: 'application/json' }
+
+let test: TestApp
+let party: Party
+let closed: Party
+let client: Browser
+
+beforeAll(async () => {
+  test = await startTestApp()
+  party = await makeParty(test)
+  closed = await makeParty(test, { deny_groups: ['trust_level_0'] })
+  client = await (await makePerson(test, { email: 'alice@example.org' })).signIn()
+})
+afterAll(() => test.close())
+
+function expectJson({ status, body, headers }: Page, expected: { status: number; error: string }): void {
+  expect(status).toBe(expected.status)
+  expect(headers['content-type']).toMatch(/^application\/json/)
+  const { error, error_description } = JSON.parse(body)
+  expect(error).toBe(expected.error)
+  expect(error_description).toMatch(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/)
+}
+
+function expectPage(
+  { status, body, headers, location }: Page,
+  expected: { status: number; error: string },
+): void {
+  expect(status).toBe(expected.status)
+  expect(location).toBeUndefined()
+  expect(headers['content-type']).toMatch(/^text\/html/)
+  expect(body).toContain(expected.error)
+}
+
+async function isRedirectUriRefused(): Promise<void> {
+  const expected = { status: 400, error: 'invalid_redirect_uri' }
+  const url = authorizationUrl(party, { redirect_uri: EVIL })
+  expectPage(await client.get(url), expected)
+  for (const accept of ['*/*', 'application/json', 'application/json, text/html;q=0.5', '']) {
+    const answer = await client.get(url, { accept })
+    expectJson(answer, expected)
+    expect(answer.location).toBeUndefined()
+  }
+  const { code } = await authorize(client, party)
+  const exchanged = await exchange(test, party, code, { redirect_uri: EVIL })
+  expect(exchanged).toMatchObject({ status: 400, body: { error: 'invalid_redirect_uri' } })
+  const { access_token } = await obtainTokens(test, client, party)
+  const registered = await test.app.inject({
+    method: 'POST',
+    url: '/api/apps',
+    headers: { authorization: `Bearer ${access_token}` },
+    payload: { name: 'x', redirect_uris: ['http://evil.example/'] },
+  })
+  expect(registered.statusCode).toBe(400)
+  expect(registered.json()).toMatchObject({ error: 'invalid_redirect_uri' })
+}
+
+async function isDenied(): Promise<void> {
+  const asked = { prompt: 'consent' }
+  const deny = async (headers: Record<string, string>) => {
+    const page = await client.get(authorizationUrl(party, asked))
+    return client.post('/oauth2/consent', { ...page.form('/oauth2/consent'), decision: 'deny' }, headers)
+  }
+  const inBrowser = answerOf(await deny({}))
+  expect(inBrowser).toMatchObject({ error: 'access_denied', state: 'a state', iss: test.url })
+  const byScript = await deny(JSON_ONLY)
+  expectJson(byScript, { status: 403, error: 'access_denied' })
+  const { redirect_to } = JSON.parse(byScript.body)
+  expect(Object.fromEntries(new URL(redirect_to).searchParams)).toEqual(inBrowser)
+}
+
+async function isRefusedByGroup(): Promise<void> {
+  const expected = { status: 403, error: 'access_denied' }
+  expectPage(await client.get(authorizationUrl(closed)), expected)
+  const byScript = await client.get(authorizationUrl(closed), JSON_ONLY)
+  expectJson(byScript, expected)
+  expect(JSON.parse(byScript.body).redirect_to).toContain('error=access_denied')
+  const silent = await client.get(authorizationUrl(closed, { prompt: 'none' }))
+  expect(answerOf(silent).error).toBe('access_denied')
+}
+
+async function isUnknownClient(): Promise<void> {
+  const expected = { status: 401, error: 'invalid_client' }
+  const wrong = await exchange(test, { ...party, client_secret: 'wrong' }, 'x')
+  expect(wrong).toMatchObject({ status: 401, body: { error: 'invalid_client' } })
+  expect(wrong.headers['www-authenticate']).toMatch(/^Basic /)
+  const inBody = await postForm(test, '/oauth2/token', { client_id: 'nobody', client_secret: 'x' })
+  expect(inBody).toMatchObject({ status: 401, body: { error: 'invalid_client' } })
+  expect(inBody.headers).not.toHaveProperty('www-authenticate')
+
+  const url = authorizationUrl({ ...party, client_id: '<nobody>' })
+  const page = await client.get(url)
+  expectPage(page, expected)
+  expect(page.headers['www-authenticate']).toMatch(/^Bearer /)
+  expect(page.body).not.toContain('<nobody>')
+  expectJson(await client.get(url, JSON_ONLY), expected)
+}
+
+async function isGrantRefused(): Promise<void> {
+  for (const accept of [HTML, '*/*', 'application/json']) {
+    const code = await redeem(test, party, { grant_type: 'authorization_code', code: 'x' }, { accept })
+    expect(code).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    const type = await redeem(test, party, { grant_type: 'password' }, { accept })
+    expect(type).toMatchObject({ status: 400, body: { error: 'unsupported_grant_type' } })
+    for (const { headers } of [code, type]) expect(headers['content-type']).toMatch(/^application\/json/)
+  }
+}
+
+async function hasFourFields(): Promise<void> {
+  for (const scope of ['openid', 'profile', 'email', 'offline_access', undefined]) {
+    const { access_token } = await obtainTokens(test, client, party, { scope })
+    const { status, body } = await userinfo(test, access_token)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      sub: expect.any(String),
+      username: expect.any(String),
+      email: 'alice@example.org',
+      groups: expect.arrayContaining(['trust_level_0']),
+    })
+  }
+}
+
+async function hasDefaultScope(): Promise<void> {
+  for (const scope of [undefined, '']) {
+    const tokens = await obtainTokens(test, client, party, { scope })
+    expect(tokens.scope).toBe('openid profile')
+    expect(tokens.id_token).toBeTruthy()
+  }
+}
+
+async function takesBothMethods(): Promise<void> {
+  const { client_id, client_secret, redirect_uri } = party
+  const grant = async () => ({
+    grant_type: 'authorization_code',
+    redirect_uri,
+    code: (await authorize(client, party)).code,
+  })
+  const inBody = { client_id, client_secret }
+  expect((await redeem(test, party, await grant())).status).toBe(200)
+  expect((await postForm(test, '/oauth2/token', { ...(await grant()), ...inBody })).status).toBe(200)
+  expect((await redeem(test, party, { ...(await grant()), ...inBody })).status).toBe(200)
+  const differing = await redeem(test, party, { ...(await grant()), ...inBody, client_secret: 'other' })
+  expect(differing).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+}
+
+async function echoesState(): Promise<void> {
+  for (const state of ['s', 'a b+c&d=e#f?', '状态', 'x'.repeat(2_048)]) {
+    expect((await authorize(client, party, { state })).state).toBe(state)
+  }
+  expect(await authorize(client, party, { state: undefined })).not.toHaveProperty('state')
+}
+
+async function isReadableJwt(): Promise<void> {
+  const { id_token } = await obtainTokens(test, client, party)
+  const parts = id_token.split('.')
+  expect(parts).toHaveLength(3)
+  for (const part of parts) expect(part).toMatch(/^[\w-]+$/)
+  const claims = JSON.parse(Buffer.from(parts[1]!, 'base64url').toString())
+  expect(claims).toMatchObject({ iss: test.url, aud: party.client_id, username: expect.any(String) })
+}
+
+async function announcesPaths(): Promise<void> {
+  const { body } = await getJson(test, '/.well-known/openid-configuration')
+  expect(body).toMatchObject({
+    authorization_endpoint: `${test.url}/oauth2/auth`,
+    token_endpoint: `${test.url}/oauth2/token`,
+    userinfo_endpoint: `${test.url}/oauth2/userinfo`,
+  })
+}
+
+it.each<[interfaceSays: string, standardSays: string, holds: () => Promise<void>]>([
+  ['invalid_redirect_uri is 400 JSON', 'never redirect, tell the user', isRedirectUriRefused],
+  ['access_denied is 403 when the user refuses', 'redirect with error=access_denied', isDenied],
+  ['access_denied is 403 when a group rule refuses', 'redirect with error=access_denied', isRefusedByGroup],
+  ['invalid_client is 401', '401, with a challenge if a header was used', isUnknownClient],
+  ['invalid_grant and unsupported_grant_type are 400', 'the same, always JSON', isGrantRefused],
+  ['userinfo always has sub, username, email, groups', 'the scope decides', hasFourFields],
+  ['scope is recommended', 'openid is needed', hasDefaultScope],
+  ['Basic at the token endpoint', 'Basic and post', takesBothMethods],
+  ['state is echoed', 'state is recommended', echoesState],
+  ['the second part of the ID token is base64url JSON', 'JWS compact serialisation', isReadableJwt],
+  ['the paths are given', 'any, if discovery announces them', announcesPaths],
+])('%s — %s', (_interfaceSays, _standardSays, holds) => holds())
