@@ -7,6 +7,7 @@ import { answerRecoveryRequests } from './accounts/recovery.ts'
 import { sweepAttempts } from './accounts/throttle.ts'
 import type { Deps } from './deps.ts'
 import { rotateDueSigningKeys } from './identity/key-rotation.ts'
+import { forgetSpentCredentials } from './identity/spent.ts'
 import { sweepLimits } from './limits.ts'
 import { expireOrders } from './payment/orders.ts'
 import { sweepRefusals } from './refusals.ts'
@@ -39,6 +40,7 @@ export function startWorker(deps: Deps, log: FastifyBaseLogger): Worker {
       await sweepLimits(deps)
       await sweepAttempts(deps)
       await sweepRefusals(deps)
+      await forgetSpentCredentials(deps)
     }),
   ]
   return {

@@ -1,0 +1,2 @@
+-- For the sweep of families that have ended.
+create index grants_expiry on grants (expires_at);

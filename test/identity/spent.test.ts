@@ -1,0 +1,45 @@
+/** Codes and tokens past their time are forgotten, and what is still good, or still needed to see a replay, is not. */
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { forgetSpentCredentials } from '../../src/identity/spent.ts'
+import { makePerson } from '../cast.ts'
+import { startTestApp, type TestApp } from '../harness.ts'
+import { makeParty, obtainTokens, refresh } from './relying-party.ts'
+
+let test: TestApp
+beforeAll(async () => {
+  test = await startTestApp()
+})
+afterAll(() => test.close())
+
+const DAY_MS = 86_400_000
+const counts = async () => {
+  const { rows } = await sql<Record<string, bigint>>`
+    select (select count(*) from authorization_codes) as codes, (select count(*) from access_tokens) as access,
+      (select count(*) from refresh_tokens) as refresh, (select count(*) from grants) as families`.execute(
+    test.db,
+  )
+  return Object.fromEntries(Object.entries(rows[0]!).map(([name, n]) => [name, Number(n)]))
+}
+
+it('a day after their end codes and access tokens go, and families with all that is theirs', async () => {
+  const party = await makeParty(test)
+  const client = await (await makePerson(test)).signIn()
+  const { refresh_token: first } = await obtainTokens(test, client, party)
+  await refresh(test, party, first)
+  expect(await counts()).toEqual({ codes: 1, access: 2, refresh: 2, families: 1 })
+  await forgetSpentCredentials(test.deps)
+  expect(await counts()).toEqual({ codes: 1, access: 2, refresh: 2, families: 1 })
+
+  test.clock.advance(DAY_MS + 3_600_001)
+  await forgetSpentCredentials(test.deps)
+  expect(await counts()).toEqual({ codes: 0, access: 0, refresh: 2, families: 1 })
+  // The family lives, and knows a replay when it sees one.
+  expect((await refresh(test, party, first)).body.error).toBe('invalid_grant')
+  const { rows } = await sql<{ revoked_at: Date | null }>`select revoked_at from grants`.execute(test.db)
+  expect(rows[0]!.revoked_at).not.toBeNull()
+
+  test.clock.advance(30 * DAY_MS)
+  await forgetSpentCredentials(test.deps)
+  expect(await counts()).toEqual({ codes: 0, access: 0, refresh: 0, families: 0 })
+})
