@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { balanceOf, statementOf } from '../ledger/wallet.ts'
 import { isLanguage, LANGUAGE_COOKIE } from '../web/languages.ts'
-import { safeReturnTo } from '../web/return-to.ts'
+import { leadsTo, safeReturnTo } from '../web/return-to.ts'
 import { hasMail } from './email.ts'
 import { emailAddressPages } from './email-address.ts'
 import { attemptedBy } from './known-browser.ts'
@@ -73,7 +73,8 @@ function passwordRoutes(app: FastifyInstance, deps: Deps): void {
   app.get<{ Querystring: Record<string, unknown> }>('/account/password', async (request, reply) => {
     if (request.session === undefined) return reply.redirect(signInUrl('/account/password'), 303)
     if (!request.session.user.has_password) return reply.redirect('/account', 303)
-    return reply.page('password', { returnTo: safeReturnTo(request.query.return_to), problem: undefined })
+    const returnTo = safeReturnTo(request.query.return_to)
+    return reply.page('password', { returnTo, problem: undefined }, { leavesSite: leadsTo(returnTo) })
   })
 
   app.post('/account/password', async (request, reply) => {
@@ -83,7 +84,7 @@ function passwordRoutes(app: FastifyInstance, deps: Deps): void {
     const form = PasswordForm.safeParse(request.body)
     const returnTo = safeReturnTo((request.body as Record<string, unknown>).return_to)
     const again = (problem: 'too_short' | 'wrong_password' | 'same_password') =>
-      reply.page('password', { returnTo, problem }, { status: 400 })
+      reply.page('password', { returnTo, problem }, { status: 400, leavesSite: leadsTo(returnTo) })
     if (!form.success) return again('too_short')
 
     const { current_password, new_password } = form.data

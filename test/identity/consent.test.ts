@@ -294,6 +294,23 @@ describe('in production, what Chromium lets the form lead to', () => {
     expect(page.headers['content-security-policy']).toContain(expected)
   })
 
+  it('is the same where a one-time password has to be changed on the way', async () => {
+    const redirect_uri = 'http://127.0.0.1:5173/callback'
+    const app = await makeParty(production, { redirect_uris: [redirect_uri] })
+    const person = await makePerson(production)
+    const client = await person.signIn()
+    await production.db
+      .updateTable('users')
+      .set({ must_change_password: true })
+      .where('id', '=', person.id)
+      .execute()
+    const detour = await client.get(authorizationUrl(app))
+    const page = await client.get(detour.location!)
+    expect(page.headers['content-security-policy']).toContain(
+      "form-action 'self' https: http://127.0.0.1:5173;",
+    )
+  })
+
   it('no more than https, when a link names some other http address', async () => {
     const app = await makeParty(production)
     const link = authorizationUrl(app, { redirect_uri: 'http://evil.example/' })

@@ -503,9 +503,10 @@ export const en = {
       signingAlg: 'Signature of ID tokens',
       signingAlgHint: 'Every library knows RS256; ES256 is shorter. Choose what yours is set to.',
       kind: 'Where it keeps its secret',
-      confidential: 'On a server: it gets a client secret',
-      public: 'It keeps none: a program in browsers, on phones or computers, with PKCE',
-      kindHint: 'This cannot be changed later.',
+      confidential: 'On a server',
+      public: 'Nowhere: it is public',
+      kindHint:
+        'A program in browsers, on phones or on people’s computers cannot keep a secret. It gets none and uses PKCE instead. This cannot be changed later.',
       isPublic: 'A public application: it has no secret, and must use PKCE (S256).',
       allowGroups: 'Only for these groups',
       allowGroupsHint: 'One per line. Empty means everyone. For example trust_level_2, admins, developers.',

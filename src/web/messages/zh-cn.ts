@@ -472,9 +472,10 @@ export const zhCN: Messages = {
       signingAlg: 'ID 令牌签名算法',
       signingAlgHint: '所有程序库都支持 RS256；ES256 更短。请选择与你的程序一致的算法。',
       kind: '密钥保存在哪里',
-      confidential: '保存在服务器上：将获得客户端密钥',
-      public: '不保存密钥：运行在浏览器、手机或电脑上，使用 PKCE',
-      kindHint: '之后无法更改。',
+      confidential: '服务器上',
+      public: '不保存：公开应用',
+      kindHint:
+        '运行在浏览器、手机或个人电脑上的程序无法保守密钥，因此不会获得密钥，而是使用 PKCE。之后无法更改。',
       isPublic: '公开应用：没有密钥，必须使用 PKCE（S256）。',
       allowGroups: '仅限这些用户组',
       allowGroupsHint: '每行一个，留空表示所有人。例如 trust_level_2、admins、developers。',
