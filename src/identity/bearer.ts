@@ -51,3 +51,14 @@ export async function getBearer(db: Db, access_token: string, now: Date): Promis
   const { scopes, redirect_uris, ...user } = row
   return { user, scopes, app: { redirect_uris } }
 }
+
+/** The application that a token was issued to, live or not. */
+export async function findAppOf(db: Db, access_token: string): Promise<Bearer['app'] | undefined> {
+  return db
+    .selectFrom('access_tokens as token')
+    .innerJoin('grants as family', 'family.id', 'token.grant_id')
+    .innerJoin('oauth_apps as app', 'app.id', 'family.app_id')
+    .where('token.token_hash', '=', sha256(access_token))
+    .select('app.redirect_uris')
+    .executeTakeFirst()
+}

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import type { Parameters } from '../web/parameters.ts'
-import { getBearer, readBearer } from './bearer.ts'
+import { findAppOf, getBearer, readBearer } from './bearer.ts'
 import { userinfo } from './claims.ts'
 import { admitOrigin } from './cross-origin.ts'
 import { singleValues } from './parameters.ts'
@@ -22,7 +22,14 @@ export function userinfoRoutes(app: FastifyInstance, deps: Deps): void {
 
 async function tell(request: FastifyRequest, reply: FastifyReply, bodyToken: string | undefined, deps: Deps) {
   const token = readBearer(request.headers.authorization, bodyToken)
-  const { user, app } = await getBearer(deps.db, token, deps.clock())
-  admitOrigin(request, reply, app)
-  return userinfo(user)
+  try {
+    const { user, app } = await getBearer(deps.db, token, deps.clock())
+    admitOrigin(request, reply, app)
+    return userinfo(user)
+  } catch (error) {
+    // A page must be able to read that its token has died. Whose that was is looked up for pages only.
+    const app = request.headers.origin === undefined ? undefined : await findAppOf(deps.db, token)
+    if (app !== undefined) admitOrigin(request, reply, app)
+    throw error
+  }
 }

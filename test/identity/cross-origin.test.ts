@@ -101,6 +101,20 @@ describe('an answer', () => {
     }
   })
 
+  it('of userinfo about a token that has died can be read there too, with its challenge', async () => {
+    const client = await (await makePerson(test)).signIn()
+    const tokens = await obtainTokens(test, client, party)
+    const authorization = basic(party.client_id, party.client_secret)
+    await postForm(test, '/oauth2/revoke', { token: tokens.refresh_token }, { authorization })
+    const headers = { authorization: `Bearer ${tokens.access_token}` }
+    const own = await getJson(test, '/oauth2/userinfo', { ...headers, origin: OWN })
+    expect(own.status).toBe(401)
+    expect(allowed(own)).toBe(OWN)
+    expect(own.headers['www-authenticate']).toContain('invalid_token')
+    const foreign = await getJson(test, '/oauth2/userinfo', { ...headers, origin: 'https://evil.example' })
+    expect(allowed(foreign)).toBeUndefined()
+  })
+
   it('to nobody in particular can be read nowhere', async () => {
     const unknown = await exchange(test, { ...party, client_secret: 'wrong' }, 'x')
     expect(allowed(unknown)).toBeUndefined()
