@@ -3,7 +3,7 @@
  * Each mail leaves at least once; a process that dies between sending and saying so makes it leave once more.
  */
 import { sql } from 'kysely'
-import { createTransport } from 'nodemailer'
+import type { createTransport } from 'nodemailer'
 import { type Config, isLoopback } from '../config.ts'
 import type { Tx } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
@@ -66,7 +66,9 @@ export async function sendDueMail(deps: Deps): Promise<void> {
   if (!hasMail(deps.config)) return
   const mails = await claimDue(deps)
   if (mails.length === 0) return
-  const transport = createTransport(transportOptions(deps.config))
+  // Only where there is mail to send: the library takes several megabytes.
+  const nodemailer = await import('nodemailer')
+  const transport = nodemailer.createTransport(transportOptions(deps.config))
   try {
     await Promise.all(mails.map((mail) => sendOne(deps, transport, mail)))
   } finally {
