@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
+import { networkOf } from '../limits.ts'
 import type { Language } from '../web/languages.ts'
 import { claimLink, endLinks, findLink, issueLink } from './account-links.ts'
 import { enqueueMail, hasMail } from './email.ts'
@@ -55,7 +56,7 @@ async function changePages(app: FastifyInstance, deps: Deps): Promise<void> {
     const { ip, locale } = request
     await registerAttempt(deps, {
       account: `address of ${user.id}`,
-      address: `address from ${ip}`,
+      address: `address from ${networkOf(ip)}`,
       accountMax: REQUESTS_MAX,
     })
     await requestAddress(deps, { user, email, language: locale.language, ip })

@@ -8,6 +8,7 @@ import { z } from 'zod'
 import type { Tx } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
+import { networkOf } from '../limits.ts'
 import { claimLink, endLinks, findLink, issueLink } from './account-links.ts'
 import { enqueueMail, hasMail } from './email.ts'
 import { hashPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './password.ts'
@@ -44,7 +45,7 @@ export async function recoveryRoutes(app: FastifyInstance, deps: Deps): Promise<
     // Counted as a failure for good: there is no right answer that would clear it.
     await registerAttempt(deps, {
       account: `recovery of ${name}`,
-      address: `recovery from ${ip}`,
+      address: `recovery from ${networkOf(ip)}`,
       accountMax: REQUESTS_MAX,
     })
     const asked = { name, language: locale.language, ip, requested_at: deps.clock() }

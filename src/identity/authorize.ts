@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { browserScope, type Session, sessionOf, signInUrl } from '../accounts/session.ts'
 import { groupsOf } from '../accounts/users.ts'
 import { isLoopback } from '../config.ts'
+import { violatedConstraint } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { recordRefusal } from '../refusals.ts'
@@ -18,13 +19,16 @@ import { allowAndIssueCode, issueCode, type NewCode } from './codes.ts'
 import { hasConsented } from './consents.ts'
 import { asDescription, isOAuthError, type OAuthError } from './errors.ts'
 import { type Hint, readHint } from './id-token.ts'
-import { withParameters } from './parameters.ts'
+import { namesIn, withParameters } from './parameters.ts'
 import { markedQuery, meetsMark } from './reauthentication.ts'
 import { countMembers } from './registry.ts'
 
 export const AUTHORIZATION_PATH = '/oauth2/auth'
 export const AUTHORIZATION_PATHS = [AUTHORIZATION_PATH, '/oauth2/authorize', '/oauth-provider/authorize']
 const LOGIN_HINT_LENGTH_MAX = 60
+
+/** The foreign keys by which codes and consents hold to their application. */
+const GONE = /^(authorization_codes|consents)_app_id_fkey$/
 
 type Decision = 'allow' | 'deny'
 
@@ -97,6 +101,8 @@ async function authorize(
     }
     return answer(reply, target, { code: await issueCode(deps.db, code) }, deps)
   } catch (error) {
+    // Its owner has deleted the application since it was found.
+    if (GONE.test(violatedConstraint(error) ?? '')) await findTarget(deps.db, sent)
     if (!isOAuthError(error)) throw error
     return refuse(error, target, sent, request, reply, deps)
   }
@@ -241,6 +247,11 @@ function answerUrl({ redirect_uri, state }: Target, result: Record<string, strin
   return withParameters(redirect_uri, parameters)
 }
 
+/** Whether nobody may be shown a page: prompt=none, however many spaces surround it. */
+function isSilent({ prompt }: Parameters): boolean {
+  return typeof prompt === 'string' && namesIn(prompt).includes('none')
+}
+
 /**
  * How a refusal reaches the application: by redirect. Two wait for somebody to follow them: a group rule, which
  * the member should read first, and any denial that a script asked for, which finds the address in its answer.
@@ -255,7 +266,7 @@ function refuse(
 ): FastifyReply {
   const { code, message } = error
   const redirect_to = answerUrl(target, { error: code, error_description: asDescription(message) }, deps)
-  if (code !== 'access_denied' || sent.prompt === 'none') return reply.redirect(redirect_to, 303)
+  if (code !== 'access_denied' || isSilent(sent)) return reply.redirect(redirect_to, 303)
   if (!wantsHtml(request)) throw new AppError(code, message, { data: { redirect_to } })
   const refusal = error.data?.refusal as Refusal | undefined
   if (refusal === undefined) return reply.redirect(redirect_to, 303)

@@ -71,7 +71,9 @@ async function redeem(
         now,
       })
     case 'refresh_token': {
-      const scopes = scope === undefined ? undefined : namesIn(scope)
+      // A blank scope names nothing, and so means all that was granted, like an absent one.
+      const names = namesIn(scope ?? '')
+      const scopes = names.length === 0 ? undefined : names
       return rotateRefreshToken(db, {
         client,
         refresh_token: requiredValue(body, 'refresh_token'),

@@ -159,9 +159,11 @@ describe('asking', () => {
     const address = '192.0.2.77'
     for (let i = 0; i < 30; i += 1) expect((await ask(`name-${i}`, address)).status).toBe(200)
     expect((await ask('name-30', address)).status).toBe(429)
+    // A subscriber has a whole /64 of addresses.
+    for (let i = 0; i < 30; i += 1) expect((await ask(`six-${i}`, `2001:db8:9:9::${i + 1}`)).status).toBe(200)
+    expect((await ask('six-30', '2001:db8:9:9::ff')).status).toBe(429)
     // More than one process takes at a time.
-    await linksTo('')
-    await linksTo('')
+    for (let i = 0; i < 4; i += 1) await linksTo('')
     expect(await test.db.selectFrom('recovery_requests').selectAll().execute()).toEqual([])
   })
 

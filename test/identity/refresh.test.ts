@@ -74,7 +74,9 @@ describe('a refresh', () => {
     const narrow = await refresh(test, party, tokens.refresh_token, { scope: 'openid' })
     expect(narrow.body.scope).toBe('openid')
     expect(payloadOf(narrow.body.id_token)).not.toHaveProperty('username')
-    const wide = await refresh(test, party, narrow.body.refresh_token)
+    const blank = await refresh(test, party, narrow.body.refresh_token, { scope: ' ' })
+    expect(blank.body.scope).toBe('openid profile email')
+    const wide = await refresh(test, party, blank.body.refresh_token)
     expect(wide.body.scope).toBe('openid profile email')
   })
 

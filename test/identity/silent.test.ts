@@ -1,0 +1,37 @@
+/** prompt=none shows nobody a page, and an application that is gone is gone for whoever is on the way to it. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { makePerson } from '../cast.ts'
+import { startTestApp, type TestApp } from '../harness.ts'
+import { answerOf, authorizationUrl, authorize, makeParty } from './relying-party.ts'
+
+let test: TestApp
+beforeAll(async () => {
+  test = await startTestApp()
+})
+afterAll(() => test.close())
+
+it.each(['none', 'none ', ' none', '  none  '])(
+  'a group refusal with prompt %j goes back to the application at once',
+  async (prompt) => {
+    const party = await makeParty(test, { allow_groups: ['admins'] })
+    const client = await (await makePerson(test)).signIn()
+    expect(answerOf(await client.get(authorizationUrl(party, { prompt })))).toMatchObject({
+      error: 'access_denied',
+    })
+  },
+)
+
+it('an application deleted while a member is on the way to it is unknown, never a fault of ours', async () => {
+  const client = await (await makePerson(test)).signIn()
+  const seen = new Set<number>()
+  for (let round = 0; round < 25; round += 1) {
+    const party = await makeParty(test)
+    await authorize(client, party)
+    const [pages] = await Promise.all([
+      Promise.all(Array.from({ length: 6 }, () => client.get(authorizationUrl(party)))),
+      test.db.deleteFrom('oauth_apps').where('id', '=', party.id).execute(),
+    ])
+    for (const page of pages) seen.add(page.status)
+  }
+  expect([...seen].filter((status) => ![200, 303, 401].includes(status))).toEqual([])
+})
