@@ -13,7 +13,7 @@ const STATE_BYTES_MAX = 2_048
 const NONCE_BYTES_MAX = 1_024
 const SCOPE_BYTES_MAX = 1_024
 /** It travels in a form field and, encoded once more, in the address of the sign-in page. */
-const QUERY_BYTES_MAX = 8_000
+export const QUERY_BYTES_MAX = 8_000
 
 export const SCOPES = ['openid', 'profile', 'email', 'offline_access', 'apps']
 const DEFAULT_SCOPES = ['openid', 'profile']

@@ -4,8 +4,9 @@
  * is all it does, so it needs no form token.
  */
 import type { FastifyInstance } from 'fastify'
+import { AppError } from '../errors.ts'
 import type { Parameters } from '../web/parameters.ts'
-import { queryText } from './authorization-request.ts'
+import { QUERY_BYTES_MAX, queryText } from './authorization-request.ts'
 
 export async function repeatAsGet(
   app: FastifyInstance,
@@ -18,6 +19,10 @@ export async function repeatAsGet(
         .map(queryText)
         .filter((text) => text !== '')
         .join('&')
+      // Longer, it would be cut off as a header before any page of ours could say why.
+      if (query.length > QUERY_BYTES_MAX) {
+        throw new AppError('invalid_request', `The request is longer than ${QUERY_BYTES_MAX} bytes`)
+      }
       return reply.header('cache-control', 'no-store').redirect(`${to}?${query}`, 303)
     })
   }

@@ -35,3 +35,13 @@ it('an application deleted while a member is on the way to it is unknown, never 
   }
   expect([...seen].filter((status) => ![200, 303, 401].includes(status))).toEqual([])
 })
+
+it('a posted request too long to be repeated is refused, not cut off', async () => {
+  for (const url of ['/oauth2/auth', '/oauth2/logout']) {
+    const payload = new URLSearchParams({ a: 'x'.repeat(5_000), b: 'y'.repeat(5_000) }).toString()
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' }
+    const answer = await test.app.inject({ method: 'POST', url, headers, payload })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json()).toMatchObject({ error: 'invalid_request' })
+  }
+})
