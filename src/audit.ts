@@ -58,5 +58,3 @@ export async function readAudit(db: Db, { subject, action, before }: AuditFilter
   }
   return entries.execute()
 }
-
-export type AuditRecord = Awaited<ReturnType<typeof readAudit>>[number]

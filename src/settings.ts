@@ -3,6 +3,7 @@
  * schema; values are text in Postgres, validated when written and again when read.
  */
 import { z } from 'zod'
+import { recordAudit } from './audit.ts'
 import type { Db } from './database/connection.ts'
 import { AppError } from './errors.ts'
 
@@ -168,11 +169,8 @@ async function store(db: Db, { name, value, actor_id, ip, now }: SettingChange):
       .insertInto('site_settings_history')
       .values({ name, value, changed_by: actor_id, created_at: now })
       .execute()
-    const detail = JSON.stringify({ before: before?.value ?? null, after: value })
-    await tx
-      .insertInto('audit_log')
-      .values({ actor_id, action: 'setting.change', subject: name, detail, ip })
-      .execute()
+    const detail = { before: before?.value ?? null, after: value }
+    await recordAudit(tx, { actor_id, action: 'setting.change', subject: name, detail, ip })
   })
 }
 
