@@ -3,6 +3,7 @@ import type { Config } from './config.ts'
 import type { Db } from './database/connection.ts'
 import type { SigningKeys } from './identity/keys.ts'
 import type { Limits } from './limits.ts'
+import type { GatewayKeys } from './payment/gateway/keys.ts'
 import type { Secrets } from './secrets.ts'
 import type { Settings } from './settings.ts'
 
@@ -17,4 +18,5 @@ export type Deps = {
   settings: Settings
   signingKeys: SigningKeys
   limits: Limits
+  gatewayKeys: GatewayKeys
 }

@@ -11,6 +11,7 @@ import { ensureAdministrator, provideAppSecret } from './first-start.ts'
 import { ensureSigningKeys } from './identity/key-rotation.ts'
 import { openSigningKeys } from './identity/keys.ts'
 import { openLimits } from './limits.ts'
+import { openGatewayKeys } from './payment/gateway/keys.ts'
 import { refuseTakenPort } from './ports.ts'
 import { ForeignCiphertextError, makeSecrets } from './secrets.ts'
 import { openSettings } from './settings.ts'
@@ -58,7 +59,8 @@ export async function serve<T>(config: Config, prepare: (deps: Deps) => Promise<
     const limits = openLimits({ db, settings, clock })
     closers.push(() => limits.close())
     const signingKeys = openSigningKeys({ db, secrets, clock })
-    const deps = { config, db, clock, secrets, settings, signingKeys, limits }
+    const gatewayKeys = openGatewayKeys({ db, secrets })
+    const deps = { config, db, clock, secrets, settings, signingKeys, limits, gatewayKeys }
     const prepared = await prepare(deps)
     await ensureSigningKeys(deps)
     await proveSecret(deps)

@@ -11,6 +11,7 @@ import type { Deps } from '../src/deps.ts'
 import { ensureSigningKeys } from '../src/identity/key-rotation.ts'
 import { openSigningKeys } from '../src/identity/keys.ts'
 import { openLimits } from '../src/limits.ts'
+import { openGatewayKeys } from '../src/payment/gateway/keys.ts'
 import { makeSecrets } from '../src/secrets.ts'
 import { openSettings } from '../src/settings.ts'
 import { databaseUrl, TEMPLATE } from './global-setup.ts'
@@ -63,7 +64,8 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
   const settings = openSettings(db)
   const limits = openLimits({ db, settings, clock })
   const signingKeys = openSigningKeys({ db, secrets, clock })
-  const deps = { config, db, clock, secrets, settings, signingKeys, limits }
+  const gatewayKeys = openGatewayKeys({ db, secrets })
+  const deps = { config, db, clock, secrets, settings, signingKeys, limits, gatewayKeys }
   const app = await buildApp(deps)
   await app.ready()
   return {
@@ -93,7 +95,8 @@ export async function anotherProcess(test: TestApp): Promise<TestApp> {
   const signingKeys = openSigningKeys({ db, secrets, clock })
   const settings = openSettings(db)
   const limits = openLimits({ db, settings, clock })
-  const deps = { config, db, clock, secrets, settings, signingKeys, limits }
+  const gatewayKeys = openGatewayKeys({ db, secrets })
+  const deps = { config, db, clock, secrets, settings, signingKeys, limits, gatewayKeys }
   const app = await buildApp(deps)
   await app.ready()
   const close = async () => {

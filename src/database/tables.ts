@@ -259,11 +259,14 @@ export type PaymentAppsTable = {
   homepage: Nullable<string>
   /** Addresses and ranges that may call the API; empty means any. */
   allowed_addresses: Generated<string[]>
+  /** The owner's switches for the gateway's versions. */
+  v1_enabled: Generated<boolean>
+  v2_enabled: Generated<boolean>
   created_at: CreatedAt
   updated_at: Generated<Date>
 }
 
-export type PaymentAppKeyKind = 'token' | 'merchant_key' | 'platform_private_key'
+export type PaymentAppKeyKind = 'token' | 'merchant_key' | 'platform_private_key' | 'merchant_public_key'
 
 export type PaymentAppKeysTable = {
   id: Identity

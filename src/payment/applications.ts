@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { LOWER_ALNUM, randomText } from '../secrets.ts'
 import { secretKeyOf } from './hmac/signature.ts'
-import { type LiveToken, newMerchantKey, newToken, openKey, storeKey } from './keys.ts'
+import { type LiveToken, newMerchantKey, newRsaPair, newToken, openKey, storeKey } from './keys.ts'
 
 /**
  * A callback address: absolute, https (http on loopback, outside production), and nothing after the path,
@@ -56,6 +56,7 @@ export async function applyForPaymentApp(deps: Deps, app: NewPaymentApp): Promis
   const payment_id = `pay_${randomText(20, LOWER_ALNUM)}`
   const token = newToken()
   const merchant_key = newMerchantKey()
+  const platform = await newRsaPair()
   return deps.db.transaction().execute(async (tx) => {
     const row = await tx
       .insertInto('payment_apps')
@@ -80,6 +81,7 @@ export async function applyForPaymentApp(deps: Deps, app: NewPaymentApp): Promis
     }
     await storeKey(tx, deps.secrets, row.id, 'token', token)
     await storeKey(tx, deps.secrets, row.id, 'merchant_key', merchant_key)
+    await storeKey(tx, deps.secrets, row.id, 'platform_private_key', platform.private_base64)
     await recordAudit(tx, {
       actor_id: app.applicant_id,
       action: 'payment_app.apply',

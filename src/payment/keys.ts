@@ -1,12 +1,17 @@
 /**
  * The keys of payment applications: encrypted at rest, rotated with an overlap. decisions.md 4.3 and 4.4.
  */
+import { generateKeyPair as generate } from 'node:crypto'
+import { promisify } from 'node:util'
 import type { Db, Tx } from '../database/connection.ts'
 import type { PaymentAppKeyKind } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
 import { ALNUM, randomText, type Secrets } from '../secrets.ts'
 
 const KEY_USE_BUCKET_MS = 60_000
+const RSA_BITS = 2048
+
+const generateKeyPair = promisify(generate)
 
 /** A token that requests may be signed with. */
 export type LiveToken = { id: bigint; token: string; last_used_at: Date | null }
@@ -17,6 +22,19 @@ export function newToken(): string {
 
 export function newMerchantKey(): string {
   return randomText(32, ALNUM)
+}
+
+/** A pair for RSA signatures, as the base64 of its DER: PKCS#8 and SPKI. */
+export type RsaPair = { private_base64: string; public_base64: string }
+
+/** Off the event loop: it takes a good fraction of a second. */
+export async function newRsaPair(): Promise<RsaPair> {
+  const { publicKey, privateKey } = await generateKeyPair('rsa', {
+    modulusLength: RSA_BITS,
+    publicKeyEncoding: { type: 'spki', format: 'der' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'der' },
+  })
+  return { private_base64: privateKey.toString('base64'), public_base64: publicKey.toString('base64') }
 }
 
 const keyContext = (app_id: bigint, kind: PaymentAppKeyKind) => `payment_app_keys ${app_id} ${kind}`
@@ -30,6 +48,22 @@ export async function storeKey(
 ): Promise<void> {
   const value_encrypted = secrets.encrypt(keyContext(app_id, kind), value)
   await tx.insertInto('payment_app_keys').values({ app_id, kind, value_encrypted }).execute()
+}
+
+/** Stores the first key of a kind. Does nothing where there is one: another process was faster. */
+export async function storeFirstKey(
+  db: Db,
+  secrets: Secrets,
+  app_id: bigint,
+  kind: PaymentAppKeyKind,
+  value: string,
+): Promise<void> {
+  const value_encrypted = secrets.encrypt(keyContext(app_id, kind), value)
+  await db
+    .insertInto('payment_app_keys')
+    .values({ app_id, kind, value_encrypted })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
 }
 
 /** Reads a stored key back. */

@@ -33,7 +33,7 @@ describe('applying', () => {
     expect(card.body).toMatch(/>[A-Za-z0-9]{32}</)
     expect(card.body).toContain('Waiting for review')
     const keys = await test.db.selectFrom('payment_app_keys').select(['kind', 'value_encrypted']).execute()
-    expect(keys.map((key) => key.kind).sort()).toEqual(['merchant_key', 'token'])
+    expect(keys.map((key) => key.kind).sort()).toEqual(['merchant_key', 'platform_private_key', 'token'])
     for (const key of keys) expect(key.value_encrypted.toString('latin1')).not.toContain(token!.slice(3))
   })
 
