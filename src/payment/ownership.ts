@@ -11,8 +11,9 @@ import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { ALLOWED_ADDRESSES_MAX, isAddressRange } from './addresses.ts'
 import { isCallbackUrl, paymentAppForm } from './applications.ts'
+import { fingerprintOf, type PublicKey } from './gateway/public-key.ts'
 import { secretKeyOf } from './hmac/signature.ts'
-import { endPreviousKeys, newMerchantKey, newToken, replaceKey } from './keys.ts'
+import { endPreviousKeys, newMerchantKey, newRsaPair, newToken, type RsaPair, replaceKey } from './keys.ts'
 
 export const OVERLAP_HOURS_DEFAULT = 24
 const OVERLAP_HOURS_MAX = 720
@@ -132,6 +133,60 @@ export async function resetMerchantKey(deps: Deps, payment_id: string, actor: Ac
   })
 }
 
+/** Puts the key that the merchant's V2 requests are verified by in place of any earlier one, with immediate effect. */
+export async function setPublicKey(
+  deps: Deps,
+  payment_id: string,
+  { spki_base64, bits, fingerprint }: PublicKey,
+  actor: Actor,
+): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    await replacePublicKey(tx, deps, payment_id, spki_base64, actor)
+    await audit(tx, 'payment_app.set_public_key', payment_id, { bits, fingerprint }, actor)
+  })
+}
+
+/** Makes a pair for the merchant. Its public half is in force at once; the private half is told this once and kept nowhere. */
+export async function makeMerchantPair(deps: Deps, payment_id: string, actor: Actor): Promise<RsaPair> {
+  const pair = await newRsaPair()
+  const fingerprint = fingerprintOf(pair.public_base64)
+  await deps.db.transaction().execute(async (tx) => {
+    await replacePublicKey(tx, deps, payment_id, pair.public_base64, actor)
+    await audit(tx, 'payment_app.make_key_pair', payment_id, { fingerprint }, actor)
+  })
+  return pair
+}
+
+async function replacePublicKey(
+  tx: Tx,
+  { clock, secrets }: Deps,
+  payment_id: string,
+  spki_base64: string,
+  actor: Actor,
+): Promise<void> {
+  const now = clock()
+  const { id } = await lockOwned(tx, payment_id, actor)
+  await replaceKey(tx, secrets, id, 'merchant_public_key', spki_base64, { now, previousUntil: now })
+}
+
+/** Says which versions of the gateway take requests. One that is off refuses; what was paid is still told. */
+export async function switchVersions(
+  deps: Deps,
+  payment_id: string,
+  enabled: { v1: boolean; v2: boolean },
+  actor: Actor,
+): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    const { id } = await lockOwned(tx, payment_id, actor)
+    await tx
+      .updateTable('payment_apps')
+      .set({ v1_enabled: enabled.v1, v2_enabled: enabled.v2, updated_at: deps.clock() })
+      .where('id', '=', id)
+      .execute()
+    await audit(tx, 'payment_app.switch_versions', payment_id, { ...enabled }, actor)
+  })
+}
+
 async function audit(
   tx: Tx,
   action: string,
@@ -159,6 +214,8 @@ export async function findOwned(deps: Deps, payment_id: string, owner_id: bigint
       'app.status',
       'app.review_reason',
       'app.fee_rate',
+      'app.v1_enabled',
+      'app.v2_enabled',
     ])
     .select([
       // As the owner typed it: 100, not 100.000000.

@@ -1,6 +1,16 @@
 /** The keys of the gateway: which are in force, how they are replaced, and what may be pasted as one. */
-import { createPublicKey, type KeyObject } from 'node:crypto'
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+} from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import forge from 'node-forge'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readPublicKey } from '../../src/payment/gateway/public-key.ts'
 import { currentKey } from '../../src/payment/keys.ts'
 import { resetMerchantKey } from '../../src/payment/ownership.ts'
 import { anotherProcess, startTestApp, type TestApp } from '../harness.ts'
@@ -22,6 +32,8 @@ afterAll(async () => {
 
 const publicHalf = (key: KeyObject) =>
   createPublicKey(key).export({ type: 'spki', format: 'der' }).toString('base64')
+
+const fixture = (name: string) => readFileSync(join(import.meta.dirname, '../fixtures/gateway', name), 'utf8')
 
 /** The application as a process sees it, which must know it. */
 async function found({ deps }: TestApp, pid = merchant.pid.toString()) {
@@ -114,3 +126,144 @@ describe('the platform pair', () => {
     await old.close()
   })
 })
+
+/** The same key in every form in which such keys are handed around. */
+function formsOf(pem: string): [form: string, text: string][] {
+  const key = createPublicKey(pem)
+  const der = (type: 'spki' | 'pkcs1') => key.export({ type, format: 'der' }).toString('base64')
+  const pkcs1 = forge.pki.publicKeyToRSAPublicKeyPem(forge.pki.publicKeyFromPem(pem))
+  const wrapped = (text: string, width: number) => text.replace(new RegExp(`.{${width}}`, 'g'), '$&\n')
+  const forms: [string, string][] = [
+    ['PEM SPKI', pem],
+    ['PEM PKCS#1', pkcs1],
+    ['bare SPKI', der('spki')],
+    ['bare PKCS#1', der('pkcs1')],
+    ['bare SPKI, wrapped', wrapped(der('spki'), 64)],
+    ['bare PKCS#1, wrapped at 76', wrapped(der('pkcs1'), 76)],
+    ['bare SPKI without padding', der('spki').replace(/=+$/, '')],
+    // How the SDKs of this protocol wrap whatever they are given.
+    [
+      'PKCS#1 under the label of SPKI',
+      `-----BEGIN PUBLIC KEY-----\n${der('pkcs1')}\n-----END PUBLIC KEY-----`,
+    ],
+    [
+      'SPKI under the label of PKCS#1',
+      `-----BEGIN RSA PUBLIC KEY-----\n${der('spki')}\n-----END RSA PUBLIC KEY-----`,
+    ],
+    ['PEM on one line', pem.replaceAll('\n', ' ')],
+    ['PEM out of a configuration file', pem.replaceAll('\n', '\\n')],
+  ]
+  return forms.flatMap(([form, text]) => [
+    [form, text] as [string, string],
+    [`${form}, with CRLF`, text.replaceAll('\n', '\r\n')],
+    [`${form}, with stray spaces`, `\ufeff \t${text.replaceAll('\n', ' \n\t ')}\n\n `],
+  ])
+}
+
+describe('a pasted public key', () => {
+  const pem = fixture('merchant-public-key.pem')
+  const spki = createPublicKey(pem).export({ type: 'spki', format: 'der' }).toString('base64')
+  const platform = createPublicKey(fixture('platform-public-key.pem'))
+    .export({ type: 'spki', format: 'der' })
+    .toString('base64')
+
+  it.each(formsOf(pem))('is accepted as %s', (_, text) => {
+    expect(readPublicKey(text, platform)).toEqual({
+      spki_base64: spki,
+      bits: 2048,
+      fingerprint: createHash('sha256').update(Buffer.from(spki, 'base64')).digest('hex'),
+    })
+  })
+
+  const privatePem = fixture('merchant-private-key.pem')
+  const privateKey = createPrivateKey(privatePem)
+  const bare = (type: 'pkcs1' | 'pkcs8') => privateKey.export({ type, format: 'der' }).toString('base64')
+  const encrypted = { cipher: 'aes-256-cbc', passphrase: 'x' } as const
+  const rsa = (modulusLength: number, publicExponent = 65_537) =>
+    generateKeyPairSync('rsa', { modulusLength, publicExponent }).publicKey
+  const ofType = (key: KeyObject) => key.export({ type: 'spki', format: 'pem' }) as string
+  const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+
+  it.each<[string, string, string]>([
+    ['private_key', 'the private PEM', privatePem],
+    ['private_key', 'its PKCS#1 PEM', privateKey.export({ type: 'pkcs1', format: 'pem' }) as string],
+    ['private_key', 'its bare PKCS#8', bare('pkcs8')],
+    ['private_key', 'its bare PKCS#1', bare('pkcs1')],
+    [
+      'private_key',
+      'an encrypted PEM',
+      privateKey.export({ type: 'pkcs8', format: 'pem', ...encrypted }) as string,
+    ],
+    [
+      'private_key',
+      'an encrypted bare PKCS#8',
+      privateKey.export({ type: 'pkcs8', format: 'der', ...encrypted }).toString('base64'),
+    ],
+    [
+      'private_key',
+      'a private key under a public label',
+      `-----BEGIN PUBLIC KEY-----\n${bare('pkcs8')}\n-----END PUBLIC KEY-----`,
+    ],
+    ['private_key', 'both halves', `${pem}${privatePem}`],
+    [
+      'private_key',
+      'an EC private key',
+      ec.privateKey.export({ type: 'sec1', format: 'der' }).toString('base64'),
+    ],
+    ['unreadable', 'a private key behind the end of the public one', joined(spki, bare('pkcs8'))],
+    ['certificate', 'a certificate', certificate()],
+    ['certificate', 'a bare certificate', certificate().replace(/-----[^-]+-----|\s/g, '')],
+    ['ssh_key', 'a key of ssh', 'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQ alice@example.org'],
+    ['several', 'two public keys', `${pem}${pem}`],
+    ['not_rsa', 'an EC key', ofType(ec.publicKey)],
+    ['not_rsa', 'an Ed25519 key', ofType(generateKeyPairSync('ed25519').publicKey)],
+    [
+      'not_rsa',
+      'a key for RSA-PSS only',
+      ofType(generateKeyPairSync('rsa-pss', { modulusLength: 2048 }).publicKey),
+    ],
+    ['too_short', 'a key of 1024 bits', ofType(rsa(1024))],
+    ['too_short', 'a key of 2047 bits', ofType(rsa(2047))],
+    ['too_long', 'a key of 8200 bits', madeOf(8_200, 65_537n)],
+    ['weak_exponent', 'a key with the exponent 1', madeOf(2_048, 1n)],
+    ['weak_exponent', 'a key with a long exponent', madeOf(2_048, (1n << 200n) + 1n)],
+    ['platform_key', 'our own key', fixture('platform-public-key.pem')],
+    ['platform_key', 'our own key, bare', platform],
+    ['empty', 'nothing', ' \r\n\t'],
+    ['unreadable', 'a Merchant KEY', 'Wq7kT2vN8pXz4LrB6sYd1HcF9mJg3RtE'],
+    ['unreadable', 'words', 'my public key'],
+    ['unreadable', 'half a key', spki.slice(0, 200)],
+    ['unreadable', 'a key without its end', pem.slice(0, 300)],
+    ['unreadable', 'a key with words before it', `My key: ${pem}`],
+    ['unreadable', 'hexadecimal', Buffer.from(spki, 'base64').toString('hex')],
+    ['unreadable', 'an empty sequence', Buffer.from([0x30, 0]).toString('base64')],
+    ['unreadable', 'a length of four bytes', Buffer.from([0x30, 0x84, 0, 0, 0, 0]).toString('base64')],
+  ])('is refused as %s: %s', (fault, _, text) => {
+    expect(readPublicKey(text, platform)).toBe(fault)
+    expect(readPublicKey(text.replaceAll('\n', '\r\n'), platform)).toBe(fault)
+  })
+})
+
+function joined(...parts: string[]): string {
+  return Buffer.concat(parts.map((part) => Buffer.from(part, 'base64'))).toString('base64')
+}
+
+/** A public key of these numbers, which nobody has the private half of. */
+function madeOf(bits: number, exponent: bigint): string {
+  const url = (n: bigint) =>
+    Buffer.from(
+      n.toString(16).padStart(n.toString(16).length + (n.toString(16).length % 2), '0'),
+      'hex',
+    ).toString('base64url')
+  const jwk = { kty: 'RSA', n: url((1n << BigInt(bits - 1)) + 12_345n), e: url(exponent) }
+  return createPublicKey({ key: jwk, format: 'jwk' }).export({ type: 'spki', format: 'pem' }) as string
+}
+
+function certificate(): string {
+  const made = forge.pki.createCertificate()
+  made.publicKey = forge.pki.publicKeyFromPem(fixture('merchant-public-key.pem'))
+  made.setSubject([{ name: 'commonName', value: 'shop.example' }])
+  made.setIssuer([{ name: 'commonName', value: 'shop.example' }])
+  made.sign(forge.pki.privateKeyFromPem(fixture('merchant-private-key.pem')), forge.md.sha256.create())
+  return forge.pki.certificateToPem(made)
+}

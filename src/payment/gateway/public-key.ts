@@ -1,0 +1,115 @@
+/**
+ * The public key that a merchant pastes: read in every form in which such keys are handed around, and refused with
+ * the name of what was pasted instead. Pure. gateway.md 2.4 and Key import cases.
+ */
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
+
+const MODULUS_BITS_MIN = 2048
+/** Verifying by a longer key, or with a longer exponent, would take the time of many requests. */
+const MODULUS_BITS_MAX = 8192
+const EXPONENT_MAX = 0xffff_ffffn
+
+/** What was pasted, where it is no key that requests can be verified by. */
+export type PublicKeyFault =
+  | 'empty'
+  | 'private_key'
+  | 'certificate'
+  | 'ssh_key'
+  | 'several'
+  | 'unreadable'
+  | 'not_rsa'
+  | 'too_short'
+  | 'too_long'
+  | 'weak_exponent'
+  | 'platform_key'
+
+/** An RSA key that was found good: the base64 of its SPKI, on one line. */
+export type PublicKey = { spki_base64: string; bits: number; fingerprint: string }
+
+/**
+ * Reads what a merchant pasted: PEM or bare base64, of SPKI or PKCS#1, in one line or wrapped. Nothing that has a
+ * private key in it is ever read as the public one: node:crypto would derive it without a word.
+ * @param platform_spki our own public key for this application, which is the one shown beside the field.
+ */
+export function readPublicKey(text: string, platform_spki: string): PublicKey | PublicKeyFault {
+  // A key copied out of a configuration file may carry its line breaks as \n.
+  const plain = text.replace(/\\r|\\n/g, '\n').trim()
+  if (plain === '') return 'empty'
+  const body = bodyOf(plain)
+  if (typeof body === 'object') return body.fault
+  const der = derOf(body)
+  if (der === undefined) return 'unreadable'
+  const key = readDer(der)
+  if (typeof key === 'string') return key
+  return judge(key, platform_spki)
+}
+
+/** How a public key is called on pages and in the audit log: the SHA-256 of its SPKI, in hex. */
+export function fingerprintOf(spki_base64: string): string {
+  return createHash('sha256').update(Buffer.from(spki_base64, 'base64')).digest('hex')
+}
+
+/** The base64 of the one key in the text. What a label says is believed only where it says that this is no public key. */
+function bodyOf(text: string): string | { fault: PublicKeyFault } {
+  if (/^(ssh-|ecdsa-|sk-)|-BEGIN SSH2/.test(text)) return { fault: 'ssh_key' }
+  const labels = [...text.matchAll(/-----BEGIN ([^-]*)-----/g)].map(([, label]) => label!)
+  if (labels.some((label) => label.includes('PRIVATE'))) return { fault: 'private_key' }
+  if (labels.length > 1) return { fault: 'several' }
+  if (labels[0]?.includes('CERTIFICATE')) return { fault: 'certificate' }
+  if (labels.length === 0) return text
+  return /^-----BEGIN [^-]*-----([^-]*)-----END [^-]*-----$/.exec(text)?.[1] ?? { fault: 'unreadable' }
+}
+
+/** The bytes, if they are one whole DER sequence: behind the end of a public key there might be a private one. */
+function derOf(body: string): Buffer | undefined {
+  const base64 = body.replace(/\s/g, '')
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return undefined
+  const der = Buffer.from(base64, 'base64')
+  const [tag, first = 0] = der
+  if (tag !== 0x30) return undefined
+  const lengthBytes = first < 0x80 ? 0 : first - 0x80
+  if (lengthBytes > 3 || der.length < 2 + lengthBytes) return undefined
+  const length = lengthBytes === 0 ? first : der.readUIntBE(2, lengthBytes)
+  return der.length === 2 + lengthBytes + length ? der : undefined
+}
+
+function readDer(der: Buffer): KeyObject | PublicKeyFault {
+  if (isPrivateKey(der)) return 'private_key'
+  for (const type of ['spki', 'pkcs1'] as const) {
+    const key = attempt(() => createPublicKey({ key: der, format: 'der', type }))
+    if (key !== undefined) return key
+  }
+  return attempt(() => new X509Certificate(der)) === undefined ? 'unreadable' : 'certificate'
+}
+
+function isPrivateKey(der: Buffer): boolean {
+  return (['pkcs8', 'pkcs1', 'sec1'] as const).some((type) => {
+    try {
+      createPrivateKey({ key: der, format: 'der', type })
+      return true
+    } catch (error) {
+      // One that is encrypted, too, should not be here.
+      return (error as NodeJS.ErrnoException).code === 'ERR_MISSING_PASSPHRASE'
+    }
+  })
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
+
+function judge(key: KeyObject, platform_spki: string): PublicKey | PublicKeyFault {
+  if (key.asymmetricKeyType !== 'rsa') return 'not_rsa'
+  const { modulusLength: bits = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {}
+  if (bits < MODULUS_BITS_MIN) return 'too_short'
+  if (bits > MODULUS_BITS_MAX) return 'too_long'
+  // With 1 as the exponent every text would be its own signature.
+  if (publicExponent < 3n || publicExponent > EXPONENT_MAX) return 'weak_exponent'
+  const spki_base64 = key.export({ type: 'spki', format: 'der' }).toString('base64')
+  if (spki_base64 === platform_spki) return 'platform_key'
+  return { spki_base64, bits, fingerprint: fingerprintOf(spki_base64) }
+}
