@@ -8,7 +8,7 @@ import type { Db } from './database/connection.ts'
 import { AppError } from './errors.ts'
 
 /** A rate between 0 and 1 as exact decimal text. No float touches it: Postgres computes with it as numeric. */
-const rate = z
+export const rate = z
   .string()
   .regex(/^(0(\.\d{1,6})?|1(\.0{1,6})?)$/, 'must be a decimal between 0 and 1 with at most 6 places')
 

@@ -14,6 +14,7 @@ import {
 import { appAdminPages } from './apps.ts'
 import { auditPages } from './audit.ts'
 import { correctionPages } from './corrections.ts'
+import { paymentAppAdminPages } from './payment-apps.ts'
 import { settingPages } from './settings.ts'
 
 const ReviewForm = z.object({
@@ -31,6 +32,7 @@ export async function adminPlugin(app: FastifyInstance, deps: Deps): Promise<voi
   correctionPages(app, deps)
   appAdminPages(app, deps)
   auditPages(app, deps)
+  paymentAppAdminPages(app, deps)
   app.get('/admin', async (request, reply) => showAdmin(request, reply, deps, undefined))
 
   app.post<{ Params: { payment_id: string } }>(

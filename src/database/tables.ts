@@ -262,8 +262,22 @@ export type PaymentAppsTable = {
   /** The owner's switches for the gateway's versions. */
   v1_enabled: Generated<boolean>
   v2_enabled: Generated<boolean>
+  /** Most points that may be paid to it, and that it may transfer out, in a day; null is no limit. */
+  daily_payments_max: Nullable<bigint>
+  daily_transfers_max: Nullable<bigint>
   created_at: CreatedAt
   updated_at: Generated<Date>
+}
+
+/** Used by the database function count_for_day only; a row may be deleted at any time. */
+export type PaymentAppDaysTable = {
+  app_id: bigint
+  book: Book
+  act: 'payments' | 'transfers'
+  /** `yyyy-mm-dd`, in Asia/Shanghai. */
+  day: string
+  points: bigint
+  created_at: CreatedAt
 }
 
 export type PaymentAppKeyKind = 'token' | 'merchant_key' | 'platform_private_key' | 'merchant_public_key'
@@ -478,6 +492,7 @@ export type Tables = {
   site_settings: SiteSettingsTable
   site_settings_history: SiteSettingsHistoryTable
   payment_apps: PaymentAppsTable
+  payment_app_days: PaymentAppDaysTable
   payment_app_keys: PaymentAppKeysTable
   second_factors: SecondFactorsTable
   recovery_codes: RecoveryCodesTable

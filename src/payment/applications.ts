@@ -227,6 +227,20 @@ export async function reviewQueue(db: Db) {
     .execute()
 }
 
+/** One application as an administrator sees it. Throws not_found. */
+export async function getPaymentApp(db: Db, payment_id: string) {
+  const app = await db
+    .selectFrom('payment_apps as app')
+    .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
+    .where('app.payment_id', '=', payment_id)
+    .select(['app.id', 'app.payment_id', 'app.pid', 'app.name', 'app.description', 'app.callback_url'])
+    .select(['app.homepage', 'app.status', 'app.review_reason', 'app.created_at'])
+    .select(['applicant.username', 'applicant.trust_level'])
+    .executeTakeFirst()
+  if (app === undefined) throw new AppError('not_found', 'There is no such payment application')
+  return app
+}
+
 const DECIDED_MAX = 200
 
 /** Applications in use or out of it, for an administrator: suspended ones first, then the newest. */

@@ -127,6 +127,7 @@ export type PayOutcome =
   | 'unusable'
   | 'changed'
   | 'insufficient'
+  | 'daily_limit'
   | 'not_found'
 
 export type Payment = {

@@ -213,7 +213,6 @@ export async function findOwned(deps: Deps, payment_id: string, owner_id: bigint
       'app.homepage',
       'app.status',
       'app.review_reason',
-      'app.fee_rate',
       'app.v1_enabled',
       'app.v2_enabled',
     ])

@@ -1,7 +1,7 @@
 /**
- * Random histories against a model: several people initiate, pay, let expire, transfer, refund, reverse and change
- * settings; every act must end as the model says, and after each history every balance is the model's and the books
- * pass. MODEL_SEQUENCES sets how many histories (default 1 000), MODEL_SEED which.
+ * Random histories against a model: several people initiate, pay, let expire, transfer, refund, reverse, set limits
+ * and change settings; every act must end as the model says, and after each history every balance is the model's and
+ * the books pass. MODEL_SEQUENCES sets how many histories (default 1 000), MODEL_SEED which.
  */
 import { expect, it } from 'vitest'
 import { createUser } from '../../src/accounts/users.ts'
@@ -12,6 +12,7 @@ import { grantPoints } from '../../src/ledger/post.ts'
 import { applyForPaymentApp, reviewPaymentApp } from '../../src/payment/applications.ts'
 import { createOrder, expireOrders, makePayOrder, type PayOrder } from '../../src/payment/orders.ts'
 import { refundOrder, reverseTransfer } from '../../src/payment/refunds.ts'
+import { setTerms } from '../../src/payment/terms.ts'
 import { makePostTransfer, type PostTransfer } from '../../src/payment/transfers.ts'
 import { makeSecrets } from '../../src/secrets.ts'
 import { openSettings } from '../../src/settings.ts'
@@ -36,7 +37,17 @@ type World = {
   advance(ms: number): void
   close(): Promise<void>
 }
-type Actor = { id: bigint; username: string; app_id: bigint; balance: bigint }
+/** What an application may take in and send out in a day, and what it did, at which moments. */
+type Limits = { payments: bigint | null; transfers: bigint | null }
+type Actor = {
+  id: bigint
+  username: string
+  app_id: bigint
+  payment_id: string
+  balance: bigint
+  limits: Limits
+  done: { act: keyof Limits; amount: bigint; at: number }[]
+}
 type ModelOrder = {
   transaction_id: string
   order_id: string
@@ -99,7 +110,8 @@ async function makeActors({ deps, admin }: World, random: Random): Promise<Actor
       const form = { applicant_id: id, name: username, description: '', callback_url: 'http://127.0.0.1/cb' }
       const { id: app_id, payment_id } = await applyForPaymentApp(deps, form)
       await reviewPaymentApp(deps, { payment_id, decision: 'approve', reason: '', reviewer_id: admin })
-      return { id, username, app_id, balance }
+      const limits = { payments: null, transfers: null }
+      return { id, username, app_id, payment_id, balance, limits, done: [] }
     }),
   )
 }
@@ -141,6 +153,11 @@ async function runHistory(world: World, random: Random): Promise<void> {
       },
     )
   const now = () => deps.clock().getTime()
+  const dayInChina = (at: number) => Math.floor((at + 8 * 3_600_000) / 86_400_000)
+  const fitsToday = ({ limits, done }: Actor, act: keyof Limits, amount: bigint) => {
+    const today = done.filter((one) => one.act === act && dayInChina(one.at) === dayInChina(now()))
+    return limits[act] === null || today.reduce((sum, one) => sum + one.amount, amount) <= limits[act]
+  }
 
   const acts = {
     async initiate() {
@@ -184,13 +201,16 @@ async function runHistory(world: World, random: Random): Promise<void> {
             ? 'expired'
             : payer.balance < order.amount
               ? 'insufficient'
-              : 'paid'
+              : fitsToday(order.seller, 'payments', order.amount)
+                ? 'paid'
+                : 'daily_limit'
       expect(outcomes[0]).toBe(expected)
       if (outcomes.length > 1) expect(outcomes[1]).toBe(expected === 'paid' ? 'paid_before' : expected)
       if (expected !== 'paid') return
       const fee = feeOf(order.amount, feeRate)
       payer.balance -= order.amount
       order.seller.balance += order.amount - fee
+      order.seller.done.push({ act: 'payments', amount: order.amount, at: now() })
       order.paid = { by: payer, fee, refunded: 0n, feeBack: 0n }
     },
     async transfer() {
@@ -205,7 +225,13 @@ async function runHistory(world: World, random: Random): Promise<void> {
       }
       const fee = ceilDiv(amount * TRANSFER_RATE[0], TRANSFER_RATE[1])
       const expected =
-        from === to ? 'transfer_to_self' : from.balance < amount + fee ? 'insufficient_points' : 'done'
+        from === to
+          ? 'transfer_to_self'
+          : from.balance < amount + fee
+            ? 'insufficient_points'
+            : fitsToday(from, 'transfers', amount)
+              ? 'done'
+              : 'daily_limit_reached'
       const tries = random.below(3) === 0 ? 3 : 1
       const codes = await Promise.all(Array.from({ length: tries }, () => codeOf(transfer(request))))
       expect(new Set(codes)).toEqual(new Set([expected]))
@@ -213,6 +239,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
       const { transaction_id } = await transfer(request)
       from.balance -= amount + fee
       to.balance += amount
+      from.done.push({ act: 'transfers', amount, at: now() })
       transfers.push({ transaction_id, from, to, amount, fee, isReversed: false })
     },
     async refund() {
@@ -254,6 +281,14 @@ async function runHistory(world: World, random: Random): Promise<void> {
     async wait() {
       world.advance(random.below(EXPIRY_MS))
       if (random.below(2) === 0) await expireOrders(deps.db, deps.clock())
+    },
+    async limit() {
+      const actor = random.pick(actors)
+      const choose = () => (random.below(3) === 0 ? null : BigInt(random.below(300)))
+      actor.limits = { payments: choose(), transfers: choose() }
+      const { payments: daily_payments_max, transfers: daily_transfers_max } = actor.limits
+      const terms = { fee_rate: null, daily_payments_max, daily_transfers_max, reason: 'model' }
+      await setTerms(deps, actor.payment_id, terms, { actor_id: admin, ip: '127.0.0.1' })
     },
     async changeFee() {
       feeRate = random.pick(FEE_RATES)

@@ -16,6 +16,7 @@ import {
   resetMerchantKey,
   rotateToken,
 } from '../ownership.ts'
+import { termsOf } from '../terms.ts'
 
 const FIELDS = ['name', 'description', 'callback_url'] as const
 const EDIT_FIELDS = [...FIELDS, 'homepage', 'exchange_rate', 'allowed_addresses'] as const
@@ -112,6 +113,7 @@ async function showOwned(
       owned,
       values: filled.values ?? stored,
       problems: filled.problems,
+      terms: await termsOf(deps, owned.id),
       merchantKey: await currentKey(deps, owned.id, 'merchant_key'),
       overlapHours: OVERLAP_HOURS_DEFAULT,
     },

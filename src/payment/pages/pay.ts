@@ -14,7 +14,7 @@ const PayForm = z.object({ expected_amount: z.string().regex(/^\d{1,16}$/) })
 type PayRequest = FastifyRequest<{ Params: { transaction_id: string } }>
 
 /** What a page says about an order that cannot be paid here and now. */
-type State = 'paid' | 'refunded' | 'paidByOther' | 'expired' | 'closed' | 'unusable'
+type State = 'paid' | 'refunded' | 'paidByOther' | 'expired' | 'closed' | 'unusable' | 'dailyLimit'
 
 type Refusal = PayOutcome | 'stale_sign_in'
 
@@ -76,7 +76,8 @@ async function showOrder(request: PayRequest, reply: FastifyReply, deps: Deps, r
   const session = sessionOf(request)
   const { user } = session
   const shop = new URL(order.callback_url).origin
-  const state = stateFor(order, user.id, deps.clock())
+  const state =
+    stateFor(order, user.id, deps.clock()) ?? (refused === 'daily_limit' ? 'dailyLimit' : undefined)
   if (state !== undefined) {
     // Only the payer gets a fresh signed link: nobody else may tell the shop that they have paid.
     const returnUrl = state === 'paid' ? await callbackUrlOf(deps, order) : shop

@@ -1,0 +1,49 @@
+/** /admin/payment-applications/:payment_id: the terms of one payment application, and what was done to it. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { sessionOf } from '../accounts/session.ts'
+import { readAudit } from '../audit.ts'
+import type { Deps } from '../deps.ts'
+import { getPaymentApp } from '../payment/applications.ts'
+import { setTerms, TERMS_FIELDS, termsForm, termsOf } from '../payment/terms.ts'
+
+const HISTORY_LINES = 50
+
+type OneApp = FastifyRequest<{ Params: { payment_id: string } }>
+type Field = (typeof TERMS_FIELDS)[number]
+
+/** What was typed and what is wrong with it, when terms were refused. */
+type Filled = { values: Record<string, unknown>; problems: Field[] }
+
+/** Below requireAdmin. */
+export function paymentAppAdminPages(app: FastifyInstance, deps: Deps): void {
+  app.get('/admin/payment-applications/:payment_id', async (request: OneApp, reply) =>
+    showPaymentApp(request, reply, deps, undefined),
+  )
+
+  app.post('/admin/payment-applications/:payment_id/terms', async (request: OneApp, reply) => {
+    const form = termsForm.safeParse(request.body)
+    if (!form.success) {
+      const problems = TERMS_FIELDS.filter((name) => form.error.issues.some(({ path }) => path[0] === name))
+      const values = (request.body ?? {}) as Record<string, unknown>
+      return showPaymentApp(request, reply, deps, { values, problems })
+    }
+    const { payment_id } = request.params
+    await setTerms(deps, payment_id, form.data, { actor_id: sessionOf(request).user.id, ip: request.ip })
+    return reply.redirect(`/admin/payment-applications/${payment_id}`, 303)
+  })
+}
+
+async function showPaymentApp(
+  request: OneApp,
+  reply: FastifyReply,
+  deps: Deps,
+  filled: Filled | undefined,
+): Promise<FastifyReply> {
+  const app = await getPaymentApp(deps.db, request.params.payment_id)
+  const [terms, history] = await Promise.all([
+    termsOf(deps, app.id),
+    readAudit(deps.db, { subject: app.payment_id, action: 'payment_app' }, HISTORY_LINES),
+  ])
+  const data = { app, terms, history, values: filled?.values ?? terms, problems: filled?.problems ?? [] }
+  return reply.page('admin-payment-app', data, { status: filled === undefined ? 200 : 400 })
+}

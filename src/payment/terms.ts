@@ -1,0 +1,106 @@
+/**
+ * The terms of one payment application, set by an administrator: a fee rate of its own, and how many points it may
+ * take in and transfer out in a day. They are applied by the database functions pay_order and post_transfer.
+ */
+import { sql } from 'kysely'
+import { z } from 'zod'
+import { recordAudit } from '../audit.ts'
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import { rate } from '../settings.ts'
+
+/** The price of the worked example, in a merchant's currency. */
+const EXAMPLE_MONEY = '9.90'
+
+const dailyMax = z
+  .string()
+  .trim()
+  .regex(/^\d{0,16}$/)
+  .transform((text) => (text === '' ? null : BigInt(text)))
+  .refine((points) => points === null || points <= BigInt(Number.MAX_SAFE_INTEGER))
+
+/** As the form sends them. An empty rate is the site's, an empty limit is none. */
+export const termsForm = z.object({
+  fee_rate: z
+    .string()
+    .trim()
+    .pipe(z.union([rate, z.literal('')]))
+    .transform((text) => text || null),
+  daily_payments_max: dailyMax,
+  daily_transfers_max: dailyMax,
+  reason: z.string().trim().max(500),
+})
+
+export const TERMS_FIELDS = ['fee_rate', 'daily_payments_max', 'daily_transfers_max', 'reason'] as const
+
+export type Terms = z.output<typeof termsForm>
+
+/** Sets all of an application's terms, with its entry in the audit log. Throws not_found. */
+export async function setTerms(
+  deps: Deps,
+  payment_id: string,
+  { reason, ...terms }: Terms,
+  { actor_id, ip }: { actor_id: bigint; ip: string },
+): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    const app = await tx
+      .selectFrom('payment_apps')
+      .where('payment_id', '=', payment_id)
+      .select(['id', 'daily_payments_max', 'daily_transfers_max'])
+      .select(sql<string | null>`trim_scale(fee_rate)::text`.as('fee_rate'))
+      // Transfers in flight hold the row by its key.
+      .forNoKeyUpdate()
+      .executeTakeFirst()
+    if (app === undefined) throw new AppError('not_found', 'There is no such payment application')
+    const { id, ...before } = app
+    await tx
+      .updateTable('payment_apps')
+      .set({ ...terms, updated_at: deps.clock() })
+      .where('id', '=', id)
+      .execute()
+    // Counted anew from what has been paid today: nobody counted while there was no limit.
+    await tx.deleteFrom('payment_app_days').where('app_id', '=', id).execute()
+    const detail = { before: textsOf(before), after: textsOf(terms), reason }
+    await recordAudit(tx, { actor_id, action: 'payment_app.terms', subject: payment_id, detail, ip })
+  })
+}
+
+function textsOf(values: Omit<Terms, 'reason'>): Record<string, string | null> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value?.toString() ?? null]))
+}
+
+/** The terms in force, what of the day's limits is used, and what a sale of EXAMPLE_MONEY comes to. */
+export type TermsInForce = {
+  /** Decimal text; null where the site's rate applies. */
+  fee_rate: string | null
+  /** The rate that applies, in percent, as decimal text. */
+  fee_percent: string
+  daily_payments_max: bigint | null
+  daily_transfers_max: bigint | null
+  payments_today: bigint
+  transfers_today: bigint
+  example: { money: string; points: bigint; fee: bigint; merchant_points: bigint }
+}
+
+/** Reads them of one application; days begin at midnight in Asia/Shanghai. */
+export async function termsOf(deps: Deps, app_id: bigint): Promise<TermsInForce> {
+  const { points_payment_fee_rate } = await deps.settings.read()
+  const { rows } = await sql<Omit<TermsInForce, 'example'> & { points: bigint; fee: bigint }>`
+    select trim_scale(app.fee_rate)::text as fee_rate, trim_scale(applied.rate * 100)::text as fee_percent,
+      app.daily_payments_max, app.daily_transfers_max,
+      (select coalesce(sum(amount), 0)::bigint from orders
+        where app_id = app.id and book = 'live' and paid_at >= today.start) as payments_today,
+      (select coalesce(sum(amount), 0)::bigint from transfers
+        where app_id = app.id and book = 'live' and paid_at >= today.start) as transfers_today,
+      applied.points, payment_fee(applied.points, applied.rate) as fee
+    from payment_apps as app
+    cross join lateral (select
+      coalesce(app.fee_rate, ${points_payment_fee_rate}::numeric) as rate,
+      round(${EXAMPLE_MONEY}::numeric * app.exchange_rate)::bigint as points) as applied
+    cross join lateral (select
+      date_trunc('day', ${deps.clock()}::timestamptz at time zone 'Asia/Shanghai') at time zone 'Asia/Shanghai' as start
+    ) as today
+    where app.id = ${app_id}`.execute(deps.db)
+  const { points, fee, ...terms } = rows[0]!
+  return { ...terms, example: { money: EXAMPLE_MONEY, points, fee, merchant_points: points - fee } }
+}

@@ -1,0 +1,288 @@
+/** The terms of an application: a fee rate of its own and daily limits, set by an administrator, kept by the database. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { grantPoints } from '../../src/ledger/post.ts'
+import { balanceOf } from '../../src/ledger/wallet.ts'
+import { makePayOrder } from '../../src/payment/orders.ts'
+import { makePostTransfer } from '../../src/payment/transfers.ts'
+import { expectSoundBooks } from '../books.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { type Merchant, makeMerchant } from '../merchant.ts'
+
+const DAY_MS = 86_400_000
+
+let test: TestApp
+let elsewhere: TestApp
+let admin: Browser
+let adminName: string
+let buyer: Person
+let count = 0
+
+beforeAll(async () => {
+  test = await startTestApp()
+  elsewhere = await anotherProcess(test)
+  const person = await makePerson(test, { username: 'admin', is_admin: true })
+  adminName = person.username
+  admin = await person.signIn()
+  buyer = await makePerson(test, { points: 1_000_000n })
+})
+afterAll(async () => {
+  await elsewhere.close()
+  await test.close()
+})
+afterEach(() => expectSoundBooks(test.db))
+
+const pathOf = (seller: Merchant) => `/admin/payment-applications/${seller.payment_id}`
+
+/** Sends the administrator's form; what is not named is empty. */
+async function setTerms(seller: Merchant, terms: Record<string, string>) {
+  const path = pathOf(seller)
+  const empty = { fee_rate: '', daily_payments_max: '', daily_transfers_max: '', reason: '' }
+  return admin.submit(await admin.get(path), `${path}/terms`, { ...empty, ...terms })
+}
+
+async function withMerchant(run: (seller: Merchant) => Promise<void>): Promise<void> {
+  const seller = await makeMerchant(test)
+  await grantPoints(test.db, {
+    user_id: seller.owner.id,
+    amount: 100_000n,
+    reference: `terms:${++count}`,
+    reason: 'test',
+    actor_id: null,
+    now: test.clock.now(),
+  })
+  try {
+    await run(seller)
+  } finally {
+    await seller.close()
+  }
+}
+
+async function newOrder(seller: Merchant, amount: string): Promise<{ transaction_id: string; path: string }> {
+  const { body } = await seller.process({ amount, description: 'Tea', order_id: `terms-${++count}` })
+  return {
+    transaction_id: String(body.transaction_id),
+    path: new URL(String(body.payment_url)).pathname,
+  }
+}
+
+/** Pays a new order of this amount, past the page. */
+async function pay(seller: Merchant, amount: string, payOrder = makePayOrder(test.deps)) {
+  const { transaction_id } = await newOrder(seller, amount)
+  return payOrder({ transaction_id, payer_id: buyer.id, expected_amount: BigInt(amount) })
+}
+
+const transferOf = (amount: string) => ({
+  to_user_id: String(buyer.id),
+  to_username: buyer.username,
+  amount,
+  order_id: `terms-${++count}`,
+})
+
+describe('the page of an application', () => {
+  it('sets its terms, keeps who set them and how they stood before, and shows them to its owner', () =>
+    withMerchant(async (seller) => {
+      const owner = await seller.owner.signIn()
+      const ownPath = `/payment/applications/${seller.payment_id}`
+      const before = await owner.get(ownPath)
+      expect(before.body).toContain('<dd>5 %</dd>')
+      expect(before.body).toContain('the buyer pays 990, the fee is 49, you receive 941.')
+
+      const terms = { fee_rate: '0.125', daily_payments_max: '5000', daily_transfers_max: '300' }
+      const answer = await setTerms(seller, { ...terms, reason: 'A trial' })
+      expect(answer).toMatchObject({ status: 303, location: pathOf(seller) })
+      await pay(seller, '800')
+      const page = await admin.get(pathOf(seller))
+      expect(page.body).toContain('name="fee_rate" value="0.125"')
+      expect(page.body).toContain('800 of 5,000 used today')
+      expect(page.body).toContain(`@${adminName}`)
+      expect(page.body).toContain('A trial')
+      expect(page.body).toContain('<del>–</del> → <ins>0.125</ins>')
+      expect(page.body).not.toContain('undefined')
+
+      const shown = await owner.get(ownPath)
+      expect(shown.body).toContain('12.5 %, agreed for this application')
+      expect(shown.body).toContain('the buyer pays 990, the fee is 123, you receive 867.')
+      expect(await balanceOf(test.db, seller.owner.id)).toBe(100_700n)
+
+      await setTerms(seller, {})
+      const entries = await test.db
+        .selectFrom('audit_log')
+        .where('action', '=', 'payment_app.terms')
+        .where('subject', '=', seller.payment_id)
+        .orderBy('id')
+        .select('detail')
+        .execute()
+      const none = { fee_rate: null, daily_payments_max: null, daily_transfers_max: null }
+      expect(entries.map(({ detail }) => detail)).toEqual([
+        { before: none, after: terms, reason: 'A trial' },
+        { before: terms, after: none, reason: '' },
+      ])
+    }))
+
+  it('refuses what cannot be read beside its field, and changes nothing', () =>
+    withMerchant(async (seller) => {
+      const stored = () =>
+        test.db.selectFrom('payment_apps').selectAll().where('id', '=', seller.id).executeTakeFirst()
+      const before = await stored()
+      for (const [name, value] of [
+        ['fee_rate', '1.01'],
+        ['fee_rate', '5 %'],
+        ['fee_rate', '0.1234567'],
+        ['daily_payments_max', '-1'],
+        ['daily_payments_max', '1.5'],
+        ['daily_transfers_max', '9007199254740992'],
+        ['reason', 'x'.repeat(501)],
+      ] as const) {
+        const answer = await setTerms(seller, { [name]: value })
+        expect(answer.status).toBe(400)
+        expect(answer.body.match(/aria-invalid="true"/g)).toHaveLength(1)
+        expect(answer.body).toMatch(new RegExp(`id="${name}"[^>]*aria-invalid="true"`))
+      }
+      expect(await stored()).toEqual(before)
+    }))
+
+  it('shows an exchange rate at which the example is worth nothing', () =>
+    withMerchant(async (seller) => {
+      await test.db
+        .updateTable('payment_apps')
+        .set({ exchange_rate: '0.01' })
+        .where('id', '=', seller.id)
+        .execute()
+      expect((await admin.get(pathOf(seller))).body).toContain('would be less than one point')
+    }))
+
+  it('is for administrators, of applications that exist', () =>
+    withMerchant(async (seller) => {
+      const owner = await seller.owner.signIn()
+      expect((await owner.get(pathOf(seller))).status).toBe(403)
+      const form = (await owner.get('/account')).form('/sign-out')
+      expect((await owner.post(`${pathOf(seller)}/terms`, { ...form, fee_rate: '0' })).status).toBe(403)
+      expect((await admin.post(`${pathOf(seller)}/terms`, { fee_rate: '0' })).status).toBe(403)
+      expect((await admin.get('/admin/payment-applications/pay_00000000000000000000')).status).toBe(404)
+      const token = (await admin.get(pathOf(seller))).form(`${pathOf(seller)}/terms`)
+      const nowhere = '/admin/payment-applications/pay_00000000000000000000/terms'
+      const fields = { fee_rate: '0', daily_payments_max: '', daily_transfers_max: '', reason: '' }
+      expect((await admin.post(nowhere, { ...token, ...fields })).status).toBe(404)
+    }))
+})
+
+describe('a daily limit of payments', () => {
+  it('refuses what does not fit with a page, takes what does, and begins anew at midnight in China', () =>
+    withMerchant(async (seller) => {
+      await setTerms(seller, { daily_payments_max: '1000' })
+      expect(await pay(seller, '900')).toBe('paid')
+      const client = await buyer.signIn()
+      const { path, transaction_id } = await newOrder(seller, '101')
+      const had = await balanceOf(test.db, buyer.id)
+      const refused = await client.submit(await client.get(path), path)
+      expect(refused.status).toBe(409)
+      expect(refused.body).toContain('has reached the number of points it may take in a day')
+      expect(await balanceOf(test.db, buyer.id)).toBe(had)
+      expect((await seller.query({ transaction_id })).body.status).toBe('pending')
+      expect(await pay(seller, '100')).toBe('paid')
+      expect(await pay(seller, '1')).toBe('daily_limit')
+
+      // The tests begin at 08:00 in China; 15:59:59Z is the last second of that day there.
+      const midnight =
+        Math.ceil((test.clock.now().getTime() + 8 * 3_600_000) / DAY_MS) * DAY_MS - 8 * 3_600_000
+      test.clock.advance(midnight - 1 - test.clock.now().getTime())
+      expect(await pay(seller, '1')).toBe('daily_limit')
+      test.clock.advance(1)
+      expect(await pay(seller, '1000')).toBe('paid')
+      expect(await pay(seller, '1')).toBe('daily_limit')
+    }))
+
+  it('counts what was paid on the day before it was set, and while it was lifted', () =>
+    withMerchant(async (seller) => {
+      await pay(seller, '600')
+      await setTerms(seller, { daily_payments_max: '1000' })
+      expect(await pay(seller, '401')).toBe('daily_limit')
+      expect(await pay(seller, '100')).toBe('paid')
+      await setTerms(seller, {})
+      expect(await pay(seller, '200')).toBe('paid')
+      await setTerms(seller, { daily_payments_max: '1000' })
+      expect(await pay(seller, '101')).toBe('daily_limit')
+      expect(await pay(seller, '100')).toBe('paid')
+      await setTerms(seller, { daily_payments_max: '0' })
+      expect(await pay(seller, '1')).toBe('daily_limit')
+    }))
+
+  it('is used up to the point and not beyond by two processes at once, also when it is set again meanwhile', () =>
+    withMerchant(async (seller) => {
+      const limit = { daily_payments_max: '2000' }
+      await setTerms(seller, limit)
+      const lanes = [makePayOrder(test.deps), makePayOrder(elsewhere.deps)]
+      const orders = await Promise.all(Array.from({ length: 80 }, () => newOrder(seller, '30')))
+      const paying = orders.map(({ transaction_id }, i) =>
+        lanes[i % 2]!({ transaction_id, payer_id: buyer.id, expected_amount: 30n }),
+      )
+      await Promise.all(Array.from({ length: 4 }, () => setTerms(seller, limit)))
+      const outcomes = await Promise.all(paying)
+      expect(outcomes.filter((outcome) => outcome === 'paid')).toHaveLength(66)
+      expect(outcomes.filter((outcome) => outcome === 'daily_limit')).toHaveLength(14)
+    }))
+})
+
+describe('a daily limit of transfers', () => {
+  it('refuses with 1013, counts amounts without fees, and frees nothing for a repeated order_id', () =>
+    withMerchant(async (seller) => {
+      await setTerms(seller, { daily_transfers_max: '500' })
+      const request = transferOf('400')
+      expect((await seller.transfer(request)).status).toBe(200)
+      expect((await seller.transfer(request)).status).toBe(200)
+      const had = await balanceOf(test.db, seller.owner.id)
+      expect(await seller.transfer(transferOf('101'))).toEqual({
+        status: 400,
+        body: {
+          success: false,
+          error: 'Daily limit reached (500, used 400)',
+          message: 'Daily limit reached (500, used 400)',
+          errors: [{ code: 1013, detail: 'Daily limit reached (500, used 400)' }],
+          data: null,
+        },
+      })
+      expect(await balanceOf(test.db, seller.owner.id)).toBe(had)
+      expect((await seller.transfer(transferOf('100'))).status).toBe(200)
+      expect(await pay(seller, '10')).toBe('paid')
+      test.clock.advance(DAY_MS)
+      expect((await seller.transfer(transferOf('500'))).status).toBe(200)
+    }))
+
+  it.each([
+    ['of the application', (seller: Merchant) => setTerms(seller, { daily_transfers_max: '1000' })],
+    [
+      'of the sender’s trust level',
+      async () => {
+        for (const { deps } of [test, elsewhere])
+          await deps.settings.change({
+            name: 'points_transfer_daily_limit_tl2',
+            value: '1000',
+            actor_id: buyer.id,
+            ip: '127.0.0.1',
+            now: deps.clock(),
+          })
+      },
+    ],
+  ])('%s is used up to the point and not beyond by two processes at once', (_name, limit) =>
+    withMerchant(async (seller) => {
+      await limit(seller)
+      const lanes = [makePostTransfer(test.deps), makePostTransfer(elsewhere.deps)]
+      const answers = await Promise.allSettled(
+        Array.from({ length: 60 }, (_, i) =>
+          lanes[i % 2]!({
+            app_id: seller.id,
+            order_id: `limit-${i}`,
+            to_user_id: buyer.id,
+            to_username: buyer.username,
+            amount: 50n,
+          }),
+        ),
+      )
+      expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)
+      for (const answer of answers)
+        if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ code: 'daily_limit_reached' })
+      expect(await balanceOf(test.db, seller.owner.id)).toBe(100_000n - 20n * 52n)
+    }),
+  )
+})
