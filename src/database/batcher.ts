@@ -66,3 +66,17 @@ async function settle<Item, Outcome>(
     }
   }
 }
+
+/**
+ * The outcomes of a batch whose statement answers with rows for some of its items only, each row naming the item's
+ * place from 1: an item without a row has no outcome.
+ */
+export function inOrder<Item, Row extends { item: number }, Outcome>(
+  items: Item[],
+  rows: Row[],
+  outcomeOf: (row: Omit<Row, 'item'>) => Outcome,
+): (Outcome | undefined)[] {
+  const outcomes = new Array<Outcome | undefined>(items.length).fill(undefined)
+  for (const { item, ...row } of rows) outcomes[item - 1] = outcomeOf(row)
+  return outcomes
+}

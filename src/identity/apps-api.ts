@@ -8,7 +8,7 @@ import { AppError } from '../errors.ts'
 import { wantsHtml } from '../web/pages.ts'
 import type { Parameters } from '../web/parameters.ts'
 import { listApps, NewAppForm, redirectUriFaultOf, registerApp } from './apps.ts'
-import { getBearer, readBearer } from './bearer.ts'
+import { type GetBearer, readBearer } from './bearer.ts'
 import { bearerError } from './errors.ts'
 import { singleValues } from './parameters.ts'
 
@@ -17,9 +17,9 @@ const PATH = '/api/apps'
 const FAULTS_SHOWN_MAX = 50
 
 /** Machine scope: an access token of any scope registers an application for its user (interface.md). */
-export function registerAppRoute(app: FastifyInstance, deps: Deps): void {
+export function registerAppRoute(app: FastifyInstance, deps: Deps, getBearer: GetBearer): void {
   app.post(PATH, async (request, reply) => {
-    const { user } = await getBearer(deps.db, readBearer(request.headers.authorization), deps.clock())
+    const { user } = await getBearer(readBearer(request.headers.authorization))
     const { apps_min_trust_level } = await deps.settings.read()
     if (user.trust_level < apps_min_trust_level) {
       throw new AppError('access_denied', `Registering needs trust level ${apps_min_trust_level}`)
@@ -44,7 +44,10 @@ function invalidApp(issues: z.core.$ZodIssue[]): AppError {
 }
 
 /** Reads a session where there is no access token, so it is a scope of its own. */
-export async function listAppsRoute(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function listAppsRoute(
+  app: FastifyInstance,
+  { getBearer, ...deps }: Deps & { getBearer: GetBearer },
+): Promise<void> {
   browserScope(app, deps)
   app.addHook('onSend', async (request, reply) => {
     // A program's answer carries no cookie.
@@ -52,7 +55,7 @@ export async function listAppsRoute(app: FastifyInstance, deps: Deps): Promise<v
   })
 
   app.get<{ Querystring: Parameters }>(PATH, async (request, reply) => {
-    const caller = await findCaller(request, deps)
+    const caller = await findCaller(request, getBearer)
     if (caller === undefined) return askToSignIn(request, reply)
     const { owner } = singleValues(request.query)
     if (owner !== undefined && owner !== 'all') throw new AppError('invalid_request', 'owner can only be all')
@@ -63,9 +66,12 @@ export async function listAppsRoute(app: FastifyInstance, deps: Deps): Promise<v
 
 type Caller = { user: User; scopes: string[] | 'session' }
 
-async function findCaller({ headers, session }: FastifyRequest, deps: Deps): Promise<Caller | undefined> {
+async function findCaller(
+  { headers, session }: FastifyRequest,
+  getBearer: GetBearer,
+): Promise<Caller | undefined> {
   if (headers.authorization !== undefined) {
-    return getBearer(deps.db, readBearer(headers.authorization), deps.clock())
+    return getBearer(readBearer(headers.authorization))
   }
   if (session === undefined || session.user.must_change_password) return undefined
   return { user: session.user, scopes: 'session' }

@@ -1,10 +1,16 @@
 /** Access tokens as they come with a request (RFC 6750), and whom they speak for. */
 import { sql } from 'kysely'
 import { isBarred, type User, userColumns } from '../accounts/users.ts'
+import { inOrder, makeBatcher } from '../database/batcher.ts'
 import type { Db } from '../database/connection.ts'
+import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { sha256 } from '../secrets.ts'
 import { BEARER_CHALLENGE, bearerError } from './errors.ts'
+
+/** Looks of one statement, and those that may wait for the next. */
+const BATCH_MAX = 64
+const QUEUE_MAX = 1_000
 
 /**
  * The token of an Authorization header or, where the route takes one, of the form body; a token in the query is
@@ -34,22 +40,43 @@ function readHeader(authorization: string | undefined): string | undefined {
 /** Whom a live access token speaks for, what it was granted, and to which application. */
 export type Bearer = { user: User; scopes: string[]; app: { redirect_uris: string[] } }
 
-type LiveToken = { user_id: bigint; scopes: string[]; redirect_uris: string[] }
+export type GetBearer = (access_token: string) => Promise<Bearer>
 
-/** Throws invalid_token for a token that is unknown, expired or revoked, or whose user or application is barred. */
-export async function getBearer(db: Db, access_token: string, now: Date): Promise<Bearer> {
-  const live = sql<LiveToken>`live_access_token(${sha256(access_token)}, ${now})`
-  const row = await db
+type LiveToken = { item: number; user_id: bigint; scopes: string[]; redirect_uris: string[] }
+type Look = { access_token: string; now: Date }
+
+/**
+ * Makes the look at access tokens of this process; tokens that arrive together are looked at in one statement. It throws
+ * invalid_token for a token that is unknown, expired or revoked, or whose user or application is barred.
+ */
+export function makeGetBearer({ db, clock }: Pick<Deps, 'db' | 'clock'>): GetBearer {
+  const look = makeBatcher<Look, (User & Pick<LiveToken, 'scopes' | 'redirect_uris'>) | undefined>({
+    itemsMax: BATCH_MAX,
+    queueMax: QUEUE_MAX,
+    run: (looks) => findLive(db, looks),
+  })
+  return async (access_token) => {
+    const now = clock()
+    const found = await look({ access_token, now })
+    if (found === undefined || isBarred(found, now)) {
+      throw bearerError('invalid_token', 'The access token is wrong, expired or revoked')
+    }
+    const { scopes, redirect_uris, ...user } = found
+    return { user, scopes, app: { redirect_uris } }
+  }
+}
+
+async function findLive(db: Db, looks: Look[]) {
+  const live = sql<LiveToken>`live_access_tokens(
+    ${looks.map(({ access_token }) => sha256(access_token))}::bytea[], ${looks.map(({ now }) => now)}::timestamptz[]
+  )`
+  const rows = await db
     .selectFrom(live.as('token'))
     .innerJoin('users', 'users.id', 'token.user_id')
     .select(userColumns)
-    .select(['token.scopes', 'token.redirect_uris'])
-    .executeTakeFirst()
-  if (row === undefined || isBarred(row, now)) {
-    throw bearerError('invalid_token', 'The access token is wrong, expired or revoked')
-  }
-  const { scopes, redirect_uris, ...user } = row
-  return { user, scopes, app: { redirect_uris } }
+    .select(['token.item', 'token.scopes', 'token.redirect_uris'])
+    .execute()
+  return inOrder(looks, rows, (row) => row)
 }
 
 /** The application that a token was issued to, live or not. */

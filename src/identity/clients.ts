@@ -1,6 +1,8 @@
 /** Applications as OAuth clients: who is calling the token endpoint (RFC 6749 2.3.1). */
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import { makeBatcher } from '../database/batcher.ts'
 import type { Db } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
@@ -16,6 +18,9 @@ const LAST_USED_MINUTES = 10
 /** What an unknown client's secret is compared with, so that it takes as long as a wrong secret. */
 const NO_SECRET = Buffer.alloc(32)
 const KEY_LENGTH_MAX = 64
+/** Clients of one look-up, and those that may wait for the next. */
+const BATCH_MAX = 64
+const QUEUE_MAX = 1_000
 
 export type Client = {
   id: bigint
@@ -27,56 +32,67 @@ export type Client = {
   token_endpoint_auth_method: string
 }
 
-const columns = [
-  'app.id',
-  'app.client_id',
-  'app.redirect_uris',
-  'app.allow_groups',
-  'app.deny_groups',
-  'app.id_token_signed_response_alg',
-  'app.token_endpoint_auth_method',
-] as const
+export type AuthenticateClient = (
+  request: Pick<FastifyRequest, 'headers' | 'ip'>,
+  body: Single,
+  now: Date,
+) => Promise<Client>
 
 /**
- * The authenticated client of a request. Basic, body parameters, or both when they agree; a public application
+ * Makes the authentication of clients of this process; those that arrive together are looked up in one statement. It
+ * answers the authenticated client of a request. Basic, body parameters, or both when they agree; a public application
  * gives its client_id in the body and nothing else. Throws invalid_client, in the same words for an unknown client
  * and a wrong secret; invalid_request when header and body differ; and too_many_attempts after too many failures of
  * this client at this address.
  */
-export async function authenticateClient(
-  deps: Deps,
-  request: Pick<FastifyRequest, 'headers' | 'ip'>,
-  body: Single,
-  now: Date,
-): Promise<Client> {
-  const { authorization } = request.headers
-  const refused = () => invalidClient(authorization !== undefined)
-  const credentials =
-    authorization === undefined
-      ? { client_id: body.client_id, client_secret: body.client_secret }
-      : readBasic(authorization)
-  const { client_id, client_secret } = credentials ?? {}
-  if (client_id === undefined) throw refused()
-  for (const [name, value] of Object.entries({ client_id, client_secret })) {
-    if (body[name] !== undefined && body[name] !== value)
+export function makeAuthenticateClient(deps: Deps): AuthenticateClient {
+  const find = makeBatcher<string, ClientSecret[]>({
+    itemsMax: BATCH_MAX,
+    queueMax: QUEUE_MAX,
+    run: (client_ids) => findSecrets(deps.db, client_ids),
+  })
+  return async (request, body, now) => {
+    const { authorization } = request.headers
+    const { client_id, client_secret } = presented(authorization, body) ?? {}
+    if (client_id === undefined) throw invalidClient(authorization !== undefined)
+    const key = failureKey(client_id, request.ip)
+    deps.limits.refuseFull('token_failures', key)
+    const client =
+      client_secret === undefined
+        ? await findPublicClient(deps.db, client_id)
+        : await provenClient(deps.db, await find(client_id), client_secret, now)
+    if (client !== undefined) return client
+    await countRefused(deps, client_id, key, request.ip, now)
+    throw invalidClient(authorization !== undefined)
+  }
+}
+
+/** What the request says of its client. Throws invalid_request when it says two things. */
+function presented(authorization: string | undefined, body: Single): Credentials | undefined {
+  const { client_id, client_secret } = body
+  if (authorization === undefined) return { client_id, client_secret }
+  const credentials = readBasic(authorization)
+  for (const name of ['client_id', 'client_secret'] as const) {
+    if (credentials !== undefined && body[name] !== undefined && body[name] !== credentials[name])
       throw new AppError('invalid_request', `${name} differs between header and body`)
   }
-  const key = failureKey(client_id, request.ip)
-  deps.limits.refuseFull('token_failures', key)
-  const client =
-    client_secret === undefined
-      ? await findPublicClient(deps.db, client_id)
-      : await findClient(deps.db, client_id, client_secret, now)
-  if (client !== undefined) return client
-  const { ip: address } = request
+  return credentials
+}
+
+async function countRefused(
+  { db, limits }: Deps,
+  client_id: string,
+  key: string,
+  address: string,
+  now: Date,
+): Promise<void> {
   try {
-    await deps.limits.hit('token_failures', key)
+    await limits.hit('token_failures', key)
   } catch (error) {
-    await recordRefusal(deps.db, { kind: 'client_throttled', client_id, address, at: now })
+    await recordRefusal(db, { kind: 'client_throttled', client_id, address, at: now })
     throw error
   }
-  await recordRefusal(deps.db, { kind: 'client_refused', client_id, address, at: now })
-  throw refused()
+  await recordRefusal(db, { kind: 'client_refused', client_id, address, at: now })
 }
 
 /**
@@ -96,7 +112,7 @@ export function invalidClient(usedHeader: boolean): AppError {
   return new AppError('invalid_client', 'The client ID or the client secret is wrong', { data })
 }
 
-type Credentials = { client_id: string; client_secret: string }
+type Credentials = { client_id: string | undefined; client_secret: string | undefined }
 
 /** RFC 6749 2.3.1: each half is form-encoded before the pair is base64-encoded. */
 function readBasic(authorization: string): Credentials | undefined {
@@ -122,33 +138,41 @@ function decodeForm(text: string): string | undefined {
   }
 }
 
+type ClientSecret = Client & {
+  secret_id: bigint
+  secret_hash: Buffer
+  last_used_at: Date | null
+  expires_at: Date | null
+}
+
 /**
+ * The secrets of each application, itself with them. One statement, each application once.
  * NOTE: a suspended application cannot authenticate, in the same words as one that does not exist (RFC 6749 5.2 leaves
  * invalid_client for every way in which that fails).
  */
-async function findClient(
+async function findSecrets(db: Db, client_ids: string[]): Promise<ClientSecret[][]> {
+  const { rows } = await sql<ClientSecret>`
+    select * from clients_with_secrets(${[...new Set(client_ids)]}::text[])`.execute(db)
+  const found = Map.groupBy(rows, ({ client_id }) => client_id)
+  return client_ids.map((client_id) => found.get(client_id) ?? [])
+}
+
+async function provenClient(
   db: Db,
-  client_id: string,
+  known: ClientSecret[],
   client_secret: string,
   now: Date,
 ): Promise<Client | undefined> {
-  const rows = await db
-    .selectFrom('oauth_apps as app')
-    .innerJoin('app_secrets as secret', 'secret.app_id', 'app.id')
-    .where('app.client_id', '=', client_id)
-    .where('app.suspended_at', 'is', null)
-    .where((eb) => eb.or([eb('secret.expires_at', 'is', null), eb('secret.expires_at', '>', now)]))
-    .select([...columns, 'secret.id as secret_id', 'secret.secret_hash', 'secret.last_used_at'])
-    .execute()
   const presented = sha256(client_secret)
-  const hashes = rows.length === 0 ? [NO_SECRET] : rows.map((row) => row.secret_hash)
+  const live = known.filter(({ expires_at }) => expires_at === null || expires_at > now)
+  const hashes = live.length === 0 ? [NO_SECRET] : live.map((each) => each.secret_hash)
   const matches = hashes.map((hash) => timingSafeEqual(hash, presented))
-  const row = rows[matches.indexOf(true)]
-  if (row === undefined) return undefined
-  const { secret_id, secret_hash: _, last_used_at, ...client } = row
+  const proven = live[matches.indexOf(true)]
+  if (proven === undefined) return undefined
+  const { secret_id, last_used_at } = proven
   const isNoted = last_used_at !== null && now.getTime() - last_used_at.getTime() < LAST_USED_MINUTES * 60_000
   if (!isNoted) await noteUse(db, secret_id, now)
-  return client
+  return proven
 }
 
 /** Apart from finding it: in one statement, planning the update would cost every request more than this does a few. */
@@ -159,10 +183,11 @@ async function noteUse(db: Db, secret_id: bigint, now: Date): Promise<void> {
 /** Whoever knows the client_id may say so: what such a client presents is proved by PKCE, or was rotated. */
 async function findPublicClient(db: Db, client_id: string): Promise<Client | undefined> {
   return db
-    .selectFrom('oauth_apps as app')
-    .where('app.client_id', '=', client_id)
-    .where('app.token_endpoint_auth_method', '=', 'none')
-    .where('app.suspended_at', 'is', null)
-    .select(columns)
+    .selectFrom('oauth_apps')
+    .where('client_id', '=', client_id)
+    .where('token_endpoint_auth_method', '=', 'none')
+    .where('suspended_at', 'is', null)
+    .select(['id', 'client_id', 'redirect_uris', 'allow_groups', 'deny_groups'])
+    .select(['id_token_signed_response_alg', 'token_endpoint_auth_method'])
     .executeTakeFirst()
 }

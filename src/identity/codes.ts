@@ -1,6 +1,7 @@
 /** Authorization codes: bound to all that was asked, valid for a minute, exchanged once. */
 import { sql } from 'kysely'
 import { userColumns } from '../accounts/users.ts'
+import { inOrder, makeBatcher } from '../database/batcher.ts'
 import type { Db } from '../database/connection.ts'
 import { AppError } from '../errors.ts'
 import { recordRefusal } from '../refusals.ts'
@@ -9,15 +10,18 @@ import { isRegistered } from './access.ts'
 import type { Client } from './clients.ts'
 import { rememberConsent } from './consents.ts'
 import {
+  ACCESS_LIFE,
   asIssued,
-  type Bound,
-  familyEnd,
+  type Claimed,
+  FAMILY_LIFE,
+  IDLE_LIFE,
   type Issued,
   type IssuedTokens,
-  later,
   type NewTokens,
   newTokens,
   revokeGrant,
+  TOKEN_BATCH_MAX,
+  TOKEN_QUEUE_MAX,
 } from './grants.ts'
 
 const CODE_SECONDS = 60
@@ -46,7 +50,7 @@ export async function issueCode(db: Db, { session_id, now, ...bound }: NewCode):
       code_hash: sha256(code),
       // Null when the session has ended since this request began; held otherwise, so that it cannot now.
       session_id: eb.selectFrom('sessions').where('id', '=', session_id).select('id').forKeyShare(),
-      expires_at: later(now, CODE_SECONDS * 1000),
+      expires_at: new Date(now.getTime() + CODE_SECONDS * 1000),
     }))
     .execute()
   return code
@@ -70,40 +74,58 @@ export type Exchange = {
   now: Date
 }
 
+type Claim = Exchange & { tokens: NewTokens }
+
+export type ExchangeCode = (exchange: Exchange) => Promise<IssuedTokens>
+
 /**
- * Exchanges a code for tokens, once. Throws invalid_grant, in one wording, for whatever is wrong with the code, and
- * invalid_redirect_uri for an address that is not registered. A failed attempt spends nothing; a second use of
- * a spent code revokes what the first one got.
+ * Makes the exchange of codes of this process; those that arrive together share a commit. It exchanges a code for
+ * tokens, once. Throws invalid_grant, in one wording, for whatever is wrong with the code, and invalid_redirect_uri for
+ * an address that is not registered. A failed attempt spends nothing; a second use of a spent code revokes what the
+ * first one got.
  */
-export async function exchangeCode(db: Db, exchange: Exchange): Promise<IssuedTokens> {
-  const { client, redirect_uri, now } = exchange
-  if (redirect_uri !== undefined && !isRegistered(client, redirect_uri)) {
-    throw new AppError('invalid_redirect_uri', 'The redirect_uri is not registered for this application')
+export function makeExchangeCode(db: Db): ExchangeCode {
+  const claim = makeBatcher<Claim, Issued | undefined>({
+    itemsMax: TOKEN_BATCH_MAX,
+    queueMax: TOKEN_QUEUE_MAX,
+    run: (claims) => claimCodes(db, claims),
+  })
+  return async (exchange) => {
+    const { client, redirect_uri } = exchange
+    if (redirect_uri !== undefined && !isRegistered(client, redirect_uri)) {
+      throw new AppError('invalid_redirect_uri', 'The redirect_uri is not registered for this application')
+    }
+    const tokens = newTokens()
+    const issued = await claim({ ...exchange, tokens })
+    if (issued !== undefined) return { ...tokens.told, ...issued }
+    await revokeReplayed(db, exchange)
+    throw new AppError(
+      'invalid_grant',
+      'The code is wrong, expired, already used, or was not issued for this',
+    )
   }
-  const tokens = newTokens(now)
-  const issued = await claimCode(db, exchange, tokens)
-  if (issued !== undefined) return { ...tokens.told, ...issued }
-  await revokeReplayed(db, exchange)
-  throw new AppError('invalid_grant', 'The code is wrong, expired, already used, or was not issued for this')
 }
 
 /** One statement, whose rules stand in the database function. */
-async function claimCode(
-  db: Db,
-  { client, code, redirect_uri, code_verifier, now }: Exchange,
-  { access, refresh }: NewTokens,
-): Promise<Issued | undefined> {
-  const claimed = sql<Bound & { nonce: string | null }>`exchange_code(
-    ${sha256(code)}, ${client.id}, ${redirect_uri ?? null}, ${challengeOf(code_verifier)}, ${now}, ${familyEnd(now)},
-    ${access.hash}, ${access.expires_at}, ${refresh.hash}, ${refresh.expires_at}
+async function claimCodes(db: Db, claims: Claim[]): Promise<(Issued | undefined)[]> {
+  const claimed = sql<Claimed & { nonce: string | null }>`exchange_codes(
+    ${claims.map(({ code }) => sha256(code))}::bytea[],
+    ${claims.map(({ client }) => client.id)}::bigint[],
+    ${claims.map(({ redirect_uri }) => redirect_uri ?? null)}::text[],
+    ${claims.map(({ code_verifier }) => challengeOf(code_verifier))}::text[],
+    ${claims.map(({ now }) => now)}::timestamptz[],
+    ${claims.map(({ tokens }) => tokens.access_hash)}::bytea[],
+    ${claims.map(({ tokens }) => tokens.refresh_hash)}::bytea[],
+    ${FAMILY_LIFE}::interval, ${ACCESS_LIFE}::interval, ${IDLE_LIFE}::interval
   )`
-  const row = await db
+  const rows = await db
     .selectFrom(claimed.as('claimed'))
     .innerJoin('users', 'users.id', 'claimed.user_id')
     .select(userColumns)
-    .select(['claimed.session_id', 'claimed.nonce', 'claimed.scopes', 'claimed.auth_time', 'claimed.amr'])
-    .executeTakeFirst()
-  return row === undefined ? undefined : asIssued(row)
+    .select(['claimed.item', 'claimed.session_id', 'claimed.nonce'])
+    .select(['claimed.scopes', 'claimed.auth_time', 'claimed.amr'])
+    .execute()
+  return inOrder(claims, rows, asIssued)
 }
 
 /** The S256 challenge that this verifier answers; one of the wrong form answers none. */

@@ -59,7 +59,8 @@ export function asDescription(message: string): string {
 export function sendOAuthError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
   const failure = asOAuthFailure(error)
-  if (error instanceof AppError && error.code === 'too_many_attempts') return sendTooMany(error, reply)
+  if (error instanceof AppError && (error.code === 'too_many_attempts' || error.code === 'overloaded'))
+    return sendNotNow(error, reply)
   if (failure === undefined) {
     request.log.error({ err: error }, 'request failed')
     return reply
@@ -74,10 +75,12 @@ export function sendOAuthError(error: unknown, request: FastifyRequest, reply: F
     .send({ error: code, error_description: asDescription(message), ...members })
 }
 
-/** OAuth has no code for it; this one says that the request was right and its time was not. */
-function sendTooMany({ message, retry_after_seconds }: AppError, reply: FastifyReply): FastifyReply {
+/** OAuth has one code for both: the request was right, and its time was not. */
+function sendNotNow({ code, message, retry_after_seconds }: AppError, reply: FastifyReply): FastifyReply {
   if (retry_after_seconds !== undefined) reply.header('retry-after', retry_after_seconds)
-  return reply.code(429).send({ error: 'temporarily_unavailable', error_description: asDescription(message) })
+  return reply
+    .code(code === 'overloaded' ? 503 : 429)
+    .send({ error: 'temporarily_unavailable', error_description: asDescription(message) })
 }
 
 /** Renders a failure of the browser scope: a page that also shows the OAuth code, or JSON when no page is wanted. */

@@ -4,6 +4,7 @@
  */
 import { sql } from 'kysely'
 import { type User, userColumns } from '../accounts/users.ts'
+import { inOrder, makeBatcher } from '../database/batcher.ts'
 import type { Db } from '../database/connection.ts'
 import { AppError } from '../errors.ts'
 import { recordRefusal } from '../refusals.ts'
@@ -12,9 +13,14 @@ import { refusalOf } from './access.ts'
 import type { Client } from './clients.ts'
 
 export const ACCESS_TOKEN_SECONDS = 3_600
-const DAY_MS = 86_400_000
-const FAMILY_DAYS = 30
-const IDLE_DAYS = 14
+/** How long things live, as Postgres reads it: an access token, a refresh token that is not used, a family. */
+export const ACCESS_LIFE = `${ACCESS_TOKEN_SECONDS} seconds`
+export const IDLE_LIFE = '14 days'
+export const FAMILY_LIFE = '30 days'
+
+/** Claims of one commit, and those that may wait for the next. */
+export const TOKEN_BATCH_MAX = 64
+export const TOKEN_QUEUE_MAX = 1_000
 
 /** What the token endpoint answers with. `session_id` is null when that session has ended. */
 export type IssuedTokens = {
@@ -28,27 +34,23 @@ export type IssuedTokens = {
   user: User
 }
 
-/** A new pair of tokens, of which the database sees only hashes and ends. */
-export function newTokens(now: Date) {
+/** A new pair of tokens, of which the database sees only hashes. */
+export function newTokens() {
   const access_token = randomToken()
   const refresh_token = randomToken()
   return {
     told: { access_token, refresh_token },
-    access: { hash: sha256(access_token), expires_at: later(now, ACCESS_TOKEN_SECONDS * 1000) },
-    refresh: { hash: sha256(refresh_token), expires_at: later(now, IDLE_DAYS * DAY_MS) },
+    access_hash: sha256(access_token),
+    refresh_hash: sha256(refresh_token),
   }
 }
 
 export type NewTokens = ReturnType<typeof newTokens>
 export type Issued = Omit<IssuedTokens, 'access_token' | 'refresh_token'>
 
-/** When a family that begins now ends, however often it is refreshed. */
-export function familyEnd(now: Date): Date {
-  return later(now, FAMILY_DAYS * DAY_MS)
-}
-
-/** What a family of tokens is bound to. */
-export type Bound = {
+/** What a claim that succeeded answers with: its place in the batch, and what the family of tokens is bound to. */
+export type Claimed = {
+  item: number
   user_id: bigint
   session_id: bigint | null
   scopes: string[]
@@ -66,44 +68,55 @@ export type Refresh = {
   now: Date
 }
 
+type Claim = Refresh & { tokens: NewTokens }
+
+export type RotateRefreshToken = (refresh: Refresh) => Promise<IssuedTokens>
+
 /**
- * Exchanges a refresh token for new tokens, once. Throws invalid_grant for whatever is wrong with it, and when
- * the member may no longer use the application; invalid_scope when more is asked for than was granted. A token
- * used before ends the family; another client's token stays as it is.
+ * Makes the rotation of refresh tokens of this process; those that arrive together share a commit. It exchanges a
+ * refresh token for new tokens, once. Throws invalid_grant for whatever is wrong with it, and when the member may no
+ * longer use the application; invalid_scope when more is asked for than was granted. A token used before ends the
+ * family; another client's token stays as it is.
  */
-export async function rotateRefreshToken(db: Db, refresh: Refresh): Promise<IssuedTokens> {
-  const { client, now } = refresh
-  const tokens = newTokens(now)
-  const issued = await claimRefreshToken(db, refresh, tokens)
-  if (issued === undefined) return refuseRefresh(db, refresh)
-  const { grant_id, ...rest } = issued
-  // NOTE: losing access ends the family: nobody has been told the new tokens yet, and the next way in is a sign-in.
-  const refusal = refusalOf(issued.user, client, now)
-  if (refusal === undefined) return { ...tokens.told, ...rest }
-  await revokeGrant(db, grant_id, `access lost: ${refusal.rule}`, now)
-  throw invalidRefreshToken()
+export function makeRotateRefreshToken(db: Db): RotateRefreshToken {
+  const claim = makeBatcher<Claim, (Issued & { grant_id: bigint }) | undefined>({
+    itemsMax: TOKEN_BATCH_MAX,
+    queueMax: TOKEN_QUEUE_MAX,
+    run: (claims) => claimRefreshTokens(db, claims),
+  })
+  return async (refresh) => {
+    const { client, now } = refresh
+    const tokens = newTokens()
+    const issued = await claim({ ...refresh, tokens })
+    if (issued === undefined) return refuseRefresh(db, refresh)
+    const { grant_id, ...rest } = issued
+    // NOTE: losing access ends the family: nobody has been told the new tokens yet, and the next way in is a sign-in.
+    const refusal = refusalOf(issued.user, client, now)
+    if (refusal === undefined) return { ...tokens.told, ...rest }
+    await revokeGrant(db, grant_id, `access lost: ${refusal.rule}`, now)
+    throw invalidRefreshToken()
+  }
 }
 
 /** One statement, whose rules stand in the database function. */
-async function claimRefreshToken(
-  db: Db,
-  { client, refresh_token, scopes, now }: Refresh,
-  { access, refresh }: NewTokens,
-) {
-  const claimed = sql<Bound & { grant_id: bigint; nonce: null }>`rotate_refresh_token(
-    ${sha256(refresh_token)}, ${client.id}, ${scopes ?? null}, ${now},
-    ${access.hash}, ${access.expires_at}, ${refresh.hash}, ${refresh.expires_at}
+async function claimRefreshTokens(db: Db, claims: Claim[]) {
+  const claimed = sql<Claimed & { grant_id: bigint; nonce: null }>`rotate_refresh_tokens(
+    ${claims.map(({ refresh_token }) => sha256(refresh_token))}::bytea[],
+    ${claims.map(({ client }) => client.id)}::bigint[],
+    ${claims.map(({ scopes }) => scopes?.join(' ') ?? null)}::text[],
+    ${claims.map(({ now }) => now)}::timestamptz[],
+    ${claims.map(({ tokens }) => tokens.access_hash)}::bytea[],
+    ${claims.map(({ tokens }) => tokens.refresh_hash)}::bytea[],
+    ${ACCESS_LIFE}::interval, ${IDLE_LIFE}::interval
   )`
-  const row = await db
+  const rows = await db
     .selectFrom(claimed.as('claimed'))
     .innerJoin('users', 'users.id', 'claimed.user_id')
     .select(userColumns)
-    .select(['claimed.grant_id', 'claimed.session_id', 'claimed.nonce'])
+    .select(['claimed.item', 'claimed.grant_id', 'claimed.session_id', 'claimed.nonce'])
     .select(['claimed.scopes', 'claimed.auth_time', 'claimed.amr'])
-    .executeTakeFirst()
-  if (row === undefined) return undefined
-  const { grant_id, ...issued } = row
-  return { grant_id, ...asIssued(issued) }
+    .execute()
+  return inOrder(claims, rows, ({ grant_id, ...row }) => ({ grant_id, ...asIssued(row) }))
 }
 
 /** Why a refresh token was not taken. What may be told is told; a replay is dealt with first. */
@@ -172,8 +185,4 @@ export function asIssued({
   ...user
 }: Omit<Issued, 'user'> & User): Issued {
   return { session_id, nonce, scopes, auth_time, amr, user }
-}
-
-export function later(moment: Date, ms: number): Date {
-  return new Date(moment.getTime() + ms)
 }

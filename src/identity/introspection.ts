@@ -9,17 +9,21 @@ import type { Deps } from '../deps.ts'
 import { sha256 } from '../secrets.ts'
 import type { Parameters } from '../web/parameters.ts'
 import { isPublic } from './access.ts'
-import { authenticateClient, type Client, invalidClient } from './clients.ts'
+import { type AuthenticateClient, type Client, invalidClient } from './clients.ts'
 import { ACCESS_TOKEN_SECONDS } from './grants.ts'
 import { formValues, requiredValue } from './parameters.ts'
 
 export const INTROSPECTION_PATH = '/oauth2/introspect'
 
-export function introspectionRoute(app: FastifyInstance, deps: Deps): void {
+export function introspectionRoute(
+  app: FastifyInstance,
+  deps: Deps,
+  authenticateClient: AuthenticateClient,
+): void {
   app.post<{ Body: Parameters | undefined }>(INTROSPECTION_PATH, async (request) => {
     const body = formValues(request.body)
     const now = deps.clock()
-    const client = await authenticateClient(deps, request, body, now)
+    const client = await authenticateClient(request, body, now)
     if (isPublic(client)) throw invalidClient(request.headers.authorization !== undefined)
     const token = requiredValue(body, 'token')
     const found =

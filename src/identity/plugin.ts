@@ -8,6 +8,8 @@ import { listAppsRoute, registerAppRoute } from './apps-api.ts'
 import { appPages } from './apps-pages.ts'
 import { authorisedAppPages } from './authorised-apps.ts'
 import { AUTHORIZATION_PATH, AUTHORIZATION_PATHS, authorizePages } from './authorize.ts'
+import { makeGetBearer } from './bearer.ts'
+import { makeAuthenticateClient } from './clients.ts'
 import { crossOriginScope } from './cross-origin.ts'
 import { discoveryRoutes } from './discovery.ts'
 import { sendBrowserError, sendOAuthError } from './errors.ts'
@@ -19,6 +21,9 @@ import { TOKEN_PATHS, tokenRoutes } from './token.ts'
 import { USERINFO_PATHS, userinfoRoutes } from './userinfo.ts'
 
 export async function identityPlugin(app: FastifyInstance, deps: Deps): Promise<void> {
+  const authenticateClient = makeAuthenticateClient(deps)
+  const getBearer = makeGetBearer(deps)
+
   await app.register(async (browser) => {
     browser.setErrorHandler(sendBrowserError)
     await browser.register(authorizePages, deps)
@@ -36,16 +41,16 @@ export async function identityPlugin(app: FastifyInstance, deps: Deps): Promise<
       personal.addHook('onRequest', async (_request, reply) => {
         reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
       })
-      registerAppRoute(personal, deps)
-      await personal.register(listAppsRoute, deps)
+      registerAppRoute(personal, deps, getBearer)
+      await personal.register(listAppsRoute, { ...deps, getBearer })
       await personal.register(async (forms) => {
         forms.removeContentTypeParser(['application/json', 'text/plain'])
-        introspectionRoute(forms, deps)
+        introspectionRoute(forms, deps, authenticateClient)
         await forms.register(async (everywhere) => {
           crossOriginScope(everywhere, [...TOKEN_PATHS, ...USERINFO_PATHS, REVOCATION_PATH])
-          tokenRoutes(everywhere, deps)
-          userinfoRoutes(everywhere, deps)
-          revocationRoute(everywhere, deps)
+          tokenRoutes(everywhere, deps, authenticateClient)
+          userinfoRoutes(everywhere, deps, getBearer)
+          revocationRoute(everywhere, deps, authenticateClient)
         })
       })
     })

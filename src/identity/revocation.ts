@@ -7,18 +7,22 @@ import type { Db } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import { sha256 } from '../secrets.ts'
 import type { Parameters } from '../web/parameters.ts'
-import { authenticateClient, type Client } from './clients.ts'
+import type { AuthenticateClient, Client } from './clients.ts'
 import { admitOrigin } from './cross-origin.ts'
 import { revokeGrant } from './grants.ts'
 import { formValues, requiredValue } from './parameters.ts'
 
 export const REVOCATION_PATH = '/oauth2/revoke'
 
-export function revocationRoute(app: FastifyInstance, deps: Deps): void {
+export function revocationRoute(
+  app: FastifyInstance,
+  deps: Deps,
+  authenticateClient: AuthenticateClient,
+): void {
   app.post<{ Body: Parameters | undefined }>(REVOCATION_PATH, async (request, reply) => {
     const body = formValues(request.body)
     const now = deps.clock()
-    const client = await authenticateClient(deps, request, body, now)
+    const client = await authenticateClient(request, body, now)
     admitOrigin(request, reply, client)
     // token_type_hint is not needed to find a token, and a wrong one must not hide it (RFC 7009 2.1).
     await revokeToken(deps.db, client, requiredValue(body, 'token'), now)

@@ -3,26 +3,41 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import type { Parameters } from '../web/parameters.ts'
-import { authenticateClient, type Client, countUselessGrant } from './clients.ts'
-import { exchangeCode } from './codes.ts'
+import { type AuthenticateClient, type Client, countUselessGrant } from './clients.ts'
+import { type ExchangeCode, makeExchangeCode } from './codes.ts'
 import { admitOrigin } from './cross-origin.ts'
 import { isOAuthError } from './errors.ts'
-import { ACCESS_TOKEN_SECONDS, type IssuedTokens, rotateRefreshToken } from './grants.ts'
+import {
+  ACCESS_TOKEN_SECONDS,
+  type IssuedTokens,
+  makeRotateRefreshToken,
+  type RotateRefreshToken,
+} from './grants.ts'
 import { signIdToken } from './id-token.ts'
 import { formValues, namesIn, requiredValue, type Single } from './parameters.ts'
 
 export const TOKEN_PATHS = ['/oauth2/token', '/oauth-provider/token']
 
-export function tokenRoutes(app: FastifyInstance, deps: Deps): void {
+/** Ways of turning a grant into tokens. */
+type Redeem = { exchangeCode: ExchangeCode; rotateRefreshToken: RotateRefreshToken }
+
+export function tokenRoutes(app: FastifyInstance, deps: Deps, authenticateClient: AuthenticateClient): void {
+  const verbs = {
+    exchangeCode: makeExchangeCode(deps.db),
+    rotateRefreshToken: makeRotateRefreshToken(deps.db),
+  }
   for (const path of TOKEN_PATHS) {
     app.post<{ Body: Parameters | undefined }>(path, async (request, reply) => {
       const body = formValues(request.body)
       const now = deps.clock()
-      const client = await authenticateClient(deps, request, body, now)
+      const client = await authenticateClient(request, body, now)
       admitOrigin(request, reply, client)
       // Fetched before the grant is claimed: without a key nothing is spent.
       const key = await deps.signingKeys.current(client.id_token_signed_response_alg)
-      const issued = await redeemCounted(client, body, now, request, deps)
+      const issued = await redeem(client, body, now, request, verbs).catch(async (error) => {
+        if (isOAuthError(error)) await countUselessGrant(deps, client, request.ip)
+        throw error
+      })
       const { access_token, refresh_token, scopes } = issued
       const id_token = signIdToken(issued, client.client_id, key, now, deps)
       return {
@@ -37,50 +52,25 @@ export function tokenRoutes(app: FastifyInstance, deps: Deps): void {
   }
 }
 
-async function redeemCounted(
-  client: Client,
-  body: Single,
-  now: Date,
-  { ip }: Pick<FastifyRequest, 'ip'>,
-  deps: Deps,
-): Promise<IssuedTokens> {
-  try {
-    return await redeem(client, body, now, ip, deps)
-  } catch (error) {
-    if (isOAuthError(error)) await countUselessGrant(deps, client, ip)
-    throw error
-  }
-}
-
 async function redeem(
   client: Client,
   body: Single,
   now: Date,
-  address: string,
-  { db }: Deps,
+  { ip: address }: Pick<FastifyRequest, 'ip'>,
+  { exchangeCode, rotateRefreshToken }: Redeem,
 ): Promise<IssuedTokens> {
   const { redirect_uri, code_verifier, scope } = body
   switch (requiredValue(body, 'grant_type')) {
-    case 'authorization_code':
-      return exchangeCode(db, {
-        client,
-        code: requiredValue(body, 'code'),
-        redirect_uri,
-        code_verifier,
-        address,
-        now,
-      })
+    case 'authorization_code': {
+      const code = requiredValue(body, 'code')
+      return exchangeCode({ client, code, redirect_uri, code_verifier, address, now })
+    }
     case 'refresh_token': {
       // A blank scope names nothing, and so means all that was granted, like an absent one.
       const names = namesIn(scope ?? '')
       const scopes = names.length === 0 ? undefined : names
-      return rotateRefreshToken(db, {
-        client,
-        refresh_token: requiredValue(body, 'refresh_token'),
-        scopes,
-        address,
-        now,
-      })
+      const refresh_token = requiredValue(body, 'refresh_token')
+      return rotateRefreshToken({ client, refresh_token, scopes, address, now })
     }
     default:
       throw new AppError('unsupported_grant_type', 'grant_type must be authorization_code or refresh_token')

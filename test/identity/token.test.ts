@@ -1,7 +1,7 @@
 /** POST /oauth2/token with a code: who may ask, what a code is bound to, and that it works once. */
 import { createHash, createPublicKey, randomBytes, verify } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { exchangeCode, issueCode } from '../../src/identity/codes.ts'
+import { issueCode, makeExchangeCode } from '../../src/identity/codes.ts'
 import { makePerson } from '../cast.ts'
 import { startTestApp, type TestApp } from '../harness.ts'
 import {
@@ -387,9 +387,10 @@ describe('a code', () => {
       const code = await issue(one.id)
       // The two meet at another point of their ways in every round.
       const delay_ms = (round % 25) / 25
+      const exchangeCode = makeExchangeCode(test.db)
       const acts = [
         () =>
-          exchangeCode(test.db, {
+          exchangeCode({
             client,
             code,
             address: '::1',
