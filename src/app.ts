@@ -70,14 +70,15 @@ function parseQuery(text: string): Parameters {
 
 /** Nothing that Postgres cannot store, or that two readers would read differently, gets past this point. */
 function refuseUncleanText(app: FastifyInstance): void {
-  app.addHook('onRequest', async (request) => {
+  // Hooks of every request call back instead of promising: they wait for nothing.
+  app.addHook('onRequest', (request, _reply, done) => {
     const unreadable = (request.query as Record<symbol, unknown>)[UNREADABLE_QUERY]
-    if (unreadable !== undefined) throw unreadable
-    if (!isCleanValue(request.params)) throw malformed('The path is not valid UTF-8 text')
+    if (unreadable !== undefined) return done(unreadable as Error)
+    done(isCleanValue(request.params) ? undefined : malformed('The path is not valid UTF-8 text'))
   })
-  app.addHook('preValidation', async (request) => {
-    if (!Buffer.isBuffer(request.body) && !isCleanValue(request.body))
-      throw malformed('The body is not valid UTF-8 text')
+  app.addHook('preValidation', ({ body }, _reply, done) => {
+    const isClean = Buffer.isBuffer(body) || isCleanValue(body)
+    done(isClean ? undefined : malformed('The body is not valid UTF-8 text'))
   })
 }
 

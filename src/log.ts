@@ -46,10 +46,12 @@ export function loggerOptions(config: Pick<Config, 'LOG_LEVEL'>) {
 
 /** One line a request, once it is answered. Health checks come every few seconds and are left out. */
 export function logRequests(app: FastifyInstance): void {
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none'
-    if (route === '/healthz' || route === '/readyz') return
-    const ms = Math.round(reply.elapsedTime)
-    request.log.info({ method: request.method, route, status: reply.statusCode, ms }, 'request')
+    if (route !== '/healthz' && route !== '/readyz') {
+      const ms = Math.round(reply.elapsedTime)
+      request.log.info({ method: request.method, route, status: reply.statusCode, ms }, 'request')
+    }
+    done()
   })
 }

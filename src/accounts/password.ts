@@ -1,5 +1,6 @@
 /** argon2id passwords in PHC text. Checking costs the same whether or not the account exists. */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
 
 /**
@@ -42,7 +43,28 @@ export async function verifyPassword(password: string, hash: string | null | und
 
 /** NFC, so that one password typed on two keyboards is one text. */
 function argon2id(password: string, nonce: Buffer, cost: typeof COST): Promise<Buffer> {
-  return derive('argon2id', { message: password.normalize('NFC'), nonce, tagLength: TAG_BYTES, ...cost })
+  return inTurn(() =>
+    derive('argon2id', { message: password.normalize('NFC'), nonce, tagLength: TAG_BYTES, ...cost }),
+  )
+}
+
+/** All cores but one: on that one, the requests that wait for no password go on. */
+const AT_ONCE_MAX = Math.max(1, availableParallelism() - 1)
+let running = 0
+const waiting: (() => void)[] = []
+
+/** Hashes take turns; more of them side by side would be no faster, and all else slower. */
+async function inTurn<T>(hash: () => Promise<T>): Promise<T> {
+  if (running < AT_ONCE_MAX) running += 1
+  // Whoever ends hands its turn on, so the count stays.
+  else await new Promise<void>((resolve) => waiting.push(resolve))
+  try {
+    return await hash()
+  } finally {
+    const next = waiting.shift()
+    if (next === undefined) running -= 1
+    else next()
+  }
 }
 
 function unpadded(bytes: Buffer): string {

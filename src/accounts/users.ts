@@ -36,6 +36,8 @@ export const userColumns = [
   sql<string[]>`custom_groups(users.id)`.as('custom_groups'),
 ] as const
 
+const TRUST_LEVELS = ['trust_level_0', 'trust_level_1', 'trust_level_2', 'trust_level_3', 'trust_level_4']
+
 /**
  * The groups of a member, as userinfo shows them and group rules read them: trust levels cumulatively, then
  * admins, moderators, and custom groups by name (decisions.md 2.2).
@@ -43,7 +45,7 @@ export const userColumns = [
 export function groupsOf(
   user: Pick<User, 'trust_level' | 'is_admin' | 'is_moderator' | 'custom_groups'>,
 ): string[] {
-  const groups = Array.from({ length: user.trust_level + 1 }, (_, level) => `trust_level_${level}`)
+  const groups = TRUST_LEVELS.slice(0, user.trust_level + 1)
   if (user.is_admin) groups.push('admins')
   if (user.is_moderator) groups.push('moderators')
   return [...groups, ...user.custom_groups]

@@ -9,8 +9,9 @@ const PREFLIGHT_CACHE_SECONDS = 600
 
 /** Adds to a scope: answers to preflights for these paths, and the header that keeps caches from mixing origins up. */
 export function crossOriginScope(app: FastifyInstance, paths: readonly string[]): void {
-  app.addHook('onRequest', async (_request, reply) => {
+  app.addHook('onRequest', (_request, reply, done) => {
     reply.header('vary', 'Origin')
+    done()
   })
   for (const path of paths) {
     app.options(path, async (_request, reply) =>

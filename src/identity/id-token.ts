@@ -41,14 +41,14 @@ export function signIdToken(
  * than that to go to, and may be busy with passwords.
  */
 function signJwt(claims: object, { alg, kid, private_key }: SigningKey): string {
-  const signed = [{ alg, kid, typ: 'JWT' }, claims].map((part) => base64url(JSON.stringify(part))).join('.')
+  const signed = `${base64url({ alg, kid, typ: 'JWT' })}.${base64url(claims)}`
   // ES256 wants the two numbers side by side, not in DER; RSA knows no such choice.
   const signature = sign('sha256', Buffer.from(signed), { key: private_key, dsaEncoding: 'ieee-p1363' })
   return `${signed}.${signature.toString('base64url')}`
 }
 
-function base64url(text: string): string {
-  return Buffer.from(text).toString('base64url')
+function base64url(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url')
 }
 
 /** at_hash: the left half of the hash that goes with the algorithm, SHA-256 for RS256 and ES256 alike. */

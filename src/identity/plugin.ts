@@ -38,8 +38,9 @@ export async function identityPlugin(app: FastifyInstance, deps: Deps): Promise<
     machine.setErrorHandler(sendOAuthError)
     await machine.register(discoveryRoutes, deps)
     await machine.register(async (personal) => {
-      personal.addHook('onRequest', async (_request, reply) => {
+      personal.addHook('onRequest', (_request, reply, done) => {
         reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
+        done()
       })
       registerAppRoute(personal, deps, getBearer)
       await personal.register(listAppsRoute, { ...deps, getBearer })

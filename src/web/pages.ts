@@ -48,9 +48,14 @@ export async function registerPages(app: FastifyInstance, deps: Deps): Promise<v
   app.decorateReply('page', function (view, data, options = {}) {
     return renderPage(this, view, data, options, deps)
   })
-  app.addHook('onRequest', async (_request, reply) => {
-    reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer')
-    if (deps.config.production) reply.header('strict-transport-security', 'max-age=31536000')
+  const headers = {
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    ...(deps.config.production ? { 'strict-transport-security': 'max-age=31536000' } : {}),
+  }
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(headers)
+    done()
   })
 }
 
