@@ -1,11 +1,11 @@
 /** What the parts of the application are built from. Made once at start, passed down as values. */
 import type { Config } from './config.ts'
 import type { Db } from './database/connection.ts'
-import type { SigningKeys } from './identity/keys.ts'
-import type { Limits } from './limits.ts'
-import type { GatewayKeys } from './payment/gateway/keys.ts'
+import { openSigningKeys, type SigningKeys } from './identity/keys.ts'
+import { type Limits, openLimits } from './limits.ts'
+import { type GatewayKeys, openGatewayKeys } from './payment/gateway/keys.ts'
 import type { Secrets } from './secrets.ts'
-import type { Settings } from './settings.ts'
+import { openSettings, type Settings } from './settings.ts'
 
 /** The one source of time. Tests move it. */
 export type Clock = () => Date
@@ -19,4 +19,24 @@ export type Deps = {
   signingKeys: SigningKeys
   limits: Limits
   gatewayKeys: GatewayKeys
+}
+
+/** Whoever opens the parts closes `limits`, which may hold counts, and then the database. */
+export function openDeps({
+  config,
+  db,
+  secrets,
+  clock,
+}: Pick<Deps, 'config' | 'db' | 'secrets' | 'clock'>): Deps {
+  const settings = openSettings(db)
+  return {
+    config,
+    db,
+    clock,
+    secrets,
+    settings,
+    signingKeys: openSigningKeys({ db, secrets, clock }),
+    limits: openLimits({ db, settings, clock }),
+    gatewayKeys: openGatewayKeys({ db, secrets }),
+  }
 }

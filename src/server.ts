@@ -6,15 +6,11 @@ import { type Config, ConfigError, isRunByNpm, loadConfig, loadDemoConfig } from
 import { type Db, openDatabase } from './database/connection.ts'
 import { migrate } from './database/migrate.ts'
 import { provideDatabase } from './database/url.ts'
-import type { Deps } from './deps.ts'
+import { type Deps, openDeps } from './deps.ts'
 import { ensureAdministrator, provideAppSecret } from './first-start.ts'
 import { ensureSigningKeys } from './identity/key-rotation.ts'
-import { openSigningKeys } from './identity/keys.ts'
-import { openLimits } from './limits.ts'
-import { openGatewayKeys } from './payment/gateway/keys.ts'
 import { refuseTakenPort } from './ports.ts'
 import { ForeignCiphertextError, makeSecrets } from './secrets.ts'
-import { openSettings } from './settings.ts'
 import { startWorker } from './worker.ts'
 
 const STOP_SECONDS_MAX = 20
@@ -55,12 +51,8 @@ export async function serve<T>(config: Config, prepare: (deps: Deps) => Promise<
     closers.push(() => db.destroy())
     const clock = () => new Date()
     const secrets = makeSecrets(await provideAppSecret(config))
-    const settings = openSettings(db)
-    const limits = openLimits({ db, settings, clock })
-    closers.push(() => limits.close())
-    const signingKeys = openSigningKeys({ db, secrets, clock })
-    const gatewayKeys = openGatewayKeys({ db, secrets })
-    const deps = { config, db, clock, secrets, settings, signingKeys, limits, gatewayKeys }
+    const deps = openDeps({ config, db, secrets, clock })
+    closers.push(() => deps.limits.close())
     const prepared = await prepare(deps)
     await ensureSigningKeys(deps)
     await proveSecret(deps)

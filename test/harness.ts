@@ -7,13 +7,9 @@ import { inject } from 'vitest'
 import { buildApp } from '../src/app.ts'
 import { type Config, loadConfig } from '../src/config.ts'
 import { openDatabase } from '../src/database/connection.ts'
-import type { Deps } from '../src/deps.ts'
+import { type Deps, openDeps } from '../src/deps.ts'
 import { ensureSigningKeys } from '../src/identity/key-rotation.ts'
-import { openSigningKeys } from '../src/identity/keys.ts'
-import { openLimits } from '../src/limits.ts'
-import { openGatewayKeys } from '../src/payment/gateway/keys.ts'
 import { makeSecrets } from '../src/secrets.ts'
-import { openSettings } from '../src/settings.ts'
 import { databaseUrl, TEMPLATE } from './global-setup.ts'
 
 export const START = new Date('2026-01-01T00:00:00Z')
@@ -61,11 +57,7 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
   await ensureSigningKeys({ db, secrets, clock })
   // The clock of tests stands still, and a minute of theirs holds any number of pages.
   await db.insertInto('site_settings').values({ name: 'limit_pages', value: '0' }).execute()
-  const settings = openSettings(db)
-  const limits = openLimits({ db, settings, clock })
-  const signingKeys = openSigningKeys({ db, secrets, clock })
-  const gatewayKeys = openGatewayKeys({ db, secrets })
-  const deps = { config, db, clock, secrets, settings, signingKeys, limits, gatewayKeys }
+  const deps = openDeps({ config, db, secrets, clock })
   const app = await buildApp(deps)
   await app.ready()
   return {
@@ -81,7 +73,7 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
     },
     async close() {
       await app.close()
-      await limits.close()
+      await deps.limits.close()
       await db.destroy()
       await database.drop()
     },
@@ -92,16 +84,12 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
 export async function anotherProcess(test: TestApp): Promise<TestApp> {
   const { config, secrets, clock } = test.deps
   const db = openDatabase(config.DATABASE_URL!, { max: config.DATABASE_POOL_MAX, onBroken: () => {} })
-  const signingKeys = openSigningKeys({ db, secrets, clock })
-  const settings = openSettings(db)
-  const limits = openLimits({ db, settings, clock })
-  const gatewayKeys = openGatewayKeys({ db, secrets })
-  const deps = { config, db, clock, secrets, settings, signingKeys, limits, gatewayKeys }
+  const deps = openDeps({ config, db, secrets, clock })
   const app = await buildApp(deps)
   await app.ready()
   const close = async () => {
     await app.close()
-    await limits.close()
+    await deps.limits.close()
     await db.destroy()
   }
   return { ...test, app, deps, db, close }
