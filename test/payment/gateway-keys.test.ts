@@ -11,9 +11,10 @@ import { join } from 'node:path'
 import forge from 'node-forge'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readPublicKey } from '../../src/payment/gateway/public-key.ts'
-import { currentKey } from '../../src/payment/keys.ts'
+import { currentKey, openKey } from '../../src/payment/keys.ts'
 import { resetMerchantKey } from '../../src/payment/ownership.ts'
-import { anotherProcess, startTestApp, type TestApp } from '../harness.ts'
+import { makePerson } from '../cast.ts'
+import { anotherProcess, type Browser, type Page, startTestApp, type TestApp } from '../harness.ts'
 import { type Merchant, makeMerchant } from '../merchant.ts'
 
 let test: TestApp
@@ -267,3 +268,165 @@ function certificate(): string {
   made.sign(forge.pki.privateKeyFromPem(fixture('merchant-private-key.pem')), forge.md.sha256.create())
   return forge.pki.certificateToPem(made)
 }
+
+const cardOf = ({ payment_id }: Merchant) => `/payment/applications/${payment_id}`
+/** The text of an element of the page, as a reader selects it. */
+const textOf = (page: Page, id: string) => {
+  const html = new RegExp(`<(\\w+)[^>]* id="${id}"[^>]*>([^<]*)</\\1>`).exec(page.body)?.[2]
+  if (html === undefined) throw new Error(`The page has no element ${id}`)
+  return html
+}
+const audits = async ({ payment_id }: Merchant) =>
+  test.db
+    .selectFrom('audit_log')
+    .where('subject', '=', payment_id)
+    .orderBy('id', 'desc')
+    .select(['action', 'actor_id', 'detail'])
+    .execute()
+
+async function withShop(run: (shop: Merchant, owner: Browser) => Promise<void>) {
+  const shop = await makeMerchant(test)
+  try {
+    await run(shop, await shop.owner.signIn())
+  } finally {
+    await shop.close()
+  }
+}
+
+describe('the card of an application', () => {
+  it('shows what a plugin is set up with, as text that can be selected and copied', () =>
+    withShop(async (shop, owner) => {
+      const card = await owner.get(cardOf(shop))
+      const platform = await test.deps.gatewayKeys.platformKey(await found(test, shop.payment_id))
+      const values = {
+        v1: `${test.url}/payment/api/`,
+        v2: `${test.url}/payment/`,
+        submit: `${test.url}/payment/api/submit.php`,
+        pid: shop.pid.toString(),
+        key: shop.merchant_key,
+        'platform-key': publicHalf(platform),
+        'platform-pem': (createPublicKey(platform).export({ type: 'spki', format: 'pem' }) as string).trim(),
+      }
+      for (const [name, value] of Object.entries(values)) {
+        expect(textOf(card, `gateway-${name}`)).toBe(value)
+        expect(card.body).toContain(`data-copy="${value}"`)
+      }
+      expect(card.body).toContain('There is none yet, so V2 refuses every request.')
+      expect((await owner.get(cardOf(shop), { 'accept-language': 'zh-CN' })).body).toContain('平台公钥')
+    }))
+
+  it('takes a public key, which is in force for every process at once, and replaces it', () =>
+    withShop(async (shop, owner) => {
+      const paste = async (public_key: string) =>
+        owner.submit(await owner.get(cardOf(shop)), `${cardOf(shop)}/public-key`, { public_key })
+      const inForce = async (process: TestApp) => {
+        const app = await found(process, shop.payment_id)
+        const key = await process.deps.gatewayKeys.merchantPublicKey(app)
+        return key?.export({ type: 'spki', format: 'pem' })
+      }
+      expect(await inForce(other)).toBeUndefined()
+      const first = fixture('merchant-public-key.pem')
+      expect(await paste(first)).toMatchObject({ status: 303, location: `${cardOf(shop)}#gateway` })
+      expect(await inForce(other)).toBe(first)
+      expect((await found(other, shop.payment_id)).accepts).toEqual({ v1: true, v2: true })
+
+      const second = fixture('platform-public-key.pem')
+      expect((await paste(second)).status).toBe(303)
+      expect(await inForce(test)).toBe(second)
+      expect(await inForce(other)).toBe(second)
+      const fingerprint = readPublicKey(second, '')
+      const [latest] = await audits(shop)
+      expect(latest).toEqual({
+        action: 'payment_app.set_public_key',
+        actor_id: shop.owner.id,
+        detail: { bits: 2048, fingerprint: (fingerprint as { fingerprint: string }).fingerprint },
+      })
+      expect((await owner.get(cardOf(shop))).body).toContain(latest!.detail.fingerprint)
+    }))
+
+  it('says what was pasted instead of a public key, does not repeat it, and changes nothing', () =>
+    withShop(async (shop, owner) => {
+      const before = [await found(test, shop.payment_id), await audits(shop)]
+      const page = await owner.get(cardOf(shop))
+      const privatePem = fixture('merchant-private-key.pem')
+      const refusals: [string, RegExp][] = [
+        [privatePem, /This is a private key\. It was not stored/],
+        [textOf(page, 'gateway-platform-key'), /This is the platform public key/],
+        ['', /Nothing was pasted/],
+      ]
+      for (const [public_key, text] of refusals) {
+        const answer = await owner.submit(page, `${cardOf(shop)}/public-key`, { public_key })
+        expect(answer.status).toBe(400)
+        expect(answer.body).toMatch(text)
+        expect(answer.body).not.toContain(privatePem.slice(40, 80))
+      }
+      expect(
+        (await owner.post(`${cardOf(shop)}/public-key`, page.form(`${cardOf(shop)}/public-key`))).status,
+      ).toBe(400)
+      expect([await found(test, shop.payment_id), await audits(shop)]).toEqual(before)
+    }))
+
+  it('shows the private half of a pair once, keeps the public one, and fits both forms', () =>
+    withShop(async (shop, owner) => {
+      const made = await owner.submit(await owner.get(cardOf(shop)), `${cardOf(shop)}/key-pair`)
+      expect(made.status).toBe(201)
+      expect(made.headers['cache-control']).toBe('no-store')
+      const bare = textOf(made, 'private-bare')
+      const key = createPrivateKey({ key: Buffer.from(bare, 'base64'), format: 'der', type: 'pkcs8' })
+      expect(createPrivateKey(textOf(made, 'private-pem')).equals(key)).toBe(true)
+      const kept = await test.deps.gatewayKeys.merchantPublicKey(await found(test, shop.payment_id))
+      expect(kept?.equals(createPublicKey(key))).toBe(true)
+      expect((await owner.get(cardOf(shop))).body).not.toContain(bare.slice(0, 80))
+      expect((await audits(shop))[0]).toMatchObject({
+        action: 'payment_app.make_key_pair',
+        detail: { fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      })
+      const values = await test.db
+        .selectFrom('payment_app_keys')
+        .where('app_id', '=', shop.id)
+        .select(['kind', 'value_encrypted'])
+        .execute()
+      for (const { kind, value_encrypted } of values)
+        expect(openKey(test.deps.secrets, shop.id, kind, value_encrypted)).not.toBe(bare)
+    }))
+
+  it('switches each version off and on', () =>
+    withShop(async (shop, owner) => {
+      const accepts = async () => (await found(other, shop.payment_id)).accepts
+      const choose = async (fields: Record<string, string>) =>
+        owner.submit(await owner.get(cardOf(shop)), `${cardOf(shop)}/versions`, fields)
+      await owner.submit(await owner.get(cardOf(shop)), `${cardOf(shop)}/key-pair`)
+      expect(await accepts()).toEqual({ v1: true, v2: true })
+      expect((await choose({ v2: 'on' })).status).toBe(303)
+      expect(await accepts()).toEqual({ v1: false, v2: true })
+      await choose({ v1: 'on' })
+      expect(await accepts()).toEqual({ v1: true, v2: false })
+      expect((await audits(shop))[0]).toMatchObject({
+        action: 'payment_app.switch_versions',
+        detail: { v1: true, v2: false },
+      })
+      const card = (await owner.get(cardOf(shop))).body
+      expect(card).toContain('name="v1" checked')
+      expect(card).not.toContain('name="v2" checked')
+    }))
+
+  it('changes keys only for its owner, by its own form, after a fresh sign-in', () =>
+    withShop(async (shop, owner) => {
+      const page = await owner.get(cardOf(shop))
+      const mallory = await (await makePerson(test)).signIn()
+      const own = (await mallory.get('/account')).form('/sign-out')
+      const before = [await found(test, shop.payment_id), await audits(shop)]
+      const fields = { public_key: fixture('merchant-public-key.pem') }
+      for (const act of ['public-key', 'key-pair', 'versions']) {
+        const path = `${cardOf(shop)}/${act}`
+        expect((await mallory.post(path, { ...own, ...fields })).status).toBe(404)
+        expect((await mallory.post(path, { ...page.form(path), ...fields })).status).toBe(403)
+        expect((await owner.post(path, fields)).status).toBe(403)
+      }
+      test.clock.advance(11 * 60_000)
+      for (const act of ['public-key', 'key-pair', 'versions']) {
+        expect((await owner.submit(page, `${cardOf(shop)}/${act}`, fields)).status).toBe(409)
+      }
+      expect([await found(test, shop.payment_id), await audits(shop)]).toEqual(before)
+    }))
+})

@@ -7,10 +7,11 @@ for (const time of document.querySelectorAll('time[datetime]')) {
   })
 }
 
-for (const button of document.querySelectorAll('button[data-copy]')) {
+for (const button of document.querySelectorAll('button[data-copy], button[data-copy-from]')) {
   button.hidden = false
   button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(button.dataset.copy)
+    const { copy, copyFrom } = button.dataset
+    await navigator.clipboard.writeText(copy ?? document.getElementById(copyFrom).textContent)
     button.dataset.copied = 'true'
     setTimeout(() => delete button.dataset.copied, 1500)
   })

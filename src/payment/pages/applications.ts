@@ -5,18 +5,23 @@ import { browserScope, requireUser, sessionOf } from '../../accounts/session.ts'
 import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
 import { applicationsOf, applyForPaymentApp, paymentAppForm } from '../applications.ts'
+import { type PublicKeyFault, readPublicKey } from '../gateway/public-key.ts'
 import { currentKey } from '../keys.ts'
 import {
   type Actor,
   editPaymentApp,
   endOverlap,
   findOwned,
+  makeMerchantPair,
   OVERLAP_HOURS_DEFAULT,
   paymentAppEdit,
   resetMerchantKey,
   rotateToken,
+  setPublicKey,
+  switchVersions,
 } from '../ownership.ts'
 import { termsOf } from '../terms.ts'
+import { gatewayCard, pemOf, platformSpki } from './gateway-card.ts'
 
 const FIELDS = ['name', 'description', 'callback_url'] as const
 const EDIT_FIELDS = [...FIELDS, 'homepage', 'exchange_rate', 'allowed_addresses'] as const
@@ -45,6 +50,7 @@ export async function paymentAppPages(app: FastifyInstance, deps: Deps): Promise
   })
 
   ownerPages(app, deps)
+  gatewayForms(app, deps)
 }
 
 type OwnedRequest = FastifyRequest<{ Params: { payment_id: string } }>
@@ -53,10 +59,15 @@ const actorOf = (request: FastifyRequest): Actor => ({ owner_id: sessionOf(reque
 const pathOf = (request: OwnedRequest) =>
   `/payment/applications/${encodeURIComponent(request.params.payment_id)}`
 
+/** Keys are changed by somebody who has signed in just now. */
+const freshSignIn = (deps: Deps) => ({
+  preHandler: requireFreshSignIn(deps, { page: '/payment/applications' }),
+})
+
 /** What an owner sees and does of one application. */
 function ownerPages(app: FastifyInstance, deps: Deps): void {
   const edit = paymentAppEdit(deps.config.production)
-  const guarded = { preHandler: requireFreshSignIn(deps, { page: '/payment/applications' }) }
+  const guarded = freshSignIn(deps)
 
   app.get('/payment/applications/:payment_id', async (request: OwnedRequest, reply) =>
     showOwned(request, reply, deps, { values: undefined, problems: [] }),
@@ -93,15 +104,51 @@ function ownerPages(app: FastifyInstance, deps: Deps): void {
   })
 }
 
+/** The keys and switches of the gateway. */
+function gatewayForms(app: FastifyInstance, deps: Deps): void {
+  const guarded = freshSignIn(deps)
+  const fieldsOf = (request: OwnedRequest) => request.body as Record<string, unknown>
+  const toCard = (request: OwnedRequest) => `${pathOf(request)}#gateway`
+
+  app.post('/payment/applications/:payment_id/public-key', guarded, async (request: OwnedRequest, reply) => {
+    const { public_key } = fieldsOf(request)
+    const { id } = await getOwned(request, deps)
+    const read = readPublicKey(typeof public_key === 'string' ? public_key : '', await platformSpki(deps, id))
+    if (typeof read === 'string')
+      return showOwned(request, reply, deps, { values: undefined, problems: [], keyFault: read })
+    await setPublicKey(deps, request.params.payment_id, read, actorOf(request))
+    return reply.redirect(toCard(request), 303)
+  })
+
+  app.post('/payment/applications/:payment_id/key-pair', guarded, async (request: OwnedRequest, reply) => {
+    const { payment_id } = await getOwned(request, deps)
+    const { private_base64 } = await makeMerchantPair(deps, payment_id, actorOf(request))
+    const pair = { bare: private_base64, pem: pemOf('PRIVATE KEY', private_base64) }
+    return reply.page('payment-app-key-pair', { payment_id, pair }, { status: 201 })
+  })
+
+  app.post('/payment/applications/:payment_id/versions', guarded, async (request: OwnedRequest, reply) => {
+    const { v1, v2 } = fieldsOf(request)
+    const enabled = { v1: v1 === 'on', v2: v2 === 'on' }
+    await switchVersions(deps, request.params.payment_id, enabled, actorOf(request))
+    return reply.redirect(toCard(request), 303)
+  })
+}
+
+async function getOwned(request: OwnedRequest, deps: Deps) {
+  const owned = await findOwned(deps, request.params.payment_id, sessionOf(request).user.id)
+  if (owned === undefined) throw new AppError('not_found', 'There is no such payment application')
+  return owned
+}
+
 /** @param filled what was typed and what is wrong with it, when an edit was refused. */
 async function showOwned(
   request: OwnedRequest,
   reply: FastifyReply,
   deps: Deps,
-  filled: { values: Record<string, string> | undefined; problems: EditField[] },
+  filled: { values: Record<string, string> | undefined; problems: EditField[]; keyFault?: PublicKeyFault },
 ) {
-  const owned = await findOwned(deps, request.params.payment_id, sessionOf(request).user.id)
-  if (owned === undefined) throw new AppError('not_found', 'There is no such payment application')
+  const owned = await getOwned(request, deps)
   const stored = {
     ...owned,
     homepage: owned.homepage ?? '',
@@ -114,10 +161,11 @@ async function showOwned(
       values: filled.values ?? stored,
       problems: filled.problems,
       terms: await termsOf(deps, owned.id),
-      merchantKey: await currentKey(deps, owned.id, 'merchant_key'),
+      keyFault: filled.keyFault,
+      gateway: await gatewayCard(deps, owned.id),
       overlapHours: OVERLAP_HOURS_DEFAULT,
     },
-    { status: filled.problems.length > 0 ? 400 : 200 },
+    { status: filled.problems.length > 0 || filled.keyFault !== undefined ? 400 : 200 },
   )
 }
 

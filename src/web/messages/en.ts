@@ -224,6 +224,72 @@ export const en = {
       allowed_addresses: 'At most 50 addresses or ranges such as 203.0.113.0/24.',
     },
   },
+  merchantGateway: {
+    title: 'Gateway (epay protocol, V1 and V2)',
+    lead: 'A shop whose plugin speaks this protocol works by changing its address, pid and key only.',
+    v1Address: 'V1 address',
+    v2Address: 'V2 address',
+    submitAddress: 'Payment form',
+    addressHint:
+      'Where a plugin has one field for both versions, either address does. Few plugins want the whole address of the payment form.',
+    platformKey: 'Platform public key (V2, RSA)',
+    platformHint:
+      'Replies and notifications of V2 are verified by it. It belongs to this application alone. Most plugins want the bare form.',
+    platformBare: 'Bare, on one line',
+    platformPem: 'PEM',
+    yourKey: 'Your public key (V2, RSA)',
+    yourKeyIs: (bits: number) => `An RSA key of ${bits} bits is in force. The SHA-256 of it:`,
+    noKeyYet: 'There is none yet, so V2 refuses every request.',
+    paste: 'Paste a public key',
+    pasteHint:
+      'RSA, at least 2048 bits; PEM or bare base64. It replaces any earlier one at once. Never paste a private key anywhere.',
+    save: 'Use this public key',
+    makePairHint:
+      'Or have a pair made. You see the private key once, for your plugin; we keep the public one only, in place of any earlier one.',
+    makePair: 'Make a pair for me',
+    pairTitle: 'Your new private key',
+    pairText: 'The private key is shown this once. We have not kept it, and it cannot be read again.',
+    privateBare: 'Private key, bare (PKCS#8)',
+    privatePem: 'Private key, PEM',
+    faults: {
+      empty: 'Nothing was pasted.',
+      private_key:
+        'This is a private key. It was not stored; keep it to yourself, and if it has been anywhere else, make a new pair. Paste the public key that belongs to it.',
+      certificate:
+        'This is a certificate. Paste the public key alone: openssl x509 -pubkey -noout writes it.',
+      ssh_key: 'This is a key for SSH. Paste it as PEM: ssh-keygen -e -m PKCS8 writes it.',
+      several: 'There are several keys in this text. Paste one.',
+      unreadable:
+        'No public key can be read here. Paste the whole of it, with nothing before or behind: PEM from BEGIN to END, or base64 alone.',
+      not_rsa: 'This is not an RSA key. V2 signs with RSA; keys of other kinds do not serve.',
+      too_short: 'This RSA key is shorter than 2048 bits, which is not safe. Make a longer one.',
+      too_long: 'This RSA key is longer than 8192 bits. Use one of 2048 to 8192.',
+      weak_exponent:
+        'The exponent of this RSA key is not a usual one. Make a new key, with the exponent 65537.',
+      platform_key: 'This is the platform public key of the card above. Paste your own.',
+    },
+    versions: 'Versions',
+    takeV1: 'Take V1 requests (MD5)',
+    takeV2: 'Take V2 requests (RSA)',
+    versionsHint: 'What is paid already is notified either way. Switch off what your shop does not use.',
+    saveVersions: 'Save',
+    samples: 'Code to begin with',
+    samplesHint: 'For Node 18 and newer, without any package. Keys come from the environment.',
+    sample: {
+      v1: 'V1: create an order, verify a notification',
+      v2: 'V2: create an order, verify a notification',
+    },
+    comments: {
+      signV1:
+        'All that is not empty, except sign and sign_type, sorted by name, joined as it is, the KEY behind.',
+      signV2: 'All that is not empty, except sign and sign_type, sorted by name, joined as it is.',
+      create: 'Send the buyer to the address that this answers.',
+      verify:
+        'For notify_url (then answer the text success) and return_url: the query as received, the price of the order.',
+      notGenuine: 'The reply is not signed by the platform',
+      product: 'Tea',
+    },
+  },
   admin: {
     title: 'Administration',
     reviewQueue: 'Payment applications to review',
