@@ -1,5 +1,6 @@
 /** What the parts of the application are built from. Made once at start, passed down as values. */
 import type { Config } from './config.ts'
+import type { Batching } from './database/batcher.ts'
 import type { Db } from './database/connection.ts'
 import { openSigningKeys, type SigningKeys } from './identity/keys.ts'
 import { type Limits, openLimits } from './limits.ts'
@@ -19,6 +20,8 @@ export type Deps = {
   signingKeys: SigningKeys
   limits: Limits
   gatewayKeys: GatewayKeys
+  /** Other limits of the payment area's batches than the usual ones: for the bench. */
+  batching?: Batching
 }
 
 /** Whoever opens the parts closes `limits`, which may hold counts, and then the database. */
@@ -27,7 +30,8 @@ export function openDeps({
   db,
   secrets,
   clock,
-}: Pick<Deps, 'config' | 'db' | 'secrets' | 'clock'>): Deps {
+  batching = {},
+}: Pick<Deps, 'config' | 'db' | 'secrets' | 'clock' | 'batching'>): Deps {
   const settings = openSettings(db)
   return {
     config,
@@ -38,5 +42,6 @@ export function openDeps({
     signingKeys: openSigningKeys({ db, secrets, clock }),
     limits: openLimits({ db, settings, clock }),
     gatewayKeys: openGatewayKeys({ db, secrets }),
+    batching,
   }
 }

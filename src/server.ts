@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
 import { type Config, ConfigError, isRunByNpm, loadConfig, loadDemoConfig } from './config.ts'
+import type { Batching } from './database/batcher.ts'
 import { type Db, openDatabase } from './database/connection.ts'
 import { migrate } from './database/migrate.ts'
 import { provideDatabase } from './database/url.ts'
@@ -24,7 +25,11 @@ export type Running<T> = { prepared: T; stop: () => Promise<void> }
  * Starts the service and resolves once it listens. `prepare` runs when the database is ready and before any
  * request is served. Whatever was started is stopped again when a later step fails.
  */
-export async function serve<T>(config: Config, prepare: (deps: Deps) => Promise<T>): Promise<Running<T>> {
+export async function serve<T>(
+  config: Config,
+  prepare: (deps: Deps) => Promise<T>,
+  { batching = {} }: { batching?: Batching } = {},
+): Promise<Running<T>> {
   const closers: (() => Promise<void>)[] = []
   const stop = async () => {
     for (let close = closers.pop(); close !== undefined; close = closers.pop()) await close()
@@ -51,7 +56,7 @@ export async function serve<T>(config: Config, prepare: (deps: Deps) => Promise<
     closers.push(() => db.destroy())
     const clock = () => new Date()
     const secrets = makeSecrets(await provideAppSecret(config))
-    const deps = openDeps({ config, db, secrets, clock })
+    const deps = openDeps({ config, db, secrets, clock, batching })
     closers.push(() => deps.limits.close())
     const prepared = await prepare(deps)
     await ensureSigningKeys(deps)

@@ -50,12 +50,13 @@ describe('migrations', () => {
 
 describe('a batcher', () => {
   /** A lane whose statements are held open until released, so that callers gather. */
-  function lane(run: (items: number[]) => number[], { itemsMax = 10, queueMax = 100 } = {}) {
+  function lane(run: (items: number[]) => number[], { itemsMax = 10, queueMax = 100, lanes = 1 } = {}) {
     const batches: number[][] = []
     const gates: (() => void)[] = []
     const submit = makeBatcher<number, number>({
       itemsMax,
       queueMax,
+      lanes,
       run: async (items) => {
         batches.push(items)
         await new Promise<void>((resolve) => gates.push(resolve))
@@ -79,6 +80,17 @@ describe('a batcher', () => {
     await release()
     expect(batches).toEqual([[1], [2, 3, 4], [5, 6]])
     expect(await answers).toEqual([2, 4, 6, 8, 10, 12])
+  })
+
+  it('keeps as many statements under way as it has lanes', async () => {
+    const { submit, batches, release } = lane((items) => items, { itemsMax: 1, lanes: 2 })
+    const answers = Promise.all([1, 2, 3].map(submit))
+    expect(batches).toEqual([[1], [2]])
+    await release()
+    expect(batches).toEqual([[1], [2], [3]])
+    await release()
+    await release()
+    expect(await answers).toEqual([1, 2, 3])
   })
 
   it('runs a failed batch again item by item, so one bad item harms nobody', async () => {

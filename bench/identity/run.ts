@@ -2,7 +2,6 @@
  * `npm run bench:identity`: our service and node-oidc-provider side by side, over one Postgres and with the same keys.
  * Rounds are interleaved; what is printed are medians, with the lowest and highest round behind them.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
 import { createPrivateKey } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,12 +14,14 @@ import { migrate } from '../../src/database/migrate.ts'
 import { ensureSigningKeys } from '../../src/identity/key-rotation.ts'
 import { encryptionContext } from '../../src/identity/keys.ts'
 import { ALNUM, makeSecrets, randomText } from '../../src/secrets.ts'
-import { type Answer, type Connection, type Measured, measure, openConnection, p99AtRate } from './driver.ts'
+import { type Answer, type Connection, type Measured, measure, openConnection, p99AtRate } from '../driver.ts'
+import { type ServerProcess, startServer, stopServers } from '../processes.ts'
+import { median, spread } from '../statistics.ts'
 import { type Member, makeApp, makeCodes, makeMembers, PASSWORD, REDIRECT_URI } from './ours.ts'
 import { makeProvider } from './theirs.ts'
 import { SCHEMA } from './theirs-adapter.ts'
 
-const SERVER_CORE = '0'
+const OUR_SERVER = join(import.meta.dirname, '../our-server.ts')
 const CONNECTIONS = 32
 const MEMBERS = 200
 const ALGORITHMS = ['RS256', 'ES256'] as const
@@ -38,30 +39,19 @@ const { values: flags } = parseArgs({
 const ROUNDS = Number(flags.rounds)
 const SCALE = Number(flags.scale)
 
-type Server = { port: number; pid: number; process: ChildProcess }
 /** One of the two, as the driver sees it. */
 type Side = {
   close(): Promise<void>
   name: 'ours' | 'theirs'
   paths: { token: string; userinfo: string; jwks: string }
-  server: Server
+  server: ServerProcess
   authorization(alg: Algorithm): string
   makeCodes(alg: Algorithm, count: number): Promise<string[]>
 }
 
-async function startServer(script: string, port: number, env: Record<string, string>): Promise<Server> {
-  const own = script === 'our-server.ts' ? ['--max-semi-space-size=4'] : []
-  const profile = flags['cpu-prof'] ? ['--cpu-prof', `--cpu-prof-name=${script}-${port}.cpuprofile`] : []
-  const args = [...own, ...profile, join(import.meta.dirname, script)]
-  const child = spawn('taskset', ['-c', SERVER_CORE, process.execPath, ...args], {
-    env: { ...process.env, PORT: String(port), NODE_ENV: 'production', ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  await new Promise<void>((resolve, reject) => {
-    child.stdout!.on('data', (text) => String(text).includes('ready') && resolve())
-    child.once('exit', (code) => reject(new Error(`${script} ended with ${code}`)))
-  })
-  return { port, pid: child.pid!, process: child }
+function start(script: string, port: number, env: Record<string, string>): Promise<ServerProcess> {
+  const node = script === OUR_SERVER ? ['--max-semi-space-size=4'] : []
+  return startServer(script, { port, env, node, profile: flags['cpu-prof'] })
 }
 
 const basic = (id: string, secret: string) => `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`
@@ -85,7 +75,7 @@ async function startOurs(databaseUrl: string): Promise<{ side: Side; members: Me
     return { ...createPrivateKey(pem).export({ format: 'jwk' }), kid, alg, use: 'sig' }
   })
   const env = { DATABASE_URL: databaseUrl, APP_SECRET: secret, LOG_LEVEL: 'warn' }
-  const server = await startServer('our-server.ts', 4801, env)
+  const server = await start(OUR_SERVER, 4801, env)
   const side: Side = {
     name: 'ours',
     paths: { token: '/oauth2/token', userinfo: '/oauth2/userinfo', jwks: '/oauth2/jwks' },
@@ -126,7 +116,7 @@ async function startTheirs(databaseUrl: string, members: Member[], keys: object[
       JSON.stringify(client),
     ])
   }
-  const server = await startServer('their-server.ts', port, {
+  const server = await start(join(import.meta.dirname, 'their-server.ts'), port, {
     DATABASE_URL: databaseUrl,
     JWKS: JSON.stringify({ keys }),
   })
@@ -181,7 +171,7 @@ async function obtainTokens(side: Side, alg: Algorithm, count: number): Promise<
   const codes = await side.makeCodes(alg, count)
   const tokens: Tokens[] = []
   await measure({
-    ...side.server,
+    servers: [side.server],
     connections: 1,
     count,
     request: (_, n) => tokenRequest(side, alg, codeForm(codes[n]!)),
@@ -204,13 +194,13 @@ function tokenRequest(side: Side, alg: Algorithm, body: string) {
 async function exchangeCodes(side: Side, alg: Algorithm, count: number): Promise<Measured> {
   const codes = await side.makeCodes(alg, count + CONNECTIONS)
   const request = (_: number, n: number) => tokenRequest(side, alg, codeForm(codes[n]!))
-  return measure({ ...side.server, connections: CONNECTIONS, count, request })
+  return measure({ servers: [side.server], connections: CONNECTIONS, count, request })
 }
 
 async function refreshTokens(side: Side, alg: Algorithm, count: number): Promise<Measured> {
   const held = (await obtainTokens(side, alg, CONNECTIONS)).map(({ refresh_token }) => refresh_token)
   return measure({
-    ...side.server,
+    servers: [side.server],
     connections: CONNECTIONS,
     count,
     request: (i) => tokenRequest(side, alg, refreshForm(held[i]!)),
@@ -227,7 +217,7 @@ function get(
   headers: Record<string, string> = {},
 ): Promise<Measured> {
   const request = () => ({ method: 'GET' as const, path, headers })
-  return measure({ ...side.server, connections: CONNECTIONS, count, request })
+  return measure({ servers: [side.server], connections: CONNECTIONS, count, request })
 }
 
 const OPERATIONS: Operation[] = [
@@ -315,13 +305,6 @@ async function refreshP99(side: Side): Promise<number> {
   })
 }
 
-const sorted = (values: number[]) => values.toSorted((a, b) => a - b)
-const median = (values: number[]) => sorted(values)[Math.floor(values.length / 2)]!
-const spread = (values: number[], digits = 0) => {
-  const [low, high] = [sorted(values)[0]!, sorted(values).at(-1)!]
-  return `${median(values).toFixed(digits)} [${low.toFixed(digits)}–${high.toFixed(digits)}]`
-}
-
 async function compare(ours: Side, theirs: Side): Promise<void> {
   const operations = OPERATIONS.filter(({ name }) => flags.only === undefined || name.includes(flags.only))
   const results = new Map<string, Record<Side['name'], Measured[]>>()
@@ -367,7 +350,7 @@ async function compareUnderSignIns(ours: Side, members: Member[]): Promise<void>
 
 const dataDir = await mkdtemp(join(tmpdir(), 'tessera-bench-'))
 const postgres = await startEmbedded({ dataDir })
-const servers: Server[] = []
+const servers: ServerProcess[] = []
 const sides: Side[] = []
 try {
   const admin = new pg.Client({ connectionString: postgres.url })
@@ -384,9 +367,7 @@ try {
   if (flags.only !== 'p99') await compare(ours, theirs)
   if (flags.only === undefined || flags.only === 'p99') await compareUnderSignIns(ours, members)
 } finally {
-  for (const server of servers) server.process.kill('SIGTERM')
-  await new Promise((resolve) => setTimeout(resolve, 500))
-  for (const server of servers) server.process.kill('SIGKILL')
+  await stopServers(servers)
   for (const side of sides) await side.close()
   await postgres.stop()
   await rm(dataDir, { recursive: true, force: true })

@@ -4,13 +4,22 @@
  */
 import { AppError } from '../errors.ts'
 
-export type BatcherOptions<Item, Outcome> = {
+const ITEMS_MAX = 64
+const QUEUE_MAX = 1_000
+
+/** Bounds of a batcher. */
+export type Batching = {
+  /** The most items of one transaction. */
+  itemsMax?: number
+  /** The most callers that may wait; beyond, overloaded. */
+  queueMax?: number
+  /** How many transactions may be under way at once. */
+  lanes?: number
+}
+
+export type BatcherOptions<Item, Outcome> = Batching & {
   /** Runs many items in one transaction; outcomes in the order of the items. Must be safe to run again. */
   run: (items: Item[]) => Promise<Outcome[]>
-  /** The most items of one transaction. */
-  itemsMax: number
-  /** The most callers that may wait; beyond, overloaded. */
-  queueMax: number
 }
 
 type Caller<Item, Outcome> = {
@@ -26,14 +35,14 @@ type Caller<Item, Outcome> = {
 export function makeBatcher<Item, Outcome>(
   options: BatcherOptions<Item, Outcome>,
 ): (item: Item) => Promise<Outcome> {
-  const { run, itemsMax, queueMax } = options
+  const { run, itemsMax = ITEMS_MAX, queueMax = QUEUE_MAX, lanes = 1 } = options
   const waiting: Caller<Item, Outcome>[] = []
-  let isRunning = false
+  let running = 0
 
   async function drain(): Promise<void> {
-    isRunning = true
+    running += 1
     while (waiting.length > 0) await settle(waiting.splice(0, itemsMax), run)
-    isRunning = false
+    running -= 1
   }
 
   return (item) =>
@@ -43,7 +52,7 @@ export function makeBatcher<Item, Outcome>(
         return
       }
       waiting.push({ item, resolve, reject })
-      if (!isRunning) void drain()
+      if (running < lanes) void drain()
     })
 }
 

@@ -10,8 +10,6 @@ import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { LOWER_ALNUM, randomText } from '../secrets.ts'
 
-const BATCH_MAX = 64
-const QUEUE_MAX = 1_000
 const SWEEP_MAX = 500
 
 export const TRANSACTION_ID = /^txn_[a-z0-9]{24}$/
@@ -142,8 +140,7 @@ export type PayOrder = (payment: Payment) => Promise<PayOutcome>
 /** Makes the payOrder of this process: payments that arrive together share a commit. */
 export function makePayOrder(deps: Deps): PayOrder {
   const pay = makeBatcher<Payment & { now: Date }, PayOutcome>({
-    itemsMax: BATCH_MAX,
-    queueMax: QUEUE_MAX,
+    ...deps.batching,
     run: async (payments) => {
       const { points_payment_fee_rate } = await deps.settings.read()
       const { rows } = await sql<{ outcome: PayOutcome }>`

@@ -9,8 +9,6 @@ import { AppError } from '../errors.ts'
 import { LOWER_ALNUM, randomText } from '../secrets.ts'
 import type { SettingValues } from '../settings.ts'
 
-const BATCH_MAX = 64
-const QUEUE_MAX = 1_000
 const LEVELS = [0, 1, 2, 3, 4] as const
 
 export type TransferRequest = {
@@ -60,8 +58,7 @@ export type PostTransfer = (request: TransferRequest) => Promise<Transfer>
  */
 export function makePostTransfer(deps: Deps): PostTransfer {
   const post = makeBatcher<TransferRequest & { transaction_id: string; now: Date }, Result>({
-    itemsMax: BATCH_MAX,
-    queueMax: QUEUE_MAX,
+    ...deps.batching,
     run: (requests) => postTransfers(deps, requests),
   })
   return async (request) => {

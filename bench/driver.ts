@@ -1,5 +1,5 @@
 /**
- * Asks over kept-alive connections and measures. Written on bare sockets: a driver on node:http would cost more for
+ * Asks over kept-alive connections and measures: what the benches share. Written on bare sockets: a driver on node:http would cost more for
  * each request than the cheaper endpoints that it is to measure.
  */
 import { readFile } from 'node:fs/promises'
@@ -14,6 +14,9 @@ export type Request = {
   headers?: Record<string, string>
   body?: string
 }
+
+/** A server under test. */
+export type Endpoint = { port: number; pid: number }
 
 /** One connection, one request at a time. */
 export type Connection = { ask(request: Request): Promise<Answer>; close(): void }
@@ -46,15 +49,11 @@ export async function openConnection(port: number): Promise<Connection> {
 }
 
 function asText({ method, path, headers = {}, body }: Request, port: number): string {
+  const length = { 'content-length': String(Buffer.byteLength(body ?? '')) }
   const all = {
     host: `127.0.0.1:${port}`,
+    ...(body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded', ...length }),
     ...headers,
-    ...(body === undefined
-      ? {}
-      : {
-          'content-type': 'application/x-www-form-urlencoded',
-          'content-length': String(Buffer.byteLength(body)),
-        }),
   }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`
@@ -71,41 +70,83 @@ function readAnswer(bytes: Buffer): Answer | undefined {
   return { status: Number(headers.slice(9, 12)), headers, body }
 }
 
+export type Measured = { per_second: number; cpu_us: number; p99_ms: number }
+
+export type Calls = {
+  callers: number
+  count: number
+  /** How many of them come first and are not counted. */
+  uncounted?: number
+  /** Whose use of the processor is measured. */
+  pids: number[]
+  /** Makes the nth call, by one of the callers, and ends with it. */
+  call: (caller: number, n: number) => Promise<unknown>
+}
+
+/** Makes `count` calls, each caller one after another. */
+export async function measureCalls({ callers, count, uncounted = 0, pids, call }: Calls): Promise<Measured> {
+  const cpu = () => Promise.all(pids.map(cpuSeconds)).then((all) => all.reduce((sum, each) => sum + each, 0))
+  let next = 0
+  const callUntil = (end: number, latencies: number[]) =>
+    Promise.all(
+      Array.from({ length: callers }, async (_, caller) => {
+        while (next < end) {
+          const start = performance.now()
+          await call(caller, next++)
+          latencies.push(performance.now() - start)
+        }
+      }),
+    )
+  await callUntil(uncounted, [])
+  const latencies: number[] = []
+  const cpuBefore = await cpu()
+  const start = performance.now()
+  await callUntil(count, latencies)
+  const seconds = (performance.now() - start) / 1000
+  const counted = count - uncounted
+  const cpu_us = (((await cpu()) - cpuBefore) * 1e6) / counted
+  return { per_second: counted / seconds, cpu_us, p99_ms: p99(latencies) }
+}
+
 export type Load = {
-  port: number
-  pid: number
+  /** Connections are dealt out to them in turn. */
+  servers: Endpoint[]
   connections: number
   count: number
+  uncounted?: number
+  /** The status that every answer must have: 200 unless given. */
+  status?: number
   /** The nth request of one of the connections. */
   request: (connection: number, n: number) => Request
   /** Told of each answer, in the order of its connection. */
   onAnswer?: (connection: number, answer: Answer) => void
 }
 
-export type Measured = { per_second: number; cpu_us: number }
-
-/** Sends `count` requests, one after another on each connection. Throws at the first answer that is not 200. */
-export async function measure({ port, pid, connections, count, request, onAnswer }: Load): Promise<Measured> {
-  const open = await Promise.all(Array.from({ length: connections }, () => openConnection(port)))
-  let next = 0
-  const cpu = await cpuSeconds(pid)
-  const start = performance.now()
-  await Promise.all(
-    open.map(async (connection, i) => {
-      while (next < count) {
-        const asked = request(i, next++)
-        const answer = await connection.ask(asked)
-        if (answer.status !== 200)
+/** Sends `count` requests, one after another on each connection. Throws at the first answer of another status. */
+export async function measure(load: Load): Promise<Measured> {
+  const { servers, connections, count, uncounted = 0, status = 200, request, onAnswer } = load
+  const ports = Array.from({ length: connections }, (_, i) => servers[i % servers.length]!.port)
+  const open = await Promise.all(ports.map(openConnection))
+  try {
+    return await measureCalls({
+      callers: connections,
+      count,
+      uncounted,
+      pids: servers.map(({ pid }) => pid),
+      async call(i, n) {
+        const asked = request(i, n)
+        const answer = await open[i]!.ask(asked)
+        if (answer.status !== status)
           throw new Error(`${asked.path}: ${answer.status} ${answer.headers} ${answer.body.slice(0, 300)}`)
         onAnswer?.(i, answer)
-      }
-    }),
-  )
-  const seconds = (performance.now() - start) / 1000
-  const cpu_us = (((await cpuSeconds(pid)) - cpu) * 1e6) / count
-  for (const connection of open) connection.close()
-  return { per_second: count / seconds, cpu_us }
+      },
+    })
+  } finally {
+    for (const connection of open) connection.close()
+  }
 }
+
+const p99 = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)]!
 
 /** What a process has used of all cores, in user and system time. */
 async function cpuSeconds(pid: number): Promise<number> {
@@ -140,5 +181,5 @@ export async function p99AtRate(
     }),
   )
   for (const connection of open) connection.close()
-  return latencies.sort((a, b) => a - b)[Math.floor(latencies.length * 0.99)]!
+  return p99(latencies)
 }

@@ -1,0 +1,43 @@
+/**
+ * The limit in the database: the batch functions driven as the server drives them, by as many callers, without HTTP,
+ * signatures, sessions or pages. A process of its own, told what to do over its channel.
+ */
+import { loadConfig } from '../../src/config.ts'
+import { openDatabase } from '../../src/database/connection.ts'
+import type { Deps } from '../../src/deps.ts'
+import { makePayOrder, type Payment } from '../../src/payment/orders.ts'
+import { makePostTransfer, type TransferRequest } from '../../src/payment/transfers.ts'
+import { openSettings } from '../../src/settings.ts'
+import { type Measured, measureCalls } from '../driver.ts'
+
+export type Acts = { act: 'pay'; items: Payment[] } | { act: 'transfer'; items: TransferRequest[] }
+export type Task = { callers: number; uncounted: number; acts: Acts }
+
+const config = loadConfig()
+const db = openDatabase(config.DATABASE_URL!, { max: config.DATABASE_POOL_MAX, onBroken: () => {} })
+const deps = { config, db, clock: () => new Date(), settings: openSettings(db) } as Deps
+const payOrder = makePayOrder(deps)
+const postTransfer = makePostTransfer(deps)
+
+process.on('message', async (task: Task) => {
+  process.send!(await measure(task))
+})
+process.stdout.write('ready\n')
+process.on('SIGTERM', () => process.exit(0))
+
+function measure({ acts, ...how }: Task): Promise<Measured> {
+  if (acts.act === 'transfer') return drive(acts.items, how, postTransfer)
+  return drive(acts.items, how, async (payment) => {
+    const outcome = await payOrder(payment)
+    if (outcome !== 'paid') throw new Error(`A payment ended as ${outcome}`)
+  })
+}
+
+function drive<Item>(
+  items: Item[],
+  { callers, uncounted }: Omit<Task, 'acts'>,
+  act: (item: Item) => Promise<unknown>,
+): Promise<Measured> {
+  const count = items.length
+  return measureCalls({ callers, count, uncounted, pids: [process.pid], call: (_, n) => act(items[n]!) })
+}

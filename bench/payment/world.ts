@@ -1,0 +1,97 @@
+/** Whom the bench lets pay: members with points and sessions, and approved applications, each of another member. */
+import { createUser } from '../../src/accounts/users.ts'
+import type { Deps } from '../../src/deps.ts'
+import { grantPoints } from '../../src/ledger/post.ts'
+import { applyForPaymentApp, reviewPaymentApp } from '../../src/payment/applications.ts'
+import { LOWER_ALNUM, randomText, randomToken, sha256 } from '../../src/secrets.ts'
+import { formToken } from '../../src/web/form-guard.ts'
+
+const MEMBERS = 1_000
+const SHOPS = 200
+const POINTS = 1_000_000_000n
+const DAY_MS = 86_400_000
+const INSERT_ROWS = 1_000
+
+export type Member = { id: bigint; username: string; session: string; form_token: string }
+export type Shop = { app_id: bigint; payment_id: string; secret_key: string }
+export type World = { deps: Deps; members: Member[]; shops: Shop[] }
+
+export async function makeWorld(deps: Deps): Promise<World> {
+  const { db } = deps
+  const limits = ['limit_api_requests', 'limit_pages']
+  await db
+    .insertInto('site_settings')
+    .values(limits.map((name) => ({ name, value: '1000000' })))
+    .execute()
+  const members: Member[] = []
+  for (let n = 0; n < MEMBERS; n += 1) members.push(await makeMember(deps, n))
+  const shops: Shop[] = []
+  for (let n = 0; n < SHOPS; n += 1) shops.push(await makeShop(deps, members[n]!))
+  return { deps, members, shops }
+}
+
+async function makeMember({ db, secrets }: Deps, n: number): Promise<Member> {
+  const username = `member${n}`
+  const id = await createUser(db, { username, password_hash: 'none', trust_level: 2 })
+  const now = new Date()
+  const grant = { user_id: id, amount: POINTS, reference: username, reason: 'bench', actor_id: null, now }
+  await grantPoints(db, grant)
+  const session = randomToken()
+  await db
+    .insertInto('sessions')
+    .values({
+      token_hash: sha256(session),
+      user_id: id,
+      auth_time: now,
+      amr: ['pwd'],
+      ip: '127.0.0.1',
+      agent: 'bench',
+      expires_at: new Date(now.getTime() + DAY_MS),
+    })
+    .execute()
+  return { id, username, session, form_token: formToken(secrets, session) }
+}
+
+async function makeShop(deps: Deps, owner: Member): Promise<Shop> {
+  const { id, payment_id, secret_key } = await applyForPaymentApp(deps, {
+    applicant_id: owner.id,
+    name: `Shop of ${owner.username}`,
+    description: '',
+    callback_url: 'https://shop.example/paid',
+  })
+  await reviewPaymentApp(deps, { payment_id, decision: 'approve', reason: '', reviewer_id: owner.id })
+  return { app_id: id, payment_id, secret_key }
+}
+
+let ordered = 0
+const RUN = randomText(6, LOWER_ALNUM)
+
+/** An order_id that no application has seen. */
+export function newOrderId(): string {
+  ordered += 1
+  return `${RUN}-${ordered}`
+}
+
+export type UnpaidOrder = { transaction_id: string; amount: bigint }
+
+/** Orders that wait for their payers, one for each of these applications. */
+export async function makeOrders({ deps: { db } }: World, shops: Shop[]): Promise<UnpaidOrder[]> {
+  const now = new Date()
+  const rows = shops.map(({ app_id }) => ({
+    app_id,
+    door: 'hmac' as const,
+    order_id: newOrderId(),
+    transaction_id: `txn_${randomText(24, LOWER_ALNUM)}`,
+    description: 'Something of the shop',
+    amount: BigInt(1 + Math.floor(Math.random() * 100)),
+    expires_at: new Date(now.getTime() + DAY_MS),
+    created_at: now,
+    updated_at: now,
+  }))
+  for (let start = 0; start < rows.length; start += INSERT_ROWS)
+    await db
+      .insertInto('orders')
+      .values(rows.slice(start, start + INSERT_ROWS))
+      .execute()
+  return rows
+}
