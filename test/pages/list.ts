@@ -1,0 +1,156 @@
+/** Every page there is: one line each. A view in views/ that no line names fails the tests of pages. */
+import type { Page } from 'playwright-core'
+import type { Person } from '../cast.ts'
+import { authorizationUrl, REDIRECT_URI } from '../identity/relying-party.ts'
+import type { Role, World } from './world.ts'
+
+export type ListedPage = {
+  /** The view that it is made of; a second word tells it from others of the same view. */
+  name: string
+  as: Role
+  path: (world: World) => string
+  /** What is done at that address to come to the page. */
+  act?: (page: Page, world: World) => Promise<unknown>
+}
+
+type Fields = Record<string, string>
+
+/** Fills in the form and sends it, by its button of this value if it has several. */
+function sending(form: string, fields: Fields = {}, button = 'button'): (page: Page) => Promise<unknown> {
+  return async (page) => {
+    const found = page.locator(form).first()
+    for (const [name, value] of Object.entries(fields)) await found.locator(`[name="${name}"]`).fill(value)
+    // Forms may stand folded away.
+    await found
+      .locator(button)
+      .first()
+      .evaluate((element) => (element as HTMLElement).click())
+    await page.waitForLoadState()
+  }
+}
+
+const signingIn = ({ username, password }: Person) =>
+  sending('form[action="/sign-in"]', { username, password })
+const at = (path: string) => () => path
+const pay = (fate: keyof World['orders']) => (world: World) => `/payment/pay/${world.orders[fate]}`
+const paymentApp = ({ merchant }: World) => `/payment/applications/${merchant.payment_id}`
+const consent = (app: keyof World['oauth']) => (world: World) =>
+  authorizationUrl({ ...world.oauth[app], redirect_uri: REDIRECT_URI } as Parameters<
+    typeof authorizationUrl
+  >[0])
+
+export const PAGES: ListedPage[] = [
+  { name: 'home visitor', as: 'visitor', path: at('/') },
+  { name: 'home', as: 'buyer', path: at('/') },
+  { name: 'home admin', as: 'admin', path: at('/') },
+  { name: 'error', as: 'visitor', path: at('/nowhere') },
+  { name: 'sign-in', as: 'visitor', path: at('/sign-in') },
+  { name: 'sign-in again', as: 'buyer', path: at('/sign-in?reason=again') },
+  {
+    name: 'sign-in wrong',
+    as: 'visitor',
+    path: at('/sign-in'),
+    act: sending('form[action="/sign-in"]', { username: 'nobody', password: 'wrong' }),
+  },
+  {
+    name: 'second-step',
+    as: 'visitor',
+    path: at('/sign-in'),
+    act: (page, { people }) => signingIn(people.careful)(page),
+  },
+  { name: 'sign-in-again', as: 'stale', path: paymentApp, act: sending('form[action$="/rotate"]') },
+  { name: 'forum-refused', as: 'visitor', path: at('/sign-in/forum/callback?sso=x&sig=y') },
+  { name: 'account', as: 'buyer', path: at('/account') },
+  { name: 'profile', as: 'buyer', path: at('/account/profile') },
+  { name: 'profile saved', as: 'careful', path: at('/account/profile?saved=1') },
+  { name: 'account empty', as: 'careful', path: at('/account') },
+  { name: 'sessions', as: 'buyer', path: at('/account/sessions') },
+  { name: 'authorised-apps', as: 'buyer', path: at('/account/applications') },
+  { name: 'password', as: 'buyer', path: at('/account/password') },
+  { name: 'email', as: 'buyer', path: at('/account/email') },
+  {
+    name: 'confirm-email',
+    as: 'careful',
+    path: ({ links }) => `/account/email/confirm?token=${links.confirm_email}`,
+  },
+  { name: 'recover', as: 'visitor', path: at('/account/recover') },
+  {
+    name: 'recover-password',
+    as: 'visitor',
+    path: ({ links }) => `/account/recover/password?token=${links.recover_password}`,
+  },
+  { name: 'account-message', as: 'visitor', path: at('/account/recover/password?token=dead') },
+  { name: 'second-factor-set-up', as: 'buyer', path: at('/account/second-factor') },
+  { name: 'second-factor', as: 'careful', path: at('/account/second-factor') },
+  {
+    name: 'recovery-codes',
+    as: 'careful',
+    path: at('/account/second-factor'),
+    act: sending('form[action$="/recovery-codes"]'),
+  },
+  { name: 'pay', as: 'buyer', path: pay('unpaid') },
+  { name: 'pay short', as: 'newcomer', path: pay('dear') },
+  { name: 'pay-state paid', as: 'buyer', path: pay('paid') },
+  { name: 'pay-state refunded', as: 'buyer', path: pay('refunded') },
+  { name: 'pay-state paid by other', as: 'buyer', path: pay('paidByOther') },
+  { name: 'pay-state expired', as: 'buyer', path: pay('expired') },
+  { name: 'pay-state closed', as: 'buyer', path: pay('closed') },
+  { name: 'pay-state unusable', as: 'buyer', path: pay('unusable') },
+  { name: 'pay-state unknown', as: 'buyer', path: at('/payment/pay/txn_000000000000000000000000') },
+  { name: 'consent', as: 'buyer', path: consent('open') },
+  { name: 'refused', as: 'buyer', path: consent('closed') },
+  { name: 'app-suspended', as: 'buyer', path: consent('suspended') },
+  { name: 'identity-error', as: 'buyer', path: at('/oauth2/auth?client_id=nobody') },
+  { name: 'sign-out', as: 'buyer', path: at('/oauth2/logout') },
+  { name: 'signed-out', as: 'visitor', path: at('/oauth2/logout/done') },
+  { name: 'apps', as: 'merchant', path: at('/apps') },
+  { name: 'app', as: 'merchant', path: ({ oauth }) => `/apps/${oauth.open.client_id}` },
+  {
+    name: 'app-secret',
+    as: 'admin',
+    path: ({ oauth }) => `/admin/apps/${oauth.closed.client_id}`,
+    act: sending('form[action$="/reset-secret"]'),
+  },
+  {
+    name: 'app-created',
+    as: 'admin',
+    path: at('/apps'),
+    act: sending('form[action="/apps"]', { name: 'Notebook', redirect_uris: REDIRECT_URI }),
+  },
+  { name: 'payment-apps', as: 'merchant', path: at('/payment/applications') },
+  { name: 'payment-app', as: 'merchant', path: paymentApp },
+  {
+    name: 'payment-app-created',
+    as: 'admin',
+    path: at('/payment/applications'),
+    act: sending('form[action="/payment/applications"]', {
+      name: 'Tea',
+      callback_url: 'https://tea.example.org/paid',
+    }),
+  },
+  { name: 'payment-app-rotated', as: 'merchant', path: paymentApp, act: sending('form[action$="/rotate"]') },
+  {
+    name: 'payment-app-key-pair',
+    as: 'merchant',
+    path: paymentApp,
+    act: sending('form[action$="/key-pair"]'),
+  },
+  { name: 'admin', as: 'admin', path: at('/admin') },
+  {
+    name: 'admin-payment-app',
+    as: 'admin',
+    path: ({ merchant }) => `/admin/payment-applications/${merchant.payment_id}`,
+  },
+  { name: 'admin-apps', as: 'admin', path: at('/admin/apps') },
+  { name: 'admin-app', as: 'admin', path: ({ oauth }) => `/admin/apps/${oauth.open.client_id}` },
+  { name: 'audit', as: 'admin', path: at('/admin/audit') },
+  { name: 'settings', as: 'admin', path: at('/admin/settings') },
+  { name: 'settings transfers', as: 'admin', path: at('/admin/settings?area=transfers') },
+  { name: 'corrections', as: 'admin', path: ({ orders }) => `/admin/corrections?id=${orders.paid}` },
+  {
+    name: 'corrections-confirm',
+    as: 'admin',
+    path: ({ orders }) => `/admin/corrections?id=${orders.paid}`,
+    act: sending('form[method="post"][action="/admin/corrections"]', { amount: '12', reason: 'Half of it' }),
+  },
+]

@@ -1,0 +1,221 @@
+/** A site with something on every page: people, what they own, and what came of their orders. Made once for all pages. */
+import { issueLink, type LinkPurpose } from '../../src/accounts/account-links.ts'
+import { turnOnSecondFactor } from '../../src/accounts/second-factor.ts'
+import { newTotpSecret, stepAt, totpCode } from '../../src/accounts/totp.ts'
+import { registerApp } from '../../src/identity/apps.ts'
+import { applyForPaymentApp } from '../../src/payment/applications.ts'
+import { makePayOrder } from '../../src/payment/orders.ts'
+import { refundOrder } from '../../src/payment/refunds.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { freePort } from '../demo-process.ts'
+import { startTestApp, type TestApp } from '../harness.ts'
+import { authorize, exchange, REDIRECT_URI } from '../identity/relying-party.ts'
+import { type Merchant, makeMerchant } from '../merchant.ts'
+
+/** Whom a page is shown to. `visitor` has not signed in; `stale` is the merchant on a sign-in of long ago. */
+
+export type Role = 'visitor' | 'buyer' | 'newcomer' | 'merchant' | 'stale' | 'careful' | 'admin'
+
+type OAuthApp = { client_id: string }
+
+export type World = {
+  test: TestApp
+  people: Record<Exclude<Role, 'visitor' | 'stale'>, Person>
+  cookies: Record<Exclude<Role, 'visitor'>, Map<string, string>>
+  merchant: Merchant
+  /** Payment applications that wait for review, and that cannot be used any more. */
+  pending: { payment_id: string }
+  suspendedSeller: Merchant
+  oauth: { open: OAuthApp; closed: OAuthApp; suspended: OAuthApp }
+  /** Transaction ids, by what became of the order. */
+  orders: Record<OrderFate, string>
+  links: Record<LinkPurpose, string>
+  close(): Promise<void>
+}
+
+type OrderFate = 'unpaid' | 'dear' | 'paid' | 'refunded' | 'paidByOther' | 'expired' | 'closed' | 'unusable'
+
+const DAY_MS = 86_400_000
+
+export async function makeWorld(): Promise<World> {
+  const port = await freePort()
+  const test = await startTestApp({
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    PORT: String(port),
+    DISCOURSE_URL: 'https://forum.example.org',
+    DISCOURSE_SECRET: 'a-secret-of-the-forum',
+    SMTP_URL: 'smtp://127.0.0.1:9',
+    SMTP_FROM: 'no-reply@example.org',
+  })
+  await test.app.listen({ port, host: '127.0.0.1' })
+  const merchant = await makeMerchant(test)
+  const suspendedSeller = await makeMerchant(test)
+  const people = await makePeople(test, merchant.owner)
+  const orders = await makeOrders(test, { people, merchant, suspendedSeller })
+  return {
+    test,
+    people,
+    merchant,
+    suspendedSeller,
+    pending: await makePending(test, people),
+    oauth: await makeOAuthApps(test, people),
+    orders,
+    cookies: await signEverybodyIn(test, people),
+    links: await makeLinks(test, people.careful),
+    close: async () => {
+      await Promise.all([merchant.close(), suspendedSeller.close()])
+      await test.close()
+    },
+  }
+}
+
+async function makePeople(test: TestApp, owner: Person): Promise<World['people']> {
+  const email = 'alice.archer@example.org'
+  const buyer = await makePerson(test, { name: 'Alice Archer', email, points: 50_000n })
+  const newcomer = await makePerson(test, { username: 'newcomer', trust_level: 0, points: 50n })
+  const careful = await makePerson(test, { username: 'careful', email: 'careful@example.org' })
+  const admin = await makePerson(test, {
+    username: 'administrator',
+    is_admin: true,
+    trust_level: 4,
+    points: 500n,
+  })
+  return { buyer, newcomer, merchant: owner, careful, admin }
+}
+
+/** The cookies of everybody's browser. */
+async function signEverybodyIn(test: TestApp, people: World['people']): Promise<World['cookies']> {
+  const entries = await Promise.all(
+    Object.entries(people).map(async ([role, person]) => [role, (await person.signIn()).cookies] as const),
+  )
+  const cookies = Object.fromEntries(entries) as World['cookies']
+  cookies.stale = (await people.merchant.signIn()).cookies
+  const [latest] = await sessionsOf(test, people.merchant)
+  const auth_time = new Date(test.clock.now().getTime() - DAY_MS)
+  await test.db.updateTable('sessions').set({ auth_time }).where('id', '=', latest!.id).execute()
+  await protect(test, people.careful)
+  return cookies
+}
+
+function sessionsOf(test: TestApp, { id }: Person) {
+  return test.db.selectFrom('sessions').where('user_id', '=', id).orderBy('id', 'desc').select('id').execute()
+}
+
+/** The session there is goes on: it is the one that turned the second factor on. */
+async function protect(test: TestApp, person: Person): Promise<void> {
+  const [session] = await sessionsOf(test, person)
+  const secret = newTotpSecret()
+  const code = totpCode(secret, stepAt(test.clock.now()))
+  const actor = { user_id: person.id, session_id: session!.id, ip: '203.0.113.7' }
+  await turnOnSecondFactor(test.deps, actor, { secret, code })
+}
+
+type Sellers = Pick<World, 'people' | 'merchant' | 'suspendedSeller'>
+
+async function makeOrders(
+  test: TestApp,
+  { people, merchant, suspendedSeller }: Sellers,
+): Promise<World['orders']> {
+  let count = 0
+  const order = async (amount: string, description: string, seller = merchant) => {
+    count += 1
+    const order_id = `2026-${String(count).padStart(6, '0')}`
+    const { body } = await seller.process({ amount, description, order_id })
+    return { transaction_id: String(body.transaction_id), amount: BigInt(amount) }
+  }
+  const payOrder = makePayOrder(test.deps)
+  const paid = async (amount: string, description: string, { id: payer_id }: Person, seller = merchant) => {
+    const { transaction_id, amount: expected_amount } = await order(amount, description, seller)
+    await payOrder({ transaction_id, payer_id, expected_amount })
+    return transaction_id
+  }
+
+  const expired = (await order('120', 'Sticker pack')).transaction_id
+  test.clock.advance(DAY_MS)
+  for (let i = 1; i <= 24; i += 1) await paid(String(i * 17), `Sticker pack, series ${i}`, people.buyer)
+  await paid('300', 'A year of support', people.buyer, suspendedSeller)
+  const to = { to_user_id: String(people.buyer.id), to_username: people.buyer.username }
+  await merchant.transfer({ ...to, amount: '25', order_id: 'bonus-1' })
+  const refunded = await paid('480', 'Poster, A2', people.buyer)
+  await refundOrder(test.deps, {
+    transaction_id: refunded,
+    amount: 480n,
+    with_fee: true,
+    key: 'world',
+    reason: 'Arrived torn',
+    actor_id: people.admin.id,
+    ip: '203.0.113.7',
+  })
+  const closed = (await order('75', 'Postcard')).transaction_id
+  await test.db.updateTable('orders').set({ status: 'closed' }).where('transaction_id', '=', closed).execute()
+  const unusable = (await order('90', 'Mug', suspendedSeller)).transaction_id
+  const seller = test.db.updateTable('payment_apps').where('payment_id', '=', suspendedSeller.payment_id)
+  await seller.set({ status: 'suspended', review_reason: 'Sold what it did not have' }).execute()
+  return {
+    expired,
+    refunded,
+    closed,
+    unusable,
+    paidByOther: await paid('60', 'Pin', people.admin),
+    paid: await paid('1200', 'Sticker pack, all series, with an album to keep them in', people.buyer),
+    dear: (await order('40000', 'The whole shop')).transaction_id,
+    unpaid: (await order('990', 'Sticker pack, glow in the dark')).transaction_id,
+  }
+}
+
+async function makePending(test: TestApp, { buyer }: World['people']) {
+  return applyForPaymentApp(test.deps, {
+    applicant_id: buyer.id,
+    name: '小店 · Tea & Books',
+    description: 'Loose leaf tea, and books to read with it.',
+    callback_url: 'https://tea.example.org/payment/callback',
+  })
+}
+
+async function makeOAuthApps(
+  test: TestApp,
+  { merchant, buyer, admin }: World['people'],
+): Promise<World['oauth']> {
+  const register = async (name: string, rules: { deny_groups?: string[]; allow_groups?: string[] } = {}) => {
+    const redirect_uris = [REDIRECT_URI, 'https://staging.app.example/a/rather/long/path/to/the/callback']
+    const description = 'Books, every Thursday evening at the library'
+    const app = {
+      owner_id: merchant.id,
+      name,
+      description,
+      redirect_uris,
+      allow_groups: [],
+      deny_groups: [],
+      ...rules,
+    }
+    const party = {
+      ...(await registerApp(test.db, app)),
+      redirect_uri: REDIRECT_URI,
+      owner: merchant.username,
+    }
+    return party as typeof party & { client_secret: string }
+  }
+  const used = await register('Reading Club')
+  const client = await buyer.signIn()
+  const { code } = await authorize(client, used)
+  await exchange(test, used, code)
+  const suspended = await register('Mail Harvest')
+  const now = test.clock.now()
+  const set = (app: OAuthApp, values: Record<string, unknown>) =>
+    test.db.updateTable('oauth_apps').set(values).where('client_id', '=', app.client_id).execute()
+  await set(suspended, { suspended_at: now, suspended_by: admin.id, suspended_reason: 'Asked for passwords' })
+  await set(used, { reviewed_at: now, reviewed_by: admin.id })
+  return {
+    open: await register('Chess Ladder'),
+    closed: await register('Founders', { allow_groups: ['trust_level_4', 'founders'] }),
+    suspended,
+  }
+}
+
+async function makeLinks(test: TestApp, { id: user_id }: Person): Promise<World['links']> {
+  const expires_at = new Date(test.clock.now().getTime() + DAY_MS)
+  const email = 'careful@example.org'
+  const issue = (purpose: LinkPurpose) =>
+    test.db.transaction().execute((tx) => issueLink(tx, { user_id, purpose, email, expires_at }))
+  return { recover_password: await issue('recover_password'), confirm_email: await issue('confirm_email') }
+}
