@@ -1,8 +1,6 @@
 /** What holds for every address: health, errors as page or JSON, headers, languages, and bad input that never yields a 500. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { en } from '../src/web/messages/en.ts'
-import { zhCN } from '../src/web/messages/zh-cn.ts'
 import { makePerson } from './cast.ts'
 import { browser, startTestApp, type TestApp } from './harness.ts'
 
@@ -102,13 +100,28 @@ describe('pages', () => {
     ).toBe('/')
   })
 
-  it('have every text in both languages, none of them empty', () => {
-    const paths = (value: unknown, at = ''): string[] =>
-      typeof value === 'object' && value !== null
-        ? Object.entries(value).flatMap(([key, inner]) => paths(inner, `${at}.${key}`))
-        : [`${at}:${typeof value}${value === '' ? ':empty' : ''}`]
-    expect(paths(zhCN)).toEqual(paths(en))
-    expect(paths(en).filter((path) => path.endsWith(':empty'))).toEqual([])
+  it('follow the language that a member has chosen into every browser, and nobody else’s', async () => {
+    const alice = await makePerson(test)
+    const first = await alice.signIn()
+    const other = await (await makePerson(test)).signIn()
+    await first.submit(await first.get('/account/profile'), '/language', { language: 'zh-CN' })
+    const elsewhere = await alice.signIn()
+    const english = { 'accept-language': 'en' }
+    expect((await elsewhere.get('/account', english)).body).toContain('<html lang="zh-CN">')
+    expect((await other.get('/account', english)).body).toContain('<html lang="en">')
+    // Signing in somewhere in another language is no choice.
+    const [row] = await test.db.selectFrom('users').where('id', '=', alice.id).select('language').execute()
+    expect(row).toEqual({ language: 'zh-CN' })
+    await elsewhere.submit(await elsewhere.get('/account'), '/language', { language: 'en' })
+    expect((await first.get('/account')).body).toContain('<html lang="en">')
+  })
+
+  it('offer no other language where a form has answered: its address shows something else', async () => {
+    const client = browser(test)
+    const page = await client.get('/sign-in')
+    expect(page.body).toContain('action="/language"')
+    const refused = await client.submit(page, '/sign-in', { username: 'nobody', password: 'wrong' })
+    expect(refused.body).not.toContain('action="/language"')
   })
 
   it('serve their few files from addresses that change with the content', async () => {

@@ -1,4 +1,4 @@
-/** A member's own pages: the front page, wallet and statement, and the change of password. */
+/** A member's own pages: the front page, wallet and statement, the choice of language, and the change of password. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../deps.ts'
@@ -6,17 +6,17 @@ import { AppError } from '../errors.ts'
 import { balanceOf, statementOf } from '../ledger/wallet.ts'
 import { isLanguage, LANGUAGE_COOKIE } from '../web/languages.ts'
 import { leadsTo, safeReturnTo } from '../web/return-to.ts'
-import { hasMail } from './email.ts'
 import { emailAddressPages } from './email-address.ts'
 import { attemptedBy } from './known-browser.ts'
 import { sessionPages } from './open-sessions.ts'
 import { hashPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, verifyPassword } from './password.ts'
+import { PROFILE, profilePages } from './profile.ts'
 import { recoveryRoutes } from './recovery.ts'
 import { secondFactorPages } from './second-factor-pages.ts'
 import { recordSecurityEvent } from './security-events.ts'
 import { browserScope, requireUser, sessionOf, signInUrl, startSession } from './session.ts'
 import { clearAttempts, failAttempt, openAttempt } from './throttle.ts'
-import { groupsOf, rememberLanguage } from './users.ts'
+import { chooseLanguage } from './users.ts'
 
 const STATEMENT_LINES = 50
 const YEAR_SECONDS = 31_536_000
@@ -42,7 +42,7 @@ export async function accountRoutes(app: FastifyInstance, deps: Deps): Promise<v
     if (isLanguage(language)) {
       const secure = deps.config.production
       reply.setCookie(LANGUAGE_COOKIE, language, { path: '/', sameSite: 'lax', secure, maxAge: YEAR_SECONDS })
-      if (request.session !== undefined) await rememberLanguage(deps.db, request.session.user.id, language)
+      if (request.session !== undefined) await chooseLanguage(deps.db, request.session.user.id, language)
     }
     return reply.redirect(safeReturnTo(return_to), 303)
   })
@@ -55,15 +55,14 @@ export async function accountRoutes(app: FastifyInstance, deps: Deps): Promise<v
   await app.register(async (own) => {
     own.addHook('preHandler', requireUser)
     sessionPages(own, deps)
+    profilePages(own, deps)
     own.get('/account', async (request, reply) => {
       const { user } = sessionOf(request)
       const [balance, statement] = await Promise.all([
         balanceOf(deps.db, user.id),
         statementOf(deps.db, user.id, STATEMENT_LINES),
       ])
-      const forumUrl = deps.config.DISCOURSE_URL
-      const data = { balance, statement, groups: groupsOf(user), forumUrl, hasMail: hasMail(deps.config) }
-      return reply.page('account', data)
+      return reply.page('account', { balance, statement })
     })
   })
 }
@@ -72,7 +71,7 @@ export async function accountRoutes(app: FastifyInstance, deps: Deps): Promise<v
 function passwordRoutes(app: FastifyInstance, deps: Deps): void {
   app.get<{ Querystring: Record<string, unknown> }>('/account/password', async (request, reply) => {
     if (request.session === undefined) return reply.redirect(signInUrl('/account/password'), 303)
-    if (!request.session.user.has_password) return reply.redirect('/account', 303)
+    if (!request.session.user.has_password) return reply.redirect(PROFILE, 303)
     const returnTo = safeReturnTo(request.query.return_to)
     return reply.page('password', { returnTo, problem: undefined }, { leavesSite: leadsTo(returnTo) })
   })

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { safeReturnTo } from '../web/return-to.ts'
+import { PROFILE } from './profile.ts'
 import { requireFreshSignIn } from './reauthentication.ts'
 import {
   type Actor,
@@ -56,7 +57,7 @@ export async function secondFactorPages(app: FastifyInstance, deps: Deps): Promi
 
   app.post(`${PAGE}/off`, async (request, reply) => {
     await turnOffSecondFactor(deps, actor(request))
-    return reply.redirect('/account', 303)
+    return reply.redirect(PROFILE, 303)
   })
 }
 
@@ -105,5 +106,5 @@ function actor(request: FastifyRequest): Actor {
 }
 
 function ownPage(returnTo: unknown): string {
-  return returnTo === undefined ? '/account' : safeReturnTo(returnTo)
+  return returnTo === undefined ? PROFILE : safeReturnTo(returnTo)
 }

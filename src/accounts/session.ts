@@ -11,7 +11,8 @@ import { networkOf } from '../limits.ts'
 import { recordRefusal } from '../refusals.ts'
 import { randomToken, sha256 } from '../secrets.ts'
 import { verifyForm } from '../web/form-guard.ts'
-import { isBarred, rememberLanguage, type User, userColumns } from './users.ts'
+import type { Language } from '../web/languages.ts'
+import { isBarred, noticeLanguage, type User, userColumns } from './users.ts'
 
 const SESSION_DAYS = 14
 const DAY_MS = 86_400_000
@@ -35,6 +36,8 @@ type SignInFacts = {
   /** A local account: it does not sign in through the forum. */
   has_password: boolean
   has_second_factor: boolean
+  /** Null while the member has chosen none: then the browser decides. */
+  chosen_language: Language | null
 }
 
 declare module 'fastify' {
@@ -114,6 +117,7 @@ export async function findSession(deps: Deps, token: string): Promise<Session | 
       sql<boolean>`users.password_hash is not null and exists (
           select from second_factors as factor where factor.user_id = users.id
         )`.as('has_second_factor'),
+      sql<Language | null>`case when users.language_chosen then users.language end`.as('chosen_language'),
     ])
     .executeTakeFirst()
   if (row === undefined || isBarred(row, now)) return undefined
@@ -155,7 +159,7 @@ export async function startSession(
       last_seen_at: now,
     })
     .execute()
-  await rememberLanguage(deps.db, user_id, request.locale.language)
+  await noticeLanguage(deps.db, user_id, request.locale.language)
   reply.setCookie(cookieName(deps.config), token, {
     ...cookieOptions(deps.config),
     maxAge: (SESSION_DAYS * DAY_MS) / 1000,

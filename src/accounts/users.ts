@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Db, Tx } from '../database/connection.ts'
 import { violatedConstraint } from '../database/connection.ts'
 import { AppError } from '../errors.ts'
+import type { Language } from '../web/languages.ts'
 
 /** A member as the rest of the program sees one. */
 export type User = {
@@ -64,14 +65,20 @@ export async function findUserByUsername(db: Db, username: string): Promise<User
     .executeTakeFirst()
 }
 
-/** In which language to write to the member. */
-export async function rememberLanguage(db: Db, user_id: bigint, language: 'en' | 'zh-CN'): Promise<void> {
+/** In which language to write to the member: that of the last sign-in, unless the member has chosen one. */
+export async function noticeLanguage(db: Db, user_id: bigint, language: Language): Promise<void> {
   await db
     .updateTable('users')
     .set({ language })
     .where('id', '=', user_id)
+    .where('language_chosen', '=', false)
     .where('language', 'is distinct from', language)
     .execute()
+}
+
+/** The member's own choice, for every page and mail from now on, in every browser. */
+export async function chooseLanguage(db: Db, user_id: bigint, language: Language): Promise<void> {
+  await db.updateTable('users').set({ language, language_chosen: true }).where('id', '=', user_id).execute()
 }
 
 export type NewUser = {

@@ -1,20 +1,44 @@
-/** The page of site settings: what each is, what it may be, and who changed it when. */
-import type { FastifyInstance } from 'fastify'
+/** The pages of site settings, by area: what each is, what it may be, and who changed it when. */
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../accounts/session.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
-import { describeSettings, SETTING_NAMES } from '../settings.ts'
+import { describeSettings, SETTING_NAMES, type SettingName } from '../settings.ts'
 
+const PATH = '/admin/settings'
 const SettingForm = z.object({ name: z.enum(SETTING_NAMES), value: z.string().max(10_000) })
+
+/** Which settings stand together, by the beginning of their names; what is left is about signing in. */
+const AREAS = {
+  payments: /^(points_payment_|order_|payment_)/,
+  transfers: /^points_transfer/,
+  limits: /^limit_/,
+  forum: /^forum_/,
+  signIn: /^/,
+} as const
+
+type Area = keyof typeof AREAS
+
+function areaOf(name: SettingName): Area {
+  return (Object.keys(AREAS) as Area[]).find((area) => AREAS[area].test(name))!
+}
+
+type Problem = { name: SettingName; value: string; message: string }
 
 /** GET and POST /admin/settings, inside the administrators' scope. */
 export function settingPages(app: FastifyInstance, deps: Deps): void {
-  app.get('/admin/settings', async (_request, reply) =>
-    reply.page('settings', { settings: await describeSettings(deps.db), problem: undefined }),
-  )
+  const show = async (reply: FastifyReply, area: Area, problem?: Problem) => {
+    const settings = (await describeSettings(deps.db)).filter(({ name }) => areaOf(name) === area)
+    return reply.page('settings', { settings, area, problem }, { status: problem === undefined ? 200 : 400 })
+  }
 
-  app.post('/admin/settings', async (request, reply) => {
+  app.get<{ Querystring: Record<string, unknown> }>(PATH, async (request, reply) => {
+    const { area } = request.query
+    return show(reply, typeof area === 'string' && Object.hasOwn(AREAS, area) ? (area as Area) : 'payments')
+  })
+
+  app.post(PATH, async (request, reply) => {
     const form = SettingForm.safeParse(request.body)
     if (!form.success) throw new AppError('invalid_form', 'There is no such setting')
     const { name, value } = form.data
@@ -23,9 +47,8 @@ export function settingPages(app: FastifyInstance, deps: Deps): void {
       await deps.settings.change({ name, value, actor_id, ip: request.ip, now: deps.clock() })
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'invalid_form') throw error
-      const problem = { name, value, message: error.message }
-      return reply.page('settings', { settings: await describeSettings(deps.db), problem }, { status: 400 })
+      return show(reply, areaOf(name), { name, value, message: error.message })
     }
-    return reply.redirect(`/admin/settings#${name}`, 303)
+    return reply.redirect(`${PATH}?area=${areaOf(name)}#${name}`, 303)
   })
 }

@@ -23,6 +23,7 @@ export type UsersTable = {
   must_change_password: Generated<boolean>
   forum_id: Nullable<bigint>
   language: Nullable<'en' | 'zh-CN'>
+  language_chosen: Generated<boolean>
   created_at: CreatedAt
   updated_at: Generated<Date>
 }

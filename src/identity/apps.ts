@@ -4,6 +4,7 @@ import { recordAudit } from '../audit.ts'
 import type { Db } from '../database/connection.ts'
 import { LOWER_ALNUM, randomText } from '../secrets.ts'
 import { en } from '../web/messages/en.ts'
+import { isHonestText } from '../web/parameters.ts'
 import { type RedirectUriFault, redirectUriFault, webAddressFault } from './access.ts'
 import { newSecret } from './app-secrets.ts'
 import { SIGNING_ALGORITHMS } from './keys.ts'
@@ -15,9 +16,6 @@ const REDIRECT_URIS_MAX = 20
 const GROUPS_MAX = 50
 const GROUP_LENGTH_MAX = 100
 const WEB_ADDRESS_LENGTH_MAX = 500
-
-/** Signs that make a name look like another one: they reverse or hide what follows. */
-const DECEPTIVE = /[\p{Cc}\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/u
 
 const redirectUri = z.string().superRefine((uri, context) => {
   const fault = redirectUriFault(uri)
@@ -32,7 +30,7 @@ const groups = z
       .trim()
       .min(1)
       .max(GROUP_LENGTH_MAX)
-      .refine((name) => !DECEPTIVE.test(name), 'Must not contain control characters'),
+      .refine(isHonestText, 'Must not contain control characters'),
   )
   .max(GROUPS_MAX)
   .default([])
@@ -45,7 +43,7 @@ const AppFields = z.object({
     .trim()
     .min(1)
     .max(NAME_LENGTH_MAX)
-    .refine((name) => !DECEPTIVE.test(name), 'Must not contain control or direction characters'),
+    .refine(isHonestText, 'Must not contain control or direction characters'),
   description: z.string().trim().max(DESCRIPTION_LENGTH_MAX).default(''),
   redirect_uris: z
     .array(redirectUri)

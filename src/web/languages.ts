@@ -16,6 +16,8 @@ export type Locale = {
   points(amount: bigint | number): string
   /** A moment in UTC, to the minute; scripts turn it into the reader's own time zone. */
   time(moment: Date): string
+  /** The same as an element, ready to stand in a page. */
+  when(moment: Date): string
 }
 
 const locales: Record<Language, Locale> = {
@@ -26,11 +28,13 @@ const locales: Record<Language, Locale> = {
 function makeLocale(language: Language, tag: string, t: Messages): Locale {
   const numbers = new Intl.NumberFormat(tag)
   const times = new Intl.DateTimeFormat(tag, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
+  const time = (moment: Date) => `${times.format(moment)} UTC`
   return {
     language,
     t,
     points: (amount) => numbers.format(amount),
-    time: (moment) => `${times.format(moment)} UTC`,
+    time,
+    when: (moment) => `<time datetime="${moment.toISOString()}">${time(moment)}</time>`,
   }
 }
 
@@ -38,9 +42,9 @@ export function isLanguage(text: unknown): text is Language {
   return text === 'en' || text === 'zh-CN'
 }
 
-/** The remembered language if there is one, else the best of Accept-Language, else English. */
-export function chooseLocale(remembered: string | undefined, acceptLanguage: string | undefined): Locale {
-  if (isLanguage(remembered)) return locales[remembered]
+/** The chosen language if there is one, else the best of Accept-Language, else English. */
+export function chooseLocale(chosen: string | undefined, acceptLanguage: string | undefined): Locale {
+  if (isLanguage(chosen)) return locales[chosen]
   const wishes = (acceptLanguage ?? '')
     .split(',')
     .map((part, index) => {

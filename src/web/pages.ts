@@ -60,7 +60,8 @@ export async function registerPages(app: FastifyInstance, deps: Deps): Promise<v
 }
 
 function localeOf(this: FastifyRequest): Locale {
-  return chooseLocale(this.cookies?.[LANGUAGE_COOKIE], this.headers['accept-language'])
+  const chosen = this.session?.user.chosen_language ?? this.cookies?.[LANGUAGE_COOKIE]
+  return chooseLocale(chosen, this.headers['accept-language'])
 }
 
 function renderPage(
@@ -84,6 +85,8 @@ function renderPage(
     ...request.locale,
     user: request.session?.user,
     path: request.url,
+    // What a form has answered is not at its address when the language form comes back there.
+    canSwitchLanguage: request.method === 'GET',
     asset: assetUrl,
     formTokenField: FORM_TOKEN_FIELD,
     formToken: cookieToken === undefined ? '' : formToken(deps.secrets, cookieToken),

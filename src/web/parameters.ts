@@ -56,6 +56,14 @@ export function isCleanText(text: string): boolean {
   return !text.includes('\0') && !text.includes(REPLACEMENT) && text.isWellFormed()
 }
 
+/** Signs that make a name look like another one: they reverse or hide what follows. */
+const DECEPTIVE = /[\p{Cc}\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/u
+
+/** Whether a name reads as what it is: no control or direction characters, nothing invisible. */
+export function isHonestText(text: string): boolean {
+  return !DECEPTIVE.test(text)
+}
+
 /** Deeper than any body of ours; more would only serve to exhaust whoever walks it. */
 const DEPTH_MAX = 20
 

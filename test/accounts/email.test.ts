@@ -244,7 +244,7 @@ describe('an address', () => {
     ])
     expect(await mailsTo(email)).toEqual([])
     expect((await client.submit(page, CONFIRM)).status).toBe(410)
-    expect((await client.get('/account')).body).toContain(`${email}, confirmed`)
+    expect((await client.get('/account/profile')).body).toContain(`${email}, confirmed`)
   })
 
   it('is nobody else’s to confirm, not after an hour, and not after a newer request', async () => {
@@ -346,7 +346,7 @@ describe('without a mail server', () => {
     const silent = await startTestApp()
     const person = await makePerson(silent, { email: 'a@mail.test' })
     const client = await person.signIn()
-    expect((await client.get('/account')).body).not.toContain(PAGE)
+    expect((await client.get('/account/profile')).body).not.toContain(PAGE)
     expect((await client.get('/sign-in')).body).not.toContain('/account/recover')
     for (const path of [PAGE, CONFIRM, '/account/recover', '/account/recover/password'])
       expect((await client.get(path)).status).toBe(404)

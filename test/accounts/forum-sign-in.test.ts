@@ -151,7 +151,7 @@ describe('the handshake', () => {
       .select(['amr', 'auth_time'])
       .execute()
     expect(session).toEqual({ amr: ['forum'], auth_time: test.clock.now() })
-    const account = await client.get('/account')
+    const account = await client.get('/account/profile')
     expect(account.body).toContain('@Ångström')
     expect(account.body).not.toContain('/account/password')
     expect(account.body).toContain(`href="${forum.url}"`)
@@ -552,7 +552,7 @@ describe('an application that demands a new sign-in', () => {
 describe('an account of the forum', () => {
   it('has no password here: it is told where it signs in', async () => {
     const { client } = await signInAtForum(test, forum, forum.join())
-    expect(await client.get('/account/password')).toMatchObject({ status: 303, location: '/account' })
+    expect(await client.get('/account/password')).toMatchObject({ status: 303, location: '/account/profile' })
     const page = await client.get('/account')
     const fields = {
       ...page.form('/sign-out'),

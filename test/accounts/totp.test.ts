@@ -146,7 +146,7 @@ describe('setting up', () => {
     expect(rows.map((row) => row.code_hash.length)).toEqual(Array(10).fill(32))
     expect((await elsewhere.get('/account')).status).toBe(303)
     expect((await sessionsOf(alice)).map((row) => row.amr)).toEqual([['pwd', 'otp']])
-    expect((await client.get('/account')).body).toContain('On: a code')
+    expect((await client.get('/account/profile')).body).toContain('On: a code')
     const managed = await client.get(PAGE)
     expect(managed.body).toContain('10 of 10 are left.')
     expect(codesOn(managed)).toEqual([])
@@ -176,7 +176,7 @@ describe('setting up', () => {
     const forum = { password_hash: null, forum_id: 4_711n }
     await test.db.updateTable('users').set(forum).where('id', '=', alice.id).execute()
     expect((await client.get(PAGE)).status).toBe(403)
-    expect((await client.get('/account')).body).toContain('You sign in at the forum')
+    expect((await client.get('/account/profile')).body).toContain('You sign in at the forum')
   })
 })
 
@@ -319,7 +319,7 @@ describe('turning off', () => {
     expect((await alice.client.post(`${PAGE}/off`, {})).status).toBe(403)
     expect(await factorOf(alice.person)).toBeDefined()
     const off = await alice.client.submit(page, `${PAGE}/off`)
-    expect(off).toMatchObject({ status: 303, location: '/account' })
+    expect(off).toMatchObject({ status: 303, location: '/account/profile' })
     expect(await factorOf(alice.person)).toBeUndefined()
     const codes = test.db.selectFrom('recovery_codes').where('user_id', '=', alice.person.id).selectAll()
     expect(await codes.execute()).toEqual([])

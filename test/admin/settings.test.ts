@@ -20,12 +20,17 @@ const change = async (name: string, value: string) =>
   admin.submit(await admin.get(PATH), PATH, { name, value })
 const stored = () => test.db.selectFrom('site_settings').select(['name', 'value']).orderBy('name').execute()
 
-it('every setting is on the page with its default', async () => {
-  const page = await admin.get(PATH)
-  expect(page.status).toBe(200)
-  for (const name of SETTING_NAMES) expect(page.body).toContain(`id="value-${name}"`)
-  expect(page.body).toContain('id="value-points_payment_fee_rate" name="value" value="0.05"')
-  expect(page.body).not.toContain('undefined')
+it('every setting is on one page with its default', async () => {
+  const first = await admin.get(PATH)
+  const areas = [...first.body.matchAll(/href="(\/admin\/settings\?area=\w+)"/g)].map(([, href]) => href!)
+  expect(areas).toHaveLength(5)
+  const pages = await Promise.all(areas.map((href) => admin.get(href)))
+  expect(new Set(pages.map(({ status }) => status))).toEqual(new Set([200]))
+  const bodies = pages.map(({ body }) => body)
+  for (const name of SETTING_NAMES)
+    expect(bodies.filter((body) => body.includes(`id="value-${name}"`))).toHaveLength(1)
+  expect(first.body).toContain('id="value-points_payment_fee_rate" name="value" value="0.05"')
+  expect(bodies.join()).not.toContain('undefined')
 })
 
 it('a change is in force at once here and soon elsewhere, and keeps its history and who', async () => {
@@ -33,7 +38,7 @@ it('a change is in force at once here and soon elsewhere, and keeps its history 
   expect((await elsewhere.read()).order_expiry_minutes).toBe(30)
   expect(await change('order_expiry_minutes', ' 45 ')).toMatchObject({
     status: 303,
-    location: `${PATH}#order_expiry_minutes`,
+    location: `${PATH}?area=payments#order_expiry_minutes`,
   })
   expect((await test.deps.settings.read()).order_expiry_minutes).toBe(45)
   await new Promise((resolve) => setTimeout(resolve, 2_100))

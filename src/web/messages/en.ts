@@ -15,9 +15,10 @@ export const en = {
     tagline: 'One sign-in and one purse for the community',
     skipToContent: 'Skip to content',
     wallet: 'Wallet',
-    applications: 'Applications',
-    payments: 'Payments',
-    administration: 'Administration',
+    applications: 'Apps',
+    payments: 'Merchant',
+    administration: 'Admin',
+    accountMenu: 'Your account',
     signIn: 'Sign in',
     signOut: 'Sign out',
     switchAccount: 'Switch account',
@@ -30,6 +31,8 @@ export const en = {
     backToStart: 'Back to the start page',
     reference: 'Reference',
     optional: 'optional',
+    save: 'Save',
+    saved: 'Saved.',
   },
   errors: {
     title: {
@@ -87,10 +90,9 @@ export const en = {
     date: 'Date',
     what: 'What',
     amount: 'Points',
-    profile: 'Profile',
+    profile: 'Profile and security',
     username: 'Username',
     email: 'E-mail',
-    groups: 'Groups',
     changePassword: 'Change password',
     kinds: {
       grant: 'Points granted',
@@ -100,6 +102,14 @@ export const en = {
       reversal: 'Reversal',
       adjustment: 'Adjustment',
     },
+  },
+  profile: {
+    about: 'About you',
+    name: 'Name',
+    nameHint: 'Applications that you sign in to see it beside your username.',
+    nameWrong: 'At most 60 characters, without control characters.',
+    nameAtForum: 'Your name is kept at the forum: change it there.',
+    languageHint: 'For every page and every mail, in every browser.',
   },
   password: {
     title: 'Change password',
@@ -292,6 +302,7 @@ export const en = {
   },
   admin: {
     title: 'Administration',
+    overview: 'Overview',
     reviewQueue: 'Payment applications to review',
     empty: 'Nothing waits for review.',
     applicant: 'Applicant',
@@ -308,7 +319,7 @@ export const en = {
   },
   security: {
     title: 'Security',
-    toAccount: 'Back to the wallet',
+    toAccount: 'Back to the profile',
     password: 'Password',
     passwordText: 'Known to you alone.',
     atForum: 'You sign in at the forum, which keeps your password and its two-factor sign-in.',
@@ -367,18 +378,18 @@ export const en = {
         title: 'Look into your mailbox',
         text: (minutes: number) =>
           `Open the link in the mail within ${minutes} minutes, signed in as yourself. Until then nothing changes.`,
-        action: 'Back to the wallet',
+        action: 'Back to the profile',
       },
       addressConfirmed: {
         title: 'Your address is confirmed',
         text: () => 'From now on mail about your account goes there.',
-        action: 'Back to the wallet',
+        action: 'Back to the profile',
       },
       deadAddressLink: {
         title: 'This link no longer works',
         text: () =>
           'It was used already, has expired, was replaced by a newer one, or belongs to another account.',
-        action: 'Back to the wallet',
+        action: 'Back to the profile',
       },
     },
     mails: {
@@ -734,7 +745,6 @@ export const en = {
     removeButton: 'Delete for good',
     admin: {
       title: 'Registered applications',
-      lead: 'Everything that people can sign in to.',
       search: 'Name, client_id or owner',
       find: 'Find',
       standing: 'Show',
@@ -743,7 +753,6 @@ export const en = {
       older: 'Older',
       backToList: 'All applications',
       owner: 'Owner',
-      open: 'Open',
       suspend: 'Suspend',
       suspendText:
         'Nobody can sign in to it, it gets no tokens, and those it has stop working at their next use. The owner reads the reason.',
@@ -767,8 +776,6 @@ export const en = {
       action: 'Action',
       actionHint: 'Such as oauth_app, or oauth_app.suspended',
       filter: 'Filter',
-      when: 'When',
-      who: 'Who',
       itself: 'the service',
       nothing: 'No entry fits.',
       older: 'Older entries',
@@ -893,7 +900,13 @@ export const en = {
     save: 'Save',
     history: 'History',
     isDefault: 'default',
-    link: 'Site settings',
+    areas: {
+      payments: 'Payments',
+      transfers: 'Transfers',
+      signIn: 'Sign-in and applications',
+      limits: 'Limits',
+      forum: 'Forum',
+    },
     names: {
       points_payment_fee_rate: 'Fee of a payment, as a share',
       points_transfers: 'Transfers (on or off)',
@@ -924,7 +937,8 @@ export const en = {
   corrections: {
     title: 'Refunds and corrections',
     lead: 'What is given back or corrected is always a new entry, with a reason that those concerned can read.',
-    find: 'Find an order or a transfer',
+    find: 'Number of an order or a transfer',
+    search: 'Find',
     nothing: 'Nothing has this number.',
     payer: 'Paid by',
     amount: 'Points',

@@ -9,6 +9,7 @@ export const zhCN: Messages = {
     applications: '应用',
     payments: '收款',
     administration: '管理',
+    accountMenu: '我的账号',
     signIn: '登录',
     signOut: '退出登录',
     switchAccount: '切换账号',
@@ -20,6 +21,8 @@ export const zhCN: Messages = {
     backToStart: '返回首页',
     reference: '参考编号',
     optional: '选填',
+    save: '保存',
+    saved: '已保存。',
   },
   errors: {
     title: {
@@ -77,10 +80,9 @@ export const zhCN: Messages = {
     date: '时间',
     what: '事项',
     amount: '积分',
-    profile: '个人资料',
+    profile: '资料与安全',
     username: '用户名',
     email: '邮箱',
-    groups: '用户组',
     changePassword: '修改密码',
     kinds: {
       grant: '发放积分',
@@ -90,6 +92,14 @@ export const zhCN: Messages = {
       reversal: '冲正',
       adjustment: '调整',
     },
+  },
+  profile: {
+    about: '关于你',
+    name: '名称',
+    nameHint: '你登录的应用会在用户名旁看到它。',
+    nameWrong: '最多 60 个字符，且不能包含控制字符。',
+    nameAtForum: '名称由论坛管理，请到论坛修改。',
+    languageHint: '用于你在任何浏览器中看到的页面和收到的邮件。',
   },
   password: {
     title: '修改密码',
@@ -261,6 +271,7 @@ export const zhCN: Messages = {
   },
   admin: {
     title: '管理',
+    overview: '概览',
     reviewQueue: '待审核的收款应用',
     empty: '没有待审核的申请。',
     applicant: '申请人',
@@ -277,7 +288,7 @@ export const zhCN: Messages = {
   },
   security: {
     title: '账号安全',
-    toAccount: '返回钱包',
+    toAccount: '返回资料页',
     password: '密码',
     passwordText: '只有你自己知道。',
     atForum: '你通过论坛登录，密码和两步验证由论坛管理。',
@@ -334,17 +345,17 @@ export const zhCN: Messages = {
       confirmationSent: {
         title: '请查收邮件',
         text: (minutes) => `请在 ${minutes} 分钟内以本人身份登录并打开邮件中的链接。在此之前不会有任何更改。`,
-        action: '返回钱包',
+        action: '返回资料页',
       },
       addressConfirmed: {
         title: '邮箱已验证',
         text: () => '今后有关账号的邮件将发送到该邮箱。',
-        action: '返回钱包',
+        action: '返回资料页',
       },
       deadAddressLink: {
         title: '链接已失效',
         text: () => '链接已使用、已过期、已被新的链接取代，或属于其他账号。',
-        action: '返回钱包',
+        action: '返回资料页',
       },
     },
     mails: {
@@ -684,7 +695,6 @@ export const zhCN: Messages = {
     removeButton: '永久删除',
     admin: {
       title: '已登记的应用',
-      lead: '所有可供成员登录的应用。',
       search: '名称、client_id 或所有者',
       find: '查找',
       standing: '显示',
@@ -693,7 +703,6 @@ export const zhCN: Messages = {
       older: '更早的',
       backToList: '全部应用',
       owner: '所有者',
-      open: '打开',
       suspend: '停用',
       suspendText: '任何人都无法用它登录，它无法获取令牌，已有的令牌在下次使用时失效。所有者会看到原因。',
       reinstate: '恢复',
@@ -715,8 +724,6 @@ export const zhCN: Messages = {
       action: '操作',
       actionHint: '例如 oauth_app 或 oauth_app.suspended',
       filter: '筛选',
-      when: '时间',
-      who: '操作者',
       itself: '系统',
       nothing: '没有符合条件的记录。',
       older: '更早的记录',
@@ -830,7 +837,13 @@ export const zhCN: Messages = {
     save: '保存',
     history: '历史',
     isDefault: '默认值',
-    link: '站点设置',
+    areas: {
+      payments: '付款',
+      transfers: '转账',
+      signIn: '登录与应用',
+      limits: '频率限制',
+      forum: '论坛',
+    },
     names: {
       points_payment_fee_rate: '付款手续费比例',
       points_transfers: '转账功能（on 或 off）',
@@ -860,7 +873,8 @@ export const zhCN: Messages = {
   corrections: {
     title: '退款与更正',
     lead: '退还或更正都会新增记录，并附上当事人可见的理由。',
-    find: '查找订单或转账',
+    find: '订单或转账的编号',
+    search: '查找',
     nothing: '没有找到。',
     payer: '付款人',
     amount: '积分',

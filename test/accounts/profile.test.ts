@@ -1,0 +1,62 @@
+/** The page of a member's own name and language. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { makePerson } from '../cast.ts'
+import { startTestApp, type TestApp } from '../harness.ts'
+
+const PAGE = '/account/profile'
+
+let test: TestApp
+beforeAll(async () => {
+  test = await startTestApp()
+})
+afterAll(() => test.close())
+
+const nameOf = async ({ id }: { id: bigint }) =>
+  (await test.db.selectFrom('users').where('id', '=', id).select('name').executeTakeFirstOrThrow()).name
+const trailOf = ({ id }: { id: bigint }) =>
+  test.db
+    .selectFrom('audit_log')
+    .where('subject', '=', `user:${id}`)
+    .where('action', '=', 'account.renamed')
+    .orderBy('id')
+    .select(['actor_id', 'detail'])
+    .execute()
+
+it('a name is changed, taken away, and kept in the audit log once a change', async () => {
+  const alice = await makePerson(test, { name: 'Alice' })
+  const client = await alice.signIn()
+  const page = await client.get(PAGE)
+  expect(page.body).toContain('value="Alice"')
+  expect(await client.submit(page, PAGE, { name: '  爱丽丝 <i> ' })).toMatchObject({ status: 303 })
+  expect(await nameOf(alice)).toBe('爱丽丝 <i>')
+  expect((await client.get(`${PAGE}?saved=1`)).body).toContain('爱丽丝 &lt;i&gt;')
+  await client.submit(page, PAGE, { name: '爱丽丝 <i>' })
+  await client.submit(page, PAGE, { name: '' })
+  expect(await nameOf(alice)).toBeNull()
+  expect(await trailOf(alice)).toEqual([
+    { actor_id: alice.id, detail: { before: { name: 'Alice' }, after: { name: '爱丽丝 <i>' } } },
+    { actor_id: alice.id, detail: { before: { name: '爱丽丝 <i>' }, after: { name: null } } },
+  ])
+})
+
+it.each(['x'.repeat(61), 'admin\u202egnp', 'two\nlines', 'nobody\u200b'])('%j is no name', async (name) => {
+  const alice = await makePerson(test, { name: 'Alice' })
+  const client = await alice.signIn()
+  const answer = await client.submit(await client.get(PAGE), PAGE, { name })
+  expect(answer.status).toBe(400)
+  expect(answer.body).toContain('At most 60 characters')
+  expect(await nameOf(alice)).toBe('Alice')
+  expect(await trailOf(alice)).toEqual([])
+})
+
+it('a name of the forum is changed at the forum, and nobody’s without the form', async () => {
+  const alice = await makePerson(test, { name: 'Alice' })
+  const client = await alice.signIn()
+  expect((await client.post(PAGE, { name: 'Mallory' })).status).toBe(403)
+  const form = (await client.get(PAGE)).form(PAGE)
+  const forum = { password_hash: null, forum_id: 4_712n }
+  await test.db.updateTable('users').set(forum).where('id', '=', alice.id).execute()
+  expect((await client.get(PAGE)).body).toContain('Your name is kept at the forum')
+  expect((await client.post(PAGE, { ...form, name: 'Mallory' })).status).toBe(403)
+  expect(await nameOf(alice)).toBe('Alice')
+})
