@@ -7,6 +7,7 @@ import {
   createDecipheriv,
   createHash,
   createHmac,
+  createSecretKey,
   hash,
   hkdfSync,
   randomBytes,
@@ -63,10 +64,12 @@ export type Secrets = {
 }
 
 export function makeSecrets(appSecret: string): Secrets {
-  const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', appSecret, '', `tessera ${purpose}`, 32))
+  // As key objects: a key given in bytes is prepared anew at each use.
+  const derive = (purpose: string) =>
+    createSecretKey(Buffer.from(hkdfSync('sha256', appSecret, '', `tessera ${purpose}`, 32)))
   const encryptionKey = derive('encryption')
   const tagKey = derive('tags')
-  const keyId = createHash('sha256').update(encryptionKey).digest().subarray(0, KEY_ID_BYTES)
+  const keyId = createHash('sha256').update(encryptionKey.export()).digest().subarray(0, KEY_ID_BYTES)
 
   return {
     encrypt(context, plaintext) {

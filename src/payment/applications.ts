@@ -1,5 +1,4 @@
 /** Payment applications: applied for by a member, approved by an administrator, known to merchants by their keys. */
-import { sql } from 'kysely'
 import { z } from 'zod'
 import { recordAudit } from '../audit.ts'
 import { isLoopback } from '../config.ts'
@@ -9,7 +8,7 @@ import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { LOWER_ALNUM, randomText } from '../secrets.ts'
 import { secretKeyOf } from './hmac/signature.ts'
-import { type LiveToken, newMerchantKey, newRsaPair, newToken, openKey, storeKey } from './keys.ts'
+import { newMerchantKey, newRsaPair, newToken, storeKey } from './keys.ts'
 
 /**
  * A callback address: absolute, https (http on loopback, outside production), and nothing after the path,
@@ -144,41 +143,6 @@ export async function reviewPaymentApp(
       ip: null,
     })
   })
-}
-
-/** An application as the HMAC API needs it: who it is, who may call, and the tokens its signatures may be made with. */
-export type ApiApp = {
-  id: bigint
-  status: PaymentAppStatus
-  allowed_addresses: string[]
-  tokens: LiveToken[]
-}
-
-/** Finds an application and its live tokens, the current one first. */
-export async function findApiApp(deps: Deps, payment_id: string): Promise<ApiApp | undefined> {
-  const rows = await deps.db
-    .selectFrom('payment_apps as app')
-    .innerJoin('payment_app_keys as key', 'key.app_id', 'app.id')
-    .where('app.payment_id', '=', payment_id)
-    .where('key.kind', '=', 'token')
-    .where('key.book', '=', 'live')
-    .where((eb) => eb.or([eb('key.valid_to', 'is', null), eb('key.valid_to', '>', deps.clock())]))
-    .orderBy('key.id', 'desc')
-    .select(['app.id', 'app.status', 'key.id as key_id', 'key.value_encrypted', 'key.last_used_at'])
-    .select(sql<string[]>`app.allowed_addresses::text[]`.as('allowed_addresses'))
-    .execute()
-  const first = rows[0]
-  if (first === undefined) return undefined
-  return {
-    id: first.id,
-    status: first.status,
-    allowed_addresses: first.allowed_addresses,
-    tokens: rows.map((row) => ({
-      id: row.key_id,
-      token: openKey(deps.secrets, first.id, 'token', row.value_encrypted),
-      last_used_at: row.last_used_at,
-    })),
-  }
 }
 
 /** A member's own applications, newest first, with what each has taken in. */

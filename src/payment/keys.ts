@@ -13,8 +13,8 @@ const RSA_BITS = 2048
 
 const generateKeyPair = promisify(generate)
 
-/** A token that requests may be signed with. */
-export type LiveToken = { id: bigint; token: string; last_used_at: Date | null }
+/** When a token was last used, as far as it is known. */
+export type TokenUse = { id: bigint; last_used_at: Date | null }
 
 export function newToken(): string {
   return `tk_${randomText(40, ALNUM)}`
@@ -117,7 +117,7 @@ export async function endPreviousKeys(
 }
 
 /** Notes that a request was signed with this token, at most once a minute: an owner sees it, and callbacks follow it. */
-export async function markTokenUsed(db: Db, { id, last_used_at }: LiveToken, now: Date): Promise<void> {
+export async function markTokenUsed(db: Db, { id, last_used_at }: TokenUse, now: Date): Promise<void> {
   if (last_used_at !== null && now.getTime() - last_used_at.getTime() < KEY_USE_BUCKET_MS) return
   await db.updateTable('payment_app_keys').set({ last_used_at: now }).where('id', '=', id).execute()
 }

@@ -10,6 +10,7 @@ import {
   sign,
   signedCallbackUrl,
   stringToSign,
+  tokenKeys,
   verifySignature,
 } from '../../src/payment/hmac/signature.ts'
 
@@ -56,17 +57,30 @@ describe('HMAC API', () => {
   it.each(GOLDEN)('signs golden vector %#', (parameters, text, signature) => {
     expect(stringToSign(parameters)).toBe(text)
     expect(sign(KEY, text)).toBe(signature)
-    expect(verifySignature({ ...parameters, signature }, [TOKEN])).toEqual({ isValid: true, key: 0 })
-    expect(verifySignature({ ...parameters, signature: signature.toUpperCase() }, [TOKEN])).toEqual({
+    expect(verifySignature({ ...parameters, signature }, [tokenKeys(TOKEN)])).toEqual({
+      isValid: true,
+      key: 0,
+    })
+    expect(
+      verifySignature({ ...parameters, signature: signature.toUpperCase() }, [tokenKeys(TOKEN)]),
+    ).toEqual({
       isValid: true,
       key: 0,
     })
     const flipped = signature.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
-    expect(verifySignature({ ...parameters, signature: flipped }, [TOKEN])).toMatchObject({
+    expect(verifySignature({ ...parameters, signature: flipped }, [tokenKeys(TOKEN)])).toMatchObject({
       isValid: false,
       signed_string: text,
     })
-    expect(verifySignature({ ...parameters, signature }, ['tk_another'])).toMatchObject({ isValid: false })
+    expect(verifySignature({ ...parameters, signature }, [tokenKeys('tk_another')])).toMatchObject({
+      isValid: false,
+    })
+  })
+
+  it('sorts names by their bytes of UTF-8, also where UTF-16 would have it otherwise', () => {
+    expect(stringToSign({ '\u{1f600}': '4', '\uff21': '3', é: '2', Z: '0', a: '1' })).toBe(
+      'Z=0&a=1&é=2&\uff21=3&\u{1f600}=4',
+    )
   })
 
   it('builds the callback of the golden vector with everything percent-encoded', () => {
@@ -80,14 +94,17 @@ describe('HMAC API', () => {
   const request = { amount: '100', description: 'a b&c=d/中', order_id: 'o-1' }
   const text = stringToSign(request)
   const hintFor = (signature: string, extra: Record<string, string> = {}) => {
-    const verdict = verifySignature({ ...request, ...extra, signature }, [TOKEN])
+    const verdict = verifySignature({ ...request, ...extra, signature }, [tokenKeys(TOKEN)])
     return verdict.isValid ? undefined : verdict.hint
   }
 
   it('accepts the hash of the Secret Key as a key, and the keys of an overlap', () => {
     expect(hintFor(sign(secretKeyOf(KEY), text))).toBeUndefined()
     const signature = sign(KEY, text)
-    expect(verifySignature({ ...request, signature }, ['tk_new', TOKEN])).toEqual({ isValid: true, key: 1 })
+    expect(verifySignature({ ...request, signature }, [tokenKeys('tk_new'), tokenKeys(TOKEN)])).toEqual({
+      isValid: true,
+      key: 1,
+    })
   })
 
   it('accepts a signature made without the empty values that were sent', () => {
@@ -98,7 +115,7 @@ describe('HMAC API', () => {
   it('guesses no mistakes for more parameters than a client sends: anybody could make it work', () => {
     const many = Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`p${i}`, 'x']))
     const unsorted = sign(KEY, `${stringToSign(many)}&`)
-    expect(verifySignature({ ...many, signature: unsorted }, [TOKEN])).toMatchObject({
+    expect(verifySignature({ ...many, signature: unsorted }, [tokenKeys(TOKEN)])).toMatchObject({
       hint: expect.stringMatching(/No usual/),
     })
   })
@@ -117,7 +134,7 @@ describe('HMAC API', () => {
       [sign('something else', text), /No usual mistake/],
     ]
     for (const [signature, hint] of mistakes) {
-      const verdict = verifySignature({ ...request, signature }, [TOKEN])
+      const verdict = verifySignature({ ...request, signature }, [tokenKeys(TOKEN)])
       expect(verdict).toMatchObject({
         isValid: false,
         signed_string: text,
@@ -128,7 +145,7 @@ describe('HMAC API', () => {
     }
     const reversed = Object.fromEntries(Object.entries(request).reverse())
     const asSent = 'order_id=o-1&description=a b&c=d/中&amount=100'
-    expect(verifySignature({ ...reversed, signature: sign(KEY, asSent) }, [TOKEN])).toMatchObject({
+    expect(verifySignature({ ...reversed, signature: sign(KEY, asSent) }, [tokenKeys(TOKEN)])).toMatchObject({
       hint: expect.stringMatching(/not sorted/),
     })
   })

@@ -5,11 +5,11 @@ import { AppError } from '../../errors.ts'
 import { networkOf } from '../../limits.ts'
 import { parseMultipart } from '../../web/parameters.ts'
 import { isAllowedAddress } from '../addresses.ts'
-import { type ApiApp, findApiApp } from '../applications.ts'
 import { sendPaymentError } from '../errors.ts'
 import { markTokenUsed } from '../keys.ts'
 import { createOrder, findOrder, isExpired, type Order, statusWord, TRANSACTION_ID } from '../orders.ts'
 import { makePostTransfer } from '../transfers.ts'
+import { type Caller, type FindCaller, makeFindCaller } from './caller.ts'
 import { isoSeconds, type SignedParameters, verifySignature } from './signature.ts'
 
 const PAYMENT_ID = /^pay_[a-z0-9]{20}$/
@@ -31,8 +31,10 @@ export async function hmacRoutes(app: FastifyInstance, deps: Deps): Promise<void
     reply.header('cache-control', 'no-store')
   })
 
+  const findCaller = makeFindCaller(deps)
+
   app.post<{ Params: { payment_id: string } }>('/payment/pay/:payment_id/process', async (request) => {
-    const { api, parameters } = await authenticate(request, deps)
+    const { api, parameters } = await authenticate(request, deps, findCaller)
     if (api.status !== 'approved') throw unusable()
     const [amount, description, order_id] = required(parameters, ['amount', 'description', 'order_id'])
     const order = await createOrder(deps, {
@@ -52,20 +54,20 @@ export async function hmacRoutes(app: FastifyInstance, deps: Deps): Promise<void
   })
 
   app.post<{ Params: { payment_id: string } }>('/payment/query/:payment_id', async (request) => {
-    const { api, parameters } = await authenticate(request, deps)
+    const { api, parameters } = await authenticate(request, deps, findCaller)
     // A suspended application may still ask about what it has sold (decisions.md 4.8).
     if (api.status !== 'approved' && api.status !== 'suspended') throw unusable()
     return describe(await queriedOrder(deps, api, parameters), deps.clock())
   })
 
-  transferRoute(app, deps)
+  transferRoute(app, deps, findCaller)
 }
 
-function transferRoute(app: FastifyInstance, deps: Deps): void {
+function transferRoute(app: FastifyInstance, deps: Deps, findCaller: FindCaller): void {
   const postTransfer = makePostTransfer(deps)
 
   app.post<{ Params: { payment_id: string } }>('/payment/transfer/:payment_id', async (request) => {
-    const { api, parameters } = await authenticate(request, deps).catch(asTransferFailure)
+    const { api, parameters } = await authenticate(request, deps, findCaller).catch(asTransferFailure)
     if (api.status !== 'approved') throw unusable()
     const [to_user_id, to_username, order_id] = required(parameters, [
       'to_user_id',
@@ -123,15 +125,16 @@ function validUserId(text: string): bigint {
 async function authenticate(
   request: FastifyRequest<{ Params: { payment_id: string } }>,
   deps: Deps,
-): Promise<{ api: ApiApp; parameters: SignedParameters }> {
+  findCaller: FindCaller,
+): Promise<{ api: Caller; parameters: SignedParameters }> {
   const parameters = flatParameters(request.body)
   const { payment_id } = request.params
-  const api = PAYMENT_ID.test(payment_id) ? await findApiApp(deps, payment_id) : undefined
+  const api = PAYMENT_ID.test(payment_id) ? await findCaller(payment_id) : undefined
   if (api === undefined)
     throw new AppError('application_not_found', 'There is no payment application with this Payment ID')
   const verdict = verifySignature(
     parameters,
-    api.tokens.map(({ token }) => token),
+    api.tokens.map(({ keys }) => keys),
   )
   if (!verdict.isValid) {
     // Counted apart: whoever knows a Payment ID only cannot use up what its application may ask.
@@ -214,7 +217,7 @@ function validOrderId(text: string): string {
   return text
 }
 
-async function queriedOrder(deps: Deps, api: ApiApp, parameters: SignedParameters): Promise<Order> {
+async function queriedOrder(deps: Deps, api: Caller, parameters: SignedParameters): Promise<Order> {
   const { transaction_id, order_id } = parameters
   if (transaction_id) {
     const order = TRANSACTION_ID.test(transaction_id)

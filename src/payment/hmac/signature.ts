@@ -2,7 +2,7 @@
  * Signatures of the HMAC API: what is signed, with which key, and, when it does not fit, which mistake was
  * probably made. Pure: knows neither HTTP nor SQL. decisions.md 5.2–5.3.
  */
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { canonicalString } from '../canonical.ts'
 
 const HINTED_FIELDS_MAX = 15
@@ -12,7 +12,16 @@ export type SignedParameters = Readonly<Record<string, string>>
 
 /** hex(SHA-256(token)): the Secret Key, also called token_hash. 64 lower-case hex characters. */
 export function secretKeyOf(token: string): string {
-  return createHash('sha256').update(token).digest('hex')
+  return hash('sha256', token, 'hex')
+}
+
+/** A live token, and the keys that requests under it are signed with: K, or hex(SHA-256(K)). decisions.md 5.3. */
+export type TokenKeys = { token: string; accepted: readonly KeyObject[] }
+
+/** Clients that hash whatever they are given, and were given the Secret Key, sign with its hash. */
+export function tokenKeys(token: string): TokenKeys {
+  const key = secretKeyOf(token)
+  return { token, accepted: [key, secretKeyOf(key)].map((k) => createSecretKey(k, 'ascii')) }
 }
 
 /** The canonical string of every parameter except `signature`. */
@@ -21,7 +30,7 @@ export function stringToSign(parameters: SignedParameters): string {
 }
 
 /** Lower-case hex HMAC-SHA-256; the key's 64 characters are used as ASCII, not decoded. */
-export function sign(key: string | Buffer, text: string): string {
+export function sign(key: string | Buffer | KeyObject, text: string): string {
   return createHmac('sha256', key).update(text, 'utf8').digest('hex')
 }
 
@@ -32,24 +41,27 @@ export type Verdict = { isValid: true; key: number } | { isValid: false; signed_
  * Checks `parameters.signature` in constant time against every accepted key.
  * @param tokens the application's live tokens, the current one first.
  */
-export function verifySignature(parameters: SignedParameters, tokens: readonly string[]): Verdict {
+export function verifySignature(parameters: SignedParameters, tokens: readonly TokenKeys[]): Verdict {
   const received = parameters.signature ?? ''
   const text = stringToSign(parameters)
   const texts = [text]
-  const nonEmpty = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''))
-  if (Object.keys(nonEmpty).length < Object.keys(parameters).length) texts.push(stringToSign(nonEmpty))
+  const nonEmpty = Object.entries(parameters).filter(([, value]) => value !== '')
+  if (nonEmpty.length < Object.keys(parameters).length) texts.push(stringToSign(Object.fromEntries(nonEmpty)))
   // Every combination is computed, so that time does not tell which one fitted.
-  const matches = tokens.map((token) => {
-    const key = secretKeyOf(token)
-    // Clients that hash whatever they are given, and were given the Secret Key, sign with its hash.
-    const keys = [key, secretKeyOf(key)]
-    return keys
-      .flatMap((k) => texts.map((candidate) => isSignature(received, sign(k, candidate))))
-      .includes(true)
-  })
+  const matches = tokens.map(({ accepted }) =>
+    accepted
+      .flatMap((key) => texts.map((candidate) => isSignature(received, sign(key, candidate))))
+      .includes(true),
+  )
   const key = matches.indexOf(true)
   if (key !== -1) return { isValid: true, key }
-  return { isValid: false, signed_string: text, hint: findMistake(parameters, received, text, tokens) }
+  const hint = findMistake(
+    parameters,
+    received,
+    text,
+    tokens.map(({ token }) => token),
+  )
+  return { isValid: false, signed_string: text, hint }
 }
 
 function isSignature(received: string, expected: string): boolean {

@@ -1,0 +1,65 @@
+/** The application that calls the HMAC API: who it is, from where it may call, and the keys of its signatures. */
+import { sql } from 'kysely'
+import { makeBatcher } from '../../database/batcher.ts'
+import type { PaymentAppStatus } from '../../database/tables.ts'
+import type { Deps } from '../../deps.ts'
+import { openKey } from '../keys.ts'
+import { type TokenKeys, tokenKeys } from './signature.ts'
+
+/** Applications whose keys a process keeps ready, about 1 KB each. */
+const READY_KEYS_MAX = 2_000
+
+export type Caller = {
+  id: bigint
+  status: PaymentAppStatus
+  allowed_addresses: string[]
+  /** Those in force, the current one first. */
+  tokens: { id: bigint; keys: TokenKeys; last_used_at: Date | null }[]
+}
+
+export type FindCaller = (payment_id: string) => Promise<Caller | undefined>
+
+type Row = {
+  payment_id: string
+  id: bigint
+  status: PaymentAppStatus
+  allowed_addresses: string[]
+  key_id: bigint
+  value_encrypted: Buffer
+  last_used_at: Date | null
+}
+
+/**
+ * Makes the look-up of this process; requests that arrive together share a statement. Which tokens are in force is
+ * read every time; only what never changes, the keys of a stored token, is kept.
+ */
+export function makeFindCaller(deps: Deps): FindCaller {
+  /** By the id of the token's row: another token is another row. */
+  const ready = new Map<bigint, TokenKeys>()
+
+  function keysOf({ id, key_id, value_encrypted }: Row): TokenKeys {
+    const known = ready.get(key_id)
+    if (known !== undefined) return known
+    const keys = tokenKeys(openKey(deps.secrets, id, 'token', value_encrypted))
+    if (ready.size >= READY_KEYS_MAX) ready.delete(ready.keys().next().value!)
+    ready.set(key_id, keys)
+    return keys
+  }
+
+  return makeBatcher<string, Caller | undefined>({
+    ...deps.batching,
+    run: async (payment_ids) => {
+      const { rows } = await sql<Row>`
+        select * from payment_apps_with_tokens(${payment_ids}::text[], ${deps.clock()}::timestamptz)
+      `.execute(deps.db)
+      const found = new Map<string, Caller>()
+      for (const row of rows) {
+        const { payment_id, id, status, allowed_addresses, last_used_at } = row
+        const caller = found.get(payment_id) ?? { id, status, allowed_addresses, tokens: [] }
+        caller.tokens.push({ id: row.key_id, keys: keysOf(row), last_used_at })
+        found.set(payment_id, caller)
+      }
+      return payment_ids.map((payment_id) => found.get(payment_id))
+    },
+  })
+}
