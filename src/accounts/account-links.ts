@@ -1,10 +1,10 @@
-/** One-time links sent by mail. Only the hash of a link's token is kept; who claims it first has used it. */
+/** One-time links, sent by mail or made at the command line. Only the hash of a link's token is kept; who claims it first has used it. */
 import type { Db, Tx } from '../database/connection.ts'
 import { randomToken, sha256 } from '../secrets.ts'
 
-export type LinkPurpose = 'recover_password' | 'confirm_email'
+export type LinkPurpose = 'recover_password' | 'confirm_email' | 'sign_in'
 
-/** Makes a link and returns its token, which is in the mail and nowhere else. */
+/** Makes a link and returns its token, which is in the link and nowhere else. */
 export async function issueLink(
   tx: Tx,
   link: { user_id: bigint; purpose: LinkPurpose; email: string; expires_at: Date },

@@ -66,14 +66,18 @@ export async function sendDueMail(deps: Deps): Promise<void> {
   if (!hasMail(deps.config)) return
   const mails = await claimDue(deps)
   if (mails.length === 0) return
-  // Only where there is mail to send: the library takes several megabytes.
-  const nodemailer = await import('nodemailer')
-  const transport = nodemailer.createTransport(transportOptions(deps.config))
+  const transport = await makeTransport(deps.config)
   try {
     await Promise.all(mails.map((mail) => sendOne(deps, transport, mail)))
   } finally {
     transport.close()
   }
+}
+
+/** The way to the mail server. Its library is read only where mail is sent: it takes several megabytes. */
+export async function makeTransport(config: Config): Promise<Transport> {
+  const nodemailer = await import('nodemailer')
+  return nodemailer.createTransport(transportOptions(config))
 }
 
 type Transport = ReturnType<typeof createTransport>

@@ -11,6 +11,7 @@ import { verifyPassword } from './password.ts'
 import { SIGN_IN_AGAIN } from './reauthentication.ts'
 import { finishSignIn, secondStepRoutes } from './second-step.ts'
 import { browserScope, endSession } from './session.ts'
+import { signInLinkRoutes } from './sign-in-link.ts'
 import { clearAttempts, failAttempt, openAttempt } from './throttle.ts'
 import { isBarred } from './users.ts'
 
@@ -20,7 +21,7 @@ const SignInForm = z.object({
   return_to: z.string().optional(),
 })
 
-/** GET and POST /sign-in and its second page, POST /sign-out. */
+/** GET and POST /sign-in, its second page and the one-time link; POST /sign-out. */
 export async function signInRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
   browserScope(app, deps)
   const hasForum = deps.config.DISCOURSE_URL !== undefined
@@ -78,6 +79,7 @@ export async function signInRoutes(app: FastifyInstance, deps: Deps): Promise<vo
   })
 
   secondStepRoutes(app, deps)
+  signInLinkRoutes(app, deps)
 
   app.post('/sign-out', async (request, reply) => {
     await endSession(request, reply, deps)

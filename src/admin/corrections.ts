@@ -6,12 +6,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../accounts/reauthentication.ts'
 import { sessionOf } from '../accounts/session.ts'
-import { findUserByUsername } from '../accounts/users.ts'
-import { recordAudit } from '../audit.ts'
 import type { Db } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
-import { adjustPoints, grantPoints } from '../ledger/post.ts'
+import { postLines, readLines } from '../ledger/point-lines.ts'
 import { refundOrder, reverseTransfer } from '../payment/refunds.ts'
 import { randomToken } from '../secrets.ts'
 
@@ -90,35 +88,8 @@ async function find(db: Db, id: string) {
   return { orders, transfers }
 }
 
-/** One line of points: who, how many (negative takes), resolved or with what is wrong. */
-type PointsLine = {
-  text: string
-  username: string
-  amount: bigint
-  user_id: bigint | undefined
-  fault: string | undefined
-}
-
-/** Reads `username,amount` line by line. */
-async function readLines(db: Db, text: string): Promise<PointsLine[]> {
-  const lines = text
-    .split(/\r?\n/)
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-  if (lines.length > LINES_MAX) throw new AppError('invalid_form', `At most ${LINES_MAX} lines at once`)
-  const read: PointsLine[] = []
-  for (const line of lines) {
-    const [, username = '', digits = ''] = /^@?([^\s,;]{1,60})\s*[,;\s]\s*([+-]?\d{1,15})$/.exec(line) ?? []
-    const amount = digits === '' ? 0n : BigInt(digits.replace(/^\+/, ''))
-    const user = username === '' ? undefined : await findUserByUsername(db, username)
-    const fault = amount === 0n ? 'unreadable' : user === undefined ? 'unknownMember' : undefined
-    read.push({ text: line, username, amount, user_id: user?.id, fault })
-  }
-  return read
-}
-
 async function preview(reply: FastifyReply, deps: Deps, correction: Correction) {
-  const lines = correction.kind === 'points' ? await readLines(deps.db, correction.lines) : []
+  const lines = correction.kind === 'points' ? await readLines(deps.db, correction.lines, LINES_MAX) : []
   const found =
     correction.kind === 'points'
       ? { orders: [], transfers: [] }
@@ -146,31 +117,6 @@ async function carryOut(
       return reverseTransfer(deps, { transaction_id, with_fee: with_fee === 'on', ...by })
     }
     case 'points':
-      return postLines(deps, await readLines(deps.db, correction.lines), { ...by, key })
+      return postLines(deps, await readLines(deps.db, correction.lines, LINES_MAX), { ...by, key })
   }
-}
-
-/** Line by line, each once: a form that broke off half-way is sent again and goes on where it stopped. */
-async function postLines(
-  deps: Deps,
-  lines: PointsLine[],
-  { reason, actor_id, ip, key }: { reason: string; actor_id: bigint; ip: string; key: string },
-): Promise<void> {
-  if (lines.some((line) => line.fault !== undefined))
-    throw new AppError('invalid_form', 'A line is not right')
-  for (const [index, { user_id, amount }] of lines.entries()) {
-    const posting = {
-      user_id: user_id!,
-      amount,
-      reference: `hand:${key}:${index}`,
-      reason,
-      actor_id,
-      now: deps.clock(),
-    }
-    await (amount > 0n ? grantPoints(deps.db, posting) : adjustPoints(deps.db, posting))
-  }
-  const detail = { reason, lines: lines.map(({ username, amount }) => `${username} ${amount}`) }
-  await deps.db
-    .transaction()
-    .execute((tx) => recordAudit(tx, { actor_id, action: 'points.post', subject: key, detail, ip }))
 }

@@ -412,7 +412,7 @@ export type AccountLinksTable = {
   id: Identity
   token_hash: Buffer
   user_id: bigint
-  purpose: 'recover_password' | 'confirm_email'
+  purpose: 'recover_password' | 'confirm_email' | 'sign_in'
   /** Where it was sent. */
   email: string
   expires_at: Date

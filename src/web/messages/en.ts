@@ -374,6 +374,11 @@ export const en = {
         text: () => 'It was used already, has expired, or is not complete. Ask for a new one.',
         action: 'Ask for a new link',
       },
+      deadSignInLink: {
+        title: 'This link no longer works',
+        text: () => 'It was used already, has expired, or is not complete. Whoever made it can make another.',
+        action: 'Sign in',
+      },
       confirmationSent: {
         title: 'Look into your mailbox',
         text: (minutes: number) =>
@@ -437,10 +442,19 @@ export const en = {
           subject: 'A recovery code was used',
           text: 'Somebody signed in to your account with your password and a recovery code. If it was not you, recover your password at once and tell an administrator.',
         },
+        'sign_in.link_used': {
+          subject: 'Somebody signed in with a one-time link',
+          text: 'Those who run this site made a link that signs in to your account once, and it was used. If you did not ask for it, tell them at once.',
+        },
       },
     },
     setUpButton: 'Set up',
     manageButton: 'Manage',
+    signInLink: {
+      title: 'Sign in with this link',
+      text: (username: string) => `It signs you in as ${username}, once.`,
+      submit: 'Sign in',
+    },
     signInAgain: {
       title: 'Confirm that it is you',
       notice: 'Confirm that it is you: sign in once more to go on.',

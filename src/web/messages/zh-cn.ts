@@ -342,6 +342,11 @@ export const zhCN: Messages = {
         text: () => '链接已使用、已过期或不完整，请重新获取。',
         action: '重新获取链接',
       },
+      deadSignInLink: {
+        title: '链接已失效',
+        text: () => '链接已使用、已过期或不完整。请让制作链接的人重新生成。',
+        action: '登录',
+      },
       confirmationSent: {
         title: '请查收邮件',
         text: (minutes) => `请在 ${minutes} 分钟内以本人身份登录并打开邮件中的链接。在此之前不会有任何更改。`,
@@ -402,10 +407,19 @@ export const zhCN: Messages = {
           subject: '恢复码已被使用',
           text: '有人使用你的密码和一个恢复码登录了你的账号。如果不是你本人操作，请立即找回密码并联系管理员。',
         },
+        'sign_in.link_used': {
+          subject: '有人用一次性链接登录了您的账户',
+          text: '本站运维人员为您的账户生成了一次性登录链接，且该链接已被使用。如果不是您要求的，请立即告知他们。',
+        },
       },
     },
     setUpButton: '设置',
     manageButton: '管理',
+    signInLink: {
+      title: '用此链接登录',
+      text: (username) => `将以 ${username} 的身份登录，链接仅可使用一次。`,
+      submit: '登录',
+    },
     signInAgain: {
       title: '请确认是你本人',
       notice: '请再次登录以确认是你本人，然后继续。',

@@ -1,0 +1,95 @@
+/**
+ * What only those who run the service do to accounts, from the command line: for the moment in which nobody can sign
+ * in, or nobody is an administrator yet. Each act is in the audit log, as done by nobody who is signed in.
+ */
+import { recordAudit } from '../audit.ts'
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import { ALNUM, randomText } from '../secrets.ts'
+import { endLinks, issueLink } from './account-links.ts'
+import { hashPassword } from './password.ts'
+import { recordSecurityEvent } from './security-events.ts'
+import { SIGN_IN_LINK } from './sign-in-link.ts'
+import { createUser, findUserByUsername, type NewUser, type User } from './users.ts'
+
+const PASSWORD_LENGTH = 16
+const LINK_MINUTES = 15
+
+/** A password that must be changed at the first sign-in. */
+async function oneTimePassword() {
+  const password = randomText(PASSWORD_LENGTH, ALNUM)
+  return { password, password_hash: await hashPassword(password) }
+}
+
+/** Throws not_found when there is no member of this name. */
+async function getMember({ db }: Pick<Deps, 'db'>, username: string): Promise<User> {
+  const user = await findUserByUsername(db, username)
+  if (user === undefined) throw new AppError('not_found', `There is no member ${username}`)
+  return user
+}
+
+/** Creates a local account with a one-time password, told once. Throws conflict when the name is taken. */
+export async function createAccount(
+  deps: Deps,
+  account: Omit<NewUser, 'password_hash' | 'must_change_password'>,
+): Promise<{ id: bigint; password: string }> {
+  const { password, password_hash } = await oneTimePassword()
+  const id = await createUser(deps.db, { ...account, password_hash, must_change_password: true })
+  const { username, is_admin = false, trust_level = 0 } = account
+  await deps.db
+    .transaction()
+    .execute((tx) => recordAudit(tx, byOperator('account.created', id, { username, is_admin, trust_level })))
+  return { id, password }
+}
+
+/** Makes an administrator of a member, or a member of an administrator. Throws not_found. */
+export async function setAdministrator(deps: Deps, username: string, is_admin: boolean): Promise<void> {
+  const { id } = await getMember(deps, username)
+  await deps.db.transaction().execute(async (tx) => {
+    await tx.updateTable('users').set({ is_admin, updated_at: deps.clock() }).where('id', '=', id).execute()
+    await recordAudit(tx, byOperator(is_admin ? 'account.admin_granted' : 'account.admin_revoked', id, {}))
+  })
+}
+
+/**
+ * Gives a local account a one-time password, told once, and ends its sessions. Throws not_found, and conflict for an
+ * account that signs in at the forum.
+ */
+export async function resetPassword(deps: Deps, username: string): Promise<string> {
+  const { id: user_id } = await getMember(deps, username)
+  const { password, password_hash } = await oneTimePassword()
+  await deps.db.transaction().execute(async (tx) => {
+    const reset = await tx
+      .updateTable('users')
+      .set({ password_hash, must_change_password: true, updated_at: deps.clock() })
+      .where('id', '=', user_id)
+      .where('forum_id', 'is', null)
+      .executeTakeFirst()
+    if (reset.numUpdatedRows !== 1n)
+      throw new AppError('conflict', `${username} signs in at the forum and has no password here`)
+    await tx.deleteFrom('sessions').where('user_id', '=', user_id).execute()
+    await tx.deleteFrom('pending_sign_ins').where('user_id', '=', user_id).execute()
+    await recordSecurityEvent(tx, deps, { event: 'password.changed', user_id, actor_id: null, ip: null })
+  })
+  return password
+}
+
+/** A link that signs in once, within LINK_MINUTES, whatever the forum does; it ends the member's earlier ones. */
+export async function makeSignInLink(
+  deps: Deps,
+  username: string,
+): Promise<{ url: string; expires_at: Date }> {
+  const { id: user_id } = await getMember(deps, username)
+  const now = deps.clock()
+  const expires_at = new Date(now.getTime() + LINK_MINUTES * 60_000)
+  const token = await deps.db.transaction().execute(async (tx) => {
+    await endLinks(tx, { user_id, purpose: 'sign_in', now })
+    await recordAudit(tx, byOperator('account.sign_in_link', user_id, { expires_at }))
+    return issueLink(tx, { user_id, purpose: 'sign_in', email: '', expires_at })
+  })
+  return { url: `${deps.config.PUBLIC_URL}${SIGN_IN_LINK}?token=${token}`, expires_at }
+}
+
+function byOperator(action: string, user_id: bigint, detail: Record<string, unknown>) {
+  return { actor_id: null, action, subject: `user:${user_id}`, detail, ip: null }
+}

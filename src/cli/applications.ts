@@ -1,0 +1,80 @@
+/** `tessera payment-app …` and `tessera app …`: reviews of payment applications, and a lost client secret. */
+import { resetSecret } from '../identity/app-secrets.ts'
+import {
+  DECISIONS_WITH_REASON,
+  decidedPaymentApps,
+  reviewPaymentApp,
+  reviewQueue,
+} from '../payment/applications.ts'
+import { actorOf, type Command, requiredOption, withDeps } from './command.ts'
+
+const DECISIONS = ['approve', 'reject', 'suspend', 'reinstate'] as const
+
+const by = { by: { type: 'string' } } as const
+
+export const applicationCommands: Command[] = [
+  {
+    name: 'payment-app list',
+    takes: [],
+    summary: 'Lists the payment applications: those to review, then those in use or suspended.',
+    async run({ config }) {
+      const apps = await withDeps(config, async ({ db }) => [
+        ...(await reviewQueue(db)).map((app) => ({ ...app, status: 'pending' })),
+        ...(await decidedPaymentApps(db)),
+      ])
+      return {
+        lines: apps.map(
+          ({ payment_id, status, name, username }) =>
+            `${payment_id}  ${status.padEnd(9)}  ${name} (@${username})`,
+        ),
+        data: apps.map(({ payment_id, status, name, username }) => ({
+          payment_id,
+          status,
+          name,
+          applicant: username,
+        })),
+      }
+    },
+  },
+  ...DECISIONS.map(
+    (decision): Command => ({
+      name: `payment-app ${decision}`,
+      takes: ['payment_id'],
+      options: { ...by, reason: { type: 'string' } },
+      summary: `${decision[0]!.toUpperCase()}${decision.slice(1)}s a payment application, in the name of an administrator.`,
+      async run({ config, arguments: [payment_id], options }) {
+        const reason = DECISIONS_WITH_REASON.includes(decision)
+          ? requiredOption(options, 'reason')
+          : String(options.reason ?? '')
+        await withDeps(config, async (deps) => {
+          const reviewer_id = await actorOf(deps, options)
+          await reviewPaymentApp(deps, { payment_id: payment_id!, decision, reason, reviewer_id })
+        })
+        return { lines: [`${payment_id}: ${decision} done.`], data: { payment_id, decision } }
+      },
+    }),
+  ),
+  {
+    name: 'app reset-secret',
+    takes: ['client_id'],
+    options: by,
+    summary: 'Ends every secret of an OAuth application and prints a new one.',
+    async run({ config, arguments: [client_id], options }) {
+      const { client_secret, name } = await withDeps(config, async (deps) =>
+        resetSecret(deps.db, {
+          client_id: client_id!,
+          actor_id: await actorOf(deps, options),
+          now: deps.clock(),
+          ip: 'command line',
+        }),
+      )
+      return {
+        lines: [
+          `The client secret of ${name} is ${client_secret}`,
+          'It is not shown again. All others ended.',
+        ],
+        data: { client_id, client_secret },
+      }
+    },
+  },
+]

@@ -1,0 +1,97 @@
+/** What a command of the command line is made of, and what all of them share. */
+import type { ParseArgsConfig } from 'node:util'
+import { findUserByUsername } from '../accounts/users.ts'
+import type { Config } from '../config.ts'
+import { openDatabase } from '../database/connection.ts'
+import { isMigrated } from '../database/migrate.ts'
+import { withDatabaseUrl } from '../database/url.ts'
+import { type Deps, openDeps } from '../deps.ts'
+import { provideAppSecret } from '../first-start.ts'
+import { makeSecrets } from '../secrets.ts'
+
+/** What was typed is wrong, and nothing was done. */
+export class UsageError extends Error {}
+
+/** What a command has to say: lines for people, and the same as data for `--json`. */
+export type Result = {
+  lines: string[]
+  data: unknown
+  /** A check that found something wrong: the command did its work, and its exit code is 3. */
+  isFaulty?: boolean
+}
+
+export type OptionValues = Record<string, string | boolean | undefined>
+
+/** How far a long piece of work is; `total` is 0 where nobody knows. */
+export type Progress = (done: number, total: number) => void
+
+export type Run = {
+  config: Config
+  /** As many as `takes` names, in its order. */
+  arguments: string[]
+  options: OptionValues
+  progress: Progress
+}
+
+export type Command = {
+  /** `user create` */
+  name: string
+  /** The names of its arguments, all required. */
+  takes: string[]
+  options?: NonNullable<ParseArgsConfig['options']>
+  /** One line of the help. */
+  summary: string
+  run(run: Run): Promise<Result>
+}
+
+/** Runs an act over the configured database, as the service would, and closes everything. */
+export async function withDeps<T>(config: Config, act: (deps: Deps) => Promise<T>): Promise<T> {
+  return withDatabaseUrl(config, async (url) => {
+    const db = openDatabase(url, { max: 4, onBroken: () => {} })
+    try {
+      await requireMigrated(db)
+      const secrets = makeSecrets(await provideAppSecret(config))
+      const deps = openDeps({ config, db, secrets, clock: () => new Date() })
+      try {
+        return await act(deps)
+      } finally {
+        await deps.limits.close()
+      }
+    } finally {
+      await db.destroy()
+    }
+  })
+}
+
+async function requireMigrated(db: Deps['db']): Promise<void> {
+  const isReady = await isMigrated(db).catch((error: Error & { code?: string }) => {
+    if (error.code === '42P01') return false
+    throw error
+  })
+  if (!isReady) throw new UsageError('The database is not up to date: run `npm run migrate` first')
+}
+
+/** An option that must be given. Throws UsageError. */
+export function requiredOption(options: OptionValues, name: string): string {
+  const value = options[name]
+  if (typeof value !== 'string' || value.trim() === '') throw new UsageError(`--${name} is required`)
+  return value.trim()
+}
+
+/**
+ * The administrator who answers for an act, named by `--by`: the ledger and the audit log say who did it. Throws
+ * UsageError when there is no such administrator.
+ */
+export async function actorOf({ db }: Pick<Deps, 'db'>, options: OptionValues): Promise<bigint> {
+  const username = requiredOption(options, 'by')
+  const user = await findMember(db, username)
+  if (!user.is_admin) throw new UsageError(`${username} is no administrator`)
+  return user.id
+}
+
+/** Throws UsageError when there is no member of this name. */
+export async function findMember(db: Deps['db'], username: string) {
+  const user = await findUserByUsername(db, username)
+  if (user === undefined) throw new UsageError(`There is no member ${username}`)
+  return user
+}

@@ -1,0 +1,130 @@
+#!/usr/bin/env node
+/**
+ * `npx tessera …`: what operators do without a browser. Exit codes: 0 done, 1 refused or failed, 2 wrongly typed or not
+ * configured, 3 a check found something wrong.
+ */
+import { parseArgs } from 'node:util'
+import { type Config, ConfigError, loadConfig } from '../config.ts'
+import { applicationCommands } from './applications.ts'
+import { type Command, type Progress, type Result, UsageError } from './command.ts'
+import { doctorCommands } from './doctor.ts'
+import { keyCommands } from './keys.ts'
+import { pointCommands } from './points.ts'
+import { userCommands } from './users.ts'
+
+const COMMANDS: Command[] = [
+  ...userCommands,
+  ...applicationCommands,
+  ...pointCommands,
+  ...keyCommands,
+  ...doctorCommands,
+]
+
+const FAILED = 1
+const WRONGLY_TYPED = 2
+const FOUND_FAULTS = 3
+const WORDS_MAX = 2
+
+function help(): string {
+  const usages = COMMANDS.map((command) => [usageOf(command), command.summary] as const)
+  return [
+    'Usage: tessera <command> [--json]',
+    '',
+    ...usages.map(([usage, summary]) => `  ${usage}\n      ${summary}`),
+    '',
+    'Every command reads the configuration of the service: the environment, and .env where it is started.',
+    'Exit codes: 0 done, 1 refused or failed, 2 wrongly typed or not configured, 3 a check found something wrong.',
+    '',
+  ].join('\n')
+}
+
+function usageOf({ name, takes, options = {} }: Command): string {
+  const flags = Object.entries(options).map(([flag, { type }]) =>
+    type === 'boolean' ? `[--${flag}]` : `[--${flag} …]`,
+  )
+  return [name, ...takes.map((argument) => `<${argument}>`), ...flags].join(' ')
+}
+
+/** The command that the words begin with, longest name first, and the words after it. */
+function findCommand(words: string[]): { command: Command; rest: string[] } | undefined {
+  for (let count = WORDS_MAX; count >= 1; count -= 1) {
+    const name = words.slice(0, count).join(' ')
+    const command = COMMANDS.find((each) => each.name === name)
+    if (command !== undefined) return { command, rest: words.slice(count) }
+  }
+  return undefined
+}
+
+async function run(words: string[], config: Config): Promise<{ result: Result; asJson: boolean }> {
+  const found = findCommand(words)
+  if (found === undefined) throw new UsageError(`There is no such command. tessera --help lists them.`)
+  const { command, rest } = found
+  const { values, positionals } = parse(command, rest)
+  if (positionals.length !== command.takes.length) throw new UsageError(`Usage: tessera ${usageOf(command)}`)
+  const { json, ...options } = values
+  const result = await command.run({
+    config,
+    arguments: positionals,
+    options,
+    progress: showProgress,
+  })
+  return { result, asJson: json === true }
+}
+
+function parse(command: Command, args: string[]) {
+  try {
+    const options = { json: { type: 'boolean' as const }, ...command.options }
+    return parseArgs({ args, options, allowPositionals: true }) as {
+      values: Record<string, string | boolean | undefined>
+      positionals: string[]
+    }
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\nUsage: tessera ${usageOf(command)}`)
+  }
+}
+
+/** One line that is written over, and only where somebody watches. */
+const showProgress: Progress = (done, total) => {
+  if (!process.stderr.isTTY) return
+  const share = total === 0 ? '' : ` of ${total} (${Math.floor((100 * done) / total)} %)`
+  process.stderr.write(`\r${done}${share} ${done === total ? '\n' : ''}`)
+}
+
+/** Ids and points as JSON numbers, as everywhere on the wire; larger ones, which no id of ours is, as text. */
+function withoutBigints(_name: string, value: unknown): unknown {
+  if (typeof value !== 'bigint') return value
+  return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
+}
+
+export type Output = { out(text: string): void; err(text: string): void }
+
+/** Runs one command and answers with its exit code. `environment` is the process's own unless a test says otherwise. */
+export async function tessera(
+  words: string[],
+  { out, err }: Output,
+  environment?: Record<string, string | undefined>,
+): Promise<number> {
+  if (words.length === 0 || words.includes('--help') || words[0] === 'help') {
+    out(help())
+    return 0
+  }
+  try {
+    const { result, asJson } = await run(words, loadConfig(environment))
+    out(`${asJson ? JSON.stringify(result.data, withoutBigints) : result.lines.join('\n')}\n`)
+    return result.isFaulty ? FOUND_FAULTS : 0
+  } catch (error) {
+    const isTyped = error instanceof UsageError || error instanceof ConfigError
+    const { message, stack, code } = error as Error & { code?: unknown }
+    // An error with a code, ours or of a database that cannot be reached, says all in one sentence.
+    const text = isTyped || code !== undefined ? message : (stack ?? message)
+    err(words.includes('--json') ? `${JSON.stringify({ error: text })}\n` : `${text}\n`)
+    return isTyped ? WRONGLY_TYPED : FAILED
+  }
+}
+
+if (import.meta.main) {
+  process.exitCode = await tessera(process.argv.slice(2), {
+    out: (text) => process.stdout.write(text),
+    err: (text) => process.stderr.write(text),
+  })
+}
