@@ -17,6 +17,7 @@ COPY package.json ./
 COPY migrations migrations
 COPY views views
 COPY src src
+RUN ln -s /app/src/cli/main.ts /usr/local/bin/tessera
 # The image's user `node`, by number, so that an orchestrator can see that it is not root.
 USER 1000:1000
 VOLUME /data

@@ -80,6 +80,7 @@ export const PAGES: ListedPage[] = [
     path: ({ links }) => `/account/recover/password?token=${links.recover_password}`,
   },
   { name: 'account-message', as: 'visitor', path: at('/account/recover/password?token=dead') },
+  { name: 'sign-in-link', as: 'visitor', path: ({ links }) => `/sign-in/link?token=${links.sign_in}` },
   { name: 'second-factor-set-up', as: 'buyer', path: at('/account/second-factor') },
   { name: 'second-factor', as: 'careful', path: at('/account/second-factor') },
   {

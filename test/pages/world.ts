@@ -217,5 +217,9 @@ async function makeLinks(test: TestApp, { id: user_id }: Person): Promise<World[
   const email = 'careful@example.org'
   const issue = (purpose: LinkPurpose) =>
     test.db.transaction().execute((tx) => issueLink(tx, { user_id, purpose, email, expires_at }))
-  return { recover_password: await issue('recover_password'), confirm_email: await issue('confirm_email') }
+  return {
+    recover_password: await issue('recover_password'),
+    confirm_email: await issue('confirm_email'),
+    sign_in: await issue('sign_in'),
+  }
 }
