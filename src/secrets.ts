@@ -10,6 +10,7 @@ import {
   createSecretKey,
   hash,
   hkdfSync,
+  type KeyObject,
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto'
@@ -53,6 +54,9 @@ export function sameText(a: string, b: string): boolean {
 /** A ciphertext that another APP_SECRET made. */
 export class ForeignCiphertextError extends Error {}
 
+/** A mark on bytes that are kept, and which key it was made with. */
+export type Seal = { mac: Buffer; key_id: Buffer }
+
 /** What APP_SECRET is used for, without the secret itself. */
 export type Secrets = {
   /** AES-256-GCM. `context` names the place the text is stored at; a ciphertext moved elsewhere does not open. */
@@ -61,6 +65,10 @@ export type Secrets = {
   decrypt(context: string, ciphertext: Buffer): string
   /** A tag that only this service can make: for form tokens and values that travel through a browser. */
   tag(purpose: string, text: string): string
+  /** Marks bytes that are kept in the database, so that nobody who only has the database can put others there. */
+  seal(purpose: string, data: Buffer): Seal
+  /** Whether these bytes bear their seal. Undefined when it was made under another APP_SECRET. */
+  isSealed(purpose: string, data: Buffer, seal: Seal): boolean | undefined
 }
 
 export function makeSecrets(appSecret: string): Secrets {
@@ -69,7 +77,13 @@ export function makeSecrets(appSecret: string): Secrets {
     createSecretKey(Buffer.from(hkdfSync('sha256', appSecret, '', `tessera ${purpose}`, 32)))
   const encryptionKey = derive('encryption')
   const tagKey = derive('tags')
-  const keyId = createHash('sha256').update(encryptionKey.export()).digest().subarray(0, KEY_ID_BYTES)
+  const sealKey = derive('seals')
+  const idOf = (key: KeyObject) =>
+    createHash('sha256').update(key.export()).digest().subarray(0, KEY_ID_BYTES)
+  const keyId = idOf(encryptionKey)
+  const sealKeyId = idOf(sealKey)
+  const macOf = (purpose: string, data: Buffer) =>
+    createHmac('sha256', sealKey).update(`${purpose}\0`).update(data).digest()
 
   return {
     encrypt(context, plaintext) {
@@ -94,6 +108,12 @@ export function makeSecrets(appSecret: string): Secrets {
     },
     tag(purpose, text) {
       return createHmac('sha256', tagKey).update(`${purpose}\0${text}`).digest('base64url')
+    },
+    seal: (purpose, data) => ({ mac: macOf(purpose, data), key_id: sealKeyId }),
+    isSealed(purpose, data, { mac, key_id }) {
+      if (!key_id.equals(sealKeyId)) return undefined
+      const expected = macOf(purpose, data)
+      return mac.length === expected.length && timingSafeEqual(mac, expected)
     },
   }
 }

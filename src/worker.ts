@@ -8,11 +8,13 @@ import { sweepAttempts } from './accounts/throttle.ts'
 import type { Deps } from './deps.ts'
 import { rotateDueSigningKeys } from './identity/key-rotation.ts'
 import { forgetSpentCredentials } from './identity/spent.ts'
+import { makeSealer } from './ledger/seal.ts'
 import { sweepLimits } from './limits.ts'
 import { expireOrders } from './payment/orders.ts'
 import { sweepRefusals } from './refusals.ts'
 
 const ORDERS_ROUND_MS = 15_000
+const SEAL_ROUND_MS = 5_000
 const FORUM_ROUND_MS = 15_000
 const KEYS_ROUND_MS = 60_000
 const SWEEP_ROUND_MS = 60_000
@@ -27,8 +29,16 @@ export type Worker = {
 
 /** Starts the jobs. They wait for nothing of each other: a mail server that hangs holds up no order. */
 export function startWorker(deps: Deps, log: FastifyBaseLogger): Worker {
+  const seal = makeSealer(deps)
   const jobs = [
     repeat(ORDERS_ROUND_MS, log, async () => void (await expireOrders(deps.db, deps.clock()))),
+    repeat(SEAL_ROUND_MS, log, async (isStopped) => {
+      const end = await seal(isStopped)
+      if (end === undefined) return
+      // Kept with the log, such a line shows later whether the chain was cut off or written anew before it.
+      const [journal_id, hash] = [String(end.journal_id), end.hash.toString('hex')]
+      log.info({ journal_id, hash }, 'the journal is sealed up to here')
+    }),
     repeat(MAIL_ROUND_MS, log, async () => {
       await answerRecoveryRequests(deps)
       await sendDueMail(deps)

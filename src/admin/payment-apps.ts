@@ -41,7 +41,7 @@ async function showPaymentApp(
 ): Promise<FastifyReply> {
   const app = await getPaymentApp(deps.db, request.params.payment_id)
   const [terms, history] = await Promise.all([
-    termsOf(deps, app.id),
+    termsOf(deps, app),
     readAudit(deps.db, { subject: app.payment_id, action: 'payment_app' }, HISTORY_LINES),
   ])
   const data = { app, terms, history, values: filled?.values ?? terms, problems: filled?.problems ?? [] }

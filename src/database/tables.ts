@@ -223,6 +223,26 @@ export type EntriesTable = {
   amount: bigint
 }
 
+/** Written by the worker that seals. */
+export type JournalSealsTable = {
+  journal_id: bigint
+  previous_id: Nullable<bigint>
+  hash: Buffer
+  mac: Buffer
+  key_id: Buffer
+  created_at: CreatedAt
+}
+
+export type JournalSealingTable = {
+  is_only: Generated<boolean>
+  sealed_to: Generated<bigint>
+  seen_to: Nullable<bigint>
+  /** A transaction's 64-bit number, as text. */
+  seen_before: Nullable<string>
+  created_at: CreatedAt
+  updated_at: Generated<Date>
+}
+
 export type SiteSettingsTable = {
   name: string
   value: string
@@ -490,6 +510,8 @@ export type Tables = {
   ledger_accounts: LedgerAccountsTable
   journal: JournalTable
   entries: EntriesTable
+  journal_seals: JournalSealsTable
+  journal_sealing: JournalSealingTable
   site_settings: SiteSettingsTable
   site_settings_history: SiteSettingsHistoryTable
   payment_apps: PaymentAppsTable

@@ -198,7 +198,7 @@ export async function getPaymentApp(db: Db, payment_id: string) {
     .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
     .where('app.payment_id', '=', payment_id)
     .select(['app.id', 'app.payment_id', 'app.pid', 'app.name', 'app.description', 'app.callback_url'])
-    .select(['app.homepage', 'app.status', 'app.review_reason', 'app.created_at'])
+    .select(['app.homepage', 'app.exchange_rate', 'app.status', 'app.review_reason'])
     .select(['applicant.username', 'applicant.trust_level'])
     .executeTakeFirst()
   if (app === undefined) throw new AppError('not_found', 'There is no such payment application')

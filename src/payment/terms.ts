@@ -8,6 +8,7 @@ import { recordAudit } from '../audit.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { rate } from '../settings.ts'
+import { pointsOf } from './gateway/money.ts'
 
 /** The price of the worked example, in a merchant's currency. */
 const EXAMPLE_MONEY = '9.90'
@@ -83,24 +84,26 @@ export type TermsInForce = {
 }
 
 /** Reads them of one application; days begin at midnight in Asia/Shanghai. */
-export async function termsOf(deps: Deps, app_id: bigint): Promise<TermsInForce> {
+export async function termsOf(
+  deps: Deps,
+  { id, exchange_rate }: { id: bigint; exchange_rate: string },
+): Promise<TermsInForce> {
   const { points_payment_fee_rate } = await deps.settings.read()
-  const { rows } = await sql<Omit<TermsInForce, 'example'> & { points: bigint; fee: bigint }>`
+  const points = pointsOf(EXAMPLE_MONEY, exchange_rate)
+  const { rows } = await sql<Omit<TermsInForce, 'example'> & { fee: bigint }>`
     select trim_scale(app.fee_rate)::text as fee_rate, trim_scale(applied.rate * 100)::text as fee_percent,
       app.daily_payments_max, app.daily_transfers_max,
       (select coalesce(sum(amount), 0)::bigint from orders
         where app_id = app.id and book = 'live' and paid_at >= today.start) as payments_today,
       (select coalesce(sum(amount), 0)::bigint from transfers
         where app_id = app.id and book = 'live' and paid_at >= today.start) as transfers_today,
-      applied.points, payment_fee(applied.points, applied.rate) as fee
+      payment_fee(${points}::bigint, applied.rate) as fee
     from payment_apps as app
-    cross join lateral (select
-      coalesce(app.fee_rate, ${points_payment_fee_rate}::numeric) as rate,
-      round(${EXAMPLE_MONEY}::numeric * app.exchange_rate)::bigint as points) as applied
+    cross join lateral (select coalesce(app.fee_rate, ${points_payment_fee_rate}::numeric) as rate) as applied
     cross join lateral (select
       date_trunc('day', ${deps.clock()}::timestamptz at time zone 'Asia/Shanghai') at time zone 'Asia/Shanghai' as start
     ) as today
-    where app.id = ${app_id}`.execute(deps.db)
-  const { points, fee, ...terms } = rows[0]!
+    where app.id = ${id}`.execute(deps.db)
+  const { fee, ...terms } = rows[0]!
   return { ...terms, example: { money: EXAMPLE_MONEY, points, fee, merchant_points: points - fee } }
 }

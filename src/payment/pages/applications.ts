@@ -160,7 +160,7 @@ async function showOwned(
       owned,
       values: filled.values ?? stored,
       problems: filled.problems,
-      terms: await termsOf(deps, owned.id),
+      terms: await termsOf(deps, owned),
       keyFault: filled.keyFault,
       gateway: await gatewayCard(deps, owned.id),
       overlapHours: OVERLAP_HOURS_DEFAULT,

@@ -1,0 +1,159 @@
+/**
+ * The chain of seals over the journal. A seal hashes one journal with its entries and the seal before it, and marks the
+ * hash with a key from APP_SECRET. Without the key the hashes can be checked; with it, that nobody else made them.
+ */
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Db } from '../database/connection.ts'
+import type { Secrets } from '../secrets.ts'
+
+/** What a seal of a journal is called among the uses of APP_SECRET. */
+export const SEAL_PURPOSE = 'journal'
+
+const VERIFY_BATCH = 500
+const FAULTS_MAX = 20
+/** To the microsecond, whatever the session's way of writing dates. */
+const MOMENT = 'YYYY-MM-DD"T"HH24:MI:SS.US'
+
+/** A journal with its entries and the owners of their accounts, as text: what a seal covers. */
+export type SealedContent = readonly unknown[]
+
+/** The last link so far; no journal and a hash of zeros before the first. */
+export type ChainEnd = { journal_id: bigint | null; hash: Buffer }
+
+export const CHAIN_START: ChainEnd = { journal_id: null, hash: Buffer.alloc(32) }
+
+/** The hash of the next link. */
+export function nextHash(previous: ChainEnd, content: SealedContent): Buffer {
+  const link = JSON.stringify([previous.journal_id?.toString() ?? null, ...content])
+  return createHash('sha256').update(previous.hash).update(link).digest()
+}
+
+/** The journals after one id up to another, in order of id. */
+export async function readContents(
+  db: Db,
+  range: { after: bigint; to: bigint; limit: number },
+): Promise<{ id: bigint; content: SealedContent }[]> {
+  const { rows } = await sql<{ id: bigint; content: SealedContent }>`
+    select j.id, json_build_array(
+      j.id::text, j.book, j.kind, j.reference, j.actor_id::text, j.reason,
+      to_char(j.posted_at at time zone 'UTC', ${MOMENT}), to_char(j.created_at at time zone 'UTC', ${MOMENT}),
+      (
+        select json_agg(json_build_array(
+          e.id::text, e.book, e.amount::text, e.account_id::text, a.book, a.kind, a.user_id::text
+        ) order by e.id)
+        from entries as e left join ledger_accounts as a on a.id = e.account_id
+        where e.journal_id = j.id
+      )
+    ) as content
+    from journal as j
+    where j.id > ${range.after} and j.id <= ${range.to}
+    order by j.id limit ${range.limit}`.execute(db)
+  return rows
+}
+
+/**
+ * What is wrong with a journal: it does not fit its seal · it is gone · it has no seal among sealed ones (inserted, or
+ * its seal is gone) · its seal was made without our key · its seal was made under another APP_SECRET.
+ */
+export type ChainFault = 'edited' | 'deleted' | 'inserted' | 'forged' | 'foreign'
+
+export type ChainVerdict = {
+  /** Seals looked at. */
+  seals: bigint
+  /** Journals that wait for their seal. */
+  unsealed: bigint
+  end: ChainEnd
+  /** How many journals have each fault, and the first of each. */
+  faults: Record<ChainFault, { count: bigint; first: bigint[] }>
+}
+
+type Seal = { journal_id: bigint; previous_id: bigint | null; hash: Buffer; mac: Buffer; key_id: Buffer }
+
+/**
+ * Walks the whole chain in batches, within whatever snapshot `db` has. Without secrets the hashes are checked, and
+ * not whose they are.
+ */
+export async function verifyChain(db: Db, secrets: Secrets | undefined): Promise<ChainVerdict> {
+  const { sealed_to } = await db.selectFrom('journal_sealing').select('sealed_to').executeTakeFirstOrThrow()
+  const last = await db
+    .selectFrom('journal_seals')
+    .select((eb) => eb.fn.max('journal_id').as('id'))
+    .executeTakeFirst()
+  const sealedTo = last?.id != null && last.id > sealed_to ? last.id : sealed_to
+  const none = () => ({ count: 0n, first: [] })
+  const verdict: ChainVerdict = {
+    seals: 0n,
+    unsealed: 0n,
+    end: CHAIN_START,
+    faults: { edited: none(), deleted: none(), inserted: none(), forged: none(), foreign: none() },
+  }
+  for (let after = 0n; ; ) {
+    const to = await endOfBatch(db, after)
+    if (to === null) return verdict
+    const [journals, seals] = [
+      await readContents(db, { after, to, limit: VERIFY_BATCH }),
+      await readSeals(db, after, to),
+    ]
+    const contents = new Map(journals.map(({ id, content }) => [id, content]))
+    const sealed = new Map(seals.map((seal) => [seal.journal_id, seal]))
+    const ids = [...new Set([...contents.keys(), ...sealed.keys()])].sort((a, b) => (a < b ? -1 : 1))
+    for (const id of ids)
+      verifyLink(verdict, { id, content: contents.get(id), seal: sealed.get(id), sealedTo, secrets })
+    after = to
+  }
+}
+
+/** The id at which a batch ends in which neither journals nor seals are too many; null behind the last. */
+async function endOfBatch(db: Db, after: bigint): Promise<bigint | null> {
+  const { rows } = await sql<{ to: bigint | null }>`
+    select max(id) as to from (
+      (select id from journal where id > ${after} order by id limit ${VERIFY_BATCH})
+      union (select journal_id from journal_seals where journal_id > ${after} order by journal_id limit ${VERIFY_BATCH})
+      order by id limit ${VERIFY_BATCH}
+    ) as batch`.execute(db)
+  return rows[0]!.to
+}
+
+async function readSeals(db: Db, after: bigint, to: bigint): Promise<Seal[]> {
+  return db
+    .selectFrom('journal_seals')
+    .where('journal_id', '>', after)
+    .where('journal_id', '<=', to)
+    .select(['journal_id', 'previous_id', 'hash', 'mac', 'key_id'])
+    .execute()
+}
+
+type Link = {
+  id: bigint
+  content: SealedContent | undefined
+  seal: Seal | undefined
+  sealedTo: bigint
+  secrets: Secrets | undefined
+}
+
+function verifyLink(verdict: ChainVerdict, { id, content, seal, sealedTo, secrets }: Link): void {
+  const found = (fault: ChainFault, journal_id: bigint) => {
+    const { first } = verdict.faults[fault]
+    verdict.faults[fault].count += 1n
+    if (first.length < FAULTS_MAX) first.push(journal_id)
+  }
+  if (seal === undefined) {
+    if (id <= sealedTo) found('inserted', id)
+    else verdict.unsealed += 1n
+    return
+  }
+  verdict.seals += 1n
+  const previous = verdict.end
+  verdict.end = { journal_id: id, hash: seal.hash }
+  if (content === undefined) found('deleted', id)
+  else if (seal.previous_id !== previous.journal_id) {
+    // It was sealed behind another one: one that is gone with its seal, or one before those that came between.
+    const isGone = (seal.previous_id ?? 0n) > (previous.journal_id ?? 0n)
+    if (!isGone) found('inserted', previous.journal_id!)
+    else if (!verdict.faults.inserted.first.includes(seal.previous_id!)) found('deleted', seal.previous_id!)
+  } else if (!nextHash(previous, content).equals(seal.hash)) found('edited', id)
+  if (secrets === undefined) return
+  const isOurs = secrets.isSealed(SEAL_PURPOSE, seal.hash, seal)
+  if (isOurs !== true) found(isOurs === false ? 'forged' : 'foreign', id)
+}

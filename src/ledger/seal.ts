@@ -1,0 +1,127 @@
+/**
+ * The sealing of the journal: what has been committed is added to the chain of seals, in order of id, some seconds
+ * later. Several processes may do it; one at a time does.
+ */
+import { sql } from 'kysely'
+import type { Db, Tx } from '../database/connection.ts'
+import type { Deps } from '../deps.ts'
+import { CHAIN_START, type ChainEnd, nextHash, readContents, SEAL_PURPOSE } from './chain.ts'
+
+/** Journals of one transaction: few, because the hashing is done between the requests of this process. */
+const BATCH_MAX = 250
+/** Batches of one round: what is left waits for the next. */
+const BATCHES_MAX = 40
+
+export type Sealer = (isStopped?: () => boolean) => Promise<ChainEnd | undefined>
+
+/**
+ * Makes the sealer of this process. A call seals what can be sealed, a bounded number, and answers the end of the chain
+ * if it has sealed any. It throws when the chain no longer holds what this process saw in it before: then somebody has
+ * cut it off or written it anew, and sealing on would hide that.
+ */
+export function makeSealer({ db, secrets }: Pick<Deps, 'db' | 'secrets'>): Sealer {
+  let known: ChainEnd | undefined
+
+  return async (isStopped = () => false) => {
+    let end: ChainEnd | undefined
+    for (let batch = 0; batch < BATCHES_MAX && !isStopped(); batch += 1) {
+      const { rows } = await sql<{ seen: bigint | null; sealed_to: bigint; kept: Buffer | null }>`
+        select (select max(id) from journal) as seen, sealed_to,
+          (select hash from journal_seals where journal_id = ${known?.journal_id ?? null}::bigint) as kept
+        from journal_sealing`.execute(db)
+      const { seen, sealed_to, kept } = rows[0]!
+      if (known !== undefined && !kept?.equals(known.hash)) {
+        throw new Error(`The chain of seals no longer holds what was sealed for journal ${known.journal_id}`)
+      }
+      known = (await lastSeal(db)) ?? known
+      if (seen === null || seen <= sealed_to) break
+      const outcome = await db.transaction().execute((tx) => sealBatch(tx, secrets, seen))
+      end = outcome.end ?? end
+      known = end ?? known
+      if (!outcome.isMore) break
+    }
+    return end
+  }
+}
+
+type Standing = {
+  sealed_to: bigint
+  seen_to: bigint | null
+  is_settled: boolean | null
+  is_foreign: boolean | null
+}
+
+/**
+ * Seals up to the id that an earlier call has seen, once every transaction that could still fill a gap below it is
+ * over, and notes `seen`, the highest id visible before this transaction got its number, for the next.
+ */
+async function sealBatch(
+  tx: Tx,
+  secrets: Deps['secrets'],
+  seen: bigint,
+): Promise<{ end?: ChainEnd | undefined; isMore: boolean }> {
+  const lock = await sql`select from journal_sealing for update skip locked`.execute(tx)
+  if (lock.rows.length === 0) return { isMore: false }
+  // A number that this server has not reached yet came with the data from another one.
+  const { rows } = await sql<Standing>`
+    select sealed_to, seen_to,
+      seen_before <= pg_snapshot_xmin(pg_current_snapshot()) as is_settled,
+      seen_before >= pg_snapshot_xmax(pg_current_snapshot()) as is_foreign
+    from journal_sealing`.execute(tx)
+  const standing = rows[0]!
+  const { sealed_to, seen_to } = standing
+  if (seen <= sealed_to) return { isMore: false }
+  if (seen_to === null || standing.is_foreign) {
+    await note(tx, { sealed_to, seen_to: seen })
+    return { isMore: true }
+  }
+  if (!standing.is_settled) return { isMore: false }
+  let end: ChainEnd | undefined
+  const journals = await readContents(tx, { after: sealed_to, to: seen_to, limit: BATCH_MAX })
+  if (journals.length > 0) end = await append(tx, secrets, journals)
+  if (journals.length === BATCH_MAX) await note(tx, { sealed_to: journals.at(-1)!.id })
+  else await note(tx, { sealed_to: seen_to, seen_to: seen > seen_to ? seen : null })
+  return { end, isMore: true }
+}
+
+async function append(
+  tx: Tx,
+  secrets: Deps['secrets'],
+  journals: Awaited<ReturnType<typeof readContents>>,
+): Promise<ChainEnd> {
+  let end = (await lastSeal(tx)) ?? CHAIN_START
+  const seals = journals.map(({ id, content }) => {
+    const previous_id = end.journal_id
+    const hash = nextHash(end, content)
+    end = { journal_id: id, hash }
+    return { journal_id: id, previous_id, hash, ...secrets.seal(SEAL_PURPOSE, hash) }
+  })
+  await tx.insertInto('journal_seals').values(seals).execute()
+  return end
+}
+
+async function lastSeal(db: Db): Promise<ChainEnd | undefined> {
+  return db
+    .selectFrom('journal_seals')
+    .orderBy('journal_id', 'desc')
+    .limit(1)
+    .select(['journal_id', 'hash'])
+    .executeTakeFirst()
+}
+
+/** @param seen_to what it becomes, if it changes: then this transaction is the one it was seen before. */
+async function note(
+  tx: Tx,
+  { sealed_to, seen_to }: { sealed_to: bigint; seen_to?: bigint | null },
+): Promise<void> {
+  await tx
+    .updateTable('journal_sealing')
+    .set({ sealed_to, updated_at: sql`now()` })
+    .$if(seen_to !== undefined, (query) =>
+      query.set({
+        seen_to: seen_to!,
+        seen_before: seen_to === null ? null : sql<string>`pg_current_xact_id()`,
+      }),
+    )
+    .execute()
+}
