@@ -1,9 +1,8 @@
 /** The real process: start, logs, an orderly stop, and a kill in the middle of a payment. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -18,16 +17,14 @@ import { makeSecrets } from '../src/secrets.ts'
 import { openSettings } from '../src/settings.ts'
 import { expectSoundBooks } from './books.ts'
 import { createDatabase } from './harness.ts'
+import { freePort, ROOT, type ServerProcess, startServer, stopServer } from './server-process.ts'
 
-const ROOT = join(import.meta.dirname, '..')
 const PASSWORD = 'correct horse battery'
-
-type Server = { child: ChildProcess; url: string; output: () => string }
 
 let database: { url: string; drop: () => Promise<void> }
 let db: Db
 let dataDir: string
-const running = new Set<ChildProcess>()
+const running = new Set<ServerProcess>()
 
 beforeAll(async () => {
   database = await createDatabase()
@@ -35,10 +32,8 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'tessera-process-'))
 })
 afterEach(async () => {
-  for (const child of running) {
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-  }
+  for (const server of running) await stopServer(server, 'SIGKILL')
+  running.clear()
 })
 afterAll(async () => {
   await db.destroy()
@@ -46,45 +41,10 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true })
 })
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-/** Starts src/server.ts and resolves once it is ready. */
-async function start(env: Record<string, string> = {}): Promise<Server> {
-  const port = await freePort()
-  const child = spawn(process.execPath, ['src/server.ts'], {
-    cwd: ROOT,
-    env: {
-      PATH: process.env.PATH,
-      DATABASE_URL: database.url,
-      DATA_DIR: dataDir,
-      PORT: String(port),
-      ...env,
-    },
-  })
-  running.add(child)
-  child.on('exit', () => running.delete(child))
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
-  const url = `http://127.0.0.1:${port}`
-  while (child.exitCode === null) {
-    const ready = await fetch(`${url}/readyz`).catch(() => undefined)
-    if (ready?.ok) return { child, url, output: () => output }
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  throw new Error(`The server ended: ${output}`)
-}
-
-async function stop(server: Server, signal: NodeJS.Signals): Promise<number | null> {
-  server.child.kill(signal)
-  await once(server.child, 'exit')
-  return server.child.exitCode
+async function start(env: Record<string, string> = {}): Promise<ServerProcess> {
+  const server = await startServer({ DATABASE_URL: database.url, DATA_DIR: dataDir, ...env })
+  running.add(server)
+  return server
 }
 
 /** A browser over real HTTP: cookies, and forms by their hidden fields. */
@@ -129,11 +89,11 @@ describe('the process', () => {
     expect((await browser.send('/admin')).headers.get('location')).toBe(
       '/account/password?return_to=%2Fadmin',
     )
-    expect(await stop(first, 'SIGTERM')).toBe(0)
+    expect(await stopServer(first, 'SIGTERM')).toBe(0)
 
     const second = await start()
     expect(second.output()).not.toContain('one-time password')
-    await stop(second, 'SIGINT')
+    await stopServer(second, 'SIGINT')
   })
 
   it('finishes the request in flight before it ends', async () => {
@@ -141,7 +101,10 @@ describe('the process', () => {
     // A sign-in takes the time of a password hash, so the signal arrives in the middle of it.
     const answer = client(server.url).submit('/sign-in', '/sign-in', { username: 'nobody', password: 'x' })
     await new Promise((resolve) => setTimeout(resolve, 15))
-    const [exit, response] = await Promise.all([stop(server, 'SIGTERM'), answer.catch((error) => error)])
+    const [exit, response] = await Promise.all([
+      stopServer(server, 'SIGTERM'),
+      answer.catch((error) => error),
+    ])
     expect(exit).toBe(0)
     // Refused before it was taken, or answered in full: never cut.
     if (response instanceof Response) expect([401, 503]).toContain(response.status)
@@ -212,7 +175,7 @@ describe('a start that cannot succeed', () => {
 
   it('refuses another APP_SECRET than the one its database was filled under', async () => {
     const server = await start()
-    await stop(server, 'SIGTERM')
+    await stopServer(server, 'SIGTERM')
     const { code, output } = await fail({ APP_SECRET: 'another secret of at least 32 characters' })
     expect(code).toBe(1)
     expect(output).toContain('APP_SECRET is not the one under which this database was encrypted')
@@ -236,7 +199,7 @@ describe('the database connection', () => {
     }
     // The connections that the last cut has broken are found out by using them.
     await vi.waitUntil(async () => (await fetch(`${server.url}/readyz`)).ok, { timeout: 5_000 })
-    expect(await stop(server, 'SIGTERM')).toBe(0)
+    expect(await stopServer(server, 'SIGTERM')).toBe(0)
   })
 })
 
@@ -301,7 +264,7 @@ describe('a seller and a buyer on the real process', () => {
       headers: { authorization: 'Basic c2VjcmV0OnNlY3JldA==' },
       body: new URLSearchParams({ code: 'secret-code' }),
     })
-    await stop(server, 'SIGTERM')
+    await stopServer(server, 'SIGTERM')
     const log = server.output()
     expect(log).toContain('"route":"/payment/pay/:transaction_id"')
     const signature = new URL(paid.headers.get('location')!).searchParams.get('signature')!
@@ -334,7 +297,7 @@ describe('a seller and a buyer on the real process', () => {
         ),
       )
       await new Promise((resolve) => setTimeout(resolve, 5 * round))
-      await stop(server, 'SIGKILL')
+      await stopServer(server, 'SIGKILL')
       const acknowledged = await Promise.all(forms)
       server = await start()
       const rows = await db
