@@ -26,16 +26,16 @@ function wholeNumber(min: number, max: number) {
 const port = wholeNumber(1, 65_535)
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'silent'] as const
 
-const proxies = z
+const ranges = z
   .string()
   .transform((text) => text.split(',').map((part) => part.trim()))
-  .refine((list) => list.every(isProxy), 'must be addresses or CIDR ranges, separated by commas')
+  .refine((list) => list.every(isRange), 'must be addresses or CIDR ranges, separated by commas')
 
-/** A range of no bits is everyone: then any caller could claim any address, so it is no proxy. */
-function isProxy(text: string): boolean {
+/** A range of no bits is everyone: then any caller could claim any address, or be called, so it is refused. */
+function isRange(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/')
   const version = isIP(address)
-  if (version === 0 || rest.length > 0) return false
+  if (version === 0 || address.includes('%') || rest.length > 0) return false
   return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
 }
 
@@ -81,7 +81,7 @@ export const environment = z.object({
   PORT: port.default(3000),
   PUBLIC_URL: origin.optional(),
   PAYMENT_PUBLIC_URL: origin.optional(),
-  TRUST_PROXY: proxies.optional(),
+  TRUST_PROXY: ranges.optional(),
   DATABASE_URL: databaseUrl.optional(),
   DATABASE_POOL_MAX: wholeNumber(2, 200).default(10),
   DATA_DIR: z.string().default('.tessera'),
@@ -102,6 +102,7 @@ export const environment = z.object({
   DISCOURSE_WEBHOOK_SECRET: forumKey.optional(),
   SMTP_URL: smtpUrl.optional(),
   SMTP_FROM: sender.optional(),
+  NOTIFY_ALLOW_CIDRS: ranges.optional(),
   SHOP_PORT: port.default(4000),
   FORUM_PORT: port.default(4001),
 })
@@ -170,7 +171,13 @@ export function loadDemoConfig(env: Environment = processEnvironment()): Config 
       names.map((name) => `${name} must be loopback or absent: --demo is for this machine only`),
     )
   }
-  return loadConfig({ ...env, DATABASE_URL: undefined, LOG_LEVEL: env.LOG_LEVEL || 'warn' })
+  return loadConfig({
+    ...env,
+    DATABASE_URL: undefined,
+    LOG_LEVEL: env.LOG_LEVEL || 'warn',
+    // The shops of the demo.
+    NOTIFY_ALLOW_CIDRS: env.NOTIFY_ALLOW_CIDRS || '127.0.0.0/8,::1',
+  })
 }
 
 /** The environment of the process, completed by a file `.env` where it was started. What is set already wins. */

@@ -1,4 +1,4 @@
-/** The addresses that may call the API for an application: single ones and CIDR ranges. */
+/** Addresses and CIDR ranges: those that may call the API for an application, and lists to look others up in. */
 import { BlockList, isIP } from 'node:net'
 
 export const ALLOWED_ADDRESSES_MAX = 50
@@ -15,12 +15,17 @@ export function isAddressRange(text: string): boolean {
 /** An empty list allows everybody. An IPv4 address that arrives mapped into IPv6 counts as itself. */
 export function isAllowedAddress(address: string, ranges: readonly string[]): boolean {
   if (ranges.length === 0) return true
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')
+  return blockListOf(ranges).check(plain, isIP(plain) === 4 ? 'ipv4' : 'ipv6')
+}
+
+/** Addresses and ranges as a list to look others up in. */
+export function blockListOf(ranges: readonly string[]): BlockList {
   const list = new BlockList()
   for (const range of ranges) {
     const [network = '', bits] = range.split('/')
     const family = isIP(network) === 4 ? 'ipv4' : 'ipv6'
     list.addSubnet(network, Number(bits ?? (family === 'ipv4' ? 32 : 128)), family)
   }
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')
-  return list.check(plain, isIP(plain) === 4 ? 'ipv4' : 'ipv6')
+  return list
 }
