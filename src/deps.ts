@@ -5,6 +5,7 @@ import type { Db } from './database/connection.ts'
 import { openSigningKeys, type SigningKeys } from './identity/keys.ts'
 import { type Limits, openLimits } from './limits.ts'
 import { type GatewayKeys, openGatewayKeys } from './payment/gateway/keys.ts'
+import { type Notifier, openNotifier } from './payment/notifications/worker.ts'
 import type { Secrets } from './secrets.ts'
 import { openSettings, type Settings } from './settings.ts'
 
@@ -20,6 +21,7 @@ export type Deps = {
   signingKeys: SigningKeys
   limits: Limits
   gatewayKeys: GatewayKeys
+  notifier: Notifier
   /** Other limits of the payment area's batches than the usual ones: for the bench. */
   batching?: Batching
 }
@@ -33,6 +35,7 @@ export function openDeps({
   batching = {},
 }: Pick<Deps, 'config' | 'db' | 'secrets' | 'clock' | 'batching'>): Deps {
   const settings = openSettings(db)
+  const gatewayKeys = openGatewayKeys({ db, secrets })
   return {
     config,
     db,
@@ -41,7 +44,8 @@ export function openDeps({
     settings,
     signingKeys: openSigningKeys({ db, secrets, clock }),
     limits: openLimits({ db, settings, clock }),
-    gatewayKeys: openGatewayKeys({ db, secrets }),
+    gatewayKeys,
+    notifier: openNotifier({ config, db, clock, gatewayKeys }),
     batching,
   }
 }

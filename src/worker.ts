@@ -30,6 +30,7 @@ export type Worker = {
 /** Starts the jobs. They wait for nothing of each other: a mail server that hangs holds up no order. */
 export function startWorker(deps: Deps, log: FastifyBaseLogger): Worker {
   const seal = makeSealer(deps)
+  deps.notifier.start(log)
   const jobs = [
     repeat(ORDERS_ROUND_MS, log, async () => void (await expireOrders(deps.db, deps.clock()))),
     repeat(SEAL_ROUND_MS, log, async (isStopped) => {
@@ -55,7 +56,7 @@ export function startWorker(deps: Deps, log: FastifyBaseLogger): Worker {
   ]
   return {
     async stop() {
-      await Promise.all(jobs.map((job) => job.stop()))
+      await Promise.all([deps.notifier.stop(), ...jobs.map((job) => job.stop())])
     },
   }
 }

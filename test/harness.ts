@@ -38,7 +38,7 @@ export async function createDatabase(): Promise<{ url: string; drop: () => Promi
   return { url: databaseUrl(adminUrl, name), drop: () => run(`drop database ${name} with (force)`) }
 }
 
-/** Starts the application for one test file. `env` is what the environment would say. */
+/** Starts the application for one test file, and none of its worker. `env` is what the environment would say. */
 export async function startTestApp(env: Record<string, string> = {}): Promise<TestApp> {
   const database = await createDatabase()
   let now = START.getTime()
@@ -73,6 +73,7 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
     },
     async close() {
       await app.close()
+      await deps.notifier.stop()
       await deps.limits.close()
       await db.destroy()
       await database.drop()
@@ -89,6 +90,7 @@ export async function anotherProcess(test: TestApp): Promise<TestApp> {
   await app.ready()
   const close = async () => {
     await app.close()
+    await deps.notifier.stop()
     await deps.limits.close()
     await db.destroy()
   }

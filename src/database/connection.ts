@@ -43,3 +43,8 @@ export function openDatabase(url: string, options: { max: number; onBroken: (err
 export function violatedConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.constraint : undefined
 }
+
+/** Whether the database has understood a statement and will refuse it again: neither lost, nor busy, nor restarting. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && !/^(08|40|53|55|57|58)/.test(error.code ?? '')
+}

@@ -349,6 +349,62 @@ export type OrdersTable = {
   updated_at: Generated<Date>
 }
 
+export type NotificationStatus = 'due' | 'delivered' | 'failed'
+
+/** `app_id` and `host` are filled in by the database. */
+export type NotificationsTable = {
+  id: Identity
+  order_id: bigint
+  kind: Generated<'gateway'>
+  app_id: Generated<bigint>
+  host: Generated<string>
+  status: Generated<NotificationStatus>
+  /** Attempts of the present schedule; a redelivery begins a new one. */
+  attempts: Generated<number>
+  next_attempt_at: Nullable<Date>
+  claimed_until: Nullable<Date>
+  claims: Generated<number>
+  interruptions: Generated<number>
+  created_at: CreatedAt
+  updated_at: Generated<Date>
+}
+
+/** How an attempt ended. All but `delivered` are failures. */
+export type AttemptOutcome =
+  | 'delivered'
+  | 'wrong_body'
+  | 'too_large'
+  | 'bad_status'
+  | 'redirect'
+  | 'bad_address'
+  | 'blocked'
+  | 'dns'
+  | 'refused'
+  | 'unreachable'
+  | 'tls'
+  | 'timeout'
+  | 'cut'
+  | 'malformed'
+  | 'withdrawn'
+  | 'internal'
+  | 'interrupted'
+
+export type NotificationAttemptsTable = {
+  id: Identity
+  notification_id: bigint
+  /** The number of the claim under which it was made. */
+  claim: number
+  /** As sent, with its signature: for the merchant and administrators, and no log. */
+  url: string | null
+  started_at: Date
+  duration_ms: number | null
+  outcome: AttemptOutcome
+  detail: string | null
+  response_status: number | null
+  response_body: string | null
+  created_at: CreatedAt
+}
+
 export type ForumNoncesTable = {
   nonce_hash: Buffer
   browser_hash: Buffer
@@ -525,6 +581,8 @@ export type Tables = {
   outgoing_mails: OutgoingMailsTable
   orders: OrdersTable
   transfers: TransfersTable
+  notifications: NotificationsTable
+  notification_attempts: NotificationAttemptsTable
   forum_nonces: ForumNoncesTable
   forum_members: ForumMembersTable
   forum_groups: ForumGroupsTable

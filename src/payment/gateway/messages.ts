@@ -57,15 +57,17 @@ type TradeFacts = Pick<
 /** What a trade is told about under, by the version that its order was created with. */
 export type Signer = { protocol: 'v1'; merchant_key: string } | { protocol: 'v2'; platform_key: KeyObject }
 
+type MessageDeps = Pick<Deps, 'gatewayKeys' | 'clock'>
+
 /**
  * `address`, which is the trade's notify_url or return_url, with the signed parameters: with the keys of its own
  * application that are in force now. Printable ASCII.
  */
-export async function tradeMessage(deps: Deps, trade: PaidTrade, address: string): Promise<string> {
+export async function tradeMessage(deps: MessageDeps, trade: PaidTrade, address: string): Promise<string> {
   return withParameters(address, await tradeParameters(trade, await signerOf(deps, trade), deps.clock()))
 }
 
-async function signerOf({ gatewayKeys }: Deps, { app_id, protocol }: PaidTrade): Promise<Signer> {
+async function signerOf({ gatewayKeys }: MessageDeps, { app_id, protocol }: PaidTrade): Promise<Signer> {
   const app = await gatewayKeys.findApp({ app_id })
   if (app === undefined) throw new Error('An order without its application')
   if (protocol === 'v2') return { protocol, platform_key: await gatewayKeys.platformKey(app) }

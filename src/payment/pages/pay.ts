@@ -9,6 +9,9 @@ import { isoSeconds, signedCallbackUrl } from '../hmac/signature.ts'
 import { callbackToken } from '../keys.ts'
 import { isExpired, type PayOrder, type PayOutcome, statusWord, TRANSACTION_ID } from '../orders.ts'
 
+/** How long a buyer waits for the shop to be told before going back to it. gateway.md 3. */
+const FIRST_NOTIFY_MS = 2_000
+
 const PayForm = z.object({ expected_amount: z.string().regex(/^\d{1,16}$/) })
 
 type PayRequest = FastifyRequest<{ Params: { transaction_id: string } }>
@@ -42,6 +45,9 @@ export function payPages(app: FastifyInstance, deps: Deps, payOrder: PayOrder): 
         : 'changed'
     if (outcome === 'paid' || outcome === 'paid_before') {
       const order = await loadOrder(deps, transaction_id)
+      // Many shops look at their own records as soon as the buyer is back.
+      if (outcome === 'paid' && order!.notify_url !== null)
+        await deps.notifier.attempted(order!.id, FIRST_NOTIFY_MS)
       return reply.redirect(await callbackUrlOf(deps, order!), 303)
     }
     return showOrder(request, reply, deps, outcome)

@@ -1,0 +1,174 @@
+/**
+ * One attempt to tell a merchant: a GET that follows no redirect, takes 10 seconds and 64 KiB at most, and connects
+ * only where the egress guard lets it. However it ends is an outcome, never an exception.
+ */
+import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { isIP, type TcpSocketConnectOpts } from 'node:net'
+import type { AttemptOutcome } from '../../database/tables.ts'
+import { type Address, bareHost, EgressError, type EgressGuard } from './egress.ts'
+
+export const ATTEMPT_SECONDS_MAX = 10
+const BODY_BYTES_MAX = 65_536
+const KEPT_BYTES_MAX = 2_048
+const DETAIL_LENGTH_MAX = 300
+/** How long an address of several is tried alone. */
+const CONNECT_STEP_MS = 2_500
+
+export type Attempt = {
+  outcome: AttemptOutcome
+  detail: string | null
+  response_status: number | null
+  response_body: string | null
+}
+
+/** Sends one notification. The URL is signed, so it goes into no log and no error. */
+export type Deliver = (url: string) => Promise<Attempt>
+
+/** Where an attempt is, told when its time is over. */
+type Phase = 'dns' | 'connect' | 'tls' | 'answer' | 'body'
+
+export function makeDelivery(options: {
+  guard: EgressGuard
+  userAgent: string
+  timeout_ms?: number
+}): Deliver {
+  const { guard, userAgent, timeout_ms = ATTEMPT_SECONDS_MAX * 1000 } = options
+  return async (text) => {
+    const end = new AbortController()
+    const { signal } = end
+    const timer = setTimeout(() => end.abort(), timeout_ms)
+    let phase: Phase = 'dns'
+    const enter = (next: Phase) => {
+      phase = next
+    }
+    try {
+      const url = parseUrl(text)
+      const addresses = await untilAborted(signal, guard(url))
+      enter('connect')
+      const response = await get({ url, addresses, userAgent, signal, enter })
+      enter('body')
+      return await judge(response)
+    } catch (error) {
+      if (signal.aborted) return failure('timeout', phase)
+      if (error instanceof EgressError) return failure(error.reason, error.detail)
+      return faultOf(error as NodeJS.ErrnoException, phase)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
+function parseUrl(text: string): URL {
+  const url = URL.parse(text)
+  if (url === null) throw new EgressError('bad_address', 'unreadable')
+  return url
+}
+
+function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const aborted = Promise.withResolvers<never>()
+  const abort = () => aborted.reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  return Promise.race([work, aborted.promise]).finally(() => signal.removeEventListener('abort', abort))
+}
+
+type Get = {
+  url: URL
+  addresses: Address[]
+  userAgent: string
+  signal: AbortSignal
+  enter: (phase: Phase) => void
+}
+
+type Options = RequestOptions & { servername: string } & Pick<
+    TcpSocketConnectOpts,
+    'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout'
+  >
+
+/** Host header and certificate are those of the name; the connection goes to the addresses given and nowhere else. */
+function get({ url, addresses, userAgent, signal, enter }: Get): Promise<IncomingMessage> {
+  const isTls = url.protocol === 'https:'
+  const host = bareHost(url)
+  const options: Options = {
+    host,
+    servername: isIP(host) === 0 ? host : '',
+    port: url.port,
+    path: url.pathname + url.search,
+    headers: {
+      host: url.host,
+      'user-agent': userAgent,
+      accept: '*/*',
+      'accept-encoding': 'identity',
+    },
+    // A connection of its own: none is kept that was judged at another time.
+    agent: false,
+    lookup: (_name, _options, done) => done(null, addresses),
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: CONNECT_STEP_MS,
+    signal,
+  }
+  return new Promise((resolve, reject) => {
+    const request = isTls ? requestHttps(options) : requestHttp(options)
+    request.once('socket', (socket) => {
+      socket.once('connect', () => enter(isTls ? 'tls' : 'answer'))
+      socket.once('secureConnect', () => enter('answer'))
+    })
+    request.once('response', resolve)
+    request.on('error', reject)
+    request.end()
+  })
+}
+
+/** Reads no more of an answer than decides: all of a right one, and of any other what is kept of it. */
+async function judge(response: IncomingMessage): Promise<Attempt> {
+  const status = response.statusCode!
+  const isOk = status >= 200 && status < 300
+  const bytes_max = isOk ? BODY_BYTES_MAX : KEPT_BYTES_MAX
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of response) {
+      chunks.push(chunk)
+      size += chunk.length
+      if (size > bytes_max) break
+    }
+  } catch (error) {
+    if (isOk) throw error
+  }
+  const body = Buffer.concat(chunks)
+  const answer = { response_status: status, response_body: keptText(body) }
+  if (status >= 300 && status < 400)
+    return { outcome: 'redirect', detail: detailOf(response.headers.location), ...answer }
+  if (!isOk) return { outcome: 'bad_status', detail: null, ...answer }
+  if (size > bytes_max) return { outcome: 'too_large', detail: null, ...answer }
+  return { outcome: isSuccess(body.toString()) ? 'delivered' : 'wrong_body', detail: null, ...answer }
+}
+
+/** decisions.md 8.2. `\s` includes the byte order mark. */
+export function isSuccess(body: string): boolean {
+  return /^\s*(?:success|"\s*success\s*")\s*$/i.test(body)
+}
+
+/** Postgres stores no NUL, and a character cut in two is none. */
+function keptText(body: Buffer): string {
+  return new TextDecoder().decode(body.subarray(0, KEPT_BYTES_MAX), { stream: true }).replaceAll('\0', '')
+}
+
+function detailOf(text: string | undefined): string | null {
+  return text?.slice(0, DETAIL_LENGTH_MAX).toWellFormed().replaceAll('\0', '') ?? null
+}
+
+function faultOf(error: NodeJS.ErrnoException, phase: Phase): Attempt {
+  const { code = null } = error
+  if (code?.startsWith('HPE_')) return failure('malformed', code)
+  if (phase === 'tls') return failure('tls', code)
+  if (phase !== 'connect') return failure('cut', code)
+  return failure(code === 'ECONNREFUSED' ? 'refused' : 'unreachable', code)
+}
+
+const failure = (outcome: AttemptOutcome, detail: string | null): Attempt => ({
+  outcome,
+  detail,
+  response_status: null,
+  response_body: null,
+})

@@ -1,0 +1,192 @@
+/**
+ * The part of a process that delivers notifications. A turn settles what has ended and claims what is due; while it
+ * is under way more ends, and the next turn takes that all. It runs at once when somebody has paid here, when an
+ * attempt has ended, and every second, for what others have left.
+ */
+import { Resolver } from 'node:dns/promises'
+import type { FastifyBaseLogger } from 'fastify'
+import { isRefusal } from '../../database/connection.ts'
+import type { AttemptOutcome } from '../../database/tables.ts'
+import type { Deps } from '../../deps.ts'
+import { type PaidTrade, tradeMessage } from '../gateway/messages.ts'
+import { type Attempt, makeDelivery } from './delivery.ts'
+import { makeEgressGuard, type NameResolver } from './egress.ts'
+import { nextAttemptAt, type Settlement, type Telling, takeTurn } from './outbox.ts'
+
+const POLL_MS = 1_000
+const TURN_MAX = 64
+/** Of this process. A slow host has 16 of them, a slow application 32. */
+const UNDER_WAY_MAX = 256
+/** An attempt that has ended so many processes in a row counts as failed without another try. */
+const INTERRUPTIONS_MAX = 3
+/** Orders just told of: somebody may come to wait for one only now. */
+const REMEMBERED_MAX = 1_000
+/** At the end of a process that cannot reach its database. */
+const STOP_TURNS_MAX = 10
+const DNS = { timeout: 2_000, tries: 2 }
+
+export type Notifier = {
+  /** Something may be due: looks at once. */
+  nudge(): void
+  /** Looks at once, and resolves when a first attempt for this order has ended here, or after that many milliseconds. */
+  attempted(order_id: bigint, patience_ms: number): Promise<void>
+  /** When a turn last succeeded, for whoever watches the process. */
+  lastTurn(): Date | undefined
+  start(log: FastifyBaseLogger): void
+  /** Claims nothing more; resolves once the attempts under way have ended and are settled. */
+  stop(): Promise<void>
+}
+
+/** What tests choose themselves: the DNS server, and how long is long. */
+export type NotifierOptions = { resolver?: NameResolver; timeout_ms?: number }
+
+type NotifierDeps = Pick<Deps, 'config' | 'db' | 'clock' | 'gatewayKeys'>
+
+export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}): Notifier {
+  const attempt = makeAttempt(deps, options)
+  const bell = makeBell()
+  const told = makeWaitingRoom()
+  const ended: Settlement[] = []
+  let underWay = 0
+  /** So many records are settled one by one, because the database has refused one among them. */
+  let suspects = 0
+  let lastTurn: Date | undefined
+  let isStopping = false
+  let running: Promise<void> | undefined
+
+  const begin = async (telling: Telling, log: FastifyBaseLogger) => {
+    underWay += 1
+    ended.push(await attempt(telling, log))
+    underWay -= 1
+    bell.ring()
+  }
+  /** Answers whether there may be more to do at once. */
+  const turn = async (log: FastifyBaseLogger): Promise<boolean> => {
+    const room = isStopping ? 0 : Math.min(TURN_MAX, UNDER_WAY_MAX - underWay)
+    const settled = ended.splice(0, suspects > 0 ? 1 : TURN_MAX)
+    suspects = Math.max(0, suspects - 1)
+    try {
+      const now = deps.clock()
+      const tellings = await takeTurn(deps.db, { settled, room, now })
+      lastTurn = now
+      for (const { order_id } of settled) told.call(order_id)
+      for (const telling of tellings) void begin(telling, log)
+      return ended.length > 0 || (room > 0 && tellings.length === room)
+    } catch (error) {
+      log.error({ err: error }, 'notifications could not be claimed or settled')
+      if (!isRefusal(error)) ended.push(...settled)
+      else if (settled.length > 1) suspects = ended.push(...settled)
+      // A record that is refused alone is given up: its claim runs out, and the attempt is made again.
+      return false
+    }
+  }
+  const run = async (log: FastifyBaseLogger) => {
+    while (!isStopping) if (!(await turn(log))) await bell.heard(POLL_MS)
+    while (underWay > 0) await bell.heard(POLL_MS)
+    for (let tries = 0; ended.length > 0 && tries < STOP_TURNS_MAX; tries += 1) await turn(log)
+  }
+
+  return {
+    nudge: bell.ring,
+    async attempted(order_id, patience_ms) {
+      if (running === undefined) return
+      bell.ring()
+      await told.wait(String(order_id), patience_ms)
+    },
+    lastTurn: () => lastTurn,
+    start(log) {
+      running ??= run(log)
+    },
+    async stop() {
+      isStopping = true
+      bell.ring()
+      await running
+    },
+  }
+}
+
+/** One attempt from its URL to what follows from it. Never throws: what is our own fault is an outcome too. */
+function makeAttempt(deps: NotifierDeps, { resolver = new Resolver(DNS), ...limits }: NotifierOptions) {
+  const { config, clock } = deps
+  const guard = makeEgressGuard(config.NOTIFY_ALLOW_CIDRS ?? [], resolver)
+  const deliver = makeDelivery({ guard, userAgent: `Tessera (+${config.PUBLIC_URL})`, ...limits })
+  const tell = async (trade: PaidTrade): Promise<Attempt & { url: string | null }> => {
+    const url = await tradeMessage(deps, trade, trade.notify_url!)
+    return { url, ...(await deliver(url)) }
+  }
+  return async (telling: Telling, log: FastifyBaseLogger): Promise<Settlement> => {
+    const { id, order_id, claims, attempts, interruptions, trade } = telling
+    const started_at = clock()
+    const start = performance.now()
+    let attempt = withoutAnswer('internal')
+    try {
+      if (interruptions >= INTERRUPTIONS_MAX) attempt = withoutAnswer('interrupted')
+      else attempt = trade === undefined ? withoutAnswer('withdrawn') : await tell(trade)
+    } catch (error) {
+      log.error({ err: error, notification_id: id }, 'a notification could not be made')
+    }
+    const ended_at = clock()
+    const isOver = attempt.outcome === 'delivered' || attempt.outcome === 'withdrawn'
+    return {
+      id: String(id),
+      claim: claims,
+      order_id: String(order_id),
+      started_at,
+      ended_at,
+      duration_ms: Math.round(performance.now() - start),
+      next_attempt_at: isOver ? null : nextAttemptAt(attempts, ended_at),
+      ...attempt,
+    }
+  }
+}
+
+function withoutAnswer(outcome: AttemptOutcome): Attempt & { url: string | null } {
+  return { url: null, outcome, detail: null, response_status: null, response_body: null }
+}
+
+/** Rung while nobody listens, it is heard by the next who does. */
+function makeBell() {
+  let isRung = false
+  let wake = () => {}
+  return {
+    ring() {
+      isRung = true
+      wake()
+    },
+    /** Resolves when it rings, or after that many milliseconds. */
+    async heard(ms: number): Promise<void> {
+      if (!isRung) {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        const timer = setTimeout(resolve, ms)
+        wake = resolve
+        await promise
+        clearTimeout(timer)
+      }
+      isRung = false
+    },
+  }
+}
+
+/** Those who wait for an attempt for an order, and the orders that nobody need wait for. */
+function makeWaitingRoom() {
+  const waiting = new Map<string, Set<() => void>>()
+  const called = new Set<string>()
+  return {
+    call(order_id: string) {
+      called.add(order_id)
+      if (called.size > REMEMBERED_MAX) called.delete(called.values().next().value!)
+      for (const tell of waiting.get(order_id) ?? []) tell()
+    },
+    async wait(order_id: string, ms: number): Promise<void> {
+      if (called.has(order_id)) return
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const others = waiting.get(order_id) ?? new Set()
+      waiting.set(order_id, others.add(resolve))
+      const timer = setTimeout(resolve, ms)
+      await promise
+      clearTimeout(timer)
+      others.delete(resolve)
+      if (others.size === 0) waiting.delete(order_id)
+    },
+  }
+}

@@ -1,0 +1,355 @@
+/** Who may deliver which notifications when: fair shares, leases that outlive their process, redelivery by people. */
+import type { ServerResponse } from 'node:http'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { takeTurn } from '../../src/payment/notifications/outbox.ts'
+import {
+  outboxFigures,
+  readNotifications,
+  redeliver,
+  redeliverFailed,
+} from '../../src/payment/notifications/redelivery.ts'
+import { openNotifier } from '../../src/payment/notifications/worker.ts'
+import { makePerson } from '../cast.ts'
+import { anotherProcess, type TestApp } from '../harness.ts'
+import { makeMerchant } from '../merchant.ts'
+import { type Receiver, succeed } from '../notify-receiver.ts'
+import { type NotifyWorld, startNotifyWorld, until } from '../notify-world.ts'
+
+const MINUTE_MS = 60_000
+const LEASE_MS = 60_000
+
+let world: NotifyWorld
+let receiver: Receiver
+let test: TestApp
+beforeAll(async () => {
+  world = await startNotifyWorld()
+  ;({ receiver, test } = world)
+})
+afterAll(() => world.close())
+
+/** Holds answers back, until it lets all of them go. */
+function hold(names: (host: string) => boolean) {
+  const held: ServerResponse[] = []
+  receiver.answer = ({ headers }, response) => {
+    if (names(headers.host!)) held.push(response)
+    else response.end('success')
+  }
+  return {
+    held,
+    release() {
+      receiver.answer = succeed
+      for (const response of held) response.end('success')
+    },
+  }
+}
+
+describe('a slow host', () => {
+  it('has 16 attempts under way at most, and delays nobody else', async () => {
+    world.dns.names.set('slow.test', ['127.0.0.1'])
+    const { held, release } = hold((host) => host.startsWith('slow.test'))
+    const slow = await world.payOrders(`http://slow.test:${receiver.port}/`, { count: 40 })
+    test.deps.notifier.nudge()
+    await until(() => held.length === 16)
+    for (let round = 0; round < 3; round += 1) await world.everybodyElseIsTold()
+    expect(held).toHaveLength(16)
+    release()
+    await world.told(slow)
+    expect(new Set((await world.rowsOf(slow)).map(({ status }) => status))).toEqual(new Set(['delivered']))
+  })
+
+  it('is no slower by having many names: an application has 32 under way at most', async () => {
+    const { held, release } = hold((host) => host.includes('.many.test'))
+    const slow: string[] = []
+    for (let i = 0; i < 40; i += 1) {
+      world.dns.names.set(`h${i}.many.test`, ['127.0.0.1'])
+      slow.push(await world.payOne(`http://h${i}.many.test:${receiver.port}/`))
+    }
+    test.deps.notifier.nudge()
+    await until(() => held.length === 32)
+    const other = await makeMerchant(test)
+    await world.told([await world.payOne(`${receiver.url}/`, { of: other })])
+    expect(held).toHaveLength(32)
+    release()
+    await world.told(slow)
+    await other.close()
+  })
+
+  it('is shared fairly: whoever has least under way there comes first', async () => {
+    world.dns.names.set('shared.test', ['127.0.0.1'])
+    const { held, release } = hold(() => true)
+    const many = await world.payOrders(`http://shared.test:${receiver.port}/many`, { count: 60 })
+    test.deps.notifier.nudge()
+    await until(() => held.length === 16)
+    const other = await makeMerchant(test)
+    const one = await world.payOne(`http://shared.test:${receiver.port}/one`, { of: other })
+    held[0]!.end('success')
+    await until(() => held.length === 17)
+    expect(receiver.received.at(-1)).toMatchObject({ path: '/one' })
+    release()
+    await world.told([...many, one])
+    await other.close()
+  })
+})
+
+describe('a claim', () => {
+  it('outlives its process by a minute: then another takes the attempt over, and counts it once', async () => {
+    receiver.answer = (_, response) => response.writeHead(500).end()
+    const transaction_id = await world.payOne(`${receiver.url}/taken-over`)
+    await world.told([transaction_id])
+    receiver.answer = succeed
+    // A process that claims, and is never heard of again.
+    test.clock.advance(MINUTE_MS)
+    const [claimed] = await takeTurn(test.db, { settled: [], room: 10, now: test.clock.now() })
+    expect(claimed).toMatchObject({ attempts: 1, claims: 2, trade: { transaction_id } })
+    const started_at = test.clock.now()
+    test.clock.advance(LEASE_MS - 1)
+    await world.everybodyElseIsTold()
+    expect(await world.rowOf(transaction_id)).toMatchObject({ attempts: 1, claims: 2 })
+    test.clock.advance(1)
+    await world.told([transaction_id], 2)
+    expect(await world.rowOf(transaction_id)).toMatchObject({ status: 'delivered', attempts: 2, claims: 3 })
+    expect(await world.attemptsOf(transaction_id)).toMatchObject([
+      { outcome: 'bad_status', claim: 1 },
+      { outcome: 'interrupted', claim: 2, url: null, duration_ms: null, started_at },
+      { outcome: 'delivered', claim: 3 },
+    ])
+  })
+
+  it('that has run out settles nothing, but a success that comes late is a success', async () => {
+    const held: ServerResponse[] = []
+    receiver.answer = (_, response) => void held.push(response)
+    const ids = await world.payOrders(`${receiver.url}/late`, { count: 2 })
+    // The process that is waiting for the receiver here is slower than its lease, and another one has taken over.
+    test.deps.notifier.nudge()
+    await until(() => held.length === 2)
+    test.clock.advance(LEASE_MS)
+    const others = await takeTurn(test.db, { settled: [], room: 10, now: test.clock.now() })
+    expect(others).toHaveLength(2)
+    receiver.answer = succeed
+    held[0]!.end('success')
+    held[1]!.end('no')
+    const outcomes = async () =>
+      (await Promise.all(ids.map(world.attemptsOf))).map(([first]) => first!.outcome)
+    await until(async () => !(await outcomes()).includes('interrupted'))
+    expect((await outcomes()).toSorted()).toEqual(['delivered', 'wrong_body'])
+    const rows = await world.rowsOf(ids)
+    expect(rows.map(({ status, attempts }) => `${status} ${attempts}`).toSorted()).toEqual([
+      'delivered 1',
+      'due 0',
+    ])
+    test.clock.advance(LEASE_MS)
+    await world.told(ids)
+    expect((await world.rowsOf(ids)).map(({ status }) => status)).toEqual(['delivered', 'delivered'])
+  })
+
+  it('that ends one process after another counts as failed in the end, so that it cannot end them all', async () => {
+    receiver.answer = (_, response) => response.writeHead(500).end()
+    const transaction_id = await world.payOne(`${receiver.url}/deadly`)
+    await world.told([transaction_id])
+    receiver.answer = succeed
+    test.clock.advance(MINUTE_MS)
+    for (let deaths = 0; deaths <= 3; deaths += 1) {
+      expect(await takeTurn(test.db, { settled: [], room: 10, now: test.clock.now() })).toHaveLength(1)
+      test.clock.advance(LEASE_MS)
+    }
+    await world.told([transaction_id], 2)
+    expect(await world.rowOf(transaction_id)).toMatchObject({ status: 'due', attempts: 2, interruptions: 0 })
+    expect(world.requestsTo('/deadly')).toHaveLength(1)
+    test.clock.advance(5 * MINUTE_MS)
+    await world.told([transaction_id], 3)
+    expect(await world.rowOf(transaction_id)).toMatchObject({ status: 'delivered' })
+  })
+
+  it('is one process’s alone, however many there are', async () => {
+    const others = await Promise.all([anotherProcess(test), anotherProcess(test)])
+    for (const { deps, app } of others) deps.notifier.start(app.log)
+    const ids = await world.payOrders(`${receiver.url}/shared-work`, { count: 200 })
+    for (const { deps } of others) deps.notifier.nudge()
+    await world.told(ids)
+    const numbers = world.requestsTo('/shared-work').map(({ fields }) => fields.trade_no)
+    expect(numbers).toHaveLength(200)
+    expect(new Set(numbers).size).toBe(200)
+    expect(new Set((await world.rowsOf(ids)).map(({ claims }) => claims))).toEqual(new Set([1]))
+    await Promise.all(others.map((other) => other.close()))
+  })
+
+  it('is kept through a stop: what is under way ends and is settled, and nothing more is claimed', async () => {
+    const { held, release } = hold(() => true)
+    const ids = await world.payOrders(`${receiver.url}/stop`, { count: 17 })
+    test.deps.notifier.nudge()
+    await until(() => held.length === 16)
+    const stopped = test.deps.notifier.stop()
+    release()
+    await stopped
+    const rows = await world.rowsOf(ids)
+    expect(rows.map(({ status, claims }) => `${status} ${claims}`).toSorted()).toEqual([
+      ...Array<string>(16).fill('delivered 1'),
+      'due 0',
+    ])
+    // What is left is another process's, and here there is a new one.
+    test.deps.notifier = openNotifier(test.deps, { resolver: world.dns.resolver })
+    test.deps.notifier.start(test.app.log)
+    await world.told(ids)
+  })
+})
+
+describe('a record that the database refuses', () => {
+  it('holds up no other, and its attempt is made again', async () => {
+    await sql`alter table notification_attempts add constraint test_refusal check (response_body <> 'success!')`.execute(
+      test.db,
+    )
+    receiver.answer = ({ path }, response) => response.end(path === '/refused' ? 'success!' : 'success')
+    const refused = await world.payOne(`${receiver.url}/refused`)
+    const others = await world.payOrders(`${receiver.url}/unharmed`, { count: 30 })
+    await world.told(others)
+    expect(await world.rowOf(refused)).toMatchObject({ attempts: 0 })
+    await sql`alter table notification_attempts drop constraint test_refusal`.execute(test.db)
+    receiver.answer = succeed
+    await until(async () => {
+      test.clock.advance(LEASE_MS)
+      await world.everybodyElseIsTold()
+      return (await world.rowOf(refused)).status === 'delivered'
+    })
+  })
+})
+
+describe('redelivery', () => {
+  const ip = '203.0.113.9'
+  const owner = () =>
+    ({ role: 'owner', user_id: world.merchant.owner.id, actor_id: world.merchant.owner.id, ip }) as const
+  const payer = () => ({ role: 'payer', user_id: world.buyer.id, actor_id: world.buyer.id, ip }) as const
+
+  it('begins the schedule anew, for the owner, an administrator and the buyer, each of their own', async () => {
+    const admin = await makePerson(test, { is_admin: true })
+    const stranger = await makePerson(test)
+    receiver.answer = (_, response) => response.writeHead(500).end()
+    const transaction_id = await world.payOne(`${receiver.url}/again`)
+    await world.told([transaction_id])
+    test.clock.advance(MINUTE_MS)
+    await world.told([transaction_id], 2)
+    test.clock.advance(MINUTE_MS)
+    for (const actor of [payer(), owner(), { role: 'administrator', actor_id: admin.id, ip } as const]) {
+      await redeliver(test.deps, transaction_id, actor)
+      await world.told([transaction_id])
+      expect(await world.rowOf(transaction_id)).toMatchObject({ status: 'due', attempts: 1 })
+      expect((await world.rowOf(transaction_id)).next_attempt_at).toEqual(
+        new Date(test.clock.now().getTime() + MINUTE_MS),
+      )
+    }
+    for (const role of ['owner', 'payer'] as const) {
+      const actor = { role, user_id: stranger.id, actor_id: stranger.id, ip }
+      await expect(redeliver(test.deps, transaction_id, actor)).rejects.toMatchObject({ code: 'not_found' })
+      expect(await readNotifications(test.db, actor, { transaction_id }, 10)).toEqual([])
+    }
+    receiver.answer = succeed
+    await redeliver(test.deps, transaction_id, owner())
+    await world.told([transaction_id])
+    // A merchant who has lost one may ask for it again.
+    await redeliver(test.deps, transaction_id, owner())
+    await world.told([transaction_id])
+    expect(await world.rowOf(transaction_id)).toMatchObject({ status: 'delivered' })
+    expect(world.requestsTo('/again')).toHaveLength(7)
+    const audit = await test.db
+      .selectFrom('audit_log')
+      .where('subject', '=', transaction_id)
+      .select(['actor_id', 'action', 'detail'])
+      .execute()
+    expect(audit.map(({ actor_id, action, detail }) => [actor_id, action, detail])).toContainEqual([
+      admin.id,
+      'notification.redeliver',
+      { role: 'administrator' },
+    ])
+    expect(audit).toHaveLength(5)
+  })
+
+  it('is refused to the buyer within a minute, and to everybody while an attempt is under way', async () => {
+    const transaction_id = await world.payOne(`${receiver.url}/impatient`)
+    await world.told([transaction_id])
+    await expect(redeliver(test.deps, transaction_id, payer())).rejects.toMatchObject({
+      code: 'too_many_attempts',
+      retry_after_seconds: 60,
+    })
+    test.clock.advance(59_001)
+    await expect(redeliver(test.deps, transaction_id, payer())).rejects.toMatchObject({
+      retry_after_seconds: 1,
+    })
+    test.clock.advance(999)
+    await redeliver(test.deps, transaction_id, payer())
+    await world.told([transaction_id])
+    const held = Promise.withResolvers<ServerResponse>()
+    receiver.answer = (_, response) => held.resolve(response)
+    await redeliver(test.deps, transaction_id, owner())
+    const response = await held.promise
+    await expect(redeliver(test.deps, transaction_id, owner())).rejects.toMatchObject({ code: 'conflict' })
+    receiver.answer = succeed
+    response.end('success')
+    await world.told([transaction_id])
+  })
+
+  it('of all that failed since a moment takes one application’s or everybody’s, and nothing older', async () => {
+    const other = await makeMerchant(test)
+    const fail = async (of: typeof other) => {
+      const transaction_id = await world.payOne(`${receiver.url}/failed`, { of })
+      await test.db
+        .updateTable('notifications')
+        .set({ status: 'failed', attempts: 6, next_attempt_at: null, updated_at: test.clock.now() })
+        .where('order_id', '=', (await world.rowOf(transaction_id)).order_id)
+        .execute()
+      return transaction_id
+    }
+    // Nothing is due while the rows are made: the receiver hears of them only by redelivery.
+    const old = await fail(world.merchant)
+    test.clock.advance(MINUTE_MS)
+    const since = test.clock.now()
+    const mine = [await fail(world.merchant), await fail(world.merchant)]
+    const theirs = await fail(other)
+    receiver.received.length = 0
+    const { payment_id } = world.merchant
+    const stranger = { role: 'owner', user_id: other.owner.id, actor_id: other.owner.id, ip } as const
+    expect(await redeliverFailed(test.deps, { payment_id, since }, stranger)).toBe(0)
+    expect(await redeliverFailed(test.deps, { payment_id, since }, owner())).toBe(2)
+    await world.told(mine)
+    expect(world.requestsTo('/failed')).toHaveLength(2)
+    const administrator = { role: 'administrator', actor_id: owner().actor_id, ip } as const
+    expect(await redeliverFailed(test.deps, { since }, administrator)).toBe(1)
+    await world.told([theirs])
+    expect((await world.rowOf(old)).status).toBe('failed')
+    const audit = await test.db
+      .selectFrom('audit_log')
+      .where('action', '=', 'notification.redeliver_failed')
+      .select(['subject', 'detail'])
+      .execute()
+    expect(audit).toEqual([
+      { subject: payment_id, detail: { role: 'owner', since: since.toISOString(), count: 2 } },
+      { subject: 'all', detail: { role: 'administrator', since: since.toISOString(), count: 1 } },
+    ])
+    await other.close()
+  })
+})
+
+describe('the figures of the outbox', () => {
+  it('tell what is due and since when, what is under way, and which hosts keep failing', async () => {
+    test.clock.advance(24 * 60 * MINUTE_MS)
+    await world.everybodyElseIsTold()
+    receiver.answer = ({ path }, response) =>
+      path === '/failing' ? response.writeHead(500).end() : response.end('success')
+    const failing = await world.payOrders(`${receiver.url}/failing`, { count: 2 })
+    await world.told(failing)
+    await test.deps.notifier.stop()
+    await world.payOne(`${receiver.url}/waiting`)
+    const paid_at = test.clock.now()
+    test.clock.advance(1_000)
+    expect(test.deps.notifier.lastTurn()).toEqual(paid_at)
+    expect(await outboxFigures(test.db, test.clock.now())).toEqual({
+      due: 1,
+      oldest_due_at: paid_at,
+      under_way: 0,
+      retrying: 2,
+      failing_hosts: [
+        { host: '127.0.0.1', waiting: 2, next_attempt_at: new Date(paid_at.getTime() + MINUTE_MS) },
+      ],
+    })
+    receiver.answer = succeed
+  })
+})

@@ -1,0 +1,423 @@
+/** Notifications to a receiver that is a real server: what counts as success, the schedule, claims, fairness, the guard. */
+import { createHash, createPublicKey, createVerify } from 'node:crypto'
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { setDefaultCACertificates } from 'node:tls'
+import forge from 'node-forge'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AttemptOutcome } from '../../src/database/tables.ts'
+import { readNotifications } from '../../src/payment/notifications/redelivery.ts'
+import { makePayOrder } from '../../src/payment/orders.ts'
+import { refundOrder } from '../../src/payment/refunds.ts'
+import { makePerson } from '../cast.ts'
+import type { TestApp } from '../harness.ts'
+import { type Receiver, startReceiver, succeed } from '../notify-receiver.ts'
+import { type NotifyWorld, startNotifyWorld } from '../notify-world.ts'
+
+const MINUTE_MS = 60_000
+
+let world: NotifyWorld
+let receiver: Receiver
+let test: TestApp
+beforeAll(async () => {
+  world = await startNotifyWorld({ timeout_ms: 2_000 })
+  ;({ receiver, test } = world)
+})
+afterAll(() => world.close())
+
+describe('an attempt', () => {
+  it('is the signed GET of the gateway, V1 under the Merchant KEY and V2 under the platform key', async () => {
+    const v1 = await world.payOne(`${receiver.url}/signed/v1?shop=7`)
+    const v2 = await world.payOne(`${receiver.url}/signed/v2`, { protocol: 'v2' })
+    await world.told([v1, v2])
+    // The address's own parameter is the merchant's business.
+    const canonical = ({ sign: _sign, sign_type: _type, shop: _shop, ...fields }: Record<string, string>) =>
+      Object.keys(fields)
+        .sort()
+        .map((name) => `${name}=${fields[name]}`)
+        .join('&')
+    const [first] = world.requestsTo('/signed/v1')
+    expect(first!.fields).toMatchObject({ shop: '7', trade_status: 'TRADE_SUCCESS', sign_type: 'MD5' })
+    const expected = createHash('md5').update(canonical(first!.fields) + world.merchant.merchant_key)
+    expect(first!.fields.sign).toBe(expected.digest('hex'))
+    expect(first!.headers).toMatchObject({ host: `127.0.0.1:${receiver.port}`, connection: 'close' })
+    expect(first!.headers['user-agent']).toBe(`Tessera (+${test.url})`)
+
+    const [second] = world.requestsTo('/signed/v2')
+    const app = await test.deps.gatewayKeys.findApp({ app_id: world.merchant.id })
+    const key = createPublicKey(await test.deps.gatewayKeys.platformKey(app!))
+    const { sign, api_trade_no, timestamp } = second!.fields
+    expect(createVerify('sha256').update(canonical(second!.fields)).verify(key, sign!, 'base64')).toBe(true)
+    expect(api_trade_no).toBe(v2)
+    expect(timestamp).toBe(String(test.clock.now().getTime() / 1000))
+    // What was sent is kept as it was sent.
+    const [attempt] = await world.attemptsOf(v1)
+    expect(new URL(attempt!.url!).searchParams.get('sign')).toBe(first!.fields.sign)
+    expect(attempt).toMatchObject({ outcome: 'delivered', response_status: 200, response_body: 'success' })
+  })
+
+  it('succeeds by a 2xx whose body is the word success, in every accepted spelling and in no other', async () => {
+    const right = [
+      'success',
+      'SUCCESS',
+      'Success',
+      ' success\r\n',
+      '"success"',
+      '"SUCCESS"\n',
+      '\ufeffsuccess',
+      '\ufeff "success" ',
+      '\n\n\tsuccess',
+    ]
+    const wrong = [
+      '',
+      'ok',
+      'fail',
+      'successful',
+      'not success',
+      '<b>success</b>',
+      "'success'",
+      '""success""',
+      '"success',
+      '{"result":"success"}',
+      'ſucceſs',
+    ]
+    const bodies = [...right, ...wrong]
+    const given = new Map<string, string>()
+    receiver.answer = ({ fields }, response) => {
+      given.set(fields.out_trade_no!, bodies[given.size]!)
+      response.writeHead(given.size % 2 === 0 ? 200 : 202).end(given.get(fields.out_trade_no!))
+    }
+    await world.told(await world.payOrders(`${receiver.url}/spellings`, { count: bodies.length }))
+    receiver.answer = succeed
+    const notifications = await readNotifications(test.db, { role: 'administrator' }, {}, bodies.length)
+    const outcomes = new Map(notifications.map((each) => [given.get(each.order_id)!, each.log[0]!.outcome]))
+    expect(right.map((body) => [body, outcomes.get(body)])).toEqual(right.map((body) => [body, 'delivered']))
+    expect(wrong.map((body) => [body, outcomes.get(body)])).toEqual(wrong.map((body) => [body, 'wrong_body']))
+  })
+
+  type Misbehaviour = [
+    what: string,
+    answer: Receiver['answer'],
+    outcome: AttemptOutcome,
+    facts?: { detail?: string | null; response_status?: number | null; response_body?: string | null },
+  ]
+  const drip = (response: ServerResponse) => {
+    const timer = setInterval(() => response.write('s'), 20)
+    response.on('close', () => clearInterval(timer))
+  }
+  const misbehaviours: Misbehaviour[] = [
+    [
+      '500',
+      (_, r) => r.writeHead(500).end('success'),
+      'bad_status',
+      { response_status: 500, response_body: 'success' },
+    ],
+    [
+      '404 in a page',
+      (_, r) => r.writeHead(404).end(`<html>${'x'.repeat(5_000)}`),
+      'bad_status',
+      { response_body: `<html>${'x'.repeat(2_042)}` },
+    ],
+    [
+      '301',
+      (_, r) => r.writeHead(301, { location: `${receiver.url}/elsewhere` }).end('success'),
+      'redirect',
+      { response_status: 301 },
+    ],
+    ['302 without a target', (_, r) => r.writeHead(302).end(), 'redirect', { detail: null }],
+    [
+      'a body of 64 KiB and a byte',
+      (_, r) => r.end(`success${' '.repeat(65_530)}`),
+      'too_large',
+      { response_status: 200 },
+    ],
+    [
+      'a body without end',
+      (_, r) => {
+        r.on('error', () => {})
+        const more = () => {
+          while (r.write(' '.repeat(10_000)));
+          r.once('drain', more)
+        }
+        more()
+      },
+      'too_large',
+    ],
+    ['nothing, ever', () => {}, 'timeout', { detail: 'answer', response_status: null }],
+    ['one byte at a time', (_, r) => drip(r), 'timeout', { detail: 'body' }],
+    [
+      '500, and then one byte at a time',
+      (_, r) => {
+        r.writeHead(500)
+        drip(r)
+      },
+      'bad_status',
+      { response_status: 500 },
+    ],
+    [
+      'half a body, then the connection ends',
+      (_, r) => {
+        r.writeHead(200, { 'content-length': 7 }).write('succ')
+        setTimeout(() => r.destroy(), 20)
+      },
+      'cut',
+    ],
+    ['no answer, and the connection ends', (_, r) => void r.destroy(), 'cut', { detail: 'ECONNRESET' }],
+    ['no HTTP', (_, r) => void r.socket!.end('hello\r\n\r\n'), 'malformed'],
+    [
+      'headers without end',
+      (_, r) => {
+        r.setHeader('x', 'x'.repeat(20_000)).end('success')
+      },
+      'malformed',
+      { detail: 'HPE_HEADER_OVERFLOW' },
+    ],
+    [
+      'text that Postgres could not store',
+      (_, r) => r.end(Buffer.from([0, 115, 0xff, 0, 0xe6, 0x88])),
+      'wrong_body',
+      { response_body: 's\ufffd' },
+    ],
+    [
+      'compressed success',
+      (_, r) => r.writeHead(200, { 'content-encoding': 'gzip' }).end(Buffer.from('1f8b', 'hex')),
+      'wrong_body',
+    ],
+  ]
+  it('fails by any other answer, each for its reason', async () => {
+    receiver.answer = (request, response) =>
+      misbehaviours[Number(request.path.split('/').pop())]![1](request, response)
+    const orders: [string, Misbehaviour][] = []
+    for (const [i, each] of misbehaviours.entries())
+      orders.push([await world.payOne(`${receiver.url}/bad/${i}`), each])
+    const deaf = createTcpServer((socket) => void socket.on('error', () => {})).listen(0, '127.0.0.1')
+    await once(deaf, 'listening')
+    const { port } = deaf.address() as AddressInfo
+    const handshake = await world.payOne(`https://127.0.0.1:${port}/`)
+    orders.push([handshake, ['no handshake', succeed, 'timeout', { detail: 'tls' }]])
+    await world.told(orders.map(([id]) => id))
+    receiver.answer = succeed
+    for (const [id, [what, , outcome, facts = {}]] of orders) {
+      const [attempt] = await world.attemptsOf(id)
+      expect({ what, ...attempt }).toMatchObject({ what, outcome, ...facts })
+      expect(await world.rowOf(id)).toMatchObject({ status: 'due', attempts: 1 })
+    }
+    deaf.close()
+    expect(world.requestsTo('/elsewhere')).toEqual([])
+    expect(world.requestsTo('/bad/2')).toHaveLength(1)
+  })
+
+  it('fails where nobody listens, and where the address is none', async () => {
+    const gone = await startReceiver()
+    await gone.close()
+    expect(await world.outcomeAt(`${gone.url}/`)).toMatchObject({
+      outcome: 'refused',
+      detail: 'ECONNREFUSED',
+    })
+    expect(await world.outcomeAt('http://nowhere.test/')).toMatchObject({
+      outcome: 'dns',
+      detail: 'ENOTFOUND',
+    })
+    expect(await world.outcomeAt('http://127.0.0.1:22/')).toMatchObject({
+      outcome: 'bad_address',
+      detail: 'port',
+    })
+    expect(await world.outcomeAt('not an address')).toMatchObject({
+      outcome: 'bad_address',
+      detail: 'unreadable',
+    })
+    world.dns.silent.add('silent.test')
+    expect((await world.outcomeAt('http://silent.test/')).outcome).toMatch(/^(dns|timeout)$/)
+  })
+})
+
+describe('TLS', () => {
+  const keys = forge.pki.rsa.generateKeyPair(2048)
+  function certificate(name: string, days: number): string {
+    const made = forge.pki.createCertificate()
+    made.publicKey = keys.publicKey
+    made.serialNumber = '01'
+    made.validity.notBefore = new Date(Date.now() - 10 * 86_400_000)
+    made.validity.notAfter = new Date(Date.now() + days * 86_400_000)
+    const subject = [{ name: 'commonName', value: name }]
+    made.setSubject(subject)
+    made.setIssuer(subject)
+    made.setExtensions([
+      { name: 'basicConstraints', cA: true },
+      { name: 'subjectAltName', altNames: [{ type: 2, value: name }] },
+    ])
+    made.sign(keys.privateKey, forge.md.sha256.create())
+    return forge.pki.certificateToPem(made)
+  }
+  const key = forge.pki.privateKeyToPem(keys.privateKey)
+  const listen = (cert: string) =>
+    startReceiver({ create: (listener) => createTlsServer({ key, cert }, listener) })
+
+  it('is verified, for the name in the address and no other', async () => {
+    const cert = certificate('shop.test', 10)
+    const stale = certificate('shop.test', -1)
+    for (const name of ['shop.test', 'other.test']) world.dns.names.set(name, ['127.0.0.1'])
+    const [good, expired] = [await listen(cert), await listen(stale)]
+    const address = `https://shop.test:${good.port}/`
+    expect(await world.outcomeAt(address)).toMatchObject({
+      outcome: 'tls',
+      detail: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+    })
+    setDefaultCACertificates([cert, stale])
+    expect(await world.outcomeAt(address)).toMatchObject({ outcome: 'delivered' })
+    expect(good.received[0]!.headers.host).toBe(`shop.test:${good.port}`)
+    expect(await world.outcomeAt(address.replace('shop', 'other'))).toMatchObject({
+      outcome: 'tls',
+      detail: 'ERR_TLS_CERT_ALTNAME_INVALID',
+    })
+    expect(await world.outcomeAt(`https://shop.test:${expired.port}/`)).toMatchObject({
+      outcome: 'tls',
+      detail: 'CERT_HAS_EXPIRED',
+    })
+    expect(await world.outcomeAt(`https://127.0.0.1:${receiver.port}/`)).toMatchObject({ outcome: 'tls' })
+    expect(good.received).toHaveLength(1)
+    expect(expired.received).toHaveLength(0)
+    await good.close()
+    await expired.close()
+  })
+})
+
+describe('the way there', () => {
+  it('leads to no private address, whether it is written out or a name leads to it', async () => {
+    world.dns.names.set('inside.test', ['10.0.0.1', '::1', '::ffff:10.0.0.1', '169.254.169.254'])
+    for (const host of ['inside.test', '10.0.0.1', '[::1]', '169.254.169.254'])
+      expect(await world.outcomeAt(`http://${host}/`)).toMatchObject({ outcome: 'blocked', detail: null })
+  })
+
+  it('is to the address that was judged, whatever the name says a moment later', async () => {
+    // Both are open to this test, so that nothing but the pinned address decides which of the two is called.
+    const other = await startReceiver({ host: '127.0.0.2', port: receiver.port })
+    world.dns.questions.length = 0
+    world.dns.names.set('rebind.test', () => [world.dns.questions.length <= 2 ? '127.0.0.1' : '127.0.0.2'])
+    receiver.answer = (_, response) => response.end('not yet')
+    const transaction_id = await world.payOne(`http://rebind.test:${receiver.port}/rebind`)
+    await world.told([transaction_id])
+    expect(world.dns.questions.toSorted()).toEqual(['A rebind.test', 'AAAA rebind.test'])
+    expect(world.requestsTo('/rebind')).toHaveLength(1)
+    expect(other.received).toEqual([])
+
+    // Each attempt judges anew.
+    world.dns.names.set('rebind.test', ['192.168.0.1'])
+    test.clock.advance(MINUTE_MS)
+    await world.told([transaction_id], 2)
+    receiver.answer = succeed
+    const attempts = await world.attemptsOf(transaction_id)
+    expect(attempts.map(({ outcome }) => outcome)).toEqual(['wrong_body', 'blocked'])
+    await other.close()
+  })
+})
+
+describe('the schedule', () => {
+  it('is at once, then 1 min, 5 min, 30 min, 2 h and 12 h after the end of the attempt before, and then no more', async () => {
+    receiver.answer = ({ path }, response) => response.end(path === '/schedule' ? 'no' : 'success')
+    const transaction_id = await world.payOne(`${receiver.url}/schedule`, { protocol: 'v2' })
+    const [paid_at, sent_at] = [test.clock.now(), [] as number[]]
+    for (const [i, minutes] of [0, 1, 5, 30, 120, 720].entries()) {
+      if (minutes > 0) {
+        test.clock.advance(minutes * MINUTE_MS - 1)
+        await world.everybodyElseIsTold()
+        expect(await world.rowOf(transaction_id)).toMatchObject({ attempts: i, claims: i })
+        test.clock.advance(1)
+      }
+      sent_at.push(test.clock.now().getTime())
+      await world.told([transaction_id], i + 1)
+    }
+    expect(await world.rowOf(transaction_id)).toMatchObject({
+      status: 'failed',
+      attempts: 6,
+      next_attempt_at: null,
+    })
+    const attempts = await world.attemptsOf(transaction_id)
+    expect(attempts.map(({ outcome, started_at }) => [outcome, started_at.getTime()])).toEqual(
+      sent_at.map((at) => ['wrong_body', at]),
+    )
+    // Each was signed at its own time, or strict verifiers would refuse the later ones.
+    const requests = world.requestsTo('/schedule')
+    expect(requests.map(({ fields }) => Number(fields.timestamp) * 1000)).toEqual(
+      sent_at.map((at) => Math.floor(at / 1000) * 1000),
+    )
+    expect(new Set(requests.map(({ fields }) => fields.sign)).size).toBe(6)
+    expect(sent_at.at(-1)! - paid_at.getTime()).toBe((1 + 5 + 30 + 120 + 720) * MINUTE_MS)
+
+    test.clock.advance(7 * 24 * 60 * MINUTE_MS)
+    await world.everybodyElseIsTold()
+    expect(world.requestsTo('/schedule')).toHaveLength(6)
+    receiver.answer = succeed
+  })
+
+  it('ends with the first success', async () => {
+    receiver.answer = (_, response) => response.writeHead(503).end()
+    const transaction_id = await world.payOne(`${receiver.url}/second-try`)
+    await world.told([transaction_id])
+    receiver.answer = succeed
+    test.clock.advance(MINUTE_MS)
+    await world.told([transaction_id], 2)
+    expect(await world.rowOf(transaction_id)).toMatchObject({ status: 'delivered', next_attempt_at: null })
+    test.clock.advance(24 * 60 * MINUTE_MS)
+    await world.everybodyElseIsTold()
+    expect(world.requestsTo('/second-try')).toHaveLength(2)
+  })
+
+  it('ends without a word when the order has been given back meanwhile', async () => {
+    receiver.answer = (_, response) => response.writeHead(503).end()
+    const transaction_id = await world.payOne(`${receiver.url}/given-back`)
+    await world.told([transaction_id])
+    receiver.answer = succeed
+    const admin = await makePerson(test, { is_admin: true })
+    await refundOrder(test.deps, {
+      transaction_id,
+      amount: 100n,
+      with_fee: true,
+      key: 'given back',
+      reason: 'test',
+      actor_id: admin.id,
+      ip: '127.0.0.1',
+    })
+    test.clock.advance(MINUTE_MS)
+    await world.told([transaction_id], 2)
+    expect(await world.rowOf(transaction_id)).toMatchObject({ status: 'failed', next_attempt_at: null })
+    expect((await world.attemptsOf(transaction_id))[1]).toMatchObject({ outcome: 'withdrawn', url: null })
+    expect(world.requestsTo('/given-back')).toHaveLength(1)
+  })
+
+  it('knows nothing of orders of the HMAC API, which sends no event', async () => {
+    const count = () =>
+      test.db
+        .selectFrom('notifications')
+        .select((eb) => eb.fn.countAll().as('n'))
+        .executeTakeFirst()
+    const [before, received] = [await count(), receiver.received.length]
+    const { body } = await world.merchant.process({ amount: '100', description: 'Tea', order_id: 'hmac-1' })
+    const transaction_id = String(body.transaction_id)
+    expect(
+      await makePayOrder(test.deps)({ transaction_id, payer_id: world.buyer.id, expected_amount: 100n }),
+    ).toBe('paid')
+    expect(await count()).toEqual(before)
+    await world.everybodyElseIsTold()
+    expect(receiver.received.length).toBe(received + 1)
+  })
+})
+
+describe('the process that was paid in', () => {
+  it('tells at once, and waits for the shop’s answer no longer than it is asked to', async () => {
+    const transaction_id = await world.payOne(`${receiver.url}/at-once`)
+    const { order_id } = await world.rowOf(transaction_id)
+    await test.deps.notifier.attempted(order_id, 20_000)
+    expect(await world.rowOf(transaction_id)).toMatchObject({ status: 'delivered' })
+    const held = Promise.withResolvers<ServerResponse>()
+    receiver.answer = (_, response) => held.resolve(response)
+    const slow = await world.payOne(`${receiver.url}/slow`)
+    await test.deps.notifier.attempted((await world.rowOf(slow)).order_id, 50)
+    expect(await world.rowOf(slow)).toMatchObject({ status: 'due', attempts: 0 })
+    receiver.answer = succeed
+    ;(await held.promise).end('success')
+    await world.told([slow])
+  })
+})
