@@ -5,6 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { Config } from '../config.ts'
+import { makeBatcher } from '../database/batcher.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { networkOf } from '../limits.ts'
@@ -55,9 +56,10 @@ export const cookieOptions = (config: Config) =>
 
 /** Adds to a scope: the limit of pages, `request.session`, and the form check on everything that is not GET or HEAD. */
 export function browserScope(app: FastifyInstance, deps: Deps): void {
+  const findSession = makeFindSession(deps)
   app.addHook('onRequest', async (request) => deps.limits.take('pages', networkOf(request.ip)))
   app.addHook('preHandler', async (request, reply) => {
-    await loadSession(request, reply, deps)
+    await loadSession(request, reply, deps, findSession)
     if (request.method !== 'GET' && request.method !== 'HEAD') await requireOwnForm(request, deps)
   })
 }
@@ -77,9 +79,14 @@ async function requireOwnForm(request: FastifyRequest, deps: Deps): Promise<void
   }
 }
 
-async function loadSession(request: FastifyRequest, reply: FastifyReply, deps: Deps): Promise<void> {
+async function loadSession(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: Deps,
+  findSession: FindSession,
+): Promise<void> {
   const token = request.cookies[cookieName(deps.config)]
-  if (token !== undefined) request.session = await findSession(deps, token)
+  if (token !== undefined) request.session = await findSession(token)
   if (request.session !== undefined) return
   request.visitorToken = request.cookies[visitorCookieName(deps.config)]
   if (request.visitorToken === undefined) {
@@ -88,29 +95,37 @@ async function loadSession(request: FastifyRequest, reply: FastifyReply, deps: D
   }
 }
 
-/** The live session of a cookie value; none when it has ended or its user is barred. The same statement notes its use. */
-export async function findSession(deps: Deps, token: string): Promise<Session | undefined> {
-  const now = deps.clock()
-  const row = await deps.db
-    .with('seen', (q) =>
-      q
-        .updateTable('sessions')
-        .set({ last_seen_at: now })
-        .where('token_hash', '=', sha256(token))
-        .where('expires_at', '>', now)
-        .where((eb) =>
-          eb.or([
-            eb('last_seen_at', 'is', null),
-            eb('last_seen_at', '<', new Date(now.getTime() - LAST_SEEN_MINUTES * 60_000)),
-          ]),
-        ),
-    )
-    .selectFrom('sessions')
-    .innerJoin('users', 'users.id', 'sessions.user_id')
-    .where('sessions.token_hash', '=', sha256(token))
-    .where('sessions.expires_at', '>', now)
+type FindSession = (token: string) => Promise<Session | undefined>
+type LiveSession = { item: number; id: bigint; user_id: bigint; auth_time: Date; amr: string[] }
+
+/**
+ * Makes the look at sessions of a scope; those that are asked for together are read in one statement, which also notes
+ * their use. It answers the live session of a cookie value: none when it has ended or its user is barred.
+ */
+function makeFindSession(deps: Deps): FindSession {
+  const look = makeBatcher<string, Omit<Session, 'needs_second_factor'> | undefined>({
+    ...deps.batching,
+    run: (tokens) => findLive(deps, tokens),
+  })
+  return async (token) => {
+    const session = await look(token)
+    if (session === undefined || isBarred(session.user, deps.clock())) return undefined
+    return { ...session, needs_second_factor: await lacksFactor(session.user, deps) }
+  }
+}
+
+async function findLive({ db, clock }: Deps, tokens: string[]) {
+  const now = clock()
+  const unseen_since = new Date(now.getTime() - LAST_SEEN_MINUTES * 60_000)
+  const live = sql<LiveSession>`use_sessions(
+    ${tokens.map(sha256)}::bytea[], ${now}::timestamptz, ${unseen_since}::timestamptz
+  )`
+  const rows = await db
+    .selectFrom(live.as('session'))
+    .innerJoin('users', 'users.id', 'session.user_id')
     .select(userColumns)
-    .select(['sessions.id as session_id', 'sessions.auth_time', 'sessions.amr', 'users.must_change_password'])
+    .select(['session.item', 'session.id as session_id', 'session.auth_time', 'session.amr'])
+    .select('users.must_change_password')
     .select([
       sql<boolean>`users.password_hash is not null`.as('has_password'),
       // A factor left from before the account went over to the forum is asked for no more.
@@ -119,10 +134,11 @@ export async function findSession(deps: Deps, token: string): Promise<Session | 
         )`.as('has_second_factor'),
       sql<Language | null>`case when users.language_chosen then users.language end`.as('chosen_language'),
     ])
-    .executeTakeFirst()
-  if (row === undefined || isBarred(row, now)) return undefined
-  const { session_id, auth_time, amr, ...user } = row
-  return { id: session_id, token, auth_time, amr, user, needs_second_factor: await lacksFactor(user, deps) }
+    .execute()
+  const sessions = new Array<Omit<Session, 'needs_second_factor'> | undefined>(tokens.length).fill(undefined)
+  for (const { item, session_id, auth_time, amr, ...user } of rows)
+    sessions[item - 1] = { id: session_id, token: tokens[item - 1]!, auth_time, amr, user }
+  return sessions
 }
 
 /** NOTE: an administrator who signs in at the forum is protected there, and not held to a factor of ours. */
