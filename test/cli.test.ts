@@ -1,13 +1,18 @@
 /** `tessera …` as operators run it, over a database of the service; once as the process that it is. */
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createAccount } from '../src/accounts/operator.ts'
 import { tessera as run } from '../src/cli/main.ts'
+import { type Db, openDatabase } from '../src/database/connection.ts'
 import { balanceOf } from '../src/ledger/wallet.ts'
+import { expectSoundBooks } from './books.ts'
 import { makePerson } from './cast.ts'
-import { browser, startTestApp, type TestApp } from './harness.ts'
+import { browser, createDatabase, startTestApp, type TestApp } from './harness.ts'
 import { makeParty } from './identity/relying-party.ts'
 import { makeMerchant } from './merchant.ts'
 
@@ -35,7 +40,9 @@ const environment = () => ({
   APP_SECRET: test.deps.config.APP_SECRET!,
 })
 
-async function tessera(...words: string[]): Promise<Outcome> {
+const tessera = (...words: string[]) => tesseraAt(environment(), ...words)
+
+async function tesseraAt(env: Record<string, string>, ...words: string[]): Promise<Outcome> {
   const said = { out: '', err: '' }
   const output = {
     out: (text: string) => {
@@ -45,7 +52,7 @@ async function tessera(...words: string[]): Promise<Outcome> {
       said.err += text
     },
   }
-  return { code: await run(words, output, environment()), ...said }
+  return { code: await run(words, output, env), ...said }
 }
 
 async function told(...args: string[]): Promise<Record<string, unknown>> {
@@ -212,6 +219,86 @@ describe('points', () => {
     await told('points', 'import', path, ...by)
     await told('points', 'import', path, ...by)
     expect([await balanceOf(test.db, one.id), await balanceOf(test.db, two.id)]).toEqual([5n, 6n])
+  })
+})
+
+describe('an archive', () => {
+  it('fills a new database with everything, which the books then prove', async () => {
+    const merchant = await makeMerchant(test)
+    const [buyer, friend] = [await makePerson(test, { points: 500n }), await makePerson(test)]
+    const { body } = await merchant.process({ amount: '120', description: 'A thing', order_id: 'one' })
+    const client = await buyer.signIn()
+    const payPath = `/payment/pay/${body.transaction_id}`
+    expect((await client.submit(await client.get(payPath), payPath)).status).toBe(303)
+    const path = join(folder, 'all.gz')
+    const written = await told('export', path)
+    expect(await tessera('export', path)).toMatchObject({ code: 2, err: expect.stringContaining('exist') })
+
+    const fresh = await createDatabase()
+    const there = { ...environment(), DATABASE_URL: fresh.url }
+    expect(await told('import', path).catch(String)).toContain('not empty')
+    const read = await tesseraAt(there, 'import', path, '--json')
+    expect(read).toMatchObject({ code: 0 })
+    expect(JSON.parse(read.out).tables).toEqual(written.tables)
+
+    const other = openDatabase(fresh.url, { max: 2, onBroken: () => {} })
+    try {
+      const rowsOf = async (db: Db, table: string) =>
+        (
+          await sql<{ row: string }>`select t::text as row from ${sql.table(table)} as t order by 1`.execute(
+            db,
+          )
+        ).rows
+      const names = (written.tables as { name: string }[]).map(({ name }) => name)
+      // What this process has counted is added to everybody's a second later, and the sealing looks again.
+      for (const name of names.filter((each) => each !== 'limit_counters' && each !== 'journal_sealing'))
+        expect(await rowsOf(other, name), name).toEqual(await rowsOf(test.db, name))
+      await expectSoundBooks(other)
+      const { seen_before } = await other.selectFrom('journal_sealing').selectAll().executeTakeFirstOrThrow()
+      expect(seen_before).toBeNull()
+      // Ids go on where they were.
+      const { id } = await createAccount({ ...test.deps, db: other }, { username: 'newcomer' })
+      expect(id).toBeGreaterThan(friend.id)
+    } finally {
+      await other.destroy()
+      await fresh.drop()
+    }
+  })
+
+  it('is refused when it is none, is cut short, or is of another version', async () => {
+    const fresh = await createDatabase()
+    const there = { ...environment(), DATABASE_URL: fresh.url }
+    const path = join(folder, 'bad.gz')
+    const refused = async (text: string) => {
+      await writeFile(path, gzipSync(text))
+      const { code, err } = await tesseraAt(there, 'import', path)
+      return { code, err }
+    }
+    const lines = gunzipSync(await readFile(join(folder, 'all.gz')))
+      .toString()
+      .split('\n')
+    expect(await refused('nonsense')).toMatchObject({ code: 2, err: expect.stringContaining('no archive') })
+    expect(await refused(lines.slice(0, -2).join('\n'))).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('not whole'),
+    })
+    const older = lines[0]!.replace('"0001_accounts.sql",', '')
+    expect(await refused([older, ...lines.slice(1)].join('\n'))).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('older'),
+    })
+    const newer = lines[0]!.replace('"0001_accounts.sql",', '"0001_accounts.sql","9999_x.sql",')
+    expect(await refused([newer, ...lines.slice(1)].join('\n'))).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('newer'),
+    })
+    // An entry changed on the way makes its journal sum to something: nothing is imported.
+    const changed = lines.map((line) =>
+      line.startsWith('entries\t') ? line.replace('"amount": -120', '"amount": -121') : line,
+    )
+    expect((await refused(changed.join('\n'))).code).not.toBe(0)
+    expect(await tesseraAt(there, 'import', join(folder, 'all.gz'))).toMatchObject({ code: 0 })
+    await fresh.drop()
   })
 })
 

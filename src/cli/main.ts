@@ -6,6 +6,7 @@
 import { parseArgs } from 'node:util'
 import { type Config, ConfigError, loadConfig } from '../config.ts'
 import { applicationCommands } from './applications.ts'
+import { archiveCommands } from './archive.ts'
 import { type Command, type Progress, type Result, UsageError } from './command.ts'
 import { doctorCommands } from './doctor.ts'
 import { keyCommands } from './keys.ts'
@@ -17,6 +18,7 @@ const COMMANDS: Command[] = [
   ...applicationCommands,
   ...pointCommands,
   ...keyCommands,
+  ...archiveCommands,
   ...doctorCommands,
 ]
 
