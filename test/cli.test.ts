@@ -15,6 +15,7 @@ import { makePerson } from './cast.ts'
 import { browser, createDatabase, startTestApp, type TestApp } from './harness.ts'
 import { makeParty } from './identity/relying-party.ts'
 import { makeMerchant } from './merchant.ts'
+import { startNotifyWorld } from './notify-world.ts'
 
 const MAIN = join(import.meta.dirname, '../src/cli/main.ts')
 
@@ -219,6 +220,38 @@ describe('points', () => {
     await told('points', 'import', path, ...by)
     await told('points', 'import', path, ...by)
     expect([await balanceOf(test.db, one.id), await balanceOf(test.db, two.id)]).toEqual([5n, 6n])
+  })
+})
+
+describe('notifications', () => {
+  it('that failed are listed without their signed addresses, and begin anew', async () => {
+    const world = await startNotifyWorld({ timeout_ms: 1_000 })
+    const { DATABASE_URL = '', APP_SECRET = '' } = world.test.deps.config
+    const there = { DATABASE_URL, APP_SECRET }
+    const admin = await makePerson(world.test, { is_admin: true })
+    world.receiver.answer = (_request, response) => void response.writeHead(500).end()
+    const one = await world.payOne(`${world.receiver.url}/gone`)
+    await world.told([one])
+    await world.test.db
+      .updateTable('notifications')
+      .set({ status: 'failed', next_attempt_at: null })
+      .execute()
+
+    const listed = await tesseraAt(there, 'notifications', 'list', '--status', 'failed', '--json')
+    expect(JSON.parse(listed.out)).toMatchObject([{ transaction_id: one, log: [{ response_status: 500 }] }])
+    expect(listed.out).not.toContain('sign=')
+    expect((await tesseraAt(there, 'notifications', 'list', '--status', 'lost')).code).toBe(2)
+
+    const by = ['--by', admin.username, '--json']
+    const since = '2025-01-01T00:00:00Z'
+    const again = await tesseraAt(there, 'notifications', 'redeliver-failed', since, ...by)
+    expect(JSON.parse(again.out)).toEqual({ count: 1 })
+    expect((await tesseraAt(there, 'notifications', 'redeliver', one, ...by)).code).toBe(0)
+    expect((await tesseraAt(there, 'notifications', 'redeliver', 'txn_none', ...by)).code).toBe(1)
+    expect((await tesseraAt(there, 'notifications', 'redeliver-failed', 'yesterday', ...by)).code).toBe(2)
+    const status = await world.test.db.selectFrom('notifications').select('status').execute()
+    expect(status).toEqual([{ status: 'due' }])
+    await world.close()
   })
 })
 

@@ -10,6 +10,7 @@ import { archiveCommands } from './archive.ts'
 import { type Command, type Progress, type Result, UsageError } from './command.ts'
 import { doctorCommands } from './doctor.ts'
 import { keyCommands } from './keys.ts'
+import { notificationCommands } from './notifications.ts'
 import { pointCommands } from './points.ts'
 import { userCommands } from './users.ts'
 
@@ -17,6 +18,7 @@ const COMMANDS: Command[] = [
   ...userCommands,
   ...applicationCommands,
   ...pointCommands,
+  ...notificationCommands,
   ...keyCommands,
   ...archiveCommands,
   ...doctorCommands,
