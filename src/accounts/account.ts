@@ -1,9 +1,9 @@
-/** A member's own pages: the front page, wallet and statement, the choice of language, and the change of password. */
+/** A member's own pages: the front page, the choice of language, the change of password, and what else is registered here. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
-import { balanceOf, statementOf } from '../ledger/wallet.ts'
+import { balanceOf } from '../ledger/wallet.ts'
 import { isLanguage, LANGUAGE_COOKIE } from '../web/languages.ts'
 import { leadsTo, safeReturnTo } from '../web/return-to.ts'
 import { emailAddressPages } from './email-address.ts'
@@ -17,8 +17,8 @@ import { recordSecurityEvent } from './security-events.ts'
 import { browserScope, requireUser, sessionOf, signInUrl, startSession } from './session.ts'
 import { clearAttempts, failAttempt, openAttempt } from './throttle.ts'
 import { chooseLanguage } from './users.ts'
+import { walletPage } from './wallet-page.ts'
 
-const STATEMENT_LINES = 50
 const YEAR_SECONDS = 31_536_000
 
 const PasswordForm = z.object({
@@ -27,7 +27,7 @@ const PasswordForm = z.object({
   return_to: z.string().optional(),
 })
 
-/** GET /, /account and /account/password, POST /account/password and /language. */
+/** GET / and /account/password, POST /account/password and /language; the wallet, the profile and what leads on from it. */
 export async function accountRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
   browserScope(app, deps)
 
@@ -56,14 +56,7 @@ export async function accountRoutes(app: FastifyInstance, deps: Deps): Promise<v
     own.addHook('preHandler', requireUser)
     sessionPages(own, deps)
     profilePages(own, deps)
-    own.get('/account', async (request, reply) => {
-      const { user } = sessionOf(request)
-      const [balance, statement] = await Promise.all([
-        balanceOf(deps.db, user.id),
-        statementOf(deps.db, user.id, STATEMENT_LINES),
-      ])
-      return reply.page('account', { balance, statement })
-    })
+    walletPage(own, deps)
   })
 }
 

@@ -13,22 +13,17 @@ import {
   searchApps,
   suspendApp,
 } from '../identity/registry.ts'
+import { cursor, searchText } from '../web/lists.ts'
 
 const PAGE_LINES = 50
 const HISTORY_LINES = 50
 
 type OneApp = { Params: { client_id: string } }
 
-/** What does not fit is left out of the search: an address typed by hand still shows a list. */
 const Search = z.object({
-  q: z.string().trim().max(100).catch(''),
+  q: searchText,
   standing: z.enum(['all', 'suspended', 'unreviewed']).catch('all'),
-  before: z
-    .string()
-    .regex(/^\d{1,18}$/)
-    .transform(BigInt)
-    .optional()
-    .catch(undefined),
+  before: cursor,
 })
 
 const ReasonForm = z.object({ reason: z.string().trim().min(1).max(500) })

@@ -3,20 +3,12 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { readAudit } from '../audit.ts'
 import type { Deps } from '../deps.ts'
+import { cursor } from '../web/lists.ts'
 
 const PAGE_LINES = 50
 
 const word = z.string().trim().max(200).catch('')
-const Filter = z.object({
-  subject: word,
-  action: word,
-  before: z
-    .string()
-    .regex(/^\d{1,18}$/)
-    .transform(BigInt)
-    .optional()
-    .catch(undefined),
-})
+const Filter = z.object({ subject: word, action: word, before: cursor })
 
 /** Below requireAdmin. */
 export function auditPages(app: FastifyInstance, { db }: Deps): void {

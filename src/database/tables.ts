@@ -278,6 +278,7 @@ export type PaymentAppsTable = {
   /** Decimal text, 0 to 1. */
   fee_rate: Nullable<string>
   homepage: Nullable<string>
+  logo_url: Nullable<string>
   /** Addresses and ranges that may call the API; empty means any. */
   allowed_addresses: Generated<string[]>
   /** The owner's switches for the gateway's versions. */
@@ -523,6 +524,13 @@ export type OutgoingMailsTable = {
 }
 
 /** Written by the database function post_transfer, and by an administrator's reversal. */
+export type OrderViewsTable = {
+  user_id: bigint
+  order_id: bigint
+  viewed_at: Date
+  created_at: CreatedAt
+}
+
 export type TransfersTable = {
   id: Identity
   app_id: bigint
@@ -580,6 +588,7 @@ export type Tables = {
   recovery_requests: RecoveryRequestsTable
   outgoing_mails: OutgoingMailsTable
   orders: OrdersTable
+  order_views: OrderViewsTable
   transfers: TransfersTable
   notifications: NotificationsTable
   notification_attempts: NotificationAttemptsTable

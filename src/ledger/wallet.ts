@@ -1,5 +1,15 @@
 /** What a member owns and how it came about: balances and statements, read only. */
+import { sql } from 'kysely'
 import type { Db } from '../database/connection.ts'
+import {
+  amountIn,
+  containing,
+  type Looked,
+  PAGE_LINES,
+  type Page,
+  pageOf,
+  rowsWithin,
+} from '../database/looking-back.ts'
 import type { Book, JournalKind } from '../database/tables.ts'
 
 /** A member's balance in whole points; 0 for one who never had any. */
@@ -18,12 +28,13 @@ export async function balanceOf(db: Db, user_id: bigint, book: Book = 'live'): P
 export type StatementLine = {
   id: bigint
   kind: JournalKind
-  reference: string
   reason: string | null
   amount: bigint
   posted_at: Date
-  /** For payments: what was bought. */
+  /** For payments and refunds: the order, what was bought, and whether this member paid it. */
+  transaction_id: string | null
   description: string | null
+  is_payer: boolean
   /** The application a payment or transfer went through. */
   app_name: string | null
   /** For transfers: the two members, as they were called then. */
@@ -31,32 +42,62 @@ export type StatementLine = {
   to_username: string | null
 }
 
-/** The newest movements of a member's live wallet, newest first. */
-export async function statementOf(db: Db, user_id: bigint, limit: number): Promise<StatementLine[]> {
-  return db
-    .selectFrom('ledger_accounts as account')
-    .innerJoin('entries', 'entries.account_id', 'account.id')
-    .innerJoin('journal', 'journal.id', 'entries.journal_id')
-    .leftJoin('orders', 'orders.journal_id', 'journal.id')
-    .leftJoin('transfers', 'transfers.journal_id', 'journal.id')
-    .leftJoin('payment_apps', (join) =>
-      join.on((eb) => eb('payment_apps.id', '=', eb.fn.coalesce('orders.app_id', 'transfers.app_id'))),
+export type StatementFilter = {
+  /** Found in what was bought, in names, reasons and numbers; digits are also an amount. */
+  text?: string | undefined
+  kind?: JournalKind | undefined
+  /** Only movements older than this one. */
+  before?: bigint | undefined
+}
+
+/**
+ * A page of the movements of a member's live wallet, newest first. What belongs to a movement is looked up row by row: joined
+ * as whole tables, as Postgres would choose for a thousand rows, they would be read to their ends.
+ */
+export async function statementOf(
+  db: Db,
+  user_id: bigint,
+  { text, kind, before }: StatementFilter = {},
+): Promise<Page<StatementLine>> {
+  const within = rowsWithin(text !== undefined || kind !== undefined)
+  const { rows } = await sql<(StatementLine | { id: null }) & Looked>`
+    with entry as materialized (
+      select id, journal_id, amount from entries
+      where account_id = (
+          select id from ledger_accounts where user_id = ${user_id} and book = 'live' and kind = 'wallet'
+        )
+        and ${before === undefined ? sql`true` : sql`id < ${before}`}
+      order by id desc limit ${within}
+    ),
+    line as (
+      select entry.id, entry.amount, j.kind, j.reason, j.posted_at, o.transaction_id, o.description,
+        coalesce(o.payer_id = ${user_id}, false) as is_payer, app.name as app_name, t.from_username, t.to_username
+      from entry
+      cross join lateral (select * from journal where id = entry.journal_id limit 1) as j
+      left join lateral (
+        select * from orders where j.kind in ('payment', 'refund') and transaction_id = split_part(j.reference, ':', 1) limit 1
+      ) as o on true
+      left join lateral (
+        select * from transfers where j.kind in ('transfer', 'reversal') and transaction_id = j.reference limit 1
+      ) as t on true
+      left join lateral (select * from payment_apps where id = coalesce(o.app_id, t.app_id) limit 1) as app on true
+      where ${kind === undefined ? sql`true` : sql`j.kind = ${kind}`}
+        and ${text === undefined ? sql`true` : mentions(text)}
+      order by entry.id desc limit ${PAGE_LINES + 1}
     )
-    .where('account.user_id', '=', user_id)
-    .where('account.book', '=', 'live')
-    .orderBy('entries.id', 'desc')
-    .limit(limit)
-    .select([
-      'entries.id',
-      'entries.amount',
-      'journal.kind',
-      'journal.reference',
-      'journal.reason',
-      'journal.posted_at',
-      'orders.description',
-      'payment_apps.name as app_name',
-      'transfers.from_username',
-      'transfers.to_username',
-    ])
-    .execute()
+    select line.*, looked.*,
+      (select j.posted_at from entry join journal as j on j.id = entry.journal_id where entry.id = looked.oldest) as oldest_at
+    from (select count(*) as seen, min(id) as oldest from entry) as looked
+    left join line on true
+    order by line.id desc`.execute(db)
+  return pageOf<StatementLine>(rows, within)
+}
+
+/** Whether a line has the text in anything that it shows. */
+function mentions(text: string) {
+  return sql`(
+    concat_ws(' ', o.description, app.name, o.order_id, t.order_id, j.reference, j.reason, t.from_username, t.to_username)
+      ilike ${containing(text)}
+    or abs(entry.amount) = ${amountIn(text)}::bigint
+  )`
 }

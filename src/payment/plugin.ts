@@ -4,11 +4,13 @@ import type { Deps } from '../deps.ts'
 import { hmacRoutes } from './hmac/routes.ts'
 import { makePayOrder } from './orders.ts'
 import { paymentAppPages } from './pages/applications.ts'
+import { buyersPayments } from './pages/buyers-payments.ts'
 import { payPages } from './pages/pay.ts'
 
 export async function paymentPlugin(app: FastifyInstance, deps: Deps): Promise<void> {
   const payOrder = makePayOrder(deps)
   await app.register(async (scope) => payPages(scope, deps, payOrder))
+  await app.register(buyersPayments, deps)
   await app.register(paymentAppPages, deps)
   await app.register(hmacRoutes, deps)
 }

@@ -5,6 +5,7 @@ import { isFresh, signInAgainUrl } from '../../accounts/reauthentication.ts'
 import { browserScope, requireUser, type Session, sessionOf } from '../../accounts/session.ts'
 import type { Deps } from '../../deps.ts'
 import { balanceOf } from '../../ledger/wallet.ts'
+import { noteView } from '../buyers-orders.ts'
 import { isoSeconds, signedCallbackUrl } from '../hmac/signature.ts'
 import { callbackToken } from '../keys.ts'
 import { isExpired, type PayOrder, type PayOutcome, statusWord, TRANSACTION_ID } from '../orders.ts'
@@ -89,6 +90,7 @@ async function showOrder(request: PayRequest, reply: FastifyReply, deps: Deps, r
     const returnUrl = state === 'paid' ? await callbackUrlOf(deps, order) : shop
     return reply.page('pay-state', { state, order, returnUrl }, { status: refused === undefined ? 200 : 409 })
   }
+  await noteView(deps.db, { user_id: user.id, order_id: order.id, now: deps.clock() })
   const balance = await balanceOf(deps.db, user.id, order.book)
   const isStale = await needsFreshSignIn(session, order.amount, deps)
   const signInUrl = isStale ? signInAgainUrl(session, `/payment/pay/${order.transaction_id}`) : undefined

@@ -1,0 +1,133 @@
+/**
+ * `npm run bench:lists`: what a page of each list costs the database when its member, shop or site has 100 000 rows: the
+ * first page, one from the middle, and a search that finds nothing. `--explain` prints the plans. Fails above the target.
+ */
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { Kysely, PostgresDialect, type RawBuilder, sql } from 'kysely'
+import pg from 'pg'
+import { createUser } from '../../src/accounts/users.ts'
+import { readAudit } from '../../src/audit.ts'
+import { connectionSettings, type Db } from '../../src/database/connection.ts'
+import { startEmbedded } from '../../src/database/embedded.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import type { Tables } from '../../src/database/tables.ts'
+import { statementOf } from '../../src/ledger/wallet.ts'
+import { ordersOfBuyer } from '../../src/payment/buyers-orders.ts'
+
+const ROWS = 100_000
+const TARGET_MS = 50
+const RUNS = 5
+const NOTHING = 'nothing has this text'
+
+const { values: flags } = parseArgs({ options: { explain: { type: 'boolean', default: false } } })
+
+type Member = { id: bigint }
+/** A page of a list. `middle` is the id in the middle of its rows. */
+type List = { name: string; page(db: Db, member: Member, middle: bigint): Promise<unknown> }
+
+const LISTS: List[] = [
+  { name: 'statement', page: (db, { id }) => statementOf(db, id) },
+  { name: 'statement, middle', page: (db, { id }, middle) => statementOf(db, id, { before: middle }) },
+  { name: 'statement, search', page: (db, { id }) => statementOf(db, id, { text: NOTHING }) },
+  { name: 'statement, kind', page: (db, { id }) => statementOf(db, id, { kind: 'refund' }) },
+  { name: 'my payments', page: (db, { id }) => ordersOfBuyer(db, id) },
+  { name: 'my payments, middle', page: (db, { id }, middle) => ordersOfBuyer(db, id, { before: middle }) },
+  { name: 'my payments, search', page: (db, { id }) => ordersOfBuyer(db, id, { text: NOTHING }) },
+  { name: 'audit log', page: (db) => readAudit(db, {}, 51) },
+  { name: 'audit log, subject', page: (db) => readAudit(db, { subject: 'user:7' }, 51) },
+]
+
+/** One buyer with all the orders of one shop, each paid, and as many entries in the audit log. */
+async function fill(db: Db): Promise<Member> {
+  const make = (username: string) => createUser(db, { username, password_hash: 'none' })
+  const [buyer, seller] = [await make('buyer'), await make('seller')]
+  const run = (statement: RawBuilder<unknown>) => statement.execute(db)
+  await run(sql`
+    insert into ledger_accounts (book, kind, user_id, balance)
+    values ('live', 'wallet', ${buyer}, 0), ('live', 'wallet', ${seller}, 0)`)
+  await run(sql`
+    insert into payment_apps (payment_id, applicant_id, name, callback_url)
+    values ('pay_00000000000000000000', ${seller}, 'Shop', 'https://shop.example/paid')`)
+  await run(sql`
+    insert into journal (book, kind, reference, posted_at)
+    select 'live', 'payment', 'txn_' || lpad(i::text, 24, '0'), now() - interval '1 year' + i * interval '5 minutes'
+    from generate_series(1, ${ROWS}::int) as i`)
+  await run(sql`
+    insert into entries (journal_id, book, account_id, amount)
+    select j.id, 'live', a.id, case a.user_id when ${buyer} then -100 else 100 end
+    from journal as j cross join ledger_accounts as a where a.kind = 'wallet' order by j.id`)
+  await run(sql`
+    insert into orders (app_id, door, order_id, transaction_id, description, amount, status, expires_at, payer_id, fee,
+      merchant_points, paid_at, journal_id, created_at)
+    select (select id from payment_apps), 'hmac', 'order-' || j.id, j.reference, 'Sticker pack, series ' || j.id, 100,
+      'paid', j.posted_at, ${buyer}, 5, 95, j.posted_at, j.id, j.posted_at
+    from journal as j order by j.id`)
+  await run(sql`
+    insert into audit_log (actor_id, action, subject)
+    select ${seller}, 'payment_app.edit', 'user:' || i % 100 from generate_series(1, ${ROWS}::int) as i`)
+  await run(sql`analyze`)
+  return { id: buyer }
+}
+
+type Statement = { sql: string; parameters: readonly unknown[] }
+
+async function explain(db: Db, { sql: text, parameters }: Statement): Promise<{ ms: number; plan: string }> {
+  const parts = text.split(/\$\d+/)
+  const order = [...text.matchAll(/\$(\d+)/g)].map(([, n]) => parameters[Number(n) - 1])
+  const statement = sql.join(
+    parts.flatMap((part, i) => (i < order.length ? [sql.raw(part), sql`${order[i]}`] : [sql.raw(part)])),
+    sql``,
+  )
+  const { rows } = await sql<{ 'QUERY PLAN': string }>`explain (analyze, buffers) ${statement}`.execute(db)
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+  const times = [...plan.matchAll(/^(?:Planning|Execution) Time: ([\d.]+) ms/gm)].map(([, ms]) => Number(ms))
+  return { ms: times.reduce((sum, ms) => sum + ms, 0), plan }
+}
+
+async function measure(db: Db, statements: Statement[], member: Member): Promise<boolean> {
+  const middle = BigInt(ROWS)
+  let isFast = true
+  for (const { name, page } of LISTS) {
+    const costs: number[] = []
+    for (let run = 0; run < RUNS; run += 1) {
+      statements.length = 0
+      await page(db, member, name.startsWith('statement') ? middle : middle / 2n)
+      const asked = [...statements]
+      const found = []
+      for (const statement of asked) found.push(await explain(db, statement))
+      costs.push(found.reduce((sum, { ms }) => sum + ms, 0))
+      if (flags.explain && run === 0) console.log(`\n-- ${name}\n${found.map(({ plan }) => plan).join('\n')}`)
+    }
+    const median = costs.sort((a, b) => a - b)[Math.floor(RUNS / 2)]!
+    isFast &&= median <= TARGET_MS
+    console.log(
+      `${name.padEnd(24)} ${median.toFixed(1).padStart(7)} ms [${costs[0]!.toFixed(1)}–${costs.at(-1)!.toFixed(1)}]`,
+    )
+  }
+  return isFast
+}
+
+const dataDir = await mkdtemp(join(tmpdir(), 'tessera-bench-'))
+await chmod(dataDir, 0o755)
+const server = await startEmbedded({ dataDir, settings: { fsync: 'off' } })
+try {
+  await migrate(server.url)
+  const statements: Statement[] = []
+  const pool = new pg.Pool({ ...connectionSettings(server.url), max: 1 })
+  const db = new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool }),
+    log: ({ query }) => {
+      statements.push({ sql: query.sql, parameters: query.parameters })
+    },
+  })
+  const isFast = await measure(db, statements, await fill(db))
+  await db.destroy()
+  console.log(isFast ? `Each within ${TARGET_MS} ms of database time.` : `Not each within ${TARGET_MS} ms.`)
+  process.exitCode = isFast ? 0 : 1
+} finally {
+  await server.stop()
+  await rm(dataDir, { recursive: true, force: true })
+}

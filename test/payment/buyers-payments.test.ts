@@ -1,0 +1,203 @@
+/** What a member finds again: the statement and the payments, searched, and paged while new ones arrive. */
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { statementOf } from '../../src/ledger/wallet.ts'
+import { ordersOfBuyer } from '../../src/payment/buyers-orders.ts'
+import { makePayOrder } from '../../src/payment/orders.ts'
+import { refundOrder } from '../../src/payment/refunds.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { startTestApp, type TestApp } from '../harness.ts'
+import { type Merchant, makeMerchant } from '../merchant.ts'
+
+let test: TestApp
+let merchant: Merchant
+let admin: Person
+let count = 0
+
+beforeAll(async () => {
+  test = await startTestApp()
+  merchant = await makeMerchant(test)
+  admin = await makePerson(test, { username: 'admin', is_admin: true })
+})
+afterAll(async () => {
+  await merchant.close()
+  await test.close()
+})
+
+async function order(description: string, amount = '10') {
+  const order_id = `buyer-${++count}`
+  const { body } = await merchant.process({ amount, description, order_id })
+  return { transaction_id: String(body.transaction_id), order_id, amount: BigInt(amount) }
+}
+
+async function pay({ id: payer_id }: Person, description: string, amount = '10') {
+  const made = await order(description, amount)
+  await makePayOrder(test.deps)({ ...made, payer_id, expected_amount: made.amount })
+  return made
+}
+
+const refund = (transaction_id: string, amount: bigint, reason = 'Torn') =>
+  refundOrder(test.deps, {
+    transaction_id,
+    amount,
+    with_fee: true,
+    key: `${transaction_id} ${amount}`,
+    reason,
+    actor_id: admin.id,
+    ip: '203.0.113.9',
+  })
+
+/** What a page of a list says, line by line. */
+const linesOf = (body: string) =>
+  [...body.matchAll(/<li>\s*<span class="when">([\s\S]*?)<\/li>/g)].map(([, line]) =>
+    line!
+      .replace(/<[^>]*>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim(),
+  )
+const olderIn = (body: string) =>
+  /class="button" href="([^"]*before=\d+[^"]*)"/.exec(body)?.[1]?.replaceAll('&amp;', '&')
+
+describe('my payments', () => {
+  it('shows what has become of each order that was opened or paid, and nobody else’s', async () => {
+    const [alice, other] = [
+      await makePerson(test, { points: 500n }),
+      await makePerson(test, { points: 500n }),
+    ]
+    const client = await alice.signIn()
+    const open = async (description: string) => {
+      const made = await order(description)
+      await client.get(`/payment/pay/${made.transaction_id}`)
+      return made
+    }
+    await pay(other, 'Not for her')
+    await pay(alice, 'Paid thing')
+    await refund((await pay(alice, 'Torn thing')).transaction_id, 10n)
+    await refund((await pay(alice, 'Half torn thing')).transaction_id, 5n)
+    const late = await open('Late thing')
+    await test.db
+      .updateTable('orders')
+      .set({ expires_at: test.clock.now() })
+      .where('transaction_id', '=', late.transaction_id)
+      .execute()
+    const closed = await open('Closed thing')
+    await test.db
+      .updateTable('orders')
+      .set({ status: 'closed' })
+      .where('transaction_id', '=', closed.transaction_id)
+      .execute()
+    const lost = await open('Lost thing')
+    await makePayOrder(test.deps)({ ...lost, payer_id: other.id, expected_amount: 10n })
+    const unpaid = await open('Open thing')
+    await client.get(`/payment/pay/${unpaid.transaction_id}`)
+
+    const page = await client.get('/account/payments')
+    expect(linesOf(page.body).map((line) => /(\S+ thing).* 10 (.*)$/.exec(line)!.slice(1))).toEqual([
+      ['Open thing', 'Not paid yet'],
+      ['Lost thing', 'Paid by somebody else'],
+      ['Closed thing', 'Cancelled'],
+      ['Late thing', 'Expired'],
+      ['torn thing', 'Partly refunded'],
+      ['Torn thing', 'Refunded'],
+      ['Paid thing', 'Paid'],
+    ])
+    expect(page.body).toContain(`href="/payment/pay/${unpaid.transaction_id}"`)
+    const stranger = await (await makePerson(test)).signIn()
+    expect((await stranger.get('/account/payments')).body).toContain('Nothing yet.')
+  })
+
+  it('finds by name, shop, number and amount, and takes signs as they are', async () => {
+    const alice = await makePerson(test, { points: 5_000n })
+    const client = await alice.signIn()
+    const made = await pay(alice, '贴纸 100% cotton', '777')
+    await pay(alice, 'Anything else', '11')
+    const found = async (q: string) =>
+      linesOf((await client.get(`/account/payments?${new URLSearchParams({ q })}`)).body).length
+    expect(
+      await Promise.all(['贴纸', 'COTTON', '100%', '777', made.order_id, made.transaction_id].map(found)),
+    ).toEqual([1, 1, 1, 1, 1, 1])
+    expect(await Promise.all([merchant.owner.username, '%', '__', '', '\\'].map(found))).toEqual([
+      2, 1, 0, 2, 0,
+    ])
+  })
+})
+
+describe('the statement', () => {
+  it('names what each movement was, finds it, and leads a payer to the receipt', async () => {
+    const alice = await makePerson(test, { points: 5_000n })
+    const client = await alice.signIn()
+    const made = await pay(alice, 'A kettle', '300')
+    await refund(made.transaction_id, 120n, 'Lid missing')
+    await merchant.transfer({
+      to_user_id: String(alice.id),
+      to_username: alice.username,
+      amount: '7',
+      order_id: `gift-${++count}`,
+    })
+    const page = await client.get('/account')
+    const lines = linesOf(page.body).map((line) => line.replace(/^.*UTC /, ''))
+    const shop = `Shop of ${merchant.owner.username}`
+    expect(lines).toEqual([
+      `@${merchant.owner.username} → @${alice.username} Transfer · ${shop} +7`,
+      `A kettle Refund · ${shop} · Lid missing +120`,
+      `A kettle Payment · ${shop} −300`,
+      'test Points granted +5,000',
+    ])
+    expect(page.body.split(`href="/payment/pay/${made.transaction_id}"`)).toHaveLength(3)
+    const found = async (asked: Record<string, string>) =>
+      linesOf((await client.get(`/account?${new URLSearchParams(asked)}`)).body).length
+    expect(await found({ q: 'kettle' })).toBe(2)
+    expect(await found({ q: 'kettle', kind: 'refund' })).toBe(1)
+    expect(await found({ q: '300' })).toBe(1)
+    expect(await found({ kind: 'grant' })).toBe(1)
+    expect(await found({ kind: 'nonsense', before: 'x' })).toBe(4)
+    expect(await found({ q: 'teapot' })).toBe(0)
+    // The seller reads the same movement from the other side, without the way to a receipt that is not theirs.
+    const seller = await (await merchant.owner.signIn()).get('/account?q=kettle')
+    expect(linesOf(seller.body)).toHaveLength(2)
+    expect(seller.body).not.toContain(made.transaction_id)
+  })
+
+  it('is paged by what was last seen: what is paid meanwhile shifts nothing', async () => {
+    const alice = await makePerson(test, { points: 5_000n })
+    const client = await alice.signIn()
+    for (let i = 1; i <= 30; i += 1) await pay(alice, `Thing ${i}`)
+    for (const path of ['/account', '/account/payments']) {
+      const first = await client.get(path)
+      await pay(alice, 'Meanwhile')
+      const second = await client.get(olderIn(first.body)!)
+      const things = [first, second].flatMap(({ body }) =>
+        [...body.matchAll(/Thing (\d+)/g)].map(([, n]) => Number(n)),
+      )
+      expect(things).toEqual(Array.from({ length: 30 }, (_, i) => 30 - i))
+      expect(olderIn(second.body)).toBeUndefined()
+      expect(second.body).toContain('To the newest')
+    }
+  })
+
+  it('looks through a bounded number of movements at a time, and goes on from there', async () => {
+    const alice = await makePerson(test, { points: 5_000n })
+    await pay(alice, 'A needle')
+    const client = await alice.signIn()
+    await sql`
+      with made as (
+        insert into journal (book, kind, reference, reason, posted_at)
+        select 'live', 'adjustment', 'hay:' || i, 'hay', ${test.clock.now()} from generate_series(1, 1200) as i returning id
+      )
+      insert into entries (journal_id, book, account_id, amount)
+      select made.id, 'live', account.id, case account.kind when 'wallet' then 1 else -1 end
+      from made cross join ledger_accounts as account
+      where account.book = 'live' and (account.kind = 'issuance' or account.user_id = ${alice.id})`.execute(
+      test.db,
+    )
+    const first = await client.get('/account?q=needle')
+    expect(first.body).toContain('Nothing found so far.')
+    expect(first.body).toContain('Looked through back to')
+    const second = await client.get(olderIn(first.body)!)
+    expect(linesOf(second.body)).toHaveLength(1)
+    expect(olderIn(second.body)).toBeUndefined()
+    const page = await statementOf(test.db, alice.id, { text: 'hay' })
+    expect(page).toMatchObject({ rows: { length: 25 }, looked_back_to: undefined })
+    expect(await ordersOfBuyer(test.db, alice.id, { text: 'needle' })).toMatchObject({ rows: { length: 1 } })
+  })
+})
