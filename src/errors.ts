@@ -55,7 +55,18 @@ export type PaymentCode =
   | 'recipient_mismatch'
   | 'transfers_disabled'
 
-export type ErrorCode = PageCode | OAuthCode | PaymentCode
+/** Failures that only the gateway protocols know; the others they share with the HMAC API. */
+export type GatewayCode =
+  | 'unknown_action'
+  | 'nothing_sent'
+  | 'order_number_missing'
+  | 'wrong_key'
+  | 'version_off'
+  | 'amount_too_small'
+  | 'order_changed'
+  | 'not_supported'
+
+export type ErrorCode = PageCode | OAuthCode | PaymentCode | GatewayCode
 
 export type ErrorOptions = {
   /** Members that the scope's renderer may add to its answer. */

@@ -64,6 +64,8 @@ const definitions = {
   /** Failed sign-ins in a quarter of an hour after which an account, or an address, has to wait; 0 is no limit. */
   limit_sign_in_failures_per_account: limit.default(10),
   limit_sign_in_failures_per_address: limit.default(30),
+  /** Serves the gateway's paths at the root of the host too, for libraries that take no path in their base address. */
+  gateway_at_root: z.enum(['off', 'on']).default('off'),
   /** Trust level needed to apply for a payment application (interface.md: TL1). */
   payment_apps_min_trust_level: z.coerce.number().int().min(1).max(4).default(1),
   /** Administrators with a local account must have a second factor before they administer anything. */

@@ -42,34 +42,36 @@ export type NewOrder = {
   description: string
   /** Whole points. */
   amount: bigint
+  /** With these it is an order of the gateway. */
+  trade?: TradeFacts
+}
+
+/** What an order of the gateway has besides: exactly as its merchant sent it, and the rate of that moment. */
+export type TradeFacts = {
+  trade_no: string
+  protocol: 'v1' | 'v2'
+  pid_sent: string
+  money: string
+  rate: string
+  type: string | null
+  param: string | null
+  notify_url: string
+  return_url: string | null
 }
 
 /**
- * Creates an order of the HMAC door, or finds the one of the same order_id: unpaid with the same amount is the
- * same transaction, with a new window if its time was over. Throws parameter_invalid for another amount and
- * order_exists for one that is paid, refunded or closed. decisions.md 5.7.
+ * Writes a new order, or finds the one of the same door and order_id. That one stays as it is; only if its time is
+ * over and it asks for the same amount (of the gateway: the same money) does its time begin again.
  */
-export async function createOrder(
-  deps: Deps,
-  { app_id, order_id, description, amount }: NewOrder,
-): Promise<Order> {
+export async function placeOrder(deps: Deps, { trade, ...order }: NewOrder): Promise<Order> {
   const now = deps.clock()
   const { order_expiry_minutes } = await deps.settings.read()
   const expires_at = new Date(now.getTime() + order_expiry_minutes * 60_000)
   const transaction_id = `txn_${randomText(24, LOWER_ALNUM)}`
+  const door = trade === undefined ? 'hmac' : 'gateway'
   const written = await deps.db
     .insertInto('orders')
-    .values({
-      app_id,
-      door: 'hmac',
-      order_id,
-      transaction_id,
-      description,
-      amount,
-      expires_at,
-      created_at: now,
-      updated_at: now,
-    })
+    .values({ ...order, ...trade, door, transaction_id, expires_at, created_at: now, updated_at: now })
     .onConflict((conflict) =>
       conflict
         .constraint('orders_order_id_key')
@@ -77,32 +79,58 @@ export async function createOrder(
         // Only an order that nobody can pay any more is opened again.
         .where('orders.status', 'in', ['unpaid', 'expired'])
         .where('orders.expires_at', '<=', now)
-        .where('orders.amount', '=', amount),
+        .where(
+          sql<boolean>`coalesce(orders.money::numeric = excluded.money::numeric, orders.amount = excluded.amount)`,
+        ),
     )
     .returningAll()
     .executeTakeFirst()
-  return written ?? existingOrder(deps.db, app_id, order_id, amount)
+  return written ?? existingOrder(deps.db, order, door)
 }
 
-async function existingOrder(db: Db, app_id: bigint, order_id: string, amount: bigint): Promise<Order> {
-  const order = await db
+function existingOrder(
+  db: Db,
+  { app_id, order_id }: Pick<NewOrder, 'app_id' | 'order_id'>,
+  door: Order['door'],
+): Promise<Order> {
+  return db
     .selectFrom('orders')
     .where('app_id', '=', app_id)
     .where('book', '=', 'live')
-    .where('door', '=', 'hmac')
+    .where('door', '=', door)
     .where('order_id', '=', order_id)
     .selectAll()
     .executeTakeFirstOrThrow()
+}
+
+/**
+ * Creates an order of the HMAC door, or finds the one of the same order_id: unpaid with the same amount is the
+ * same transaction, with a new window if its time was over. Throws parameter_invalid for another amount and
+ * order_exists for one that is paid, refunded or closed. decisions.md 5.7.
+ */
+export async function createOrder(deps: Deps, asked: Omit<NewOrder, 'trade'>): Promise<Order> {
+  const order = await placeOrder(deps, asked)
   const word = statusWord(order)
   if (word !== 'pending') {
     const data = { status: word, transaction_id: order.transaction_id }
     throw new AppError('order_exists', `Order already exists with status ${word}`, { data })
   }
   // Without a status: clients settle an order from a status word wherever they find one.
-  if (order.amount !== amount) {
+  if (order.amount !== asked.amount) {
     throw new AppError('parameter_invalid', 'Invalid amount: this order_id was created with another amount')
   }
   return order
+}
+
+/** Takes an unpaid order back, whether or not its time is over. Answers whether it was unpaid. */
+export async function closeOrder(db: Db, id: bigint, now: Date): Promise<boolean> {
+  const closed = await db
+    .updateTable('orders')
+    .set({ status: 'closed', updated_at: now })
+    .where('id', '=', id)
+    .where('status', 'in', ['unpaid', 'expired'])
+    .executeTakeFirst()
+  return closed.numUpdatedRows > 0n
 }
 
 export async function findOrder(

@@ -1,6 +1,7 @@
-/** The payment area: the buyer's and the merchant's pages (browser), and the HMAC API (machine). */
+/** The payment area: the buyer's and the merchant's pages (browser), the HMAC API and the gateway (machine). */
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
+import { gatewayPlugin } from './gateway/plugin.ts'
 import { hmacRoutes } from './hmac/routes.ts'
 import { makePayOrder } from './orders.ts'
 import { paymentAppPages } from './pages/applications.ts'
@@ -13,4 +14,5 @@ export async function paymentPlugin(app: FastifyInstance, deps: Deps): Promise<v
   await app.register(buyersPayments, deps)
   await app.register(paymentAppPages, deps)
   await app.register(hmacRoutes, deps)
+  await app.register(gatewayPlugin, deps)
 }

@@ -2,6 +2,7 @@
  * One reading of form bodies, query strings and multipart bodies, with bounds, so that no two doors see
  * different parameters in the same bytes. A doubled name becomes an array, which every schema refuses.
  */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../errors.ts'
 
 export const BODY_BYTES_MAX = 65_536
@@ -22,8 +23,17 @@ export function parseParameters(text: string): Parameters {
   return collect(new URLSearchParams(text))
 }
 
+/** Lets a scope take `multipart/form-data` where it takes forms. */
+export function acceptMultipart(app: FastifyInstance): void {
+  app.addContentTypeParser(
+    'multipart/form-data',
+    { parseAs: 'buffer' },
+    (request: FastifyRequest, body: Buffer) => parseMultipart(body, request.headers['content-type'] ?? ''),
+  )
+}
+
 /** Reads a `multipart/form-data` body with the platform's own parser. Files are refused: malformed_request. */
-export async function parseMultipart(body: Buffer, contentType: string): Promise<Parameters> {
+async function parseMultipart(body: Buffer, contentType: string): Promise<Parameters> {
   let form: FormData
   try {
     form = await new Response(new Uint8Array(body), { headers: { 'content-type': contentType } }).formData()

@@ -23,6 +23,14 @@ export function moneyOf(points: bigint, rate: string): string {
   return `${text.slice(0, -MONEY_PLACES)}.${text.slice(-MONEY_PLACES)}`
 }
 
+/** A rate between 0 and 1 in percent, without needless zeros. */
+export function percentOf(rate: string): string {
+  const text = scaled(rate, RATE_PLACES)
+    .toString()
+    .padStart(RATE_PLACES - 1, '0')
+  return `${text.slice(0, -4)}.${text.slice(-4)}`.replace(/\.?0+$/, '')
+}
+
 /** Whether two amounts are the same number, however they are written. */
 export function isSameMoney(a: string, b: string): boolean {
   return scaled(a, MONEY_PLACES) === scaled(b, MONEY_PLACES)

@@ -1,10 +1,24 @@
 /** Names and values of the protocol: how a trade and its times are written, and what no value may look like. Pure. */
+import type { OrderStatus } from '../../database/tables.ts'
+import type { Trade } from './inquiry.ts'
+import { moneyOf } from './money.ts'
 
 const SHANGHAI_OFFSET_MS = 8 * 3_600_000
+const OUT_TRADE_NO = /^[A-Za-z0-9._\-|]{1,128}$/
+
+/** Whether this is a number that merchants give their orders. */
+export function isOutTradeNo(text: string): boolean {
+  return OUT_TRADE_NO.test(text)
+}
 
 /** `YYYY-MM-DD HH:MM:SS` in Asia/Shanghai, which is where clients take it to be. */
 export function shanghaiTime(moment: Date): string {
   return new Date(moment.getTime() + SHANGHAI_OFFSET_MS).toISOString().slice(0, 19).replace('T', ' ')
+}
+
+/** When the day of a moment began in Asia/Shanghai. */
+export function startOfDay(moment: Date): Date {
+  return new Date(`${shanghaiTime(moment).slice(0, 10)}T00:00:00+08:00`)
 }
 
 /** interface.md, Gateway trade: the names that a reader of a signed string could take for a field. */
@@ -40,4 +54,53 @@ const FIELD_INSIDE = new RegExp(`&(?:${FIELDS.join('|')})=`)
  */
 export function carriesField(value: string): boolean {
   return FIELD_INSIDE.test(value)
+}
+
+/** V2's numbers. An order that ran out or was closed has none of its own: it is not paid. gateway.md 2.2. */
+const STATUS = { unpaid: 0, expired: 0, closed: 0, paid: 1, refunded: 2 } satisfies Record<
+  OrderStatus,
+  number
+>
+
+/** A pid as JSON: the number, or the Payment ID of a merchant who sent that. */
+export function pidValue(sent: string): number | string {
+  return /^\d+$/.test(sent) ? Number(sent) : sent
+}
+
+/** A trade as V1 tells it: every field there, `status` 1 for paid and 0 for anything else. gateway.md 1.4. */
+export function describeV1(trade: Trade) {
+  return {
+    trade_no: trade.trade_no,
+    out_trade_no: trade.order_id,
+    api_trade_no: trade.transaction_id,
+    type: trade.type ?? '',
+    pid: pidValue(trade.pid_sent!),
+    addtime: shanghaiTime(trade.created_at),
+    endtime: trade.paid_at === null ? '' : shanghaiTime(trade.paid_at),
+    name: trade.description,
+    money: trade.money,
+    status: trade.status === 'paid' ? 1 : 0,
+    param: trade.param ?? '',
+    buyer: trade.buyer ?? '',
+  }
+}
+
+/** A trade as V2 tells it: empty fields are left out by whoever signs. gateway.md 2.2. */
+export function describeV2(trade: Trade) {
+  return {
+    trade_no: trade.trade_no,
+    out_trade_no: trade.order_id,
+    api_trade_no: trade.transaction_id,
+    type: trade.type,
+    pid: pidValue(trade.pid_sent!),
+    addtime: shanghaiTime(trade.created_at),
+    endtime: trade.paid_at === null ? null : shanghaiTime(trade.paid_at),
+    name: trade.description,
+    money: trade.money,
+    status: STATUS[trade.status],
+    trade_status: trade.status === 'paid' ? 'TRADE_SUCCESS' : null,
+    param: trade.param,
+    buyer: trade.buyer,
+    refundmoney: trade.refunded_amount === 0n ? null : moneyOf(trade.refunded_amount, trade.rate!),
+  }
 }

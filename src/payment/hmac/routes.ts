@@ -3,14 +3,15 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
 import { networkOf } from '../../limits.ts'
-import { parseMultipart } from '../../web/parameters.ts'
+import { acceptMultipart } from '../../web/parameters.ts'
 import { isAllowedAddress } from '../addresses.ts'
 import { sendPaymentError } from '../errors.ts'
 import { markTokenUsed } from '../keys.ts'
 import { createOrder, findOrder, isExpired, type Order, statusWord, TRANSACTION_ID } from '../orders.ts'
+import { type FlatParameters, flatParameters } from '../parameters.ts'
 import { makePostTransfer } from '../transfers.ts'
 import { type Caller, type FindCaller, makeFindCaller } from './caller.ts'
-import { isoSeconds, type SignedParameters, verifySignature } from './signature.ts'
+import { isoSeconds, verifySignature } from './signature.ts'
 
 const PAYMENT_ID = /^pay_[a-z0-9]{20}$/
 const AMOUNT = /^[1-9][0-9]{0,15}$/
@@ -22,11 +23,7 @@ const DRIFT_SECONDS_MAX = 300
 /** POST /payment/pay/:payment_id/process, /payment/query/:payment_id and /payment/transfer/:payment_id. */
 export async function hmacRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
   app.setErrorHandler((error, request, reply) => sendPaymentError(error, request, reply))
-  app.addContentTypeParser(
-    'multipart/form-data',
-    { parseAs: 'buffer' },
-    (request: FastifyRequest, body: Buffer) => parseMultipart(body, request.headers['content-type'] ?? ''),
-  )
+  acceptMultipart(app)
   app.addHook('onSend', async (_request, reply) => {
     reply.header('cache-control', 'no-store')
   })
@@ -107,7 +104,7 @@ function asTransferFailure(error: unknown): never {
 }
 
 /** Some clients call the amount of a transfer `points`. One of the two, never both. */
-function transferAmount(parameters: SignedParameters): string {
+function transferAmount(parameters: FlatParameters): string {
   const { amount = '', points = '' } = parameters
   if (amount !== '' && points !== '')
     throw new AppError('parameter_invalid', 'Invalid amount: given twice, as amount and as points')
@@ -126,7 +123,7 @@ async function authenticate(
   request: FastifyRequest<{ Params: { payment_id: string } }>,
   deps: Deps,
   findCaller: FindCaller,
-): Promise<{ api: Caller; parameters: SignedParameters }> {
+): Promise<{ api: Caller; parameters: FlatParameters }> {
   const parameters = flatParameters(request.body)
   const { payment_id } = request.params
   const api = PAYMENT_ID.test(payment_id) ? await findCaller(payment_id) : undefined
@@ -151,24 +148,6 @@ async function authenticate(
   return { api, parameters }
 }
 
-/** Flat strings; integers of a JSON body become their decimal text. Throws parameter_invalid. */
-function flatParameters(body: unknown): SignedParameters {
-  if (body === undefined || body === null) return {}
-  if (typeof body !== 'object' || Array.isArray(body)) {
-    throw new AppError('parameter_invalid', 'The body must be form parameters or a flat JSON object')
-  }
-  const parameters: Record<string, string> = Object.create(null)
-  for (const [name, value] of Object.entries(body)) {
-    if (Array.isArray(value))
-      throw new AppError('parameter_invalid', `The parameter ${name} was given more than once`)
-    if (typeof value !== 'string' && !Number.isSafeInteger(value)) {
-      throw new AppError('parameter_invalid', `The parameter ${name} must be text or an integer`)
-    }
-    parameters[name] = String(value)
-  }
-  return parameters
-}
-
 function verifyTimestamp(timestamp: string | undefined, now: Date): void {
   if (timestamp === undefined || timestamp === '') return
   const server_time = Math.floor(now.getTime() / 1000)
@@ -179,7 +158,7 @@ function verifyTimestamp(timestamp: string | undefined, now: Date): void {
 
 /** The values of these parameters. Throws parameter_missing naming every one that is absent or empty. */
 function required<const Names extends readonly string[]>(
-  parameters: SignedParameters,
+  parameters: FlatParameters,
   names: Names,
 ): { [Index in keyof Names]: string } {
   const missing = names.filter((name) => (parameters[name] ?? '') === '')
@@ -217,7 +196,7 @@ function validOrderId(text: string): string {
   return text
 }
 
-async function queriedOrder(deps: Deps, api: Caller, parameters: SignedParameters): Promise<Order> {
+async function queriedOrder(deps: Deps, api: Caller, parameters: FlatParameters): Promise<Order> {
   const { transaction_id, order_id } = parameters
   if (transaction_id) {
     const order = TRANSACTION_ID.test(transaction_id)

@@ -4,11 +4,9 @@
  */
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { canonicalString } from '../canonical.ts'
+import type { FlatParameters } from '../parameters.ts'
 
 const HINTED_FIELDS_MAX = 15
-
-/** Flat parameters as received, decoded. */
-export type SignedParameters = Readonly<Record<string, string>>
 
 /** hex(SHA-256(token)): the Secret Key, also called token_hash. 64 lower-case hex characters. */
 export function secretKeyOf(token: string): string {
@@ -25,7 +23,7 @@ export function tokenKeys(token: string): TokenKeys {
 }
 
 /** The canonical string of every parameter except `signature`. */
-export function stringToSign(parameters: SignedParameters): string {
+export function stringToSign(parameters: FlatParameters): string {
   return canonicalString(without(parameters, 'signature'))
 }
 
@@ -41,7 +39,7 @@ export type Verdict = { isValid: true; key: number } | { isValid: false; signed_
  * Checks `parameters.signature` in constant time against every accepted key.
  * @param tokens the application's live tokens, the current one first.
  */
-export function verifySignature(parameters: SignedParameters, tokens: readonly TokenKeys[]): Verdict {
+export function verifySignature(parameters: FlatParameters, tokens: readonly TokenKeys[]): Verdict {
   const received = parameters.signature ?? ''
   const text = stringToSign(parameters)
   const texts = [text]
@@ -71,7 +69,7 @@ function isSignature(received: string, expected: string): boolean {
 
 /** Names the classic mistake that leads to the received signature, without telling the right one. */
 function findMistake(
-  parameters: SignedParameters,
+  parameters: FlatParameters,
   received: string,
   text: string,
   tokens: readonly string[],
@@ -93,7 +91,7 @@ function findMistake(
   return 'No usual mistake explains it. Compare signed_string with what you sign, and check that the key is the SHA-256 of the current token.'
 }
 
-function otherStrings(parameters: SignedParameters): [hint: string, text: string][] {
+function otherStrings(parameters: FlatParameters): [hint: string, text: string][] {
   const signed = without(parameters, 'signature')
   const fields = Object.entries(signed)
   // Each guess costs a hash of everything sent, and anybody may ask for them.
@@ -114,7 +112,7 @@ function otherStrings(parameters: SignedParameters): [hint: string, text: string
   ]
 }
 
-function without(parameters: SignedParameters, name: string): SignedParameters {
+function without(parameters: FlatParameters, name: string): FlatParameters {
   return Object.fromEntries(Object.entries(parameters).filter(([key]) => key !== name))
 }
 

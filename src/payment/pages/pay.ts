@@ -1,11 +1,13 @@
 /** The buyer's page at payment_url: confirm and pay, or see what has become of the order. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import { isFresh, signInAgainUrl } from '../../accounts/reauthentication.ts'
 import { browserScope, requireUser, type Session, sessionOf } from '../../accounts/session.ts'
 import type { Deps } from '../../deps.ts'
 import { balanceOf } from '../../ledger/wallet.ts'
 import { noteView } from '../buyers-orders.ts'
+import { paidTrades, tradeMessage } from '../gateway/messages.ts'
 import { isoSeconds, signedCallbackUrl } from '../hmac/signature.ts'
 import { callbackToken } from '../keys.ts'
 import { isExpired, type PayOrder, type PayOutcome, statusWord, TRANSACTION_ID } from '../orders.ts'
@@ -22,7 +24,7 @@ type State = 'paid' | 'refunded' | 'paidByOther' | 'expired' | 'closed' | 'unusa
 
 type Refusal = PayOutcome | 'stale_sign_in'
 
-/** GET and POST /payment/pay/:transaction_id. */
+/** GET and POST /payment/pay/:transaction_id, and GET …/return. */
 export function payPages(app: FastifyInstance, deps: Deps, payOrder: PayOrder): void {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
@@ -49,9 +51,19 @@ export function payPages(app: FastifyInstance, deps: Deps, payOrder: PayOrder): 
       // Many shops look at their own records as soon as the buyer is back.
       if (outcome === 'paid' && order!.notify_url !== null)
         await deps.notifier.attempted(order!.id, FIRST_NOTIFY_MS)
-      return reply.redirect(await callbackUrlOf(deps, order!), 303)
+      // Given back since: there is nothing to tell.
+      if (order!.status === 'paid') return reply.redirect(await signedWayBack(deps, order!), 303)
     }
     return showOrder(request, reply, deps, outcome)
+  })
+
+  // Signed when it is followed: a link in the page would be stale before the page is.
+  app.get('/payment/pay/:transaction_id/return', async (request: PayRequest, reply) => {
+    const order = await loadOrder(deps, request.params.transaction_id)
+    const reader_id = sessionOf(request).user.id
+    if (order === undefined || stateFor(order, reader_id, deps.clock()) !== 'paid')
+      return showOrder(request, reply, deps, undefined)
+    return reply.redirect(await signedWayBack(deps, order), 303)
   })
 }
 
@@ -69,6 +81,8 @@ async function loadOrder(deps: Deps, transaction_id: string) {
       'app.callback_url',
       'applicant.username as applicant_username',
       'applicant.trust_level as applicant_trust_level',
+      // As the owner typed it: 100, not 100.000000.
+      sql<string | null>`trim_scale(orders.rate)::text`.as('plain_rate'),
     ])
     .executeTakeFirst()
 }
@@ -82,12 +96,12 @@ async function showOrder(request: PayRequest, reply: FastifyReply, deps: Deps, r
     return reply.page('pay-state', { state: 'notFound', order: undefined }, { status: 404 })
   const session = sessionOf(request)
   const { user } = session
-  const shop = new URL(order.callback_url).origin
+  const shop = new URL(wayBack(order)).origin
   const state =
     stateFor(order, user.id, deps.clock()) ?? (refused === 'daily_limit' ? 'dailyLimit' : undefined)
   if (state !== undefined) {
     // Only the payer gets a fresh signed link: nobody else may tell the shop that they have paid.
-    const returnUrl = state === 'paid' ? await callbackUrlOf(deps, order) : shop
+    const returnUrl = state === 'paid' ? `/payment/pay/${order.transaction_id}/return` : shop
     return reply.page('pay-state', { state, order, returnUrl }, { status: refused === undefined ? 200 : 409 })
   }
   await noteView(deps.db, { user_id: user.id, order_id: order.id, now: deps.clock() })
@@ -97,7 +111,7 @@ async function showOrder(request: PayRequest, reply: FastifyReply, deps: Deps, r
   return reply.page(
     'pay',
     { order, shop, balance, hasChanged: refused === 'changed', signInUrl },
-    { status: refused === undefined ? 200 : 409, leavesSite: true },
+    { status: refused === undefined ? 200 : 409, leavesSite: order.return_url ?? true },
   )
 }
 
@@ -117,8 +131,18 @@ function stateFor(order: LoadedOrder, reader_id: bigint, now: Date): State | und
   return order.app_status === 'approved' ? undefined : 'unusable'
 }
 
+/** Where the payer goes on to, as far as an order of the gateway says so. */
+function wayBack({ return_url, callback_url }: LoadedOrder): string {
+  return return_url ?? callback_url
+}
+
 /** The signed way back of a paid order, made fresh each time. decisions.md 5.9. */
-async function callbackUrlOf(deps: Deps, order: LoadedOrder): Promise<string> {
+async function signedWayBack(deps: Deps, order: LoadedOrder): Promise<string> {
+  if (order.door === 'gateway') {
+    const trade = await paidTrades(deps.db).where('orders.id', '=', order.id).executeTakeFirst()
+    // Given back in this very moment: there is nothing to tell.
+    return trade === undefined ? new URL(wayBack(order)).origin : tradeMessage(deps, trade, wayBack(order))
+  }
   const fields = {
     transaction_id: order.transaction_id,
     external_reference: order.order_id,

@@ -170,6 +170,13 @@ export const en = {
     returnToShop: 'Return to the shop',
     toWallet: 'See my statement',
     changed: 'The order changed while you were looking at it. Check the amount and confirm again.',
+    price: 'Price',
+    converted: (money: string, formatted: string, rate: string) =>
+      `${money} → ${formatted} points (rate ${rate})`,
+    gatewayRefused: {
+      title: 'This payment cannot be started',
+      text: 'The shop sent a request that was not accepted. Nothing was taken from you. Go back to the shop, and tell it this:',
+    },
     states: {
       paid: 'Paid',
       paidText: 'The points are with the merchant. This page stays as your receipt.',
@@ -964,6 +971,7 @@ export const en = {
       limit_apps_created: 'Applications a member may register in an hour; 0: no limit',
       limit_sign_in_failures_per_account: 'Failed sign-ins after which an account has to wait; 0: no limit',
       limit_sign_in_failures_per_address: 'Failed sign-ins after which an address has to wait; 0: no limit',
+      gateway_at_root: 'Payment gateway at the root of the host too (on or off)',
       payment_apps_min_trust_level: 'Trust level to apply for a payment application',
       admins_need_second_factor: 'Administrators need a second factor (on or off)',
       reauthenticate_minutes: 'Minutes a sign-in counts as fresh',

@@ -159,6 +159,12 @@ export const zhCN: Messages = {
     returnToShop: '返回商家',
     toWallet: '查看明细',
     changed: '订单在你查看期间有变化，请核对金额后再次确认。',
+    price: '价格',
+    converted: (money, formatted, rate) => `${money} → ${formatted} 积分（汇率 ${rate}）`,
+    gatewayRefused: {
+      title: '无法发起付款',
+      text: '商家发来的请求未被接受，没有扣除你的积分。请返回商家，并告知以下信息：',
+    },
     states: {
       paid: '付款成功',
       paidText: '积分已转给商家，本页可作为收据。',
@@ -900,6 +906,7 @@ export const zhCN: Messages = {
       limit_apps_created: '每位成员每小时可注册的应用数；0 表示不限',
       limit_sign_in_failures_per_account: '账号登录失败多少次后须等待；0 表示不限',
       limit_sign_in_failures_per_address: '地址登录失败多少次后须等待；0 表示不限',
+      gateway_at_root: '在域名根路径同时提供支付网关（on 或 off）',
       payment_apps_min_trust_level: '申请收款应用所需信任等级',
       admins_need_second_factor: '管理员必须启用两步验证（on 或 off）',
       reauthenticate_minutes: '登录视为近期的分钟数',

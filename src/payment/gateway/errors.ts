@@ -1,0 +1,94 @@
+/**
+ * What failures look like at the gateway: a negative code and a short Chinese text, which old clients show to people.
+ * gateway.md 1.5 and 2.3. Texts never repeat what was sent: V2 signs them for whoever asks.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError, type GatewayCode } from '../../errors.ts'
+import { clientFaultStatus } from '../../web/pages.ts'
+
+/** Failures that other scopes share with this one. */
+type SharedCode =
+  | 'invalid_signature'
+  | 'stale_timestamp'
+  | 'address_not_allowed'
+  | 'parameter_missing'
+  | 'parameter_invalid'
+  | 'order_not_found'
+  | 'order_exists'
+  | 'application_unusable'
+  | 'unknown_application'
+  | 'malformed_request'
+  | 'too_many_attempts'
+  | 'overloaded'
+type WireCode = GatewayCode | SharedCode
+
+/** The code on each version's paths, and the text, unless whoever refuses says it more exactly. */
+const WIRE = {
+  unknown_action: { v1: -5, v2: -5, msg: '接口不存在' },
+  nothing_sent: { v1: -4, v2: -4, msg: '未传入任何参数' },
+  order_number_missing: { v1: -4, v2: -1, msg: '订单号不能为空' },
+  unknown_application: { v1: -3, v2: -3, msg: '商户不存在' },
+  invalid_signature: { v1: -3, v2: -3, msg: '签名验证失败' },
+  wrong_key: { v1: -3, v2: -3, msg: '商户密钥错误' },
+  stale_timestamp: { v1: -3, v2: -3, msg: '时间戳无效或已过期' },
+  version_off: { v1: -3, v2: -3, msg: '商户未开启该签名方式' },
+  address_not_allowed: { v1: -2, v2: -2, msg: '来源地址不在白名单内' },
+  application_unusable: { v1: -1, v2: -1, msg: '商户已被封禁，无法支付' },
+  parameter_missing: { v1: -1, v2: -1, msg: '缺少参数' },
+  parameter_invalid: { v1: -1, v2: -1, msg: '参数格式无效' },
+  malformed_request: { v1: -1, v2: -1, msg: '请求参数重复或格式无效' },
+  amount_too_small: { v1: -1, v2: -1, msg: '金额不足一积分' },
+  order_not_found: { v1: -1, v2: -1, msg: '订单不存在' },
+  order_changed: { v1: -1, v2: -1, msg: '该订单号已用于其他金额' },
+  order_exists: { v1: -1, v2: -1, msg: '该订单号已使用' },
+  not_supported: { v1: -1, v2: -1, msg: '不支持该操作' },
+  too_many_attempts: { v1: -1, v2: -1, msg: '请求过于频繁，请稍后再试' },
+  overloaded: { v1: -1, v2: -1, msg: '系统繁忙，请稍后再试' },
+} satisfies Record<WireCode, { v1: number; v2: number; msg: string }>
+
+const FAULT = { code: -1, msg: '系统错误，请稍后再试' }
+
+/** The table, for tests that no code is left untested. */
+export const GATEWAY_ERRORS: Readonly<Record<string, { v1: number; v2: number; msg: string }>> = WIRE
+
+/** A refusal in the words of the table, or in better ones: Chinese, short, and without anything that was sent. */
+export function refusal(code: WireCode, msg: string = WIRE[code].msg): AppError {
+  return new AppError(code, msg)
+}
+
+export type WireFailure = {
+  status: number
+  body: { code: number; msg: string }
+  /** Nobody waits for a signature in a flood, and making them would feed it. */
+  isSigned: boolean
+}
+
+/**
+ * A failure as the paths of a version tell it. Always with HTTP 200, because many clients read nothing of another
+ * answer; 429 only where there are too many requests. Faults of ours are logged, and are 500.
+ */
+export function wireFailure(
+  error: unknown,
+  version: 'v1' | 'v2',
+  request: FastifyRequest,
+  reply: FastifyReply,
+): WireFailure {
+  const known = asKnown(error)
+  if (known === undefined) {
+    request.log.error({ err: error }, 'request failed')
+    return { status: 500, body: FAULT, isSigned: false }
+  }
+  const { [version]: code, msg } = WIRE[known.code as WireCode]
+  if (known.retry_after_seconds === undefined) {
+    return { status: 200, body: { code, msg: known.message }, isSigned: true }
+  }
+  reply.header('retry-after', known.retry_after_seconds)
+  return { status: 429, body: { code, msg }, isSigned: false }
+}
+
+function asKnown(error: unknown): AppError | undefined {
+  // What the readers of bodies and queries say is not in Chinese, nor theirs to sign.
+  if (error instanceof AppError && error.code === 'malformed_request') return refusal('malformed_request')
+  if (error instanceof AppError && error.code in WIRE) return error
+  return clientFaultStatus(error) === undefined ? undefined : refusal('malformed_request')
+}

@@ -1,0 +1,103 @@
+/** What a merchant may ask: one trade, many of them, and how the application stands. Read only. */
+import { sql } from 'kysely'
+import type { Db } from '../../database/connection.ts'
+import type { OrderStatus } from '../../database/tables.ts'
+import type { FlatParameters } from '../parameters.ts'
+import { refusal } from './errors.ts'
+import type { GatewayApp } from './keys.ts'
+import { isOutTradeNo, startOfDay } from './trade.ts'
+
+const TRADES_DEFAULT = 10
+const TRADES_MAX = 50
+const COUNT = /^\d{1,7}$/
+const DAY_MS = 86_400_000
+
+/** What the numbers of a `status` filter stand for, in both versions. */
+const STATUS_FILTER: Record<string, OrderStatus[]> = {
+  '0': ['unpaid', 'expired', 'closed'],
+  '1': ['paid'],
+  '2': ['refunded'],
+}
+
+function trades(db: Db, { id }: GatewayApp) {
+  return db
+    .selectFrom('orders')
+    .leftJoin('users as payer', 'payer.id', 'orders.payer_id')
+    .where('orders.app_id', '=', id)
+    .where('orders.door', '=', 'gateway')
+    .where('orders.book', '=', 'live')
+    .select([
+      'orders.id',
+      'orders.trade_no',
+      'orders.order_id',
+      'orders.transaction_id',
+      'orders.type',
+      'orders.pid_sent',
+      'orders.created_at',
+      'orders.paid_at',
+      'orders.description',
+      'orders.money',
+      'orders.rate',
+      'orders.status',
+      'orders.param',
+      'orders.refunded_amount',
+      'payer.username as buyer',
+    ])
+}
+
+export type Trade = Awaited<ReturnType<ReturnType<typeof trades>['executeTakeFirstOrThrow']>>
+
+/** The trade that a request names by trade_no, which wins, or out_trade_no. Throws order_not_found for any other's. */
+export async function namedTrade(db: Db, app: GatewayApp, parameters: FlatParameters): Promise<Trade> {
+  const { trade_no, out_trade_no } = parameters
+  if (trade_no === undefined && out_trade_no === undefined) throw refusal('order_number_missing')
+  const query = trades(db, app)
+  const trade =
+    trade_no !== undefined
+      ? await query.where('orders.trade_no', '=', trade_no).executeTakeFirst()
+      : isOutTradeNo(out_trade_no!)
+        ? await query.where('orders.order_id', '=', out_trade_no!).executeTakeFirst()
+        : undefined
+  if (trade === undefined) throw refusal('order_not_found')
+  return trade
+}
+
+/** Trades, newest first, by `limit` (50 at most), `offset` or `page` (from 1), and `status`. Throws parameter_invalid. */
+export async function listedTrades(db: Db, app: GatewayApp, parameters: FlatParameters): Promise<Trade[]> {
+  const { limit = String(TRADES_DEFAULT), offset, page = '1', status } = parameters
+  if (![limit, offset ?? '0', page].every((text) => COUNT.test(text))) throw refusal('parameter_invalid')
+  const statuses = status === undefined ? undefined : STATUS_FILTER[status]
+  if (status !== undefined && statuses === undefined) throw refusal('parameter_invalid', '订单状态格式无效')
+  const count = Math.min(Number(limit), TRADES_MAX)
+  return trades(db, app)
+    .$if(statuses !== undefined, (query) => query.where('orders.status', 'in', statuses!))
+    .orderBy('orders.id', 'desc')
+    .limit(count)
+    .offset(offset === undefined ? Math.max(0, Number(page) - 1) * count : Number(offset))
+    .execute()
+}
+
+export type Takings = {
+  count: bigint
+  count_today: bigint
+  count_yesterday: bigint
+  /** Points that buyers paid, whatever was given back later. */
+  points_today: bigint
+  points_yesterday: bigint
+}
+
+/** How many trades were paid in all, today and yesterday, and for how many points. Days are those of Asia/Shanghai. */
+export async function takingsOf(db: Db, { id }: GatewayApp, now: Date): Promise<Takings> {
+  const today = startOfDay(now)
+  const yesterday = new Date(today.getTime() - DAY_MS)
+  const { rows } = await sql<Takings>`
+    select count(*) as count,
+      count(*) filter (where paid_at >= ${today}) as count_today,
+      count(*) filter (where paid_at >= ${yesterday} and paid_at < ${today}) as count_yesterday,
+      coalesce(sum(amount) filter (where paid_at >= ${today}), 0)::bigint as points_today,
+      coalesce(sum(amount) filter (where paid_at >= ${yesterday} and paid_at < ${today}), 0)::bigint
+        as points_yesterday
+    from orders
+    where app_id = ${id} and book = 'live' and door = 'gateway' and paid_at is not null`.execute(db)
+  return rows[0]!
+}

@@ -1,0 +1,45 @@
+/**
+ * The gateway: V1 and V2 of the epay protocol, another door to the same orders. Machine scope: signed parameters or the
+ * Merchant KEY, no cookies. Mounted wherever libraries that append to one base address will look. decisions.md 1.3.
+ */
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { Deps } from '../../deps.ts'
+import { acceptMultipart } from '../../web/parameters.ts'
+import { submitRoute } from './submit.ts'
+import { v1Routes } from './v1.ts'
+import { unknownPath, v2Routes } from './v2.ts'
+
+export async function gatewayPlugin(app: FastifyInstance, deps: Deps): Promise<void> {
+  app.decorateRequest('gatewayApp', undefined)
+  acceptMultipart(app)
+  app.addHook('onSend', async (_request, reply) => {
+    reply.header('cache-control', 'no-store')
+  })
+  await mountV1(app, '/payment/api', deps)
+  await mountV2(app, '/payment/api', deps)
+  await app.register(unknownPath, { prefix: '/payment/api' })
+  await mountV1(app, '/payment', deps)
+  await mountV2(app, '/payment/api/api', deps)
+  await app.register(async (scope) => {
+    scope.addHook('onRequest', async (_request, reply) => requireRoot(deps, reply))
+    await mountV1(scope, '', deps)
+    await mountV2(scope, '/api', deps)
+  })
+}
+
+async function mountV1(app: FastifyInstance, prefix: string, deps: Deps): Promise<void> {
+  await app.register(submitRoute, { deps, path: `${prefix}/submit.php` })
+  await app.register((scope) => v1Routes(scope, deps), { prefix })
+}
+
+async function mountV2(app: FastifyInstance, prefix: string, deps: Deps): Promise<void> {
+  await app.register(submitRoute, { deps, path: `${prefix}/pay/submit` })
+  await app.register((scope) => v2Routes(scope, deps), { prefix })
+}
+
+/** For libraries that take no path in their base address. NOTE: off unless an administrator turns it on. */
+async function requireRoot({ settings }: Deps, reply: FastifyReply): Promise<FastifyReply | undefined> {
+  if ((await settings.read()).gateway_at_root === 'on') return undefined
+  reply.callNotFound()
+  return reply
+}

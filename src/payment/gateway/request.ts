@@ -1,0 +1,143 @@
+/**
+ * A request of the gateway: where its parameters stand, which application it speaks for, and whether it may. By
+ * `sign_type` exactly `RSA` it is verified as V2, by anything else as V1, on every path; no other choice is its own.
+ */
+import type { FastifyRequest } from 'fastify'
+import type { Deps } from '../../deps.ts'
+import { networkOf } from '../../limits.ts'
+import { sameText } from '../../secrets.ts'
+import { isAllowedAddress } from '../addresses.ts'
+import { type FlatParameters, flatParameters } from '../parameters.ts'
+import { refusal } from './errors.ts'
+import type { GatewayApp } from './keys.ts'
+import { verifyMd5, verifyRsa } from './signature.ts'
+
+const DRIFT_SECONDS_MAX = 300
+/** In a name, these would let one signed string be read in two ways; and PHP reads brackets as an array. */
+const AMBIGUOUS_NAME = /[&=[\]]/
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whom a gateway request says it speaks for, once that is looked up: V2 signs even its refusals. */
+    gatewayApp: GatewayApp | undefined
+  }
+}
+
+type Received = Record<string, unknown>
+
+/** The query if it names a pid, else the body: never a mix of both. gateway.md 1.2. */
+export function queryOrBody(request: FastifyRequest): Received {
+  const query = request.query as Received
+  return query.pid === undefined ? body(request) : query
+}
+
+/** The body alone: V2's JSON endpoints take nothing from a query. */
+export function body(request: FastifyRequest): Received {
+  const received = request.body ?? {}
+  if (typeof received !== 'object' || Array.isArray(received)) throw refusal('malformed_request')
+  return received as Received
+}
+
+/** Query and body together, as the clients of api.php send them. A name in both must have one value. */
+export function queryAndBody(request: FastifyRequest): Received {
+  const merged: Received = Object.assign(Object.create(null), request.query)
+  for (const [name, value] of Object.entries(body(request))) {
+    const before = merged[name]
+    merged[name] = before === undefined || before === value ? value : [before, value]
+  }
+  return merged
+}
+
+export type Authenticated = {
+  app: GatewayApp
+  /** Without what is empty or blank: verified, they count as absent. */
+  parameters: FlatParameters
+  /** By which rules the request was verified. */
+  protocol: 'v1' | 'v2'
+}
+
+export type Asking = {
+  /** Whether the plain Merchant KEY, as the parameter `key`, will do instead of a signature (api.php). */
+  byKey?: boolean
+  /** A buyer's browser brings the request, from wherever the buyer is. */
+  byBrowser?: boolean
+}
+
+/** Finds the application and checks that the request is its own. Throws what gateway.md calls -4, -3 and -2. */
+export async function authenticate(
+  request: FastifyRequest,
+  received: Received,
+  deps: Deps,
+  { byKey = false, byBrowser = false }: Asking = {},
+): Promise<Authenticated> {
+  const app = await findApp(request, received, deps)
+  const parameters = unambiguous(received)
+  const hasKey = byKey && !isBlank(parameters.key)
+  const protocol = !hasKey && parameters.sign_type === 'RSA' ? 'v2' : 'v1'
+  if (!app.accepts[protocol]) throw refusal('version_off', whyOff(app, protocol))
+  const isOwn = hasKey ? hasMerchantKey(parameters, app) : await hasSignature(parameters, app, deps)
+  if (!isOwn) {
+    // Counted apart: whoever knows a pid only cannot use up what its application may ask.
+    await deps.limits.take('api_requests', `${app.id} unsigned ${networkOf(request.ip)}`)
+    throw refusal(hasKey ? 'wrong_key' : 'invalid_signature')
+  }
+  await deps.limits.take('api_requests', app.id.toString())
+  if (protocol === 'v2') verifyTimestamp(parameters.timestamp, deps.clock())
+  if (!byBrowser && !isAllowedAddress(request.ip, app.allowed_addresses)) {
+    throw refusal('address_not_allowed')
+  }
+  return { app, parameters: withoutBlanks(parameters), protocol }
+}
+
+/** Selling needs an approved application; asking about what was sold, one that was approved. decisions.md 4.8. */
+export function requireUsable({ status }: GatewayApp, act: 'sell' | 'ask'): void {
+  if (status === 'approved' || (status === 'suspended' && act === 'ask')) return
+  throw refusal('application_unusable', status === 'suspended' ? undefined : '支付应用尚未启用')
+}
+
+async function findApp(request: FastifyRequest, received: Received, deps: Deps): Promise<GatewayApp> {
+  const { pid } = received
+  if (Array.isArray(pid)) throw refusal('malformed_request')
+  if (isBlank(pid)) throw refusal('nothing_sent', pid === undefined ? undefined : '商户号不能为空')
+  request.gatewayApp = await deps.gatewayKeys.findApp({ pid: String(pid) })
+  if (request.gatewayApp === undefined) throw refusal('unknown_application')
+  return request.gatewayApp
+}
+
+function unambiguous(received: Received): FlatParameters {
+  const parameters = flatParameters(received)
+  if (Object.keys(parameters).some((name) => AMBIGUOUS_NAME.test(name))) throw refusal('malformed_request')
+  return parameters
+}
+
+function whyOff({ merchant_key, key_ids }: GatewayApp, protocol: 'v1' | 'v2'): string | undefined {
+  if (protocol === 'v2' && key_ids.merchant_public_key === undefined) return '商户未配置公钥'
+  if (protocol === 'v1' && merchant_key === undefined) return '商户未配置密钥'
+  return undefined
+}
+
+function hasMerchantKey({ key = '' }: FlatParameters, { merchant_key }: GatewayApp): boolean {
+  return merchant_key !== undefined && sameText(key, merchant_key)
+}
+
+async function hasSignature(parameters: FlatParameters, app: GatewayApp, deps: Deps): Promise<boolean> {
+  if (parameters.sign_type !== 'RSA') return verifyMd5(parameters, app.merchant_key ?? '')
+  const publicKey = await deps.gatewayKeys.merchantPublicKey(app)
+  return publicKey !== undefined && verifyRsa(parameters, publicKey)
+}
+
+function verifyTimestamp(timestamp: string | undefined, now: Date): void {
+  // The pattern first: arithmetic with what is no number refuses nothing.
+  if (timestamp === undefined || !/^\d{10}$/.test(timestamp)) throw refusal('stale_timestamp')
+  const drift = Math.abs(Math.floor(now.getTime() / 1000) - Number(timestamp))
+  if (drift > DRIFT_SECONDS_MAX) throw refusal('stale_timestamp')
+}
+
+function isBlank(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
+}
+
+function withoutBlanks(parameters: FlatParameters): FlatParameters {
+  const present = Object.entries(parameters).filter(([, value]) => value.trim() !== '')
+  return Object.assign(Object.create(null), Object.fromEntries(present))
+}

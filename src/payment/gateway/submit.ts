@@ -1,0 +1,46 @@
+/** Where a shop sends its buyers' browsers: submit.php and V2's pay/submit. One redirect, or a page that says why not. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../../deps.ts'
+import type { Order } from '../orders.ts'
+import { createTrade } from './create.ts'
+import { wireFailure } from './errors.ts'
+import { authenticate, queryOrBody } from './request.ts'
+
+const NOTICE =
+  '这里是支付接口，请从商家网站发起支付。\nShops send their buyers here to pay; there is nothing to see without an order.\n'
+
+/** GET and POST at this path. */
+export async function submitRoute(app: FastifyInstance, { deps, path }: { deps: Deps; path: string }) {
+  app.setErrorHandler((error, request, reply) => refuse(error, request, reply))
+  app.route({
+    method: ['GET', 'POST'],
+    url: path,
+    handler: async (request, reply) => {
+      const received = queryOrBody(request)
+      if (received.pid === undefined) return reply.code(400).type('text/plain; charset=utf-8').send(NOTICE)
+      const asked = await authenticate(request, received, deps, { byBrowser: true })
+      return redirect(reply, payUrl(deps, await createTrade(deps, asked)))
+    },
+  })
+}
+
+/** Where an order is paid: absolute, and unguessable. */
+export function payUrl({ config }: Deps, { transaction_id }: Pick<Order, 'transaction_id'>): string {
+  return `${config.PAYMENT_PUBLIC_URL}/payment/pay/${transaction_id}`
+}
+
+/** Shops that post from their server read Location; a browser that stays gets a link. */
+function redirect(reply: FastifyReply, url: string): FastifyReply {
+  return reply
+    .code(302)
+    .header('location', url)
+    .header('content-security-policy', "default-src 'none'; frame-ancestors 'none'")
+    .type('text/html; charset=utf-8')
+    .send(`<!doctype html><meta charset="utf-8"><title>支付</title><a href="${url}">前往支付</a>`)
+}
+
+function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { status, body } = wireFailure(error, 'v1', request, reply)
+  const options = { status: status === 200 ? 400 : status }
+  return reply.page('gateway-refused', { failure: body, requestId: request.id }, options)
+}

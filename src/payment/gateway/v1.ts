@@ -1,0 +1,89 @@
+/** V1: submit.php for a buyer's browser, mapi.php and api.php for a shop's server. gateway.md 1. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Deps } from '../../deps.ts'
+import { balanceOf } from '../../ledger/wallet.ts'
+import type { FlatParameters } from '../parameters.ts'
+import { createTrade } from './create.ts'
+import { refusal, wireFailure } from './errors.ts'
+import { listedTrades, namedTrade, takingsOf } from './inquiry.ts'
+import type { GatewayApp } from './keys.ts'
+import { moneyOf } from './money.ts'
+import { authenticate, queryAndBody, queryOrBody, requireUsable } from './request.ts'
+import { payUrl } from './submit.ts'
+import { describeV1, pidValue } from './trade.ts'
+
+/** GET and POST mapi.php and api.php. */
+export async function v1Routes(app: FastifyInstance, deps: Deps): Promise<void> {
+  app.setErrorHandler((error, request, reply) => {
+    const { status, body } = wireFailure(error, 'v1', request, reply)
+    return reply.code(status).send(body)
+  })
+
+  app.route({
+    method: ['GET', 'POST'],
+    url: '/mapi.php',
+    handler: async (request) => {
+      const order = await createTrade(deps, await authenticate(request, queryOrBody(request), deps))
+      // Of a paid one too: the page says so, and leads back. Clients that know no such case find what they look for.
+      const msg = order.status === 'paid' ? '订单已支付' : 'success'
+      return { code: 1, msg, trade_no: order.trade_no, payurl: payUrl(deps, order) }
+    },
+  })
+
+  app.route({
+    method: ['GET', 'POST'],
+    url: '/api.php',
+    handler: (request) => answer(request, deps),
+  })
+}
+
+type Act = (deps: Deps, app: GatewayApp, parameters: FlatParameters) => Promise<Record<string, unknown>>
+
+const ACTS: Record<string, Act> = {
+  query: describeApplication,
+  // Nothing is ever settled to an account outside: points stay in the wallet.
+  settle: async () => ({ code: 1, msg: 'success', data: [] }),
+  order: async (deps, app, parameters) => {
+    const trade = await namedTrade(deps.db, app, parameters)
+    return { code: 1, msg: 'success', ...describeV1(trade) }
+  },
+  orders: async (deps, app, parameters) => {
+    const data = (await listedTrades(deps.db, app, parameters)).map(describeV1)
+    return { code: 1, msg: 'success', count: data.length, data }
+  },
+  refund: async () => {
+    throw refusal('not_supported', '不支持自动退款，请联系管理员处理')
+  },
+}
+
+async function answer(request: FastifyRequest, deps: Deps): Promise<Record<string, unknown>> {
+  const received = queryAndBody(request)
+  if (Object.keys(received).length === 0) throw refusal('nothing_sent')
+  const { act } = received
+  if (typeof act !== 'string' || !Object.hasOwn(ACTS, act)) throw refusal('unknown_action', 'No Act!')
+  const { app, parameters } = await authenticate(request, received, deps, { byKey: true })
+  requireUsable(app, 'ask')
+  return ACTS[act]!(deps, app, parameters)
+}
+
+/** Plugins ask this to find out whether their settings are right. */
+async function describeApplication(deps: Deps, app: GatewayApp, parameters: FlatParameters) {
+  const takings = await takingsOf(deps.db, app, deps.clock())
+  const [today, yesterday] = [Number(takings.count_today), Number(takings.count_yesterday)]
+  return {
+    code: 1,
+    pid: pidValue(parameters.pid!),
+    key: parameters.key ?? '',
+    active: app.status === 'approved' ? 1 : 0,
+    money: moneyOf(await balanceOf(deps.db, app.applicant_id), app.exchange_rate),
+    type: 1,
+    account: '',
+    username: '',
+    orders: Number(takings.count),
+    // The documents and the servers of this protocol call them differently.
+    order_today: today,
+    orders_today: today,
+    order_lastday: yesterday,
+    orders_lastday: yesterday,
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * V2: form bodies in, JSON out, every answer signed with the application's own platform key. Success is code 0.
+ * gateway.md 2.
+ */
+import type { FastifyInstance } from 'fastify'
+import type { Deps } from '../../deps.ts'
+import { balanceOf } from '../../ledger/wallet.ts'
+import { closeOrder } from '../orders.ts'
+import { createTrade } from './create.ts'
+import { refusal, wireFailure } from './errors.ts'
+import { listedTrades, namedTrade, takingsOf } from './inquiry.ts'
+import type { GatewayApp } from './keys.ts'
+import { moneyOf, percentOf } from './money.ts'
+import { type Authenticated, authenticate, body, requireUsable } from './request.ts'
+import { gatewayString, signRsa } from './signature.ts'
+import { payUrl } from './submit.ts'
+import { describeV2, pidValue } from './trade.ts'
+
+/** What an endpoint answers besides `code` 0 and `msg`, which it may say otherwise. */
+type Fields = Record<string, unknown>
+type Endpoint = (deps: Deps, asked: Authenticated) => Promise<Fields>
+
+const ENDPOINTS: Record<string, Endpoint> = {
+  'pay/create': create,
+  'pay/query': async ({ db }, { app, parameters }) => describeV2(await namedTrade(db, app, parameters)),
+  'pay/close': close,
+  'pay/refund': () => refuse('不支持自动退款，请联系管理员处理'),
+  'pay/refundquery': () => refuse('不支持自动退款，请联系管理员处理'),
+  'merchant/info': describeApplication,
+  'merchant/orders': async ({ db }, { app, parameters }) => {
+    const data = (await listedTrades(db, app, parameters)).map((trade) => nonEmpty(describeV2(trade)))
+    return { count: data.length, data }
+  },
+  'transfer/submit': () => refuse('未开通代付功能'),
+  'transfer/query': () => refuse('未开通代付功能'),
+  'transfer/balance': describeTransfers,
+}
+
+/** POST at each of them. */
+export async function v2Routes(app: FastifyInstance, deps: Deps): Promise<void> {
+  app.setErrorHandler(async (error, request, reply) => {
+    const { status, body, isSigned } = wireFailure(error, 'v2', request, reply)
+    const { gatewayApp } = request
+    const isKnown = isSigned && gatewayApp !== undefined
+    return reply.code(status).send(isKnown ? await sign(deps, gatewayApp, body) : body)
+  })
+
+  for (const [path, endpoint] of Object.entries(ENDPOINTS)) {
+    app.post(`/${path}`, async (request) => {
+      const asked = await authenticate(request, body(request), deps)
+      requireUsable(asked.app, 'ask')
+      return sign(deps, asked.app, { code: 0, msg: 'success', ...(await endpoint(deps, asked)) })
+    })
+    // Its parameters are not in a query, whatever the query says.
+    app.get(`/${path}`, async () => {
+      throw refusal('nothing_sent')
+    })
+  }
+}
+
+/** V2's code for what is none of its paths. */
+export async function unknownPath(app: FastifyInstance): Promise<void> {
+  app.setErrorHandler((error, request, reply) => {
+    const { status, body } = wireFailure(error, 'v2', request, reply)
+    return reply.code(status).send(body)
+  })
+  app.route({
+    method: ['GET', 'POST'],
+    url: '/*',
+    handler: async () => {
+      throw refusal('unknown_action')
+    },
+  })
+}
+
+async function create(deps: Deps, asked: Authenticated): Promise<Fields> {
+  const order = await createTrade(deps, asked)
+  const { trade_no } = order
+  if (order.status === 'paid') return { code: 1, msg: '订单已支付', trade_no }
+  const { order_id: out_trade_no, money } = order
+  const pid = pidValue(asked.parameters.pid!)
+  return { trade_no, pay_type: 'jump', pay_info: payUrl(deps, order), pid, out_trade_no, money }
+}
+
+/** Again for one that is closed already: the same request may come twice. */
+async function close({ db, clock }: Deps, { app, parameters }: Authenticated): Promise<Fields> {
+  const { id, status } = await namedTrade(db, app, parameters)
+  if (status === 'closed' || (await closeOrder(db, id, clock()))) return {}
+  throw refusal('order_exists', status === 'refunded' ? '订单已退款' : '订单已支付')
+}
+
+async function describeApplication(deps: Deps, { app, parameters }: Authenticated): Promise<Fields> {
+  const takings = await takingsOf(deps.db, app, deps.clock())
+  const isActive = app.status === 'approved' ? 1 : 0
+  return {
+    pid: pidValue(parameters.pid!),
+    status: isActive,
+    pay_status: isActive,
+    settle_status: 0,
+    money: await balance(deps, app),
+    order_num: Number(takings.count),
+    order_num_today: Number(takings.count_today),
+    order_num_lastday: Number(takings.count_yesterday),
+    order_money_today: moneyOf(takings.points_today, app.exchange_rate),
+    order_money_lastday: moneyOf(takings.points_yesterday, app.exchange_rate),
+  }
+}
+
+/** Points are transferred by the HMAC API, from this balance and for this fee. */
+async function describeTransfers(deps: Deps, { app }: Authenticated): Promise<Fields> {
+  const { trust_level } = await deps.db
+    .selectFrom('users')
+    .where('id', '=', app.applicant_id)
+    .select('trust_level')
+    .executeTakeFirstOrThrow()
+  const settings = await deps.settings.read()
+  const rate = settings[`points_transfer_fee_rate_tl${trust_level as 0 | 1 | 2 | 3 | 4}`]
+  return { available_money: await balance(deps, app), transfer_rate: percentOf(rate) }
+}
+
+async function balance({ db }: Deps, { applicant_id, exchange_rate }: GatewayApp): Promise<string> {
+  return moneyOf(await balanceOf(db, applicant_id), exchange_rate)
+}
+
+async function refuse(msg: string): Promise<Fields> {
+  throw refusal('not_supported', msg)
+}
+
+/** The private operation stands on the thread pool, so that signing holds up no other request. */
+async function sign({ clock, gatewayKeys }: Deps, app: GatewayApp, fields: Fields): Promise<Fields> {
+  const timestamp = String(Math.floor(clock().getTime() / 1000))
+  const signed = nonEmpty({ ...fields, timestamp })
+  return {
+    ...signed,
+    sign: await signRsa(gatewayString(signed), await gatewayKeys.platformKey(app)),
+    sign_type: 'RSA',
+  }
+}
+
+/** No nulls and nothing empty: readers differ about both. */
+function nonEmpty(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== ''))
+}

@@ -1,0 +1,1559 @@
+/**
+ * The gateway from outside, by the tables of the protocol: every parameter, both versions on each other's paths, both
+ * shapes of reply, the life of a trade, every refusal, and requests that nobody would write.
+ */
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import forge from 'node-forge'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { balanceOf } from '../../src/ledger/wallet.ts'
+import { GATEWAY_ERRORS } from '../../src/payment/gateway/errors.ts'
+import { paidTrades } from '../../src/payment/gateway/messages.ts'
+import { editPaymentApp, resetMerchantKey, switchVersions } from '../../src/payment/ownership.ts'
+import { refundOrder } from '../../src/payment/refunds.ts'
+import type { SettingName } from '../../src/settings.ts'
+import { expectSoundBooks } from '../books.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { type Fields, gatewayText, makeShop, md5, type Reply, type Shop, send } from '../gateway-shop.ts'
+import { type Browser, browser, startTestApp, type TestApp } from '../harness.ts'
+
+const MAPI = '/payment/api/mapi.php'
+const API = '/payment/api/api.php'
+const SUBMIT = '/payment/api/submit.php'
+const CREATE = '/payment/api/pay/create'
+const HAN = /^[\p{Script=Han}，]+$/u
+
+let test: TestApp
+let shop: Shop
+let other: Shop
+let alice: Person
+let buyer: Browser
+let count = 0
+const seen = new Set<string>()
+
+beforeAll(async () => {
+  test = await startTestApp()
+  shop = await makeShop(test)
+  other = await makeShop(test, { newKey: true })
+  alice = await makePerson(test, { points: 1_000_000n })
+  buyer = await alice.signIn()
+})
+afterAll(async () => {
+  await expectSoundBooks(test.db)
+  await shop.close()
+  await other.close()
+  await test.close()
+})
+
+const seconds = (offset = 0) => String(Math.floor(test.clock.now().getTime() / 1000) + offset)
+/** A create as a shop sends it. */
+const trade = (over: Fields = {}): Fields => ({
+  pid: shop.pidText,
+  type: 'alipay',
+  out_trade_no: `G-${++count}`,
+  notify_url: 'https://shop.example/notify',
+  return_url: 'https://shop.example/return',
+  name: 'VIP membership',
+  money: '9.90',
+  timestamp: seconds(),
+  ...over,
+})
+const without = (fields: Fields, name: string): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([key]) => key !== name))
+
+async function ask(path: string, fields: Fields | string, method: 'GET' | 'POST' = 'POST'): Promise<Reply> {
+  const response = await send(test, method, path, fields)
+  expect(response.statusCode).toBe(200)
+  expect(response.headers['content-type']).toMatch(/^application\/json/)
+  expect(response.headers['cache-control']).toBe('no-store')
+  expect(response.headers['set-cookie']).toBeUndefined()
+  return response.json()
+}
+const createV1 = (fields: Fields) => ask(MAPI, shop.signMd5(fields))
+const createV2 = (fields: Fields) => ask(CREATE, shop.signRsa(fields))
+const askV2 = (path: string, fields: Fields = {}, seller = shop) =>
+  ask(`/payment/api/${path}`, seller.signRsa({ pid: seller.pidText, timestamp: seconds(), ...fields }))
+const askApi = (act: string, fields: Fields = {}, seller = shop) =>
+  ask(`${API}?act=${act}`, { pid: seller.pidText, key: seller.merchant_key, ...fields })
+
+const rowOf = (out_trade_no: string, seller = shop) =>
+  test.db
+    .selectFrom('orders')
+    .where('app_id', '=', seller.id)
+    .where('door', '=', 'gateway')
+    .where('order_id', '=', out_trade_no)
+    .selectAll()
+    .executeTakeFirstOrThrow()
+const countOrders = async () =>
+  (
+    await test.db
+      .selectFrom('orders')
+      .select((eb) => eb.fn.countAll<bigint>().as('n'))
+      .executeTakeFirstOrThrow()
+  ).n
+
+/** A refusal as the paths of a version tell it; of V2, signed by whoever's key it should be. */
+function expectRefusal(
+  reply: Reply,
+  version: 'v1' | 'v2',
+  code: string,
+  msg?: string,
+  signer: Shop | null = shop,
+) {
+  const wire = GATEWAY_ERRORS[code]!
+  expect(reply).toMatchObject({ code: wire[version], msg: msg ?? wire.msg })
+  expect(reply.msg).toMatch(reply.code === -5 ? /./ : HAN)
+  expect(reply).not.toHaveProperty('status')
+  const isSigned = version === 'v2' && signer !== null
+  expect(Object.keys(reply).sort()).toEqual(
+    isSigned ? ['code', 'msg', 'sign', 'sign_type', 'timestamp'] : ['code', 'msg'],
+  )
+  if (isSigned) expect(reply).toMatchObject({ sign_type: 'RSA', timestamp: seconds() })
+  if (isSigned) expect(signer!.isGenuine(reply)).toBe(true)
+  seen.add(code)
+}
+
+/** Pays as the buyer, in a browser. Answers where that leads. */
+async function pay(out_trade_no: string, seller = shop): Promise<URL> {
+  const path = `/payment/pay/${(await rowOf(out_trade_no, seller)).transaction_id}`
+  const paid = await buyer.submit(await buyer.get(path), path)
+  expect(paid.status).toBe(303)
+  return new URL(paid.location!)
+}
+
+async function set(name: SettingName, value: string) {
+  await test.deps.settings.change({ name, value, actor_id: alice.id, ip: '127.0.0.1', now: test.clock.now() })
+}
+
+describe('a create', () => {
+  it.each([
+    ['mapi.php', 'POST', MAPI, 'v1'],
+    ['mapi.php', 'GET', MAPI, 'v1'],
+    ['pay/create', 'POST', CREATE, 'v2'],
+  ] as const)(
+    'at %s by %s is answered by its path, and verified by its sign_type',
+    async (_, method, path, shape) => {
+      for (const protocol of ['v1', 'v2'] as const) {
+        const fields = trade({
+          param: 'uid=42;note=测试',
+          device: 'pc',
+          clientip: '0',
+          sitename: 'My Shop',
+          cid: '',
+        })
+        const signed = protocol === 'v1' ? shop.signMd5(fields) : shop.signRsa(fields)
+        const reply = await ask(path, signed, method)
+        const row = await rowOf(fields.out_trade_no!)
+        const payurl = `${test.url}/payment/pay/${row.transaction_id}`
+        if (shape === 'v1') {
+          expect(reply).toEqual({ code: 1, msg: 'success', trade_no: row.trade_no, payurl })
+        } else {
+          expect(reply).toEqual({
+            code: 0,
+            msg: 'success',
+            trade_no: row.trade_no,
+            pay_type: 'jump',
+            pay_info: payurl,
+            pid: Number(shop.pid),
+            out_trade_no: fields.out_trade_no,
+            money: '9.90',
+            timestamp: seconds(),
+            sign: expect.any(String),
+            sign_type: 'RSA',
+          })
+          expect(shop.isGenuine(reply)).toBe(true)
+          expect(shop.isGenuine({ ...reply, money: '9.9' })).toBe(false)
+        }
+        expect(row).toMatchObject({
+          protocol,
+          door: 'gateway',
+          status: 'unpaid',
+          amount: 990n,
+          money: '9.90',
+          rate: '100.000000',
+          type: 'alipay',
+          param: 'uid=42;note=测试',
+          description: 'VIP membership',
+          pid_sent: shop.pidText,
+          notify_url: fields.notify_url,
+          return_url: fields.return_url,
+          trade_no: expect.stringMatching(/^\d{19}$/),
+        })
+        expect(row.expires_at.getTime() - test.clock.now().getTime()).toBe(30 * 60_000)
+      }
+    },
+  )
+
+  it.each([
+    ['submit.php', 'GET', SUBMIT],
+    ['submit.php', 'POST', SUBMIT],
+    ['pay/submit', 'GET', '/payment/api/pay/submit'],
+    ['pay/submit', 'POST', '/payment/api/pay/submit'],
+  ] as const)('at %s by %s sends the buyer on to the pay page', async (_, method, path) => {
+    for (const sign of [shop.signMd5, shop.signRsa]) {
+      const fields = trade()
+      const response = await send(test, method, path, sign(fields))
+      const { transaction_id } = await rowOf(fields.out_trade_no!)
+      const url = `${test.url}/payment/pay/${transaction_id}`
+      expect(response).toMatchObject({
+        statusCode: 302,
+        headers: { location: url, 'cache-control': 'no-store' },
+      })
+      expect(response.headers['content-type']).toMatch(/^text\/html/)
+      expect(response.headers['set-cookie']).toBeUndefined()
+      expect(response.body).toContain(url)
+      expect(response.body.length).toBeLessThan(400)
+    }
+  })
+
+  it('reads the query if that names a pid, else the body, never a mix', async () => {
+    const [inQuery, inBody] = [shop.signMd5(trade()), shop.signMd5(trade())]
+    await ask(`${MAPI}?${new URLSearchParams(inQuery)}`, inBody)
+    await rowOf(inQuery.out_trade_no!)
+    await expect(rowOf(inBody.out_trade_no!)).rejects.toThrow()
+    await ask(`${MAPI}?money=0.01&sitename=x`, inBody)
+    expect((await rowOf(inBody.out_trade_no!)).money).toBe('9.90')
+    const { money = '', ...rest } = shop.signMd5(trade())
+    expectRefusal(await ask(`${MAPI}?money=${money}`, rest), 'v1', 'invalid_signature')
+  })
+
+  it('takes multipart and JSON like a form, and nothing else', async () => {
+    const fields = trade({ name: '会员 一年 🎉' })
+    const form = new FormData()
+    for (const [name, value] of Object.entries(shop.signRsa(fields))) form.append(name, value)
+    const encoded = new Response(form)
+    const post = (payload: string, type: string, path = CREATE) =>
+      test.app.inject({ method: 'POST', url: path, headers: { 'content-type': type }, payload })
+    const first = await post(await encoded.text(), encoded.headers.get('content-type')!)
+    expect(first.json()).toMatchObject({ code: 0 })
+    const json = JSON.stringify({ ...shop.signRsa(fields), pid: Number(shop.pid) })
+    expect((await post(json, 'application/json')).json()).toMatchObject({
+      code: 0,
+      trade_no: first.json().trade_no,
+    })
+    const before = await countOrders()
+    const others: [payload: string, type: string][] = [
+      ['pid=1001', 'text/plain'],
+      ['<pid>1001</pid>', 'application/xml'],
+      ['{"pid":', 'application/json'],
+      ['[1]', 'application/json'],
+      ['"pid"', 'application/json'],
+      ['x', 'multipart/form-data'],
+    ]
+    for (const [payload, type] of others) {
+      for (const [path, version] of [
+        [MAPI, 'v1'],
+        [CREATE, 'v2'],
+        [API, 'v1'],
+      ] as const) {
+        const response = await post(payload, type, path)
+        expect(response.statusCode).toBe(200)
+        expectRefusal(response.json(), version, 'malformed_request', undefined, null)
+      }
+      expect((await post(payload, type, SUBMIT)).statusCode).toBe(400)
+    }
+    const nested = JSON.stringify({ ...shop.signRsa(fields), name: { x: 1 } })
+    expectRefusal((await post(nested, 'application/json')).json(), 'v2', 'malformed_request')
+    expect(await countOrders()).toBe(before)
+  })
+})
+
+const long = (character: string, length: number) => character.repeat(length)
+
+/** What may stand in a create: the parameter, the value, and how it is kept. */
+const GOOD: [name: string, value: string, kept?: unknown][] = [
+  ['type', ''],
+  ['type', '   ', null],
+  ['type', 'usdt.trc20_x-1'],
+  ['type', long('x', 32)],
+  ['type', '0'],
+  ['out_trade_no', `${long('x', 100)}-A.z_9|${long('0', 21)}`],
+  ['out_trade_no', '1'],
+  ['notify_url', 'http://shop.example:8080/n?x=1&out_trade_no=2#f'],
+  ['notify_url', 'https://商店.example/通知'],
+  ['notify_url', `https://shop.example/${long('x', 979)}`],
+  ['return_url', '', null],
+  ['return_url', 'https://shop.example/#/order/1'],
+  ['name', '会员 & <b>"100%"</b> + #1 \\ 🎉'],
+  ['name', ' padded '],
+  ['name', long('x', 127)],
+  ['name', long('x', 128), long('x', 127)],
+  ['name', long('会', 60), long('会', 42)],
+  ['name', `${long('x', 125)}🎉!`, long('x', 125)],
+  ['money', '0.01'],
+  ['money', '00099.5'],
+  ['money', '99999999.99'],
+  ['param', ''],
+  ['param', '\t ', null],
+  ['param', '0'],
+  ['param', '{"a":[1,"二"]}&b'],
+  ['param', long('字', 500)],
+  ['unknown', '什么 & = + %41'],
+  ['pid', 'PAYMENT_ID'],
+]
+
+const MISSING = 'parameter_missing'
+const INVALID = 'parameter_invalid'
+
+/** What may not: the parameter, the value (none: not sent), the refusal and its words. */
+const BAD: [name: string, value: string | undefined, code: string, msg?: string][] = [
+  ...[
+    ['out_trade_no', '商户订单号'],
+    ['notify_url', '异步通知地址'],
+    ['name', '商品名称'],
+    ['money', '商品金额'],
+  ].flatMap(([name, label]) =>
+    [undefined, '', ' ', '\u3000\n'].map((value): [string, string | undefined, string, string] => [
+      name!,
+      value,
+      MISSING,
+      `${label}不能为空`,
+    ]),
+  ),
+  ...[' a', 'a b', 'a&b', '订单', 'a/b', 'a\n', "a'", '0', long('x', 129)].map(
+    (value): [string, string, string, string] => ['out_trade_no', value, INVALID, '商户订单号格式无效'],
+  ),
+  ...['9.', '.9', '9.901', '-1', '+1', '1e3', '9,90', '１０', ' 9', '9 ', '0x10', 'NaN', '100000000'].map(
+    (value): [string, string, string, string] => ['money', value, INVALID, '商品金额格式无效'],
+  ),
+  ...['0', '0.00', '00.00'].map((value): [string, string, string] => ['money', value, 'amount_too_small']),
+  ...[
+    'shop.example/n',
+    '//shop.example/n',
+    '/n',
+    'ftp://shop.example/n',
+    'javascript:alert(1)',
+    'https://',
+    'https:///shop.example',
+    'https://user@shop.example/n',
+    'https://user:pass@shop.example/n',
+    'https://sh\\op.example/n',
+    'https://shop.example/a b',
+    'https://shop.example/\n',
+    'https://shop.example:99999/',
+    'https://[::1/',
+    `https://shop.example/${long('x', 980)}`,
+  ].flatMap((value): [string, string, string, string][] => [
+    ['notify_url', value, INVALID, '异步通知地址格式无效'],
+    ['return_url', value, INVALID, '跳转通知地址格式无效'],
+  ]),
+  ...['支付宝', 'a b', 'a&b', '<b>', long('x', 33)].map((value): [string, string, string, string] => [
+    'type',
+    value,
+    INVALID,
+    '支付方式格式无效',
+  ]),
+  ['param', long('x', 501), INVALID, '业务扩展参数格式无效'],
+  ['name', '0', INVALID, '商品名称格式无效'],
+  ['pid', undefined, 'nothing_sent'],
+  ['pid', '', 'nothing_sent', '商户号不能为空'],
+  ['pid', ' ', 'nothing_sent', '商户号不能为空'],
+  ...[
+    '0',
+    '1000',
+    '01001',
+    '1e3',
+    '１００１',
+    '-1001',
+    '99999999999999999999',
+    'pay_x',
+    'x',
+    long('9', 8000),
+  ].map((value): [string, string, string] => ['pid', value, 'unknown_application']),
+]
+
+/** A field of another's message inside a value: gateway.md 6.1. */
+const SMUGGLED = [
+  'x&out_trade_no=VICTIM&pid=1001&timestamp=1767225600&trade_no=T&trade_status=TRADE_SUCCESS&type=alipay',
+  'x&type=',
+  '&sign_type=RSA',
+  'a=1&trade_status=TRADE_SUCCESS',
+]
+
+const WAYS = [
+  ['MD5 at mapi.php', MAPI, 'v1', (fields: Fields) => shop.signMd5(fields)],
+  ['RSA at mapi.php', MAPI, 'v1', (fields: Fields) => shop.signRsa(fields)],
+  ['MD5 at pay/create', CREATE, 'v2', (fields: Fields) => shop.signMd5(fields)],
+  ['RSA at pay/create', CREATE, 'v2', (fields: Fields) => shop.signRsa(fields)],
+] as const
+
+describe.each(WAYS)('parameters, %s', (_, path, version, sign) => {
+  it('are kept as they were sent, up to their bounds', async () => {
+    for (const [name, sent, kept = sent] of GOOD) {
+      const value = sent === 'PAYMENT_ID' ? shop.payment_id : sent
+      const fields = trade({
+        [name]: name === 'out_trade_no' ? `${++count}${value.slice(String(count).length)}` : value,
+      })
+      const reply = await ask(path, sign(fields))
+      expect(reply, `${name}=${value}`).toMatchObject({ code: version === 'v1' ? 1 : 0 })
+      const row = await rowOf(fields.out_trade_no!)
+      const columns: Record<string, unknown> = { ...row, name: row.description, pid: row.pid_sent }
+      if (name in columns)
+        expect(columns[name]).toBe(kept === 'PAYMENT_ID' ? value : kept === '' ? null : kept)
+      if (name === 'pid' && version === 'v2') expect(reply.pid).toBe(shop.payment_id)
+    }
+  })
+
+  it('are refused when missing, empty, malformed or beyond their bounds, and nothing is kept', async () => {
+    const before = await countOrders()
+    for (const [name, value, code, msg] of BAD) {
+      const fields = value === undefined ? without(trade(), name) : trade({ [name]: value })
+      const signer = name === 'pid' ? null : shop
+      expectRefusal(await ask(path, sign(fields)), version, code, msg, signer)
+    }
+    for (const value of SMUGGLED) {
+      expectRefusal(await ask(path, sign(trade({ name: value }))), version, INVALID, '商品名称格式无效')
+      expectRefusal(await ask(path, sign(trade({ param: value }))), version, INVALID, '业务扩展参数格式无效')
+      expectRefusal(await ask(path, sign(trade({ type: value }))), version, INVALID, '支付方式格式无效')
+    }
+    expect(await countOrders()).toBe(before)
+  })
+
+  it('are refused when doubled, bracketed, too many or too long, whatever the signature says', async () => {
+    const before = await countOrders()
+    const signed = sign(trade())
+    for (const name of [...Object.keys(signed), 'unknown']) {
+      const text = `${new URLSearchParams({ ...signed, unknown: 'x' })}&${name}=${encodeURIComponent(signed[name] ?? 'x')}`
+      expectRefusal(
+        await ask(path, text),
+        version,
+        'malformed_request',
+        undefined,
+        name === 'pid' ? null : shop,
+      )
+    }
+    for (const name of ['a[]', 'a[b]', 'a&b', 'money=1&x', '=', ']']) {
+      expectRefusal(await ask(path, sign(trade({ [name]: '1' }))), version, 'malformed_request')
+    }
+    const bodies = [
+      'pid=%FF%FE',
+      'pid=1001&name=a%00b',
+      Array.from({ length: 101 }, (_, i) => `p${i}=1`).join('&'),
+      `${long('n', 65)}=1`,
+      `pid=1001&name=${long('x', 8_193)}`,
+      long('x', 70_000),
+    ]
+    for (const text of bodies)
+      expectRefusal(await ask(path, text), version, 'malformed_request', undefined, null)
+    expect(await countOrders()).toBe(before)
+  })
+
+  it('are covered by the signature, each of them', async () => {
+    const before = await countOrders()
+    const signed = sign(trade({ param: 'p', extra: 'x' }))
+    for (const name of Object.keys(signed)) {
+      if (name === 'pid' || name === 'sign' || name === 'sign_type') continue
+      for (const tampered of [{ ...signed, [name]: `${signed[name]}1` }, without(signed, name)]) {
+        expectRefusal(await ask(path, tampered), version, 'invalid_signature')
+      }
+    }
+    expectRefusal(await ask(path, { ...signed, added: 'later' }), version, 'invalid_signature')
+    expectRefusal(
+      await ask(path, { ...signed, pid: other.pidText }),
+      version,
+      'invalid_signature',
+      undefined,
+      other,
+    )
+    const bad = [
+      '',
+      ' ',
+      'x',
+      '0',
+      long('0', 32),
+      long('A', 344),
+      `${signed.sign}x`,
+      `${signed.sign} `,
+      '会',
+      long('x', 8_000),
+    ]
+    for (const value of bad)
+      expectRefusal(await ask(path, { ...signed, sign: value }), version, 'invalid_signature')
+    expectRefusal(await ask(path, without(signed, 'sign')), version, 'invalid_signature')
+    expect(await countOrders()).toBe(before)
+  })
+})
+
+describe('sign_type', () => {
+  it("is RSA exactly or it is MD5, and never the caller's choice of anything else", async () => {
+    for (const path of [MAPI, CREATE]) {
+      const version = path === MAPI ? 'v1' : 'v2'
+      for (const name of ['MD5', 'rsa', 'RSA2', 'RSA ', 'SHA256', 'none', '', '0']) {
+        const md5Signed = { ...shop.signMd5(trade()), sign_type: name }
+        expect(await ask(path, md5Signed)).toMatchObject({ code: version === 'v1' ? 1 : 0 })
+        const rsaSigned = { ...shop.signRsa(trade()), sign_type: name }
+        expectRefusal(await ask(path, rsaSigned), version, 'invalid_signature')
+      }
+      const { sign_type: _, ...unnamed } = shop.signMd5(trade())
+      expect(await ask(path, unnamed)).toMatchObject({ code: version === 'v1' ? 1 : 0 })
+      expectRefusal(
+        await ask(path, { ...shop.signMd5(trade()), sign_type: 'RSA' }),
+        version,
+        'invalid_signature',
+      )
+    }
+  })
+
+  it('of V1 takes hex in any case, and a sign made without blanks', async () => {
+    const signed = shop.signMd5(trade({ param: ' ' }))
+    expect(await ask(MAPI, { ...signed, sign: signed.sign!.toUpperCase() })).toMatchObject({ code: 1 })
+    const { param: _, ...rest } = trade({ param: ' ' })
+    const trimmed = md5(gatewayText(rest) + shop.merchant_key)
+    expect(await ask(MAPI, { ...rest, param: ' ', sign: trimmed })).toMatchObject({ code: 1 })
+    expect((await rowOf(rest.out_trade_no!)).param).toBeNull()
+  })
+
+  it('of V2 takes a + that arrives as a space', async () => {
+    const signed = Object.entries(shop.signRsa(trade()))
+    const text = signed
+      .map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll('%2B', '+')}`)
+      .join('&')
+    expect(await ask(CREATE, text)).toMatchObject({ code: 0 })
+  })
+
+  it('of V2 wants a timestamp of ten digits within 300 seconds, of V1 none', async () => {
+    for (const timestamp of [seconds(300), seconds(-300)]) {
+      expect(await createV2(trade({ timestamp }))).toMatchObject({ code: 0 })
+    }
+    const bad = [
+      seconds(301),
+      seconds(-301),
+      '',
+      ' ',
+      'NaN',
+      '1e9',
+      '0',
+      `${seconds()}000`,
+      `${seconds()} `,
+      `0${seconds()}`,
+      '１７６７２２５６００',
+    ]
+    for (const timestamp of bad) {
+      for (const [path, version] of [
+        [CREATE, 'v2'],
+        [MAPI, 'v1'],
+      ] as const) {
+        expectRefusal(await ask(path, shop.signRsa(trade({ timestamp }))), version, 'stale_timestamp')
+        expect(await ask(path, shop.signMd5(trade({ timestamp })))).toMatchObject({
+          code: version === 'v1' ? 1 : 0,
+        })
+      }
+    }
+    expectRefusal(await createV2(without(trade(), 'timestamp')), 'v2', 'stale_timestamp')
+    expect(await createV1(without(trade(), 'timestamp'))).toMatchObject({ code: 1 })
+  })
+
+  it('names a version that is off, or has no key, and gets a refusal that says so', async () => {
+    const actor = { owner_id: shop.owner.id, ip: '127.0.0.1' }
+    await switchVersions(test.deps, shop.payment_id, { v1: false, v2: true }, actor)
+    expectRefusal(await createV1(trade()), 'v1', 'version_off')
+    expectRefusal(await askApi('query'), 'v1', 'version_off')
+    expect(await createV2(trade())).toMatchObject({ code: 0 })
+    await switchVersions(test.deps, shop.payment_id, { v1: true, v2: false }, actor)
+    expectRefusal(await createV2(trade()), 'v2', 'version_off')
+    expect(await createV1(trade())).toMatchObject({ code: 1 })
+    await switchVersions(test.deps, shop.payment_id, { v1: true, v2: true }, actor)
+    const keys = test.db.updateTable('payment_app_keys').where('app_id', '=', other.id)
+    await keys
+      .where('kind', 'in', ['merchant_key', 'merchant_public_key'])
+      .set({ valid_to: test.clock.now() })
+      .execute()
+    const fields = trade({ pid: other.pidText })
+    expectRefusal(await ask(CREATE, other.signRsa(fields)), 'v2', 'version_off', '商户未配置公钥', other)
+    // Without a KEY, the bare string's MD5 would be anybody's signature.
+    const forged = { ...fields, sign: md5(gatewayText(fields)) }
+    expectRefusal(await ask(MAPI, forged), 'v1', 'version_off', '商户未配置密钥')
+    await keys.where('kind', 'in', ['merchant_key', 'merchant_public_key']).set({ valid_to: null }).execute()
+  })
+
+  it('of an old KEY is refused from the moment of a reset', async () => {
+    const seller = await makeShop(test)
+    const fields = trade({ pid: seller.pidText })
+    await resetMerchantKey(test.deps, seller.payment_id, { owner_id: seller.owner.id, ip: '127.0.0.1' })
+    expectRefusal(await ask(MAPI, seller.signMd5(fields)), 'v1', 'invalid_signature')
+    expectRefusal(await askApi('query', {}, seller), 'v1', 'wrong_key')
+    await seller.close()
+  })
+})
+
+describe('the same out_trade_no again', () => {
+  const again = async (fields: Fields) => [await createV1(fields), await createV2(fields)] as const
+
+  it('is the same trade, of either version, whatever else is sent now', async () => {
+    const fields = trade()
+    const first = await createV2(fields)
+    const others = {
+      name: 'other',
+      param: 'x',
+      type: '',
+      notify_url: 'https://other.example/',
+      return_url: '',
+    }
+    for (const reply of await again({ ...fields, ...others, money: '9.9' })) {
+      expect(reply).toMatchObject({ trade_no: first.trade_no })
+    }
+    expect(await rowOf(fields.out_trade_no!)).toMatchObject({
+      protocol: 'v2',
+      money: '9.90',
+      description: 'VIP membership',
+      type: 'alipay',
+      param: null,
+      notify_url: fields.notify_url,
+      return_url: fields.return_url,
+    })
+  })
+
+  it('for other money is refused, and the trade stays as it is', async () => {
+    const fields = trade()
+    await createV1(fields)
+    for (const money of ['9.91', '0.01', '99.00']) {
+      const [v1, v2] = await again({ ...fields, money })
+      expectRefusal(v1, 'v1', 'order_changed')
+      expectRefusal(v2, 'v2', 'order_changed')
+    }
+    expect(await rowOf(fields.out_trade_no!)).toMatchObject({ money: '9.90', amount: 990n, status: 'unpaid' })
+  })
+
+  it('begins the time of one that ran out again, with the points that it had', async () => {
+    const fields = trade()
+    const first = await createV1(fields)
+    const { transaction_id } = await rowOf(fields.out_trade_no!)
+    test.clock.advance(30 * 60_000)
+    await test.db.updateTable('payment_apps').set({ exchange_rate: '7' }).where('id', '=', shop.id).execute()
+    const [, v2] = await again({ ...fields, money: '9.91', timestamp: seconds() })
+    expectRefusal(v2, 'v2', 'order_changed')
+    for (const reply of await again({ ...fields, timestamp: seconds() })) {
+      expect(reply).toMatchObject({ trade_no: first.trade_no })
+    }
+    const row = await rowOf(fields.out_trade_no!)
+    expect(row).toMatchObject({ transaction_id, amount: 990n, rate: '100.000000', status: 'unpaid' })
+    expect(row.expires_at.getTime()).toBe(test.clock.now().getTime() + 30 * 60_000)
+    const now = trade({ money: '1.50' })
+    await createV1(now)
+    expect(await rowOf(now.out_trade_no!)).toMatchObject({ amount: 11n, rate: '7.000000' })
+    await test.db
+      .updateTable('payment_apps')
+      .set({ exchange_rate: '100' })
+      .where('id', '=', shop.id)
+      .execute()
+  })
+
+  it('of a paid one is code 1: V1 with the page that says so, V2 without; other money changes nothing', async () => {
+    const fields = trade()
+    await createV1(fields)
+    await pay(fields.out_trade_no!)
+    const { trade_no, transaction_id } = await rowOf(fields.out_trade_no!)
+    const payurl = `${test.url}/payment/pay/${transaction_id}`
+    for (const money of ['9.90', '1.00']) {
+      const [v1, v2] = await again({ ...fields, money })
+      expect(v1).toEqual({ code: 1, msg: '订单已支付', trade_no, payurl })
+      const signature = { timestamp: seconds(), sign: expect.any(String), sign_type: 'RSA' }
+      expect(v2).toEqual({ code: 1, msg: '订单已支付', trade_no, ...signature })
+      expect(shop.isGenuine(v2)).toBe(true)
+    }
+    const submitted = await send(test, 'GET', SUBMIT, shop.signMd5(fields))
+    expect(submitted).toMatchObject({ statusCode: 302, headers: { location: payurl } })
+    const page = await buyer.get(new URL(payurl).pathname)
+    expect(page.body).toContain('Return to the shop')
+    expect(page.body).toContain('9.90 → 990 points (rate 100)')
+  })
+
+  it('of a closed or refunded one is refused', async () => {
+    const [closed, refunded] = [trade(), trade()]
+    await createV1(closed)
+    await createV1(refunded)
+    await askV2('pay/close', { out_trade_no: closed.out_trade_no! })
+    await pay(refunded.out_trade_no!)
+    await giveBack(refunded.out_trade_no!, 990n)
+    for (const [fields, msg] of [
+      [closed, '订单已关闭'],
+      [refunded, '订单已退款'],
+    ] as const) {
+      const [v1, v2] = await again(fields)
+      expectRefusal(v1, 'v1', 'order_exists', msg)
+      expectRefusal(v2, 'v2', 'order_exists', msg)
+    }
+  })
+
+  it('makes one trade of thirty equal requests at once', async () => {
+    const fields = trade()
+    const replies = await Promise.all(
+      Array.from({ length: 30 }, (_, i) => (i % 2 === 0 ? createV1(fields) : createV2(fields))),
+    )
+    expect(new Set(replies.map((reply) => reply.trade_no)).size).toBe(1)
+    expect(replies.map((reply) => reply.code)).toEqual(replies.map((_, i) => (i % 2 === 0 ? 1 : 0)))
+  })
+
+  it('of another application, or of the HMAC API, is another order', async () => {
+    const fields = trade()
+    const mine = await createV1(fields)
+    const theirs = await ask(MAPI, other.signMd5({ ...fields, pid: other.pidText }))
+    expect(theirs.trade_no).not.toBe(mine.trade_no)
+    const hmac = await shop.process({ amount: '5', description: 'x', order_id: fields.out_trade_no! })
+    expect(hmac.status).toBe(200)
+    const { transaction_id } = await rowOf(fields.out_trade_no!)
+    expect((await shop.query({ transaction_id })).status).toBe(400)
+    expect(await askV2('pay/query', { out_trade_no: fields.out_trade_no! })).toMatchObject({ money: '9.90' })
+  })
+})
+
+async function giveBack(out_trade_no: string, amount: bigint) {
+  const { transaction_id } = await rowOf(out_trade_no)
+  const refund = {
+    transaction_id,
+    amount,
+    with_fee: true,
+    key: `k${++count}`,
+    reason: 'test',
+    ip: '127.0.0.1',
+  }
+  await refundOrder(test.deps, { ...refund, actor_id: alice.id })
+}
+
+describe('paying', () => {
+  it.each(['v1', 'v2'] as const)(
+    'a trade of %s moves points, less the fee, and leads back with signed facts',
+    async (version) => {
+      const fields = trade({
+        param: 'uid=42',
+        return_url: 'https://shop.example/r?trade_no=theirs&x=1#/done',
+      })
+      await (version === 'v1' ? createV1(fields) : createV2(fields))
+      const before = {
+        buyer: await balanceOf(test.db, alice.id),
+        seller: await balanceOf(test.db, shop.owner.id),
+      }
+      const url = await pay(fields.out_trade_no!)
+      expect(await balanceOf(test.db, alice.id)).toBe(before.buyer - 990n)
+      expect(await balanceOf(test.db, shop.owner.id)).toBe(before.seller + 941n)
+      const row = await rowOf(fields.out_trade_no!)
+      const told = Object.fromEntries(url.searchParams)
+      const common = {
+        x: '1',
+        pid: shop.pidText,
+        trade_no: row.trade_no,
+        out_trade_no: fields.out_trade_no,
+        type: 'alipay',
+        name: 'VIP membership',
+        money: '9.90',
+        trade_status: 'TRADE_SUCCESS',
+        param: 'uid=42',
+      }
+      const { x: _, ...own } = told
+      if (version === 'v1') {
+        expect(told).toEqual({ ...common, sign_type: 'MD5', sign: md5(gatewayText(own) + shop.merchant_key) })
+      } else {
+        const time = '2026-01-01 08:30:00'
+        expect(told).toEqual({
+          ...common,
+          api_trade_no: row.transaction_id,
+          addtime: time,
+          endtime: time,
+          buyer: alice.username,
+          timestamp: seconds(),
+          sign_type: 'RSA',
+          sign: expect.any(String),
+        })
+        expect(shop.isGenuine(own)).toBe(true)
+        expect(other.isGenuine(own)).toBe(false)
+      }
+      expect(url.hash).toBe('#/done')
+      expect([...url.searchParams.keys()].length).toBe(Object.keys(told).length)
+      const { rows: outbox } = await sql`select status from notifications where order_id = ${row.id}`.execute(
+        test.db,
+      )
+      expect(outbox).toEqual([{ status: 'due' }])
+    },
+  )
+
+  it('shows money, points and rate first, and takes the form once', async () => {
+    const fields = trade({ money: '0.5', name: '<i>会员</i> & 友' })
+    await createV1(fields)
+    const { transaction_id } = await rowOf(fields.out_trade_no!)
+    const path = `/payment/pay/${transaction_id}`
+    const page = await buyer.get(path)
+    expect(page.body).toContain('0.5 → 50 points (rate 100)')
+    expect(page.body).toContain('&lt;i&gt;会员&lt;/i&gt; &amp; 友')
+    expect(page.body).toContain('href="https://shop.example"')
+    const chinese = await buyer.get(path, { 'accept-language': 'zh-CN' })
+    expect(chinese.body).toContain('0.5 → 50 积分（汇率 100）')
+    const before = await balanceOf(test.db, alice.id)
+    const [first, second] = [await buyer.submit(page, path), await buyer.submit(page, path)]
+    expect([first.status, second.status]).toEqual([303, 303])
+    expect(await balanceOf(test.db, alice.id)).toBe(before - 50n)
+  })
+
+  it('leads back anew whenever its payer asks, and nobody else', async () => {
+    const fields = trade({ return_url: '' })
+    await createV2(fields)
+    await pay(fields.out_trade_no!)
+    const path = `/payment/pay/${(await rowOf(fields.out_trade_no!)).transaction_id}`
+    const receipt = await buyer.get(path)
+    expect(receipt.body).toContain(`href="${path}/return"`)
+    expect(receipt.body).not.toContain('sign=')
+    test.clock.advance(3_600_000)
+    const back = new URL((await buyer.get(`${path}/return`)).location!)
+    // Without a return_url, to the application's own address.
+    expect(back.href.startsWith(shop.callbackUrl)).toBe(true)
+    expect(back.searchParams.get('timestamp')).toBe(seconds())
+    expect(shop.isGenuine(Object.fromEntries(back.searchParams))).toBe(true)
+
+    expect((await browser(test).get(`${path}/return`)).location).toMatch(/^\/sign-in/)
+    const stranger = await (await makePerson(test, { username: 'mallory' })).signIn()
+    const refused = await stranger.get(`${path}/return`)
+    expect(refused).toMatchObject({ status: 200, location: undefined })
+    expect(refused.body).toContain('Already paid')
+    expect(refused.body).not.toContain('sign=')
+    await giveBack(fields.out_trade_no!, 990n)
+    const afterwards = await buyer.get(`${path}/return`)
+    expect(afterwards).toMatchObject({ status: 200, location: undefined })
+    expect(await paidTrades(test.db).where('orders.order_id', '=', fields.out_trade_no!).execute()).toEqual(
+      [],
+    )
+  })
+
+  it('signs nothing for a trade that is not paid, whoever asks how', async () => {
+    const fields = trade()
+    await createV1(fields)
+    const { transaction_id, trade_no } = await rowOf(fields.out_trade_no!)
+    const back = await buyer.get(`/payment/pay/${transaction_id}/return`)
+    expect(back).toMatchObject({ status: 200, location: undefined })
+    expect(back.body).toContain('Pay 990 points')
+    expect(await paidTrades(test.db).where('orders.order_id', '=', fields.out_trade_no!).execute()).toEqual(
+      [],
+    )
+    // The trade_no, which can be guessed, opens no page.
+    expect((await buyer.get(`/payment/pay/${trade_no}`)).status).toBe(404)
+  })
+
+  it('leaves for a return address by http, and names its host to the browser', async () => {
+    const fields = trade({ return_url: 'http://shop.example:8080/r' })
+    await createV1(fields)
+    const page = await buyer.get(`/payment/pay/${(await rowOf(fields.out_trade_no!)).transaction_id}`)
+    expect(page.headers['content-security-policy']).toContain(
+      "form-action 'self' https: http://shop.example:8080;",
+    )
+    expect((await pay(fields.out_trade_no!)).origin).toBe('http://shop.example:8080')
+  })
+})
+
+describe('api.php', () => {
+  const described = async (out_trade_no: string) => {
+    const row = await rowOf(out_trade_no)
+    return {
+      trade_no: row.trade_no,
+      out_trade_no,
+      api_trade_no: row.transaction_id,
+      type: 'alipay',
+      pid: Number(shop.pid),
+      addtime: expect.stringMatching(/^2026-01-01 \d\d:\d\d:\d\d$/),
+      endtime: row.paid_at === null ? '' : expect.stringMatching(/^2026-01-01 \d\d:\d\d:\d\d$/),
+      name: 'VIP membership',
+      money: '9.90',
+      status: row.status === 'paid' ? 1 : 0,
+      param: '',
+      buyer: row.payer_id === null ? '' : alice.username,
+    }
+  }
+
+  it('tells a trade by either number, by key or by signature, from query or body', async () => {
+    const fields = trade()
+    const { trade_no } = await createV1(fields)
+    const { out_trade_no = '' } = fields
+    const { pidText: pid, merchant_key: key } = shop
+    const number = { out_trade_no }
+    const asked: Fields[] = [
+      number,
+      { trade_no: String(trade_no) },
+      { trade_no: String(trade_no), out_trade_no: 'wrong' },
+    ]
+    const expected = { code: 1, msg: 'success', ...(await described(out_trade_no)) }
+    for (const by of asked) {
+      const byKey = { act: 'order', pid, key, ...by }
+      const bySign = { act: 'order', pid, ...by, timestamp: seconds() }
+      expect(await ask(API, byKey, 'GET')).toEqual(expected)
+      expect(await ask(API, byKey)).toEqual(expected)
+      expect(await ask(`${API}?act=order`, { pid, key, ...by })).toEqual(expected)
+      expect(await ask(`${API}?${new URLSearchParams(byKey)}`, byKey)).toEqual(expected)
+      expect(await ask(API, shop.signMd5(bySign), 'GET')).toEqual(expected)
+      expect(await ask(API, shop.signRsa(bySign))).toEqual(expected)
+    }
+    await pay(out_trade_no)
+    expect(await askApi('order', number)).toEqual({
+      ...expected,
+      ...(await described(out_trade_no)),
+      status: 1,
+    })
+    await giveBack(out_trade_no, 990n)
+    expect(await askApi('order', number)).toMatchObject({ code: 1, status: 0 })
+  })
+
+  it('tells of the application: balance in money, trades today and yesterday', async () => {
+    const seller = await makeShop(test)
+    const { pidText: pid } = seller
+    const sell = async (money: string) => {
+      const fields = trade({ pid, money })
+      await ask(MAPI, seller.signMd5(fields))
+      await pay(fields.out_trade_no!, seller)
+    }
+    await sell('1.00')
+    await sell('2.50')
+    test.clock.advance(86_400_000)
+    await sell('0.99')
+    await ask(MAPI, seller.signMd5(trade({ pid })))
+    const figures = { orders: 3, order_today: 1, orders_today: 1, order_lastday: 2, orders_lastday: 2 }
+    // 449 points came in, of which floor(5 %) of each is the platform's.
+    const about = { active: 1, money: '4.28', type: 1, account: '', username: '' }
+    expect(await askApi('query', {}, seller)).toEqual({
+      code: 1,
+      pid: Number(pid),
+      key: seller.merchant_key,
+      ...about,
+      ...figures,
+    })
+    expect(await askV2('merchant/info', {}, seller)).toEqual({
+      code: 0,
+      msg: 'success',
+      pid: Number(pid),
+      status: 1,
+      pay_status: 1,
+      settle_status: 0,
+      money: '4.28',
+      order_num: 3,
+      order_num_today: 1,
+      order_num_lastday: 2,
+      order_money_today: '0.99',
+      order_money_lastday: '3.50',
+      timestamp: seconds(),
+      sign: expect.any(String),
+      sign_type: 'RSA',
+    })
+    const balance = await askV2('transfer/balance', {}, seller)
+    expect(balance).toMatchObject({ code: 0, available_money: '4.28', transfer_rate: '3' })
+    // Midnight is Shanghai's.
+    test.clock.advance(16 * 3_600_000 - 1_860_000 - (test.clock.now().getTime() % 86_400_000) + 1_860_000)
+    expect(await askApi('query', {}, seller)).toMatchObject({ orders_today: 0, orders_lastday: 1 })
+    const byPaymentId = await askApi('query', { pid: seller.payment_id }, seller)
+    expect(byPaymentId.pid).toBe(seller.payment_id)
+    await seller.close()
+  })
+
+  it('lists trades, newest first, by limit, offset or page, and status', async () => {
+    const seller = await makeShop(test)
+    const { pidText: pid } = seller
+    const all: Fields[] = []
+    for (let i = 0; i < 12; i += 1) {
+      all.unshift(trade({ pid }))
+      await ask(MAPI, seller.signMd5(all[0]!))
+    }
+    await pay(all[3]!.out_trade_no!, seller)
+    const numbers = async (fields: Fields) => {
+      const reply = await askApi('orders', fields, seller)
+      const rows = reply.data as Record<string, unknown>[]
+      expect(reply).toMatchObject({ code: 1, count: rows.length })
+      const signed = await askV2('merchant/orders', fields, seller)
+      expect(signed).toMatchObject({ code: 0, count: rows.length })
+      expect(seller.isGenuine(signed)).toBe(true)
+      expect((signed.data as typeof rows).map((row) => row.trade_no)).toEqual(rows.map((row) => row.trade_no))
+      return rows.map((row) => all.findIndex(({ out_trade_no }) => out_trade_no === row.out_trade_no))
+    }
+    const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i)
+    expect(await numbers({})).toEqual(range(0, 10))
+    expect(await numbers({ limit: '3', offset: '9' })).toEqual(range(9, 12))
+    expect(await numbers({ limit: '5', page: '2' })).toEqual(range(5, 10))
+    expect(await numbers({ limit: '9999', page: '0' })).toEqual(range(0, 12))
+    expect(await numbers({ limit: '0' })).toEqual([])
+    expect(await numbers({ offset: '9999999' })).toEqual([])
+    expect(await numbers({ status: '1' })).toEqual([3])
+    expect(await numbers({ status: '0', limit: '50' })).toEqual(range(0, 12).filter((i) => i !== 3))
+    expect(await numbers({ status: '2' })).toEqual([])
+    for (const fields of [
+      { limit: '-1' },
+      { limit: 'x' },
+      { offset: '1e9' },
+      { page: '12345678' },
+      { status: '9' },
+    ]) {
+      const msg = 'status' in fields ? '订单状态格式无效' : undefined
+      expectRefusal(await askApi('orders', fields, seller), 'v1', INVALID, msg)
+      expectRefusal(await askV2('merchant/orders', fields, seller), 'v2', INVALID, msg, seller)
+    }
+    expect(await askApi('orders')).not.toMatchObject({ data: expect.arrayContaining([{ pid: Number(pid) }]) })
+    await seller.close()
+  })
+
+  it('settles nothing and refunds nothing', async () => {
+    expect(await askApi('settle', { limit: '50', offset: '0' })).toEqual({
+      code: 1,
+      msg: 'success',
+      data: [],
+    })
+    const fields = trade()
+    await createV1(fields)
+    await pay(fields.out_trade_no!)
+    const refund = await askApi('refund', { out_trade_no: fields.out_trade_no!, money: '9.90' })
+    expectRefusal(refund, 'v1', 'not_supported', '不支持自动退款，请联系管理员处理')
+    expect((await rowOf(fields.out_trade_no!)).status).toBe('paid')
+  })
+
+  it("refuses what it does not know, whoever it does not know, and another's trades", async () => {
+    const { pidText: pid, merchant_key: key } = shop
+    expectRefusal(await ask(API, '', 'GET'), 'v1', 'nothing_sent')
+    expectRefusal(await ask(API, ''), 'v1', 'nothing_sent')
+    for (const act of ['', 'pay', 'Order', '__proto__', 'constructor', 'toString']) {
+      expectRefusal(await askApi(act), 'v1', 'unknown_action', 'No Act!')
+    }
+    expectRefusal(
+      await ask(`${API}?act=order`, { act: 'query', pid, key }),
+      'v1',
+      'unknown_action',
+      'No Act!',
+    )
+    expectRefusal(
+      await ask(`${API}?act=order&pid=${pid}`, { pid: other.pidText, key }),
+      'v1',
+      'malformed_request',
+    )
+    expectRefusal(
+      await ask(`${API}?act=order&out_trade_no=1`, { pid, key, out_trade_no: '2' }),
+      'v1',
+      'malformed_request',
+    )
+    expectRefusal(await ask(`${API}?act=order`, { key }), 'v1', 'nothing_sent')
+    expectRefusal(await askApi('order', { pid: '999999', out_trade_no: 'x' }), 'v1', 'unknown_application')
+    for (const wrong of [other.merchant_key, key.toLowerCase(), `${key} `, 'x', shop.secret_key]) {
+      expectRefusal(await askApi('query', { key: wrong }), 'v1', 'wrong_key')
+    }
+    expectRefusal(await askApi('query', { key: '' }), 'v1', 'invalid_signature')
+    // A right signature does not make up for a wrong key.
+    expectRefusal(await ask(API, shop.signMd5({ act: 'query', pid, key: 'x' })), 'v1', 'wrong_key')
+    expectRefusal(await askApi('order'), 'v1', 'order_number_missing')
+    expectRefusal(await askApi('order', { trade_no: ' ', out_trade_no: '' }), 'v1', 'order_number_missing')
+    const fields = trade({ pid: other.pidText })
+    const { trade_no } = await ask(MAPI, other.signMd5(fields))
+    for (const by of [
+      { trade_no: String(trade_no) },
+      { out_trade_no: fields.out_trade_no! },
+      { out_trade_no: '订' },
+      { trade_no: 'x' },
+    ]) {
+      expectRefusal(await askApi('order', by), 'v1', 'order_not_found')
+      expectRefusal(await askV2('pay/query', by), 'v2', 'order_not_found')
+      expectRefusal(await askV2('pay/close', by), 'v2', 'order_not_found')
+    }
+  })
+})
+
+describe('V2', () => {
+  it('tells a trade in integers and strings, nothing empty, all of it signed', async () => {
+    const fields = trade({ type: '', param: '' })
+    const { trade_no } = await createV2(fields)
+    const { out_trade_no = '' } = fields
+    const { transaction_id } = await rowOf(out_trade_no)
+    const unpaid = {
+      code: 0,
+      msg: 'success',
+      trade_no,
+      out_trade_no,
+      api_trade_no: transaction_id,
+      pid: Number(shop.pid),
+      addtime: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+      name: 'VIP membership',
+      money: '9.90',
+      status: 0,
+      timestamp: seconds(),
+      sign: expect.any(String),
+      sign_type: 'RSA',
+    }
+    for (const by of [{ out_trade_no }, { trade_no: String(trade_no), out_trade_no: 'wrong' }]) {
+      const reply = await askV2('pay/query', by)
+      expect(reply).toEqual(unpaid)
+      expect(shop.isGenuine(reply)).toBe(true)
+    }
+    await pay(out_trade_no)
+    const paid = {
+      ...unpaid,
+      status: 1,
+      trade_status: 'TRADE_SUCCESS',
+      buyer: alice.username,
+      endtime: unpaid.addtime,
+    }
+    expect(await askV2('pay/query', { out_trade_no })).toEqual(paid)
+    await giveBack(out_trade_no, 90n)
+    expect(await askV2('pay/query', { out_trade_no })).toEqual({ ...paid, refundmoney: '0.90' })
+    await giveBack(out_trade_no, 900n)
+    const { trade_status: _, ...rest } = paid
+    expect(await askV2('pay/query', { out_trade_no })).toEqual({ ...rest, status: 2, refundmoney: '9.90' })
+  })
+
+  it('tells one that ran out or was closed as unpaid', async () => {
+    const fields = trade()
+    const { out_trade_no = '' } = fields
+    await createV2(fields)
+    test.clock.advance(31 * 60_000)
+    expect(await askV2('pay/query', { out_trade_no })).toMatchObject({ code: 0, status: 0 })
+    expect(await askV2('pay/close', { out_trade_no })).toMatchObject({ code: 0, msg: 'success' })
+    expect(await askV2('pay/query', { out_trade_no })).toMatchObject({ code: 0, status: 0 })
+    expect(await askApi('order', { out_trade_no })).toMatchObject({ code: 1, status: 0 })
+  })
+
+  it('closes what is unpaid, again and again, and nothing else', async () => {
+    const fields = trade()
+    const { out_trade_no = '' } = fields
+    await createV2(fields)
+    const { transaction_id } = await rowOf(out_trade_no)
+    const page = await buyer.get(`/payment/pay/${transaction_id}`)
+    for (let i = 0; i < 2; i += 1) {
+      const reply = await askV2('pay/close', { out_trade_no })
+      expect(reply).toEqual({
+        code: 0,
+        msg: 'success',
+        timestamp: seconds(),
+        sign: expect.any(String),
+        sign_type: 'RSA',
+      })
+    }
+    expect(await buyer.submit(page, `/payment/pay/${transaction_id}`)).toMatchObject({ status: 409 })
+    const sold = trade()
+    await createV2(sold)
+    await pay(sold.out_trade_no!)
+    expectRefusal(
+      await askV2('pay/close', { out_trade_no: sold.out_trade_no! }),
+      'v2',
+      'order_exists',
+      '订单已支付',
+    )
+    await giveBack(sold.out_trade_no!, 990n)
+    expectRefusal(
+      await askV2('pay/close', { out_trade_no: sold.out_trade_no! }),
+      'v2',
+      'order_exists',
+      '订单已退款',
+    )
+    expectRefusal(await askV2('pay/close'), 'v2', 'order_number_missing')
+  })
+
+  it("never both closes a trade and takes the buyer's points", async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const fields = trade()
+      await createV2(fields)
+      const { transaction_id } = await rowOf(fields.out_trade_no!)
+      const path = `/payment/pay/${transaction_id}`
+      const page = await buyer.get(path)
+      const before = await balanceOf(test.db, alice.id)
+      const [closed, paid] = await Promise.all([
+        askV2('pay/close', { out_trade_no: fields.out_trade_no! }),
+        buyer.submit(page, path),
+      ])
+      const { status } = await rowOf(fields.out_trade_no!)
+      expect(status).toBe(closed.code === 0 ? 'closed' : 'paid')
+      expect(paid.status).toBe(status === 'paid' ? 303 : 409)
+      expect(await balanceOf(test.db, alice.id)).toBe(before - (status === 'paid' ? 990n : 0n))
+    }
+  })
+
+  it('refuses refunds and payouts, and moves nothing', async () => {
+    for (const path of ['pay/refund', 'pay/refundquery']) {
+      expectRefusal(
+        await askV2(path, { money: '1' }),
+        'v2',
+        'not_supported',
+        '不支持自动退款，请联系管理员处理',
+      )
+    }
+    for (const path of ['transfer/submit', 'transfer/query']) {
+      expectRefusal(await askV2(path, { money: '1' }), 'v2', 'not_supported', '未开通代付功能')
+    }
+  })
+
+  it('takes nothing from a query, and knows no other path', async () => {
+    const paths = ['create', 'query', 'close', 'refund', 'refundquery'].map((path) => `pay/${path}`)
+    paths.push('merchant/info', 'merchant/orders', 'transfer/submit', 'transfer/query', 'transfer/balance')
+    const fields = shop.signRsa(trade())
+    const before = await countOrders()
+    for (const path of paths) {
+      expectRefusal(await ask(`/payment/api/${path}`, fields, 'GET'), 'v2', 'nothing_sent', undefined, null)
+      expectRefusal(
+        await ask(`/payment/api/${path}?${new URLSearchParams(fields)}`, ''),
+        'v2',
+        'nothing_sent',
+        undefined,
+        null,
+      )
+      // Who it is for stands first; who may read it is not said without a signature.
+      expectRefusal(await ask(`/payment/api/${path}`, { pid: shop.pidText }), 'v2', 'invalid_signature')
+    }
+    for (const path of ['pay/nothing', 'pay/create/', 'nothing.php', 'pay', '%E4%BC%9A']) {
+      expectRefusal(await ask(`/payment/api/${path}`, fields), 'v2', 'unknown_action', undefined, null)
+      expectRefusal(await ask(`/payment/api/${path}`, fields, 'GET'), 'v2', 'unknown_action', undefined, null)
+    }
+    expect(await countOrders()).toBe(before)
+  })
+})
+
+describe('submit, where a person stands before the answer', () => {
+  it('says in a page why it refuses, and in plain text what it is when nobody is named', async () => {
+    for (const path of [SUBMIT, '/payment/api/pay/submit']) {
+      for (const method of ['GET', 'POST'] as const) {
+        const nothing = await send(test, method, path, '')
+        expect(nothing.statusCode).toBe(400)
+        expect(nothing.headers['content-type']).toMatch(/^text\/plain/)
+        const before = await countOrders()
+        const cases: [Fields | string, string][] = [
+          [{ ...shop.signMd5(trade()), money: '0.01' }, '签名验证失败'],
+          [shop.signMd5(trade({ money: 'x' })), '商品金额格式无效'],
+          [shop.signMd5(trade({ name: '<script>alert(1)</script>&type=' })), '商品名称格式无效'],
+          [shop.signRsa(trade({ timestamp: '1' })), '时间戳无效或已过期'],
+          [trade({ pid: '999999' }), '商户不存在'],
+          [`${new URLSearchParams(shop.signMd5(trade()))}&money=1`, '请求参数重复或格式无效'],
+          ['pid=1001&name=%FF', '请求参数重复或格式无效'],
+        ]
+        for (const [fields, msg] of cases) {
+          const page = await send(test, method, path, fields)
+          expect(page.statusCode).toBe(400)
+          expect(page.headers['content-type']).toMatch(/^text\/html/)
+          expect(page.headers['set-cookie']).toBeUndefined()
+          expect(page.headers['content-security-policy']).toContain("default-src 'none'")
+          expect(page.body).toContain(`lang="zh-CN">${msg}<`)
+          expect(page.body).not.toContain('<script>alert')
+        }
+        expect(await countOrders()).toBe(before)
+      }
+    }
+  })
+
+  it("takes buyers from anywhere; a shop's server only from its addresses", async () => {
+    const edit = {
+      name: 'Shop',
+      description: '',
+      callback_url: shop.callbackUrl,
+      homepage: '',
+      exchange_rate: '100',
+    }
+    const actor = { owner_id: shop.owner.id, ip: '127.0.0.1' }
+    await editPaymentApp(
+      test.deps,
+      shop.payment_id,
+      { ...edit, allowed_addresses: ['203.0.113.0/24'] },
+      actor,
+    )
+    expect((await send(test, 'GET', SUBMIT, shop.signMd5(trade()))).statusCode).toBe(302)
+    expect((await send(test, 'POST', '/payment/api/pay/submit', shop.signRsa(trade()))).statusCode).toBe(302)
+    expectRefusal(await createV1(trade()), 'v1', 'address_not_allowed')
+    expectRefusal(await createV2(trade()), 'v2', 'address_not_allowed')
+    expectRefusal(await askApi('query'), 'v1', 'address_not_allowed')
+    await editPaymentApp(test.deps, shop.payment_id, { ...edit, allowed_addresses: ['127.0.0.0/8'] }, actor)
+    expect(await createV1(trade())).toMatchObject({ code: 1 })
+    await editPaymentApp(test.deps, shop.payment_id, { ...edit, allowed_addresses: [] }, actor)
+  })
+})
+
+describe('an application', () => {
+  it('that is not approved is told so, after its signature; suspended, it may only ask', async () => {
+    const seller = await makeShop(test)
+    const { pidText: pid } = seller
+    const sold = trade({ pid })
+    await ask(MAPI, seller.signMd5(sold))
+    const become = (status: 'pending' | 'rejected' | 'suspended' | 'approved') =>
+      test.db.updateTable('payment_apps').set({ status }).where('id', '=', seller.id).execute()
+    for (const status of ['pending', 'rejected'] as const) {
+      await become(status)
+      expectRefusal(await ask(MAPI, { ...seller.signMd5(sold), sign: 'x' }), 'v1', 'invalid_signature')
+      const msg = '支付应用尚未启用'
+      expectRefusal(await ask(MAPI, seller.signMd5(sold)), 'v1', 'application_unusable', msg)
+      expectRefusal(await askApi('query', {}, seller), 'v1', 'application_unusable', msg)
+      expectRefusal(await askV2('merchant/info', {}, seller), 'v2', 'application_unusable', msg, seller)
+    }
+    await become('suspended')
+    expectRefusal(await ask(MAPI, seller.signMd5(sold)), 'v1', 'application_unusable')
+    expectRefusal(await ask(CREATE, seller.signRsa(sold)), 'v2', 'application_unusable', undefined, seller)
+    expect((await send(test, 'GET', SUBMIT, seller.signMd5(sold))).body).toContain('商户已被封禁，无法支付')
+    expect(await askApi('query', {}, seller)).toMatchObject({ code: 1, active: 0 })
+    expect(await askV2('merchant/info', {}, seller)).toMatchObject({ code: 0, status: 0, pay_status: 0 })
+    expect(await askV2('pay/query', { out_trade_no: sold.out_trade_no! }, seller)).toMatchObject({ code: 0 })
+    await become('approved')
+    await seller.close()
+  })
+
+  it('that asks too often gets 429, and whoever only pretends to be it uses nothing of that up', async () => {
+    const seller = await makeShop(test)
+    await set('limit_api_requests', '3')
+    const info = () =>
+      send(
+        test,
+        'POST',
+        '/payment/api/merchant/info',
+        seller.signRsa({ pid: seller.pidText, timestamp: seconds() }),
+      )
+    for (let i = 0; i < 3; i += 1) {
+      expectRefusal(await askApi('query', { key: 'x' }, seller), 'v1', 'wrong_key')
+    }
+    const pretended = await send(test, 'POST', API, { act: 'query', pid: seller.pidText, key: 'x' })
+    expect(pretended.statusCode).toBe(429)
+    for (let i = 0; i < 3; i += 1) expect((await info()).json()).toMatchObject({ code: 0 })
+    const full = await info()
+    expect(full.statusCode).toBe(429)
+    expect(Number(full.headers['retry-after'])).toBeGreaterThan(0)
+    expectRefusal(full.json(), 'v2', 'too_many_attempts', undefined, null)
+    const page = await send(test, 'GET', SUBMIT, seller.signMd5(trade({ pid: seller.pidText })))
+    expect(page.statusCode).toBe(429)
+    await set('limit_api_requests', '0')
+    await seller.close()
+  })
+})
+
+describe('addresses', () => {
+  const works = async (v1: string, v2: string) => {
+    for (const path of [`${v1}mapi.php`, `${v2}pay/create`]) {
+      expect((await send(test, 'POST', path, shop.signMd5(trade()))).json()).toMatchObject({
+        trade_no: expect.any(String),
+      })
+    }
+    for (const path of [`${v1}submit.php`, `${v2}pay/submit`]) {
+      expect((await send(test, 'GET', path, shop.signMd5(trade()))).statusCode).toBe(302)
+    }
+    const { pidText: pid, merchant_key: key } = shop
+    expect((await send(test, 'GET', `${v1}api.php`, { act: 'query', pid, key })).json()).toMatchObject({
+      code: 1,
+    })
+    const signed = shop.signRsa({ pid, timestamp: seconds() })
+    expect((await send(test, 'POST', `${v2}merchant/info`, signed)).json()).toMatchObject({ code: 0 })
+    expect((await send(test, 'POST', `${v2}transfer/balance`, signed)).json()).toMatchObject({ code: 0 })
+  }
+
+  it('are those of interface.md, and those that libraries build from one base', async () => {
+    await works('/payment/api/', '/payment/api/')
+    await works('/payment/', '/payment/api/api/')
+  })
+
+  it('at the root of the host work only where an administrator turned them on', async () => {
+    const paths = [
+      '/mapi.php',
+      '/submit.php',
+      '/api.php',
+      '/api/pay/create',
+      '/api/pay/submit',
+      '/api/merchant/info',
+    ]
+    for (const path of paths) {
+      const response = await send(test, 'POST', path, shop.signMd5(trade()))
+      expect(response.statusCode).toBe(404)
+      expect(response.json()).toMatchObject({ error: 'not_found' })
+    }
+    await set('gateway_at_root', 'on')
+    await works('/', '/api/')
+    expect((await test.app.inject('/api/apps')).statusCode).toBe(401)
+    await set('gateway_at_root', 'off')
+  })
+})
+
+describe('forgery', () => {
+  it("of one merchant's notification through another's: refused at the create, and the keys differ", async () => {
+    // T18a: what a merchant would have the platform sign; T18b: what another would read in it.
+    const { name } = { name: SMUGGLED[0]!.replace('pid=1001', `pid=${shop.pidText}`) }
+    const attack = trade({ pid: other.pidText, name, money: '100.00' })
+    expectRefusal(await ask(CREATE, other.signRsa(attack)), 'v2', INVALID, '商品名称格式无效', other)
+    // Were such a trade there all the same, its signature would be by a key that the victim does not hold.
+    const fields = trade({ pid: other.pidText })
+    await ask(CREATE, other.signRsa(fields))
+    await test.db
+      .updateTable('orders')
+      .set({ description: name })
+      .where('order_id', '=', fields.out_trade_no!)
+      .execute()
+    const told = Object.fromEntries((await pay(fields.out_trade_no!, other)).searchParams)
+    const text = gatewayText(told)
+    expect(text).toContain(`out_trade_no=VICTIM&pid=${shop.pidText}&`)
+    expect(other.isGenuine(told)).toBe(true)
+    expect(shop.isGenuine(told)).toBe(false)
+    expect(shop.platformPem).not.toBe(other.platformPem)
+  })
+
+  it('of a request by its reply, or of a reply by its request, finds other keys', async () => {
+    const reply = await createV2(trade())
+    const asRequest = Object.fromEntries(
+      Object.entries(reply).map(([field, value]) => [field, String(value)]),
+    )
+    expectRefusal(await ask('/payment/api/pay/query', asRequest), 'v2', 'invalid_signature')
+    expect(shop.isGenuine(shop.signRsa(trade()))).toBe(false)
+  })
+
+  it("has nothing of the caller's in what is signed for a refusal", async () => {
+    const marks = {
+      pid: shop.pidText,
+      timestamp: seconds(),
+      name: 'MARK',
+      msg: 'MARK',
+      act: 'MARK',
+      trade_no: 'MARK',
+    }
+    for (const path of ['pay/create', 'pay/query', 'merchant/orders', 'transfer/submit']) {
+      for (const fields of [
+        marks,
+        shop.signRsa({ ...marks, limit: 'MARK' }),
+        shop.signRsa({ ...marks, 'MARK[]': 'x' }),
+      ]) {
+        const response = await send(test, 'POST', `/payment/api/${path}`, fields)
+        expect(response.body).not.toContain('MARK')
+      }
+    }
+  })
+})
+
+describe('a second implementation of RSA, node-forge', () => {
+  it('signs what we accept, and accepts what we sign, and neither when a character differs', async () => {
+    const key = forge.pki.privateKeyFromPem(shop.privatePem)
+    const sign = (fields: Fields) => {
+      const digest = forge.md.sha256.create().update(gatewayText(fields), 'utf8')
+      return forge.util.encode64(key.sign(digest))
+    }
+    const fields = trade({ name: '测试 & 商品 +1 🎉', param: '' })
+    const signed = { ...fields, sign: sign(fields), sign_type: 'RSA' }
+    expect(signed.sign).toBe(shop.signRsa(fields).sign)
+    const reply = await ask(CREATE, signed)
+    expect(reply).toMatchObject({ code: 0 })
+    expect(shop.isGenuine(reply)).toBe(true)
+    for (const [field, value] of Object.entries(reply)) {
+      if (field === 'sign' || field === 'sign_type') continue
+      expect(shop.isGenuine({ ...reply, [field]: `${value}0` })).toBe(false)
+    }
+    expectRefusal(await ask(CREATE, { ...signed, money: '9.91' }), 'v2', 'invalid_signature')
+    const flipped = signed.sign.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))
+    expectRefusal(await ask(CREATE, { ...signed, sign: flipped }), 'v2', 'invalid_signature')
+    const sha1 = forge.util.encode64(key.sign(forge.md.sha1.create().update(gatewayText(fields), 'utf8')))
+    expectRefusal(await ask(CREATE, { ...signed, sign: sha1 }), 'v2', 'invalid_signature')
+  })
+})
+
+/** V1's three times, because every answer of V2 costs a signature. */
+const PATHS = [
+  ...['submit', 'mapi', 'api'].flatMap((name) => Array.from({ length: 3 }, () => `/payment/api/${name}.php`)),
+  ...['submit', 'create', 'query', 'close', 'refund'].map((name) => `/payment/api/pay/${name}`),
+  ...['merchant/info', 'merchant/orders', 'transfer/balance', 'nothing'].map(
+    (name) => `/payment/api/${name}`,
+  ),
+]
+
+describe('requests that nobody would write', () => {
+  const names = fc.constantFrom(
+    ...[
+      'pid',
+      'type',
+      'out_trade_no',
+      'trade_no',
+      'notify_url',
+      'return_url',
+      'name',
+      'money',
+      'param',
+      'sign',
+    ],
+    ...['sign_type', 'timestamp', 'act', 'key', 'limit', 'offset', 'page', 'status', '__proto__', 'a[]', ''],
+  )
+  const values = fc.oneof(
+    fc.constantFrom(
+      '',
+      ' ',
+      '0',
+      '1',
+      '-1',
+      '1e400',
+      'NaN',
+      '9'.repeat(400),
+      'RSA',
+      'MD5',
+      'order',
+      'query',
+      'orders',
+    ),
+    fc.constantFrom(
+      '\\',
+      'https://[',
+      'http://x.example',
+      '%',
+      '&',
+      '=',
+      '\u0000',
+      '\ud800',
+      '\u202e',
+      '🎉',
+      "' or 1=1",
+    ),
+    fc.string({ unit: 'grapheme', maxLength: 40 }),
+    fc.string({ unit: 'binary', maxLength: 10 }),
+  )
+  const requests = fc.record({
+    path: fc.constantFrom(...PATHS),
+    method: fc.constantFrom('GET' as const, 'POST' as const),
+    /** What is changed of a good request. */
+    changes: fc.array(fc.tuple(names, values), { maxLength: 4 }),
+    /** Whether it is signed afterwards, and how: what is behind the signature is to be met too. */
+    signed: fc.constantFrom('MD5', 'MD5', 'MD5', 'RSA', 'key', 'no', 'no', 'no'),
+    /** Appended to the text as it is. */
+    rest: fc.option(fc.string({ unit: 'binary-ascii', maxLength: 10 }), { nil: '' }),
+    type: fc.constantFrom(
+      ...Array.from({ length: 6 }, () => 'application/x-www-form-urlencoded'),
+      ...['application/json', 'multipart/form-data; boundary=x', 'text/plain', ''],
+    ),
+  })
+
+  it('are all answered, ten thousand of them, and none by a fault of ours', async () => {
+    await set('limit_api_requests', '0')
+    const samples = fc.sample(requests, { numRuns: 10_000, seed: 20_260_101 })
+    const statuses = new Map<number, number>()
+    const one = async ({ path, method, changes, signed, rest, type }: (typeof samples)[number]) => {
+      const good = trade({ act: 'order', ...(signed === 'key' ? { key: shop.merchant_key } : {}) })
+      const fields = Object.fromEntries([...Object.entries(good), ...changes])
+      const sent = signed === 'MD5' ? shop.signMd5(fields) : signed === 'RSA' ? shop.signRsa(fields) : fields
+      const text = `${new URLSearchParams(sent)}${rest}`
+      const payload = type === 'application/json' ? JSON.stringify(sent) : text
+      const response = await test.app.inject(
+        method === 'GET'
+          ? { method, url: `${path}?${text.replaceAll(/[^!-~]/g, encodeURIComponent)}` }
+          : { method, url: path, payload, headers: type === '' ? {} : { 'content-type': type } },
+      )
+      const { statusCode, headers } = response
+      statuses.set(statusCode, (statuses.get(statusCode) ?? 0) + 1)
+      if (![200, 302, 400].includes(statusCode))
+        throw new Error(`${statusCode}: ${JSON.stringify([path, method, type, sent, rest])}`)
+      if (String(headers['content-type']).startsWith('application/json'))
+        expect(response.json().code).toEqual(expect.any(Number))
+    }
+    let next = 0
+    const worker = async () => {
+      while (next < samples.length) await one(samples[next++]!)
+    }
+    await Promise.all(Array.from({ length: 16 }, worker))
+    // Many of them must have come through the door, or this would prove little.
+    expect(statuses.get(302)).toBeGreaterThan(100)
+    expect(statuses.get(200)).toBeGreaterThan(3_000)
+  }, 120_000)
+})
+
+describe('every answer', () => {
+  it('to a fault of ours is 500, JSON, and without a word of it', async () => {
+    const second = await startTestApp()
+    const seller = await makeShop(second)
+    await sql`alter table orders rename to orders_gone`.execute(second.db)
+    const timestamp = String(second.clock.now().getTime() / 1000)
+    const signed = trade({ pid: seller.pidText, timestamp })
+    for (const [path, fields] of [
+      [MAPI, seller.signMd5(signed)],
+      [CREATE, seller.signRsa(signed)],
+    ] as const) {
+      const response = await send(second, 'POST', path, fields)
+      expect(response.statusCode).toBe(500)
+      expect(response.json()).toEqual({ code: -1, msg: '系统错误，请稍后再试' })
+    }
+    const page = await send(second, 'GET', SUBMIT, seller.signMd5(signed))
+    expect(page.statusCode).toBe(500)
+    expect(page.body).not.toContain('orders')
+    await seller.close()
+    await second.close()
+  })
+
+  it('has been provoked for every code there is', () => {
+    // 503 of a full queue answers load; it is provoked where load is made.
+    expect(Object.keys(GATEWAY_ERRORS).filter((code) => !seen.has(code) && code !== 'overloaded')).toEqual([])
+  })
+})
