@@ -8,6 +8,7 @@ import { makePayOrder } from '../../src/payment/orders.ts'
 import { refundOrder } from '../../src/payment/refunds.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { freePort } from '../demo-process.ts'
+import { gatewayText, md5, send } from '../gateway-shop.ts'
 import { startTestApp, type TestApp } from '../harness.ts'
 import { authorize, exchange, REDIRECT_URI } from '../identity/relying-party.ts'
 import { type Merchant, makeMerchant } from '../merchant.ts'
@@ -33,7 +34,17 @@ export type World = {
   close(): Promise<void>
 }
 
-type OrderFate = 'unpaid' | 'dear' | 'paid' | 'refunded' | 'paidByOther' | 'expired' | 'closed' | 'unusable'
+type OrderFate =
+  | 'unpaid'
+  | 'trade'
+  | 'tradePaid'
+  | 'dear'
+  | 'paid'
+  | 'refunded'
+  | 'paidByOther'
+  | 'expired'
+  | 'closed'
+  | 'unusable'
 
 const DAY_MS = 86_400_000
 
@@ -123,6 +134,21 @@ async function makeOrders(
     const { body } = await seller.process({ amount, description, order_id })
     return { transaction_id: String(body.transaction_id), amount: BigInt(amount) }
   }
+  /** Of the gateway: its price is money, and what a plugin sends as a name is often long. */
+  const trade = async (money: string) => {
+    count += 1
+    const fields = {
+      pid: merchant.pid.toString(),
+      out_trade_no: `20260101${String(count).padStart(8, '0')}`,
+      name: '会员 Membership, one year, with every extra that the shop knows of',
+      money,
+      notify_url: 'https://shop.example.org/notify',
+      return_url: 'https://shop.example.org/orders',
+    }
+    const signed = { ...fields, sign: md5(gatewayText(fields) + merchant.merchant_key) }
+    const { payurl } = (await send(test, 'POST', '/payment/api/mapi.php', signed)).json()
+    return { transaction_id: String(payurl).split('/').at(-1)! }
+  }
   const payOrder = makePayOrder(test.deps)
   const paid = async (amount: string, description: string, { id: payer_id }: Person, seller = merchant) => {
     const { transaction_id, amount: expected_amount } = await order(amount, description, seller)
@@ -146,6 +172,8 @@ async function makeOrders(
     actor_id: people.admin.id,
     ip: '203.0.113.7',
   })
+  const { transaction_id: tradePaid } = await trade('9.90')
+  await payOrder({ transaction_id: tradePaid, payer_id: people.buyer.id, expected_amount: 990n })
   const closed = (await order('75', 'Postcard')).transaction_id
   await test.db.updateTable('orders').set({ status: 'closed' }).where('transaction_id', '=', closed).execute()
   const unusable = (await order('90', 'Mug', suspendedSeller)).transaction_id
@@ -159,6 +187,8 @@ async function makeOrders(
     paidByOther: await paid('60', 'Pin', people.admin),
     paid: await paid('1200', 'Sticker pack, all series, with an album to keep them in', people.buyer),
     dear: (await order('40000', 'The whole shop')).transaction_id,
+    trade: (await trade('9.90')).transaction_id,
+    tradePaid,
     unpaid: (await order('990', 'Sticker pack, glow in the dark')).transaction_id,
   }
 }
