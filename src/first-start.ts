@@ -14,11 +14,24 @@ import { ALNUM, randomText } from './secrets.ts'
 const SECRET_LENGTH = 64
 const PASSWORD_LENGTH = 16
 
+const secretPath = (config: Config) => join(config.DATA_DIR, 'app-secret')
+
+/** APP_SECRET as configured, or the one kept in DATA_DIR, if there is one. */
+export async function findAppSecret(config: Config): Promise<string | undefined> {
+  if (config.APP_SECRET !== undefined) return config.APP_SECRET
+  try {
+    return (await readFile(secretPath(config), 'utf8')).trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    return undefined
+  }
+}
+
 /** APP_SECRET as configured, or the one kept in DATA_DIR (made now, mode 0600, when there is none). */
 export async function provideAppSecret(config: Config): Promise<string> {
   if (config.APP_SECRET !== undefined) return config.APP_SECRET
   await mkdir(config.DATA_DIR, { recursive: true })
-  const path = join(config.DATA_DIR, 'app-secret')
+  const path = secretPath(config)
   const draft = `${path}.${randomText(8, ALNUM)}`
   try {
     // Written aside and then given its name, which fails if there is one: a start that is killed leaves no half

@@ -8,6 +8,7 @@ import { sweepAttempts } from './accounts/throttle.ts'
 import type { Deps } from './deps.ts'
 import { rotateDueSigningKeys } from './identity/key-rotation.ts'
 import { forgetSpentCredentials } from './identity/spent.ts'
+import { keepDueProof } from './ledger/proofs.ts'
 import { makeSealer } from './ledger/seal.ts'
 import { sweepLimits } from './limits.ts'
 import { expireOrders } from './payment/orders.ts'
@@ -20,6 +21,7 @@ const KEYS_ROUND_MS = 60_000
 const SWEEP_ROUND_MS = 60_000
 /** Somebody waits for the mail. */
 const MAIL_ROUND_MS = 5_000
+const BOOKS_ROUND_MS = 60_000
 const HOUSEKEEPING_ROUND_MS = 3_600_000
 
 export type Worker = {
@@ -39,6 +41,14 @@ export function startWorker(deps: Deps, log: FastifyBaseLogger): Worker {
       // Kept with the log, such a line shows later whether the chain was cut off or written anew before it.
       const [journal_id, hash] = [String(end.journal_id), end.hash.toString('hex')]
       log.info({ journal_id, hash }, 'the journal is sealed up to here')
+    }),
+    repeat(BOOKS_ROUND_MS, log, async () => {
+      const proof = await keepDueProof(deps)
+      if (proof === undefined || proof.isSound) return
+      const broken = proof.invariants.flatMap(({ name, broken: count }) =>
+        count > 0n ? [`${name}: ${count}`] : [],
+      )
+      log.error({ broken }, 'the books do not pass: an administrator sees on /admin/books what is broken')
     }),
     repeat(MAIL_ROUND_MS, log, async () => {
       await answerRecoveryRequests(deps)

@@ -4,6 +4,6 @@ import type { Db } from '../src/database/connection.ts'
 import { proveBooks } from '../src/ledger/books.ts'
 
 export async function expectSoundBooks(db: Db): Promise<void> {
-  const broken = (await proveBooks(db)).filter((invariant) => invariant.broken !== 0n)
+  const broken = (await proveBooks(db)).invariants.filter((invariant) => invariant.broken !== 0n)
   expect(broken).toEqual([])
 }

@@ -245,7 +245,7 @@ function photographer(page: Page, series: string): Photographer {
 
 /** What `npm run books` says, beside the running demo. */
 async function proveBooks(dataDir: string): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, ['src/ledger/books.ts'], {
+  const { stdout } = await promisify(execFile)(process.execPath, ['src/cli/main.ts', 'books', 'verify'], {
     cwd: join(import.meta.dirname, '..'),
     env: { PATH: process.env.PATH ?? '', DATA_DIR: dataDir },
   })

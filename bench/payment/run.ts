@@ -302,7 +302,7 @@ try {
     },
   }
   print(await runRounds(casesOf(world), sides))
-  const broken = (await proveBooks(db)).filter((invariant) => invariant.broken > 0n)
+  const broken = (await proveBooks(db)).invariants.filter((invariant) => invariant.broken > 0n)
   if (broken.length > 0) throw new Error(`The books do not pass: ${JSON.stringify(broken, String)}`)
   console.log('\nThe books pass.')
   await db.destroy()

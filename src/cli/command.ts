@@ -63,7 +63,8 @@ export async function withDeps<T>(config: Config, act: (deps: Deps) => Promise<T
   })
 }
 
-async function requireMigrated(db: Deps['db']): Promise<void> {
+/** Throws UsageError when the schema is not that of this program. */
+export async function requireMigrated(db: Deps['db']): Promise<void> {
   const isReady = await isMigrated(db).catch((error: Error & { code?: string }) => {
     if (error.code === '42P01') return false
     throw error

@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import { type Config, ConfigError, loadConfig } from '../config.ts'
 import { applicationCommands } from './applications.ts'
 import { archiveCommands } from './archive.ts'
+import { bookCommands } from './books.ts'
 import { type Command, type Progress, type Result, UsageError } from './command.ts'
 import { doctorCommands } from './doctor.ts'
 import { keyCommands } from './keys.ts'
@@ -19,6 +20,7 @@ const COMMANDS: Command[] = [
   ...applicationCommands,
   ...pointCommands,
   ...notificationCommands,
+  ...bookCommands,
   ...keyCommands,
   ...archiveCommands,
   ...doctorCommands,

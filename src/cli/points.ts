@@ -1,4 +1,4 @@
-/** `tessera points …` and `tessera books verify`: points given by hand, and the proof that none were lost. */
+/** `tessera points …`: points given and taken by hand. */
 import { readFile } from 'node:fs/promises'
 import { recordAudit } from '../audit.ts'
 import { type PointsLine, postLines, readLines } from '../ledger/point-lines.ts'

@@ -243,6 +243,21 @@ export type JournalSealingTable = {
   updated_at: Generated<Date>
 }
 
+export type BooksProofsTable = {
+  id: Identity
+  started_at: Date
+  finished_at: Date
+  is_sound: boolean
+  proof: JSONColumnType<Record<string, unknown>>
+  created_at: CreatedAt
+}
+
+export type BooksScheduleTable = {
+  is_only: Generated<boolean>
+  next_at: Generated<Date>
+  created_at: CreatedAt
+}
+
 export type SiteSettingsTable = {
   name: string
   value: string
@@ -576,6 +591,8 @@ export type Tables = {
   entries: EntriesTable
   journal_seals: JournalSealsTable
   journal_sealing: JournalSealingTable
+  books_proofs: BooksProofsTable
+  books_schedule: BooksScheduleTable
   site_settings: SiteSettingsTable
   site_settings_history: SiteSettingsHistoryTable
   payment_apps: PaymentAppsTable

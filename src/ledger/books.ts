@@ -1,134 +1,122 @@
 /**
- * The proof: every invariant of the ledger, counted over the whole database in one snapshot. `npm run books`
- * prints it and fails when one does not hold.
+ * The proof: every invariant of the ledger and its chain of seals, counted over the whole database in one snapshot,
+ * with the rows that break one.
  */
 import { sql } from 'kysely'
-import { loadConfig } from '../config.ts'
-import { type Db, openDatabase } from '../database/connection.ts'
-import { withDatabaseUrl } from '../database/url.ts'
+import type { Db, Tx } from '../database/connection.ts'
+import type { Secrets } from '../secrets.ts'
+import { type ChainFault, type ChainVerdict, verifyChain } from './chain.ts'
+import { INVARIANTS, type LedgerInvariant } from './invariants.ts'
+
+/** Of the rows that break an invariant, so many are shown. */
+const ROWS_MAX = 20
+
+/** `seals_hold`: no sealed journal was touched. `seals_are_ours`: nobody else made the seals. */
+export type InvariantName = LedgerInvariant | 'seals_hold' | 'seals_are_ours'
 
 export type Invariant = {
-  name: string
-  /** Rows looked at. */
-  checked: bigint
+  name: InvariantName
+  /** Rows looked at. Null where there is nothing to look with: the seals' key without APP_SECRET. */
+  checked: bigint | null
   /** Rows that break the invariant. */
   broken: bigint
+  /** The first of them: ids and figures by name. */
+  rows: Record<string, string | null>[]
 }
 
-/** One query an invariant, each giving the rows looked at and those that break it. */
-const invariants: Record<string, string> = {
-  'all entries of a book sum to zero': `
-    select count(*) as checked, count(*) filter (where total <> 0) as broken
-    from (select book, sum(amount) as total from entries group by book) as books`,
-  'every journal sums to zero': `
-    select count(*) as checked, count(*) filter (where total <> 0) as broken
-    from (select j.id, coalesce(sum(e.amount), 0) as total from journal j left join entries e on e.journal_id = j.id group by j.id) as journals`,
-  'every stored balance is the sum of its entries': `
-    select count(*) as checked, count(*) filter (where a.balance <> coalesce(e.total, 0)) as broken
-    from ledger_accounts a left join (select account_id, sum(amount) as total from entries group by account_id) e on e.account_id = a.id
-    where a.kind <> 'fee'`,
-  'no wallet and no fee account is below zero': `
-    select count(*) as checked, count(*) filter (where total < 0) as broken
-    from (
-      select a.id, coalesce(sum(e.amount), 0) as total from ledger_accounts a left join entries e on e.account_id = a.id
-      where a.kind <> 'issuance' group by a.id
-    ) as accounts`,
-  'no journal mixes books': `
-    select count(*) as checked, count(*) filter (where e.book <> j.book or a.book <> j.book) as broken
-    from entries e join journal j on j.id = e.journal_id join ledger_accounts a on a.id = e.account_id`,
-  'every paid order has its payment journal, with the right amounts': `
-    select count(*) as checked, count(*) filter (where j.id is null or payer.total is distinct from expected.payer
-        or merchant.total is distinct from expected.merchant or fees.total is distinct from o.fee) as broken
-    from orders o
-    join payment_apps p on p.id = o.app_id
-    left join journal j on j.id = o.journal_id and j.kind = 'payment' and j.reference = o.transaction_id and j.book = o.book
-    cross join lateral (select
-      case when o.payer_id = p.applicant_id then o.merchant_points - o.amount else -o.amount end as payer,
-      case when o.payer_id = p.applicant_id then o.merchant_points - o.amount else o.merchant_points end as merchant) as expected
-    cross join lateral (select coalesce(sum(e.amount), 0) as total from entries e join ledger_accounts a on a.id = e.account_id
-      where e.journal_id = j.id and a.user_id = o.payer_id) as payer
-    cross join lateral (select coalesce(sum(e.amount), 0) as total from entries e join ledger_accounts a on a.id = e.account_id
-      where e.journal_id = j.id and a.user_id = p.applicant_id) as merchant
-    cross join lateral (select coalesce(sum(e.amount), 0) as total from entries e join ledger_accounts a on a.id = e.account_id
-      where e.journal_id = j.id and a.kind = 'fee') as fees
-    where o.paid_at is not null`,
-  'every payment journal belongs to one paid order': `
-    select count(*) as checked, count(*) filter (where o.id is null) as broken
-    from journal j left join orders o on o.journal_id = j.id and o.paid_at is not null
-    where j.kind = 'payment'`,
-  'every order has been refunded by the sum of its refunds': `
-    select count(*) as checked, count(*) filter (where o.refunded_amount <> coalesce(r.total, 0)
-        or o.fee < coalesce(r.fee_total, 0)) as broken
-    from orders o
-    left join (select order_id, sum(amount) as total, sum(fee_part) as fee_total from refunds group by order_id) r on r.order_id = o.id
-    where o.paid_at is not null`,
-  'every refund has its journal, with the right amounts': `
-    select count(*) as checked, count(*) filter (where j.id is null or fees.total is distinct from -f.fee_part
-        or wallets.total is distinct from f.fee_part) as broken
-    from refunds f
-    left join journal j on j.id = f.journal_id and j.kind = 'refund' and j.book = f.book
-    cross join lateral (select coalesce(sum(e.amount), 0) as total from entries e join ledger_accounts a on a.id = e.account_id
-      where e.journal_id = j.id and a.kind = 'fee') as fees
-    cross join lateral (select coalesce(sum(e.amount), 0) as total from entries e join ledger_accounts a on a.id = e.account_id
-      where e.journal_id = j.id and a.kind = 'wallet') as wallets`,
-  'every refund journal belongs to one refund': `
-    select count(*) as checked, count(*) filter (where f.id is null) as broken
-    from journal j left join refunds f on f.journal_id = j.id
-    where j.kind = 'refund'`,
-  'every transfer has its journal, with the right amounts': `
-    select count(*) as checked, count(*) filter (where j.id is null or sender.total is distinct from -(t.amount + t.fee)
-        or recipient.total is distinct from t.amount or fees.total is distinct from t.fee) as broken
-    from transfers t
-    left join journal j on j.id = t.journal_id and j.kind = 'transfer' and j.reference = t.transaction_id and j.book = t.book
-    cross join lateral (select coalesce(sum(e.amount), 0) as total from entries e join ledger_accounts a on a.id = e.account_id
-      where e.journal_id = j.id and a.user_id = t.from_user_id) as sender
-    cross join lateral (select coalesce(sum(e.amount), 0) as total from entries e join ledger_accounts a on a.id = e.account_id
-      where e.journal_id = j.id and a.user_id = t.to_user_id) as recipient
-    cross join lateral (select coalesce(sum(e.amount), 0) as total from entries e join ledger_accounts a on a.id = e.account_id
-      where e.journal_id = j.id and a.kind = 'fee') as fees`,
-  'every reversed transfer has its reversal, and no other has one': `
-    select count(*) as checked, count(*) filter (where (t.status = 'reversed') <> (r.id is not null)) as broken
-    from transfers t left join journal r on r.kind = 'reversal' and r.reference = t.transaction_id and r.id = t.reversal_journal_id`,
-  'every transfer journal belongs to one transfer': `
-    select count(*) as checked, count(*) filter (where t.id is null) as broken
-    from journal j left join transfers t on t.journal_id = j.id
-    where j.kind = 'transfer'`,
+/** A proof as it was found. */
+export type Proof = {
+  invariants: Invariant[]
+  isSound: boolean
+  /** The last seal, to be compared later: a chain that was cut off before it, or written anew, does not hold it. */
+  sealed: { journal_id: bigint; hash: string } | undefined
+  /** Journals that wait for their seal. */
+  unsealed: bigint
+  /** Balances of the live book: what members hold, what the platform has taken in fees, and what was issued. */
+  held: { wallets: bigint; fees: bigint; issued: bigint }
 }
 
-/** Checks every invariant in one repeatable snapshot. */
-export async function proveBooks(db: Db): Promise<Invariant[]> {
+type Json<T> = T extends bigint ? string : T extends object ? { [Name in keyof T]: Json<T[Name]> } : T
+
+/** A proof with its figures as decimal text. */
+export type ProofJson = Json<Proof>
+
+export function proofJson(proof: Proof): string {
+  return JSON.stringify(proof, (_name, value) => (typeof value === 'bigint' ? String(value) : value))
+}
+
+/** Checks every invariant in one snapshot. Without secrets, whether the seals are ours is left open. */
+export async function proveBooks(db: Db, secrets?: Secrets): Promise<Proof> {
   return db
     .transaction()
     .setIsolationLevel('repeatable read')
     .setAccessMode('read only')
-    .execute(async (tx) => {
-      const results: Invariant[] = []
-      for (const [name, query] of Object.entries(invariants)) {
-        const { rows } = await sql.raw<Omit<Invariant, 'name'>>(query).execute(tx)
-        results.push({ name, ...rows[0]! })
-      }
-      return results
-    })
+    .execute((tx) => proveWithin(tx, secrets))
 }
 
-async function printBooks(url: string): Promise<boolean> {
-  const db = openDatabase(url, { max: 1, onBroken: () => {} })
-  try {
-    const results = await proveBooks(db)
-    for (const { name, checked, broken } of results) {
-      process.stdout.write(
-        `${broken === 0n ? 'ok    ' : 'BROKEN'}  ${name}: ${checked} checked, ${broken} broken\n`,
-      )
-    }
-    const isSound = results.every((result) => result.broken === 0n)
-    process.stdout.write(isSound ? 'The books pass.\n' : 'The books do NOT pass.\n')
-    return isSound
-  } finally {
-    await db.destroy()
+/** The same over what a transaction sees. */
+export async function proveWithin(tx: Tx, secrets?: Secrets): Promise<Proof> {
+  const invariants: Invariant[] = []
+  for (const [name, query] of Object.entries(INVARIANTS))
+    invariants.push(await look(tx, name as LedgerInvariant, query))
+  const chain = await verifyChain(tx, secrets)
+  invariants.push(
+    fromChain('seals_hold', chain.seals, chain, ['edited', 'deleted', 'inserted']),
+    fromChain('seals_are_ours', secrets === undefined ? null : chain.seals, chain, ['forged', 'foreign']),
+  )
+  const { journal_id, hash } = chain.end
+  return {
+    invariants,
+    isSound: invariants.every(({ broken }) => broken === 0n),
+    sealed: journal_id === null ? undefined : { journal_id, hash: hash.toString('hex') },
+    unsealed: chain.unsealed,
+    held: await holdings(tx),
   }
 }
 
-if (import.meta.main) {
-  const isSound = await withDatabaseUrl(loadConfig(), printBooks)
-  process.exitCode = isSound ? 0 : 1
+async function look(tx: Tx, name: LedgerInvariant, query: string): Promise<Invariant> {
+  const { rows: counts } = await sql
+    .raw<{ checked: bigint; broken: bigint }>(
+      `select count(*) as checked, count(*) filter (where broken) as broken from (${query}) as looked_at`,
+    )
+    .execute(tx)
+  const { checked, broken } = counts[0]!
+  if (broken === 0n) return { name, checked, broken, rows: [] }
+  const { rows } = await sql
+    .raw<Record<string, unknown>>(
+      `select * from (${query}) as looked_at where broken order by 1 limit ${ROWS_MAX}`,
+    )
+    .execute(tx)
+  return { name, checked, broken, rows: rows.map(({ broken: _, ...row }) => textsOf(row)) }
+}
+
+function textsOf(row: Record<string, unknown>): Record<string, string | null> {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)]),
+  )
+}
+
+function fromChain(
+  name: InvariantName,
+  checked: bigint | null,
+  { faults }: ChainVerdict,
+  kinds: ChainFault[],
+): Invariant {
+  const found = kinds.flatMap((fault) => faults[fault].first.map((journal) => ({ journal, fault })))
+  found.sort((a, b) => (a.journal < b.journal ? -1 : 1))
+  return {
+    name,
+    checked,
+    broken: kinds.reduce((sum, fault) => sum + faults[fault].count, 0n),
+    rows: found.slice(0, ROWS_MAX).map(textsOf),
+  }
+}
+
+async function holdings(tx: Tx): Promise<Proof['held']> {
+  const { rows } = await sql<Proof['held']>`
+    select coalesce(sum(e.amount) filter (where a.kind = 'wallet'), 0)::bigint as wallets,
+      coalesce(sum(e.amount) filter (where a.kind = 'fee'), 0)::bigint as fees,
+      -coalesce(sum(e.amount) filter (where a.kind = 'issuance'), 0)::bigint as issued
+    from entries as e join ledger_accounts as a on a.id = e.account_id where a.book = 'live'`.execute(tx)
+  return rows[0]!
 }

@@ -104,6 +104,17 @@ export async function verifyChain(db: Db, secrets: Secrets | undefined): Promise
   }
 }
 
+/** Whether the chain still holds a seal that was in it before. */
+export async function holdsSeal(db: Db, { journal_id, hash }: ChainEnd): Promise<boolean> {
+  const found = await db
+    .selectFrom('journal_seals')
+    .where('journal_id', '=', journal_id)
+    .where('hash', '=', hash)
+    .select('journal_id')
+    .executeTakeFirst()
+  return found !== undefined
+}
+
 /** The id at which a batch ends in which neither journals nor seals are too many; null behind the last. */
 async function endOfBatch(db: Db, after: bigint): Promise<bigint | null> {
   const { rows } = await sql<{ to: bigint | null }>`

@@ -148,6 +148,7 @@ export const PAGES: ListedPage[] = [
     as: 'admin',
     path: ({ merchant }) => `/admin/payment-applications/${merchant.payment_id}`,
   },
+  { name: 'books', as: 'admin', path: at('/admin/books'), act: sending('form[action="/admin/books"]') },
   { name: 'admin-apps', as: 'admin', path: at('/admin/apps') },
   { name: 'admin-app', as: 'admin', path: ({ oauth }) => `/admin/apps/${oauth.open.client_id}` },
   { name: 'audit', as: 'admin', path: at('/admin/audit') },

@@ -86,7 +86,7 @@ describe('the page of an application', () => {
       const ownPath = `/payment/applications/${seller.payment_id}`
       const before = await owner.get(ownPath)
       expect(before.body).toContain('<dd>5 %</dd>')
-      expect(before.body).toContain('the buyer pays 990, the fee is 49, you receive 941.')
+      expect(before.body).toContain('the buyer pays 990, the fee is 49, the merchant receives 941.')
 
       const terms = { fee_rate: '0.125', daily_payments_max: '5000', daily_transfers_max: '300' }
       const answer = await setTerms(seller, { ...terms, reason: 'A trial' })
@@ -102,7 +102,7 @@ describe('the page of an application', () => {
 
       const shown = await owner.get(ownPath)
       expect(shown.body).toContain('12.5 %, agreed for this application')
-      expect(shown.body).toContain('the buyer pays 990, the fee is 123, you receive 867.')
+      expect(shown.body).toContain('the buyer pays 990, the fee is 123, the merchant receives 867.')
       expect(await balanceOf(test.db, seller.owner.id)).toBe(100_700n)
 
       await setTerms(seller, {})

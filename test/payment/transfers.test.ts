@@ -1,8 +1,8 @@
 /** Transfers: one charge per order_id, bounds and fees by trust level, every refusal leaving every wallet alone. */
-import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { grantPoints } from '../../src/ledger/post.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
+import { reverseTransfer } from '../../src/payment/refunds.ts'
 import { makePostTransfer } from '../../src/payment/transfers.ts'
 import { openSettings } from '../../src/settings.ts'
 import { expectSoundBooks } from '../books.ts'
@@ -128,14 +128,14 @@ describe('a transfer', () => {
   it('that was reversed is refused with its status', async () => {
     const request = fields()
     const { body } = await merchant.transfer(request)
-    // Reversal is an administrator's act; what matters here is what a repetition answers.
-    await sql`select post_journal('live', 'reversal', ${String(body.transaction_id)}, null, 'test', now(), '{}', '{}')`.execute(
-      test.db,
-    )
-    await sql`
-      update transfers set status = 'reversed',
-        reversal_journal_id = (select id from journal where kind = 'reversal' and reference = transfers.transaction_id)
-      where order_id = ${request.order_id}`.execute(test.db)
+    const admin = await makePerson(test, { is_admin: true })
+    await reverseTransfer(test.deps, {
+      transaction_id: String(body.transaction_id),
+      with_fee: true,
+      reason: 'test',
+      actor_id: admin.id,
+      ip: '127.0.0.1',
+    })
     await expectNothingMoved(async () =>
       expectRefusal(
         await merchant.transfer(request),

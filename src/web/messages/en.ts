@@ -1,4 +1,5 @@
 /** Every English text, by page. Its shape is what the other catalogues must have. */
+import type { InvariantName } from '../../ledger/books.ts'
 import type { SettingName } from '../../settings.ts'
 
 /** A setting's name without its trust level: every one has a text. */
@@ -344,11 +345,6 @@ export const en = {
     reason: 'Reason',
     reasonHint: 'Required to reject; the applicant reads it.',
     reasonMissing: 'Say why, so that the applicant can correct it.',
-    books: 'Books',
-    booksPass: 'Every invariant of the ledger holds.',
-    booksFail: 'An invariant of the ledger is broken.',
-    checked: 'checked',
-    broken: 'broken',
   },
   security: {
     title: 'Security',
@@ -1033,7 +1029,7 @@ export const en = {
     unlimited: (used: string) => `no limit; ${used} today`,
     example: 'For example',
     exampleText: (money: string, points: string, fee: string, received: string) =>
-      `A price of ${money} becomes ${points} points: the buyer pays ${points}, the fee is ${fee}, you receive ${received}.`,
+      `A price of ${money} becomes ${points} points: the buyer pays ${points}, the fee is ${fee}, the merchant receives ${received}.`,
     exampleTooSmall: (money: string) => `A price of ${money} would be less than one point, and is refused.`,
     reason: 'Reason',
     save: 'Set these terms',
@@ -1057,12 +1053,68 @@ export const en = {
       rotate_token: 'A new token was made',
       end_overlap: 'The previous token was ended',
       reset_merchant_key: 'The Merchant KEY was reset',
+      make_key_pair: 'A key pair for V2 was made',
+      set_public_key: 'A public key for V2 was set',
+      switch_versions: 'Versions of the gateway were switched',
       terms: 'Terms set',
     } as Record<string, string>,
     fields: {
       fee_rate: 'fee rate',
       daily_payments_max: 'points paid in a day',
       daily_transfers_max: 'points transferred in a day',
+    } as Record<string, string>,
+  },
+  books: {
+    title: 'Books',
+    lead: 'Proven once a day, and whenever you ask. In a large database a proof takes minutes.',
+    never: 'The books have not been proven yet.',
+    pass: 'Every invariant holds.',
+    fail: 'The books do not pass.',
+    provenAt: 'Proven',
+    prove: 'Prove the books now',
+    open: 'Look at the books',
+    whatHolds: 'What must hold',
+    holds: 'holds',
+    broken: 'broken',
+    notChecked: 'open',
+    withoutKey: 'not checked, for want of APP_SECRET',
+    counts: (checked: string, broken: string) => `${checked} checked, ${broken} broken`,
+    more: (count: string) => `and ${count} more`,
+    figures: 'Figures',
+    wallets: 'In the wallets of members',
+    fees: 'Taken in fees',
+    issued: 'Issued in all',
+    sealed: 'Last seal',
+    sealedHint:
+      'Keep this line elsewhere: npm run books -- --sealed and the line shows later whether the chain before it was cut off or written anew.',
+    unsealed: 'Journals waiting for their seal',
+    invariants: {
+      entries_sum_to_zero: 'All entries of a book sum to zero',
+      journals_sum_to_zero: 'Every journal sums to zero',
+      balances_are_sums: 'Every stored balance is the sum of its entries',
+      none_below_zero: 'No wallet and no fee account is below zero',
+      no_journal_mixes_books: 'No journal mixes books',
+      paid_orders_have_journals: 'Every paid order has its payment journal, with the right amounts',
+      payment_journals_have_orders: 'Every payment journal belongs to one paid order',
+      orders_are_refunded_by_refunds:
+        'Every order has been refunded by the sum of its refunds, and by its amount at most',
+      refunds_have_journals: 'Every refund has its journal, with the right amounts',
+      refund_journals_have_refunds: 'Every refund journal belongs to one refund',
+      transfers_have_journals: 'Every transfer has its journal, with the right amounts',
+      transfer_journals_have_transfers: 'Every transfer journal belongs to one transfer',
+      reversed_transfers_have_reversals:
+        'Every reversed transfer has its reversal, with the right amounts, and no other has one',
+      reversal_journals_have_transfers: 'Every reversal journal belongs to one reversed transfer',
+      points_come_from_grants: 'Points are issued and taken back by grants and adjustments alone',
+      seals_hold: 'No sealed journal was edited, deleted or inserted',
+      seals_are_ours: 'Every seal was made with the key of this service',
+    } as Record<InvariantName, string>,
+    faults: {
+      edited: 'does not fit its seal: it was edited',
+      deleted: 'is gone: it was deleted',
+      inserted: 'has no seal: it was inserted afterwards, or its seal was deleted',
+      forged: 'was sealed without the key: it, or one before it, was edited and sealed again',
+      foreign: 'was sealed under another APP_SECRET',
     } as Record<string, string>,
   },
 }

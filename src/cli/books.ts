@@ -1,0 +1,83 @@
+/** `tessera books verify`, which is `npm run books`: the proof that no point was lost and nothing written over. */
+import type { Config } from '../config.ts'
+import { openDatabase } from '../database/connection.ts'
+import { withDatabaseUrl } from '../database/url.ts'
+import { findAppSecret } from '../first-start.ts'
+import { type Invariant, type Proof, proveBooks } from '../ledger/books.ts'
+import { type ChainEnd, holdsSeal } from '../ledger/chain.ts'
+import { makeSecrets } from '../secrets.ts'
+import { en } from '../web/messages/en.ts'
+import { type Command, type Result, type Run, requireMigrated, UsageError } from './command.ts'
+
+const { invariants: texts, faults } = en.books
+
+export const bookCommands: Command[] = [
+  {
+    name: 'books verify',
+    takes: [],
+    options: { sealed: { type: 'string' } },
+    summary:
+      'Proves every invariant of the ledger. --sealed <journal>:<hash> of an earlier proof must still hold.',
+    run: verify,
+  },
+]
+
+async function verify({ config, options }: Run): Promise<Result> {
+  const known = typeof options.sealed === 'string' ? readSeal(options.sealed) : undefined
+  const { proof, isKept } = await prove(config, known)
+  const isSound = proof.isSound && isKept !== false
+  const lines = [...proof.invariants.flatMap(linesOf), ...sealLines(proof, known, isKept)]
+  lines.push(isSound ? 'The books pass.' : 'The books do NOT pass.')
+  const data = { ...proof, is_sealed_kept: isKept ?? null, isSound }
+  return { lines, data, isFaulty: !isSound }
+}
+
+async function prove(
+  config: Config,
+  known: ChainEnd | undefined,
+): Promise<{ proof: Proof; isKept?: boolean }> {
+  // Not made when there is none: an auditor's machine does not have it, and gets no other one.
+  const appSecret = await findAppSecret(config)
+  return withDatabaseUrl(config, async (url) => {
+    const db = openDatabase(url, { max: 1, onBroken: () => {} })
+    try {
+      await requireMigrated(db)
+      const proof = await proveBooks(db, appSecret === undefined ? undefined : makeSecrets(appSecret))
+      return known === undefined ? { proof } : { proof, isKept: await holdsSeal(db, known) }
+    } finally {
+      await db.destroy()
+    }
+  })
+}
+
+function readSeal(text: string): ChainEnd {
+  const [, journal_id, hash] = /^(\d{1,18}):([0-9a-f]{64})$/.exec(text) ?? []
+  if (journal_id === undefined) throw new UsageError('--sealed must be like 1234:9f86d081… as it was printed')
+  return { journal_id: BigInt(journal_id), hash: Buffer.from(hash!, 'hex') }
+}
+
+function linesOf({ name, checked, broken, rows }: Invariant): string[] {
+  if (checked === null) return [`open    ${texts[name]}: not checked, for want of APP_SECRET`]
+  const head = `${broken === 0n ? 'ok    ' : 'BROKEN'}  ${texts[name]}: ${checked} checked, ${broken} broken`
+  const shown = rows.map((row) => `          ${Object.entries(row).map(wordsOf).join(', ')}`)
+  const more = broken - BigInt(rows.length)
+  return [head, ...shown, ...(more > 0n ? [`          and ${more} more`] : [])]
+}
+
+function wordsOf([name, value]: [string, string | null]): string {
+  return name === 'fault' ? (faults[value!] ?? value!) : `${name} ${value ?? '–'}`
+}
+
+function sealLines(
+  { sealed, unsealed }: Proof,
+  known: ChainEnd | undefined,
+  isKept: boolean | undefined,
+): string[] {
+  const lines =
+    known === undefined
+      ? []
+      : [`${isKept ? 'ok    ' : 'BROKEN'}  The chain holds the seal given for journal ${known.journal_id}`]
+  if (sealed !== undefined) lines.push(`Sealed up to ${sealed.journal_id}:${sealed.hash}`)
+  if (unsealed > 0n) lines.push(`${unsealed} journals wait for their seal.`)
+  return lines
+}

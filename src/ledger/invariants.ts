@@ -1,0 +1,123 @@
+/**
+ * What must hold of the ledger, at any time: one query each, whose rows are everything looked at, with the ids and
+ * figures that tell one from another and whether it is `broken`. design.md, section 4.
+ */
+
+/** What a journal has moved, by party: `others` counts entries of accounts that have no part in the act. */
+const moved = (first: string, second: string) => `
+  cross join lateral (
+    select coalesce(sum(e.amount) filter (where a.user_id = ${first}), 0) as first,
+      coalesce(sum(e.amount) filter (where a.user_id = ${second}), 0) as second,
+      coalesce(sum(e.amount) filter (where a.kind = 'fee'), 0) as fee,
+      count(*) filter (where a.kind = 'issuance' or a.user_id not in (${first}, ${second})) as others
+    from entries e join ledger_accounts a on a.id = e.account_id
+    where e.journal_id = j.id
+  ) as moved`
+
+export const INVARIANTS = {
+  entries_sum_to_zero: `
+    select book, sum(amount) as total, sum(amount) <> 0 as broken from entries group by book`,
+
+  journals_sum_to_zero: `
+    select j.id as journal, j.kind, j.reference, coalesce(sum(e.amount), 0) as total,
+      coalesce(sum(e.amount), 0) <> 0 as broken
+    from journal j left join entries e on e.journal_id = j.id group by j.id`,
+
+  balances_are_sums: `
+    select a.id as account, a.book, a.kind, u.username, a.balance, coalesce(e.total, 0) as entries,
+      a.balance <> coalesce(e.total, 0) as broken
+    from ledger_accounts a left join users u on u.id = a.user_id
+    left join (select account_id, sum(amount) as total from entries group by account_id) e on e.account_id = a.id
+    where a.kind <> 'fee'`,
+
+  none_below_zero: `
+    select a.id as account, a.book, a.kind, u.username, a.balance, coalesce(e.total, 0) as entries,
+      coalesce(e.total, 0) < 0 or a.balance < 0 as broken
+    from ledger_accounts a left join users u on u.id = a.user_id
+    left join (select account_id, sum(amount) as total from entries group by account_id) e on e.account_id = a.id
+    where a.kind <> 'issuance'`,
+
+  no_journal_mixes_books: `
+    select e.id as entry, j.id as journal, j.book as journal_book, e.book as entry_book, a.book as account_book,
+      e.book <> j.book or a.book <> j.book as broken
+    from entries e join journal j on j.id = e.journal_id join ledger_accounts a on a.id = e.account_id`,
+
+  paid_orders_have_journals: `
+    select o.transaction_id, o.status, o.amount, o.fee, j.id as journal,
+      moved.first as payer_moved, moved.second as merchant_moved, moved.fee as fee_moved,
+      j.id is null or moved.fee is distinct from o.fee or moved.others > 0
+        or moved.first is distinct from case when o.payer_id = p.applicant_id then -o.fee else -o.amount end
+        or moved.second is distinct from case when o.payer_id = p.applicant_id then -o.fee else o.merchant_points end as broken
+    from orders o join payment_apps p on p.id = o.app_id
+    left join journal j on j.id = o.journal_id and j.kind = 'payment' and j.reference = o.transaction_id and j.book = o.book
+    ${moved('o.payer_id', 'p.applicant_id')}
+    where o.paid_at is not null`,
+
+  payment_journals_have_orders: `
+    select j.id as journal, j.reference, o.status as order_status, o.id is null as broken
+    from journal j left join orders o on o.journal_id = j.id and o.paid_at is not null
+    where j.kind = 'payment'`,
+
+  orders_are_refunded_by_refunds: `
+    select o.transaction_id, o.status, o.amount, o.fee, o.refunded_amount,
+      coalesce(r.total, 0) as refunds, coalesce(r.fee_total, 0) as fee_parts,
+      o.refunded_amount <> coalesce(r.total, 0) or coalesce(r.total, 0) > o.amount
+        or coalesce(r.fee_total, 0) > coalesce(o.fee, 0) as broken
+    from orders o
+    left join (select order_id, sum(amount) as total, sum(fee_part) as fee_total from refunds group by order_id) r on r.order_id = o.id
+    where o.paid_at is not null or r.order_id is not null`,
+
+  refunds_have_journals: `
+    select f.id as refund, o.transaction_id, f.amount, f.fee_part, j.id as journal,
+      moved.first as payer_moved, moved.second as merchant_moved, moved.fee as fee_moved,
+      j.id is null or moved.fee <> -f.fee_part or moved.others > 0
+        or moved.first is distinct from case when o.payer_id = p.applicant_id then f.fee_part else f.amount end
+        or moved.second is distinct from case when o.payer_id = p.applicant_id then f.fee_part else f.fee_part - f.amount end
+        as broken
+    from refunds f join orders o on o.id = f.order_id join payment_apps p on p.id = o.app_id
+    left join journal j on j.id = f.journal_id and j.kind = 'refund' and j.book = f.book and j.book = o.book
+    ${moved('o.payer_id', 'p.applicant_id')}`,
+
+  refund_journals_have_refunds: `
+    select j.id as journal, j.reference, f.id is null as broken
+    from journal j left join refunds f on f.journal_id = j.id
+    where j.kind = 'refund'`,
+
+  transfers_have_journals: `
+    select t.transaction_id, t.status, t.amount, t.fee, j.id as journal,
+      moved.first as sender_moved, moved.second as recipient_moved, moved.fee as fee_moved,
+      j.id is null or moved.first <> -(t.amount + t.fee) or moved.second <> t.amount or moved.fee <> t.fee
+        or moved.others > 0 as broken
+    from transfers t
+    left join journal j on j.id = t.journal_id and j.kind = 'transfer' and j.reference = t.transaction_id and j.book = t.book
+    ${moved('t.from_user_id', 't.to_user_id')}`,
+
+  transfer_journals_have_transfers: `
+    select j.id as journal, j.reference, t.id is null as broken
+    from journal j left join transfers t on t.journal_id = j.id
+    where j.kind = 'transfer'`,
+
+  // The fee goes back with a transfer or stays, as the administrator chose.
+  reversed_transfers_have_reversals: `
+    select t.transaction_id, t.status, t.amount, t.fee, j.id as journal,
+      moved.first as sender_moved, moved.second as recipient_moved, moved.fee as fee_moved,
+      (t.status = 'reversed') <> (j.id is not null) or (j.id is not null and (
+        moved.second <> -t.amount or moved.fee not in (0, -t.fee) or moved.first <> t.amount - moved.fee
+        or moved.others > 0)) as broken
+    from transfers t
+    left join journal j on j.id = t.reversal_journal_id and j.kind = 'reversal' and j.reference = t.transaction_id and j.book = t.book
+    ${moved('t.from_user_id', 't.to_user_id')}`,
+
+  reversal_journals_have_transfers: `
+    select j.id as journal, j.reference, t.id is null as broken
+    from journal j left join transfers t on t.reversal_journal_id = j.id and t.status = 'reversed'
+    where j.kind = 'reversal'`,
+
+  points_come_from_grants: `
+    select j.id as journal, j.kind, j.reference, sum(e.amount) filter (where a.kind = 'issuance') as issued,
+      case when j.kind in ('grant', 'adjustment') then bool_or(a.kind = 'fee') else bool_or(a.kind = 'issuance') end as broken
+    from journal j join entries e on e.journal_id = j.id join ledger_accounts a on a.id = e.account_id
+    group by j.id`,
+} as const satisfies Record<string, string>
+
+export type LedgerInvariant = keyof typeof INVARIANTS

@@ -1,0 +1,47 @@
+/** Proofs that are kept: one a day by the worker, and one whenever an administrator asks. */
+import type { Deps } from '../deps.ts'
+import { type Proof, proofJson, proveBooks } from './books.ts'
+
+const DAY_MS = 86_400_000
+const KEPT_MAX = 100
+
+type ProofDeps = Pick<Deps, 'db' | 'clock' | 'secrets'>
+
+/** Proves the books, keeps what was found, and forgets the oldest proofs. */
+export async function keepProof({ db, clock, secrets }: ProofDeps): Promise<Proof> {
+  const started_at = clock()
+  const proof = await proveBooks(db, secrets)
+  const { is_sound, ...rest } = { is_sound: proof.isSound, started_at, finished_at: clock() }
+  const { id } = await db
+    .insertInto('books_proofs')
+    .values({ ...rest, is_sound, proof: proofJson(proof) })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await db
+    .deleteFrom('books_proofs')
+    .where('id', '<=', id - BigInt(KEPT_MAX))
+    .execute()
+  return proof
+}
+
+/** Makes the proof of the day if no process has begun it. Answers it when it was made here. */
+export async function keepDueProof(deps: ProofDeps): Promise<Proof | undefined> {
+  const now = deps.clock()
+  const due = await deps.db
+    .updateTable('books_schedule')
+    .set({ next_at: new Date(now.getTime() + DAY_MS) })
+    .where('next_at', '<=', now)
+    .returning('next_at')
+    .executeTakeFirst()
+  return due === undefined ? undefined : keepProof(deps)
+}
+
+/** The newest proof kept. */
+export async function lastProof({ db }: Pick<Deps, 'db'>) {
+  return db
+    .selectFrom('books_proofs')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .select(['started_at', 'finished_at', 'is_sound', 'proof'])
+    .executeTakeFirst()
+}

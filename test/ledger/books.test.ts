@@ -1,0 +1,361 @@
+/** The proof of the books: it counts everything, and names the rows of whatever somebody with database access has bent. */
+import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { tessera } from '../../src/cli/main.ts'
+import type { Tx } from '../../src/database/connection.ts'
+import { type Invariant, type Proof, proveBooks, proveWithin } from '../../src/ledger/books.ts'
+import { INVARIANTS } from '../../src/ledger/invariants.ts'
+import { keepDueProof } from '../../src/ledger/proofs.ts'
+import { makeSealer } from '../../src/ledger/seal.ts'
+import { createOrder, makePayOrder } from '../../src/payment/orders.ts'
+import { refundOrder, reverseTransfer } from '../../src/payment/refunds.ts'
+import { makePostTransfer } from '../../src/payment/transfers.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { type Merchant, makeMerchant } from '../merchant.ts'
+
+let test: TestApp
+let admin: Browser
+let alice: Person
+let merchant: Merchant
+/** A paid order refunded in part, one that the merchant paid itself, a transfer, and a transfer taken back. */
+let paid: string
+let transferred: string
+let reversed: string
+
+beforeAll(async () => {
+  test = await startTestApp()
+  const adminPerson = await makePerson(test, { username: 'admin', is_admin: true })
+  admin = await adminPerson.signIn()
+  alice = await makePerson(test, { points: 1_000n })
+  merchant = await makeMerchant(test)
+  const by = { reason: 'test', actor_id: adminPerson.id, ip: '127.0.0.1' }
+  const { deps } = test
+  const [pay, transfer] = [makePayOrder(deps), makePostTransfer(deps)]
+  const sell = async (order_id: string, amount: bigint, payer_id: bigint) => {
+    const { transaction_id } = await createOrder(deps, {
+      app_id: merchant.id,
+      order_id,
+      description: 'Tea',
+      amount,
+    })
+    expect(await pay({ transaction_id, payer_id, expected_amount: amount })).toBe('paid')
+    return transaction_id
+  }
+  const send = async (order_id: string, amount: bigint) => {
+    const recipient = { to_user_id: alice.id, to_username: alice.username }
+    return (await transfer({ app_id: merchant.id, order_id, amount, ...recipient })).transaction_id
+  }
+  paid = await sell('books-1', 500n, alice.id)
+  const own = await sell('books-2', 100n, merchant.owner.id)
+  await refundOrder(deps, { transaction_id: paid, amount: 99n, with_fee: true, key: 'k', ...by })
+  await refundOrder(deps, { transaction_id: own, amount: 100n, with_fee: true, key: 'k', ...by })
+  transferred = await send('books-3', 50n)
+  reversed = await send('books-4', 60n)
+  await reverseTransfer(deps, { transaction_id: reversed, with_fee: false, ...by })
+  await makeSealer(deps)()
+})
+afterAll(async () => {
+  await merchant.close()
+  await test.close()
+})
+
+const broken = (proof: Proof) => proof.invariants.filter((invariant) => invariant.broken > 0n)
+
+class RolledBack extends Error {}
+
+/** What is proven after these statements, with every trigger and foreign key off. Nothing of them stays. */
+async function afterBending(...statements: string[]): Promise<Proof> {
+  let proof: Proof | undefined
+  const bending = test.db.transaction().execute(async (tx: Tx) => {
+    await sql`set local session_replication_role = replica`.execute(tx)
+    for (const statement of statements) await sql.raw(statement).execute(tx)
+    proof = await proveWithin(tx, test.deps.secrets)
+    throw new RolledBack()
+  })
+  await expect(bending).rejects.toThrow(RolledBack)
+  return proof!
+}
+
+const journalOf = (kind: string, reference: string) =>
+  `(select id from journal where kind = '${kind}' and reference like '${reference}%')`
+const wallet = (person: Person) =>
+  `(select id from ledger_accounts where user_id = ${person.id} and book = 'live')`
+const newJournal = (kind: string, reference: string) =>
+  `insert into journal (book, kind, reference, reason, posted_at) values ('live', '${kind}', '${reference}', 'x', now())`
+
+describe('the proof', () => {
+  it('of books that nobody has bent passes, and has looked at every kind of row', async () => {
+    const proof = await proveBooks(test.db, test.deps.secrets)
+    expect(broken(proof)).toEqual([])
+    expect(proof.isSound).toBe(true)
+    for (const { name, checked } of proof.invariants) expect([name, checked], name).not.toEqual([name, 0n])
+    expect(proof.unsealed).toBe(0n)
+    const { wallets, fees, issued } = proof.held
+    expect(wallets + fees).toBe(issued)
+    expect(issued).toBe(1_000n)
+    expect(fees).toBeGreaterThan(0n)
+  })
+
+  /** How each invariant is broken, and the row that has to be named. */
+  const bends: Record<
+    keyof typeof INVARIANTS,
+    [statements: () => string[], row: () => Record<string, unknown>]
+  > = {
+    entries_sum_to_zero: [
+      () => [`update entries set amount = amount + 7 where account_id = ${wallet(alice)}`],
+      () => ({ book: 'live', total: expect.any(String) }),
+    ],
+    journals_sum_to_zero: [
+      () => [
+        `update entries set amount = amount - 7 where journal_id = ${journalOf('payment', paid)} and account_id = ${wallet(alice)}`,
+      ],
+      () => ({ reference: paid, total: '-7' }),
+    ],
+    balances_are_sums: [
+      () => [`update ledger_accounts set balance = balance + 1 where id = ${wallet(alice)}`],
+      () => ({ username: alice.username, balance: expect.any(String), entries: expect.any(String) }),
+    ],
+    none_below_zero: [
+      () => [
+        'alter table ledger_accounts drop constraint ledger_accounts_not_negative',
+        `update ledger_accounts set balance = -5 where id = ${wallet(alice)}`,
+      ],
+      () => ({ username: alice.username, balance: '-5' }),
+    ],
+    no_journal_mixes_books: [
+      () => [`update ledger_accounts set book = 'test' where id = ${wallet(alice)}`],
+      () => ({ journal_book: 'live', account_book: 'test' }),
+    ],
+    paid_orders_have_journals: [
+      () => [
+        // Balanced, through somebody who has no part in it.
+        `insert into entries (journal_id, account_id, book, amount) select ${journalOf('payment', paid)}, id, 'live', v
+           from ledger_accounts, (values (5), (-5)) as x(v) where kind = 'issuance' and book = 'live'`,
+      ],
+      () => ({ transaction_id: paid, amount: '500', payer_moved: '-500' }),
+    ],
+    payment_journals_have_orders: [
+      () => [newJournal('payment', 'txn_nowhere')],
+      () => ({ reference: 'txn_nowhere' }),
+    ],
+    orders_are_refunded_by_refunds: [
+      () => [`update orders set refunded_amount = 100 where transaction_id = '${paid}'`],
+      () => ({ transaction_id: paid, refunded_amount: '100', refunds: '99' }),
+    ],
+    refunds_have_journals: [
+      () => [`update refunds set fee_part = fee_part + 1 where journal_id = ${journalOf('refund', paid)}`],
+      () => ({ transaction_id: paid, amount: '99', payer_moved: '99' }),
+    ],
+    refund_journals_have_refunds: [() => [newJournal('refund', 'txn_x:k')], () => ({ reference: 'txn_x:k' })],
+    transfers_have_journals: [
+      () => [`update transfers set amount = 51 where transaction_id = '${transferred}'`],
+      () => ({ transaction_id: transferred, amount: '51', recipient_moved: '50' }),
+    ],
+    transfer_journals_have_transfers: [
+      () => [newJournal('transfer', 'txn_y')],
+      () => ({ reference: 'txn_y' }),
+    ],
+    reversed_transfers_have_reversals: [
+      () => [
+        'alter table transfers drop constraint transfers_reversed',
+        `update transfers set status = 'reversed' where transaction_id = '${transferred}'`,
+      ],
+      () => ({ transaction_id: transferred, status: 'reversed', journal: null }),
+    ],
+    reversal_journals_have_transfers: [
+      () => [
+        'alter table transfers drop constraint transfers_reversed',
+        `update transfers set status = 'completed' where transaction_id = '${reversed}'`,
+      ],
+      () => ({ reference: reversed }),
+    ],
+    points_come_from_grants: [
+      () => [`update journal set kind = 'transfer' where kind = 'grant'`],
+      () => ({ kind: 'transfer', issued: '-1000' }),
+    ],
+  }
+
+  it.each(Object.keys(INVARIANTS) as (keyof typeof INVARIANTS)[])(
+    'names the rows that break %s',
+    async (name) => {
+      const [statements, row] = bends[name]
+      const proof = await afterBending(...statements())
+      expect(proof.isSound).toBe(false)
+      const found = proof.invariants.find((invariant) => invariant.name === name)!
+      expect(found.broken).toBeGreaterThanOrEqual(1n)
+      expect(found.rows[0]).toMatchObject(row())
+      expect(found.rows[0]).not.toHaveProperty('broken')
+    },
+  )
+
+  it('counts them all and shows twenty', async () => {
+    const proof = await afterBending(
+      `insert into journal (book, kind, reference, posted_at)
+         select 'live', 'payment', 'txn_' || n, now() from generate_series(1, 30) as n`,
+    )
+    const [found] = broken(proof)
+    expect(found).toMatchObject({ name: 'payment_journals_have_orders', broken: 30n })
+    expect(found!.rows).toHaveLength(20)
+  })
+
+  it('names the first journal that does not fit its seal, although every sum is right', async () => {
+    const proof = await afterBending(
+      `update entries set amount = amount * 2 where journal_id = (select min(id) from journal)`,
+      `update ledger_accounts as a set balance = e.total
+         from (select account_id, sum(amount) as total from entries group by 1) as e
+         where e.account_id = a.id and a.kind <> 'fee'`,
+    )
+    const { rows } = await sql<{ id: bigint }>`select min(id) as id from journal`.execute(test.db)
+    expect(broken(proof)).toEqual([
+      {
+        name: 'seals_hold',
+        checked: expect.any(BigInt),
+        broken: 1n,
+        rows: [{ journal: String(rows[0]!.id), fault: 'edited' }],
+      },
+    ] satisfies Invariant[])
+  })
+})
+
+describe('the page', () => {
+  const PATH = '/admin/books'
+  const prove = async () => admin.submit(await admin.get(PATH), PATH)
+
+  it('says that nothing has been proven, then what the last proof found, in both languages', async () => {
+    expect((await admin.get(PATH)).body).toContain('The books have not been proven yet.')
+    expect((await admin.get('/admin')).body).toContain('The books have not been proven yet.')
+    expect(await prove()).toMatchObject({ status: 303, location: PATH })
+    const page = await admin.get(PATH)
+    expect(page.body).toContain('Every invariant holds.')
+    expect(page.body.match(/class="badge good"/g)).toHaveLength(Object.keys(INVARIANTS).length + 2)
+    expect(page.body).not.toContain('undefined')
+    expect((await admin.get(PATH, { 'accept-language': 'zh-CN' })).body).toContain('所有规则均成立。')
+    expect((await admin.get('/admin')).body).toContain('Every invariant holds.')
+  })
+
+  it('shows the rows that break an invariant', async () => {
+    await sql`update ledger_accounts set balance = balance + 1 where user_id = ${alice.id}`.execute(test.db)
+    await prove()
+    const page = await admin.get(PATH)
+    expect(page.body).toContain('The books do not pass.')
+    expect(page.body).toContain(`<td>${alice.username}</td>`)
+    expect((await admin.get('/admin')).body).toContain('The books do not pass.')
+    await sql`update ledger_accounts set balance = balance - 1 where user_id = ${alice.id}`.execute(test.db)
+    await prove()
+  })
+
+  it('proves once for all who ask at the same time, and keeps a hundred proofs', async () => {
+    const count = async () => (await test.db.selectFrom('books_proofs').select('id').execute()).length
+    const before = await count()
+    const page = await admin.get(PATH)
+    await Promise.all(Array.from({ length: 5 }, () => admin.submit(page, PATH)))
+    expect(await count()).toBeLessThan(before + 5)
+    await sql`insert into books_proofs (started_at, finished_at, is_sound, proof)
+      select now(), now(), true, '{}' from generate_series(1, 120)`.execute(test.db)
+    await admin.submit(page, PATH)
+    expect(await count()).toBe(100)
+  })
+
+  it('is for administrators', async () => {
+    const member = await alice.signIn()
+    expect((await member.get(PATH)).status).toBe(403)
+    const form = (await member.get('/account')).form('/sign-out')
+    expect((await member.post(PATH, form)).status).toBe(403)
+    expect((await admin.post(PATH, {})).status).toBe(403)
+  })
+
+  it('has a proof of every day, made by one process', async () => {
+    const elsewhere = await anotherProcess(test)
+    const proofs = await Promise.all([keepDueProof(test.deps), keepDueProof(elsewhere.deps)])
+    expect(proofs.filter((proof) => proof !== undefined)).toHaveLength(1)
+    expect(await keepDueProof(test.deps)).toBeUndefined()
+    test.clock.advance(86_400_000)
+    expect((await keepDueProof(elsewhere.deps))?.isSound).toBe(true)
+    await elsewhere.close()
+  })
+})
+
+describe('npm run books', () => {
+  async function verify(words: string[] = [], environment: Record<string, string> = {}) {
+    let [out, err] = ['', '']
+    const output = {
+      out: (text: string) => {
+        out += text
+      },
+      err: (text: string) => {
+        err += text
+      },
+    }
+    const given = {
+      DATABASE_URL: test.deps.config.DATABASE_URL!,
+      APP_SECRET: test.deps.config.APP_SECRET!,
+      ...environment,
+    }
+    return { code: await tessera(['books', 'verify', ...words], output, given), out, err }
+  }
+
+  it('prints every invariant with its count, and where the chain ends', async () => {
+    const { code, out } = await verify()
+    expect(code).toBe(0)
+    expect(out.match(/^ok {6}/gm)).toHaveLength(Object.keys(INVARIANTS).length + 2)
+    expect(out).toMatch(/^ok {6}Every reversed transfer has its reversal, .*: 2 checked, 0 broken$/m)
+    expect(out).toMatch(/^Sealed up to \d+:[0-9a-f]{64}\nThe books pass\.$/m)
+    const proof = JSON.parse((await verify(['--json'])).out)
+    expect(proof).toMatchObject({ isSound: true, unsealed: 0, held: { issued: 1_000 } })
+  })
+
+  it('without APP_SECRET checks all but whose the seals are, says so, and makes no secret', async () => {
+    const DATA_DIR = join(tmpdir(), 'tessera-books-nowhere')
+    const { code, out } = await verify([], { APP_SECRET: '', DATA_DIR })
+    expect(code).toBe(0)
+    expect(existsSync(DATA_DIR)).toBe(false)
+    expect(out).toContain(
+      'open    Every seal was made with the key of this service: not checked, for want of APP_SECRET',
+    )
+    expect(out).toContain('The books pass.')
+  })
+
+  it('under another APP_SECRET does not pass, and says why', async () => {
+    const { code, out } = await verify([], {
+      APP_SECRET: 'another secret of the tests, which guards nothing',
+    })
+    expect(code).toBe(3)
+    expect(out).toMatch(/BROKEN {2}Every seal was made with the key of this service: \d+ checked, \d+ broken/)
+    expect(out).toContain('was sealed under another APP_SECRET')
+    expect(out).toContain('The books do NOT pass.')
+  })
+
+  it('shows the rows that break an invariant, and fails', async () => {
+    await sql`update ledger_accounts set balance = balance + 1 where user_id = ${alice.id}`.execute(test.db)
+    const { code, out } = await verify()
+    await sql`update ledger_accounts set balance = balance - 1 where user_id = ${alice.id}`.execute(test.db)
+    expect(code).toBe(3)
+    expect(out).toMatch(
+      new RegExp(
+        `^BROKEN {2}Every stored balance.*1 broken\n {10}account \\d+, book live.*${alice.username}`,
+        'm',
+      ),
+    )
+  })
+
+  it('notices by an earlier seal that the chain was written anew by the service itself', async () => {
+    const seal = /Sealed up to (\S+)/.exec((await verify()).out)![1]!
+    expect((await verify(['--sealed', seal])).code).toBe(0)
+    expect(await verify(['--sealed', 'x'])).toMatchObject({ code: 2 })
+    // Somebody with the database deletes the seals, edits, and lets the worker seal again.
+    await sql`alter table journal_seals disable trigger user`.execute(test.db)
+    await sql`alter table journal disable trigger user`.execute(test.db)
+    await sql`update journal set reason = 'other' where reason = 'test'`.execute(test.db)
+    await sql`delete from journal_seals`.execute(test.db)
+    await sql`update journal_sealing set sealed_to = 0, seen_to = null, seen_before = null`.execute(test.db)
+    await makeSealer(test.deps)()
+    expect((await verify()).code).toBe(0)
+    const later = await verify(['--sealed', seal])
+    expect(later.code).toBe(3)
+    expect(later.out).toMatch(/^BROKEN {2}The chain holds the seal given for journal \d+$/m)
+  })
+})
