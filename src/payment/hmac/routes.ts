@@ -1,24 +1,22 @@
-/** The HMAC API: initiate a payment, query one, transfer. Form bodies, JSON and multipart; no cookies, no redirects, always JSON. */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+/** The HMAC API: initiate a payment, query one, transfer, list. Form bodies, JSON and multipart; no cookies, no redirects, always JSON. */
+import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
-import { networkOf } from '../../limits.ts'
 import { acceptMultipart } from '../../web/parameters.ts'
-import { isAllowedAddress } from '../addresses.ts'
 import { sendPaymentError } from '../errors.ts'
-import { markTokenUsed } from '../keys.ts'
-import { createOrder, findOrder, isExpired, type Order, statusWord, TRANSACTION_ID } from '../orders.ts'
-import { type FlatParameters, flatParameters } from '../parameters.ts'
+import { createOrder, findOrder, type Order, statusWord, TRANSACTION_ID } from '../orders.ts'
+import type { FlatParameters } from '../parameters.ts'
 import { makePostTransfer } from '../transfers.ts'
-import { type Caller, type FindCaller, makeFindCaller } from './caller.ts'
-import { isoSeconds, verifySignature } from './signature.ts'
+import { describeOrder, describeTransfer } from './answers.ts'
+import { type Authenticate, makeAuthenticate, requireReadable, unusable } from './authenticate.ts'
+import type { Caller } from './caller.ts'
+import { listRoutes } from './lists.ts'
+import { isoSeconds } from './signature.ts'
 
-const PAYMENT_ID = /^pay_[a-z0-9]{20}$/
 const AMOUNT = /^[1-9][0-9]{0,15}$/
 /** Printable ASCII without space and `&`. */
 const ORDER_ID = /^[!-%'-~]{1,128}$/
 const DESCRIPTION_LENGTH_MAX = 255
-const DRIFT_SECONDS_MAX = 300
 
 /** POST /payment/pay/:payment_id/process, /payment/query/:payment_id and /payment/transfer/:payment_id. */
 export async function hmacRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
@@ -28,10 +26,10 @@ export async function hmacRoutes(app: FastifyInstance, deps: Deps): Promise<void
     reply.header('cache-control', 'no-store')
   })
 
-  const findCaller = makeFindCaller(deps)
+  const authenticate = makeAuthenticate(deps)
 
   app.post<{ Params: { payment_id: string } }>('/payment/pay/:payment_id/process', async (request) => {
-    const { api, parameters } = await authenticate(request, deps, findCaller)
+    const { api, parameters } = await authenticate(request)
     if (api.status !== 'approved') throw unusable()
     const [amount, description, order_id] = required(parameters, ['amount', 'description', 'order_id'])
     const order = await createOrder(deps, {
@@ -51,20 +49,20 @@ export async function hmacRoutes(app: FastifyInstance, deps: Deps): Promise<void
   })
 
   app.post<{ Params: { payment_id: string } }>('/payment/query/:payment_id', async (request) => {
-    const { api, parameters } = await authenticate(request, deps, findCaller)
-    // A suspended application may still ask about what it has sold (decisions.md 4.8).
-    if (api.status !== 'approved' && api.status !== 'suspended') throw unusable()
-    return describe(await queriedOrder(deps, api, parameters), deps.clock())
+    const { api, parameters } = await authenticate(request)
+    requireReadable(api)
+    return { success: true, ...describeOrder(await queriedOrder(deps, api, parameters), deps.clock()) }
   })
 
-  transferRoute(app, deps, findCaller)
+  transferRoute(app, deps, authenticate)
+  listRoutes(app, deps, authenticate)
 }
 
-function transferRoute(app: FastifyInstance, deps: Deps, findCaller: FindCaller): void {
+function transferRoute(app: FastifyInstance, deps: Deps, authenticate: Authenticate): void {
   const postTransfer = makePostTransfer(deps)
 
   app.post<{ Params: { payment_id: string } }>('/payment/transfer/:payment_id', async (request) => {
-    const { api, parameters } = await authenticate(request, deps, findCaller).catch(asTransferFailure)
+    const { api, parameters } = await authenticate(request).catch(asTransferFailure)
     if (api.status !== 'approved') throw unusable()
     const [to_user_id, to_username, order_id] = required(parameters, [
       'to_user_id',
@@ -78,20 +76,7 @@ function transferRoute(app: FastifyInstance, deps: Deps, findCaller: FindCaller)
       amount: validAmount(transferAmount(parameters)),
       order_id: validOrderId(order_id),
     })
-    return {
-      success: true,
-      transaction_id: transfer.transaction_id,
-      order_id: transfer.order_id,
-      status: transfer.status,
-      amount: Number(transfer.amount),
-      fee: Number(transfer.fee),
-      total_deduction: Number(transfer.amount + transfer.fee),
-      from_user_id: Number(transfer.from_user_id),
-      from_username: transfer.from_username,
-      to_user_id: Number(transfer.to_user_id),
-      to_username: transfer.to_username,
-      paid_at: isoSeconds(transfer.paid_at),
-    }
+    return { success: true, ...describeTransfer(transfer) }
   })
 }
 
@@ -116,44 +101,6 @@ function validUserId(text: string): bigint {
   if (!/^[1-9][0-9]{0,17}$/.test(text))
     throw new AppError('parameter_invalid', 'Invalid to_user_id: a decimal number')
   return BigInt(text)
-}
-
-/** Finds the application, checks its signature, then the optional timestamp, then where the call comes from. */
-async function authenticate(
-  request: FastifyRequest<{ Params: { payment_id: string } }>,
-  deps: Deps,
-  findCaller: FindCaller,
-): Promise<{ api: Caller; parameters: FlatParameters }> {
-  const parameters = flatParameters(request.body)
-  const { payment_id } = request.params
-  const api = PAYMENT_ID.test(payment_id) ? await findCaller(payment_id) : undefined
-  if (api === undefined)
-    throw new AppError('application_not_found', 'There is no payment application with this Payment ID')
-  const verdict = verifySignature(
-    parameters,
-    api.tokens.map(({ keys }) => keys),
-  )
-  if (!verdict.isValid) {
-    // Counted apart: whoever knows a Payment ID only cannot use up what its application may ask.
-    await deps.limits.take('api_requests', `${api.id} unsigned ${networkOf(request.ip)}`)
-    const { signed_string, hint } = verdict
-    throw new AppError('invalid_signature', 'Invalid signature', { data: { signed_string, hint } })
-  }
-  await deps.limits.take('api_requests', api.id.toString())
-  verifyTimestamp(parameters.timestamp, deps.clock())
-  if (!isAllowedAddress(request.ip, api.allowed_addresses)) {
-    throw new AppError('address_not_allowed', `This address may not call for the application: ${request.ip}`)
-  }
-  await markTokenUsed(deps.db, api.tokens[verdict.key]!, deps.clock())
-  return { api, parameters }
-}
-
-function verifyTimestamp(timestamp: string | undefined, now: Date): void {
-  if (timestamp === undefined || timestamp === '') return
-  const server_time = Math.floor(now.getTime() / 1000)
-  if (!/^\d{10}$/.test(timestamp) || Math.abs(server_time - Number(timestamp)) > DRIFT_SECONDS_MAX) {
-    throw new AppError('stale_timestamp', 'Timestamp is invalid or expired', { data: { server_time } })
-  }
 }
 
 /** The values of these parameters. Throws parameter_missing naming every one that is absent or empty. */
@@ -211,30 +158,4 @@ async function queriedOrder(deps: Deps, api: Caller, parameters: FlatParameters)
     return order
   }
   throw new AppError('parameter_missing', 'Missing parameter: transaction_id')
-}
-
-/** The full transaction, decisions.md 5.8: points as integers, times in UTC, null for what has not happened. */
-function describe(order: Order, now: Date) {
-  return {
-    success: true,
-    transaction_id: order.transaction_id,
-    order_id: order.order_id,
-    status: statusWord(order),
-    amount: Number(order.amount),
-    platform_fee: Number(order.fee ?? 0n),
-    merchant_points: Number(order.merchant_points ?? 0n),
-    description: order.description,
-    external_reference: order.order_id,
-    created_at: isoSeconds(order.created_at),
-    updated_at: isoSeconds(order.updated_at),
-    paid_at: order.paid_at === null ? null : isoSeconds(order.paid_at),
-    expires_at: isoSeconds(order.expires_at),
-    expired: isExpired(order, now),
-    error_message: null,
-    refunded_amount: Number(order.refunded_amount),
-  }
-}
-
-function unusable(): AppError {
-  return new AppError('application_unusable', 'This payment application is not approved')
 }

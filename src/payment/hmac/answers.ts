@@ -1,0 +1,42 @@
+/** Orders and transfers as the HMAC API tells of them. */
+import { isExpired, type Order, statusWord } from '../orders.ts'
+import type { Transfer } from '../transfers.ts'
+import { isoSeconds } from './signature.ts'
+
+/** The full transaction, decisions.md 5.8: points as integers, times in UTC, null for what has not happened. */
+export function describeOrder(order: Order, now: Date) {
+  return {
+    transaction_id: order.transaction_id,
+    order_id: order.order_id,
+    status: statusWord(order),
+    amount: Number(order.amount),
+    platform_fee: Number(order.fee ?? 0n),
+    merchant_points: Number(order.merchant_points ?? 0n),
+    description: order.description,
+    external_reference: order.order_id,
+    created_at: isoSeconds(order.created_at),
+    updated_at: isoSeconds(order.updated_at),
+    paid_at: order.paid_at === null ? null : isoSeconds(order.paid_at),
+    expires_at: isoSeconds(order.expires_at),
+    expired: isExpired(order, now),
+    error_message: null,
+    refunded_amount: Number(order.refunded_amount),
+  }
+}
+
+/** A transfer in its eleven fields, decisions.md 5.10: what the sender lost is the total deduction. */
+export function describeTransfer(transfer: Transfer) {
+  return {
+    transaction_id: transfer.transaction_id,
+    order_id: transfer.order_id,
+    status: transfer.status,
+    amount: Number(transfer.amount),
+    fee: Number(transfer.fee),
+    total_deduction: Number(transfer.amount + transfer.fee),
+    from_user_id: Number(transfer.from_user_id),
+    from_username: transfer.from_username,
+    to_user_id: Number(transfer.to_user_id),
+    to_username: transfer.to_username,
+    paid_at: isoSeconds(transfer.paid_at),
+  }
+}

@@ -1,0 +1,73 @@
+/** Who is calling the HMAC API, proved by the signature; and what an application may do by its state. */
+import type { FastifyRequest } from 'fastify'
+import type { Deps } from '../../deps.ts'
+import { AppError } from '../../errors.ts'
+import { networkOf } from '../../limits.ts'
+import { isAllowedAddress } from '../addresses.ts'
+import { markTokenUsed } from '../keys.ts'
+import { type FlatParameters, flatParameters } from '../parameters.ts'
+import { type Caller, type FindCaller, makeFindCaller } from './caller.ts'
+import { verifySignature } from './signature.ts'
+
+const PAYMENT_ID = /^pay_[a-z0-9]{20}$/
+const DRIFT_SECONDS_MAX = 300
+
+export type SignedRequest = FastifyRequest<{ Params: { payment_id: string } }>
+export type Authenticate = (request: SignedRequest) => Promise<{ api: Caller; parameters: FlatParameters }>
+
+/**
+ * Makes the check of every signed request: it finds the application, checks its signature, then the optional timestamp,
+ * then where the call comes from. Throws application_not_found, invalid_signature with what to compare, too_many_attempts,
+ * stale_timestamp and address_not_allowed. decisions.md 5.2–5.4.
+ */
+export function makeAuthenticate(deps: Deps): Authenticate {
+  const findCaller = makeFindCaller(deps)
+  return async (request) => verified(request, deps, findCaller)
+}
+
+async function verified(
+  request: SignedRequest,
+  deps: Deps,
+  findCaller: FindCaller,
+): Promise<{ api: Caller; parameters: FlatParameters }> {
+  const parameters = flatParameters(request.body)
+  const { payment_id } = request.params
+  const api = PAYMENT_ID.test(payment_id) ? await findCaller(payment_id) : undefined
+  if (api === undefined)
+    throw new AppError('application_not_found', 'There is no payment application with this Payment ID')
+  const verdict = verifySignature(
+    parameters,
+    api.tokens.map(({ keys }) => keys),
+  )
+  if (!verdict.isValid) {
+    // Counted apart: whoever knows a Payment ID only cannot use up what its application may ask.
+    await deps.limits.take('api_requests', `${api.id} unsigned ${networkOf(request.ip)}`)
+    const { signed_string, hint } = verdict
+    throw new AppError('invalid_signature', 'Invalid signature', { data: { signed_string, hint } })
+  }
+  await deps.limits.take('api_requests', api.id.toString())
+  verifyTimestamp(parameters.timestamp, deps.clock())
+  if (!isAllowedAddress(request.ip, api.allowed_addresses)) {
+    throw new AppError('address_not_allowed', `This address may not call for the application: ${request.ip}`)
+  }
+  await markTokenUsed(deps.db, api.tokens[verdict.key]!, deps.clock())
+  return { api, parameters }
+}
+
+function verifyTimestamp(timestamp: string | undefined, now: Date): void {
+  if (timestamp === undefined || timestamp === '') return
+  const server_time = Math.floor(now.getTime() / 1000)
+  if (!/^\d{10}$/.test(timestamp) || Math.abs(server_time - Number(timestamp)) > DRIFT_SECONDS_MAX) {
+    throw new AppError('stale_timestamp', 'Timestamp is invalid or expired', { data: { server_time } })
+  }
+}
+
+/** Throws application_unusable unless the application may ask. A suspended one may, about what it has sold: decisions.md 4.8. */
+export function requireReadable({ status }: Caller): void {
+  if (status !== 'approved' && status !== 'suspended') throw unusable()
+}
+
+/** The application is not approved (1009). */
+export function unusable(): AppError {
+  return new AppError('application_unusable', 'This payment application is not approved')
+}
