@@ -2,7 +2,7 @@
  * Asks over kept-alive connections and measures: what the benches share. Written on bare sockets: a driver on node:http would cost more for
  * each request than the cheaper endpoints that it is to measure.
  */
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 
 const TICKS_PER_SECOND = 100
@@ -70,7 +70,8 @@ function readAnswer(bytes: Buffer): Answer | undefined {
   return { status: Number(headers.slice(9, 12)), headers, body }
 }
 
-export type Measured = { per_second: number; cpu_us: number; p99_ms: number }
+/** For each call: what the processes asked have used of the processor, and what Postgres has, if its pid was given. */
+export type Measured = { per_second: number; cpu_us: number; postgres_us: number; p99_ms: number }
 
 export type Calls = {
   callers: number
@@ -79,13 +80,16 @@ export type Calls = {
   uncounted?: number
   /** Whose use of the processor is measured. */
   pids: number[]
+  /** The first process of Postgres. */
+  postmaster?: number | undefined
   /** Makes the nth call, by one of the callers, and ends with it. */
   call: (caller: number, n: number) => Promise<unknown>
 }
 
 /** Makes `count` calls, each caller one after another. */
-export async function measureCalls({ callers, count, uncounted = 0, pids, call }: Calls): Promise<Measured> {
-  const cpu = () => Promise.all(pids.map(cpuSeconds)).then((all) => all.reduce((sum, each) => sum + each, 0))
+export async function measureCalls(calls: Calls): Promise<Measured> {
+  const { callers, count, uncounted = 0, pids, postmaster, call } = calls
+  const cpu = () => Promise.all([cpuSeconds(pids), postmaster === undefined ? 0 : treeSeconds(postmaster)])
   let next = 0
   const callUntil = (end: number, latencies: number[]) =>
     Promise.all(
@@ -104,8 +108,8 @@ export async function measureCalls({ callers, count, uncounted = 0, pids, call }
   await callUntil(count, latencies)
   const seconds = (performance.now() - start) / 1000
   const counted = count - uncounted
-  const cpu_us = (((await cpu()) - cpuBefore) * 1e6) / counted
-  return { per_second: counted / seconds, cpu_us, p99_ms: p99(latencies) }
+  const [cpu_us, postgres_us] = (await cpu()).map((after, i) => ((after - cpuBefore[i]!) * 1e6) / counted)
+  return { per_second: counted / seconds, cpu_us: cpu_us!, postgres_us: postgres_us!, p99_ms: p99(latencies) }
 }
 
 export type Load = {
@@ -114,6 +118,7 @@ export type Load = {
   connections: number
   count: number
   uncounted?: number
+  postmaster?: number
   /** The status that every answer must have: 200 unless given. */
   status?: number
   /** The nth request of one of the connections. */
@@ -124,14 +129,13 @@ export type Load = {
 
 /** Sends `count` requests, one after another on each connection. Throws at the first answer of another status. */
 export async function measure(load: Load): Promise<Measured> {
-  const { servers, connections, count, uncounted = 0, status = 200, request, onAnswer } = load
+  const { servers, connections, status = 200, request, onAnswer, ...calls } = load
   const ports = Array.from({ length: connections }, (_, i) => servers[i % servers.length]!.port)
   const open = await Promise.all(ports.map(openConnection))
   try {
     return await measureCalls({
+      ...calls,
       callers: connections,
-      count,
-      uncounted,
       pids: servers.map(({ pid }) => pid),
       async call(i, n) {
         const asked = request(i, n)
@@ -148,11 +152,30 @@ export async function measure(load: Load): Promise<Measured> {
 
 const p99 = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)]!
 
-/** What a process has used of all cores, in user and system time. */
-async function cpuSeconds(pid: number): Promise<number> {
+/** What processes have used of all cores, in user and system time. */
+async function cpuSeconds(pids: number[]): Promise<number> {
+  const all = await Promise.all(pids.map(processTimes))
+  return all.reduce((sum, { own }) => sum + own, 0)
+}
+
+/** What a process and its children have used, those included that have ended. */
+async function treeSeconds(root: number): Promise<number> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
+  const all = await Promise.all(pids.map((pid) => processTimes(pid).catch(() => undefined)))
+  const children = all.reduce((sum, times) => sum + (times?.parent === root ? times.own : 0), 0)
+  const { own, ended } = await processTimes(root)
+  return own + ended + children
+}
+
+/** `ended` is what children used that have ended. */
+async function processTimes(pid: number): Promise<{ parent: number; own: number; ended: number }> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+  const fields = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number)
+  const seconds = (first: number) => (fields[first]! + fields[first + 1]!) / TICKS_PER_SECOND
+  return { parent: fields[1]!, own: seconds(11), ended: seconds(13) }
 }
 
 /**

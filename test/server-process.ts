@@ -17,9 +17,9 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts src/server.ts and resolves once it is ready. It sees nothing of our environment but `env`. */
+/** Starts src/server.ts, on a free port unless `env` names one, and resolves once it is ready. It sees nothing of our environment but `env`. */
 export async function startServer(env: Record<string, string>): Promise<ServerProcess> {
-  const port = await freePort()
+  const port = env.PORT ?? (await freePort())
   const child = spawn(process.execPath, ['src/server.ts'], {
     cwd: ROOT,
     env: { PATH: process.env.PATH, PORT: String(port), ...env },

@@ -11,7 +11,7 @@ import { openSettings } from '../../src/settings.ts'
 import { type Measured, measureCalls } from '../driver.ts'
 
 export type Acts = { act: 'pay'; items: Payment[] } | { act: 'transfer'; items: TransferRequest[] }
-export type Task = { callers: number; uncounted: number; acts: Acts }
+export type Task = { callers: number; uncounted: number; postmaster: number; acts: Acts }
 
 const config = loadConfig()
 const db = openDatabase(config.DATABASE_URL!, { max: config.DATABASE_POOL_MAX, onBroken: () => {} })
@@ -35,9 +35,9 @@ function measure({ acts, ...how }: Task): Promise<Measured> {
 
 function drive<Item>(
   items: Item[],
-  { callers, uncounted }: Omit<Task, 'acts'>,
+  how: Omit<Task, 'acts'>,
   act: (item: Item) => Promise<unknown>,
 ): Promise<Measured> {
   const count = items.length
-  return measureCalls({ callers, count, uncounted, pids: [process.pid], call: (_, n) => act(items[n]!) })
+  return measureCalls({ ...how, count, pids: [process.pid], call: (_, n) => act(items[n]!) })
 }

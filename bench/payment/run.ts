@@ -215,7 +215,7 @@ const TARGETS: Target[] = [
 ]
 
 function print(results: Results): void {
-  console.log('\n| | requests/s | p99 ms | CPU µs of the process |\n|---|---|---|---|')
+  console.log('\n| | requests/s | p99 ms | CPU µs: process | Postgres |\n|---|---|---|---|---|')
   for (const [key, rounds] of results) {
     const column = (figure: keyof Measured, digits: number) =>
       spread(
@@ -223,7 +223,7 @@ function print(results: Results): void {
         digits,
       )
     console.log(
-      `| ${key.replace(' | ', ': ')} | ${column('per_second', 0)} | ${column('p99_ms', 1)} | ${column('cpu_us', 0)} |`,
+      `| ${key.replace(' | ', ': ')} | ${column('per_second', 0)} | ${column('p99_ms', 1)} | ${column('cpu_us', 0)} | ${column('postgres_us', 0)} |`,
     )
   }
   console.log('\n| | ratio | target | met |\n|---|---|---|---|')
@@ -264,6 +264,8 @@ try {
   } as Deps
   const world = await makeWorld(deps)
   await sql.raw(BARE_SCHEMA).execute(db)
+  const { rows } = await sql<{ pid: string }>`select pg_read_file('postmaster.pid') as pid`.execute(db)
+  const postmaster = Number.parseInt(rows[0]!.pid, 10)
   await sql.raw('vacuum analyze').execute(db)
 
   const env = { DATABASE_URL: postgres.url, APP_SECRET: secret, LOG_LEVEL: 'warn' }
@@ -286,6 +288,7 @@ try {
         connections: callers,
         count: requests.length,
         uncounted: warmUp(requests.length),
+        postmaster,
         status,
         request: (_, n) => requests[n]!,
       })
@@ -295,7 +298,7 @@ try {
     unbatched: over(unbatched),
     bare: over(bare),
     'in process': async ({ requests, acts }, callers) => {
-      const task: Task = { acts: acts!, callers, uncounted: warmUp(requests.length) }
+      const task: Task = { acts: acts!, callers, uncounted: warmUp(requests.length), postmaster }
       inProcess.process.send(task)
       const [measured] = await once(inProcess.process, 'message')
       return measured as Measured

@@ -1,0 +1,137 @@
+/**
+ * The connection to Postgres lost at every message of a payment, an initiation and a transfer, in either direction:
+ * before a statement, in it, and after its commit, before that was heard. Whatever came of it, asking again gives the
+ * one answer, and points have moved once.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { balanceOf } from '../../src/ledger/wallet.ts'
+import { expectSoundBooks } from '../books.ts'
+import { makePerson, type Person, signIn } from '../cast.ts'
+import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { type Merchant, makeMerchant, merchantSign, post } from '../merchant.ts'
+import { type PostgresProxy, startProxy } from './proxy.ts'
+import { IS_FULL } from './rounds.ts'
+
+const AMOUNT = 100n
+/** More than any of these acts exchanges. */
+const MESSAGES_MAX = 200
+
+let test: TestApp
+let proxy: PostgresProxy
+/** The application that has one connection, which is cut. */
+let cutOff: TestApp
+let merchant: Merchant
+let alice: Person
+let browser: Browser
+let count = 0
+
+beforeAll(async () => {
+  test = await startTestApp()
+  proxy = await startProxy(test.deps.config.DATABASE_URL!)
+  const config = {
+    ...test.deps.config,
+    DATABASE_URL: proxy.through(test.deps.config.DATABASE_URL!),
+    DATABASE_POOL_MAX: 1,
+  }
+  cutOff = await anotherProcess({ ...test, deps: { ...test.deps, config } })
+  merchant = await makeMerchant(test)
+  alice = await makePerson(test, { points: 1_000_000n })
+  browser = await signIn(cutOff, alice.username, alice.password)
+})
+afterAll(async () => {
+  await cutOff.close()
+  await proxy.close()
+  await merchant.close()
+  await test.close()
+})
+
+type Answer = { status: number; text: string }
+
+const signed = (fields: Record<string, string>) => ({
+  ...fields,
+  signature: merchantSign(merchant.token, fields),
+})
+const ask = async (path: string, fields: Record<string, string>): Promise<Answer> => {
+  const { status, body } = await post(cutOff, path, signed(fields))
+  return { status, text: JSON.stringify(body) }
+}
+
+/** Does an act while the connection is cut at each of its messages in turn, and then once more. Answers how many. */
+async function sweep(begin: () => Promise<() => Promise<Answer>>, options = {}): Promise<number> {
+  for (let nth = 1; nth < MESSAGES_MAX; nth += 1) {
+    const act = await begin()
+    proxy.cutAt(nth, options)
+    const first = await act()
+    const wasCut = proxy.hasCut()
+    const again = await act()
+    expect([200, 303]).toContain(again.status)
+    // A caller may be told to ask again, and nothing else.
+    if (first.status < 500) expect(first, `cut at ${nth}`).toEqual(again)
+    if (!wasCut) return nth
+  }
+  throw new Error('The sweep did not come to an end')
+}
+
+const ways = IS_FULL ? [{}, { inTheMiddle: true }] : [{}]
+
+describe.each(ways)('a connection lost %j', (options) => {
+  it('at any message of a payment charges the buyer once', async () => {
+    const [before, income] = await Promise.all([
+      balanceOf(test.db, alice.id),
+      balanceOf(test.db, merchant.owner.id),
+    ])
+    let form: Record<string, string> | undefined
+    const orders = await sweep(async () => {
+      const order = await merchant.process({
+        amount: String(AMOUNT),
+        description: 'Tea',
+        order_id: `p${++count}`,
+      })
+      const path = new URL(String(order.body.payment_url)).pathname
+      // The same for every order of this amount.
+      form ??= (await browser.get(path)).form(path)
+      return async () => {
+        const { status, location } = await browser.post(path, form!)
+        return { status, text: String(location) }
+      }
+    }, options)
+    expect(orders).toBeGreaterThan(30)
+    expect(await balanceOf(test.db, alice.id)).toBe(before - AMOUNT * BigInt(orders))
+    expect(await balanceOf(test.db, merchant.owner.id)).toBe(
+      income + ((AMOUNT * 95n) / 100n) * BigInt(orders),
+    )
+    await expectSoundBooks(test.db)
+  })
+
+  it('at any message of a transfer charges the applicant once', async () => {
+    const [before, income] = await Promise.all([
+      balanceOf(test.db, merchant.owner.id),
+      balanceOf(test.db, alice.id),
+    ])
+    const transfers = await sweep(async () => {
+      const fields = {
+        to_user_id: String(alice.id),
+        to_username: alice.username,
+        amount: '10',
+        order_id: `t${++count}`,
+      }
+      return () => ask(`/payment/transfer/${merchant.payment_id}`, fields)
+    }, options)
+    expect(transfers).toBeGreaterThan(15)
+    expect(await balanceOf(test.db, alice.id)).toBe(income + 10n * BigInt(transfers))
+    expect(await balanceOf(test.db, merchant.owner.id)).toBe(before - 11n * BigInt(transfers))
+    await expectSoundBooks(test.db)
+  })
+
+  it('at any message of an initiation makes one order', async () => {
+    const countOrders = async () =>
+      (await test.db.selectFrom('orders').where('order_id', 'like', 'i%').select('id').execute()).length
+    const before = await countOrders()
+    const initiations = await sweep(async () => {
+      const fields = { amount: '7', description: 'Tea', order_id: `i${++count}` }
+      return () => ask(`/payment/pay/${merchant.payment_id}/process`, fields)
+    }, options)
+    expect(initiations).toBeGreaterThan(15)
+    expect(await countOrders()).toBe(before + initiations)
+  })
+})

@@ -1,0 +1,205 @@
+/**
+ * A Postgres that may be killed, the service as a process over it, and people who initiate, pay and transfer, and ask
+ * again until they are answered.
+ */
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { createUser } from '../../src/accounts/users.ts'
+import { type Db, openDatabase } from '../../src/database/connection.ts'
+import { startEmbedded } from '../../src/database/embedded.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import type { Deps } from '../../src/deps.ts'
+import { grantPoints } from '../../src/ledger/post.ts'
+import {
+  applyForPaymentApp,
+  type PaymentAppCredentials,
+  reviewPaymentApp,
+} from '../../src/payment/applications.ts'
+import { makeSecrets, randomToken, sha256 } from '../../src/secrets.ts'
+import { openSettings } from '../../src/settings.ts'
+import { formToken } from '../../src/web/form-guard.ts'
+import { merchantSign } from '../merchant.ts'
+import { freePort, startServer, stopServer } from '../server-process.ts'
+import { startProxy } from './proxy.ts'
+
+const APP_SECRET = 'a secret of the faults, which guards nothing at all'
+const BUYERS = 4
+/** How long anybody goes on asking. */
+const PATIENCE_MS = 60_000
+const PAUSE_MS = 25
+
+export const START_POINTS = 1_000_000n
+
+export type Member = { id: bigint; username: string }
+type Buyer = Member & { session: string; form_token: string }
+type Shop = PaymentAppCredentials & { owner: Member }
+
+/** An answer in the end, and how many tries it took. */
+export type Told = { status: number; text: string; tries: number }
+
+export type FaultWorld = {
+  shop: Shop
+  buyers: Buyer[]
+  /** Each kills, and brings back what was killed. */
+  faults: Record<'server' | 'postgres' | 'backend' | 'connections', () => Promise<void>>
+  initiate(fields: { order_id: string; amount: string }): Promise<Told>
+  pay(buyer: Buyer, transaction_id: string, amount: string): Promise<Told>
+  transfer(to: Member, fields: { order_id: string; amount: string }): Promise<Told>
+  withDatabase<T>(use: (db: Db) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+export async function startFaultWorld(): Promise<FaultWorld> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'tessera-faults-'))
+  await chmod(dataDir, 0o755)
+  let postgres = await startEmbedded({ dataDir })
+  await migrate(postgres.url)
+  const proxy = await startProxy(postgres.url)
+  const withDatabase = async <T>(use: (db: Db) => Promise<T>): Promise<T> => {
+    const db = openDatabase(postgres.url, { max: 2, onBroken: () => {} })
+    try {
+      return await use(db)
+    } finally {
+      await db.destroy()
+    }
+  }
+  const { shop, buyers } = await withDatabase(settle)
+  const port = String(await freePort())
+  const url = `http://127.0.0.1:${port}`
+  const env = { DATABASE_URL: proxy.through(postgres.url), APP_SECRET, DATA_DIR: dataDir, PORT: port }
+  let server = await startServer({ ...env, LOG_LEVEL: 'fatal' })
+
+  const faults: FaultWorld['faults'] = {
+    async server() {
+      await stopServer(server, 'SIGKILL')
+      server = await startServer({ ...env, LOG_LEVEL: 'fatal' })
+    },
+    async postgres() {
+      process.kill(await withDatabase(postmaster), 'SIGKILL')
+      await postgres.stop()
+      postgres = await startEmbedded({ dataDir })
+      proxy.leadTo(postgres.url)
+    },
+    /** One of its processes: Postgres then ends all the others and recovers by itself. */
+    async backend() {
+      process.kill(await withDatabase(busiestBackend), 'SIGKILL')
+      await patiently(() => withDatabase((db) => sql`select 1`.execute(db)))
+    },
+    async connections() {
+      proxy.cut()
+    },
+  }
+
+  const post = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
+    askUntilAnswered(`${url}${path}`, { headers, body: new URLSearchParams(fields) })
+  const signed = <T extends Record<string, string>>(fields: T) => ({
+    ...fields,
+    signature: merchantSign(shop.token, fields),
+  })
+  return {
+    shop,
+    buyers,
+    faults,
+    initiate: (fields) =>
+      post(`/payment/pay/${shop.payment_id}/process`, signed({ ...fields, description: 'Tea' })),
+    pay: ({ session, form_token }, transaction_id, amount) =>
+      post(
+        `/payment/pay/${transaction_id}`,
+        { form_token, expected_amount: amount },
+        { accept: 'text/html', cookie: `tessera_session=${session}` },
+      ),
+    transfer: ({ id, username }, fields) =>
+      post(
+        `/payment/transfer/${shop.payment_id}`,
+        signed({ ...fields, to_user_id: String(id), to_username: username }),
+      ),
+    withDatabase,
+    async close() {
+      await stopServer(server, 'SIGKILL')
+      await proxy.close()
+      await postgres.stop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Members with points and a session each, and an approved application of another. */
+async function settle(db: Db): Promise<{ shop: Shop; buyers: Buyer[] }> {
+  const secrets = makeSecrets(APP_SECRET)
+  const now = new Date()
+  const member = async (username: string): Promise<Member> => {
+    const id = await createUser(db, { username, password_hash: 'none', trust_level: 2 })
+    const reference = `start:${username}`
+    const grant = { user_id: id, amount: START_POINTS, reference, reason: 'test', actor_id: null, now }
+    await grantPoints(db, grant)
+    return { id, username }
+  }
+  const buyers: Buyer[] = []
+  for (let n = 0; n < BUYERS; n += 1) {
+    const buyer = await member(`buyer${n}`)
+    const session = randomToken()
+    await db
+      .insertInto('sessions')
+      .values({
+        token_hash: sha256(session),
+        user_id: buyer.id,
+        auth_time: now,
+        amr: ['pwd'],
+        ip: '127.0.0.1',
+        agent: 'test',
+        expires_at: new Date(now.getTime() + 86_400_000),
+      })
+      .execute()
+    buyers.push({ ...buyer, session, form_token: formToken(secrets, session) })
+  }
+  const owner = await member('seller')
+  const deps = { db, secrets, settings: openSettings(db), clock: () => now } as Deps
+  const application = { name: 'Shop', description: '', callback_url: 'http://127.0.0.1:9/paid' }
+  const credentials = await applyForPaymentApp(deps, { ...application, applicant_id: owner.id })
+  const { payment_id } = credentials
+  await reviewPaymentApp(deps, { payment_id, decision: 'approve', reason: '', reviewer_id: owner.id })
+  return { shop: { ...credentials, owner }, buyers }
+}
+
+async function postmaster(db: Db): Promise<number> {
+  const { rows } = await sql<{ file: string }>`select pg_read_file('postmaster.pid') as file`.execute(db)
+  return Number.parseInt(rows[0]!.file, 10)
+}
+
+async function busiestBackend(db: Db): Promise<number> {
+  const { rows } = await sql<{ pid: number }>`
+    select pid from pg_stat_activity
+    where backend_type = 'client backend' and pid <> pg_backend_pid()
+    order by state = 'active' desc, state_change desc limit 1`.execute(db)
+  return rows[0]!.pid
+}
+
+/** Asks again whenever there is no answer, or one that the caller has no part in. Throws when patience ends. */
+async function askUntilAnswered(
+  url: string,
+  request: { headers: Record<string, string>; body: URLSearchParams },
+): Promise<Told> {
+  let tries = 0
+  return patiently(async () => {
+    tries += 1
+    const answer = await fetch(url, { method: 'POST', redirect: 'manual', ...request })
+    const body = await answer.text()
+    if (answer.status >= 500) throw new Error(`${answer.status}: ${body}`)
+    return { status: answer.status, text: answer.headers.get('location') ?? body, tries }
+  })
+}
+
+async function patiently<T>(act: () => Promise<T>): Promise<T> {
+  const deadline = Date.now() + PATIENCE_MS
+  for (;;) {
+    try {
+      return await act()
+    } catch (error) {
+      if (Date.now() > deadline) throw error
+      await sleep(PAUSE_MS)
+    }
+  }
+}
