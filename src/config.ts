@@ -105,6 +105,7 @@ export const environment = z.object({
   NOTIFY_ALLOW_CIDRS: ranges.optional(),
   SHOP_PORT: port.default(4000),
   FORUM_PORT: port.default(4001),
+  GATEWAY_SHOP_PORT: port.default(4002),
 })
 
 type Environment = Record<string, string | undefined>

@@ -1,6 +1,6 @@
 /**
- * The world of the demo: people, their points, and the shop's two applications. Made at the first start and found
- * again at every later one; what a start that was cut short left undone, the next one does.
+ * The world of the demo: people, their points, and the shops' applications. Made at the first start and found again at
+ * every later one; what a start that was cut short left undone, the next one does.
  */
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,17 +9,18 @@ import { hashPassword, verifyPassword } from './accounts/password.ts'
 import { createUser } from './accounts/users.ts'
 import type { Config } from './config.ts'
 import type { Db } from './database/connection.ts'
+import {
+  type DemoApps,
+  ensureGatewayApp,
+  ensureOauthApp,
+  ensureShopApp,
+  type SavedApps,
+} from './demo-apps.ts'
 import type { Deps } from './deps.ts'
-import { registerApp } from './identity/apps.ts'
 import { grantPoints } from './ledger/post.ts'
 import { balanceOf } from './ledger/wallet.ts'
-import { applyForPaymentApp, reviewPaymentApp } from './payment/applications.ts'
-import { secretKeyOf } from './payment/hmac/signature.ts'
-import { currentKey } from './payment/keys.ts'
-import { randomText, sha256 } from './secrets.ts'
+import { randomText } from './secrets.ts'
 
-const SHOP_NAME = 'Sticker Shop'
-const SHOP_DESCRIPTION = 'The example shop of the demo'
 const PASSWORD_LENGTH = 6
 /** Without the letters and digits that are mistaken for each other. */
 const READABLE = 'abcdefghjkmnpqrstuvwxyz23456789'
@@ -42,22 +43,13 @@ type DemoPerson = {
 }
 
 /** What there is to try, as `--json` prints it. */
-export type Demo = {
+export type Demo = DemoApps & {
   base_url: string
   shop_url: string
+  gateway_shop_url: string
   /** Only with `--forum`. */
   forum_url?: string
   people: DemoPerson[]
-  oauth_app: { client_id: string; client_secret: string; redirect_uris: string[] }
-  payment_app: {
-    payment_id: string
-    pid: number
-    token: string
-    secret_key: string
-    merchant_key: string
-    callback_url: string
-    applicant: string
-  }
 }
 
 /** Makes what is missing of the demo's world, and answers all of it. */
@@ -74,25 +66,30 @@ export async function seedDemo(deps: Deps, { withForum = false } = {}): Promise<
   for (const person of PEOPLE)
     people.push(await ensurePerson(deps, person, saved.passwords[person.username]!))
   const idOf = (username: string) => BigInt(people.find((person) => person.username === username)!.id)
-  const url = shopUrl(config)
+  const [owner_id, reviewer_id] = [idOf('bob'), idOf('admin')]
+  const shop_url = exampleUrl(config, config.SHOP_PORT)
+  const gateway_shop_url = exampleUrl(config, config.GATEWAY_SHOP_PORT)
+  const store = { saved, save: () => writeSaved(config, saved) }
   if (withForum) await turnOnBridge(deps.db)
   return {
     base_url: config.PUBLIC_URL,
-    shop_url: url,
+    shop_url,
+    gateway_shop_url,
     ...(withForum && { forum_url: forumUrl(config) }),
     people,
-    oauth_app: await ensureOauthApp(deps, saved, idOf('bob'), [`${url}/login/callback`]),
-    payment_app: await ensurePaymentApp(deps, idOf('bob'), idOf('admin'), `${url}/payment/callback`),
+    oauth_app: await ensureOauthApp(deps, store, owner_id, shop_url),
+    payment_app: await ensureShopApp(deps, { owner_id, reviewer_id, shop_url }),
+    gateway_app: await ensureGatewayApp(deps, store, { owner_id, reviewer_id, shop_url: gateway_shop_url }),
   }
 }
 
-/** The shop is reached by the same host name as the service, so that an address typed once works for both. */
-function shopUrl(config: Config): string {
-  return `http://${new URL(config.PUBLIC_URL).hostname}:${config.SHOP_PORT}`
+/** The examples are reached by the same host name as the service, so that an address typed once works for all. */
+function exampleUrl({ PUBLIC_URL }: Config, port: number): string {
+  return `http://${new URL(PUBLIC_URL).hostname}:${port}`
 }
 
 export function forumUrl(config: Config): string {
-  return `http://${new URL(config.PUBLIC_URL).hostname}:${config.FORUM_PORT}`
+  return exampleUrl(config, config.FORUM_PORT)
 }
 
 /** So that members of the forum have something to spend. Who has changed these settings keeps them. */
@@ -105,10 +102,7 @@ async function turnOnBridge(db: Db): Promise<void> {
 }
 
 /** What the database keeps only as hashes, and the demo must print again. */
-type Saved = {
-  passwords: Record<string, string>
-  oauth_app?: { client_id: string; client_secret: string }
-}
+type Saved = SavedApps & { passwords: Record<string, string> }
 
 const savedFile = (config: Config) => join(config.DATA_DIR, 'demo.json')
 
@@ -168,80 +162,4 @@ async function describePerson(db: Db, id: bigint, password: string): Promise<Dem
     .executeTakeFirstOrThrow()
   const points = Number(await balanceOf(db, id))
   return { id: Number(id), username, password, points, trust_level, admin: is_admin }
-}
-
-/** The shop's OAuth application, its redirect addresses following the shop's port. */
-async function ensureOauthApp(
-  { config, db }: Deps,
-  saved: Saved,
-  owner_id: bigint,
-  redirect_uris: string[],
-): Promise<Demo['oauth_app']> {
-  if (saved.oauth_app !== undefined) {
-    const kept = await db
-      .updateTable('oauth_apps as app')
-      .set({ redirect_uris })
-      .where('client_id', '=', saved.oauth_app.client_id)
-      .where((eb) =>
-        eb.exists(
-          eb
-            .selectFrom('app_secrets as secret')
-            .whereRef('secret.app_id', '=', 'app.id')
-            .where('secret.secret_hash', '=', sha256(saved.oauth_app!.client_secret))
-            .select('secret.id'),
-        ),
-      )
-      .returning('client_id')
-      .executeTakeFirst()
-    if (kept !== undefined) return { ...saved.oauth_app, redirect_uris }
-  }
-  // One whose secret was never written down (a start cut short) or is gone cannot be used any more.
-  await db.deleteFrom('oauth_apps').where('owner_id', '=', owner_id).where('name', '=', SHOP_NAME).execute()
-  const { client_id, client_secret } = await registerApp(db, {
-    owner_id,
-    name: SHOP_NAME,
-    description: SHOP_DESCRIPTION,
-    redirect_uris,
-    allow_groups: [],
-    deny_groups: [],
-  })
-  await writeSaved(config, { ...saved, oauth_app: { client_id, client_secret } })
-  return { client_id, client_secret, redirect_uris }
-}
-
-/** The shop's payment application, approved, its callback address following the shop's port. */
-async function ensurePaymentApp(
-  deps: Deps,
-  applicant_id: bigint,
-  reviewer_id: bigint,
-  callback_url: string,
-): Promise<Demo['payment_app']> {
-  const find = () =>
-    deps.db
-      .updateTable('payment_apps')
-      .set({ callback_url })
-      .where('applicant_id', '=', applicant_id)
-      .where('name', '=', SHOP_NAME)
-      .returning(['id', 'payment_id', 'pid', 'status'])
-      .executeTakeFirst()
-  let app = await find()
-  if (app === undefined) {
-    const application = { applicant_id, name: SHOP_NAME, description: SHOP_DESCRIPTION, callback_url }
-    app = { ...(await applyForPaymentApp(deps, application)), status: 'pending' }
-  }
-  const { id, payment_id, pid, status } = app
-  if (status === 'pending') {
-    await reviewPaymentApp(deps, { payment_id, decision: 'approve', reason: SHOP_DESCRIPTION, reviewer_id })
-  }
-  const token = await currentKey(deps, id, 'token')
-  const merchant_key = await currentKey(deps, id, 'merchant_key')
-  return {
-    payment_id,
-    pid: Number(pid),
-    token,
-    secret_key: secretKeyOf(token),
-    merchant_key,
-    callback_url,
-    applicant: 'bob',
-  }
 }

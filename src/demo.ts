@@ -11,13 +11,14 @@ import { randomToken } from './secrets.ts'
 import { type Running, serve } from './server.ts'
 
 const SHOP = join(import.meta.dirname, '../examples/shop/shop.js')
+const GATEWAY_SHOP = join(import.meta.dirname, '../examples/gateway-shop/shop.js')
 const FORUM = join(import.meta.dirname, '../examples/forum/forum.js')
 
 /** What is started stops in reverse order. */
 type Stop = () => Promise<void>
 
 /**
- * Starts the service, the shop and perhaps the forum, and resolves once all answer. Throws ConfigError and
+ * Starts the service, the shops and perhaps the forum, and resolves once all answer. Throws ConfigError and
  * PortTakenError before it starts anything.
  */
 export async function startDemo(
@@ -35,20 +36,25 @@ export async function startDemo(
     if (withForum) stops.push(await startExample('forum', FORUM, forumEnvironment(whole)))
     const service = await serve(whole, (deps) => seedDemo(deps, { withForum }))
     stops.push(service.stop)
-    stops.push(await startExample('shop', SHOP, shopEnvironment(whole, service.prepared)))
-    return { prepared: service.prepared, stop }
+    const demo = service.prepared
+    stops.push(await startExample('shop', SHOP, shopEnvironment(whole, demo)))
+    stops.push(await startExample('gateway shop', GATEWAY_SHOP, gatewayShopEnvironment(whole, demo)))
+    return { prepared: demo, stop }
   } catch (error) {
     await stop()
     throw error
   }
 }
 
-async function refusePorts({ HOST, PORT, SHOP_PORT, FORUM_PORT }: Config, withForum: boolean): Promise<void> {
-  if (SHOP_PORT === PORT) throw new ConfigError(['SHOP_PORT must differ from PORT'])
-  if (withForum && [PORT, SHOP_PORT].includes(FORUM_PORT))
-    throw new ConfigError(['FORUM_PORT must differ from PORT and SHOP_PORT'])
-  await refuseTakenPort('SHOP_PORT', HOST, SHOP_PORT)
-  if (withForum) await refuseTakenPort('FORUM_PORT', HOST, FORUM_PORT)
+async function refusePorts(config: Config, withForum: boolean): Promise<void> {
+  const examples = ['SHOP_PORT', 'GATEWAY_SHOP_PORT', ...(withForum ? ['FORUM_PORT' as const] : [])] as const
+  const seen: (keyof Config)[] = ['PORT']
+  for (const name of examples) {
+    const other = seen.find((each) => config[each] === config[name])
+    if (other !== undefined) throw new ConfigError([`${name} must differ from ${other}`])
+    seen.push(name)
+  }
+  for (const name of examples) await refuseTakenPort(name, config.HOST, config[name])
 }
 
 /** The forum keeps nothing, so what the two share may be new at each start. */
@@ -87,6 +93,20 @@ function shopEnvironment(config: Config, demo: Demo): NodeJS.ProcessEnv {
   }
 }
 
+function gatewayShopEnvironment(config: Config, { gateway_app, gateway_shop_url }: Demo): NodeJS.ProcessEnv {
+  return {
+    V1_ADDRESS: gateway_app.v1_address,
+    V2_ADDRESS: gateway_app.v2_address,
+    PID: String(gateway_app.pid),
+    MERCHANT_KEY: gateway_app.merchant_key,
+    MERCHANT_PRIVATE_KEY: gateway_app.merchant_private_key,
+    PLATFORM_PUBLIC_KEY: gateway_app.platform_public_key,
+    SHOP_URL: gateway_shop_url,
+    SHOP_PORT: String(config.GATEWAY_SHOP_PORT),
+    HOST: config.HOST,
+  }
+}
+
 /** Starts an example and resolves when it listens. It sees nothing of our environment but what it needs. */
 async function startExample(name: string, script: string, env: NodeJS.ProcessEnv): Promise<Stop> {
   const child = spawn(process.execPath, [script], {
@@ -107,7 +127,7 @@ async function startExample(name: string, script: string, env: NodeJS.ProcessEnv
 }
 
 /** The sign-ins as a table, the addresses, and what to do first. */
-export function describeDemo({ base_url, shop_url, forum_url, people }: Demo): string {
+export function describeDemo({ base_url, shop_url, gateway_shop_url, forum_url, people }: Demo): string {
   const rows = people.map(({ username, password, points, trust_level }, i) => [
     username,
     password,
@@ -126,8 +146,11 @@ export function describeDemo({ base_url, shop_url, forum_url, people }: Demo): s
       .join('   ')
       .trimEnd(),
   )
-  const addresses = [`Tessera   ${base_url}`, `Shop      ${shop_url}`]
-  const first = ['Open the shop, sign in as alice, and buy the sticker pack.']
+  const addresses = [`Tessera   ${base_url}`, `Shop      ${shop_url}`, `Mug shop  ${gateway_shop_url}`]
+  const first = [
+    'Open the shop, sign in as alice, and buy the sticker pack.',
+    'The mug shop is one whose plugin speaks the epay protocol: it was given an address, a pid and keys.',
+  ]
   if (forum_url !== undefined) {
     addresses.push(`Forum     ${forum_url}`)
     first.push(

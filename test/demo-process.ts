@@ -69,6 +69,7 @@ export async function spawnDemo(options: DemoOptions): Promise<ChildProcess> {
       PATH: process.env.PATH ?? '',
       PORT: String(port ?? (await freePort())),
       SHOP_PORT: String(shopPort ?? (await freePort())),
+      GATEWAY_SHOP_PORT: String(await freePort()),
       DATA_DIR: dataDir,
       ...env,
     },

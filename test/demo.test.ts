@@ -94,6 +94,7 @@ describe('a first start', () => {
     expect(demo).toEqual({
       base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       shop_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      gateway_shop_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       people: expect.any(Array),
       oauth_app: {
         client_id: expect.any(String),
@@ -109,8 +110,18 @@ describe('a first start', () => {
         callback_url: `${demo.shop_url}/payment/callback`,
         applicant: 'bob',
       },
+      gateway_app: {
+        payment_id: expect.stringMatching(/^pay_[a-z0-9]{20}$/),
+        pid: expect.any(Number),
+        v1_address: `${demo.base_url}/payment/api/`,
+        v2_address: `${demo.base_url}/payment/`,
+        merchant_key: expect.stringMatching(/^[A-Za-z0-9]{32}$/),
+        merchant_private_key: expect.stringMatching(/^MIIE/),
+        platform_public_key: expect.stringMatching(/^MIIBIj/),
+        applicant: 'bob',
+      },
     })
-    for (const url of [`${demo.base_url}/readyz`, demo.shop_url])
+    for (const url of [`${demo.base_url}/readyz`, demo.shop_url, demo.gateway_shop_url])
       expect((await fetch(url)).status, url).toBe(200)
     expect((await stat(join(dataDir, 'demo.json'))).mode & 0o777).toBe(0o600)
   })
@@ -125,11 +136,12 @@ describe('a first start', () => {
     const lines: string[] = []
     for await (const line of createInterface({ input: child.stdout! })) {
       lines.push(line)
-      if (line.startsWith('Open the shop')) break
+      if (line.startsWith('The mug shop')) break
     }
     expect(lines).toEqual([
       expect.stringMatching(/^Tessera {3}http:\/\/127\.0\.0\.1:\d+$/),
       expect.stringMatching(/^Shop {6}http:\/\/127\.0\.0\.1:\d+$/),
+      expect.stringMatching(/^Mug shop {2}http:\/\/127\.0\.0\.1:\d+$/),
       '',
       'sign in as   password       points   trust   who is',
       expect.stringMatching(/^alice {8}alice-[a-z2-9]{6} {4}5,000 {3}TL2 {5}a buyer$/),
@@ -139,6 +151,7 @@ describe('a first start', () => {
       expect.stringMatching(/^admin {8}admin-[a-z2-9]{6} {8}0 {3}TL4 {5}the administrator$/),
       '',
       'Open the shop, sign in as alice, and buy the sticker pack.',
+      'The mug shop is one whose plugin speaks the epay protocol: it was given an address, a pid and keys.',
     ])
   })
 
@@ -162,7 +175,7 @@ describe('a first start', () => {
 
     const { demo } = await start({ dataDir })
     expect(demo.people.map((entry) => entry.points)).toEqual([5_000, 1_000, 300, 50, 0])
-    expect(await withDatabase(dataDir, countRows)).toEqual({ users: 5, oauth_apps: 1, payment_apps: 1 })
+    expect(await withDatabase(dataDir, countRows)).toEqual({ users: 5, oauth_apps: 1, payment_apps: 2 })
   })
 })
 
@@ -206,6 +219,11 @@ describe('a second start', () => {
       ...first.demo.payment_app,
       callback_url: `${demo.shop_url}/payment/callback`,
     })
+    expect(demo.gateway_app).toEqual({
+      ...first.demo.gateway_app,
+      v1_address: `${demo.base_url}/payment/api/`,
+      v2_address: `${demo.base_url}/payment/`,
+    })
     // The shop sends its visitor to an address that the service accepts: on to sign in, not to an error page.
     const login = await fetch(`${demo.shop_url}/login`, { redirect: 'manual' })
     const authorization = await fetch(login.headers.get('location')!, {
@@ -231,7 +249,10 @@ describe('a second start', () => {
     expect(demo.people).toEqual(first.demo.people)
     expect(demo.oauth_app.client_id).not.toBe(first.demo.oauth_app.client_id)
     expect(demo.payment_app.payment_id).toBe(first.demo.payment_app.payment_id)
-    expect(await withDatabase(dataDir, countRows)).toEqual({ users: 5, oauth_apps: 1, payment_apps: 1 })
+    // The private key for V2 stood in the same file.
+    expect(demo.gateway_app.payment_id).toBe(first.demo.gateway_app.payment_id)
+    expect(demo.gateway_app.merchant_private_key).not.toBe(first.demo.gateway_app.merchant_private_key)
+    expect(await withDatabase(dataDir, countRows)).toEqual({ users: 5, oauth_apps: 1, payment_apps: 2 })
     const hash = await withDatabase(dataDir, (db) =>
       db
         .selectFrom('users')

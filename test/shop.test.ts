@@ -220,6 +220,52 @@ describe.skipIf(!existsSync(CHROMIUM) && process.env.CI !== 'true')('the shop', 
     expect(new URL(later.url()).pathname).toMatch(/^\/orders\/order_/)
     await seen('found')
   })
+
+  describe('that was made for a gateway', () => {
+    /** From the shop's front page through Tessera's sign-in to the question whether to pay. */
+    async function orderMug(page: Page, way: string, seen: Photographer): Promise<void> {
+      await page.goto(demo.gateway_shop_url)
+      await seen('shop')
+      await page.getByRole('button', { name: way }).click()
+      if (way.endsWith('posts the order')) {
+        await seen('confirm')
+        await page.getByRole('button', { name: 'Go to the payment' }).click()
+      }
+      await page.getByLabel('Username').fill('alice')
+      await page.getByLabel('Password').fill(personOf('alice').password)
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+      await page.getByRole('button', { name: 'Pay 990 points' }).waitFor()
+      await seen('pay')
+    }
+
+    const ways = ['V1 (MD5)', 'V2 (RSA)'].flatMap((version) => [
+      `${version}: your browser posts the order`,
+      `${version}: the shop opens the payment`,
+    ])
+    test.each(ways)('sells to alice by %s, and hears of it', async (way) => {
+      const before = await balances()
+      const page = await openWindow()
+      // The pages are the same for all.
+      const seen = way === ways[0] ? photographer(page, 'mug') : async () => {}
+      await orderMug(page, way, seen)
+      expect(await page.getByRole('main').textContent()).toContain('9.90')
+      await page.getByRole('button', { name: 'Pay 990 points' }).click()
+      await page.getByRole('heading', { name: 'Paid' }).waitFor()
+      expect(new URL(page.url()).pathname).toMatch(/^\/orders\/mug_/)
+      await page.getByText('Your browser brought the news.').waitFor()
+      const isNotified = async () => {
+        await page.reload()
+        return page.getByText('The gateway notified the shop.').isVisible()
+      }
+      await expect.poll(isNotified, { timeout: PAGE_MS }).toBe(true)
+      await seen('paid')
+      expect(await balances()).toEqual({
+        alice: before.alice - 990n,
+        bob: before.bob + 941n,
+        fees: before.fees + 49n,
+      })
+    })
+  })
 })
 
 /** Photographs a page as phones and desks, by day and by night, show it. */

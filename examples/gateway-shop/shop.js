@@ -1,0 +1,241 @@
+// @ts-check
+/**
+ * A shop that was made for a gateway of the epay kind, and is pointed at Tessera by its address, pid and keys alone. It
+ * sells one thing, by both versions of the protocol and both ways to open a payment, and shows how it heard of being
+ * paid. It needs nothing but Node, and keeps everything in memory: where a real shop has a database, this one has a Map.
+ *
+ * Run it: V1_ADDRESS=… V2_ADDRESS=… PID=… MERCHANT_KEY=… MERCHANT_PRIVATE_KEY=… PLATFORM_PUBLIC_KEY=… node shop.js
+ */
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { confirmPage, homePage, messagePage, orderPage } from './pages.js'
+import { openV1 } from './v1.js'
+import { openV2 } from './v2.js'
+
+/** @import { IncomingMessage, ServerResponse } from 'node:http' */
+/** @import { Parameters } from './parameters.js' */
+/**
+ * @typedef {{ action: string, fields: Parameters }} PaymentForm
+ * @typedef {{
+ *   form(order: Parameters): PaymentForm,
+ *   create(order: Parameters): Promise<string>,
+ *   query(out_trade_no: string): Promise<Record<string, any> | undefined>,
+ *   verify(query: URLSearchParams): Record<string, string> | undefined
+ * }} Gateway one version of the protocol: a form for the buyer's browser to post, a payment opened from here (answers
+ *   where to send the buyer), whether an order is paid, and a notification or return if it is genuine
+ * @typedef {'v1' | 'v2'} Version
+ * @typedef {'notify' | 'return' | 'query'} News how the shop hears of a payment
+ * @typedef {{ id: string, version: Version, money: string, trade_no?: string, heard: News[] }} Order
+ */
+
+const PRODUCT = { name: 'Enamel mug & spoon', money: '9.90' }
+const BODY_BYTES_MAX = 4_096
+const ORDERS_SHOWN = 20
+
+const { SHOP_PORT = '4002', HOST = '127.0.0.1' } = process.env
+const { SHOP_URL = `http://127.0.0.1:${SHOP_PORT}` } = process.env
+const pid = setting('PID')
+const addresses = { v1: setting('V1_ADDRESS'), v2: setting('V2_ADDRESS') }
+
+/** @type {{ [version in Version]: Gateway }} */
+const gateways = {
+  v1: openV1({ address: addresses.v1, pid, key: setting('MERCHANT_KEY') }),
+  v2: openV2({
+    address: addresses.v2,
+    pid,
+    privateKey: setting('MERCHANT_PRIVATE_KEY'),
+    platformKey: setting('PLATFORM_PUBLIC_KEY'),
+  }),
+}
+
+/** @type {Map<string, Order>} by id */
+const orders = new Map()
+
+/** A browser checks a form's whole way against form-action: from the gateway on it may lead to a forum's sign-in. */
+const formTargets = ['https:', ...new Set(Object.values(addresses).map((address) => new URL(address).origin))]
+const headers = {
+  'cache-control': 'no-store',
+  'content-security-policy': `default-src 'none'; style-src 'self'; form-action 'self' ${formTargets.join(' ')}; frame-ancestors 'none'; base-uri 'none'`,
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+}
+const style = readFileSync(new URL('./shop.css', import.meta.url))
+
+const server = createServer((request, response) => {
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  handle(request, response).catch((error) => {
+    console.error(error)
+    const text = `Nothing was lost. Try again in a moment. (${error.message})`
+    send(response, 502, messagePage({ title: 'That did not work', text }))
+  })
+})
+server.on('error', (error) => {
+  const isTaken = 'code' in error && error.code === 'EADDRINUSE'
+  console.error(isTaken ? `Port ${SHOP_PORT} is taken: set SHOP_PORT to a free one.` : error.message)
+  process.exit(1)
+})
+server.listen(Number(SHOP_PORT), HOST, () => {
+  if (process.send === undefined) console.log(`The shop is at ${SHOP_URL}`)
+  else process.send('ready')
+})
+// Started by another program, the shop ends with it, however that ends.
+process.on('disconnect', () => process.exit())
+
+/**
+ * @param {IncomingMessage} request
+ * @param {ServerResponse} response
+ */
+async function handle(request, response) {
+  const { pathname, searchParams } = new URL(`http://shop${request.url}`)
+  if (request.method === 'POST') {
+    if (pathname === '/orders') return placeOrder(await readForm(request), response)
+  } else {
+    if (pathname === '/')
+      return send(response, 200, homePage(PRODUCT, [...orders.values()].slice(-ORDERS_SHOWN).reverse()))
+    if (pathname === '/shop.css') return void response.setHeader('content-type', 'text/css').end(style)
+    if (pathname === '/notify') return acceptNotification(searchParams, response)
+    if (pathname === '/return') return acceptReturn(searchParams, response)
+    if (pathname.startsWith('/orders/')) return showOrder(pathname.slice('/orders/'.length), response)
+  }
+  send(response, 404, messagePage({ title: 'Nothing here', text: 'The address may be mistyped.' }))
+}
+
+/**
+ * @param {URLSearchParams} form
+ * @param {ServerResponse} response
+ */
+async function placeOrder(form, response) {
+  const version = form.get('version') === 'v2' ? 'v2' : 'v1'
+  /** @type {Order} */
+  const order = {
+    id: `mug_${randomBytes(8).toString('hex')}`,
+    version,
+    money: PRODUCT.money,
+    heard: [],
+  }
+  // Kept before the gateway hears of it, so that no payment ever arrives for an order nobody knows.
+  orders.set(order.id, order)
+  const parameters = {
+    out_trade_no: order.id,
+    name: PRODUCT.name,
+    money: order.money,
+    type: 'alipay',
+    notify_url: `${SHOP_URL}/notify`,
+    return_url: `${SHOP_URL}/return`,
+  }
+  if (form.get('way') === 'form')
+    return send(response, 200, confirmPage(order, gateways[version].form(parameters)))
+  redirect(response, await gateways[version].create(parameters))
+}
+
+/**
+ * The gateway's own server says that an order is paid. It repeats itself until it reads `success`, so this may come
+ * more than once, and also after the return or a query has told the same.
+ * @param {URLSearchParams} query
+ * @param {ServerResponse} response
+ */
+function acceptNotification(query, response) {
+  const isAccepted = findPaid(query, 'notify') !== undefined
+  response
+    .writeHead(isAccepted ? 200 : 400, { 'content-type': 'text/plain; charset=utf-8' })
+    .end(isAccepted ? 'success' : 'fail')
+}
+
+/**
+ * The buyer's browser comes back from paying. It is the browser that says so: only the signature makes it true.
+ * @param {URLSearchParams} query
+ * @param {ServerResponse} response
+ */
+function acceptReturn(query, response) {
+  const order = findPaid(query, 'return')
+  if (order !== undefined) return redirect(response, `/orders/${order.id}`)
+  const text = 'This address does not prove a payment to us. If you have paid, open your order in the shop.'
+  send(response, 400, messagePage({ title: 'Payment not accepted', text }))
+}
+
+/**
+ * The order that a notification or return pays, if it is genuine. Which version verifies it is the order's, not the
+ * message's to say: else whoever knows the KEY of V1 could pay orders of V2.
+ * @param {URLSearchParams} query
+ * @param {News} news
+ */
+function findPaid(query, news) {
+  const order = orders.get(query.get('out_trade_no') ?? '')
+  const record = order && gateways[order.version].verify(query)
+  return order && record && settle(order, record, news) ? order : undefined
+}
+
+/**
+ * An order's own page. As long as it counts as unpaid the gateway is asked: notifications may be late, and a browser
+ * that was closed brings no return.
+ * @param {string} id
+ * @param {ServerResponse} response
+ */
+async function showOrder(id, response) {
+  const order = orders.get(id)
+  if (order === undefined)
+    return send(
+      response,
+      404,
+      messagePage({ title: 'No such order', text: 'The shop may have forgotten it.' }),
+    )
+  if (order.trade_no === undefined) {
+    const record = await gateways[order.version].query(id)
+    if (record !== undefined) settle(order, record, 'query')
+  }
+  send(response, 200, orderPage(order, PRODUCT))
+}
+
+/**
+ * Marks an order paid if this proven record is of it; answers whether it is. However often the same payment is
+ * reported, the goods go out once.
+ * @param {Order} order
+ * @param {Record<string, any>} record
+ * @param {News} news
+ */
+function settle(order, record, news) {
+  // The gateway gives back the price exactly as it was sent.
+  if (record.out_trade_no !== order.id || record.money !== order.money) return false
+  if (!order.heard.includes(news)) order.heard.push(news)
+  if (order.trade_no === undefined) {
+    order.trade_no = record.trade_no
+    // Here, and nowhere else, a real shop sends the goods.
+  }
+  return true
+}
+
+/** @param {IncomingMessage} request */
+async function readForm(request) {
+  let body = ''
+  for await (const chunk of request) {
+    body += chunk
+    if (body.length > BODY_BYTES_MAX) throw new Error('The form is too long')
+  }
+  return new URLSearchParams(body)
+}
+
+/**
+ * @param {ServerResponse} response
+ * @param {number} status
+ * @param {string} page
+ */
+function send(response, status, page) {
+  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(page)
+}
+
+/**
+ * @param {ServerResponse} response
+ * @param {string} location
+ */
+function redirect(response, location) {
+  response.writeHead(303, { location }).end()
+}
+
+/** @param {string} name */
+function setting(name) {
+  const value = process.env[name]
+  if (value) return value
+  console.error(`Set ${name}: the shop cannot do without it.`)
+  process.exit(1)
+}
