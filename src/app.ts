@@ -24,6 +24,8 @@ import {
 } from './web/parameters.ts'
 
 const PATH_PARAMETER_LENGTH_MAX = 200
+const GATEWAY_DOUBLED_SLASH =
+  /^((?:\/payment(?:\/api)?)?)\/{2,}(?=(?:submit|mapi|api)\.php|(?:api\/)?(?:pay|merchant|transfer)\/)/
 
 /** Builds the application over its dependencies. The caller listens, and closes. */
 export async function buildApp(deps: Deps): Promise<FastifyInstance> {
@@ -35,6 +37,7 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
     // An undecodable path: no scope is chosen yet, and with it no page and no format of errors.
     frameworkErrors: (_error, _request, reply: FastifyReply) =>
       reply.code(400).send({ error: 'malformed_request', message: 'The path cannot be decoded' }),
+    rewriteUrl: ({ url = '/' }) => withoutDoubledSlash(url),
     routerOptions: { maxParamLength: PATH_PARAMETER_LENGTH_MAX, querystringParser: parseQuery },
   })
   await app.register(fastifyCookie)
@@ -55,6 +58,14 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   await app.register(paymentPlugin, deps)
   await app.register(adminPlugin, deps)
   return app
+}
+
+/**
+ * Gateway addresses are shown with the slash that most libraries expect at their end; the others add one of their own,
+ * and a shop must not have to know which kind its plugin is.
+ */
+function withoutDoubledSlash(url: string): string {
+  return url.replace(GATEWAY_DOUBLED_SLASH, '$1/')
 }
 
 const UNREADABLE_QUERY = Symbol('unreadable query')

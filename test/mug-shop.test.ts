@@ -128,16 +128,19 @@ describe.each(VERSIONS)('the code of the shop, %s', (version) => {
     await expect(gateway.query('mug-unknown')).rejects.toThrow(/refused/)
   })
 
-  // Where a plugin has one field for its address.
-  it.each(['/payment/', '/payment/api/'])('works at the address …%s', async (path) => {
-    const gateway = gatewayAt(version, `${test.url}${path}`)
-    const order = newOrder()
-    const { action, fields } = gateway.form(order)
-    const body = new URLSearchParams(fields as Record<string, string>)
-    const posted = await fetch(action, { method: 'POST', body, redirect: 'manual' })
-    expect(posted.headers.get('location')).toBe(await gateway.create(order))
-    expect(await gateway.query(order.out_trade_no)).toBeUndefined()
-  })
+  // Where a plugin has one field for its address, or adds the slash by itself.
+  it.each(['/payment/', '/payment/api/', '/payment//', '/payment/api//'])(
+    'works at the address …%s',
+    async (path) => {
+      const gateway = gatewayAt(version, `${test.url}${path}`)
+      const order = newOrder()
+      const { action, fields } = gateway.form(order)
+      const body = new URLSearchParams(fields as Record<string, string>)
+      const posted = await fetch(action, { method: 'POST', body, redirect: 'manual' })
+      expect(posted.headers.get('location')).toBe(await gateway.create(order))
+      expect(await gateway.query(order.out_trade_no)).toBeUndefined()
+    },
+  )
 })
 
 describe('a V2 message', () => {
