@@ -54,7 +54,8 @@ describe('the demo with a forum', { timeout: 90_000 }, () => {
     const account = await visit(atForum.url, { method: 'POST', body: new URLSearchParams({ id: id! }) })
     expect(account.url).toBe(`${demo.base_url}/account`)
     expect(account.body).toContain('@erin')
-    expect(account.body).toContain('trust_level_2, developers')
+    const profile = await visit(`${demo.base_url}/account/profile`)
+    expect(profile.body).toContain('trust_level_2, developers')
 
     const deadline = Date.now() + BRIDGE_MS
     let { body } = account
