@@ -13,10 +13,17 @@ const DAY_MS = 86_400_000
 const INSERT_ROWS = 1_000
 
 export type Member = { id: bigint; username: string; session: string; form_token: string }
-export type Shop = { app_id: bigint; payment_id: string; secret_key: string }
+export type Shop = {
+  app_id: bigint
+  payment_id: string
+  pid: bigint
+  secret_key: string
+  merchant_key: string
+  owner_id: bigint
+}
 export type World = { deps: Deps; members: Member[]; shops: Shop[] }
 
-export async function makeWorld(deps: Deps): Promise<World> {
+export async function makeWorld(deps: Deps, shopCount = SHOPS): Promise<World> {
   const { db } = deps
   const limits = ['limit_api_requests', 'limit_pages']
   await db
@@ -26,7 +33,7 @@ export async function makeWorld(deps: Deps): Promise<World> {
   const members: Member[] = []
   for (let n = 0; n < MEMBERS; n += 1) members.push(await makeMember(deps, n))
   const shops: Shop[] = []
-  for (let n = 0; n < SHOPS; n += 1) shops.push(await makeShop(deps, members[n]!))
+  for (let n = 0; n < shopCount; n += 1) shops.push(await makeShop(deps, members[n]!))
   return { deps, members, shops }
 }
 
@@ -53,14 +60,15 @@ async function makeMember({ db, secrets }: Deps, n: number): Promise<Member> {
 }
 
 async function makeShop(deps: Deps, owner: Member): Promise<Shop> {
-  const { id, payment_id, secret_key } = await applyForPaymentApp(deps, {
+  const { id: app_id, ...credentials } = await applyForPaymentApp(deps, {
     applicant_id: owner.id,
     name: `Shop of ${owner.username}`,
     description: '',
     callback_url: 'https://shop.example/paid',
   })
+  const { payment_id } = credentials
   await reviewPaymentApp(deps, { payment_id, decision: 'approve', reason: '', reviewer_id: owner.id })
-  return { app_id: id, payment_id, secret_key }
+  return { app_id, owner_id: owner.id, ...credentials }
 }
 
 let ordered = 0

@@ -1,0 +1,177 @@
+/**
+ * `npm run bench:gateway`: creating a trade by V1 and by V2 beside initiating a payment of the HMAC API, and beside what
+ * one signature by RSA-2048 and one check of it cost. Rounds are interleaved; what is printed are medians, with the
+ * lowest and highest round behind them.
+ */
+import { generateKeyPairSync, sign as signRsa, verify } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { sql } from 'kysely'
+import { openDatabase } from '../../src/database/connection.ts'
+import { startEmbedded } from '../../src/database/embedded.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import type { Deps } from '../../src/deps.ts'
+import { readPublicKey } from '../../src/payment/gateway/public-key.ts'
+import { gatewayString, signMd5 } from '../../src/payment/gateway/signature.ts'
+import { setPublicKey } from '../../src/payment/ownership.ts'
+import { ALNUM, makeSecrets, randomText } from '../../src/secrets.ts'
+import { openSettings } from '../../src/settings.ts'
+import { type Measured, measure, type Request } from '../driver.ts'
+import { initiations, type Work } from '../payment/acts.ts'
+import { makeWorld, newOrderId, type Shop } from '../payment/world.ts'
+import { type ServerProcess, startServer, stopServers } from '../processes.ts'
+import { median, spread } from '../statistics.ts'
+
+const CALLERS = 32
+const COUNT = 4_000
+const SHOPS = 50
+const OPERATIONS = 500
+const SERVER = join(import.meta.dirname, '../our-server.ts')
+
+const { values: flags } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    /** Requests a round, as a share of the usual number. */
+    scale: { type: 'string', default: '1' },
+    'cpu-prof': { type: 'boolean', default: false },
+  },
+})
+const ROUNDS = Number(flags.rounds)
+const count = Math.ceil(COUNT * Number(flags.scale))
+
+/** The merchant's pair: all shops have the same here. */
+const pair = generateKeyPairSync('rsa', { modulusLength: 2048 })
+
+type Kind = 'initiate' | 'V1 create' | 'V2 create'
+const KINDS: Kind[] = ['initiate', 'V1 create', 'V2 create']
+
+function creates(version: 'V1' | 'V2', shops: Shop[]): Work {
+  const requests = Array.from({ length: count }, (): Request => {
+    const shop = shops[Math.floor(Math.random() * shops.length)]!
+    const fields: Record<string, string> = {
+      pid: String(shop.pid),
+      type: 'alipay',
+      out_trade_no: newOrderId(),
+      notify_url: 'https://shop.example/notify',
+      return_url: 'https://shop.example/return',
+      name: 'Something of the shop',
+      money: '9.90',
+      ...(version === 'V2' ? { timestamp: String(Math.floor(Date.now() / 1000)), method: 'jump' } : {}),
+    }
+    const text = gatewayString(fields)
+    const signature =
+      version === 'V1'
+        ? { sign: signMd5(text, shop.merchant_key), sign_type: 'MD5' }
+        : { sign: signRsa('sha256', Buffer.from(text), pair.privateKey).toString('base64'), sign_type: 'RSA' }
+    const body = new URLSearchParams({ ...fields, ...signature }).toString()
+    return { method: 'POST', path: `/payment/api/${version === 'V1' ? 'mapi.php' : 'pay/create'}`, body }
+  })
+  return { requests, status: 200 }
+}
+
+/** Processor time of one signature and one check, in microseconds. */
+function rsaCost(): number {
+  const text = Buffer.from('x'.repeat(300))
+  const before = process.cpuUsage()
+  for (let i = 0; i < OPERATIONS; i += 1) {
+    verify('sha256', text, pair.publicKey, signRsa('sha256', text, pair.privateKey))
+  }
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / OPERATIONS
+}
+
+/** A create that was refused is no create, though its status is 200 too. */
+function answeredWith(expected: RegExp) {
+  return (_: number, { body }: { body: string }) => {
+    if (!expected.test(body)) throw new Error(body.slice(0, 300))
+  }
+}
+
+async function runRounds(server: ServerProcess, shops: Shop[]) {
+  const measured: Record<Kind, Measured[]> = { initiate: [], 'V1 create': [], 'V2 create': [] }
+  const rsa: number[] = []
+  // Round 0 warms everything up and is not counted.
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    for (const kind of round % 2 === 0 ? KINDS : KINDS.toReversed()) {
+      const work =
+        kind === 'initiate'
+          ? initiations(count, { shops })
+          : creates(kind === 'V1 create' ? 'V1' : 'V2', shops)
+      const expected = {
+        initiate: /"success":true/,
+        'V1 create': /"code":1,/,
+        'V2 create': /"code":0,.*"pay_info"/,
+      }
+      const result = await measure({
+        servers: [server],
+        connections: CALLERS,
+        count,
+        uncounted: Math.floor(count / 5),
+        request: (_, n) => work.requests[n]!,
+        onAnswer: answeredWith(expected[kind]),
+      })
+      if (round > 0) measured[kind].push(result)
+    }
+    if (round > 0) rsa.push(rsaCost())
+  }
+  return { measured, rsa }
+}
+
+function print({ measured, rsa }: Awaited<ReturnType<typeof runRounds>>): void {
+  console.log('\n| | requests/s | p99 ms | CPU µs of the process |\n|---|---|---|---|')
+  for (const kind of KINDS) {
+    const column = (figure: keyof Measured, digits = 0) =>
+      spread(
+        measured[kind].map((each) => each[figure]),
+        digits,
+      )
+    console.log(`| ${kind} | ${column('per_second')} | ${column('p99_ms', 1)} | ${column('cpu_us')} |`)
+  }
+  console.log(`| one RSA-2048 signature and its check | | | ${spread(rsa)} |`)
+  const ratios = (make: (round: number) => number) => rsa.map((_, round) => make(round))
+  const figures = (kind: Kind, round: number) => measured[kind][round]!
+  const rate = ratios(
+    (round) => figures('V1 create', round).per_second / figures('initiate', round).per_second,
+  )
+  const cost = ratios(
+    (round) => (figures('V2 create', round).cpu_us - figures('V1 create', round).cpu_us) / rsa[round]!,
+  )
+  const verdict = (isMet: boolean) => (isMet ? 'yes' : 'no')
+  console.log('\n| | ratio | target | met |\n|---|---|---|---|')
+  console.log(
+    `| requests/s, V1 create ÷ initiate | ${spread(rate, 2)} | ≥ 0.8 | ${verdict(median(rate) >= 0.8)} |`,
+  )
+  console.log(
+    `| CPU, (V2 create − V1 create) ÷ signature and check | ${spread(cost, 2)} | ≤ 1.5 | ${verdict(median(cost) <= 1.5)} |`,
+  )
+}
+
+const dataDir = await mkdtemp(join(tmpdir(), 'tessera-bench-'))
+const postgres = await startEmbedded({ dataDir })
+const servers: ServerProcess[] = []
+try {
+  await migrate(postgres.url)
+  const db = openDatabase(postgres.url, { max: 10, onBroken: () => {} })
+  const secret = randomText(64, ALNUM)
+  const clock = () => new Date()
+  const deps = { db, clock, secrets: makeSecrets(secret), settings: openSettings(db) } as Deps
+  const { shops } = await makeWorld(deps, SHOPS)
+  const key = readPublicKey(pair.publicKey.export({ type: 'spki', format: 'pem' }).toString(), '')
+  if (typeof key === 'string') throw new Error(`The key of the bench is refused: ${key}`)
+  for (const { payment_id, owner_id } of shops)
+    await setPublicKey(deps, payment_id, key, { owner_id, ip: '127.0.0.1' })
+  await sql.raw('vacuum analyze').execute(db)
+  const env = { DATABASE_URL: postgres.url, APP_SECRET: secret, LOG_LEVEL: 'warn' }
+  const node = ['--max-semi-space-size=4']
+  const server = await startServer(SERVER, { port: 4911, env, node, profile: flags['cpu-prof'] })
+  servers.push(server)
+  print(await runRounds(server, shops))
+  await db.destroy()
+} finally {
+  await stopServers(servers)
+  await postgres.stop()
+  await rm(dataDir, { recursive: true, force: true })
+}
+process.exit()
