@@ -35,7 +35,7 @@ export function openDeps({
   batching = {},
 }: Pick<Deps, 'config' | 'db' | 'secrets' | 'clock' | 'batching'>): Deps {
   const settings = openSettings(db)
-  const gatewayKeys = openGatewayKeys({ db, secrets })
+  const gatewayKeys = openGatewayKeys({ db, secrets, batching })
   return {
     config,
     db,

@@ -1,16 +1,17 @@
 /**
  * An application as the gateway needs it, with the keys that both versions sign by. Which keys are in force is read
  * from Postgres at every use, so that all processes agree from the moment of a change; only what never changes, the
- * parsed key of a stored row, is kept in memory.
+ * opened key of a stored row, is kept in memory.
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { sql } from 'kysely'
-import type { PaymentAppKeyKind, PaymentAppStatus } from '../../database/tables.ts'
+import { inOrder, makeBatcher } from '../../database/batcher.ts'
+import type { Db } from '../../database/connection.ts'
+import type { PaymentAppStatus } from '../../database/tables.ts'
 import type { Deps } from '../../deps.ts'
 import { newRsaPair, openKey, storeFirstKey } from '../keys.ts'
 
-const PARSED_KEYS_MAX = 2_000
-const GATEWAY_KINDS = ['merchant_key', 'platform_private_key', 'merchant_public_key'] as const
+const READY_KEYS_MAX = 2_000
 const PID = /^[1-9]\d{0,17}$/
 const PAYMENT_ID = /^pay_[a-z0-9]{20}$/
 
@@ -28,15 +29,15 @@ export type GatewayApp = {
   accepts: { v1: boolean; v2: boolean }
   /** The Merchant KEY, which V1 requests, replies and callbacks are signed with. */
   merchant_key: string | undefined
-  /** The rows of the keys in force. */
-  key_ids: Partial<Record<PaymentAppKeyKind, bigint>>
+  /** The rows of the RSA keys in force. */
+  key_ids: { platform_private_key: bigint | null; merchant_public_key: bigint | null }
 }
 
 /** `pid` is what a request calls its application: the number or the Payment ID, as text. */
 export type GatewayAppReference = { pid: string } | { app_id: bigint }
 
 export type GatewayKeys = {
-  /** One statement. Undefined for whatever names no application. */
+  /** Undefined for whatever names no application. Those asked for together share a statement. */
   findApp(reference: GatewayAppReference): Promise<GatewayApp | undefined>
   /** The private key that we sign V2 replies and callbacks with: this application's alone. */
   platformKey(app: GatewayApp): Promise<KeyObject>
@@ -44,12 +45,14 @@ export type GatewayKeys = {
   merchantPublicKey(app: GatewayApp): Promise<KeyObject | undefined>
 }
 
-export function openGatewayKeys({ db, secrets }: Pick<Deps, 'db' | 'secrets'>): GatewayKeys {
-  /** By the id of their row, whose key never changes: a new key is a new row. */
+export function openGatewayKeys(deps: Pick<Deps, 'db' | 'secrets' | 'batching'>): GatewayKeys {
+  const { db, secrets, batching } = deps
+  // By the id of their row, whose key never changes: a new key is a new row.
   const parsed = new Map<bigint, KeyObject>()
+  const opened = new Map<bigint, string>()
   const making = new Map<bigint, Promise<bigint>>()
 
-  async function read(app: GatewayApp, kind: PaymentAppKeyKind, id: bigint): Promise<KeyObject> {
+  async function read({ id: app_id }: GatewayApp, kind: RsaKind, id: bigint): Promise<KeyObject> {
     const known = parsed.get(id)
     if (known !== undefined) return known
     const { value_encrypted } = await db
@@ -57,15 +60,44 @@ export function openGatewayKeys({ db, secrets }: Pick<Deps, 'db' | 'secrets'>): 
       .where('id', '=', id)
       .select('value_encrypted')
       .executeTakeFirstOrThrow()
-    const der = Buffer.from(openKey(secrets, app.id, kind, value_encrypted), 'base64')
+    const der = Buffer.from(openKey(secrets, app_id, kind, value_encrypted), 'base64')
     const key =
       kind === 'platform_private_key'
         ? createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
         : createPublicKey({ key: der, format: 'der', type: 'spki' })
-    if (parsed.size >= PARSED_KEYS_MAX) parsed.delete(parsed.keys().next().value!)
-    parsed.set(id, key)
-    return key
+    return keep(parsed, id, key)
   }
+
+  function merchantKeyOf({ id: app_id, merchant_key_id: id, merchant_key }: Row): string | undefined {
+    if (id === null || merchant_key === null) return undefined
+    return opened.get(id) ?? keep(opened, id, openKey(secrets, app_id, 'merchant_key', merchant_key))
+  }
+
+  function asApp(row: Row): GatewayApp {
+    const { id, payment_id, pid, applicant_id, status, exchange_rate, allowed_addresses } = row
+    const { platform_private_key_id: platform_private_key, merchant_public_key_id: merchant_public_key } = row
+    const merchant_key = merchantKeyOf(row)
+    return {
+      id,
+      payment_id,
+      pid,
+      applicant_id,
+      status,
+      exchange_rate,
+      allowed_addresses,
+      accepts: {
+        v1: row.v1_enabled && merchant_key !== undefined,
+        v2: row.v2_enabled && merchant_public_key !== null,
+      },
+      merchant_key,
+      key_ids: { platform_private_key, merchant_public_key },
+    }
+  }
+
+  const find = makeBatcher<Name, GatewayApp | undefined>({
+    ...batching,
+    run: async (names) => inOrder(names, await readApps(db, names), asApp),
+  })
 
   /** For applications older than these keys. Many callers at once make one pair, and many processes keep one. */
   function makePlatformKey(app_id: bigint): Promise<bigint> {
@@ -89,79 +121,62 @@ export function openGatewayKeys({ db, secrets }: Pick<Deps, 'db' | 'secrets'>): 
   }
 
   return {
-    findApp: (reference) => findApp({ db, secrets }, reference),
+    async findApp(reference) {
+      const name = namedBy(reference)
+      return name && find(name)
+    },
     async platformKey(app) {
       const id = app.key_ids.platform_private_key ?? (await makePlatformKey(app.id))
       return read(app, 'platform_private_key', id)
     },
     async merchantPublicKey(app) {
       const id = app.key_ids.merchant_public_key
-      return id === undefined ? undefined : read(app, 'merchant_public_key', id)
+      return id === null ? undefined : read(app, 'merchant_public_key', id)
     },
   }
 }
 
-async function findApp(
-  { db, secrets }: Pick<Deps, 'db' | 'secrets'>,
-  reference: GatewayAppReference,
-): Promise<GatewayApp | undefined> {
-  const named = namedBy(reference)
-  if (named === undefined) return undefined
-  const rows = await db
-    .selectFrom('payment_apps as app')
-    .leftJoin('payment_app_keys as key', (join) =>
-      join
-        .onRef('key.app_id', '=', 'app.id')
-        .on('key.book', '=', 'live')
-        .on('key.valid_to', 'is', null)
-        .on('key.kind', 'in', GATEWAY_KINDS),
-    )
-    .where(named.column, '=', named.value)
-    .select([
-      'app.id',
-      'app.payment_id',
-      'app.pid',
-      'app.applicant_id',
-      'app.status',
-      'app.exchange_rate',
-      'app.v1_enabled',
-      'app.v2_enabled',
-      'key.id as key_id',
-      'key.kind',
-    ])
-    .select([
-      sql<string[]>`app.allowed_addresses::text[]`.as('allowed_addresses'),
-      // The others are long, and rarely needed again.
-      sql<Buffer | null>`case key.kind when 'merchant_key' then key.value_encrypted end`.as('merchant_key'),
-    ])
-    .execute()
-  const first = rows[0]
-  if (first === undefined) return undefined
-  const { id, payment_id, pid, applicant_id, status, exchange_rate, allowed_addresses } = first
-  const key_ids: GatewayApp['key_ids'] = {}
-  for (const { kind, key_id } of rows) if (kind !== null && key_id !== null) key_ids[kind] = key_id
-  const encrypted = rows.find(({ kind }) => kind === 'merchant_key')?.merchant_key ?? undefined
-  return {
-    id,
-    payment_id,
-    pid,
-    applicant_id,
-    status,
-    exchange_rate,
-    allowed_addresses,
-    accepts: {
-      v1: first.v1_enabled && encrypted !== undefined,
-      v2: first.v2_enabled && key_ids.merchant_public_key !== undefined,
-    },
-    merchant_key: encrypted && openKey(secrets, id, 'merchant_key', encrypted),
-    key_ids,
-  }
+type RsaKind = 'platform_private_key' | 'merchant_public_key'
+
+function keep<Key>(ready: Map<bigint, Key>, id: bigint, key: Key): Key {
+  if (ready.size >= READY_KEYS_MAX) ready.delete(ready.keys().next().value!)
+  ready.set(id, key)
+  return key
 }
 
-function namedBy(reference: GatewayAppReference) {
-  if ('app_id' in reference) return { column: 'app.id', value: reference.app_id } as const
+type Row = {
+  id: bigint
+  payment_id: string
+  pid: bigint
+  applicant_id: bigint
+  status: PaymentAppStatus
+  exchange_rate: string
+  allowed_addresses: string[]
+  v1_enabled: boolean
+  v2_enabled: boolean
+  merchant_key_id: bigint | null
+  merchant_key: Buffer | null
+  platform_private_key_id: bigint | null
+  merchant_public_key_id: bigint | null
+}
+
+/** One of an application's three names. */
+type Name = { app_id?: bigint; pid?: bigint; payment_id?: string }
+
+async function readApps(db: Db, names: Name[]): Promise<(Row & { item: number })[]> {
+  const { rows } = await sql<Row & { item: number }>`
+    select * from gateway_apps(
+      ${names.map(({ app_id }) => app_id ?? null)}::bigint[],
+      ${names.map(({ pid }) => pid ?? null)}::bigint[],
+      ${names.map(({ payment_id }) => payment_id ?? null)}::text[]
+    )`.execute(db)
+  return rows
+}
+
+function namedBy(reference: GatewayAppReference): Name | undefined {
+  if ('app_id' in reference) return reference
   const { pid } = reference
-  if (PID.test(pid)) return { column: 'app.pid', value: BigInt(pid) } as const
-  if (PAYMENT_ID.test(pid)) return { column: 'app.payment_id', value: pid } as const
+  if (PID.test(pid)) return { pid: BigInt(pid) }
+  if (PAYMENT_ID.test(pid)) return { payment_id: pid }
   return undefined
 }

@@ -111,7 +111,7 @@ function unambiguous(received: Received): FlatParameters {
 }
 
 function whyOff({ merchant_key, key_ids }: GatewayApp, protocol: 'v1' | 'v2'): string | undefined {
-  if (protocol === 'v2' && key_ids.merchant_public_key === undefined) return '商户未配置公钥'
+  if (protocol === 'v2' && key_ids.merchant_public_key === null) return '商户未配置公钥'
   if (protocol === 'v1' && merchant_key === undefined) return '商户未配置密钥'
   return undefined
 }
