@@ -1,0 +1,89 @@
+/**
+ * The way of a buyer in a real browser, which harness.ts only imitates: a form that a shop of another site posts, the
+ * sign-in on the way, the pay page, and the redirect back that the page's own policy must let through. With scripts and
+ * without.
+ */
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Browser, chromium } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makePerson, type Person } from '../cast.ts'
+import { freePort } from '../demo-process.ts'
+import { type Fields, gatewayText, makeShop, md5, type Shop } from '../gateway-shop.ts'
+import { startTestApp, type TestApp } from '../harness.ts'
+
+const CHROMIUM = '/usr/bin/chromium'
+const CHROMIUM_ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync']
+
+describe.skipIf(!existsSync(CHROMIUM) && process.env.CI !== 'true')('a buyer', () => {
+  let test: TestApp
+  let shop: Shop
+  let alice: Person
+  let chrome: Browser
+  let site: Server
+  let order: Fields
+
+  beforeAll(async () => {
+    const port = await freePort()
+    test = await startTestApp({ PUBLIC_URL: `http://127.0.0.1:${port}`, PORT: String(port) })
+    await test.app.listen({ port, host: '127.0.0.1' })
+    shop = await makeShop(test)
+    alice = await makePerson(test, { points: 10_000n })
+    site = createServer((request, response) => {
+      response.setHeader('content-type', 'text/html; charset=utf-8')
+      if (request.url !== '/') return response.end('<h1>Back at the shop</h1>')
+      const inputs = Object.entries(order).map(
+        ([name, value]) => `<input type="hidden" name="${name}" value="${value}">`,
+      )
+      response.end(
+        `<form method="post" action="${test.url}/payment/api/submit.php">${inputs.join('')}<button>Buy</button></form>`,
+      )
+    }).listen(0, '127.0.0.1')
+    await once(site, 'listening')
+    chrome = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_ARGS })
+  })
+  afterAll(async () => {
+    await chrome?.close()
+    site?.close()
+    await shop?.close()
+    await test?.close()
+  })
+
+  it.each([true, false])('pays what a shop of another site asks, scripts: %s', async (javaScriptEnabled) => {
+    // To browsers another site than 127.0.0.1.
+    const address = `http://localhost:${(site.address() as AddressInfo).port}`
+    order = shop.signMd5({
+      pid: shop.pidText,
+      out_trade_no: `B-${javaScriptEnabled}`,
+      name: 'Stickers 贴纸',
+      money: '1.20',
+      notify_url: `${address}/notify`,
+      return_url: `${address}/return?shop=1`,
+    })
+    const context = await chrome.newContext({ javaScriptEnabled, locale: 'en' })
+    const page = await context.newPage()
+    await page.goto(address)
+    await page.getByRole('button', { name: 'Buy' }).click()
+    await page.getByLabel('Username').fill(alice.username)
+    await page.getByLabel('Password').fill(alice.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('1.20 → 120 points (rate 100)').waitFor()
+    await page.getByRole('button', { name: 'Pay 120 points' }).click()
+    await page.getByRole('heading', { name: 'Back at the shop' }).waitFor()
+    const { shop: own, sign, ...fields } = Object.fromEntries(new URL(page.url()).searchParams)
+    expect(own).toBe('1')
+    expect(sign).toBe(md5(gatewayText(fields) + shop.merchant_key))
+    expect(fields).toMatchObject({ trade_status: 'TRADE_SUCCESS', money: '1.20' })
+
+    // The shop asks again, signed in as they are now: the receipt, and the way back once more.
+    await page.goto(address)
+    await page.getByRole('button', { name: 'Buy' }).click()
+    await page.getByRole('heading', { name: 'Paid' }).waitFor()
+    await page.getByRole('link', { name: 'Return to the shop' }).click()
+    await page.getByRole('heading', { name: 'Back at the shop' }).waitFor()
+    expect(new URL(page.url()).searchParams.get('sign')).toBe(sign)
+    await context.close()
+  })
+})
