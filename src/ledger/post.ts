@@ -3,7 +3,7 @@
  * The act is the database function adjust_points.
  */
 import { sql } from 'kysely'
-import type { Db } from '../database/connection.ts'
+import { type Db, violatedConstraint } from '../database/connection.ts'
 import { AppError } from '../errors.ts'
 
 export type Posting = {
@@ -17,7 +17,10 @@ export type Posting = {
   now: Date
 }
 
-/** Gives a member points. Answers whether they moved now, or had before. Throws not_found for no such member. */
+/**
+ * Gives a member points. Answers whether they moved now, or had before. Throws not_found for no such member, and
+ * conflict beyond 2^53 − 1 in all.
+ */
 export async function grantPoints(db: Db, grant: Posting): Promise<boolean> {
   return adjust(db, 'grant', grant)
 }
@@ -35,7 +38,12 @@ async function adjust(
   const { rows } = await sql<{ outcome: 'posted' | 'repeated' | 'not_found' | 'insufficient' }>`
     select adjust_points(
       ${kind}, ${user_id}::bigint, ${amount}::bigint, ${reference}, ${reason}, ${actor_id}::bigint, ${now}::timestamptz
-    ) as outcome`.execute(db)
+    ) as outcome`
+    .execute(db)
+    .catch((error: unknown) => {
+      if (violatedConstraint(error) !== 'ledger_accounts_balance_bound') throw error
+      throw new AppError('conflict', 'That is more points than can be counted', { cause: error })
+    })
   const { outcome } = rows[0]!
   if (outcome === 'not_found') throw new AppError('not_found', 'There is no such member')
   if (outcome === 'insufficient') throw new AppError('conflict', 'The member does not have that many points')

@@ -1,0 +1,169 @@
+/** Races on real connections, from two processes over one database: whoever comes first, the books pass. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { Deps } from '../../src/deps.ts'
+import type { AppError } from '../../src/errors.ts'
+import { grantPoints } from '../../src/ledger/post.ts'
+import { balanceOf } from '../../src/ledger/wallet.ts'
+import { createOrder, expireOrders, makePayOrder } from '../../src/payment/orders.ts'
+import { makePostTransfer } from '../../src/payment/transfers.ts'
+import { expectSoundBooks } from '../books.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { anotherProcess, startTestApp, type TestApp } from '../harness.ts'
+import { type Answer, type Merchant, makeMerchant, merchantSign, post } from '../merchant.ts'
+
+let test: TestApp
+let elsewhere: TestApp
+let count = 0
+
+beforeAll(async () => {
+  test = await startTestApp()
+  elsewhere = await anotherProcess(test)
+})
+afterAll(async () => {
+  await elsewhere.close()
+  await test.close()
+})
+afterEach(() => expectSoundBooks(test.db))
+
+const balance = (person: Person) => balanceOf(test.db, person.id)
+
+async function makeRichMerchant(points: bigint): Promise<Merchant> {
+  const merchant = await makeMerchant(test)
+  await merchant.close()
+  await grantPoints(test.db, {
+    user_id: merchant.owner.id,
+    amount: points,
+    reference: `races:${++count}`,
+    reason: 'test',
+    actor_id: null,
+    now: test.clock.now(),
+  })
+  return merchant
+}
+
+/** Sends a signed transfer to one of the processes, again for as long as it says that it is overloaded. */
+async function transfer(at: TestApp, from: Merchant, to: Person, order_id: string): Promise<Answer> {
+  const fields = { to_user_id: String(to.id), to_username: to.username, amount: '10', order_id }
+  const signed = { ...fields, signature: merchantSign(from.token, fields) }
+  for (;;) {
+    const answer = await post(at, `/payment/transfer/${from.payment_id}`, signed)
+    if (answer.status !== 503) return answer
+  }
+}
+
+const processOf = (i: number) => (i % 2 === 0 ? test : elsewhere)
+const bodiesOf = (answers: Answer[]) => new Set(answers.map(({ body }) => String(body.transaction_id)))
+
+describe('paying against the end of the time to pay', () => {
+  it('pays once or not at all: the clock of who pays decides, whatever the sweep and a re-creation do', async () => {
+    const seller = await makeRichMerchant(1n)
+    const [early, late] = await Promise.all([
+      makePerson(test, { points: 10_000n }),
+      makePerson(test, { points: 10_000n }),
+    ])
+    const request = (order_id: string) => ({ app_id: seller.id, order_id, description: 'Tea', amount: 100n })
+    const orders = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => createOrder(test.deps, request(`edge-${i}`))),
+    )
+    const end = orders[0]!.expires_at
+    // Each payment in a transaction of its own, early and late ones in both processes: they meet in every order.
+    const at = (deps: Deps, moment: number): Deps => ({
+      ...deps,
+      batching: { itemsMax: 1, lanes: 6 },
+      clock: () => new Date(moment),
+    })
+    const processes = [test.deps, elsewhere.deps]
+    const payEarly = processes.map((deps) => makePayOrder(at(deps, end.getTime() - 1)))
+    const payLate = processes.map((deps) => makePayOrder(at(deps, end.getTime())))
+    const isReopened = (i: number) => i % 4 > 0
+
+    const outcomes = await Promise.all(
+      orders.map(async ({ transaction_id, order_id }, i) => {
+        const payment = { transaction_id, expected_amount: 100n }
+        const side = i >> 1
+        const comeLate = async () => {
+          if (isReopened(i))
+            await createOrder(at(test.deps, end.getTime()), request(order_id)).catch(({ code }: AppError) =>
+              expect(code).toBe('order_exists'),
+            )
+          return payLate[side % 2]!({ ...payment, payer_id: late.id })
+        }
+        const coming = comeLate()
+        // The early one has the shop's page open, and pays while the shop opens the order again, or right after.
+        if (i % 2 === 1) await expireOrders(processes[side % 2]!.db, end)
+        const first = await payEarly[(side + 1) % 2]!({ ...payment, payer_id: early.id })
+        return [first, await coming] as const
+      }),
+    )
+    let paidEarly = 0n
+    for (const [i, [first, second]] of outcomes.entries()) {
+      if (first === 'paid') paidEarly += 1n
+      if (first === 'paid') expect(['paid_by_other', 'expired']).toContain(second)
+      // Only a merchant that opens its order again gives those a chance who come late.
+      else expect([first, second, isReopened(i)]).toEqual(['paid_by_other', 'paid', true])
+    }
+    expect(await balance(early)).toBe(10_000n - 100n * paidEarly)
+    expect(await balance(late)).toBe(10_000n - 100n * (40n - paidEarly))
+    expect(await balance(seller.owner)).toBe(1n + 40n * 95n)
+  })
+})
+
+describe('transfers', () => {
+  it('that cross, a thousand each way, all arrive', async () => {
+    const [a, b] = await Promise.all([makeRichMerchant(20_000n), makeRichMerchant(20_000n)])
+    const lanes = [makePostTransfer(test.deps), makePostTransfer(elsewhere.deps)]
+    const send = (from: Merchant, to: Merchant, lane: number, i: number) =>
+      lanes[lane]!({
+        app_id: from.id,
+        order_id: `cross-${i}`,
+        to_user_id: to.owner.id,
+        to_username: to.owner.username,
+        amount: 10n,
+      })
+    // Each way through each process, so that batches in both hold both.
+    const done = await Promise.all(
+      Array.from({ length: 1_000 }, (_, i) => [send(a, b, i % 2, i), send(b, a, (i + 1) % 2, i)]).flat(),
+    )
+    expect(new Set(done.map(({ transaction_id }) => transaction_id)).size).toBe(2_000)
+    // Each cost a point of fee on the way.
+    for (const side of [a, b]) expect(await balance(side.owner)).toBe(20_000n - 1_000n)
+  })
+
+  it('of one order_id, a hundred at once in two processes, are one transfer with one answer', async () => {
+    const [from, to] = [await makeRichMerchant(1_000n), await makePerson(test)]
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, i) => transfer(processOf(i), from, to, 'the-one')),
+    )
+    expect(answers[0]!.status).toBe(200)
+    for (const answer of answers) expect(answer).toEqual(answers[0])
+    expect([await balance(from.owner), await balance(to)]).toEqual([1_000n - 11n, 10n])
+  })
+
+  it('two thousand at once of one applicant to one member, over two processes, are each done once', async () => {
+    const [from, to] = [await makeRichMerchant(30_000n), await makePerson(test)]
+    const answers = await Promise.all(
+      Array.from({ length: 2_000 }, (_, i) => transfer(processOf(i), from, to, `hot-${i}`)),
+    )
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([])
+    expect(bodiesOf(answers).size).toBe(2_000)
+    expect([await balance(from.owner), await balance(to)]).toEqual([30_000n - 22_000n, 20_000n])
+  })
+
+  it('of many applicants to one member, more than they can pay, take what there is and no more', async () => {
+    const applicants = await Promise.all(Array.from({ length: 8 }, () => makeRichMerchant(1_000n)))
+    const to = await makePerson(test)
+    const answers = await Promise.all(
+      Array.from({ length: 1_000 }, (_, i) =>
+        transfer(processOf(i >> 3), applicants[i % 8]!, to, `many-${i}`),
+      ),
+    )
+    // 90 times 11 points out of 1 000 each.
+    const done = answers.filter(({ status }) => status === 200)
+    expect(done).toHaveLength(8 * 90)
+    for (const { status, body } of answers)
+      if (status !== 200)
+        expect(body).toMatchObject({ errors: [{ code: 1010 }], data: { need: 11, have: 10 } })
+    for (const { owner } of applicants) expect(await balance(owner)).toBe(10n)
+    expect(await balance(to)).toBe(7_200n)
+  })
+})
