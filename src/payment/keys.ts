@@ -3,6 +3,8 @@
  */
 import { generateKeyPair as generate } from 'node:crypto'
 import { promisify } from 'node:util'
+import { sql } from 'kysely'
+import { makeBatcher } from '../database/batcher.ts'
 import type { Db, Tx } from '../database/connection.ts'
 import type { PaymentAppKeyKind } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
@@ -135,21 +137,28 @@ export async function currentKey(deps: Deps, app_id: bigint, kind: PaymentAppKey
   return openKey(deps.secrets, app_id, kind, row.value_encrypted)
 }
 
+export type CallbackToken = (app_id: bigint) => Promise<string>
+
+type LiveToken = { app_id: bigint; value_encrypted: Buffer; last_used_at: Date | null }
+
 /**
- * The token that callbacks are signed with: the previous one while it is good and no request has been signed with
- * the new one yet, because until then the merchant may not have it in place.
+ * Makes the look-up of the token that callbacks are signed with: the previous one while it is good and no request has
+ * been signed with the new one yet, because until then the merchant may not have it in place. Callbacks that are made
+ * together share a statement.
  */
-export async function callbackToken(deps: Deps, app_id: bigint): Promise<string> {
-  const rows = await deps.db
-    .selectFrom('payment_app_keys')
-    .where('app_id', '=', app_id)
-    .where('kind', '=', 'token')
-    .where('book', '=', 'live')
-    .where((eb) => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', deps.clock())]))
-    .orderBy('id', 'desc')
-    .select(['value_encrypted', 'last_used_at'])
-    .execute()
-  const [current, previous] = rows
-  const chosen = previous !== undefined && current!.last_used_at === null ? previous : current!
-  return openKey(deps.secrets, app_id, 'token', chosen.value_encrypted)
+export function makeCallbackToken(deps: Deps): CallbackToken {
+  return makeBatcher<bigint, string>({
+    ...deps.batching,
+    run: async (app_ids) => {
+      const { rows } = await sql<LiveToken>`
+        select * from live_tokens(${app_ids}::bigint[], ${deps.clock()}::timestamptz)
+      `.execute(deps.db)
+      const tokens = Map.groupBy(rows, ({ app_id }) => app_id)
+      return app_ids.map((app_id) => {
+        const [current, previous] = tokens.get(app_id)!
+        const chosen = previous !== undefined && current!.last_used_at === null ? previous : current!
+        return openKey(deps.secrets, app_id, 'token', chosen.value_encrypted)
+      })
+    },
+  })
 }

@@ -3,7 +3,7 @@
  * database function pay_orders; here is its caller, and the rules of creating.
  */
 import { type Selectable, sql } from 'kysely'
-import { makeBatcher } from '../database/batcher.ts'
+import { inOrder, makeBatcher } from '../database/batcher.ts'
 import type { Db } from '../database/connection.ts'
 import type { OrderStatus, OrdersTable } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
@@ -59,67 +59,57 @@ export type TradeFacts = {
   return_url: string | null
 }
 
-/**
- * Writes a new order, or finds the one of the same door and order_id. That one stays as it is; only if its time is
- * over and it asks for the same amount (of the gateway: the same money) does its time begin again.
- */
-export async function placeOrder(deps: Deps, { trade, ...order }: NewOrder): Promise<Order> {
-  const now = deps.clock()
+/** Places an order of either door, as the database function place_orders does. */
+export async function placeOrder(deps: Deps, order: NewOrder): Promise<Order> {
+  const [placed] = await placeOrders(deps, [{ ...order, now: deps.clock() }])
+  return placed!
+}
+
+async function placeOrders(deps: Deps, orders: (NewOrder & { now: Date })[]): Promise<Order[]> {
   const { order_expiry_minutes } = await deps.settings.read()
-  const expires_at = new Date(now.getTime() + order_expiry_minutes * 60_000)
-  const transaction_id = `txn_${randomText(24, LOWER_ALNUM)}`
-  const door = trade === undefined ? 'hmac' : 'gateway'
-  const written = await deps.db
-    .insertInto('orders')
-    .values({ ...order, ...trade, door, transaction_id, expires_at, created_at: now, updated_at: now })
-    .onConflict((conflict) =>
-      conflict
-        .constraint('orders_order_id_key')
-        .doUpdateSet({ status: 'unpaid', expires_at, updated_at: now })
-        // Only an order that nobody can pay any more is opened again.
-        .where('orders.status', 'in', ['unpaid', 'expired'])
-        .where('orders.expires_at', '<=', now)
-        .where(
-          sql<boolean>`coalesce(orders.money::numeric = excluded.money::numeric, orders.amount = excluded.amount)`,
-        ),
-    )
-    .returningAll()
-    .executeTakeFirst()
-  return written ?? existingOrder(deps.db, order, door)
+  const asked = orders.map(({ trade, now, app_id, amount, ...order }, item) => ({
+    ...order,
+    ...trade,
+    item,
+    app_id: String(app_id),
+    amount: String(amount),
+    door: trade === undefined ? 'hmac' : 'gateway',
+    transaction_id: `txn_${randomText(24, LOWER_ALNUM)}`,
+    now,
+    expires_at: new Date(now.getTime() + order_expiry_minutes * 60_000),
+  }))
+  const { rows } = await sql<Order>`
+    select (placed).* from place_orders(${JSON.stringify(asked)}::jsonb) order by item
+  `.execute(deps.db)
+  return rows
 }
 
-function existingOrder(
-  db: Db,
-  { app_id, order_id }: Pick<NewOrder, 'app_id' | 'order_id'>,
-  door: Order['door'],
-): Promise<Order> {
-  return db
-    .selectFrom('orders')
-    .where('app_id', '=', app_id)
-    .where('book', '=', 'live')
-    .where('door', '=', door)
-    .where('order_id', '=', order_id)
-    .selectAll()
-    .executeTakeFirstOrThrow()
-}
+export type CreateOrder = (order: Omit<NewOrder, 'trade'>) => Promise<Order>
 
 /**
- * Creates an order of the HMAC door, or finds the one of the same order_id: unpaid with the same amount is the
- * same transaction, with a new window if its time was over. Throws parameter_invalid for another amount and
- * order_exists for one that is paid, refunded or closed. decisions.md 5.7.
+ * Makes the createOrder of this process, for the HMAC door: orders that arrive together share a commit. It creates an
+ * order, or finds the one of the same order_id: unpaid with the same amount is the same transaction, with a new window
+ * if its time was over. Throws parameter_invalid for another amount and order_exists for one that is paid, refunded
+ * or closed. decisions.md 5.7.
  */
-export async function createOrder(deps: Deps, asked: Omit<NewOrder, 'trade'>): Promise<Order> {
-  const order = await placeOrder(deps, asked)
-  const word = statusWord(order)
-  if (word !== 'pending') {
-    const data = { status: word, transaction_id: order.transaction_id }
-    throw new AppError('order_exists', `Order already exists with status ${word}`, { data })
+export function makeCreateOrder(deps: Deps): CreateOrder {
+  const place = makeBatcher<NewOrder & { now: Date }, Order>({
+    ...deps.batching,
+    run: (orders) => placeOrders(deps, orders),
+  })
+  return async (asked) => {
+    const order = await place({ ...asked, now: deps.clock() })
+    const word = statusWord(order)
+    if (word !== 'pending') {
+      const data = { status: word, transaction_id: order.transaction_id }
+      throw new AppError('order_exists', `Order already exists with status ${word}`, { data })
+    }
+    // Without a status: clients settle an order from a status word wherever they find one.
+    if (order.amount !== asked.amount) {
+      throw new AppError('parameter_invalid', 'Invalid amount: this order_id was created with another amount')
+    }
+    return order
   }
-  // Without a status: clients settle an order from a status word wherever they find one.
-  if (order.amount !== asked.amount) {
-    throw new AppError('parameter_invalid', 'Invalid amount: this order_id was created with another amount')
-  }
-  return order
 }
 
 /** Takes an unpaid order back, whether or not its time is over. Answers whether it was unpaid. */
@@ -133,15 +123,31 @@ export async function closeOrder(db: Db, id: bigint, now: Date): Promise<boolean
   return closed.numUpdatedRows > 0n
 }
 
-export async function findOrder(
-  db: Db,
-  app_id: bigint,
-  by: { transaction_id: string } | { order_id: string },
-): Promise<Order | undefined> {
-  const query = db.selectFrom('orders').where('app_id', '=', app_id).where('door', '=', 'hmac').selectAll()
-  return 'transaction_id' in by
-    ? query.where('transaction_id', '=', by.transaction_id).executeTakeFirst()
-    : query.where('order_id', '=', by.order_id).where('book', '=', 'live').executeTakeFirst()
+type OrderLook = { app_id: bigint; transaction_id: string }
+
+/** Makes the look at transactions of this process, for the HMAC door; those asked for together share a statement. */
+export function makeFindTransaction(deps: Deps): (look: OrderLook) => Promise<Order | undefined> {
+  return makeBatcher<OrderLook, Order | undefined>({
+    ...deps.batching,
+    run: async (looks) => {
+      const { rows } = await sql<Order & { item: number }>`
+        select item, (found).* from find_orders(
+          ${looks.map((look) => look.app_id)}::bigint[], ${looks.map((look) => look.transaction_id)}::text[]
+        )`.execute(deps.db)
+      return inOrder(looks, rows, (order) => order)
+    },
+  })
+}
+
+export function findOrder(db: Db, app_id: bigint, order_id: string): Promise<Order | undefined> {
+  return db
+    .selectFrom('orders')
+    .where('app_id', '=', app_id)
+    .where('book', '=', 'live')
+    .where('door', '=', 'hmac')
+    .where('order_id', '=', order_id)
+    .selectAll()
+    .executeTakeFirst()
 }
 
 export type PayOutcome =

@@ -10,7 +10,7 @@ import { type Invariant, type Proof, proveBooks, proveWithin } from '../../src/l
 import { INVARIANTS } from '../../src/ledger/invariants.ts'
 import { keepDueProof } from '../../src/ledger/proofs.ts'
 import { makeSealer } from '../../src/ledger/seal.ts'
-import { createOrder, makePayOrder } from '../../src/payment/orders.ts'
+import { makeCreateOrder, makePayOrder } from '../../src/payment/orders.ts'
 import { refundOrder, reverseTransfer } from '../../src/payment/refunds.ts'
 import { makePostTransfer } from '../../src/payment/transfers.ts'
 import { makePerson, type Person } from '../cast.ts'
@@ -36,7 +36,7 @@ beforeAll(async () => {
   const { deps } = test
   const [pay, transfer] = [makePayOrder(deps), makePostTransfer(deps)]
   const sell = async (order_id: string, amount: bigint, payer_id: bigint) => {
-    const { transaction_id } = await createOrder(deps, {
+    const { transaction_id } = await makeCreateOrder(deps)({
       app_id: merchant.id,
       order_id,
       description: 'Tea',

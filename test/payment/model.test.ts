@@ -9,7 +9,13 @@ import { openDatabase } from '../../src/database/connection.ts'
 import type { Deps } from '../../src/deps.ts'
 import { AppError } from '../../src/errors.ts'
 import { grantPoints } from '../../src/ledger/post.ts'
-import { createOrder, expireOrders, makePayOrder, type PayOrder } from '../../src/payment/orders.ts'
+import {
+  type CreateOrder,
+  expireOrders,
+  makeCreateOrder,
+  makePayOrder,
+  type PayOrder,
+} from '../../src/payment/orders.ts'
 import { refundOrder, reverseTransfer } from '../../src/payment/refunds.ts'
 import { setTerms } from '../../src/payment/terms.ts'
 import { makePostTransfer, type PostTransfer } from '../../src/payment/transfers.ts'
@@ -30,6 +36,7 @@ const TRANSFER_RATE = [3n, 100n] as const
 
 type World = {
   deps: Deps
+  createOrder: CreateOrder
   pay: PayOrder
   transfer: PostTransfer
   admin: bigint
@@ -79,6 +86,7 @@ async function openWorld(): Promise<World> {
   const admin = await createUser(db, { username: `admin${++names}`, password_hash: 'x', is_admin: true })
   return {
     deps,
+    createOrder: makeCreateOrder(deps),
     pay: makePayOrder(deps),
     transfer: makePostTransfer(deps),
     admin,
@@ -149,7 +157,7 @@ const feeOf = (amount: bigint, rate: string) => {
 
 /** One history: what it did is kept, so that a failure can be read. */
 async function runHistory(world: World, random: Random): Promise<void> {
-  const { deps, pay, transfer, admin } = world
+  const { deps, createOrder, pay, transfer, admin } = world
   const actors = await makeActors(world, random)
   const orders: ModelOrder[] = []
   const transfers: ModelTransfer[] = []
@@ -175,7 +183,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
       const seller = random.pick(actors)
       const amount = BigInt(1 + random.below(150))
       const order_id = `m${++names}`
-      const order = await createOrder(deps, { app_id: seller.app_id, order_id, description: 'x', amount })
+      const order = await createOrder({ app_id: seller.app_id, order_id, description: 'x', amount })
       const { transaction_id } = order
       orders.push({ transaction_id, order_id, seller, amount, expiresAt: now() + EXPIRY_MS, paid: undefined })
     },
@@ -185,7 +193,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
       const isSame = random.below(3) > 0
       const amount = isSame ? order.amount : order.amount + 1n
       const request = { app_id: order.seller.app_id, order_id: order.order_id, description: 'y', amount }
-      const code = await codeOf(createOrder(deps, request))
+      const code = await codeOf(createOrder(request))
       const expected = order.paid !== undefined ? 'order_exists' : isSame ? 'done' : 'parameter_invalid'
       expect(code).toBe(expected)
       if (expected === 'done' && order.expiresAt <= now()) order.expiresAt = now() + EXPIRY_MS

@@ -4,7 +4,14 @@ import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
 import { acceptMultipart } from '../../web/parameters.ts'
 import { sendPaymentError } from '../errors.ts'
-import { createOrder, findOrder, type Order, statusWord, TRANSACTION_ID } from '../orders.ts'
+import {
+  findOrder,
+  makeCreateOrder,
+  makeFindTransaction,
+  type Order,
+  statusWord,
+  TRANSACTION_ID,
+} from '../orders.ts'
 import type { FlatParameters } from '../parameters.ts'
 import { makePostTransfer } from '../transfers.ts'
 import { describeOrder, describeTransfer } from './answers.ts'
@@ -27,12 +34,13 @@ export async function hmacRoutes(app: FastifyInstance, deps: Deps): Promise<void
   })
 
   const authenticate = makeAuthenticate(deps)
+  const createOrder = makeCreateOrder(deps)
 
   app.post<{ Params: { payment_id: string } }>('/payment/pay/:payment_id/process', async (request) => {
     const { api, parameters } = await authenticate(request)
     if (api.status !== 'approved') throw unusable()
     const [amount, description, order_id] = required(parameters, ['amount', 'description', 'order_id'])
-    const order = await createOrder(deps, {
+    const order = await createOrder({
       app_id: api.id,
       order_id: validOrderId(order_id),
       description: validDescription(description),
@@ -48,14 +56,35 @@ export async function hmacRoutes(app: FastifyInstance, deps: Deps): Promise<void
     }
   })
 
+  queryRoute(app, deps, authenticate)
+  transferRoute(app, deps, authenticate)
+  listRoutes(app, deps, authenticate)
+}
+
+function queryRoute(app: FastifyInstance, deps: Deps, authenticate: Authenticate): void {
+  const findTransaction = makeFindTransaction(deps)
+
+  async function queriedOrder(api: Caller, { transaction_id, order_id }: FlatParameters): Promise<Order> {
+    if (transaction_id) {
+      const order = TRANSACTION_ID.test(transaction_id)
+        ? await findTransaction({ app_id: api.id, transaction_id })
+        : undefined
+      if (order === undefined) throw new AppError('payment_not_found', 'Payment not found')
+      return order
+    }
+    if (order_id) {
+      const order = await findOrder(deps.db, api.id, validOrderId(order_id))
+      if (order === undefined) throw new AppError('order_not_found', 'Order not found')
+      return order
+    }
+    throw new AppError('parameter_missing', 'Missing parameter: transaction_id')
+  }
+
   app.post<{ Params: { payment_id: string } }>('/payment/query/:payment_id', async (request) => {
     const { api, parameters } = await authenticate(request)
     requireReadable(api)
-    return { success: true, ...describeOrder(await queriedOrder(deps, api, parameters), deps.clock()) }
+    return { success: true, ...describeOrder(await queriedOrder(api, parameters), deps.clock()) }
   })
-
-  transferRoute(app, deps, authenticate)
-  listRoutes(app, deps, authenticate)
 }
 
 function transferRoute(app: FastifyInstance, deps: Deps, authenticate: Authenticate): void {
@@ -141,21 +170,4 @@ function validOrderId(text: string): string {
     )
   }
   return text
-}
-
-async function queriedOrder(deps: Deps, api: Caller, parameters: FlatParameters): Promise<Order> {
-  const { transaction_id, order_id } = parameters
-  if (transaction_id) {
-    const order = TRANSACTION_ID.test(transaction_id)
-      ? await findOrder(deps.db, api.id, { transaction_id })
-      : undefined
-    if (order === undefined) throw new AppError('payment_not_found', 'Payment not found')
-    return order
-  }
-  if (order_id) {
-    const order = await findOrder(deps.db, api.id, { order_id: validOrderId(order_id) })
-    if (order === undefined) throw new AppError('order_not_found', 'Order not found')
-    return order
-  }
-  throw new AppError('parameter_missing', 'Missing parameter: transaction_id')
 }

@@ -4,12 +4,14 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import { isFresh, signInAgainUrl } from '../../accounts/reauthentication.ts'
 import { browserScope, requireUser, type Session, sessionOf } from '../../accounts/session.ts'
+import { makeBatcher } from '../../database/batcher.ts'
+import type { Db } from '../../database/connection.ts'
 import type { Deps } from '../../deps.ts'
 import { balanceOf } from '../../ledger/wallet.ts'
 import { noteView } from '../buyers-orders.ts'
 import { paidTrades, tradeMessage } from '../gateway/messages.ts'
 import { isoSeconds, signedCallbackUrl } from '../hmac/signature.ts'
-import { callbackToken } from '../keys.ts'
+import { type CallbackToken, makeCallbackToken } from '../keys.ts'
 import { isExpired, type PayOrder, type PayOutcome, statusWord, TRANSACTION_ID } from '../orders.ts'
 
 /** How long a buyer waits for the shop to be told before going back to it. gateway.md 3. */
@@ -28,10 +30,12 @@ type Refusal = PayOutcome | 'stale_sign_in'
 export function payPages(app: FastifyInstance, deps: Deps, payOrder: PayOrder): void {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
+  const loadOrder = makeLoadOrder(deps)
+  const callbackToken = makeCallbackToken(deps)
+  const show = (request: PayRequest, reply: FastifyReply, refused?: Refusal) =>
+    showOrder(request, reply, { deps, loadOrder }, refused)
 
-  app.get('/payment/pay/:transaction_id', async (request: PayRequest, reply) =>
-    showOrder(request, reply, deps, undefined),
-  )
+  app.get('/payment/pay/:transaction_id', async (request: PayRequest, reply) => show(request, reply))
 
   app.post('/payment/pay/:transaction_id', async (request: PayRequest, reply) => {
     const form = PayForm.safeParse(request.body)
@@ -40,40 +44,54 @@ export function payPages(app: FastifyInstance, deps: Deps, payOrder: PayOrder): 
     const payer_id = session.user.id
     const expected_amount = BigInt(form.data?.expected_amount ?? 0)
     // payOrder takes no other amount than the expected one, so this holds for whatever is paid.
-    if (await needsFreshSignIn(session, expected_amount, deps))
-      return showOrder(request, reply, deps, 'stale_sign_in')
+    if (await needsFreshSignIn(session, expected_amount, deps)) return show(request, reply, 'stale_sign_in')
     const outcome: PayOutcome =
       form.success && TRANSACTION_ID.test(transaction_id)
         ? await payOrder({ transaction_id, payer_id, expected_amount })
         : 'changed'
     if (outcome === 'paid' || outcome === 'paid_before') {
-      const order = await loadOrder(deps, transaction_id)
+      const order = await loadOrder(transaction_id)
       // Many shops look at their own records as soon as the buyer is back.
       if (outcome === 'paid' && order!.notify_url !== null)
         await deps.notifier.attempted(order!.id, FIRST_NOTIFY_MS)
       // Given back since: there is nothing to tell.
-      if (order!.status === 'paid') return reply.redirect(await signedWayBack(deps, order!), 303)
+      if (order!.status === 'paid')
+        return reply.redirect(await signedWayBack(deps, order!, callbackToken), 303)
     }
-    return showOrder(request, reply, deps, outcome)
+    return show(request, reply, outcome)
   })
 
   // Signed when it is followed: a link in the page would be stale before the page is.
   app.get('/payment/pay/:transaction_id/return', async (request: PayRequest, reply) => {
-    const order = await loadOrder(deps, request.params.transaction_id)
+    const order = await loadOrder(request.params.transaction_id)
     const reader_id = sessionOf(request).user.id
     if (order === undefined || stateFor(order, reader_id, deps.clock()) !== 'paid')
-      return showOrder(request, reply, deps, undefined)
-    return reply.redirect(await signedWayBack(deps, order), 303)
+      return show(request, reply)
+    return reply.redirect(await signedWayBack(deps, order, callbackToken), 303)
   })
 }
 
-async function loadOrder(deps: Deps, transaction_id: string) {
-  if (!TRANSACTION_ID.test(transaction_id)) return undefined
-  return deps.db
+type LoadOrder = (transaction_id: string) => Promise<LoadedOrder | undefined>
+
+/** Makes the look at orders of these pages; those that are asked for together share a statement. */
+function makeLoadOrder(deps: Deps): LoadOrder {
+  const load = makeBatcher<string, LoadedOrder | undefined>({
+    ...deps.batching,
+    run: async (transaction_ids) => {
+      const orders = await loadOrders(deps.db, transaction_ids)
+      const found = new Map(orders.map((order) => [order.transaction_id, order]))
+      return transaction_ids.map((transaction_id) => found.get(transaction_id))
+    },
+  })
+  return async (transaction_id) => (TRANSACTION_ID.test(transaction_id) ? load(transaction_id) : undefined)
+}
+
+async function loadOrders(db: Db, transaction_ids: string[]) {
+  return db
     .selectFrom('orders')
     .innerJoin('payment_apps as app', 'app.id', 'orders.app_id')
     .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
-    .where('orders.transaction_id', '=', transaction_id)
+    .where('orders.transaction_id', 'in', transaction_ids)
     .selectAll('orders')
     .select([
       'app.name as app_name',
@@ -84,14 +102,19 @@ async function loadOrder(deps: Deps, transaction_id: string) {
       // As the owner typed it: 100, not 100.000000.
       sql<string | null>`trim_scale(orders.rate)::text`.as('plain_rate'),
     ])
-    .executeTakeFirst()
+    .execute()
 }
 
-type LoadedOrder = NonNullable<Awaited<ReturnType<typeof loadOrder>>>
+type LoadedOrder = Awaited<ReturnType<typeof loadOrders>>[number]
 
 /** Renders the page that fits the order now. A refused payment is answered with 409 and the reason. */
-async function showOrder(request: PayRequest, reply: FastifyReply, deps: Deps, refused: Refusal | undefined) {
-  const order = await loadOrder(deps, request.params.transaction_id)
+async function showOrder(
+  request: PayRequest,
+  reply: FastifyReply,
+  { deps, loadOrder }: { deps: Deps; loadOrder: LoadOrder },
+  refused: Refusal | undefined,
+) {
+  const order = await loadOrder(request.params.transaction_id)
   if (order === undefined)
     return reply.page('pay-state', { state: 'notFound', order: undefined }, { status: 404 })
   const session = sessionOf(request)
@@ -137,7 +160,7 @@ function wayBack({ return_url, callback_url }: LoadedOrder): string {
 }
 
 /** The signed way back of a paid order, made fresh each time. decisions.md 5.9. */
-async function signedWayBack(deps: Deps, order: LoadedOrder): Promise<string> {
+async function signedWayBack(deps: Deps, order: LoadedOrder, callbackToken: CallbackToken): Promise<string> {
   if (order.door === 'gateway') {
     const trade = await paidTrades(deps.db).where('orders.id', '=', order.id).executeTakeFirst()
     // Given back in this very moment: there is nothing to tell.
@@ -152,5 +175,5 @@ async function signedWayBack(deps: Deps, order: LoadedOrder): Promise<string> {
     status: statusWord(order),
     paid_at: isoSeconds(order.paid_at!),
   }
-  return signedCallbackUrl(order.callback_url, fields, await callbackToken(deps, order.app_id))
+  return signedCallbackUrl(order.callback_url, fields, await callbackToken(order.app_id))
 }

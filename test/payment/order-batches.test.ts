@@ -1,0 +1,89 @@
+/** Orders placed together, in one statement: each ends as it would by itself, and none waits for another in a circle. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type CreateOrder, makeCreateOrder, makePayOrder } from '../../src/payment/orders.ts'
+import { expectSoundBooks } from '../books.ts'
+import { makePerson } from '../cast.ts'
+import { startTestApp, type TestApp } from '../harness.ts'
+import { type Merchant, makeMerchant } from '../merchant.ts'
+
+let test: TestApp
+let merchant: Merchant
+
+beforeAll(async () => {
+  test = await startTestApp()
+  merchant = await makeMerchant(test)
+})
+afterAll(async () => {
+  await merchant.close()
+  await test.close()
+})
+
+const newOrder = (order_id: string, amount = 10n) => ({
+  app_id: merchant.id,
+  order_id,
+  description: 'Tea',
+  amount,
+})
+
+/** Has a batch of these made: the lane is taken by another while they arrive. */
+function together(createOrder: CreateOrder, orders: ReturnType<typeof newOrder>[]) {
+  const first = createOrder(newOrder(`first-${orders[0]!.order_id}`))
+  const rest = Promise.allSettled(orders.map(createOrder))
+  return Promise.all([first, rest]).then(([, outcomes]) => outcomes)
+}
+
+it('the same order_id is one transaction, and another amount is refused to whoever asks for it', async () => {
+  const outcomes = await together(makeCreateOrder(test.deps), [
+    newOrder('a'),
+    newOrder('a'),
+    newOrder('b'),
+    newOrder('a', 11n),
+  ])
+  const [first, same, other, changed] = outcomes
+  expect(first).toMatchObject({ status: 'fulfilled', value: { order_id: 'a', amount: 10n } })
+  expect(same).toEqual(first)
+  expect(other).toMatchObject({ status: 'fulfilled', value: { order_id: 'b' } })
+  expect(changed).toMatchObject({ status: 'rejected', reason: { code: 'parameter_invalid' } })
+  const rows = await test.db.selectFrom('orders').where('order_id', '=', 'a').select('amount').execute()
+  expect(rows).toEqual([{ amount: 10n }])
+})
+
+it('an order that cannot be stored harms none of its batch', async () => {
+  const outcomes = await together(makeCreateOrder(test.deps), [
+    newOrder('c'),
+    newOrder('d', 0n),
+    newOrder('e'),
+  ])
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+})
+
+it('orders asked for again and paid at once, by several lanes in any order, all come to an end', async () => {
+  const payer = await makePerson(test, { points: 10_000n })
+  const asked = Array.from({ length: 40 }, (_, n) => newOrder(`again-${n}`))
+  const placed = await Promise.all(asked.map(makeCreateOrder(test.deps)))
+  test.clock.advance(31 * 60_000)
+  const lanes = [0, 1, 2].map(() => ({
+    create: makeCreateOrder(test.deps),
+    pay: makePayOrder(test.deps),
+  }))
+  const acts = lanes.flatMap(({ create, pay }, lane) => {
+    const mine = lane % 2 === 0 ? asked : asked.toReversed()
+    const payments = placed.map(({ transaction_id }) => ({
+      transaction_id,
+      payer_id: payer.id,
+      expected_amount: 10n,
+    }))
+    return [...mine.map(create), ...(lane % 2 === 0 ? payments.toReversed() : payments).map(pay)]
+  })
+  const outcomes = await Promise.allSettled(acts)
+  const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : []))
+  // Of those that others had paid already.
+  expect(new Set(reasons)).toEqual(new Set(reasons.length === 0 ? [] : ['order_exists']))
+  const paid = await Promise.all(
+    placed.map(({ transaction_id }) =>
+      lanes[0]!.pay({ transaction_id, payer_id: payer.id, expected_amount: 10n }),
+    ),
+  )
+  expect(paid.filter((outcome) => outcome !== 'paid' && outcome !== 'paid_before')).toEqual([])
+  await expectSoundBooks(test.db)
+})
