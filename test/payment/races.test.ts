@@ -4,7 +4,7 @@ import type { Deps } from '../../src/deps.ts'
 import type { AppError } from '../../src/errors.ts'
 import { grantPoints } from '../../src/ledger/post.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
-import { createOrder, expireOrders, makePayOrder } from '../../src/payment/orders.ts'
+import { expireOrders, makeCreateOrder, makePayOrder } from '../../src/payment/orders.ts'
 import { makePostTransfer } from '../../src/payment/transfers.ts'
 import { expectSoundBooks } from '../books.ts'
 import { makePerson, type Person } from '../cast.ts'
@@ -63,7 +63,7 @@ describe('paying against the end of the time to pay', () => {
     ])
     const request = (order_id: string) => ({ app_id: seller.id, order_id, description: 'Tea', amount: 100n })
     const orders = await Promise.all(
-      Array.from({ length: 40 }, (_, i) => createOrder(test.deps, request(`edge-${i}`))),
+      Array.from({ length: 40 }, (_, i) => makeCreateOrder(test.deps)(request(`edge-${i}`))),
     )
     const end = orders[0]!.expires_at
     // Each payment in a transaction of its own, early and late ones in both processes: they meet in every order.
@@ -83,8 +83,8 @@ describe('paying against the end of the time to pay', () => {
         const side = i >> 1
         const comeLate = async () => {
           if (isReopened(i))
-            await createOrder(at(test.deps, end.getTime()), request(order_id)).catch(({ code }: AppError) =>
-              expect(code).toBe('order_exists'),
+            await makeCreateOrder(at(test.deps, end.getTime()))(request(order_id)).catch(
+              ({ code }: AppError) => expect(code).toBe('order_exists'),
             )
           return payLate[side % 2]!({ ...payment, payer_id: late.id })
         }
