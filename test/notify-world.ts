@@ -47,8 +47,8 @@ function readRows({ db }: TestApp, transaction_ids: string[]) {
 }
 
 /** Resolves when it is so, however busy the machine is. */
-export function until(condition: () => boolean | Promise<boolean>): Promise<unknown> {
-  return vi.waitUntil(condition, { timeout: 20_000, interval: 10 })
+export function until(condition: () => boolean | Promise<boolean>, timeout = 20_000): Promise<unknown> {
+  return vi.waitUntil(condition, { timeout, interval: 10 })
 }
 
 /** @param timeout_ms of an attempt; 10 seconds unless a test has no time for that. */

@@ -23,7 +23,8 @@ let world: NotifyWorld
 let receiver: Receiver
 let test: TestApp
 beforeAll(async () => {
-  world = await startNotifyWorld()
+  // Longer than any machine takes for what is held back here.
+  world = await startNotifyWorld({ timeout_ms: 60_000 })
   ;({ receiver, test } = world)
 })
 afterAll(() => world.close())
