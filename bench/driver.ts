@@ -153,7 +153,7 @@ export async function measure(load: Load): Promise<Measured> {
 const p99 = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)]!
 
 /** What processes have used of all cores, in user and system time. */
-async function cpuSeconds(pids: number[]): Promise<number> {
+export async function cpuSeconds(pids: number[]): Promise<number> {
   const all = await Promise.all(pids.map(processTimes))
   return all.reduce((sum, { own }) => sum + own, 0)
 }

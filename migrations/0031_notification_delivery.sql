@@ -101,10 +101,7 @@ $$;
 -- else, and by application, so that one with many hosts does not either.
 create function claim_notifications(
   p_now timestamptz, p_lease interval, p_max integer, p_host_max integer, p_app_max integer
-) returns setof notifications language plpgsql
--- What is due changes faster than the statistics of it, and a plan that reads the whole table is never the right one.
-set enable_seqscan = off set enable_bitmapscan = off
-as $$
+) returns setof notifications language plpgsql as $$
 begin
   -- Any constant of ours; migrations have another.
   perform pg_advisory_xact_lock(7305128842);
@@ -124,23 +121,20 @@ begin
   busy as materialized (
     select n.host, n.app_id from notifications as n where n.claimed_until > p_now
   ),
-  load as (
-    select lanes.host, lanes.app_id,
-      coalesce(of_host.claims, 0) as of_host, coalesce(of_app.claims, 0) as of_app, coalesce(of_lane.claims, 0) as of_lane
-    from lanes
-    left join (select b.host, count(*) as claims from busy as b group by b.host) as of_host using (host)
-    left join (select b.app_id, count(*) as claims from busy as b group by b.app_id) as of_app using (app_id)
-    left join (select b.host, b.app_id, count(*) as claims from busy as b group by b.host, b.app_id) as of_lane
-      using (host, app_id)
-  ),
   waiting as (
-    select load.*, n.id, n.next_attempt_at,
+    select lanes.host, lanes.app_id, load.of_host, load.of_app, n.id, n.next_attempt_at,
       load.of_lane
-        + row_number() over (partition by load.host, load.app_id order by n.next_attempt_at, n.id) as lane_rank
-    from load
+        + row_number() over (partition by lanes.host, lanes.app_id order by n.next_attempt_at, n.id) as lane_rank
+    from lanes
+    cross join lateral (
+      select count(*) filter (where busy.host = lanes.host) as of_host,
+        count(*) filter (where busy.app_id = lanes.app_id) as of_app,
+        count(*) filter (where busy.host = lanes.host and busy.app_id = lanes.app_id) as of_lane
+      from busy
+    ) as load
     cross join lateral (
       select due.id, due.next_attempt_at from notifications as due
-      where due.status = 'due' and due.host = load.host and due.app_id = load.app_id
+      where due.status = 'due' and due.host = lanes.host and due.app_id = lanes.app_id
         and due.next_attempt_at <= p_now and (due.claimed_until is null or due.claimed_until <= p_now)
       order by due.next_attempt_at
       limit greatest(least(p_host_max - load.of_host, p_app_max - load.of_app), 0)
@@ -164,13 +158,11 @@ begin
     limit p_max
   ),
   taken as (
-    select still.id, still.claims, still.claimed_until
-    from chosen cross join lateral (
-      select n.id, n.claims, n.claimed_until from notifications as n
-      where n.id = chosen.id and n.status = 'due' and n.next_attempt_at <= p_now
-        and (n.claimed_until is null or n.claimed_until <= p_now)
-      for update skip locked
-    ) as still
+    select n.id, n.claims, n.claimed_until from notifications as n
+    where n.id in (select chosen.id from chosen)
+      and n.status = 'due' and n.next_attempt_at <= p_now
+      and (n.claimed_until is null or n.claimed_until <= p_now)
+    for update skip locked
   ),
   interrupted as (
     insert into notification_attempts (notification_id, claim, started_at, outcome)

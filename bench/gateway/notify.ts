@@ -1,31 +1,33 @@
 /**
  * Notifications that are due all at once, told by our service to a local receiver, beside a bare loop of the same HTTP
- * client with as many calls under way. Both are measured where they arrive. `npm run bench:gateway -- --only notify`.
+ * client with as many calls under way. Both are measured where they arrive.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { sql } from 'kysely'
 import { createUser } from '../../src/accounts/users.ts'
 import type { Deps } from '../../src/deps.ts'
 import { grantPoints } from '../../src/ledger/post.ts'
 import { applyForPaymentApp, reviewPaymentApp } from '../../src/payment/applications.ts'
+import { makePayOrder, placeOrder } from '../../src/payment/orders.ts'
 import { cpuSeconds } from '../driver.ts'
 import type { ServerProcess } from '../processes.ts'
 import { median, spread } from '../statistics.ts'
 import type { Calls } from './bare-notifier.ts'
 
+/** To be started with `startServer`. */
 export const BARE_NOTIFIER = join(import.meta.dirname, 'bare-notifier.ts')
 const COUNT = 4_000
 /** As many attempts as one host may have under way. */
 const CALLERS = 16
-const AMOUNT = 100
+const AMOUNT = 100n
+const DAY_MS = 86_400_000
 const TARGET = 0.25
 
 type Told = { per_second: number; cpu_us: number }
 
-/** Measures from after a first fifth to the end of what arrives. */
+/** Measures what arrives after the first fifth. */
 async function makeReceiver() {
   let arrived = 0
   let onArrival = () => {}
@@ -37,68 +39,131 @@ async function makeReceiver() {
   await once(server, 'listening')
   const arrival = (n: number) =>
     new Promise<void>((resolve) => {
-      onArrival = () => arrived >= n && resolve()
+      onArrival = () => {
+        if (arrived >= n) resolve()
+      }
+      onArrival()
     })
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/notify`,
-    async measure({ pid }: ServerProcess, count: number, begin: () => Promise<unknown>): Promise<Told> {
+    async measure({ pid }: ServerProcess, count: number, begin: () => unknown): Promise<Told> {
       arrived = 0
-      const uncounted = Math.floor(count / 5)
-      const first = arrival(uncounted)
       await begin()
-      await first
-      const [start, before] = [performance.now(), await cpuSeconds(pid)]
-      const counted = count - arrived
+      await arrival(Math.floor(count / 5))
+      const [start, before, counted] = [performance.now(), await cpuSeconds([pid]), count - arrived]
       await arrival(count)
       const seconds = (performance.now() - start) / 1000
-      const cpu_us = (((await cpuSeconds(pid)) - before) * 1e6) / counted
+      const cpu_us = (((await cpuSeconds([pid])) - before) * 1e6) / counted
       return { per_second: counted / seconds, cpu_us }
     },
     close: () => server.close(),
   }
 }
 
-async function makeParties(deps: Deps) {
+async function makeShop(deps: Deps) {
   const [buyer, owner] = await Promise.all(
-    ['notified buyer', 'notified owner'].map((username) =>
-      createUser(deps.db, { username: username.replace(' ', '-'), password_hash: 'none', trust_level: 2 }),
+    ['notify-buyer', 'notify-owner'].map((username) =>
+      createUser(deps.db, { username, password_hash: 'none', trust_level: 2 }),
     ),
   )
-  const now = deps.clock()
-  const grant = { amount: 1_000_000_000n, reference: 'notify', reason: 'bench', actor_id: null, now }
-  await grantPoints(deps.db, { ...grant, user_id: buyer! })
-  const callback_url = 'https://shop.example/paid'
+  await grantPoints(deps.db, {
+    user_id: buyer!,
+    amount: 1_000_000_000n,
+    reference: 'notify',
+    reason: 'bench',
+    actor_id: null,
+    now: deps.clock(),
+  })
   const app = await applyForPaymentApp(deps, {
     applicant_id: owner!,
-    name: 'Shop',
+    name: 'Shop that is told',
     description: '',
-    callback_url,
+    callback_url: 'https://shop.example/paid',
   })
   const { payment_id } = app
   await reviewPaymentApp(deps, { payment_id, decision: 'approve', reason: '', reviewer_id: owner! })
   return { app, buyer: buyer! }
 }
 
-/** Orders that are paid, and told of once `begin` is called. */
-async function payOrders(
-  { db }: Deps,
-  { app, buyer }: Awaited<ReturnType<typeof makeParties>>,
-  notify_url: string,
-  count: number,
-): Promise<() => Promise<unknown>> {
-  const later = new Date(Date.now() + 86_400_000)
-  await sql`
-    with made as (
-      insert into orders (
-        app_id, door, order_id, transaction_id, description, amount, expires_at, trade_no, protocol, pid_sent, money,
-        rate, notify_url
-      )
-      select ${app.id}::bigint, 'gateway', gen_random_uuid(), 'txn_' || substr(replace(gen_random_uuid()::text, '-', ''), 1, 24),
-        'Tea', ${AMOUNT}::bigint, ${later}::timestamptz + interval '1 hour', floor(random() * 1e19)::numeric(20)::text,
-        'v1', ${String(app.pid)}, '1.00', 100, ${notify_url}
-      from generate_series(1, ${count}::integer)
-      returning transaction_id
-    )
-    select transaction_id into temporary made_orders from made`.execute(db)
-  return async () => undefined
+type Shop = Awaited<ReturnType<typeof makeShop>>
+
+/** Pays orders of V1 that are told of tomorrow. Answers what makes them all due. */
+async function payOrders(deps: Deps, { app, buyer }: Shop, notify_url: string, count: number) {
+  const later: Deps = { ...deps, clock: () => new Date(Date.now() + DAY_MS) }
+  const pay = makePayOrder(later)
+  let made = 0
+  const caller = async () => {
+    while (made++ < count) {
+      const { transaction_id } = await placeOrder(later, {
+        app_id: app.id,
+        order_id: crypto.randomUUID(),
+        description: 'Something of the shop',
+        amount: AMOUNT,
+        trade: {
+          trade_no: String(process.hrtime.bigint()),
+          protocol: 'v1',
+          pid_sent: String(app.pid),
+          money: '1.00',
+          rate: '100',
+          type: 'alipay',
+          param: null,
+          notify_url,
+          return_url: null,
+        },
+      })
+      const outcome = await pay({ transaction_id, payer_id: buyer, expected_amount: AMOUNT })
+      if (outcome !== 'paid') throw new Error(`A payment ended as ${outcome}`)
+    }
+  }
+  await Promise.all(Array.from({ length: CALLERS }, caller))
+  return () =>
+    deps.db
+      .updateTable('notifications')
+      .set({ next_attempt_at: new Date() })
+      .where('status', '=', 'due')
+      .execute()
+}
+
+type Options = { deps: Deps; ours: ServerProcess; bare: ServerProcess; rounds: number; scale: number }
+
+/** Runs the rounds and prints their medians. Our service must be allowed to call loopback. */
+export async function compareNotifications({ deps, ours, bare, rounds, scale }: Options): Promise<void> {
+  const shop = await makeShop(deps)
+  const receiver = await makeReceiver()
+  const count = Math.ceil(COUNT * scale)
+  const told: { ours: Told[]; bare: Told[] } = { ours: [], bare: [] }
+  // Round 0 warms both up and is not counted.
+  for (let round = 0; round <= rounds; round += 1) {
+    const begin = await payOrders(deps, shop, receiver.url, count)
+    const sides = {
+      ours: () => receiver.measure(ours, count, begin),
+      bare: () => {
+        const calls: Calls = { url: receiver.url, callers: CALLERS, count }
+        return receiver.measure(bare, count, () => bare.process.send(calls))
+      },
+    }
+    for (const side of (['ours', 'bare'] as const).toSorted(() => (round % 2 === 0 ? 1 : -1))) {
+      const measured = await sides[side]()
+      if (round > 0) told[side].push(measured)
+    }
+  }
+  receiver.close()
+  print(told)
+}
+
+function print({ ours, bare }: { ours: Told[]; bare: Told[] }): void {
+  console.log('\n| | notifications/s | CPU µs of the process |\n|---|---|---|')
+  for (const [name, side] of [
+    ['notify', ours],
+    ['bare loop of its HTTP client', bare],
+  ] as const) {
+    const rate = spread(side.map(({ per_second }) => per_second))
+    console.log(`| ${name} | ${rate} | ${spread(side.map(({ cpu_us }) => cpu_us))} |`)
+  }
+  const ratios = ours.map(({ per_second }, round) => per_second / bare[round]!.per_second)
+  const isMet = median(ratios) >= TARGET
+  console.log('\n| | ratio | target | met |\n|---|---|---|---|')
+  console.log(
+    `| notifications/s, notify ÷ bare loop | ${spread(ratios, 2)} | ≥ ${TARGET} | ${isMet ? 'yes' : 'no'} |`,
+  )
 }

@@ -2,9 +2,9 @@
  * One attempt to tell a merchant: a GET that follows no redirect, takes 10 seconds and 64 KiB at most, and connects
  * only where the egress guard lets it. However it ends is an outcome, never an exception.
  */
-import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http'
-import { request as requestHttps } from 'node:https'
-import { isIP, type TcpSocketConnectOpts } from 'node:net'
+import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { connect, isIP, type TcpSocketConnectOpts } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import type { AttemptOutcome } from '../../database/tables.ts'
 import { type Address, bareHost, EgressError, type EgressGuard } from './egress.ts'
 
@@ -35,22 +35,28 @@ export function makeDelivery(options: {
 }): Deliver {
   const { guard, userAgent, timeout_ms = ATTEMPT_SECONDS_MAX * 1000 } = options
   return async (text) => {
-    const end = new AbortController()
-    const { signal } = end
-    const timer = setTimeout(() => end.abort(), timeout_ms)
+    const late = Promise.withResolvers<never>()
+    late.promise.catch(() => {})
+    let isLate = false
     let phase: Phase = 'dns'
+    const timer = setTimeout(() => {
+      isLate = true
+      late.reject(new Error('late'))
+    }, timeout_ms)
     const enter = (next: Phase) => {
       phase = next
     }
     try {
       const url = parseUrl(text)
-      const addresses = await untilAborted(signal, guard(url))
+      const addresses = await Promise.race([guard(url), late.promise])
       enter('connect')
-      const response = await get({ url, addresses, userAgent, signal, enter })
+      const call = makeCall(url, addresses, userAgent, enter)
+      late.promise.catch(() => call.destroy())
+      const response = await answerTo(call)
       enter('body')
       return await judge(response)
     } catch (error) {
-      if (signal.aborted) return failure('timeout', phase)
+      if (isLate) return failure('timeout', phase)
       if (error instanceof EgressError) return failure(error.reason, error.detail)
       return faultOf(error as NodeJS.ErrnoException, phase)
     } finally {
@@ -65,57 +71,38 @@ function parseUrl(text: string): URL {
   return url
 }
 
-function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  const aborted = Promise.withResolvers<never>()
-  const abort = () => aborted.reject(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
-  return Promise.race([work, aborted.promise]).finally(() => signal.removeEventListener('abort', abort))
-}
-
-type Get = {
-  url: URL
-  addresses: Address[]
-  userAgent: string
-  signal: AbortSignal
-  enter: (phase: Phase) => void
-}
-
-type Options = RequestOptions & { servername: string } & Pick<
-    TcpSocketConnectOpts,
-    'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout'
-  >
-
-/** Host header and certificate are those of the name; the connection goes to the addresses given and nowhere else. */
-function get({ url, addresses, userAgent, signal, enter }: Get): Promise<IncomingMessage> {
+/**
+ * The request, on a connection of its own: none is kept that was judged at another time. Host header and certificate
+ * are those of the name; the connection goes to the addresses given and nowhere else.
+ */
+function makeCall(
+  url: URL,
+  addresses: Address[],
+  userAgent: string,
+  enter: (phase: Phase) => void,
+): ClientRequest {
   const isTls = url.protocol === 'https:'
   const host = bareHost(url)
-  const options: Options = {
+  const target: TcpSocketConnectOpts = {
     host,
-    servername: isIP(host) === 0 ? host : '',
-    port: url.port,
-    path: url.pathname + url.search,
-    headers: {
-      host: url.host,
-      'user-agent': userAgent,
-      accept: '*/*',
-      'accept-encoding': 'identity',
-    },
-    // A connection of its own: none is kept that was judged at another time.
-    agent: false,
+    port: Number(url.port || (isTls ? 443 : 80)),
     lookup: (_name, _options, done) => done(null, addresses),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: CONNECT_STEP_MS,
-    signal,
   }
+  const createConnection = () => {
+    if (!isTls) return connect(target).once('connect', () => enter('answer'))
+    const socket = connectTls({ ...target, servername: isIP(host) === 0 ? host : '' })
+    return socket.once('connect', () => enter('tls')).once('secureConnect', () => enter('answer'))
+  }
+  const headers = { host: url.host, 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' }
+  return request({ path: url.pathname + url.search, headers, createConnection })
+}
+
+function answerTo(call: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const request = isTls ? requestHttps(options) : requestHttp(options)
-    request.once('socket', (socket) => {
-      socket.once('connect', () => enter(isTls ? 'tls' : 'answer'))
-      socket.once('secureConnect', () => enter('answer'))
-    })
-    request.once('response', resolve)
-    request.on('error', reject)
-    request.end()
+    call.once('response', resolve).on('error', reject)
+    call.end()
   })
 }
 

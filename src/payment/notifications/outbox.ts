@@ -23,9 +23,6 @@ export type Claimed = Pick<
   'id' | 'order_id' | 'kind' | 'attempts' | 'claims' | 'interruptions'
 >
 
-/** With what it tells of: undefined when that is not so any more, as for an order that was given back. */
-export type Telling = Claimed & { trade: PaidTrade | undefined }
-
 /** How an attempt went, for settle_notifications; `id` is the notification's. */
 export type Settlement = {
   id: string
@@ -51,16 +48,22 @@ export function nextAttemptAt(attempts_before: number, now: Date): Date | null {
 export async function takeTurn(
   db: Db,
   { settled, room, now }: { settled: readonly Settlement[]; room: number; now: Date },
-): Promise<Telling[]> {
-  const { rows: claimed } = await sql<Claimed>`
+): Promise<Claimed[]> {
+  const { rows } = await sql<Claimed>`
     select id, order_id, kind, attempts, claims, interruptions
     from turn_notifications(
       ${JSON.stringify(settled)}::jsonb, ${now}::timestamptz, make_interval(secs => ${LEASE_SECONDS}),
       ${room}::integer, ${HOST_CLAIMS_MAX}::integer, ${APP_CLAIMS_MAX}::integer
     )`.execute(db)
-  if (claimed.length === 0) return []
+  return rows
+}
+
+/**
+ * What these tell of, by order id, as it is now. Without what is not so any more, as of an order that was given back.
+ * A statement of its own: one that also claims would not see what was paid while it waited to.
+ */
+export async function findTrades(db: Db, claimed: readonly Claimed[]): Promise<Map<bigint, PaidTrade>> {
   const orders = claimed.map(({ order_id }) => order_id)
   const trades = await paidTrades(db).where('orders.id', 'in', orders).execute()
-  const byId = new Map(trades.map((trade) => [trade.id, trade]))
-  return claimed.map((each) => ({ ...each, trade: byId.get(each.order_id) }))
+  return new Map(trades.map((trade) => [trade.id, trade]))
 }

@@ -11,7 +11,7 @@ import type { Deps } from '../../deps.ts'
 import { type PaidTrade, tradeMessage } from '../gateway/messages.ts'
 import { type Attempt, makeDelivery } from './delivery.ts'
 import { makeEgressGuard, type NameResolver } from './egress.ts'
-import { nextAttemptAt, type Settlement, type Telling, takeTurn } from './outbox.ts'
+import { type Claimed, findTrades, nextAttemptAt, type Settlement, takeTurn } from './outbox.ts'
 
 const POLL_MS = 1_000
 const TURN_MAX = 64
@@ -54,11 +54,16 @@ export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}):
   let isStopping = false
   let running: Promise<void> | undefined
 
-  const begin = async (telling: Telling, log: FastifyBaseLogger) => {
-    underWay += 1
-    ended.push(await attempt(telling, log))
-    underWay -= 1
-    bell.ring()
+  const begin = (claimed: Claimed[], log: FastifyBaseLogger) => {
+    underWay += claimed.length
+    // Read once for all of them, and not before the next turn may begin.
+    const trades = findTrades(deps.db, claimed)
+    for (const each of claimed)
+      void attempt(each, trades, log).then((settlement) => {
+        ended.push(settlement)
+        underWay -= 1
+        bell.ring()
+      })
   }
   /** Answers whether there may be more to do at once. */
   const turn = async (log: FastifyBaseLogger): Promise<boolean> => {
@@ -67,11 +72,11 @@ export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}):
     suspects = Math.max(0, suspects - 1)
     try {
       const now = deps.clock()
-      const tellings = await takeTurn(deps.db, { settled, room, now })
+      const claimed = await takeTurn(deps.db, { settled, room, now })
       lastTurn = now
       for (const { order_id } of settled) told.call(order_id)
-      for (const telling of tellings) void begin(telling, log)
-      return ended.length > 0 || (room > 0 && tellings.length === room)
+      if (claimed.length > 0) begin(claimed, log)
+      return ended.length > 0 || (room > 0 && claimed.length === room)
     } catch (error) {
       log.error({ err: error }, 'notifications could not be claimed or settled')
       if (!isRefusal(error)) ended.push(...settled)
@@ -114,12 +119,16 @@ function makeAttempt(deps: NotifierDeps, { resolver = new Resolver(DNS), ...limi
     const url = await tradeMessage(deps, trade, trade.notify_url!)
     return { url, ...(await deliver(url)) }
   }
-  return async (telling: Telling, log: FastifyBaseLogger): Promise<Settlement> => {
-    const { id, order_id, claims, attempts, interruptions, trade } = telling
+  return async (
+    { id, order_id, claims, attempts, interruptions }: Claimed,
+    trades: Promise<Map<bigint, PaidTrade>>,
+    log: FastifyBaseLogger,
+  ): Promise<Settlement> => {
     const started_at = clock()
     const start = performance.now()
     let attempt = withoutAnswer('internal')
     try {
+      const trade = (await trades).get(order_id)
       if (interruptions >= INTERRUPTIONS_MAX) attempt = withoutAnswer('interrupted')
       else attempt = trade === undefined ? withoutAnswer('withdrawn') : await tell(trade)
     } catch (error) {
