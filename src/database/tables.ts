@@ -546,6 +546,19 @@ export type OrderViewsTable = {
   created_at: CreatedAt
 }
 
+export type RefundsTable = {
+  id: Identity
+  order_id: bigint
+  book: Book
+  amount: bigint
+  fee_part: bigint
+  reason: string
+  actor_id: bigint
+  refunded_at: Date
+  journal_id: bigint
+  created_at: CreatedAt
+}
+
 export type TransfersTable = {
   id: Identity
   app_id: bigint
@@ -606,6 +619,7 @@ export type Tables = {
   outgoing_mails: OutgoingMailsTable
   orders: OrdersTable
   order_views: OrderViewsTable
+  refunds: RefundsTable
   transfers: TransfersTable
   notifications: NotificationsTable
   notification_attempts: NotificationAttemptsTable

@@ -18,6 +18,7 @@ import { endPreviousKeys, newMerchantKey, newRsaPair, newToken, type RsaPair, re
 export const OVERLAP_HOURS_DEFAULT = 24
 const OVERLAP_HOURS_MAX = 720
 const HOUR_MS = 3_600_000
+const LOGO_URL_LENGTH_MAX = 500
 
 /** Points per unit of currency: decisions.md 4.5. */
 const EXCHANGE_RATE = /^\d{1,6}(\.\d{1,6})?$/
@@ -29,6 +30,10 @@ export const paymentAppEdit = (production: boolean) =>
       .string()
       .trim()
       .refine((text) => text === '' || isCallbackUrl(text.split(/[?#]/)[0]!, production)),
+    logo_url: z
+      .string()
+      .trim()
+      .refine((text) => text === '' || isLogoUrl(text)),
     exchange_rate: z
       .string()
       .trim()
@@ -38,6 +43,15 @@ export const paymentAppEdit = (production: boolean) =>
       .transform((text) => text.split(/[\s,]+/).filter((part) => part !== ''))
       .refine((list) => list.length <= ALLOWED_ADDRESSES_MAX && list.every(isAddressRange)),
   })
+
+/** Pages may load pictures by https only. */
+function isLogoUrl(text: string): boolean {
+  return (
+    text.length <= LOGO_URL_LENGTH_MAX &&
+    text.startsWith('https://') &&
+    isCallbackUrl(text.split('?')[0]!, true)
+  )
+}
 
 export type PaymentAppEdit = z.output<ReturnType<typeof paymentAppEdit>>
 
@@ -70,13 +84,14 @@ export async function editPaymentApp(
     const app = await lockOwned(tx, payment_id, actor)
     if (app.status === 'suspended')
       throw new AppError('conflict', 'A suspended application cannot be changed')
-    const { allowed_addresses, homepage, ...rest } = edit
+    const { allowed_addresses, homepage, logo_url, ...rest } = edit
     const isReapplied = app.status === 'rejected'
     await tx
       .updateTable('payment_apps')
       .set({
         ...rest,
         homepage: homepage || null,
+        logo_url: logo_url || null,
         allowed_addresses: sql`${allowed_addresses}::text[]::inet[]`,
         updated_at: now,
       })
@@ -211,6 +226,7 @@ export async function findOwned(deps: Deps, payment_id: string, owner_id: bigint
       'app.description',
       'app.callback_url',
       'app.homepage',
+      'app.logo_url',
       'app.status',
       'app.review_reason',
       'app.v1_enabled',

@@ -4,6 +4,7 @@
  */
 import { sql } from 'kysely'
 import { recordAudit } from '../audit.ts'
+import type { Db } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 
@@ -26,6 +27,16 @@ const REFUND_FAULTS = {
   too_much: ['conflict', 'That is more than is left of this order'],
   insufficient: ['conflict', 'The merchant does not have that many points'],
 } as const
+
+/** What was given back of an order, the first first. */
+export async function refundsOf(db: Db, order_id: bigint) {
+  return db
+    .selectFrom('refunds')
+    .where('order_id', '=', order_id)
+    .orderBy('id')
+    .select(['amount', 'reason', 'refunded_at'])
+    .execute()
+}
 
 /** Refunds a paid order. Throws conflict, and then nothing moved; a repeated form does nothing. */
 export async function refundOrder(deps: Deps, refund: Refund): Promise<void> {

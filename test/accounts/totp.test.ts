@@ -1,5 +1,4 @@
 /** The second factor: RFC 6238, its set-up, the second page of signing in, recovery codes, and help from an administrator. */
-import decodeQR from 'qr/decode.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { resetSecondFactor } from '../../src/accounts/second-factor.ts'
 import { base32, matchingStep, otpauthUri, stepAt, totpCode } from '../../src/accounts/totp.ts'
@@ -7,6 +6,7 @@ import { buildApp } from '../../src/app.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness.ts'
+import { readQr } from '../qr.ts'
 
 const PAGE = '/account/second-factor'
 const SECOND_STEP = '/sign-in/second-factor'
@@ -115,7 +115,7 @@ describe('setting up', () => {
     const client = await alice.signIn()
     const page = await client.get(PAGE)
     expect(page.status).toBe(200)
-    expect(decodeQR(bitmapOf(page))).toBe(otpauthUri(alice.username, secretOn(page)))
+    expect(readQr(page.body)).toBe(otpauthUri(alice.username, secretOn(page)))
     expect(page.body).not.toMatch(/style="/)
     expect(await factorOf(alice)).toBeUndefined()
     expect(secretOn(await client.get(PAGE))).not.toBe(secretOn(page))
@@ -362,21 +362,3 @@ describe('administrators', () => {
     await strict.close()
   })
 })
-
-/** The page's QR code as a camera would see it: four pixels to the module, dark on light. */
-function bitmapOf(page: Page): { width: number; height: number; data: Uint8ClampedArray } {
-  const svg = /<svg[\s\S]*<\/svg>/.exec(page.body)![0]
-  const modules = Number(/viewBox="0 0 (\d+)/.exec(svg)![1])
-  const size = modules * 4
-  const data = new Uint8ClampedArray(size * size * 4).fill(255)
-  let [x, y] = [0, 0]
-  // Each module is drawn as M or m to its corner, then h1v1h-1 and back.
-  for (const [, kind, dx, dy] of svg.matchAll(/([Mm])(-?\d+)[ ,]?(-?\d+)h1v1/g)) {
-    ;[x, y] = kind === 'M' ? [Number(dx), Number(dy)] : [x + Number(dx), y + Number(dy)]
-    for (let i = 0; i < 16; i += 1) {
-      const at = ((y * 4 + (i >> 2)) * size + x * 4 + (i & 3)) * 4
-      data.fill(0, at, at + 3)
-    }
-  }
-  return { width: size, height: size, data }
-}

@@ -1228,6 +1228,7 @@ describe('submit, where a person stands before the answer', () => {
       description: '',
       callback_url: shop.callbackUrl,
       homepage: '',
+      logo_url: '',
       exchange_rate: '100',
     }
     const actor = { owner_id: shop.owner.id, ip: '127.0.0.1' }

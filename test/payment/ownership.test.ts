@@ -34,6 +34,7 @@ const edited = {
   description: 'Coffee',
   callback_url: 'https://new.example/cb',
   homepage: 'https://new.example/',
+  logo_url: 'https://new.example/logo.png?v=2',
   exchange_rate: '1',
   allowed_addresses: '',
 }
@@ -66,6 +67,7 @@ describe('editing', () => {
         name: 'New name',
         exchange_rate: '1.000000',
         homepage: 'https://new.example/',
+        logo_url: 'https://new.example/logo.png?v=2',
         status: 'approved',
       })
       expect((await owner.get(page)).body).toContain('name="exchange_rate" value="1"')
@@ -84,6 +86,8 @@ describe('editing', () => {
     ['exchange_rate', '1.1234567'],
     ['exchange_rate', '1234567'],
     ['homepage', 'javascript:alert(1)'],
+    ['logo_url', 'http://new.example/logo.png'],
+    ['logo_url', 'https://new.example/ "onload="'],
     ['callback_url', 'https://x.example/?a=1'],
     ['allowed_addresses', 'example.org'],
     ['allowed_addresses', '10.0.0.0/33'],

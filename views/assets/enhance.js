@@ -24,6 +24,17 @@ for (const picture of document.querySelectorAll('.avatar img')) {
   else picture.addEventListener('error', hide)
 }
 
+// The account menu closes like any other.
+const menu = document.querySelector('details.menu')
+addEventListener('keydown', ({ key }) => {
+  if (key !== 'Escape' || !menu?.open) return
+  menu.open = false
+  menu.querySelector('summary').focus()
+})
+addEventListener('click', ({ target }) => {
+  if (menu?.open && !menu.contains(target)) menu.open = false
+})
+
 // A second click on a sent form would only show the first one's answer later.
 for (const form of document.querySelectorAll('form[method="post"]')) {
   form.addEventListener('submit', (event) => {

@@ -24,7 +24,7 @@ import { termsOf } from '../terms.ts'
 import { gatewayCard, pemOf, platformSpki } from './gateway-card.ts'
 
 const FIELDS = ['name', 'description', 'callback_url'] as const
-const EDIT_FIELDS = [...FIELDS, 'homepage', 'exchange_rate', 'allowed_addresses'] as const
+const EDIT_FIELDS = [...FIELDS, 'homepage', 'logo_url', 'exchange_rate', 'allowed_addresses'] as const
 type Field = (typeof FIELDS)[number]
 type EditField = (typeof EDIT_FIELDS)[number]
 
@@ -152,6 +152,7 @@ async function showOwned(
   const stored = {
     ...owned,
     homepage: owned.homepage ?? '',
+    logo_url: owned.logo_url ?? '',
     allowed_addresses: owned.allowed_addresses.join('\n'),
   }
   return reply.page(

@@ -1,4 +1,5 @@
 /** Every English text, by page. Its shape is what the other catalogues must have. */
+import type { AttemptOutcome } from '../../database/tables.ts'
 import type { InvariantName } from '../../ledger/books.ts'
 import type { SettingName } from '../../settings.ts'
 
@@ -166,10 +167,54 @@ export const en = {
     created: 'Created',
     product: 'Product',
     transaction: 'Transaction',
+    approved: 'approved by staff',
+    refunded: 'Given back',
+    kept: 'You find this receipt again under My payments.',
+    timeLeft: (time: string) => `${time} left`,
+    minutesLeft: (minutes: string) => `Minutes left to pay: ${minutes}`,
+    elsewhere: {
+      title: 'Continue on another device',
+      text: 'Scan the code there, or open the link, and sign in. This page notices when you have paid.',
+      qr: 'QR code of the address of this page',
+      copy: 'Copy the link',
+      save: 'Save the code',
+    },
+    telling: {
+      title: 'The shop did not react?',
+      byBrowser:
+        'This shop learns of your payment from your own browser. Return to the shop with the button above: the link carries the proof.',
+      delivered: 'The shop has confirmed that it knows of your payment.',
+      underWay: 'The shop is being told at this very moment.',
+      nextAttempt: 'The shop has not confirmed yet. We tell it again:',
+      gaveUp: 'The shop has not confirmed, and we have stopped telling it by ourselves.',
+      tooSoon: (seconds: number) => `The shop was told a moment ago. Try again in ${seconds} seconds.`,
+      again: 'Tell the shop again',
+      times: (n: number) => `${n} times, last`,
+      askShop:
+        'Your points are with the shop. If it stays silent, give it the order and the reference above.',
+      badStatus: (status: number) => `The shop answered with error ${status}.`,
+      outcomes: {
+        delivered: 'The shop confirmed.',
+        wrong_body: 'The shop answered, but did not confirm.',
+        too_large: 'The shop answered far more than a confirmation.',
+        redirect: 'The shop’s address led on to another one, which is not followed.',
+        bad_address: 'The shop has given an address that cannot be used.',
+        blocked: 'The shop has given an address that is not allowed.',
+        dns: 'The shop’s address was not found.',
+        refused: 'The shop’s server took no connection.',
+        unreachable: 'The shop’s server could not be reached.',
+        tls: 'No secure connection to the shop came about.',
+        timeout: 'The shop did not answer in time.',
+        cut: 'The connection to the shop broke off.',
+        malformed: 'The shop’s answer could not be read.',
+        withdrawn: 'Not told: the payment was given back.',
+        internal: 'Something went wrong on our side.',
+        interrupted: 'The attempt was interrupted on our side.',
+      } satisfies Record<Exclude<AttemptOutcome, 'bad_status'>, string>,
+    },
     paidAt: 'Paid at',
     payee: 'Paid to',
     returnToShop: 'Return to the shop',
-    toWallet: 'See my statement',
     changed: 'The order changed while you were looking at it. Check the amount and confirm again.',
     price: 'Price',
     converted: (money: string, formatted: string, rate: string) =>
@@ -180,13 +225,14 @@ export const en = {
     },
     states: {
       paid: 'Paid',
-      paidText: 'The points are with the merchant. This page stays as your receipt.',
+      paidText: 'The points are with the merchant. This page is your receipt.',
       refunded: 'Refunded',
       refundedText: 'This payment was given back to you.',
       paidByOther: 'Already paid',
       paidByOtherText: 'Somebody else has paid this order. Nothing was taken from you.',
       expired: 'Expired',
-      expiredText: 'The time to pay this order is over and nothing was taken. The shop can offer it again.',
+      expiredText:
+        'The time to pay this order is over and nothing was taken. No payment is accepted late, so none can get lost; the shop can offer the order again.',
       closed: 'Cancelled',
       closedText: 'The merchant has cancelled this order. Nothing was taken from you.',
       unusable: 'Not available',
@@ -233,6 +279,8 @@ export const en = {
     own: {
       manage: 'Manage',
       homepage: 'Homepage',
+      logo: 'Logo',
+      logoHint: 'The https address of a square picture. Buyers see it where they pay.',
       exchangeRate: 'Exchange rate: points per unit of currency',
       exchangeHint: 'At 100, a price of 9.90 becomes 990 points. A shop whose unit is the point needs 1.',
       addresses: 'Addresses that may call the API',
@@ -264,6 +312,7 @@ export const en = {
       callback_url:
         'The callback address must be absolute, https (http only on this machine), without query, fragment or user name.',
       homepage: 'The homepage must be an https address, or empty.',
+      logo_url: 'The logo must be an https address of at most 500 characters, or empty.',
       exchange_rate: 'A number above 0 with at most 6 digits before and after the point.',
       allowed_addresses: 'At most 50 addresses or ranges such as 203.0.113.0/24.',
     },

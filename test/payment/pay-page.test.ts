@@ -1,0 +1,175 @@
+/** What the pay page offers besides paying: facts, ways out, other devices; and every state with its way back. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makePayOrder } from '../../src/payment/orders.ts'
+import { refundOrder } from '../../src/payment/refunds.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { browser, startTestApp, type TestApp } from '../harness.ts'
+import { type Merchant, makeMerchant } from '../merchant.ts'
+import { readQr } from '../qr.ts'
+
+const FORUM = 'https://forum.example.org'
+
+let test: TestApp
+let merchant: Merchant
+let alice: Person
+let count = 0
+
+beforeAll(async () => {
+  test = await startTestApp({ DISCOURSE_URL: FORUM, DISCOURSE_SECRET: 'a-secret-of-the-forum' })
+  merchant = await makeMerchant(test)
+  alice = await makePerson(test, { points: 5_000n })
+})
+afterAll(async () => {
+  await merchant.close()
+  await test.close()
+})
+
+async function order(amount = '120') {
+  const order_id = `page-${++count}`
+  const { body } = await merchant.process({ amount, description: 'Stickers <b>', order_id })
+  const transaction_id = String(body.transaction_id)
+  return { transaction_id, order_id, path: `/payment/pay/${transaction_id}`, amount: BigInt(amount) }
+}
+const pay = ({ transaction_id, amount }: Awaited<ReturnType<typeof order>>, { id: payer_id }: Person) =>
+  makePayOrder(test.deps)({ transaction_id, payer_id, expected_amount: amount })
+const setShop = (values: { homepage?: string | null; logo_url?: string | null }) =>
+  test.db.updateTable('payment_apps').set(values).where('payment_id', '=', merchant.payment_id).execute()
+
+describe('before paying', () => {
+  it('says who sells, who pays and what is left, and shows the shop by its picture', async () => {
+    await setShop({ logo_url: 'https://shop.example/logo.png?v="1"' })
+    const { path, order_id } = await order()
+    const { body } = await (await alice.signIn()).get(path)
+    const facts = body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
+    expect(facts).toContain(
+      `Shop of ${merchant.owner.username} @${merchant.owner.username} · Trust level 2 · approved by staff`,
+    )
+    expect(facts).toContain('120 points Stickers &lt;b&gt;')
+    expect(facts).toContain(`Paying as @${alice.username} Switch account`)
+    expect(facts).toContain('Your balance 5,000 Balance after 4,880')
+    expect(body).toContain('src="https://shop.example/logo.png?v=&quot;1&quot;"')
+    expect(body).toContain(`data-copy="${order_id}"`)
+    expect(body).toContain(`href="/sign-in?return_to=${encodeURIComponent(path)}"`)
+    await setShop({ logo_url: null })
+  })
+
+  it('leads one who is short to where points are earned, and everybody back to the shop', async () => {
+    const poor = await makePerson(test, { points: 5n })
+    const { path } = await order()
+    const client = await poor.signIn()
+    const page = await client.get(path)
+    expect(page.body).toContain(`<a href="${FORUM}">`)
+    expect(page.body).toContain(`href="${new URL(merchant.callbackUrl).origin}"`)
+    await setShop({ homepage: 'https://shop.example/tea' })
+    const homely = await client.get(path)
+    expect(homely.body).toContain('href="https://shop.example/tea"')
+    expect(homely.body).not.toContain('signature')
+    await setShop({ homepage: null })
+  })
+
+  it('counts down only the last quarter, by the clock of the server', async () => {
+    const { path } = await order()
+    const { body } = await (await alice.signIn()).get(path)
+    const now = test.clock.now()
+    expect(body).toContain(`data-now="${now.toISOString()}"`)
+    expect(body).toContain(`data-expires="${new Date(now.getTime() + 30 * 60_000).toISOString()}"`)
+    expect(body).toContain('data-countdown="450"')
+    expect(body).toMatch(/role="status"/)
+  })
+
+  it('shows its address as a code and as a link, to those who are signed in', async () => {
+    const { path } = await order()
+    const client = await alice.signIn()
+    const { body } = await client.get(path)
+    expect(body).toContain(`src="${path}/qr.svg"`)
+    expect(body).toContain(`<code class="secret">${test.url}${path}</code>`)
+    const code = await client.get(`${path}/qr.svg`)
+    expect(code.headers['content-type']).toBe('image/svg+xml')
+    expect(code.body).toMatch(/^<svg [^>]*><rect width="100%" height="100%" fill="#fff"\/>/)
+    expect(readQr(code.body)).toBe(`${test.url}${path}`)
+    expect((await browser(test).get(`${path}/qr.svg`)).status).toBe(303)
+    expect((await client.get('/payment/pay/txn_000000000000000000000000/qr.svg')).status).toBe(404)
+  })
+})
+
+describe('on another device', () => {
+  it('the page learns what has become of the order, as its reader may know it', async () => {
+    const made = await order()
+    const [client, other] = [await alice.signIn(), await (await makePerson(test)).signIn()]
+    const stateFor = async (reader: typeof client) =>
+      JSON.parse((await reader.get(`${made.path}/state`)).body)
+    expect(await stateFor(client)).toEqual({ state: 'open' })
+    await pay(made, alice)
+    expect(await stateFor(client)).toEqual({ state: 'paid' })
+    expect(await stateFor(other)).toEqual({ state: 'paidByOther' })
+    expect((await browser(test).get(`${made.path}/state`)).status).toBe(303)
+    expect((await client.get('/payment/pay/txn_x/state')).status).toBe(404)
+  })
+})
+
+describe('whatever has become of it', () => {
+  it('there is a way on and a reference', async () => {
+    const client = await alice.signIn()
+    const shop = new URL(merchant.callbackUrl).origin
+    const open = await order()
+    const set = (values: Record<string, unknown>) =>
+      test.db.updateTable('orders').set(values).where('transaction_id', '=', open.transaction_id).execute()
+    await set({ status: 'closed' })
+    const closed = await client.get(open.path)
+    await set({ status: 'expired' })
+    const expired = await client.get(open.path)
+    await set({ status: 'unpaid' })
+    const suspend = (status: 'suspended' | 'approved') =>
+      test.db
+        .updateTable('payment_apps')
+        .set({ status })
+        .where('payment_id', '=', merchant.payment_id)
+        .execute()
+    await suspend('suspended')
+    const unusable = await client.get(open.path)
+    await suspend('approved')
+    await pay(open, await makePerson(test, { points: 500n }))
+    const taken = await client.get(open.path)
+    for (const [page, heading] of [
+      [closed, 'Cancelled'],
+      [expired, 'Expired'],
+      [unusable, 'Not available'],
+      [taken, 'Already paid'],
+    ] as const) {
+      expect(page.body).toContain(`<h1>${heading}</h1>`)
+      expect(page.body).toContain(`href="${shop}"`)
+      expect(page.body).toContain(`<code>${open.transaction_id}</code>`)
+    }
+    const nowhere = await client.get('/payment/pay/txn_000000000000000000000000')
+    expect(nowhere.status).toBe(404)
+    expect(nowhere.body).toMatch(/Reference: <code>req-\w+<\/code>/)
+    expect(nowhere.body).toContain('href="/account/payments"')
+  })
+
+  it('the receipt tells what was given back and why, and leads back signed while it is paid', async () => {
+    const made = await order()
+    await pay(made, alice)
+    const client = await alice.signIn()
+    const give = (amount: bigint, reason: string) =>
+      refundOrder(test.deps, {
+        transaction_id: made.transaction_id,
+        amount,
+        with_fee: true,
+        key: reason,
+        reason,
+        actor_id: merchant.owner.id,
+        ip: '203.0.113.9',
+      })
+    await give(20n, 'One <torn>')
+    const part = await client.get(made.path)
+    expect(part.body).toContain('<h1>Paid</h1>')
+    expect(part.body).toMatch(/20 points · <time[\s\S]*One &lt;torn&gt;/)
+    expect(part.body).toContain(`href="${made.path}/return"`)
+    await give(100n, 'All of it')
+    const whole = await client.get(made.path)
+    expect(whole.body).toContain('<h1>Refunded</h1>')
+    expect(whole.body).toContain('All of it')
+    expect(whole.body).not.toContain(`${made.path}/return`)
+    expect(whole.body).not.toContain('id="shop"')
+  })
+})

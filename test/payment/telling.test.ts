@@ -1,0 +1,140 @@
+/** "The shop did not react?": what a buyer reads of the attempts to tell the shop, and telling it again. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makePerson } from '../cast.ts'
+import type { Browser } from '../harness.ts'
+import { succeed } from '../notify-receiver.ts'
+import { type NotifyWorld, startNotifyWorld } from '../notify-world.ts'
+
+let world: NotifyWorld
+let buyer: Browser
+let count = 0
+
+beforeAll(async () => {
+  world = await startNotifyWorld()
+  buyer = await world.buyer.signIn()
+})
+afterAll(() => world.close())
+
+const pathOf = (transaction_id: string) => `/payment/pay/${transaction_id}`
+
+/** A payment whose shop has answered like this once. */
+async function paidAt(status: number): Promise<string> {
+  world.receiver.answer = (_request, response) => void response.writeHead(status).end('no')
+  count += 1
+  const transaction_id = await world.payOne(`${world.receiver.url}/buyer-${count}`)
+  await world.told([transaction_id])
+  return transaction_id
+}
+
+const tell = async (transaction_id: string, client = buyer) =>
+  client.submit(await client.get(pathOf(transaction_id)), `${pathOf(transaction_id)}/tell`)
+const requestsFor = (transaction_id: string) =>
+  world.receiver.received.filter(({ fields }) => fields.api_trade_no === transaction_id).length
+/** What the page says about the shop, without marks. */
+const saidOn = (body: string) =>
+  /<details[^>]*id="shop"[^>]*>([\s\S]*?)<\/details>/
+    .exec(body)![1]!
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+
+describe('the receipt', () => {
+  it('says in plain words how the attempts went and when the next is, and shows no address', async () => {
+    const transaction_id = await paidAt(502)
+    world.test.clock.advance(60_000)
+    await world.told([transaction_id], 2)
+    const page = await buyer.get(pathOf(transaction_id))
+    expect(page.body).toMatch(/<details class="small" id="shop" open>/)
+    const said = saidOn(page.body)
+    expect(said).toContain('We tell it again: 1 Jan 2026, 00:06 UTC')
+    expect(said).toContain('The shop answered with error 502. 2 times, last 1 Jan 2026, 00:01 UTC')
+    expect(page.body).not.toContain(world.receiver.url)
+    expect(page.body).not.toContain('sign=')
+
+    world.receiver.answer = (_request, response) => void response.end('thanks')
+    world.test.clock.advance(5 * 60_000)
+    await world.told([transaction_id], 3)
+    expect(saidOn((await buyer.get(pathOf(transaction_id))).body)).toContain(
+      'The shop answered, but did not confirm.',
+    )
+    const chinese = await buyer.get(pathOf(transaction_id), { cookie: `${cookiesOf(buyer)}; language=zh-CN` })
+    expect(saidOn(chinese.body)).toContain('商家返回错误 502。 共 2 次')
+  })
+
+  it('is quiet about a shop that has confirmed, and says how a shop without notifications learns', async () => {
+    world.receiver.answer = succeed
+    count += 1
+    const told = await world.payOne(`${world.receiver.url}/buyer-${count}`)
+    await world.told([told])
+    const page = await buyer.get(pathOf(told))
+    expect(page.body).toMatch(/<details class="small" id="shop">/)
+    expect(saidOn(page.body)).toContain('The shop has confirmed')
+
+    const { body } = await world.merchant.process({
+      amount: '10',
+      description: 'Tea',
+      order_id: 'by-browser',
+    })
+    const path = new URL(String(body.payment_url)).pathname
+    await buyer.submit(await buyer.get(path), path)
+    const receipt = await buyer.get(path)
+    expect(saidOn(receipt.body)).toContain('learns of your payment from your own browser')
+    expect(receipt.body).not.toContain(`${path}/tell`)
+    const { form_token } = receipt.form('/language')
+    expect((await buyer.post(`${path}/tell`, { form_token: form_token! })).status).toBe(404)
+  })
+})
+
+describe('telling the shop again', () => {
+  it('is done at once, says how it went, and is kept in the audit log', async () => {
+    const transaction_id = await paidAt(500)
+    world.test.clock.advance(61_000)
+    world.receiver.answer = succeed
+    const answer = await tell(transaction_id)
+    expect(answer).toMatchObject({ status: 303, location: `${pathOf(transaction_id)}?told=1#shop` })
+    await world.told([transaction_id])
+    const page = await buyer.get(answer.location!.split('#')[0]!)
+    expect(saidOn(page.body)).toContain('The shop has confirmed')
+    const entry = await world.test.db
+      .selectFrom('audit_log')
+      .where('subject', '=', transaction_id)
+      .select(['actor_id', 'action', 'detail'])
+      .executeTakeFirst()
+    expect(entry).toEqual({
+      actor_id: world.buyer.id,
+      action: 'notification.redeliver',
+      detail: { role: 'payer' },
+    })
+  })
+
+  it('waits a minute after the last attempt', async () => {
+    const transaction_id = await paidAt(500)
+    world.test.clock.advance(20_000)
+    const before = requestsFor(transaction_id)
+    const answer = await tell(transaction_id)
+    expect(answer.status).toBe(429)
+    expect(answer.headers['retry-after']).toBe('40')
+    expect(answer.body).toContain('The shop was told a moment ago. Try again in 40 seconds.')
+    expect(answer.body).toContain('Return to the shop')
+    expect(requestsFor(transaction_id)).toBe(before)
+  })
+
+  it('is the payer’s alone, with the form of this page', async () => {
+    const transaction_id = await paidAt(500)
+    world.test.clock.advance(61_000)
+    const before = requestsFor(transaction_id)
+    const stranger = await (await makePerson(world.test)).signIn()
+    const theirs = await stranger.get(pathOf(transaction_id))
+    expect(theirs.body).not.toContain(`${pathOf(transaction_id)}/tell`)
+    const { form_token } = theirs.form('/language')
+    expect((await stranger.post(`${pathOf(transaction_id)}/tell`, { form_token: form_token! })).status).toBe(
+      404,
+    )
+    expect((await buyer.post(`${pathOf(transaction_id)}/tell`, {})).status).toBe(403)
+    expect((await stranger.post('/payment/pay/txn_x/tell', { form_token: form_token! })).status).toBe(404)
+    expect(requestsFor(transaction_id)).toBe(before)
+  })
+})
+
+function cookiesOf({ cookies }: Browser): string {
+  return [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+}

@@ -1,0 +1,45 @@
+// Comfort for whoever is about to pay: the time that is left, towards the end, and what happens on another device.
+const ANNOUNCED = [300, 60]
+const QUIET_POLL_MS = 15_000
+const POLL_MS = 2_000
+
+const page = document.querySelector('[data-expires]')
+const { dataset } = page
+// The server's clock counts, whatever this one says.
+const ahead = Date.now() - Date.parse(dataset.now)
+const left = () => Math.ceil((Date.parse(dataset.expires) - Date.now() + ahead) / 1000)
+const clock = page.querySelector('[data-clock]')
+const voice = page.querySelector('[role="status"]')
+const fill = (text, value) => text.replace('{}', value)
+
+let before = left()
+function tick() {
+  const now = left()
+  if (now <= 0) return location.reload()
+  if (now <= Number(dataset.countdown)) {
+    const time = `${Math.floor(now / 60)}:${String(now % 60).padStart(2, '0')}`
+    clock.textContent = fill(dataset.left, time)
+    clock.hidden = false
+  }
+  const due = ANNOUNCED.find((seconds) => before > seconds && now <= seconds)
+  if (due !== undefined) voice.textContent = fill(dataset.soon, due / 60)
+  before = now
+}
+setInterval(tick, 1_000)
+tick()
+
+// Somebody who pays elsewhere looks at this page for a sign of it.
+const elsewhere = page.querySelector('[data-elsewhere]')
+let asked = Date.now()
+async function look() {
+  const pause = elsewhere.open ? POLL_MS : QUIET_POLL_MS
+  if (document.hidden || Date.now() - asked < pause) return
+  asked = Date.now()
+  const answer = await fetch(dataset.state, { headers: { accept: 'application/json' } }).catch(
+    () => undefined,
+  )
+  if (answer?.ok && (await answer.json()).state !== 'open') location.reload()
+  // Too often, or out of reach: later.
+  else if (!answer?.ok) asked += QUIET_POLL_MS
+}
+setInterval(look, POLL_MS / 2)
