@@ -3,34 +3,24 @@
  * Every page on the way is photographed into test/artifacts/. Needs Chromium; only CI=true insists on it.
  */
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { loadConfig } from '../src/config.ts'
 import { type Db, openDatabase } from '../src/database/connection.ts'
 import { provideDatabase } from '../src/database/url.ts'
 import type { Demo } from '../src/demo-world.ts'
 import { balanceOf } from '../src/ledger/wallet.ts'
+import { isWithoutChromium, launchChromium } from './chromium.ts'
 import { cleanUp, type DemoProcess, makeDataDir, startDemoProcess } from './demo-process.ts'
 
-const CHROMIUM = '/usr/bin/chromium'
-const CHROMIUM_ARGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
 const ARTIFACTS = join(import.meta.dirname, 'artifacts')
 const WIDTHS = [360, 1280]
 const SCHEMES = ['light', 'dark'] as const
 const PAGE_MS = 10_000
 
-describe.skipIf(!existsSync(CHROMIUM) && process.env.CI !== 'true')('the shop', () => {
+describe.skipIf(isWithoutChromium)('the shop', () => {
   let dataDir: string
   let started: DemoProcess | undefined
   let demo: Demo
@@ -44,7 +34,7 @@ describe.skipIf(!existsSync(CHROMIUM) && process.env.CI !== 'true')('the shop', 
     // Found running: the demo's own.
     const { url } = await provideDatabase(loadConfig({ DATA_DIR: dataDir }))
     db = openDatabase(url, { max: 2, onBroken: () => {} })
-    chrome = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_ARGS })
+    chrome = await launchChromium()
   })
 
   afterAll(async () => {

@@ -97,6 +97,7 @@ export const PAGES: ListedPage[] = [
   { name: 'pay short', as: 'newcomer', path: pay('dear') },
   { name: 'pay-state paid', as: 'buyer', path: pay('paid') },
   { name: 'pay-state trade', as: 'buyer', path: pay('tradePaid') },
+  { name: 'pay-state untold', as: 'buyer', path: pay('untold') },
   { name: 'pay-state refunded', as: 'buyer', path: pay('refunded') },
   { name: 'pay-state paid by other', as: 'buyer', path: pay('paidByOther') },
   { name: 'pay-state expired', as: 'buyer', path: pay('expired') },

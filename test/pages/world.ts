@@ -1,4 +1,5 @@
 /** A site with something on every page: people, what they own, and what came of their orders. Made once for all pages. */
+import { randomUUID } from 'node:crypto'
 import { issueLink, type LinkPurpose } from '../../src/accounts/account-links.ts'
 import { turnOnSecondFactor } from '../../src/accounts/second-factor.ts'
 import { newTotpSecret, stepAt, totpCode } from '../../src/accounts/totp.ts'
@@ -12,6 +13,7 @@ import { gatewayText, md5, send } from '../gateway-shop.ts'
 import { startTestApp, type TestApp } from '../harness.ts'
 import { authorize, exchange, REDIRECT_URI } from '../identity/relying-party.ts'
 import { type Merchant, makeMerchant } from '../merchant.ts'
+import { makeGatewayOrders } from '../notify-receiver.ts'
 
 /** Whom a page is shown to. `visitor` has not signed in; `stale` is the merchant on a sign-in of long ago. */
 
@@ -31,6 +33,12 @@ export type World = {
   /** Transaction ids, by what became of the order. */
   orders: Record<OrderFate, string>
   links: Record<LinkPurpose, string>
+  /** A new order, and the address to pay it at. */
+  order(
+    amount: string,
+  ): Promise<{ path: string; transaction_id: string; pay(payer: Person): Promise<unknown> }>
+  /** Ends the time to pay an order. */
+  expire(transaction_id: string): Promise<unknown>
   close(): Promise<void>
 }
 
@@ -40,6 +48,7 @@ type OrderFate =
   | 'tradePaid'
   | 'dear'
   | 'paid'
+  | 'untold'
   | 'refunded'
   | 'paidByOther'
   | 'expired'
@@ -61,6 +70,8 @@ export async function makeWorld(): Promise<World> {
   await test.app.listen({ port, host: '127.0.0.1' })
   const merchant = await makeMerchant(test)
   const suspendedSeller = await makeMerchant(test)
+  // Nobody changes the keys of this one.
+  const steady = await makeMerchant(test)
   const people = await makePeople(test, merchant.owner)
   const orders = await makeOrders(test, { people, merchant, suspendedSeller })
   return {
@@ -73,8 +84,21 @@ export async function makeWorld(): Promise<World> {
     orders,
     cookies: await signEverybodyIn(test, people),
     links: await makeLinks(test, people.careful),
+    order: async (amount) => {
+      const { body } = await steady.process({ amount, description: 'Walk', order_id: randomUUID() })
+      const transaction_id = String(body.transaction_id)
+      const pay = ({ id: payer_id }: Person) =>
+        makePayOrder(test.deps)({ transaction_id, payer_id, expected_amount: BigInt(amount) })
+      return { path: String(body.payment_url), transaction_id, pay }
+    },
+    expire: (transaction_id) =>
+      test.db
+        .updateTable('orders')
+        .set({ expires_at: test.clock.now() })
+        .where('transaction_id', '=', transaction_id)
+        .execute(),
     close: async () => {
-      await Promise.all([merchant.close(), suspendedSeller.close()])
+      await Promise.all([merchant, suspendedSeller, steady].map((shop) => shop.close()))
       await test.close()
     },
   }
@@ -179,7 +203,12 @@ async function makeOrders(
   const unusable = (await order('90', 'Mug', suspendedSeller)).transaction_id
   const seller = test.db.updateTable('payment_apps').where('payment_id', '=', suspendedSeller.payment_id)
   await seller.set({ status: 'suspended', review_reason: 'Sold what it did not have' }).execute()
+  const notify_url = 'https://shop.example.org/notify'
+  const [untold] = await makeGatewayOrders(test, merchant, { notify_url })
+  await payOrder({ transaction_id: untold!, payer_id: people.buyer.id, expected_amount: 100n })
+  await failToTell(test, untold!)
   return {
+    untold: untold!,
     expired,
     refunded,
     closed,
@@ -191,6 +220,28 @@ async function makeOrders(
     tradePaid,
     unpaid: (await order('990', 'Sticker pack, glow in the dark')).transaction_id,
   }
+}
+
+/** As when the shop has answered badly, twice alike and once otherwise. */
+async function failToTell(test: TestApp, transaction_id: string): Promise<void> {
+  const next_attempt_at = new Date(test.clock.now().getTime() + 30 * 60_000)
+  const { id: notification_id } = await test.db
+    .updateTable('notifications')
+    .from('orders')
+    .whereRef('orders.id', '=', 'notifications.order_id')
+    .where('orders.transaction_id', '=', transaction_id)
+    .set({ attempts: 3, next_attempt_at, claims: 3 })
+    .returning('notifications.id')
+    .executeTakeFirstOrThrow()
+  const attempts = [502, 502, null].map((response_status, i) => ({
+    notification_id,
+    claim: i + 1,
+    started_at: test.clock.now(),
+    duration_ms: 40,
+    outcome: response_status === null ? ('timeout' as const) : ('bad_status' as const),
+    response_status,
+  }))
+  await test.db.insertInto('notification_attempts').values(attempts).execute()
 }
 
 async function makePending(test: TestApp, { buyer }: World['people']) {

@@ -1,0 +1,46 @@
+/** How people go through pages: by keyboard, with what they see of where they are. */
+import type { Page } from 'playwright-core'
+
+/** Where the keyboard stands, and whether that can be seen. Undefined at the end of the page. */
+export type Stop = { tag: string; text: string; isVisible: boolean }
+
+function stopOf(page: Page): Promise<Stop | undefined> {
+  return page.evaluate(() => {
+    const element = document.activeElement
+    if (element === null || element === document.body) return undefined
+    const { outlineStyle, outlineWidth } = getComputedStyle(element)
+    const { top, bottom, width, height } = element.getBoundingClientRect()
+    const isInView = bottom > 0 && top < innerHeight && width > 1 && height > 1
+    return {
+      tag: element.tagName.toLowerCase(),
+      text: (element.textContent || element.getAttribute('name') || '').replace(/\s+/g, ' ').trim(),
+      isVisible: isInView && outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2,
+    }
+  })
+}
+
+/** Goes through a page with the tab key, from its beginning to its end, or until `isThere`. Answers every stop. */
+export async function tabThrough(
+  page: Page,
+  isThere: (stop: Stop) => boolean = () => false,
+): Promise<Stop[]> {
+  const stops: Stop[] = []
+  for (;;) {
+    await page.keyboard.press('Tab')
+    const stop = await stopOf(page)
+    if (stop === undefined) return stops
+    stops.push(stop)
+    if (isThere(stop)) return stops
+  }
+}
+
+/** Everything on the page that can be stopped at. */
+export function stopsOn(page: Page): Promise<number> {
+  return page.evaluate(
+    () =>
+      [
+        ...document.querySelectorAll<HTMLInputElement>('a[href], button, input, select, textarea, summary'),
+      ].filter((element) => element.checkVisibility() && !element.disabled && element.type !== 'hidden')
+        .length,
+  )
+}
