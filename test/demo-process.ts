@@ -2,13 +2,15 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { inject } from 'vitest'
 import type { Demo } from '../src/demo-world.ts'
+import { copyCluster } from './empty-cluster.ts'
+import { makeScratchFolder } from './scratch.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const START_MS = 60_000
@@ -35,10 +37,10 @@ export type DemoOptions = {
   flags?: string[]
 }
 
-/** A data folder that every user may enter: where root runs the tests, Postgres is another user. */
+/** A data folder in which the demo finds an empty database instead of making one first. */
 export async function makeDataDir(): Promise<string> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'tessera-demo-')))
-  await chmod(folder, 0o755)
+  const folder = await makeScratchFolder()
+  await copyCluster(inject('emptyCluster'), folder)
   return folder
 }
 
@@ -67,6 +69,7 @@ export async function spawnDemo(options: DemoOptions): Promise<ChildProcess> {
     cwd: ROOT,
     env: {
       PATH: process.env.PATH ?? '',
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
       PORT: String(port ?? (await freePort())),
       SHOP_PORT: String(shopPort ?? (await freePort())),
       GATEWAY_SHOP_PORT: String(await freePort()),

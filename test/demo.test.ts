@@ -21,12 +21,13 @@ import {
   startDemoProcess,
   whoOutlives,
 } from './demo-process.ts'
+import { makeScratchFolder } from './scratch.ts'
 
 const ENDING_MS = 10_000
 
-/** A data folder of the test's own, removed after it. */
-async function dataFolder(): Promise<string> {
-  const dataDir = await makeDataDir()
+/** A folder of the test's own, removed after it: with an empty database in it, or with nothing. */
+async function dataFolder({ isNew = false } = {}): Promise<string> {
+  const dataDir = await (isNew ? makeScratchFolder() : makeDataDir())
   onTestFinished(() => removeDataDir(dataDir))
   return dataDir
 }
@@ -75,7 +76,7 @@ function withDatabase<T>(dataDir: string, look: (db: Db) => Promise<T>): Promise
 
 describe('a first start', () => {
   test('prints one line of JSON with everybody and everything there is to try', async () => {
-    const dataDir = await dataFolder()
+    const dataDir = await dataFolder({ isNew: true })
     const { demo, output } = await start({ dataDir })
 
     expect(output().stdout.trimEnd().split('\n')).toHaveLength(1)
@@ -157,14 +158,14 @@ describe('a first start', () => {
 
   test('never contacts DATABASE_URL', async () => {
     const other = await listen()
-    const dataDir = await dataFolder()
+    const dataDir = await dataFolder({ isNew: true })
     await start({ dataDir, env: { DATABASE_URL: `postgres://demo:secret@127.0.0.1:${other.port}/precious` } })
     expect(other.calls()).toBe(0)
     expect(await readdir(dataDir)).toContain('postgres')
   })
 
   test('that was killed half-way is completed by the next', async () => {
-    const dataDir = await dataFolder()
+    const dataDir = await dataFolder({ isNew: true })
     const killed = await spawnDemo({ dataDir })
     onTestFinished(() => void killed.kill('SIGKILL'))
     // The file is written before the people are made.
@@ -285,7 +286,7 @@ describe('the end', () => {
 
 describe('a start that cannot succeed', () => {
   test.each(['PORT', 'SHOP_PORT'])('says so in one sentence when %s is taken', async (variable) => {
-    const dataDir = await dataFolder()
+    const dataDir = await dataFolder({ isNew: true })
     const { port } = await listen()
     const ports = variable === 'PORT' ? { port } : { shopPort: port }
     expect(await failedStart({ dataDir, ...ports })).toEqual({
@@ -319,13 +320,13 @@ describe('a start that cannot succeed', () => {
 
   test('refuses one port for both', async () => {
     const port = await freePort()
-    const answer = await failedStart({ dataDir: await dataFolder(), port, shopPort: port })
+    const answer = await failedStart({ dataDir: await dataFolder({ isNew: true }), port, shopPort: port })
     expect(answer).toMatchObject({ code: 1, stdout: '' })
     expect(answer.stderr).toContain('SHOP_PORT must differ from PORT')
   })
 
   test('refuses a public address', async () => {
-    const dataDir = await dataFolder()
+    const dataDir = await dataFolder({ isNew: true })
     const answer = await failedStart({ dataDir, env: { PUBLIC_URL: 'https://id.example.org' } })
     expect(answer).toMatchObject({ code: 1, stdout: '' })
     expect(answer.stderr).toContain('PUBLIC_URL must be loopback or absent: --demo is for this machine only')

@@ -8,10 +8,8 @@ import {
   cp,
   lstat,
   mkdir,
-  mkdtemp,
   readdir,
   readFile,
-  realpath,
   rename,
   rm,
   rmdir,
@@ -19,13 +17,14 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { type AddressInfo, createServer, Server } from 'node:net'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { type EmbeddedOptions, type EmbeddedPostgres, startEmbedded } from '../src/database/embedded.ts'
+import { copyCluster } from './empty-cluster.ts'
+import { makeScratchFolder } from './scratch.ts'
 
 const WINDOWS = process.platform === 'win32'
 const ROOT = process.getuid?.() === 0
@@ -86,8 +85,7 @@ async function stopOwner(owner: Owner): Promise<void> {
 
 /** A folder that every user may enter. After the test its servers are ended and it is removed. */
 async function makeFolder(): Promise<string> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'tessera-embedded-')))
-  await chmod(folder, 0o755)
+  const folder = await makeScratchFolder()
   onTestFinished(async () => {
     for (const dataDir of [folder, join(folder, 'data'), join(folder, 'other')]) {
       const home = await homeOf(dataDir)
@@ -100,6 +98,18 @@ async function makeFolder(): Promise<string> {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   })
   return folder
+}
+
+/** The same with an empty database in it, where the first start is not the point. */
+async function makeReadyFolder(): Promise<string> {
+  const folder = await makeFolder()
+  await placeCluster(folder)
+  return folder
+}
+
+async function placeCluster(dataDir: string): Promise<void> {
+  await mkdir(dataDir, { recursive: true })
+  await copyCluster(inject('emptyCluster'), dataDir)
 }
 
 /** Starts in this process; stopped after the test at the latest. */
@@ -231,7 +241,7 @@ describe.skipIf(WINDOWS)('the built-in Postgres', { timeout: 30_000 }, () => {
   })
 
   it('makes a new password when the file with the old one is lost', async () => {
-    const dataDir = await makeFolder()
+    const dataDir = await makeReadyFolder()
     await (await start(dataDir)).stop()
     await rm(join(dataDir, 'postgres.json'))
     const { url } = await start(dataDir)
@@ -239,7 +249,7 @@ describe.skipIf(WINDOWS)('the built-in Postgres', { timeout: 30_000 }, () => {
   })
 
   it('takes another port when the one it chose is taken meanwhile', async () => {
-    const dataDir = await makeFolder()
+    const dataDir = await makeReadyFolder()
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     const { port } = taken.address() as AddressInfo
@@ -259,7 +269,7 @@ describe.skipIf(WINDOWS)('the built-in Postgres', { timeout: 30_000 }, () => {
   })
 
   it('says what Postgres said when it does not start, and frees the data folder', async () => {
-    const dataDir = await makeFolder()
+    const dataDir = await makeReadyFolder()
     const failing = startEmbedded({ dataDir, settings: { shared_buffers: 'plenty' } })
     await expect(failing).rejects.toThrow(/Postgres did not start:[\s\S]*"shared_buffers": "plenty"/)
     expect((await start(dataDir)).owned).toBe(true)
@@ -267,7 +277,7 @@ describe.skipIf(WINDOWS)('the built-in Postgres', { timeout: 30_000 }, () => {
 
   it('passes on the lines that Postgres writes', async () => {
     const lines: string[] = []
-    await start(await makeFolder(), { log: (line) => lines.push(line) })
+    await start(await makeReadyFolder(), { log: (line) => lines.push(line) })
     expect(lines.join('\n')).toContain('ready to accept connections')
   })
 
@@ -283,7 +293,7 @@ describe.skipIf(WINDOWS)('the built-in Postgres', { timeout: 30_000 }, () => {
 
 describe.skipIf(WINDOWS)('several processes over one data folder', { timeout: 30_000 }, () => {
   it('a second process uses the running server and cannot stop it', async () => {
-    const dataDir = await makeFolder()
+    const dataDir = await makeReadyFolder()
     const owner = await startOwner(dataDir)
     const attached = await start(dataDir)
     expect(attached).toMatchObject({ url: owner.url, owned: false })
@@ -294,7 +304,7 @@ describe.skipIf(WINDOWS)('several processes over one data folder', { timeout: 30
   })
 
   it('an owner stays the owner when it drops its handle', async () => {
-    const dataDir = await makeFolder()
+    const dataDir = await makeReadyFolder()
     const owner = await startOwner(dataDir, { mode: 'forget' })
     expect(await start(dataDir)).toMatchObject({ url: owner.url, owned: false })
   })
@@ -308,7 +318,7 @@ describe.skipIf(WINDOWS)('several processes over one data folder', { timeout: 30
   })
 
   it('a process that comes while the owner stops becomes the next owner', async () => {
-    const dataDir = await makeFolder()
+    const dataDir = await makeReadyFolder()
     const first = await start(dataDir)
     const [, second] = await Promise.all([first.stop(), start(dataDir)])
     expect(second.owned).toBe(true)
@@ -318,7 +328,7 @@ describe.skipIf(WINDOWS)('several processes over one data folder', { timeout: 30
 
 describe.skipIf(WINDOWS)('however the owner ends', { timeout: 30_000 }, () => {
   it('kill -9 takes the server down in good order, and the next start has the data', async () => {
-    const dataDir = await makeFolder()
+    const dataDir = await makeReadyFolder()
     const owner = await startOwner(dataDir)
     await query(owner.url, 'create table kept as select 7 as n')
     const pid = await postmasterPid(dataDir)
@@ -331,7 +341,7 @@ describe.skipIf(WINDOWS)('however the owner ends', { timeout: 30_000 }, () => {
   })
 
   it('an owner with nothing left to do ends, and the server with it', async () => {
-    const dataDir = await makeFolder()
+    const dataDir = await makeReadyFolder()
     const owner = await startOwner(dataDir, { mode: 'end' })
     const pid = await postmasterPid(dataDir).catch(() => undefined)
     if (owner.child.exitCode === null) await once(owner.child, 'exit')
@@ -340,7 +350,7 @@ describe.skipIf(WINDOWS)('however the owner ends', { timeout: 30_000 }, () => {
   })
 
   it("the terminal's Ctrl-C leaves the server to the owner, who drains first", async () => {
-    const dataDir = await makeFolder()
+    const dataDir = await makeReadyFolder()
     const owner = await startOwner(dataDir)
     process.kill(-owner.child.pid!, 'SIGINT')
     await sleep(300)
@@ -350,7 +360,7 @@ describe.skipIf(WINDOWS)('however the owner ends', { timeout: 30_000 }, () => {
   })
 
   it('the guard outlives the signals that end a service, and still ends the server with the owner', async () => {
-    const dataDir = await makeFolder()
+    const dataDir = await makeReadyFolder()
     const owner = await startOwner(dataDir)
     const pid = await postmasterPid(dataDir)
     for (const guard of guardsOf(pid)) process.kill(guard, 'SIGTERM')
@@ -361,7 +371,7 @@ describe.skipIf(WINDOWS)('however the owner ends', { timeout: 30_000 }, () => {
   })
 
   it('a server left without guard and owner is stopped, and the next start has the data', async () => {
-    const dataDir = await makeFolder()
+    const dataDir = await makeReadyFolder()
     const owner = await startOwner(dataDir)
     await query(owner.url, 'create table kept as select 7 as n')
     const pid = await postmasterPid(dataDir)
@@ -381,6 +391,7 @@ describe.skipIf(WINDOWS)('however the owner ends', { timeout: 30_000 }, () => {
 describe.skipIf(WINDOWS)('what an earlier run left behind', { timeout: 30_000 }, () => {
   it('a pid file whose number now belongs to another server neither blocks the start nor harms that server', async () => {
     const folder = await makeFolder()
+    for (const name of ['other', 'data']) await placeCluster(join(folder, name))
     const other = await start(join(folder, 'other'))
     const otherPid = await postmasterPid(join(folder, 'other'))
     const dataDir = join(folder, 'data')
@@ -398,7 +409,7 @@ describe.skipIf(WINDOWS)('what an earlier run left behind', { timeout: 30_000 },
   })
 
   it('a pid file of a dead process does not block the start', async () => {
-    const dataDir = await makeFolder()
+    const dataDir = await makeReadyFolder()
     const first = await start(dataDir)
     await query(first.url, 'create table kept as select 7 as n')
     const pid = await postmasterPid(dataDir)
@@ -426,6 +437,7 @@ describe.skipIf(WINDOWS)('what an earlier run left behind', { timeout: 30_000 },
 
   it('a folder that was moved keeps its data', async () => {
     const folder = await makeFolder()
+    await placeCluster(join(folder, 'other'))
     const first = await start(join(folder, 'other'))
     await query(first.url, 'create table kept as select 7 as n')
     await first.stop()
@@ -473,7 +485,7 @@ describe.skipIf(WINDOWS || !ROOT)('under root', { timeout: 30_000 }, () => {
   })
 
   it("the server gets nothing of the owner's environment", async () => {
-    const dataDir = await makeFolder()
+    const dataDir = await makeReadyFolder()
     await start(dataDir)
     const environment = await readFile(`/proc/${await postmasterPid(dataDir)}/environ`, 'utf8')
     expect(environment).not.toContain('NODE_ENV')
@@ -522,7 +534,7 @@ describe.skipIf(WINDOWS || !ROOT)('under root', { timeout: 30_000 }, () => {
   it('data that the server can no longer reach is named, not replaced', async () => {
     const folder = await makeFolder()
     const dataDir = join(folder, 'data')
-    await (await start(dataDir)).stop()
+    await placeCluster(dataDir)
     await chmod(folder, 0o700)
     await expect(startEmbedded({ dataDir })).rejects.toThrow(`cannot enter ${join(dataDir, 'postgres')}`)
   })

@@ -17,12 +17,20 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts src/server.ts, on a free port unless `env` names one, and resolves once it is ready. It sees nothing of our environment but `env`. */
+/**
+ * Starts src/server.ts, on a free port unless `env` names one, and resolves once it is ready. It sees nothing of our
+ * environment but `env`, and what was compiled before.
+ */
 export async function startServer(env: Record<string, string>): Promise<ServerProcess> {
   const port = env.PORT ?? (await freePort())
   const child = spawn(process.execPath, ['src/server.ts'], {
     cwd: ROOT,
-    env: { PATH: process.env.PATH, PORT: String(port), ...env },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      PORT: String(port),
+      ...env,
+    },
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))

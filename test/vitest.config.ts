@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { TIMES } from './thoroughness.ts'
 
 export default defineConfig({
   cacheDir: '../node_modules/.vite',
@@ -6,7 +7,10 @@ export default defineConfig({
     root: import.meta.dirname,
     globalSetup: './global-setup.ts',
     reporters: [['default', { summary: false }], './reporter.ts'],
-    testTimeout: 30_000,
+    // Nothing in the sources keeps state of its own, so files may share what has been imported.
+    isolate: false,
+    maxWorkers: '100%',
+    testTimeout: 30_000 * TIMES,
     hookTimeout: 60_000,
   },
 })

@@ -12,6 +12,7 @@ import {
   startTestApp,
   type TestApp,
 } from '../harness.ts'
+import { TIMES } from '../thoroughness.ts'
 import { forgeries } from './hints.ts'
 import {
   type Answer,
@@ -491,9 +492,8 @@ describe('what a failure tells', () => {
 })
 
 describe('ten thousand requests at random', () => {
-  const REQUESTS = 10_000
+  const REQUESTS = 10_000 * TIMES
   const AT_ONCE = 8
-  const SECONDS_MAX = 90
 
   /** mulberry32: the same requests at every run. */
   function makeRandom(seed: number): (below: number) => number {
@@ -593,7 +593,7 @@ describe('ten thousand requests at random', () => {
     'application/x-www-form-urlencoded, a/b',
   ]
 
-  it(`never end in a fault of ours, in less than ${SECONDS_MAX} seconds`, { timeout: 150_000 }, async () => {
+  it('never end in a fault of ours', { timeout: 150_000 * TIMES }, async () => {
     const random = makeRandom(20_260_101)
     const client = await member()
     const tokens = await obtainTokens(test, client, party)
@@ -664,13 +664,11 @@ describe('ten thousand requests at random', () => {
       if (location !== undefined) expect(location).toMatch(/^(\/|https:\/\/app\.example\/callback\?)/)
     }
 
-    const began = performance.now()
     let left = REQUESTS
     const lane = async () => {
       while (left-- > 0) await sendOne()
     }
     await Promise.all(Array.from({ length: AT_ONCE }, lane))
-    expect((performance.now() - began) / 1000).toBeLessThan(SECONDS_MAX)
     // They must have got past the first check for this to say anything.
     for (const status of [303, 400, 401]) expect(statuses.get(status) ?? 0).toBeGreaterThan(500)
     const { codes } = await test.db

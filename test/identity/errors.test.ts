@@ -4,6 +4,7 @@ import type { OAuthCode } from '../../src/errors.ts'
 import { OAUTH_ERRORS } from '../../src/identity/errors.ts'
 import { makePerson } from '../cast.ts'
 import { browser, startTestApp, type TestApp } from '../harness.ts'
+import { TIMES } from '../thoroughness.ts'
 import {
   answerOf,
   authorizationUrl,
@@ -116,7 +117,7 @@ describe('a fault of ours', () => {
 })
 
 describe('whatever is sent', () => {
-  const REQUESTS = 600
+  const REQUESTS = 600 * TIMES
 
   /** mulberry32: the same requests at every run. */
   function makeRandom(seed: number): (below: number) => number {

@@ -6,9 +6,10 @@ import { NewAppForm } from '../../src/identity/apps.ts'
 import { withParameters } from '../../src/identity/parameters.ts'
 import { makePerson } from '../cast.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { TIMES } from '../thoroughness.ts'
 import { authorizationUrl, authorize, makeParty, type Party } from './relying-party.ts'
 
-const RUNS = { numRuns: 2_000 }
+const RUNS = { numRuns: 2_000 * TIMES }
 
 /** Texts near enough to an address that most rules have something to say. */
 const fragments = fc.constantFrom(
@@ -195,7 +196,7 @@ describe('over HTTP', () => {
           } else expect([page.status, page.location]).toEqual([400, undefined])
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 300 * TIMES },
     )
   })
 })

@@ -8,7 +8,8 @@ import { createUser } from '../../src/accounts/users.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import type { Deps } from '../../src/deps.ts'
 import { AppError } from '../../src/errors.ts'
-import { grantPoints } from '../../src/ledger/post.ts'
+import { adjustPoints, grantPoints } from '../../src/ledger/post.ts'
+import { applyForPaymentApp, reviewPaymentApp } from '../../src/payment/applications.ts'
 import {
   type CreateOrder,
   expireOrders,
@@ -19,14 +20,15 @@ import {
 import { refundOrder, reverseTransfer } from '../../src/payment/refunds.ts'
 import { setTerms } from '../../src/payment/terms.ts'
 import { makePostTransfer, type PostTransfer } from '../../src/payment/transfers.ts'
-import { LOWER_ALNUM, makeSecrets, randomText } from '../../src/secrets.ts'
+import { makeSecrets } from '../../src/secrets.ts'
 import { openSettings } from '../../src/settings.ts'
 import { expectSoundBooks } from '../books.ts'
 import { createDatabase, START } from '../harness.ts'
+import { TIMES } from '../thoroughness.ts'
 
-const SEQUENCES = Number(process.env.MODEL_SEQUENCES ?? 1_000)
+const SEQUENCES = Number(process.env.MODEL_SEQUENCES ?? 1_000 * TIMES)
 const SEED = Number(process.env.MODEL_SEED ?? 20_260_101)
-/** Histories that share a database: more would make each proof of the books longer. */
+/** Histories that share a database and its people: more would make each proof of the books longer. */
 const SEQUENCES_A_DATABASE = 50
 const STEPS = 14
 const PEOPLE = 4
@@ -40,6 +42,7 @@ type World = {
   pay: PayOrder
   transfer: PostTransfer
   admin: bigint
+  actors: Actor[]
   advance(ms: number): void
   close(): Promise<void>
 }
@@ -54,6 +57,7 @@ type Actor = {
   limits: Limits
   done: { act: keyof Limits; amount: bigint; at: number }[]
 }
+const NO_LIMITS: Limits = { payments: null, transfers: null }
 type ModelOrder = {
   transaction_id: string
   order_id: string
@@ -90,6 +94,7 @@ async function openWorld(): Promise<World> {
     pay: makePayOrder(deps),
     transfer: makePostTransfer(deps),
     admin,
+    actors: await makeActors(deps, admin),
     advance: (ms) => {
       now += ms
     },
@@ -100,39 +105,43 @@ async function openWorld(): Promise<World> {
   }
 }
 
-async function makeActors({ deps, admin }: World, random: Random): Promise<Actor[]> {
+async function makeActors(deps: Deps, admin: bigint): Promise<Actor[]> {
   return Promise.all(
     Array.from({ length: PEOPLE }, async () => {
       const username = `actor${++names}`
       const id = await createUser(deps.db, { username, password_hash: 'x', trust_level: 2 })
-      const balance = BigInt(random.below(400))
-      const grant = {
-        user_id: id,
-        reference: `start:${username}`,
-        reason: 'start',
-        actor_id: null,
-        now: deps.clock(),
-      }
-      if (balance > 0n) await grantPoints(deps.db, { ...grant, amount: balance })
-      const payment_id = `pay_${randomText(20, LOWER_ALNUM)}`
-      // Written as approved, without the verb: making the keys, which nobody here signs with, would take most of the time.
-      const { id: app_id } = await deps.db
-        .insertInto('payment_apps')
-        .values({
-          payment_id,
-          applicant_id: id,
-          name: username,
-          callback_url: 'http://127.0.0.1/cb',
-          status: 'approved',
-          reviewed_by: admin,
-          reviewed_at: deps.clock(),
-        })
-        .returning('id')
-        .executeTakeFirstOrThrow()
-      const limits = { payments: null, transfers: null }
-      return { id, username, app_id, payment_id, balance, limits, done: [] }
+      const form = { applicant_id: id, name: username, description: '', callback_url: 'http://127.0.0.1/cb' }
+      const { id: app_id, payment_id } = await applyForPaymentApp(deps, form)
+      await reviewPaymentApp(deps, { payment_id, decision: 'approve', reason: '', reviewer_id: admin })
+      return { id, username, app_id, payment_id, balance: 0n, limits: NO_LIMITS, done: [] }
     }),
   )
+}
+
+/** Each history begins with a few points for each and no limits, whatever the one before has left. */
+async function beginAnew({ deps, actors, admin }: World, random: Random): Promise<void> {
+  for (const actor of actors) {
+    const balance = BigInt(random.below(400))
+    const change = {
+      user_id: actor.id,
+      amount: balance - actor.balance,
+      reference: `start:${++names}`,
+      reason: 'start',
+      actor_id: null,
+      now: deps.clock(),
+    }
+    if (change.amount > 0n) await grantPoints(deps.db, change)
+    if (change.amount < 0n) await adjustPoints(deps.db, change)
+    actor.balance = balance
+    if (actor.limits !== NO_LIMITS) await limit(deps, actor, NO_LIMITS, admin)
+  }
+}
+
+async function limit(deps: Deps, actor: Actor, limits: Limits, admin: bigint): Promise<void> {
+  actor.limits = limits
+  const { payments: daily_payments_max, transfers: daily_transfers_max } = limits
+  const terms = { fee_rate: null, daily_payments_max, daily_transfers_max, reason: 'model' }
+  await setTerms(deps, actor.payment_id, terms, { actor_id: admin, ip: '127.0.0.1' })
 }
 
 type Random = { below(n: number): number; pick<T>(list: readonly T[]): T }
@@ -157,8 +166,8 @@ const feeOf = (amount: bigint, rate: string) => {
 
 /** One history: what it did is kept, so that a failure can be read. */
 async function runHistory(world: World, random: Random): Promise<void> {
-  const { deps, createOrder, pay, transfer, admin } = world
-  const actors = await makeActors(world, random)
+  const { deps, createOrder, pay, transfer, admin, actors } = world
+  await beginAnew(world, random)
   const orders: ModelOrder[] = []
   const transfers: ModelTransfer[] = []
   let feeRate: string = (await deps.settings.read()).points_payment_fee_rate
@@ -302,12 +311,8 @@ async function runHistory(world: World, random: Random): Promise<void> {
       if (random.below(2) === 0) await expireOrders(deps.db, deps.clock())
     },
     async limit() {
-      const actor = random.pick(actors)
       const choose = () => (random.below(3) === 0 ? null : BigInt(random.below(300)))
-      actor.limits = { payments: choose(), transfers: choose() }
-      const { payments: daily_payments_max, transfers: daily_transfers_max } = actor.limits
-      const terms = { fee_rate: null, daily_payments_max, daily_transfers_max, reason: 'model' }
-      await setTerms(deps, actor.payment_id, terms, { actor_id: admin, ip: '127.0.0.1' })
+      await limit(deps, random.pick(actors), { payments: choose(), transfers: choose() }, admin)
     },
     async changeFee() {
       feeRate = random.pick(FEE_RATES)
