@@ -13,12 +13,17 @@ export function crossOriginScope(app: FastifyInstance, paths: readonly string[])
     reply.header('vary', 'Origin')
     done()
   })
+  answerPreflights(app, paths, 'GET, POST')
+}
+
+/** Says to a page of any origin that it may ask there by these methods. What it may read, each answer says itself. */
+export function answerPreflights(app: FastifyInstance, paths: readonly string[], methods: string): void {
   for (const path of paths) {
     app.options(path, async (_request, reply) =>
       reply
         .code(204)
         .header('access-control-allow-origin', '*')
-        .header('access-control-allow-methods', 'GET, POST')
+        .header('access-control-allow-methods', methods)
         .header('access-control-allow-headers', 'Authorization, Content-Type')
         .header('access-control-max-age', PREFLIGHT_CACHE_SECONDS)
         .send(),

@@ -6,6 +6,7 @@ import type { Deps } from '../deps.ts'
 import { sha256 } from '../secrets.ts'
 import { PROMPTS, SCOPES } from './authorization-request.ts'
 import { AUTHORIZATION_PATH } from './authorize.ts'
+import { answerPreflights } from './cross-origin.ts'
 import { INTROSPECTION_PATH } from './introspection.ts'
 import { SIGNING_ALGORITHMS } from './keys.ts'
 import { LOGOUT_PATH } from './logout.ts'
@@ -27,6 +28,7 @@ export function discoveryUrl({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): string
 }
 
 export async function discoveryRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
+  answerPreflights(app, [...DISCOVERY_PATHS, JWKS_PATH], 'GET')
   const document = publish(discoveryDocument(deps.config.PUBLIC_URL))
   for (const path of DISCOVERY_PATHS) {
     app.get(path, async (request, reply) => sendPublic(request, reply, document))

@@ -23,6 +23,12 @@ const OPEN = [
   '/oauth-provider/userinfo',
   '/oauth2/revoke',
 ]
+const PUBLIC = [
+  '/.well-known/openid-configuration',
+  '/oauth-provider/.well-known/openid-configuration',
+  '/.well-known/oauth-authorization-server',
+  '/oauth2/jwks',
+]
 const CLOSED = ['/oauth2/auth', '/oauth2/introspect', '/oauth2/logout', '/api/apps', '/sign-in']
 
 let test: TestApp
@@ -40,13 +46,13 @@ afterAll(() => test.close())
 const allowed = ({ headers }: { headers: Record<string, unknown> }) => headers['access-control-allow-origin']
 
 describe('a preflight', () => {
-  const ask = (url: string) =>
+  const ask = (url: string, method = 'POST') =>
     test.app.inject({
       method: 'OPTIONS',
       url,
       headers: {
         origin: 'https://anyone.example',
-        'access-control-request-method': 'POST',
+        'access-control-request-method': method,
         'access-control-request-headers': 'authorization',
       },
     })
@@ -59,6 +65,14 @@ describe('a preflight', () => {
     expect(answer.headers['access-control-allow-headers']).toBe('Authorization, Content-Type')
     expect(answer.headers).not.toHaveProperty('access-control-allow-credentials')
     expect(answer.headers).not.toHaveProperty('set-cookie')
+  })
+
+  it.each(PUBLIC)('of %s lets everybody read', async (url) => {
+    const answer = await ask(url, 'GET')
+    expect(answer.statusCode).toBe(204)
+    expect(allowed(answer)).toBe('*')
+    expect(answer.headers['access-control-allow-methods']).toBe('GET')
+    expect(allowed(await test.app.inject({ url, headers: { origin: 'https://anyone.example' } }))).toBe('*')
   })
 
   it.each(CLOSED)('of %s allows nothing', async (url) => {
