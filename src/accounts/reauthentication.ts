@@ -28,14 +28,16 @@ export function signInAgainUrl({ user }: Session, returnTo: string): string {
  * a form is refused with a page that leads to `page`, the address the form stands at.
  * @param options.minutes what counts as fresh, else the setting reauthenticate_minutes.
  */
-export function requireFreshSignIn(deps: Deps, options: { minutes?: number; page: string }) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+export function requireFreshSignIn(
+  deps: Deps,
+  { page, minutes: given }: { minutes?: number; page: string | ((request: FastifyRequest) => string) },
+) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     const session = sessionOf(request)
-    const minutes = options.minutes ?? (await deps.settings.read()).reauthenticate_minutes
-    if (isFresh(session, minutes, deps.clock())) return
-    if (request.method === 'GET')
-      return reply.redirect(signInAgainUrl(session, request.url), 303) as unknown as undefined
-    const signInUrl = signInAgainUrl(session, options.page)
-    return reply.page('sign-in-again', { signInUrl, minutes }, { status: 409 }) as unknown as undefined
+    const minutes = given ?? (await deps.settings.read()).reauthenticate_minutes
+    if (isFresh(session, minutes, deps.clock())) return undefined
+    if (request.method === 'GET') return reply.redirect(signInAgainUrl(session, request.url), 303)
+    const signInUrl = signInAgainUrl(session, typeof page === 'string' ? page : page(request))
+    return reply.page('sign-in-again', { signInUrl, minutes }, { status: 409 })
   }
 }

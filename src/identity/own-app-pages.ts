@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { requireFreshSignIn } from '../accounts/reauthentication.ts'
 import { sessionOf } from '../accounts/session.ts'
 import { readAudit } from '../audit.ts'
 import type { Deps } from '../deps.ts'
@@ -53,9 +54,17 @@ export function ownAppPages(app: FastifyInstance, deps: Deps): void {
     return showApp(request, reply, deps, { typed: form.typed, admission })
   })
 
-  secretRoutes(app, deps)
+  sensitiveRoutes(app, deps)
+}
 
-  app.post<OneApp>('/apps/:client_id/delete', async (request, reply) => {
+const pageOf = ({ params }: FastifyRequest) =>
+  `/apps/${encodeURIComponent((params as OneApp['Params']).client_id)}`
+
+/** What a session that somebody else got hold of must not be enough for. */
+function sensitiveRoutes(app: FastifyInstance, deps: Deps): void {
+  const preHandler = requireFreshSignIn(deps, { page: pageOf })
+
+  app.post<OneApp>('/apps/:client_id/delete', { preHandler }, async (request, reply) => {
     const { typed_name } = (request.body ?? {}) as Record<string, unknown>
     const owned = { ...ownedBy(request, deps), typed_name: typeof typed_name === 'string' ? typed_name : '' }
     const outcome = await deleteApp(deps.db, owned)
@@ -64,10 +73,8 @@ export function ownAppPages(app: FastifyInstance, deps: Deps): void {
     }
     return reply.redirect('/apps', 303)
   })
-}
 
-function secretRoutes(app: FastifyInstance, deps: Deps): void {
-  app.post<OneApp>('/apps/:client_id/secrets', async (request, reply) => {
+  app.post<OneApp>('/apps/:client_id/secrets', { preHandler }, async (request, reply) => {
     const owned = ownedBy(request, deps)
     const form = NewSecretForm.safeParse(request.body)
     const wish = form.data ?? { client_secret: '', overlap_hours: OVERLAP_HOURS_DEFAULT }
@@ -81,7 +88,7 @@ function secretRoutes(app: FastifyInstance, deps: Deps): void {
     return reply.page('app-secret', { app: { client_id, name, ...added }, back: `/apps/${client_id}` })
   })
 
-  app.post<OneSecret>('/apps/:client_id/secrets/:fingerprint/end', async (request, reply) => {
+  app.post<OneSecret>('/apps/:client_id/secrets/:fingerprint/end', { preHandler }, async (request, reply) => {
     const owned = ownedBy(request, deps)
     await endSecret(deps.db, { ...owned, fingerprint: request.params.fingerprint })
     return reply.redirect(`/apps/${owned.client_id}`, 303)

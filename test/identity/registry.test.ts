@@ -7,7 +7,8 @@ import { browser, startTestApp, type TestApp } from '../harness.ts'
 import { countLive, makeOwnedApp, storedApp, TYPED, toldSecret, trailOf } from './owned-app.ts'
 import { authorize, exchange, obtainTokens, refresh, userinfo, withoutWriting } from './relying-party.ts'
 
-const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
 let test: TestApp
 
 beforeAll(async () => {
@@ -184,8 +185,6 @@ describe('the preview of who would get in', () => {
       expect(rows[0]![3]).toContain(`@${owner.username}`)
       expect(answer.body).not.toContain(hidden.username)
       expect(answer.body).toContain('value="Typed"')
-      // The language switch of this page leads back to the application.
-      expect(answer.form('/language').return_to).toBe(path)
     } finally {
       await own.close()
     }
@@ -197,6 +196,34 @@ describe('the preview of who would get in', () => {
     const page = await client.get(path)
     const answer = await client.post(`${path}/preview`, { ...page.form(path), ...rules })
     expect(answer.body).toContain('deny trust level 1, and with it every level above')
+  })
+})
+
+describe('a session that has grown old', () => {
+  it('makes and ends no secret and deletes nothing, until its member signs in again', async () => {
+    const { client, party, path, owner } = await makeOwnedApp(test)
+    const page = await client.get(path)
+    const end = /action="([^"]+\/end)"/.exec(page.body)![1]!
+    const forms: [string, Record<string, string>][] = [
+      [`${path}/secrets`, { client_secret: party.client_secret, overlap_hours: '24' }],
+      [end, {}],
+      [`${path}/delete`, { typed_name: TYPED.name }],
+    ]
+    test.clock.advance(10 * MINUTE_MS + 1)
+    for (const [action, fields] of forms) {
+      const answer = await withoutWriting(test, () => client.submit(page, action, fields))
+      expect(answer.status).toBe(409)
+      expect(answer.body).toContain(`href="/sign-in?return_to=${encodeURIComponent(path)}&amp;login_hint=`)
+    }
+    expect((await client.submit(page, path, TYPED)).status).toBe(303)
+
+    const again = await owner.signIn()
+    const [secrets, fields] = forms[0]!
+    expect((await again.submit(await again.get(path), secrets, fields)).status).toBe(200)
+    expect((await again.submit(await again.get(path), end)).status).toBe(303)
+    const [deletion, name] = forms[2]!
+    expect((await again.submit(await again.get(path), deletion, name)).status).toBe(303)
+    expect(await storedApp(test, party)).toBeUndefined()
   })
 })
 
