@@ -11,7 +11,7 @@ import { AppError } from '../errors.ts'
 import { networkOf } from '../limits.ts'
 import { recordRefusal } from '../refusals.ts'
 import { randomToken, sha256 } from '../secrets.ts'
-import { verifyForm } from '../web/form-guard.ts'
+import { formToken, verifyForm } from '../web/form-guard.ts'
 import type { Language } from '../web/languages.ts'
 import { isBarred, noticeLanguage, type User, userColumns } from './users.ts'
 
@@ -58,10 +58,23 @@ export const cookieOptions = (config: Config) =>
 export function browserScope(app: FastifyInstance, deps: Deps): void {
   const findSession = makeFindSession(deps)
   app.addHook('onRequest', async (request) => deps.limits.take('pages', networkOf(request.ip)))
-  app.addHook('preHandler', async (request, reply) => {
-    await loadSession(request, reply, deps, findSession)
+  app.addHook('preHandler', async (request) => {
+    await loadSession(request, deps, findSession)
     if (request.method !== 'GET' && request.method !== 'HEAD') await requireOwnForm(request, deps)
   })
+  app.addHook('onSend', (request, reply, payload, done) => {
+    keepVisitorToken(request, reply, payload, deps)
+    done()
+  })
+}
+
+/** A new visitor needs the cookie for the forms of the page they are given, and for nothing else. */
+function keepVisitorToken(request: FastifyRequest, reply: FastifyReply, payload: unknown, deps: Deps): void {
+  const { visitorToken, cookies } = request
+  const name = visitorCookieName(deps.config)
+  if (visitorToken === undefined || cookies[name] === visitorToken) return
+  if (typeof payload !== 'string' || !payload.includes(formToken(deps.secrets, visitorToken))) return
+  reply.setCookie(name, visitorToken, cookieOptions(deps.config))
 }
 
 async function requireOwnForm(request: FastifyRequest, deps: Deps): Promise<void> {
@@ -79,20 +92,11 @@ async function requireOwnForm(request: FastifyRequest, deps: Deps): Promise<void
   }
 }
 
-async function loadSession(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  deps: Deps,
-  findSession: FindSession,
-): Promise<void> {
+async function loadSession(request: FastifyRequest, deps: Deps, findSession: FindSession): Promise<void> {
   const token = request.cookies[cookieName(deps.config)]
   if (token !== undefined) request.session = await findSession(token)
   if (request.session !== undefined) return
-  request.visitorToken = request.cookies[visitorCookieName(deps.config)]
-  if (request.visitorToken === undefined) {
-    request.visitorToken = randomToken()
-    reply.setCookie(visitorCookieName(deps.config), request.visitorToken, cookieOptions(deps.config))
-  }
+  request.visitorToken = request.cookies[visitorCookieName(deps.config)] ?? randomToken()
 }
 
 type FindSession = (token: string) => Promise<Session | undefined>
@@ -199,28 +203,28 @@ export function signInUrl(returnTo: string): string {
  * preHandler of scopes that need a member: sends a page's reader to sign in and back, refuses a form. An account
  * on a one-time password may go nowhere but to its change.
  */
-export async function requireUser(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export async function requireUser(
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply | undefined> {
   if (request.session === undefined) {
     if (request.method === 'GET' || request.method === 'HEAD')
-      return reply.redirect(signInUrl(request.url), 303) as unknown as undefined
+      return reply.redirect(signInUrl(request.url), 303)
     throw new AppError('sign_in_required', 'Sign in first')
   }
-  if (request.session.user.must_change_password) {
-    return reply.redirect(
-      `/account/password?return_to=${encodeURIComponent(request.url)}`,
-      303,
-    ) as unknown as undefined
-  }
+  if (!request.session.user.must_change_password) return undefined
+  return reply.redirect(`/account/password?return_to=${encodeURIComponent(request.url)}`, 303)
 }
 
 /** preHandler after requireUser: administrators only, and with a second factor where the site demands one. */
-export async function requireAdmin(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export async function requireAdmin(
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply | undefined> {
   if (!request.session?.user.is_admin) throw new AppError('forbidden', 'Only administrators may do this')
-  if (request.session.needs_second_factor) {
-    const returnTo = request.method === 'GET' ? request.url : '/admin'
-    const setUp = `/account/second-factor?return_to=${encodeURIComponent(returnTo)}`
-    return reply.redirect(setUp, 303) as unknown as undefined
-  }
+  if (!request.session.needs_second_factor) return undefined
+  const returnTo = request.method === 'GET' ? request.url : '/admin'
+  return reply.redirect(`/account/second-factor?return_to=${encodeURIComponent(returnTo)}`, 303)
 }
 
 /** The session of a request that has passed requireUser. */

@@ -100,6 +100,18 @@ describe('signing in', () => {
     expect((await lasting.get('/account')).status).toBe(303)
   })
 
+  it('gives a visitor a cookie with a form, and with nothing else', async () => {
+    const visitor = browser(test)
+    expect((await visitor.get('/account')).status).toBe(303)
+    expect((await visitor.post('/sign-in', {}, { accept: 'application/json' })).status).toBe(403)
+    expect(visitor.cookies.size).toBe(0)
+    await visitor.get('/sign-in')
+    expect([...visitor.cookies.keys()]).toEqual(['tessera_visitor'])
+    const given = visitor.cookies.get('tessera_visitor')
+    const page = await visitor.get('/sign-in')
+    expect([visitor.cookies.get('tessera_visitor'), page.headers['set-cookie']]).toEqual([given, undefined])
+  })
+
   it('refuses a form without its token, from another site, or that lost its cookie', async () => {
     const alice = await makePerson(test)
     const fields = { username: alice.username, password: alice.password }
