@@ -38,11 +38,13 @@ function readHeader(authorization: string | undefined): string | undefined {
 }
 
 /** Whom a live access token speaks for, what it was granted, and to which application. */
-export type Bearer = { user: User; scopes: string[]; app: { redirect_uris: string[] } }
+export type Bearer = { user: TokenUser; scopes: string[]; app: { redirect_uris: string[] } }
+export type TokenUser = User & { is_silenced: boolean }
 
 export type GetBearer = (access_token: string) => Promise<Bearer>
 
 type LiveToken = { item: number; user_id: bigint; scopes: string[]; redirect_uris: string[] }
+type FoundToken = User & Pick<LiveToken, 'scopes' | 'redirect_uris'> & { silenced_till: Date | null }
 type Look = { access_token: string; now: Date }
 
 /**
@@ -50,7 +52,7 @@ type Look = { access_token: string; now: Date }
  * invalid_token for a token that is unknown, expired or revoked, or whose user or application is barred.
  */
 export function makeGetBearer({ db, clock }: Pick<Deps, 'db' | 'clock'>): GetBearer {
-  const look = makeBatcher<Look, (User & Pick<LiveToken, 'scopes' | 'redirect_uris'>) | undefined>({
+  const look = makeBatcher<Look, FoundToken | undefined>({
     itemsMax: BATCH_MAX,
     queueMax: QUEUE_MAX,
     run: (looks) => findLive(db, looks),
@@ -61,8 +63,9 @@ export function makeGetBearer({ db, clock }: Pick<Deps, 'db' | 'clock'>): GetBea
     if (found === undefined || isBarred(found, now)) {
       throw bearerError('invalid_token', 'The access token is wrong, expired or revoked')
     }
-    const { scopes, redirect_uris, ...user } = found
-    return { user, scopes, app: { redirect_uris } }
+    const { scopes, redirect_uris, silenced_till, ...user } = found
+    const is_silenced = silenced_till !== null && silenced_till > now
+    return { user: { ...user, is_silenced }, scopes, app: { redirect_uris } }
   }
 }
 
@@ -75,6 +78,7 @@ async function findLive(db: Db, looks: Look[]) {
     .innerJoin('users', 'users.id', 'token.user_id')
     .select(userColumns)
     .select(['token.item', 'token.scopes', 'token.redirect_uris'])
+    .select(sql<Date | null>`silenced_till(users.id)`.as('silenced_till'))
     .execute()
   return inOrder(looks, rows, (row) => row)
 }

@@ -1,5 +1,6 @@
 /** What applications are told about a member: the userinfo answer and the claims of the ID token (decisions.md 3). */
 import { groupsOf, type User } from '../accounts/users.ts'
+import type { TokenUser } from './bearer.ts'
 
 /** What an ID token adds under the scope `profile`. Unknown values are absent, never null or empty. */
 export function profileClaims(user: User) {
@@ -17,14 +18,14 @@ export function profileClaims(user: User) {
 }
 
 /** The userinfo answer, the same for every token of a user. A barred user gets none, so `active` is always true. */
-export function userinfo(user: User) {
+export function userinfo(user: TokenUser) {
   return {
     sub: user.id.toString(),
     id: Number(user.id),
     ...profileClaims(user),
     ...present('avatar_url', user.avatar_url),
     active: true,
-    silenced: false,
+    silenced: user.is_silenced,
   }
 }
 

@@ -7,8 +7,10 @@ import { groupsOf as allGroupsOf } from '../../src/accounts/users.ts'
 import { makePerson } from '../cast.ts'
 import { signInAtForum, startTestForum, type TestForum, WEBHOOK_SECRET } from '../fake-forum.ts'
 import { browser, startTestApp, type TestApp } from '../harness.ts'
+import { makeParty, obtainTokens, userinfo } from '../identity/relying-party.ts'
 
-const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
 
 let forum: TestForum
 let test: TestApp
@@ -337,11 +339,17 @@ describe('suspension', () => {
     expect(await isIn(client)).toBe(false)
   })
 
-  it('of the mute kind is kept, and bars nobody', async () => {
-    const member = forum.join({ silenced_till: '2050-01-01T00:00:00.000Z' })
+  it('of the mute kind is kept, bars nobody, and is told to applications while it lasts', async () => {
+    const silenced_till = new Date(test.clock.now().getTime() + 30 * MINUTE_MS)
+    const member = forum.join({ silenced_till: silenced_till.toISOString() })
     const client = await signIn(member)
-    expect((await memberOf(member)).silenced_till).toEqual(new Date('2050-01-01'))
+    expect((await memberOf(member)).silenced_till).toEqual(silenced_till)
     expect(await isIn(client)).toBe(true)
+    const { access_token } = await obtainTokens(test, client, await makeParty(test))
+    test.clock.advance(30 * MINUTE_MS - 1)
+    expect((await userinfo(test, access_token)).body).toMatchObject({ active: true, silenced: true })
+    test.clock.advance(1)
+    expect((await userinfo(test, access_token)).body).toMatchObject({ active: true, silenced: false })
   })
 
   it('aside, a change of role is written down', async () => {
