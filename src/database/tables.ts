@@ -183,10 +183,11 @@ export type SigningKeysTable = {
   kid: string
   alg: 'RS256' | 'ES256'
   public_jwk: JSONColumnType<Record<string, string>>
-  /** Null once the key is retired. */
+  /** Null once the key is retired or withdrawn. */
   private_encrypted: Nullable<Buffer>
   signs_from: Date
   published_until: Nullable<Date>
+  withdrawn_at: Nullable<Date>
   created_at: CreatedAt
 }
 

@@ -6,7 +6,10 @@ import { generateKeyPair as generate, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
 import { calculateJwkThumbprint } from 'jose'
 import { sql } from 'kysely'
+import { recordAudit } from '../audit.ts'
+import type { Tx } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
+import type { Secrets } from '../secrets.ts'
 import { JWKS_CACHE_SECONDS } from './discovery.ts'
 import { ID_TOKEN_SECONDS } from './id-token.ts'
 import {
@@ -72,6 +75,50 @@ export async function rotateSigningKeys(store: KeyStore): Promise<NextKey[]> {
   return next
 }
 
+/**
+ * For the day on which a key may be in the wrong hands: withdraws every key there is, also those that wait and those that
+ * are retired, and makes others that sign at once. The price: applications refuse what the new keys sign until they have
+ * fetched them, and running processes go on with the old ones for KEYS_FRESH_SECONDS at most. Nobody is signed out.
+ * @returns the new keys, and the names of those that were withdrawn.
+ */
+export async function replaceSigningKeys({
+  db,
+  secrets,
+  clock,
+}: KeyStore): Promise<{ made: NextKey[]; withdrawn: string[] }> {
+  const keys = await Promise.all(SIGNING_ALGORITHMS.map((alg) => makeKey(secrets, alg)))
+  return db.transaction().execute(async (tx) => {
+    await lockKeyCreation(tx)
+    const now = clock()
+    const gone = await tx
+      .updateTable('signing_keys')
+      .set({
+        withdrawn_at: now,
+        private_encrypted: null,
+        // Later than its first signature, as the constraint wants it, also of a key that never came to sign.
+        published_until: sql<Date>`coalesce(published_until, greatest(${now}, signs_from + interval '1 second'))`,
+      })
+      .where('withdrawn_at', 'is', null)
+      .returning('kid')
+      .execute()
+    const made = keys.map(({ kid, alg }) => ({ kid, alg, signs_from: now }))
+    await tx
+      .insertInto('signing_keys')
+      .values(keys.map((key) => ({ ...key, signs_from: now })))
+      .execute()
+    const withdrawn = gone.map(({ kid }) => kid)
+    const detail = { withdrawn, made: made.map(({ kid }) => kid) }
+    await recordAudit(tx, {
+      actor_id: null,
+      action: 'signing_keys.replaced',
+      subject: 'signing_keys',
+      detail,
+      ip: null,
+    })
+    return { made, withdrawn }
+  })
+}
+
 function findNewest({ db }: Pick<KeyStore, 'db'>, alg: SigningAlgorithm) {
   return db
     .selectFrom('signing_keys')
@@ -90,15 +137,9 @@ async function addKey(
   alg: SigningAlgorithm,
   { after, signs_from: wanted }: { after: string | undefined; signs_from: Date },
 ): Promise<void> {
-  const { publicKey, privateKey } = await makePair(alg)
-  const jwk = publicKey.export({ format: 'jwk' }) as Record<string, string>
-  const kid = await calculateJwkThumbprint(jwk)
-  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
-  const private_encrypted = secrets.encrypt(encryptionContext(kid), pem)
-  const public_jwk = JSON.stringify({ kid, alg, use: 'sig', ...jwk })
-
+  const key = await makeKey(secrets, alg)
   await db.transaction().execute(async (tx) => {
-    await sql`select pg_advisory_xact_lock(${KEY_CREATION_LOCK})`.execute(tx)
+    await lockKeyCreation(tx)
     const newest = await findNewest({ db: tx }, alg)
     if (newest?.kid !== after) return
     // A first key signs at once: there is no other, and nobody has fetched a set without it.
@@ -112,9 +153,23 @@ async function addKey(
       .execute()
     await tx
       .insertInto('signing_keys')
-      .values({ kid, alg, public_jwk, private_encrypted, signs_from })
+      .values({ ...key, signs_from })
       .execute()
   })
+}
+
+async function lockKeyCreation(tx: Tx): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${KEY_CREATION_LOCK})`.execute(tx)
+}
+
+/** A new key as it is stored, named by its thumbprint. */
+async function makeKey(secrets: Secrets, alg: SigningAlgorithm) {
+  const { publicKey, privateKey } = await makePair(alg)
+  const jwk = publicKey.export({ format: 'jwk' }) as Record<string, string>
+  const kid = await calculateJwkThumbprint(jwk)
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
+  const private_encrypted = secrets.encrypt(encryptionContext(kid), pem)
+  return { kid, alg, public_jwk: JSON.stringify({ kid, alg, use: 'sig', ...jwk }), private_encrypted }
 }
 
 /** Off the event loop: an RSA key takes a good fraction of a second. */

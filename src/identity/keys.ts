@@ -97,6 +97,7 @@ function findKey(db: Db, kid: string): Promise<VerificationKey | undefined> {
   return db
     .selectFrom('signing_keys')
     .where('kid', '=', kid)
+    .where('withdrawn_at', 'is', null)
     .select(['kid', 'alg', 'public_jwk'])
     .executeTakeFirst()
 }

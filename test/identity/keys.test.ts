@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { readHint } from '../../src/identity/id-token.ts'
 import {
   ensureSigningKeys,
+  replaceSigningKeys,
   rotateDueSigningKeys,
   rotateSigningKeys,
 } from '../../src/identity/key-rotation.ts'
@@ -35,6 +37,7 @@ const currentOf = async (process: TestApp, alg?: 'RS256' | 'ES256') =>
 const keySet = async (process: TestApp) =>
   (await getJson(process, '/oauth2/jwks')).body as unknown as JSONWebKeySet
 const kidsOf = async (process: TestApp) => (await keySet(process)).keys.map((key) => key.kid)
+const kidsIn = (keys: { kid: string }[]) => keys.map((key) => key.kid)
 
 function verified(id_token: string, keys: JSONWebKeySet) {
   return jwtVerify(id_token, createLocalJWKSet(keys), { currentDate: test.clock.now() })
@@ -164,14 +167,59 @@ it('a key that another process has made is found at once, and a name that is non
   expect(await other.deps.signingKeys.find("' or true --")).toBeUndefined()
 })
 
-it('is rotated by command, without a restart', async () => {
-  const before = await currentOf(test)
-  const script = join(import.meta.dirname, '../../src/identity/rotate-keys.ts')
+it('in an emergency every key is withdrawn, and others sign at once', async () => {
+  const member = await makeMember()
+  const before = await member.renew(test)
+  // One that waits is no better than one that signs.
+  const waiting = await rotateSigningKeys(test.deps)
+  const old = new Set([...(await kidsOf(other)), ...kidsIn(waiting)])
+  expect(await readHint(before, other.deps)).toBeDefined()
+
+  const { made, withdrawn } = await replaceSigningKeys(test.deps)
+  expect(new Set(withdrawn)).toEqual(old)
+  expect(old.size).toBe(4)
+  // What a process has read it goes on with for a minute.
+  test.clock.advance(MINUTE)
+  for (const process of [test, other]) {
+    expect(new Set(await kidsOf(process))).toEqual(new Set(kidsIn(made)))
+    expect(await readHint(before, process.deps)).toBeUndefined()
+    for (const kid of withdrawn) expect(await process.deps.signingKeys.find(kid)).toBeUndefined()
+    const after = await member.renew(process)
+    expect(kidsIn(made)).toContain(decodeProtectedHeader(after).kid)
+    await verified(after, await keySet(other))
+    await expect(verified(before, await keySet(process))).rejects.toThrow('no applicable key')
+  }
+  const rows = await test.db.selectFrom('signing_keys').where('kid', 'in', withdrawn).selectAll().execute()
+  expect(rows.map((row) => row.private_encrypted)).toEqual(withdrawn.map(() => null))
+  const audit = test.db.selectFrom('audit_log').where('action', '=', 'signing_keys.replaced')
+  expect(await audit.select(['detail', 'actor_id']).execute()).toEqual([
+    { detail: { withdrawn, made: kidsIn(made) }, actor_id: null },
+  ])
+
+  // Life goes on: the next keys come after these, and those that were withdrawn come back by no schedule.
+  await Promise.all([test, other].map(({ deps }) => rotateDueSigningKeys(deps)))
+  const next = await rotateSigningKeys(other.deps)
+  test.clock.advance(MINUTE)
+  expect(new Set(await kidsOf(test))).toEqual(new Set([...kidsIn(made), ...kidsIn(next)]))
+})
+
+async function command(...words: string[]): Promise<string> {
+  const main = join(import.meta.dirname, '../../src/cli/main.ts')
   const { DATABASE_URL, APP_SECRET } = test.deps.config
-  const { stdout } = await promisify(execFile)(process.execPath, [script], {
-    env: { ...process.env, DATABASE_URL, APP_SECRET },
-  })
+  const env = { ...process.env, DATABASE_URL, APP_SECRET }
+  return (await promisify(execFile)(process.execPath, [main, ...words], { env })).stdout
+}
+
+it('is rotated by command, without a restart; in an emergency at once, and it says at what price', async () => {
+  const before = await currentOf(test)
+  const stdout = await command('keys', 'rotate')
   expect(stdout).toMatch(/^RS256 {2}[\w-]{43} signs from .*Z\nES256 {2}[\w-]{43} signs from .*Z\n$/)
   expect(stdout).not.toContain(before)
   expect(await test.db.selectFrom('signing_keys').select('id').execute()).toHaveLength(4)
+
+  const emergency = await command('keys', 'rotate', '--now')
+  expect(emergency).toContain(`${before} is withdrawn`)
+  expect(emergency).toMatch(/refused from now on.*Nobody is signed out/s)
+  test.clock.advance(MINUTE)
+  expect(await other.deps.signingKeys.find(before)).toBeUndefined()
 })
