@@ -1,5 +1,6 @@
 /** Members as they change at the forum: names, groups, trust and suspension, learnt by webhook, sweep and sign-in. */
 import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkNextMember, keepInStepWithForum, tidyForum } from '../../src/accounts/forum/sweep.ts'
@@ -513,7 +514,8 @@ describe('the webhook', () => {
     await sweep()
     await sql`alter table forum_events rename to broken`.execute(test.db)
     const emitted = emit('user', 'user_updated', { id: member.id })
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    const [, response] = await once(test.app.server, 'request')
+    await once(response, 'finish')
     await sql`alter table broken rename to forum_events`.execute(test.db)
     const { answers } = await emitted
     expect(answers[0]).toBe(500)
