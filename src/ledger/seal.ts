@@ -79,7 +79,8 @@ async function sealBatch(
   let end: ChainEnd | undefined
   const journals = await readContents(tx, { after: sealed_to, to: seen_to, limit: BATCH_MAX })
   if (journals.length > 0) end = await append(tx, secrets, journals)
-  if (journals.length === BATCH_MAX) await note(tx, { sealed_to: journals.at(-1)!.id })
+  const last = journals.at(-1)
+  if (journals.length === BATCH_MAX && last!.id < seen_to) await note(tx, { sealed_to: last!.id })
   else await note(tx, { sealed_to: seen_to, seen_to: seen > seen_to ? seen : null })
   return { end, isMore: true }
 }

@@ -136,6 +136,17 @@ describe('sealing', () => {
     expect(await faults()).toEqual({})
   })
 
+  it('takes as many as a batch holds, to the journal', async () => {
+    await seal()
+    await sql`select post_journal('live', 'adjustment', 'full:' || n, null, 'test', now(), '{}', '{}')
+      from generate_series(1, 500) as n`.execute(db)
+    await seal()
+    expect(await sealedIds()).toEqual(await journalIds())
+    await give()
+    await seal()
+    expect(await sealedIds()).toEqual(await journalIds())
+  })
+
   it('takes many in batches, stops between them when asked to, and goes on', async () => {
     await sql`select post_journal('live', 'adjustment', 'many:' || n, null, 'test', now(), '{}', '{}')
       from generate_series(1, 1200) as n`.execute(db)
