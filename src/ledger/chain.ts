@@ -10,7 +10,8 @@ import type { Secrets } from '../secrets.ts'
 /** What a seal of a journal is called among the uses of APP_SECRET. */
 export const SEAL_PURPOSE = 'journal'
 
-const VERIFY_BATCH = 500
+/** Few, because a running service verifies between its requests. */
+const VERIFY_BATCH = 200
 const FAULTS_MAX = 20
 /** To the microsecond, whatever the session's way of writing dates. */
 const MOMENT = 'YYYY-MM-DD"T"HH24:MI:SS.US'
