@@ -165,7 +165,7 @@ try {
   await sql.raw('vacuum analyze').execute(db)
   const env = { DATABASE_URL: postgres.url, APP_SECRET: secret, LOG_LEVEL: 'warn' }
   const node = ['--max-semi-space-size=4']
-  const server = await startServer(SERVER, { port: 4911, env, node, profile: flags['cpu-prof'] })
+  const server = await startServer(SERVER, { port: 4921, env, node, profile: flags['cpu-prof'] })
   servers.push(server)
   print(await runRounds(server, shops))
   await db.destroy()

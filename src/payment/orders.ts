@@ -60,9 +60,15 @@ export type TradeFacts = {
 }
 
 /** Places an order of either door, as the database function place_orders does. */
-export async function placeOrder(deps: Deps, order: NewOrder): Promise<Order> {
-  const [placed] = await placeOrders(deps, [{ ...order, now: deps.clock() }])
-  return placed!
+export type PlaceOrder = (order: NewOrder) => Promise<Order>
+
+/** Makes the placeOrder of this process: orders of both doors that arrive together share a commit. */
+export function makePlaceOrder(deps: Deps): PlaceOrder {
+  const place = makeBatcher<NewOrder & { now: Date }, Order>({
+    ...deps.batching,
+    run: (orders) => placeOrders(deps, orders),
+  })
+  return (order) => place({ ...order, now: deps.clock() })
 }
 
 async function placeOrders(deps: Deps, orders: (NewOrder & { now: Date })[]): Promise<Order[]> {
@@ -87,18 +93,13 @@ async function placeOrders(deps: Deps, orders: (NewOrder & { now: Date })[]): Pr
 export type CreateOrder = (order: Omit<NewOrder, 'trade'>) => Promise<Order>
 
 /**
- * Makes the createOrder of this process, for the HMAC door: orders that arrive together share a commit. It creates an
- * order, or finds the one of the same order_id: unpaid with the same amount is the same transaction, with a new window
- * if its time was over. Throws parameter_invalid for another amount and order_exists for one that is paid, refunded
- * or closed. decisions.md 5.7.
+ * Makes the createOrder of the HMAC door. It creates an order, or finds the one of the same order_id: unpaid with the
+ * same amount is the same transaction, with a new window if its time was over. Throws parameter_invalid for another
+ * amount and order_exists for one that is paid, refunded or closed. decisions.md 5.7.
  */
-export function makeCreateOrder(deps: Deps): CreateOrder {
-  const place = makeBatcher<NewOrder & { now: Date }, Order>({
-    ...deps.batching,
-    run: (orders) => placeOrders(deps, orders),
-  })
+export function makeCreateOrder(deps: Deps, placeOrder = makePlaceOrder(deps)): CreateOrder {
   return async (asked) => {
-    const order = await place({ ...asked, now: deps.clock() })
+    const order = await placeOrder(asked)
     const word = statusWord(order)
     if (word !== 'pending') {
       const data = { status: word, transaction_id: order.transaction_id }

@@ -3,16 +3,17 @@ import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { gatewayPlugin } from './gateway/plugin.ts'
 import { hmacRoutes } from './hmac/routes.ts'
-import { makePayOrder } from './orders.ts'
+import { makePayOrder, makePlaceOrder } from './orders.ts'
 import { paymentAppPages } from './pages/applications.ts'
 import { buyersPayments } from './pages/buyers-payments.ts'
 import { payPages } from './pages/pay.ts'
 
 export async function paymentPlugin(app: FastifyInstance, deps: Deps): Promise<void> {
   const payOrder = makePayOrder(deps)
+  const placeOrder = makePlaceOrder(deps)
   await app.register(async (scope) => payPages(scope, deps, payOrder))
   await app.register(buyersPayments, deps)
   await app.register(paymentAppPages, deps)
-  await app.register(hmacRoutes, deps)
-  await app.register(gatewayPlugin, deps)
+  await app.register(async (scope) => hmacRoutes(scope, deps, placeOrder))
+  await app.register(async (scope) => gatewayPlugin(scope, deps, placeOrder))
 }

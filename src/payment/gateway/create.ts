@@ -1,7 +1,7 @@
 /** A new trade: what its parameters must be, and what becomes of one whose out_trade_no was used before. */
 import { randomInt } from 'node:crypto'
 import type { Deps } from '../../deps.ts'
-import { type Order, placeOrder } from '../orders.ts'
+import type { Order, PlaceOrder } from '../orders.ts'
 import type { FlatParameters } from '../parameters.ts'
 import { refusal } from './errors.ts'
 import { isMoney, isSameMoney, pointsOf } from './money.ts'
@@ -24,35 +24,37 @@ export type NewTrade = {
   return_url: string | null
 }
 
+export type CreateTrade = (asked: Authenticated) => Promise<Order>
+
+/** What the routes of the gateway are made over. */
+export type GatewayVerbs = { deps: Deps; createTrade: CreateTrade }
+
 /**
- * Creates a trade, or finds the one of the same out_trade_no: unpaid with the same money it is the same trade, with a
- * new window if its time was over and the points it had; what else is sent now changes nothing. A paid one is answered
- * as it is. Throws order_changed for other money, order_exists for one that was closed or refunded. gateway.md 5.7–5.11.
+ * Makes the createTrade of this process. It creates a trade, or finds the one of the same out_trade_no: unpaid with the
+ * same money it is the same trade, with a new window if its time was over and the points it had; what else is sent now
+ * changes nothing. A paid one is answered as it is. Throws order_changed for other money, order_exists for one that was
+ * closed or refunded. gateway.md 5.7–5.11.
  */
-export async function createTrade(deps: Deps, { app, parameters, protocol }: Authenticated): Promise<Order> {
-  requireUsable(app, 'sell')
-  const { out_trade_no, name, money, ...facts } = readNewTrade(parameters)
-  const amount = pointsOf(money, app.exchange_rate)
-  if (amount < 1n) throw refusal('amount_too_small')
-  const order = await placeOrder(deps, {
-    app_id: app.id,
-    order_id: out_trade_no,
-    description: name,
-    amount,
-    trade: {
-      ...facts,
-      money,
-      trade_no: newTradeNo(deps.clock()),
-      protocol,
-      pid_sent: parameters.pid!,
-      rate: app.exchange_rate,
-    },
-  })
-  if (order.status === 'paid') return order
-  if (order.status === 'closed') throw refusal('order_exists', '订单已关闭')
-  if (order.status === 'refunded') throw refusal('order_exists', '订单已退款')
-  if (!isSameMoney(order.money!, money)) throw refusal('order_changed')
-  return order
+export function makeCreateTrade({ clock }: Pick<Deps, 'clock'>, placeOrder: PlaceOrder): CreateTrade {
+  return async ({ app, parameters, protocol }) => {
+    requireUsable(app, 'sell')
+    const { out_trade_no, name, money, ...facts } = readNewTrade(parameters)
+    const rate = app.exchange_rate
+    const amount = pointsOf(money, rate)
+    if (amount < 1n) throw refusal('amount_too_small')
+    const order = await placeOrder({
+      app_id: app.id,
+      order_id: out_trade_no,
+      description: name,
+      amount,
+      trade: { ...facts, money, trade_no: newTradeNo(clock()), protocol, pid_sent: parameters.pid!, rate },
+    })
+    if (order.status === 'paid') return order
+    if (order.status === 'closed') throw refusal('order_exists', '订单已关闭')
+    if (order.status === 'refunded') throw refusal('order_exists', '订单已退款')
+    if (!isSameMoney(order.money!, money)) throw refusal('order_changed')
+    return order
+  }
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import type { Order } from '../orders.ts'
-import { createTrade } from './create.ts'
+import type { GatewayVerbs } from './create.ts'
 import { wireFailure } from './errors.ts'
 import { authenticate, queryOrBody } from './request.ts'
 
@@ -10,7 +10,10 @@ const NOTICE =
   '这里是支付接口，请从商家网站发起支付。\nShops send their buyers here to pay; there is nothing to see without an order.\n'
 
 /** GET and POST at this path. */
-export async function submitRoute(app: FastifyInstance, { deps, path }: { deps: Deps; path: string }) {
+export async function submitRoute(
+  app: FastifyInstance,
+  { deps, createTrade, path }: GatewayVerbs & { path: string },
+): Promise<void> {
   app.setErrorHandler((error, request, reply) => refuse(error, request, reply))
   app.route({
     method: ['GET', 'POST'],
@@ -19,7 +22,7 @@ export async function submitRoute(app: FastifyInstance, { deps, path }: { deps: 
       const received = queryOrBody(request)
       if (received.pid === undefined) return reply.code(400).type('text/plain; charset=utf-8').send(NOTICE)
       const asked = await authenticate(request, received, deps, { byBrowser: true })
-      return redirect(reply, payUrl(deps, await createTrade(deps, asked)))
+      return redirect(reply, payUrl(deps, await createTrade(asked)))
     },
   })
 }

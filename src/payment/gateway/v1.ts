@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import { balanceOf } from '../../ledger/wallet.ts'
 import type { FlatParameters } from '../parameters.ts'
-import { createTrade } from './create.ts'
+import type { GatewayVerbs } from './create.ts'
 import { refusal, wireFailure } from './errors.ts'
 import { listedTrades, namedTrade, takingsOf } from './inquiry.ts'
 import type { GatewayApp } from './keys.ts'
@@ -13,7 +13,7 @@ import { payUrl } from './submit.ts'
 import { describeV1, pidValue } from './trade.ts'
 
 /** GET and POST mapi.php and api.php. */
-export async function v1Routes(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function v1Routes(app: FastifyInstance, { deps, createTrade }: GatewayVerbs): Promise<void> {
   app.setErrorHandler((error, request, reply) => {
     const { status, body } = wireFailure(error, 'v1', request, reply)
     return reply.code(status).send(body)
@@ -23,7 +23,7 @@ export async function v1Routes(app: FastifyInstance, deps: Deps): Promise<void> 
     method: ['GET', 'POST'],
     url: '/mapi.php',
     handler: async (request) => {
-      const order = await createTrade(deps, await authenticate(request, queryOrBody(request), deps))
+      const order = await createTrade(await authenticate(request, queryOrBody(request), deps))
       // Of a paid one too: the page says so, and leads back. Clients that know no such case find what they look for.
       const msg = order.status === 'paid' ? '订单已支付' : 'success'
       return { code: 1, msg, trade_no: order.trade_no, payurl: payUrl(deps, order) }

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import { balanceOf } from '../../ledger/wallet.ts'
 import { closeOrder } from '../orders.ts'
-import { createTrade } from './create.ts'
+import type { GatewayVerbs } from './create.ts'
 import { refusal, wireFailure } from './errors.ts'
 import { listedTrades, namedTrade, takingsOf } from './inquiry.ts'
 import type { GatewayApp } from './keys.ts'
@@ -18,16 +18,17 @@ import { describeV2, pidValue } from './trade.ts'
 
 /** What an endpoint answers besides `code` 0 and `msg`, which it may say otherwise. */
 type Fields = Record<string, unknown>
-type Endpoint = (deps: Deps, asked: Authenticated) => Promise<Fields>
+type Endpoint = (asked: Authenticated, verbs: GatewayVerbs) => Promise<Fields>
 
 const ENDPOINTS: Record<string, Endpoint> = {
   'pay/create': create,
-  'pay/query': async ({ db }, { app, parameters }) => describeV2(await namedTrade(db, app, parameters)),
+  'pay/query': async ({ app, parameters }, { deps: { db } }) =>
+    describeV2(await namedTrade(db, app, parameters)),
   'pay/close': close,
   'pay/refund': () => refuse('不支持自动退款，请联系管理员处理'),
   'pay/refundquery': () => refuse('不支持自动退款，请联系管理员处理'),
   'merchant/info': describeApplication,
-  'merchant/orders': async ({ db }, { app, parameters }) => {
+  'merchant/orders': async ({ app, parameters }, { deps: { db } }) => {
     const data = (await listedTrades(db, app, parameters)).map((trade) => nonEmpty(describeV2(trade)))
     return { count: data.length, data }
   },
@@ -37,7 +38,8 @@ const ENDPOINTS: Record<string, Endpoint> = {
 }
 
 /** POST at each of them. */
-export async function v2Routes(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function v2Routes(app: FastifyInstance, verbs: GatewayVerbs): Promise<void> {
+  const { deps } = verbs
   app.setErrorHandler(async (error, request, reply) => {
     const { status, body, isSigned } = wireFailure(error, 'v2', request, reply)
     const { gatewayApp } = request
@@ -49,7 +51,7 @@ export async function v2Routes(app: FastifyInstance, deps: Deps): Promise<void> 
     app.post(`/${path}`, async (request) => {
       const asked = await authenticate(request, body(request), deps)
       requireUsable(asked.app, 'ask')
-      return sign(deps, asked.app, { code: 0, msg: 'success', ...(await endpoint(deps, asked)) })
+      return sign(deps, asked.app, { code: 0, msg: 'success', ...(await endpoint(asked, verbs)) })
     })
     // Its parameters are not in a query, whatever the query says.
     app.get(`/${path}`, async () => {
@@ -73,8 +75,8 @@ export async function unknownPath(app: FastifyInstance): Promise<void> {
   })
 }
 
-async function create(deps: Deps, asked: Authenticated): Promise<Fields> {
-  const order = await createTrade(deps, asked)
+async function create(asked: Authenticated, { deps, createTrade }: GatewayVerbs): Promise<Fields> {
+  const order = await createTrade(asked)
   const { trade_no } = order
   if (order.status === 'paid') return { code: 1, msg: '订单已支付', trade_no }
   const { order_id: out_trade_no, money } = order
@@ -83,13 +85,19 @@ async function create(deps: Deps, asked: Authenticated): Promise<Fields> {
 }
 
 /** Again for one that is closed already: the same request may come twice. */
-async function close({ db, clock }: Deps, { app, parameters }: Authenticated): Promise<Fields> {
+async function close(
+  { app, parameters }: Authenticated,
+  { deps: { db, clock } }: GatewayVerbs,
+): Promise<Fields> {
   const { id, status } = await namedTrade(db, app, parameters)
   if (status === 'closed' || (await closeOrder(db, id, clock()))) return {}
   throw refusal('order_exists', status === 'refunded' ? '订单已退款' : '订单已支付')
 }
 
-async function describeApplication(deps: Deps, { app, parameters }: Authenticated): Promise<Fields> {
+async function describeApplication(
+  { app, parameters }: Authenticated,
+  { deps }: GatewayVerbs,
+): Promise<Fields> {
   const takings = await takingsOf(deps.db, app, deps.clock())
   const isActive = app.status === 'approved' ? 1 : 0
   return {
@@ -107,7 +115,7 @@ async function describeApplication(deps: Deps, { app, parameters }: Authenticate
 }
 
 /** Points are transferred by the HMAC API, from this balance and for this fee. */
-async function describeTransfers(deps: Deps, { app }: Authenticated): Promise<Fields> {
+async function describeTransfers({ app }: Authenticated, { deps }: GatewayVerbs): Promise<Fields> {
   const { trust_level } = await deps.db
     .selectFrom('users')
     .where('id', '=', app.applicant_id)

@@ -9,6 +9,7 @@ import {
   makeCreateOrder,
   makeFindTransaction,
   type Order,
+  type PlaceOrder,
   statusWord,
   TRANSACTION_ID,
 } from '../orders.ts'
@@ -26,7 +27,7 @@ const ORDER_ID = /^[!-%'-~]{1,128}$/
 const DESCRIPTION_LENGTH_MAX = 255
 
 /** POST /payment/pay/:payment_id/process, /payment/query/:payment_id and /payment/transfer/:payment_id. */
-export async function hmacRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function hmacRoutes(app: FastifyInstance, deps: Deps, placeOrder: PlaceOrder): Promise<void> {
   app.setErrorHandler((error, request, reply) => sendPaymentError(error, request, reply))
   acceptMultipart(app)
   app.addHook('onSend', async (_request, reply) => {
@@ -34,7 +35,7 @@ export async function hmacRoutes(app: FastifyInstance, deps: Deps): Promise<void
   })
 
   const authenticate = makeAuthenticate(deps)
-  const createOrder = makeCreateOrder(deps)
+  const createOrder = makeCreateOrder(deps, placeOrder)
 
   app.post<{ Params: { payment_id: string } }>('/payment/pay/:payment_id/process', async (request) => {
     const { api, parameters } = await authenticate(request)
