@@ -15,6 +15,7 @@ import { appAdminPages } from './apps.ts'
 import { auditPages } from './audit.ts'
 import { booksPages } from './books.ts'
 import { correctionPages } from './corrections.ts'
+import { notificationAdminPages } from './notifications.ts'
 import { paymentAppAdminPages } from './payment-apps.ts'
 import { settingPages } from './settings.ts'
 
@@ -34,6 +35,7 @@ export async function adminPlugin(app: FastifyInstance, deps: Deps): Promise<voi
   appAdminPages(app, deps)
   auditPages(app, deps)
   paymentAppAdminPages(app, deps)
+  notificationAdminPages(app, deps)
   booksPages(app, deps)
   app.get('/admin', async (request, reply) => showAdmin(request, reply, deps, undefined))
 

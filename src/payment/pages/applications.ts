@@ -22,6 +22,7 @@ import {
 } from '../ownership.ts'
 import { termsOf } from '../terms.ts'
 import { gatewayCard, pemOf, platformSpki } from './gateway-card.ts'
+import { notificationPages } from './notifications.ts'
 
 const FIELDS = ['name', 'description', 'callback_url'] as const
 const EDIT_FIELDS = [...FIELDS, 'homepage', 'logo_url', 'exchange_rate', 'allowed_addresses'] as const
@@ -51,6 +52,12 @@ export async function paymentAppPages(app: FastifyInstance, deps: Deps): Promise
 
   ownerPages(app, deps)
   gatewayForms(app, deps)
+  notificationPages(app, deps, {
+    path: '/payment/applications/:payment_id/notifications',
+    view: 'notifications',
+    standing: (request) => ({ role: 'owner', user_id: sessionOf(request).user.id }),
+    facts: async (request) => ({ owned: await getOwned(request as OwnedRequest, deps) }),
+  })
 }
 
 type OwnedRequest = FastifyRequest<{ Params: { payment_id: string } }>
