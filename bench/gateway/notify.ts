@@ -10,7 +10,7 @@ import { createUser } from '../../src/accounts/users.ts'
 import type { Deps } from '../../src/deps.ts'
 import { grantPoints } from '../../src/ledger/post.ts'
 import { applyForPaymentApp, reviewPaymentApp } from '../../src/payment/applications.ts'
-import { makePayOrder, placeOrder } from '../../src/payment/orders.ts'
+import { makePayOrder, makePlaceOrder } from '../../src/payment/orders.ts'
 import { cpuSeconds } from '../driver.ts'
 import type { ServerProcess } from '../processes.ts'
 import { median, spread } from '../statistics.ts'
@@ -92,9 +92,10 @@ async function payOrders(deps: Deps, { app, buyer }: Shop, notify_url: string, c
   const later: Deps = { ...deps, clock: () => new Date(Date.now() + DAY_MS) }
   const pay = makePayOrder(later)
   let made = 0
+  const placeOrder = makePlaceOrder(later)
   const caller = async () => {
     while (made++ < count) {
-      const { transaction_id } = await placeOrder(later, {
+      const { transaction_id } = await placeOrder({
         app_id: app.id,
         order_id: crypto.randomUUID(),
         description: 'Something of the shop',
