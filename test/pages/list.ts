@@ -127,6 +127,7 @@ export const PAGES: ListedPage[] = [
   },
   { name: 'payment-apps', as: 'merchant', path: at('/payment/applications') },
   { name: 'payment-app', as: 'merchant', path: paymentApp },
+  { name: 'notifications', as: 'merchant', path: (world) => `${paymentApp(world)}/notifications` },
   {
     name: 'payment-app-created',
     as: 'admin',
@@ -150,6 +151,7 @@ export const PAGES: ListedPage[] = [
     path: ({ merchant }) => `/admin/payment-applications/${merchant.payment_id}`,
   },
   { name: 'books', as: 'admin', path: at('/admin/books'), act: sending('form[action="/admin/books"]') },
+  { name: 'admin-notifications', as: 'admin', path: at('/admin/notifications') },
   { name: 'admin-apps', as: 'admin', path: at('/admin/apps') },
   { name: 'admin-app', as: 'admin', path: ({ oauth }) => `/admin/apps/${oauth.open.client_id}` },
   { name: 'audit', as: 'admin', path: at('/admin/audit') },

@@ -238,8 +238,11 @@ async function failToTell(test: TestApp, transaction_id: string): Promise<void> 
     claim: i + 1,
     started_at: test.clock.now(),
     duration_ms: 40,
-    outcome: response_status === null ? ('timeout' as const) : ('bad_status' as const),
+    url: `https://shop.example/notify?${'long='.repeat(20)}&sign=0123456789abcdef`,
     response_status,
+    ...(response_status === null
+      ? { outcome: 'timeout' as const, detail: 'answer' }
+      : { outcome: 'bad_status' as const, response_body: '<html><h1>502 Bad Gateway</h1></html>' }),
   }))
   await test.db.insertInto('notification_attempts').values(attempts).execute()
 }

@@ -329,6 +329,68 @@ describe('redelivery', () => {
   })
 })
 
+describe('the pages', () => {
+  const ADMIN = '/admin/notifications'
+
+  it('show an owner every attempt with what was sent and answered, and tell again; a stranger sees nothing', async () => {
+    const page = `/payment/applications/${world.merchant.payment_id}/notifications`
+    receiver.answer = (_, response) => response.writeHead(503).end('<b>closed for lunch</b>')
+    const transaction_id = await world.payOne(`${receiver.url}/on-the-page`)
+    await world.told([transaction_id])
+    const owner = await world.merchant.owner.signIn()
+    const shown = await owner.get(`${page}?transaction_id=${transaction_id}`)
+    expect(shown.status).toBe(200)
+    for (const text of ['503 · The status of the answer is an error.', 'number 2 of 6', 'Not confirmed yet'])
+      expect(shown.body).toContain(text)
+    expect(shown.body).toContain('&lt;b&gt;closed for lunch&lt;/b&gt;')
+    expect(shown.body).toContain(`GET ${receiver.url}/on-the-page?pid=${world.merchant.pid}&amp;`)
+
+    const stranger = await (await makePerson(test)).signIn()
+    const form = shown.form(`${page}/${transaction_id}/redeliver`)
+    expect((await stranger.get(page)).status).toBe(404)
+    const own = (await stranger.get('/payment/applications')).form('/payment/applications')
+    expect((await stranger.post(`${page}/${transaction_id}/redeliver`, own)).status).toBe(404)
+    expect((await stranger.post(`${page}/redeliver-failed`, { ...own, hours: '1' })).status).toBe(404)
+    expect((await owner.post(`${page}/txn_none/redeliver`, form)).status).toBe(404)
+    expect((await owner.post(`${page}/redeliver-failed`, { ...form, hours: '2' })).status).toBe(400)
+    expect((await owner.post(`${page}/redeliver-failed`, form)).status).toBe(400)
+
+    receiver.answer = succeed
+    const answer = await owner.submit(shown, `${page}/${transaction_id}/redeliver`)
+    expect([answer.status, answer.location]).toEqual([303, `${page}?transaction_id=${transaction_id}`])
+    await world.told([transaction_id])
+    expect((await owner.get(answer.location!)).body).toContain('Confirmed.')
+    expect((await owner.get(`${page}?status=failed&before=x&transaction_id=y`)).status).toBe(200)
+  })
+
+  it('show an administrator all of them, by status and page by page, and tell again what was given up', async () => {
+    const person = await makePerson(test, { is_admin: true })
+    const admin = await person.signIn()
+    const ids = await world.payOrders(`${receiver.url}/many-pages`, { count: 30 })
+    await world.told(ids)
+    const first = await admin.get(`${ADMIN}?status=delivered`)
+    expect(first.body.match(/<article/g)).toHaveLength(25)
+    const [, older] = /href="([^"]*before=[^"]*)"/.exec(first.body)!
+    const second = await admin.get(older!.replaceAll('&amp;', '&'))
+    expect(second.body).toContain(ids[0])
+    expect(first.body).not.toContain(ids[0])
+
+    await test.db
+      .updateTable('notifications')
+      .set({ status: 'failed', attempts: 6, next_attempt_at: null, updated_at: test.clock.now() })
+      .where('order_id', '=', (await world.rowOf(ids[0]!)).order_id)
+      .execute()
+    const given = await admin.get(`${ADMIN}?status=failed`)
+    expect(given.body).toContain(ids[0])
+    const sent = await admin.submit(given, `${ADMIN}/redeliver-failed`, { hours: '24' })
+    expect([sent.status, sent.location]).toEqual([303, `${ADMIN}?status=due`])
+    await world.told([ids[0]!])
+    expect(world.requestsTo('/many-pages')).toHaveLength(31)
+    const stranger = await world.merchant.owner.signIn()
+    expect((await stranger.get(ADMIN)).status).toBe(403)
+  })
+})
+
 describe('the figures of the outbox', () => {
   it('tell what is due and since when, what is under way, and which hosts keep failing', async () => {
     test.clock.advance(24 * 60 * MINUTE_MS)

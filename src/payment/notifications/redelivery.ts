@@ -62,7 +62,7 @@ export async function readNotifications(
       'notifications.next_attempt_at',
       'notifications.claimed_until',
       'notifications.host',
-      'notifications.created_at',
+      'orders.paid_at',
       'orders.transaction_id',
       'orders.order_id',
       'orders.trade_no',

@@ -333,7 +333,6 @@ export const en = {
     application: 'Application',
     trade: 'Trade',
     transaction: 'Transaction',
-    queued: 'Paid',
     nextAttempt: 'Next attempt',
     now: 'under way at this moment',
     attempt: (n: number) => `number ${n} of 6`,

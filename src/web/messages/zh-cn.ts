@@ -307,7 +307,6 @@ export const zhCN: Messages = {
     application: '应用',
     trade: '平台订单号',
     transaction: '交易号',
-    queued: '付款时间',
     nextAttempt: '下次尝试',
     now: '正在进行',
     attempt: (n: number) => `第 ${n} 次，共 6 次`,
