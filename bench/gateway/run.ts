@@ -1,7 +1,7 @@
 /**
  * `npm run bench:gateway`: creating a trade by V1 and by V2 beside initiating a payment of the HMAC API, and beside what
- * one signature by RSA-2048 and one check of it cost. Rounds are interleaved; what is printed are medians, with the
- * lowest and highest round behind them.
+ * one signature by RSA-2048 and one check of it cost; and notifications beside a bare loop. Rounds are interleaved; what
+ * is printed are medians, with the lowest and highest round behind them.
  */
 import { generateKeyPairSync, sign as signRsa, verify } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -23,6 +23,7 @@ import { initiations, type Work } from '../payment/acts.ts'
 import { makeWorld, newOrderId, type Shop } from '../payment/world.ts'
 import { type ServerProcess, startServer, stopServers } from '../processes.ts'
 import { median, spread } from '../statistics.ts'
+import { BARE_NOTIFIER, compareNotifications } from './notify.ts'
 
 const CALLERS = 32
 const COUNT = 4_000
@@ -35,6 +36,8 @@ const { values: flags } = parseArgs({
     rounds: { type: 'string', default: '5' },
     /** Requests a round, as a share of the usual number. */
     scale: { type: 'string', default: '1' },
+    /** `create` or `notify`. */
+    only: { type: 'string' },
     'cpu-prof': { type: 'boolean', default: false },
   },
 })
@@ -163,11 +166,21 @@ try {
   for (const { payment_id, owner_id } of shops)
     await setPublicKey(deps, payment_id, key, { owner_id, ip: '127.0.0.1' })
   await sql.raw('vacuum analyze').execute(db)
-  const env = { DATABASE_URL: postgres.url, APP_SECRET: secret, LOG_LEVEL: 'warn' }
+  const env = {
+    DATABASE_URL: postgres.url,
+    APP_SECRET: secret,
+    LOG_LEVEL: 'warn',
+    NOTIFY_ALLOW_CIDRS: '127.0.0.0/8',
+  }
   const node = ['--max-semi-space-size=4']
-  const server = await startServer(SERVER, { port: 4921, env, node, profile: flags['cpu-prof'] })
-  servers.push(server)
-  print(await runRounds(server, shops))
+  const ours = await startServer(SERVER, { port: 4921, env, node, profile: flags['cpu-prof'] })
+  servers.push(ours)
+  if (flags.only !== 'notify') print(await runRounds(ours, shops))
+  if (flags.only !== 'create') {
+    const bare = await startServer(BARE_NOTIFIER, { port: 4922 })
+    servers.push(bare)
+    await compareNotifications({ deps, ours, bare, rounds: ROUNDS, scale: Number(flags.scale) })
+  }
   await db.destroy()
 } finally {
   await stopServers(servers)
