@@ -4,7 +4,6 @@ import { sendDueMail } from './accounts/email.ts'
 import { keepInStepWithForum } from './accounts/forum/sweep.ts'
 import { forgetWhatIsOver } from './accounts/housekeeping.ts'
 import { answerRecoveryRequests } from './accounts/recovery.ts'
-import { sweepAttempts } from './accounts/throttle.ts'
 import type { Deps } from './deps.ts'
 import { rotateDueSigningKeys } from './identity/key-rotation.ts'
 import { forgetSpentCredentials } from './identity/spent.ts'
@@ -59,7 +58,6 @@ export function startWorker(deps: Deps, log: FastifyBaseLogger): Worker {
     repeat(KEYS_ROUND_MS, log, () => rotateDueSigningKeys(deps)),
     repeat(SWEEP_ROUND_MS, log, async () => {
       await sweepLimits(deps)
-      await sweepAttempts(deps)
       await sweepRefusals(deps)
       await forgetSpentCredentials(deps)
     }),

@@ -198,6 +198,13 @@ async function installIn(folder: string): Promise<string> {
   return app
 }
 
+/** The program in a folder that only root may enter, and a place there for its data. */
+async function installBelowRoot(): Promise<{ folder: string; app: string; dataDir: string }> {
+  const folder = await makeFolder()
+  await chmod(folder, 0o700)
+  return { folder, app: await installIn(folder), dataDir: join(folder, 'data') }
+}
+
 /** A data folder and a Node for someone who is not root, whoever runs the tests. */
 async function prepareOrdinaryUser(folder: string): Promise<{ dataDir: string; options: OwnerOptions }> {
   const dataDir = join(folder, 'data')
@@ -493,10 +500,7 @@ describe.skipIf(WINDOWS || !ROOT)('under root', { timeout: 30_000 }, () => {
   })
 
   it('programs and data below a folder of root alone get a place that the server can reach, and keep it', async () => {
-    const folder = await makeFolder()
-    await chmod(folder, 0o700)
-    const app = await installIn(folder)
-    const dataDir = join(folder, 'data')
+    const { folder, app, dataDir } = await installBelowRoot()
     const first = await startOwner(dataDir, { app })
     await query(first.url, 'create table kept as select 7 as n')
     await stopOwner(first)
@@ -515,10 +519,7 @@ describe.skipIf(WINDOWS || !ROOT)('under root', { timeout: 30_000 }, () => {
   })
 
   it('a data folder below one of root alone that was deleted begins anew', async () => {
-    const folder = await makeFolder()
-    await chmod(folder, 0o700)
-    const app = await installIn(folder)
-    const dataDir = join(folder, 'data')
+    const { app, dataDir } = await installBelowRoot()
     const first = await startOwner(dataDir, { app })
     await query(first.url, 'create table kept as select 7 as n')
     await stopOwner(first)

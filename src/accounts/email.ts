@@ -4,6 +4,7 @@
  */
 import { sql } from 'kysely'
 import type { createTransport } from 'nodemailer'
+import { recordAudit } from '../audit.ts'
 import { type Config, isLoopback } from '../config.ts'
 import type { Tx } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
@@ -156,14 +157,9 @@ async function giveUp(
       .where('next_attempt_at', 'is not', null)
       .executeTakeFirst()
     if (given.numUpdatedRows !== 1n) return
-    await tx
-      .insertInto('audit_log')
-      .values({
-        action: 'mail.given_up',
-        subject: `user:${user_id}`,
-        detail: JSON.stringify({ kind, last_error }),
-      })
-      .execute()
+    const detail = { kind, last_error }
+    const subject = `user:${user_id}`
+    await recordAudit(tx, { actor_id: null, action: 'mail.given_up', subject, detail, ip: null })
   })
 }
 

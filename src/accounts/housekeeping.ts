@@ -1,5 +1,6 @@
 /** What has had its time is forgotten: ended sessions and sign-ins, old attempts and links, mail long settled. */
 import type { Deps } from '../deps.ts'
+import { sweepAttempts } from './throttle.ts'
 
 const DAY_MS = 86_400_000
 const MAIL_DAYS = 30
@@ -11,7 +12,7 @@ export async function forgetWhatIsOver({ db, clock }: Deps): Promise<void> {
   const yesterday = new Date(now.getTime() - DAY_MS)
   await db.deleteFrom('sessions').where('expires_at', '<=', yesterday).execute()
   await db.deleteFrom('pending_sign_ins').where('expires_at', '<=', yesterday).execute()
-  await db.deleteFrom('sign_in_attempts').where('attempted_at', '<=', yesterday).execute()
+  await sweepAttempts({ db, clock })
   await db.deleteFrom('account_links').where('expires_at', '<=', yesterday).execute()
   await db.deleteFrom('recovery_requests').where('requested_at', '<=', yesterday).execute()
   const settled = new Date(now.getTime() - MAIL_DAYS * DAY_MS)

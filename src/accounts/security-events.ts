@@ -2,6 +2,7 @@
  * What happens to the keys of an account is written to the audit log, and told to its owner by mail, in the
  * transaction of the act itself.
  */
+import { recordAudit } from '../audit.ts'
 import type { Tx } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import type { Messages } from '../web/languages.ts'
@@ -26,16 +27,7 @@ export type SecurityRecord = {
 
 export async function recordSecurityEvent(tx: Tx, deps: Deps, record: SecurityRecord): Promise<void> {
   const { event, user_id, actor_id, ip, detail = {} } = record
-  await tx
-    .insertInto('audit_log')
-    .values({
-      actor_id,
-      action: `account.${event}`,
-      subject: `user:${user_id}`,
-      detail: JSON.stringify(detail),
-      ip,
-    })
-    .execute()
+  await recordAudit(tx, { actor_id, action: `account.${event}`, subject: `user:${user_id}`, detail, ip })
   if (event !== 'email.requested' && event !== 'password.recovery_sent')
     await sendNotice(tx, deps, record, event)
 }

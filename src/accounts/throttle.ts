@@ -172,8 +172,8 @@ export async function withdrawAttempt(deps: Deps, attempt: bigint): Promise<void
   await deps.db.deleteFrom('sign_in_attempts').where('id', '=', attempt).execute()
 }
 
-/** The worker's round: tries that no window holds any more. */
+/** Forgets tries that no window holds any more. */
 export async function sweepAttempts({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
   const before = new Date(clock().getTime() - DAY_MS)
-  await db.deleteFrom('sign_in_attempts').where('attempted_at', '<', before).execute()
+  await db.deleteFrom('sign_in_attempts').where('attempted_at', '<=', before).execute()
 }

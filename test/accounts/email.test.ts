@@ -8,28 +8,25 @@ import { openDatabase } from '../../src/database/connection.ts'
 import { sha256 } from '../../src/secrets.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness.ts'
-import { type ReceivedMail, type SmtpServer, startSmtpServer } from '../smtp-server.ts'
+import type { ReceivedMail, SmtpServer } from '../smtp-server.ts'
+import { type MailedApp, startMailedApp } from './mailed-app.ts'
 
 const PAGE = '/account/email'
 const CONFIRM = '/account/email/confirm'
 const MINUTE_MS = 60_000
 
+let mailed: MailedApp
 let test: TestApp
 let smtp: SmtpServer
 let count = 0
 beforeAll(async () => {
-  smtp = await startSmtpServer()
-  test = await startTestApp({
-    SMTP_URL: smtp.url,
+  mailed = await startMailedApp({
     SMTP_FROM: 'Tessera <no-reply@tessera.test>',
     PUBLIC_URL: 'http://localhost:3999',
-    TRUST_PROXY: '127.0.0.1',
   })
+  ;({ test, smtp } = mailed)
 })
-afterAll(async () => {
-  await test.close()
-  await smtp.close()
-})
+afterAll(() => mailed.close())
 
 const newAddress = () => `member${++count}@mail.test`
 const rowOf = (recipient: string) =>

@@ -5,28 +5,23 @@ import { sendDueMail } from '../../src/accounts/email.ts'
 import { answerRecoveryRequests } from '../../src/accounts/recovery.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { makePerson, type Person, signIn } from '../cast.ts'
-import { browser, type Page, startTestApp, type TestApp } from '../harness.ts'
-import { type SmtpServer, startSmtpServer } from '../smtp-server.ts'
+import { browser, type Page, type TestApp } from '../harness.ts'
+import type { SmtpServer } from '../smtp-server.ts'
+import { type MailedApp, startMailedApp } from './mailed-app.ts'
 
 const PAGE = '/account/recover'
 const NEW_PASSWORD = '/account/recover/password'
 const MINUTE_MS = 60_000
 
+let mailed: MailedApp
 let test: TestApp
 let smtp: SmtpServer
 let count = 0
 beforeAll(async () => {
-  smtp = await startSmtpServer()
-  test = await startTestApp({
-    SMTP_URL: smtp.url,
-    SMTP_FROM: 'no-reply@tessera.test',
-    TRUST_PROXY: '127.0.0.1',
-  })
+  mailed = await startMailedApp()
+  ;({ test, smtp } = mailed)
 })
-afterAll(async () => {
-  await test.close()
-  await smtp.close()
-})
+afterAll(() => mailed.close())
 
 type Member = Person & { email: string }
 

@@ -4,6 +4,7 @@
  */
 import { sql } from 'kysely'
 import pg from 'pg'
+import { recordAudit } from '../../audit.ts'
 import { type Db, type Tx, violatedConstraint } from '../../database/connection.ts'
 import type { ForumUser } from './api.ts'
 import type { ForumIdentity } from './connect.ts'
@@ -262,14 +263,6 @@ async function customGroups(tx: Tx, facts: Facts): Promise<ForumGroup[] | undefi
   return identity.group_names.map((name) => ({ id: null, name }))
 }
 
-async function audit(
-  tx: Tx,
-  action: string,
-  user_id: bigint,
-  detail: Record<string, unknown>,
-): Promise<void> {
-  await tx
-    .insertInto('audit_log')
-    .values({ action, subject: `user:${user_id}`, detail: JSON.stringify(detail) })
-    .execute()
+function audit(tx: Tx, action: string, user_id: bigint, detail: Record<string, unknown>): Promise<void> {
+  return recordAudit(tx, { actor_id: null, action, subject: `user:${user_id}`, detail, ip: null })
 }
