@@ -60,10 +60,10 @@ async function fill(db: Db): Promise<Member> {
     select j.id, 'live', a.id, case a.user_id when ${buyer} then -100 else 100 end
     from journal as j cross join ledger_accounts as a where a.kind = 'wallet' order by j.id`)
   await run(sql`
-    insert into orders (app_id, door, order_id, transaction_id, description, amount, status, expires_at, payer_id, fee,
+    insert into orders (app_id, door, order_id, transaction_id, description, amount, status, expires_at, payer_id, payee_id, fee,
       merchant_points, paid_at, journal_id, created_at)
     select (select id from payment_apps), 'hmac', 'order-' || j.id, j.reference, 'Sticker pack, series ' || j.id, 100,
-      'paid', j.posted_at, ${buyer}, 5, 95, j.posted_at, j.id, j.posted_at
+      'paid', j.posted_at, ${buyer}, ${seller}, 5, 95, j.posted_at, j.id, j.posted_at
     from journal as j order by j.id`)
   await run(sql`
     insert into audit_log (actor_id, action, subject)

@@ -356,6 +356,8 @@ export type OrdersTable = {
   notify_url: Nullable<string>
   return_url: Nullable<string>
   payer_id: Nullable<bigint>
+  /** The application's owner at that moment, who was paid. */
+  payee_id: Nullable<bigint>
   fee: Nullable<bigint>
   merchant_points: Nullable<bigint>
   paid_at: Nullable<Date>

@@ -46,11 +46,11 @@ export const INVARIANTS = {
     select o.transaction_id, o.status, o.amount, o.fee, j.id as journal,
       moved.first as payer_moved, moved.second as merchant_moved, moved.fee as fee_moved,
       j.id is null or moved.fee is distinct from o.fee or moved.others > 0
-        or moved.first is distinct from case when o.payer_id = p.applicant_id then -o.fee else -o.amount end
-        or moved.second is distinct from case when o.payer_id = p.applicant_id then -o.fee else o.merchant_points end as broken
-    from orders o join payment_apps p on p.id = o.app_id
+        or moved.first is distinct from case when o.payer_id = o.payee_id then -o.fee else -o.amount end
+        or moved.second is distinct from case when o.payer_id = o.payee_id then -o.fee else o.merchant_points end as broken
+    from orders o
     left join journal j on j.id = o.journal_id and j.kind = 'payment' and j.reference = o.transaction_id and j.book = o.book
-    ${moved('o.payer_id', 'p.applicant_id')}
+    ${moved('o.payer_id', 'o.payee_id')}
     where o.paid_at is not null`,
 
   payment_journals_have_orders: `
@@ -71,12 +71,12 @@ export const INVARIANTS = {
     select f.id as refund, o.transaction_id, f.amount, f.fee_part, j.id as journal,
       moved.first as payer_moved, moved.second as merchant_moved, moved.fee as fee_moved,
       j.id is null or moved.fee <> -f.fee_part or moved.others > 0
-        or moved.first is distinct from case when o.payer_id = p.applicant_id then f.fee_part else f.amount end
-        or moved.second is distinct from case when o.payer_id = p.applicant_id then f.fee_part else f.fee_part - f.amount end
+        or moved.first is distinct from case when o.payer_id = o.payee_id then f.fee_part else f.amount end
+        or moved.second is distinct from case when o.payer_id = o.payee_id then f.fee_part else f.fee_part - f.amount end
         as broken
-    from refunds f join orders o on o.id = f.order_id join payment_apps p on p.id = o.app_id
+    from refunds f join orders o on o.id = f.order_id
     left join journal j on j.id = f.journal_id and j.kind = 'refund' and j.book = f.book and j.book = o.book
-    ${moved('o.payer_id', 'p.applicant_id')}`,
+    ${moved('o.payer_id', 'o.payee_id')}`,
 
   refund_journals_have_refunds: `
     select j.id as journal, j.reference, f.id is null as broken

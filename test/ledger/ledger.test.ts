@@ -99,8 +99,8 @@ describe('an order in the database', () => {
     ['unpaid with a payer', ', payer_id', ', 1', /orders_paid_facts/],
     [
       'split wrongly',
-      ', status, payer_id, fee, merchant_points, paid_at, journal_id',
-      ", 'paid', 1, 6, 95, now(), 1",
+      ', status, payer_id, payee_id, fee, merchant_points, paid_at, journal_id',
+      ", 'paid', 1, 1, 6, 95, now(), 1",
       /orders_fee_split/,
     ],
     ['of the HMAC door with money', ', money', ", '1.00'", /orders_gateway_facts/],
