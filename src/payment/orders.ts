@@ -14,6 +14,9 @@ const SWEEP_MAX = 500
 
 export const TRANSACTION_ID = /^txn_[a-z0-9]{24}$/
 
+/** The query of a pay page's address for a payer whom a shop has sent there again: the receipt leads on by itself. */
+export const LED_BACK = 'from=shop'
+
 export type Order = Selectable<OrdersTable>
 
 /** The status words of the HMAC API, decisions.md 5.8. An expired order is a pending one past its time. */

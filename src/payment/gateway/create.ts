@@ -12,7 +12,10 @@ const TYPE = /^[A-Za-z0-9_.-]{1,32}$/
 const NAME_BYTES_MAX = 127
 const PARAM_LENGTH_MAX = 500
 const URL_LENGTH_MAX = 1_000
+const TRADE_NO_KEY = 'orders_trade_no_key'
 const TRADE_NO_TAIL = 1_000_000_000
+/** A thousand trades a second meet one of each other once in half an hour; three times in a row, never. */
+const TRADE_NO_TRIES_MAX = 3
 
 export type NewTrade = {
   out_trade_no: string
@@ -42,18 +45,32 @@ export function makeCreateTrade({ clock }: Pick<Deps, 'clock'>, placeOrder: Plac
     const rate = app.exchange_rate
     const amount = pointsOf(money, rate)
     if (amount < 1n) throw refusal('amount_too_small')
-    const order = await placeOrder({
-      app_id: app.id,
-      order_id: out_trade_no,
-      description: name,
-      amount,
-      trade: { ...facts, money, trade_no: newTradeNo(clock()), protocol, pid_sent: parameters.pid!, rate },
-    })
+    const order = await withUnusedNumber(() =>
+      placeOrder({
+        app_id: app.id,
+        order_id: out_trade_no,
+        description: name,
+        amount,
+        trade: { ...facts, money, trade_no: newTradeNo(clock()), protocol, pid_sent: parameters.pid!, rate },
+      }),
+    )
     if (order.status === 'paid') return order
     if (order.status === 'closed') throw refusal('order_exists', '订单已关闭')
     if (order.status === 'refunded') throw refusal('order_exists', '订单已退款')
     if (!isSameMoney(order.money!, money)) throw refusal('order_changed')
     return order
+  }
+}
+
+/** Places a trade, again if the trade_no that was drawn for it is another trade's. Throws what else goes wrong. */
+async function withUnusedNumber(place: () => Promise<Order>): Promise<Order> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await place()
+    } catch (error) {
+      const isTaken = (error as { constraint?: string }).constraint === TRADE_NO_KEY
+      if (!isTaken || tries === TRADE_NO_TRIES_MAX) throw error
+    }
   }
 }
 

@@ -65,7 +65,8 @@ export type WireFailure = {
 
 /**
  * A failure as the paths of a version tell it. Always with HTTP 200, because many clients read nothing of another
- * answer; 429 only where there are too many requests. Faults of ours are logged, and are 500.
+ * answer; but 429 to whoever asks too often, 503 while we are too busy for anybody, and 500 for faults of ours, which
+ * are logged.
  */
 export function wireFailure(
   error: unknown,
@@ -83,7 +84,7 @@ export function wireFailure(
     return { status: 200, body: { code, msg: known.message }, isSigned: true }
   }
   reply.header('retry-after', known.retry_after_seconds)
-  return { status: 429, body: { code, msg }, isSigned: false }
+  return { status: known.code === 'overloaded' ? 503 : 429, body: { code, msg }, isSigned: false }
 }
 
 function asKnown(error: unknown): AppError | undefined {

@@ -1,7 +1,7 @@
 /** Where a shop sends its buyers' browsers: submit.php and V2's pay/submit. One redirect, or a page that says why not. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
-import type { Order } from '../orders.ts'
+import { LED_BACK, type Order } from '../orders.ts'
 import type { GatewayVerbs } from './create.ts'
 import { wireFailure } from './errors.ts'
 import { authenticate, queryOrBody } from './request.ts'
@@ -27,9 +27,13 @@ export async function submitRoute(
   })
 }
 
-/** Where an order is paid: absolute, and unguessable. */
-export function payUrl({ config }: Deps, { transaction_id }: Pick<Order, 'transaction_id'>): string {
-  return `${config.PAYMENT_PUBLIC_URL}/payment/pay/${transaction_id}`
+/** Where an order is paid, or its payer is led on from: absolute, and unguessable. gateway.md 5.7. */
+export function payUrl(
+  { config }: Deps,
+  { transaction_id, status }: Pick<Order, 'transaction_id' | 'status'>,
+): string {
+  const url = `${config.PAYMENT_PUBLIC_URL}/payment/pay/${transaction_id}`
+  return status === 'paid' ? `${url}?${LED_BACK}` : url
 }
 
 /** Shops that post from their server read Location; a browser that stays gets a link. */

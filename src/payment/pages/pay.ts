@@ -8,7 +8,7 @@ import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
 import { balanceOf } from '../../ledger/wallet.ts'
 import { noteView } from '../buyers-orders.ts'
-import { type PayOrder, type PayOutcome, TRANSACTION_ID } from '../orders.ts'
+import { LED_BACK, type PayOrder, type PayOutcome, TRANSACTION_ID } from '../orders.ts'
 import { refundsOf } from '../refunds.ts'
 import {
   type LoadedOrder,
@@ -25,6 +25,8 @@ import { type TellFault, tellAgain, tellingOf } from './telling.ts'
 const FIRST_NOTIFY_MS = 2_000
 /** The last part of the time to pay, in which it is counted down. */
 const COUNTDOWN_SHARE = 0.25
+/** How long a receipt stands before it leads on by itself. */
+const LED_BACK_SECONDS = 5
 /** White around the code, as scanners need it. */
 const QUIET_ZONE_MODULES = 2
 
@@ -182,12 +184,16 @@ async function showState(
     isMine ? refundsOf(deps.db, order_id) : [],
   ])
   const path = `/payment/pay/${transaction_id}`
+  const isLedBack = state === 'paid' && request.url.endsWith(`?${LED_BACK}`)
+  // The header, not an element or a script: it works in every browser, and leaves the page as it is.
+  if (isLedBack) reply.header('refresh', `${LED_BACK_SECONDS}; url=${path}/return`)
   if (tellFault?.retry_after_seconds !== undefined) reply.header('retry-after', tellFault.retry_after_seconds)
   const data = {
     order,
     state,
     // Only the payer gets a signed way back: nobody else may tell the shop that they have paid.
     returnUrl: state === 'paid' ? `${path}/return` : shopOf(order),
+    isLedBack,
     telling,
     tellFault,
     wasTold: request.query.told === '1',

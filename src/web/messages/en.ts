@@ -215,6 +215,7 @@ export const en = {
     paidAt: 'Paid at',
     payee: 'Paid to',
     returnToShop: 'Return to the shop',
+    ledBack: 'Going back to the shop in a few seconds.',
     changed: 'The order changed while you were looking at it. Check the amount and confirm again.',
     price: 'Price',
     converted: (money: string, formatted: string, rate: string) =>

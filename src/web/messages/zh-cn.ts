@@ -200,6 +200,7 @@ export const zhCN: Messages = {
     paidAt: '付款时间',
     payee: '收款方',
     returnToShop: '返回商家',
+    ledBack: '几秒后将自动返回商家。',
     changed: '订单在你查看期间有变化，请核对金额后再次确认。',
     price: '价格',
     converted: (money, formatted, rate) => `${money} → ${formatted} 积分（汇率 ${rate}）`,
