@@ -3,8 +3,10 @@ import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { hashPassword } from '../src/accounts/password.ts'
@@ -96,17 +98,34 @@ describe('the process', () => {
 
   it('finishes the request in flight before it ends', async () => {
     const server = await start()
-    // A sign-in takes the time of a password hash, so the signal arrives in the middle of it.
-    const answer = client(server.url).submit('/sign-in', '/sign-in', { username: 'nobody', password: 'x' })
-    await new Promise((resolve) => setTimeout(resolve, 15))
-    const [exit, response] = await Promise.all([
-      stopServer(server, 'SIGTERM'),
-      answer.catch((error) => error),
-    ])
-    expect(exit).toBe(0)
-    // Refused before it was taken, or answered in full: never cut.
-    if (response instanceof Response) expect([401, 503]).toContain(response.status)
-    else expect(String(response.cause?.code)).toBe('ECONNREFUSED')
+    const body = 'grant_type=refresh_token&refresh_token=none&client_id=nobody&client_secret=nothing'
+    const call = request(`${server.url}/oauth2/token`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        'content-length': body.length,
+        expect: '100-continue',
+      },
+    })
+    const answered = once(call, 'response')
+    call.flushHeaders()
+    // Asked for the body, so the request is the server's: the signal arrives in the middle of it.
+    await once(call, 'continue')
+    const stopped = stopServer(server, 'SIGTERM')
+    const refuses = () =>
+      fetch(`${server.url}/healthz`).then(
+        () => false,
+        (error) => error.cause?.code === 'ECONNREFUSED',
+      )
+    await vi.waitUntil(refuses, { timeout: 10_000 })
+    expect(server.child.exitCode).toBeNull()
+
+    call.end(body)
+    const [response] = (await answered) as [IncomingMessage]
+    // Told by the database, which is still there.
+    expect(response.statusCode).toBe(401)
+    expect(JSON.parse(await text(response))).toMatchObject({ error: 'invalid_client' })
+    expect(await stopped).toBe(0)
   })
 })
 
