@@ -45,7 +45,7 @@ export function openDeps({
     signingKeys: openSigningKeys({ db, secrets, clock }),
     limits: openLimits({ db, settings, clock }),
     gatewayKeys,
-    notifier: openNotifier({ config, db, clock, gatewayKeys }),
+    notifier: openNotifier({ config, db, clock, secrets, gatewayKeys }),
     batching,
   }
 }

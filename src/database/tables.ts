@@ -297,6 +297,8 @@ export type PaymentAppsTable = {
   logo_url: Nullable<string>
   /** Addresses and ranges that may call the API; empty means any. */
   allowed_addresses: Generated<string[]>
+  /** Where events of the HMAC API are sent; null is nowhere. */
+  events_url: Nullable<string>
   /** The owner's switches for the gateway's versions. */
   v1_enabled: Generated<boolean>
   v2_enabled: Generated<boolean>
@@ -318,7 +320,12 @@ export type PaymentAppDaysTable = {
   created_at: CreatedAt
 }
 
-export type PaymentAppKeyKind = 'token' | 'merchant_key' | 'platform_private_key' | 'merchant_public_key'
+export type PaymentAppKeyKind =
+  | 'token'
+  | 'merchant_key'
+  | 'platform_private_key'
+  | 'merchant_public_key'
+  | 'event_secret'
 
 export type PaymentAppKeysTable = {
   id: Identity
@@ -371,10 +378,23 @@ export type OrdersTable = {
 export type NotificationStatus = 'due' | 'delivered' | 'failed'
 
 /** `app_id` and `host` are filled in by the database. */
+/** The gateway's notify, or an event of the HMAC API. */
+export type NotificationKind =
+  | 'gateway'
+  | 'order.paid'
+  | 'order.expired'
+  | 'order.refunded'
+  | 'transfer.completed'
+
 export type NotificationsTable = {
   id: Identity
-  order_id: bigint
-  kind: Generated<'gateway'>
+  /** What it tells of: an order, or else a transfer. */
+  order_id: Nullable<bigint>
+  transfer_id: Nullable<bigint>
+  kind: Generated<NotificationKind>
+  /** Of events alone. */
+  event_id: Nullable<string>
+  occurred_at: Nullable<Date>
   app_id: Generated<bigint>
   host: Generated<string>
   status: Generated<NotificationStatus>

@@ -17,7 +17,6 @@ import { endPreviousKeys, newMerchantKey, newRsaPair, newToken, type RsaPair, re
 
 export const OVERLAP_HOURS_DEFAULT = 24
 const OVERLAP_HOURS_MAX = 720
-const HOUR_MS = 3_600_000
 const LOGO_URL_LENGTH_MAX = 500
 
 /** Points per unit of currency: decisions.md 4.5. */
@@ -60,7 +59,7 @@ export type Actor = { owner_id: bigint; ip: string }
 type Owned = { id: bigint; status: PaymentAppStatus }
 
 /** Locks the member's application. Throws not_found for any other. */
-async function lockOwned(tx: Tx, payment_id: string, { owner_id }: Actor): Promise<Owned> {
+export async function lockOwned(tx: Tx, payment_id: string, { owner_id }: Actor): Promise<Owned> {
   const app = await tx
     .selectFrom('payment_apps')
     .where('payment_id', '=', payment_id)
@@ -102,6 +101,14 @@ export async function editPaymentApp(
   })
 }
 
+/** Until when a replaced key is accepted, after an overlap in hours; with 0 it ends now. Throws invalid_form. */
+export function endOfOverlap(now: Date, overlap_hours: number): Date {
+  if (!Number.isInteger(overlap_hours) || overlap_hours < 0 || overlap_hours > OVERLAP_HOURS_MAX) {
+    throw new AppError('invalid_form', `The overlap must be 0 to ${OVERLAP_HOURS_MAX} hours`)
+  }
+  return new Date(now.getTime() + overlap_hours * 3_600_000)
+}
+
 export type RotatedToken = { token: string; secret_key: string; previous_until: Date }
 
 /**
@@ -114,11 +121,8 @@ export async function rotateToken(
   overlap_hours: number,
   actor: Actor,
 ): Promise<RotatedToken> {
-  if (!Number.isInteger(overlap_hours) || overlap_hours < 0 || overlap_hours > OVERLAP_HOURS_MAX) {
-    throw new AppError('invalid_form', `The overlap must be 0 to ${OVERLAP_HOURS_MAX} hours`)
-  }
   const now = deps.clock()
-  const previous_until = new Date(now.getTime() + overlap_hours * HOUR_MS)
+  const previous_until = endOfOverlap(now, overlap_hours)
   const token = newToken()
   await deps.db.transaction().execute(async (tx) => {
     const { id } = await lockOwned(tx, payment_id, actor)
@@ -202,7 +206,8 @@ export async function switchVersions(
   })
 }
 
-async function audit(
+/** Notes in the audit log what an owner has done. */
+export async function audit(
   tx: Tx,
   action: string,
   subject: string,
@@ -229,6 +234,7 @@ export async function findOwned(deps: Deps, payment_id: string, owner_id: bigint
       'app.logo_url',
       'app.status',
       'app.review_reason',
+      'app.events_url',
       'app.v1_enabled',
       'app.v2_enabled',
     ])

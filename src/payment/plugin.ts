@@ -6,6 +6,7 @@ import { hmacRoutes } from './hmac/routes.ts'
 import { makePayOrder, makePlaceOrder } from './orders.ts'
 import { paymentAppPages } from './pages/applications.ts'
 import { buyersPayments } from './pages/buyers-payments.ts'
+import { eventPages } from './pages/events.ts'
 import { payPages } from './pages/pay.ts'
 
 export async function paymentPlugin(app: FastifyInstance, deps: Deps): Promise<void> {
@@ -14,6 +15,7 @@ export async function paymentPlugin(app: FastifyInstance, deps: Deps): Promise<v
   await app.register(async (scope) => payPages(scope, deps, payOrder))
   await app.register(buyersPayments, deps)
   await app.register(paymentAppPages, deps)
+  await app.register(eventPages, deps)
   await app.register(async (scope) => hmacRoutes(scope, deps, placeOrder))
   await app.register(async (scope) => gatewayPlugin(scope, deps, placeOrder))
 }

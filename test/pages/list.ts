@@ -128,6 +128,19 @@ export const PAGES: ListedPage[] = [
   { name: 'payment-apps', as: 'merchant', path: at('/payment/applications') },
   { name: 'payment-app', as: 'merchant', path: paymentApp },
   { name: 'notifications', as: 'merchant', path: (world) => `${paymentApp(world)}/notifications` },
+  { name: 'events', as: 'merchant', path: (world) => `${paymentApp(world)}/events` },
+  {
+    name: 'events refused',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/events`,
+    act: sending('form[action$="/events"]', { events_url: 'ftp://shop.example.org' }),
+  },
+  {
+    name: 'event-secret',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/events`,
+    act: sending('form[action$="/rotate"]'),
+  },
   {
     name: 'payment-app-created',
     as: 'admin',

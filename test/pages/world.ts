@@ -5,6 +5,7 @@ import { turnOnSecondFactor } from '../../src/accounts/second-factor.ts'
 import { newTotpSecret, stepAt, totpCode } from '../../src/accounts/totp.ts'
 import { registerApp } from '../../src/identity/apps.ts'
 import { applyForPaymentApp } from '../../src/payment/applications.ts'
+import { setEventsUrl } from '../../src/payment/events.ts'
 import { makePayOrder } from '../../src/payment/orders.ts'
 import { refundOrder } from '../../src/payment/refunds.ts'
 import { makePerson, type Person } from '../cast.ts'
@@ -207,6 +208,8 @@ async function makeOrders(
   const [untold] = await makeGatewayOrders(test, merchant, { notify_url })
   await payOrder({ transaction_id: untold!, payer_id: people.buyer.id, expected_amount: 100n })
   await failToTell(test, untold!)
+  const owner = { owner_id: merchant.owner.id, ip: '203.0.113.7' }
+  await setEventsUrl(test.deps, merchant.payment_id, 'https://shop.example.org/events', owner)
   return {
     untold: untold!,
     expired,

@@ -409,12 +409,12 @@ describe('the process that was paid in', () => {
   it('tells at once, and waits for the shop’s answer no longer than it is asked to', async () => {
     const transaction_id = await world.payOne(`${receiver.url}/at-once`)
     const { order_id } = await world.rowOf(transaction_id)
-    await test.deps.notifier.attempted(order_id, 20_000)
+    await test.deps.notifier.attempted(order_id!, 20_000)
     expect(await world.rowOf(transaction_id)).toMatchObject({ status: 'delivered' })
     const held = Promise.withResolvers<ServerResponse>()
     receiver.answer = (_, response) => held.resolve(response)
     const slow = await world.payOne(`${receiver.url}/slow`)
-    await test.deps.notifier.attempted((await world.rowOf(slow)).order_id, 50)
+    await test.deps.notifier.attempted((await world.rowOf(slow)).order_id!, 50)
     expect(await world.rowOf(slow)).toMatchObject({ status: 'due', attempts: 0 })
     receiver.answer = succeed
     ;(await held.promise).end('success')

@@ -1,5 +1,5 @@
 /**
- * One attempt to tell a merchant: a GET that follows no redirect, takes 10 seconds and 64 KiB at most, and connects
+ * One attempt to tell a merchant: a request that follows no redirect, takes 10 seconds and 64 KiB at most, and connects
  * only where the egress guard lets it. However it ends is an outcome, never an exception.
  */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
@@ -22,8 +22,16 @@ export type Attempt = {
   response_body: string | null
 }
 
-/** Sends one notification. The URL is signed, so it goes into no log and no error. */
-export type Deliver = (url: string) => Promise<Attempt>
+/** What is sent. The URL may be signed, so it goes into no log and no error. */
+export type Message = {
+  url: string
+  headers?: Record<string, string>
+  /** With one it is a POST, and any 2xx confirms it; else a GET, confirmed by the word success. */
+  body?: string
+}
+
+/** Sends one notification. */
+export type Deliver = (message: Message) => Promise<Attempt>
 
 /** Where an attempt is, told when its time is over. */
 type Phase = 'dns' | 'connect' | 'tls' | 'answer' | 'body'
@@ -34,7 +42,7 @@ export function makeDelivery(options: {
   timeout_ms?: number
 }): Deliver {
   const { guard, userAgent, timeout_ms = ATTEMPT_SECONDS_MAX * 1000 } = options
-  return async (text) => {
+  return async (message) => {
     const late = Promise.withResolvers<never>()
     late.promise.catch(() => {})
     let isLate = false
@@ -47,14 +55,14 @@ export function makeDelivery(options: {
       phase = next
     }
     try {
-      const url = parseUrl(text)
+      const url = parseUrl(message.url)
       const addresses = await Promise.race([guard(url), late.promise])
       enter('connect')
-      const call = makeCall(url, addresses, userAgent, enter)
+      const call = makeCall(url, addresses, { 'user-agent': userAgent, ...message.headers }, message, enter)
       late.promise.catch(() => call.destroy())
-      const response = await answerTo(call)
+      const response = await answerTo(call, message.body)
       enter('body')
-      return await judge(response)
+      return await judge(response, message)
     } catch (error) {
       if (isLate) return failure('timeout', phase)
       if (error instanceof EgressError) return failure(error.reason, error.detail)
@@ -78,7 +86,8 @@ function parseUrl(text: string): URL {
 function makeCall(
   url: URL,
   addresses: Address[],
-  userAgent: string,
+  ownHeaders: Record<string, string>,
+  { body }: Message,
   enter: (phase: Phase) => void,
 ): ClientRequest {
   const isTls = url.protocol === 'https:'
@@ -95,22 +104,24 @@ function makeCall(
     const socket = connectTls({ ...target, servername: isIP(host) === 0 ? host : '' })
     return socket.once('connect', () => enter('tls')).once('secureConnect', () => enter('answer'))
   }
-  const headers = { host: url.host, 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' }
-  return request({ path: url.pathname + url.search, headers, createConnection })
+  const headers = { host: url.host, accept: '*/*', 'accept-encoding': 'identity', ...ownHeaders }
+  const method = body === undefined ? 'GET' : 'POST'
+  return request({ method, path: url.pathname + url.search, headers, createConnection })
 }
 
-function answerTo(call: ClientRequest): Promise<IncomingMessage> {
+function answerTo(call: ClientRequest, body: string | undefined): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     call.once('response', resolve).on('error', reject)
-    call.end()
+    call.end(body)
   })
 }
 
 /** Reads no more of an answer than decides: all of a right one, and of any other what is kept of it. */
-async function judge(response: IncomingMessage): Promise<Attempt> {
+async function judge(response: IncomingMessage, { body: sent }: Message): Promise<Attempt> {
   const status = response.statusCode!
   const isOk = status >= 200 && status < 300
-  const bytes_max = isOk ? BODY_BYTES_MAX : KEPT_BYTES_MAX
+  const isDecided = !isOk || sent !== undefined
+  const bytes_max = isDecided ? KEPT_BYTES_MAX : BODY_BYTES_MAX
   const chunks: Buffer[] = []
   let size = 0
   try {
@@ -120,13 +131,14 @@ async function judge(response: IncomingMessage): Promise<Attempt> {
       if (size > bytes_max) break
     }
   } catch (error) {
-    if (isOk) throw error
+    if (!isDecided) throw error
   }
   const body = Buffer.concat(chunks)
   const answer = { response_status: status, response_body: keptText(body) }
   if (status >= 300 && status < 400)
     return { outcome: 'redirect', detail: detailOf(response.headers.location), ...answer }
   if (!isOk) return { outcome: 'bad_status', detail: null, ...answer }
+  if (isDecided) return { outcome: 'delivered', detail: null, ...answer }
   if (size > bytes_max) return { outcome: 'too_large', detail: null, ...answer }
   return { outcome: isSuccess(body.toString()) ? 'delivered' : 'wrong_body', detail: null, ...answer }
 }

@@ -6,7 +6,9 @@
 import { type Selectable, sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
 import type { NotificationsTable } from '../../database/tables.ts'
+import type { Deps } from '../../deps.ts'
 import { type PaidTrade, paidTrades } from '../gateway/messages.ts'
+import { type EventToTell, findEvents } from '../hmac/events.ts'
 import type { Attempt } from './delivery.ts'
 
 /** After the end of each failed attempt but the last. */
@@ -27,7 +29,7 @@ export type Claimed = Pick<
 export type Settlement = {
   id: string
   claim: number
-  order_id: string
+  order_id: string | undefined
   url: string | null
   started_at: Date
   ended_at: Date
@@ -58,12 +60,38 @@ export async function takeTurn(
   return rows
 }
 
+/** What a notification tells of: a trade of the gateway, or an event of the HMAC API. */
+export type ToTell = { trade: PaidTrade } | { event: EventToTell }
+
 /**
- * What these tell of, by order id, as it is now. Without what is not so any more, as of an order that was given back.
- * A statement of its own: one that also claims would not see what was paid while it waited to.
+ * What these tell of, by their ids. Without what is not to be told any more: a trade that was given back, events that
+ * nobody wants now. A statement of its own: one that also claims would not see what was paid while it waited to.
  */
-export async function findTrades(db: Db, claimed: readonly Claimed[]): Promise<Map<bigint, PaidTrade>> {
-  const orders = claimed.map(({ order_id }) => order_id)
-  const trades = await paidTrades(db).where('orders.id', 'in', orders).execute()
-  return new Map(trades.map((trade) => [trade.id, trade]))
+export async function findToTell(
+  deps: Pick<Deps, 'db' | 'secrets' | 'clock'>,
+  claimed: readonly Claimed[],
+): Promise<Map<bigint, ToTell>> {
+  const [notifies, others] = [true, false].map((isGateway) =>
+    claimed.filter(({ kind }) => (kind === 'gateway') === isGateway),
+  ) as [Claimed[], Claimed[]]
+  const [trades, events] = await Promise.all([
+    findTrades(deps.db, notifies),
+    findEvents(
+      deps,
+      others.map(({ id }) => id),
+    ),
+  ])
+  return new Map<bigint, ToTell>([
+    ...trades,
+    ...[...events].map(([id, event]): [bigint, ToTell] => [id, { event }]),
+  ])
+}
+
+async function findTrades(db: Db, notifies: readonly Claimed[]): Promise<[bigint, ToTell][]> {
+  if (notifies.length === 0) return []
+  const byOrder = new Map(notifies.map(({ id, order_id }) => [order_id!, id]))
+  const trades = await paidTrades(db)
+    .where('orders.id', 'in', [...byOrder.keys()])
+    .execute()
+  return trades.map((trade) => [byOrder.get(trade.id)!, { trade }])
 }

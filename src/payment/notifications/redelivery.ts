@@ -2,10 +2,10 @@
  * What people see of notifications and do about them: the merchant and administrators in full, the buyer whether the
  * shop was told. A redelivery begins the schedule anew, whatever has become of the earlier one. decisions.md 8.1.
  */
-import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import { recordAudit } from '../../audit.ts'
 import type { Db } from '../../database/connection.ts'
-import type { NotificationStatus, Tables } from '../../database/tables.ts'
+import type { NotificationStatus } from '../../database/tables.ts'
 import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
 
@@ -20,22 +20,31 @@ export type Standing = { role: 'owner' | 'payer'; user_id: bigint } | { role: 'a
 
 type Actor = Standing & { actor_id: bigint; ip: string }
 
-type Joined = Pick<Tables, 'notifications' | 'orders' | 'payment_apps'>
+/** What buyers know of is that they have paid. */
+const PAYERS_KINDS = ['gateway', 'order.paid'] as const
 
-/** The notifications that are there for somebody, joined to their orders and applications. */
+/** The notifications that are there for somebody, joined to what they tell of and their applications. */
 function notificationsFor(db: Db, standing: Standing) {
-  return db
+  const all = db
     .selectFrom('notifications')
-    .innerJoin('orders', 'orders.id', 'notifications.order_id')
+    .leftJoin('orders', 'orders.id', 'notifications.order_id')
+    .leftJoin('transfers', 'transfers.id', 'notifications.transfer_id')
     .innerJoin('payment_apps', 'payment_apps.id', 'notifications.app_id')
-    .where((eb) => isThereFor(eb, standing))
+  if (standing.role === 'administrator') return all
+  if (standing.role === 'owner') return all.where('payment_apps.applicant_id', '=', standing.user_id)
+  return all.where('orders.payer_id', '=', standing.user_id).where('notifications.kind', 'in', PAYERS_KINDS)
 }
 
-function isThereFor(eb: ExpressionBuilder<Joined, keyof Joined>, standing: Standing) {
-  if (standing.role === 'administrator') return sql<SqlBool>`true`
-  const column = standing.role === 'owner' ? 'payment_apps.applicant_id' : 'orders.payer_id'
-  return eb(column, '=', standing.user_id)
+/** Each by its own index. */
+function tellsOf(transaction_id: string) {
+  return sql<SqlBool>`(
+    notifications.order_id = (select id from orders where transaction_id = ${transaction_id})
+    or notifications.transfer_id = (select id from transfers where transaction_id = ${transaction_id})
+  )`
 }
+
+/** Events that nobody wants any more are not told again. */
+const isWanted = sql<SqlBool>`(notifications.kind = 'gateway' or payment_apps.events_url is not null)`
 
 export type NotificationFilter = {
   payment_id?: string | undefined
@@ -62,15 +71,19 @@ export async function readNotifications(
       'notifications.next_attempt_at',
       'notifications.claimed_until',
       'notifications.host',
-      'orders.paid_at',
-      'orders.transaction_id',
-      'orders.order_id',
+      'notifications.kind',
+      'notifications.event_id',
       'orders.trade_no',
       'payment_apps.payment_id',
       'payment_apps.name as app_name',
     ])
+    .select((eb) => [
+      eb.fn.coalesce('notifications.occurred_at', 'orders.paid_at').as('occurred_at'),
+      eb.fn.coalesce('orders.transaction_id', 'transfers.transaction_id').$notNull().as('transaction_id'),
+      eb.fn.coalesce('orders.order_id', 'transfers.order_id').$notNull().as('order_id'),
+    ])
   if (payment_id !== undefined) query = query.where('payment_apps.payment_id', '=', payment_id)
-  if (transaction_id !== undefined) query = query.where('orders.transaction_id', '=', transaction_id)
+  if (transaction_id !== undefined) query = query.where(tellsOf(transaction_id))
   if (status !== undefined) query = query.where('notifications.status', '=', status)
   if (before !== undefined) query = query.where('notifications.id', '<', before)
   const rows = await query.execute()
@@ -105,18 +118,29 @@ async function attemptsOf(db: Db, notification_ids: bigint[]) {
 }
 
 /**
- * Tells the merchant again, at once. Throws not_found, conflict while an attempt is under way, and, to a buyer who
- * asks again within a minute of the last attempt, too_many_attempts.
+ * Tells the merchant again, at once: the latest of an order or transfer, or the one with this id. Throws not_found,
+ * conflict while an attempt is under way or when the application takes no events any more, and, to a buyer who asks
+ * again within a minute of the last attempt, too_many_attempts.
  */
-export async function redeliver(deps: Deps, transaction_id: string, actor: Actor): Promise<void> {
+export async function redeliver(
+  deps: Deps,
+  transaction_id: string,
+  actor: Actor,
+  notification_id?: bigint,
+): Promise<void> {
   const now = deps.clock()
   await deps.db.transaction().execute(async (tx) => {
     const found = await notificationsFor(tx, actor)
-      .where('orders.transaction_id', '=', transaction_id)
+      .where(tellsOf(transaction_id))
+      .$if(notification_id !== undefined, (query) => query.where('notifications.id', '=', notification_id!))
+      .orderBy('notifications.id', 'desc')
+      .limit(1)
       .select(['notifications.id', 'notifications.claimed_until', 'notifications.updated_at'])
+      .select(isWanted.as('is_wanted'))
       .forUpdate('notifications')
       .executeTakeFirst()
     if (found === undefined) throw new AppError('not_found', 'There is no such notification')
+    if (!found.is_wanted) throw new AppError('conflict', 'Events are switched off for this application')
     if (found.claimed_until !== null && found.claimed_until > now)
       throw new AppError('conflict', 'An attempt is under way at this moment')
     const elapsed_seconds = (now.getTime() - found.updated_at.getTime()) / 1000
@@ -148,6 +172,7 @@ export async function redeliverFailed(
     let failed = notificationsFor(tx, actor)
       .where('notifications.status', '=', 'failed')
       .where('notifications.updated_at', '>=', since)
+      .where(isWanted)
     if (payment_id !== undefined) failed = failed.where('payment_apps.payment_id', '=', payment_id)
     const rows = await failed
       .orderBy('notifications.id')

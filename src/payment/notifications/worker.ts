@@ -8,10 +8,11 @@ import type { FastifyBaseLogger } from 'fastify'
 import { isRefusal } from '../../database/connection.ts'
 import type { AttemptOutcome } from '../../database/tables.ts'
 import type { Deps } from '../../deps.ts'
-import { type PaidTrade, tradeMessage } from '../gateway/messages.ts'
-import { type Attempt, makeDelivery } from './delivery.ts'
+import { tradeMessage } from '../gateway/messages.ts'
+import { signedEvent } from '../hmac/events.ts'
+import { type Attempt, type Message, makeDelivery } from './delivery.ts'
 import { makeEgressGuard, type NameResolver } from './egress.ts'
-import { type Claimed, findTrades, nextAttemptAt, type Settlement, takeTurn } from './outbox.ts'
+import { type Claimed, findToTell, nextAttemptAt, type Settlement, type ToTell, takeTurn } from './outbox.ts'
 
 const POLL_MS = 1_000
 const TURN_MAX = 64
@@ -40,7 +41,7 @@ export type Notifier = {
 /** What tests choose themselves: the DNS server, and how long is long. */
 export type NotifierOptions = { resolver?: NameResolver; timeout_ms?: number }
 
-type NotifierDeps = Pick<Deps, 'config' | 'db' | 'clock' | 'gatewayKeys'>
+type NotifierDeps = Pick<Deps, 'config' | 'db' | 'clock' | 'secrets' | 'gatewayKeys'>
 
 export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}): Notifier {
   const attempt = makeAttempt(deps, options)
@@ -57,9 +58,9 @@ export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}):
   const begin = (claimed: Claimed[], log: FastifyBaseLogger) => {
     underWay += claimed.length
     // Read once for all of them, and not before the next turn may begin.
-    const trades = findTrades(deps.db, claimed)
+    const found = findToTell(deps, claimed)
     for (const each of claimed)
-      void attempt(each, trades, log).then((settlement) => {
+      void attempt(each, found, log).then((settlement) => {
         ended.push(settlement)
         underWay -= 1
         bell.ring()
@@ -74,7 +75,7 @@ export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}):
       const now = deps.clock()
       const claimed = await takeTurn(deps.db, { settled, room, now })
       lastTurn = now
-      for (const { order_id } of settled) told.call(order_id)
+      for (const { order_id } of settled) if (order_id !== undefined) told.call(order_id)
       if (claimed.length > 0) begin(claimed, log)
       return ended.length > 0 || (room > 0 && claimed.length === room)
     } catch (error) {
@@ -115,22 +116,26 @@ function makeAttempt(deps: NotifierDeps, { resolver = new Resolver(DNS), ...limi
   const { config, clock } = deps
   const guard = makeEgressGuard(config.NOTIFY_ALLOW_CIDRS ?? [], resolver)
   const deliver = makeDelivery({ guard, userAgent: `Tessera (+${config.PUBLIC_URL})`, ...limits })
-  const tell = async (trade: PaidTrade): Promise<Attempt & { url: string | null }> => {
-    const url = await tradeMessage(deps, trade, trade.notify_url!)
-    return { url, ...(await deliver(url)) }
+  const messageOf = async (toTell: ToTell): Promise<Message> => {
+    if ('event' in toTell) return { url: toTell.event.url, ...signedEvent(toTell.event, clock()) }
+    return { url: await tradeMessage(deps, toTell.trade, toTell.trade.notify_url!) }
+  }
+  const tell = async (toTell: ToTell): Promise<Attempt & { url: string | null }> => {
+    const message = await messageOf(toTell)
+    return { url: message.url, ...(await deliver(message)) }
   }
   return async (
     { id, order_id, claims, attempts, interruptions }: Claimed,
-    trades: Promise<Map<bigint, PaidTrade>>,
+    found: Promise<Map<bigint, ToTell>>,
     log: FastifyBaseLogger,
   ): Promise<Settlement> => {
     const started_at = clock()
     const start = performance.now()
     let attempt = withoutAnswer('internal')
     try {
-      const trade = (await trades).get(order_id)
+      const toTell = (await found).get(id)
       if (interruptions >= INTERRUPTIONS_MAX) attempt = withoutAnswer('interrupted')
-      else attempt = trade === undefined ? withoutAnswer('withdrawn') : await tell(trade)
+      else attempt = toTell === undefined ? withoutAnswer('withdrawn') : await tell(toTell)
     } catch (error) {
       log.error({ err: error, notification_id: id }, 'a notification could not be made')
     }
@@ -139,7 +144,7 @@ function makeAttempt(deps: NotifierDeps, { resolver = new Resolver(DNS), ...limi
     return {
       id: String(id),
       claim: claims,
-      order_id: String(order_id),
+      order_id: order_id?.toString(),
       started_at,
       ended_at,
       duration_ms: Math.round(performance.now() - start),

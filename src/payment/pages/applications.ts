@@ -60,14 +60,23 @@ export async function paymentAppPages(app: FastifyInstance, deps: Deps): Promise
   })
 }
 
-type OwnedRequest = FastifyRequest<{ Params: { payment_id: string } }>
+export type OwnedRequest = FastifyRequest<{ Params: { payment_id: string } }>
 
-const actorOf = (request: FastifyRequest): Actor => ({ owner_id: sessionOf(request).user.id, ip: request.ip })
-const pathOf = (request: OwnedRequest) =>
+export const actorOf = (request: FastifyRequest): Actor => ({
+  owner_id: sessionOf(request).user.id,
+  ip: request.ip,
+})
+export const pathOf = (request: OwnedRequest) =>
   `/payment/applications/${encodeURIComponent(request.params.payment_id)}`
 
+/** What a form says about an overlap; not a number where it says none. */
+export function overlapHoursOf(request: FastifyRequest): number {
+  const { overlap_hours: sent } = request.body as Record<string, unknown>
+  return typeof sent === 'string' && /^\d{1,4}$/.test(sent) ? Number(sent) : Number.NaN
+}
+
 /** Keys are changed by somebody who has signed in just now. */
-const freshSignIn = (deps: Deps) => ({
+export const freshSignIn = (deps: Deps) => ({
   preHandler: requireFreshSignIn(deps, { page: '/payment/applications' }),
 })
 
@@ -93,10 +102,8 @@ function ownerPages(app: FastifyInstance, deps: Deps): void {
   })
 
   app.post('/payment/applications/:payment_id/rotate', guarded, async (request: OwnedRequest, reply) => {
-    const sent = (request.body as Record<string, unknown>).overlap_hours
-    const overlap_hours = typeof sent === 'string' && /^\d{1,4}$/.test(sent) ? Number(sent) : Number.NaN
     const { payment_id } = request.params
-    const rotated = await rotateToken(deps, payment_id, overlap_hours, actorOf(request))
+    const rotated = await rotateToken(deps, payment_id, overlapHoursOf(request), actorOf(request))
     return reply.page('payment-app-rotated', { payment_id, rotated }, { status: 201 })
   })
 
@@ -142,7 +149,8 @@ function gatewayForms(app: FastifyInstance, deps: Deps): void {
   })
 }
 
-async function getOwned(request: OwnedRequest, deps: Deps) {
+/** Throws not_found for an application that is not this member's. */
+export async function getOwned(request: OwnedRequest, deps: Deps) {
   const owned = await findOwned(deps, request.params.payment_id, sessionOf(request).user.id)
   if (owned === undefined) throw new AppError('not_found', 'There is no such payment application')
   return owned

@@ -20,6 +20,9 @@ const Filter = z.object({
   before: cursor,
 })
 
+/** Of several that tell of one order or transfer, which. */
+const RedeliverForm = z.object({ notification: z.coerce.bigint().optional() }).catch({})
+
 const SinceForm = z.object({
   hours: z.coerce.number().refine((hours) => SINCE_HOURS.includes(hours)),
 })
@@ -75,7 +78,8 @@ export function notificationPages(app: FastifyInstance, deps: Deps, place: Notif
   app.post(`${place.path}/:transaction_id/redeliver`, async (request: AnyRequest, reply) => {
     const { transaction_id } = request.params
     await place.facts(request)
-    await redeliver(deps, transaction_id!, actorOf(request))
+    const { notification } = RedeliverForm.parse(request.body)
+    await redeliver(deps, transaction_id!, actorOf(request), notification)
     return reply.redirect(listUrl(addressOf(request), { transaction_id }), 303)
   })
 

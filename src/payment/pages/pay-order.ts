@@ -48,6 +48,7 @@ async function loadOrders(db: Db, transaction_ids: string[]) {
       'app.homepage as app_homepage',
       'app.status as app_status',
       'app.callback_url',
+      'app.events_url',
       'applicant.username as applicant_username',
       'applicant.trust_level as applicant_trust_level',
       // As the owner typed it: 100, not 100.000000.

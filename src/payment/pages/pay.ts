@@ -64,6 +64,7 @@ export function payPages(app: FastifyInstance, deps: Deps, payOrder: PayOrder): 
       // Many shops look at their own records as soon as the buyer is back.
       if (outcome === 'paid' && order!.notify_url !== null)
         await deps.notifier.attempted(order!.id, FIRST_NOTIFY_MS)
+      else if (outcome === 'paid' && order!.events_url !== null) deps.notifier.nudge()
       // Given back since: there is nothing to tell.
       if (order!.status === 'paid') return reply.redirect(await signedWayBack(pages, order!), 303)
     }

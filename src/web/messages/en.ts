@@ -1,5 +1,5 @@
 /** Every English text, by page. Its shape is what the other catalogues must have. */
-import type { AttemptOutcome } from '../../database/tables.ts'
+import type { AttemptOutcome, NotificationKind } from '../../database/tables.ts'
 import type { InvariantName } from '../../ledger/books.ts'
 import type { SettingName } from '../../settings.ts'
 
@@ -318,11 +318,35 @@ export const en = {
       allowed_addresses: 'At most 50 addresses or ranges such as 203.0.113.0/24.',
     },
   },
+  events: {
+    title: 'Events',
+    lead: 'For shops on the HMAC API: what becomes of orders and transfers is posted to your server, beside the buyer’s return. It is off until you give an address.',
+    off: 'Off: nothing is sent.',
+    on: 'On',
+    url: 'Address for events',
+    urlHint:
+      'https, with a query if you like. Leave it empty to switch events off; those not told yet are given up.',
+    urlProblem: 'Not an address that events can be sent to: https (http on this machine), no fragment.',
+    save: 'Save',
+    secret: 'Secret',
+    secretHint:
+      'Every event is signed with it, after Standard Webhooks: libraries for most languages want exactly this text. It begins when you switch events on.',
+    secretTitle: 'Keep this now',
+    secretText: 'It is shown this once. Keep it where your server reads its secrets.',
+    rotate: 'Replace the secret',
+    rotateHint:
+      'For so many hours events carry two signatures, by the new secret and by the previous one. 0 ends the previous one now.',
+    readTitle: 'How to read one',
+    readLead:
+      'A POST of JSON. Check the signature over the body as received, refuse a webhook-timestamp older than 5 minutes, and act once for each webhook-id: one may come twice. Answer any 2xx within 10 seconds.',
+    types: 'Kinds of events',
+    sample: 'The check in Node.js, without any package',
+  },
   notifications: {
     title: 'Notifications',
-    lead: 'What your shop was told of payments, attempt by attempt. It has confirmed when it answers with the word success; until then we try six times within 15 hours.',
+    lead: 'What your shop was told, attempt by attempt. It confirms a payment of the gateway with the word success, and an event with any 2xx status; until then we try six times within 15 hours.',
     adminLead:
-      'What merchants are told of payments by the gateway. One has confirmed by answering with the word success.',
+      'What merchants are told: payments of the gateway, confirmed by the word success, and events, confirmed by any 2xx status.',
     show: 'Show',
     statuses: {
       all: 'All',
@@ -330,10 +354,19 @@ export const en = {
       failed: 'Given up',
       delivered: 'Confirmed',
     },
-    nothing: 'Nobody has been told of a payment yet. Payments of the gateway appear here.',
+    nothing: 'Nobody has been told of anything yet. Payments of the gateway and events appear here.',
     application: 'Application',
+    what: 'Told of',
+    kinds: {
+      gateway: 'a payment, by the gateway',
+      'order.paid': 'order.paid: an order was paid',
+      'order.expired': 'order.expired: the time to pay an order is over',
+      'order.refunded': 'order.refunded: an order was given back',
+      'transfer.completed': 'transfer.completed: points were transferred',
+    } satisfies Record<NotificationKind, string>,
     trade: 'Trade',
     transaction: 'Transaction',
+    happened: 'When it happened',
     nextAttempt: 'Next attempt',
     now: 'under way at this moment',
     attempt: (n: number) => `number ${n} of 6`,
@@ -364,7 +397,7 @@ export const en = {
       timeout: 'It took longer than 10 seconds.',
       cut: 'The connection ended before the answer was complete.',
       malformed: 'The answer is not readable as HTTP.',
-      withdrawn: 'Not sent: the order is no longer paid.',
+      withdrawn: 'Not sent: the order is no longer paid, or events were switched off.',
       internal: 'Not sent: something went wrong on our side.',
       interrupted:
         'Our process ended in the middle, and another took over. The shop may have been told twice.',

@@ -1,0 +1,348 @@
+/** Events of the HMAC API: off until asked for, then signed, retried and told again like the gateway's notifications. */
+import { createHmac, randomUUID } from 'node:crypto'
+import { rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { rotateEventSecret, setEventsUrl } from '../../src/payment/events.ts'
+import { readNotifications, redeliver } from '../../src/payment/notifications/redelivery.ts'
+import { openNotifier } from '../../src/payment/notifications/worker.ts'
+import { expireOrders, makePayOrder } from '../../src/payment/orders.ts'
+import { refundOrder } from '../../src/payment/refunds.ts'
+import { expectSoundBooks } from '../books.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { startTestApp, type TestApp } from '../harness.ts'
+import { type Merchant, makeMerchant } from '../merchant.ts'
+import { makeGatewayOrders } from '../notify-receiver.ts'
+import { until } from '../notify-world.ts'
+import { makeScratchFolder } from '../scratch.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 3_600_000
+
+type Told = { headers: Record<string, string>; body: string; path: string }
+
+let test: TestApp
+let shop: Merchant
+let buyer: Person
+let admin: Person
+const told: Told[] = []
+let status = 204
+const server = createServer(async (request, response) => {
+  let body = ''
+  for await (const chunk of request) body += chunk
+  told.push({ headers: request.headers as Record<string, string>, body, path: request.url! })
+  response.writeHead(status).end()
+})
+let url: string
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/events?shop=7`
+  test = await startTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
+  test.deps.notifier = openNotifier(test.deps)
+  test.deps.notifier.start(test.app.log)
+  shop = await makeMerchant(test)
+  buyer = await makePerson(test, { points: 1_000_000n })
+  admin = await makePerson(test, { username: 'admin', is_admin: true })
+})
+afterAll(async () => {
+  await expectSoundBooks(test.db)
+  await test.close()
+  await shop.close()
+  server.close()
+})
+
+/** As the standard says, with code of the test's own. Answers which of the signatures fit the secret. */
+function fitting(secret: string, { headers, body }: Pick<Told, 'headers' | 'body'>): number[] {
+  const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = headers
+  const expected = createHmac('sha256', Buffer.from(secret.replace(/^whsec_/, ''), 'base64'))
+    .update(`${id}.${timestamp}.${body}`)
+    .digest('base64')
+  return signatures!.split(' ').flatMap((each, i) => (each === `v1,${expected}` ? [i] : []))
+}
+
+const owner = (of = shop) => ({ owner_id: of.owner.id, ip: '203.0.113.7' })
+const rowsOf = (of: Merchant) =>
+  test.db.selectFrom('notifications').where('app_id', '=', of.id).orderBy('id').selectAll().execute()
+
+async function createOrder(of: Merchant, amount = '100'): Promise<string> {
+  const { body } = await of.process({ amount, description: 'Tea & 茶', order_id: randomUUID() })
+  return String(body.transaction_id)
+}
+
+async function payOrder(of: Merchant): Promise<string> {
+  const transaction_id = await createOrder(of)
+  const payment = { transaction_id, payer_id: buyer.id, expected_amount: 100n }
+  expect(await makePayOrder(test.deps)(payment)).toBe('paid')
+  return transaction_id
+}
+
+const refund = (transaction_id: string, amount: bigint) =>
+  refundOrder(test.deps, {
+    transaction_id,
+    amount,
+    with_fee: true,
+    key: randomUUID(),
+    reason: 'Arrived torn',
+    actor_id: admin.id,
+    ip: '203.0.113.7',
+  })
+
+/** All that an application has events for. Answers the transaction ids of the paid order, the expired one and the transfer. */
+async function liveThroughEverything(of: Merchant): Promise<[string, string, string]> {
+  const paid = await payOrder(of)
+  await refund(paid, 30n)
+  await refund(paid, 70n)
+  await payOrder(of)
+  const expired = await createOrder(of)
+  test.clock.advance(31 * MINUTE_MS)
+  await expireOrders(test.db, test.clock.now())
+  const to = { to_user_id: String(buyer.id), to_username: buyer.username }
+  const { status: ok, body } = await of.transfer({ ...to, amount: '25', order_id: randomUUID() })
+  expect(ok).toBe(200)
+  return [paid, expired, String(body.transaction_id)]
+}
+
+async function switchOn(of: Merchant): Promise<string> {
+  const secret = await setEventsUrl(test.deps, of.payment_id, url, owner(of))
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+  return secret!
+}
+
+async function allTold(of: Merchant): Promise<void> {
+  test.deps.notifier.nudge()
+  await until(async () => (await rowsOf(of)).every((row) => row.status !== 'due' || row.attempts > 0))
+}
+
+it('the verifying code of this test agrees with the example of the standard', () => {
+  const headers = {
+    'webhook-id': 'msg_loFOjxBNrRLzqYUf',
+    'webhook-timestamp': '1731705121',
+    'webhook-signature': 'v1,rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0=',
+  }
+  const body = '{"event_type":"ping","data":{"success":true}}'
+  expect(fitting('whsec_plJ3nmyCDGBKInavdOK15jsl', { headers, body })).toEqual([0])
+})
+
+it('nothing is written or sent while they are off, as from the beginning', async () => {
+  await liveThroughEverything(shop)
+  expect(await rowsOf(shop)).toEqual([])
+  // Whatever was due has been looked at once a notification written later is told.
+  const other = await makeMerchant(test)
+  await switchOn(other)
+  await payOrder(other)
+  await allTold(other)
+  expect(told.splice(0)).toHaveLength(1)
+  expect(await rowsOf(shop)).toEqual([])
+  await other.close()
+})
+
+it('each is a signed POST that tells what happened, when, and how the order or transfer stood then', async () => {
+  const secret = await switchOn(shop)
+  const [paid, expired, transfer] = await liveThroughEverything(shop)
+  await allTold(shop)
+  const events = told.splice(0)
+  const bodies = events.map(({ body }) => JSON.parse(body))
+  const of = (type: string, transaction_id: string) =>
+    bodies.filter((body) => body.type === type && body.data.transaction_id === transaction_id)
+  const [payment] = of('order.paid', paid)
+  expect(payment.data).toMatchObject({
+    status: 'completed',
+    amount: 100,
+    platform_fee: 5,
+    merchant_points: 95,
+    description: 'Tea & 茶',
+    refunded_amount: 0,
+    expired: false,
+  })
+  expect(payment.timestamp).toBe(payment.data.paid_at.replace('Z', '.000Z'))
+  const refunds = of('order.refunded', paid).map(({ data }) => [data.status, data.refunded_amount])
+  expect(refunds.toSorted()).toEqual([
+    ['completed', 30],
+    ['refunded', 100],
+  ])
+  expect(of('order.expired', expired)[0].data).toMatchObject({
+    status: 'pending',
+    expired: true,
+    paid_at: null,
+  })
+  expect(of('transfer.completed', transfer)[0].data).toMatchObject({
+    amount: 25,
+    fee: 1,
+    total_deduction: 26,
+    from_username: shop.owner.username,
+    to_username: buyer.username,
+  })
+  expect(bodies).toHaveLength(6)
+  for (const event of events) {
+    expect(fitting(secret, event)).toEqual([0])
+    expect(fitting(secret, { ...event, body: event.body.replace('100', '900') })).toEqual(
+      event.body.includes('100') ? [] : [0],
+    )
+    expect(event.headers).toMatchObject({ 'content-type': 'application/json' })
+    expect(event.headers['webhook-timestamp']).toBe(String(test.clock.now().getTime() / 1000))
+    expect(event.path).toBe('/events?shop=7')
+  }
+  expect(new Set(events.map(({ headers }) => headers['webhook-id'])).size).toBe(6)
+  expect((await rowsOf(shop)).map((row) => row.status)).toEqual(Array(6).fill('delivered'))
+})
+
+it('is tried again on the schedule and told again by its owner, under one id and a new time', async () => {
+  status = 500
+  const transaction_id = await payOrder(shop)
+  await allTold(shop)
+  test.clock.advance(MINUTE_MS)
+  status = 200
+  const waiting = async () => (await rowsOf(shop)).filter((row) => row.status === 'due').length
+  test.deps.notifier.nudge()
+  await until(async () => (await waiting()) === 0)
+  await redeliver(test.deps, transaction_id, {
+    role: 'owner',
+    user_id: shop.owner.id,
+    actor_id: shop.owner.id,
+    ip: '',
+  })
+  await until(async () => (await waiting()) === 0)
+  const tries = told.splice(0)
+  expect(tries).toHaveLength(3)
+  const [first, second, third] = tries.map(({ headers }) => headers)
+  expect(new Set(tries.map(({ body }) => body)).size).toBe(1)
+  expect(second!['webhook-id']).toBe(first!['webhook-id'])
+  expect(third!['webhook-id']).toBe(first!['webhook-id'])
+  expect(Number(second!['webhook-timestamp']) - Number(first!['webhook-timestamp'])).toBe(60)
+  const [kept] = await readNotifications(test.db, { role: 'administrator' }, { transaction_id }, 1)
+  expect(kept!.log.map(({ outcome, response_status, url: to }) => [outcome, response_status, to])).toEqual([
+    ['bad_status', 500, url],
+    ['delivered', 200, url],
+    ['delivered', 200, url],
+  ])
+  const stranger = { role: 'owner', user_id: buyer.id, actor_id: buyer.id, ip: '' } as const
+  await expect(redeliver(test.deps, transaction_id, stranger)).rejects.toMatchObject({ code: 'not_found' })
+})
+
+it('is not written by an act that is undone, nor for an order of the gateway', async () => {
+  const before = (await rowsOf(shop)).length
+  const transaction_id = await createOrder(shop)
+  const undone = test.db.transaction().execute(async (tx) => {
+    await tx
+      .updateTable('orders')
+      .set({ status: 'expired' })
+      .where('transaction_id', '=', transaction_id)
+      .execute()
+    throw new Error('undone')
+  })
+  await expect(undone).rejects.toThrow('undone')
+  const [trade] = await makeGatewayOrders(test, shop, { notify_url: 'http://127.0.0.1:9/notify' })
+  const payment = { transaction_id: trade!, payer_id: buyer.id, expected_amount: 100n }
+  expect(await makePayOrder(test.deps)(payment)).toBe('paid')
+  const kinds = (await rowsOf(shop)).slice(before).map(({ kind }) => kind)
+  expect(kinds).toEqual(['gateway'])
+})
+
+it('carries the signatures of both secrets while one replaces the other', async () => {
+  const seller = await makeMerchant(test)
+  const conflict = { code: 'conflict' }
+  await expect(rotateEventSecret(test.deps, seller.payment_id, 1, owner(seller))).rejects.toMatchObject(
+    conflict,
+  )
+  const first = await switchOn(seller)
+  const { secret: second } = await rotateEventSecret(test.deps, seller.payment_id, 2, owner(seller))
+  const tellOne = async () => {
+    told.length = 0
+    await payOrder(seller)
+    await allTold(seller)
+    return told.pop()!
+  }
+  const both = await tellOne()
+  expect([fitting(second, both), fitting(first, both)]).toEqual([[0], [1]])
+  test.clock.advance(2 * HOUR_MS)
+  const one = await tellOne()
+  expect([fitting(second, one), fitting(first, one)]).toEqual([[0], []])
+  expect(one.headers['webhook-signature']).not.toContain(' ')
+  const { secret: third } = await rotateEventSecret(test.deps, seller.payment_id, 0, owner(seller))
+  const last = await tellOne()
+  expect([fitting(third, last), fitting(second, last)]).toEqual([[0], []])
+  // Neither stands in the database as it is.
+  const keys = await test.db.selectFrom('payment_app_keys').select('value_encrypted').execute()
+  const stored = keys.map(({ value_encrypted }) => value_encrypted.toString('latin1')).join()
+  for (const secret of [first, second, third]) expect(stored).not.toContain(secret.slice(6))
+  await seller.close()
+})
+
+it('switched off, gives up what is not told yet and writes no more', async () => {
+  const seller = await makeMerchant(test)
+  await switchOn(seller)
+  status = 503
+  const transaction_id = await payOrder(seller)
+  await allTold(seller)
+  status = 200
+  await setEventsUrl(test.deps, seller.payment_id, null, owner(seller))
+  expect((await rowsOf(seller)).map((row) => row.status)).toEqual(['failed'])
+  const actor = { role: 'owner', user_id: seller.owner.id, actor_id: seller.owner.id, ip: '' } as const
+  await expect(redeliver(test.deps, transaction_id, actor)).rejects.toMatchObject({ code: 'conflict' })
+  told.length = 0
+  await payOrder(seller)
+  test.clock.advance(13 * HOUR_MS)
+  // On again: the secret is the one there was, and what was not written meanwhile stays so.
+  expect(await setEventsUrl(test.deps, seller.payment_id, url, owner(seller))).toBeUndefined()
+  const after = await payOrder(seller)
+  await allTold(seller)
+  expect(told.map(({ body }) => JSON.parse(body).data.transaction_id)).toEqual([after])
+  await seller.close()
+})
+
+it('the owner’s page switches them on with a secret shown once, and its sample reads them', async () => {
+  const seller = await makeMerchant(test)
+  const browser = await seller.owner.signIn()
+  const path = `/payment/applications/${seller.payment_id}/events`
+  const page = await browser.get(path)
+  for (const events_url of [
+    'http://shop.example.org/e',
+    'ftp://x.example',
+    `${url}#f`,
+    'https://u:p@x.example',
+    'x',
+  ])
+    expect((await browser.submit(page, path, { events_url })).status).toBe(400)
+  expect((await rowsOf(seller)).length).toBe(0)
+  const shown = await browser.submit(page, path, { events_url: url })
+  expect(shown.status).toBe(201)
+  const secret = /whsec_[A-Za-z0-9+/=]+/.exec(shown.body)![0]
+  const again = await browser.get(path)
+  expect(again.body).toContain('shop=7')
+  expect(again.body).not.toContain(secret)
+  expect((await browser.submit(again, path, { events_url: url })).status).toBe(303)
+  expect((await browser.submit(again, `${path}/rotate`, { overlap_hours: 'x' })).status).toBe(400)
+  const mallory = await (await makePerson(test, { username: 'mallory' })).signIn()
+  expect((await mallory.get(path)).status).toBe(404)
+
+  told.length = 0
+  const transaction_id = await payOrder(seller)
+  await allTold(seller)
+  const { headers, body } = told.pop()!
+  const sample = /<pre[^>]*id="event-sample">([\s\S]*?)<\/pre>/.exec(again.body)![1]!
+  const source = sample
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&quot;', '"')
+  const folder = await makeScratchFolder()
+  const file = join(folder, 'sample.mjs')
+  await writeFile(
+    file,
+    source.replaceAll('&amp;', '&').replace('Date.now()', 'Number(process.env.EVENT_NOW)'),
+  )
+  process.env.EVENT_SECRET = secret
+  process.env.EVENT_NOW = String(test.clock.now().getTime())
+  const { readEvent } = await import(file)
+  await rm(folder, { recursive: true })
+  expect(readEvent(headers, body).data.transaction_id).toBe(transaction_id)
+  expect(readEvent(headers, body.replace('completed', 'refunded'))).toBeUndefined()
+  expect(readEvent({ ...headers, 'webhook-timestamp': '1' }, body)).toBeUndefined()
+  // The buyer’s receipt tells that the shop was told.
+  const receipt = await (await buyer.signIn()).get(`/payment/pay/${transaction_id}`)
+  expect(receipt.body).toContain('The shop confirmed.')
+  await seller.close()
+})
