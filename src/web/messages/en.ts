@@ -333,6 +333,9 @@ export const en = {
       'Every event is signed with it, after Standard Webhooks: libraries for most languages want exactly this text. It begins when you switch events on.',
     secretTitle: 'Keep this now',
     secretText: 'It is shown this once. Keep it where your server reads its secrets.',
+    current: 'Current secret',
+    previous: 'Previous secret',
+    overlap: 'Hours the old secret goes on',
     rotate: 'Replace the secret',
     rotateHint:
       'For so many hours events carry two signatures, by the new secret and by the previous one. 0 ends the previous one now.',
