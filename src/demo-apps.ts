@@ -114,7 +114,7 @@ export async function ensureGatewayApp(
   const callback_url = `${shop.shop_url}/return`
   const { id, payment_id, pid } = await ensurePaymentApp(deps, shop, { ...GATEWAY_SHOP, callback_url })
   if (!(await isInForce(deps, id, saved.merchant_private_key))) {
-    const actor = { owner_id: shop.owner_id, ip: '127.0.0.1' }
+    const actor = { user_id: shop.owner_id, ip: '127.0.0.1' }
     saved.merchant_private_key = (await makeMerchantPair(deps, payment_id, actor)).private_base64
     await save()
   }

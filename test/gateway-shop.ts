@@ -45,7 +45,7 @@ export type Shop = Merchant & {
 export async function makeShop(test: TestApp, { newKey = false } = {}): Promise<Shop> {
   const merchant = await makeMerchant(test)
   const { payment_id } = merchant
-  const actor = { owner_id: merchant.owner.id, ip: '127.0.0.1' }
+  const actor = { user_id: merchant.owner.id, ip: '127.0.0.1' }
   const platformDer = Buffer.from(await currentKey(test.deps, merchant.id, 'platform_private_key'), 'base64')
   const platform = createPublicKey(createPrivateKey({ key: platformDer, format: 'der', type: 'pkcs8' }))
   const platformPem = platform.export({ type: 'spki', format: 'pem' }).toString()

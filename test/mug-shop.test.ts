@@ -36,7 +36,7 @@ beforeAll(async () => {
   test.clock.advance(Date.now() - test.clock.now().getTime())
   await test.app.listen({ host: '127.0.0.1', port: Number(PORT) })
   merchant = await makeMerchant(test)
-  const actor = { owner_id: merchant.owner.id, ip: '127.0.0.1' }
+  const actor = { user_id: merchant.owner.id, ip: '127.0.0.1' }
   privateKey = (await makeMerchantPair(test.deps, merchant.payment_id, actor)).private_base64
   card = await gatewayCard(test.deps, merchant.id)
   buyer = await (await makePerson(test, { points: 100_000n })).signIn()

@@ -164,7 +164,7 @@ try {
   const key = readPublicKey(pair.publicKey.export({ type: 'spki', format: 'pem' }).toString(), '')
   if (typeof key === 'string') throw new Error(`The key of the bench is refused: ${key}`)
   for (const { payment_id, owner_id } of shops)
-    await setPublicKey(deps, payment_id, key, { owner_id, ip: '127.0.0.1' })
+    await setPublicKey(deps, payment_id, key, { user_id: owner_id, ip: '127.0.0.1' })
   await sql.raw('vacuum analyze').execute(db)
   const env = {
     DATABASE_URL: postgres.url,

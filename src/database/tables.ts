@@ -309,6 +309,35 @@ export type PaymentAppsTable = {
   updated_at: Generated<Date>
 }
 
+export type TeamRole = 'manager' | 'operator' | 'viewer'
+
+export type PaymentAppMembersTable = {
+  app_id: bigint
+  user_id: bigint
+  role: TeamRole
+  invited_by: bigint
+  invited_at: Date
+  /** Null until the invited member accepts. */
+  accepted_at: Nullable<Date>
+  created_at: CreatedAt
+}
+
+export type PaymentAppOffersTable = {
+  app_id: bigint
+  from_user_id: bigint
+  to_user_id: bigint
+  offered_at: Date
+  expires_at: Date
+  created_at: CreatedAt
+}
+
+/** A view: the owner and those who have accepted an invitation. */
+export type PaymentAppRolesView = {
+  app_id: ColumnType<bigint, never, never>
+  user_id: ColumnType<bigint, never, never>
+  role: ColumnType<'owner' | TeamRole, never, never>
+}
+
 /** Used by the database function count_for_day only; a row may be deleted at any time. */
 export type PaymentAppDaysTable = {
   app_id: bigint
@@ -634,6 +663,9 @@ export type Tables = {
   payment_apps: PaymentAppsTable
   payment_app_days: PaymentAppDaysTable
   payment_app_keys: PaymentAppKeysTable
+  payment_app_members: PaymentAppMembersTable
+  payment_app_offers: PaymentAppOffersTable
+  payment_app_roles: PaymentAppRolesView
   second_factors: SecondFactorsTable
   recovery_codes: RecoveryCodesTable
   pending_sign_ins: PendingSignInsTable

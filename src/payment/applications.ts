@@ -145,13 +145,17 @@ export async function reviewPaymentApp(
   })
 }
 
-/** A member's own applications, newest first, with what each has taken in. */
-export async function applicationsOf(db: Db, applicant_id: bigint) {
+/** The applications in which a member has a role, newest first, with what each has taken in. */
+export async function applicationsOf(db: Db, user_id: bigint) {
   return db
-    .selectFrom('payment_apps as app')
-    .where('app.applicant_id', '=', applicant_id)
+    .selectFrom('payment_app_roles as mine')
+    .innerJoin('payment_apps as app', 'app.id', 'mine.app_id')
+    .innerJoin('users as owner', 'owner.id', 'app.applicant_id')
+    .where('mine.user_id', '=', user_id)
     .orderBy('app.id', 'desc')
     .select((eb) => [
+      'mine.role',
+      'owner.username as owner_username',
       'app.id',
       'app.payment_id',
       'app.pid',

@@ -8,7 +8,7 @@ import { AppError } from '../errors.ts'
 import { isCallbackUrl } from './applications.ts'
 import { newEventSecret } from './hmac/events.ts'
 import { replaceKey, storeKey } from './keys.ts'
-import { type Actor, audit, endOfOverlap, lockOwned } from './ownership.ts'
+import { type Actor, audit, endOfOverlap, lockPermitted } from './ownership.ts'
 
 const URL_LENGTH_MAX = 1_000
 
@@ -31,7 +31,7 @@ export async function setEventsUrl(
   if (url !== null && !isEventsUrl(url, deps.config.production))
     throw new AppError('invalid_form', 'This is not an address that events can be sent to')
   return deps.db.transaction().execute(async (tx) => {
-    const { id } = await lockOwned(tx, payment_id, actor)
+    const { id } = await lockPermitted(tx, payment_id, actor, 'settings.edit')
     await tx
       .updateTable('payment_apps')
       .set({ events_url: url, updated_at: deps.clock() })
@@ -72,7 +72,7 @@ export async function rotateEventSecret(
   const previous_until = endOfOverlap(now, overlap_hours)
   const secret = newEventSecret()
   await deps.db.transaction().execute(async (tx) => {
-    const { id } = await lockOwned(tx, payment_id, actor)
+    const { id } = await lockPermitted(tx, payment_id, actor, 'keys.manage')
     if ((await eventSecretsOf(tx, id, now)).length === 0)
       throw new AppError('conflict', 'There is no secret yet: switch events on first')
     await replaceKey(tx, deps.secrets, id, 'event_secret', secret, { now, previousUntil: previous_until })

@@ -1,12 +1,13 @@
 /**
- * What an owner may do with a payment application: correct it, change how it is reached, replace its keys. Every
- * verb finds the application through its owner, so another member's is simply not there, and leaves an audit entry.
+ * Who may do what with a payment application, and what those do who may change it: correct it, change how it is
+ * reached, replace its keys. Every verb finds the application through the member's role in it, so for everybody else it
+ * is simply not there, and leaves an audit entry.
  */
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { recordAudit } from '../audit.ts'
-import type { Tx } from '../database/connection.ts'
-import type { PaymentAppStatus } from '../database/tables.ts'
+import type { Db, Tx } from '../database/connection.ts'
+import type { TeamRole } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { ALLOWED_ADDRESSES_MAX, isAddressRange } from './addresses.ts'
@@ -54,21 +55,80 @@ function isLogoUrl(text: string): boolean {
 
 export type PaymentAppEdit = z.output<ReturnType<typeof paymentAppEdit>>
 
-export type Actor = { owner_id: bigint; ip: string }
+export type Role = 'owner' | TeamRole
 
-type Owned = { id: bigint; status: PaymentAppStatus }
+/** From the one who may do most. Each may do what those after it may. */
+const ROLES: readonly Role[] = ['owner', 'manager', 'operator', 'viewer']
 
-/** Locks the member's application. Throws not_found for any other. */
-export async function lockOwned(tx: Tx, payment_id: string, { owner_id }: Actor): Promise<Owned> {
-  const app = await tx
-    .selectFrom('payment_apps')
-    .where('payment_id', '=', payment_id)
-    .where('applicant_id', '=', owner_id)
-    .select(['id', 'status'])
-    .forUpdate()
+/** Which role an act takes at least. What moves points from the owner's wallet, or the application itself, is the owner's alone. */
+const RIGHTS = {
+  /** Its facts, its terms and its team. */
+  'application.read': 'viewer',
+  /** Orders, transfers, notifications and statistics. */
+  'orders.read': 'viewer',
+  'notifications.redeliver': 'operator',
+  'signatures.debug': 'operator',
+  'settings.edit': 'manager',
+  /** NOTE: whoever knows a key can transfer points through the API; the team's page says so. */
+  'keys.manage': 'manager',
+  'points.transfer': 'owner',
+  'team.manage': 'owner',
+  'application.hand_over': 'owner',
+} as const satisfies Record<string, Role>
+
+export type Right = keyof typeof RIGHTS
+
+const ALL_RIGHTS = Object.keys(RIGHTS) as Right[]
+
+/** The roles that have a right. */
+export function rolesWith(right: Right): Role[] {
+  return ROLES.slice(0, ROLES.indexOf(RIGHTS[right]) + 1)
+}
+
+export function may(role: Role, right: Right): boolean {
+  return rolesWith(right).includes(role)
+}
+
+export type Actor = { user_id: bigint; ip: string }
+
+/** An application in which somebody has a right, their role in it, and all the rights that come with it. */
+export type Permitted = Awaited<ReturnType<typeof getPermitted>>
+
+/**
+ * The one verb that decides a right, for whoever looks: throws not_found for a member without a role in the
+ * application, forbidden when theirs lacks the right. Whatever is read below it is found by the id that this answers.
+ */
+export async function getPermitted(db: Db, payment_id: string, user_id: bigint, right: Right) {
+  const app = await db
+    .selectFrom('payment_apps as app')
+    .innerJoin('payment_app_roles as mine', 'mine.app_id', 'app.id')
+    .innerJoin('users as owner', 'owner.id', 'app.applicant_id')
+    .where('app.payment_id', '=', payment_id)
+    .where('mine.user_id', '=', user_id)
+    .select(['app.id', 'app.payment_id', 'app.name', 'app.status', 'app.applicant_id', 'app.callback_url'])
+    .select(['app.homepage', 'mine.role', 'owner.username as owner_username'])
     .executeTakeFirst()
   if (app === undefined) throw new AppError('not_found', 'There is no such payment application')
-  return app
+  if (!may(app.role, right)) throw new AppError('forbidden', `This needs the role ${RIGHTS[right]}`)
+  return { ...app, rights: ALL_RIGHTS.filter((each) => may(app.role, each)) }
+}
+
+/** The same for whoever acts: locks the application too, so that the right holds until the end of the transaction. */
+export async function lockPermitted(
+  tx: Tx,
+  payment_id: string,
+  { user_id }: Actor,
+  right: Right,
+): Promise<Permitted> {
+  // Apart from the look at the role, which must see what was committed while this waited.
+  await tx
+    .selectFrom('payment_apps')
+    .where('payment_id', '=', payment_id)
+    .select('id')
+    // Orders and transfers in flight hold the row by its key.
+    .forNoKeyUpdate()
+    .execute()
+  return getPermitted(tx, payment_id, user_id, right)
 }
 
 /** Changes an application. A rejected one goes back to the review with it; a suspended one cannot be changed. */
@@ -80,7 +140,7 @@ export async function editPaymentApp(
 ): Promise<void> {
   const now = deps.clock()
   await deps.db.transaction().execute(async (tx) => {
-    const app = await lockOwned(tx, payment_id, actor)
+    const app = await lockPermitted(tx, payment_id, actor, 'settings.edit')
     if (app.status === 'suspended')
       throw new AppError('conflict', 'A suspended application cannot be changed')
     const { allowed_addresses, homepage, logo_url, ...rest } = edit
@@ -125,7 +185,7 @@ export async function rotateToken(
   const previous_until = endOfOverlap(now, overlap_hours)
   const token = newToken()
   await deps.db.transaction().execute(async (tx) => {
-    const { id } = await lockOwned(tx, payment_id, actor)
+    const { id } = await lockPermitted(tx, payment_id, actor, 'keys.manage')
     await replaceKey(tx, deps.secrets, id, 'token', token, { now, previousUntil: previous_until })
     await audit(tx, 'payment_app.rotate_token', payment_id, { overlap_hours }, actor)
   })
@@ -135,7 +195,7 @@ export async function rotateToken(
 /** Ends the overlap of a rotation at once. Throws conflict when there is none. */
 export async function endOverlap(deps: Deps, payment_id: string, actor: Actor): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
-    const { id } = await lockOwned(tx, payment_id, actor)
+    const { id } = await lockPermitted(tx, payment_id, actor, 'keys.manage')
     const isEnded = await endPreviousKeys(tx, id, 'token', deps.clock())
     if (!isEnded) throw new AppError('conflict', 'No earlier key is accepted any more')
     await audit(tx, 'payment_app.end_overlap', payment_id, {}, actor)
@@ -146,7 +206,7 @@ export async function endOverlap(deps: Deps, payment_id: string, actor: Actor): 
 export async function resetMerchantKey(deps: Deps, payment_id: string, actor: Actor): Promise<void> {
   const now = deps.clock()
   await deps.db.transaction().execute(async (tx) => {
-    const { id } = await lockOwned(tx, payment_id, actor)
+    const { id } = await lockPermitted(tx, payment_id, actor, 'keys.manage')
     await replaceKey(tx, deps.secrets, id, 'merchant_key', newMerchantKey(), { now, previousUntil: now })
     await audit(tx, 'payment_app.reset_merchant_key', payment_id, {}, actor)
   })
@@ -184,7 +244,7 @@ async function replacePublicKey(
   actor: Actor,
 ): Promise<void> {
   const now = clock()
-  const { id } = await lockOwned(tx, payment_id, actor)
+  const { id } = await lockPermitted(tx, payment_id, actor, 'keys.manage')
   await replaceKey(tx, secrets, id, 'merchant_public_key', spki_base64, { now, previousUntil: now })
 }
 
@@ -196,7 +256,7 @@ export async function switchVersions(
   actor: Actor,
 ): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
-    const { id } = await lockOwned(tx, payment_id, actor)
+    const { id } = await lockPermitted(tx, payment_id, actor, 'settings.edit')
     await tx
       .updateTable('payment_apps')
       .set({ v1_enabled: enabled.v1, v2_enabled: enabled.v2, updated_at: deps.clock() })
@@ -206,23 +266,23 @@ export async function switchVersions(
   })
 }
 
-/** Notes in the audit log what an owner has done. */
+/** Notes in the audit log what somebody has done with an application. */
 export async function audit(
   tx: Tx,
   action: string,
   subject: string,
   detail: Record<string, unknown>,
-  { owner_id, ip }: Actor,
+  { user_id, ip }: Actor,
 ): Promise<void> {
-  await recordAudit(tx, { actor_id: owner_id, action, subject, detail, ip })
+  await recordAudit(tx, { actor_id: user_id, action, subject, detail, ip })
 }
 
-/** One application as its owner sees it, with its keys' ages. Undefined for anybody else's. */
-export async function findOwned(deps: Deps, payment_id: string, owner_id: bigint) {
+/** One application as somebody with this right sees it, with its keys' ages and the reader's role. Throws as getPermitted. */
+export async function getOwned(deps: Deps, payment_id: string, user_id: bigint, right: Right) {
+  const { id, role, rights, owner_username } = await getPermitted(deps.db, payment_id, user_id, right)
   const app = await deps.db
     .selectFrom('payment_apps as app')
-    .where('app.payment_id', '=', payment_id)
-    .where('app.applicant_id', '=', owner_id)
+    .where('app.id', '=', id)
     .select([
       'app.id',
       'app.payment_id',
@@ -243,8 +303,7 @@ export async function findOwned(deps: Deps, payment_id: string, owner_id: bigint
       sql<string>`trim_scale(app.exchange_rate)::text`.as('exchange_rate'),
       sql<string[]>`app.allowed_addresses::text[]`.as('allowed_addresses'),
     ])
-    .executeTakeFirst()
-  if (app === undefined) return undefined
+    .executeTakeFirstOrThrow()
   const tokens = await deps.db
     .selectFrom('payment_app_keys')
     .where('app_id', '=', app.id)
@@ -253,5 +312,5 @@ export async function findOwned(deps: Deps, payment_id: string, owner_id: bigint
     .orderBy('id', 'desc')
     .select(['id', 'created_at', 'last_used_at', 'valid_to'])
     .execute()
-  return { ...app, tokens }
+  return { ...app, role, rights, owner_username, tokens }
 }

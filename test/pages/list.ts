@@ -141,6 +141,12 @@ export const PAGES: ListedPage[] = [
     path: (world) => `${paymentApp(world)}/events`,
     act: sending('form[action$="/rotate"]'),
   },
+  { name: 'payment-app-team', as: 'merchant', path: (world) => `${paymentApp(world)}/team` },
+  { name: 'payment-app viewer', as: 'buyer', path: paymentApp },
+  { name: 'payment-app-team viewer', as: 'buyer', path: (world) => `${paymentApp(world)}/team` },
+  { name: 'payment-app-handover', as: 'merchant', path: (world) => `${paymentApp(world)}/handover` },
+  { name: 'payment-app-handover offered', as: 'careful', path: (world) => `${paymentApp(world)}/handover` },
+  { name: 'payment-apps invited', as: 'careful', path: at('/payment/applications') },
   {
     name: 'payment-app-created',
     as: 'admin',

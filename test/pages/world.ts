@@ -6,8 +6,10 @@ import { newTotpSecret, stepAt, totpCode } from '../../src/accounts/totp.ts'
 import { registerApp } from '../../src/identity/apps.ts'
 import { applyForPaymentApp } from '../../src/payment/applications.ts'
 import { setEventsUrl } from '../../src/payment/events.ts'
+import { offerApplication } from '../../src/payment/handover.ts'
 import { makePayOrder } from '../../src/payment/orders.ts'
 import { refundOrder } from '../../src/payment/refunds.ts'
+import { acceptInvitation, inviteMember } from '../../src/payment/team.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { freePort } from '../demo-process.ts'
 import { gatewayText, md5, send } from '../gateway-shop.ts'
@@ -75,6 +77,7 @@ export async function makeWorld(): Promise<World> {
   const steady = await makeMerchant(test)
   const people = await makePeople(test, merchant.owner)
   const orders = await makeOrders(test, { people, merchant, suspendedSeller })
+  await makeTeam(test, { people, merchant, suspendedSeller })
   return {
     test,
     people,
@@ -208,7 +211,7 @@ async function makeOrders(
   const [untold] = await makeGatewayOrders(test, merchant, { notify_url })
   await payOrder({ transaction_id: untold!, payer_id: people.buyer.id, expected_amount: 100n })
   await failToTell(test, untold!)
-  const owner = { owner_id: merchant.owner.id, ip: '203.0.113.7' }
+  const owner = { user_id: merchant.owner.id, ip: '203.0.113.7' }
   await setEventsUrl(test.deps, merchant.payment_id, 'https://shop.example.org/events', owner)
   return {
     untold: untold!,
@@ -248,6 +251,20 @@ async function failToTell(test: TestApp, transaction_id: string): Promise<void> 
       : { outcome: 'bad_status' as const, response_body: '<html><h1>502 Bad Gateway</h1></html>' }),
   }))
   await test.db.insertInto('notification_attempts').values(attempts).execute()
+}
+
+/** The buyer looks on at the merchant's shop; somebody is asked to, and to own it one day. */
+async function makeTeam(test: TestApp, { people, merchant, suspendedSeller }: Sellers): Promise<void> {
+  const { payment_id } = merchant
+  const owner = { user_id: merchant.owner.id, ip: '203.0.113.7' }
+  const buyer = { user_id: people.buyer.id, ip: '203.0.113.8' }
+  const { username } = people.careful
+  await inviteMember(test.deps, payment_id, { username: people.buyer.username, role: 'viewer' }, owner)
+  await acceptInvitation(test.deps, payment_id, buyer)
+  const { owner: seller } = suspendedSeller
+  await inviteMember(test.deps, payment_id, { username: seller.username, role: 'manager' }, owner)
+  await inviteMember(test.deps, payment_id, { username, role: 'operator' }, owner)
+  await offerApplication(test.deps, payment_id, username, owner)
 }
 
 async function makePending(test: TestApp, { buyer }: World['people']) {

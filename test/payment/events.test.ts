@@ -63,7 +63,7 @@ function fitting(secret: string, { headers, body }: Pick<Told, 'headers' | 'body
   return signatures!.split(' ').flatMap((each, i) => (each === `v1,${expected}` ? [i] : []))
 }
 
-const owner = (of = shop) => ({ owner_id: of.owner.id, ip: '203.0.113.7' })
+const owner = (of = shop) => ({ user_id: of.owner.id, ip: '203.0.113.7' })
 const rowsOf = (of: Merchant) =>
   test.db.selectFrom('notifications').where('app_id', '=', of.id).orderBy('id').selectAll().execute()
 
@@ -199,7 +199,7 @@ it('is tried again on the schedule and told again by its owner, under one id and
   test.deps.notifier.nudge()
   await until(async () => (await waiting()) === 0)
   await redeliver(test.deps, transaction_id, {
-    role: 'owner',
+    role: 'team',
     user_id: shop.owner.id,
     actor_id: shop.owner.id,
     ip: '',
@@ -218,7 +218,7 @@ it('is tried again on the schedule and told again by its owner, under one id and
     ['delivered', 200, url],
     ['delivered', 200, url],
   ])
-  const stranger = { role: 'owner', user_id: buyer.id, actor_id: buyer.id, ip: '' } as const
+  const stranger = { role: 'team', user_id: buyer.id, actor_id: buyer.id, ip: '' } as const
   await expect(redeliver(test.deps, transaction_id, stranger)).rejects.toMatchObject({ code: 'not_found' })
 })
 
@@ -280,7 +280,7 @@ it('switched off, gives up what is not told yet and writes no more', async () =>
   status = 200
   await setEventsUrl(test.deps, seller.payment_id, null, owner(seller))
   expect((await rowsOf(seller)).map((row) => row.status)).toEqual(['failed'])
-  const actor = { role: 'owner', user_id: seller.owner.id, actor_id: seller.owner.id, ip: '' } as const
+  const actor = { role: 'team', user_id: seller.owner.id, actor_id: seller.owner.id, ip: '' } as const
   await expect(redeliver(test.deps, transaction_id, actor)).rejects.toMatchObject({ code: 'conflict' })
   told.length = 0
   await payOrder(seller)

@@ -78,7 +78,7 @@ describe('the application of a request', () => {
 
   it('has its KEY replaced for every process at once', async () => {
     const before = (await found(other)).merchant_key
-    await resetMerchantKey(test.deps, merchant.payment_id, { owner_id: merchant.owner.id, ip: '127.0.0.1' })
+    await resetMerchantKey(test.deps, merchant.payment_id, { user_id: merchant.owner.id, ip: '127.0.0.1' })
     const after = await currentKey(test.deps, merchant.id, 'merchant_key')
     expect(after).not.toBe(before)
     expect((await found(test)).merchant_key).toBe(after)

@@ -547,7 +547,7 @@ describe('sign_type', () => {
   })
 
   it('names a version that is off, or has no key, and gets a refusal that says so', async () => {
-    const actor = { owner_id: shop.owner.id, ip: '127.0.0.1' }
+    const actor = { user_id: shop.owner.id, ip: '127.0.0.1' }
     await switchVersions(test.deps, shop.payment_id, { v1: false, v2: true }, actor)
     expectRefusal(await createV1(trade()), 'v1', 'version_off')
     expectRefusal(await askApi('query'), 'v1', 'version_off')
@@ -572,7 +572,7 @@ describe('sign_type', () => {
   it('of an old KEY is refused from the moment of a reset', async () => {
     const seller = await makeShop(test)
     const fields = trade({ pid: seller.pidText })
-    await resetMerchantKey(test.deps, seller.payment_id, { owner_id: seller.owner.id, ip: '127.0.0.1' })
+    await resetMerchantKey(test.deps, seller.payment_id, { user_id: seller.owner.id, ip: '127.0.0.1' })
     expectRefusal(await ask(MAPI, seller.signMd5(fields)), 'v1', 'invalid_signature')
     expectRefusal(await askApi('query', {}, seller), 'v1', 'wrong_key')
     await seller.close()
@@ -1261,7 +1261,7 @@ describe('submit, where a person stands before the answer', () => {
       logo_url: '',
       exchange_rate: '100',
     }
-    const actor = { owner_id: shop.owner.id, ip: '127.0.0.1' }
+    const actor = { user_id: shop.owner.id, ip: '127.0.0.1' }
     await editPaymentApp(
       test.deps,
       shop.payment_id,

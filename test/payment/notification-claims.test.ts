@@ -218,7 +218,7 @@ describe('a record that the database refuses', () => {
 describe('redelivery', () => {
   const ip = '203.0.113.9'
   const owner = () =>
-    ({ role: 'owner', user_id: world.merchant.owner.id, actor_id: world.merchant.owner.id, ip }) as const
+    ({ role: 'team', user_id: world.merchant.owner.id, actor_id: world.merchant.owner.id, ip }) as const
   const payer = () => ({ role: 'payer', user_id: world.buyer.id, actor_id: world.buyer.id, ip }) as const
 
   it('begins the schedule anew, for the owner, an administrator and the buyer, each of their own', async () => {
@@ -238,7 +238,7 @@ describe('redelivery', () => {
         new Date(test.clock.now().getTime() + MINUTE_MS),
       )
     }
-    for (const role of ['owner', 'payer'] as const) {
+    for (const role of ['team', 'payer'] as const) {
       const actor = { role, user_id: stranger.id, actor_id: stranger.id, ip }
       await expect(redeliver(test.deps, transaction_id, actor)).rejects.toMatchObject({ code: 'not_found' })
       expect(await readNotifications(test.db, actor, { transaction_id }, 10)).toEqual([])
@@ -307,7 +307,7 @@ describe('redelivery', () => {
     const theirs = await fail(other)
     receiver.received.length = 0
     const { payment_id } = world.merchant
-    const stranger = { role: 'owner', user_id: other.owner.id, actor_id: other.owner.id, ip } as const
+    const stranger = { role: 'team', user_id: other.owner.id, actor_id: other.owner.id, ip } as const
     expect(await redeliverFailed(test.deps, { payment_id, since }, stranger)).toBe(0)
     expect(await redeliverFailed(test.deps, { payment_id, since }, owner())).toBe(2)
     await world.told(mine)
@@ -322,7 +322,7 @@ describe('redelivery', () => {
       .select(['subject', 'detail'])
       .execute()
     expect(audit).toEqual([
-      { subject: payment_id, detail: { role: 'owner', since: since.toISOString(), count: 2 } },
+      { subject: payment_id, detail: { role: 'team', since: since.toISOString(), count: 2 } },
       { subject: 'all', detail: { role: 'administrator', since: since.toISOString(), count: 1 } },
     ])
     await other.close()

@@ -170,7 +170,7 @@ describe('tokens', () => {
 
   it('rotated ten times at once leave one current and at most one earlier', () =>
     withShop(async (merchant) => {
-      const actor = { owner_id: merchant.owner.id, ip: '127.0.0.1' }
+      const actor = { user_id: merchant.owner.id, ip: '127.0.0.1' }
       const rotated = await Promise.all(
         Array.from({ length: 10 }, () => rotateToken(test.deps, merchant.payment_id, 24, actor)),
       )

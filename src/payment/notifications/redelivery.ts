@@ -8,6 +8,7 @@ import type { Db } from '../../database/connection.ts'
 import type { NotificationStatus } from '../../database/tables.ts'
 import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
+import { type Right, rolesWith } from '../ownership.ts'
 
 /** A buyer's impatience is not a merchant's load. */
 const PAYER_PAUSE_SECONDS = 60
@@ -16,23 +17,29 @@ const ATTEMPTS_SHOWN_MAX = 20
 const HOSTS_SHOWN_MAX = 20
 
 /** In whose name somebody looks or acts: it decides which notifications there are for them. */
-export type Standing = { role: 'owner' | 'payer'; user_id: bigint } | { role: 'administrator' }
+export type Standing = { role: 'team' | 'payer'; user_id: bigint } | { role: 'administrator' }
 
 type Actor = Standing & { actor_id: bigint; ip: string }
 
 /** What buyers know of is that they have paid. */
 const PAYERS_KINDS = ['gateway', 'order.paid'] as const
 
-/** The notifications that are there for somebody, joined to what they tell of and their applications. */
-function notificationsFor(db: Db, standing: Standing) {
+/** The notifications that are there for somebody with this right, joined to what they tell of and their applications. */
+function notificationsFor(db: Db, standing: Standing, right: Right) {
   const all = db
     .selectFrom('notifications')
     .leftJoin('orders', 'orders.id', 'notifications.order_id')
     .leftJoin('transfers', 'transfers.id', 'notifications.transfer_id')
     .innerJoin('payment_apps', 'payment_apps.id', 'notifications.app_id')
   if (standing.role === 'administrator') return all
-  if (standing.role === 'owner') return all.where('payment_apps.applicant_id', '=', standing.user_id)
+  if (standing.role === 'team') return all.where(hasRight(standing.user_id, right))
   return all.where('orders.payer_id', '=', standing.user_id).where('notifications.kind', 'in', PAYERS_KINDS)
+}
+
+function hasRight(user_id: bigint, right: Right) {
+  return sql<SqlBool>`payment_apps.id in (
+    select app_id from payment_app_roles where user_id = ${user_id} and role = any(${rolesWith(right)}::text[])
+  )`
 }
 
 /** Each by its own index. */
@@ -61,7 +68,7 @@ export async function readNotifications(
   { payment_id, transaction_id, status, before }: NotificationFilter,
   limit: number,
 ) {
-  let query = notificationsFor(db, standing)
+  let query = notificationsFor(db, standing, 'orders.read')
     .orderBy('notifications.id', 'desc')
     .limit(limit)
     .select([
@@ -130,7 +137,7 @@ export async function redeliver(
 ): Promise<void> {
   const now = deps.clock()
   await deps.db.transaction().execute(async (tx) => {
-    const found = await notificationsFor(tx, actor)
+    const found = await notificationsFor(tx, actor, 'notifications.redeliver')
       .where(tellsOf(transaction_id))
       .$if(notification_id !== undefined, (query) => query.where('notifications.id', '=', notification_id!))
       .orderBy('notifications.id', 'desc')
@@ -169,7 +176,7 @@ export async function redeliverFailed(
 ): Promise<number> {
   const now = deps.clock()
   const count = await deps.db.transaction().execute(async (tx) => {
-    let failed = notificationsFor(tx, actor)
+    let failed = notificationsFor(tx, actor, 'notifications.redeliver')
       .where('notifications.status', '=', 'failed')
       .where('notifications.updated_at', '>=', since)
       .where(isWanted)

@@ -3,26 +3,31 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { requireFreshSignIn } from '../../accounts/reauthentication.ts'
 import { browserScope, requireUser, sessionOf } from '../../accounts/session.ts'
 import type { Deps } from '../../deps.ts'
-import { AppError } from '../../errors.ts'
 import { applicationsOf, applyForPaymentApp, paymentAppForm } from '../applications.ts'
 import { type PublicKeyFault, readPublicKey } from '../gateway/public-key.ts'
+import { offersOf } from '../handover.ts'
 import { currentKey } from '../keys.ts'
 import {
   type Actor,
   editPaymentApp,
   endOverlap,
-  findOwned,
+  getOwned,
+  getPermitted,
   makeMerchantPair,
+  may,
   OVERLAP_HOURS_DEFAULT,
   paymentAppEdit,
+  type Right,
   resetMerchantKey,
   rotateToken,
   setPublicKey,
   switchVersions,
 } from '../ownership.ts'
+import { invitationsOf } from '../team.ts'
 import { termsOf } from '../terms.ts'
 import { gatewayCard, pemOf, platformSpki } from './gateway-card.ts'
 import { notificationPages } from './notifications.ts'
+import { teamPages } from './team.ts'
 
 const FIELDS = ['name', 'description', 'callback_url'] as const
 const EDIT_FIELDS = [...FIELDS, 'homepage', 'logo_url', 'exchange_rate', 'allowed_addresses'] as const
@@ -52,18 +57,22 @@ export async function paymentAppPages(app: FastifyInstance, deps: Deps): Promise
 
   ownerPages(app, deps)
   gatewayForms(app, deps)
+  teamPages(app, deps)
   notificationPages(app, deps, {
     path: '/payment/applications/:payment_id/notifications',
     view: 'notifications',
-    standing: (request) => ({ role: 'owner', user_id: sessionOf(request).user.id }),
-    facts: async (request) => ({ owned: await getOwned(request as OwnedRequest, deps) }),
+    standing: (request) => ({ role: 'team', user_id: sessionOf(request).user.id }),
+    facts: async (request, right) => {
+      const { payment_id } = (request as OwnedRequest).params
+      return { owned: await getPermitted(deps.db, payment_id, sessionOf(request).user.id, right) }
+    },
   })
 }
 
 export type OwnedRequest = FastifyRequest<{ Params: { payment_id: string } }>
 
 export const actorOf = (request: FastifyRequest): Actor => ({
-  owner_id: sessionOf(request).user.id,
+  user_id: sessionOf(request).user.id,
   ip: request.ip,
 })
 export const pathOf = (request: OwnedRequest) =>
@@ -80,7 +89,7 @@ export const freshSignIn = (deps: Deps) => ({
   preHandler: requireFreshSignIn(deps, { page: '/payment/applications' }),
 })
 
-/** What an owner sees and does of one application. */
+/** What its owner and team see and do of one application. */
 function ownerPages(app: FastifyInstance, deps: Deps): void {
   const edit = paymentAppEdit(deps.config.production)
   const guarded = freshSignIn(deps)
@@ -126,7 +135,7 @@ function gatewayForms(app: FastifyInstance, deps: Deps): void {
 
   app.post('/payment/applications/:payment_id/public-key', guarded, async (request: OwnedRequest, reply) => {
     const { public_key } = fieldsOf(request)
-    const { id } = await getOwned(request, deps)
+    const { id } = await ownedFor(request, deps, 'keys.manage')
     const read = readPublicKey(typeof public_key === 'string' ? public_key : '', await platformSpki(deps, id))
     if (typeof read === 'string')
       return showOwned(request, reply, deps, { values: undefined, problems: [], keyFault: read })
@@ -135,7 +144,7 @@ function gatewayForms(app: FastifyInstance, deps: Deps): void {
   })
 
   app.post('/payment/applications/:payment_id/key-pair', guarded, async (request: OwnedRequest, reply) => {
-    const { payment_id } = await getOwned(request, deps)
+    const { payment_id } = await ownedFor(request, deps, 'keys.manage')
     const { private_base64 } = await makeMerchantPair(deps, payment_id, actorOf(request))
     const pair = { bare: private_base64, pem: pemOf('PRIVATE KEY', private_base64) }
     return reply.page('payment-app-key-pair', { payment_id, pair }, { status: 201 })
@@ -149,11 +158,9 @@ function gatewayForms(app: FastifyInstance, deps: Deps): void {
   })
 }
 
-/** Throws not_found for an application that is not this member's. */
-export async function getOwned(request: OwnedRequest, deps: Deps) {
-  const owned = await findOwned(deps, request.params.payment_id, sessionOf(request).user.id)
-  if (owned === undefined) throw new AppError('not_found', 'There is no such payment application')
-  return owned
+/** Throws not_found where the member has no role, forbidden where theirs lacks this right. */
+export function ownedFor(request: OwnedRequest, deps: Deps, right: Right) {
+  return getOwned(deps, request.params.payment_id, sessionOf(request).user.id, right)
 }
 
 /** @param filled what was typed and what is wrong with it, when an edit was refused. */
@@ -163,7 +170,7 @@ async function showOwned(
   deps: Deps,
   filled: { values: Record<string, string> | undefined; problems: EditField[]; keyFault?: PublicKeyFault },
 ) {
-  const owned = await getOwned(request, deps)
+  const owned = await ownedFor(request, deps, 'application.read')
   const stored = {
     ...owned,
     homepage: owned.homepage ?? '',
@@ -178,7 +185,7 @@ async function showOwned(
       problems: filled.problems,
       terms: await termsOf(deps, owned),
       keyFault: filled.keyFault,
-      gateway: await gatewayCard(deps, owned.id),
+      gateway: owned.rights.includes('keys.manage') ? await gatewayCard(deps, owned.id) : undefined,
       overlapHours: OVERLAP_HOURS_DEFAULT,
     },
     { status: filled.problems.length > 0 || filled.keyFault !== undefined ? 400 : 200 },
@@ -194,16 +201,21 @@ async function showApplications(
   { values, problems }: Filled,
 ) {
   const { user } = sessionOf(request)
-  const [{ payment_apps_min_trust_level }, rows] = await Promise.all([
+  const [{ payment_apps_min_trust_level }, rows, invitations, offers] = await Promise.all([
     deps.settings.read(),
     applicationsOf(deps.db, user.id),
+    invitationsOf(deps.db, user.id),
+    offersOf(deps.db, user.id, deps.clock()),
   ])
   const applications = await Promise.all(
-    rows.map(async (row) => ({ ...row, merchantKey: await currentKey(deps, row.id, 'merchant_key') })),
+    rows.map(async (row) => ({
+      ...row,
+      merchantKey: may(row.role, 'keys.manage') ? await currentKey(deps, row.id, 'merchant_key') : undefined,
+    })),
   )
   return reply.page(
     'payment-apps',
-    { applications, values, problems, neededTrustLevel: payment_apps_min_trust_level },
+    { applications, invitations, offers, values, problems, neededTrustLevel: payment_apps_min_trust_level },
     { status: problems.length > 0 ? 400 : 200 },
   )
 }

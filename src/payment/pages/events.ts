@@ -4,7 +4,7 @@ import { browserScope, requireUser } from '../../accounts/session.ts'
 import type { Deps } from '../../deps.ts'
 import { eventSecretsOf, isEventsUrl, rotateEventSecret, setEventsUrl } from '../events.ts'
 import { OVERLAP_HOURS_DEFAULT } from '../ownership.ts'
-import { actorOf, freshSignIn, getOwned, type OwnedRequest, overlapHoursOf, pathOf } from './applications.ts'
+import { actorOf, freshSignIn, type OwnedRequest, overlapHoursOf, ownedFor, pathOf } from './applications.ts'
 
 /** GET and POST /payment/applications/:payment_id/events, and POST …/events/rotate. */
 export async function eventPages(app: FastifyInstance, deps: Deps): Promise<void> {
@@ -44,7 +44,7 @@ export async function eventPages(app: FastifyInstance, deps: Deps): Promise<void
 
 /** @param refused an address that was typed and cannot be used. */
 async function showEvents(request: OwnedRequest, reply: FastifyReply, deps: Deps, refused?: string) {
-  const owned = await getOwned(request, deps)
+  const owned = await ownedFor(request, deps, 'settings.edit')
   const data = {
     owned,
     secrets: await eventSecretsOf(deps.db, owned.id, deps.clock()),

@@ -34,8 +34,11 @@ export type NotificationPlace = {
   path: string
   view: string
   standing(request: AnyRequest): Standing
-  /** What the page shows beside the list. Throws not_found for whoever has no list here. */
-  facts(request: AnyRequest): Promise<Record<string, unknown>>
+  /** What the page shows beside the list. Throws not_found for whoever has no list here, forbidden without the right. */
+  facts(
+    request: AnyRequest,
+    right: 'orders.read' | 'notifications.redeliver',
+  ): Promise<Record<string, unknown>>
 }
 
 /** GET the list, and below it POST :transaction_id/redeliver and redeliver-failed. */
@@ -53,7 +56,7 @@ export function notificationPages(app: FastifyInstance, deps: Deps, place: Notif
     const { payment_id } = request.params
     const filter = { payment_id, transaction_id, before, status: status === 'all' ? undefined : status }
     const [facts, found] = await Promise.all([
-      place.facts(request),
+      place.facts(request, 'orders.read'),
       readNotifications(deps.db, place.standing(request), filter, PAGE_LINES + 1),
     ])
     const notifications = found.slice(0, PAGE_LINES)
@@ -77,7 +80,7 @@ export function notificationPages(app: FastifyInstance, deps: Deps, place: Notif
 
   app.post(`${place.path}/:transaction_id/redeliver`, async (request: AnyRequest, reply) => {
     const { transaction_id } = request.params
-    await place.facts(request)
+    await place.facts(request, 'notifications.redeliver')
     const { notification } = RedeliverForm.parse(request.body)
     await redeliver(deps, transaction_id!, actorOf(request), notification)
     return reply.redirect(listUrl(addressOf(request), { transaction_id }), 303)
@@ -88,7 +91,7 @@ export function notificationPages(app: FastifyInstance, deps: Deps, place: Notif
     if (!form.success) throw new AppError('invalid_form', 'How far back is missing')
     const since = new Date(deps.clock().getTime() - form.data.hours * HOUR_MS)
     const { payment_id } = request.params
-    await place.facts(request)
+    await place.facts(request, 'notifications.redeliver')
     await redeliverFailed(deps, { payment_id, since }, actorOf(request))
     return reply.redirect(listUrl(addressOf(request), { status: 'due' }), 303)
   })

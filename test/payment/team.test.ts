@@ -1,0 +1,348 @@
+/** Who may do what with a payment application, how people come into its team, and how it changes hands. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { balanceOf } from '../../src/ledger/wallet.ts'
+import { refundOrder } from '../../src/payment/refunds.ts'
+import { TEAM_MAX } from '../../src/payment/team.ts'
+import { expectSoundBooks } from '../books.ts'
+import { makePerson, type Person, signIn } from '../cast.ts'
+import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { type Merchant, makeMerchant } from '../merchant.ts'
+
+let test: TestApp
+let shop: Merchant
+let page: string
+beforeAll(async () => {
+  test = await startTestApp()
+  shop = await makeMerchant(test)
+  page = `/payment/applications/${shop.payment_id}`
+})
+afterAll(async () => {
+  await expectSoundBooks(test.db)
+  await shop.close()
+  await test.close()
+})
+
+type Role = 'manager' | 'operator' | 'viewer'
+const act = async (client: Browser, path: string, fields: Record<string, string> = {}) =>
+  client.post(path, { ...(await client.get('/account')).form('/sign-out'), ...fields })
+
+/** Somebody who has been invited, and has accepted if they are to. */
+async function invited(owner: Browser, at: string, role: Role, accepts = true) {
+  const person = await makePerson(test, { username: role })
+  const client = await person.signIn()
+  expect((await act(owner, `${at}/team/invite`, { username: person.username, role })).status).toBe(303)
+  if (accepts) expect((await act(client, `${at}/invitation/accept`)).status).toBe(303)
+  return { person, client }
+}
+const rolesIn = async (app_id: bigint) =>
+  test.db.selectFrom('payment_app_roles').where('app_id', '=', app_id).select(['user_id', 'role']).execute()
+const ownerOf = async ({ id }: Merchant) =>
+  (await rolesIn(id)).filter(({ role }) => role === 'owner').map(({ user_id }) => user_id)
+const audited = async (payment_id: string) =>
+  (
+    await test.db
+      .selectFrom('audit_log')
+      .where('subject', '=', payment_id)
+      .orderBy('id')
+      .select('action')
+      .execute()
+  ).map(({ action }) => action.replace('payment_app.', ''))
+
+/** What each role gets at each address. Forms are sent without their fields: only the right is asked about. */
+const RIGHTS: [string, 'get' | 'post', Record<string, string>, Record<Role | 'owner', number>][] = [
+  ['', 'get', {}, { owner: 200, manager: 200, operator: 200, viewer: 200 }],
+  ['/notifications', 'get', {}, { owner: 200, manager: 200, operator: 200, viewer: 200 }],
+  ['/team', 'get', {}, { owner: 200, manager: 200, operator: 200, viewer: 200 }],
+  ['/events', 'get', {}, { owner: 200, manager: 200, operator: 403, viewer: 403 }],
+  ['/handover', 'get', {}, { owner: 200, manager: 403, operator: 403, viewer: 403 }],
+  [
+    '/notifications/redeliver-failed',
+    'post',
+    { hours: '1' },
+    { owner: 303, manager: 303, operator: 303, viewer: 403 },
+  ],
+  ['/notifications/txn_none/redeliver', 'post', {}, { owner: 404, manager: 404, operator: 404, viewer: 403 }],
+  [
+    '/edit',
+    'post',
+    {
+      name: 'Tea',
+      description: '',
+      callback_url: 'https://tea.example/cb',
+      homepage: '',
+      logo_url: '',
+      exchange_rate: '100',
+      allowed_addresses: '',
+    },
+    { owner: 303, manager: 303, operator: 403, viewer: 403 },
+  ],
+  ['/versions', 'post', { v1: 'on', v2: 'on' }, { owner: 303, manager: 303, operator: 403, viewer: 403 }],
+  ['/rotate', 'post', { overlap_hours: '1' }, { owner: 201, manager: 201, operator: 403, viewer: 403 }],
+  ['/end-overlap', 'post', {}, { owner: 303, manager: 409, operator: 403, viewer: 403 }],
+  ['/events', 'post', { events_url: '' }, { owner: 303, manager: 303, operator: 403, viewer: 403 }],
+  [
+    '/events/rotate',
+    'post',
+    { overlap_hours: '1' },
+    { owner: 409, manager: 409, operator: 403, viewer: 403 },
+  ],
+  ['/reset-key', 'post', {}, { owner: 303, manager: 303, operator: 403, viewer: 403 }],
+  ['/key-pair', 'post', {}, { owner: 201, manager: 201, operator: 403, viewer: 403 }],
+  ['/public-key', 'post', { public_key: 'none' }, { owner: 400, manager: 400, operator: 403, viewer: 403 }],
+  [
+    '/team/invite',
+    'post',
+    { username: 'nobody', role: 'viewer' },
+    { owner: 400, manager: 403, operator: 403, viewer: 403 },
+  ],
+  [
+    '/team/role',
+    'post',
+    { username: 'nobody', role: 'viewer' },
+    { owner: 404, manager: 403, operator: 403, viewer: 403 },
+  ],
+  ['/team/remove', 'post', { username: 'nobody' }, { owner: 404, manager: 403, operator: 403, viewer: 403 }],
+  [
+    '/handover/offer',
+    'post',
+    { username: 'nobody' },
+    { owner: 400, manager: 403, operator: 403, viewer: 403 },
+  ],
+  ['/handover/withdraw', 'post', {}, { owner: 409, manager: 403, operator: 403, viewer: 403 }],
+  ['/team/leave', 'post', {}, { owner: 409, manager: 303, operator: 303, viewer: 303 }],
+]
+
+describe('a right', () => {
+  const people = {} as Record<Role | 'owner' | 'invited' | 'stranger', Browser>
+  beforeAll(async () => {
+    people.owner = await shop.owner.signIn()
+    for (const role of ['manager', 'operator', 'viewer'] as const)
+      people[role] = (await invited(people.owner, page, role)).client
+    people.invited = (await invited(people.owner, page, 'manager', false)).client
+    people.stranger = await (await makePerson(test, { username: 'mallory' })).signIn()
+  })
+
+  it.each(RIGHTS)('to %s by %s', async (path, method, fields, expected) => {
+    const statusFor = async (client: Browser) =>
+      (method === 'get' ? await client.get(page + path) : await act(client, page + path, fields)).status
+    for (const [role, status] of Object.entries(expected))
+      expect([role, await statusFor(people[role as Role])]).toEqual([role, status])
+    // To everybody else there is no such application, invited or not.
+    for (const outsider of ['invited', 'stranger'] as const)
+      expect(await statusFor(people[outsider])).toBe(404)
+    if (method === 'post') expect((await people.owner.post(page + path, fields)).status).toBe(403)
+  })
+
+  it('decides what the pages show', async () => {
+    const owner = await shop.owner.signIn()
+    const { client: viewer } = await invited(owner, page, 'viewer')
+    const { client: manager } = await invited(owner, page, 'manager')
+    const { merchant_key } = shop
+    const current = (await manager.get('/payment/applications')).body
+    expect(current).toMatch(/Merchant KEY.*<code>[A-Za-z0-9]{32}<\/code>/)
+    expect((await manager.get(page)).body).toContain(`${page}/rotate`)
+    for (const path of ['/payment/applications', page, `${page}/team`, `${page}/notifications`]) {
+      const { body } = await viewer.get(path)
+      expect(body).not.toMatch(/<code[^>]*>[A-Za-z0-9]{32}<\/code>/)
+      expect(body).not.toContain(merchant_key)
+      for (const form of ['rotate', 'edit', 'reset-key', 'invite', 'redeliver-failed'])
+        expect(body).not.toContain(`/${form}"`)
+    }
+  })
+})
+
+describe('an invitation', () => {
+  it('gives nothing before it is accepted, and can be declined, taken back and answered once', async () => {
+    const seller = await makeMerchant(test)
+    const at = `/payment/applications/${seller.payment_id}`
+    const owner = await seller.owner.signIn()
+    const { person, client } = await invited(owner, at, 'operator', false)
+    expect(await rolesIn(seller.id)).toHaveLength(1)
+    expect((await client.get('/payment/applications')).body).toContain(`${at}/invitation/accept`)
+    expect((await act(client, `${at}/invitation/decline`)).status).toBe(303)
+    expect((await act(client, `${at}/invitation/accept`)).status).toBe(404)
+
+    const asked = { username: person.username.toUpperCase(), role: 'operator' }
+    expect((await act(owner, `${at}/team/invite`, asked)).status).toBe(303)
+    expect((await act(owner, `${at}/team/invite`, asked)).status).toBe(400)
+    expect((await act(owner, `${at}/team/remove`, asked)).status).toBe(303)
+    expect((await act(client, `${at}/invitation/accept`)).status).toBe(404)
+
+    await act(owner, `${at}/team/invite`, asked)
+    expect((await act(client, `${at}/invitation/accept`)).status).toBe(303)
+    expect((await act(client, `${at}/invitation/decline`)).status).toBe(404)
+    expect((await act(owner, `${at}/team/role`, { ...asked, role: 'viewer' })).status).toBe(303)
+    expect(await rolesIn(seller.id)).toContainEqual({ user_id: person.id, role: 'viewer' })
+    expect((await act(client, `${at}/team/leave`)).status).toBe(303)
+    expect((await client.get(at)).status).toBe(404)
+    expect(await audited(seller.payment_id)).toEqual(
+      'apply approve invite decline_invitation invite remove_member invite join change_role leave'.split(' '),
+    )
+    for (const bad of [
+      { username: person.username, role: 'owner' },
+      { username: '', role: 'viewer' },
+      { role: 'viewer' },
+    ])
+      expect((await act(owner, `${at}/team/invite`, bad as Record<string, string>)).status).toBe(400)
+    expect(
+      (await act(owner, `${at}/team/invite`, { username: seller.owner.username, role: 'viewer' })).status,
+    ).toBe(400)
+    test.clock.advance(11 * 60_000)
+    expect((await act(owner, `${at}/team/invite`, asked)).status).toBe(409)
+    await seller.close()
+  })
+
+  it('is one of at most so many, also when they are sent at once, and never the owner’s', async () => {
+    const seller = await makeMerchant(test)
+    const at = `/payment/applications/${seller.payment_id}`
+    const owner = await seller.owner.signIn()
+    const people = await Promise.all(
+      Array.from({ length: TEAM_MAX + 3 }, () => makePerson(test, { username: 'many' })),
+    )
+    const answers = await Promise.all(
+      people.map(({ username }) => act(owner, `${at}/team/invite`, { username, role: 'viewer' })),
+    )
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(TEAM_MAX)
+    const member = { app_id: seller.id, user_id: seller.owner.id, role: 'viewer' as const }
+    await expect(
+      test.db
+        .insertInto('payment_app_members')
+        .values({ ...member, invited_by: seller.owner.id, invited_at: test.clock.now() })
+        .execute(),
+    ).rejects.toThrow(/no member of its team/)
+    await seller.close()
+  })
+})
+
+describe('an application that changes hands', () => {
+  const points = (person: Person) => balanceOf(test.db, person.id)
+  let orders = 0
+  const buy = async (seller: Merchant, buyer: Browser, amount = '100') => {
+    const { body } = await seller.process({ amount, description: 'Tea', order_id: `hand-${++orders}` })
+    const path = new URL(String(body.payment_url)).pathname
+    expect((await buyer.submit(await buyer.get(path), path)).status).toBe(303)
+    return String(body.transaction_id)
+  }
+
+  it('leaves earlier takings and their refunds with the former owner', async () => {
+    const seller = await makeMerchant(test)
+    const at = `/payment/applications/${seller.payment_id}`
+    const heir = await makePerson(test, { username: 'heir', trust_level: 1 })
+    const admin = await makePerson(test, { is_admin: true })
+    const buyer = await (await makePerson(test, { points: 1_000n })).signIn()
+    const [owner, next] = [await seller.owner.signIn(), await heir.signIn()]
+    // The new owner's role in the team ends with becoming the owner.
+    await act(owner, `${at}/team/invite`, { username: heir.username, role: 'viewer' })
+    await act(next, `${at}/invitation/accept`)
+
+    const before = await buy(seller, buyer)
+    expect((await act(owner, `${at}/handover/offer`, { username: heir.username })).status).toBe(303)
+    expect(await ownerOf(seller)).toEqual([seller.owner.id])
+    expect((await owner.get(`${at}/handover`)).body).toContain(heir.username)
+    const offer = await next.get(`${at}/handover`)
+    expect(offer.body).toContain('former owner’s wallet')
+    expect((await next.submit(offer, `${at}/handover/accept`)).status).toBe(303)
+
+    expect(await rolesIn(seller.id)).toEqual([{ user_id: heir.id, role: 'owner' }])
+    expect((await owner.get(at)).status).toBe(404)
+    expect((await next.get(at)).status).toBe(200)
+    const after = await buy(seller, buyer)
+    expect([await points(seller.owner), await points(heir)]).toEqual([95n, 95n])
+    const refund = { with_fee: true, reason: 'Broken', actor_id: admin.id, ip: '127.0.0.1' }
+    await refundOrder(test.deps, { ...refund, transaction_id: before, amount: 40n, key: 'before' })
+    await refundOrder(test.deps, { ...refund, transaction_id: after, amount: 100n, key: 'after' })
+    expect([await points(seller.owner), await points(heir)]).toEqual([57n, 0n])
+
+    // Transfers are the new owner's: they may go to the former one, who could not have sent to themselves.
+    await buy(seller, buyer)
+    const sent = await seller.transfer({
+      to_user_id: String(seller.owner.id),
+      to_username: seller.owner.username,
+      amount: '10',
+      description: 'Back',
+      order_id: 'hand-transfer',
+    })
+    expect(sent.status).toBe(200)
+    expect(await points(heir)).toBe(84n)
+    await expectSoundBooks(test.db)
+    expect(await audited(seller.payment_id)).toEqual([
+      'apply',
+      'approve',
+      'invite',
+      'join',
+      'offer',
+      'hand_over',
+    ])
+    await seller.close()
+  })
+
+  it('does so only when the one who is asked accepts, in time, and may own it', async () => {
+    const seller = await makeMerchant(test)
+    const at = `/payment/applications/${seller.payment_id}`
+    const newcomer = await makePerson(test, { username: 'newcomer', trust_level: 0 })
+    const heir = await makePerson(test, { username: 'heir' })
+    const owner = await seller.owner.signIn()
+    const next = await heir.signIn()
+    const offer = (username: string) => act(owner, `${at}/handover/offer`, { username })
+
+    for (const username of [newcomer.username, seller.owner.username, 'nobody'])
+      expect((await offer(username)).status).toBe(400)
+    expect((await offer(heir.username)).status).toBe(303)
+    for (const stranger of [await newcomer.signIn(), owner])
+      expect((await act(stranger, `${at}/handover/accept`)).status).toBe(404)
+    expect((await act(next, `${at}/handover/decline`)).status).toBe(303)
+    expect((await act(next, `${at}/handover/accept`)).status).toBe(404)
+
+    await offer(heir.username)
+    expect((await act(owner, `${at}/handover/withdraw`)).status).toBe(303)
+    expect((await act(next, `${at}/handover/accept`)).status).toBe(404)
+
+    await offer(heir.username)
+    await test.db.updateTable('users').set({ trust_level: 0 }).where('id', '=', heir.id).execute()
+    expect((await act(next, `${at}/handover/accept`)).status).toBe(403)
+    await test.db.updateTable('users').set({ trust_level: 1 }).where('id', '=', heir.id).execute()
+    const suspend = (status: 'suspended' | 'approved') =>
+      test.db.updateTable('payment_apps').set({ status }).where('id', '=', seller.id).execute()
+    await suspend('suspended')
+    expect((await act(next, `${at}/handover/accept`)).status).toBe(409)
+    expect((await offer(heir.username)).status).toBe(409)
+    await suspend('approved')
+    test.clock.advance(7 * 86_400_000)
+    const late = await heir.signIn()
+    expect((await act(late, `${at}/handover/accept`)).status).toBe(404)
+    // Long signed in: an offer needs more.
+    expect((await offer(heir.username)).status).toBe(409)
+    expect(await ownerOf(seller)).toEqual([seller.owner.id])
+    await seller.close()
+  })
+
+  it('has one owner at every moment, with payments under way in two processes', async () => {
+    const seller = await makeMerchant(test)
+    const at = `/payment/applications/${seller.payment_id}`
+    const other = await anotherProcess(test)
+    const heir = await makePerson(test, { username: 'heir' })
+    const owner = await seller.owner.signIn()
+    const next = await signIn(other, heir.username, heir.password)
+    const buyers = await Promise.all(
+      Array.from({ length: 12 }, async () => (await makePerson(test, { points: 100n })).signIn()),
+    )
+    await act(owner, `${at}/handover/offer`, { username: heir.username })
+    const offered = (await next.get(`${at}/handover`)).form(`${at}/handover/accept`)
+    const paying = buyers.map((buyer) => buy(seller, buyer))
+    const answers = await Promise.all(
+      Array.from({ length: 3 }, () => next.post(`${at}/handover/accept`, offered)),
+    )
+    await Promise.all(paying)
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1)
+    expect(await ownerOf(seller)).toEqual([heir.id])
+    expect((await points(seller.owner)) + (await points(heir))).toBe(12n * 95n)
+    const { rows } = {
+      rows: await test.db.selectFrom('orders').where('app_id', '=', seller.id).select('payee_id').execute(),
+    }
+    const paidToHeir = rows.filter(({ payee_id }) => payee_id === heir.id).length
+    expect(await points(heir)).toBe(95n * BigInt(paidToHeir))
+    await expectSoundBooks(other.db)
+    await other.close()
+    await seller.close()
+  })
+})
