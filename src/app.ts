@@ -46,7 +46,11 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   logRequests(app)
   refuseUncleanText(app)
   app.setErrorHandler((error, request, reply) => sendPageError(error, request, reply))
-  app.setNotFoundHandler((request, reply) => notFound(request, reply))
+  app.setNotFoundHandler(async (request, reply) => {
+    // For what every page says at its top.
+    await deps.settings.read()
+    return notFound(request, reply)
+  })
 
   registerAssets(app)
   healthRoutes(app, deps)

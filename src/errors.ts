@@ -54,6 +54,9 @@ export type PaymentCode =
   | 'daily_limit_reached'
   | 'recipient_mismatch'
   | 'transfers_disabled'
+  | 'payments_paused'
+  | 'order_frozen'
+  | 'purse_frozen'
 
 /** Failures that only the gateway protocols know; the others they share with the HMAC API. */
 export type GatewayCode =

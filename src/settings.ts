@@ -35,7 +35,14 @@ function isAliasOrEmpty(part: string): boolean {
   return part.trim() === '' || (names.length === 2 && names.every((name) => /^\S{1,100}$/.test(name)))
 }
 
+const announcement = z.string().max(500, 'must be at most 500 characters')
+
 const definitions = {
+  /** While on, nothing is paid, transferred or placed; what is there can be looked at, and merchants are told of it. */
+  payments_read_only: z.enum(['off', 'on']).default('off'),
+  /** Shown on every page, in each language; where one is missing, the other. */
+  announcement_en: announcement.default(''),
+  announcement_zh_cn: announcement.default(''),
   /** Share of a payment that the platform keeps, unless the application has a rate of its own. */
   points_payment_fee_rate: rate.default('0.05'),
   /** Whether applications may transfer points at all. */
@@ -107,6 +114,8 @@ export type SettingChange = { name: SettingName; value: string; actor_id: bigint
 export type Settings = {
   /** The values in force, at most 2 s old. */
   read(): Promise<SettingValues>
+  /** Those last read by this process, for whoever cannot wait; the defaults before any were. */
+  latest(): SettingValues
   /**
    * Sets one, with who and when in its history and in the audit log. In force here at once, in other processes
    * within 2 s. Throws invalid_form, in whose words is what the value must be.
@@ -124,16 +133,23 @@ export type SettingState = {
 
 export function openSettings(db: Db): Settings {
   let cached: { values: Promise<SettingValues>; at: number } | undefined
+  let latest = schema.parse({})
   return {
+    latest: () => latest,
     read() {
       const now = performance.now()
       if (cached === undefined || now - cached.at > FRESH_MS) {
         const values = load(db)
         cached = { values, at: now }
-        // A failed read must not be served again.
-        values.catch(() => {
-          cached = undefined
-        })
+        values.then(
+          (read) => {
+            latest = read
+          },
+          // A failed read must not be served again.
+          () => {
+            cached = undefined
+          },
+        )
       }
       return cached.values
     },

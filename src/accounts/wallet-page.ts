@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { JournalKind } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
-import { balanceOf, statementOf } from '../ledger/wallet.ts'
+import { purseOf, statementOf } from '../ledger/wallet.ts'
 import { cursor, listUrl, searchText } from '../web/lists.ts'
 import { sessionOf } from './session.ts'
 
@@ -24,12 +24,12 @@ export function walletPage(app: FastifyInstance, { db }: Deps): void {
   app.get(PAGE, async (request, reply) => {
     const { q, kind, before } = Asked.parse(request.query)
     const { id } = sessionOf(request).user
-    const [balance, statement] = await Promise.all([
-      balanceOf(db, id),
+    const [purse, statement] = await Promise.all([
+      purseOf(db, id),
       statementOf(db, id, { text: q || undefined, kind, before }),
     ])
     const older = statement.next && listUrl(PAGE, { q, kind, before: statement.next })
     const isSearch = q !== '' || kind !== undefined
-    return reply.page('account', { balance, statement, q, kind, kinds: KINDS, older, isSearch, before })
+    return reply.page('account', { ...purse, statement, q, kind, kinds: KINDS, older, isSearch, before })
   })
 }

@@ -12,9 +12,9 @@ import { AppError } from '../errors.ts'
 import { postLines, readLines } from '../ledger/point-lines.ts'
 import { refundOrder, reverseTransfer } from '../payment/refunds.ts'
 import { randomToken } from '../secrets.ts'
+import { findOrders, findTransfers } from './find.ts'
 
 const PATH = '/admin/corrections'
-const FOUND_MAX = 20
 const LINES_MAX = 500
 
 const reason = z.string().trim().min(1, 'Say why').max(500, 'At most 500 characters')
@@ -60,31 +60,10 @@ export function correctionPages(app: FastifyInstance, deps: Deps): void {
   })
 }
 
-/** Orders and transfers of this public id, or of this number of a merchant's. */
+/** Orders and transfers of this number. */
 async function find(db: Db, id: string) {
   if (id === '') return { orders: [], transfers: [] }
-  const [orders, transfers] = await Promise.all([
-    db
-      .selectFrom('orders')
-      .innerJoin('payment_apps as app', 'app.id', 'orders.app_id')
-      .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
-      .leftJoin('users as payer', 'payer.id', 'orders.payer_id')
-      .where((eb) => eb.or([eb('orders.transaction_id', '=', id), eb('orders.order_id', '=', id)]))
-      .orderBy('orders.id', 'desc')
-      .limit(FOUND_MAX)
-      .selectAll('orders')
-      .select(['app.name as app_name', 'applicant.username as applicant', 'payer.username as payer'])
-      .execute(),
-    db
-      .selectFrom('transfers')
-      .innerJoin('payment_apps as app', 'app.id', 'transfers.app_id')
-      .where((eb) => eb.or([eb('transfers.transaction_id', '=', id), eb('transfers.order_id', '=', id)]))
-      .orderBy('transfers.id', 'desc')
-      .limit(FOUND_MAX)
-      .selectAll('transfers')
-      .select('app.name as app_name')
-      .execute(),
-  ])
+  const [orders, transfers] = await Promise.all([findOrders(db, id), findTransfers(db, id)])
   return { orders, transfers }
 }
 

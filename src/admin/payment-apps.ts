@@ -1,8 +1,9 @@
-/** /admin/payment-applications/:payment_id: the terms of one payment application, and what was done to it. */
+/** /admin/payment-applications/:payment_id: one payment application, its review, its terms, and what was done to it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sessionOf } from '../accounts/session.ts'
 import { readAudit } from '../audit.ts'
 import type { Deps } from '../deps.ts'
+import { checkAddresses, lastChecks } from '../payment/address-check.ts'
 import { getPaymentApp } from '../payment/applications.ts'
 import { setTerms, TERMS_FIELDS, termsForm, termsOf } from '../payment/terms.ts'
 
@@ -31,6 +32,12 @@ export function paymentAppAdminPages(app: FastifyInstance, deps: Deps): void {
     await setTerms(deps, payment_id, form.data, { actor_id: sessionOf(request).user.id, ip: request.ip })
     return reply.redirect(`/admin/payment-applications/${payment_id}`, 303)
   })
+
+  app.post('/admin/payment-applications/:payment_id/check', async (request: OneApp, reply) => {
+    const { payment_id } = request.params
+    await checkAddresses(deps, payment_id, { actor_id: sessionOf(request).user.id, ip: request.ip })
+    return reply.redirect(`/admin/payment-applications/${payment_id}#addresses`, 303)
+  })
 }
 
 async function showPaymentApp(
@@ -40,10 +47,20 @@ async function showPaymentApp(
   filled: Filled | undefined,
 ): Promise<FastifyReply> {
   const app = await getPaymentApp(deps.db, request.params.payment_id)
-  const [terms, history] = await Promise.all([
+  const [terms, history, checks] = await Promise.all([
     termsOf(deps, app),
     readAudit(deps.db, { subject: app.payment_id, action: 'payment_app' }, HISTORY_LINES),
+    lastChecks(deps.db, [app.payment_id]),
   ])
-  const data = { app, terms, history, values: filled?.values ?? terms, problems: filled?.problems ?? [] }
+  const check = checks.get(app.payment_id)
+  const data = {
+    app,
+    terms,
+    history,
+    check,
+    now: deps.clock(),
+    values: filled?.values ?? terms,
+    problems: filled?.problems ?? [],
+  }
   return reply.page('admin-payment-app', data, { status: filled === undefined ? 200 : 400 })
 }

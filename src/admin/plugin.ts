@@ -5,6 +5,7 @@ import { browserScope, requireAdmin, requireUser, sessionOf } from '../accounts/
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { lastProof } from '../ledger/proofs.ts'
+import { lastChecks } from '../payment/address-check.ts'
 import {
   DECISIONS_WITH_REASON,
   decidedPaymentApps,
@@ -15,6 +16,9 @@ import { appAdminPages } from './apps.ts'
 import { auditPages } from './audit.ts'
 import { booksPages } from './books.ts'
 import { correctionPages } from './corrections.ts'
+import { findPages } from './find.ts'
+import { freezePages } from './freezes.ts'
+import { movementPages } from './movements.ts'
 import { notificationAdminPages } from './notifications.ts'
 import { paymentAppAdminPages } from './payment-apps.ts'
 import { settingPages } from './settings.ts'
@@ -30,6 +34,9 @@ export async function adminPlugin(app: FastifyInstance, deps: Deps): Promise<voi
   app.addHook('preHandler', requireUser)
   app.addHook('preHandler', requireAdmin)
 
+  findPages(app, deps)
+  movementPages(app, deps)
+  freezePages(app, deps)
   settingPages(app, deps)
   correctionPages(app, deps)
   appAdminPages(app, deps)
@@ -67,6 +74,10 @@ async function showAdmin(
     decidedPaymentApps(deps.db),
     lastProof(deps),
   ])
+  const checks = await lastChecks(
+    deps.db,
+    queue.map(({ payment_id }) => payment_id),
+  )
   const status = reasonMissing === undefined ? 200 : 400
-  return reply.page('admin', { queue, decided, books, reasonMissing }, { status })
+  return reply.page('admin', { queue, checks, decided, books, reasonMissing, now: deps.clock() }, { status })
 }

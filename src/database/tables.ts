@@ -198,6 +198,10 @@ export type LedgerAccountsTable = {
   user_id: Nullable<bigint>
   /** Whole points; null for the fee account, whose balance is the sum of its entries. */
   balance: Nullable<bigint>
+  /** All three, or none: nothing can be spent from a frozen wallet. */
+  frozen_at: Nullable<Date>
+  frozen_by: Nullable<bigint>
+  frozen_reason: Nullable<string>
   created_at: CreatedAt
 }
 
@@ -400,6 +404,10 @@ export type OrdersTable = {
   journal_id: Nullable<bigint>
   /** Whole points given back so far. */
   refunded_amount: Generated<bigint>
+  /** All three, or none: a frozen order cannot be paid. */
+  frozen_at: Nullable<Date>
+  frozen_by: Nullable<bigint>
+  frozen_reason: Nullable<string>
   created_at: Generated<Date>
   updated_at: Generated<Date>
 }

@@ -12,16 +12,23 @@ import {
 } from '../database/looking-back.ts'
 import type { Book, JournalKind } from '../database/tables.ts'
 
-/** A member's balance in whole points; 0 for one who never had any. */
-export async function balanceOf(db: Db, user_id: bigint, book: Book = 'live'): Promise<bigint> {
+/** A member's balance in whole points, 0 for one who never had any; and why nothing can be spent of it, if so. */
+export type Purse = { balance: bigint; frozen_reason: string | null }
+
+export async function purseOf(db: Db, user_id: bigint, book: Book = 'live'): Promise<Purse> {
   const wallet = await db
     .selectFrom('ledger_accounts')
     .where('user_id', '=', user_id)
     .where('book', '=', book)
     .where('kind', '=', 'wallet')
-    .select('balance')
+    .select(['balance', 'frozen_reason'])
     .executeTakeFirst()
-  return wallet?.balance ?? 0n
+  return { balance: wallet?.balance ?? 0n, frozen_reason: wallet?.frozen_reason ?? null }
+}
+
+/** A member's balance alone. */
+export async function balanceOf(db: Db, user_id: bigint, book: Book = 'live'): Promise<bigint> {
+  return (await purseOf(db, user_id, book)).balance
 }
 
 /** One movement of a member's wallet. `amount` is signed: what came in is positive. */

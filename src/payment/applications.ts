@@ -23,6 +23,10 @@ export function isCallbackUrl(text: string, production: boolean): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && !production && isLoopback(text))
 }
 
+/** Of longer lists the rest follows when these are decided. */
+const QUEUE_MAX = 100
+const DECIDED_MAX = 200
+
 /** No control characters, and none that turn the direction of what stands beside them. */
 const PLAIN = /^[^\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$/u
 
@@ -176,22 +180,25 @@ export async function applicationsOf(db: Db, user_id: bigint) {
     .execute()
 }
 
-/** Applications that wait for an administrator, oldest first. */
+/** Applications that wait for an administrator, oldest first. `others` counts what else the applicant has. */
 export async function reviewQueue(db: Db) {
   return db
     .selectFrom('payment_apps as app')
     .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
     .where('app.status', '=', 'pending')
     .orderBy('app.id')
-    .select([
-      'app.payment_id',
-      'app.name',
-      'app.description',
-      'app.callback_url',
-      'app.created_at',
-      'applicant.username',
-      'applicant.trust_level',
-    ])
+    .limit(QUEUE_MAX)
+    .select(['app.payment_id', 'app.name', 'app.description', 'app.callback_url', 'app.homepage'])
+    .select(['app.created_at', 'app.applicant_id'])
+    .select(['applicant.username', 'applicant.trust_level', 'applicant.created_at as member_since'])
+    .select((eb) =>
+      eb
+        .selectFrom('payment_apps as other')
+        .whereRef('other.applicant_id', '=', 'app.applicant_id')
+        .whereRef('other.id', '<>', 'app.id')
+        .select((e) => e.fn.countAll<bigint>().as('count'))
+        .as('others'),
+    )
     .execute()
 }
 
@@ -203,13 +210,12 @@ export async function getPaymentApp(db: Db, payment_id: string) {
     .where('app.payment_id', '=', payment_id)
     .select(['app.id', 'app.payment_id', 'app.pid', 'app.name', 'app.description', 'app.callback_url'])
     .select(['app.homepage', 'app.exchange_rate', 'app.status', 'app.review_reason'])
-    .select(['applicant.username', 'applicant.trust_level'])
+    .select(['app.applicant_id', 'app.created_at'])
+    .select(['applicant.username', 'applicant.trust_level', 'applicant.created_at as member_since'])
     .executeTakeFirst()
   if (app === undefined) throw new AppError('not_found', 'There is no such payment application')
   return app
 }
-
-const DECIDED_MAX = 200
 
 /** Applications in use or out of it, for an administrator: suspended ones first, then the newest. */
 export async function decidedPaymentApps(db: Db) {

@@ -9,6 +9,7 @@ import type { OrderStatus, OrdersTable } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { LOWER_ALNUM, randomText } from '../secrets.ts'
+import { isPaused, requireUnpaused } from './maintenance.ts'
 
 const SWEEP_MAX = 500
 
@@ -65,13 +66,16 @@ export type TradeFacts = {
 /** Places an order of either door, as the database function place_orders does. */
 export type PlaceOrder = (order: NewOrder) => Promise<Order>
 
-/** Makes the placeOrder of this process: orders of both doors that arrive together share a commit. */
+/** Makes the placeOrder of this process: orders of both doors that arrive together share a commit. Throws payments_paused. */
 export function makePlaceOrder(deps: Deps): PlaceOrder {
   const place = makeBatcher<NewOrder & { now: Date }, Order>({
     ...deps.batching,
     run: (orders) => placeOrders(deps, orders),
   })
-  return (order) => place({ ...order, now: deps.clock() })
+  return async (order) => {
+    await requireUnpaused(deps)
+    return place({ ...order, now: deps.clock() })
+  }
 }
 
 async function placeOrders(deps: Deps, orders: (NewOrder & { now: Date })[]): Promise<Order[]> {
@@ -98,7 +102,7 @@ export type CreateOrder = (order: Omit<NewOrder, 'trade'>) => Promise<Order>
 /**
  * Makes the createOrder of the HMAC door. It creates an order, or finds the one of the same order_id: unpaid with the
  * same amount is the same transaction, with a new window if its time was over. Throws parameter_invalid for another
- * amount and order_exists for one that is paid, refunded or closed. decisions.md 5.7.
+ * amount, order_exists for one that is paid, refunded or closed, and order_frozen. decisions.md 5.7.
  */
 export function makeCreateOrder(deps: Deps, placeOrder = makePlaceOrder(deps)): CreateOrder {
   return async (asked) => {
@@ -112,6 +116,8 @@ export function makeCreateOrder(deps: Deps, placeOrder = makePlaceOrder(deps)): 
     if (order.amount !== asked.amount) {
       throw new AppError('parameter_invalid', 'Invalid amount: this order_id was created with another amount')
     }
+    if (order.frozen_at !== null)
+      throw new AppError('order_frozen', 'This order is frozen by an administrator')
     return order
   }
 }
@@ -165,6 +171,9 @@ export type PayOutcome =
   | 'insufficient'
   | 'daily_limit'
   | 'not_found'
+  | 'paused'
+  | 'order_frozen'
+  | 'purse_frozen'
 
 export type Payment = {
   transaction_id: string
@@ -192,7 +201,7 @@ export function makePayOrder(deps: Deps): PayOrder {
       return rows.map((row) => row.outcome)
     },
   })
-  return (payment) => pay({ ...payment, now: deps.clock() })
+  return async (payment) => ((await isPaused(deps)) ? 'paused' : pay({ ...payment, now: deps.clock() }))
 }
 
 /** Marks orders whose time is over, a bounded number at once; several processes share the work. Answers how many. */

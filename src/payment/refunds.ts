@@ -34,7 +34,7 @@ export async function refundsOf(db: Db, order_id: bigint) {
     .selectFrom('refunds')
     .where('order_id', '=', order_id)
     .orderBy('id')
-    .select(['amount', 'reason', 'refunded_at'])
+    .select(['amount', 'reason', 'refunded_at', 'journal_id'])
     .execute()
 }
 

@@ -8,6 +8,7 @@ import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { LOWER_ALNUM, randomText } from '../secrets.ts'
 import type { SettingValues } from '../settings.ts'
+import { requireUnpaused } from './maintenance.ts'
 
 const LEVELS = [0, 1, 2, 3, 4] as const
 
@@ -47,6 +48,7 @@ type Outcome =
   | 'daily_limit'
   | 'insufficient'
   | 'too_large'
+  | 'purse_frozen'
 
 type Result = Omit<Transfer, 'order_id'> & { outcome: Outcome; bound: bigint | null; have: bigint | null }
 
@@ -62,6 +64,7 @@ export function makePostTransfer(deps: Deps): PostTransfer {
     run: (requests) => postTransfers(deps, requests),
   })
   return async (request) => {
+    await requireUnpaused(deps)
     const { points_transfers } = await deps.settings.read()
     if (points_transfers === 'off') throw new AppError('transfers_disabled', 'Transfer feature is disabled')
     const transaction_id = `txn_${randomText(24, LOWER_ALNUM)}`
@@ -136,6 +139,8 @@ function acceptedOrThrow({ outcome, bound, have, ...transfer }: Result): Omit<Tr
         data,
       })
     }
+    case 'purse_frozen':
+      throw new AppError('purse_frozen', 'The purse of this application is frozen by an administrator')
     case 'too_large':
       throw new AppError('parameter_invalid', 'Invalid amount: with its fee it exceeds what can be counted')
   }

@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts'
 import { AppError, type PageCode } from '../errors.ts'
 import { assetUrl } from './assets.ts'
 import { FORM_TOKEN_FIELD, formToken } from './form-guard.ts'
-import { chooseLocale, LANGUAGE_COOKIE, type Locale } from './languages.ts'
+import { chooseLocale, LANGUAGE_COOKIE, type Language, type Locale } from './languages.ts'
 
 const VIEWS_DIR = join(import.meta.dirname, '../../views')
 
@@ -88,10 +88,19 @@ function renderPage(
     // What a form has answered is not at its address when the language form comes back there.
     canSwitchLanguage: request.method === 'GET',
     asset: assetUrl,
+    ...siteNotices(deps, request.locale.language),
     formTokenField: FORM_TOKEN_FIELD,
     formToken: cookieToken === undefined ? '' : formToken(deps.secrets, cookieToken),
     ...data,
   })
+}
+
+/** What every page says at its top. Whatever asked for the page has read the settings, if only for its limit. */
+function siteNotices({ settings }: Deps, language: Language) {
+  const { announcement_en, announcement_zh_cn, payments_read_only } = settings.latest()
+  const [own, other] =
+    language === 'en' ? [announcement_en, announcement_zh_cn] : [announcement_zh_cn, announcement_en]
+  return { announcement: own || other, arePaymentsPaused: payments_read_only === 'on' }
 }
 
 /**

@@ -23,7 +23,7 @@ const stored = () => test.db.selectFrom('site_settings').select(['name', 'value'
 it('every setting is on one page with its default', async () => {
   const first = await admin.get(PATH)
   const areas = [...first.body.matchAll(/href="(\/admin\/settings\?area=\w+)"/g)].map(([, href]) => href!)
-  expect(areas).toHaveLength(5)
+  expect(areas).toHaveLength(6)
   const pages = await Promise.all(areas.map((href) => admin.get(href)))
   expect(new Set(pages.map(({ status }) => status))).toEqual(new Set([200]))
   const bodies = pages.map(({ body }) => body)

@@ -35,6 +35,8 @@ export type World = {
   oauth: { open: OAuthApp; closed: OAuthApp; suspended: OAuthApp }
   /** Transaction ids, by what became of the order. */
   orders: Record<OrderFate, string>
+  /** The transaction id of a transfer. */
+  transfer: string
   links: Record<LinkPurpose, string>
   /** A new order, and the address to pay it at. */
   order(
@@ -83,6 +85,7 @@ export async function makeWorld(): Promise<World> {
     people,
     merchant,
     suspendedSeller,
+    transfer: await firstTransfer(test),
     pending: await makePending(test, people),
     oauth: await makeOAuthApps(test, people),
     orders,
@@ -265,6 +268,14 @@ async function makeTeam(test: TestApp, { people, merchant, suspendedSeller }: Se
   await inviteMember(test.deps, payment_id, { username: seller.username, role: 'manager' }, owner)
   await inviteMember(test.deps, payment_id, { username, role: 'operator' }, owner)
   await offerApplication(test.deps, payment_id, username, owner)
+}
+
+async function firstTransfer({ db }: TestApp): Promise<string> {
+  const { transaction_id } = await db
+    .selectFrom('transfers')
+    .select('transaction_id')
+    .executeTakeFirstOrThrow()
+  return transaction_id
 }
 
 async function makePending(test: TestApp, { buyer }: World['people']) {

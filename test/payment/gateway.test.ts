@@ -1607,6 +1607,9 @@ describe('every answer', () => {
   })
 
   it('has been provoked for every code there is', () => {
-    expect(Object.keys(GATEWAY_ERRORS).filter((code) => !seen.has(code))).toEqual([])
+    // Maintenance, and what is frozen, have files of their own.
+    const elsewhere = ['payments_paused', 'order_frozen']
+    const unseen = Object.keys(GATEWAY_ERRORS).filter((code) => !seen.has(code) && !elsewhere.includes(code))
+    expect(unseen).toEqual([])
   })
 })

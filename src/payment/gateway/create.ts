@@ -36,7 +36,7 @@ export type GatewayVerbs = { deps: Deps; createTrade: CreateTrade }
  * Makes the createTrade of this process. It creates a trade, or finds the one of the same out_trade_no: unpaid with the
  * same money it is the same trade, with a new window if its time was over and the points it had; what else is sent now
  * changes nothing. A paid one is answered as it is. Throws order_changed for other money, order_exists for one that was
- * closed or refunded. gateway.md 5.7–5.11.
+ * closed or refunded, order_frozen for one that an administrator holds. gateway.md 5.7–5.11.
  */
 export function makeCreateTrade({ clock }: Pick<Deps, 'clock'>, placeOrder: PlaceOrder): CreateTrade {
   return async ({ app, parameters, protocol }) => {
@@ -58,6 +58,7 @@ export function makeCreateTrade({ clock }: Pick<Deps, 'clock'>, placeOrder: Plac
     if (order.status === 'closed') throw refusal('order_exists', '订单已关闭')
     if (order.status === 'refunded') throw refusal('order_exists', '订单已退款')
     if (!isSameMoney(order.money!, money)) throw refusal('order_changed')
+    if (order.frozen_at !== null) throw refusal('order_frozen')
     return order
   }
 }

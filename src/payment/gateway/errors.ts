@@ -20,6 +20,8 @@ type SharedCode =
   | 'malformed_request'
   | 'too_many_attempts'
   | 'overloaded'
+  | 'payments_paused'
+  | 'order_frozen'
 type WireCode = GatewayCode | SharedCode
 
 /** The code on each version's paths, and the text, unless whoever refuses says it more exactly. */
@@ -44,6 +46,8 @@ const WIRE = {
   not_supported: { v1: -1, v2: -1, msg: '不支持该操作' },
   too_many_attempts: { v1: -1, v2: -1, msg: '请求过于频繁，请稍后再试' },
   overloaded: { v1: -1, v2: -1, msg: '系统繁忙，请稍后再试' },
+  order_frozen: { v1: -1, v2: -1, msg: '该订单已被冻结' },
+  payments_paused: { v1: -1, v2: -1, msg: '系统维护中，暂停支付，请稍后再试' },
 } satisfies Record<WireCode, { v1: number; v2: number; msg: string }>
 
 const FAULT = { code: -1, msg: '系统错误，请稍后再试' }
@@ -84,6 +88,7 @@ export function wireFailure(
     return { status: 200, body: { code, msg: known.message }, isSigned: true }
   }
   reply.header('retry-after', known.retry_after_seconds)
+  if (known.code === 'payments_paused') return { status: 200, body: { code, msg }, isSigned: true }
   return { status: known.code === 'overloaded' ? 503 : 429, body: { code, msg }, isSigned: false }
 }
 

@@ -1,6 +1,7 @@
 /** Where a shop sends its buyers' browsers: submit.php and V2's pay/submit. One redirect, or a page that says why not. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
+import { AppError } from '../../errors.ts'
 import { LED_BACK, type Order } from '../orders.ts'
 import type { GatewayVerbs } from './create.ts'
 import { wireFailure } from './errors.ts'
@@ -48,6 +49,7 @@ function redirect(reply: FastifyReply, url: string): FastifyReply {
 
 function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, body } = wireFailure(error, 'v1', request, reply)
-  const options = { status: status === 200 ? 400 : status }
+  const isPaused = error instanceof AppError && error.code === 'payments_paused'
+  const options = { status: isPaused ? 503 : status === 200 ? 400 : status }
   return reply.page('gateway-refused', { failure: body, requestId: request.id }, options)
 }

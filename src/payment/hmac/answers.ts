@@ -21,6 +21,7 @@ export function describeOrder(order: Order, now: Date) {
     expired: isExpired(order, now),
     error_message: null,
     refunded_amount: Number(order.refunded_amount),
+    frozen: order.frozen_at !== null,
   }
 }
 

@@ -9,7 +9,15 @@ import { type CallbackToken, makeCallbackToken } from '../keys.ts'
 import { isExpired, statusWord, TRANSACTION_ID } from '../orders.ts'
 
 /** What a page says about an order that cannot be paid here and now. */
-export type State = 'paid' | 'refunded' | 'paidByOther' | 'expired' | 'closed' | 'unusable' | 'dailyLimit'
+export type State =
+  | 'paid'
+  | 'refunded'
+  | 'paidByOther'
+  | 'expired'
+  | 'closed'
+  | 'frozen'
+  | 'unusable'
+  | 'dailyLimit'
 
 /** What the pages of orders work with. Looks that are made together share a statement. */
 export type OrderPages = {
@@ -65,6 +73,7 @@ export function stateFor(order: LoadedOrder, reader_id: bigint, now: Date): Stat
     return order.payer_id === reader_id ? order.status : 'paidByOther'
   }
   if (order.status === 'closed') return 'closed'
+  if (order.frozen_at !== null) return 'frozen'
   if (isExpired(order, now)) return 'expired'
   return order.app_status === 'approved' ? undefined : 'unusable'
 }

@@ -6,7 +6,7 @@ import { isFresh, signInAgainUrl } from '../../accounts/reauthentication.ts'
 import { browserScope, requireUser, type Session, sessionOf } from '../../accounts/session.ts'
 import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
-import { balanceOf } from '../../ledger/wallet.ts'
+import { purseOf } from '../../ledger/wallet.ts'
 import { noteView } from '../buyers-orders.ts'
 import { LED_BACK, type PayOrder, type PayOutcome, TRANSACTION_ID } from '../orders.ts'
 import { refundsOf } from '../refunds.ts'
@@ -141,8 +141,8 @@ async function showOrder(
   if (state !== undefined) return showState(request, reply, deps, { order, state, refused, tellFault })
 
   const now = deps.clock()
-  const [balance, isStale, settings] = await Promise.all([
-    balanceOf(deps.db, session.user.id, order.book),
+  const [purse, isStale, settings] = await Promise.all([
+    purseOf(deps.db, session.user.id, order.book),
     needsFreshSignIn(session, order.amount, deps),
     deps.settings.read(),
     noteView(deps.db, { user_id: session.user.id, order_id: order.id, now }),
@@ -150,16 +150,18 @@ async function showOrder(
   const data = {
     order,
     shop: shopOf(order),
-    balance,
+    balance: purse.balance,
+    frozenReason: purse.frozen_reason,
     now,
     countdownSeconds: settings.order_expiry_minutes * 60 * COUNTDOWN_SHARE,
     payUrl: payUrl(deps, order.transaction_id),
     earnUrl: deps.config.DISCOURSE_URL,
     hasChanged: refused === 'changed',
+    isPaused: settings.payments_read_only === 'on',
     signInUrl: isStale ? signInAgainUrl(session, path) : undefined,
     path,
   }
-  const status = refused === undefined ? 200 : 409
+  const status = refused === undefined ? 200 : refused === 'paused' ? 503 : 409
   return reply.page('pay', data, { status, leavesSite: order.return_url ?? true })
 }
 

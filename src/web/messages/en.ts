@@ -2,6 +2,7 @@
 import type { AttemptOutcome, NotificationKind } from '../../database/tables.ts'
 import type { InvariantName } from '../../ledger/books.ts'
 import type { SettingName } from '../../settings.ts'
+import { consoleTexts } from './en-console.ts'
 
 /** A setting's name without its trust level: every one has a text. */
 type SettingBaseName = SettingName extends infer Name
@@ -35,6 +36,8 @@ export const en = {
     optional: 'optional',
     save: 'Save',
     saved: 'Saved.',
+    announcement: 'Announcement',
+    paymentsPaused: 'Maintenance: payments are paused. Everything can be looked at, and nothing is lost.',
   },
   errors: {
     title: {
@@ -87,6 +90,7 @@ export const en = {
   account: {
     title: 'Wallet',
     balance: 'Balance',
+    frozen: 'This purse is frozen: nothing can be paid or sent from it. An administrator can tell more.',
     statement: 'Statement',
     empty: 'No movements yet.',
     kind: 'Kind',
@@ -216,6 +220,7 @@ export const en = {
     payee: 'Paid to',
     returnToShop: 'Return to the shop',
     ledBack: 'Going back to the shop in a few seconds.',
+    paused: 'Payments are paused for maintenance. Nothing was paid; try again in a few minutes.',
     changed: 'The order changed while you were looking at it. Check the amount and confirm again.',
     price: 'Price',
     converted: (money: string, formatted: string, rate: string) =>
@@ -236,6 +241,9 @@ export const en = {
         'The time to pay this order is over and nothing was taken. No payment is accepted late, so none can get lost; the shop can offer the order again.',
       closed: 'Cancelled',
       closedText: 'The merchant has cancelled this order. Nothing was taken from you.',
+      frozen: 'On hold',
+      frozenText:
+        'An administrator holds this order, so it cannot be paid. Nothing was taken from you. The shop knows more.',
       unusable: 'Not available',
       unusableText: 'This merchant cannot take payments at the moment. Nothing was taken from you.',
       dailyLimit: 'Not today',
@@ -558,6 +566,7 @@ export const en = {
     reasonHint: 'Required to reject; the applicant reads it.',
     reasonMissing: 'Say why, so that the applicant can correct it.',
   },
+  console: consoleTexts,
   security: {
     title: 'Security',
     toAccount: 'Back to the profile',
@@ -1156,6 +1165,7 @@ export const en = {
     history: 'History',
     isDefault: 'default',
     areas: {
+      site: 'Maintenance',
       payments: 'Payments',
       transfers: 'Transfers',
       signIn: 'Sign-in and applications',
@@ -1163,6 +1173,9 @@ export const en = {
       forum: 'Forum',
     },
     names: {
+      payments_read_only: 'Payments read-only (on or off)',
+      announcement_en: 'Announcement on every page, in English',
+      announcement_zh_cn: 'Announcement on every page, in Chinese',
       points_payment_fee_rate: 'Fee of a payment, as a share',
       points_transfers: 'Transfers (on or off)',
       points_transfer_fee_rate: 'Fee of a transfer, as a share',
@@ -1261,6 +1274,7 @@ export const en = {
       suspend: 'Suspended',
       reinstate: 'Reinstated',
       edit: 'Settings changed',
+      check_addresses: 'Addresses checked',
       reapply: 'Corrected and applied for again',
       rotate_token: 'A new token was made',
       end_overlap: 'The previous token was ended',

@@ -1,5 +1,6 @@
 /** Every Chinese text; the type holds it to the English catalogue. */
 import type { Messages } from '../languages.ts'
+import { consoleTexts } from './zh-cn-console.ts'
 
 export const zhCN: Messages = {
   common: {
@@ -23,6 +24,8 @@ export const zhCN: Messages = {
     optional: '选填',
     save: '保存',
     saved: '已保存。',
+    announcement: '公告',
+    paymentsPaused: '系统维护中，暂停支付。仍可查看所有内容，数据不受影响。',
   },
   errors: {
     title: {
@@ -75,6 +78,7 @@ export const zhCN: Messages = {
   account: {
     title: '钱包',
     balance: '余额',
+    frozen: '此钱包已被冻结，无法付款或转出。详情请联系管理员。',
     statement: '明细',
     empty: '暂无记录。',
     kind: '类型',
@@ -201,6 +205,7 @@ export const zhCN: Messages = {
     payee: '收款方',
     returnToShop: '返回商家',
     ledBack: '几秒后将自动返回商家。',
+    paused: '系统维护中，暂停支付。尚未扣款，请几分钟后再试。',
     changed: '订单在你查看期间有变化，请核对金额后再次确认。',
     price: '价格',
     converted: (money, formatted, rate) => `${money} → ${formatted} 积分（汇率 ${rate}）`,
@@ -219,6 +224,8 @@ export const zhCN: Messages = {
       expiredText: '付款时间已过，没有扣除积分。逾期不再接受付款，因此不会有款项丢失；可回到商家重新下单。',
       closed: '订单已取消',
       closedText: '商家已取消该订单，没有扣除你的积分。',
+      frozen: '已冻结',
+      frozenText: '管理员冻结了该订单，暂时无法支付。未扣除任何积分，详情请咨询商家。',
       unusable: '暂不可用',
       unusableText: '该商家目前无法收款，没有扣除你的积分。',
       dailyLimit: '今日额度已满',
@@ -513,6 +520,7 @@ export const zhCN: Messages = {
     reasonHint: '驳回时必填，申请人可见。',
     reasonMissing: '请写明理由，便于申请人修改。',
   },
+  console: consoleTexts,
   security: {
     title: '账号安全',
     toAccount: '返回资料页',
@@ -1079,6 +1087,7 @@ export const zhCN: Messages = {
     history: '历史',
     isDefault: '默认值',
     areas: {
+      site: '维护',
       payments: '付款',
       transfers: '转账',
       signIn: '登录与应用',
@@ -1086,6 +1095,9 @@ export const zhCN: Messages = {
       forum: '论坛',
     },
     names: {
+      payments_read_only: '暂停支付（on 或 off）',
+      announcement_en: '每页顶部的英文公告',
+      announcement_zh_cn: '每页顶部的中文公告',
       points_payment_fee_rate: '付款手续费比例',
       points_transfers: '转账功能（on 或 off）',
       points_transfer_fee_rate: '转账手续费比例',
@@ -1181,6 +1193,7 @@ export const zhCN: Messages = {
       suspend: '停用',
       reinstate: '恢复',
       edit: '修改设置',
+      check_addresses: '检查了地址',
       reapply: '修改后重新申请',
       rotate_token: '生成新令牌',
       end_overlap: '终止旧令牌',

@@ -1,0 +1,96 @@
+/**
+ * What an administrator holds: a member's purse, out of which nothing is paid or transferred then, and an unpaid order,
+ * which cannot be paid. Both are undone by their opposite; the rules stand in the database (0070).
+ */
+import { recordAudit } from '../audit.ts'
+import type { Tx } from '../database/connection.ts'
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+
+export type FreezeAct = { reason: string; actor_id: bigint; ip: string }
+
+const THAWED = { frozen_at: null, frozen_by: null, frozen_reason: null }
+
+const frozen = ({ reason, actor_id }: FreezeAct, now: Date) => ({
+  frozen_at: now,
+  frozen_by: actor_id,
+  frozen_reason: reason,
+})
+
+/** Freezes a member's purse. Throws not_found for no such member, and conflict when it is frozen already. */
+export async function freezePurse({ db, clock }: Deps, user_id: bigint, act: FreezeAct): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const user = await tx.selectFrom('users').where('id', '=', user_id).select('id').executeTakeFirst()
+    if (user === undefined) throw new AppError('not_found', 'There is no such member')
+    await tx
+      .insertInto('ledger_accounts')
+      .values({ book: 'live', kind: 'wallet', user_id, balance: 0n })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+    const changed = await purse(tx, user_id)
+      .set(frozen(act, clock()))
+      .where('frozen_at', 'is', null)
+      .executeTakeFirst()
+    if (changed.numUpdatedRows === 0n) throw new AppError('conflict', 'This purse is frozen already')
+    await record(tx, 'purse.freeze', `user:${user_id}`, act)
+  })
+}
+
+/** Lets a purse spend again. Throws conflict when it is not frozen. */
+export async function unfreezePurse({ db }: Deps, user_id: bigint, act: FreezeAct): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const changed = await purse(tx, user_id).set(THAWED).where('frozen_at', 'is not', null).executeTakeFirst()
+    if (changed.numUpdatedRows === 0n) throw new AppError('conflict', 'This purse is not frozen')
+    await record(tx, 'purse.unfreeze', `user:${user_id}`, act)
+  })
+}
+
+/** Freezes an order that is not paid. Throws conflict for any other. */
+export async function freezeOrder(
+  { db, clock }: Deps,
+  transaction_id: string,
+  act: FreezeAct,
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const changed = await tx
+      .updateTable('orders')
+      .set({ ...frozen(act, clock()), updated_at: clock() })
+      .where('transaction_id', '=', transaction_id)
+      .where('frozen_at', 'is', null)
+      .where('paid_at', 'is', null)
+      .executeTakeFirst()
+    if (changed.numUpdatedRows === 0n) throw new AppError('conflict', 'There is no such order to freeze')
+    await record(tx, 'order.freeze', transaction_id, act)
+  })
+}
+
+/** Lets an order be paid again, while its time lasts. Throws conflict when it is not frozen. */
+export async function unfreezeOrder(
+  { db, clock }: Deps,
+  transaction_id: string,
+  act: FreezeAct,
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const changed = await tx
+      .updateTable('orders')
+      .set({ ...THAWED, updated_at: clock() })
+      .where('transaction_id', '=', transaction_id)
+      .where('frozen_at', 'is not', null)
+      .executeTakeFirst()
+    if (changed.numUpdatedRows === 0n) throw new AppError('conflict', 'This order is not frozen')
+    await record(tx, 'order.unfreeze', transaction_id, act)
+  })
+}
+
+function purse(tx: Tx, user_id: bigint) {
+  return tx
+    .updateTable('ledger_accounts')
+    .where('user_id', '=', user_id)
+    .where('book', '=', 'live')
+    .where('kind', '=', 'wallet')
+}
+
+async function record(tx: Tx, action: string, subject: string, act: FreezeAct): Promise<void> {
+  const { reason, actor_id, ip } = act
+  await recordAudit(tx, { actor_id, action, subject, detail: { reason }, ip })
+}

@@ -1,0 +1,172 @@
+/** The administrators' console: finding anything by its numbers, and the pages that show it. */
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { grantPoints } from '../../src/ledger/post.ts'
+import { makePayOrder } from '../../src/payment/orders.ts'
+import { refundOrder } from '../../src/payment/refunds.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { makeOwnedApp } from '../identity/owned-app.ts'
+import { type Merchant, makeMerchant } from '../merchant.ts'
+import { makeGatewayOrders } from '../notify-receiver.ts'
+
+let test: TestApp
+let merchant: Merchant
+let buyer: Person
+let admin: Browser
+let adminId: bigint
+
+beforeAll(async () => {
+  test = await startTestApp()
+  merchant = await makeMerchant(test)
+  buyer = await makePerson(test, { username: 'buyer', points: 10_000n })
+  const person = await makePerson(test, { username: 'root', is_admin: true })
+  adminId = person.id
+  admin = await person.signIn()
+})
+afterAll(async () => {
+  await merchant.close()
+  await test.close()
+})
+
+const pay = (transaction_id: string, expected_amount: bigint) =>
+  makePayOrder(test.deps)({ transaction_id, payer_id: buyer.id, expected_amount })
+
+async function paidOrder(order_id: string, amount = '100') {
+  const { body } = await merchant.process({ amount, description: 'Tea', order_id })
+  const transaction_id = String(body.transaction_id)
+  expect(await pay(transaction_id, BigInt(amount))).toBe('paid')
+  return transaction_id
+}
+
+const find = (q: string) => admin.get(`/admin/find?${new URLSearchParams({ q })}`)
+const orderRow = (transaction_id: string) =>
+  test.db
+    .selectFrom('orders')
+    .where('transaction_id', '=', transaction_id)
+    .selectAll()
+    .executeTakeFirstOrThrow()
+
+describe('the search box', () => {
+  it('goes to what alone has the number, whatever it is', async () => {
+    const { party } = await makeOwnedApp(test)
+    const transaction_id = await paidOrder('find-1')
+    const [trade] = await makeGatewayOrders(test, merchant, { notify_url: 'https://shop.example.org/n' })
+    const { trade_no } = await orderRow(trade!)
+    const to = { to_user_id: String(buyer.id), to_username: buyer.username }
+    const sent = await merchant.transfer({ ...to, amount: '5', order_id: 'find-transfer' })
+    const transfer = String(sent.body.transaction_id)
+    const reference = 'grant of the day'
+    const now = test.clock.now()
+    await grantPoints(test.db, { user_id: buyer.id, amount: 1n, reference, reason: 'x', actor_id: null, now })
+    const journal = await test.db
+      .selectFrom('journal')
+      .where('reference', '=', reference)
+      .select('id')
+      .executeTakeFirstOrThrow()
+    const places: [string, string][] = [
+      [buyer.username.toUpperCase(), `/admin/purses/${buyer.id}`],
+      [`@${buyer.username}`, `/admin/purses/${buyer.id}`],
+      [`user:${buyer.id}`, `/admin/purses/${buyer.id}`],
+      [party.client_id, `/admin/apps/${party.client_id}`],
+      [merchant.payment_id, `/admin/payment-applications/${merchant.payment_id}`],
+      [String(merchant.pid), `/admin/payment-applications/${merchant.payment_id}`],
+      ['find-1', `/admin/orders/${transaction_id}`],
+      [trade_no!, `/admin/orders/${trade}`],
+      ['find-transfer', `/admin/transfers/${transfer}`],
+      [reference, `/admin/journals/${journal.id}`],
+    ]
+    for (const [q, location] of places) expect([q, (await find(` ${q} `)).location]).toEqual([q, location])
+    for (const [, location] of places)
+      expect([location, (await admin.get(location)).status]).toEqual([location, 200])
+  })
+
+  it('lists everything that has the number, and says so when nothing has', async () => {
+    const transaction_id = await paidOrder(merchant.payment_id)
+    const both = await find(merchant.payment_id)
+    expect(both.status).toBe(200)
+    expect(both.body).toContain(`href="/admin/orders/${transaction_id}"`)
+    expect(both.body).toContain(`href="/admin/payment-applications/${merchant.payment_id}"`)
+    for (const nothing of ['', 'txn_%', '9'.repeat(30), "'; drop table users"]) {
+      const page = await find(nothing)
+      expect([nothing, page.status]).toEqual([nothing, 200])
+      expect(page.body).not.toContain('class="options card"')
+    }
+  })
+
+  it('is for administrators alone, and so are the pages it leads to', async () => {
+    const transaction_id = await paidOrder('find-2')
+    const stranger = await buyer.signIn()
+    const { journal_id } = await orderRow(transaction_id)
+    for (const path of [
+      '/admin/find?q=find-2',
+      `/admin/orders/${transaction_id}`,
+      `/admin/journals/${journal_id}`,
+      `/admin/purses/${buyer.id}`,
+    ])
+      expect([path, (await stranger.get(path)).status]).toEqual([path, 403])
+    for (const path of [
+      '/admin/orders/txn_000000000000000000000000',
+      '/admin/orders/find-2',
+      '/admin/transfers/txn_000000000000000000000000',
+      '/admin/journals/999999999',
+      '/admin/journals/x',
+      '/admin/purses/999999999',
+      '/admin/purses/9999999999999999999',
+    ])
+      expect([path, (await admin.get(path)).status]).toEqual([path, 404])
+  })
+})
+
+describe('the page of an order', () => {
+  it('shows its ledger lines, its refunds and who did them, and leads on', async () => {
+    const transaction_id = await paidOrder('page-1')
+    const refund = { transaction_id, amount: 40n, with_fee: true, key: 'k', reason: 'One cup broke' }
+    await refundOrder(test.deps, { ...refund, actor_id: adminId, ip: '203.0.113.7' })
+    const { journal_id } = await orderRow(transaction_id)
+    const { body } = await admin.get(`/admin/orders/${transaction_id}`)
+    const text = body.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+    expect(text).toContain(`@${buyer.username} −100`)
+    expect(text).toContain(`@${merchant.owner.username} +95`)
+    expect(text).toContain('Platform fees +5')
+    expect(text).toContain(`@${buyer.username} +40`)
+    expect(text).toContain('Platform fees −2')
+    expect(text).toContain('Refunded by @root')
+    expect(body).toContain(`href="/admin/journals/${journal_id}"`)
+    expect(body).toContain('name="amount" value="60"')
+    const purse = await admin.get(`/admin/purses/${buyer.id}`)
+    expect(purse.body).toContain(`href="/admin/journals/${journal_id}"`)
+  })
+})
+
+describe('the review of a payment application', () => {
+  it('says who applies and since when, and whether the addresses lead anywhere', async () => {
+    const pending = await makeMerchant(test, { approved: false })
+    const since = new Date(test.clock.now().getTime() - 3 * 86_400_000)
+    await sql`update users set created_at = ${since} where id = ${pending.owner.id}`.execute(test.db)
+    const path = `/admin/payment-applications/${pending.payment_id}`
+    const page = await admin.get(path)
+    expect(page.body).toContain('a member for 3 days')
+    expect(page.body).toContain('Not checked yet.')
+    const checked = await admin.submit(page, `${path}/check`)
+    expect(checked).toMatchObject({ status: 303, location: `${path}#addresses` })
+    expect((await admin.get(path)).body).toContain('leads into a private network')
+    expect((await admin.get('/admin')).body).toContain('leads into a private network')
+    const [entry] = await test.db
+      .selectFrom('audit_log')
+      .where('subject', '=', pending.payment_id)
+      .where('action', '=', 'payment_app.check_addresses')
+      .select(['actor_id', 'detail'])
+      .execute()
+    expect(entry).toEqual({
+      actor_id: adminId,
+      detail: { addresses: [{ url: pending.callbackUrl, verdict: 'blocked' }] },
+    })
+    const unknown = '/admin/payment-applications/pay_00000000000000000000/check'
+    expect((await admin.post(unknown, page.form(`${path}/check`))).status).toBe(404)
+    expect((await admin.post(`${path}/check`, {})).status).toBe(403)
+    await admin.submit(await admin.get(path), `${path}/review`, { decision: 'approve', reason: '' })
+    expect((await admin.get(path)).body).toContain(`action="${path}/freeze"`)
+    await pending.close()
+  })
+})

@@ -1,0 +1,198 @@
+/** Purses, orders and applications that an administrator holds: nothing leaves them, whichever way is tried. */
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { balanceOf } from '../../src/ledger/wallet.ts'
+import { makePayOrder } from '../../src/payment/orders.ts'
+import { refundOrder } from '../../src/payment/refunds.ts'
+import { expectSoundBooks } from '../books.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { makeShop, type Shop, send } from '../gateway-shop.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness.ts'
+
+let test: TestApp
+let shop: Shop
+let buyer: Person
+let client: Browser
+let admin: Browser
+let adminId: bigint
+let count = 0
+
+beforeAll(async () => {
+  test = await startTestApp()
+  shop = await makeShop(test)
+  buyer = await makePerson(test, { points: 1_000n })
+  client = await buyer.signIn()
+  const person = await makePerson(test, { username: 'root', is_admin: true })
+  adminId = person.id
+  admin = await person.signIn()
+})
+afterAll(async () => {
+  await shop.close()
+  await test.close()
+})
+afterEach(() => expectSoundBooks(test.db))
+
+/** Both steps, and what was said between them. */
+async function act(page: string, name: 'freeze' | 'unfreeze', reason = 'Looks <odd>') {
+  const sheet = await admin.submit(await admin.get(page), `${page}/${name}`, { reason })
+  expect(sheet.status).toBe(200)
+  expect(sheet.body).toContain(reason.replace('<', '&lt;').replace('>', '&gt;'))
+  const done = await admin.submit(sheet, `${page}/${name}`)
+  expect([done.status, done.location]).toEqual([303, page])
+  return sheet
+}
+
+async function newOrder(amount = '100') {
+  count += 1
+  const order_id = `freeze-${count}`
+  const { body } = await shop.process({ amount, description: 'Tea', order_id })
+  const transaction_id = String(body.transaction_id)
+  const pay = () =>
+    makePayOrder(test.deps)({ transaction_id, payer_id: buyer.id, expected_amount: BigInt(amount) })
+  return { order_id, transaction_id, path: `/payment/pay/${transaction_id}`, pay }
+}
+
+const trail = (subject: string) =>
+  test.db
+    .selectFrom('audit_log')
+    .where('subject', '=', subject)
+    .orderBy('id')
+    .select(['action', 'actor_id', 'detail'])
+    .execute()
+
+it('a frozen purse pays nothing, is told why, still receives, and spends again when it is let go', async () => {
+  const { path, pay, transaction_id } = await newOrder()
+  const purse = `/admin/purses/${buyer.id}`
+  const form = await client.get(path)
+  await act(purse, 'freeze')
+
+  expect(await pay()).toBe('purse_frozen')
+  expect((await client.submit(form, path)).status).toBe(409)
+  for (const address of [path, '/account']) {
+    const { body } = await client.get(address)
+    expect(body).toContain('This purse is frozen')
+    expect(body).toContain('Looks &lt;odd&gt;')
+  }
+  expect((await client.get(path)).body).toMatch(/<button class="primary block" disabled/)
+  const to = { to_user_id: String(buyer.id), to_username: buyer.username }
+  await makePayOrder(test.deps)({
+    ...{ transaction_id, payer_id: (await makePerson(test, { points: 100n })).id },
+    expected_amount: 100n,
+  })
+  expect((await shop.transfer({ ...to, amount: '5', order_id: 'to-frozen' })).status).toBe(200)
+  expect(await balanceOf(test.db, buyer.id)).toBe(1_005n)
+
+  expect((await admin.get(purse)).body).toContain('Looks &lt;odd&gt;')
+  await act(purse, 'unfreeze', 'All in order')
+  expect(await (await newOrder()).pay()).toBe('paid')
+  expect(await trail(`user:${buyer.id}`)).toEqual([
+    { action: 'purse.freeze', actor_id: adminId, detail: { reason: 'Looks <odd>' } },
+    { action: 'purse.unfreeze', actor_id: adminId, detail: { reason: 'All in order' } },
+  ])
+})
+
+it('the frozen purse of an applicant transfers nothing, still takes payments, and gives refunds back', async () => {
+  const purse = `/admin/purses/${shop.owner.id}`
+  const paid = await newOrder()
+  expect(await paid.pay()).toBe('paid')
+  await act(purse, 'freeze')
+  const to = { to_user_id: String(buyer.id), to_username: buyer.username }
+  const refused = await shop.transfer({ ...to, amount: '5', order_id: 'from-frozen' })
+  expect(refused.status).toBe(400)
+  expect(refused.body).toMatchObject({ success: false, errors: [{ code: 1019 }] })
+  const later = await newOrder()
+  expect(await later.pay()).toBe('paid')
+  const before = await balanceOf(test.db, buyer.id)
+  const refund = { transaction_id: later.transaction_id, amount: 100n, with_fee: true, key: 'k' }
+  await refundOrder(test.deps, { ...refund, reason: 'x', actor_id: adminId, ip: '203.0.113.7' })
+  expect(await balanceOf(test.db, buyer.id)).toBe(before + 100n)
+  await act(purse, 'unfreeze')
+  expect((await shop.transfer({ ...to, amount: '5', order_id: 'from-frozen' })).status).toBe(200)
+})
+
+it('a frozen purse spends nothing even past the guards: the database refuses', async () => {
+  const poor = await makePerson(test, { points: 50n })
+  await act(`/admin/purses/${poor.id}`, 'freeze')
+  const { id } = await test.db
+    .selectFrom('ledger_accounts')
+    .where('user_id', '=', poor.id)
+    .select('id')
+    .executeTakeFirstOrThrow()
+  const { id: other } = await test.db
+    .selectFrom('ledger_accounts')
+    .where('user_id', '=', buyer.id)
+    .select('id')
+    .executeTakeFirstOrThrow()
+  const post = (kind: string) =>
+    sql`select post_journal('live', ${kind}, 'past the guards', null, 'x', now(), array[${id}, ${other}]::bigint[],
+      array[-10, 10]::bigint[])`.execute(test.db)
+  for (const kind of ['payment', 'transfer'])
+    await expect(post(kind)).rejects.toMatchObject({ constraint: 'ledger_accounts_frozen_spends_nothing' })
+  expect(await balanceOf(test.db, poor.id)).toBe(50n)
+})
+
+it('a frozen order cannot be paid at any door, says so, and can be paid again when it is let go', async () => {
+  const { order_id, transaction_id, path, pay } = await newOrder()
+  const page = `/admin/orders/${transaction_id}`
+  await act(page, 'freeze')
+  expect(await pay()).toBe('order_frozen')
+  expect((await client.get(path)).body).toContain('On hold')
+  const again = await shop.process({ amount: '100', description: 'Tea', order_id })
+  expect(again.body).toMatchObject({ success: false, errors: [{ code: 1018 }] })
+  expect((await shop.query({ transaction_id })).body).toMatchObject({ status: 'pending', frozen: true })
+  const past = sql`update orders set status = 'paid', payer_id = ${buyer.id}, payee_id = ${buyer.id}, fee = 0, merchant_points = amount, paid_at = now(),
+    journal_id = (select max(id) from journal) where transaction_id = ${transaction_id}`
+  await expect(past.execute(test.db)).rejects.toMatchObject({ constraint: 'orders_frozen_unpaid' })
+
+  await act(page, 'unfreeze')
+  expect(await pay()).toBe('paid')
+  expect((await admin.get(page)).body).not.toContain(`action="${page}/freeze"`)
+  const { form_token = '' } = (await admin.get('/admin')).form('/language')
+  const late = await admin.post(`${page}/freeze`, { form_token, reason: 'x', confirmed: 'yes' })
+  expect(late.status).toBe(409)
+
+  const trade = {
+    pid: shop.pidText,
+    out_trade_no: 'frozen-trade',
+    name: 'Tea',
+    money: '1.00',
+    notify_url: 'https://shop.example.org/notify',
+  }
+  const mapi = () => send(test, 'POST', '/payment/api/mapi.php', shop.signMd5(trade))
+  const { payurl } = (await mapi()).json()
+  await act(`/admin/orders/${String(payurl).split('/').at(-1)}`, 'freeze')
+  expect((await mapi()).json()).toEqual({ code: -1, msg: '该订单已被冻结' })
+})
+
+it('an application is held by suspending it, in two steps, and reinstated likewise', async () => {
+  const page = `/admin/payment-applications/${shop.payment_id}`
+  const open = await newOrder()
+  await act(page, 'freeze')
+  expect(await open.pay()).toBe('unusable')
+  expect((await shop.process({ amount: '1', description: 'x', order_id: 'y' })).body).toMatchObject({
+    errors: [{ code: 1009 }],
+  })
+  await act(page, 'unfreeze')
+  expect(await open.pay()).toBe('paid')
+})
+
+it('needs a reason, the form’s own token, a fresh sign-in, an administrator, and something to hold', async () => {
+  const page = `/admin/purses/${buyer.id}`
+  const path = `${page}/freeze`
+  const form = (await admin.get(page)).form(path)
+  const confirmed = { ...form, reason: 'x', confirmed: 'yes' }
+  expect((await admin.post(path, { ...form, reason: ' ' })).status).toBe(400)
+  expect((await admin.post(path, { reason: 'x', confirmed: 'yes' })).status).toBe(403)
+  expect((await client.post(path, confirmed)).status).toBe(403)
+  expect((await admin.post('/admin/purses/999999999/freeze', confirmed)).status).toBe(404)
+  expect((await admin.post('/admin/purses/x/freeze', confirmed)).status).toBe(404)
+  expect((await admin.post(`${page}/unfreeze`, confirmed)).status).toBe(409)
+  test.clock.advance(3_600_000)
+  expect((await admin.post(path, confirmed)).status).toBe(409)
+  const { frozen_at } = await test.db
+    .selectFrom('ledger_accounts')
+    .where('user_id', '=', buyer.id)
+    .select('frozen_at')
+    .executeTakeFirstOrThrow()
+  expect(frozen_at).toBeNull()
+})
