@@ -8,6 +8,7 @@ import { forumWebhook } from './accounts/forum/webhook.ts'
 import { signInRoutes } from './accounts/sign-in.ts'
 import { adminPlugin } from './admin/plugin.ts'
 import type { Deps } from './deps.ts'
+import { docsPlugin } from './docs/plugin.ts'
 import { AppError } from './errors.ts'
 import { healthRoutes } from './health.ts'
 import { identityPlugin } from './identity/plugin.ts'
@@ -61,6 +62,7 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   await app.register(identityPlugin, deps)
   await app.register(paymentPlugin, deps)
   await app.register(adminPlugin, deps)
+  await app.register(docsPlugin, deps)
   return app
 }
 

@@ -52,6 +52,7 @@ function discoveryDocument(issuer: string) {
     revocation_endpoint: issuer + REVOCATION_PATH,
     introspection_endpoint: issuer + INTROSPECTION_PATH,
     end_session_endpoint: issuer + LOGOUT_PATH,
+    service_documentation: `${issuer}/docs/identity`,
     scopes_supported: SCOPES,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],

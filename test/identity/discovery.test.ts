@@ -24,6 +24,7 @@ it('the three addresses give one document, of what exists and no more', async ()
     expect(headers['content-type']).toMatch(/^application\/json/)
     expect(body).toEqual({
       issuer: ISSUER,
+      service_documentation: `${ISSUER}/docs/identity`,
       authorization_endpoint: `${ISSUER}/oauth2/auth`,
       token_endpoint: `${ISSUER}/oauth2/token`,
       userinfo_endpoint: `${ISSUER}/oauth2/userinfo`,

@@ -39,11 +39,22 @@ const consent = (app: keyof World['oauth']) => (world: World) =>
     typeof authorizationUrl
   >[0])
 
+/** Opens everything that is folded away. */
+const unfolding = (page: Page) =>
+  page.locator('main details').evaluateAll((found) => {
+    for (const one of found) (one as HTMLDetailsElement).open = true
+  })
+
 export const PAGES: ListedPage[] = [
   { name: 'home visitor', as: 'visitor', path: at('/') },
   { name: 'home', as: 'buyer', path: at('/') },
   { name: 'home admin', as: 'admin', path: at('/') },
   { name: 'error', as: 'visitor', path: at('/nowhere') },
+  { name: 'docs', as: 'visitor', path: at('/docs') },
+  { name: 'docs-area identity', as: 'visitor', path: at('/docs/identity'), act: unfolding },
+  { name: 'docs-area payment', as: 'visitor', path: at('/docs/payment'), act: unfolding },
+  { name: 'docs-area v1', as: 'visitor', path: at('/docs/v1'), act: unfolding },
+  { name: 'docs-area v2', as: 'visitor', path: at('/docs/v2'), act: unfolding },
   { name: 'sign-in', as: 'visitor', path: at('/sign-in') },
   { name: 'sign-in again', as: 'buyer', path: at('/sign-in?reason=again') },
   {

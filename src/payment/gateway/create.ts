@@ -8,10 +8,10 @@ import { isMoney, isSameMoney, pointsOf } from './money.ts'
 import { type Authenticated, requireUsable } from './request.ts'
 import { carriesField, isOutTradeNo } from './trade.ts'
 
-const TYPE = /^[A-Za-z0-9_.-]{1,32}$/
+export const TYPE = /^[A-Za-z0-9_.-]{1,32}$/
 const NAME_BYTES_MAX = 127
-const PARAM_LENGTH_MAX = 500
-const URL_LENGTH_MAX = 1_000
+export const PARAM_LENGTH_MAX = 500
+export const URL_LENGTH_MAX = 1_000
 const TRADE_NO_KEY = 'orders_trade_no_key'
 const TRADE_NO_TAIL = 1_000_000_000
 /** A thousand trades a second meet one of each other once in half an hour; three times in a row, never. */

@@ -1,6 +1,6 @@
 /** Money of the gateway: decimal text in the merchant's currency, and what it is in points. Exact integers only. */
 
-const MONEY = /^\d{1,8}(\.\d{1,2})?$/
+export const MONEY = /^\d{1,8}(\.\d{1,2})?$/
 const MONEY_PLACES = 2
 /** As many as an exchange rate has at most. */
 const RATE_PLACES = 6

@@ -4,7 +4,7 @@ import type { Trade } from './inquiry.ts'
 import { moneyOf } from './money.ts'
 
 const SHANGHAI_OFFSET_MS = 8 * 3_600_000
-const OUT_TRADE_NO = /^[A-Za-z0-9._\-|]{1,128}$/
+export const OUT_TRADE_NO = /^[A-Za-z0-9._\-|]{1,128}$/
 
 /** Whether this is a number that merchants give their orders. */
 export function isOutTradeNo(text: string): boolean {

@@ -11,20 +11,15 @@ import {
   type Order,
   type PlaceOrder,
   statusWord,
-  TRANSACTION_ID,
 } from '../orders.ts'
 import type { FlatParameters } from '../parameters.ts'
 import { makePostTransfer } from '../transfers.ts'
 import { describeOrder, describeTransfer } from './answers.ts'
 import { type Authenticate, makeAuthenticate, requireReadable, unusable } from './authenticate.ts'
 import type { Caller } from './caller.ts'
+import { Amount, Description, OrderId, TransactionId, UserId } from './fields.ts'
 import { listRoutes } from './lists.ts'
 import { isoSeconds } from './signature.ts'
-
-const AMOUNT = /^[1-9][0-9]{0,15}$/
-/** Printable ASCII without space and `&`. */
-const ORDER_ID = /^[!-%'-~]{1,128}$/
-const DESCRIPTION_LENGTH_MAX = 255
 
 /** POST /payment/pay/:payment_id/process, /payment/query/:payment_id and /payment/transfer/:payment_id. */
 export async function hmacRoutes(app: FastifyInstance, deps: Deps, placeOrder: PlaceOrder): Promise<void> {
@@ -67,7 +62,7 @@ function queryRoute(app: FastifyInstance, deps: Deps, authenticate: Authenticate
 
   async function queriedOrder(api: Caller, { transaction_id, order_id }: FlatParameters): Promise<Order> {
     if (transaction_id) {
-      const order = TRANSACTION_ID.test(transaction_id)
+      const order = TransactionId.safeParse(transaction_id).success
         ? await findTransaction({ app_id: api.id, transaction_id })
         : undefined
       if (order === undefined) throw new AppError('payment_not_found', 'Payment not found')
@@ -128,7 +123,7 @@ function transferAmount(parameters: FlatParameters): string {
 }
 
 function validUserId(text: string): bigint {
-  if (!/^[1-9][0-9]{0,17}$/.test(text))
+  if (!UserId.safeParse(text).success)
     throw new AppError('parameter_invalid', 'Invalid to_user_id: a decimal number')
   return BigInt(text)
 }
@@ -144,7 +139,7 @@ function required<const Names extends readonly string[]>(
 }
 
 function validAmount(text: string): bigint {
-  if (!AMOUNT.test(text) || BigInt(text) > BigInt(Number.MAX_SAFE_INTEGER)) {
+  if (!Amount.safeParse(text).success) {
     throw new AppError(
       'parameter_invalid',
       'Invalid amount: a whole number of points from 1, in decimal digits',
@@ -154,17 +149,13 @@ function validAmount(text: string): bigint {
 }
 
 function validDescription(text: string): string {
-  if ([...text].length > DESCRIPTION_LENGTH_MAX) {
-    throw new AppError(
-      'parameter_invalid',
-      `Invalid description: at most ${DESCRIPTION_LENGTH_MAX} characters`,
-    )
-  }
+  if (!Description.safeParse(text).success)
+    throw new AppError('parameter_invalid', 'Invalid description: at most 255 characters')
   return text
 }
 
 function validOrderId(text: string): string {
-  if (!ORDER_ID.test(text)) {
+  if (!OrderId.safeParse(text).success) {
     throw new AppError(
       'parameter_invalid',
       'Invalid order_id: 1 to 128 printable ASCII characters without space or &',

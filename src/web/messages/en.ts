@@ -73,10 +73,28 @@ export const en = {
     balance: 'Your points',
     toWallet: 'Wallet and statement',
     forDevelopers: 'For builders',
+    toDocs: 'The interfaces, described',
     appsCard: 'Let people sign in',
     appsText: 'Register an application and use the forum as its sign-in, by OAuth 2.0 and OpenID Connect.',
     paymentsCard: 'Get paid in points',
     paymentsText: 'Apply for a payment application and sell for forum points over a signed API.',
+  },
+  docs: {
+    title: 'The interfaces',
+    lead: 'What applications and merchants can ask of this service, as it is checked here.',
+    machine: (link: string) => `For programs: ${link} (OpenAPI 3.1).`,
+    areas: {
+      identity: { title: 'Identity', text: 'OAuth 2.0 and OpenID Connect: sign-in for applications.' },
+      payment: { title: 'Payments in points', text: 'The HMAC API: initiate, query, transfer, list.' },
+      v1: { title: 'Gateway V1', text: 'The epay protocol with MD5, for shops that speak it already.' },
+      v2: { title: 'Gateway V2', text: 'The epay protocol with RSA. Every answer is signed.' },
+    },
+    security: {
+      client: 'HTTP Basic with client_id and client_secret.',
+      bearer: 'Authorization: Bearer with an access token.',
+    },
+    sentIn: { query: 'Query', form: 'Form body', json: 'JSON body' },
+    optional: 'optional',
   },
   signIn: {
     title: 'Sign in',

@@ -61,10 +61,28 @@ export const zhCN: Messages = {
     balance: '我的积分',
     toWallet: '钱包与明细',
     forDevelopers: '开发者',
+    toDocs: '接口说明',
     appsCard: '接入登录',
     appsText: '登记应用，通过 OAuth 2.0 与 OpenID Connect 使用论坛账号登录。',
     paymentsCard: '收取积分',
     paymentsText: '申请收款应用，通过签名接口以论坛积分收款。',
+  },
+  docs: {
+    title: '接口说明',
+    lead: '应用和商户可以向本服务发出的请求，与这里的检查规则一致。',
+    machine: (link) => `供程序读取：${link}（OpenAPI 3.1）。`,
+    areas: {
+      identity: { title: '登录', text: 'OAuth 2.0 与 OpenID Connect：为应用提供登录。' },
+      payment: { title: '积分支付', text: 'HMAC 接口：发起、查询、转账、列表。' },
+      v1: { title: '网关 V1', text: '易支付协议（MD5），供已支持它的商店使用。' },
+      v2: { title: '网关 V2', text: '易支付协议（RSA），所有应答都带签名。' },
+    },
+    security: {
+      client: 'HTTP Basic：client_id 与 client_secret。',
+      bearer: 'Authorization: Bearer 加访问令牌。',
+    },
+    sentIn: { query: '查询参数', form: '表单', json: 'JSON' },
+    optional: '可选',
   },
   signIn: {
     title: '登录',

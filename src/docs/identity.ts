@@ -1,0 +1,339 @@
+/** The identity interface, described. identity.md; RFC 6749, 7009, 7662; OpenID Connect Core 1.0. */
+import { z } from 'zod'
+import { NewAppForm } from '../identity/apps.ts'
+import { SCOPES } from '../identity/authorization-request.ts'
+import { type Operation, said } from './operation.ts'
+
+const text = z.string()
+const clientInBody = {
+  client_id: said(
+    text.optional(),
+    'Instead of HTTP Basic, with client_secret.',
+    '代替 HTTP Basic，与 client_secret 一起。',
+  ),
+  client_secret: text.optional(),
+}
+const Refusal = z
+  .object({
+    error: said(text, 'A code of RFC 6749, such as invalid_grant.', 'RFC 6749 的错误码，如 invalid_grant。'),
+    error_description: text,
+  })
+  .loose()
+const refused = {
+  about: { en: 'Refused.', zh: '被拒绝。' },
+  schema: Refusal,
+  example: { error: 'invalid_grant', error_description: 'The code is unknown, used or expired' },
+}
+const notProven = {
+  about: { en: 'The client or the token is not what it says.', zh: '客户端或令牌无效。' },
+  schema: Refusal,
+  example: { error: 'invalid_client', error_description: 'Client authentication failed' },
+}
+
+const Tokens = z.object({
+  access_token: text,
+  token_type: z.literal('Bearer'),
+  expires_in: said(z.int(), 'Seconds.', '秒。'),
+  refresh_token: said(text, 'Replaced at each use.', '每次使用后更换。'),
+  id_token: said(text, 'A JWT, signed by a key of /oauth2/jwks.', 'JWT，由 /oauth2/jwks 中的密钥签名。'),
+  scope: text,
+})
+
+const Profile = z.object({
+  sub: said(text, 'Never changes: store this.', '永远不变，请保存它。'),
+  id: z.int(),
+  username: said(text, 'May change.', '可能会变。'),
+  preferred_username: text,
+  name: text.optional(),
+  picture: z.url().optional(),
+  avatar_url: z.url().optional(),
+  groups: said(
+    z.array(text),
+    'trust_level_0 to trust_level_4, admins, moderators, and the forum’s own.',
+    'trust_level_0 至 trust_level_4、admins、moderators 以及论坛自定义的用户组。',
+  ),
+  trust_level: z.int().min(0).max(4),
+  email: text.optional(),
+  email_verified: z.literal(true).optional(),
+  active: z.literal(true),
+  silenced: z.boolean(),
+})
+
+const Listed = z.object({
+  client_id: text,
+  name: text,
+  description: text,
+  owner_username: text,
+  created_at: z.iso.datetime(),
+})
+
+export const identityOperations: Operation[] = [
+  {
+    area: 'identity',
+    method: 'get',
+    path: '/oauth2/auth',
+    about: { en: 'Send a browser here to sign in', zh: '把浏览器带到这里登录' },
+    request: {
+      in: 'query',
+      schema: z.object({
+        response_type: z.literal('code'),
+        client_id: text,
+        redirect_uri: said(z.url(), 'As registered, character for character.', '与注册的逐字符一致。'),
+        scope: said(text.optional(), `Of ${SCOPES.join(', ')}.`, `可选 ${SCOPES.join('、')}。`),
+        state: said(text.optional(), 'Comes back unchanged.', '原样带回。'),
+        nonce: said(text.optional(), 'Comes back in the ID token.', '写入 ID token。'),
+        code_challenge: text.optional(),
+        code_challenge_method: z.literal('S256').optional(),
+        prompt: said(
+          text.optional(),
+          'none, login, consent, select_account.',
+          'none、login、consent、select_account。',
+        ),
+        max_age: text.optional(),
+        id_token_hint: text.optional(),
+        login_hint: text.optional(),
+      }),
+      example: {
+        response_type: 'code',
+        client_id: 'k3x9…',
+        redirect_uri: 'https://app.example/callback',
+        scope: 'openid profile',
+        state: 'af0ifjsldkj',
+      },
+    },
+    answers: {
+      303: {
+        about: {
+          en: 'Back to redirect_uri with code, state and iss, or error; before that, pages for the member.',
+          zh: '带着 code、state、iss 或 error 回到 redirect_uri；在此之前是给会员看的页面。',
+        },
+      },
+      400: {
+        about: {
+          en: 'A page: the client or the redirect URI is unknown, so nobody is sent anywhere.',
+          zh: '页面：客户端或回调地址未知，因此不会跳转。',
+        },
+      },
+    },
+  },
+  {
+    area: 'identity',
+    method: 'post',
+    path: '/oauth2/token',
+    about: { en: 'Redeem a code or a refresh token', zh: '用授权码或刷新令牌换取令牌' },
+    security: 'client',
+    request: {
+      in: 'form',
+      schema: z.object({
+        grant_type: z.enum(['authorization_code', 'refresh_token']),
+        code: said(text.optional(), 'Once, within a minute.', '一分钟内使用一次。'),
+        redirect_uri: said(text.optional(), 'The one that the code was asked with.', '与申请授权码时相同。'),
+        code_verifier: said(
+          text.optional(),
+          'If a code_challenge was sent.',
+          '发送过 code_challenge 时必填。',
+        ),
+        refresh_token: text.optional(),
+        scope: said(text.optional(), 'Of a refresh: fewer than were granted.', '刷新时可缩小范围。'),
+        ...clientInBody,
+      }),
+      example: {
+        grant_type: 'authorization_code',
+        code: 'SplxlOBeZQQYbYS6WxSbIA',
+        redirect_uri: 'https://app.example/callback',
+      },
+    },
+    answers: {
+      200: {
+        about: { en: 'The tokens.', zh: '令牌。' },
+        schema: Tokens,
+        example: {
+          access_token: '2YotnFZFEjr1zCsicMWpAA',
+          token_type: 'Bearer',
+          expires_in: 3600,
+          refresh_token: 'tGzv3JOkF0XG5Qx2TlKWIA',
+          id_token: 'eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiIxIn0.c2lnbmF0dXJl',
+          scope: 'openid profile',
+        },
+      },
+      400: refused,
+      401: notProven,
+    },
+  },
+  {
+    area: 'identity',
+    method: 'get',
+    path: '/oauth2/userinfo',
+    about: { en: 'Who has signed in', zh: '读取用户资料' },
+    security: 'bearer',
+    answers: {
+      200: {
+        about: { en: 'The member.', zh: '会员资料。' },
+        schema: Profile,
+        example: {
+          sub: '1',
+          id: 1,
+          username: 'alice',
+          preferred_username: 'alice',
+          groups: ['trust_level_0', 'trust_level_1', 'trust_level_2'],
+          trust_level: 2,
+          active: true,
+          silenced: false,
+        },
+      },
+      401: {
+        ...notProven,
+        example: {
+          error: 'invalid_token',
+          error_description: 'The access token is unknown, expired or revoked',
+        },
+      },
+    },
+  },
+  {
+    area: 'identity',
+    method: 'post',
+    path: '/oauth2/revoke',
+    about: { en: 'Give a token back', zh: '撤销令牌' },
+    security: 'client',
+    request: {
+      in: 'form',
+      schema: z.object({ token: text, token_type_hint: text.optional(), ...clientInBody }),
+      example: { token: 'tGzv3JOkF0XG5Qx2TlKWIA' },
+    },
+    answers: {
+      200: {
+        about: {
+          en: 'It works no more, whether it did before or not. A refresh token ends with all that came from it.',
+          zh: '令牌不再有效，无论之前是否有效。撤销刷新令牌会一并结束由它产生的全部令牌。',
+        },
+      },
+      401: notProven,
+    },
+  },
+  {
+    area: 'identity',
+    method: 'post',
+    path: '/oauth2/introspect',
+    about: { en: 'What a token of yours is worth', zh: '查询自己的令牌' },
+    security: 'client',
+    request: {
+      in: 'form',
+      schema: z.object({ token: text, token_type_hint: text.optional(), ...clientInBody }),
+      example: { token: '2YotnFZFEjr1zCsicMWpAA' },
+    },
+    answers: {
+      200: {
+        about: {
+          en: 'active is false for whatever is not a live token of this client.',
+          zh: '不是本客户端的有效令牌时 active 为 false。',
+        },
+        schema: z.union([
+          z.object({ active: z.literal(false) }),
+          z
+            .object({
+              active: z.literal(true),
+              scope: text,
+              client_id: text,
+              username: text,
+              sub: text,
+              exp: z.int(),
+              iat: z.int(),
+              iss: z.url(),
+            })
+            .loose(),
+        ]),
+        example: { active: false },
+      },
+      401: notProven,
+    },
+  },
+  {
+    area: 'identity',
+    method: 'get',
+    path: '/.well-known/openid-configuration',
+    about: { en: 'Discovery: what a client library reads', zh: '发现文档，供客户端库读取' },
+    answers: {
+      200: {
+        about: {
+          en: 'OpenID Connect Discovery 1.0, RFC 8414.',
+          zh: 'OpenID Connect Discovery 1.0，RFC 8414。',
+        },
+        schema: z
+          .object({
+            issuer: z.url(),
+            authorization_endpoint: z.url(),
+            token_endpoint: z.url(),
+            jwks_uri: z.url(),
+          })
+          .loose(),
+      },
+    },
+  },
+  {
+    area: 'identity',
+    method: 'get',
+    path: '/oauth2/jwks',
+    about: { en: 'The public keys of ID tokens', zh: 'ID token 的公钥' },
+    answers: {
+      200: {
+        about: { en: 'RFC 7517. Keep them for five minutes.', zh: 'RFC 7517，可缓存五分钟。' },
+        schema: z.object({
+          keys: z.array(z.object({ kty: text, kid: text, use: z.literal('sig'), alg: text }).loose()),
+        }),
+      },
+    },
+  },
+  {
+    area: 'identity',
+    method: 'get',
+    path: '/api/apps',
+    about: { en: 'List your applications', zh: '列出自己的应用' },
+    security: 'bearer',
+    request: {
+      in: 'query',
+      schema: z.object({
+        owner: said(z.literal('all').optional(), 'For administrators: everybody’s.', '管理员可列出全部。'),
+      }),
+      example: {},
+    },
+    answers: {
+      200: { about: { en: 'All of them.', zh: '全部应用。' }, schema: z.array(Listed.loose()) },
+      401: notProven,
+    },
+  },
+  {
+    area: 'identity',
+    method: 'post',
+    path: '/api/apps',
+    about: { en: 'Register an application', zh: '注册应用' },
+    security: 'bearer',
+    request: {
+      in: 'json',
+      schema: NewAppForm,
+      example: {
+        name: 'Reading Club',
+        description: 'What we read this month',
+        redirect_uris: ['https://app.example/callback'],
+        allow_groups: ['trust_level_1'],
+        deny_groups: [],
+      },
+    },
+    answers: {
+      201: {
+        about: { en: 'The secret is told here and never again.', zh: '密钥只在这里出现一次。' },
+        schema: z
+          .object({ client_id: text, client_secret: text.optional(), name: text, description: text })
+          .loose(),
+        example: {
+          client_id: 'k3x9m2p7q4r8s1t5v6w0y2z4',
+          client_secret: 'x'.repeat(48),
+          name: 'Reading Club',
+          description: 'What we read this month',
+        },
+      },
+      400: refused,
+      401: notProven,
+    },
+  },
+]

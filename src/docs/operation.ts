@@ -1,0 +1,57 @@
+/** What an operation of an interface is to whoever reads about it: the schemas that check it, and examples. */
+import { z } from 'zod'
+
+export type Area = 'identity' | 'payment' | 'v1' | 'v2'
+export type Text = { en: string; zh: string }
+
+export type Answer = {
+  about: Text
+  schema?: z.ZodType
+  /** Of the body. */
+  example?: unknown
+}
+
+export type Operation = {
+  area: Area
+  method: 'get' | 'post'
+  /** With `{name}` for what differs. */
+  path: string
+  about: Text
+  /** How the caller proves who it is: a name of SECURITY. */
+  security?: Security
+  request?: {
+    in: 'query' | 'form' | 'json'
+    schema: z.ZodObject
+    /** What is sent, without the parameters that sign it. */
+    example: Record<string, unknown>
+  }
+  /** By HTTP status. */
+  answers: Record<number, Answer>
+}
+
+export const SECURITY = {
+  client: { type: 'http', scheme: 'basic' },
+  bearer: { type: 'http', scheme: 'bearer' },
+} as const
+export type Security = keyof typeof SECURITY
+
+const IN_CHINESE = 'x-zh'
+
+/** A schema with words about it. */
+export function said<Schema extends z.ZodType>(schema: Schema, en: string, zh: string): Schema {
+  return schema.meta({ description: en, [IN_CHINESE]: zh })
+}
+
+/** The JSON Schema of what is sent (`input`) or answered, in the words of one language. */
+export function jsonSchema(schema: z.ZodType, io: 'input' | 'output', language: keyof Text): object {
+  return z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    override: ({ jsonSchema: made }) => {
+      const chinese = made[IN_CHINESE]
+      if (language === 'zh' && chinese !== undefined) made.description = String(chinese)
+      delete made[IN_CHINESE]
+      delete made.$schema
+    },
+  })
+}

@@ -1,0 +1,320 @@
+/** The HMAC payment API, described. decisions.md 5. */
+import { z } from 'zod'
+import { Amount, Description, OrderId, TransactionId, UserId } from '../payment/hmac/fields.ts'
+import { type Operation, said } from './operation.ts'
+
+const Signature = said(
+  z.string().regex(/^[0-9a-fA-F]{64}$/),
+  'HMAC-SHA-256 in hexadecimal over every other parameter, sorted by name and joined as a=1&b=2, values as they are; the key is the Secret Key as text.',
+  'HMAC-SHA-256（十六进制）：其余全部参数按名称排序，用原始值拼成 a=1&b=2；密钥是 Secret Key 这串文本。',
+)
+const Timestamp = said(
+  z
+    .string()
+    .regex(/^\d{10}$/)
+    .optional(),
+  'Seconds since 1970. Optional; if sent it is signed, and may be at most 300 s off.',
+  '1970 年以来的秒数。可选；一旦发送就参与签名，偏差不能超过 300 秒。',
+)
+const signed = { timestamp: Timestamp, signature: Signature }
+
+const orderId = said(
+  OrderId,
+  'Your own number. The same number again is the same order, never a second one.',
+  '商户自己的订单号。重复提交得到同一笔订单，不会产生第二笔。',
+)
+const points = said(z.int().nonnegative(), 'Points.', '积分。')
+const moment = said(z.iso.datetime(), 'UTC, to the second.', 'UTC 时间，精确到秒。')
+const status = said(
+  z.enum(['pending', 'completed', 'cancelled', 'refunded']),
+  'pending: not paid yet (see expired). completed: paid.',
+  'pending：尚未付款（另见 expired）。completed：已付款。',
+)
+
+const Opened = z.object({
+  success: z.literal(true),
+  payment_url: said(z.url(), 'Send the buyer here.', '把买家带到这里。'),
+  transaction_id: TransactionId,
+  status,
+  amount: points,
+  expires_at: moment,
+})
+
+const Order = z.object({
+  transaction_id: TransactionId,
+  order_id: OrderId,
+  status,
+  amount: points,
+  platform_fee: points,
+  merchant_points: said(
+    points,
+    'What the merchant received: amount less the fee.',
+    '商户实收：金额减去手续费。',
+  ),
+  description: z.string(),
+  external_reference: said(
+    OrderId,
+    'The order_id again, as in the callback.',
+    '即 order_id，与回调中的相同。',
+  ),
+  created_at: moment,
+  updated_at: moment,
+  paid_at: moment.nullable(),
+  expires_at: moment,
+  expired: said(z.boolean(), 'The time to pay is over.', '付款时间已过。'),
+  error_message: z.null(),
+  refunded_amount: points,
+})
+
+const Transfer = z.object({
+  transaction_id: TransactionId,
+  order_id: OrderId,
+  status: z.enum(['completed', 'reversed']),
+  amount: points,
+  fee: points,
+  total_deduction: said(points, 'What the sender lost: amount and fee.', '转出方共扣除：金额加手续费。'),
+  from_user_id: z.int(),
+  from_username: z.string(),
+  to_user_id: z.int(),
+  to_username: z.string(),
+  paid_at: moment,
+})
+
+const next = said(
+  TransactionId.nullable(),
+  'The cursor of the next page; null at the end.',
+  '下一页的 cursor；到末尾为 null。',
+)
+
+const Refusal = z.object({
+  success: z.literal(false),
+  error: z.string(),
+  message: z.string(),
+  errors: said(
+    z.array(z.object({ code: z.int(), detail: z.string() })),
+    '1001 signature, 1002 timestamp, 1003 address not allowed, 1004 parameter missing, 1005 parameter invalid, 1006 order exists, 1007 order not found, 1008 payment not found, 1009 application not usable, 1010 insufficient points, 1011 below minimum, 1012 to yourself, 1013 daily limit, 1014 recipient mismatch, 1015 transfers disabled, 1016 above maximum.',
+    '1001 签名错误，1002 时间戳，1003 地址不允许，1004 缺少参数，1005 参数无效，1006 订单已存在，1007 订单不存在，1008 交易不存在，1009 应用不可用，1010 积分不足，1011 低于下限，1012 不能转给自己，1013 每日限额，1014 收款人不符，1015 转账已关闭，1016 超过上限。',
+  ),
+  data: said(
+    z.record(z.string(), z.unknown()).nullable(),
+    'Of a 1001: signed_string, the text that should have been signed, and hint, the likely mistake.',
+    '1001 时包含 signed_string（应当签名的文本）和 hint（可能的错误）。',
+  ),
+})
+const Unknown = z.object({ success: z.literal(false), error: z.literal('Not Found'), message: z.string() })
+
+const refused = {
+  about: { en: 'Refused; nothing has happened.', zh: '被拒绝，什么都没有发生。' },
+  schema: Refusal,
+  example: {
+    success: false,
+    error: 'Missing parameter: amount',
+    message: 'Missing parameter: amount',
+    errors: [{ code: 1004, detail: 'Missing parameter: amount' }],
+    data: null,
+  },
+}
+const wrongSignature = {
+  about: { en: 'The signature or the timestamp is wrong.', zh: '签名或时间戳错误。' },
+  schema: Refusal,
+}
+const unknown = {
+  about: { en: 'There is no such Payment ID.', zh: 'Payment ID 不存在。' },
+  schema: Unknown,
+}
+const refusals = { 400: refused, 401: wrongSignature, 404: unknown }
+
+const ORDER = {
+  transaction_id: 'txn_8f2k4m6n8p0q2r4s6t8v0w2x',
+  order_id: 'order-1001',
+  status: 'completed',
+  amount: 120,
+  platform_fee: 6,
+  merchant_points: 114,
+  description: 'Sticker pack',
+  external_reference: 'order-1001',
+  created_at: '2026-01-02T03:04:05Z',
+  updated_at: '2026-01-02T03:05:00Z',
+  paid_at: '2026-01-02T03:05:00Z',
+  expires_at: '2026-01-02T03:34:05Z',
+  expired: false,
+  error_message: null,
+  refunded_amount: 0,
+}
+const TRANSFER = {
+  transaction_id: 'txn_0a1b2c3d4e5f6g7h8i9j0k1l',
+  order_id: 'cashback-1001',
+  status: 'completed',
+  amount: 10,
+  fee: 1,
+  total_deduction: 11,
+  from_user_id: 2,
+  from_username: 'bob',
+  to_user_id: 1,
+  to_username: 'alice',
+  paid_at: '2026-01-02T03:06:00Z',
+}
+
+const page = {
+  limit: said(
+    z
+      .string()
+      .regex(/^\d{1,3}$/)
+      .optional(),
+    'How many, 1 to 200; 50 if absent.',
+    '条数，1 到 200；默认 50。',
+  ),
+  cursor: said(z.string().optional(), 'next_cursor of the page before.', '上一页的 next_cursor。'),
+  order: said(z.enum(['asc', 'desc']).optional(), 'Newest first (desc) if absent.', '默认新的在前（desc）。'),
+  since: said(
+    z
+      .string()
+      .regex(/^\d{1,10}$/)
+      .optional(),
+    'From this second on (since 1970).',
+    '从这一秒起（1970 年以来）。',
+  ),
+  until: said(
+    z
+      .string()
+      .regex(/^\d{1,10}$/)
+      .optional(),
+    'Before this second.',
+    '早于这一秒。',
+  ),
+  ...signed,
+}
+
+export const paymentOperations: Operation[] = [
+  {
+    area: 'payment',
+    method: 'post',
+    path: '/payment/pay/{payment_id}/process',
+    about: { en: 'Initiate a payment', zh: '发起支付' },
+    request: {
+      in: 'form',
+      schema: z.object({
+        amount: said(Amount, 'Whole points.', '整数积分。'),
+        description: said(Description, 'What the buyer reads.', '买家看到的说明。'),
+        order_id: orderId,
+        ...signed,
+      }),
+      example: { amount: '120', description: 'Sticker pack', order_id: 'order-1001' },
+    },
+    answers: {
+      200: {
+        about: {
+          en: 'The payment, new or the one of this order_id.',
+          zh: '新建的支付，或此 order_id 已有的支付。',
+        },
+        schema: Opened,
+        example: {
+          success: true,
+          payment_url: 'https://pay.example.org/payment/pay/txn_8f2k4m6n8p0q2r4s6t8v0w2x',
+          transaction_id: 'txn_8f2k4m6n8p0q2r4s6t8v0w2x',
+          status: 'pending',
+          amount: 120,
+          expires_at: '2026-01-02T03:34:05Z',
+        },
+      },
+      ...refusals,
+    },
+  },
+  {
+    area: 'payment',
+    method: 'post',
+    path: '/payment/query/{payment_id}',
+    about: { en: 'Ask how a payment stands', zh: '查询支付' },
+    request: {
+      in: 'form',
+      schema: z.object({
+        transaction_id: said(TransactionId.optional(), 'One of the two must be given.', '两者填其一。'),
+        order_id: OrderId.optional(),
+        ...signed,
+      }),
+      example: { transaction_id: ORDER.transaction_id },
+    },
+    answers: {
+      200: {
+        about: { en: 'The whole transaction.', zh: '完整的交易信息。' },
+        schema: Order.extend({ success: z.literal(true) }),
+        example: { success: true, ...ORDER },
+      },
+      ...refusals,
+    },
+  },
+  {
+    area: 'payment',
+    method: 'post',
+    path: '/payment/transfer/{payment_id}',
+    about: {
+      en: 'Transfer points of the applicant to a member',
+      zh: '把申请人的积分转给会员',
+    },
+    request: {
+      in: 'form',
+      schema: z.object({
+        to_user_id: said(
+          UserId,
+          'The member’s number: sub of the sign-in.',
+          '会员编号，即登录信息中的 sub。',
+        ),
+        to_username: said(z.string().min(1), 'Must be the same member.', '必须是同一个会员。'),
+        amount: said(Amount, 'What the member receives; the fee comes on top.', '会员实收；手续费另计。'),
+        order_id: orderId,
+        ...signed,
+      }),
+      example: { to_user_id: '1', to_username: 'alice', amount: '10', order_id: 'cashback-1001' },
+    },
+    answers: {
+      200: {
+        about: { en: 'Done, now or before.', zh: '已完成（本次或之前）。' },
+        schema: Transfer.extend({ success: z.literal(true) }),
+        example: { success: true, ...TRANSFER },
+      },
+      400: refused,
+      401: wrongSignature,
+    },
+  },
+  {
+    area: 'payment',
+    method: 'post',
+    path: '/payment/orders/{payment_id}',
+    about: { en: 'List orders, to compare books', zh: '列出订单，用于对账' },
+    request: {
+      in: 'form',
+      schema: z.object({
+        status: z.enum(['pending', 'completed', 'cancelled', 'refunded']).optional(),
+        ...page,
+      }),
+      example: { limit: '50', order: 'asc', status: 'completed' },
+    },
+    answers: {
+      200: {
+        about: { en: 'A page of them.', zh: '一页订单。' },
+        schema: z.object({ success: z.literal(true), data: z.array(Order), next_cursor: next }),
+        example: { success: true, data: [ORDER], next_cursor: null },
+      },
+      ...refusals,
+    },
+  },
+  {
+    area: 'payment',
+    method: 'post',
+    path: '/payment/transfers/{payment_id}',
+    about: { en: 'List transfers', zh: '列出转账' },
+    request: {
+      in: 'form',
+      schema: z.object({ status: z.enum(['completed', 'reversed']).optional(), ...page }),
+      example: { limit: '50' },
+    },
+    answers: {
+      200: {
+        about: { en: 'A page of them.', zh: '一页转账。' },
+        schema: z.object({ success: z.literal(true), data: z.array(Transfer), next_cursor: next }),
+        example: { success: true, data: [TRANSFER], next_cursor: null },
+      },
+      ...refusals,
+    },
+  },
+]
