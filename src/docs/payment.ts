@@ -64,6 +64,11 @@ const Order = z.object({
   expired: said(z.boolean(), 'The time to pay is over.', '付款时间已过。'),
   error_message: z.null(),
   refunded_amount: points,
+  frozen: said(
+    z.boolean(),
+    'Held by an administrator: it cannot be paid or refunded.',
+    '被管理员冻结，不能付款或退款。',
+  ),
 })
 
 const Transfer = z.object({
@@ -92,8 +97,8 @@ const Refusal = z.object({
   message: z.string(),
   errors: said(
     z.array(z.object({ code: z.int(), detail: z.string() })),
-    '1001 signature, 1002 timestamp, 1003 address not allowed, 1004 parameter missing, 1005 parameter invalid, 1006 order exists, 1007 order not found, 1008 payment not found, 1009 application not usable, 1010 insufficient points, 1011 below minimum, 1012 to yourself, 1013 daily limit, 1014 recipient mismatch, 1015 transfers disabled, 1016 above maximum.',
-    '1001 签名错误，1002 时间戳，1003 地址不允许，1004 缺少参数，1005 参数无效，1006 订单已存在，1007 订单不存在，1008 交易不存在，1009 应用不可用，1010 积分不足，1011 低于下限，1012 不能转给自己，1013 每日限额，1014 收款人不符，1015 转账已关闭，1016 超过上限。',
+    '1001 signature, 1002 timestamp, 1003 address not allowed, 1004 parameter missing, 1005 parameter invalid, 1006 order exists, 1007 order not found, 1008 payment not found, 1009 application not usable, 1010 insufficient points, 1011 below minimum, 1012 to yourself, 1013 daily limit, 1014 recipient mismatch, 1015 transfers disabled, 1016 above maximum, 1017 payments are paused, 1018 order frozen, 1019 purse frozen.',
+    '1001 签名错误，1002 时间戳，1003 地址不允许，1004 缺少参数，1005 参数无效，1006 订单已存在，1007 订单不存在，1008 交易不存在，1009 应用不可用，1010 积分不足，1011 低于下限，1012 不能转给自己，1013 每日限额，1014 收款人不符，1015 转账已关闭，1016 超过上限，1017 支付暂停，1018 订单已冻结，1019 钱包已冻结。',
   ),
   data: said(
     z.record(z.string(), z.unknown()).nullable(),
@@ -122,7 +127,11 @@ const unknown = {
   about: { en: 'There is no such Payment ID.', zh: 'Payment ID 不存在。' },
   schema: Unknown,
 }
-const refusals = { 400: refused, 401: wrongSignature, 404: unknown }
+const later = {
+  about: { en: 'Come back after Retry-After seconds.', zh: '请在 Retry-After 秒后重试。' },
+  schema: Refusal,
+}
+const refusals = { 400: refused, 401: wrongSignature, 404: unknown, 429: later, 503: later }
 
 const ORDER = {
   transaction_id: 'txn_8f2k4m6n8p0q2r4s6t8v0w2x',
@@ -140,6 +149,7 @@ const ORDER = {
   expired: false,
   error_message: null,
   refunded_amount: 0,
+  frozen: false,
 }
 const TRANSFER = {
   transaction_id: 'txn_0a1b2c3d4e5f6g7h8i9j0k1l',
@@ -274,6 +284,8 @@ export const paymentOperations: Operation[] = [
       },
       400: refused,
       401: wrongSignature,
+      429: later,
+      503: later,
     },
   },
   {
