@@ -12,7 +12,8 @@ import { docsPlugin } from './docs/plugin.ts'
 import { AppError } from './errors.ts'
 import { healthRoutes } from './health.ts'
 import { identityPlugin } from './identity/plugin.ts'
-import { loggerOptions, logRequests } from './log.ts'
+import { loggerOptions, logRequests, makeRequestIds } from './log.ts'
+import { measureRequests } from './metrics.ts'
 import { paymentPlugin } from './payment/plugin.ts'
 import { registerAssets } from './web/assets.ts'
 import { registerPages, sendPageError } from './web/pages.ts'
@@ -32,12 +33,16 @@ const GATEWAY_DOUBLED_SLASH =
 export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   const app = Fastify({
     logger: loggerOptions(deps.config),
+    genReqId: makeRequestIds(),
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: deps.config.TRUST_PROXY ?? false,
     bodyLimit: BODY_BYTES_MAX,
     // An undecodable path: no scope is chosen yet, and with it no page and no format of errors.
-    frameworkErrors: (_error, _request, reply: FastifyReply) =>
-      reply.code(400).send({ error: 'malformed_request', message: 'The path cannot be decoded' }),
+    frameworkErrors: (_error, { id }: FastifyRequest, reply: FastifyReply) =>
+      reply
+        .code(400)
+        .header('x-request-id', id)
+        .send({ error: 'malformed_request', message: 'The path cannot be decoded', request_id: id }),
     rewriteUrl: ({ url = '/' }) => withoutDoubledSlash(url),
     routerOptions: { maxParamLength: PATH_PARAMETER_LENGTH_MAX, querystringParser: parseQuery },
   })
@@ -45,6 +50,7 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   await app.register(fastifyFormbody, { parser: parseParameters })
   await registerPages(app, deps)
   logRequests(app)
+  if (deps.metrics !== undefined) measureRequests(app, deps.metrics)
   refuseUncleanText(app)
   app.setErrorHandler((error, request, reply) => sendPageError(error, request, reply))
   app.setNotFoundHandler(async (request, reply) => {

@@ -92,6 +92,8 @@ export const environment = z.object({
     .default('admin'),
   ADMIN_PASSWORD: z.string().min(10, 'must have at least 10 characters').optional(),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
+  METRICS_HOST: z.string().default('127.0.0.1'),
+  METRICS_PORT: port.optional(),
   DISCOURSE_URL: forumUrl.optional(),
   DISCOURSE_SECRET: forumKey.optional(),
   DISCOURSE_API_KEY: forumKey.optional(),

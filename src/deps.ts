@@ -4,6 +4,7 @@ import type { Batching } from './database/batcher.ts'
 import type { Db } from './database/connection.ts'
 import { openSigningKeys, type SigningKeys } from './identity/keys.ts'
 import { type Limits, openLimits } from './limits.ts'
+import type { Metrics } from './metrics.ts'
 import { type GatewayKeys, openGatewayKeys } from './payment/gateway/keys.ts'
 import { type Notifier, openNotifier } from './payment/notifications/worker.ts'
 import type { Secrets } from './secrets.ts'
@@ -22,6 +23,8 @@ export type Deps = {
   limits: Limits
   gatewayKeys: GatewayKeys
   notifier: Notifier
+  /** Absent where nobody watches. */
+  metrics: Metrics | undefined
   /** Other limits of the payment area's batches than the usual ones: for the bench. */
   batching?: Batching
 }
@@ -32,8 +35,9 @@ export function openDeps({
   db,
   secrets,
   clock,
+  metrics,
   batching = {},
-}: Pick<Deps, 'config' | 'db' | 'secrets' | 'clock' | 'batching'>): Deps {
+}: Pick<Deps, 'config' | 'db' | 'secrets' | 'clock' | 'batching'> & { metrics?: Metrics | undefined }): Deps {
   const settings = openSettings(db)
   const gatewayKeys = openGatewayKeys({ db, secrets, batching })
   return {
@@ -45,7 +49,8 @@ export function openDeps({
     signingKeys: openSigningKeys({ db, secrets, clock }),
     limits: openLimits({ db, settings, clock }),
     gatewayKeys,
-    notifier: openNotifier({ config, db, clock, secrets, gatewayKeys }),
+    notifier: openNotifier({ config, db, clock, secrets, gatewayKeys, metrics }),
+    metrics,
     batching,
   }
 }

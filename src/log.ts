@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import type { Config } from './config.ts'
+import { LOWER_ALNUM, randomText } from './secrets.ts'
 
 /** Should a credential ever be handed to the logger by mistake, these members are blotted out. */
 const CREDENTIALS = [
@@ -44,8 +45,25 @@ export function loggerOptions(config: Pick<Config, 'LOG_LEVEL'>) {
   } satisfies FastifyServerOptions['logger']
 }
 
-/** One line a request, once it is answered. Health checks come every few seconds and are left out. */
+/** Ids of requests, which every line of the log about one bears: no two processes make the same. */
+export function makeRequestIds(): () => string {
+  const process = randomText(8, LOWER_ALNUM)
+  let count = 0
+  return () => {
+    count += 1
+    return `req-${process}-${count.toString(36)}`
+  }
+}
+
+/**
+ * One line a request, once it is answered. Health checks come every few seconds and are left out. Every answer bears the
+ * request's id, so that whoever complains of one can name it.
+ */
 export function logRequests(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
+    done()
+  })
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none'
     if (route !== '/healthz' && route !== '/readyz') {

@@ -10,6 +10,7 @@ import { provideDatabase } from './database/url.ts'
 import { type Deps, openDeps } from './deps.ts'
 import { ensureAdministrator, provideAppSecret } from './first-start.ts'
 import { ensureSigningKeys } from './identity/key-rotation.ts'
+import { openMetrics, serveMetrics } from './metrics.ts'
 import { refuseTakenPort } from './ports.ts'
 import { ForeignCiphertextError, makeSecrets } from './secrets.ts'
 import { startWorker } from './worker.ts'
@@ -36,6 +37,8 @@ export async function serve<T>(
   }
   let log: FastifyBaseLogger | undefined
   await refuseTakenPort('PORT', config.HOST, config.PORT)
+  if (config.METRICS_PORT !== undefined)
+    await refuseTakenPort('METRICS_PORT', config.METRICS_HOST, config.METRICS_PORT)
   try {
     const database = await provideDatabase(config).catch((error: Error) => {
       throw new ConfigError([
@@ -56,7 +59,8 @@ export async function serve<T>(
     closers.push(() => db.destroy())
     const clock = () => new Date()
     const secrets = makeSecrets(await provideAppSecret(config))
-    const deps = openDeps({ config, db, secrets, clock, batching })
+    const metrics = await openMetrics({ config, db, clock })
+    const deps = openDeps({ config, db, secrets, clock, metrics, batching })
     closers.push(() => deps.limits.close())
     const prepared = await prepare(deps)
     await ensureSigningKeys(deps)
@@ -66,6 +70,7 @@ export async function serve<T>(
     const worker = startWorker(deps, app.log)
     closers.push(() => worker.stop())
     closers.push(() => finish(app))
+    if (metrics !== undefined) closers.push(await serveMetrics(config, metrics))
     await app.listen({ host: config.HOST, port: config.PORT })
     return { prepared, stop }
   } catch (error) {

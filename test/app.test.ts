@@ -42,8 +42,12 @@ describe('errors', () => {
       error: 'not_found',
       error_type: 'not_found',
       message: expect.any(String),
-      request_id: expect.stringMatching(/^req-/),
+      request_id: expect.stringMatching(/^req-[a-z0-9]{8}-/),
     })
+    expect(json.headers['x-request-id']).toBe(json.json().request_id)
+    const machine = await test.app.inject({ method: 'POST', url: '/oauth2/token' })
+    expect(machine.headers['x-request-id']).toMatch(/^req-/)
+    expect(machine.headers['x-request-id']).not.toBe(json.headers['x-request-id'])
   })
 
   it('of ours tell nothing but the reference', async () => {

@@ -46,6 +46,7 @@ describe('the environment', () => {
       DATA_DIR: '.tessera',
       ADMIN_USERNAME: 'admin',
       LOG_LEVEL: 'info',
+      METRICS_HOST: '127.0.0.1',
       DISCOURSE_API_USERNAME: 'system',
       SHOP_PORT: 4000,
       FORUM_PORT: 4001,

@@ -8,6 +8,7 @@ import { buildApp } from '../src/app.ts'
 import { type Config, loadConfig } from '../src/config.ts'
 import { openDatabase } from '../src/database/connection.ts'
 import { type Deps, openDeps } from '../src/deps.ts'
+import { openMetrics } from '../src/metrics.ts'
 import { makeSecrets } from '../src/secrets.ts'
 import { APP_SECRET, APP_TEMPLATE, databaseUrl, START, TEMPLATE } from './global-setup.ts'
 
@@ -53,7 +54,8 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
     ...env,
   })
   const db = openDatabase(database.url, { max: config.DATABASE_POOL_MAX, onBroken: () => {} })
-  const deps = openDeps({ config, db, secrets: makeSecrets(APP_SECRET), clock })
+  const metrics = await openMetrics({ config, db, clock })
+  const deps = openDeps({ config, db, secrets: makeSecrets(APP_SECRET), clock, metrics })
   const app = await buildApp(deps)
   await app.ready()
   return {

@@ -52,9 +52,15 @@ export function until(condition: () => boolean | Promise<boolean>, timeout = 20_
 }
 
 /** @param timeout_ms of an attempt; 10 seconds unless a test has no time for that. */
-export async function startNotifyWorld(limits: { timeout_ms?: number } = {}): Promise<NotifyWorld> {
+export async function startNotifyWorld({
+  env,
+  ...limits
+}: {
+  timeout_ms?: number
+  env?: Record<string, string>
+} = {}): Promise<NotifyWorld> {
   const [dns, receiver] = await Promise.all([startDnsServer(), startReceiver()])
-  const test = await startTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
+  const test = await startTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8', ...env })
   test.deps.notifier = openNotifier(test.deps, { resolver: dns.resolver, ...limits })
   const merchant = await makeMerchant(test)
   const buyer = await makePerson(test, { points: 1_000_000n })

@@ -55,6 +55,7 @@ async function admit(deps: Deps, by: AttemptedBy, undecided_until: Date | null):
   const seconds = await waitFor(deps, { ...by, account, id })
   if (seconds <= 0) return id
   await withdrawAttempt(deps, id)
+  deps.metrics?.signInFailures.inc({ reason: 'throttled' })
   await recordRefusal(deps.db, { kind: 'sign_in_throttled', user_id, address, at: deps.clock() })
   throw new AppError('too_many_attempts', 'Too many failed sign-ins. Wait a moment and try again.', {
     retry_after_seconds: seconds,
@@ -160,6 +161,7 @@ export async function clearAttempts(deps: Deps, attempt: bigint): Promise<void> 
 
 /** The try was wrong, and those behind it need wait no longer. */
 export async function failAttempt(deps: Deps, attempt: bigint): Promise<void> {
+  deps.metrics?.signInFailures.inc({ reason: 'wrong' })
   await deps.db
     .updateTable('sign_in_attempts')
     .set({ undecided_until: null })

@@ -36,7 +36,18 @@ export function openDatabase(url: string, options: { max: number; onBroken: (err
   // Also for connections in use: the query on it fails by itself, but an error event that nobody hears ends the process.
   pool.on('connect', (client) => client.on('error', options.onBroken))
   pool.on('error', options.onBroken)
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  pools.set(db, pool)
+  return db
+}
+
+/** Kysely does not give its pool out. */
+const pools = new WeakMap<Db, pg.Pool>()
+
+/** How many connections a pool has open, how many of them do nothing, and how many callers wait for one. */
+export function poolUse(db: Db): { open: number; idle: number; waiting: number } {
+  const { totalCount = 0, idleCount = 0, waitingCount = 0 } = pools.get(db) ?? {}
+  return { open: totalCount, idle: idleCount, waiting: waitingCount }
 }
 
 /** The constraint that a failed statement violated, if that is why it failed. */

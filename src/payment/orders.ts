@@ -8,6 +8,7 @@ import type { Db } from '../database/connection.ts'
 import type { OrderStatus, OrdersTable } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
+import { countOutcome } from '../metrics.ts'
 import { LOWER_ALNUM, randomText } from '../secrets.ts'
 import { isPaused, requireUnpaused } from './maintenance.ts'
 
@@ -201,7 +202,9 @@ export function makePayOrder(deps: Deps): PayOrder {
       return rows.map((row) => row.outcome)
     },
   })
-  return async (payment) => ((await isPaused(deps)) ? 'paused' : pay({ ...payment, now: deps.clock() }))
+  const payUnlessPaused = async (payment: Payment) =>
+    (await isPaused(deps)) ? 'paused' : pay({ ...payment, now: deps.clock() })
+  return (payment) => countOutcome(deps.metrics?.payments, payUnlessPaused(payment), (outcome) => outcome)
 }
 
 /** Marks orders whose time is over, a bounded number at once; several processes share the work. Answers how many. */

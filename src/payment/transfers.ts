@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { makeBatcher } from '../database/batcher.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
+import { countOutcome } from '../metrics.ts'
 import { LOWER_ALNUM, randomText } from '../secrets.ts'
 import type { SettingValues } from '../settings.ts'
 import { requireUnpaused } from './maintenance.ts'
@@ -68,7 +69,8 @@ export function makePostTransfer(deps: Deps): PostTransfer {
     const { points_transfers } = await deps.settings.read()
     if (points_transfers === 'off') throw new AppError('transfers_disabled', 'Transfer feature is disabled')
     const transaction_id = `txn_${randomText(24, LOWER_ALNUM)}`
-    const result = await post({ ...request, transaction_id, now: deps.clock() })
+    const asked = post({ ...request, transaction_id, now: deps.clock() })
+    const result = await countOutcome(deps.metrics?.transfers, asked, ({ outcome }) => outcome)
     return { ...acceptedOrThrow(result), order_id: request.order_id }
   }
 }

@@ -137,6 +137,18 @@ export async function fetchScore(
 }
 
 async function ask<T>(deps: Deps, path: string, shape: z.ZodType<T>, urgency: Urgency): Promise<Answer<T>> {
+  const answer = await askWithinBudget(deps, path, shape, urgency)
+  if (answer !== 'not_found' && 'failure' in answer)
+    deps.metrics?.forumFailures.inc({ failure: answer.failure })
+  return answer
+}
+
+async function askWithinBudget<T>(
+  deps: Deps,
+  path: string,
+  shape: z.ZodType<T>,
+  urgency: Urgency,
+): Promise<Answer<T>> {
   const refusal = await spendRequest(deps, urgency)
   if (refusal !== undefined) return { failure: refusal }
   const { answer, retry_after_seconds } = await getJson(deps, path)

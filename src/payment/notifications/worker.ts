@@ -41,7 +41,7 @@ export type Notifier = {
 /** What tests choose themselves: the DNS server, and how long is long. */
 export type NotifierOptions = { resolver?: NameResolver; timeout_ms?: number }
 
-type NotifierDeps = Pick<Deps, 'config' | 'db' | 'clock' | 'secrets' | 'gatewayKeys'>
+type NotifierDeps = Pick<Deps, 'config' | 'db' | 'clock' | 'secrets' | 'gatewayKeys' | 'metrics'>
 
 export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}): Notifier {
   const attempt = makeAttempt(deps, options)
@@ -140,6 +140,8 @@ function makeAttempt(deps: NotifierDeps, { resolver = new Resolver(DNS), ...limi
       log.error({ err: error, notification_id: id }, 'a notification could not be made')
     }
     const ended_at = clock()
+    const duration_ms = Math.round(performance.now() - start)
+    deps.metrics?.notifications.observe({ outcome: attempt.outcome }, duration_ms / 1000)
     const isOver = attempt.outcome === 'delivered' || attempt.outcome === 'withdrawn'
     return {
       id: String(id),
@@ -147,7 +149,7 @@ function makeAttempt(deps: NotifierDeps, { resolver = new Resolver(DNS), ...limi
       order_id: order_id?.toString(),
       started_at,
       ended_at,
-      duration_ms: Math.round(performance.now() - start),
+      duration_ms,
       next_attempt_at: isOver ? null : nextAttemptAt(attempts, ended_at),
       ...attempt,
     }
