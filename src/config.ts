@@ -75,6 +75,8 @@ const sender = z
     'must be an address such as no-reply@example.org or Tessera <no-reply@example.org>',
   )
 
+const appSecret = z.string().min(32, 'must have at least 32 characters')
+
 /** One entry per variable, in the order of `.env.example`. Empty text counts as absent. */
 export const environment = z.object({
   HOST: z.string().default('127.0.0.1'),
@@ -85,7 +87,8 @@ export const environment = z.object({
   DATABASE_URL: databaseUrl.optional(),
   DATABASE_POOL_MAX: wholeNumber(2, 200).default(10),
   DATA_DIR: z.string().default('.tessera'),
-  APP_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
+  APP_SECRET: appSecret.optional(),
+  APP_SECRET_OTHER: appSecret.optional(),
   ADMIN_USERNAME: z
     .string()
     .regex(/^[^\s\p{Cc}]{1,60}$/u, 'must have at most 60 characters and no spaces')
@@ -149,6 +152,7 @@ export function loadConfig(env: Environment = processEnvironment()): Config {
   const faults = new Map([
     ...forumFaults(given, production),
     ...mailFaults(given),
+    ...secretFaults(given),
     ...(production ? productionFaults(given) : []),
   ])
   for (const { path, message } of parsed.error?.issues ?? []) faults.set(path.join('.'), message)
@@ -225,8 +229,10 @@ function productionFaults(given: Environment): [name: string, fault: string][] {
   }
   if (given.APP_SECRET === undefined)
     faults.push(['APP_SECRET', 'is required: make one with `openssl rand -hex 32`'])
-  if (given.APP_SECRET === SAMPLE_SECRET)
-    faults.push(['APP_SECRET', 'is the sample value: make one with `openssl rand -hex 32`'])
+  for (const name of ['APP_SECRET', 'APP_SECRET_OTHER'] as const) {
+    if (given[name] === SAMPLE_SECRET)
+      faults.push([name, 'is the sample value: make one with `openssl rand -hex 32`'])
+  }
   return faults
 }
 
@@ -247,6 +253,15 @@ function forumFaults(given: Environment, production: boolean): [name: string, fa
   if (production && given.DISCOURSE_URL !== undefined && !given.DISCOURSE_URL.startsWith('https://'))
     faults.push(['DISCOURSE_URL', 'must start with https://, unless both public addresses are loopback'])
   return faults
+}
+
+/** One that is changed must be named, or the one kept in DATA_DIR would stand in its place unseen. */
+function secretFaults(given: Environment): [name: string, fault: string][] {
+  if (given.APP_SECRET_OTHER === undefined) return []
+  if (given.APP_SECRET === undefined) return [['APP_SECRET', 'is required with APP_SECRET_OTHER']]
+  if (given.APP_SECRET === given.APP_SECRET_OTHER)
+    return [['APP_SECRET_OTHER', 'must be another one than APP_SECRET']]
+  return []
 }
 
 /** A server without a sender, or the other way round, sends nothing. */

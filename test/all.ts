@@ -3,24 +3,17 @@
  * oldest Postgres that is supported, where its programs are installed. Every step runs, whatever became of the others.
  */
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { chown, mkdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { startServer } from '../src/database/embedded-server.ts'
-import { run, serverUser } from '../src/database/embedded-user.ts'
-import { SERVER_SETTINGS } from './global-setup.ts'
-import { makeScratchFolder } from './scratch.ts'
+import { POSTGRES_15, POSTGRES_15_PLACES, startPostgres15 } from './postgres-15.ts'
 
 const TIMES = 10
-/** Where Debian, and the image of Postgres, keep the programs of Postgres 15. */
-const POSTGRES_15 = ['/usr/lib/postgresql/15/bin', '/usr/local/bin']
 
 const steps: [name: string, act: () => Promise<boolean>][] = [
   ['formatting, lint, types', () => succeeds('npm', ['run', 'check'])],
   [`the suite, random inputs × ${TIMES}`, () => suite({ TEST_TIMES: String(TIMES) })],
 ]
-const bin = POSTGRES_15.find((folder) => existsSync(join(folder, 'initdb')))
-if (bin === undefined) console.log(`Postgres 15 is in none of ${POSTGRES_15.join(', ')}: its run is left out`)
+const bin = POSTGRES_15
+if (bin === undefined)
+  console.log(`Postgres 15 is in none of ${POSTGRES_15_PLACES.join(', ')}: its run is left out`)
 else steps.push(['the suite on Postgres 15', () => suiteOn(bin)])
 
 const lines: string[] = []
@@ -47,18 +40,10 @@ function succeeds(command: string, args: string[], env: Record<string, string> =
 }
 
 async function suiteOn(bin: string): Promise<boolean> {
-  const folder = await makeScratchFolder()
-  const data = join(folder, 'postgres')
-  const user = await serverUser(data)
-  await mkdir(data)
-  if (user !== undefined) await chown(data, user.uid, user.gid)
-  const options = ['--username=tessera', '--auth=trust', '--encoding=UTF8', '--locale=C.UTF-8', '--no-sync']
-  await run(join(bin, 'initdb'), ['-D', data, ...options], { user })
-  const server = await startServer({ data, bin, user }, { settings: SERVER_SETTINGS })
+  const { port, stop } = await startPostgres15(bin)
   try {
-    return await suite({ TEST_DATABASE_URL: `postgres://tessera@127.0.0.1:${server.port}/postgres` })
+    return await suite({ TEST_DATABASE_URL: `postgres://tessera@127.0.0.1:${port}/postgres` })
   } finally {
-    await server.stop()
-    await rm(folder, { recursive: true })
+    await stop()
   }
 }

@@ -19,6 +19,7 @@ const PRODUCTION = {
   APP_SECRET: SECRET,
 }
 const NAMES = Object.keys(environment.shape)
+const COMPOSE_ONLY = ['HTTPS_PORT', 'POSTGRES_PASSWORD', 'BACKUP_HOURS', 'BACKUP_DAYS']
 
 function faultsOf(env: Record<string, string | undefined>): readonly string[] {
   try {
@@ -148,6 +149,14 @@ describe('the environment', () => {
     'postgres://u@/tessera?host=/run/postgresql',
   ])('takes %s for DATABASE_URL', (DATABASE_URL) => {
     expect(loadConfig({ DATABASE_URL }).DATABASE_URL).toBe(DATABASE_URL)
+  })
+
+  it('takes another APP_SECRET only beside the one in use', () => {
+    const other = `${SECRET}-other`
+    expect(faultyNames({ APP_SECRET_OTHER: other })).toEqual(['APP_SECRET'])
+    expect(faultyNames({ APP_SECRET: SECRET, APP_SECRET_OTHER: SECRET })).toEqual(['APP_SECRET_OTHER'])
+    expect(faultyNames({ APP_SECRET: SECRET, APP_SECRET_OTHER: 'short' })).toEqual(['APP_SECRET_OTHER'])
+    expect(faultyNames({ APP_SECRET: SECRET, APP_SECRET_OTHER: other })).toEqual([])
   })
 
   it.each(['mysql://db.example.org/tessera', 'postgres://u:p#x@db.example.org/tessera', 'tessera'])(
@@ -282,9 +291,9 @@ describe('.env.example', () => {
     spelledOut = parseEnv(text.replace(/^# (?=[A-Z_]+=)/gm, ''))
   })
 
-  it('names every variable of the schema, in its order', () => {
+  it('names every variable of the schema, in its order, and then those of docker compose alone', async () => {
     const names = [...text.matchAll(/^(?:# )?([A-Z_]+)=/gm)].map((match) => match[1])
-    expect(names).toEqual(NAMES)
+    expect(names).toEqual([...NAMES, ...(await composeOnlyNames())])
   })
 
   it('changes nothing when it is copied as it is', () => {
@@ -303,6 +312,14 @@ describe('.env.example', () => {
     ])
   })
 })
+
+/** What docker-compose.yml reads beside the schema, in the order of .env.example. */
+async function composeOnlyNames(): Promise<string[]> {
+  const text = await readFile(join(ROOT, 'docker-compose.yml'), 'utf8')
+  const read = new Set([...text.matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name!))
+  expect([...read].filter((name) => !NAMES.includes(name)).sort()).toEqual([...COMPOSE_ONLY].sort())
+  return COMPOSE_ONLY
+}
 
 describe('docker-compose.yml', () => {
   it('passes on every variable that the container can use', async () => {
