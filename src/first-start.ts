@@ -9,7 +9,7 @@ import { createUser } from './accounts/users.ts'
 import { type Config, ConfigError } from './config.ts'
 import type { Db } from './database/connection.ts'
 import { AppError } from './errors.ts'
-import { ALNUM, randomText } from './secrets.ts'
+import { ALNUM, makeSecrets, randomText, type Secrets } from './secrets.ts'
 
 const SECRET_LENGTH = 64
 const PASSWORD_LENGTH = 16
@@ -44,6 +44,11 @@ export async function provideAppSecret(config: Config): Promise<string> {
     await rm(draft, { force: true })
   }
   return (await readFile(path, 'utf8')).trim()
+}
+
+/** What the service uses APP_SECRET for, and the other one while it is being changed. */
+export async function openSecrets(config: Config): Promise<Secrets> {
+  return makeSecrets(await provideAppSecret(config), config.APP_SECRET_OTHER)
 }
 
 /** A new administrator's sign-in, to be printed once. */

@@ -51,69 +51,93 @@ export function sameText(a: string, b: string): boolean {
   return timingSafeEqual(sha256(a), sha256(b))
 }
 
-/** A ciphertext that another APP_SECRET made. */
+/** A ciphertext that an APP_SECRET made which is not known here. */
 export class ForeignCiphertextError extends Error {}
 
 /** A mark on bytes that are kept, and which key it was made with. */
 export type Seal = { mac: Buffer; key_id: Buffer }
 
-/** What APP_SECRET is used for, without the secret itself. */
+/** What APP_SECRET is used for, without the secret itself. While it is being changed, another one is known beside it. */
 export type Secrets = {
   /** AES-256-GCM. `context` names the place the text is stored at; a ciphertext moved elsewhere does not open. */
   encrypt(context: string, plaintext: string): Buffer
-  /** Throws when the text was changed, moved, or encrypted under another APP_SECRET. */
+  /** Throws when the text was changed, moved, or encrypted under an APP_SECRET that is not known. */
   decrypt(context: string, ciphertext: Buffer): string
+  /** What a ciphertext of `encrypt` has in its second to fifth byte: whichever has not is to be encrypted anew. */
+  encryptionKeyId: Buffer
   /** A tag that only this service can make: for form tokens and values that travel through a browser. */
   tag(purpose: string, text: string): string
+  /** Whether this is the tag, made under any APP_SECRET that is known. */
+  isTag(purpose: string, text: string, tag: string): boolean
   /** Marks bytes that are kept in the database, so that nobody who only has the database can put others there. */
   seal(purpose: string, data: Buffer): Seal
-  /** Whether these bytes bear their seal. Undefined when it was made under another APP_SECRET. */
+  /** Whether these bytes bear their seal. Undefined when it was made under an APP_SECRET that is not known. */
   isSealed(purpose: string, data: Buffer, seal: Seal): boolean | undefined
+  /** The key of the other APP_SECRET's seals, which must be kept when that one is forgotten. Absent without another. */
+  otherSealKey: SealKey | undefined
 }
 
-export function makeSecrets(appSecret: string): Secrets {
-  // As key objects: a key given in bytes is prepared anew at each use.
-  const derive = (purpose: string) =>
-    createSecretKey(Buffer.from(hkdfSync('sha256', appSecret, '', `tessera ${purpose}`, 32)))
-  const encryptionKey = derive('encryption')
-  const tagKey = derive('tags')
-  const sealKey = derive('seals')
-  const idOf = (key: KeyObject) =>
-    createHash('sha256').update(key.export()).digest().subarray(0, KEY_ID_BYTES)
-  const keyId = idOf(encryptionKey)
-  const sealKeyId = idOf(sealKey)
-  const macOf = (purpose: string, data: Buffer) =>
-    createHmac('sha256', sealKey).update(`${purpose}\0`).update(data).digest()
+/** A key that seals were made with, and by which they can still be verified. */
+export type SealKey = { key: KeyObject; key_id: Buffer }
+
+type Keys = { encryption: KeyObject; tag: KeyObject; seal: SealKey; encryption_id: Buffer }
+
+/** @param other is known as well and never used for anything new: the one before, or the one to come. */
+export function makeSecrets(appSecret: string, other?: string): Secrets {
+  const current = deriveKeys(appSecret)
+  const known = other === undefined ? [current] : [current, deriveKeys(other)]
+  const tagBy = ({ tag }: Keys, purpose: string, text: string) =>
+    createHmac('sha256', tag).update(`${purpose}\0${text}`).digest('base64url')
 
   return {
+    encryptionKeyId: current.encryption_id,
+    otherSealKey: known[1]?.seal,
     encrypt(context, plaintext) {
       const iv = randomBytes(IV_BYTES)
-      const cipher = createCipheriv('aes-256-gcm', encryptionKey, iv).setAAD(Buffer.from(context))
+      const cipher = createCipheriv('aes-256-gcm', current.encryption, iv).setAAD(Buffer.from(context))
       const body = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()])
-      return Buffer.concat([Buffer.from([VERSION]), keyId, iv, cipher.getAuthTag(), body])
+      return Buffer.concat([Buffer.from([VERSION]), current.encryption_id, iv, cipher.getAuthTag(), body])
     },
     decrypt(context, ciphertext) {
       if (ciphertext.length < HEADER_BYTES || ciphertext[0] !== VERSION)
         throw new Error('Not a ciphertext of Tessera')
-      if (!ciphertext.subarray(1, 1 + KEY_ID_BYTES).equals(keyId)) {
-        throw new ForeignCiphertextError('This was encrypted under another APP_SECRET')
-      }
+      const id = ciphertext.subarray(1, 1 + KEY_ID_BYTES)
+      const keys = known.find(({ encryption_id }) => encryption_id.equals(id))
+      if (keys === undefined) throw new ForeignCiphertextError('This was encrypted under another APP_SECRET')
       const iv = ciphertext.subarray(1 + KEY_ID_BYTES, HEADER_BYTES - TAG_BYTES)
-      const decipher = createDecipheriv('aes-256-gcm', encryptionKey, iv)
+      const decipher = createDecipheriv('aes-256-gcm', keys.encryption, iv)
         .setAAD(Buffer.from(context))
         .setAuthTag(ciphertext.subarray(HEADER_BYTES - TAG_BYTES, HEADER_BYTES))
       return Buffer.concat([decipher.update(ciphertext.subarray(HEADER_BYTES)), decipher.final()]).toString(
         'utf8',
       )
     },
-    tag(purpose, text) {
-      return createHmac('sha256', tagKey).update(`${purpose}\0${text}`).digest('base64url')
-    },
-    seal: (purpose, data) => ({ mac: macOf(purpose, data), key_id: sealKeyId }),
-    isSealed(purpose, data, { mac, key_id }) {
-      if (!key_id.equals(sealKeyId)) return undefined
-      const expected = macOf(purpose, data)
-      return mac.length === expected.length && timingSafeEqual(mac, expected)
+    tag: (purpose, text) => tagBy(current, purpose, text),
+    isTag: (purpose, text, tag) => known.some((keys) => sameText(tag, tagBy(keys, purpose, text))),
+    seal: (purpose, data) => ({ mac: macBy(current.seal, purpose, data), key_id: current.seal.key_id }),
+    isSealed(purpose, data, seal) {
+      const keys = known.find((each) => each.seal.key_id.equals(seal.key_id))
+      return keys === undefined ? undefined : isSealedBy(keys.seal, purpose, data, seal)
     },
   }
+}
+
+/** Whether bytes bear a seal made with this key. */
+export function isSealedBy(key: SealKey, purpose: string, data: Buffer, { mac }: Seal): boolean {
+  const expected = macBy(key, purpose, data)
+  return mac.length === expected.length && timingSafeEqual(mac, expected)
+}
+
+function macBy({ key }: SealKey, purpose: string, data: Buffer): Buffer {
+  return createHmac('sha256', key).update(`${purpose}\0`).update(data).digest()
+}
+
+function deriveKeys(appSecret: string): Keys {
+  // As key objects: a key given in bytes is prepared anew at each use.
+  const derive = (purpose: string) =>
+    createSecretKey(Buffer.from(hkdfSync('sha256', appSecret, '', `tessera ${purpose}`, 32)))
+  const idOf = (key: KeyObject) =>
+    createHash('sha256').update(key.export()).digest().subarray(0, KEY_ID_BYTES)
+  const [encryption, tag, seal] = [derive('encryption'), derive('tags'), derive('seals')]
+  return { encryption, tag, seal: { key: seal, key_id: idOf(seal) }, encryption_id: idOf(encryption) }
 }

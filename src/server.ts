@@ -8,11 +8,11 @@ import { type Db, openDatabase } from './database/connection.ts'
 import { migrate } from './database/migrate.ts'
 import { provideDatabase } from './database/url.ts'
 import { type Deps, openDeps } from './deps.ts'
-import { ensureAdministrator, provideAppSecret } from './first-start.ts'
+import { ensureAdministrator, openSecrets } from './first-start.ts'
 import { ensureSigningKeys } from './identity/key-rotation.ts'
 import { openMetrics, serveMetrics } from './metrics.ts'
 import { refuseTakenPort } from './ports.ts'
-import { ForeignCiphertextError, makeSecrets } from './secrets.ts'
+import { ForeignCiphertextError } from './secrets.ts'
 import { startWorker } from './worker.ts'
 
 const STOP_SECONDS_MAX = 20
@@ -58,7 +58,7 @@ export async function serve<T>(
     })
     closers.push(() => db.destroy())
     const clock = () => new Date()
-    const secrets = makeSecrets(await provideAppSecret(config))
+    const secrets = await openSecrets(config)
     const metrics = await openMetrics({ config, db, clock })
     const deps = openDeps({ config, db, secrets, clock, metrics, batching })
     closers.push(() => deps.limits.close())

@@ -79,9 +79,9 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
   }
 }
 
-/** Another process over the database of this one: it shares nothing else but the clock. */
-export async function anotherProcess(test: TestApp): Promise<TestApp> {
-  const { config, secrets, clock } = test.deps
+/** Another process over the database of this one: it shares nothing else but the clock, and APP_SECRET if told so. */
+export async function anotherProcess(test: TestApp, { secrets = test.deps.secrets } = {}): Promise<TestApp> {
+  const { config, clock } = test.deps
   const db = openDatabase(config.DATABASE_URL!, { max: config.DATABASE_POOL_MAX, onBroken: () => {} })
   const deps = openDeps({ config, db, secrets, clock })
   const app = await buildApp(deps)

@@ -23,6 +23,9 @@ const TIMEOUTS = {
   dnsTimeout: 5_000,
 }
 
+/** The name of the place where a mail's text is stored. */
+export const mailContext = (recipient: string) => `mail to ${recipient}`
+
 /** Whether mail can leave at all. Where it cannot, nothing that needs it is offered. */
 export function hasMail(config: Config): boolean {
   return config.SMTP_URL !== undefined
@@ -55,7 +58,7 @@ export async function enqueueMail(tx: Tx, deps: Deps, mail: Mail): Promise<void>
       recipient: mail.recipient,
       kind: mail.kind,
       subject,
-      text_encrypted: deps.secrets.encrypt(`mail to ${mail.recipient}`, `${paragraphs.join('\n\n')}\n`),
+      text_encrypted: deps.secrets.encrypt(mailContext(mail.recipient), `${paragraphs.join('\n\n')}\n`),
       useless_at: mail.useless_at,
       next_attempt_at: deps.clock(),
     })
@@ -114,7 +117,7 @@ async function sendOne(deps: Deps, transport: Transport, mail: ClaimedMail): Pro
       from: deps.config.SMTP_FROM!,
       to: { name: '', address: mail.recipient },
       subject: mail.subject,
-      text: deps.secrets.decrypt(`mail to ${mail.recipient}`, mail.text_encrypted!),
+      text: deps.secrets.decrypt(mailContext(mail.recipient), mail.text_encrypted!),
       date: deps.clock(),
       // The same at every attempt, so that a mailbox can tell a mail that came twice.
       messageId: `<${deps.secrets.tag('mail', String(mail.id))}@${new URL(deps.config.PUBLIC_URL).hostname}>`,

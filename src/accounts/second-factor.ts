@@ -14,7 +14,8 @@ const RECOVERY_CODE_LENGTH = 16
 /** 32 characters, none of them mistaken for another: 80 bits in 16. */
 const RECOVERY_ALPHABET = 'abcdefghjkmnpqrstuvwxyz023456789'
 
-const place = (user_id: bigint) => `second factor of ${user_id}`
+/** The name of the place where a member's secret is stored. */
+export const factorContext = (user_id: bigint) => `second factor of ${user_id}`
 
 /** Whose account, and which session acts on it. */
 export type Actor = { user_id: bigint; session_id: bigint; ip: string }
@@ -34,7 +35,7 @@ export async function turnOnSecondFactor(
   await deps.db.transaction().execute(async (tx) => {
     const made = await tx
       .insertInto('second_factors')
-      .values({ user_id, secret_encrypted: deps.secrets.encrypt(place(user_id), secret), last_step })
+      .values({ user_id, secret_encrypted: deps.secrets.encrypt(factorContext(user_id), secret), last_step })
       .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirst()
     if (made.numInsertedOrUpdatedRows !== 1n)
@@ -104,7 +105,7 @@ export async function acceptCode(deps: Deps, user_id: bigint, code: string): Pro
     .select(['secret_encrypted', 'last_step'])
     .executeTakeFirst()
   if (factor === undefined) return false
-  const secret = deps.secrets.decrypt(place(user_id), factor.secret_encrypted)
+  const secret = deps.secrets.decrypt(factorContext(user_id), factor.secret_encrypted)
   const step = matchingStep(secret, code, deps.clock(), factor.last_step)
   if (step === undefined) return false
   const spent = await deps.db

@@ -38,11 +38,12 @@ async function prove(
 ): Promise<{ proof: Proof; isKept?: boolean }> {
   // Not made when there is none: an auditor's machine does not have it, and gets no other one.
   const appSecret = await findAppSecret(config)
+  const secrets = appSecret === undefined ? undefined : makeSecrets(appSecret, config.APP_SECRET_OTHER)
   return withDatabaseUrl(config, async (url) => {
     const db = openDatabase(url, { max: 1, onBroken: () => {} })
     try {
       await requireMigrated(db)
-      const proof = await proveBooks(db, appSecret === undefined ? undefined : makeSecrets(appSecret))
+      const proof = await proveBooks(db, secrets)
       return known === undefined ? { proof } : { proof, isKept: await holdsSeal(db, known) }
     } finally {
       await db.destroy()

@@ -6,8 +6,7 @@ import { openDatabase } from '../database/connection.ts'
 import { isMigrated } from '../database/migrate.ts'
 import { withDatabaseUrl } from '../database/url.ts'
 import { type Deps, openDeps } from '../deps.ts'
-import { provideAppSecret } from '../first-start.ts'
-import { makeSecrets } from '../secrets.ts'
+import { openSecrets } from '../first-start.ts'
 
 /** What was typed is wrong, and nothing was done. */
 export class UsageError extends Error {}
@@ -50,7 +49,7 @@ export async function withDeps<T>(config: Config, act: (deps: Deps) => Promise<T
     const db = openDatabase(url, { max: 4, onBroken: () => {} })
     try {
       await requireMigrated(db)
-      const secrets = makeSecrets(await provideAppSecret(config))
+      const secrets = await openSecrets(config)
       const deps = openDeps({ config, db, secrets, clock: () => new Date() })
       try {
         return await act(deps)

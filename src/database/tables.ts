@@ -238,6 +238,15 @@ export type JournalSealsTable = {
   created_at: CreatedAt
 }
 
+/** A key of seals made under an APP_SECRET that is no longer in use, and the last journal it may have sealed. */
+export type RetiredSealKeysTable = {
+  id: Identity
+  key_id: Buffer
+  last_journal_id: bigint
+  key_encrypted: Buffer
+  created_at: CreatedAt
+}
+
 export type JournalSealingTable = {
   is_only: Generated<boolean>
   sealed_to: Generated<bigint>
@@ -664,6 +673,7 @@ export type Tables = {
   entries: EntriesTable
   journal_seals: JournalSealsTable
   journal_sealing: JournalSealingTable
+  retired_seal_keys: RetiredSealKeysTable
   books_proofs: BooksProofsTable
   books_schedule: BooksScheduleTable
   site_settings: SiteSettingsTable

@@ -6,17 +6,19 @@
  */
 import type { Session } from '../accounts/session.ts'
 import type { Deps } from '../deps.ts'
-import { type Secrets, sameText } from '../secrets.ts'
+import type { Secrets } from '../secrets.ts'
 import type { Parameters } from '../web/parameters.ts'
 import { queryText } from './authorization-request.ts'
 
 const MARK = 'signed_in_since'
+const PURPOSE = 'reauthentication'
+const SESSION_PURPOSE = 'session id'
 /** How long a sign-in may take before it is asked for again. */
 const FRESH_MINUTES = 10
 
 /** The name by which applications know a session; it opens nothing. */
 export function publicSessionId(secrets: Secrets, session_id: bigint): string {
-  return secrets.tag('session id', session_id.toString())
+  return secrets.tag(SESSION_PURPOSE, session_id.toString())
 }
 
 /** The request's query with a mark that only a sign-in from now on can meet. */
@@ -24,7 +26,8 @@ export function markedQuery(sent: Parameters, session: Session | undefined, deps
   const request = unmarked(sent)
   const replaced = session === undefined ? '' : publicSessionId(deps.secrets, session.id)
   const mark = `${deps.clock().getTime()}.${replaced}`
-  return queryText({ ...request, [MARK]: `${mark}.${tagOf(mark, request, deps.secrets)}` })
+  const tag = deps.secrets.tag(PURPOSE, taggedText(mark, request))
+  return queryText({ ...request, [MARK]: `${mark}.${tag}` })
 }
 
 /** Whether this session was begun to meet the demand of this very request. */
@@ -32,9 +35,9 @@ export function meetsMark(sent: Parameters, session: Session, deps: Deps): boole
   const { [MARK]: sentMark } = sent
   if (typeof sentMark !== 'string') return false
   const [since = '', replaced = '', tag = ''] = sentMark.split('.')
-  if (!sameText(tag, tagOf(`${since}.${replaced}`, unmarked(sent), deps.secrets))) return false
+  if (!deps.secrets.isTag(PURPOSE, taggedText(`${since}.${replaced}`, unmarked(sent)), tag)) return false
   const isFresh = deps.clock().getTime() - Number(since) <= FRESH_MINUTES * 60_000
-  const isNew = publicSessionId(deps.secrets, session.id) !== replaced
+  const isNew = !deps.secrets.isTag(SESSION_PURPOSE, session.id.toString(), replaced)
   return isFresh && isNew && session.auth_time.getTime() >= Number(since)
 }
 
@@ -42,6 +45,6 @@ function unmarked({ [MARK]: _, ...request }: Parameters): Parameters {
   return request
 }
 
-function tagOf(mark: string, request: Parameters, secrets: Secrets): string {
-  return secrets.tag('reauthentication', `${mark}\n${queryText(request)}`)
+function taggedText(mark: string, request: Parameters): string {
+  return `${mark}\n${queryText(request)}`
 }

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db } from '../database/connection.ts'
 import type { Secrets } from '../secrets.ts'
+import { readRetiredSealKeys } from './retired-seal-keys.ts'
 
 /** What a seal of a journal is called among the uses of APP_SECRET. */
 export const SEAL_PURPOSE = 'journal'
@@ -55,7 +56,7 @@ export async function readContents(
 
 /**
  * What is wrong with a journal: it does not fit its seal · it is gone · it has no seal among sealed ones (inserted, or
- * its seal is gone) · its seal was made without our key · its seal was made under another APP_SECRET.
+ * its seal is gone) · its seal was made without our key · its seal was made under an APP_SECRET that we neither have nor had.
  */
 export type ChainFault = 'edited' | 'deleted' | 'inserted' | 'forged' | 'foreign'
 
@@ -89,6 +90,7 @@ export async function verifyChain(db: Db, secrets: Secrets | undefined): Promise
     end: CHAIN_START,
     faults: { edited: none(), deleted: none(), inserted: none(), forged: none(), foreign: none() },
   }
+  const judge = await makeJudge(db, secrets)
   for (let after = 0n; ; ) {
     const to = await endOfBatch(db, after)
     if (to === null) return verdict
@@ -100,7 +102,7 @@ export async function verifyChain(db: Db, secrets: Secrets | undefined): Promise
     const sealed = new Map(seals.map((seal) => [seal.journal_id, seal]))
     const ids = [...new Set([...contents.keys(), ...sealed.keys()])].sort((a, b) => (a < b ? -1 : 1))
     for (const id of ids)
-      verifyLink(verdict, { id, content: contents.get(id), seal: sealed.get(id), sealedTo, secrets })
+      verifyLink(verdict, { id, content: contents.get(id), seal: sealed.get(id), sealedTo, judge })
     after = to
   }
 }
@@ -141,10 +143,10 @@ type Link = {
   content: SealedContent | undefined
   seal: Seal | undefined
   sealedTo: bigint
-  secrets: Secrets | undefined
+  judge: Judge | undefined
 }
 
-function verifyLink(verdict: ChainVerdict, { id, content, seal, sealedTo, secrets }: Link): void {
+function verifyLink(verdict: ChainVerdict, { id, content, seal, sealedTo, judge }: Link): void {
   const found = (fault: ChainFault, journal_id: bigint) => {
     const { first } = verdict.faults[fault]
     verdict.faults[fault].count += 1n
@@ -165,7 +167,20 @@ function verifyLink(verdict: ChainVerdict, { id, content, seal, sealedTo, secret
     if (!isGone) found('inserted', previous.journal_id!)
     else if (!verdict.faults.inserted.first.includes(seal.previous_id!)) found('deleted', seal.previous_id!)
   } else if (!nextHash(previous, content).equals(seal.hash)) found('edited', id)
-  if (secrets === undefined) return
-  const isOurs = secrets.isSealed(SEAL_PURPOSE, seal.hash, seal)
-  if (isOurs !== true) found(isOurs === false ? 'forged' : 'foreign', id)
+  const fault = judge?.(seal)
+  if (fault !== undefined) found(fault, id)
+}
+
+/** Says what is wrong with the mark of a seal. */
+type Judge = (seal: Seal) => 'forged' | 'foreign' | undefined
+
+/** Undefined without secrets, when nothing can be said of marks. */
+async function makeJudge(db: Db, secrets: Secrets | undefined): Promise<Judge | undefined> {
+  if (secrets === undefined) return undefined
+  const isSealedBefore = await readRetiredSealKeys(db, secrets)
+  return (seal) => {
+    const isOurs = secrets.isSealed(SEAL_PURPOSE, seal.hash, seal) ?? isSealedBefore(SEAL_PURPOSE, seal)
+    if (isOurs === true) return undefined
+    return isOurs === false ? 'forged' : 'foreign'
+  }
 }

@@ -39,7 +39,8 @@ export async function newRsaPair(): Promise<RsaPair> {
   return { private_base64: privateKey.toString('base64'), public_base64: publicKey.toString('base64') }
 }
 
-const keyContext = (app_id: bigint, kind: PaymentAppKeyKind) => `payment_app_keys ${app_id} ${kind}`
+/** The name of the place where a key is stored. */
+export const keyContext = (app_id: bigint, kind: PaymentAppKeyKind) => `payment_app_keys ${app_id} ${kind}`
 
 export async function storeKey(
   tx: Tx,

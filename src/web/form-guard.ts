@@ -5,13 +5,15 @@
 import type { FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
-import { type Secrets, sameText } from '../secrets.ts'
+import type { Secrets } from '../secrets.ts'
 
 export const FORM_TOKEN_FIELD = 'form_token'
 
+const PURPOSE = 'form'
+
 /** The token for forms shown to the browser that holds this cookie value. */
 export function formToken(secrets: Secrets, cookieToken: string): string {
-  return secrets.tag('form', cookieToken)
+  return secrets.tag(PURPOSE, cookieToken)
 }
 
 /** Throws form_expired unless the request's body carries the token of `cookieToken` and comes from our own page. */
@@ -21,12 +23,11 @@ export function verifyForm(
   deps: { secrets: Secrets; config: Config },
 ): void {
   const sent = (request.body as Record<string, unknown> | undefined)?.[FORM_TOKEN_FIELD]
-  const expected = cookieToken === undefined ? undefined : formToken(deps.secrets, cookieToken)
   if (
     !isOwnPage(request, deps.config) ||
-    expected === undefined ||
+    cookieToken === undefined ||
     typeof sent !== 'string' ||
-    !sameText(sent, expected)
+    !deps.secrets.isTag(PURPOSE, cookieToken, sent)
   ) {
     throw new AppError('form_expired', 'This form has expired. Go back, reload the page and try again.')
   }

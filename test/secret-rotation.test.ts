@@ -1,0 +1,236 @@
+/**
+ * APP_SECRET is changed beside running processes: by the command that operators run, killed in the middle and run again.
+ * Afterwards the new one alone opens everything, and the seals of before still count.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { mailContext } from '../src/accounts/email.ts'
+import { factorContext } from '../src/accounts/second-factor.ts'
+import { tessera } from '../src/cli/main.ts'
+import { proveBooks } from '../src/ledger/books.ts'
+import { makeSealer } from '../src/ledger/seal.ts'
+import { currentKey } from '../src/payment/keys.ts'
+import { ENCRYPTED } from '../src/secret-rotation.ts'
+import { makeSecrets } from '../src/secrets.ts'
+import { makePerson, signIn } from './cast.ts'
+import { APP_SECRET as OLD } from './global-setup.ts'
+import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from './harness.ts'
+import { type Merchant, makeMerchant, merchantSign, post } from './merchant.ts'
+import { until } from './notify-world.ts'
+import { ROOT, startServer, stopServer } from './server-process.ts'
+
+const NEW = 'a new secret of the tests, which guards nothing at all'
+const STRANGE = 'a secret that nobody ever used for anything in here'
+/** More than two batches. */
+const MAILS = 130
+const RECIPIENT = 'somebody@example.org'
+
+let test: TestApp
+/** A process that has both, as all have them while the change lasts. */
+let both: TestApp
+let merchant: Merchant
+let member: { browser: Browser; id: bigint }
+
+beforeAll(async () => {
+  test = await startTestApp()
+  both = await anotherProcess(test, { secrets: makeSecrets(NEW, OLD) })
+  merchant = await makeMerchant(test)
+  const { id, username, password } = await makePerson(test, { points: 1_000n })
+  member = { id, browser: await signIn(test, username, password) }
+  const { secrets, db } = test.deps
+  const factor = secrets.encrypt(factorContext(id), 'the secret of a phone')
+  await db
+    .insertInto('second_factors')
+    .values({ user_id: id, secret_encrypted: factor, last_step: 0n })
+    .execute()
+  await db
+    .insertInto('outgoing_mails')
+    .values(
+      Array.from({ length: MAILS }, (_, index) => ({
+        user_id: id,
+        recipient: RECIPIENT,
+        kind: 'test',
+        subject: 'A mail',
+        text_encrypted: secrets.encrypt(mailContext(RECIPIENT), `text ${index}`),
+        next_attempt_at: test.clock.now(),
+      })),
+    )
+    .execute()
+  await seal(test)
+})
+afterAll(async () => {
+  await merchant.close()
+  await both.close()
+  await test.close()
+})
+
+async function seal({ deps }: TestApp): Promise<void> {
+  const sealer = makeSealer(deps)
+  while ((await proveBooks(deps.db, deps.secrets)).unsealed > 0n) await sealer()
+}
+
+function command(env: Record<string, string>, ...words: string[]): ChildProcess {
+  return spawn(process.execPath, ['src/cli/main.ts', ...words, '--json'], {
+    cwd: ROOT,
+    env: { DATABASE_URL: test.deps.config.DATABASE_URL!, ...env },
+  })
+}
+
+/** The command without its process, which takes most of its time. */
+async function run(env: Record<string, string>, ...words: string[]) {
+  let said = ''
+  const hear = (text: string) => {
+    said += text
+  }
+  const environment = { DATABASE_URL: test.deps.config.DATABASE_URL!, ...env }
+  const code = await tessera([...words, '--json'], { out: hear, err: hear }, environment)
+  return { code, said: JSON.parse(said) }
+}
+
+const rotate = (env: Record<string, string>) => run(env, 'keys', 'rotate', '--app-secret')
+
+/** Ciphertexts that are not under the new secret, by table. */
+async function waiting(): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const { table, column } of ENCRYPTED) {
+    const { rows } = await sql<{ count: bigint }>`
+      select count(*) as count from ${sql.table(table)}
+      where ${sql.ref(column)} is not null
+        and substring(${sql.ref(column)} from 2 for 4) <> ${makeSecrets(NEW).encryptionKeyId}`.execute(
+      test.db,
+    )
+    if (rows[0]!.count > 0n) counts[table] = Number(rows[0]!.count)
+  }
+  return counts
+}
+
+/** A signed request of the merchant to this process. */
+function initiate(at: TestApp, order_id: string) {
+  const fields = { amount: '100', description: 'Tea', order_id }
+  const signature = merchantSign(merchant.token, fields)
+  return post(at, `/payment/pay/${merchant.payment_id}/process`, { ...fields, signature })
+}
+
+describe('while APP_SECRET is changed', () => {
+  it('no encrypted column of the database is left out', async () => {
+    const { rows } = await sql<{ name: string }>`
+      select table_name || '.' || column_name as name from information_schema.columns
+      where table_schema = 'public' and data_type = 'bytea' and column_name like '%\_encrypted'
+      order by 1`.execute(test.db)
+    const listed = ENCRYPTED.map(({ table, column }) => `${table}.${column}`)
+    expect(rows.map(({ name }) => name)).toEqual(listed.sort())
+  })
+
+  it('a process that has both reads what either has written, also what travels through a browser', async () => {
+    expect((await initiate(both, 'read-by-both')).status).toBe(200)
+    const page = await member.browser.get('/account')
+    expect(page.status).toBe(200)
+    const elsewhere = browser(both)
+    for (const [name, value] of member.browser.cookies) elsewhere.cookies.set(name, value)
+    const field = { form_token: /name="form_token" value="([^"]+)"/.exec(page.body)![1]! }
+    // A form that the old process has made, sent to the new one.
+    expect((await elsewhere.post('/account/sessions/end', { ...field, handle: 'others' })).status).not.toBe(
+      403,
+    )
+    const alone = await anotherProcess(test, { secrets: makeSecrets(STRANGE) })
+    const strange = browser(alone)
+    for (const [name, value] of member.browser.cookies) strange.cookies.set(name, value)
+    expect((await strange.post('/account/sessions/end', { ...field, handle: 'others' })).status).toBe(403)
+    await alone.close()
+  })
+
+  it('the command wants both, and leaves alone what neither opens', async () => {
+    expect(await rotate({ APP_SECRET: NEW })).toMatchObject({ code: 2 })
+    const typed = await run(
+      { APP_SECRET: NEW, APP_SECRET_OTHER: OLD },
+      'keys',
+      'rotate',
+      '--app-secret',
+      '--now',
+    )
+    expect(typed.code).toBe(2)
+    const before = await waiting()
+    const { code, said } = await rotate({ APP_SECRET: NEW, APP_SECRET_OTHER: STRANGE })
+    expect(code).toBe(3)
+    expect(said.unreadable).toMatchObject(before)
+    expect(said.reencrypted).toMatchObject({ signing_keys: 0, outgoing_mails: 0 })
+    expect(await waiting()).toEqual(before)
+  })
+
+  it('the command may be killed in the middle, and goes on where it ended', async () => {
+    const before = await waiting()
+    expect(before['outgoing_mails']).toBe(MAILS)
+    const settings = { APP_SECRET: NEW, APP_SECRET_OTHER: OLD }
+    const mails = await test.db.selectFrom('outgoing_mails').orderBy('id').select('id').execute()
+    await test.db.transaction().execute(async (tx) => {
+      // Somebody holds a mail of the second batch: there the command waits.
+      await tx.selectFrom('outgoing_mails').where('id', '=', mails[70]!.id).select('id').forUpdate().execute()
+      const child = command(settings, 'keys', 'rotate', '--app-secret')
+      await until(async () => (await waiting())['outgoing_mails'] === MAILS - 50)
+      expect((await initiate(both, 'in-the-middle')).status).toBe(200)
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    })
+    expect(await waiting()).toMatchObject({ outgoing_mails: MAILS - 50 })
+
+    const { code, said } = await rotate(settings)
+    expect(code).toBe(0)
+    expect(said).toMatchObject({
+      reencrypted: { signing_keys: 0, payment_app_keys: 0, outgoing_mails: MAILS - 50 },
+      unreadable: { signing_keys: 0, outgoing_mails: 0 },
+      sealed_to: expect.any(Number),
+    })
+    expect(await waiting()).toEqual({})
+    expect((await rotate(settings)).said.reencrypted).toMatchObject({
+      outgoing_mails: 0,
+      retired_seal_keys: 0,
+    })
+  })
+})
+
+describe('afterwards, under the new APP_SECRET alone', () => {
+  it('everything opens, nobody is signed out, and the books pass with the seals of before', async () => {
+    const alone = await anotherProcess(test, { secrets: makeSecrets(NEW) })
+    expect((await initiate(alone, 'afterwards')).status).toBe(200)
+    expect(await currentKey(alone.deps, await appId(), 'token')).toBe(merchant.token)
+    const mails = await test.db.selectFrom('outgoing_mails').orderBy('id').select('text_encrypted').execute()
+    const texts = mails.map(({ text_encrypted }) =>
+      alone.deps.secrets.decrypt(mailContext(RECIPIENT), text_encrypted!),
+    )
+    expect(texts).toEqual(Array.from({ length: MAILS }, (_, index) => `text ${index}`))
+    const elsewhere = browser(alone)
+    for (const [name, value] of member.browser.cookies) elsewhere.cookies.set(name, value)
+    expect((await elsewhere.get('/account')).status).toBe(200)
+    await alone.close()
+
+    expect(await run({ APP_SECRET: NEW }, 'books', 'verify')).toMatchObject({
+      code: 0,
+      said: { isSound: true },
+    })
+    const server = await startServer({ DATABASE_URL: test.deps.config.DATABASE_URL!, APP_SECRET: NEW })
+    expect(await stopServer(server, 'SIGTERM')).toBe(0)
+  })
+
+  it('a seal that the old one makes later is a forgery, and a key that the database alone made good for it is none', async () => {
+    await makePerson(test, { points: 5n })
+    await seal(test)
+    const faulty = async () => {
+      const { invariants } = await proveBooks(test.db, makeSecrets(NEW))
+      return invariants.find(({ name }) => name === 'seals_are_ours')!.rows.map(({ fault }) => fault)
+    }
+    expect(await faulty()).toEqual(['forged'])
+    await test.db.updateTable('retired_seal_keys').set({ last_journal_id: 1_000_000n }).execute()
+    expect(new Set(await faulty())).toEqual(new Set(['foreign']))
+  })
+})
+
+async function appId(): Promise<bigint> {
+  const { id } = await test.db
+    .selectFrom('payment_apps')
+    .where('payment_id', '=', merchant.payment_id)
+    .select('id')
+    .executeTakeFirstOrThrow()
+  return id
+}
