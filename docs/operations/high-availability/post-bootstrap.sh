@@ -1,0 +1,7 @@
+#!/bin/sh
+# Makes Tessera's role and database, once, in a new cluster. Patroni gives the address of the primary as the argument.
+set -eu
+psql --no-psqlrc --quiet --set=ON_ERROR_STOP=1 --set=password="$TESSERA_PASSWORD" --dbname="$1" <<'SQL'
+create role tessera login password :'password';
+create database tessera owner tessera;
+SQL
