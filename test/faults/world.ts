@@ -1,6 +1,6 @@
 /**
- * A Postgres that may be killed, the service as a process over it, and people who initiate, pay and transfer, and ask
- * again until they are answered.
+ * The service as a process over a Postgres that may be killed or change places, and people who initiate, pay and
+ * transfer, and ask again until they are answered.
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -23,7 +23,7 @@ import { openSettings } from '../../src/settings.ts'
 import { formToken } from '../../src/web/form-guard.ts'
 import { merchantSign } from '../merchant.ts'
 import { freePort, startServer, stopServer } from '../server-process.ts'
-import { startProxy } from './proxy.ts'
+import { type PostgresProxy, startProxy } from './proxy.ts'
 
 const APP_SECRET = 'a secret of the faults, which guards nothing at all'
 const BUYERS = 4
@@ -40,26 +40,68 @@ type Shop = PaymentAppCredentials & { owner: Member }
 /** An answer in the end, and how many tries it took. */
 export type Told = { status: number; text: string; tries: number }
 
-export type FaultWorld = {
+/** The service as a process over a database, and what people do there. They ask again until they are answered. */
+export type ShopWorld = {
   shop: Shop
   buyers: Buyer[]
-  /** Each kills, and brings back what was killed. */
-  faults: Record<'server' | 'postgres' | 'backend' | 'connections', () => Promise<void>>
   initiate(fields: { order_id: string; amount: string }): Promise<Told>
   pay(buyer: Buyer, transaction_id: string, amount: string): Promise<Told>
   transfer(to: Member, fields: { order_id: string; amount: string }): Promise<Told>
+  /** Kills the process, and starts another. */
+  restart(): Promise<void>
+  /** What is said to Postgres goes through here, in a place that may change. */
+  proxy: PostgresProxy
   withDatabase<T>(use: (db: Db) => Promise<T>): Promise<T>
+  /** Leads the service, and withDatabase, to another server. */
+  leadTo(url: string): void
   close(): Promise<void>
+}
+
+export type FaultWorld = ShopWorld & {
+  /** Each kills, and brings back what was killed. */
+  faults: Record<'server' | 'postgres' | 'backend' | 'connections', () => Promise<void>>
 }
 
 export async function startFaultWorld(): Promise<FaultWorld> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tessera-faults-'))
   await chmod(dataDir, 0o755)
   let postgres = await startEmbedded({ dataDir })
-  await migrate(postgres.url)
-  const proxy = await startProxy(postgres.url)
+  const world = await startShopWorld(postgres.url, dataDir)
+  const { withDatabase, proxy } = world
+  return {
+    ...world,
+    faults: {
+      server: world.restart,
+      async postgres() {
+        process.kill(await withDatabase(postmaster), 'SIGKILL')
+        await postgres.stop()
+        postgres = await startEmbedded({ dataDir })
+        world.leadTo(postgres.url)
+      },
+      /** One of its processes: Postgres then ends all the others and recovers by itself. */
+      async backend() {
+        process.kill(await withDatabase(busiestBackend), 'SIGKILL')
+        await patiently(() => withDatabase((db) => sql`select 1`.execute(db)))
+      },
+      async connections() {
+        proxy.cut()
+      },
+    },
+    async close() {
+      await world.close()
+      await postgres.stop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Fills an empty database with members and a shop, and serves it. */
+export async function startShopWorld(databaseUrl: string, dataDir: string): Promise<ShopWorld> {
+  let current = databaseUrl
+  await migrate(current)
+  const proxy = await startProxy(current)
   const withDatabase = async <T>(use: (db: Db) => Promise<T>): Promise<T> => {
-    const db = openDatabase(postgres.url, { max: 2, onBroken: () => {} })
+    const db = openDatabase(current, { max: 2, onBroken: () => {} })
     try {
       return await use(db)
     } finally {
@@ -69,29 +111,8 @@ export async function startFaultWorld(): Promise<FaultWorld> {
   const { shop, buyers } = await withDatabase(settle)
   const port = String(await freePort())
   const url = `http://127.0.0.1:${port}`
-  const env = { DATABASE_URL: proxy.through(postgres.url), APP_SECRET, DATA_DIR: dataDir, PORT: port }
+  const env = { DATABASE_URL: proxy.through(current), APP_SECRET, DATA_DIR: dataDir, PORT: port }
   let server = await startServer({ ...env, LOG_LEVEL: 'fatal' })
-
-  const faults: FaultWorld['faults'] = {
-    async server() {
-      await stopServer(server, 'SIGKILL')
-      server = await startServer({ ...env, LOG_LEVEL: 'fatal' })
-    },
-    async postgres() {
-      process.kill(await withDatabase(postmaster), 'SIGKILL')
-      await postgres.stop()
-      postgres = await startEmbedded({ dataDir })
-      proxy.leadTo(postgres.url)
-    },
-    /** One of its processes: Postgres then ends all the others and recovers by itself. */
-    async backend() {
-      process.kill(await withDatabase(busiestBackend), 'SIGKILL')
-      await patiently(() => withDatabase((db) => sql`select 1`.execute(db)))
-    },
-    async connections() {
-      proxy.cut()
-    },
-  }
 
   const post = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
     askUntilAnswered(`${url}${path}`, { headers, body: new URLSearchParams(fields) })
@@ -102,7 +123,16 @@ export async function startFaultWorld(): Promise<FaultWorld> {
   return {
     shop,
     buyers,
-    faults,
+    proxy,
+    withDatabase,
+    leadTo(next) {
+      current = next
+      proxy.leadTo(next)
+    },
+    async restart() {
+      await stopServer(server, 'SIGKILL')
+      server = await startServer({ ...env, LOG_LEVEL: 'fatal' })
+    },
     initiate: (fields) =>
       post(`/payment/pay/${shop.payment_id}/process`, signed({ ...fields, description: 'Tea' })),
     pay: ({ session, form_token }, transaction_id, amount) =>
@@ -116,12 +146,9 @@ export async function startFaultWorld(): Promise<FaultWorld> {
         `/payment/transfer/${shop.payment_id}`,
         signed({ ...fields, to_user_id: String(id), to_username: username }),
       ),
-    withDatabase,
     async close() {
       await stopServer(server, 'SIGKILL')
       await proxy.close()
-      await postgres.stop()
-      await rm(dataDir, { recursive: true, force: true })
     },
   }
 }
@@ -166,7 +193,7 @@ async function settle(db: Db): Promise<{ shop: Shop; buyers: Buyer[] }> {
   return { shop: { ...credentials, owner }, buyers }
 }
 
-async function postmaster(db: Db): Promise<number> {
+export async function postmaster(db: Db): Promise<number> {
   const { rows } = await sql<{ file: string }>`select pg_read_file('postmaster.pid') as file`.execute(db)
   return Number.parseInt(rows[0]!.file, 10)
 }
@@ -194,7 +221,7 @@ async function askUntilAnswered(
   })
 }
 
-async function patiently<T>(act: () => Promise<T>): Promise<T> {
+export async function patiently<T>(act: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + PATIENCE_MS
   for (;;) {
     try {
