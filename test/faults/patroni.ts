@@ -1,0 +1,185 @@
+/**
+ * Two Postgres 15 under Patroni on loopback, with etcd as their common memory and HAProxy before them: whoever is the
+ * primary is found at one address, and nobody but they decide who that is. The programs are Debian's.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chown, mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { vi } from 'vitest'
+import { openDatabase } from '../../src/database/connection.ts'
+import { type OsUser, serverUser, spawnOptions } from '../../src/database/embedded-user.ts'
+import { makeScratchFolder } from '../scratch.ts'
+import { freePort } from '../server-process.ts'
+import { postmaster } from './world.ts'
+
+const PROGRAMS = ['/usr/bin/etcd', '/usr/bin/patroni', '/usr/sbin/haproxy']
+export const HAS_PATRONI = PROGRAMS.every((program) => existsSync(program))
+
+const [ETCD, PATRONI, HAPROXY] = PROGRAMS as [string, string, string]
+const WAIT_MS = 90_000
+/** The least that Patroni takes: so long a dead primary may hold its place. */
+const TTL_SECONDS = 20
+
+type Node = { name: string; port: number; api: number; data: string; process: ChildProcess }
+
+export type Patroni = {
+  /** The database, wherever it is now. */
+  url: string
+  /** Kills the primary and the Patroni beside it, and answers once the other is the primary. */
+  killPrimary(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function startPatroni(bin: string): Promise<Patroni> {
+  const folder = await makeScratchFolder()
+  const user = await serverUser(folder)
+  if (user !== undefined) await chown(folder, user.uid, user.gid)
+  const etcd = await startEtcd(folder, user)
+  const nodes: Node[] = []
+  for (const name of ['first', 'second'])
+    nodes.push(await startNode(name, { folder, user, bin, etcd: etcd.port }))
+  const front = await startHaproxy(folder, nodes, user)
+  const url = `postgres://tessera:tessera@127.0.0.1:${front.port}/postgres`
+  await vi.waitUntil(() => isReplicated(url), { timeout: WAIT_MS, interval: 250 })
+  return {
+    url,
+    async killPrimary() {
+      const primary = await primaryOf(nodes)
+      const other = nodes.find((node) => node !== primary)!
+      const pid = await ask(urlOf(primary!), postmaster)
+      // Alone, Patroni would start its Postgres again.
+      primary!.process.kill('SIGKILL')
+      process.kill(pid, 'SIGKILL')
+      await vi.waitUntil(() => isPrimary(other), { timeout: WAIT_MS, interval: 50 })
+    },
+    async close() {
+      for (const { process: patroni } of nodes) await end(patroni)
+      await end(front.process)
+      await end(etcd.process)
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+async function startEtcd(folder: string, user: OsUser | undefined) {
+  const [port, peers] = [await freePort(), await freePort()]
+  const at = `http://127.0.0.1:${port}`
+  const among = `http://127.0.0.1:${peers}`
+  const started = start(ETCD, user, [
+    ...['--data-dir', join(folder, 'etcd')],
+    ...['--listen-client-urls', at, '--advertise-client-urls', at],
+    ...['--listen-peer-urls', among, '--initial-advertise-peer-urls', among],
+    ...['--initial-cluster', `default=${among}`],
+  ])
+  return { port, process: started }
+}
+
+type Surroundings = { folder: string; user: OsUser | undefined; bin: string; etcd: number }
+
+async function startNode(name: string, { folder, user, bin, etcd }: Surroundings): Promise<Node> {
+  const [port, api] = [await freePort(), await freePort()]
+  const data = join(folder, name)
+  await mkdir(data, { mode: 0o700 })
+  if (user !== undefined) await chown(data, user.uid, user.gid)
+  const config = {
+    scope: 'tessera',
+    name,
+    restapi: { listen: `127.0.0.1:${api}`, connect_address: `127.0.0.1:${api}` },
+    etcd3: { host: `127.0.0.1:${etcd}` },
+    bootstrap: {
+      dcs: {
+        ttl: TTL_SECONDS,
+        loop_wait: 1,
+        retry_timeout: 3,
+        synchronous_mode: true,
+        postgresql: { parameters: { max_connections: 50, shared_buffers: '32MB' } },
+      },
+      initdb: [{ encoding: 'UTF8' }, { locale: 'C.UTF-8' }],
+      pg_hba: ['host all all 127.0.0.1/32 trust', 'host replication all 127.0.0.1/32 trust'],
+    },
+    postgresql: {
+      listen: `127.0.0.1:${port}`,
+      connect_address: `127.0.0.1:${port}`,
+      data_dir: join(data, 'postgres'),
+      bin_dir: bin,
+      pgpass: join(data, 'pgpass'),
+      parameters: { unix_socket_directories: data },
+      authentication: {
+        superuser: { username: 'tessera', password: 'tessera' },
+        replication: { username: 'replicator', password: 'replicator' },
+      },
+    },
+  }
+  const file = join(folder, `${name}.yml`)
+  // Every JSON is YAML.
+  await writeFile(file, JSON.stringify(config))
+  const node = { name, port, api, data, process: start(PATRONI, user, [file]) }
+  // One after the other, so that the second copies the first.
+  await vi.waitUntil(() => isRunning(node), { timeout: WAIT_MS, interval: 250 })
+  return node
+}
+
+async function startHaproxy(folder: string, nodes: Node[], user: OsUser | undefined) {
+  const port = await freePort()
+  const file = join(folder, 'haproxy.cfg')
+  const servers = nodes.map((node) => `  server ${node.name} 127.0.0.1:${node.port} check port ${node.api}`)
+  const config = [
+    'defaults',
+    '  mode tcp',
+    '  timeout connect 2s',
+    '  timeout client 1h',
+    '  timeout server 1h',
+    'listen postgres',
+    `  bind 127.0.0.1:${port}`,
+    '  option httpchk GET /primary',
+    '  http-check expect status 200',
+    '  default-server inter 500ms fall 2 rise 1 on-marked-down shutdown-sessions',
+    ...servers,
+  ]
+  await writeFile(file, `${config.join('\n')}\n`)
+  return { port, process: start(HAPROXY, user, ['-f', file]) }
+}
+
+function start(program: string, user: OsUser | undefined, args: string[]): ChildProcess {
+  return spawn(program, args, { ...spawnOptions(user), stdio: 'ignore' })
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill('SIGTERM')
+  await vi.waitUntil(() => child.exitCode !== null || child.signalCode !== null, { timeout: WAIT_MS })
+}
+
+async function answers(node: Node, path: string): Promise<boolean> {
+  const response = await fetch(`http://127.0.0.1:${node.api}/${path}`).catch(() => undefined)
+  return response?.ok ?? false
+}
+
+const isRunning = (node: Node) => answers(node, 'health')
+const isPrimary = (node: Node) => answers(node, 'primary')
+
+async function primaryOf(nodes: Node[]): Promise<Node | undefined> {
+  for (const node of nodes) if (await isPrimary(node)) return node
+  return undefined
+}
+
+const urlOf = ({ port }: Node) => `postgres://tessera:tessera@127.0.0.1:${port}/postgres`
+
+async function isReplicated(url: string): Promise<boolean> {
+  const rows = await ask(url, async (db) => {
+    const found = await sql`select from pg_stat_replication where sync_state = 'sync'`.execute(db)
+    return found.rows
+  }).catch(() => [])
+  return rows.length === 1
+}
+
+async function ask<T>(url: string, use: (db: ReturnType<typeof openDatabase>) => Promise<T>): Promise<T> {
+  const db = openDatabase(url, { max: 1, onBroken: () => {} })
+  try {
+    return await use(db)
+  } finally {
+    await db.destroy()
+  }
+}
