@@ -16,6 +16,7 @@ import { migrate } from '../../src/database/migrate.ts'
 import type { Tables } from '../../src/database/tables.ts'
 import { statementOf } from '../../src/ledger/wallet.ts'
 import { ordersOfBuyer } from '../../src/payment/buyers-orders.ts'
+import { type OrderFilter, ordersOfApp } from '../../src/payment/sellers-orders.ts'
 
 const ROWS = 100_000
 const TARGET_MS = 50
@@ -28,6 +29,12 @@ type Member = { id: bigint }
 /** A page of a list. `middle` is the id in the middle of its rows. */
 type List = { name: string; page(db: Db, member: Member, middle: bigint): Promise<unknown> }
 
+/** The one shop's orders. */
+const APP = 1n
+const now = new Date()
+const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000)
+const sold = (filter: OrderFilter) => (db: Db) => ordersOfApp(db, APP, filter, now)
+
 const LISTS: List[] = [
   { name: 'statement', page: (db, { id }) => statementOf(db, id) },
   { name: 'statement, middle', page: (db, { id }, middle) => statementOf(db, id, { before: middle }) },
@@ -36,6 +43,15 @@ const LISTS: List[] = [
   { name: 'my payments', page: (db, { id }) => ordersOfBuyer(db, id) },
   { name: 'my payments, middle', page: (db, { id }, middle) => ordersOfBuyer(db, id, { before: middle }) },
   { name: 'my payments, search', page: (db, { id }) => ordersOfBuyer(db, id, { text: NOTHING }) },
+  { name: 'orders of a shop', page: sold({}) },
+  { name: 'orders, middle', page: (db, _, before) => ordersOfApp(db, APP, { before }, now) },
+  { name: 'orders, number', page: sold({ text: 'order-77777' }) },
+  { name: 'orders, search', page: sold({ text: NOTHING }) },
+  { name: 'orders, search by buyer', page: sold({ text: NOTHING, buyer: 'buyer' }) },
+  { name: 'orders, amount', page: sold({ min: 101n, max: 200n }) },
+  { name: 'orders, status', page: sold({ fate: 'closed' }) },
+  { name: 'orders, days', page: sold({ from: daysAgo(200), until: daysAgo(190) }) },
+  { name: 'orders, days, search', page: sold({ from: daysAgo(360), until: daysAgo(90), text: NOTHING }) },
   { name: 'audit log', page: (db) => readAudit(db, {}, 51) },
   { name: 'audit log, subject', page: (db) => readAudit(db, { subject: 'user:7' }, 51) },
 ]

@@ -7,9 +7,9 @@
 export const PAGE_LINES = 25
 const LOOKED_THROUGH_MAX = 1_000
 
-/** How many rows one page may look at. */
-export function rowsWithin(isSearch: boolean): number {
-  return isSearch ? LOOKED_THROUGH_MAX : PAGE_LINES + 1
+/** How many rows one page may look at. @param lookedThrough for a search whose rows are cheaper to look at than most. */
+export function rowsWithin(isSearch: boolean, lookedThrough = LOOKED_THROUGH_MAX): number {
+  return isSearch ? lookedThrough : PAGE_LINES + 1
 }
 
 export type Page<Row> = {
@@ -25,16 +25,17 @@ export type Looked = { seen: bigint; oldest: bigint; oldest_at: Date }
 
 /**
  * The page that a query found. It asks for one row more than a page has, and answers one without an id when it found
- * none. @param within how many rows it could look at.
+ * none. @param within how many rows it could look at. @param lines how many rows a page has.
  */
 export function pageOf<Row extends { id: bigint }>(
   answer: ((Row | { id: null }) & Looked)[],
   within: number,
+  lines = PAGE_LINES,
 ): Page<Row> {
   const { seen, oldest, oldest_at } = answer[0]!
   const found = answer.filter((row): row is Row & Looked => row.id !== null)
-  const rows = found.slice(0, PAGE_LINES)
-  if (found.length > PAGE_LINES) return { rows, next: rows.at(-1)!.id, looked_back_to: undefined }
+  const rows = found.slice(0, lines)
+  if (found.length > lines) return { rows, next: rows.at(-1)!.id, looked_back_to: undefined }
   if (seen < BigInt(within)) return { rows, next: undefined, looked_back_to: undefined }
   return { rows, next: oldest, looked_back_to: oldest_at }
 }

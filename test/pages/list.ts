@@ -138,6 +138,17 @@ export const PAGES: ListedPage[] = [
   },
   { name: 'payment-apps', as: 'merchant', path: at('/payment/applications') },
   { name: 'payment-app', as: 'merchant', path: paymentApp },
+  { name: 'seller-orders', as: 'merchant', path: (world) => `${paymentApp(world)}/orders` },
+  {
+    name: 'seller-orders found',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/orders?q=sticker&status=paid&min=100&from=2020-01-01`,
+  },
+  {
+    name: 'seller-orders-export',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/orders/export?status=paid`,
+  },
   { name: 'notifications', as: 'merchant', path: (world) => `${paymentApp(world)}/notifications` },
   { name: 'events', as: 'merchant', path: (world) => `${paymentApp(world)}/events` },
   {

@@ -27,6 +27,7 @@ import { invitationsOf } from '../team.ts'
 import { termsOf } from '../terms.ts'
 import { gatewayCard, pemOf, platformSpki } from './gateway-card.ts'
 import { notificationPages } from './notifications.ts'
+import { sellersOrders } from './sellers-orders.ts'
 import { teamPages } from './team.ts'
 
 const FIELDS = ['name', 'description', 'callback_url'] as const
@@ -57,6 +58,7 @@ export async function paymentAppPages(app: FastifyInstance, deps: Deps): Promise
 
   ownerPages(app, deps)
   gatewayForms(app, deps)
+  sellersOrders(app, deps)
   teamPages(app, deps)
   notificationPages(app, deps, {
     path: '/payment/applications/:payment_id/notifications',

@@ -506,6 +506,26 @@ export const en = {
       unreadable: 'It is not an address.',
     },
   },
+  sellerOrders: {
+    title: 'Orders',
+    searchHint: 'Your own number, the transaction or the trade number; or words of what was sold.',
+    more: 'By buyer, points or day',
+    buyer: 'Buyer’s username',
+    min: 'Points, from',
+    max: 'Points, to',
+    from: 'Created from',
+    until: 'Created until',
+    dayHint: 'A day begins at midnight in China (UTC+8), as in every figure here.',
+    empty: 'Nobody has been sent here to pay yet.',
+    export: 'As a file (CSV)',
+    exportRows: (formatted: string, rows: number) =>
+      `${formatted} ${counted(rows, 'order fits', 'orders fit')} what you were looking for.`,
+    exportCapped: (formatted: string) =>
+      `There are more. The file ends after the newest ${formatted}: narrow the days to get the others.`,
+    exportHint:
+      'For spreadsheets: UTF-8, times in UTC, columns named as in the API. A text that a spreadsheet would run as a formula begins with an apostrophe.',
+    download: 'Download',
+  },
   merchantGateway: {
     title: 'Gateway (epay protocol, V1 and V2)',
     lead: 'A shop whose plugin speaks this protocol works by changing its address, pid and key only.',

@@ -472,6 +472,25 @@ export const zhCN: Messages = {
       unreadable: '这不是一个地址。',
     },
   },
+  sellerOrders: {
+    title: '订单',
+    searchHint: '商户订单号、交易号或 trade_no；也可以是商品名称中的文字。',
+    more: '按买家、积分或日期筛选',
+    buyer: '买家用户名',
+    min: '积分，最少',
+    max: '积分，最多',
+    from: '创建日期，从',
+    until: '创建日期，至',
+    dayHint: '与这里的所有统计一样，一天从北京时间零点（UTC+8）开始。',
+    empty: '还没有买家被带到这里付款。',
+    export: '导出文件（CSV）',
+    exportRows: (formatted) => `有 ${formatted} 个订单符合当前的筛选条件。`,
+    exportCapped: (formatted) =>
+      `还有更多。文件只包含最新的 ${formatted} 个：请缩小日期范围来取得其余的订单。`,
+    exportHint:
+      '供电子表格使用：UTF-8 编码，时间为 UTC，列名与 API 相同。会被电子表格当作公式执行的文字前面加了一个撇号。',
+    download: '下载',
+  },
   merchantGateway: {
     title: '支付网关（易支付协议 V1 与 V2）',
     lead: '使用该协议插件的商店，只需更换接口地址、商户号和密钥即可接入。',

@@ -1,0 +1,147 @@
+/** The orders of an application: looked for, read one by one, and taken home as a file of exactly what is looked for. */
+import { Readable } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { sessionOf } from '../../accounts/session.ts'
+import type { Deps } from '../../deps.ts'
+import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
+import { cursor, listUrl, searchText } from '../../web/lists.ts'
+import { getPermitted } from '../ownership.ts'
+import { countOrders, eachOrder, FATES, fateOf, type OrderFilter, ordersOfApp } from '../sellers-orders.ts'
+import { type OwnedRequest, pathOf } from './applications.ts'
+
+const PATH = '/payment/applications/:payment_id/orders'
+const EXPORTED_MAX = 50_000
+const DAY_MS = 86_400_000
+
+const amount = z
+  .string()
+  .trim()
+  .regex(/^\d{1,16}$/)
+  .optional()
+  .catch(undefined)
+const day = z.iso.date().optional().catch(undefined)
+
+/** What the address of the list says; the address of the file says the same. */
+const Asked = z.object({
+  q: searchText,
+  buyer: searchText.transform((name) => name.replace(/^@/, '')),
+  status: z.enum(FATES).optional().catch(undefined),
+  min: amount,
+  max: amount,
+  from: day,
+  until: day,
+})
+type Asked = z.output<typeof Asked>
+
+const Paged = z.object({ before: cursor })
+
+/** Columns are called as in the API, whatever language the page is in. */
+const COLUMNS = [
+  'created_at',
+  'transaction_id',
+  'order_id',
+  'trade_no',
+  'description',
+  'status',
+  'buyer',
+  'amount',
+  'platform_fee',
+  'merchant_points',
+  'refunded_amount',
+  'money',
+  'paid_at',
+]
+
+/** Inside a browser scope of members. */
+export function sellersOrders(app: FastifyInstance, deps: Deps): void {
+  const permitted = (request: OwnedRequest) =>
+    getPermitted(deps.db, request.params.payment_id, sessionOf(request).user.id, 'orders.read')
+
+  app.get(PATH, async (request: OwnedRequest, reply) => {
+    const owned = await permitted(request)
+    const asked = Asked.parse(request.query)
+    const { before } = Paged.parse(request.query)
+    const now = deps.clock()
+    const found = await ordersOfApp(deps.db, owned.id, { ...filterOf(asked), before }, now)
+    const address = `${pathOf(request)}/orders`
+    return reply.page('seller-orders', {
+      owned,
+      orders: found.rows.map((order) => ({ ...order, fate: fateOf(order, now) })),
+      lookedBackTo: found.looked_back_to,
+      asked,
+      fates: FATES,
+      address,
+      exportUrl: listUrl(`${address}/export`, asked),
+      older: found.next && listUrl(address, { ...asked, before: found.next }),
+      newest: address,
+      isSearch: listUrl('', asked) !== '',
+      before,
+    })
+  })
+
+  app.get(`${PATH}/export`, async (request: OwnedRequest, reply) => {
+    const owned = await permitted(request)
+    const asked = Asked.parse(request.query)
+    const found = await countOrders(deps.db, owned.id, filterOf(asked), deps.clock(), EXPORTED_MAX)
+    const address = `${pathOf(request)}/orders`
+    return reply.page('seller-orders-export', {
+      owned,
+      rows: Math.min(found, EXPORTED_MAX),
+      isCapped: found > EXPORTED_MAX,
+      fileUrl: listUrl(`${address}/export.csv`, asked),
+      listAddress: listUrl(address, asked),
+    })
+  })
+
+  app.get(`${PATH}/export.csv`, async (request: OwnedRequest, reply) => {
+    const { id, payment_id } = await permitted(request)
+    const filter = filterOf(Asked.parse(request.query))
+    const now = deps.clock()
+    const today = now.toISOString().slice(0, 10)
+    return reply
+      .header('cache-control', 'no-store')
+      .header('content-disposition', `attachment; filename="orders-${payment_id}-${today}.csv"`)
+      .type(CSV_TYPE)
+      .send(Readable.from(fileOf(deps, id, filter, now)))
+  })
+}
+
+/** Days begin at midnight in China, as for every limit and figure of a day. */
+function filterOf({ q, buyer, status, min, max, from, until }: Asked): OrderFilter {
+  const midnight = (text: string | undefined) => text && new Date(`${text}T00:00:00+08:00`)
+  const last = midnight(until)
+  return {
+    text: q || undefined,
+    buyer: buyer || undefined,
+    fate: status,
+    min: min === undefined ? undefined : BigInt(min),
+    max: max === undefined ? undefined : BigInt(max),
+    from: midnight(from) || undefined,
+    until: last ? new Date(last.getTime() + DAY_MS) : undefined,
+  }
+}
+
+async function* fileOf(deps: Deps, app_id: bigint, filter: OrderFilter, now: Date): AsyncGenerator<string> {
+  yield BYTE_ORDER_MARK + csvLine(COLUMNS)
+  for await (const orders of eachOrder(deps.db, app_id, filter, now, EXPORTED_MAX)) {
+    const lines = orders.map((order) =>
+      csvLine([
+        order.created_at,
+        order.transaction_id,
+        order.order_id,
+        order.trade_no,
+        order.description,
+        fateOf(order, now),
+        order.buyer,
+        order.amount,
+        order.fee,
+        order.merchant_points,
+        order.refunded_amount,
+        order.money,
+        order.paid_at,
+      ]),
+    )
+    yield lines.join('')
+  }
+}

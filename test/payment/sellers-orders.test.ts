@@ -1,0 +1,218 @@
+/** A merchant's orders: found by everything there is to find them by, paged, taken home as a file, and nobody else's. */
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makePayOrder } from '../../src/payment/orders.ts'
+import { refundOrder } from '../../src/payment/refunds.ts'
+import { countOrders, eachOrder, ordersOfApp } from '../../src/payment/sellers-orders.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { type Merchant, makeMerchant } from '../merchant.ts'
+import { makeGatewayOrders } from '../notify-receiver.ts'
+
+const DAY_MS = 86_400_000
+
+let test: TestApp
+let merchant: Merchant
+let owner: Browser
+let alice: Person
+let admin: Person
+
+beforeAll(async () => {
+  test = await startTestApp()
+  merchant = await makeMerchant(test)
+  owner = await merchant.owner.signIn()
+  alice = await makePerson(test, { points: 10_000n })
+  admin = await makePerson(test, { username: 'admin', is_admin: true })
+})
+afterAll(async () => {
+  await merchant.close()
+  await test.close()
+})
+
+let count = 0
+async function order(description: string, amount: string, seller = merchant) {
+  const order_id = `seller-${++count}`
+  const { body } = await seller.process({ amount, description, order_id })
+  return { transaction_id: String(body.transaction_id), order_id, amount: BigInt(amount) }
+}
+
+async function pay({ id: payer_id }: Person, description: string, amount: string) {
+  const made = await order(description, amount)
+  await makePayOrder(test.deps)({ ...made, payer_id, expected_amount: made.amount })
+  return made
+}
+
+const refund = (transaction_id: string, amount: bigint) =>
+  refundOrder(test.deps, {
+    transaction_id,
+    amount,
+    with_fee: true,
+    key: `${transaction_id} ${amount}`,
+    reason: 'Torn',
+    actor_id: admin.id,
+    ip: '203.0.113.9',
+  })
+
+const listOf = ({ payment_id }: Merchant) => `/payment/applications/${payment_id}/orders`
+const asking = (asked: Record<string, string>, path = listOf(merchant)) =>
+  `${path}?${new URLSearchParams(asked)}`
+
+/** What was sold in the orders that the page shows. */
+async function found(asked: Record<string, string>): Promise<string[]> {
+  const { body } = await owner.get(asking(asked))
+  return [...body.matchAll(/<div class="what">\s*<p>(?:<a [^>]*>)?<bdi>(.*?)<\/bdi>/g)].map(
+    ([, text]) => text!,
+  )
+}
+
+describe('the orders of an application', () => {
+  it('are found by each number, by words, buyer, points, fate and day, and by several at once', async () => {
+    const other = await makePerson(test, { points: 1_000n })
+    const kettle = await pay(alice, 'Kettle, 100% steel', '300')
+    await refund((await pay(alice, 'Torn poster', '40')).transaction_id, 40n)
+    await refund((await pay(other, 'Half torn poster', '50')).transaction_id, 20n)
+    const late = await order('Late lamp', '70')
+    const closed = await order('Closed cup', '80')
+    const set = (id: string, values: Record<string, unknown>) =>
+      test.db.updateTable('orders').set(values).where('transaction_id', '=', id).execute()
+    await set(late.transaction_id, { expires_at: test.clock.now() })
+    await set(closed.transaction_id, { status: 'closed' })
+    const [trade] = await makeGatewayOrders(test, merchant, { notify_url: 'https://shop.example/notify' })
+    const { trade_no, description } = await test.db
+      .selectFrom('orders')
+      .where('transaction_id', '=', trade!)
+      .select(['trade_no', 'description'])
+      .executeTakeFirstOrThrow()
+
+    expect(await found({ q: kettle.order_id })).toEqual(['Kettle, 100% steel'])
+    expect(await found({ q: kettle.transaction_id })).toEqual(['Kettle, 100% steel'])
+    expect(await found({ q: trade_no! })).toEqual([description])
+    expect(await found({ q: 'POSTER' })).toEqual(['Half torn poster', 'Torn poster'])
+    expect(await found({ q: '100%' })).toEqual(['Kettle, 100% steel'])
+    expect(await found({ buyer: `@${other.username.toUpperCase()}` })).toEqual(['Half torn poster'])
+    expect(await found({ buyer: alice.username })).toEqual(['Torn poster', 'Kettle, 100% steel'])
+    expect(await found({ buyer: 'nobody-of-this-name' })).toEqual([])
+    expect(await found({ min: '60', max: '80' })).toEqual(['Closed cup', 'Late lamp'])
+    expect(await found({ min: '300', max: '300', status: 'paid', buyer: alice.username })).toHaveLength(1)
+    expect(await found({ q: kettle.order_id, status: 'closed' })).toEqual([])
+    expect(await found({ q: kettle.order_id, buyer: other.username })).toEqual([])
+    expect(await found({ status: 'open' })).toEqual([description])
+    expect(await found({ status: 'paid' })).toEqual(['Kettle, 100% steel'])
+    expect(await found({ status: 'partlyRefunded' })).toEqual(['Half torn poster'])
+    expect(await found({ status: 'refunded' })).toEqual(['Torn poster'])
+    expect(await found({ status: 'expired' })).toEqual(['Late lamp'])
+    expect(await found({ status: 'closed' })).toEqual(['Closed cup'])
+    // What is not understood is left out, as in every list.
+    expect(await found({ status: 'x', min: '-1', from: '2026-02-31', before: 'x', q: '' })).toHaveLength(6)
+    // The address says it all, so it can be sent to somebody else.
+    const page = await owner.get(asking({ q: 'poster', min: '41' }))
+    expect(page.body).toContain('name="q" value="poster"')
+    expect(page.body).toContain('name="min" value="41"')
+  })
+
+  it('are paged by what was last seen, also in a search that looks far back', async () => {
+    const seller = await makeMerchant(test)
+    const needle = await order('Needle', '10', seller)
+    await hay(seller, 10_100)
+    const all: bigint[] = []
+    for (let before: bigint | undefined, pages = 0; pages < 3; pages += 1) {
+      const page = await ordersOfApp(test.db, seller.id, { before }, test.clock.now())
+      all.push(...page.rows.map(({ id }) => id))
+      before = page.next
+      await order('Meanwhile', '10', seller)
+    }
+    expect(all).toHaveLength(75)
+    expect(all).toEqual([...new Set(all)].sort((a, b) => Number(b - a)))
+
+    const first = await ordersOfApp(test.db, seller.id, { text: 'needle' }, test.clock.now())
+    expect(first.rows).toEqual([])
+    expect(first.looked_back_to).toBeInstanceOf(Date)
+    const filter = { text: 'needle', before: first.next }
+    const second = await ordersOfApp(test.db, seller.id, filter, test.clock.now())
+    expect(second.rows.map(({ order_id }) => order_id)).toEqual([needle.order_id])
+    expect(second.next).toBeUndefined()
+
+    const lines: string[] = []
+    for await (const some of eachOrder(test.db, seller.id, { text: 'hay' }, test.clock.now(), 10_050))
+      lines.push(...some.map(({ order_id }) => order_id))
+    expect(lines).toHaveLength(10_050)
+    expect(new Set(lines).size).toBe(10_050)
+    expect(await countOrders(test.db, seller.id, { text: 'hay' }, test.clock.now(), 10_000)).toBe(10_001)
+    await seller.close()
+  })
+
+  /** Orders that nobody looks for. */
+  async function hay({ id }: Merchant, rows: number) {
+    await sql`
+      insert into orders (app_id, door, order_id, transaction_id, description, amount, expires_at, created_at)
+      select ${id}, 'hmac', 'hay-' || i, 'txn_' || lpad(i::text, 24, 'h'), 'Straw', 5, ${test.clock.now()}, ${test.clock.now()}
+      from generate_series(1, ${rows}::int) as i`.execute(test.db)
+  }
+
+  it('go into a file exactly as they are filtered, which no spreadsheet runs', async () => {
+    const seller = await makeMerchant(test)
+    const browser = await seller.owner.signIn()
+    const path = listOf(seller)
+    await order('=HYPERLINK("https://evil.example";"x")', '11', seller)
+    await order('贴纸, "glow"', '12', seller)
+    await order('\t@SUM(1)', '13', seller)
+    await order('Too cheap', '1', seller)
+    const page = await browser.get(asking({ min: '2' }, `${path}/export`))
+    expect(page.body).toContain('3 orders fit')
+    const file = await browser.get(asking({ min: '2' }, `${path}/export.csv`))
+    expect(file.headers['content-type']).toBe('text/csv; charset=utf-8')
+    expect(file.headers['content-disposition']).toMatch(
+      /^attachment; filename="orders-pay_\w{20}-[\d-]{10}\.csv"$/,
+    )
+    const [head, ...lines] = file.body.split('\r\n')
+    expect(head).toMatch(/^\uFEFFcreated_at,transaction_id,order_id,/)
+    expect(lines.pop()).toBe('')
+    expect(lines.map((line) => line.split(',').slice(4).join(','))).toEqual([
+      `'\t@SUM(1),open,,13,,,0,,`,
+      '"贴纸, ""glow""",open,,12,,,0,,',
+      `"'=HYPERLINK(""https://evil.example"";""x"")",open,,11,,,0,,`,
+    ])
+    await seller.close()
+  })
+
+  it('are not there for anybody else', async () => {
+    const mallory = await (await makePerson(test, { username: 'mallory' })).signIn()
+    const { transaction_id } = await order('Secret', '10')
+    for (const path of ['', '/export', '/export.csv'].map((end) => listOf(merchant) + end))
+      expect((await mallory.get(path)).status).toBe(404)
+    const seller = await makeMerchant(test)
+    const stranger = await seller.owner.signIn()
+    const { body } = await stranger.get(asking({ q: transaction_id }, listOf(seller)))
+    expect(body).toContain('Nothing fits.')
+    const visitor = await owner.get('/payment/applications/pay_00000000000000000000/orders')
+    expect(visitor.status).toBe(404)
+    await seller.close()
+  })
+
+  it('of a day are those created from midnight to midnight in China', async () => {
+    const seller = await makeMerchant(test)
+    const path = listOf(seller)
+    /** Half an hour before a midnight in China, on that midnight, and a day later. */
+    const midnight = Math.ceil(test.clock.now().getTime() / DAY_MS) * DAY_MS + 16 * 3_600_000
+    test.clock.advance(midnight - 1_800_000 - test.clock.now().getTime())
+    const made: string[] = []
+    for (const step of [1_800_000, DAY_MS, 0]) {
+      made.push((await order('Dated', '10', seller)).order_id)
+      test.clock.advance(step)
+    }
+    const browser = await seller.owner.signIn()
+    /** The day there that begins so many days after that midnight. */
+    const day = (days: number) => new Date(midnight + (days + 1 / 3) * DAY_MS).toISOString().slice(0, 10)
+    const ids = async (asked: Record<string, string>) => {
+      const { body } = await browser.get(asking(asked, path))
+      return [...body.matchAll(/<code>(seller-\d+)<\/code>/g)].map(([, id]) => id!)
+    }
+    const [before, on, after] = made
+    expect(await ids({ from: day(0), until: day(0) })).toEqual([on])
+    expect(await ids({ until: day(-1) })).toEqual([before])
+    expect(await ids({ from: day(0) })).toEqual([after, on])
+    expect(await ids({ from: day(2) })).toEqual([])
+    expect(await ids({ until: day(-2) })).toEqual([])
+    await seller.close()
+  })
+})
