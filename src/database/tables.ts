@@ -608,6 +608,26 @@ export type OutgoingMailsTable = {
 }
 
 /** Written by the database function post_transfer, and by an administrator's reversal. */
+/** A request as it may be shown to whom it came from. */
+export type ReceivedRequest = {
+  method: string
+  /** Without the query, whose parameters are below. */
+  path: string
+  ip: string
+  /** In the order in which they came; null for what is hidden. */
+  parameters: [name: string, value: string | null][]
+  /** How many more parameters there were. */
+  left_out: number
+}
+
+/** Written by the database function receive_orders, and never changed. */
+export type OrderRequestsTable = {
+  order_id: bigint
+  request: ColumnType<ReceivedRequest, string, never>
+  received_at: Date
+  created_at: CreatedAt
+}
+
 export type OrderViewsTable = {
   user_id: bigint
   order_id: bigint
@@ -692,6 +712,7 @@ export type Tables = {
   outgoing_mails: OutgoingMailsTable
   orders: OrdersTable
   order_views: OrderViewsTable
+  order_requests: OrderRequestsTable
   refunds: RefundsTable
   transfers: TransfersTable
   notifications: NotificationsTable

@@ -5,7 +5,7 @@
 import { type Selectable, sql } from 'kysely'
 import { inOrder, makeBatcher } from '../database/batcher.ts'
 import type { Db } from '../database/connection.ts'
-import type { OrderStatus, OrdersTable } from '../database/tables.ts'
+import type { OrderStatus, OrdersTable, ReceivedRequest } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { countOutcome } from '../metrics.ts'
@@ -49,6 +49,8 @@ export type NewOrder = {
   amount: bigint
   /** With these it is an order of the gateway. */
   trade?: TradeFacts
+  /** By which request it came, to be kept with a new one. */
+  received?: ReceivedRequest
 }
 
 /** What an order of the gateway has besides: exactly as its merchant sent it, and the rate of that moment. */
@@ -64,7 +66,7 @@ export type TradeFacts = {
   return_url: string | null
 }
 
-/** Places an order of either door, as the database function place_orders does. */
+/** Places an order of either door, as the database function receive_orders does. */
 export type PlaceOrder = (order: NewOrder) => Promise<Order>
 
 /** Makes the placeOrder of this process: orders of both doors that arrive together share a commit. Throws payments_paused. */
@@ -93,7 +95,7 @@ async function placeOrders(deps: Deps, orders: (NewOrder & { now: Date })[]): Pr
     expires_at: new Date(now.getTime() + order_expiry_minutes * 60_000),
   }))
   const { rows } = await sql<Order>`
-    select (placed).* from place_orders(${JSON.stringify(asked)}::jsonb) order by item
+    select (placed).* from receive_orders(${JSON.stringify(asked)}::jsonb) order by item
   `.execute(deps.db)
   return rows
 }

@@ -145,6 +145,21 @@ export const PAGES: ListedPage[] = [
     path: (world) => `${paymentApp(world)}/orders?q=sticker&status=paid&min=100&from=2020-01-01`,
   },
   {
+    name: 'seller-order refunded',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/orders/${world.orders.refunded}`,
+  },
+  {
+    name: 'seller-order untold',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/orders/${world.orders.untold}`,
+  },
+  {
+    name: 'seller-order trade',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/orders/${world.orders.trade}`,
+  },
+  {
     name: 'seller-orders-export',
     as: 'merchant',
     path: (world) => `${paymentApp(world)}/orders/export?status=paid`,

@@ -698,6 +698,7 @@ describe('the same out_trade_no again', () => {
     const taken = String((await createV1(trade())).trade_no)
     const place = makePlaceOrder(test.deps)
     const app = (await test.deps.gatewayKeys.findApp({ pid: shop.pidText }))!
+    const unseen = () => ({ method: 'POST', path: '/', ip: '::1', parameters: [], left_out: 0 })
     const create = async (collisions: number) => {
       let tries = 0
       const createTrade = makeCreateTrade(test.deps, (order) => {
@@ -705,7 +706,7 @@ describe('the same out_trade_no again', () => {
         const trade_no = tries <= collisions ? taken : order.trade!.trade_no
         return place({ ...order, trade: { ...order.trade!, trade_no } })
       })
-      const order = await createTrade({ app, parameters: trade(), protocol: 'v1' })
+      const order = await createTrade({ app, parameters: trade(), protocol: 'v1', asReceived: unseen })
       return { order, tries }
     }
     const { order, tries } = await create(2)

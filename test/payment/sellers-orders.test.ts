@@ -5,6 +5,7 @@ import { makePayOrder } from '../../src/payment/orders.ts'
 import { refundOrder } from '../../src/payment/refunds.ts'
 import { countOrders, eachOrder, ordersOfApp } from '../../src/payment/sellers-orders.ts'
 import { makePerson, type Person } from '../cast.ts'
+import { gatewayText, md5, send } from '../gateway-shop.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness.ts'
 import { type Merchant, makeMerchant } from '../merchant.ts'
 import { makeGatewayOrders } from '../notify-receiver.ts'
@@ -186,6 +187,87 @@ describe('the orders of an application', () => {
     expect(body).toContain('Nothing fits.')
     const visitor = await owner.get('/payment/applications/pay_00000000000000000000/orders')
     expect(visitor.status).toBe(404)
+    await seller.close()
+  })
+
+  it('show on their pages what became of them, who got what, and the request without its secrets', async () => {
+    const order_id = `seller-${++count}`
+    const fields = {
+      amount: '119',
+      description: 'Teapot',
+      order_id,
+      note: 'n'.repeat(3_000),
+      api_key: 'not-to-be-shown',
+    }
+    const { body } = await merchant.process(fields)
+    const transaction_id = String(body.transaction_id)
+    const client = await alice.signIn()
+    const payPath = `/payment/pay/${transaction_id}`
+    const toPay = await client.get(payPath)
+    test.clock.advance(60_000)
+    await client.submit(toPay, payPath)
+    test.clock.advance(60_000)
+    await refund(transaction_id, 100n)
+    // Asked for again, it stays as it was asked for first.
+    await merchant.process({ ...fields, description: 'Kettle' })
+
+    const page = await owner.get(`${listOf(merchant)}/${transaction_id}`)
+    expect(page.status).toBe(200)
+    const text = page.body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
+    const shown = [
+      /Created .*Opened to pay by 1 member.*Paid · @\w+ 119 .*Given back Torn 100/,
+      /The buyer pays 119 Fee −5 4.2 % of it Your share 114 Given back −100, of which 4 from the fee/,
+      new RegExp(
+        `Payment · .* @${alice.username} −119 @${merchant.owner.username} \\+114 Fees of the platform \\+5 ` +
+          `Refund · .* @${alice.username} \\+100 @${merchant.owner.username} −96 Fees of the platform −4`,
+      ),
+      new RegExp(`POST /payment/pay/${merchant.payment_id}/process .* From address 127.0.0.1 `),
+      /description Teapot .* note n{1000}… .*api_key hidden signature hidden/,
+      /Your shop learns of this order from its buyer/,
+    ]
+    for (const part of shown) expect(text).toMatch(part)
+    const { request } = await test.db
+      .selectFrom('order_requests as kept')
+      .innerJoin('orders', 'orders.id', 'kept.order_id')
+      .where('orders.transaction_id', '=', transaction_id)
+      .select('kept.request')
+      .executeTakeFirstOrThrow()
+    expect(JSON.stringify(request)).not.toContain('not-to-be-shown')
+    expect(Object.fromEntries(request.parameters)).toMatchObject({
+      amount: '119',
+      signature: null,
+      api_key: null,
+    })
+  })
+
+  it('of the gateway show its request and every attempt to tell the shop, which may be told again', async () => {
+    const trade = {
+      pid: merchant.pid.toString(),
+      out_trade_no: `seller-${++count}`,
+      name: 'Lamp',
+      money: '1.00',
+      notify_url: 'http://127.0.0.1:9/notify?shop=1',
+      ...Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`extra${i}`, 'x'.repeat(900)])),
+    }
+    const signed = { ...trade, sign: md5(gatewayText(trade) + merchant.merchant_key), sign_type: 'MD5' }
+    const { headers } = await send(test, 'POST', '/payment/submit.php', signed)
+    const transaction_id = headers.location!.split('/').pop()!
+    await makePayOrder(test.deps)({ transaction_id, payer_id: alice.id, expected_amount: 100n })
+    const path = `${listOf(merchant)}/${transaction_id}`
+    const page = await owner.get(path)
+    const text = page.body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
+    expect(text).toMatch(/\/payment\/submit\.php .*out_trade_no seller-\d+ .*and \d+ more/)
+    expect(text).toMatch(/1\.00 → 100 points \(rate 100\)/)
+    expect(page.body).not.toContain(signed.sign)
+    const redeliver = `/payment/applications/${merchant.payment_id}/notifications/${transaction_id}/redeliver`
+    expect((await owner.submit(page, redeliver)).status).toBe(303)
+    expect((await owner.post(redeliver, {})).status).toBe(403)
+
+    const mallory = await (await makePerson(test, { username: 'mallory' })).signIn()
+    expect((await mallory.get(path)).status).toBe(404)
+    const seller = await makeMerchant(test)
+    const stranger = await seller.owner.signIn()
+    expect((await stranger.get(`${listOf(seller)}/${transaction_id}`)).status).toBe(404)
     await seller.close()
   })
 

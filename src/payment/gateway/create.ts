@@ -39,18 +39,20 @@ export type GatewayVerbs = { deps: Deps; createTrade: CreateTrade }
  * closed or refunded, order_frozen for one that an administrator holds. gateway.md 5.7–5.11.
  */
 export function makeCreateTrade({ clock }: Pick<Deps, 'clock'>, placeOrder: PlaceOrder): CreateTrade {
-  return async ({ app, parameters, protocol }) => {
+  return async ({ app, parameters, protocol, asReceived }) => {
     requireUsable(app, 'sell')
     const { out_trade_no, name, money, ...facts } = readNewTrade(parameters)
     const rate = app.exchange_rate
     const amount = pointsOf(money, rate)
     if (amount < 1n) throw refusal('amount_too_small')
+    const received = asReceived()
     const order = await withUnusedNumber(() =>
       placeOrder({
         app_id: app.id,
         order_id: out_trade_no,
         description: name,
         amount,
+        received,
         trade: { ...facts, money, trade_no: newTradeNo(clock()), protocol, pid_sent: parameters.pid!, rate },
       }),
     )

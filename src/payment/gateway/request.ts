@@ -3,11 +3,13 @@
  * `sign_type` exactly `RSA` it is verified as V2, by anything else as V1, on every path; no other choice is its own.
  */
 import type { FastifyRequest } from 'fastify'
+import type { ReceivedRequest } from '../../database/tables.ts'
 import type { Deps } from '../../deps.ts'
 import { networkOf } from '../../limits.ts'
 import { sameText } from '../../secrets.ts'
 import { isAllowedAddress } from '../addresses.ts'
 import { type FlatParameters, flatParameters } from '../parameters.ts'
+import { receivedRequest } from '../received.ts'
 import { refusal } from './errors.ts'
 import type { GatewayApp } from './keys.ts'
 import { verifyMd5, verifyRsa } from './signature.ts'
@@ -54,6 +56,8 @@ export type Authenticated = {
   parameters: FlatParameters
   /** By which rules the request was verified. */
   protocol: 'v1' | 'v2'
+  /** The request itself, as it may be shown again. */
+  asReceived(): ReceivedRequest
 }
 
 export type Asking = {
@@ -86,7 +90,8 @@ export async function authenticate(
   if (!byBrowser && !isAllowedAddress(request.ip, app.allowed_addresses)) {
     throw refusal('address_not_allowed')
   }
-  return { app, parameters: withoutBlanks(parameters), protocol }
+  const asReceived = () => receivedRequest(request, parameters)
+  return { app, parameters: withoutBlanks(parameters), protocol, asReceived }
 }
 
 /** Selling needs an approved application; asking about what was sold, one that was approved. decisions.md 4.8. */

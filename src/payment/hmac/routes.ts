@@ -13,6 +13,7 @@ import {
   statusWord,
 } from '../orders.ts'
 import type { FlatParameters } from '../parameters.ts'
+import { receivedRequest } from '../received.ts'
 import { makePostTransfer } from '../transfers.ts'
 import { describeOrder, describeTransfer } from './answers.ts'
 import { type Authenticate, makeAuthenticate, requireReadable, unusable } from './authenticate.ts'
@@ -41,6 +42,7 @@ export async function hmacRoutes(app: FastifyInstance, deps: Deps, placeOrder: P
       order_id: validOrderId(order_id),
       description: validDescription(description),
       amount: validAmount(amount),
+      received: receivedRequest(request, parameters),
     })
     return {
       success: true,

@@ -1,17 +1,21 @@
 /** The orders of an application: looked for, read one by one, and taken home as a file of exactly what is looked for. */
 import { Readable } from 'node:stream'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session.ts'
 import type { Deps } from '../../deps.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
 import { cursor, listUrl, searchText } from '../../web/lists.ts'
+import { readNotifications } from '../notifications/redelivery.ts'
+import { getOrderRecord } from '../order-record.ts'
 import { getPermitted } from '../ownership.ts'
 import { countOrders, eachOrder, FATES, fateOf, type OrderFilter, ordersOfApp } from '../sellers-orders.ts'
 import { type OwnedRequest, pathOf } from './applications.ts'
 
 const PATH = '/payment/applications/:payment_id/orders'
 const EXPORTED_MAX = 50_000
+/** Of one order; there is one for each thing that happened. */
+const NOTIFICATIONS_MAX = 20
 const DAY_MS = 86_400_000
 
 const amount = z
@@ -55,6 +59,7 @@ const COLUMNS = [
 
 /** Inside a browser scope of members. */
 export function sellersOrders(app: FastifyInstance, deps: Deps): void {
+  orderPage(app, deps)
   const permitted = (request: OwnedRequest) =>
     getPermitted(deps.db, request.params.payment_id, sessionOf(request).user.id, 'orders.read')
 
@@ -104,6 +109,37 @@ export function sellersOrders(app: FastifyInstance, deps: Deps): void {
       .header('content-disposition', `attachment; filename="orders-${payment_id}-${today}.csv"`)
       .type(CSV_TYPE)
       .send(Readable.from(fileOf(deps, id, filter, now)))
+  })
+}
+
+/** The page of one order. */
+function orderPage(app: FastifyInstance, deps: Deps): void {
+  type OrderRequest = FastifyRequest<{ Params: { payment_id: string; transaction_id: string } }>
+
+  app.get(`${PATH}/:transaction_id`, async (request: OrderRequest, reply) => {
+    const user_id = sessionOf(request).user.id
+    const { payment_id, transaction_id } = request.params
+    const owned = await getPermitted(deps.db, payment_id, user_id, 'orders.read')
+    const now = deps.clock()
+    const [record, notifications] = await Promise.all([
+      getOrderRecord(deps.db, owned.id, transaction_id, now),
+      readNotifications(
+        deps.db,
+        { role: 'team', user_id },
+        { payment_id, transaction_id },
+        NOTIFICATIONS_MAX,
+      ),
+    ])
+    return reply.page('seller-order', {
+      ...record,
+      owned,
+      fate: fateOf(record.order, now),
+      notifications,
+      mayRedeliver: owned.rights.includes('notifications.redeliver'),
+      address: `${pathOf(request)}/notifications`,
+      listAddress: `${pathOf(request)}/orders`,
+      now,
+    })
   })
 }
 
