@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { registerApp } from '../src/identity/apps.ts'
 import { makePerson, type Person } from './cast.ts'
 import { makeShop, type Shop } from './gateway-shop.ts'
+import { APP_SECRET } from './global-setup.ts'
 import { type Browser, startTestApp, type TestApp } from './harness.ts'
 import { freePort, ROOT } from './server-process.ts'
 
@@ -88,12 +89,17 @@ const environment = (values: Record<string, string>) => ({
 
 /** Runs a sample to its end and answers what it printed, as JSON. */
 async function run(name: string, values: Record<string, string>, ...given: string[]) {
+  return JSON.parse(await print(name, values, ...given))
+}
+
+async function print(name: string, values: Record<string, string>, ...given: string[]): Promise<string> {
   const [command, ...first] = runtimeOf(name).command
   const { stdout } = await promisify(execFile)(command!, [...first, join(folder, name), ...given], {
+    cwd: ROOT,
     env: environment(values),
     timeout: 60_000,
   })
-  return JSON.parse(stdout)
+  return stdout
 }
 
 /** The buyer pays at this address, and is led back by the answer's query. */
@@ -253,6 +259,25 @@ it.skipIf(!canRun('webhook-ping.sh'))('a forum proves that it has the secret of 
   const ping = (secret: string) => run('webhook-ping.sh', { DISCOURSE_WEBHOOK_SECRET: secret })
   expect(await ping(WEBHOOK_SECRET)).toEqual({ status: 'ignored' })
   expect(await ping('another')).toMatchObject({ error: 'forbidden' })
+})
+
+it('an operator does without a browser', async () => {
+  const lines = await print('operator.sh', {
+    DATABASE_URL: test.deps.config.DATABASE_URL!,
+    APP_SECRET,
+    PUBLIC_URL: url,
+  })
+  const told = lines
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(told).toMatchObject([
+    { username: 'carol' },
+    { username: 'dave' },
+    { username: 'dave', amount: 100, is_moved: true },
+    { url: expect.stringContaining(`${url}/sign-in/link?token=`) },
+    { isSound: true },
+  ])
 })
 
 it('the variables that a guide names are those of the configuration', async () => {

@@ -7,6 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OPERATIONS, openApiDocument, operationId } from '../src/docs/openapi.ts'
 import { jsonSchema, type Operation } from '../src/docs/operation.ts'
+import { PAYMENT_ERRORS } from '../src/payment/errors.ts'
 import { makePerson, type Person } from './cast.ts'
 import { type Fields, makeShop, type Shop } from './gateway-shop.ts'
 import { type Browser, startTestApp, type TestApp } from './harness.ts'
@@ -103,6 +104,15 @@ describe('the document', () => {
       if (schema === undefined || example === undefined) continue
       expect(faultsOf(jsonSchema(schema, 'output', 'en'), example)).toBe('')
     }
+  })
+
+  it('names every number of a refusal', () => {
+    const document = JSON.stringify(openApiDocument(test.deps.config, 'en'))
+    const numbers = Object.values(PAYMENT_ERRORS).map(({ number }) => number)
+    // Without a number: an unknown address, and what has nothing to do with payments.
+    const own = numbers.filter((number) => number > 1_000 && number < 1_029)
+    expect(own.length).toBeGreaterThan(15)
+    for (const number of own) expect(document).toContain(`${number} `)
   })
 
   it('is named by the discovery document', async () => {
