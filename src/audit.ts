@@ -1,4 +1,5 @@
 /** The audit log: who did what to whom or what, and how things stood before and after. The database lets nobody rewrite it. */
+import { sql } from 'kysely'
 import type { Db, Tx } from './database/connection.ts'
 
 export type AuditEntry = {
@@ -25,12 +26,21 @@ export type AuditFilter = {
   subject?: string | undefined
   /** A whole action, or its beginning up to a dot. */
   action?: string | undefined
+  /** Who acted, by username in any case. */
+  actor?: string | undefined
+  /** From this moment on, and before that one. */
+  from?: Date | undefined
+  to?: Date | undefined
   /** Only entries older than this one. */
   before?: bigint | undefined
 }
 
 /** The newest entries first, with the names of those who acted. */
-export async function readAudit(db: Db, { subject, action, before }: AuditFilter, limit: number) {
+export async function readAudit(
+  db: Db,
+  { subject, action, actor, from, to, before }: AuditFilter,
+  limit: number,
+) {
   let entries = db
     .selectFrom('audit_log as entry')
     .leftJoin('users as actor', 'actor.id', 'entry.actor_id')
@@ -46,6 +56,12 @@ export async function readAudit(db: Db, { subject, action, before }: AuditFilter
       'actor.username as actor',
     ])
   if (subject !== undefined) entries = entries.where('entry.subject', '=', subject)
+  if (actor !== undefined) {
+    const acting = sql<bigint>`(select id from users where lower(username) = lower(${actor}))`
+    entries = entries.where('entry.actor_id', '=', acting)
+  }
+  if (from !== undefined) entries = entries.where('entry.created_at', '>=', from)
+  if (to !== undefined) entries = entries.where('entry.created_at', '<', to)
   if (before !== undefined) entries = entries.where('entry.id', '<', before)
   if (action !== undefined) {
     // `.` is followed by `/` in byte order: everything that begins with the area and a dot.

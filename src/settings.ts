@@ -40,6 +40,8 @@ const announcement = z.string().max(500, 'must be at most 500 characters')
 const definitions = {
   /** While on, nothing is paid, transferred or placed; what is there can be looked at, and merchants are told of it. */
   payments_read_only: z.enum(['off', 'on']).default('off'),
+  /** Whether refunds, reversals and points by hand wait for the approval of a second administrator. */
+  second_approver: z.enum(['off', 'on']).default('off'),
   /** Shown on every page, in each language; where one is missing, the other. */
   announcement_en: announcement.default(''),
   announcement_zh_cn: announcement.default(''),

@@ -1,8 +1,9 @@
 /**
  * Giving back and correcting, in two steps: a page that says what will happen, and the same form confirmed. The key
- * made between the two lets the confirmation act once, however often it is sent.
+ * made between the two lets the confirmation act once, however often it is sent. Where the site asks for a second
+ * administrator, confirming proposes it.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../accounts/reauthentication.ts'
 import { sessionOf } from '../accounts/session.ts'
@@ -10,6 +11,7 @@ import type { Db } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { postLines, readLines } from '../ledger/point-lines.ts'
+import { type Correction, proposeCorrection } from '../payment/proposals.ts'
 import { refundOrder, reverseTransfer } from '../payment/refunds.ts'
 import { randomToken } from '../secrets.ts'
 import { findOrders, findTransfers } from './find.ts'
@@ -22,7 +24,7 @@ const withFee = z.literal('on').optional()
 const key = z.string().regex(/^[\w-]{43}$/)
 const transactionId = z.string().regex(/^txn_[a-z0-9]{24}$/)
 
-const Correction = z.discriminatedUnion('kind', [
+const CorrectionForm = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('refund'),
     transaction_id: transactionId,
@@ -40,7 +42,7 @@ const Correction = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('points'), lines: z.string().min(1).max(50_000), reason, key: key.optional() }),
 ])
-type Correction = z.output<typeof Correction>
+type CorrectionForm = z.output<typeof CorrectionForm>
 
 /** GET and POST /admin/corrections, inside the administrators' scope. */
 export function correctionPages(app: FastifyInstance, deps: Deps): void {
@@ -50,12 +52,19 @@ export function correctionPages(app: FastifyInstance, deps: Deps): void {
   })
 
   app.post(PATH, { preHandler: requireFreshSignIn(deps, { page: PATH }) }, async (request, reply) => {
-    const form = Correction.safeParse(request.body)
-    if (!form.success) throw new AppError('invalid_form', form.error.issues[0]!.message)
-    const correction = form.data
-    if (correction.key === undefined) return preview(reply, deps, correction)
-    await carryOut(request, deps, { ...correction, key: correction.key })
-    const id = correction.kind === 'points' ? '' : `?id=${correction.transaction_id}`
+    const parsed = CorrectionForm.safeParse(request.body)
+    if (!parsed.success) throw new AppError('invalid_form', parsed.error.issues[0]!.message)
+    const form = parsed.data
+    const { key } = form
+    if (key === undefined) return preview(reply, deps, form)
+    const correction = await readCorrection(deps.db, { ...form, key })
+    const by = { actor_id: sessionOf(request).user.id, ip: request.ip }
+    if (await needsApproval(deps)) {
+      await proposeCorrection(deps, correction, by)
+      return reply.redirect('/admin/proposals', 303)
+    }
+    await carryOut(deps, correction, by)
+    const id = form.kind === 'points' ? '' : `?id=${form.transaction_id}`
     return reply.redirect(`${PATH}${id}`, 303)
   })
 }
@@ -67,35 +76,37 @@ async function find(db: Db, id: string) {
   return { orders, transfers }
 }
 
-async function preview(reply: FastifyReply, deps: Deps, correction: Correction) {
-  const lines = correction.kind === 'points' ? await readLines(deps.db, correction.lines, LINES_MAX) : []
+async function preview(reply: FastifyReply, deps: Deps, form: CorrectionForm) {
+  const lines = form.kind === 'points' ? await readLines(deps.db, form.lines, LINES_MAX) : []
   const found =
-    correction.kind === 'points'
-      ? { orders: [], transfers: [] }
-      : await find(deps.db, correction.transaction_id)
+    form.kind === 'points' ? { orders: [], transfers: [] } : await find(deps.db, form.transaction_id)
   const isSound = lines.every((line) => line.fault === undefined)
-  return reply.page('corrections-confirm', { correction, lines, isSound, ...found, key: randomToken() })
+  const isProposal = await needsApproval(deps)
+  const data = { correction: form, lines, isSound, isProposal, ...found, key: randomToken() }
+  return reply.page('corrections-confirm', data)
+}
+
+async function needsApproval({ settings }: Deps): Promise<boolean> {
+  return (await settings.read()).second_approver === 'on'
+}
+
+async function readCorrection(db: Db, form: CorrectionForm & { key: string }): Promise<Correction> {
+  const { reason, key } = form
+  if (form.kind === 'points')
+    return { kind: form.kind, reason, key, lines: await readLines(db, form.lines, LINES_MAX) }
+  const act = { reason, key, transaction_id: form.transaction_id, with_fee: form.with_fee === 'on' }
+  return form.kind === 'refund'
+    ? { kind: form.kind, ...act, amount: BigInt(form.amount) }
+    : { kind: form.kind, ...act }
 }
 
 async function carryOut(
-  request: FastifyRequest,
   deps: Deps,
-  correction: Correction & { key: string },
+  { kind, ...correction }: Correction,
+  by: { actor_id: bigint; ip: string },
 ): Promise<void> {
-  const actor_id = sessionOf(request).user.id
-  const { reason, key } = correction
-  const by = { reason, actor_id, ip: request.ip }
-  switch (correction.kind) {
-    case 'refund': {
-      const { transaction_id, with_fee } = correction
-      const amount = BigInt(correction.amount)
-      return refundOrder(deps, { transaction_id, amount, with_fee: with_fee === 'on', key, ...by })
-    }
-    case 'reversal': {
-      const { transaction_id, with_fee } = correction
-      return reverseTransfer(deps, { transaction_id, with_fee: with_fee === 'on', ...by })
-    }
-    case 'points':
-      return postLines(deps, await readLines(deps.db, correction.lines, LINES_MAX), { ...by, key })
-  }
+  const act = { ...correction, ...by }
+  if ('lines' in act) return postLines(deps, act.lines, act)
+  if ('amount' in act) return refundOrder(deps, act)
+  return reverseTransfer(deps, act)
 }

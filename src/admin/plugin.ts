@@ -17,10 +17,12 @@ import { auditPages } from './audit.ts'
 import { booksPages } from './books.ts'
 import { correctionPages } from './corrections.ts'
 import { findPages } from './find.ts'
+import { forumPages } from './forum.ts'
 import { freezePages } from './freezes.ts'
 import { movementPages } from './movements.ts'
 import { notificationAdminPages } from './notifications.ts'
 import { paymentAppAdminPages } from './payment-apps.ts'
+import { proposalPages } from './proposals.ts'
 import { settingPages } from './settings.ts'
 
 const ReviewForm = z.object({
@@ -39,11 +41,13 @@ export async function adminPlugin(app: FastifyInstance, deps: Deps): Promise<voi
   freezePages(app, deps)
   settingPages(app, deps)
   correctionPages(app, deps)
+  proposalPages(app, deps)
   appAdminPages(app, deps)
   auditPages(app, deps)
   paymentAppAdminPages(app, deps)
   notificationAdminPages(app, deps)
   booksPages(app, deps)
+  forumPages(app, deps)
   app.get('/admin', async (request, reply) => showAdmin(request, reply, deps, undefined))
 
   app.post<{ Params: { payment_id: string } }>(

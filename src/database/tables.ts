@@ -474,6 +474,14 @@ export type AttemptOutcome =
   | 'internal'
   | 'interrupted'
 
+export type PausedHostsTable = {
+  host: string
+  reason: string
+  paused_by: bigint
+  paused_at: Date
+  created_at: CreatedAt
+}
+
 export type NotificationAttemptsTable = {
   id: Identity
   notification_id: bigint
@@ -648,6 +656,26 @@ export type RefundsTable = {
   created_at: CreatedAt
 }
 
+export type ProposedLine = { user_id: string; username: string; amount: string }
+
+export type CorrectionProposalsTable = {
+  id: Identity
+  kind: 'refund' | 'reversal' | 'points'
+  transaction_id: Nullable<string>
+  amount: Nullable<bigint>
+  with_fee: Nullable<boolean>
+  lines: ColumnType<ProposedLine[] | null, string | null, never>
+  reason: string
+  key: string
+  proposed_by: bigint
+  proposed_at: Date
+  expires_at: Date
+  decision: Nullable<'approved' | 'declined' | 'withdrawn'>
+  decided_by: Nullable<bigint>
+  decided_at: Nullable<Date>
+  created_at: CreatedAt
+}
+
 export type TransfersTable = {
   id: Identity
   app_id: bigint
@@ -714,9 +742,11 @@ export type Tables = {
   order_views: OrderViewsTable
   order_requests: OrderRequestsTable
   refunds: RefundsTable
+  correction_proposals: CorrectionProposalsTable
   transfers: TransfersTable
   notifications: NotificationsTable
   notification_attempts: NotificationAttemptsTable
+  paused_hosts: PausedHostsTable
   forum_nonces: ForumNoncesTable
   forum_members: ForumMembersTable
   forum_groups: ForumGroupsTable

@@ -48,31 +48,34 @@ export type LinesAct = {
  * All lines or none, each once: what was not heard of is posted again under the same key and moves nothing twice.
  * Throws invalid_form when a line is wrong, and conflict, naming the line, when a member has too little.
  */
-export async function postLines(
-  deps: Deps,
+export async function postLines(deps: Deps, lines: PointsLine[], act: LinesAct): Promise<void> {
+  const now = deps.clock()
+  await deps.db.transaction().execute((tx) => postLinesWithin(tx, lines, { ...act, now }))
+}
+
+/** The same, as a part of a larger act. */
+export async function postLinesWithin(
+  tx: Tx,
   lines: PointsLine[],
-  { reason, actor_id, ip, key, onProgress }: LinesAct,
+  { reason, actor_id, ip, key, onProgress, now }: LinesAct & { now: Date },
 ): Promise<void> {
   if (lines.some((line) => line.fault !== undefined))
     throw new AppError('invalid_form', 'A line is not right')
-  const now = deps.clock()
-  await deps.db.transaction().execute(async (tx) => {
-    await lockWallets(
-      tx,
-      lines.map(({ user_id }) => user_id!),
-    )
-    for (const [index, { user_id, amount, text }] of lines.entries()) {
-      const reference = `hand:${key}:${index}`
-      const posting = { user_id: user_id!, amount, reference, reason, actor_id, now }
-      const move = amount > 0n ? grantPoints : adjustPoints
-      await move(tx, posting).catch((error: unknown) => {
-        throw error instanceof AppError ? new AppError(error.code, `${text}: ${error.message}`) : error
-      })
-      onProgress?.(index + 1)
-    }
-    const detail = { reason, lines: lines.map(({ username, amount }) => `${username} ${amount}`) }
-    await recordAudit(tx, { actor_id, action: 'points.post', subject: key, detail, ip })
-  })
+  await lockWallets(
+    tx,
+    lines.map(({ user_id }) => user_id!),
+  )
+  for (const [index, { user_id, amount, text }] of lines.entries()) {
+    const reference = `hand:${key}:${index}`
+    const posting = { user_id: user_id!, amount, reference, reason, actor_id, now }
+    const move = amount > 0n ? grantPoints : adjustPoints
+    await move(tx, posting).catch((error: unknown) => {
+      throw error instanceof AppError ? new AppError(error.code, `${text}: ${error.message}`) : error
+    })
+    onProgress?.(index + 1)
+  }
+  const detail = { reason, lines: lines.map(({ username, amount }) => `${username} ${amount}`) }
+  await recordAudit(tx, { actor_id, action: 'points.post', subject: key, detail, ip })
 }
 
 /** In the order in which payments lock them, so that the two cannot wait for each other. */

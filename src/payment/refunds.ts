@@ -4,11 +4,11 @@
  */
 import { sql } from 'kysely'
 import { recordAudit } from '../audit.ts'
-import type { Db } from '../database/connection.ts'
+import type { Db, Tx } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 
-type Act = { transaction_id: string; reason: string; actor_id: bigint; ip: string }
+type Act = { transaction_id: string; reason: string; actor_id: bigint; ip: string | null }
 
 export type Refund = Act & {
   /** Whole points that the payer gets back. */
@@ -40,22 +40,24 @@ export async function refundsOf(db: Db, order_id: bigint) {
 
 /** Refunds a paid order. Throws conflict, and then nothing moved; a repeated form does nothing. */
 export async function refundOrder(deps: Deps, refund: Refund): Promise<void> {
+  await deps.db.transaction().execute((tx) => refundWithin(tx, refund, deps.clock()))
+}
+
+/** The same, as a part of a larger act. */
+export async function refundWithin(tx: Tx, refund: Refund, now: Date): Promise<void> {
   const { transaction_id, amount, with_fee, key, reason, actor_id, ip } = refund
-  const now = deps.clock()
-  await deps.db.transaction().execute(async (tx) => {
-    const { rows } = await sql<{ outcome: RefundOutcome }>`
-      select refund_order(
-        ${transaction_id}, ${amount}::bigint, ${with_fee}::boolean, ${key}, ${reason}, ${actor_id}::bigint, ${now}::timestamptz
-      ) as outcome`.execute(tx)
-    const { outcome } = rows[0]!
-    if (outcome === 'repeated') return
-    if (outcome !== 'refunded') {
-      const [code, message] = REFUND_FAULTS[outcome]
-      throw new AppError(code, message)
-    }
-    const detail = { amount: String(amount), with_fee, reason }
-    await recordAudit(tx, { actor_id, action: 'order.refund', subject: transaction_id, detail, ip })
-  })
+  const { rows } = await sql<{ outcome: RefundOutcome }>`
+    select refund_order(
+      ${transaction_id}, ${amount}::bigint, ${with_fee}::boolean, ${key}, ${reason}, ${actor_id}::bigint, ${now}::timestamptz
+    ) as outcome`.execute(tx)
+  const { outcome } = rows[0]!
+  if (outcome === 'repeated') return
+  if (outcome !== 'refunded') {
+    const [code, message] = REFUND_FAULTS[outcome]
+    throw new AppError(code, message)
+  }
+  const detail = { amount: String(amount), with_fee, reason }
+  await recordAudit(tx, { actor_id, action: 'order.refund', subject: transaction_id, detail, ip })
 }
 
 type ReversalOutcome = 'reversed' | 'repeated' | 'not_found' | 'insufficient'
@@ -65,27 +67,26 @@ const REVERSAL_FAULTS = {
   insufficient: ['conflict', 'The recipient no longer has that many points'],
 } as const
 
+export type Reversal = Act & { with_fee: boolean }
+
 /** Takes a transfer back in full. Throws conflict, and then nothing moved; a repeated form does nothing. */
-export async function reverseTransfer(deps: Deps, reversal: Act & { with_fee: boolean }): Promise<void> {
+export async function reverseTransfer(deps: Deps, reversal: Reversal): Promise<void> {
+  await deps.db.transaction().execute((tx) => reverseWithin(tx, reversal, deps.clock()))
+}
+
+/** The same, as a part of a larger act. */
+export async function reverseWithin(tx: Tx, reversal: Reversal, now: Date): Promise<void> {
   const { transaction_id, with_fee, reason, actor_id, ip } = reversal
-  const now = deps.clock()
-  await deps.db.transaction().execute(async (tx) => {
-    const { rows } = await sql<{ outcome: ReversalOutcome }>`
-      select reverse_transfer(
-        ${transaction_id}, ${with_fee}::boolean, ${reason}, ${actor_id}::bigint, ${now}::timestamptz
-      ) as outcome`.execute(tx)
-    const { outcome } = rows[0]!
-    if (outcome === 'repeated') return
-    if (outcome !== 'reversed') {
-      const [code, message] = REVERSAL_FAULTS[outcome]
-      throw new AppError(code, message)
-    }
-    await recordAudit(tx, {
-      actor_id,
-      action: 'transfer.reverse',
-      subject: transaction_id,
-      detail: { with_fee, reason },
-      ip,
-    })
-  })
+  const { rows } = await sql<{ outcome: ReversalOutcome }>`
+    select reverse_transfer(
+      ${transaction_id}, ${with_fee}::boolean, ${reason}, ${actor_id}::bigint, ${now}::timestamptz
+    ) as outcome`.execute(tx)
+  const { outcome } = rows[0]!
+  if (outcome === 'repeated') return
+  if (outcome !== 'reversed') {
+    const [code, message] = REVERSAL_FAULTS[outcome]
+    throw new AppError(code, message)
+  }
+  const detail = { with_fee, reason }
+  await recordAudit(tx, { actor_id, action: 'transfer.reverse', subject: transaction_id, detail, ip })
 }

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { grantPoints } from '../../src/ledger/post.ts'
+import { takeTurn } from '../../src/payment/notifications/outbox.ts'
 import { makePayOrder } from '../../src/payment/orders.ts'
 import { refundOrder } from '../../src/payment/refunds.ts'
 import { makePerson, type Person } from '../cast.ts'
@@ -168,5 +169,125 @@ describe('the review of a payment application', () => {
     await admin.submit(await admin.get(path), `${path}/review`, { decision: 'approve', reason: '' })
     expect((await admin.get(path)).body).toContain(`action="${path}/freeze"`)
     await pending.close()
+  })
+})
+
+describe('a host', () => {
+  const HOST = 'slow.example.org'
+  const claimed = async () => {
+    const now = test.clock.now()
+    return (await takeTurn(test.db, { settled: [], room: 50, now })).map(({ order_id }) => order_id)
+  }
+
+  it('that is paused is sent nothing until it is resumed, and both are in the log', async () => {
+    const [slow, other] = await Promise.all(
+      [HOST, 'quick.example.org'].map(async (host) => {
+        const [id] = await makeGatewayOrders(test, merchant, { notify_url: `https://${host}/notify` })
+        return orderRow(id!)
+      }),
+    )
+    const page = '/admin/notifications'
+    for (const { transaction_id, amount } of [slow!, other!])
+      expect(await pay(transaction_id, amount)).toBe('paid')
+    const fields = { ...(await admin.get(page)).form('/admin/notifications/hosts/pause'), host: HOST }
+    const send = (act: string, reason: string) => admin.post(`${page}/hosts/${act}`, { ...fields, reason })
+    expect((await send('pause', ' ')).status).toBe(400)
+    expect((await send('resume', 'x')).status).toBe(409)
+    expect(await send('pause', 'Their <maintenance>')).toMatchObject({ status: 303, location: page })
+    expect((await send('pause', 'again')).status).toBe(409)
+    expect(await claimed()).toEqual([other!.id])
+    const { body } = await admin.get(page)
+    expect(body).toContain('Their &lt;maintenance&gt;')
+    expect(body).toContain('action="/admin/notifications/hosts/resume"')
+    expect((await send('resume', 'They are back')).status).toBe(303)
+    expect(await claimed()).toEqual([slow!.id])
+    const trail = await test.db
+      .selectFrom('audit_log')
+      .where('subject', '=', HOST)
+      .orderBy('id')
+      .select(['action', 'actor_id', 'detail'])
+      .execute()
+    expect(trail).toEqual([
+      { action: 'host.pause', actor_id: adminId, detail: { reason: 'Their <maintenance>' } },
+      { action: 'host.resume', actor_id: adminId, detail: { reason: 'They are back' } },
+    ])
+    expect((await admin.post(`${page}/hosts/pause`, { host: HOST, reason: 'x' })).status).toBe(403)
+    expect((await (await buyer.signIn()).post(`${page}/hosts/pause`, fields)).status).toBe(403)
+  })
+})
+
+describe('the audit log', () => {
+  it('is filtered by who, what, to what and when, and taken away as a file that no spreadsheet runs', async () => {
+    const entry = (values: Record<string, unknown>) => ({
+      ...{ actor_id: null, action: 'odd.act', subject: 'odd', detail: JSON.stringify({}), ip: null },
+      ...values,
+    })
+    await test.db
+      .insertInto('audit_log')
+      .values([
+        entry({ subject: '=1+1', detail: JSON.stringify({ say: '"hello", they said' }) }),
+        entry({ subject: 'old', actor_id: buyer.id, created_at: new Date('2020-02-29T23:59:59Z') }),
+        entry({ subject: 'mine', actor_id: adminId }),
+      ])
+      .execute()
+    const subjects = async (filter: Record<string, string>) => {
+      const { body } = await admin.get(`/admin/audit?${new URLSearchParams({ action: 'odd', ...filter })}`)
+      return ['=1+1', 'old', 'mine'].filter((subject) => body.includes(`<code>${subject}</code>`))
+    }
+    expect(await subjects({})).toEqual(['=1+1', 'old', 'mine'])
+    expect(await subjects({ actor: `@${buyer.username.toUpperCase()}` })).toEqual(['old'])
+    expect(await subjects({ actor: 'nobody' })).toEqual([])
+    expect(await subjects({ subject: 'mine' })).toEqual(['mine'])
+    expect(await subjects({ from: '2020-03-01' })).toEqual(['=1+1', 'mine'])
+    expect(await subjects({ to: '2020-02-29' })).toEqual(['old'])
+    expect(await subjects({ to: '2020-02-28' })).toEqual([])
+    expect(await subjects({ from: 'yesterday' })).toEqual(['=1+1', 'old', 'mine'])
+
+    const page = await admin.get('/admin/audit?action=odd')
+    const href = /href="(\/admin\/audit\.csv[^"]*)"/.exec(page.body)![1]!.replaceAll('&amp;', '&')
+    const file = await admin.get(href)
+    expect(file.headers['content-type']).toBe('text/csv; charset=utf-8')
+    expect(file.headers['content-disposition']).toContain('attachment')
+    const lines = file.body.split('\r\n')
+    expect(lines[0]).toBe('\uFEFFid,time,actor,action,subject,detail,ip')
+    expect(lines).toHaveLength(5)
+    expect(lines[3]).toContain(`,'=1+1,"{""say"": ""\\""hello\\"", they said""}",`.replace('": "', '":"'))
+    expect(lines[2]).toContain(`2020-02-29T23:59:59.000Z,${buyer.username},odd.act,old,{},`)
+    const exported = await test.db
+      .selectFrom('audit_log')
+      .where('action', '=', 'audit.export')
+      .select(['actor_id', 'detail'])
+      .execute()
+    expect(exported).toMatchObject([{ actor_id: adminId, detail: { action: 'odd' } }])
+    expect((await (await buyer.signIn()).get('/admin/audit.csv')).status).toBe(403)
+    await expect(sql`update audit_log set subject = 'x'`.execute(test.db)).rejects.toThrow(/append-only/)
+    await expect(sql`delete from audit_log`.execute(test.db)).rejects.toThrow(/append-only/)
+  })
+})
+
+describe('the state of the forum', () => {
+  it('says how far behind we are, what it told us last, and which groups it has', async () => {
+    expect((await admin.get('/admin/forum')).body).toContain('No forum is set up')
+    const now = test.clock.now()
+    const ago = (minutes: number) => new Date(now.getTime() - minutes * 60_000)
+    const person = await makePerson(test, { username: 'member' })
+    const member = { user_id: person.id, username: 'at_the_forum', score_due_at: now, failure: 'timeout' }
+    await test.db
+      .insertInto('forum_members')
+      .values({ ...member, next_check_at: ago(90), hinted_at: ago(5), retry_at: now })
+      .execute()
+    await test.db
+      .insertInto('forum_events')
+      .values({ event_id: 'e1', event: 'user_updated', received_at: ago(7) })
+      .execute()
+    await test.db.insertInto('forum_groups').values({ id: 41n, name: 'gardeners' }).execute()
+    await sql`insert into user_groups (user_id, name, from_forum, forum_group_id) values (${person.id}, 'gardeners', true, 41)`.execute(
+      test.db,
+    )
+    const text = (await admin.get('/admin/forum')).body.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+    expect(text).toContain('user_updated')
+    expect(text).toMatch(/Out of date 1 · since/)
+    expect(text).toContain('@at_the_forum timeout')
+    expect(text).toContain('41 gardeners 1')
   })
 })

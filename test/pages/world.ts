@@ -8,6 +8,7 @@ import { applyForPaymentApp } from '../../src/payment/applications.ts'
 import { setEventsUrl } from '../../src/payment/events.ts'
 import { offerApplication } from '../../src/payment/handover.ts'
 import { makePayOrder } from '../../src/payment/orders.ts'
+import { proposeCorrection } from '../../src/payment/proposals.ts'
 import { refundOrder } from '../../src/payment/refunds.ts'
 import { acceptInvitation, inviteMember } from '../../src/payment/team.ts'
 import { makePerson, type Person } from '../cast.ts'
@@ -80,6 +81,7 @@ export async function makeWorld(): Promise<World> {
   const people = await makePeople(test, merchant.owner)
   const orders = await makeOrders(test, { people, merchant, suspendedSeller })
   await makeTeam(test, { people, merchant, suspendedSeller })
+  await propose(test, { people, orders })
   return {
     test,
     people,
@@ -268,6 +270,22 @@ async function makeTeam(test: TestApp, { people, merchant, suspendedSeller }: Se
   await inviteMember(test.deps, payment_id, { username: seller.username, role: 'manager' }, owner)
   await inviteMember(test.deps, payment_id, { username, role: 'operator' }, owner)
   await offerApplication(test.deps, payment_id, username, owner)
+}
+
+/** One that waits for the administrator of the pages, and one of theirs. */
+async function propose(test: TestApp, { people, orders }: Pick<World, 'people' | 'orders'>): Promise<void> {
+  const { id: colleague } = await makePerson(test, { username: 'colleague', is_admin: true })
+  const ip = '203.0.113.7'
+  const refund = { kind: 'refund', transaction_id: orders.paid, amount: 1_200n, with_fee: true } as const
+  await proposeCorrection(
+    test.deps,
+    { ...refund, reason: 'Never arrived', key: 'a' },
+    { actor_id: colleague, ip },
+  )
+  const { id: user_id, username } = people.newcomer
+  const line = { text: '', user_id, username, amount: 25n, fault: undefined }
+  const points = { kind: 'points', lines: [line], reason: 'Won the quiz', key: 'b' } as const
+  await proposeCorrection(test.deps, { ...points, lines: [line] }, { actor_id: people.admin.id, ip })
 }
 
 async function firstTransfer({ db }: TestApp): Promise<string> {

@@ -409,8 +409,11 @@ describe('the figures of the outbox', () => {
       oldest_due_at: paid_at,
       under_way: 0,
       retrying: 2,
-      failing_hosts: [
-        { host: '127.0.0.1', waiting: 2, next_attempt_at: new Date(paid_at.getTime() + MINUTE_MS) },
+      hosts: [
+        {
+          ...{ host: '127.0.0.1', waiting: 3, failing: 2, oldest_due_at: paid_at, next_attempt_at: paid_at },
+          ...{ paused_at: null, paused_reason: null },
+        },
       ],
     })
     receiver.answer = succeed

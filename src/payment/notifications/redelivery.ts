@@ -237,19 +237,27 @@ export async function outboxFigures(db: Db, now: Date) {
       count(*) filter (where claimed_until > ${now})::integer as under_way,
       count(*) filter (where attempts > 0)::integer as retrying
     from notifications where status = 'due'`.execute(db)
-  const failing_hosts = await db
-    .selectFrom('notifications')
-    .where('status', '=', 'due')
-    .where('attempts', '>', 0)
-    .groupBy('host')
-    .select((eb) => [
-      'host',
-      eb.cast<number>(eb.fn.countAll(), 'integer').as('waiting'),
-      eb.fn.min('next_attempt_at').as('next_attempt_at'),
-    ])
-    .orderBy('waiting', 'desc')
-    .orderBy('host')
-    .limit(HOSTS_SHOWN_MAX)
-    .execute()
-  return { ...rows[0]!, failing_hosts }
+  return { ...rows[0]!, hosts: await hostsWaiting(db, now) }
+}
+
+/** Hosts that something waits for, those with most first, and those that are paused. */
+async function hostsWaiting(db: Db, now: Date) {
+  const { rows } = await sql<{
+    host: string
+    waiting: number
+    failing: number
+    oldest_due_at: Date | null
+    next_attempt_at: Date | null
+    paused_at: Date | null
+    paused_reason: string | null
+  }>`
+    select host, coalesce(waiting, 0) as waiting, coalesce(failing, 0) as failing, oldest_due_at, next_attempt_at,
+      paused.paused_at, paused.reason as paused_reason
+    from (
+      select host, count(*)::integer as waiting, count(*) filter (where attempts > 0)::integer as failing,
+        min(next_attempt_at) filter (where next_attempt_at <= ${now}) as oldest_due_at, min(next_attempt_at) as next_attempt_at
+      from notifications where status = 'due' group by host
+    ) as waiting full join paused_hosts as paused using (host)
+    order by paused.paused_at is null, waiting desc, host limit ${HOSTS_SHOWN_MAX}`.execute(db)
+  return rows
 }

@@ -469,7 +469,7 @@ export const en = {
     oldestDue: 'Oldest that nobody has taken up',
     underWay: 'Under way',
     retrying: 'Waiting for another attempt',
-    failingHosts: 'Hosts that do not confirm',
+    failingHosts: 'Hosts',
     waiting: (text: string, n: number) => `${text} ${counted(n, 'notification', 'notifications')}`,
     outcomes: {
       delivered: 'Confirmed.',
@@ -1101,6 +1101,12 @@ export const en = {
     audit: {
       title: 'Audit log',
       lead: 'Who did what, newest first. Nothing in it can be changed.',
+      actor: 'Who',
+      actorHint: 'A username',
+      from: 'From (UTC)',
+      to: 'To, inclusive',
+      export: 'Save as a file (CSV)',
+      exportHint: (max: string) => `Everything that the filter shows, the newest ${max} entries at most.`,
       subject: 'Subject',
       subjectHint: 'A client_id, Payment ID, or user: and an id',
       action: 'Action',
@@ -1108,7 +1114,6 @@ export const en = {
       filter: 'Filter',
       itself: 'the service',
       nothing: 'No entry fits.',
-      older: 'Older entries',
       detail: 'Detail',
     },
     suspendedPage: {
@@ -1240,6 +1245,7 @@ export const en = {
     },
     names: {
       payments_read_only: 'Payments read-only (on or off)',
+      second_approver: 'Corrections need a second administrator (on or off)',
       announcement_en: 'Announcement on every page, in English',
       announcement_zh_cn: 'Announcement on every page, in Chinese',
       points_payment_fee_rate: 'Fee of a payment, as a share',

@@ -436,7 +436,7 @@ export const zhCN: Messages = {
     oldestDue: '最早的待发通知',
     underWay: '正在进行',
     retrying: '等待再次尝试',
-    failingHosts: '未确认的主机',
+    failingHosts: '主机',
     waiting: (text: string) => `${text} 条通知`,
     outcomes: {
       delivered: '已确认。',
@@ -1033,6 +1033,12 @@ export const zhCN: Messages = {
     audit: {
       title: '审计日志',
       lead: '谁做了什么，最新的在前。其中的内容无法更改。',
+      actor: '操作者',
+      actorHint: '用户名',
+      from: '开始日期（UTC）',
+      to: '结束日期（含）',
+      export: '导出 CSV 文件',
+      exportHint: (max) => `导出当前筛选的全部记录，最多最新 ${max} 条。`,
       subject: '对象',
       subjectHint: 'client_id、Payment ID，或 user: 加编号',
       action: '操作',
@@ -1040,7 +1046,6 @@ export const zhCN: Messages = {
       filter: '筛选',
       itself: '系统',
       nothing: '没有符合条件的记录。',
-      older: '更早的记录',
       detail: '详情',
     },
     suspendedPage: {
@@ -1161,6 +1166,7 @@ export const zhCN: Messages = {
     },
     names: {
       payments_read_only: '暂停支付（on 或 off）',
+      second_approver: '更正需第二位管理员批准（on 或 off）',
       announcement_en: '每页顶部的英文公告',
       announcement_zh_cn: '每页顶部的中文公告',
       points_payment_fee_rate: '付款手续费比例',

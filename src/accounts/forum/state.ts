@@ -1,0 +1,67 @@
+/** How far what we know of the forum's members is behind the forum, for those who watch it. Read only. */
+import { sql } from 'kysely'
+import type { Db } from '../../database/connection.ts'
+
+const GROUPS_SHOWN_MAX = 200
+const FAILURES_SHOWN_MAX = 20
+
+export type ForumState = {
+  /** The last webhook that was new, and what it told of. */
+  last_event: { event: string; received_at: Date } | undefined
+  members: {
+    total: number
+    /** When the forum last answered about any member. */
+    last_checked_at: Date | null
+    /** Never answered about. */
+    unchecked: number
+    /** Whose next look is due. */
+    due: number
+    /** How long the oldest of those has been due. */
+    oldest_due_at: Date | null
+    /** Hinted at, and waiting for their look. */
+    hinted: number
+    failing: number
+  }
+  /** Until when nobody asks, because the forum did not answer. */
+  paused_until: Date | null
+  failures: { username: string; failure: string | null; retry_at: Date | null }[]
+  /** Groups by their id at the forum, and how many members of ours are in each. */
+  groups: { id: bigint; name: string; members: number }[]
+}
+
+export async function forumState(db: Db, now: Date): Promise<ForumState> {
+  const [events, members, api, failures, groups] = await Promise.all([
+    db
+      .selectFrom('forum_events')
+      .orderBy('received_at', 'desc')
+      .limit(1)
+      .select(['event', 'received_at'])
+      .execute(),
+    sql<ForumState['members']>`
+      select count(*)::integer as total, max(checked_at) as last_checked_at,
+        count(*) filter (where checked_at is null)::integer as unchecked,
+        count(*) filter (where next_check_at <= ${now})::integer as due,
+        min(next_check_at) filter (where next_check_at <= ${now}) as oldest_due_at,
+        count(hinted_at)::integer as hinted, count(failure)::integer as failing
+      from forum_members`.execute(db),
+    db.selectFrom('forum_api').select('paused_until').executeTakeFirst(),
+    db
+      .selectFrom('forum_members')
+      .where('failure', 'is not', null)
+      .orderBy('retry_at')
+      .limit(FAILURES_SHOWN_MAX)
+      .select(['username', 'failure', 'retry_at'])
+      .execute(),
+    sql<ForumState['groups'][number]>`
+      select g.id, g.name, (select count(*) from user_groups where forum_group_id = g.id)::integer as members
+      from forum_groups as g order by g.id limit ${GROUPS_SHOWN_MAX}`.execute(db),
+  ])
+  const paused_until = api?.paused_until ?? null
+  return {
+    last_event: events[0],
+    members: members.rows[0]!,
+    paused_until: paused_until !== null && paused_until > now ? paused_until : null,
+    failures,
+    groups: groups.rows,
+  }
+}

@@ -1,0 +1,30 @@
+/** Hosts that an administrator has paused: nothing is sent to them until they are resumed. The claim honours it. */
+import { recordAudit } from '../../audit.ts'
+import type { Deps } from '../../deps.ts'
+import { AppError } from '../../errors.ts'
+
+type Act = { host: string; reason: string; actor_id: bigint; ip: string }
+
+/** Throws conflict when it is paused already. */
+export async function pauseHost({ db, clock }: Deps, { host, reason, actor_id, ip }: Act): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const paused = await tx
+      .insertInto('paused_hosts')
+      .values({ host, reason, paused_by: actor_id, paused_at: clock() })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('host')
+      .executeTakeFirst()
+    if (paused === undefined) throw new AppError('conflict', 'This host is paused already')
+    await recordAudit(tx, { actor_id, action: 'host.pause', subject: host, detail: { reason }, ip })
+  })
+}
+
+/** Lets what waits go out at once. Throws conflict when the host is not paused. */
+export async function resumeHost({ db, notifier }: Deps, { host, reason, actor_id, ip }: Act): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const resumed = await tx.deleteFrom('paused_hosts').where('host', '=', host).executeTakeFirst()
+    if (resumed.numDeletedRows === 0n) throw new AppError('conflict', 'This host is not paused')
+    await recordAudit(tx, { actor_id, action: 'host.resume', subject: host, detail: { reason }, ip })
+  })
+  notifier.nudge()
+}

@@ -1,0 +1,178 @@
+/**
+ * Corrections that need two administrators: one proposes, another approves, and only then does anything move. That the
+ * two differ, that a proposal is decided once and in time, and that nobody changes it, is held by the database (0071).
+ */
+import type { Selectable } from 'kysely'
+import { recordAudit } from '../audit.ts'
+import type { Db, Tx } from '../database/connection.ts'
+import type { CorrectionProposalsTable } from '../database/tables.ts'
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import { type PointsLine, postLinesWithin } from '../ledger/point-lines.ts'
+import { refundWithin, reverseWithin } from './refunds.ts'
+
+const OPEN_DAYS = 7
+const DAY_MS = 86_400_000
+
+/** What is to be done, as the acts themselves take it. Amounts are whole points. */
+export type Correction = { reason: string; key: string } & (
+  | { kind: 'refund'; transaction_id: string; amount: bigint; with_fee: boolean }
+  | { kind: 'reversal'; transaction_id: string; with_fee: boolean }
+  | { kind: 'points'; lines: PointsLine[] }
+)
+
+type Actor = { actor_id: bigint; ip: string }
+
+type Proposal = Selectable<CorrectionProposalsTable>
+
+/** Writes a proposal down, once for each key. Throws invalid_form when a line is wrong. */
+export async function proposeCorrection(
+  { db, clock }: Deps,
+  correction: Correction,
+  { actor_id, ip }: Actor,
+): Promise<void> {
+  const now = clock()
+  const { kind, reason, key } = correction
+  const facts = factsOf(correction)
+  await db.transaction().execute(async (tx) => {
+    const proposed = await tx
+      .insertInto('correction_proposals')
+      .values({
+        ...facts,
+        ...{ kind, reason, key, proposed_by: actor_id, proposed_at: now },
+        expires_at: new Date(now.getTime() + OPEN_DAYS * DAY_MS),
+      })
+      .onConflict((conflict) => conflict.column('key').doNothing())
+      .returning('id')
+      .executeTakeFirst()
+    if (proposed === undefined) return
+    const detail = {
+      kind,
+      reason,
+      transaction_id: facts.transaction_id,
+      amount: facts.amount?.toString() ?? null,
+    }
+    const subject = `proposal:${proposed.id}`
+    await recordAudit(tx, { actor_id, action: 'correction.propose', subject, detail, ip })
+  })
+}
+
+function factsOf(correction: Correction) {
+  if (correction.kind !== 'points') {
+    const { transaction_id, with_fee } = correction
+    const amount = correction.kind === 'refund' ? correction.amount : null
+    return { transaction_id, with_fee, amount, lines: null }
+  }
+  const lines = correction.lines.map(({ user_id, username, amount, fault }) => {
+    if (user_id === undefined || fault !== undefined)
+      throw new AppError('invalid_form', 'A line is not right')
+    return { user_id: String(user_id), username, amount: String(amount) }
+  })
+  return { transaction_id: null, with_fee: null, amount: null, lines: JSON.stringify(lines) }
+}
+
+/**
+ * Carries a proposal out, all or nothing. Throws forbidden to who proposed it, not_found, and conflict when it is
+ * decided or over, or when what it asks for cannot be done; then it stays open.
+ */
+export async function approveProposal({ db, clock }: Deps, id: bigint, actor: Actor): Promise<void> {
+  const now = clock()
+  await db.transaction().execute(async (tx) => {
+    const proposal = await lockOpen(tx, id)
+    if (proposal.proposed_by === actor.actor_id)
+      throw new AppError('forbidden', 'Another administrator has to approve this')
+    if (proposal.expires_at <= now) throw new AppError('conflict', 'The time to approve this is over')
+    await decide(tx, id, 'approved', actor, now)
+    await carryOut(tx, proposal, now)
+    await recordDecision(tx, proposal, 'approve', actor, '')
+  })
+}
+
+/** Turns a proposal down, or takes an own one back. Throws not_found, and conflict when it is decided. */
+export async function declineProposal(
+  { db, clock }: Deps,
+  id: bigint,
+  { reason, ...actor }: Actor & { reason: string },
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const proposal = await lockOpen(tx, id)
+    const isOwn = proposal.proposed_by === actor.actor_id
+    await decide(tx, id, isOwn ? 'withdrawn' : 'declined', actor, clock())
+    await recordDecision(tx, proposal, isOwn ? 'withdraw' : 'decline', actor, reason)
+  })
+}
+
+async function lockOpen(tx: Tx, id: bigint): Promise<Proposal> {
+  const proposal = await tx
+    .selectFrom('correction_proposals')
+    .where('id', '=', id)
+    .selectAll()
+    .forUpdate()
+    .executeTakeFirst()
+  if (proposal === undefined) throw new AppError('not_found', 'There is no such proposal')
+  if (proposal.decision !== null) throw new AppError('conflict', `This proposal is ${proposal.decision}`)
+  return proposal
+}
+
+async function decide(
+  tx: Tx,
+  id: bigint,
+  decision: NonNullable<Proposal['decision']>,
+  { actor_id }: Actor,
+  now: Date,
+): Promise<void> {
+  await tx
+    .updateTable('correction_proposals')
+    .set({ decision, decided_by: actor_id, decided_at: now })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** In the name of who proposed it: theirs is the reason. */
+async function carryOut(tx: Tx, proposal: Proposal, now: Date): Promise<void> {
+  const { kind, transaction_id, amount, with_fee, lines, reason, key, proposed_by: actor_id } = proposal
+  const by = { reason, actor_id, ip: null }
+  if (kind === 'points') {
+    const resolved = lines!.map((line) => ({
+      username: line.username,
+      text: `${line.username},${line.amount}`,
+      amount: BigInt(line.amount),
+      user_id: BigInt(line.user_id),
+      fault: undefined,
+    }))
+    return postLinesWithin(tx, resolved, { ...by, key, now })
+  }
+  const act = { transaction_id: transaction_id!, with_fee: with_fee!, ...by }
+  if (kind === 'refund') return refundWithin(tx, { ...act, amount: amount!, key }, now)
+  return reverseWithin(tx, act, now)
+}
+
+async function recordDecision(
+  tx: Tx,
+  { id, kind, transaction_id }: Proposal,
+  act: 'approve' | 'decline' | 'withdraw',
+  { actor_id, ip }: Actor,
+  reason: string,
+): Promise<void> {
+  const detail = { kind, transaction_id, ...(reason === '' ? {} : { reason }) }
+  await recordAudit(tx, { actor_id, action: `correction.${act}`, subject: `proposal:${id}`, detail, ip })
+}
+
+/** The newest proposals, of those that wait alone if `isOpen`, older ones than `before` if it is given. */
+export async function readProposals(
+  db: Db,
+  { isOpen, before }: { isOpen: boolean; before: bigint | undefined },
+  limit: number,
+) {
+  let proposals = db
+    .selectFrom('correction_proposals as proposal')
+    .innerJoin('users as proposer', 'proposer.id', 'proposal.proposed_by')
+    .leftJoin('users as decider', 'decider.id', 'proposal.decided_by')
+    .orderBy('proposal.id', 'desc')
+    .limit(limit)
+    .selectAll('proposal')
+    .select(['proposer.username as proposer', 'decider.username as decider'])
+  if (isOpen) proposals = proposals.where('proposal.decision', 'is', null)
+  if (before !== undefined) proposals = proposals.where('proposal.id', '<', before)
+  return proposals.execute()
+}

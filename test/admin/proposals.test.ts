@@ -1,0 +1,172 @@
+/** Corrections by two administrators: proposed by one, approved by another, and carried out once. */
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { balanceOf } from '../../src/ledger/wallet.ts'
+import { makePayOrder } from '../../src/payment/orders.ts'
+import { expectSoundBooks } from '../books.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { type Merchant, makeMerchant } from '../merchant.ts'
+
+const PATH = '/admin/proposals'
+const DAY_MS = 86_400_000
+let test: TestApp
+let merchant: Merchant
+let buyer: Person
+let first: Person
+let second: Person
+let proposer: Browser
+let approver: Browser
+let count = 0
+
+beforeAll(async () => {
+  test = await startTestApp()
+  merchant = await makeMerchant(test)
+  buyer = await makePerson(test, { username: 'buyer', points: 10_000n })
+  first = await makePerson(test, { username: 'root', is_admin: true })
+  second = await makePerson(test, { username: 'root', is_admin: true })
+  proposer = await first.signIn()
+  approver = await second.signIn()
+  await test.deps.settings.change({
+    ...{ name: 'second_approver', value: 'on', actor_id: first.id, ip: '203.0.113.7' },
+    now: test.clock.now(),
+  })
+})
+afterAll(async () => {
+  await merchant.close()
+  await test.close()
+})
+afterEach(() => expectSoundBooks(test.db))
+
+async function paidOrder(amount = '100') {
+  count += 1
+  const { body } = await merchant.process({ amount, description: 'Tea', order_id: `proposal-${count}` })
+  const transaction_id = String(body.transaction_id)
+  const payment = { transaction_id, payer_id: buyer.id, expected_amount: BigInt(amount) }
+  expect(await makePayOrder(test.deps)(payment)).toBe('paid')
+  return transaction_id
+}
+
+const latest = () =>
+  test.db.selectFrom('correction_proposals').orderBy('id', 'desc').selectAll().executeTakeFirstOrThrow()
+
+/** Fills in the correction's form and confirms it, which proposes it. */
+async function propose(fields: Record<string, string>, times = 1) {
+  const { form_token = '' } = (await proposer.get('/admin')).form('/language')
+  const sheet = await proposer.post('/admin/corrections', { form_token, reason: 'Broken cup', ...fields })
+  expect(sheet.body).toContain('Propose')
+  for (let sent = 0; sent < times; sent += 1)
+    expect(await proposer.submit(sheet, '/admin/corrections')).toMatchObject({ status: 303, location: PATH })
+  return latest()
+}
+const refund = (transaction_id: string, amount = '100', times = 1) =>
+  propose({ kind: 'refund', transaction_id, amount, with_fee: 'on' }, times)
+
+async function decide(
+  client: Browser,
+  { id }: { id: bigint },
+  act: string,
+  fields: Record<string, string> = {},
+) {
+  const { form_token = '' } = (await client.get(PATH)).form('/language')
+  return client.post(`${PATH}/${id}/${act}`, { form_token, ...fields })
+}
+
+it('a refund moves nothing until another administrator approves it, and then once', async () => {
+  const transaction_id = await paidOrder()
+  const before = await balanceOf(test.db, buyer.id)
+  const proposal = await refund(transaction_id, '100', 3)
+  expect(await balanceOf(test.db, buyer.id)).toBe(before)
+  expect((await proposer.get(PATH)).body).not.toContain(`action="${PATH}/${proposal.id}/approve"`)
+  expect((await approver.get(PATH)).body).toContain(`action="${PATH}/${proposal.id}/approve"`)
+  expect((await decide(proposer, proposal, 'approve')).status).toBe(403)
+  expect(await balanceOf(test.db, buyer.id)).toBe(before)
+
+  const answers = await Promise.all([1, 2, 3].map(() => decide(approver, proposal, 'approve')))
+  expect(answers.map(({ status }) => status).sort()).toEqual([303, 409, 409])
+  expect(await balanceOf(test.db, buyer.id)).toBe(before + 100n)
+  expect(await latest()).toMatchObject({ decision: 'approved', decided_by: second.id })
+  const trail = await test.db
+    .selectFrom('audit_log')
+    .where('subject', 'in', [`proposal:${proposal.id}`, transaction_id])
+    .orderBy('id')
+    .select(['action', 'actor_id'])
+    .execute()
+  expect(trail).toEqual([
+    { action: 'correction.propose', actor_id: first.id },
+    { action: 'order.refund', actor_id: first.id },
+    { action: 'correction.approve', actor_id: second.id },
+  ])
+  const { body } = await approver.get(`${PATH}?show=all`)
+  expect(body).toContain(transaction_id)
+})
+
+it('a reversal and points by hand are proposed too; lines go to whom they named when they were proposed', async () => {
+  const to = { to_user_id: String(buyer.id), to_username: buyer.username }
+  await paidOrder('1000')
+  const sent = await merchant.transfer({ ...to, amount: '50', order_id: 'sent' })
+  const before = await balanceOf(test.db, buyer.id)
+  const reversal = await propose({ kind: 'reversal', transaction_id: String(sent.body.transaction_id) })
+  expect((await decide(approver, reversal, 'approve')).status).toBe(303)
+  expect(await balanceOf(test.db, buyer.id)).toBe(before - 50n)
+
+  const lucky = await makePerson(test, { username: 'lucky' })
+  const points = await propose({ kind: 'points', lines: `${lucky.username},70\n${buyer.username},-20` })
+  await sql`update users set username = 'renamed' where id = ${lucky.id}`.execute(test.db)
+  expect((await decide(approver, points, 'approve')).status).toBe(303)
+  expect(await balanceOf(test.db, lucky.id)).toBe(70n)
+  expect(await balanceOf(test.db, buyer.id)).toBe(before - 70n)
+})
+
+it('a proposal that cannot be carried out stays open; it can be declined with a reason, or taken back', async () => {
+  const transaction_id = await paidOrder()
+  const tooMuch = await refund(transaction_id, '101')
+  expect((await decide(approver, tooMuch, 'approve')).status).toBe(409)
+  expect((await latest()).decision).toBeNull()
+  expect((await decide(approver, tooMuch, 'decline', { reason: ' ' })).status).toBe(400)
+  expect((await decide(approver, tooMuch, 'decline', { reason: 'Too much' })).status).toBe(303)
+  expect((await latest()).decision).toBe('declined')
+  expect((await decide(approver, tooMuch, 'approve')).status).toBe(409)
+
+  const own = await refund(transaction_id)
+  expect((await decide(proposer, own, 'decline', { reason: 'A mistake' })).status).toBe(303)
+  expect((await latest()).decision).toBe('withdrawn')
+  for (const id of ['999999', 'x'])
+    expect((await decide(approver, { id: id as unknown as bigint }, 'approve')).status).toBe(404)
+  const stranger = await buyer.signIn()
+  expect((await stranger.get(PATH)).status).toBe(403)
+})
+
+it('the database lets nobody approve alone, late, twice, or something else than was proposed', async () => {
+  const { id } = await refund(await paidOrder())
+  const set = (values: string) =>
+    sql.raw(`update correction_proposals set ${values} where id = ${id}`).execute(test.db)
+  const decided = (decision: string, by: bigint, at = 'proposed_at') =>
+    set(`decision = '${decision}', decided_by = ${by}, decided_at = ${at}`)
+  await expect(decided('approved', first.id)).rejects.toMatchObject({
+    constraint: 'correction_proposals_two_people',
+  })
+  await expect(decided('withdrawn', second.id)).rejects.toMatchObject({
+    constraint: 'correction_proposals_own_withdrawal',
+  })
+  await expect(decided('approved', second.id, 'expires_at')).rejects.toMatchObject({
+    constraint: 'correction_proposals_in_time',
+  })
+  await expect(set('amount = 1')).rejects.toThrow(/never changed/)
+  await expect(sql`delete from correction_proposals`.execute(test.db)).rejects.toThrow(/append-only/)
+  await decided('declined', second.id)
+  await expect(decided('approved', second.id)).rejects.toThrow(/never changed/)
+})
+
+it('a proposal is over after a week', async () => {
+  const transaction_id = await paidOrder()
+  const proposal = await refund(transaction_id)
+  test.clock.advance(7 * DAY_MS)
+  const later = await second.signIn()
+  expect((await later.get(PATH)).body).not.toContain(`action="${PATH}/${proposal.id}/approve"`)
+  expect((await decide(later, proposal, 'approve')).status).toBe(409)
+  const stale = await decide(approver, proposal, 'approve')
+  expect(stale.status).toBe(409)
+  expect(stale.body).toContain('/sign-in')
+  expect((await merchant.query({ transaction_id })).body).toMatchObject({ refunded_amount: 0 })
+})
