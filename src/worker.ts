@@ -7,6 +7,7 @@ import { answerRecoveryRequests } from './accounts/recovery.ts'
 import type { Deps } from './deps.ts'
 import { rotateDueSigningKeys } from './identity/key-rotation.ts'
 import { forgetSpentCredentials } from './identity/spent.ts'
+import { closeDueDays } from './ledger/closes.ts'
 import { keepDueProof } from './ledger/proofs.ts'
 import { makeSealer } from './ledger/seal.ts'
 import { sweepLimits } from './limits.ts'
@@ -42,6 +43,7 @@ export function startWorker(deps: Deps, log: FastifyBaseLogger): Worker {
       log.info({ journal_id, hash }, 'the journal is sealed up to here')
     }),
     repeat(BOOKS_ROUND_MS, log, async () => {
+      await closeDueDays(deps)
       const proof = await keepDueProof(deps)
       if (proof === undefined || proof.isSound) return
       const broken = proof.invariants.flatMap(({ name, broken: count }) =>

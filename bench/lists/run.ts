@@ -9,18 +9,24 @@ import { parseArgs } from 'node:util'
 import { Kysely, PostgresDialect, type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
 import { createUser } from '../../src/accounts/users.ts'
+import { findOrders, findTransfers } from '../../src/admin/find.ts'
 import { readAudit } from '../../src/audit.ts'
 import { connectionSettings, type Db } from '../../src/database/connection.ts'
 import { startEmbedded } from '../../src/database/embedded.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import type { Tables } from '../../src/database/tables.ts'
+import { clustersByRecipient, moversOf, ringsOf } from '../../src/ledger/abuse.ts'
+import { movementsOf } from '../../src/ledger/journals.ts'
 import { statementOf } from '../../src/ledger/wallet.ts'
 import { ordersOfBuyer } from '../../src/payment/buyers-orders.ts'
+import { readProposals } from '../../src/payment/proposals.ts'
 import { type OrderFilter, ordersOfApp } from '../../src/payment/sellers-orders.ts'
 
 const ROWS = 100_000
 const TARGET_MS = 50
 const RUNS = 5
+/** The buyer's, which is made first after the platform's four. */
+const PURSE = 5n
 const NOTHING = 'nothing has this text'
 
 const { values: flags } = parseArgs({ options: { explain: { type: 'boolean', default: false } } })
@@ -53,6 +59,23 @@ const LISTS: List[] = [
   { name: 'orders, days', page: sold({ from: daysAgo(200), until: daysAgo(190) }) },
   { name: 'orders, days, search', page: sold({ from: daysAgo(360), until: daysAgo(90), text: NOTHING }) },
   { name: 'audit log', page: (db) => readAudit(db, {}, 51) },
+  { name: 'audit log, who', page: (db) => readAudit(db, { actor: 'seller' }, 51) },
+  { name: 'audit log, nobody', page: (db) => readAudit(db, { actor: 'buyer' }, 51) },
+  { name: 'audit log, act', page: (db) => readAudit(db, { action: 'payment_app' }, 51) },
+  { name: 'audit log, no such act', page: (db) => readAudit(db, { action: 'setting.change' }, 51) },
+  {
+    name: 'audit log, days',
+    page: (db) => readAudit(db, { from: new Date('2020-01-01'), to: new Date('2020-01-02') }, 51),
+  },
+  { name: 'purse', page: (db) => movementsOf(db, PURSE, undefined, 26) },
+  { name: 'purse, middle', page: (db, _member, middle) => movementsOf(db, PURSE, middle, 26) },
+  { name: 'find an order', page: (db) => findOrders(db, `order-${ROWS / 2}`) },
+  { name: 'find nothing', page: (db) => findOrders(db, NOTHING) },
+  { name: 'find a transfer', page: (db) => findTransfers(db, NOTHING) },
+  { name: 'proposals', page: (db) => readProposals(db, { isOpen: true, before: undefined }, 26) },
+  { name: 'rings', page: (db) => ringsOf(db, new Date()) },
+  { name: 'movers', page: (db) => moversOf(db, new Date()) },
+  { name: 'new accounts', page: (db) => clustersByRecipient(db, new Date()) },
   { name: 'audit log, subject', page: (db) => readAudit(db, { subject: 'user:7' }, 51) },
 ]
 

@@ -12,6 +12,7 @@ import {
   reviewPaymentApp,
   reviewQueue,
 } from '../payment/applications.ts'
+import { abusePages } from './abuse.ts'
 import { appAdminPages } from './apps.ts'
 import { auditPages } from './audit.ts'
 import { booksPages } from './books.ts'
@@ -48,6 +49,7 @@ export async function adminPlugin(app: FastifyInstance, deps: Deps): Promise<voi
   notificationAdminPages(app, deps)
   booksPages(app, deps)
   forumPages(app, deps)
+  abusePages(app, deps)
   app.get('/admin', async (request, reply) => showAdmin(request, reply, deps, undefined))
 
   app.post<{ Params: { payment_id: string } }>(

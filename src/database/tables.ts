@@ -658,6 +658,19 @@ export type RefundsTable = {
 
 export type ProposedLine = { user_id: string; username: string; amount: string }
 
+export type BooksDaysTable = {
+  /** A day as text, `yyyy-mm-dd`. */
+  day: string
+  closed_at: Date
+  journals: bigint
+  paid: bigint
+  transferred: bigint
+  given_back: bigint
+  fees: bigint
+  issued: bigint
+  created_at: CreatedAt
+}
+
 export type CorrectionProposalsTable = {
   id: Identity
   kind: 'refund' | 'reversal' | 'points'
@@ -724,6 +737,7 @@ export type Tables = {
   retired_seal_keys: RetiredSealKeysTable
   books_proofs: BooksProofsTable
   books_schedule: BooksScheduleTable
+  books_days: BooksDaysTable
   site_settings: SiteSettingsTable
   site_settings_history: SiteSettingsHistoryTable
   payment_apps: PaymentAppsTable

@@ -1,6 +1,7 @@
 /** The administrators' console: finding anything by its numbers, and the pages that show it. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { closeDueDays, lastDays } from '../../src/ledger/closes.ts'
 import { grantPoints } from '../../src/ledger/post.ts'
 import { takeTurn } from '../../src/payment/notifications/outbox.ts'
 import { makePayOrder } from '../../src/payment/orders.ts'
@@ -218,18 +219,11 @@ describe('a host', () => {
 
 describe('the audit log', () => {
   it('is filtered by who, what, to what and when, and taken away as a file that no spreadsheet runs', async () => {
-    const entry = (values: Record<string, unknown>) => ({
-      ...{ actor_id: null, action: 'odd.act', subject: 'odd', detail: JSON.stringify({}), ip: null },
-      ...values,
-    })
-    await test.db
-      .insertInto('audit_log')
-      .values([
-        entry({ subject: '=1+1', detail: JSON.stringify({ say: '"hello", they said' }) }),
-        entry({ subject: 'old', actor_id: buyer.id, created_at: new Date('2020-02-29T23:59:59Z') }),
-        entry({ subject: 'mine', actor_id: adminId }),
-      ])
-      .execute()
+    await sql`
+      insert into audit_log (actor_id, action, subject, detail, created_at) values
+        (null, 'odd.act', '=1+1', ${JSON.stringify({ say: '"hello", they said' })}, now()),
+        (${buyer.id}, 'odd.act', 'old', '{}', '2020-02-29T23:59:59Z'),
+        (${adminId}, 'odd.act', 'mine', '{}', now())`.execute(test.db)
     const subjects = async (filter: Record<string, string>) => {
       const { body } = await admin.get(`/admin/audit?${new URLSearchParams({ action: 'odd', ...filter })}`)
       return ['=1+1', 'old', 'mine'].filter((subject) => body.includes(`<code>${subject}</code>`))
@@ -289,5 +283,33 @@ describe('the state of the forum', () => {
     expect(text).toMatch(/Out of date 1 · since/)
     expect(text).toContain('@at_the_forum timeout')
     expect(text).toContain('41 gardeners 1')
+  })
+})
+
+describe('a day', () => {
+  it('is closed once after it is over, with what it has moved, and stays as it was written', async () => {
+    const { rows: expected } = await sql<Record<string, bigint>>`
+      select (select sum(amount)::bigint from orders where paid_at is not null) as paid,
+        (select sum(amount)::bigint from transfers) as transferred,
+        (select sum(amount)::bigint from refunds) as given_back,
+        (select sum(amount)::bigint from entries as e join ledger_accounts as a on a.id = e.account_id where a.kind = 'fee') as fees,
+        (select count(*) from journal) as journals`.execute(test.db)
+    const closeAt = (hours: number) => {
+      const now = new Date(test.clock.now().getTime() + hours * 3_600_000)
+      return closeDueDays({ db: test.db, clock: () => now })
+    }
+    await closeAt(0)
+    expect(await lastDays(test.db, 10)).toEqual([])
+    await Promise.all([closeAt(72), closeAt(72)])
+    const days = await lastDays(test.db, 10)
+    const [first] = days.toReversed()
+    expect(first).toMatchObject({ ...expected[0], day: '2026-01-01' })
+    expect(days.length).toBeGreaterThan(1)
+    for (const { journals } of days.slice(0, -1)) expect(journals).toBe(0n)
+    await closeAt(72)
+    expect(await lastDays(test.db, 10)).toEqual(days)
+    await expect(sql`update books_days set paid = 0`.execute(test.db)).rejects.toThrow(/append-only/)
+    expect((await admin.get('/admin/books')).body).toContain('2026-01-01')
+    expect((await admin.get('/admin/books/fees')).body).toContain('/admin/journals/')
   })
 })

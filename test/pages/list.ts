@@ -213,6 +213,8 @@ export const PAGES: ListedPage[] = [
   { name: 'admin-transfer', as: 'admin', path: ({ transfer }) => `/admin/transfers/${transfer}` },
   { name: 'admin-journal', as: 'admin', path: at('/admin/journals/3') },
   { name: 'admin-purse', as: 'admin', path: ({ people }) => `/admin/purses/${people.buyer.id}` },
+  { name: 'admin-fees', as: 'admin', path: at('/admin/books/fees') },
+  { name: 'admin-abuse', as: 'admin', path: at('/admin/abuse') },
   { name: 'admin-forum', as: 'admin', path: at('/admin/forum') },
   { name: 'admin-proposals', as: 'admin', path: at('/admin/proposals?show=all') },
   {

@@ -4,6 +4,7 @@ import { issueLink, type LinkPurpose } from '../../src/accounts/account-links.ts
 import { turnOnSecondFactor } from '../../src/accounts/second-factor.ts'
 import { newTotpSecret, stepAt, totpCode } from '../../src/accounts/totp.ts'
 import { registerApp } from '../../src/identity/apps.ts'
+import { closeDueDays } from '../../src/ledger/closes.ts'
 import { applyForPaymentApp } from '../../src/payment/applications.ts'
 import { setEventsUrl } from '../../src/payment/events.ts'
 import { offerApplication } from '../../src/payment/handover.ts'
@@ -82,6 +83,8 @@ export async function makeWorld(): Promise<World> {
   const orders = await makeOrders(test, { people, merchant, suspendedSeller })
   await makeTeam(test, { people, merchant, suspendedSeller })
   await propose(test, { people, orders })
+  // As on the day after.
+  await closeDueDays({ db: test.db, clock: () => new Date(test.clock.now().getTime() + 2 * DAY_MS) })
   return {
     test,
     people,
@@ -283,9 +286,9 @@ async function propose(test: TestApp, { people, orders }: Pick<World, 'people' |
     { actor_id: colleague, ip },
   )
   const { id: user_id, username } = people.newcomer
-  const line = { text: '', user_id, username, amount: 25n, fault: undefined }
-  const points = { kind: 'points', lines: [line], reason: 'Won the quiz', key: 'b' } as const
-  await proposeCorrection(test.deps, { ...points, lines: [line] }, { actor_id: people.admin.id, ip })
+  const lines = [{ text: '', user_id, username, amount: 25n, fault: undefined }]
+  const points = { kind: 'points', reason: 'Won the quiz', key: 'b' } as const
+  await proposeCorrection(test.deps, { ...points, lines }, { actor_id: people.admin.id, ip })
 }
 
 async function firstTransfer({ db }: TestApp): Promise<string> {

@@ -125,6 +125,38 @@ export const consoleTexts = {
     groupId: 'Id',
     groupName: 'Name here',
   },
+  abuse: {
+    title: 'Worth a look',
+    lead: 'None of this proves anything: friends trade, shops are busy, and households share an address.',
+    nothing: 'Nothing of the kind.',
+    rings: 'Points that went round',
+    ringsText:
+      'In the last 30 days: two or three members, each of whom paid or sent points to the next, and the last to the first.',
+    round: (points: string) => `at least ${points} points each`,
+    movements: (count: string) => `${count} movements`,
+    velocity: 'Who moved most',
+    velocityText: 'In the last day, payments and transfers together: what went out, and what came in.',
+    clusters: 'New accounts together',
+    clustersText:
+      'Accounts of the last two weeks, three or more that signed in from one address, or that sent points to one member.',
+    fromAddress: (count: string) => `${count} from`,
+    toMember: (count: string, points: string) => `${count} sent ${points} points to`,
+  },
+  days: {
+    title: 'Days closed',
+    lead: 'What each day has moved, in points, written down once after it is over. A day ends at midnight in China (UTC+8).',
+    day: 'Day',
+    journals: 'Journals',
+    paid: 'Paid',
+    transferred: 'Transferred',
+    givenBack: 'Given back',
+    fees: 'Fees, net',
+    issued: 'Issued, net',
+  },
+  fees: {
+    title: 'The platform’s fees',
+    lead: 'Every movement of the account that fees go to, and come back from. Its balance is their sum.',
+  },
   purse: {
     number: 'Member number',
     level: 'Trust level',

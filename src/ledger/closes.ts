@@ -1,0 +1,51 @@
+/** The daily close: what each day has moved, written down once by whichever process comes first. Days end in Asia/Shanghai. */
+import { sql } from 'kysely'
+import type { Db } from '../database/connection.ts'
+import type { Deps } from '../deps.ts'
+
+/** A journal bears the time of its request, and may be committed a moment later. */
+const SETTLED_MINUTES = 60
+const DAYS_AT_ONCE = 31
+
+/** Closes the days that are over and not closed, the oldest first, a bounded number at once. */
+export async function closeDueDays({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
+  const settled = new Date(clock().getTime() - SETTLED_MINUTES * 60_000)
+  const { rows } = await sql<{ day: string }>`
+    select day::date::text as day
+    from generate_series(
+      coalesce(
+        (select max(day) + 1 from books_days),
+        (select (posted_at at time zone 'Asia/Shanghai')::date from journal order by id limit 1)
+      )::timestamp,
+      (${settled}::timestamptz at time zone 'Asia/Shanghai')::date::timestamp - interval '1 day',
+      interval '1 day'
+    ) as day order by day limit ${DAYS_AT_ONCE}`.execute(db)
+  for (const { day } of rows) await closeDay(db, day, clock())
+}
+
+async function closeDay(db: Db, day: string, now: Date): Promise<void> {
+  await sql`
+    insert into books_days (day, closed_at, journals, paid, transferred, given_back, fees, issued)
+    select ${day}::date, ${now}, count(distinct j.id),
+      coalesce(-sum(e.amount) filter (where j.kind = 'payment' and a.kind = 'wallet' and e.amount < 0), 0),
+      coalesce(sum(e.amount) filter (where j.kind = 'transfer' and a.kind = 'wallet' and e.amount > 0), 0),
+      coalesce(sum(e.amount) filter (where j.kind in ('refund', 'reversal') and a.kind = 'wallet' and e.amount > 0), 0),
+      coalesce(sum(e.amount) filter (where a.kind = 'fee'), 0),
+      coalesce(-sum(e.amount) filter (where a.kind = 'issuance'), 0)
+    from journal as j join entries as e on e.journal_id = j.id join ledger_accounts as a on a.id = e.account_id
+    where j.book = 'live'
+      and j.posted_at >= ${day}::timestamp at time zone 'Asia/Shanghai'
+      and j.posted_at < (${day}::date + 1)::timestamp at time zone 'Asia/Shanghai'
+    on conflict do nothing`.execute(db)
+}
+
+/** The days closed last, the newest first. */
+export async function lastDays(db: Db, limit: number) {
+  return db
+    .selectFrom('books_days')
+    .orderBy('day', 'desc')
+    .limit(limit)
+    .select(sql<string>`day::text`.as('day'))
+    .select(['journals', 'paid', 'transferred', 'given_back', 'fees', 'issued'])
+    .execute()
+}

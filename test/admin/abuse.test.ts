@@ -1,0 +1,85 @@
+/** /admin/abuse: what is found in who paid and sent points to whom, and what is not. */
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { clustersByAddress, clustersByRecipient, moversOf, ringsOf } from '../../src/ledger/abuse.ts'
+import { makePayOrder } from '../../src/payment/orders.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { startTestApp, type TestApp } from '../harness.ts'
+import { type Merchant, makeMerchant } from '../merchant.ts'
+
+const DAY_MS = 86_400_000
+let test: TestApp
+let shops: Merchant[]
+let count = 0
+
+beforeAll(async () => {
+  test = await startTestApp()
+  shops = [await makeMerchant(test), await makeMerchant(test), await makeMerchant(test)]
+})
+afterAll(async () => {
+  await Promise.all(shops.map((shop) => shop.close()))
+  await test.close()
+})
+
+async function pay(payer: Person, shop: Merchant, amount: bigint) {
+  count += 1
+  const sent = { amount: String(amount), description: 'Tea', order_id: `abuse-${count}` }
+  const transaction_id = String((await shop.process(sent)).body.transaction_id)
+  const payment = { transaction_id, payer_id: payer.id, expected_amount: amount }
+  expect(await makePayOrder(test.deps)(payment)).toBe('paid')
+}
+
+it('finds rings of two and three, who moved most, and new accounts that belong together; old ones are forgotten', async () => {
+  const [a, b, c] = shops as [Merchant, Merchant, Merchant]
+  const people = await Promise.all(
+    ['one', 'two', 'three'].map((username) => makePerson(test, { username, points: 100n })),
+  )
+  for (const { owner } of shops)
+    await sql`
+    select adjust_points('grant', ${owner.id}, 1000, ${`seed ${owner.id}`}, 'x', null, ${test.clock.now()})`.execute(
+      test.db,
+    )
+  // Round three, and between two of them; a payment to oneself is none.
+  await pay(a.owner, b, 300n)
+  await pay(b.owner, c, 200n)
+  await pay(c.owner, a, 100n)
+  await pay(b.owner, a, 50n)
+  await pay(a.owner, a, 400n)
+  const now = test.clock.now()
+  const names = (shop: Merchant) => shop.owner.username
+  expect(await ringsOf(test.db, now)).toEqual([
+    {
+      ...{ usernames: [a, b, c].map(names), user_ids: [a, b, c].map(({ owner }) => owner.id) },
+      ...{ points: 100n, movements: 3 },
+    },
+    {
+      ...{ usernames: [a, b].map(names), user_ids: [a, b].map(({ owner }) => owner.id) },
+      ...{ points: 50n, movements: 2 },
+    },
+  ])
+
+  for (const person of people) await pay(person, c, 10n)
+  const movers = await moversOf(test.db, now)
+  expect(movers[0]).toMatchObject({ username: c.owner.username, sent: 100n, received: 230n, movements: 5 })
+
+  expect(await clustersByRecipient(test.db, now)).toEqual([
+    { shared: c.owner.username, members: 4, usernames: expect.any(Array), points: 230n },
+  ])
+  for (const person of people.slice(0, 2)) await person.signIn()
+  const shared = async () => (await clustersByAddress(test.db, now)).map(({ members }) => members)
+  expect(await shared()).toEqual([])
+  await people[2]!.signIn()
+  expect(await shared()).toEqual([3])
+
+  const admin = await (await makePerson(test, { username: 'root', is_admin: true })).signIn()
+  const { body } = await admin.get('/admin/abuse')
+  expect(body).toContain(`href="/admin/purses/${a.owner.id}"`)
+  expect((await (await people[0]!.signIn()).get('/admin/abuse')).status).toBe(403)
+
+  const later = new Date(now.getTime() + 31 * DAY_MS)
+  expect(await ringsOf(test.db, later)).toEqual([])
+  expect(await moversOf(test.db, later)).toEqual([])
+  await sql`update users set created_at = ${new Date(now.getTime() - 400 * DAY_MS)}`.execute(test.db)
+  expect(await clustersByAddress(test.db, now)).toEqual([])
+  expect(await clustersByRecipient(test.db, now)).toEqual([])
+})
