@@ -132,6 +132,7 @@ export async function findOrders(db: Db, id: string) {
     .innerJoin('payment_apps as app', 'app.id', 'orders.app_id')
     .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
     .leftJoin('users as payer', 'payer.id', 'orders.payer_id')
+    .leftJoin('users as payee', 'payee.id', 'orders.payee_id')
     .where(
       'orders.id',
       'in',
@@ -147,7 +148,8 @@ export async function findOrders(db: Db, id: string) {
     .limit(FOUND_MAX)
     .selectAll('orders')
     .select(['app.name as app_name', 'app.payment_id', 'app.status as app_status'])
-    .select(['app.applicant_id', 'applicant.username as applicant', 'payer.username as payer'])
+    .select(['app.applicant_id', 'applicant.username as applicant'])
+    .select(['payer.username as payer', 'payee.username as payee'])
     .execute()
 }
 

@@ -140,6 +140,9 @@ it('a frozen order cannot be paid at any door, says so, and can be paid again wh
   const again = await shop.process({ amount: '100', description: 'Tea', order_id })
   expect(again.body).toMatchObject({ success: false, errors: [{ code: 1018 }] })
   expect((await shop.query({ transaction_id })).body).toMatchObject({ status: 'pending', frozen: true })
+  const own = await shop.owner.signIn()
+  const seller = await own.get(`/payment/applications/${shop.payment_id}/orders/${transaction_id}`)
+  expect(seller.body).toContain('Looks &lt;odd&gt;')
   const past = sql`update orders set status = 'paid', payer_id = ${buyer.id}, payee_id = ${buyer.id}, fee = 0, merchant_points = amount, paid_at = now(),
     journal_id = (select max(id) from journal) where transaction_id = ${transaction_id}`
   await expect(past.execute(test.db)).rejects.toMatchObject({ constraint: 'orders_frozen_unpaid' })
