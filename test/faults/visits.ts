@@ -55,7 +55,12 @@ export function openVisits(world: ShopWorld): Visits {
       world.withDatabase(async (db) => {
         await expectSoundBooks(db)
         const [paid, transfers] = await Promise.all([
-          db.selectFrom('orders').where('status', '=', 'paid').select('id').execute(),
+          db
+            .selectFrom('orders')
+            .where('app_id', '=', world.shop.id)
+            .where('status', '=', 'paid')
+            .select('id')
+            .execute(),
           db.selectFrom('transfers').select('id').execute(),
         ])
         expect([paid.length, transfers.length]).toEqual([count, count])

@@ -34,8 +34,8 @@ const PAUSE_MS = 25
 export const START_POINTS = 1_000_000n
 
 export type Member = { id: bigint; username: string }
-type Buyer = Member & { session: string; form_token: string }
-type Shop = PaymentAppCredentials & { owner: Member }
+export type Buyer = Member & { session: string; form_token: string }
+export type Shop = PaymentAppCredentials & { owner: Member }
 
 /** An answer in the end, and how many tries it took. */
 export type Told = { status: number; text: string; tries: number }
@@ -44,6 +44,9 @@ export type Told = { status: number; text: string; tries: number }
 export type ShopWorld = {
   shop: Shop
   buyers: Buyer[]
+  url: string
+  /** Of the process that serves now. */
+  pid(): number
   initiate(fields: { order_id: string; amount: string }): Promise<Told>
   pay(buyer: Buyer, transaction_id: string, amount: string): Promise<Told>
   transfer(to: Member, fields: { order_id: string; amount: string }): Promise<Told>
@@ -62,11 +65,11 @@ export type FaultWorld = ShopWorld & {
   faults: Record<'server' | 'postgres' | 'backend' | 'connections', () => Promise<void>>
 }
 
-export async function startFaultWorld(): Promise<FaultWorld> {
+export async function startFaultWorld(more: Record<string, string> = {}): Promise<FaultWorld> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tessera-faults-'))
   await chmod(dataDir, 0o755)
   let postgres = await startEmbedded({ dataDir })
-  const world = await startShopWorld(postgres.url, dataDir)
+  const world = await startShopWorld(postgres.url, dataDir, more)
   const { withDatabase, proxy } = world
   return {
     ...world,
@@ -96,7 +99,11 @@ export async function startFaultWorld(): Promise<FaultWorld> {
 }
 
 /** Fills an empty database with members and a shop, and serves it. */
-export async function startShopWorld(databaseUrl: string, dataDir: string): Promise<ShopWorld> {
+export async function startShopWorld(
+  databaseUrl: string,
+  dataDir: string,
+  more: Record<string, string> = {},
+): Promise<ShopWorld> {
   let current = databaseUrl
   await migrate(current)
   const proxy = await startProxy(current)
@@ -111,7 +118,7 @@ export async function startShopWorld(databaseUrl: string, dataDir: string): Prom
   const { shop, buyers } = await withDatabase(settle)
   const port = String(await freePort())
   const url = `http://127.0.0.1:${port}`
-  const env = { DATABASE_URL: proxy.through(current), APP_SECRET, DATA_DIR: dataDir, PORT: port }
+  const env = { DATABASE_URL: proxy.through(current), APP_SECRET, DATA_DIR: dataDir, PORT: port, ...more }
   let server = await startServer({ ...env, LOG_LEVEL: 'fatal' })
 
   const post = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
@@ -123,6 +130,8 @@ export async function startShopWorld(databaseUrl: string, dataDir: string): Prom
   return {
     shop,
     buyers,
+    url,
+    pid: () => server.child.pid!,
     proxy,
     withDatabase,
     leadTo(next) {
@@ -157,40 +166,56 @@ export async function startShopWorld(databaseUrl: string, dataDir: string): Prom
 async function settle(db: Db): Promise<{ shop: Shop; buyers: Buyer[] }> {
   // All of them come from one address, and a hundred rounds are more than a minute of pages.
   await db.insertInto('site_settings').values({ name: 'limit_pages', value: '0' }).execute()
-  const secrets = makeSecrets(APP_SECRET)
-  const now = new Date()
-  const member = async (username: string): Promise<Member> => {
-    const id = await createUser(db, { username, password_hash: 'none', trust_level: 2 })
-    const reference = `start:${username}`
-    const grant = { user_id: id, amount: START_POINTS, reference, reason: 'test', actor_id: null, now }
-    await grantPoints(db, grant)
-    return { id, username }
-  }
   const buyers: Buyer[] = []
-  for (let n = 0; n < BUYERS; n += 1) {
-    const buyer = await member(`buyer${n}`)
-    const session = randomToken()
-    await db
-      .insertInto('sessions')
-      .values({
-        token_hash: sha256(session),
-        user_id: buyer.id,
-        auth_time: now,
-        amr: ['pwd'],
-        ip: '127.0.0.1',
-        agent: 'test',
-        expires_at: new Date(now.getTime() + 86_400_000),
-      })
-      .execute()
-    buyers.push({ ...buyer, session, form_token: formToken(secrets, session) })
-  }
-  const owner = await member('seller')
-  const deps = { db, secrets, settings: openSettings(db), clock: () => now } as Deps
+  for (let n = 0; n < BUYERS; n += 1) buyers.push(await makeBuyer(db, `buyer${n}`))
+  return { shop: await makeShop(db, 'seller'), buyers }
+}
+
+async function makeMember(db: Db, username: string, password_hash = 'none'): Promise<Member> {
+  const id = await createUser(db, { username, password_hash, trust_level: 2 })
+  const reference = `start:${username}`
+  const now = new Date()
+  await grantPoints(db, {
+    user_id: id,
+    amount: START_POINTS,
+    reference,
+    reason: 'test',
+    actor_id: null,
+    now,
+  })
+  return { id, username }
+}
+
+/** A member who has signed in. */
+export async function makeBuyer(db: Db, username: string, password_hash?: string): Promise<Buyer> {
+  const buyer = await makeMember(db, username, password_hash)
+  const session = randomToken()
+  const now = new Date()
+  await db
+    .insertInto('sessions')
+    .values({
+      token_hash: sha256(session),
+      user_id: buyer.id,
+      auth_time: now,
+      amr: ['pwd'],
+      ip: '127.0.0.1',
+      agent: 'test',
+      expires_at: new Date(now.getTime() + 86_400_000),
+    })
+    .execute()
+  return { ...buyer, session, form_token: formToken(makeSecrets(APP_SECRET), session) }
+}
+
+/** An approved application of a new member. */
+export async function makeShop(db: Db, username: string): Promise<Shop> {
+  const owner = await makeMember(db, username)
+  const settings = openSettings(db)
+  const deps = { db, secrets: makeSecrets(APP_SECRET), settings, clock: () => new Date() } as Deps
   const application = { name: 'Shop', description: '', callback_url: 'http://127.0.0.1:9/paid' }
   const credentials = await applyForPaymentApp(deps, { ...application, applicant_id: owner.id })
   const { payment_id } = credentials
   await reviewPaymentApp(deps, { payment_id, decision: 'approve', reason: '', reviewer_id: owner.id })
-  return { shop: { ...credentials, owner }, buyers }
+  return { ...credentials, owner }
 }
 
 export async function postmaster(db: Db): Promise<number> {
@@ -207,7 +232,7 @@ async function busiestBackend(db: Db): Promise<number> {
 }
 
 /** Asks again whenever there is no answer, or one that the caller has no part in. Throws when patience ends. */
-async function askUntilAnswered(
+export async function askUntilAnswered(
   url: string,
   request: { headers: Record<string, string>; body: URLSearchParams },
 ): Promise<Told> {
