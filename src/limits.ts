@@ -15,6 +15,7 @@ const LIMITS = {
   token_failures: { setting: 'limit_token_failures', seconds: 60 },
   api_requests: { setting: 'limit_api_requests', seconds: 60 },
   pages: { setting: 'limit_pages', seconds: 60 },
+  refused_requests: { setting: 'limit_refused_requests', seconds: 60 },
   apps_created: { setting: 'limit_apps_created', seconds: 3_600 },
 } as const
 export type LimitName = keyof typeof LIMITS

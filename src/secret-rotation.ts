@@ -11,6 +11,7 @@ import type { Deps } from './deps.ts'
 import { encryptionContext } from './identity/keys.ts'
 import { retiredKeyContext, retireSealKey } from './ledger/retired-seal-keys.ts'
 import { keyContext } from './payment/keys.ts'
+import { refusedContext } from './payment/refused-requests.ts'
 import { ForeignCiphertextError } from './secrets.ts'
 
 /** Rows of one transaction: so few that nobody waits for them. */
@@ -51,6 +52,13 @@ export const ENCRYPTED: Store[] = [
     column: 'value_encrypted',
     facts: ['app_id', 'kind'],
     contextOf: ({ app_id, kind }) => keyContext(app_id, kind),
+  },
+  {
+    table: 'refused_requests',
+    id: 'id',
+    column: 'fields_encrypted',
+    facts: ['app_id'],
+    contextOf: ({ app_id }) => refusedContext(app_id),
   },
   {
     table: 'second_factors',

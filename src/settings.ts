@@ -66,6 +66,8 @@ const definitions = {
   limit_token_failures: limit.default(60),
   /** Requests a minute of one payment application; 0 is no limit. */
   limit_api_requests: limit.default(6_000),
+  /** Refused requests a minute that are kept for their application's owner to look into; 0 is no limit. */
+  limit_refused_requests: limit.default(60),
   /** Pages a minute for one address; 0 is no limit. */
   limit_pages: limit.default(300),
   /** Applications that a member may register in an hour; 0 is no limit. */

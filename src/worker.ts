@@ -12,6 +12,7 @@ import { keepDueProof } from './ledger/proofs.ts'
 import { makeSealer } from './ledger/seal.ts'
 import { sweepLimits } from './limits.ts'
 import { expireOrders } from './payment/orders.ts'
+import { forgetRefusedRequests } from './payment/refused-requests.ts'
 import { sweepRefusals } from './refusals.ts'
 
 const ORDERS_ROUND_MS = 15_000
@@ -61,6 +62,7 @@ export function startWorker(deps: Deps, log: FastifyBaseLogger): Worker {
     repeat(SWEEP_ROUND_MS, log, async () => {
       await sweepLimits(deps)
       await sweepRefusals(deps)
+      await forgetRefusedRequests(deps)
       await forgetSpentCredentials(deps)
     }),
   ]

@@ -710,6 +710,20 @@ export type TransfersTable = {
   updated_at: Generated<Date>
 }
 
+export type RefusedRequestsTable = {
+  id: Identity
+  app_id: bigint
+  door: 'hmac' | 'gateway'
+  path: string
+  address: string
+  network: string
+  code: string
+  message: string
+  fields_encrypted: Buffer
+  at: Date
+  created_at: CreatedAt
+}
+
 export type SchemaMigrationsTable = { name: string; checksum: string; applied_at: CreatedAt }
 
 export type Tables = {
@@ -758,6 +772,7 @@ export type Tables = {
   refunds: RefundsTable
   correction_proposals: CorrectionProposalsTable
   transfers: TransfersTable
+  refused_requests: RefusedRequestsTable
   notifications: NotificationsTable
   notification_attempts: NotificationAttemptsTable
   paused_hosts: PausedHostsTable

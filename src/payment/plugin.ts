@@ -8,6 +8,7 @@ import { paymentAppPages } from './pages/applications.ts'
 import { buyersPayments } from './pages/buyers-payments.ts'
 import { eventPages } from './pages/events.ts'
 import { payPages } from './pages/pay.ts'
+import { signaturePages } from './pages/signatures.ts'
 
 export async function paymentPlugin(app: FastifyInstance, deps: Deps): Promise<void> {
   const payOrder = makePayOrder(deps)
@@ -16,6 +17,7 @@ export async function paymentPlugin(app: FastifyInstance, deps: Deps): Promise<v
   await app.register(buyersPayments, deps)
   await app.register(paymentAppPages, deps)
   await app.register(eventPages, deps)
+  await app.register(signaturePages, deps)
   await app.register(async (scope) => hmacRoutes(scope, deps, placeOrder))
   await app.register(async (scope) => gatewayPlugin(scope, deps, placeOrder))
 }

@@ -165,6 +165,28 @@ export const PAGES: ListedPage[] = [
     path: (world) => `${paymentApp(world)}/orders/export?status=paid`,
   },
   { name: 'notifications', as: 'merchant', path: (world) => `${paymentApp(world)}/notifications` },
+  { name: 'signatures', as: 'merchant', path: (world) => `${paymentApp(world)}/signatures` },
+  {
+    name: 'signatures wrong',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/signatures`,
+    act: sending('form[action$="/signatures"]', { text: 'amount=10.0&order_id=a b&signature=0123' }),
+  },
+  {
+    name: 'signatures refused',
+    as: 'stale',
+    path: (world) => `${paymentApp(world)}/signatures`,
+    act: async (page) => {
+      await page.locator('#refused li').filter({ hasText: '/process' }).locator('a').first().click()
+      await page.waitForLoadState()
+    },
+  },
+  {
+    name: 'signatures unreadable',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/signatures`,
+    act: sending('form[action$="/signatures"]', { text: 'hello' }),
+  },
   { name: 'events', as: 'merchant', path: (world) => `${paymentApp(world)}/events` },
   {
     name: 'events refused',

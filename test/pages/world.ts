@@ -1,5 +1,5 @@
 /** A site with something on every page: people, what they own, and what came of their orders. Made once for all pages. */
-import { randomUUID } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 import { issueLink, type LinkPurpose } from '../../src/accounts/account-links.ts'
 import { turnOnSecondFactor } from '../../src/accounts/second-factor.ts'
 import { newTotpSecret, stepAt, totpCode } from '../../src/accounts/totp.ts'
@@ -85,6 +85,7 @@ export async function makeWorld(): Promise<World> {
   await propose(test, { people, orders })
   // As on the day after.
   await closeDueDays({ db: test.db, clock: () => new Date(test.clock.now().getTime() + 2 * DAY_MS) })
+  await makeRefused(test, merchant)
   return {
     test,
     people,
@@ -306,6 +307,19 @@ async function makePending(test: TestApp, { buyer }: World['people']) {
     description: 'Loose leaf tea, and books to read with it.',
     callback_url: 'https://tea.example.org/payment/callback',
   })
+}
+
+/** Requests that the merchant signed wrongly, each in its own way. */
+async function makeRefused(test: TestApp, { payment_id, pid, token, merchant_key }: Merchant) {
+  const fields = { pid: pid.toString(), out_trade_no: 'A-1', name: '会员 Membership', money: '9.90' }
+  const mapi = (sign: string) => send(test, 'POST', '/payment/api/mapi.php', { ...fields, sign })
+  await mapi('0'.repeat(32))
+  await mapi(md5(`${gatewayText(fields)}&${merchant_key}`))
+  const asked = { description: '会员 Membership', order_id: 'A-1', amount: '100' }
+  const signature = createHmac('sha256', token)
+    .update(`amount=100&description=${encodeURIComponent(asked.description)}&order_id=A-1`)
+    .digest('hex')
+  await send(test, 'POST', `/payment/pay/${payment_id}/process`, { ...asked, signature })
 }
 
 async function makeOAuthApps(

@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import { acceptMultipart } from '../../web/parameters.ts'
 import type { PlaceOrder } from '../orders.ts'
+import { rememberRefusals } from '../refused-requests.ts'
 import { type GatewayVerbs, makeCreateTrade } from './create.ts'
 import { submitRoute } from './submit.ts'
 import { v1Routes } from './v1.ts'
@@ -14,6 +15,7 @@ import { unknownPath, v2Routes } from './v2.ts'
 export async function gatewayPlugin(app: FastifyInstance, deps: Deps, placeOrder: PlaceOrder): Promise<void> {
   const verbs = { deps, createTrade: makeCreateTrade(deps, placeOrder) }
   app.decorateRequest('gatewayApp', undefined)
+  rememberRefusals(app)
   acceptMultipart(app)
   app.addHook('onSend', async (_request, reply) => {
     reply.header('cache-control', 'no-store')

@@ -106,6 +106,7 @@ async function findApp(request: FastifyRequest, received: Received, deps: Deps):
   if (isBlank(pid)) throw refusal('nothing_sent', pid === undefined ? undefined : '商户号不能为空')
   request.gatewayApp = await deps.gatewayKeys.findApp({ pid: String(pid) })
   if (request.gatewayApp === undefined) throw refusal('unknown_application')
+  request.speaksFor = { app_id: request.gatewayApp.id, door: 'gateway', received }
   return request.gatewayApp
 }
 

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
 import { LED_BACK, type Order } from '../orders.ts'
+import { keepRefused } from '../refused-requests.ts'
 import type { GatewayVerbs } from './create.ts'
 import { wireFailure } from './errors.ts'
 import { authenticate, queryOrBody } from './request.ts'
@@ -15,7 +16,10 @@ export async function submitRoute(
   app: FastifyInstance,
   { deps, createTrade, path }: GatewayVerbs & { path: string },
 ): Promise<void> {
-  app.setErrorHandler((error, request, reply) => refuse(error, request, reply))
+  app.setErrorHandler(async (error, request, reply) => {
+    await keepRefused(deps, request, error)
+    return refuse(error, request, reply)
+  })
   app.route({
     method: ['GET', 'POST'],
     url: path,

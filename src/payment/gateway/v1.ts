@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import { balanceOf } from '../../ledger/wallet.ts'
 import type { FlatParameters } from '../parameters.ts'
+import { keepRefused } from '../refused-requests.ts'
 import type { GatewayVerbs } from './create.ts'
 import { refusal, wireFailure } from './errors.ts'
 import { listedTrades, namedTrade, takingsOf } from './inquiry.ts'
@@ -14,7 +15,8 @@ import { describeV1, pidValue } from './trade.ts'
 
 /** GET and POST mapi.php and api.php. */
 export async function v1Routes(app: FastifyInstance, { deps, createTrade }: GatewayVerbs): Promise<void> {
-  app.setErrorHandler((error, request, reply) => {
+  app.setErrorHandler(async (error, request, reply) => {
+    await keepRefused(deps, request, error)
     const { status, body } = wireFailure(error, 'v1', request, reply)
     return reply.code(status).send(body)
   })

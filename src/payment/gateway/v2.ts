@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import { balanceOf } from '../../ledger/wallet.ts'
 import { closeOrder } from '../orders.ts'
+import { keepRefused } from '../refused-requests.ts'
 import type { GatewayVerbs } from './create.ts'
 import { refusal, wireFailure } from './errors.ts'
 import { listedTrades, namedTrade, takingsOf } from './inquiry.ts'
@@ -41,6 +42,7 @@ const ENDPOINTS: Record<string, Endpoint> = {
 export async function v2Routes(app: FastifyInstance, verbs: GatewayVerbs): Promise<void> {
   const { deps } = verbs
   app.setErrorHandler(async (error, request, reply) => {
+    await keepRefused(deps, request, error)
     const { status, body, isSigned } = wireFailure(error, 'v2', request, reply)
     const { gatewayApp } = request
     const isKnown = isSigned && gatewayApp !== undefined

@@ -30,11 +30,12 @@ async function verified(
   deps: Deps,
   findCaller: FindCaller,
 ): Promise<{ api: Caller; parameters: FlatParameters }> {
-  const parameters = flatParameters(request.body)
   const { payment_id } = request.params
   const api = PAYMENT_ID.test(payment_id) ? await findCaller(payment_id) : undefined
   if (api === undefined)
     throw new AppError('application_not_found', 'There is no payment application with this Payment ID')
+  request.speaksFor = { app_id: api.id, door: 'hmac', received: request.body }
+  const parameters = flatParameters(request.body)
   const verdict = verifySignature(
     parameters,
     api.tokens.map(({ keys }) => keys),

@@ -14,6 +14,7 @@ import {
 } from '../orders.ts'
 import type { FlatParameters } from '../parameters.ts'
 import { receivedRequest } from '../received.ts'
+import { keepRefused, rememberRefusals } from '../refused-requests.ts'
 import { makePostTransfer } from '../transfers.ts'
 import { describeOrder, describeTransfer } from './answers.ts'
 import { type Authenticate, makeAuthenticate, requireReadable, unusable } from './authenticate.ts'
@@ -24,7 +25,11 @@ import { isoSeconds } from './signature.ts'
 
 /** POST /payment/pay/:payment_id/process, /payment/query/:payment_id and /payment/transfer/:payment_id. */
 export async function hmacRoutes(app: FastifyInstance, deps: Deps, placeOrder: PlaceOrder): Promise<void> {
-  app.setErrorHandler((error, request, reply) => sendPaymentError(error, request, reply))
+  app.setErrorHandler(async (error, request, reply) => {
+    await keepRefused(deps, request, error)
+    return sendPaymentError(error, request, reply)
+  })
+  rememberRefusals(app)
   acceptMultipart(app)
   app.addHook('onSend', async (_request, reply) => {
     reply.header('cache-control', 'no-store')

@@ -3,6 +3,7 @@ import type { AttemptOutcome, NotificationKind } from '../../database/tables.ts'
 import type { InvariantName } from '../../ledger/books.ts'
 import type { SettingName } from '../../settings.ts'
 import { consoleTexts } from './en-console.ts'
+import { signaturesEn } from './en-signatures.ts'
 
 /** A setting's name without its trust level: every one has a text. */
 type SettingBaseName = SettingName extends infer Name
@@ -344,6 +345,7 @@ export const en = {
       allowed_addresses: 'At most 50 addresses or ranges such as 203.0.113.0/24.',
     },
   },
+  signatures: signaturesEn,
   events: {
     title: 'Events',
     lead: 'For shops on the HMAC API: what becomes of orders and transfers is posted to your server, beside the buyer’s return. It is off until you give an address.',
@@ -1260,6 +1262,8 @@ export const en = {
       limit_token_failures:
         'Failures a minute of one application and address at the token endpoint; 0: no limit',
       limit_api_requests: 'Requests a minute of one payment application; 0: no limit',
+      limit_refused_requests:
+        'Refused requests a minute that are kept for the owner of a payment application; 0: no limit',
       limit_pages: 'Pages a minute for one address; 0: no limit',
       limit_apps_created: 'Applications a member may register in an hour; 0: no limit',
       limit_sign_in_failures_per_account: 'Failed sign-ins after which an account has to wait; 0: no limit',

@@ -1,6 +1,7 @@
 /** Every Chinese text; the type holds it to the English catalogue. */
 import type { Messages } from '../languages.ts'
 import { consoleTexts } from './zh-cn-console.ts'
+import { signaturesZhCN } from './zh-cn-signatures.ts'
 
 export const zhCN: Messages = {
   common: {
@@ -318,6 +319,7 @@ export const zhCN: Messages = {
       allowed_addresses: '最多 50 个地址或网段，如 203.0.113.0/24。',
     },
   },
+  signatures: signaturesZhCN,
   events: {
     title: '事件',
     lead: '适用于使用 HMAC API 的商店：订单和转账的变化会在买家返回之外，以 POST 发送到您的服务器。填写地址之前一直关闭。',
@@ -1180,6 +1182,7 @@ export const zhCN: Messages = {
       signing_key_days: '签名密钥使用天数',
       limit_token_failures: '每个应用和地址每分钟在令牌端点可失败的次数；0 表示不限',
       limit_api_requests: '每个收款应用每分钟的请求数；0 表示不限',
+      limit_refused_requests: '每分钟为支付应用所有者保留的被拒请求数；0 表示不限',
       limit_pages: '每个地址每分钟的页面数；0 表示不限',
       limit_apps_created: '每位成员每小时可注册的应用数；0 表示不限',
       limit_sign_in_failures_per_account: '账号登录失败多少次后须等待；0 表示不限',

@@ -1,0 +1,68 @@
+/** Text in the character sets that shops of another time write in, to find out that one did. Pure. */
+
+const TWO_BYTES_FIRST = 0x81
+const TWO_BYTES_LAST = 0xfe
+const TRAIL_FIRST = 0x40
+
+/** What may stand for text in another set than UTF-8: its name, and how it writes a text, if it can. */
+export type Charset = { name: string; encode(text: string): Buffer | undefined }
+
+export const CHARSETS: readonly Charset[] = [
+  { name: 'GBK', encode: encodeGbk },
+  { name: 'Latin-1', encode: encodeLatin1 },
+  { name: 'UTF-16', encode: (text) => Buffer.from(text, 'utf16le') },
+  // UTF-8 that was taken for Latin-1 and written as UTF-8 once more.
+  { name: 'UTF-8, twice', encode: (text) => Buffer.from(Buffer.from(text).toString('latin1')) },
+]
+
+/** Bytes as text, and the name of their character set where they are not UTF-8. */
+export function decodeText(bytes: Buffer): { text: string; charset?: string } {
+  for (const [encoding, charset] of [['utf-8'], ['gbk', 'GBK']] as const) {
+    try {
+      const text = new TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(bytes)
+      return charset === undefined ? { text } : { text, charset }
+    } catch {
+      // Not in this one.
+    }
+  }
+  return { text: bytes.toString('latin1'), charset: 'Latin-1' }
+}
+
+/** Characters that the set has not are question marks, as PHP and Java write them. */
+function encodeLatin1(text: string): Buffer {
+  return Buffer.from(
+    [...text].map((character) => (character > '\u00ff' ? '?' : character)).join(''),
+    'latin1',
+  )
+}
+
+let gbk: Map<string, number> | undefined
+
+/** Undefined for text that GBK cannot write. */
+function encodeGbk(text: string): Buffer | undefined {
+  gbk ??= readGbk()
+  const bytes: number[] = []
+  for (const character of text) {
+    const code = character < '\u0080' ? character.charCodeAt(0) : gbk.get(character)
+    if (code === undefined) return undefined
+    if (code > 0xff) bytes.push(code >> 8)
+    bytes.push(code & 0xff)
+  }
+  return Buffer.from(bytes)
+}
+
+/** The platform only decodes it, so the table is read off its decoder, once. */
+function readGbk(): Map<string, number> {
+  const decoder = new TextDecoder('gbk', { fatal: true })
+  const codes = new Map<string, number>()
+  for (let lead = TWO_BYTES_FIRST; lead <= TWO_BYTES_LAST; lead += 1) {
+    for (let trail = TRAIL_FIRST; trail <= TWO_BYTES_LAST; trail += 1) {
+      try {
+        codes.set(decoder.decode(Uint8Array.of(lead, trail)), (lead << 8) | trail)
+      } catch {
+        // A pair that stands for nothing.
+      }
+    }
+  }
+  return codes
+}

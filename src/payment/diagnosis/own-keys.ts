@@ -1,0 +1,47 @@
+/** The keys of one application, those that have ended too: a request may have been signed with any of them. */
+import { createPublicKey } from 'node:crypto'
+import type { Deps } from '../../deps.ts'
+import type { GatewayApp } from '../gateway/keys.ts'
+import { openKey } from '../keys.ts'
+import type { OwnKey, OwnKeys } from './schemes.ts'
+
+/** Of each kind. */
+const KEYS_MAX = 4
+const KINDS = ['token', 'merchant_key', 'merchant_public_key'] as const
+type Kind = (typeof KINDS)[number]
+
+/** Answers with the keys as they stood at a moment; of each kind the newest first. */
+export async function readOwnKeys(deps: Deps, app: GatewayApp): Promise<(at: Date) => OwnKeys> {
+  const { id, payment_id, pid } = app
+  const rows = await deps.db
+    .selectFrom('payment_app_keys')
+    .where('app_id', '=', id)
+    .where('kind', 'in', KINDS)
+    .orderBy('id', 'desc')
+    .select(['kind', 'value_encrypted', 'valid_to'])
+    .execute()
+  const opened = rows.map((row) => ({
+    ...row,
+    value: openKey(deps.secrets, id, row.kind, row.value_encrypted),
+  }))
+  const of = (kind: Kind) => opened.filter((row) => row.kind === kind).slice(0, KEYS_MAX)
+  const publicKeys = of('merchant_public_key').map(({ value, valid_to }) => ({
+    value: createPublicKey({ key: Buffer.from(value, 'base64'), format: 'der', type: 'spki' }),
+    valid_to,
+  }))
+  const platform_key = createPublicKey(await deps.gatewayKeys.platformKey(app))
+  return (at) => {
+    const asOf = <Value>({ value, valid_to }: { value: Value; valid_to: Date | null }): OwnKey<Value> => ({
+      value,
+      ended_at: valid_to !== null && valid_to <= at ? valid_to : null,
+    })
+    return {
+      payment_id,
+      pid,
+      tokens: of('token').map(asOf),
+      merchant_keys: of('merchant_key').map(asOf),
+      public_keys: publicKeys.map(asOf),
+      platform_key,
+    }
+  }
+}

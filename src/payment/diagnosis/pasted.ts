@@ -1,0 +1,163 @@
+/**
+ * What somebody pastes of a request: an address, a form body, JSON, a whole HTTP request, a curl command, or lines of
+ * `name=value` and of PHP, Python or JavaScript. Read as leniently as people paste, into the parameters in their order. Pure.
+ */
+import { decodeText } from './charsets.ts'
+
+const FIELDS_MAX = 100
+
+export type Field = readonly [name: string, value: string]
+
+export type Pasted = {
+  fields: Field[]
+  /** The character set that its percent-encoded bytes are in, where that is not UTF-8. */
+  charset?: string | undefined
+  /** Names whose values are lists or objects: no signature covers those. */
+  nested: string[]
+  /** The Payment ID in the address, if there was one. */
+  payment_id?: string | undefined
+}
+
+/** Reads it. Undefined when nothing in it looks like a parameter. */
+export function readPasted(text: string): Pasted | undefined {
+  const plain = text.replace(/^\uFEFF/, '').trim()
+  const read =
+    readCurl(plain) ??
+    readRequest(plain) ??
+    readAddress(plain) ??
+    readJson(plain) ??
+    readCode(plain) ??
+    readLines(plain)
+  if (read === undefined || read.fields.length === 0 || read.fields.length > FIELDS_MAX) return undefined
+  return read
+}
+
+const PAYMENT_ID = /\/payment\/(?:pay|query|transfer|orders|transfers)\/(pay_[a-z0-9]{20})(?![a-z0-9])/
+
+const QUOTED_OR_BARE = `'([^']*)'|"((?:[^"\\\\]|\\\\.)*)"|(\\S+)`
+const CURL_DATA = new RegExp(`\\s(-d|-F|--data[a-z-]*|--form)[\\s=]+(?:${QUOTED_OR_BARE})`, 'g')
+/** Its flags whose values curl encodes itself. */
+const CURL_RAW = /^(-F|--form|--data-urlencode)$/
+
+function readCurl(text: string): Pasted | undefined {
+  if (!/^curl\s/.test(text)) return undefined
+  const address = /(https?:\/\/[^\s'"]+)/.exec(text)?.[1] ?? ''
+  const parts = [...text.matchAll(CURL_DATA)].map(([, flag, single, double, bare]): Pasted | undefined => {
+    const value = single ?? double?.replace(/\\(["\\$`])/g, '$1') ?? bare ?? ''
+    if (!CURL_RAW.test(flag!)) return readJson(value) ?? readForm(value)
+    const at = value.indexOf('=')
+    return { fields: [[value.slice(0, at), value.slice(at + 1)]], nested: [] }
+  })
+  return together([readAddress(address), ...parts])
+}
+
+/** Several pieces of one request. */
+function together(parts: (Pasted | undefined)[]): Pasted | undefined {
+  const read = parts.filter((part) => part !== undefined)
+  if (read.length === 0) return undefined
+  return {
+    fields: read.flatMap(({ fields }) => fields),
+    charset: read.find(({ charset }) => charset !== undefined)?.charset,
+    nested: read.flatMap(({ nested }) => nested),
+    payment_id: read.find(({ payment_id }) => payment_id !== undefined)?.payment_id,
+  }
+}
+
+/** `POST /path?query HTTP/1.1`, headers, an empty line, and the body. */
+function readRequest(text: string): Pasted | undefined {
+  const [, address, rest] = /^(?:GET|POST) +(\S+)(?: +HTTP\/[\d.]+)?\r?\n(.*)$/s.exec(`${text}\n`) ?? []
+  if (address === undefined || rest === undefined) return undefined
+  const body = /\r?\n\r?\n(.*)$/s.exec(`\n${rest}`)?.[1]?.trim() ?? ''
+  const inBody = body === '' ? undefined : (readJson(body) ?? readCode(body) ?? readLines(body))
+  return together([readAddress(address), inBody])
+}
+
+/** An address, whole or from its path on. */
+function readAddress(text: string): Pasted | undefined {
+  if (!/^(https?:\/\/|\/)\S*$/i.test(text)) return undefined
+  const [, path = '', query = ''] = /^([^?#]*)\??([^#]*)/.exec(text)!
+  return { ...readForm(query), payment_id: PAYMENT_ID.exec(path)?.[1] }
+}
+
+function readForm(text: string): Pasted {
+  const pairs = text.split('&').filter((part) => part !== '')
+  let charset: string | undefined
+  const decode = (part: string) => {
+    const { text: decoded, charset: found } = decodeText(percentDecoded(part.replaceAll('+', ' ')))
+    charset ??= found
+    return decoded
+  }
+  const fields = pairs.map((pair): Field => {
+    const at = pair.indexOf('=')
+    return at === -1 ? [decode(pair), ''] : [decode(pair.slice(0, at)), decode(pair.slice(at + 1))]
+  })
+  return { fields, charset, nested: [] }
+}
+
+/** A stray `%` stays, as the service reads it. */
+function percentDecoded(text: string): Buffer {
+  const parts = text.split(/((?:%[0-9a-f]{2})+)/i)
+  return Buffer.concat(
+    parts.map((part, i) => (i % 2 === 0 ? Buffer.from(part) : Buffer.from(part.replaceAll('%', ''), 'hex'))),
+  )
+}
+
+function readJson(text: string): Pasted | undefined {
+  if (!text.startsWith('{')) return undefined
+  // Numbers as they are written: 10.0 is another text than 10.
+  const asWritten = (_name: string, value: unknown, { source }: { source?: string } = {}) =>
+    typeof value === 'number' ? new Written(source ?? String(value)) : value
+  let parsed: Record<string, unknown>
+  try {
+    parsed = JSON.parse(text, asWritten as (name: string, value: unknown) => unknown)
+  } catch {
+    return undefined
+  }
+  const fields: Field[] = []
+  const nested: string[] = []
+  for (const [name, value] of Object.entries(parsed)) {
+    if (typeof value === 'object' && value !== null && !(value instanceof Written)) nested.push(name)
+    else fields.push([name, value instanceof Written ? value.text : String(value)])
+  }
+  return { fields, nested }
+}
+
+class Written {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+const STRING = `'((?:[^'\\\\]|\\\\.)*)'|"((?:[^"\\\\]|\\\\.)*)"`
+const NAME = `(?:['"]([^'"\\n]{1,64})['"]|([\\w.$-]{1,64}))`
+/** PHP's `'name' => 'value'`, and what Python and JavaScript write: `'name': 'value'`. */
+const IN_CODE = new RegExp(`${NAME}\\s*(?:=>|:)\\s*(?:${STRING}|([^\\s,'"()\\[\\]{}][^,\\n)\\]}]*))`, 'g')
+/** print_r's `[name] => value`: the value is the rest of the line. */
+const PRINTED = /^\s*\[([^\]\n]{1,64})\] => ?(.*)$/gm
+
+function readCode(text: string): Pasted | undefined {
+  const printed = [...text.matchAll(PRINTED)].map(([, name, value]): Field => [name!, value!])
+  if (printed.length > 0) return { fields: printed, nested: [] }
+  if (!/^(array\s*\(|\[|\{|\$|dict\(|['"])/i.test(text)) return undefined
+  const fields = [...text.matchAll(IN_CODE)].map(([, quoted, bare, single, double, plain]): Field => {
+    const value = single ?? double ?? plain?.trim() ?? ''
+    return [quoted ?? bare ?? '', plain === undefined ? value.replace(/\\(['"\\/])/g, '$1') : value]
+  })
+  return fields.length === 0 ? undefined : { fields, nested: [] }
+}
+
+/** A form body in one line; else one `name=value` or `name: value` a line, as it is. */
+function readLines(text: string): Pasted | undefined {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
+  if (lines.length === 1 && text.includes('=')) return readForm(text.replace(/^\?/, ''))
+  // A body that a terminal or a mail has wrapped.
+  if (lines.length > 1 && lines.slice(1).every((line) => line.startsWith('&')))
+    return readForm(lines.join(''))
+  const fields = lines.flatMap((line): readonly Field[] => {
+    if (/&[\w.-]+=/.test(line)) return readForm(line.trim()).fields
+    const [, name, value] = /^\s*['"]?([^\s:='"]{1,64})['"]?\s*[=:]\s?(.*?)[,;]?\s*$/.exec(line) ?? []
+    return name === undefined ? [] : [[name, value!]]
+  })
+  return fields.length === 0 ? undefined : { fields, nested: [] }
+}

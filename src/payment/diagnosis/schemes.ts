@@ -1,0 +1,249 @@
+/** The three signatures of the payment area, with the wrong keys and the wrong arithmetic that people use for them. Pure. */
+import {
+  constants,
+  createHmac,
+  createSecretKey,
+  hash,
+  type KeyObject,
+  publicDecrypt,
+  verify,
+} from 'node:crypto'
+import { secretKeyOf } from '../hmac/signature.ts'
+import { type Way, wrong } from './mistakes.ts'
+import type { Scheme } from './search.ts'
+import type { Rules } from './spelling.ts'
+
+/** A key of an application, and until when it was good if it is no longer. */
+export type OwnKey<Value> = { value: Value; ended_at: Date | null }
+
+/** Everything that an application's signatures could have been made with; of each kind the newest first. */
+export type OwnKeys = {
+  payment_id: string
+  pid: bigint
+  tokens: OwnKey<string>[]
+  merchant_keys: OwnKey<string>[]
+  public_keys: OwnKey<KeyObject>[]
+  /** The public half of our own key, which signs replies and notifications of V2. */
+  platform_key: KeyObject
+}
+
+/** A key as bytes, ready for HMAC, and the key of the application that it was made from. */
+export type Used = { bytes: Buffer; ready: KeyObject; own: string }
+
+function used(key: string | Buffer, own: string): Used {
+  const bytes = Buffer.from(key as string)
+  return { bytes, ready: createSecretKey(bytes), own }
+}
+
+const DAY_LENGTH = 10
+
+export function hmacRules({ payment_id, pid }: OwnKeys): Rules {
+  return {
+    unsigned: ['signature'],
+    keepsEmpty: true,
+    optional: ['timestamp', 'description'],
+    known: ['amount', 'description', 'order_id', 'transaction_id', 'to_user_id', 'to_username', 'timestamp'],
+    extras: [
+      ['payment_id', payment_id],
+      ['pid', String(pid)],
+      ['signature', ''],
+    ],
+  }
+}
+
+const GATEWAY_KNOWN = ['pid', 'type', 'out_trade_no', 'notify_url', 'return_url', 'name', 'money', 'param']
+
+/** @param sign_type what clients of this version sign by mistake although it is left out. */
+export function gatewayRules({ merchant_keys }: OwnKeys, sign_type: 'MD5' | 'RSA'): Rules {
+  return {
+    unsigned: ['sign', 'sign_type'],
+    keepsEmpty: false,
+    optional: ['type', 'param', 'return_url', 'sitename', 'device', 'clientip'],
+    known: [...GATEWAY_KNOWN, 'timestamp', 'trade_no', 'method', 'act'],
+    extras: [
+      ['sign_type', sign_type],
+      ['sign', ''],
+      ...merchant_keys.slice(0, 1).map(({ value }): [string, string] => ['key', value]),
+    ],
+  }
+}
+
+/** The Secret Key of each token that is good, then those keys that are none. */
+export function hmacScheme({ tokens, merchant_keys, payment_id, pid }: OwnKeys): Scheme<Used> {
+  const keys = tokens.flatMap(({ value: token, ended_at }): Way<Used>[] => {
+    const key = secretKeyOf(token)
+    if (ended_at !== null) return [wrong('ended_key', used(key, key), dayOf(ended_at))]
+    return [
+      { take: used(key, key) },
+      wrong('raw_token', used(token, key)),
+      wrong('decoded_hex_key', used(Buffer.from(key, 'hex'), key)),
+      wrong('upper_case_key', used(key.toUpperCase(), key)),
+      wrong('base64_key', used(Buffer.from(key, 'hex').toString('base64'), key)),
+      wrong('key_hashed_again', used(secretKeyOf(key), key)),
+      wrong('key_hashed_again', used(secretKeyOf(secretKeyOf(key)), key)),
+      wrong('key_whitespace', used(`${key}\n`, key)),
+      wrong('key_whitespace', used(` ${key}`, key)),
+      wrong('key_whitespace', used(`${key} `, key)),
+    ]
+  })
+  const [current] = tokens
+  const own = current === undefined ? '' : secretKeyOf(current.value)
+  const others: [string, string][] = [
+    ...merchant_keys.map(({ value }): [string, string] => ['Merchant KEY', value]),
+    ['Payment ID', payment_id],
+    ['pid', String(pid)],
+  ]
+  keys.push(...others.map(([what, value]) => wrong('other_key', used(value, own), what)))
+  keys.push(wrong('no_key', used('', own)))
+  return { keys, seals: HMAC_SEALS }
+}
+
+type Seal = (bytes: Buffer, key: Used) => Buffer
+
+const digest = (algorithm: string, ...parts: (Buffer | string)[]) =>
+  hash(
+    algorithm,
+    parts.length === 1 ? parts[0]! : Buffer.concat(parts.map((part) => Buffer.from(part as string))),
+    'buffer',
+  )
+const hmac = (algorithm: string, key: Buffer | KeyObject, bytes: Buffer | string) =>
+  createHmac(algorithm, key).update(bytes).digest()
+const hex = (bytes: Buffer) => bytes.toString('hex')
+
+const HMAC_SEALS: Way<Seal>[] = [
+  { take: (bytes, key) => hmac('sha256', key.ready, bytes) },
+  ...['sha1', 'md5', 'sha512', 'sha384'].map((name) =>
+    wrong<Seal>('algorithm', (bytes, key) => hmac(name, key.ready, bytes), `HMAC-${name.toUpperCase()}`),
+  ),
+  wrong('not_hmac', (bytes, key) => digest('sha256', bytes, key.bytes)),
+  wrong('not_hmac', (bytes, key) => digest('sha256', key.bytes, bytes)),
+  wrong('not_hmac', (bytes, key) => digest('sha256', bytes, '&', key.bytes)),
+  wrong('not_hmac', (bytes, key) => digest('sha256', bytes, '&key=', key.bytes)),
+  wrong('not_hmac', (bytes, key) => digest('md5', bytes, key.bytes)),
+  wrong('key_ampersand', (bytes, key) =>
+    hmac('sha256', key.ready, Buffer.concat([bytes, Buffer.from('&'), key.bytes])),
+  ),
+  wrong('key_named', (bytes, key) =>
+    hmac('sha256', key.ready, Buffer.concat([bytes, Buffer.from('&key='), key.bytes])),
+  ),
+  wrong('swapped', (bytes, key) => hmac('sha256', bytes, key.bytes)),
+  wrong('hashed_twice', (bytes, key) => hmac('sha256', key.ready, hex(digest('sha256', bytes)))),
+  wrong('hashed_twice', (bytes, key) => hmac('sha256', key.ready, digest('sha256', bytes))),
+  wrong('hashed_twice', (bytes, key) => digest('sha256', hex(hmac('sha256', key.ready, bytes)))),
+  wrong('hashed_twice', (bytes, key) => digest('sha256', hmac('sha256', key.ready, bytes))),
+  wrong('hashed_twice', (bytes, key) => hmac('sha256', key.ready, hex(hmac('sha256', key.ready, bytes)))),
+]
+
+export function md5Scheme({ tokens, merchant_keys, payment_id, pid }: OwnKeys): Scheme<Used> {
+  const keys = merchant_keys.flatMap(({ value: key, ended_at }): Way<Used>[] => {
+    if (ended_at !== null) return [wrong('ended_key', used(key, key), dayOf(ended_at))]
+    return [
+      { take: used(key, key) },
+      wrong('upper_case_key', used(key.toUpperCase(), key)),
+      wrong('upper_case_key', used(key.toLowerCase(), key)),
+      wrong('key_hashed_again', used(hex(digest('md5', key)), key)),
+      wrong('key_whitespace', used(`${key}\n`, key)),
+      wrong('key_whitespace', used(` ${key}`, key)),
+      wrong('key_whitespace', used(`${key} `, key)),
+    ]
+  })
+  const own = merchant_keys[0]?.value ?? ''
+  const others = [
+    ...tokens.flatMap(({ value }): [string, string][] => [
+      ['token', value],
+      ['Secret Key', secretKeyOf(value)],
+    ]),
+    ['Payment ID', payment_id] as const,
+    ['pid', String(pid)] as const,
+  ]
+  keys.push(...others.map(([what, value]) => wrong('other_key', used(value, own), what)))
+  keys.push(wrong('no_key', used('', own)))
+  return { keys, seals: MD5_SEALS }
+}
+
+const upper = (bytes: Buffer) => hex(bytes).toUpperCase()
+
+const MD5_SEALS: Way<Seal>[] = [
+  { take: (bytes, key) => digest('md5', bytes, key.bytes) },
+  wrong('key_ampersand', (bytes, key) => digest('md5', bytes, '&', key.bytes)),
+  wrong('key_named', (bytes, key) => digest('md5', bytes, '&key=', key.bytes)),
+  wrong('key_named', (bytes, key) => digest('md5', bytes, 'key=', key.bytes)),
+  wrong('key_in_front', (bytes, key) => digest('md5', key.bytes, bytes)),
+  wrong('key_in_front', (bytes, key) => digest('md5', key.bytes, '&', bytes)),
+  wrong('key_in_front', (bytes, key) => digest('md5', key.bytes, bytes, key.bytes)),
+  wrong('hashed_twice', (bytes, key) => digest('md5', hex(digest('md5', bytes, key.bytes)))),
+  wrong('hashed_twice', (bytes, key) => digest('md5', upper(digest('md5', bytes, key.bytes)))),
+  wrong('hashed_twice', (bytes, key) => digest('md5', digest('md5', bytes, key.bytes))),
+  wrong('hashed_twice', (bytes, key) => digest('md5', hex(digest('md5', bytes)), key.bytes)),
+  wrong('signature_form', (bytes, key) => digest('md5', bytes, key.bytes).subarray(4, 12), '16'),
+  ...['sha1', 'sha256', 'sha512'].map((name) =>
+    wrong<Seal>('algorithm', (bytes, key) => digest(name, bytes, key.bytes), name.toUpperCase()),
+  ),
+  ...['md5', 'sha256', 'sha1'].map((name) =>
+    wrong<Seal>('algorithm', (bytes, key) => hmac(name, key.ready, bytes), `HMAC-${name.toUpperCase()}`),
+  ),
+]
+
+/** What stands in front of a digest inside an RSA signature. RFC 8017, 9.2. */
+const DIGEST_INFOS: [algorithm: string, prefix: string][] = [
+  ['sha256', '3031300d060960864801650304020105000420'],
+  ['sha1', '3021300906052b0e03021a05000414'],
+  ['md5', '3020300c06082a864886f70d020505000410'],
+  ['sha512', '3051300d060960864801650304020305000440'],
+  ['sha384', '3041300d060960864801650304020205000430'],
+]
+
+/** What an RSA signature says, opened with the public key it fits. */
+export type Opened = { key: OwnKey<KeyObject>; algorithm: string | undefined; content: Buffer }
+
+/** Opens a signature with whichever of the application's public keys it fits. Undefined when none does. */
+export function openRsa({ public_keys }: OwnKeys, signature: Buffer): Opened | undefined {
+  for (const key of public_keys) {
+    let content: Buffer
+    try {
+      content = publicDecrypt({ key: key.value, padding: constants.RSA_PKCS1_PADDING }, signature)
+    } catch {
+      continue
+    }
+    const info = DIGEST_INFOS.find(([, prefix]) => hex(content).startsWith(prefix))
+    if (info === undefined) return { key, algorithm: undefined, content }
+    return { key, algorithm: info[0], content: content.subarray(info[1].length / 2) }
+  }
+  return undefined
+}
+
+/** Whether it is a signature of these bytes by PSS, which clients take for the same. */
+export function isPss({ public_keys }: OwnKeys, bytes: Buffer, signature: Buffer): boolean {
+  return public_keys.some(({ value: key }) =>
+    verify('sha256', bytes, { key, padding: constants.RSA_PKCS1_PSS_PADDING }, signature),
+  )
+}
+
+/** What was signed is compared as digests, since only the merchant could sign anew. */
+export function rsaScheme({ merchant_keys }: OwnKeys, { algorithm }: Opened): Scheme<undefined> {
+  type RsaSeal = (bytes: Buffer) => Buffer
+  const name = algorithm ?? 'sha256'
+  const seals: Way<RsaSeal>[] = [
+    { take: (bytes) => digest(name, bytes) },
+    ...merchant_keys.flatMap(({ value: key }): Way<RsaSeal>[] => [
+      wrong('key_appended', (bytes) => digest(name, bytes, key)),
+      wrong('key_appended', (bytes) => digest(name, bytes, '&key=', key)),
+    ]),
+    wrong('hashed_twice', (bytes) => digest(name, hex(digest(name, bytes)))),
+    wrong('hashed_twice', (bytes) => digest(name, digest(name, bytes))),
+    wrong('hashed_twice', (bytes) => digest(name, hex(digest('md5', bytes)))),
+    ...(algorithm === undefined
+      ? [
+          wrong<RsaSeal>('rsa_raw', (bytes) => bytes),
+          wrong<RsaSeal>('rsa_raw', (bytes) => Buffer.from(hex(digest('sha256', bytes)))),
+          wrong<RsaSeal>('rsa_raw', (bytes) => Buffer.from(hex(digest('md5', bytes)))),
+        ]
+      : []),
+  ]
+  return { keys: [{ take: undefined }], seals }
+}
+
+/** The day of a moment, in UTC. */
+export function dayOf(moment: Date): string {
+  return moment.toISOString().slice(0, DAY_LENGTH)
+}

@@ -1,0 +1,85 @@
+/**
+ * Finds the mistakes that lead to a given signature: every step of signing is tried the right way and the wrong ways, with
+ * as few mistakes as possible. Pure, and bounded.
+ */
+import type { Mistake, Way } from './mistakes.ts'
+import type { Field } from './pasted.ts'
+import { pairsLeftOut, type Rules, type Steps, spell, stepsFor } from './spelling.ts'
+
+/** Beyond these, only one mistake is looked for: two cost thousands of hashes of everything sent. */
+const TEXT_BYTES_MAX = 4_096
+const FIELDS_MAX = 30
+
+/** How a door's signature is made of the bytes of the string and a key. */
+export type Scheme<Key> = {
+  keys: Way<Key>[]
+  /** Undefined where the key cannot be used so. */
+  seals: Way<(bytes: Buffer, key: Key) => Buffer | undefined>[]
+}
+
+export type Explanation<Key> = { mistakes: Mistake[]; text: string; key: Key }
+
+/** What comes to `target`. Undefined when nothing usual does. */
+export function explain<Key>(
+  sent: readonly Field[],
+  rules: Rules,
+  scheme: Scheme<Key>,
+  target: Buffer,
+): Explanation<Key> | undefined {
+  const steps = stepsFor(sent, rules)
+  const isLarge =
+    sent.length > FIELDS_MAX || sent.reduce((sum, [, value]) => sum + value.length, 0) > TEXT_BYTES_MAX
+  const withPairs = { ...steps, fields: [steps.fields[0]!, ...pairsLeftOut(sent, rules)] }
+  return (
+    firstFit(steps, scheme, target, 1) ??
+    (isLarge ? undefined : firstFit(withPairs, scheme, target, 1)) ??
+    (isLarge ? undefined : firstFit(steps, scheme, target, 2))
+  )
+}
+
+function firstFit<Key>(
+  { values, fields, order, join, bytes }: Steps,
+  { keys, seals }: Scheme<Key>,
+  target: Buffer,
+  count: number,
+): Explanation<Key> | undefined {
+  for (const spelled of choices({ values, fields, order, join, bytes }, count)) {
+    const { taken: ways } = spelled
+    const text = spell(ways.values, ways.fields, ways.order, ways.join)
+    const written = ways.bytes(text)
+    if (written === undefined) continue
+    for (const { taken, mistakes } of choices({ keys, seals }, count - spelled.mistakes.length)) {
+      if (taken.seals(written, taken.keys)?.equals(target))
+        return { mistakes: [...spelled.mistakes, ...mistakes], text, key: taken.keys }
+    }
+  }
+  return undefined
+}
+
+type Ways<Taken> = { [Step in keyof Taken]: Way<Taken[Step]>[] }
+
+/** Every choice of one way for each step with at most this many mistakes. */
+function* choices<Taken extends object>(
+  ways: Ways<Taken>,
+  count: number,
+): Generator<{ taken: Taken; mistakes: Mistake[] }> {
+  const steps = Object.keys(ways) as (keyof Taken)[]
+  const taken = {} as Taken
+  const mistakes: Mistake[] = []
+  function* from(step: number): Generator<{ taken: Taken; mistakes: Mistake[] }> {
+    if (step === steps.length) {
+      yield { taken, mistakes: [...mistakes] }
+      return
+    }
+    for (const { take, mistake } of ways[steps[step]!]) {
+      taken[steps[step]!] = take
+      if (mistake === undefined) yield* from(step + 1)
+      else if (mistakes.length < count) {
+        mistakes.push(mistake)
+        yield* from(step + 1)
+        mistakes.pop()
+      }
+    }
+  }
+  yield* from(0)
+}

@@ -1,0 +1,238 @@
+/**
+ * The string to sign, in the ways in which people get it wrong: how values are written, which parameters are in it, in
+ * which order, how they are joined, and in which bytes. The first way of each step is the right one. Pure.
+ */
+import { canonicalString } from '../canonical.ts'
+import { CHARSETS } from './charsets.ts'
+import { type Way, wrong } from './mistakes.ts'
+import type { Field } from './pasted.ts'
+
+/** What a door signs. */
+export type Rules = {
+  /** The parameters that the signature does not cover. */
+  unsigned: readonly string[]
+  /** Whether a parameter with an empty value is in the string. */
+  keepsEmpty: boolean
+  /** Parameters that may be missing; a client that signs from a list signs them all. */
+  optional: readonly string[]
+  /** All that the door's documents name. */
+  known: readonly string[]
+  /** What clients sign besides, although it is not sent, or not signed. */
+  extras: readonly Field[]
+}
+
+export type Steps = {
+  values: Way<(value: string) => string>[]
+  fields: Way<Field[]>[]
+  order: Way<(fields: Field[]) => Field[]>[]
+  join: Way<(fields: Field[]) => string>[]
+  bytes: Way<(text: string) => Buffer | undefined>[]
+}
+
+/** Parameters whose value is a number, and so may lose or win zeros on the way to the signature. */
+const AMOUNTS = /^(amount|money|points|price|total|fee)$/
+const LEFT_OUT_PAIRS_MAX = 12
+
+/** The steps for these parameters: only ways that would come to another string than the right one. */
+export function stepsFor(sent: readonly Field[], rules: Rules): Steps {
+  const signed = sent.filter(([name]) => !rules.unsigned.includes(name))
+  const right = rules.keepsEmpty ? signed : signed.filter(([, value]) => value !== '')
+  const steps: Steps = {
+    values: [{ take: (value) => value }, ...VALUES.map(([code, take]) => wrong(code, take))],
+    fields: [{ take: right }, ...otherFields(sent, signed, right, rules)],
+    order: [{ take: sorted }, ...ORDERS.map((take) => wrong('unsorted', take))],
+    join: [{ take: canonicalJoin }, ...JOINS.map(([code, take]) => wrong(code, take))],
+    bytes: [
+      { take: (text) => Buffer.from(text) },
+      ...CHARSETS.map(({ name, encode }) => wrong('charset', encode, name)),
+    ],
+  }
+  return effective(steps, right)
+}
+
+/** Two parameters at once that were sent but not signed: too many ways to try beside others. */
+export function pairsLeftOut(sent: readonly Field[], rules: Rules): Way<Field[]>[] {
+  const right = rightFields(sent, rules)
+  const names = [...new Set(right.map(([name]) => name))]
+  if (names.length > LEFT_OUT_PAIRS_MAX) return []
+  return names.flatMap((first, i) =>
+    names.slice(i + 1).map((second) =>
+      wrong(
+        'not_signed',
+        right.filter(([name]) => name !== first && name !== second),
+        `${first}, ${second}`,
+      ),
+    ),
+  )
+}
+
+/** The parameters that the door signs, as they were sent. */
+export function rightFields(sent: readonly Field[], { unsigned, keepsEmpty }: Rules): Field[] {
+  return sent.filter(([name, value]) => !unsigned.includes(name) && (keepsEmpty || value !== ''))
+}
+
+/** A way of writing values as PHP's urlencode does, JavaScript's encodeURIComponent, and others in between. */
+const phpEncode = (value: string) =>
+  encodeURIComponent(value).replace(/[!'()*~]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+const lowerHex = (value: string) => value.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())
+const spaceAsPlus = (value: string) => value.replaceAll('%20', '+')
+const rawEncode = (value: string) => phpEncode(value).replaceAll('%7E', '~')
+const HTML = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' } as Record<string, string>
+const asHtml = (value: string) => value.replace(/[&<>"]/g, (c) => HTML[c]!)
+const unicodeEscaped = (value: string) =>
+  value.replace(/[^\0-\x7f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+const VALUES: [code: Parameters<typeof wrong>[0], take: (value: string) => string][] = [
+  ['url_encoded', encodeURIComponent],
+  ['url_encoded', (value) => spaceAsPlus(encodeURIComponent(value))],
+  ['url_encoded', phpEncode],
+  ['url_encoded', (value) => spaceAsPlus(phpEncode(value))],
+  ['url_encoded', rawEncode],
+  ['url_encoded', (value) => lowerHex(spaceAsPlus(phpEncode(value)))],
+  ['url_encoded', (value) => lowerHex(encodeURIComponent(value))],
+  ['url_encoded', (value) => (/^https?:\/\//.test(value) ? encodeURIComponent(value) : value)],
+  ['url_encoded', encodeURI],
+  ['sent_unencoded', (value) => value.replaceAll(' ', '+')],
+  ['sent_encoded_twice', decoded],
+  ['html_escaped', asHtml],
+  ['html_escaped', (value) => asHtml(value).replaceAll("'", '&#039;')],
+  ['html_escaped', (value) => asHtml(value).replaceAll("'", '&#39;')],
+  ['json_escaped', (value) => value.replaceAll('/', '\\/')],
+  ['json_escaped', unicodeEscaped],
+  ['json_escaped', (value) => unicodeEscaped(value.replaceAll('/', '\\/'))],
+  ['backslashes_lost', (value) => value.replaceAll('\\', '')],
+  ['trimmed', (value) => value.trim()],
+  ['unicode_form', (value) => value.normalize('NFC')],
+  ['unicode_form', (value) => value.normalize('NFD')],
+  ['quoted', (value) => `"${value}"`],
+  ['quoted', (value) => `'${value}'`],
+]
+
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value.replaceAll('+', ' '))
+  } catch {
+    return value
+  }
+}
+
+function otherFields(sent: readonly Field[], signed: Field[], right: Field[], rules: Rules): Way<Field[]>[] {
+  const has = (name: string) => right.some(([present]) => present === name)
+  const names = (fields: readonly Field[]) => fields.map(([name]) => name).join(', ')
+  const without = (left: readonly Field[]) => right.filter((field) => !left.includes(field))
+  const zeros = right.filter(([, value]) => value === '0')
+  const empties = signed.filter(([, value]) => value === '')
+  const unknown = right.filter(([name]) => !rules.known.includes(name))
+  const notSent = rules.optional.filter((name) => !signed.some(([sentName]) => sentName === name))
+  const asEmpty = (missing: readonly string[]) => [...right, ...missing.map((name): Field => [name, ''])]
+  const notThere = sent.filter(([name, value]) => rules.unsigned.includes(name) && value !== '')
+  return [
+    ...(zeros.length > 0 ? [wrong('zero_dropped', without(zeros), names(zeros))] : []),
+    ...right.map((field) => wrong('not_signed', without([field]), field[0])),
+    ...(unknown.length > 1 ? [wrong('not_signed', without(unknown), names(unknown))] : []),
+    ...(rules.keepsEmpty || empties.length === 0
+      ? []
+      : [
+          wrong('empty_kept', signed, names(empties)),
+          ...empties.map((field) => wrong('empty_kept', [...right, field], field[0])),
+        ]),
+    ...['null', 'undefined', 'None'].flatMap((word) =>
+      empties.length === 0
+        ? []
+        : [
+            wrong(
+              'null_as_text',
+              signed.map(([name, value]): Field => [name, value || word]),
+              names(empties),
+            ),
+          ],
+    ),
+    ...notSent.map((name) => wrong('empty_kept', asEmpty([name]), name)),
+    ...(notSent.length > 1 ? [wrong('empty_kept', asEmpty(notSent), notSent.join(', '))] : []),
+    ...[...notThere, ...rules.extras]
+      .filter(([name]) => !has(name))
+      .map((field) => wrong('signed_extra', [...right, field], field[0])),
+    ...otherDecimals(right),
+  ]
+}
+
+/** `10.0` that was `10` when it was signed, and the like. */
+function otherDecimals(right: Field[]): Way<Field[]>[] {
+  return right.flatMap(([name, value], at) => {
+    if (!AMOUNTS.test(name) || !/^\d{1,12}(\.\d{1,6})?$/.test(value)) return []
+    const [whole = '', fraction = ''] = value.split('.')
+    const short = fraction.replace(/0+$/, '')
+    const forms = [
+      short === '' ? whole : `${whole}.${short}`,
+      ...[1, 2]
+        .filter((places) => short.length <= places)
+        .map((places) => `${whole}.${short.padEnd(places, '0')}`),
+    ]
+    return [...new Set(forms)]
+      .filter((form) => form !== value)
+      .map((form) => wrong('decimal_form', right.with(at, [name, form]), `${name}: ${form} ≠ ${value}`))
+  })
+}
+
+/** By name in byte order, as canonicalString does. */
+function sorted(fields: Field[]): Field[] {
+  return fields.toSorted(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+}
+
+const byText = (key: (field: Field) => string) => (fields: Field[]) =>
+  fields.toSorted((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0))
+
+const ORDERS: ((fields: Field[]) => Field[])[] = [
+  (fields) => fields,
+  (fields) => sorted(fields).reverse(),
+  byText(([name]) => name.toLowerCase()),
+  (fields) => fields.toSorted(([a], [b]) => a.localeCompare(b)),
+  byText(([, value]) => value),
+]
+
+const canonicalJoin = (fields: Field[]) => fields.map(([name, value]) => `${name}=${value}`).join('&')
+
+const JOINS: [code: Parameters<typeof wrong>[0], take: (fields: Field[]) => string][] = [
+  ['trailing_ampersand', (fields) => `${canonicalJoin(fields)}&`],
+  ['no_separator', (fields) => fields.map(([name, value]) => `${name}=${value}`).join('')],
+  ['no_separator', (fields) => fields.map(([name, value]) => `${name}${value}`).join('')],
+  ['no_separator', (fields) => fields.map(([name, value]) => `${name}=${value}`).join(',')],
+  ['values_only', (fields) => fields.map(([, value]) => value).join('')],
+  ['values_only', (fields) => fields.map(([, value]) => value).join('&')],
+  ['json_signed', (fields) => JSON.stringify(Object.fromEntries(fields))],
+  ['json_signed', (fields) => JSON.stringify(Object.fromEntries(fields)).replaceAll('/', '\\/')],
+  ['case_changed', (fields) => canonicalJoin(fields).toLowerCase()],
+  ['case_changed', (fields) => canonicalJoin(fields).toUpperCase()],
+]
+
+/** Builds the string by one way of each step. */
+export function spell(
+  value: (value: string) => string,
+  fields: Field[],
+  order: (fields: Field[]) => Field[],
+  join: (fields: Field[]) => string,
+): string {
+  return join(order(fields).map(([name, text]): Field => [name, value(text)]))
+}
+
+/** Leaves out the ways that change nothing here, and those that come to what another way of the step comes to. */
+function effective(steps: Steps, right: Field[]): Steps {
+  const [value, order, join] = [steps.values[0]!.take, steps.order[0]!.take, steps.join[0]!.take]
+  const base = canonicalString(Object.fromEntries(right))
+  const only = <Taken>(ways: Way<Taken>[], text: (take: Taken) => string): Way<Taken>[] => {
+    const seen = new Set<string>()
+    return ways.filter(({ take, mistake }) => {
+      const made = text(take)
+      if (seen.has(made) || (mistake !== undefined && made === base)) return false
+      seen.add(made)
+      return true
+    })
+  }
+  return {
+    values: only(steps.values, (take) => spell(take, right, order, join)),
+    fields: only(steps.fields, (take) => spell(value, take, order, join)),
+    order: only(steps.order, (take) => spell(value, right, take, join)),
+    join: only(steps.join, (take) => spell(value, right, order, take)),
+    bytes: only(steps.bytes, (take) => take(base)?.toString('hex') ?? base),
+  }
+}

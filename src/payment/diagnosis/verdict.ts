@@ -1,0 +1,397 @@
+/**
+ * Why a request's signature is right or wrong, and what else about it would be refused: for the owner of the
+ * application that it speaks for. Pure.
+ */
+import { createHash, type KeyObject } from 'node:crypto'
+import { canonicalString } from '../canonical.ts'
+import { isMoney } from '../gateway/money.ts'
+import { fingerprintOf } from '../gateway/public-key.ts'
+import { signMd5, verifyMd5, verifyRsa } from '../gateway/signature.ts'
+import { secretKeyOf, sign, tokenKeys, verifySignature } from '../hmac/signature.ts'
+import type { Mistake } from './mistakes.ts'
+import type { Field } from './pasted.ts'
+import {
+  dayOf,
+  gatewayRules,
+  hmacRules,
+  hmacScheme,
+  isPss,
+  md5Scheme,
+  type Opened,
+  type OwnKeys,
+  openRsa,
+  rsaScheme,
+} from './schemes.ts'
+import { type Explanation, explain } from './search.ts'
+import { type Rules, rightFields } from './spelling.ts'
+
+const DRIFT_SECONDS_MAX = 300
+const HOUR_SECONDS = 3_600
+const FINGERPRINT_LENGTH = 12
+/** What is shorter would be found in half of all values. */
+const SECRET_LENGTH_MIN = 6
+const SECRET_NAME = /token|secret|passw|pwd|credential|_key$/i
+/** Shorter than any RSA signature, longer than any hash that is written in its place. */
+const RSA_TEXT_LENGTH_MIN = 150
+
+export type Door = 'hmac' | 'v1' | 'v2'
+
+/** A key by a name that tells nothing of it. */
+export type KeyFacts = { kind: 'secret_key' | 'merchant_key' | 'public_key'; fingerprint: string }
+
+export type Verdict = {
+  door: Door
+  isRight: boolean
+  /** Why the signature is not right; `unexplained` when nothing usual leads to it. */
+  mistakes: Mistake[]
+  /** What else would be refused, or is worth knowing. */
+  notes: Mistake[]
+  /** What the service makes of the parameters. A V2 signature is only the merchant's to make: of it, the digest. */
+  expected: { text: string; signature?: string; digest?: string; key?: KeyFacts }
+  received: { signature: string; text?: string; digest?: string; key?: KeyFacts }
+}
+
+export type Request = {
+  fields: readonly Field[]
+  /** Of a request that came in, where it came in. */
+  door?: 'hmac' | 'gateway' | undefined
+  /** The Payment ID in its address. */
+  payment_id?: string | undefined
+  charset?: string | undefined
+  nested?: readonly string[]
+}
+
+export type Standing = { keys: OwnKeys; accepts: { v1: boolean; v2: boolean }; now: Date }
+
+/** Judges a request by the keys of the application. */
+export function judge(request: Request, standing: Standing): Verdict {
+  const parameters = Object.assign(Object.create(null), Object.fromEntries(request.fields)) as Record<
+    string,
+    string
+  >
+  const door = doorOf(request, parameters)
+  const verdict = JUDGES[door](request.fields, parameters, standing.keys)
+  const { expected, received } = verdict
+  expected.text = withoutKeys(expected.text, request, standing.keys)
+  if (received.text !== undefined) received.text = withoutKeys(received.text, request, standing.keys)
+  return { ...verdict, notes: [...verdict.notes, ...notesOn(request, parameters, door, standing)] }
+}
+
+/** What stands before the fingerprint of a plain key in a request that was kept. */
+export const KEPT_KEY = '#'
+
+/** How a key is called without being told: anybody who has it can compute this, nobody can go back. */
+export function keyFingerprint(key: string): string {
+  return createHash('sha256').update(`tessera:${key}`).digest('hex').slice(0, FINGERPRINT_LENGTH)
+}
+
+function doorOf({ door, payment_id }: Request, parameters: Record<string, string>): Door {
+  const isHmac = door === 'hmac' || (door === undefined && payment_id !== undefined)
+  if (isHmac || (door === undefined && parameters.signature !== undefined)) return 'hmac'
+  const isGateway =
+    door === 'gateway' || ['sign', 'pid', 'out_trade_no', 'notify_url'].some((name) => name in parameters)
+  if (!isGateway) return 'hmac'
+  return parameters.sign_type === 'RSA' ? 'v2' : 'v1'
+}
+
+type Judge = (fields: readonly Field[], parameters: Record<string, string>, keys: OwnKeys) => Verdict
+const JUDGES: Record<Door, Judge> = { hmac: judgeHmac, v1: judgeV1, v2: judgeV2 }
+
+function judgeHmac(fields: readonly Field[], parameters: Record<string, string>, keys: OwnKeys): Verdict {
+  const rules = hmacRules(keys)
+  const live = keys.tokens.filter(({ ended_at }) => ended_at === null)
+  const current = live[0] && secretKeyOf(live[0].value)
+  const text = stringOf(fields, rules)
+  const factsOf = (key: string): KeyFacts => ({ kind: 'secret_key', fingerprint: keyFingerprint(key) })
+  const signature = parameters.signature ?? ''
+  const base: Verdict = {
+    door: 'hmac',
+    isRight: false,
+    mistakes: [],
+    notes: [],
+    expected: {
+      text,
+      ...(current && { signature: sign(current, text), key: factsOf(current) }),
+    },
+    received: { signature },
+  }
+  const outcome = verifySignature(
+    parameters,
+    live.map(({ value }) => tokenKeys(value)),
+  )
+  if (outcome.isValid) {
+    const key = secretKeyOf(live[outcome.key]!.value)
+    const isTwice = ![text, withoutEmpty(fields, rules)].some(
+      (each) => sign(key, each) === signature.toLowerCase(),
+    )
+    const notes = [...upperCase(signature), ...(isTwice ? [{ code: 'key_hashed_twice' } as const] : [])]
+    return { ...base, isRight: true, notes, received: { signature, text, key: factsOf(key) } }
+  }
+  const read = readHash(signature)
+  if (read === undefined)
+    return { ...base, mistakes: [{ code: 'no_signature', what: signatureLike(parameters) }] }
+  const found = explain(fields, rules, hmacScheme(keys), read.bytes)
+  return explained(base, read.mistakes, found, found && factsOf(found.key.own))
+}
+
+function judgeV1(fields: readonly Field[], parameters: Record<string, string>, keys: OwnKeys): Verdict {
+  const rules = gatewayRules(keys, 'MD5')
+  const text = stringOf(fields, rules)
+  const live = keys.merchant_keys.find(({ ended_at }) => ended_at === null)?.value ?? ''
+  const factsOf = (key: string): KeyFacts => ({ kind: 'merchant_key', fingerprint: keyFingerprint(key) })
+  const signature = parameters.sign ?? ''
+  const base: Verdict = {
+    door: 'v1',
+    isRight: false,
+    mistakes: [],
+    notes: [],
+    expected: {
+      text,
+      ...(live !== '' && { signature: signMd5(text, live), key: factsOf(live) }),
+    },
+    received: { signature },
+  }
+  const byKey = parameters.sign_type !== 'RSA' && parameters.act !== undefined ? (parameters.key ?? '') : ''
+  if (byKey.trim() !== '') {
+    const mistakes = judgeKey(byKey, keys)
+    return { ...base, isRight: mistakes.length === 0, mistakes }
+  }
+  if (verifyMd5(parameters, live)) {
+    return {
+      ...base,
+      isRight: true,
+      notes: upperCase(signature),
+      received: { signature, text, key: factsOf(live) },
+    }
+  }
+  if (signature.length >= RSA_TEXT_LENGTH_MIN) {
+    // An RSA signature that does not say so is taken for MD5.
+    const asV2 = judgeV2(fields, { ...parameters, sign_type: 'RSA' }, keys)
+    const rest = asV2.mistakes.filter(({ code }) => code !== 'unexplained' && code !== 'wrong_public_key')
+    const mistakes: Mistake[] = [{ code: 'sign_type', what: parameters.sign_type ?? '' }, ...rest]
+    return { ...asV2, isRight: false, mistakes }
+  }
+  const read = readHash(signature)
+  if (read === undefined)
+    return { ...base, mistakes: [{ code: 'no_signature', what: signatureLike(parameters) }] }
+  const found = explain(fields, rules, md5Scheme(keys), read.bytes)
+  return explained(base, read.mistakes, found, found && factsOf(found.key.own))
+}
+
+/** The plain KEY that api.php takes instead of a signature; of one that was kept, there is the fingerprint only. */
+function judgeKey(sent: string, { merchant_keys, tokens }: OwnKeys): Mistake[] {
+  const fingerprint = sent.startsWith(KEPT_KEY) ? sent.slice(KEPT_KEY.length) : keyFingerprint(sent)
+  const is = (value: string) => keyFingerprint(value) === fingerprint
+  for (const { value, ended_at } of merchant_keys) {
+    if (is(value)) return ended_at === null ? [] : [{ code: 'ended_key', what: dayOf(ended_at) }]
+    if ([value.toLowerCase(), value.toUpperCase()].some(is)) return [{ code: 'upper_case_key' }]
+    if ([`${value} `, ` ${value}`, `${value}\n`].some(is)) return [{ code: 'key_whitespace' }]
+  }
+  if (tokens.some(({ value }) => is(value))) return [{ code: 'other_key', what: 'token' }]
+  if (tokens.some(({ value }) => is(secretKeyOf(value)))) return [{ code: 'other_key', what: 'Secret Key' }]
+  return [{ code: 'wrong_key' }]
+}
+
+function judgeV2(fields: readonly Field[], parameters: Record<string, string>, keys: OwnKeys): Verdict {
+  const rules = gatewayRules(keys, 'RSA')
+  const text = stringOf(fields, rules)
+  const signature = parameters.sign ?? ''
+  const live = keys.public_keys.find(({ ended_at }) => ended_at === null)?.value
+  const base: Verdict = {
+    door: 'v2',
+    isRight: false,
+    mistakes: [],
+    notes: [],
+    expected: { text, digest: sha256(text), ...(live && { key: publicFacts(live) }) },
+    received: { signature },
+  }
+  if (live !== undefined && verifyRsa(parameters, live)) {
+    const received = { signature, text, digest: sha256(text), key: publicFacts(live) }
+    return { ...base, isRight: true, received }
+  }
+  if (verifyRsa(parameters, keys.platform_key)) {
+    const received = { signature, text, digest: sha256(text), key: publicFacts(keys.platform_key) }
+    return { ...base, isRight: true, notes: [{ code: 'signed_by_us' }], received }
+  }
+  // A library that cannot read the private key signs nothing, and sends that.
+  if (signature.trim() === '') {
+    const mistake: Mistake =
+      parameters.sign === undefined
+        ? { code: 'no_signature', what: signatureLike(parameters) }
+        : { code: 'rsa_key_unreadable' }
+    return { ...base, mistakes: [mistake] }
+  }
+  if (/^[0-9a-f]{32}$/i.test(signature)) {
+    const asV1 = judgeV1(fields, { ...parameters, sign_type: 'MD5' }, keys)
+    const rest = asV1.mistakes.filter(({ code }) => code !== 'unexplained')
+    return { ...asV1, isRight: false, mistakes: [{ code: 'sign_type', what: 'RSA' }, ...rest] }
+  }
+  const read = readBase64(signature)
+  if (read === undefined) return { ...base, mistakes: [{ code: 'signature_form', what: '' }] }
+  const opened = openRsa(keys, read.bytes)
+  if (opened === undefined) {
+    const isByPss = isPss(keys, Buffer.from(text), read.bytes)
+    const mistake: Mistake = isByPss
+      ? { code: 'rsa_pss' }
+      : { code: 'wrong_public_key', what: String(read.bytes.length * 8) }
+    return { ...base, mistakes: [...read.mistakes, mistake] }
+  }
+  return judgeOpened(base, opened, read.mistakes, { fields, rules, keys })
+}
+
+function judgeOpened(
+  base: Verdict,
+  opened: Opened,
+  already: Mistake[],
+  { fields, rules, keys }: { fields: readonly Field[]; rules: Rules; keys: OwnKeys },
+): Verdict {
+  const { key, algorithm, content } = opened
+  const before = [...already]
+  if (key.ended_at !== null) before.push({ code: 'ended_key', what: dayOf(key.ended_at) })
+  if (algorithm !== undefined && algorithm !== 'sha256')
+    before.push({ code: 'algorithm', what: `RSA-${algorithm.toUpperCase()}` })
+  const received = { ...base.received, digest: content.toString('hex').slice(0, 128) }
+  const found = explain(fields, rules, rsaScheme(keys, opened), content)
+  return explained({ ...base, received }, before, found, publicFacts(key.value))
+}
+
+function explained(
+  base: Verdict,
+  already: Mistake[],
+  found: Explanation<unknown> | undefined,
+  key: KeyFacts | undefined,
+): Verdict {
+  const made = found?.mistakes ?? [{ code: 'unexplained' } as const]
+  // JSON has the order of whoever writes it, which is no mistake of its own.
+  const isJson = made.some(({ code }) => code === 'json_signed')
+  const mistakes = [...already, ...made.filter(({ code }) => !isJson || code !== 'unsorted')]
+  return {
+    ...base,
+    mistakes,
+    received: { ...base.received, ...(found && { text: found.text }), ...(key && { key }) },
+  }
+}
+
+const publicFacts = (key: KeyObject): KeyFacts => ({
+  kind: 'public_key',
+  fingerprint: fingerprintOf(key.export({ type: 'spki', format: 'der' }).toString('base64')),
+})
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
+function stringOf(fields: readonly Field[], rules: Rules): string {
+  return canonicalString(Object.fromEntries(rightFields(fields, rules)))
+}
+
+function withoutEmpty(fields: readonly Field[], rules: Rules): string {
+  return stringOf(fields, { ...rules, keepsEmpty: false })
+}
+
+function upperCase(signature: string): Mistake[] {
+  return /[A-F]/.test(signature) ? [{ code: 'upper_case_hash' }] : []
+}
+
+/** A parameter that looks as if it were the signature, where the signature is missing. */
+function signatureLike(parameters: Record<string, string>): string {
+  return (
+    ['sign', 'signature', 'Signature', 'sig'].find((name) => (parameters[name] ?? '').trim() !== '') ?? ''
+  )
+}
+
+type Read = { bytes: Buffer; mistakes: Mistake[] }
+
+/** A hash as it was written: hex as it should be, or in a form that it should not be in. Undefined for none. */
+function readHash(text: string): Read | undefined {
+  const plain = text.trim()
+  if (plain === '') return undefined
+  const bare = plain.replace(/^0x/i, '').replace(/^["']|["']$/g, '')
+  if (/^([0-9a-f]{2})+$/i.test(bare)) {
+    const mistakes: Mistake[] = bare === text ? [] : [{ code: 'signature_form', what: 'hex' }]
+    return { bytes: Buffer.from(bare, 'hex'), mistakes }
+  }
+  const base64 = bare.replaceAll(' ', '+')
+  const bytes = Buffer.from(base64, /[-_]/.test(base64) ? 'base64url' : 'base64')
+  // Base64 of the hex is the mistake of two libraries at once.
+  const inner = bytes.toString('latin1')
+  if (/^([0-9a-f]{2}){8,}$/i.test(inner))
+    return { bytes: Buffer.from(inner, 'hex'), mistakes: [{ code: 'signature_form', what: 'base64' }] }
+  return { bytes, mistakes: [{ code: 'signature_form', what: 'base64' }] }
+}
+
+/** A signature of V2: standard base64, in which a space was a `+`. */
+function readBase64(text: string): Read | undefined {
+  const plain = text.replaceAll(' ', '+')
+  const as = (bytes: Buffer, what: string): Read => ({ bytes, mistakes: [{ code: 'signature_form', what }] })
+  if (/^[0-9a-f]{256,}$/i.test(plain)) return as(Buffer.from(plain, 'hex'), 'hex')
+  if (/^[A-Za-z0-9+/]+={0,2}$/.test(plain)) return { bytes: Buffer.from(plain, 'base64'), mistakes: [] }
+  if (/%[0-9a-f]{2}/i.test(text)) return as(Buffer.from(decodeURIComponentLeniently(text), 'base64'), '%2B')
+  const unwrapped = text.replace(/\s+/g, '')
+  if (/^[A-Za-z0-9+/]+={0,2}$/.test(unwrapped)) return as(Buffer.from(unwrapped, 'base64'), '\\n')
+  if (/^[\w-]+={0,2}$/.test(plain)) return as(Buffer.from(plain, 'base64url'), 'base64url')
+  return undefined
+}
+
+function decodeURIComponentLeniently(text: string): string {
+  return text.replace(/%([0-9a-f]{2})/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
+}
+
+/**
+ * A text of a request without any key that somebody has put into it. Of one that came in, without what its names call
+ * a secret too: it may be another application's, sent with the wrong pid.
+ */
+export function withoutKeys(
+  text: string,
+  { fields, door }: Request,
+  { tokens, merchant_keys }: OwnKeys,
+): string {
+  const called = door === undefined ? [] : fields.filter(([name]) => SECRET_NAME.test(name))
+  const secrets = [
+    ...tokens.flatMap(({ value }) => [value, secretKeyOf(value)]),
+    ...merchant_keys.map(({ value }) => value),
+    ...called.map(([, value]) => value).filter((value) => value.length >= SECRET_LENGTH_MIN),
+  ]
+  return secrets.reduce((masked, secret) => masked.replaceAll(secret, '•••'), text)
+}
+
+/** What would be refused whatever the signature is. */
+function notesOn(
+  { fields, payment_id, charset, nested = [] }: Request,
+  parameters: Record<string, string>,
+  door: Door,
+  { keys, accepts, now }: Standing,
+): Mistake[] {
+  const notes: Mistake[] = []
+  const names = fields.map(([name]) => name)
+  const doubled = [...new Set(names.filter((name, i) => names.indexOf(name) !== i))]
+  if (charset !== undefined) notes.push({ code: 'sent_charset', what: charset })
+  if (doubled.length > 0) notes.push({ code: 'doubled', what: doubled.join(', ') })
+  if (nested.length > 0) notes.push({ code: 'nested', what: nested.join(', ') })
+  const { pid } = parameters
+  const claimed = door === 'hmac' ? payment_id : pid
+  if (claimed !== undefined && claimed !== keys.payment_id && claimed !== String(keys.pid))
+    notes.push({ code: 'other_application', what: claimed })
+  if (door !== 'hmac' && !accepts[door]) notes.push({ code: 'version_off', what: door })
+  notes.push(...clockOf(parameters.timestamp, door, now), ...amountsOf(parameters, door))
+  return notes
+}
+
+function clockOf(timestamp: string | undefined, door: Door, now: Date): Mistake[] {
+  if (door === 'v1') return []
+  if (timestamp === undefined || timestamp.trim() === '')
+    return door === 'v2' ? [{ code: 'timestamp_missing' }] : []
+  if (!/^\d{10}$/.test(timestamp)) return [{ code: 'timestamp_form', what: timestamp.slice(0, 40) }]
+  const behind = Math.floor(now.getTime() / 1000) - Number(timestamp)
+  if (Math.abs(behind) <= DRIFT_SECONDS_MAX) return []
+  const hours = Math.round(behind / HOUR_SECONDS)
+  const isWhole =
+    hours !== 0 && Math.abs(hours) <= 14 && Math.abs(behind - hours * HOUR_SECONDS) <= DRIFT_SECONDS_MAX
+  return [
+    isWhole ? { code: 'time_zone', what: String(hours) } : { code: 'stale_clock', what: String(behind) },
+  ]
+}
+
+function amountsOf({ amount, points, money }: Record<string, string>, door: Door): Mistake[] {
+  if (door !== 'hmac')
+    return money === undefined || isMoney(money) ? [] : [{ code: 'amount_form', what: money.slice(0, 40) }]
+  const bad = [amount, points].find((value) => value !== undefined && !/^[1-9]\d{0,15}$/.test(value))
+  return bad === undefined ? [] : [{ code: 'amount_form', what: bad.slice(0, 40) }]
+}

@@ -1,0 +1,148 @@
+/** The signature debugger: what is wrong with a pasted request, and with those that were refused. */
+import { setImmediate } from 'node:timers/promises'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { isFresh, signInAgainUrl } from '../../accounts/reauthentication.ts'
+import { browserScope, requireUser, sessionOf } from '../../accounts/session.ts'
+import type { Deps } from '../../deps.ts'
+import { AppError } from '../../errors.ts'
+import { cursor, listUrl } from '../../web/lists.ts'
+import { readOwnKeys } from '../diagnosis/own-keys.ts'
+import { type Field, readPasted } from '../diagnosis/pasted.ts'
+import type { OwnKeys } from '../diagnosis/schemes.ts'
+import { judge, type Request, type Verdict, withoutKeys } from '../diagnosis/verdict.ts'
+import { REFUSED_KEPT_MAX, type RefusedRequest, refusedRequests } from '../refused-requests.ts'
+import { type OwnedRequest, ownedFor, pathOf } from './applications.ts'
+
+const PAGE_LINES = 10
+const PASTED_LENGTH_MAX = 8_000
+/** Of a signature that is not told in whole: enough to compare by, too little to send. */
+const SHOWN_LENGTH = 8
+const SIGNATURES = ['sign', 'signature']
+const PAYMENT_ID_IN_PATH = /\/(pay_[a-z0-9]{20})(?:\/|$)/
+
+/** One of the refused requests to look into, or where the list of them goes on. */
+const Query = z.object({ refused: cursor, before: cursor })
+
+/** GET and POST /payment/applications/:payment_id/signatures. */
+export async function signaturePages(app: FastifyInstance, deps: Deps): Promise<void> {
+  browserScope(app, deps)
+  app.addHook('preHandler', requireUser)
+  const path = '/payment/applications/:payment_id/signatures'
+
+  app.get(path, async (request: OwnedRequest, reply) =>
+    showDebugger(request, reply, deps, Query.parse(request.query)),
+  )
+
+  app.post(path, async (request: OwnedRequest, reply) => {
+    const { text } = request.body as Record<string, unknown>
+    return showDebugger(request, reply, deps, { text: typeof text === 'string' ? text : '' })
+  })
+}
+
+type Asked = { text?: string; refused?: bigint | undefined; before?: bigint | undefined }
+
+async function showDebugger(
+  request: OwnedRequest,
+  reply: FastifyReply,
+  deps: Deps,
+  { text, refused, before }: Asked,
+) {
+  const owned = await ownedFor(request, deps, 'signatures.debug')
+  const session = sessionOf(request)
+  const app = (await deps.gatewayKeys.findApp({ app_id: owned.id }))!
+  const [keysAt, settings, kept] = await Promise.all([
+    readOwnKeys(deps, app),
+    deps.settings.read(),
+    refusedRequests(deps, owned.id, { id: refused, before }, PAGE_LINES + 1),
+  ])
+  const now = deps.clock()
+  const verdictOn = (asked: Request, at: Date) =>
+    judge(asked, { keys: keysAt(at), accepts: app.accepts, now: at })
+  const maySeeKeys = owned.rights.includes('keys.manage')
+  const tells = maySeeKeys && isFresh(session, settings.reauthenticate_minutes, now)
+
+  const opened = refused === undefined ? undefined : kept[0]
+  if (refused !== undefined && opened === undefined)
+    throw new AppError('not_found', 'It is not kept any more')
+  const pasted = text === undefined ? undefined : readPasted(text.slice(0, PASTED_LENGTH_MAX))
+  const asked = opened === undefined ? pasted : askedOf(opened)
+  const at = opened?.at ?? now
+  const address = `${pathOf(request)}/signatures`
+  const data = {
+    owned,
+    text: text ?? '',
+    pastedMax: PASTED_LENGTH_MAX,
+    isUnreadable: text !== undefined && pasted === undefined,
+    found:
+      asked &&
+      shown(asked, verdictOn(asked, at), keysAt(at), {
+        expected: tells,
+        received: tells || opened === undefined,
+      }),
+    opened,
+    refused: asked === undefined ? await withVerdicts(kept.slice(0, PAGE_LINES), verdictOn) : undefined,
+    keptMax: REFUSED_KEPT_MAX,
+    address,
+    before,
+    newest: address,
+    older: kept.length > PAGE_LINES ? listUrl(address, { before: kept[PAGE_LINES - 1]!.id }) : undefined,
+    signInUrl: maySeeKeys ? signInAgainUrl(session, request.url) : undefined,
+  }
+  return reply.page('signatures', data, { status: data.isUnreadable ? 400 : 200 })
+}
+
+function askedOf({ fields, door, path }: RefusedRequest): Request {
+  return { fields, door, payment_id: PAYMENT_ID_IN_PATH.exec(path)?.[1] }
+}
+
+/** One costs thousands of hashes when nothing explains it, so others get their turn in between. */
+async function withVerdicts(
+  kept: RefusedRequest[],
+  verdictOn: (asked: Request, at: Date) => Verdict,
+): Promise<(RefusedRequest & { verdict: Verdict })[]> {
+  const judged: (RefusedRequest & { verdict: Verdict })[] = []
+  for (const each of kept) {
+    judged.push({ ...each, verdict: verdictOn(askedOf(each), each.at) })
+    await setImmediate()
+  }
+  return judged
+}
+
+/** A verdict with the parameters it is about, less any key in them, and of signatures only the beginning unless they are told. */
+function shown(
+  request: Request,
+  verdict: Verdict,
+  keys: OwnKeys,
+  tells: { expected: boolean; received: boolean },
+) {
+  const { expected, received } = verdict
+  const cut = (text: string, isTold: boolean) =>
+    isTold || text.length <= SHOWN_LENGTH ? text : `${text.slice(0, SHOWN_LENGTH)}…`
+  const told = (name: string, value: string) =>
+    cut(withoutKeys(value, request, keys), tells.received || !SIGNATURES.includes(name))
+  return {
+    ...verdict,
+    fields: request.fields.map(([name, value]): Field => [name, told(name, value)]),
+    expected: { ...expected, signature: expected.signature && cut(expected.signature, tells.expected) },
+    received: { ...received, signature: told('sign', received.signature) },
+    isCut: expected.signature !== undefined && !tells.expected,
+    difference: differenceOf(expected.text, received.text),
+  }
+}
+
+/** Where two strings begin and end to differ. Undefined where there is nothing to compare. */
+function differenceOf(expected: string, signed: string | undefined) {
+  if (signed === undefined || signed === expected) return undefined
+  let start = 0
+  while (start < Math.min(expected.length, signed.length) && expected[start] === signed[start]) start += 1
+  let end = 0
+  const most = Math.min(expected.length, signed.length) - start
+  while (end < most && expected.at(-1 - end) === signed.at(-1 - end)) end += 1
+  const parts = (text: string) => ({
+    before: text.slice(0, start),
+    differs: text.slice(start, text.length - end),
+    after: text.slice(text.length - end),
+  })
+  return { expected: parts(expected), signed: parts(signed) }
+}

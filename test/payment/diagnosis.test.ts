@@ -1,0 +1,638 @@
+/**
+ * The signature debugger: every usual mistake, made by code that shares nothing with src/, is told by its name, on the
+ * debugger's page and in the list of refused requests alike; and nobody but the owner learns anything.
+ */
+import {
+  constants,
+  createHash,
+  createHmac,
+  createPrivateKey,
+  createSign,
+  generateKeyPairSync,
+  privateEncrypt,
+  sign as signBytes,
+} from 'node:crypto'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Mistake, MistakeCode } from '../../src/payment/diagnosis/mistakes.ts'
+import { readOwnKeys } from '../../src/payment/diagnosis/own-keys.ts'
+import { readPasted } from '../../src/payment/diagnosis/pasted.ts'
+import { judge, keyFingerprint } from '../../src/payment/diagnosis/verdict.ts'
+import { resetMerchantKey, rotateToken, switchVersions } from '../../src/payment/ownership.ts'
+import { forgetRefusedRequests } from '../../src/payment/refused-requests.ts'
+import type { SettingName } from '../../src/settings.ts'
+import { en } from '../../src/web/messages/en.ts'
+import { zhCN } from '../../src/web/messages/zh-cn.ts'
+import { makePerson, signIn } from '../cast.ts'
+import { type Fields, makeShop, type Shop, send } from '../gateway-shop.ts'
+import { anotherProcess, type Browser, type Page, startTestApp, type TestApp } from '../harness.ts'
+
+let test: TestApp
+let shop: Shop
+let owner: Browser
+let old: { token: string; merchant_key: string }
+let count = 0
+const seen = new Set<MistakeCode>()
+
+beforeAll(async () => {
+  test = await startTestApp()
+  shop = await makeShop(test)
+  owner = await shop.owner.signIn()
+  // Keys that have ended, for those who still sign with them.
+  old = { token: shop.token, merchant_key: shop.merchant_key }
+  const actor = { user_id: shop.owner.id, ip: '127.0.0.1' }
+  const { token, secret_key } = await rotateToken(test.deps, shop.payment_id, 0, actor)
+  await resetMerchantKey(test.deps, shop.payment_id, actor)
+  const keysAt = await readKeys()
+  const merchant_key = keysAt(test.clock.now()).merchant_keys[0]!.value
+  shop = { ...shop, token, secret_key, merchant_key }
+  test.clock.advance(60_000)
+})
+afterAll(async () => {
+  await shop.close()
+  await test.close()
+})
+
+const readKeys = async () =>
+  readOwnKeys(test.deps, (await test.deps.gatewayKeys.findApp({ app_id: shop.id }))!)
+const sha256 = (text: string | Buffer) => createHash('sha256').update(text).digest('hex')
+const md5 = (text: string | Buffer) => createHash('md5').update(text).digest('hex')
+const hmac = (key: string | Buffer, text: string | Buffer) =>
+  createHmac('sha256', key).update(text).digest('hex')
+const seconds = (offset = 0) => String(Math.floor(test.clock.now().getTime() / 1000) + offset)
+/** `k=v&…` by name, without the signature and, for the gateway, without what is empty. */
+const joined = (fields: Fields, keepsEmpty = false) =>
+  Object.keys(fields)
+    .filter((name) => !['sign', 'sign_type', 'signature'].includes(name))
+    .filter((name) => keepsEmpty || fields[name] !== '')
+    .sort()
+    .map((name) => `${name}=${fields[name]}`)
+    .join('&')
+const each = (fields: Fields, write: (value: string) => string): Fields =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, write(value)]))
+
+const byRsa = (text: string | Buffer, algorithm = 'sha256', key: string = shop.privatePem) =>
+  createSign(algorithm).update(text).sign(key, 'base64')
+
+type Door = 'hmac' | 'v1' | 'v2'
+type Seal = (text: string, fields: Fields) => string
+/** The mistake, by all names it must be told by; the door; what is sent; and how it is signed, wrongly. */
+type Case = [codes: string, door: Door, over: () => Fields, seal: Seal]
+
+const none = () => ({})
+/** The right arithmetic, for strings that are wrong. */
+const H = (text: string | Buffer) => hmac(shop.secret_key, text)
+const M = (text: string | Buffer) => md5(Buffer.concat([utf8(text), utf8(shop.merchant_key)]))
+const R = (text: string | Buffer) => byRsa(text)
+const RIGHT = { hmac: H, v1: M, v2: R }
+const utf8 = (text: string | Buffer) => Buffer.from(text as string)
+const asSent = (fields: Fields) =>
+  Object.entries(fields)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&')
+const encoded = (fields: Fields) => joined(each(fields, encodeURIComponent))
+const without = (fields: Fields, ...names: string[]): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))
+/** 会员 A in GBK, as bytes of another program's making. */
+const GBK_NAME = Buffer.from('bbe1d4b12041', 'hex')
+const inGbk = (text: string) => {
+  const [before = '', after = ''] = text.split('会员 A')
+  return Buffer.concat([utf8(before), GBK_NAME, utf8(after)])
+}
+
+/** What every door's clients do to the string, or to the parameters. */
+const ON_STRINGS = (['hmac', 'v1', 'v2'] as const).flatMap((door): Case[] => {
+  const sealed = RIGHT[door]
+  const amount = door === 'hmac' ? 'amount' : 'money'
+  return [
+    ['url_encoded', door, none, (_, fields) => sealed(encoded(fields))],
+    ['url_encoded', door, none, (_, fields) => sealed(encoded(fields).replaceAll('%20', '+'))],
+    ['not_signed', door, none, (_, fields) => sealed(joined(without(fields, amount)))],
+    ['unsorted', door, none, (_, fields) => sealed(asSent(fields))],
+    [door === 'v1' ? 'key_ampersand' : 'trailing_ampersand', door, none, (text) => sealed(`${text}&`)],
+    ['charset', door, none, (text) => sealed(inGbk(text))],
+    ['html_escaped', door, none, (text) => sealed(text.replace('&=', '&amp;='))],
+    ['json_signed', door, none, (_, fields) => sealed(JSON.stringify(fields))],
+  ]
+})
+
+const CASES: Case[] = [
+  ...ON_STRINGS,
+  ['raw_token', 'hmac', none, (text) => hmac(shop.token, text)],
+  ['decoded_hex_key', 'hmac', none, (text) => hmac(Buffer.from(shop.secret_key, 'hex'), text)],
+  ['key_hashed_again', 'hmac', none, (text) => hmac(sha256(sha256(shop.secret_key)), text)],
+  ['hashed_twice', 'hmac', none, (text) => H(sha256(text))],
+  ['hashed_twice', 'hmac', none, (text) => sha256(H(text))],
+  ['not_hmac', 'hmac', none, (text) => sha256(text + shop.secret_key)],
+  ['swapped', 'hmac', none, (text) => hmac(text, shop.secret_key)],
+  ['key_named', 'hmac', none, (text) => H(`${text}&key=${shop.secret_key}`)],
+  ['signed_extra', 'hmac', none, (_, fields) => H(joined({ ...fields, payment_id: shop.payment_id }))],
+  ['empty_kept', 'hmac', none, (_, fields) => H(joined({ ...fields, timestamp: '' }, true))],
+  ['amount_form,decimal_form', 'hmac', () => ({ amount: '10.0' }), (text) => H(text.replace('10.0', '10'))],
+  ['amount_form', 'hmac', () => ({ amount: '10.0' }), H],
+  ['stale_clock', 'hmac', () => ({ timestamp: seconds(-420) }), H],
+  ['time_zone', 'hmac', () => ({ timestamp: seconds(8 * 3_600) }), H],
+  ['timestamp_form', 'hmac', () => ({ timestamp: `${seconds()}000` }), H],
+  ['ended_key', 'hmac', none, (text) => hmac(sha256(old.token), text)],
+  ['other_key', 'hmac', none, (text) => hmac(shop.merchant_key, text)],
+  ['no_signature', 'hmac', none, () => ''],
+  ['signature_form', 'hmac', none, (text) => Buffer.from(H(text), 'hex').toString('base64')],
+  ['raw_token,url_encoded', 'hmac', none, (_, fields) => hmac(shop.token, encoded(fields))],
+  ['unexplained', 'hmac', none, () => hmac('somebody else', 'something else')],
+
+  ['key_named', 'v1', none, (text) => md5(`${text}&key=${shop.merchant_key}`)],
+  ['hashed_twice', 'v1', none, (text) => md5(M(text))],
+  ['hashed_twice', 'v1', none, (text) => md5(M(text).toUpperCase())],
+  ['empty_kept', 'v1', () => ({ param: '' }), (_, fields) => M(joined(fields, true))],
+  ['zero_dropped', 'v1', () => ({ param: '0' }), (_, fields) => M(joined(without(fields, 'param')))],
+  [
+    'not_signed',
+    'v1',
+    () => ({ sitename: 'Shop', device: 'pc' }),
+    (_, fields) => M(joined(without(fields, 'sitename', 'device'))),
+  ],
+  ['signed_extra', 'v1', none, (text) => M(`${text}&sign_type=MD5`)],
+  ['decimal_form', 'v1', () => ({ money: '10.0' }), (text) => M(text.replace('10.0', '10'))],
+  ['other_key', 'v1', none, (text) => md5(text + shop.secret_key)],
+  ['ended_key', 'v1', none, (text) => md5(text + old.merchant_key)],
+  ['sign_type', 'v1', () => ({ sign_type: 'rsa', timestamp: seconds() }), R],
+
+  ['empty_kept', 'v2', () => ({ param: '' }), (_, fields) => R(joined(fields, true))],
+  ['key_appended', 'v2', none, (text) => R(text + shop.merchant_key)],
+  ['hashed_twice', 'v2', none, (text) => R(sha256(text))],
+  ['algorithm', 'v2', none, (text) => byRsa(text, 'sha1')],
+  ['rsa_pss', 'v2', none, byPss],
+  ['rsa_raw', 'v2', none, (text) => privateEncrypt(shop.privatePem, utf8(sha256(text))).toString('base64')],
+  ['wrong_public_key', 'v2', none, (text) => byRsa(text, 'sha256', strangersKey())],
+  ['rsa_key_unreadable', 'v2', none, byKeyUnderWrongHeading],
+  ['sign_type', 'v2', none, M],
+  ['signature_form', 'v2', none, (text) => Buffer.from(R(text), 'base64').toString('base64url')],
+  ['stale_clock', 'v2', () => ({ timestamp: seconds(420) }), R],
+  ['timestamp_missing', 'v2', () => ({ timestamp: '' }), R],
+]
+
+/** Rarer ones. */
+const MORE: Case[] = [
+  ['sent_unencoded', 'hmac', () => ({ description: 'a b/c' }), (text) => H(text.replace('a b', 'a+b'))],
+  [
+    'sent_encoded_twice',
+    'v1',
+    () => ({ name: 'a%20b%26c' }),
+    (text) => M(text.replace('a%20b%26c', 'a b&c')),
+  ],
+  ['json_escaped', 'v2', none, (text) => R(text.replaceAll('/', '\\/'))],
+  ['json_escaped', 'v1', none, (text) => M(text.replace('会员', '\\u4f1a\\u5458'))],
+  ['backslashes_lost', 'hmac', () => ({ description: 'a\\b' }), (text) => H(text.replace('\\', ''))],
+  ['trimmed', 'hmac', () => ({ description: ' tea ' }), (text) => H(text.replace(' tea ', 'tea'))],
+  ['unicode_form', 'hmac', () => ({ description: 'Café' }), (text) => H(text.normalize('NFD'))],
+  ['quoted', 'v1', none, (_, fields) => M(joined(each(fields, (value) => `"${value}"`)))],
+  ['null_as_text', 'v1', () => ({ param: '' }), (_, fields) => M(joined({ ...fields, param: 'null' }))],
+  [
+    'no_separator',
+    'hmac',
+    none,
+    (_, { amount, description, order_id }) =>
+      H(`amount=${amount}description=${description}order_id=${order_id}`),
+  ],
+  [
+    'values_only',
+    'hmac',
+    none,
+    (_, { amount, description, order_id }) => H(`${amount}${description}${order_id}`),
+  ],
+  ['case_changed', 'v1', none, (text) => M(text.toLowerCase())],
+  ['upper_case_key', 'hmac', none, (text) => hmac(shop.secret_key.toUpperCase(), text)],
+  ['base64_key', 'hmac', none, (text) => hmac(Buffer.from(shop.secret_key, 'hex').toString('base64'), text)],
+  ['key_whitespace', 'hmac', none, (text) => hmac(`${shop.secret_key}\n`, text)],
+  ['no_key', 'v1', none, (text) => md5(text)],
+  ['key_in_front', 'v1', none, (text) => md5(shop.merchant_key + text)],
+  ['algorithm', 'hmac', none, (text) => createHmac('sha1', shop.secret_key).update(text).digest('hex')],
+  ['signature_form', 'v1', none, (text) => M(text).slice(8, 24)],
+  ['not_signed', 'hmac', none, (_, fields) => H(joined(without(fields, 'amount', 'description')))],
+  ['charset', 'hmac', () => ({ description: 'Café' }), (text) => H(Buffer.from(text, 'latin1'))],
+  ['charset', 'v1', none, (text) => M(Buffer.from(text, 'utf16le'))],
+  ['signature_form', 'v2', none, (text) => R(text).replace(/.{76}/g, '$&\n')],
+  ['signature_form', 'v2', none, (text) => encodeURIComponent(R(text))],
+]
+
+function byPss(text: string): string {
+  const key = { key: shop.privatePem, padding: constants.RSA_PKCS1_PSS_PADDING }
+  return signBytes('sha256', utf8(text), key).toString('base64')
+}
+
+function strangersKey(): string {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+}
+
+/** What PHP makes of a PKCS#1 key under the heading of PKCS#8: no key, and with that no signature. */
+function byKeyUnderWrongHeading(text: string): string {
+  const body = createPrivateKey(shop.privatePem).export({ type: 'pkcs1', format: 'der' }).toString('base64')
+  try {
+    return byRsa(text, 'sha256', `-----BEGIN PRIVATE KEY-----\n${body}\n-----END PRIVATE KEY-----`)
+  } catch {
+    return ''
+  }
+}
+
+/** A request as the shop sends it; in an order that is not the alphabet's. */
+function request(door: Door, over: Fields, seal: Seal): Fields {
+  count += 1
+  const { sign_type = door === 'v2' ? 'RSA' : 'MD5', ...rest } = over
+  const name = '会员 A&=/1'
+  const fields: Fields =
+    door === 'hmac'
+      ? { order_id: `D-${count}`, description: name, amount: '100', ...rest }
+      : {
+          pid: shop.pidText,
+          out_trade_no: `T-${count}`,
+          notify_url: 'https://shop.example/notify?a=1',
+          name,
+          money: '9.90',
+          ...(door === 'v2' ? { timestamp: seconds() } : {}),
+          ...rest,
+        }
+  const signature = seal(joined(fields), fields)
+  return door === 'hmac' ? { ...fields, signature } : { ...fields, sign: signature, sign_type }
+}
+
+const ADDRESS = {
+  hmac: () => `/payment/pay/${shop.payment_id}/process`,
+  v1: () => '/payment/api/mapi.php',
+  v2: () => '/payment/api/pay/create',
+}
+const path = (seller = shop) => `/payment/applications/${seller.payment_id}/signatures`
+const textOf = (fields: Fields) => new URLSearchParams(fields).toString()
+
+async function paste(text: string, client = owner) {
+  const { form_token = '' } = (await client.get('/account/profile')).form('/sign-out')
+  return client.post(path(), { form_token, text })
+}
+/** What a page says, as it is read. */
+const said = (html: string) =>
+  html
+    .replace(/<[^>]*>/g, ' ')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+    .replace(/\s+/g, ' ')
+/** The list of refused requests, newest first. */
+const listed = (html: string) => html.split('id="refused"')[1]!.split('<li>').slice(1).map(said)
+
+/** All of it, page by page. */
+async function wholeList(language = 'en'): Promise<string[]> {
+  const rows: string[] = []
+  for (let at: string | undefined = path(); at !== undefined; ) {
+    const { body }: Page = await owner.get(at, { 'accept-language': language })
+    rows.push(...listed(body))
+    at = /href="([^"]*\?before=\d+)"/.exec(body)?.[1]
+  }
+  return rows
+}
+
+async function judged(fields: Fields, door: Door) {
+  const keysAt = await readKeys()
+  const now = test.clock.now()
+  const asked = { fields: Object.entries(fields), door: door === 'hmac' ? door : ('gateway' as const) }
+  const verdict = judge(asked, { keys: keysAt(now), accepts: { v1: true, v2: true }, now })
+  const mistakes = [...verdict.mistakes, ...verdict.notes]
+  for (const { code } of mistakes) seen.add(code)
+  return { ...verdict, said: mistakes }
+}
+const wordsOf = (catalogue: typeof en.signatures, mistakes: Mistake[]) =>
+  mistakes.map(({ code, what }) => catalogue.mistakes[code](what ?? ''))
+
+const latest = async () =>
+  (
+    await test.db
+      .selectFrom('refused_requests')
+      .where('app_id', '=', shop.id)
+      .orderBy('id', 'desc')
+      .select('id')
+      .executeTakeFirstOrThrow()
+  ).id
+const countKept = async (seller = shop) =>
+  (await test.db.selectFrom('refused_requests').where('app_id', '=', seller.id).select('id').execute()).length
+
+describe('each usual mistake', () => {
+  it.each(['hmac', 'v1', 'v2'] as const)(
+    'at %s is refused, and told by its name and no other, pasted or kept, in both languages',
+    async (door) => {
+      const cases = CASES.filter((each) => each[1] === door)
+      const told: Mistake[][] = []
+      for (const [codes, , over, seal] of cases) {
+        const fields = request(door, over(), seal)
+        const verdict = await judged(fields, door)
+        expect([
+          codes,
+          verdict.said
+            .map(({ code }) => code)
+            .sort()
+            .join(),
+        ]).toEqual([codes, codes])
+        const answer = (await send(test, 'POST', ADDRESS[door](), fields)).json()
+        expect([codes, door === 'hmac' ? answer.success : answer.code < 0]).toEqual([codes, door !== 'hmac'])
+        told.push(verdict.said)
+        const pasted = said((await paste(textOf(fields))).body)
+        const words =
+          codes === 'no_signature' ? [en.signatures.unsigned] : wordsOf(en.signatures, verdict.said)
+        for (const each of words) expect(pasted).toContain(each)
+        test.clock.advance(1_000)
+      }
+      for (const [language, catalogue] of [
+        ['en', en.signatures],
+        ['zh-CN', zhCN.signatures],
+      ] as const) {
+        const rows = await wholeList(language)
+        for (const [i, mistakes] of told.toReversed().entries())
+          for (const words of wordsOf(catalogue, mistakes)) expect(rows[i]).toContain(words)
+      }
+      test.clock.advance(60_000)
+    },
+  )
+
+  it('of the rarer ones is told by its name too', async () => {
+    for (const [codes, door, over, seal] of MORE) {
+      const { said: mistakes } = await judged(request(door, over(), seal), door)
+      expect([codes, mistakes.map(({ code }) => code).join()]).toEqual([codes, codes])
+    }
+  })
+
+  it('that is accepted all the same is told as one', async () => {
+    const upper = await judged(
+      request('v1', {}, (text) => M(text).toUpperCase()),
+      'v1',
+    )
+    expect(upper).toMatchObject({ isRight: true, notes: [{ code: 'upper_case_hash' }] })
+    const twice = await judged(
+      request('hmac', {}, (text) => hmac(sha256(shop.secret_key), text)),
+      'hmac',
+    )
+    expect(twice).toMatchObject({ isRight: true, notes: [{ code: 'key_hashed_twice' }] })
+    for (const door of ['hmac', 'v1', 'v2'] as const) {
+      const right = await judged(request(door, {}, RIGHT[door]), door)
+      expect(right).toMatchObject({ isRight: true, mistakes: [], notes: [] })
+      expect(right.received.text).toBe(right.expected.text)
+    }
+  })
+
+  it('is none in what we have signed ourselves, which is another key than the shop takes it for', async () => {
+    const reply = (await send(test, 'POST', ADDRESS.v2(), request('v2', {}, R))).json()
+    const fields = Object.fromEntries(Object.entries(reply).map(([name, value]) => [name, String(value)]))
+    expect(await judged(fields, 'v2')).toMatchObject({ isRight: true, notes: [{ code: 'signed_by_us' }] })
+  })
+
+  it('with the plain KEY of api.php is told too, and the KEY is kept nowhere', async () => {
+    const stranger = 'Wq7kT2vN8pXz4LrB6sYd1HcF9mJg3RtE'
+    const keys: [key: string, code: string][] = [
+      [old.merchant_key, 'ended_key'],
+      [shop.merchant_key.toLowerCase(), 'upper_case_key'],
+      [shop.secret_key, 'other_key'],
+      [stranger, 'wrong_key'],
+    ]
+    for (const [key, code] of keys) {
+      const fields = { act: 'query', pid: shop.pidText, key }
+      expect((await send(test, 'POST', '/payment/api/api.php', fields)).json()).toMatchObject({ code: -3 })
+      expect((await judged(fields, 'v1')).said.map((mistake) => mistake.code)).toEqual([code])
+    }
+    const page = await owner.get(path())
+    const rows = listed(page.body)
+    for (const [i, [key, code]] of keys.toReversed().entries()) {
+      const words = en.signatures.mistakes[code as MistakeCode]('').split(/ended on|: the/)[0]!
+      expect(rows[i]).toContain(words)
+      expect(page.body).not.toContain(key)
+    }
+  })
+})
+
+describe('a paste', () => {
+  it('is read in whatever form people have it', () => {
+    const url = 'https://site.example/payment/api/submit.php?pid=1001&name=a%20b%26c&money=9.90&sign=ab'
+    const fields = [
+      ['pid', '1001'],
+      ['name', 'a b&c'],
+      ['money', '9.90'],
+      ['sign', 'ab'],
+    ]
+    const forms = [
+      url,
+      url.slice(20),
+      'pid=1001&name=a+b%26c&money=9.90&sign=ab',
+      `POST /payment/api/mapi.php HTTP/1.1\r\nHost: site.example\r\n\r\npid=1001&name=a+b%26c&money=9.90&sign=ab`,
+      `curl -X POST https://site.example/payment/api/mapi.php -d 'pid=1001&name=a+b%26c' -d money=9.90 -F "sign=ab"`,
+      `curl https://site.example/x --data '{"pid": 1001, "name": "a b&c", "money": "9.90", "sign": "ab"}'`,
+      'pid=1001&name=a%20b%26c\nmoney: 9.90\nsign: ab',
+      '{"pid": 1001, "name": "a b&c", "money": 9.90, "sign": "ab"}',
+      `array('pid' => 1001, "name" => 'a b&c', 'money' => '9.90', 'sign' => 'ab')`,
+      `['pid' => 1001,\n 'name' => 'a b&c',\n 'money' => '9.90',\n 'sign' => 'ab']`,
+      'Array\n(\n    [pid] => 1001\n    [name] => a b&c\n    [money] => 9.90\n    [sign] => ab\n)',
+      `{'pid': '1001', 'name': 'a b&c', 'money': '9.90', 'sign': 'ab'}`,
+      'pid=1001\nname=a b&c\nmoney=9.90\nsign=ab\n',
+      'pid: 1001\nname: a b&c\nmoney: 9.90\nsign: ab',
+      'pid=1001&name=a%20b%26c\n&money=9.90\n&sign=ab',
+    ]
+    for (const form of forms) expect([form, readPasted(form)?.fields]).toEqual([form, fields])
+    expect(readPasted(`https://x/payment/pay/${shop.payment_id}/process?a=1`)?.payment_id).toBe(
+      shop.payment_id,
+    )
+    expect(readPasted('{"a": [1], "b": {"c": 2}, "d": 10.0}')).toMatchObject({
+      nested: ['a', 'b'],
+      fields: [['d', '10.0']],
+    })
+    for (const nothing of ['', ' ', 'hello', '{}', '?', `${'a=1&'.repeat(101)}`])
+      expect(readPasted(nothing)).toBeUndefined()
+  })
+
+  it('says what is wrong beside the signature: another charset, names given twice, another application', async () => {
+    const say = (text: string, code: MistakeCode, what: string) => {
+      seen.add(code)
+      expect(text).toContain(en.signatures.mistakes[code](what))
+    }
+    const gbk = `pid=9999&name=${GBK_NAME.toString('hex').replace(/../g, '%$&')}&pid=9999`
+    const page = said((await paste(`${gbk}&sign=${'0'.repeat(32)}`)).body)
+    say(page, 'sent_charset', 'GBK')
+    say(page, 'doubled', 'pid')
+    say(page, 'other_application', '9999')
+    say(said((await paste('{"a": [1], "signature": "x"}')).body), 'nested', 'a')
+    expect(page).toContain('name=会员 A')
+    const actor = { user_id: shop.owner.id, ip: '127.0.0.1' }
+    await switchVersions(test.deps, shop.payment_id, { v1: false, v2: true }, actor)
+    say(said((await paste(textOf(request('v1', {}, M)))).body), 'version_off', 'v1')
+    await switchVersions(test.deps, shop.payment_id, { v1: true, v2: true }, actor)
+  })
+
+  it('that nothing can be read from is told so, and may hold anything', async () => {
+    for (const text of ['hello', '<script>alert(1)</script>', '\u202e', 'x'.repeat(7_000)]) {
+      const page = await paste(text)
+      expect(page.status).toBe(400)
+      expect(page.body).toContain('aria-invalid="true"')
+      expect(page.body).not.toContain('<script>alert')
+    }
+    const evil = await paste('a=<script>alert(1)</script>&__proto__=1&constructor=2&signature=zz')
+    expect(evil.status).toBe(200)
+    expect(evil.body).not.toContain('<script>alert')
+  })
+})
+
+describe('what is told', () => {
+  it('is the whole expected signature after a fresh sign-in only, and never a key', async () => {
+    const fields = request('hmac', {}, (text) => hmac(shop.token, text))
+    const expected = H(joined(fields))
+    const client = await signIn(test, shop.owner.username, shop.owner.password)
+    const fresh = await paste(textOf(fields), client)
+    expect(fresh.body).toContain(expected)
+    expect(fresh.body).toContain(keyFingerprint(shop.secret_key))
+    test.clock.advance(11 * 60_000)
+    const later = await paste(textOf(fields), client)
+    expect(later.body).toContain(`${expected.slice(0, 8)}…`)
+    expect(later.body).not.toContain(expected.slice(0, 9))
+    expect(later.body).toContain('Sign in again')
+    // V2's can only be made with the merchant's own key.
+    expect((await paste(textOf(request('v2', {}, (text) => R(`${text}&`))), client)).body).toContain(
+      en.signatures.digestExpected,
+    )
+    // Keys that somebody sends as values are not told back.
+    const { token, secret_key, merchant_key } = shop
+    const stranger = 'another-shops-secret'
+    const theirs = { amount: '0', description: `d ${stranger}`, api_secret: stranger }
+    await send(test, 'POST', ADDRESS.hmac(), request('hmac', theirs, H))
+    const told = (await client.get(`${path()}?refused=${await latest()}`)).body
+    expect(told).toContain(en.signatures.rightButRefused)
+    expect(told).not.toContain(stranger)
+    for (const secret of [token, secret_key, merchant_key]) {
+      await shop.process({ ...fields, description: `my key is ${secret}` })
+      const page = await client.get(`${path()}?refused=${await latest()}`)
+      expect(page.body).toContain('my key is •••')
+      expect(page.body).not.toContain(secret)
+    }
+  })
+
+  it('is told to nobody outside the team, and whole signatures only to who may see the keys', async () => {
+    const stranger = await (await makePerson(test, { username: 'mallory' })).signIn()
+    expect((await stranger.get(path())).status).toBe(404)
+    const token = (await stranger.get('/payment/applications')).form('/payment/applications')
+    expect((await stranger.post(path(), { ...token, text: 'a=1' })).status).toBe(404)
+    expect((await owner.post(path(), { text: 'a=1' })).status).toBe(403)
+    const roles: [role: 'manager' | 'operator' | 'viewer', status: number, isWhole: boolean][] = [
+      ['manager', 200, true],
+      ['operator', 200, false],
+      ['viewer', 403, false],
+    ]
+    // A right signature in a refused request could still be sent by whoever reads it.
+    const fields = request('hmac', { amount: '0' }, H)
+    await send(test, 'POST', ADDRESS.hmac(), fields)
+    const kept = await latest()
+    const now = test.clock.now()
+    for (const [role, status, isWhole] of roles) {
+      const { id: user_id, signIn: enter } = await makePerson(test, { username: role })
+      await test.db
+        .insertInto('payment_app_members')
+        .values({
+          app_id: shop.id,
+          user_id,
+          role,
+          invited_by: shop.owner.id,
+          invited_at: now,
+          accepted_at: now,
+        })
+        .execute()
+      const client = await enter()
+      const page = await client.get(`${path()}?refused=${kept}`)
+      expect([role, page.status]).toEqual([role, status])
+      expect([role, page.body.includes(fields.signature!)]).toEqual([role, isWhole])
+    }
+    const other = await makeShop(test)
+    const theirs = await other.owner.signIn()
+    expect((await theirs.get(`${path(other)}?refused=${kept}`)).status).toBe(404)
+    expect((await owner.get(`${path()}?refused=${kept}`)).status).toBe(200)
+    expect((await theirs.get(path(other))).body).toContain(en.signatures.refusedNothing)
+    await other.close()
+  })
+})
+
+describe('refused requests', () => {
+  const forged = (seller: Shop, from: string, app = test.app) =>
+    app.inject({
+      method: 'POST',
+      url: `/payment/query/${seller.payment_id}`,
+      remoteAddress: from,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      payload: `transaction_id=txn_${++count}&signature=${'0'.repeat(64)}`,
+    })
+
+  it('are kept, the last fifty, and nobody who forges them pushes out those of others', async () => {
+    const seller = await makeShop(test)
+    const second = await anotherProcess(test)
+    for (let i = 0; i < 30; i += 1) await forged(seller, '192.0.2.1')
+    test.clock.advance(60_000)
+    const apps = [test.app, second.app]
+    await Promise.all(Array.from({ length: 60 }, (_, i) => forged(seller, '198.51.100.1', apps[i % 2])))
+    const { rows } = await sql<{ network: string; n: bigint }>`
+      select network, count(*) as n from refused_requests where app_id = ${seller.id} group by network order by 1
+    `.execute(test.db)
+    expect(rows).toEqual([
+      { network: '192.0.2.1', n: 25n },
+      { network: '198.51.100.1', n: 25n },
+    ])
+    await second.close()
+    test.clock.advance(60_000)
+    for (let i = 0; i < 55; i += 1) await forged(seller, '192.0.2.1')
+    expect(await countKept(seller)).toBe(50)
+    test.clock.advance(31 * 86_400_000)
+    await forgetRefusedRequests(test.deps)
+    expect(await countKept(seller)).toBe(0)
+    await seller.close()
+  })
+
+  it('are kept at a bounded rate, and not at all when they succeed or are too many anyway', async () => {
+    const seller = await makeShop(test)
+    const admin = await makePerson(test, { username: 'admin', is_admin: true })
+    const set = (name: SettingName, value: string) =>
+      test.deps.settings.change({ name, value, actor_id: admin.id, ip: '', now: test.clock.now() })
+    await set('limit_refused_requests', '3')
+    for (let i = 0; i < 6; i += 1) await forged(seller, '192.0.2.1')
+    expect(await countKept(seller)).toBe(3)
+    test.clock.advance(60_000)
+    expect((await seller.process({ amount: '1', description: 'x', order_id: 'o' })).status).toBe(200)
+    expect(await countKept(seller)).toBe(3)
+    await set('limit_api_requests', '1')
+    test.clock.advance(60_000)
+    for (const status of [401, 429, 429]) expect((await forged(seller, '192.0.2.1')).statusCode).toBe(status)
+    expect(await countKept(seller)).toBe(4)
+    await set('limit_api_requests', '6000')
+    await set('limit_refused_requests', '60')
+    await seller.close()
+  })
+
+  it('are kept too when their parameters are not even read: doubled, nested, or none', async () => {
+    const malformed: [payload: string, type: string, words: string][] = [
+      [
+        'amount=1&amount=2&signature=0',
+        'application/x-www-form-urlencoded',
+        en.signatures.mistakes.doubled('amount'),
+      ],
+      ['{"amount":{"a":1},"signature":"0"}', 'application/json', 'must be text or an integer'],
+      ['"text"', 'application/json', 'must be form parameters'],
+    ]
+    for (const [payload, type] of malformed) {
+      const headers = { 'content-type': type }
+      const answer = await test.app.inject({ method: 'POST', url: ADDRESS.hmac(), headers, payload })
+      expect(answer.statusCode).toBe(400)
+    }
+    const client = await signIn(test, shop.owner.username, shop.owner.password)
+    const rows = listed((await client.get(path())).body)
+    for (const [i, [, , words]] of malformed.toReversed().entries()) expect(rows[i]).toContain(words)
+  })
+
+  it('are refused all the same when they cannot be kept', async () => {
+    await sql`alter table refused_requests rename to refused_gone`.execute(test.db)
+    expect((await forged(shop, '192.0.2.9')).statusCode).toBe(401)
+    await sql`alter table refused_gone rename to refused_requests`.execute(test.db)
+  })
+})
+
+it('leaves no mistake of the catalogue unmade', () => {
+  expect(Object.keys(en.signatures.mistakes).filter((code) => !seen.has(code as MistakeCode))).toEqual([])
+})
