@@ -32,25 +32,64 @@ async function readMigrations(): Promise<Migration[]> {
  */
 export async function migrate(url: string): Promise<string[]> {
   const migrations = await readMigrations()
-  // A session lock needs one connection for the whole run, so not one of the pool's.
   const client = new pg.Client(connectionSettings(url))
   await client.connect()
   try {
-    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])
-    await client.query(
-      'create table if not exists schema_migrations (name text primary key, checksum text not null, applied_at timestamptz not null default now())',
-    )
-    const { rows } = await client.query<{ name: string; checksum: string }>(
-      'select name, checksum from schema_migrations',
-    )
-    const applied = new Map(rows.map((row) => [row.name, row.checksum]))
-    refuseForeign(applied, migrations)
-    const pending = migrations.filter((migration) => !applied.has(migration.name))
-    for (const migration of pending) await apply(client, migration)
-    return pending.map((migration) => migration.name)
+    const names: string[] = []
+    for (;;) {
+      const name = await applyNext(client, migrations)
+      if (name === undefined) return names
+      names.push(name)
+    }
   } finally {
     await client.end()
   }
+}
+
+/** The names that `migrate` would apply now. Throws as it does, and changes nothing. */
+export async function pendingMigrations(url: string): Promise<string[]> {
+  const migrations = await readMigrations()
+  const client = new pg.Client(connectionSettings(url))
+  await client.connect()
+  try {
+    const { rows: found } = await client.query(
+      "select to_regclass('schema_migrations') is not null as is_there",
+    )
+    if (!found[0].is_there) return migrations.map(({ name }) => name)
+    return (await findPending(client, migrations)).map(({ name }) => name)
+  } finally {
+    await client.end()
+  }
+}
+
+/**
+ * Applies the first migration that is missing, and answers its name. The lock ends with the transaction: a lock of the
+ * session would stay behind on a connection of pgbouncer, which is ours for a transaction only.
+ */
+async function applyNext(client: pg.Client, migrations: Migration[]): Promise<string | undefined> {
+  await client.query('begin')
+  try {
+    await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+    await client.query(
+      'create table if not exists schema_migrations (name text primary key, checksum text not null, applied_at timestamptz not null default now())',
+    )
+    const [next] = await findPending(client, migrations)
+    if (next !== undefined) await apply(client, next)
+    await client.query('commit')
+    return next?.name
+  } catch (error) {
+    await client.query('rollback')
+    throw error
+  }
+}
+
+async function findPending(client: pg.Client, migrations: Migration[]): Promise<Migration[]> {
+  const { rows } = await client.query<{ name: string; checksum: string }>(
+    'select name, checksum from schema_migrations',
+  )
+  const applied = new Map(rows.map((row) => [row.name, row.checksum]))
+  refuseForeign(applied, migrations)
+  return migrations.filter(({ name }) => !applied.has(name))
 }
 
 function refuseForeign(applied: Map<string, string>, migrations: Migration[]): void {
@@ -63,19 +102,13 @@ function refuseForeign(applied: Map<string, string>, migrations: Migration[]): v
   }
 }
 
-async function apply(client: pg.Client, migration: Migration): Promise<void> {
-  await client.query('begin')
+async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
   try {
-    await client.query(migration.sql)
-    await client.query('insert into schema_migrations (name, checksum) values ($1, $2)', [
-      migration.name,
-      migration.checksum,
-    ])
-    await client.query('commit')
+    await client.query(sql)
   } catch (error) {
-    await client.query('rollback')
-    throw new Error(`Migration ${migration.name} failed`, { cause: error })
+    throw new Error(`Migration ${name} failed`, { cause: error })
   }
+  await client.query('insert into schema_migrations (name, checksum) values ($1, $2)', [name, checksum])
 }
 
 /** Whether every migration of this program has been applied: one of the conditions of being ready. */
