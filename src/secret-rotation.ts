@@ -104,10 +104,7 @@ export async function reencryptAll(
   onProgress: (done: number, total: number) => void = () => {},
 ): Promise<Reencrypted> {
   const result: Reencrypted = { done: {}, unreadable: {}, sealed_to: undefined }
-  const total = (await Promise.all(ENCRYPTED.map((store) => countWaiting(deps, store)))).reduce(
-    (sum, count) => sum + count,
-    0,
-  )
+  const total = await countWaiting(deps)
   let looked = 0
   for (const store of ENCRYPTED) {
     const count = { done: 0, unreadable: 0 }
@@ -129,10 +126,17 @@ export async function reencryptAll(
 const isWaiting = ({ column }: Store, { secrets }: RotationDeps) =>
   sql`${sql.ref(column)} is not null and substring(${sql.ref(column)} from 2 for 4) <> ${secrets.encryptionKeyId}`
 
-async function countWaiting(deps: RotationDeps, store: Store): Promise<number> {
-  const { rows } = await sql<{ count: bigint }>`
-    select count(*) as count from ${sql.table(store.table)} where ${isWaiting(store, deps)}`.execute(deps.db)
-  return Number(rows[0]!.count)
+/** How many ciphertexts are not under the APP_SECRET in use. */
+export async function countWaiting(deps: RotationDeps): Promise<number> {
+  let total = 0
+  for (const store of ENCRYPTED) {
+    const { rows } = await sql<{ count: bigint }>`
+      select count(*) as count from ${sql.table(store.table)} where ${isWaiting(store, deps)}`.execute(
+      deps.db,
+    )
+    total += Number(rows[0]!.count)
+  }
+  return total
 }
 
 /** `last` is the id to go on behind, undefined after the last batch. */

@@ -7,7 +7,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccount } from '../src/accounts/operator.ts'
-import { tessera as run } from '../src/cli/main.ts'
+import { progressLine, tessera as run } from '../src/cli/main.ts'
 import { type Db, openDatabase } from '../src/database/connection.ts'
 import { balanceOf } from '../src/ledger/wallet.ts'
 import { expectSoundBooks } from './books.ts'
@@ -348,6 +348,41 @@ describe('the rest', () => {
       'payment address',
       'issuer',
     ])
+  })
+
+  it('says what an upgrade would apply, applies it, and then nothing more', async () => {
+    const { url, drop } = await createDatabase('template1')
+    const migrate = async (...flags: string[]) => {
+      const { code, out } = await tesseraAt(
+        { ...environment(), DATABASE_URL: url },
+        'migrate',
+        '--json',
+        ...flags,
+      )
+      expect(code).toBe(0)
+      return JSON.parse(out)
+    }
+    const { migrations } = await migrate('--dry-run')
+    expect(migrations[0]).toBe('0001_accounts.sql')
+    expect(await migrate('--dry-run')).toEqual({ migrations, is_applied: false })
+    expect(await migrate()).toEqual({ migrations, is_applied: true })
+    expect(await migrate('--dry-run')).toEqual({ migrations: [], is_applied: false })
+    await drop()
+  })
+
+  it('finds that the books did not pass', async () => {
+    const proof = { started_at: new Date(), finished_at: new Date(), is_sound: false, proof: '{}' }
+    await test.db.insertInto('books_proofs').values(proof).execute()
+    const { out } = await tessera('doctor', '--json')
+    await test.db.deleteFrom('books_proofs').execute()
+    const findings = JSON.parse(out) as { check: string; fault?: string }[]
+    expect(findings.find(({ check }) => check === 'books')?.fault).toMatch(/^The books did not pass at/)
+  })
+
+  it('draws how far it is, or counts where nobody knows', () => {
+    expect(progressLine(300, 1_000)).toBe(`[${'='.repeat(9)}${'-'.repeat(21)}]  30 %  300 of 1000`)
+    expect(progressLine(1, 1)).toBe(`[${'='.repeat(30)}] 100 %  1 of 1`)
+    expect(progressLine(7, 0)).toBe('7')
   })
 
   it('is a program, whose exit code says how it went', () => {

@@ -157,6 +157,11 @@ describe('while APP_SECRET is changed', () => {
     expect(said.unreadable).toMatchObject(before)
     expect(said.reencrypted).toMatchObject({ signing_keys: 0, outgoing_mails: 0 })
     expect(await waiting()).toEqual(before)
+    const { said: findings } = await run({ APP_SECRET: NEW, APP_SECRET_OTHER: OLD }, 'doctor')
+    const total = Object.values(before).reduce((sum, count) => sum + count, 0)
+    expect(findings.find(({ check }: { check: string }) => check === 'APP_SECRET').fault).toMatch(
+      new RegExp(`^${total} stored secrets are encrypted under another APP_SECRET: run tessera keys rotate`),
+    )
   })
 
   it('the command may be killed in the middle, and goes on where it ended', async () => {

@@ -7,7 +7,7 @@ import { type Invariant, type Proof, proveBooks } from '../ledger/books.ts'
 import { type ChainEnd, holdsSeal } from '../ledger/chain.ts'
 import { makeSecrets } from '../secrets.ts'
 import { en } from '../web/messages/en.ts'
-import { type Command, type Result, type Run, requireMigrated, UsageError } from './command.ts'
+import { type Command, type Progress, type Result, type Run, requireMigrated, UsageError } from './command.ts'
 
 const { invariants: texts, faults } = en.books
 
@@ -22,9 +22,9 @@ export const bookCommands: Command[] = [
   },
 ]
 
-async function verify({ config, options }: Run): Promise<Result> {
+async function verify({ config, options, progress }: Run): Promise<Result> {
   const known = typeof options.sealed === 'string' ? readSeal(options.sealed) : undefined
-  const { proof, isKept } = await prove(config, known)
+  const { proof, isKept } = await prove(config, known, progress)
   const isSound = proof.isSound && isKept !== false
   const lines = [...proof.invariants.flatMap(linesOf), ...sealLines(proof, known, isKept)]
   lines.push(isSound ? 'The books pass.' : 'The books do NOT pass.')
@@ -35,6 +35,7 @@ async function verify({ config, options }: Run): Promise<Result> {
 async function prove(
   config: Config,
   known: ChainEnd | undefined,
+  progress: Progress,
 ): Promise<{ proof: Proof; isKept?: boolean }> {
   // Not made when there is none: an auditor's machine does not have it, and gets no other one.
   const appSecret = await findAppSecret(config)
@@ -43,7 +44,7 @@ async function prove(
     const db = openDatabase(url, { max: 1, onBroken: () => {} })
     try {
       await requireMigrated(db)
-      const proof = await proveBooks(db, secrets)
+      const proof = await proveBooks(db, secrets, progress)
       return known === undefined ? { proof } : { proof, isKept: await holdsSeal(db, known) }
     } finally {
       await db.destroy()

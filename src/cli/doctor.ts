@@ -5,6 +5,8 @@ import { sql } from 'kysely'
 import { makeTransport } from '../accounts/email.ts'
 import { isLoopback } from '../config.ts'
 import type { Deps } from '../deps.ts'
+import { lastProof } from '../ledger/proofs.ts'
+import { countWaiting } from '../secret-rotation.ts'
 import { type Command, withDeps } from './command.ts'
 
 const DRIFT_SECONDS_MAX = 5
@@ -19,6 +21,7 @@ type Check = { name: string; find(deps: Deps): Promise<string | undefined> }
 const CHECKS: Check[] = [
   { name: 'database', find: findDatabaseFault },
   { name: 'APP_SECRET', find: findSecretFault },
+  { name: 'books', find: findBooksFault },
   { name: 'clock', find: findClockFault },
   { name: 'public address', find: ({ config }) => findAddressFault(config.PUBLIC_URL) },
   { name: 'payment address', find: ({ config }) => findAddressFault(config.PAYMENT_PUBLIC_URL) },
@@ -33,7 +36,7 @@ export const doctorCommands: Command[] = [
     name: 'doctor',
     takes: [],
     summary:
-      'Checks configuration, database, clock, addresses, proxy, forum and mail, and says how to mend each.',
+      'Checks configuration, database, secrets, books, clock, addresses, proxy, forum and mail, and says how to mend each.',
     async run({ config, progress }) {
       const findings = await withDeps(config, async (deps) => {
         const found: { check: string; fault: string | undefined }[] = []
@@ -68,13 +71,22 @@ async function findDatabaseFault({ db }: Deps): Promise<string | undefined> {
   return undefined
 }
 
-async function findSecretFault({ signingKeys }: Deps): Promise<string | undefined> {
+async function findSecretFault(deps: Deps): Promise<string | undefined> {
   try {
-    await signingKeys.current()
-    return undefined
+    await deps.signingKeys.current()
   } catch (error) {
     return `The signing keys cannot be read: ${(error as Error).message}. Set the APP_SECRET this database was filled under`
   }
+  const waiting = await countWaiting(deps)
+  if (waiting === 0) return undefined
+  const first = deps.config.APP_SECRET_OTHER === undefined ? 'set that one as APP_SECRET_OTHER, and ' : ''
+  return `${waiting} stored secrets are encrypted under another APP_SECRET: ${first}run tessera keys rotate --app-secret`
+}
+
+async function findBooksFault(deps: Deps): Promise<string | undefined> {
+  const last = await lastProof(deps)
+  if (last === undefined || last.is_sound) return undefined
+  return `The books did not pass at ${last.finished_at.toISOString()}: tessera books verify says what is broken`
 }
 
 async function findClockFault({ db, clock }: Deps): Promise<string | undefined> {

@@ -11,6 +11,7 @@ import { bookCommands } from './books.ts'
 import { type Command, type Progress, type Result, UsageError } from './command.ts'
 import { doctorCommands } from './doctor.ts'
 import { keyCommands } from './keys.ts'
+import { migrateCommands } from './migrate.ts'
 import { notificationCommands } from './notifications.ts'
 import { pointCommands } from './points.ts'
 import { userCommands } from './users.ts'
@@ -23,6 +24,7 @@ const COMMANDS: Command[] = [
   ...bookCommands,
   ...keyCommands,
   ...archiveCommands,
+  ...migrateCommands,
   ...doctorCommands,
 ]
 
@@ -89,11 +91,20 @@ function parse(command: Command, args: string[]) {
   }
 }
 
-/** One line that is written over, and only where somebody watches. */
+const BAR_WIDTH = 30
+
+/** A bar on one line that is written over, and only where somebody watches. Without a total it is a count. */
 const showProgress: Progress = (done, total) => {
   if (!process.stderr.isTTY) return
-  const share = total === 0 ? '' : ` of ${total} (${Math.floor((100 * done) / total)} %)`
-  process.stderr.write(`\r${done}${share} ${done === total ? '\n' : ''}`)
+  process.stderr.write(`\r${progressLine(done, total)} ${done === total ? '\n' : ''}`)
+}
+
+/** `[=========---------------------]  30 %  300 of 1000` */
+export function progressLine(done: number, total: number): string {
+  if (total === 0) return String(done)
+  const filled = Math.floor((BAR_WIDTH * done) / total)
+  const bar = '='.repeat(filled) + '-'.repeat(BAR_WIDTH - filled)
+  return `[${bar}] ${String(Math.floor((100 * done) / total)).padStart(3)} %  ${done} of ${total}`
 }
 
 /** Ids and points as JSON numbers, as everywhere on the wire; larger ones, which no id of ours is, as text. */

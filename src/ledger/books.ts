@@ -45,21 +45,31 @@ export function proofJson(proof: Proof): string {
   return JSON.stringify(proof, (_name, value) => (typeof value === 'bigint' ? String(value) : value))
 }
 
+/** Is told how far the work is, twice from its beginning: the invariants, then the journals of the chain. */
+export type OnProgress = (done: number, total: number) => void
+
 /** Checks every invariant in one snapshot. Without secrets, whether the seals are ours is left open. */
-export async function proveBooks(db: Db, secrets?: Secrets): Promise<Proof> {
+export async function proveBooks(db: Db, secrets?: Secrets, onProgress?: OnProgress): Promise<Proof> {
   return db
     .transaction()
     .setIsolationLevel('repeatable read')
     .setAccessMode('read only')
-    .execute((tx) => proveWithin(tx, secrets))
+    .execute((tx) => proveWithin(tx, secrets, onProgress))
 }
 
 /** The same over what a transaction sees. */
-export async function proveWithin(tx: Tx, secrets?: Secrets): Promise<Proof> {
+export async function proveWithin(
+  tx: Tx,
+  secrets?: Secrets,
+  onProgress: OnProgress = () => {},
+): Promise<Proof> {
   const invariants: Invariant[] = []
-  for (const [name, query] of Object.entries(INVARIANTS))
+  const queries = Object.entries(INVARIANTS)
+  for (const [name, query] of queries) {
     invariants.push(await look(tx, name as LedgerInvariant, query))
-  const chain = await verifyChain(tx, secrets)
+    onProgress(invariants.length, queries.length)
+  }
+  const chain = await verifyChain(tx, secrets, onProgress)
   invariants.push(
     fromChain('seals_hold', chain.seals, chain, ['edited', 'deleted', 'inserted']),
     fromChain('seals_are_ours', secrets === undefined ? null : chain.seals, chain, ['forged', 'foreign']),

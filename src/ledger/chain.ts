@@ -75,8 +75,13 @@ type Seal = { journal_id: bigint; previous_id: bigint | null; hash: Buffer; mac:
 /**
  * Walks the whole chain in batches, within whatever snapshot `db` has. Without secrets the hashes are checked, and
  * not whose they are.
+ * @param onProgress is told up to which journal the walk has come, and which is the last.
  */
-export async function verifyChain(db: Db, secrets: Secrets | undefined): Promise<ChainVerdict> {
+export async function verifyChain(
+  db: Db,
+  secrets: Secrets | undefined,
+  onProgress: (done: number, total: number) => void = () => {},
+): Promise<ChainVerdict> {
   const { sealed_to } = await db.selectFrom('journal_sealing').select('sealed_to').executeTakeFirstOrThrow()
   const last = await db
     .selectFrom('journal_seals')
@@ -91,9 +96,14 @@ export async function verifyChain(db: Db, secrets: Secrets | undefined): Promise
     faults: { edited: none(), deleted: none(), inserted: none(), forged: none(), foreign: none() },
   }
   const judge = await makeJudge(db, secrets)
+  const newest = await db
+    .selectFrom('journal')
+    .select((eb) => eb.fn.max('id').as('id'))
+    .executeTakeFirst()
   for (let after = 0n; ; ) {
     const to = await endOfBatch(db, after)
     if (to === null) return verdict
+    onProgress(Number(to), Math.max(Number(to), Number(newest?.id ?? 0)))
     const [journals, seals] = [
       await readContents(db, { after, to, limit: VERIFY_BATCH }),
       await readSeals(db, after, to),
