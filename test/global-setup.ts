@@ -58,7 +58,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   }
 }
 
-async function startServer(emptyCluster: string, dataDir: string) {
+/** Starts a server of its own on a copy of the empty cluster. */
+export async function startServer(emptyCluster: string, dataDir: string) {
   await mkdir(dataDir)
   await copyCluster(emptyCluster, dataDir)
   return startEmbedded({ dataDir, settings: SERVER_SETTINGS })

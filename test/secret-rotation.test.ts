@@ -10,10 +10,10 @@ import { mailContext } from '../src/accounts/email.ts'
 import { factorContext } from '../src/accounts/second-factor.ts'
 import { tessera } from '../src/cli/main.ts'
 import { proveBooks } from '../src/ledger/books.ts'
-import { makeSealer } from '../src/ledger/seal.ts'
 import { currentKey } from '../src/payment/keys.ts'
 import { ENCRYPTED } from '../src/secret-rotation.ts'
 import { makeSecrets } from '../src/secrets.ts'
+import { sealAll } from './books.ts'
 import { makePerson, signIn } from './cast.ts'
 import { APP_SECRET as OLD } from './global-setup.ts'
 import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from './harness.ts'
@@ -58,18 +58,13 @@ beforeAll(async () => {
       })),
     )
     .execute()
-  await seal(test)
+  await sealAll(test.deps)
 })
 afterAll(async () => {
   await merchant.close()
   await both.close()
   await test.close()
 })
-
-async function seal({ deps }: TestApp): Promise<void> {
-  const sealer = makeSealer(deps)
-  while ((await proveBooks(deps.db, deps.secrets)).unsealed > 0n) await sealer()
-}
 
 function command(env: Record<string, string>, ...words: string[]): ChildProcess {
   return spawn(process.execPath, ['src/cli/main.ts', ...words, '--json'], {
@@ -220,7 +215,7 @@ describe('afterwards, under the new APP_SECRET alone', () => {
 
   it('a seal that the old one makes later is a forgery, and a key that the database alone made good for it is none', async () => {
     await makePerson(test, { points: 5n })
-    await seal(test)
+    await sealAll(test.deps)
     const faulty = async () => {
       const { invariants } = await proveBooks(test.db, makeSecrets(NEW))
       return invariants.find(({ name }) => name === 'seals_are_ours')!.rows.map(({ fault }) => fault)

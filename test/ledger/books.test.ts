@@ -9,10 +9,10 @@ import type { Tx } from '../../src/database/connection.ts'
 import { type Invariant, type Proof, proveBooks, proveWithin } from '../../src/ledger/books.ts'
 import { INVARIANTS } from '../../src/ledger/invariants.ts'
 import { keepDueProof } from '../../src/ledger/proofs.ts'
-import { makeSealer } from '../../src/ledger/seal.ts'
 import { makeCreateOrder, makePayOrder } from '../../src/payment/orders.ts'
 import { refundOrder, reverseTransfer } from '../../src/payment/refunds.ts'
 import { makePostTransfer } from '../../src/payment/transfers.ts'
+import { sealAll } from '../books.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness.ts'
 import { type Merchant, makeMerchant } from '../merchant.ts'
@@ -56,7 +56,7 @@ beforeAll(async () => {
   transferred = await send('books-3', 50n)
   reversed = await send('books-4', 60n)
   await reverseTransfer(deps, { transaction_id: reversed, with_fee: false, ...by })
-  await makeSealer(deps)()
+  await sealAll(deps)
 })
 afterAll(async () => {
   await merchant.close()
@@ -352,7 +352,7 @@ describe('npm run books', () => {
     await sql`update journal set reason = 'other' where reason = 'test'`.execute(test.db)
     await sql`delete from journal_seals`.execute(test.db)
     await sql`update journal_sealing set sealed_to = 0, seen_to = null, seen_before = null`.execute(test.db)
-    await makeSealer(test.deps)()
+    await sealAll(test.deps)
     expect((await verify()).code).toBe(0)
     const later = await verify(['--sealed', seal])
     expect(later.code).toBe(3)

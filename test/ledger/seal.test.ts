@@ -3,11 +3,14 @@
  * still fill a gap; and what somebody who has the whole database can do to it is found and named.
  */
 import { createHash } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createUser } from '../../src/accounts/users.ts'
 import { type Db, openDatabase, type Tx } from '../../src/database/connection.ts'
+import { migrate } from '../../src/database/migrate.ts'
 import {
   type ChainEnd,
   type ChainFault,
@@ -18,7 +21,8 @@ import {
 import { grantPoints } from '../../src/ledger/post.ts'
 import { makeSealer } from '../../src/ledger/seal.ts'
 import { makeSecrets, type Secrets } from '../../src/secrets.ts'
-import { createDatabase, START } from '../harness.ts'
+import { START, startServer } from '../global-setup.ts'
+import { makeScratchFolder } from '../scratch.ts'
 
 const secrets = makeSecrets('a secret of the tests, which guards nothing at all')
 
@@ -28,7 +32,17 @@ let user_id: bigint
 let count = 0
 
 beforeAll(async () => {
-  database = await createDatabase()
+  // A server of its own: sealing waits for every transaction of a server, and so for those of other tests.
+  const folder = await makeScratchFolder()
+  const server = await startServer(inject('emptyCluster'), join(folder, 'server'))
+  database = {
+    url: server.url,
+    async drop() {
+      await server.stop()
+      await rm(folder, { recursive: true })
+    },
+  }
+  await migrate(server.url)
   db = openDatabase(database.url, { max: 8, onBroken: () => {} })
   user_id = await createUser(db, { username: 'alice', password_hash: 'x' })
 })
