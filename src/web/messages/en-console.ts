@@ -133,7 +133,7 @@ export const consoleTexts = {
     ringsText:
       'In the last 30 days: two or three members, each of whom paid or sent points to the next, and the last to the first.',
     round: (points: string) => `at least ${points} points each`,
-    movements: (count: string) => `${count} movements`,
+    movements: (count: string, n: number) => `${count} ${n === 1 ? 'movement' : 'movements'}`,
     velocity: 'Who moved most',
     velocityText: 'In the last day, payments and transfers together: what went out, and what came in.',
     clusters: 'New accounts together',

@@ -22,7 +22,7 @@ export const consoleTexts: Messages['console'] = {
   find: {
     title: '查找',
     label: '编号或名称',
-    hint: '用任意编号查找成员、应用、收款应用、订单、转账或账目。',
+    hint: '用任意编号查找成员、应用、收款应用、订单、转账或凭证。',
     lead: '按原样输入编号：txn_…、pay_…、pid、trade_no、client_id、商户订单号或用户名。',
     nothing: '没有与此编号或名称相符的内容。',
     kinds: {
@@ -31,13 +31,13 @@ export const consoleTexts: Messages['console'] = {
       paymentApp: '收款应用',
       order: '订单',
       transfer: '转账',
-      journal: '账目',
+      journal: '凭证',
     },
   },
   ledger: {
     title: '账本',
     nothing: '没有积分变动。',
-    journal: '账目',
+    journal: '凭证',
     reference: '来源',
     test: '测试',
     fee: '手续费',
@@ -142,7 +142,7 @@ export const consoleTexts: Messages['console'] = {
     title: '每日结账',
     lead: '每天结束后记录一次当日的积分变动，以北京时间零点为界。',
     day: '日期',
-    journals: '账目数',
+    journals: '凭证数',
     paid: '付款',
     transferred: '转账',
     givenBack: '退还',
