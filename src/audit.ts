@@ -57,8 +57,14 @@ export async function readAudit(
     ])
   if (subject !== undefined) entries = entries.where('entry.subject', '=', subject)
   if (actor !== undefined) {
-    const acting = sql<bigint>`(select id from users where lower(username) = lower(${actor}))`
-    entries = entries.where('entry.actor_id', '=', acting)
+    // Looked up first: knowing who it is, Postgres knows how many entries to expect.
+    const acting = await db
+      .selectFrom('users')
+      .where(sql`lower(username)`, '=', sql`lower(${actor})`)
+      .select('id')
+      .executeTakeFirst()
+    if (acting === undefined) return []
+    entries = entries.where('entry.actor_id', '=', acting.id)
   }
   if (from !== undefined) entries = entries.where('entry.created_at', '>=', from)
   if (to !== undefined) entries = entries.where('entry.created_at', '<', to)
