@@ -1,7 +1,8 @@
 /** People: who they are, which groups they are in, and whether they may come in at all. */
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '../database/connection.ts'
 import { violatedConstraint } from '../database/connection.ts'
+import type { UsersTable } from '../database/tables.ts'
 import { AppError } from '../errors.ts'
 import type { Language } from '../web/languages.ts'
 
@@ -36,6 +37,11 @@ export const userColumns = [
   'users.is_banned',
   sql<string[]>`custom_groups(users.id)`.as('custom_groups'),
 ] as const
+
+/** The table `users` for `userColumns`, out of the column `member` of a function's answer: nothing is read again. */
+export function memberOf(answer: string) {
+  return sql<Selectable<UsersTable>>`(select (${sql.ref(answer)}.member).*)`
+}
 
 const TRUST_LEVELS = ['trust_level_0', 'trust_level_1', 'trust_level_2', 'trust_level_3', 'trust_level_4']
 

@@ -7,6 +7,7 @@ import { recordAudit } from '../audit.ts'
 import type { Db } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
+import { endGrantsOf } from './grants.ts'
 
 const APPS_MAX = 200
 const SIGN_INS_MAX = 50
@@ -98,10 +99,7 @@ async function signInsOf(db: Db, user_id: bigint, now: Date) {
 
 type Revocation = { user_id: bigint; client_id: string; now: Date; ip: string }
 
-/**
- * Takes back what a member allowed. Throws not_found when nothing was. Codes go first: an exchange that holds one is
- * waited for, so the family that it begets is there to be ended by the next statement.
- */
+/** Takes back what a member allowed. Throws not_found when nothing was. */
 export async function revokeAuthorisation(
   db: Db,
   { user_id, client_id, now, ip }: Revocation,
@@ -117,27 +115,12 @@ export async function revokeAuthorisation(
       .executeTakeFirst()
     if (consent === undefined) throw new AppError('not_found', 'You have not allowed this application')
     const { app_id, scopes } = consent
-    await tx
-      .updateTable('authorization_codes')
-      .set({ expires_at: now })
-      .where('user_id', '=', user_id)
-      .where('app_id', '=', app_id)
-      .where('used_at', 'is', null)
-      .where('expires_at', '>', now)
-      .execute()
-    const ended = await tx
-      .updateTable('grants')
-      .set({ revoked_at: now })
-      .where('user_id', '=', user_id)
-      .where('app_id', '=', app_id)
-      .where('revoked_at', 'is', null)
-      .returning('id')
-      .execute()
+    const grants = await endGrantsOf(tx, { user_id, app_id, now })
     await recordAudit(tx, {
       actor_id: user_id,
       action: 'oauth_consent.revoked',
       subject: client_id,
-      detail: { before: { user_id: user_id.toString(), scopes, grants: ended.length }, after: null },
+      detail: { before: { user_id: user_id.toString(), scopes, grants }, after: null },
       ip,
     })
   })

@@ -1,6 +1,6 @@
 /** Access tokens as they come with a request (RFC 6750), and whom they speak for. */
 import { sql } from 'kysely'
-import { isBarred, type User, userColumns } from '../accounts/users.ts'
+import { isBarred, memberOf, type User, userColumns } from '../accounts/users.ts'
 import { inOrder, makeBatcher } from '../database/batcher.ts'
 import type { Db } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
@@ -43,7 +43,7 @@ export type TokenUser = User & { is_silenced: boolean }
 
 export type GetBearer = (access_token: string) => Promise<Bearer>
 
-type LiveToken = { item: number; user_id: bigint; scopes: string[]; redirect_uris: string[] }
+type LiveToken = { item: number; scopes: string[]; redirect_uris: string[]; member: unknown }
 type FoundToken = User & Pick<LiveToken, 'scopes' | 'redirect_uris'> & { silenced_till: Date | null }
 type Look = { access_token: string; now: Date }
 
@@ -75,7 +75,7 @@ async function findLive(db: Db, looks: Look[]) {
   )`
   const rows = await db
     .selectFrom(live.as('token'))
-    .innerJoin('users', 'users.id', 'token.user_id')
+    .innerJoinLateral(memberOf('token').as('users'), (join) => join.onTrue())
     .select(userColumns)
     .select(['token.item', 'token.scopes', 'token.redirect_uris'])
     .select(sql<Date | null>`silenced_till(users.id)`.as('silenced_till'))

@@ -1,6 +1,6 @@
 /** Authorization codes: bound to all that was asked, valid for a minute, exchanged once. */
 import { sql } from 'kysely'
-import { userColumns } from '../accounts/users.ts'
+import { memberOf, userColumns } from '../accounts/users.ts'
 import { inOrder, makeBatcher } from '../database/batcher.ts'
 import type { Db } from '../database/connection.ts'
 import { AppError } from '../errors.ts'
@@ -120,7 +120,7 @@ async function claimCodes(db: Db, claims: Claim[]): Promise<(Issued | undefined)
   )`
   const rows = await db
     .selectFrom(claimed.as('claimed'))
-    .innerJoin('users', 'users.id', 'claimed.user_id')
+    .innerJoinLateral(memberOf('claimed').as('users'), (join) => join.onTrue())
     .select(userColumns)
     .select(['claimed.item', 'claimed.session_id', 'claimed.nonce'])
     .select(['claimed.scopes', 'claimed.auth_time', 'claimed.amr'])

@@ -3,9 +3,9 @@
  * whose count is checked, so of any number of requests at once one wins; a credential used twice ends its family.
  */
 import { sql } from 'kysely'
-import { type User, userColumns } from '../accounts/users.ts'
+import { memberOf, type User, userColumns } from '../accounts/users.ts'
 import { inOrder, makeBatcher } from '../database/batcher.ts'
-import type { Db } from '../database/connection.ts'
+import type { Db, Tx } from '../database/connection.ts'
 import { AppError } from '../errors.ts'
 import { recordRefusal } from '../refusals.ts'
 import { randomToken, sha256 } from '../secrets.ts'
@@ -51,11 +51,12 @@ export type Issued = Omit<IssuedTokens, 'access_token' | 'refresh_token'>
 /** What a claim that succeeded answers with: its place in the batch, and what the family of tokens is bound to. */
 export type Claimed = {
   item: number
-  user_id: bigint
   session_id: bigint | null
   scopes: string[]
   auth_time: Date
   amr: string[]
+  /** The member's row, as Postgres keeps it: to be taken apart there. */
+  member: unknown
 }
 
 export type Refresh = {
@@ -111,7 +112,7 @@ async function claimRefreshTokens(db: Db, claims: Claim[]) {
   )`
   const rows = await db
     .selectFrom(claimed.as('claimed'))
-    .innerJoin('users', 'users.id', 'claimed.user_id')
+    .innerJoinLateral(memberOf('claimed').as('users'), (join) => join.onTrue())
     .select(userColumns)
     .select(['claimed.item', 'claimed.grant_id', 'claimed.session_id', 'claimed.nonce'])
     .select(['claimed.scopes', 'claimed.auth_time', 'claimed.amr'])
@@ -174,6 +175,33 @@ export async function revokeGrant(db: Db, grant_id: bigint, reason: string, now:
         ]),
     )
     .execute()
+}
+
+/**
+ * Ends every code and family of a member, or those of one application, and returns how many families. Codes go first: an
+ * exchange that holds one is waited for, so the family that it begets is there to be ended by the next statement.
+ */
+export async function endGrantsOf(
+  tx: Tx,
+  { user_id, app_id, now }: { user_id: bigint; app_id?: bigint; now: Date },
+): Promise<number> {
+  let codes = tx
+    .updateTable('authorization_codes')
+    .set({ expires_at: now })
+    .where('user_id', '=', user_id)
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', now)
+  let families = tx
+    .updateTable('grants')
+    .set({ revoked_at: now })
+    .where('user_id', '=', user_id)
+    .where('revoked_at', 'is', null)
+  if (app_id !== undefined) {
+    codes = codes.where('app_id', '=', app_id)
+    families = families.where('app_id', '=', app_id)
+  }
+  await codes.execute()
+  return Number((await families.executeTakeFirst()).numUpdatedRows)
 }
 
 export function asIssued({
