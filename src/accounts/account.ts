@@ -14,7 +14,7 @@ import { PROFILE, profilePages } from './profile.ts'
 import { recoveryRoutes } from './recovery.ts'
 import { secondFactorPages } from './second-factor-pages.ts'
 import { recordSecurityEvent } from './security-events.ts'
-import { browserScope, requireUser, sessionOf, signInUrl, startSession } from './session.ts'
+import { browserScope, endSessionsOf, requireUser, sessionOf, signInUrl, startSession } from './session.ts'
 import { clearAttempts, failAttempt, openAttempt } from './throttle.ts'
 import { chooseLanguage } from './users.ts'
 import { walletPage } from './wallet-page.ts'
@@ -101,8 +101,7 @@ function passwordRoutes(app: FastifyInstance, deps: Deps): void {
         .where('id', '=', user.id)
         .execute()
       // Whoever else knew the old password is signed out with it.
-      await tx.deleteFrom('sessions').where('user_id', '=', user.id).execute()
-      await tx.deleteFrom('pending_sign_ins').where('user_id', '=', user.id).execute()
+      await endSessionsOf(tx, user.id)
       await recordSecurityEvent(tx, deps, {
         event: 'password.changed',
         user_id: user.id,

@@ -10,7 +10,13 @@ export async function forgetWhatIsOver({ db, clock }: Deps): Promise<void> {
   const now = clock()
   // A day of grace keeps what a member or an administrator may still ask about.
   const yesterday = new Date(now.getTime() - DAY_MS)
-  await db.deleteFrom('sessions').where('expires_at', '<=', yesterday).execute()
+  await db
+    .deleteFrom('sessions')
+    .where('id', 'in', (eb) =>
+      // In the order of ids, as the exchange of codes locks them.
+      eb.selectFrom('sessions').where('expires_at', '<=', yesterday).orderBy('id').select('id').forUpdate(),
+    )
+    .execute()
   await db.deleteFrom('pending_sign_ins').where('expires_at', '<=', yesterday).execute()
   await sweepAttempts({ db, clock })
   await db.deleteFrom('account_links').where('expires_at', '<=', yesterday).execute()

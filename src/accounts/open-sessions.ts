@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import type { Messages } from '../web/languages.ts'
 import { deviceOf } from './device.ts'
-import { type Session, sessionOf } from './session.ts'
+import { endSessionsOf, type Session, sessionOf } from './session.ts'
 
 const MINUTE_MS = 60_000
 /** Last seen is kept to within ten minutes; nothing finer is shown. */
@@ -63,16 +63,7 @@ async function endOtherSessions(
   if (handle !== 'others' && chosen.length === 0) throw new AppError('not_found', 'No such session')
   if (chosen.length === 0) return
   await deps.db.transaction().execute(async (tx) => {
-    const ended = await tx
-      .deleteFrom('sessions')
-      .where('user_id', '=', current.user.id)
-      .where(
-        'id',
-        'in',
-        chosen.map(({ id }) => id),
-      )
-      .returning(['ip', 'agent', 'auth_time'])
-      .execute()
+    const ended = await endSessionsOf(tx, current.user.id, { only: chosen.map(({ id }) => id) })
     if (ended.length === 0) return
     await recordAudit(tx, {
       actor_id: current.user.id,

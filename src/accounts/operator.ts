@@ -9,6 +9,7 @@ import { ALNUM, randomText } from '../secrets.ts'
 import { endLinks, issueLink } from './account-links.ts'
 import { hashPassword } from './password.ts'
 import { recordSecurityEvent } from './security-events.ts'
+import { endSessionsOf } from './session.ts'
 import { SIGN_IN_LINK } from './sign-in-link.ts'
 import { createUser, findUserByUsername, type NewUser, type User } from './users.ts'
 
@@ -67,8 +68,7 @@ export async function resetPassword(deps: Deps, username: string): Promise<strin
       .executeTakeFirst()
     if (reset.numUpdatedRows !== 1n)
       throw new AppError('conflict', `${username} signs in at the forum and has no password here`)
-    await tx.deleteFrom('sessions').where('user_id', '=', user_id).execute()
-    await tx.deleteFrom('pending_sign_ins').where('user_id', '=', user_id).execute()
+    await endSessionsOf(tx, user_id)
     await recordSecurityEvent(tx, deps, { event: 'password.changed', user_id, actor_id: null, ip: null })
   })
   return password

@@ -13,6 +13,7 @@ import { claimLink, endLinks, findLink, issueLink } from './account-links.ts'
 import { enqueueMail, hasMail } from './email.ts'
 import { hashPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './password.ts'
 import { recordSecurityEvent } from './security-events.ts'
+import { endSessionsOf } from './session.ts'
 import { registerAttempt } from './throttle.ts'
 
 const LINK_MINUTES = 30
@@ -114,8 +115,7 @@ export async function recoverPassword(
       .executeTakeFirst()
     if (changed.numUpdatedRows !== 1n) return false
     await endLinks(tx, { user_id, purpose, now })
-    await tx.deleteFrom('sessions').where('user_id', '=', user_id).execute()
-    await tx.deleteFrom('pending_sign_ins').where('user_id', '=', user_id).execute()
+    await endSessionsOf(tx, user_id)
     await recordSecurityEvent(tx, deps, { event: 'password.recovered', user_id, actor_id: user_id, ip })
     return true
   })

@@ -7,6 +7,7 @@ import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { randomText, sha256 } from '../secrets.ts'
 import { recordSecurityEvent } from './security-events.ts'
+import { endSessionsOf } from './session.ts'
 import { matchingStep } from './totp.ts'
 
 const RECOVERY_CODES = 10
@@ -41,7 +42,7 @@ export async function turnOnSecondFactor(
     if (made.numInsertedOrUpdatedRows !== 1n)
       throw new AppError('conflict', 'There is a second factor already')
     await insertRecoveryCodes(tx, user_id, codes)
-    await tx.deleteFrom('sessions').where('user_id', '=', user_id).where('id', '<>', session_id).execute()
+    await endSessionsOf(tx, user_id, { except: session_id })
     await tx
       .updateTable('sessions')
       .set(({ fn, val }) => ({ amr: fn<string[]>('array_append', ['amr', val('otp')]) }))

@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { Config } from '../config.ts'
 import { makeBatcher } from '../database/batcher.ts'
+import type { Tx } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { networkOf } from '../limits.ts'
@@ -192,6 +193,28 @@ export async function endSession(request: FastifyRequest, reply: FastifyReply, d
     await deps.db.deleteFrom('sessions').where('id', '=', request.session.id).execute()
   }
   reply.clearCookie(cookieName(deps.config), cookieOptions(deps.config))
+}
+
+/**
+ * Ends a member's sessions and the sign-ins half done: every one, or `only` these, or all `except` this. They are locked
+ * in the order of ids, as the exchange of codes locks them, so that the two wait for each other and never in a circle.
+ */
+export async function endSessionsOf(
+  tx: Tx,
+  user_id: bigint,
+  { only, except }: { only?: bigint[]; except?: bigint } = {},
+): Promise<{ ip: string; agent: string; auth_time: Date }[]> {
+  await tx.deleteFrom('pending_sign_ins').where('user_id', '=', user_id).execute()
+  return tx
+    .deleteFrom('sessions')
+    .where('id', 'in', (eb) => {
+      let ending = eb.selectFrom('sessions').where('user_id', '=', user_id)
+      if (only !== undefined) ending = ending.where('id', 'in', only)
+      if (except !== undefined) ending = ending.where('id', '<>', except)
+      return ending.orderBy('id').select('id').forUpdate()
+    })
+    .returning(['ip', 'agent', 'auth_time'])
+    .execute()
 }
 
 /** The address of the sign-in page that comes back to `returnTo`, a path of ours. */

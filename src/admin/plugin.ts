@@ -20,6 +20,7 @@ import { correctionPages } from './corrections.ts'
 import { findPages } from './find.ts'
 import { forumPages } from './forum.ts'
 import { freezePages } from './freezes.ts'
+import { memberPages } from './members.ts'
 import { movementPages } from './movements.ts'
 import { notificationAdminPages } from './notifications.ts'
 import { paymentAppAdminPages } from './payment-apps.ts'
@@ -43,6 +44,7 @@ export async function adminPlugin(app: FastifyInstance, deps: Deps): Promise<voi
   settingPages(app, deps)
   correctionPages(app, deps)
   proposalPages(app, deps)
+  memberPages(app, deps)
   appAdminPages(app, deps)
   auditPages(app, deps)
   paymentAppAdminPages(app, deps)

@@ -1,6 +1,7 @@
 /** A site with something on every page: people, what they own, and what came of their orders. Made once for all pages. */
 import { createHmac, randomUUID } from 'node:crypto'
 import { issueLink, type LinkPurpose } from '../../src/accounts/account-links.ts'
+import { banMember } from '../../src/accounts/members.ts'
 import { turnOnSecondFactor } from '../../src/accounts/second-factor.ts'
 import { newTotpSecret, stepAt, totpCode } from '../../src/accounts/totp.ts'
 import { registerApp } from '../../src/identity/apps.ts'
@@ -31,6 +32,8 @@ export type World = {
   people: Record<Exclude<Role, 'visitor' | 'stale'>, Person>
   cookies: Record<Exclude<Role, 'visitor'>, Map<string, string>>
   merchant: Merchant
+  /** A member who is kept out, and knows not why. */
+  barred: Person
   /** Payment applications that wait for review, and that cannot be used any more. */
   pending: { payment_id: string }
   suspendedSeller: Merchant
@@ -92,6 +95,7 @@ export async function makeWorld(): Promise<World> {
     merchant,
     suspendedSeller,
     transfer: await firstTransfer(test),
+    barred: await makeBarred(test, people),
     pending: await makePending(test, people),
     oauth: await makeOAuthApps(test, people),
     orders,
@@ -298,6 +302,14 @@ async function firstTransfer({ db }: TestApp): Promise<string> {
     .select('transaction_id')
     .executeTakeFirstOrThrow()
   return transaction_id
+}
+
+async function makeBarred(test: TestApp, { admin }: World['people']): Promise<Person> {
+  const barred = await makePerson(test, { username: 'barred', name: 'Mallory Marsh' })
+  await barred.signIn()
+  const act = { user_id: barred.id, actor_id: admin.id, reason: 'Sold the account', ip: '203.0.113.7' }
+  await banMember(test.deps, act)
+  return barred
 }
 
 async function makePending(test: TestApp, { buyer }: World['people']) {

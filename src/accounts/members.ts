@@ -1,0 +1,230 @@
+/**
+ * Members in the hands of administrators: found, looked at, and kept out for a time or for good. Each act is written
+ * down with its reason, told to the member, and holds from the member's next request on.
+ */
+import { sql } from 'kysely'
+import type { Db, Tx } from '../database/connection.ts'
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import { findSecondFactor } from './second-factor.ts'
+import { recordSecurityEvent } from './security-events.ts'
+import { isBarred, userColumns } from './users.ts'
+
+const DAY_MS = 86_400_000
+const EVENTS_MAX = 50
+const SESSIONS_MAX = 50
+
+export type MemberSearch = {
+  text: string
+  standing: 'all' | 'barred' | 'admins'
+  /** Only members who joined before this one. */
+  before: bigint | undefined
+}
+
+/**
+ * The newest members first, by a part of the username, the name or the address, or by the whole id, here or at the forum.
+ */
+export async function searchMembers(
+  db: Db,
+  { text, standing, before }: MemberSearch,
+  now: Date,
+  limit: number,
+) {
+  let members = db
+    .selectFrom('users')
+    .select(userColumns)
+    .select('forum_id')
+    .orderBy('id', 'desc')
+    .limit(limit)
+  if (text !== '') {
+    const name = text.replace(/^@/, '').replace(/[\\%_]/g, '\\$&')
+    const id = /^\d{1,18}$/.test(text) ? BigInt(text) : null
+    members = members.where((eb) =>
+      eb.or([
+        ...(['username', 'name', 'email'] as const).map((column) => eb(column, 'ilike', `%${name}%`)),
+        eb('id', '=', id),
+        eb('forum_id', '=', id),
+      ]),
+    )
+  }
+  if (standing === 'barred')
+    members = members.where((eb) => eb.or([eb('is_banned', '=', true), eb('suspended_till', '>', now)]))
+  if (standing === 'admins') members = members.where('is_admin', '=', true)
+  if (before !== undefined) members = members.where('id', '<', before)
+  return members.execute()
+}
+
+/** A member for the administrator's page, and the forum's word on them if they come from there. Throws not_found. */
+export async function getMember(db: Db, user_id: bigint) {
+  const member = await db
+    .selectFrom('users')
+    .leftJoin('forum_members as forum', 'forum.user_id', 'users.id')
+    .where('users.id', '=', user_id)
+    .select(userColumns)
+    .select(['users.forum_id', 'users.created_at', 'users.must_change_password'])
+    .select(['forum.username as forum_username', 'forum.checked_at', 'forum.failure'])
+    .select(sql<boolean>`users.password_hash is not null`.as('has_password'))
+    .executeTakeFirst()
+  if (member === undefined) throw noSuchMember()
+  return member
+}
+
+/** What keeps the member's account: live sessions, the last used first, and the second factor. */
+export async function accessOf({ db, clock }: Deps, user_id: bigint) {
+  const [sessions, factor] = await Promise.all([
+    db
+      .selectFrom('sessions')
+      .where('user_id', '=', user_id)
+      .where('expires_at', '>', clock())
+      .select(['ip', 'agent', 'amr', 'auth_time'])
+      .select((eb) => eb.fn.coalesce('last_seen_at', 'auth_time').as('last_seen_at'))
+      .orderBy('last_seen_at', 'desc')
+      .limit(SESSIONS_MAX)
+      .execute(),
+    findSecondFactor(db, user_id),
+  ])
+  return { sessions, factor }
+}
+
+export type MemberEvent = {
+  what: string
+  at: Date
+  ip: string | null
+  /** Who did it; null for the service, and for what was refused. */
+  actor: string | null
+  reason: string | null
+}
+
+/** What was done to the account and what was refused to it, the newest first. */
+export async function recentEvents(db: Db, user_id: bigint): Promise<MemberEvent[]> {
+  const { rows } = await sql<MemberEvent>`
+    select what, at, ip, actor, reason from (
+      (select entry.action as what, entry.created_at as at, entry.ip, actor.username as actor,
+        entry.detail ->> 'reason' as reason
+      from audit_log as entry left join users as actor on actor.id = entry.actor_id
+      where entry.subject = ${`user:${user_id}`}
+      order by entry.id desc limit ${sql.lit(EVENTS_MAX)})
+      union all
+      (select kind, at, address, null, null from security_events
+      where user_id = ${user_id} order by at desc limit ${sql.lit(EVENTS_MAX)})
+    ) as event order by at desc limit ${sql.lit(EVENTS_MAX)}
+  `.execute(db)
+  return rows
+}
+
+/** Who acts on which member, and why. */
+export type MemberAct = { user_id: bigint; actor_id: bigint; reason: string; ip: string }
+
+/** Keeps a member out for whole days from now. Throws not_found, forbidden, and conflict for one who is banned. */
+export async function suspendMember(
+  deps: Deps,
+  { days, ...act }: MemberAct & { days: number },
+): Promise<void> {
+  const now = deps.clock()
+  await bar(deps, act, 'suspended', async (tx) => {
+    const suspended_till = suspensionEnd(now, days)
+    const suspended = await tx
+      .updateTable('users')
+      .set({ suspended_till, updated_at: now })
+      .where('id', '=', act.user_id)
+      .where('is_banned', '=', false)
+      .executeTakeFirst()
+    if (suspended.numUpdatedRows !== 1n) throw new AppError('conflict', 'This member is banned')
+    return { suspended_till }
+  })
+}
+
+export function suspensionEnd(now: Date, days: number): Date {
+  return new Date(now.getTime() + days * DAY_MS)
+}
+
+/** Keeps a member out until somebody reinstates them. Throws not_found, forbidden, and conflict for one who is banned. */
+export async function banMember(deps: Deps, act: MemberAct): Promise<void> {
+  await bar(deps, act, 'banned', async (tx) => {
+    const banned = await tx
+      .updateTable('users')
+      .set({ is_banned: true, updated_at: deps.clock() })
+      .where('id', '=', act.user_id)
+      .where('is_banned', '=', false)
+      .executeTakeFirst()
+    if (banned.numUpdatedRows !== 1n) throw new AppError('conflict', 'This member is banned already')
+    return {}
+  })
+}
+
+/**
+ * Lets a member in again. What the forum says of one of its own still holds: then it throws conflict, as for a member
+ * who is not kept out; not_found.
+ */
+export async function reinstateMember(
+  deps: Deps,
+  { user_id, actor_id, reason, ip }: MemberAct,
+): Promise<void> {
+  const now = deps.clock()
+  await deps.db.transaction().execute(async (tx) => {
+    const member = await lockMember(tx, user_id)
+    if (!isBarred(member, now)) throw new AppError('conflict', 'This member is not kept out')
+    const forum = await tx
+      .selectFrom('forum_members')
+      .where('user_id', '=', user_id)
+      .select(['suspended_till', 'is_banned'])
+      .executeTakeFirst()
+    if (forum !== undefined && isBarred(forum, now))
+      throw new AppError('conflict', 'The forum keeps this member out: reinstate them there')
+    await tx
+      .updateTable('users')
+      .set({ suspended_till: null, is_banned: false, updated_at: now })
+      .where('id', '=', user_id)
+      .execute()
+    await recordSecurityEvent(tx, deps, { event: 'reinstated', user_id, actor_id, ip, detail: { reason } })
+  })
+}
+
+async function bar(
+  deps: Deps,
+  { user_id, actor_id, reason, ip }: MemberAct,
+  event: 'suspended' | 'banned',
+  change: (tx: Tx) => Promise<Record<string, unknown>>,
+): Promise<void> {
+  if (user_id === actor_id) throw new AppError('forbidden', 'Nobody can suspend or ban themselves')
+  await deps.db.transaction().execute(async (tx) => {
+    await lockActingAdmin(tx, { user_id, actor_id }, deps.clock())
+    const detail = { reason, ...(await change(tx)) }
+    await recordSecurityEvent(tx, deps, { event, user_id, actor_id, ip, detail })
+  })
+}
+
+/** Holds both rows, in the order of ids: of two administrators who bar each other at once, one stays. */
+async function lockActingAdmin(
+  tx: Tx,
+  { user_id, actor_id }: Pick<MemberAct, 'user_id' | 'actor_id'>,
+  now: Date,
+): Promise<void> {
+  const rows = await tx
+    .selectFrom('users')
+    .where('id', 'in', [user_id, actor_id])
+    .orderBy('id')
+    .select(['id', 'is_admin', 'is_banned', 'suspended_till'])
+    .forNoKeyUpdate()
+    .execute()
+  const actor = rows.find(({ id }) => id === actor_id)
+  if (actor === undefined || !actor.is_admin || isBarred(actor, now))
+    throw new AppError('forbidden', 'Only administrators may do this')
+  if (!rows.some(({ id }) => id === user_id)) throw noSuchMember()
+}
+
+/** Holds a member's row while they are acted on. Throws not_found. */
+export async function lockMember(tx: Tx, user_id: bigint) {
+  const member = await tx
+    .selectFrom('users')
+    .where('id', '=', user_id)
+    .select(['is_banned', 'suspended_till'])
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  if (member === undefined) throw noSuchMember()
+  return member
+}
+
+function noSuchMember(): AppError {
+  return new AppError('not_found', 'There is no such member')
+}

@@ -1,0 +1,37 @@
+/** A member's way out of everything at once: every browser, and whatever applications hold in their name. */
+import { lockMember, type MemberAct } from '../accounts/members.ts'
+import { recordSecurityEvent } from '../accounts/security-events.ts'
+import { endSessionsOf } from '../accounts/session.ts'
+import type { Db } from '../database/connection.ts'
+import type { Deps } from '../deps.ts'
+import { endGrantsOf } from './grants.ts'
+
+/** Ends every session of a member, every sign-in half done, and every code and token. Throws not_found. */
+export async function signOutEverywhere(
+  deps: Deps,
+  { user_id, actor_id, reason, ip }: MemberAct,
+): Promise<void> {
+  const now = deps.clock()
+  await deps.db.transaction().execute(async (tx) => {
+    await lockMember(tx, user_id)
+    const sessions = await endSessionsOf(tx, user_id)
+    const grants = await endGrantsOf(tx, { user_id, now })
+    const detail = { reason, sessions: sessions.length, grants }
+    await recordSecurityEvent(tx, deps, { event: 'signed_out', user_id, actor_id, ip, detail })
+  })
+}
+
+/** The applications that hold tokens of the member which may still work. */
+export async function liveGrants(db: Db, user_id: bigint, now: Date) {
+  return db
+    .selectFrom('grants as family')
+    .innerJoin('oauth_apps as app', 'app.id', 'family.app_id')
+    .where('family.user_id', '=', user_id)
+    .where('family.revoked_at', 'is', null)
+    .where('family.expires_at', '>', now)
+    .groupBy(['app.client_id', 'app.name'])
+    .select(['app.client_id', 'app.name'])
+    .select((eb) => eb.fn.countAll<bigint>().as('count'))
+    .orderBy('app.name')
+    .execute()
+}

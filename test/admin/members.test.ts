@@ -1,0 +1,319 @@
+/** /admin/members: accounts in the hands of administrators, and what follows for those they belong to. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { banMember } from '../../src/accounts/members.ts'
+import { turnOnSecondFactor } from '../../src/accounts/second-factor.ts'
+import { newTotpSecret, stepAt, totpCode } from '../../src/accounts/totp.ts'
+import { recordRefusal } from '../../src/refusals.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from '../harness.ts'
+import {
+  authorizationUrl,
+  authorize,
+  exchange,
+  makeParty,
+  obtainTokens,
+  type Party,
+  refresh,
+  userinfo,
+  withoutWriting,
+} from '../identity/relying-party.ts'
+
+const LIST = '/admin/members'
+const DAY_MS = 86_400_000
+
+let test: TestApp
+let root: Person
+let admin: Browser
+let party: Party
+
+beforeAll(async () => {
+  test = await startTestApp()
+  root = await makePerson(test, { username: 'root', is_admin: true })
+  admin = await root.signIn()
+  party = await makeParty(test)
+})
+afterAll(() => test.close())
+
+const pathOf = ({ id }: { id: bigint }) => `${LIST}/${id}`
+const rowOf = ({ id }: Person) =>
+  test.db.selectFrom('users').where('id', '=', id).selectAll().executeTakeFirstOrThrow()
+const sessionsOf = ({ id }: Person) =>
+  test.db.selectFrom('sessions').where('user_id', '=', id).selectAll().execute()
+/** What was done to the account by others, oldest first. */
+const trailOf = ({ id }: Person) =>
+  test.db
+    .selectFrom('audit_log')
+    .where('subject', '=', `user:${id}`)
+    .where('actor_id', '<>', id)
+    .orderBy('id')
+    .select(['action', 'actor_id', 'detail', 'ip'])
+    .execute()
+
+/** Both steps of an act, as an administrator goes through them. */
+async function act(person: Person, name: string, fields: Record<string, string> = {}, by = admin) {
+  const path = pathOf(person)
+  const { form_token = '' } = (await by.get(path)).form(path)
+  const asked = await by.post(path, { form_token, act: name, reason: 'as told by the staff', ...fields })
+  if (asked.status !== 200) return asked
+  return by.submit(asked, path)
+}
+
+/** Turns the second factor on, in the browser that is answered. */
+async function protect(person: Person): Promise<Browser> {
+  const client = await person.signIn()
+  const [session] = await sessionsOf(person)
+  const secret = newTotpSecret()
+  const code = totpCode(secret, stepAt(test.clock.now()))
+  await turnOnSecondFactor(
+    test.deps,
+    { user_id: person.id, session_id: session!.id, ip: '::1' },
+    { secret, code },
+  )
+  return client
+}
+
+describe('members', () => {
+  it('are found by part of a name or address, or by a whole number, whatever those hold', async () => {
+    const zoe = await makePerson(test, { username: 'zoe_', name: 'Zoë 100% Quill', email: 'quill@mail.test' })
+    const zack = await makePerson(test, { username: 'zack', is_admin: true })
+    await test.db
+      .updateTable('users')
+      .set({ forum_id: 987654n, password_hash: null })
+      .where('id', '=', zack.id)
+      .execute()
+    const found = async (q: string, standing = 'all') => {
+      const { status, body } = await admin.get(`${LIST}?${new URLSearchParams({ q, standing })}`)
+      return [status, ...[zoe, zack].map((one) => body.includes(`href="${pathOf(one)}"`))]
+    }
+    expect(await found('zoe_')).toEqual([200, true, false])
+    expect(await found('100% q')).toEqual([200, true, false])
+    expect(await found('QUILL@MAIL')).toEqual([200, true, false])
+    expect(await found(`@${zack.username}`)).toEqual([200, false, true])
+    expect((await found(String(zack.id))).at(2)).toBe(true)
+    expect(await found('987654')).toEqual([200, false, true])
+    expect(await found('\\')).toEqual([200, false, false])
+    expect(await found('9'.repeat(40))).toEqual([200, false, false])
+    expect(await found('z', 'admins')).toEqual([200, false, true])
+    expect(await found('z', 'barred')).toEqual([200, false, false])
+    await act(zoe, 'suspend', { days: '1' })
+    expect(await found('z', 'barred')).toEqual([200, true, false])
+    expect(await found('', 'nonsense')).toEqual([200, true, true])
+  })
+
+  it('go on page after page', async () => {
+    const many = Array.from({ length: 51 }, (_, n) => ({ username: `paged${n}`, password_hash: 'x' }))
+    await test.db.insertInto('users').values(many).execute()
+    const first = await admin.get(`${LIST}?q=paged`)
+    const next = /href="(\/admin\/members\?q=[^"]*before=\d+)"/.exec(first.body)![1]!.replace(/&amp;/g, '&')
+    expect(first.body.match(/>@paged/g)).toHaveLength(50)
+    const second = await admin.get(next)
+    expect(second.body.match(/>@paged/g)).toHaveLength(1)
+    expect(second.body).not.toMatch(/href="[^"]*before=/)
+  })
+
+  it('show their sessions, second factor, applications and what happened to the account', async () => {
+    const person = await makePerson(test, { email: 'seen@mail.test' })
+    const client = await protect(person)
+    const refusal = { kind: 'sign_in_failed', user_id: person.id, address: '203.0.113.99' } as const
+    await recordRefusal(test.db, { ...refusal, at: test.clock.now() })
+    await obtainTokens(test, client, party)
+    const { body } = await admin.get(pathOf(person))
+    for (const part of [
+      'seen@mail.test',
+      '10 recovery codes left',
+      'second_factor.on',
+      'sign_in_failed',
+      '203.0.113.99',
+      `/admin/apps/${party.client_id}`,
+    ])
+      expect([part, body.includes(part)]).toEqual([part, true])
+  })
+})
+
+describe('administrators alone', () => {
+  it('see members and act on them, after a fresh sign-in, with a reason, in two steps', async () => {
+    const alice = await makePerson(test)
+    const client = await alice.signIn()
+    const { form_token = '' } = (await client.get('/account/profile')).form('/language')
+    const fields = { form_token, act: 'ban', reason: 'mine', confirmed: 'yes' }
+    for (const path of [LIST, pathOf(alice)]) {
+      expect((await client.get(path)).status).toBe(403)
+      expect((await browser(test).get(path)).status).toBe(303)
+    }
+    expect((await withoutWriting(test, () => client.post(pathOf(alice), fields))).status).toBe(403)
+
+    const stale = await root.signIn()
+    const page = await stale.get(pathOf(alice))
+    const own = { ...page.form(pathOf(alice)), act: 'ban', reason: 'mine' }
+    test.clock.advance(DAY_MS / 2)
+    expect(
+      (await withoutWriting(test, () => stale.post(pathOf(alice), { ...own, confirmed: 'yes' }))).status,
+    ).toBe(409)
+    admin = await root.signIn()
+
+    const fresh = (await admin.get(pathOf(alice))).form(pathOf(alice))
+    for (const [wrong, status] of [
+      [{ ...fresh, act: 'ban', reason: ' ', confirmed: 'yes' }, 400],
+      [{ ...fresh, act: 'ban', reason: 'x'.repeat(501), confirmed: 'yes' }, 400],
+      [{ ...fresh, act: 'suspend', days: '0', reason: 'x', confirmed: 'yes' }, 400],
+      [{ ...fresh, act: 'suspend', reason: 'x', confirmed: 'yes' }, 400],
+      [{ ...fresh, act: 'delete', reason: 'x', confirmed: 'yes' }, 400],
+      // The first step changes nothing.
+      [{ ...fresh, act: 'ban', reason: 'x' }, 200],
+    ] as const) {
+      const answer = await withoutWriting(test, () => admin.post(pathOf(alice), wrong))
+      expect([wrong, answer.status]).toEqual([wrong, status])
+    }
+    expect(await rowOf(alice)).toMatchObject({ is_banned: false, suspended_till: null })
+  })
+
+  it('are told when there is no such member', async () => {
+    const { form_token = '' } = (await admin.get('/account/profile')).form('/language')
+    for (const id of ['0', '999999999', 'x', '9'.repeat(30), '-1']) {
+      expect([id, (await admin.get(`${LIST}/${id}`)).status]).toEqual([id, 404])
+      for (const name of ['ban', 'suspend', 'reinstate', 'sign_out']) {
+        const fields = { form_token, act: name, days: '3', reason: 'why', confirmed: 'yes' }
+        const answer = await withoutWriting(test, () => admin.post(`${LIST}/${id}`, fields))
+        expect([id, name, answer.status]).toEqual([id, name, 404])
+      }
+    }
+    const alice = await makePerson(test)
+    expect((await withoutWriting(test, () => act(alice, 'reset_factor'))).status).toBe(409)
+    expect((await withoutWriting(test, () => act(alice, 'reinstate'))).status).toBe(409)
+  })
+
+  it('cannot bar themselves, and of two who bar each other one stays', async () => {
+    for (const name of ['ban', 'suspend'])
+      expect((await withoutWriting(test, () => act(root, name, { days: '3' }))).status).toBe(403)
+    const [one, two] = [
+      await makePerson(test, { is_admin: true }),
+      await makePerson(test, { is_admin: true }),
+    ]
+    const other = await anotherProcess(test)
+    const ban = (deps: TestApp['deps'], actor: Person, person: Person) =>
+      banMember(deps, { user_id: person.id, actor_id: actor.id, reason: 'race', ip: '::1' })
+    const outcomes = await Promise.allSettled([ban(test.deps, one, two), ban(other.deps, two, one)])
+    await other.close()
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect([await rowOf(one), await rowOf(two)].filter(({ is_banned }) => is_banned)).toHaveLength(1)
+  })
+})
+
+describe('a member who is kept out', () => {
+  it.each([
+    ['suspend', 'account.suspended'],
+    ['ban', 'account.banned'],
+  ])('by %s stops at the next request, everywhere, and comes back when reinstated', async (name, action) => {
+    const alice = await makePerson(test)
+    const client = await alice.signIn()
+    const tokens = await obtainTokens(test, client, party)
+    const { code } = await authorize(client, party)
+    expect((await act(alice, name, { days: '3' })).status).toBe(303)
+    const other = await anotherProcess(test)
+    const elsewhere = browser(other)
+    for (const [cookie, value] of client.cookies) elsewhere.cookies.set(cookie, value)
+    expect((await elsewhere.get('/account')).status).toBe(303)
+    expect((await elsewhere.get(authorizationUrl(party))).location).toMatch(/^\/sign-in/)
+    expect((await userinfo(other, tokens.access_token)).status).toBe(401)
+    await other.close()
+    expect((await refresh(test, party, tokens.refresh_token)).body).toMatchObject({ error: 'invalid_grant' })
+    expect((await exchange(test, party, code)).body).toMatchObject({ error: 'invalid_grant' })
+    await expect(alice.signIn()).rejects.toThrow('401')
+    if (name === 'ban') expect((await withoutWriting(test, () => act(alice, name))).status).toBe(409)
+
+    expect((await act(alice, 'reinstate')).status).toBe(303)
+    expect((await client.get('/account')).status).toBe(200)
+    expect((await userinfo(test, tokens.access_token)).status).toBe(200)
+    const trail = await trailOf(alice)
+    expect(trail.at(0)).toMatchObject({
+      action,
+      actor_id: root.id,
+      ip: '127.0.0.1',
+      detail: { reason: 'as told by the staff' },
+    })
+    expect(trail.at(-1)).toMatchObject({ action: 'account.reinstated', actor_id: root.id })
+  })
+
+  it('for a time comes back by itself', async () => {
+    const alice = await makePerson(test)
+    await act(alice, 'suspend', { days: '3' })
+    await expect(alice.signIn()).rejects.toThrow('401')
+    test.clock.advance(3 * DAY_MS)
+    await alice.signIn()
+    admin = await root.signIn()
+  })
+
+  it('by the forum is reinstated there', async () => {
+    const alice = await makePerson(test)
+    await test.db
+      .updateTable('users')
+      .set({ forum_id: 4321n, password_hash: null, is_banned: true })
+      .where('id', '=', alice.id)
+      .execute()
+    const now = test.clock.now()
+    const forum = {
+      user_id: alice.id,
+      username: 'alice',
+      next_check_at: now,
+      score_due_at: now,
+      is_banned: true,
+    }
+    await test.db.insertInto('forum_members').values(forum).execute()
+    expect((await withoutWriting(test, () => act(alice, 'reinstate'))).status).toBe(409)
+    await test.db
+      .updateTable('forum_members')
+      .set({ is_banned: false })
+      .where('user_id', '=', alice.id)
+      .execute()
+    expect((await act(alice, 'reinstate')).status).toBe(303)
+    expect(await rowOf(alice)).toMatchObject({ is_banned: false })
+  })
+})
+
+it('signing out everywhere ends browsers, half sign-ins, codes and tokens, and no more', async () => {
+  const alice = await makePerson(test)
+  const [phone, desk] = [await alice.signIn(), await alice.signIn()]
+  const tokens = await obtainTokens(test, phone, party)
+  const { code } = await authorize(desk, party)
+  const expires_at = new Date(test.clock.now().getTime() + 60_000)
+  const pending = {
+    token_hash: Buffer.alloc(32, 7),
+    user_id: alice.id,
+    amr: ['pwd'],
+    return_to: '/',
+    expires_at,
+  }
+  await test.db.insertInto('pending_sign_ins').values(pending).execute()
+  const bystander = await makePerson(test)
+  const theirs = await obtainTokens(test, await bystander.signIn(), party)
+
+  expect((await act(alice, 'sign_out')).status).toBe(303)
+  expect([(await phone.get('/account')).status, (await desk.get('/account')).status]).toEqual([303, 303])
+  expect((await userinfo(test, tokens.access_token)).status).toBe(401)
+  expect((await refresh(test, party, tokens.refresh_token)).body).toMatchObject({ error: 'invalid_grant' })
+  expect((await exchange(test, party, code)).body).toMatchObject({ error: 'invalid_grant' })
+  expect(await sessionsOf(alice)).toEqual([])
+  expect(
+    await test.db.selectFrom('pending_sign_ins').where('user_id', '=', alice.id).selectAll().execute(),
+  ).toEqual([])
+  expect(await trailOf(alice)).toMatchObject([
+    { action: 'account.signed_out', actor_id: root.id, detail: { sessions: 2, grants: 1 } },
+  ])
+  expect((await userinfo(test, theirs.access_token)).status).toBe(200)
+  await alice.signIn()
+})
+
+it('the second factor is turned off for a member who has lost it', async () => {
+  const alice = await makePerson(test)
+  await protect(alice)
+  const client = browser(test)
+  const { username, password } = alice
+  const halfway = await client.submit(await client.get('/sign-in'), '/sign-in', { username, password })
+  expect(halfway.location).toBe('/sign-in/second-factor')
+  expect((await act(alice, 'reset_factor')).status).toBe(303)
+  await alice.signIn()
+  expect((await client.get('/account')).status).toBe(303)
+  expect(await trailOf(alice)).toMatchObject([
+    { action: 'account.second_factor.reset', actor_id: root.id, detail: { reason: 'as told by the staff' } },
+  ])
+})
