@@ -11,6 +11,7 @@ import type { Deps } from './deps.ts'
 import { docsPlugin } from './docs/plugin.ts'
 import { AppError } from './errors.ts'
 import { healthRoutes } from './health.ts'
+import { answerDocumentsFirst } from './identity/discovery.ts'
 import { identityPlugin } from './identity/plugin.ts'
 import { loggerOptions, logRequests, makeRequestIds } from './log.ts'
 import { measureRequests } from './metrics.ts'
@@ -46,6 +47,7 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
     rewriteUrl: ({ url = '/' }) => withoutDoubledSlash(url),
     routerOptions: { maxParamLength: PATH_PARAMETER_LENGTH_MAX, querystringParser: parseQuery },
   })
+  answerDocumentsFirst(app, deps)
   await app.register(fastifyCookie)
   await app.register(fastifyFormbody, { parser: parseParameters })
   await registerPages(app, deps)

@@ -158,7 +158,22 @@ async function startTheirs(databaseUrl: string, members: Member[], keys: object[
   }
 }
 
-type Operation = { name: string; count: number; run(side: Side, count: number): Promise<Measured> }
+type Operation = {
+  name: string
+  count: number
+  run(side: Side, count: number): Promise<Measured>
+  /** What is asked of a bare server as well, which shows the most that is possible. */
+  barePath?: string
+}
+
+const DISCOVERY = '/.well-known/openid-configuration'
+const BARE_PORT = 4820
+
+/** Serves the documents as ours does, from node:http alone. */
+function startBare({ server, paths }: Side): Promise<ServerProcess> {
+  const env = { OURS: `http://127.0.0.1:${server.port}`, PATHS: `${DISCOVERY} ${paths.jwks}` }
+  return start(join(import.meta.dirname, 'bare-server.ts'), BARE_PORT, env)
+}
 
 const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString()
 const codeForm = (code: string) =>
@@ -211,13 +226,13 @@ async function refreshTokens(side: Side, alg: Algorithm, count: number): Promise
 }
 
 function get(
-  side: Side,
+  server: ServerProcess,
   path: string,
   count: number,
   headers: Record<string, string> = {},
 ): Promise<Measured> {
   const request = () => ({ method: 'GET' as const, path, headers })
-  return measure({ servers: [side.server], connections: CONNECTIONS, count, request })
+  return measure({ servers: [server], connections: CONNECTIONS, count, request })
 }
 
 const OPERATIONS: Operation[] = [
@@ -236,15 +251,21 @@ const OPERATIONS: Operation[] = [
     count: 4_000,
     async run(side, count) {
       const [tokens] = await obtainTokens(side, 'RS256', 1)
-      return get(side, side.paths.userinfo, count, { authorization: `Bearer ${tokens!.access_token}` })
+      return get(side.server, side.paths.userinfo, count, { authorization: `Bearer ${tokens!.access_token}` })
     },
   },
   {
     name: 'discovery',
     count: 10_000,
-    run: (side, count) => get(side, '/.well-known/openid-configuration', count),
+    run: ({ server }, count) => get(server, DISCOVERY, count),
+    barePath: DISCOVERY,
   },
-  { name: 'JWKS', count: 10_000, run: (side, count) => get(side, side.paths.jwks, count) },
+  {
+    name: 'JWKS',
+    count: 10_000,
+    run: ({ server, paths }, count) => get(server, paths.jwks, count),
+    barePath: '/oauth2/jwks',
+  },
 ]
 
 /** Sign-ins by password, ten a second, until told to stop. */
@@ -305,33 +326,39 @@ async function refreshP99(side: Side): Promise<number> {
   })
 }
 
-async function compare(ours: Side, theirs: Side): Promise<void> {
+async function compare(ours: Side, theirs: Side, bare: ServerProcess): Promise<void> {
   const operations = OPERATIONS.filter(({ name }) => flags.only === undefined || name.includes(flags.only))
-  const results = new Map<string, Record<Side['name'], Measured[]>>()
-  for (const { name } of operations) results.set(name, { ours: [], theirs: [] })
+  const results = new Map<string, Record<Side['name'] | 'bare', Measured[]>>()
+  for (const { name } of operations) results.set(name, { ours: [], theirs: [], bare: [] })
   // Round 0 warms both up and is not counted.
   for (let round = 0; round <= ROUNDS; round += 1) {
-    for (const { name, count, run } of operations) {
+    for (const { name, count, run, barePath } of operations) {
       const sides = round % 2 === 0 ? [ours, theirs] : [theirs, ours]
       for (const side of sides) {
         const measured = await run(side, Math.ceil(count * SCALE))
         if (round > 0) results.get(name)![side.name].push(measured)
       }
+      if (barePath === undefined) continue
+      const limit = await get(bare, barePath, Math.ceil(count * SCALE))
+      if (round > 0) results.get(name)!.bare.push(limit)
     }
   }
   console.log(
     '\noperation             requests/s: ours, theirs, ratio                    CPU µs/request: ours, theirs, ratio',
   )
-  for (const [name, { ours: own, theirs: other }] of results) {
-    const rate = [own, other].map((all) => all.map(({ per_second }) => per_second)) as [number[], number[]]
-    const cpu = [own, other].map((all) => all.map(({ cpu_us }) => cpu_us)) as [number[], number[]]
-    console.log(
-      `${name.padEnd(21)} ${spread(rate[0])}, ${spread(rate[1])}, ×${(median(rate[0]) / median(rate[1])).toFixed(2)}`.padEnd(
-        74,
-      ),
-      `${spread(cpu[0])}, ${spread(cpu[1])}, ×${(median(cpu[0]) / median(cpu[1])).toFixed(2)}`,
-    )
+  for (const [name, { ours: own, theirs: other, bare: limit }] of results) {
+    printRow(name, own, other)
+    if (limit.length > 0) printRow('  bare node:http', limit, other)
   }
+}
+
+function printRow(name: string, own: Measured[], other: Measured[]): void {
+  const rate = [own, other].map((all) => all.map(({ per_second }) => per_second)) as [number[], number[]]
+  const cpu = [own, other].map((all) => all.map(({ cpu_us }) => cpu_us)) as [number[], number[]]
+  const [rates, cpus] = [rate, cpu].map(
+    ([a, b]) => `${spread(a)}, ${spread(b)}, ×${(median(a) / median(b)).toFixed(2)}`,
+  )
+  console.log(name.padEnd(21), rates!.padEnd(52), cpus)
 }
 
 async function compareUnderSignIns(ours: Side, members: Member[]): Promise<void> {
@@ -364,7 +391,11 @@ try {
   const theirs = await startTheirs(named('theirs'), members, keys)
   servers.push(theirs.server)
   sides.push(ours, theirs)
-  if (flags.only !== 'p99') await compare(ours, theirs)
+  if (flags.only !== 'p99') {
+    const bare = await startBare(ours)
+    servers.push(bare)
+    await compare(ours, theirs, bare)
+  }
   if (flags.only === undefined || flags.only === 'p99') await compareUnderSignIns(ours, members)
 } finally {
   await stopServers(servers)

@@ -27,19 +27,41 @@ export function discoveryUrl({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): string
   return PUBLIC_URL + DISCOVERY_PATH
 }
 
+/**
+ * Answers the plain requests for these documents before all other hooks, since anyone may ask for them at any time: to be
+ * called first. What is asked in any other way, with a query or by HEAD, goes the way of every request to the same answer.
+ */
+export function answerDocumentsFirst(app: FastifyInstance, deps: Deps): void {
+  const documents = openDocuments(deps)
+  app.addHook('onRequest', (request, reply, done) => {
+    const { method, url = '' } = request.raw
+    const read = method === 'GET' ? documents.get(url) : undefined
+    if (read === undefined) return done()
+    read().then((document) => sendPublic(request, reply, document), done)
+  })
+}
+
 export async function discoveryRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
   answerPreflights(app, [...DISCOVERY_PATHS, JWKS_PATH], 'GET')
-  const document = publish(discoveryDocument(deps.config.PUBLIC_URL))
-  for (const path of DISCOVERY_PATHS) {
-    app.get(path, async (request, reply) => sendPublic(request, reply, document))
+  for (const [path, read] of openDocuments(deps)) {
+    app.get(path, async (request, reply) => sendPublic(request, reply, await read()))
   }
+}
+
+/** How each document is read, by its path. It is put together once, the keys again when they have been read again. */
+function openDocuments({ config, signingKeys }: Deps): Map<string, () => Promise<Published>> {
+  const document = Promise.resolve(publish(discoveryDocument(config.PUBLIC_URL)))
   let jwks: { keys: readonly JWK[]; published: Published } | undefined
-  app.get(JWKS_PATH, async (request, reply) => {
+  const readKeys = async () => {
     // The same list until the keys are read again.
-    const keys = await deps.signingKeys.published()
+    const keys = await signingKeys.published()
     if (jwks?.keys !== keys) jwks = { keys, published: publish({ keys }) }
-    return sendPublic(request, reply, jwks.published)
-  })
+    return jwks.published
+  }
+  return new Map([
+    ...DISCOVERY_PATHS.map((path) => [path, () => document] as const),
+    [JWKS_PATH, readKeys] as const,
+  ])
 }
 
 function discoveryDocument(issuer: string) {
@@ -100,21 +122,28 @@ const CLAIMS = [
   'silenced',
 ]
 
-/** A document as it is sent, and the name of this version of it. */
-type Published = { body: string; etag: string }
+/** A document as it is sent, and the name of this version of it. For anyone, from anywhere, and cheap to ask again. */
+type Published = { body: Buffer; etag: string; headers: string[] }
 
 function publish(document: object): Published {
-  const body = JSON.stringify(document)
-  return { body, etag: `"${sha256(body).toString('base64url').slice(0, 22)}"` }
+  const text = JSON.stringify(document)
+  const etag = `"${sha256(text).toString('base64url').slice(0, 22)}"`
+  const headers = ['cache-control', `public, max-age=${JWKS_CACHE_SECONDS}`, 'etag', etag]
+  return { body: Buffer.from(text), etag, headers: [...headers, 'access-control-allow-origin', '*'] }
 }
 
-/** For anyone, from anywhere, and cheap to ask again. */
-function sendPublic(request: FastifyRequest, reply: FastifyReply, { body, etag }: Published): FastifyReply {
-  reply
-    .header('cache-control', `public, max-age=${JWKS_CACHE_SECONDS}`)
-    .header('access-control-allow-origin', '*')
-    .header('etag', etag)
-  const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
-  if (known?.includes(etag)) return reply.code(304).send()
-  return reply.type('application/json; charset=utf-8').send(body)
+/** Past the framework's reply, which would put the same together each time. */
+function sendPublic(
+  { id, headers: { 'if-none-match': known } }: FastifyRequest,
+  reply: FastifyReply,
+  { body, etag, headers }: Published,
+): void {
+  reply.hijack()
+  const all = [...headers, 'x-request-id', id]
+  if (known?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)) {
+    reply.raw.writeHead(304, all).end()
+    return
+  }
+  const about = ['content-type', 'application/json; charset=utf-8', 'content-length', String(body.length)]
+  reply.raw.writeHead(200, [...all, ...about]).end(body)
 }

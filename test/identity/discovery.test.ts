@@ -102,6 +102,7 @@ it.each([...ADDRESSES, '/oauth2/jwks'])(
     expect(headers['cache-control']).toBe('public, max-age=300')
     expect(headers['access-control-allow-origin']).toBe('*')
     expect(headers['set-cookie']).toBeUndefined()
+    expect(headers['x-request-id']).toMatch(/^req-/)
 
     const etag = String(headers.etag)
     for (const known of [etag, `W/${etag}`, `"other", ${etag}`]) {
