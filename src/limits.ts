@@ -17,6 +17,7 @@ const LIMITS = {
   pages: { setting: 'limit_pages', seconds: 60 },
   refused_requests: { setting: 'limit_refused_requests', seconds: 60 },
   apps_created: { setting: 'limit_apps_created', seconds: 3_600 },
+  registrations: { setting: 'limit_registrations', seconds: 3_600 },
 } as const
 export type LimitName = keyof typeof LIMITS
 

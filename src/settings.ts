@@ -72,6 +72,8 @@ const definitions = {
   limit_pages: limit.default(300),
   /** Applications that a member may register in an hour; 0 is no limit. */
   limit_apps_created: limit.default(30),
+  /** Accounts that may be asked for from one address in an hour, while registration is open; 0 is no limit. */
+  limit_registrations: limit.default(10),
   /** Failed sign-ins in a quarter of an hour after which an account, or an address, has to wait; 0 is no limit. */
   limit_sign_in_failures_per_account: limit.default(10),
   limit_sign_in_failures_per_address: limit.default(30),
@@ -79,6 +81,8 @@ const definitions = {
   gateway_at_root: z.enum(['off', 'on']).default('off'),
   /** Trust level needed to apply for a payment application (interface.md: TL1). */
   payment_apps_min_trust_level: z.coerce.number().int().min(1).max(4).default(1),
+  /** Whether anybody may make a local account. */
+  registration: z.enum(['closed', 'open']).default('closed'),
   /** Administrators with a local account must have a second factor before they administer anything. */
   admins_need_second_factor: z.enum(['off', 'on']).default('off'),
   /** How recent a sign-in must be for sensitive acts. */

@@ -1,6 +1,7 @@
 /**
  * What only those who run the service do to accounts, from the command line: for the moment in which nobody can sign
- * in, or nobody is an administrator yet. Each act is in the audit log, as done by nobody who is signed in.
+ * in, or nobody is an administrator yet. Each act is in the audit log, as done by nobody who is signed in, but for
+ * accounts that an administrator makes.
  */
 import { recordAudit } from '../audit.ts'
 import type { Deps } from '../deps.ts'
@@ -29,17 +30,22 @@ async function getMember({ db }: Pick<Deps, 'db'>, username: string): Promise<Us
   return user
 }
 
-/** Creates a local account with a one-time password, told once. Throws conflict when the name is taken. */
+/**
+ * Creates a local account with a one-time password, told once. Throws conflict when the name is taken.
+ * @param by the administrator who does it on a page, if one does.
+ */
 export async function createAccount(
-  deps: Deps,
+  { db }: Pick<Deps, 'db'>,
   account: Omit<NewUser, 'password_hash' | 'must_change_password'>,
+  by: { actor_id: bigint; ip: string } | undefined = undefined,
 ): Promise<{ id: bigint; password: string }> {
   const { password, password_hash } = await oneTimePassword()
-  const id = await createUser(deps.db, { ...account, password_hash, must_change_password: true })
   const { username, is_admin = false, trust_level = 0 } = account
-  await deps.db
-    .transaction()
-    .execute((tx) => recordAudit(tx, byOperator('account.created', id, { username, is_admin, trust_level })))
+  const detail = { username, is_admin, trust_level }
+  const values = { ...account, password_hash, must_change_password: true }
+  const id = await createUser(db, values, (tx, user_id) =>
+    recordAudit(tx, { ...byOperator('account.created', user_id, detail), ...by }),
+  )
   return { id, password }
 }
 

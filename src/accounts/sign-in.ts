@@ -9,6 +9,7 @@ import { hasMail } from './email.ts'
 import { attemptedBy } from './known-browser.ts'
 import { verifyPassword } from './password.ts'
 import { SIGN_IN_AGAIN } from './reauthentication.ts'
+import { isRegistrationOpen, registrationRoutes } from './registration.ts'
 import { finishSignIn, secondStepRoutes } from './second-step.ts'
 import { browserScope, endSession } from './session.ts'
 import { signInLinkRoutes } from './sign-in-link.ts'
@@ -21,7 +22,7 @@ const SignInForm = z.object({
   return_to: z.string().optional(),
 })
 
-/** GET and POST /sign-in, its second page and the one-time link; POST /sign-out. */
+/** GET and POST /sign-in, its second page, the one-time link and registration; POST /sign-out. */
 export async function signInRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
   browserScope(app, deps)
   const hasForum = deps.config.DISCOURSE_URL !== undefined
@@ -38,6 +39,7 @@ export async function signInRoutes(app: FastifyInstance, deps: Deps): Promise<vo
         username,
         problem: undefined,
         isAgain: reason === SIGN_IN_AGAIN,
+        canRegister: await isRegistrationOpen(deps),
         hasForum,
         canRecover,
       },
@@ -78,6 +80,7 @@ export async function signInRoutes(app: FastifyInstance, deps: Deps): Promise<vo
     return finishSignIn(request, reply, { user_id: found.id, attempt, returnTo }, deps)
   })
 
+  registrationRoutes(app, deps)
   secondStepRoutes(app, deps)
   signInLinkRoutes(app, deps)
 

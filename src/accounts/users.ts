@@ -98,12 +98,20 @@ export type NewUser = {
   groups?: string[]
 }
 
-/** Creates a local account and returns its id. Throws conflict when the username is taken in any case. */
-export async function createUser(db: Db, { groups = [], ...values }: NewUser): Promise<bigint> {
+/**
+ * Creates a local account and returns its id. Throws conflict when the username is taken in any case.
+ * @param record what is written down of it, in the same transaction.
+ */
+export async function createUser(
+  db: Db,
+  { groups = [], ...values }: NewUser,
+  record: (tx: Tx, id: bigint) => Promise<void> = async () => {},
+): Promise<bigint> {
   try {
     return await db.transaction().execute(async (tx) => {
       const { id } = await tx.insertInto('users').values(values).returning('id').executeTakeFirstOrThrow()
       await addGroups(tx, id, groups)
+      await record(tx, id)
       return id
     })
   } catch (error) {

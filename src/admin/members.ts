@@ -15,6 +15,7 @@ import {
   suspensionEnd,
 } from '../accounts/members.ts'
 import { describeDevice } from '../accounts/open-sessions.ts'
+import { createAccount } from '../accounts/operator.ts'
 import { requireFreshSignIn } from '../accounts/reauthentication.ts'
 import { resetSecondFactor } from '../accounts/second-factor.ts'
 import { sessionOf } from '../accounts/session.ts'
@@ -23,6 +24,7 @@ import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { liveGrants, signOutEverywhere } from '../identity/sign-out-everywhere.ts'
 import { cursor, searchText } from '../web/lists.ts'
+import { isHonestText } from '../web/parameters.ts'
 
 const PATH = '/admin/members'
 const PAGE_LINES = 50
@@ -33,6 +35,18 @@ const Search = z.object({
   q: searchText,
   standing: z.enum(['all', 'barred', 'admins']).catch('all'),
   before: cursor,
+})
+
+const NewAccount = z.object({
+  username: z
+    .string()
+    .trim()
+    .regex(/^[^\s\p{Cc}]{1,60}$/u)
+    .refine(isHonestText),
+  trust_level: z
+    .string()
+    .regex(/^[0-4]$/)
+    .transform(Number),
 })
 
 const reason = z.string().trim().min(1, 'Say why').max(500, 'At most 500 characters')
@@ -53,16 +67,10 @@ type Act = z.output<typeof Act>
 
 /** Below requireAdmin. */
 export function memberPages(app: FastifyInstance, deps: Deps): void {
-  app.get(PATH, async (request, reply) => {
-    const { q, standing, before } = Search.parse(request.query)
-    const now = deps.clock()
-    const found = await searchMembers(deps.db, { text: q, standing, before }, now, PAGE_LINES + 1)
-    const members = found
-      .slice(0, PAGE_LINES)
-      .map((member) => ({ ...member, isBarred: isBarred(member, now) }))
-    const next = found.length > PAGE_LINES ? members.at(-1)!.id : undefined
-    return reply.page('admin-members', { members, q, standing, next })
-  })
+  app.get(PATH, async (request, reply) => showMembers(request, reply, deps))
+
+  const fresh = requireFreshSignIn(deps, { page: PATH })
+  app.post(`${PATH}/new`, { preHandler: fresh }, async (request, reply) => makeAccount(request, reply, deps))
 
   app.get(`${PATH}/:user_id`, async (request: OneMember, reply) => showMember(request, reply, deps))
 
@@ -79,6 +87,37 @@ export function memberPages(app: FastifyInstance, deps: Deps): void {
       return reply.redirect(pathOf(user_id), 303)
     },
   )
+}
+
+async function makeAccount(request: FastifyRequest, reply: FastifyReply, deps: Deps): Promise<FastifyReply> {
+  const form = NewAccount.safeParse(request.body)
+  if (!form.success) return showMembers(request, reply, deps, 'username')
+  const by = { actor_id: sessionOf(request).user.id, ip: request.ip }
+  try {
+    const { id, password } = await createAccount(deps, form.data, by)
+    return reply.page('admin-member-created', { id, password, username: form.data.username })
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'conflict')
+      return showMembers(request, reply, deps, 'taken')
+    throw error
+  }
+}
+
+/** @param problem of a new account that could not be made. */
+async function showMembers(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { db, clock }: Deps,
+  problem?: 'username' | 'taken',
+): Promise<FastifyReply> {
+  const { q, standing, before } = Search.parse(request.query)
+  const now = clock()
+  const found = await searchMembers(db, { text: q, standing, before }, now, PAGE_LINES + 1)
+  const members = found.slice(0, PAGE_LINES).map((member) => ({ ...member, isBarred: isBarred(member, now) }))
+  const next = found.length > PAGE_LINES ? members.at(-1)!.id : undefined
+  const { username: typed = '' } = (request.body ?? {}) as { username?: unknown }
+  const status = problem === undefined ? 200 : problem === 'taken' ? 409 : 400
+  return reply.page('admin-members', { members, q, standing, next, problem, typed }, { status })
 }
 
 const pathOf = (user_id: bigint) => `${PATH}/${user_id}`

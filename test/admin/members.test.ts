@@ -4,7 +4,7 @@ import { banMember } from '../../src/accounts/members.ts'
 import { turnOnSecondFactor } from '../../src/accounts/second-factor.ts'
 import { newTotpSecret, stepAt, totpCode } from '../../src/accounts/totp.ts'
 import { recordRefusal } from '../../src/refusals.ts'
-import { makePerson, type Person } from '../cast.ts'
+import { makePerson, type Person, signIn } from '../cast.ts'
 import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from '../harness.ts'
 import {
   authorizationUrl,
@@ -40,7 +40,7 @@ const rowOf = ({ id }: Person) =>
 const sessionsOf = ({ id }: Person) =>
   test.db.selectFrom('sessions').where('user_id', '=', id).selectAll().execute()
 /** What was done to the account by others, oldest first. */
-const trailOf = ({ id }: Person) =>
+const trailOf = ({ id }: { id: bigint }) =>
   test.db
     .selectFrom('audit_log')
     .where('subject', '=', `user:${id}`)
@@ -127,6 +127,30 @@ describe('members', () => {
       `/admin/apps/${party.client_id}`,
     ])
       expect([part, body.includes(part)]).toEqual([part, true])
+  })
+})
+
+describe('a new local account', () => {
+  it('gets a one-time password, shown once, and is written down', async () => {
+    const make = async (username: string) =>
+      admin.submit(await admin.get(LIST), `${LIST}/new`, { username, trust_level: '1' })
+    const page = await make('Guest·1')
+    expect(page.status).toBe(200)
+    const password = /"secret">([A-Za-z0-9]{16})</.exec(page.body)![1]!
+    const row = await test.db
+      .selectFrom('users')
+      .where('username', '=', 'Guest·1')
+      .select(['id', 'trust_level', 'must_change_password', 'is_admin'])
+      .executeTakeFirstOrThrow()
+    expect(row).toMatchObject({ trust_level: 1, must_change_password: true, is_admin: false })
+    const client = await signIn(test, 'guest·1', password)
+    expect((await client.get('/account')).location).toMatch(/^\/account\/password/)
+    expect(await trailOf(row)).toMatchObject([
+      { action: 'account.created', actor_id: root.id, ip: '127.0.0.1' },
+    ])
+    expect((await withoutWriting(test, () => make('GUEST·1'))).status).toBe(409)
+    for (const bad of ['', 'two words', 'x'.repeat(61), 'root\u202e', 'ro\u200bot'])
+      expect((await withoutWriting(test, () => make(bad))).status).toBe(400)
   })
 })
 

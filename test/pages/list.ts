@@ -56,6 +56,7 @@ export const PAGES: ListedPage[] = [
   { name: 'docs-area v1', as: 'visitor', path: at('/docs/v1'), act: unfolding },
   { name: 'docs-area v2', as: 'visitor', path: at('/docs/v2'), act: unfolding },
   { name: 'sign-in', as: 'visitor', path: at('/sign-in') },
+  { name: 'register', as: 'visitor', path: at('/register') },
   { name: 'sign-in again', as: 'buyer', path: at('/sign-in?reason=again') },
   {
     name: 'sign-in wrong',
@@ -248,6 +249,15 @@ export const PAGES: ListedPage[] = [
   { name: 'books', as: 'admin', path: at('/admin/books'), act: sending('form[action="/admin/books"]') },
   { name: 'admin-notifications', as: 'admin', path: at('/admin/notifications') },
   { name: 'admin-members', as: 'admin', path: at('/admin/members') },
+  {
+    name: 'admin-member-created',
+    as: 'admin',
+    path: at('/admin/members'),
+    act: async (page) => {
+      await page.locator('summary:has(+ form[action="/admin/members/new"])').click()
+      await sending('form[action="/admin/members/new"]', { username: `guest-${Date.now()}` })(page)
+    },
+  },
   { name: 'admin-member', as: 'admin', path: ({ people }) => `/admin/members/${people.careful.id}` },
   { name: 'admin-member barred', as: 'admin', path: ({ barred }) => `/admin/members/${barred.id}` },
   {

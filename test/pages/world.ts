@@ -77,6 +77,7 @@ export async function makeWorld(): Promise<World> {
     SMTP_URL: 'smtp://127.0.0.1:9',
     SMTP_FROM: 'no-reply@example.org',
   })
+  await test.db.insertInto('site_settings').values({ name: 'registration', value: 'open' }).execute()
   await test.app.listen({ port, host: '127.0.0.1' })
   const merchant = await makeMerchant(test)
   const suspendedSeller = await makeMerchant(test)

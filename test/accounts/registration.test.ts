@@ -1,0 +1,104 @@
+/** /register: local accounts for anybody, where an administrator has opened it. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { makePerson, signIn } from '../cast.ts'
+import { browser, startTestApp, type TestApp } from '../harness.ts'
+
+const PATH = '/register'
+const PASSWORD = 'correct horse battery'
+
+let test: TestApp
+beforeAll(async () => {
+  test = await startTestApp({ TRUST_PROXY: '127.0.0.1' })
+})
+afterAll(() => test.close())
+
+async function set(values: Record<string, string>): Promise<void> {
+  const { id: actor_id } = await makePerson(test, { is_admin: true })
+  for (const [name, value] of Object.entries(values))
+    await test.deps.settings.change({
+      name: name as 'registration',
+      value,
+      actor_id,
+      ip: '::1',
+      now: test.clock.now(),
+    })
+}
+
+/** Registers in a browser of its own, from an address of its own. */
+async function register(fields: Record<string, string>, address = '203.0.113.1', query = '') {
+  const client = browser(test)
+  const headers = { 'x-forwarded-for': address }
+  const page = await client.get(PATH + query, headers)
+  const form = { password: PASSWORD, ...page.form(PATH), ...fields }
+  return { client, answer: await client.post(PATH, form, headers) }
+}
+
+const countUsers = async () => (await test.db.selectFrom('users').select('id').execute()).length
+
+it('is closed until an administrator opens it', async () => {
+  const client = browser(test)
+  expect((await client.get(PATH)).status).toBe(404)
+  expect((await client.get('/sign-in')).body).not.toContain(PATH)
+  const { form_token = '' } = (await client.get('/sign-in')).form('/sign-in')
+  const before = await countUsers()
+  const answer = await client.post(PATH, { form_token, username: 'early', password: PASSWORD })
+  expect([answer.status, await countUsers()]).toEqual([404, before])
+  await set({ registration: 'open' })
+  expect((await browser(test).get('/sign-in?return_to=/apps')).body).toContain(`${PATH}?return_to=%2Fapps`)
+})
+
+it('makes an ordinary account, signs it in, and leads on', async () => {
+  const { client, answer } = await register({ username: 'Nova.1' }, undefined, '?return_to=/account/sessions')
+  expect([answer.status, answer.location]).toEqual([303, '/account/sessions'])
+  expect((await client.get('/account/sessions')).status).toBe(200)
+  const row = await test.db
+    .selectFrom('users')
+    .where('username', '=', 'Nova.1')
+    .selectAll()
+    .executeTakeFirstOrThrow()
+  expect(row).toMatchObject({ trust_level: 0, is_admin: false, must_change_password: false, forum_id: null })
+  const entry = test.db.selectFrom('audit_log').where('subject', '=', `user:${row.id}`)
+  expect(await entry.select(['action', 'actor_id', 'ip']).execute()).toEqual([
+    { action: 'account.registered', actor_id: row.id, ip: '203.0.113.1' },
+  ])
+  await signIn(test, 'nova.1', PASSWORD)
+})
+
+it('refuses names that are taken or misleading, short passwords and foreign forms, and makes nothing', async () => {
+  const { username: taken } = await makePerson(test)
+  const before = await countUsers()
+  for (const [fields, status] of [
+    [{ username: taken.toUpperCase() }, 409],
+    [{ username: 'ab' }, 400],
+    [{ username: 'a b c' }, 400],
+    [{ username: 'аdmin' }, 400],
+    [{ username: 'name~7' }, 400],
+    [{ username: 'x'.repeat(31) }, 400],
+    [{ username: 'brief', password: 'too short' }, 400],
+    [{ username: 'brief', password: 'x'.repeat(201) }, 400],
+    [{ username: 'brief', form_token: 'none' }, 403],
+  ] as const) {
+    const { answer } = await register(fields)
+    expect([fields, answer.status]).toEqual([fields, status])
+  }
+  const { answer } = await register({ username: 'leaver', return_to: 'https://evil.example/' })
+  expect(answer.location).toBe('/')
+  expect(await countUsers()).toBe(before + 1)
+})
+
+it('of many with one name at once one gets it', async () => {
+  const tries = Array.from({ length: 6 }, (_, n) =>
+    register({ username: `Race${n % 2 ? 'r' : 'R'}` }, `198.51.100.${n}`),
+  )
+  const statuses = (await Promise.all(tries)).map(({ answer }) => answer.status)
+  expect(statuses.sort()).toEqual([303, 409, 409, 409, 409, 409])
+})
+
+it('is limited for an address, and for no other', async () => {
+  await set({ limit_registrations: '2' })
+  const statuses = []
+  for (let n = 0; n < 4; n += 1)
+    statuses.push((await register({ username: `crowd${n}` }, '192.0.2.9')).answer.status)
+  expect(statuses).toEqual([303, 303, 429, 429])
+  expect((await register({ username: 'elsewhere' }, '192.0.2.200')).answer.status).toBe(303)
+})
