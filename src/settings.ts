@@ -60,6 +60,11 @@ const definitions = {
   order_expiry_minutes: z.coerce.number().int().min(1).max(10_080).default(30),
   /** Trust level needed to register an OAuth application. */
   apps_min_trust_level: z.coerce.number().int().min(0).max(4).default(0),
+  /**
+   * How long an application may use a refresh token again whose answer it has not heard; 0: a token used twice is a stolen
+   * one.
+   */
+  refresh_grace_seconds: z.coerce.number().int().min(0).max(60).default(0),
   /** How long a key signs ID tokens before the next one takes over. */
   signing_key_days: z.coerce.number().int().min(1).max(3_650).default(90),
   /** Failures a minute of one client from one address at the endpoints where clients authenticate; 0 is no limit. */

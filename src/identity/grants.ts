@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { memberOf, type User, userColumns } from '../accounts/users.ts'
 import { inOrder, makeBatcher } from '../database/batcher.ts'
 import type { Db, Tx } from '../database/connection.ts'
+import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { recordRefusal } from '../refusals.ts'
 import { randomToken, sha256 } from '../secrets.ts'
@@ -69,7 +70,7 @@ export type Refresh = {
   now: Date
 }
 
-type Claim = Refresh & { tokens: NewTokens }
+type Claim = Pick<Refresh, 'client' | 'scopes' | 'now'> & { token_hash: Buffer; tokens: NewTokens }
 
 export type RotateRefreshToken = (refresh: Refresh) => Promise<IssuedTokens>
 
@@ -77,18 +78,24 @@ export type RotateRefreshToken = (refresh: Refresh) => Promise<IssuedTokens>
  * Makes the rotation of refresh tokens of this process; those that arrive together share a commit. It exchanges a
  * refresh token for new tokens, once. Throws invalid_grant for whatever is wrong with it, and when the member may no
  * longer use the application; invalid_scope when more is asked for than was granted. A token used before ends the
- * family; another client's token stays as it is.
+ * family, unless it may be asked for again; another client's token stays as it is.
  */
-export function makeRotateRefreshToken(db: Db): RotateRefreshToken {
+export function makeRotateRefreshToken({ db, settings }: Pick<Deps, 'db' | 'settings'>): RotateRefreshToken {
   const claim = makeBatcher<Claim, (Issued & { grant_id: bigint }) | undefined>({
     itemsMax: TOKEN_BATCH_MAX,
     queueMax: TOKEN_QUEUE_MAX,
     run: (claims) => claimRefreshTokens(db, claims),
   })
   return async (refresh) => {
-    const { client, now } = refresh
+    const { client, scopes, now } = refresh
     const tokens = newTokens()
-    const issued = await claim({ ...refresh, tokens })
+    const asked = { client, scopes, now, tokens }
+    let issued = await claim({ ...asked, token_hash: sha256(refresh.refresh_token) })
+    if (issued === undefined) {
+      const { refresh_grace_seconds } = await settings.read()
+      const unheard = await findUnheard(db, refresh, refresh_grace_seconds)
+      if (unheard !== undefined) issued = await claim({ ...asked, token_hash: unheard })
+    }
     if (issued === undefined) return refuseRefresh(db, refresh)
     const { grant_id, ...rest } = issued
     // NOTE: losing access ends the family: nobody has been told the new tokens yet, and the next way in is a sign-in.
@@ -102,7 +109,7 @@ export function makeRotateRefreshToken(db: Db): RotateRefreshToken {
 /** One statement, whose rules stand in the database function. */
 async function claimRefreshTokens(db: Db, claims: Claim[]) {
   const claimed = sql<Claimed & { grant_id: bigint; nonce: null }>`rotate_refresh_tokens(
-    ${claims.map(({ refresh_token }) => sha256(refresh_token))}::bytea[],
+    ${claims.map(({ token_hash }) => token_hash)}::bytea[],
     ${claims.map(({ client }) => client.id)}::bigint[],
     ${claims.map(({ scopes }) => scopes?.join(' ') ?? null)}::text[],
     ${claims.map(({ now }) => now)}::timestamptz[],
@@ -118,6 +125,39 @@ async function claimRefreshTokens(db: Db, claims: Claim[]) {
     .select(['claimed.scopes', 'claimed.auth_time', 'claimed.amr'])
     .execute()
   return inOrder(claims, rows, ({ grant_id, ...row }) => ({ grant_id, ...asIssued(row) }))
+}
+
+/**
+ * What a refresh token was exchanged for, when its answer may have been lost: it was used within the last seconds of the
+ * setting, by an application that has a secret, and what it got has not been used. Exchanged in its place, that is spent
+ * unheard, and a third try with the same token finds it used.
+ */
+async function findUnheard(
+  db: Db,
+  { client, refresh_token, now }: Refresh,
+  grace_seconds: number,
+): Promise<Buffer | undefined> {
+  if (grace_seconds === 0 || client.token_endpoint_auth_method === 'none') return undefined
+  const successor = await db
+    .selectFrom('refresh_tokens as token')
+    .innerJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('refresh_tokens as later')
+          .whereRef('later.grant_id', '=', 'token.grant_id')
+          .whereRef('later.id', '>', 'token.id')
+          .orderBy('later.id')
+          .limit(1)
+          .select(['later.token_hash', 'later.used_at'])
+          .as('successor'),
+      (join) => join.onTrue(),
+    )
+    .where('token.token_hash', '=', sha256(refresh_token))
+    .where('token.used_at', '>', new Date(now.getTime() - grace_seconds * 1000))
+    .where('successor.used_at', 'is', null)
+    .select('successor.token_hash')
+    .executeTakeFirst()
+  return successor?.token_hash
 }
 
 /** Why a refresh token was not taken. What may be told is told; a replay is dealt with first. */

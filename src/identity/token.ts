@@ -24,7 +24,7 @@ type Redeem = { exchangeCode: ExchangeCode; rotateRefreshToken: RotateRefreshTok
 export function tokenRoutes(app: FastifyInstance, deps: Deps, authenticateClient: AuthenticateClient): void {
   const verbs = {
     exchangeCode: makeExchangeCode(deps.db),
-    rotateRefreshToken: makeRotateRefreshToken(deps.db),
+    rotateRefreshToken: makeRotateRefreshToken(deps),
   }
   for (const path of TOKEN_PATHS) {
     app.post<{ Body: Parameters | undefined }>(path, async (request, reply) => {

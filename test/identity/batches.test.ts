@@ -119,7 +119,11 @@ it('a claim whose commit was not heard of is made good by the next try, with the
 
   broken = 0
   const { refresh_token } = issued
-  const rotated = await makeRotateRefreshToken(db)({ ...standard, refresh_token, scopes: ['openid'] })
+  const rotated = await makeRotateRefreshToken({ ...test.deps, db })({
+    ...standard,
+    refresh_token,
+    scopes: ['openid'],
+  })
   expect(broken).toBe(1)
   expect(rotated.scopes).toEqual(['openid'])
   expect((await userinfo(test, rotated.access_token)).status).toBe(200)

@@ -1,11 +1,15 @@
 /** POST /oauth2/token with a refresh token: rotation, its ends, and what a replay does. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sha256 } from '../../src/secrets.ts'
 import { makePerson } from '../cast.ts'
 import { startTestApp, type TestApp } from '../harness.ts'
 import {
+  authorize,
   makeParty,
+  makeVerifier,
   obtainTokens,
   type Party,
+  postForm,
   refresh,
   type Tokens,
   userinfo,
@@ -211,5 +215,69 @@ describe('a member who may not come in any more', () => {
     const { tokens, person } = await freshTokens({}, app)
     await test.db.insertInto('user_groups').values({ user_id: person.id, name: 'newcomers' }).execute()
     expect((await refresh(test, app, tokens.refresh_token)).body.error).toBe('invalid_grant')
+  })
+})
+
+describe('a refresh token whose answer was lost', () => {
+  const setGrace = (seconds: number) =>
+    test.deps.settings.change({
+      name: 'refresh_grace_seconds',
+      value: String(seconds),
+      actor_id: actor,
+      ip: '::1',
+      now: test.clock.now(),
+    })
+  let actor: bigint
+  beforeAll(async () => {
+    actor = (await makePerson(test, { is_admin: true })).id
+    await setGrace(10)
+  })
+  afterAll(() => setGrace(0))
+
+  it('may be used again for some seconds, once, and what was lost is spent', async () => {
+    const { tokens } = await freshTokens()
+    const lost = await refresh(test, party, tokens.refresh_token)
+    test.clock.advance(5_000)
+    const heard = await refresh(test, party, tokens.refresh_token)
+    expect(heard.status).toBe(200)
+    expect((await refresh(test, party, heard.body.refresh_token)).status).toBe(200)
+    // The third finds what was lost used up: that is a thief, or a client out of its mind.
+    expect((await refresh(test, party, tokens.refresh_token)).status).toBe(400)
+    expect((await userinfo(test, heard.body.access_token)).status).toBe(401)
+    expect((await refresh(test, party, lost.body.refresh_token)).status).toBe(400)
+  })
+
+  it.each([
+    ['the seconds are over', 10_001, false],
+    ['the new one has been used', 0, true],
+  ])('ends the family when %s', async (_, wait_ms, isHeard) => {
+    const { tokens } = await freshTokens()
+    const next = await refresh(test, party, tokens.refresh_token)
+    if (isHeard) await refresh(test, party, next.body.refresh_token)
+    test.clock.advance(wait_ms)
+    expect((await refresh(test, party, tokens.refresh_token)).body).toMatchObject({ error: 'invalid_grant' })
+    expect((await userinfo(test, next.body.access_token)).status).toBe(401)
+  })
+
+  it('is worth nothing to another client', async () => {
+    const { tokens } = await freshTokens()
+    await refresh(test, party, tokens.refresh_token)
+    await refused(tokens.refresh_token, 'invalid_grant', {}, await makeParty(test))
+    expect((await refresh(test, party, tokens.refresh_token)).status).toBe(200)
+  })
+
+  it('ends the family of an application without a secret', async () => {
+    const open = await makeParty(test, { token_endpoint_auth_method: 'none' })
+    const { client_id, redirect_uri } = open
+    const ask = (fields: Record<string, unknown>) =>
+      postForm(test, '/oauth2/token', { client_id, ...(fields as Record<string, string>) })
+    const code_verifier = makeVerifier()
+    const code_challenge = sha256(code_verifier).toString('base64url')
+    const client = await (await makePerson(test)).signIn()
+    const { code } = await authorize(client, open, { code_challenge, code_challenge_method: 'S256' })
+    const { body } = await ask({ grant_type: 'authorization_code', code, redirect_uri, code_verifier })
+    const again = { grant_type: 'refresh_token', refresh_token: body.refresh_token }
+    const statuses = [await ask(again), await ask(again), await userinfo(test, body.access_token)]
+    expect(statuses.map(({ status }) => status)).toEqual([200, 400, 401])
   })
 })

@@ -1283,6 +1283,8 @@ export const en = {
       points_transfer_daily_limit: 'Most points transferred in a day; empty: no limit',
       order_expiry_minutes: 'Minutes in which an order can be paid',
       apps_min_trust_level: 'Trust level to register an application',
+      refresh_grace_seconds:
+        'Seconds in which an application may repeat a refresh whose answer it lost; 0: a token used twice counts as stolen',
       signing_key_days: 'Days a key signs ID tokens',
       limit_token_failures:
         'Failures a minute of one application and address at the token endpoint; 0: no limit',

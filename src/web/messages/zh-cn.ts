@@ -1204,6 +1204,7 @@ export const zhCN: Messages = {
       points_transfer_daily_limit: '每日转账上限；留空为不限',
       order_expiry_minutes: '订单有效分钟数',
       apps_min_trust_level: '登记应用所需信任等级',
+      refresh_grace_seconds: '应用未收到刷新结果时可重试的秒数；0 表示重复使用即视为被盗',
       signing_key_days: '签名密钥使用天数',
       limit_token_failures: '每个应用和地址每分钟在令牌端点可失败的次数；0 表示不限',
       limit_api_requests: '每个收款应用每分钟的请求数；0 表示不限',
