@@ -1,6 +1,7 @@
 /** /admin/apps: every registered application, found, looked at, suspended, reviewed, and given a new secret. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { requireFreshSignIn } from '../accounts/reauthentication.ts'
 import { sessionOf } from '../accounts/session.ts'
 import { readAudit } from '../audit.ts'
 import type { Deps } from '../deps.ts'
@@ -40,11 +41,14 @@ export function appAdminPages(app: FastifyInstance, deps: Deps): void {
 
   app.get<OneApp>('/admin/apps/:client_id', async (request, reply) => showApp(request, reply, deps))
 
+  const page = (request: FastifyRequest) =>
+    `/admin/apps/${(request as FastifyRequest<OneApp>).params.client_id}`
+  const preHandler = requireFreshSignIn(deps, { page })
   for (const [act, verb] of [
     ['suspend', suspendApp],
     ['reinstate', reinstateApp],
   ] as const) {
-    app.post<OneApp>(`/admin/apps/:client_id/${act}`, async (request, reply) => {
+    app.post<OneApp>(`/admin/apps/:client_id/${act}`, { preHandler }, async (request, reply) => {
       const form = ReasonForm.safeParse(request.body)
       if (!form.success) return showApp(request, reply, deps, { isReasonMissing: true })
       await verb(deps.db, { ...actBy(request, deps), reason: form.data.reason })
@@ -58,7 +62,7 @@ export function appAdminPages(app: FastifyInstance, deps: Deps): void {
     return reply.redirect(`/admin/apps/${request.params.client_id}`, 303)
   })
 
-  app.post<OneApp>('/admin/apps/:client_id/reset-secret', async (request, reply) => {
+  app.post<OneApp>('/admin/apps/:client_id/reset-secret', { preHandler }, async (request, reply) => {
     const { client_id } = request.params
     const told = await resetSecret(deps.db, actBy(request, deps))
     return reply.page('app-secret', { app: { client_id, ...told }, back: `/admin/apps/${client_id}` })

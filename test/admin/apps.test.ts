@@ -314,3 +314,16 @@ describe('the audit log', () => {
     expect(ids).toEqual([...ids].sort((a, b) => Number(b) - Number(a)))
   })
 })
+
+it('suspending and new secrets take a sign-in of the last minutes', async () => {
+  const { party } = await makeOwnedApp(test)
+  const page = await admin.get(pathOf(party))
+  test.clock.advance(3_600_000)
+  for (const act of ['suspend', 'reinstate', 'reset-secret']) {
+    const address = `${pathOf(party)}/${act}`
+    const fields = { ...page.form(`${pathOf(party)}/reset-secret`), reason: 'why' }
+    const answer = await withoutWriting(test, () => admin.post(address, fields))
+    expect([act, answer.status]).toEqual([act, 409])
+    expect(answer.body).toContain(`return_to=${encodeURIComponent(pathOf(party))}`)
+  }
+})
