@@ -207,7 +207,7 @@ export type LedgerAccountsTable = {
 
 export type JournalKind = 'grant' | 'payment' | 'transfer' | 'refund' | 'reversal' | 'adjustment'
 
-/** Written by the database function post_journal only. */
+/** Written by the database function post_journals only. */
 export type JournalTable = {
   id: Identity
   book: Book
@@ -219,7 +219,7 @@ export type JournalTable = {
   created_at: CreatedAt
 }
 
-/** Written by the database function post_journal only. */
+/** Written by the database function post_journals only. */
 export type EntriesTable = {
   id: Identity
   journal_id: bigint
@@ -615,7 +615,6 @@ export type OutgoingMailsTable = {
   created_at: CreatedAt
 }
 
-/** Written by the database function post_transfer, and by an administrator's reversal. */
 /** A request as it may be shown to whom it came from. */
 export type ReceivedRequest = {
   method: string
@@ -689,6 +688,7 @@ export type CorrectionProposalsTable = {
   created_at: CreatedAt
 }
 
+/** Written by the database function post_transfers, and by an administrator's reversal. */
 export type TransfersTable = {
   id: Identity
   app_id: bigint
@@ -708,6 +708,9 @@ export type TransfersTable = {
   reversal_journal_id: Nullable<bigint>
   created_at: CreatedAt
   updated_at: Generated<Date>
+  /** In which it counts, and what its sender had transferred in it, this one included. */
+  day: string
+  day_points: string
 }
 
 export type RefusedRequestsTable = {

@@ -1,6 +1,6 @@
 /**
  * The terms of one payment application, set by an administrator: a fee rate of its own, and how many points it may
- * take in and transfer out in a day. They are applied by the database functions pay_order and post_transfer.
+ * take in and transfer out in a day. They are applied by the database functions pay_orders and post_transfers.
  */
 import { sql } from 'kysely'
 import { z } from 'zod'

@@ -60,7 +60,7 @@ export type PostTransfer = (request: TransferRequest) => Promise<Transfer>
  * the same one for a repeated request, or throws the PaymentCode that says why not; then nothing moved.
  */
 export function makePostTransfer(deps: Deps): PostTransfer {
-  const post = makeBatcher<TransferRequest & { transaction_id: string; now: Date }, Result>({
+  const post = makeBatcher<TransferRequest & { now: Date }, Result>({
     ...deps.batching,
     run: (requests) => postTransfers(deps, requests),
   })
@@ -68,23 +68,20 @@ export function makePostTransfer(deps: Deps): PostTransfer {
     await requireUnpaused(deps)
     const { points_transfers } = await deps.settings.read()
     if (points_transfers === 'off') throw new AppError('transfers_disabled', 'Transfer feature is disabled')
-    const transaction_id = `txn_${randomText(24, LOWER_ALNUM)}`
-    const asked = post({ ...request, transaction_id, now: deps.clock() })
+    const asked = post({ ...request, now: deps.clock() })
     const result = await countOutcome(deps.metrics?.transfers, asked, ({ outcome }) => outcome)
     return { ...acceptedOrThrow(result), order_id: request.order_id }
   }
 }
 
-async function postTransfers(
-  deps: Deps,
-  requests: (TransferRequest & { transaction_id: string; now: Date })[],
-): Promise<Result[]> {
+/** Names each anew when it is run again: should a name have been given before, nobody's transfer fails for it. */
+async function postTransfers(deps: Deps, requests: (TransferRequest & { now: Date })[]): Promise<Result[]> {
   const settings = await deps.settings.read()
   const { rows } = await sql<Result>`
     select (result).* from post_transfers(
       ${requests.map((request) => request.app_id)}::bigint[],
       ${requests.map((request) => request.order_id)}::text[],
-      ${requests.map((request) => request.transaction_id)}::text[],
+      ${requests.map(() => `txn_${randomText(24, LOWER_ALNUM)}`)}::text[],
       ${requests.map((request) => request.to_user_id)}::bigint[],
       ${requests.map((request) => request.to_username)}::text[],
       ${requests.map((request) => request.amount)}::bigint[],

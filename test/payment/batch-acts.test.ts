@@ -1,0 +1,250 @@
+/** Acts of one batch end as they would one by one, and a name that was given before is nobody's fault. */
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { AppError } from '../../src/errors.ts'
+import { grantPoints } from '../../src/ledger/post.ts'
+import { balanceOf } from '../../src/ledger/wallet.ts'
+import { makeCreateOrder, makePayOrder, makePlaceOrder } from '../../src/payment/orders.ts'
+import { makePostTransfer, type Transfer, type TransferRequest } from '../../src/payment/transfers.ts'
+import { openSettings } from '../../src/settings.ts'
+import { expectSoundBooks } from '../books.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { startTestApp, type TestApp } from '../harness.ts'
+import { type Merchant, makeMerchant } from '../merchant.ts'
+
+const DAILY_LIMIT = 400n
+
+let test: TestApp
+const merchants: Merchant[] = []
+
+beforeAll(async () => {
+  test = await startTestApp()
+})
+afterAll(async () => {
+  for (const merchant of merchants) await merchant.close()
+  await test.close()
+})
+afterEach(() => expectSoundBooks(test.db))
+
+async function newMerchant(): Promise<Merchant> {
+  const merchant = await makeMerchant(test)
+  merchants.push(merchant)
+  return merchant
+}
+
+const give = (user_id: bigint, amount: bigint) =>
+  grantPoints(test.db, {
+    user_id,
+    amount,
+    reference: `give:${user_id}`,
+    reason: 'test',
+    actor_id: null,
+    now: test.clock.now(),
+  })
+
+/** A process of its own as far as batches and settings go: `itemsMax` acts share a transaction. */
+const lane = (itemsMax: number) => ({ ...test.deps, settings: openSettings(test.db), batching: { itemsMax } })
+
+/** What became of a transfer: what was sent, or the refusal. */
+const outcome = (act: Promise<Transfer>): Promise<unknown[]> =>
+  act.then(
+    ({ amount, fee, status }) => [amount, fee, status],
+    (error: unknown) => {
+      if (!(error instanceof AppError)) throw error
+      return [error.code, error.message]
+    },
+  )
+
+/** Numbers that look random, the same in every run. */
+function numbersFrom(seed: number) {
+  let state = seed
+  return (below: number) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+    return Math.floor((state / 2_147_483_648) * below)
+  }
+}
+
+async function withDailyLimit(run: () => Promise<void>): Promise<void> {
+  const name = 'points_transfer_daily_limit_tl2'
+  await test.db
+    .insertInto('site_settings')
+    .values({ name, value: String(DAILY_LIMIT) })
+    .execute()
+  try {
+    await run()
+  } finally {
+    await test.db.deleteFrom('site_settings').where('name', '=', name).execute()
+  }
+}
+
+describe('a batch', () => {
+  it('of transfers ends as its transfers would one by one: keys, balances and days follow each other', () =>
+    withDailyLimit(async () => {
+      // Two worlds of the same kind: in one every transfer is a transaction, in the other all of them are one.
+      const worlds = await Promise.all(
+        [1, 200].map(async (itemsMax) => {
+          const sides = await Promise.all([newMerchant(), newMerchant(), newMerchant()])
+          for (const [n, { owner }] of sides.entries()) await give(owner.id, [2_000n, 120n, 1n][n]!)
+          return { sides, post: makePostTransfer(lane(itemsMax)) }
+        }),
+      )
+      const told = await Promise.all(
+        worlds.map(async ({ sides, post }) => {
+          const below = numbersFrom(7)
+          const requests = Array.from({ length: 120 }, (): TransferRequest => {
+            const [from, to] = [below(3), below(3)]
+            const { id, username } = sides[to]!.owner
+            const [key, amount] = [below(60), BigInt([1, 20, 90, 150, 0][below(5)]!)]
+            return {
+              app_id: sides[from]!.id,
+              order_id: `k-${key}`,
+              to_user_id: id,
+              to_username: username,
+              amount,
+            }
+          })
+          await post(requests[0]!).catch(() => {})
+          const outcomes = await Promise.all(requests.map((request) => outcome(post(request))))
+          const balances = await Promise.all(sides.map(({ owner }) => balanceOf(test.db, owner.id)))
+          return { outcomes, balances }
+        }),
+      )
+      expect(told[1]).toEqual(told[0])
+      const codes = new Set(told[0]!.outcomes.map(([first]) => first))
+      for (const code of [
+        20n,
+        'parameter_invalid',
+        'transfer_to_self',
+        'below_minimum',
+        'insufficient_points',
+        'daily_limit_reached',
+      ])
+        expect(codes).toContain(code)
+    }))
+
+  it('of payments ends as its payments would one by one, whoever of two pays an order first', async () => {
+    const worlds = await Promise.all(
+      [1, 200].map(async (itemsMax) => {
+        const sides = await Promise.all([newMerchant(), newMerchant()])
+        const payers = [sides[0]!.owner, await makePerson(test), await makePerson(test)]
+        for (const [n, { id }] of payers.entries()) await give(id, [30n, 90n, 60n][n]!)
+        const create = makeCreateOrder(lane(itemsMax))
+        const orders = await Promise.all(
+          Array.from({ length: 30 }, (_, n) =>
+            create({
+              app_id: sides[n % 2]!.id,
+              order_id: `o-${n}`,
+              description: 'Tea',
+              amount: BigInt(1 + (n % 21)),
+            }),
+          ),
+        )
+        return { payers: [...payers, sides[1]!.owner], orders, pay: makePayOrder(lane(itemsMax)) }
+      }),
+    )
+    const told = await Promise.all(
+      worlds.map(async ({ payers, orders, pay }) => {
+        const below = numbersFrom(11)
+        const outcomes = await Promise.all(
+          Array.from({ length: 120 }, () => {
+            const { transaction_id, amount } = orders[below(orders.length)]!
+            const expected_amount = below(10) === 0 ? amount + 1n : amount
+            return pay({ transaction_id, payer_id: payers[below(3)]!.id, expected_amount })
+          }),
+        )
+        return { outcomes, balances: await Promise.all(payers.map(({ id }) => balanceOf(test.db, id))) }
+      }),
+    )
+    expect(told[1]).toEqual(told[0])
+    expect(new Set(told[0]!.outcomes)).toEqual(
+      new Set(['paid', 'paid_before', 'paid_by_other', 'changed', 'insufficient']),
+    )
+  })
+})
+
+describe('the daily limit of a member', () => {
+  it('asks for the last transfer only, which says what the day has come to', () =>
+    withDailyLimit(async () => {
+      const merchant = await newMerchant()
+      const friend = await makePerson(test)
+      await give(merchant.owner.id, 10_000n)
+      const post = makePostTransfer(lane(64))
+      const transfer = (order_id: string, amount: bigint) => post(request(merchant, friend, order_id, amount))
+      for (const n of [1, 2, 3]) await transfer(`day-${n}`, 100n)
+      const ofMerchant = test.db.selectFrom('transfers').where('app_id', '=', merchant.id)
+      const sums = await ofMerchant.orderBy('id').select('day_points').execute()
+      expect(sums.map(({ day_points }) => day_points)).toEqual(['100', '200', '300'])
+      await expect(transfer('day-4', 101n)).rejects.toThrow('Daily limit reached (400, used 300)')
+      // Were all of the day read, this would make no difference.
+      await test.db
+        .updateTable('transfers')
+        .set({ day_points: '390' })
+        .where('app_id', '=', merchant.id)
+        .where('order_id', '=', 'day-3')
+        .execute()
+      await expect(transfer('day-5', 11n)).rejects.toThrow('Daily limit reached (400, used 390)')
+      expect(await transfer('day-6', 10n)).toMatchObject({ amount: 10n })
+    }))
+
+  it('holds at midnight between two processes whose clocks differ', () =>
+    withDailyLimit(async () => {
+      const merchant = await newMerchant()
+      const friend = await makePerson(test)
+      await give(merchant.owner.id, 10_000n)
+      const midnight = Date.UTC(2026, 5, 1, 16)
+      const at = (ms: number) => makePostTransfer({ ...lane(64), clock: () => new Date(midnight + ms) })
+      const [ahead, behind] = [at(100), at(-100)]
+      await behind(request(merchant, friend, 'eve', 400n))
+      await ahead(request(merchant, friend, 'first', 300n))
+      // The day has begun for this sender, and what comes from the clock behind counts in it.
+      await expect(behind(request(merchant, friend, 'late', 101n))).rejects.toThrow('used 300')
+      await behind(request(merchant, friend, 'late', 100n))
+      await expect(ahead(request(merchant, friend, 'more', 1n))).rejects.toThrow('used 400')
+    }))
+})
+
+const request = (from: Merchant, to: Person, order_id: string, amount: bigint): TransferRequest => ({
+  app_id: from.id,
+  order_id,
+  to_user_id: to.id,
+  to_username: to.username,
+  amount,
+})
+
+describe('a random name that was given before', () => {
+  /** Gives the next row of a table this value in a column, once, as bad luck would. */
+  async function collideOnce(table: 'orders' | 'transfers', column: string, value: string): Promise<void> {
+    const name = sql.raw(`collide_${table}_${column}`)
+    await sql`create sequence ${name}`.execute(test.db)
+    await sql`
+      create function ${name}() returns trigger language plpgsql as $$
+      begin
+        -- A sequence keeps its count when the transaction is undone.
+        if nextval(${sql.lit(`collide_${table}_${column}`)}) = 1 then new.${sql.raw(column)} := ${sql.lit(value)}; end if;
+        return new;
+      end $$`.execute(test.db)
+    await sql`create trigger ${name} before insert on ${sql.table(table)} for each row execute function ${name}()`.execute(
+      test.db,
+    )
+  }
+
+  it('is given anew: order and transfer come about', async () => {
+    const merchant = await newMerchant()
+    const friend = await makePerson(test)
+    await give(merchant.owner.id, 1_000n)
+    const place = makePlaceOrder(lane(64))
+    const order = (order_id: string) => ({ app_id: merchant.id, order_id, description: 'Tea', amount: 10n })
+    const first = await place(order('first'))
+    await collideOnce('orders', 'transaction_id', first.transaction_id)
+    const second = await place(order('second'))
+    expect(second).toMatchObject({ order_id: 'second', status: 'unpaid' })
+    expect(second.transaction_id).not.toBe(first.transaction_id)
+
+    const post = makePostTransfer(lane(64))
+    const { transaction_id } = await post(request(merchant, friend, 'one', 10n))
+    await collideOnce('transfers', 'transaction_id', transaction_id)
+    const other = await post(request(merchant, friend, 'two', 10n))
+    expect(other).toMatchObject({ order_id: 'two', status: 'completed' })
+    expect(await balanceOf(test.db, friend.id)).toBe(20n)
+  })
+})
