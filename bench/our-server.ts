@@ -6,5 +6,5 @@ const batching = process.argv.includes('--unbatched') ? { itemsMax: 1, lanes: Nu
 
 await serve(loadConfig(), async () => {}, { batching })
 process.stdout.write('ready\n')
-// So that a profile is written.
-process.on('SIGTERM', () => process.exit(0))
+// On a signal, so that a profile is written; and with the bench, however that ends.
+for (const end of ['SIGTERM', 'disconnect']) process.on(end, () => process.exit(0))

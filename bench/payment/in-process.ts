@@ -23,7 +23,8 @@ process.on('message', async (task: Task) => {
   process.send!(await measure(task))
 })
 process.stdout.write('ready\n')
-process.on('SIGTERM', () => process.exit(0))
+// On a signal, so that a profile is written; and with the bench, however that ends.
+for (const end of ['SIGTERM', 'disconnect']) process.on(end, () => process.exit(0))
 
 function measure({ acts, ...how }: Task): Promise<Measured> {
   if (acts.act === 'transfer') return drive(acts.items, how, postTransfer)

@@ -1,40 +1,29 @@
 /**
  * `npm run bench:payment`: payments, transfers, initiations and queries over HTTP beside their limits: the batch
- * functions without HTTP, our own server without batching, and bare routes. Rounds are interleaved; what is printed
- * are medians, with the lowest and highest round behind them.
+ * functions without HTTP, our own server without batching, and bare routes. With `--full` instead: the same requests at
+ * a service over an empty database and at one whose database holds five million paid orders. See README.md.
  */
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { deserialize, serialize } from 'node:v8'
 import { sql } from 'kysely'
 import { openDatabase } from '../../src/database/connection.ts'
-import { startEmbedded } from '../../src/database/embedded.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import type { Deps } from '../../src/deps.ts'
 import { proveBooks } from '../../src/ledger/books.ts'
-import { ALNUM, makeSecrets, randomText } from '../../src/secrets.ts'
+import { makeSecrets } from '../../src/secrets.ts'
 import { openSettings } from '../../src/settings.ts'
-import { type Measured, measure } from '../driver.ts'
+import { startPostgres } from '../database.ts'
+import type { Measured } from '../driver.ts'
 import { type ServerProcess, startServer, stopServers } from '../processes.ts'
-import { median, spread } from '../statistics.ts'
-import {
-  bareInserts,
-  bareSelects,
-  initiations,
-  type Parties,
-  payments,
-  queries,
-  transfers,
-  type Work,
-} from './acts.ts'
+import { casesOf, casesOfSizes, SIZE_TARGETS, TARGETS } from './cases.ts'
+import { fill } from './full.ts'
 import type { Task } from './in-process.ts'
+import { runPgbench } from './pgbench.ts'
+import { over, print, runRounds, type Side, warmUp } from './rounds.ts'
 import { makeWorld, type World } from './world.ts'
-
-const CALLERS = 32
-/** Members who own no application: a transfer to its own applicant is refused. */
-const RECIPIENTS_FROM = 200
 
 const { values: flags } = parseArgs({
   options: {
@@ -44,199 +33,12 @@ const { values: flags } = parseArgs({
     /** Requests a round, as a share of the usual number. */
     scale: { type: 'string', default: '1' },
     'cpu-prof': { type: 'boolean', default: false },
+    full: { type: 'boolean', default: false },
+    orders: { type: 'string', default: '5000000' },
+    /** A folder whose databases are kept: to fill them takes many times as long as to measure. */
+    data: { type: 'string' },
   },
 })
-const ROUNDS = Number(flags.rounds)
-const SCALE = Number(flags.scale)
-
-type SideName = 'ours' | 'in process' | 'unbatched' | 'bare' | 'two'
-type Side = (work: Work, callers: number) => Promise<Measured>
-type Case = {
-  name: string
-  callers: number
-  count: number
-  sides: Partial<Record<SideName, (count: number) => Promise<Work> | Work>>
-}
-
-function casesOf(world: World): Case[] {
-  const { shops, members } = world
-  const all: Parties = { shops, members: members.slice(RECIPIENTS_FROM) }
-  const hotMember: Parties = { shops, members: members.slice(-1) }
-  const hotShop: Parties = { shops: shops.slice(0, 1), members: all.members }
-  const sides = (names: SideName[], make: (count: number) => Promise<Work> | Work) =>
-    Object.fromEntries(names.map((name) => [name, make])) as Case['sides']
-  const transferring = (parties: Parties) => (count: number) => transfers(count, parties)
-  const paying = (parties: Parties) => (count: number) => payments(world, count, parties)
-  const usual = { callers: CALLERS, count: 4_000 }
-  return [
-    {
-      ...usual,
-      name: 'transfers, many recipients',
-      sides: sides(['ours', 'in process', 'unbatched', 'two'], transferring(all)),
-    },
-    {
-      ...usual,
-      name: 'transfers, one recipient',
-      sides: sides(['ours', 'unbatched'], transferring(hotMember)),
-    },
-    {
-      ...usual,
-      name: 'transfers, one applicant',
-      sides: sides(['ours', 'unbatched'], transferring(hotShop)),
-    },
-    {
-      name: 'transfers, one caller',
-      callers: 1,
-      count: 500,
-      sides: sides(['ours', 'unbatched'], transferring(all)),
-    },
-    {
-      ...usual,
-      name: 'payments, many merchants',
-      sides: sides(['ours', 'in process', 'unbatched', 'two'], paying(all)),
-    },
-    { ...usual, name: 'payments, one merchant', sides: sides(['ours', 'unbatched'], paying(hotShop)) },
-    {
-      name: 'payments, one caller',
-      callers: 1,
-      count: 500,
-      sides: sides(['ours', 'unbatched'], paying(all)),
-    },
-    {
-      ...usual,
-      name: 'initiate',
-      sides: { ours: (count) => initiations(count, all), bare: bareInserts },
-    },
-    { ...usual, name: 'initiate, one merchant', sides: { ours: (count) => initiations(count, hotShop) } },
-    {
-      ...usual,
-      name: 'query',
-      sides: { ours: (count) => queries(world, count, all), bare: (count) => bareSelects(world, count, all) },
-    },
-  ]
-}
-
-const warmUp = (count: number) => Math.floor(count / 5)
-
-type Results = Map<string, Measured[]>
-const keyOf = (name: string, side: string) => `${name} | ${side}`
-
-async function runRounds(cases: Case[], sides: Record<SideName, Side>): Promise<Results> {
-  const results: Results = new Map()
-  // Round 0 warms everything up and is not counted. So does the beginning of each measurement, because connections
-  // that were idle are closed, and new ones have plans to make.
-  for (let round = 0; round <= ROUNDS; round += 1) {
-    for (const { name, callers, count, sides: prepare } of cases) {
-      const names = (Object.keys(prepare) as SideName[]).filter((side) =>
-        keyOf(name, side).includes(flags.only),
-      )
-      for (const side of round % 2 === 0 ? names : names.reverse()) {
-        const work = await prepare[side]!(Math.ceil(count * SCALE))
-        const measured = await sides[side](work, callers)
-        if (round === 0) continue
-        const key = keyOf(name, side)
-        results.set(key, [...(results.get(key) ?? []), measured])
-      }
-    }
-  }
-  return results
-}
-
-/** One part of the issue's targets: the measured ratio of two sides, round by round. */
-type Target = {
-  name: string
-  of: [numerator: string, denominator: string]
-  figure: 'per_second' | 'p99_ms'
-  least?: number
-  most?: number
-}
-
-const OURS = (name: string) => keyOf(name, 'ours')
-const TARGETS: Target[] = [
-  ...(['transfers, many recipients', 'payments, many merchants'] as const).map((name, n) => ({
-    name: `${name} ÷ in process`,
-    of: [OURS(name), keyOf(name, 'in process')] as [string, string],
-    figure: 'per_second' as const,
-    least: [0.5, 0.35][n]!,
-  })),
-  ...(
-    [
-      ['transfers, many recipients', 1.8],
-      ['transfers, one recipient', 4],
-      ['payments, one merchant', 4],
-      ['transfers, one caller', 0.95],
-      ['payments, one caller', 0.95],
-    ] as const
-  ).map(([name, least]) => ({
-    name: `${name} ÷ unbatched`,
-    of: [OURS(name), keyOf(name, 'unbatched')] as [string, string],
-    figure: 'per_second' as const,
-    least,
-  })),
-  ...(['transfers, many recipients', 'transfers, one recipient', 'payments, one merchant'] as const).map(
-    (name) => ({
-      name: `p99 of ${name} ÷ unbatched`,
-      of: [OURS(name), keyOf(name, 'unbatched')] as [string, string],
-      figure: 'p99_ms' as const,
-      most: 0.5,
-    }),
-  ),
-  {
-    name: 'initiate ÷ bare durable insert',
-    of: [OURS('initiate'), keyOf('initiate', 'bare')],
-    figure: 'per_second',
-    least: 2,
-  },
-  {
-    name: 'query ÷ bare select',
-    of: [OURS('query'), keyOf('query', 'bare')],
-    figure: 'per_second',
-    least: 0.6,
-  },
-  ...(
-    [
-      ['transfers, one recipient', 'transfers, many recipients'],
-      ['transfers, one applicant', 'transfers, many recipients'],
-      ['payments, one merchant', 'payments, many merchants'],
-      ['initiate, one merchant', 'initiate'],
-    ] as const
-  ).map(([hot, uniform]) => ({
-    name: `${hot} ÷ many`,
-    of: [OURS(hot), OURS(uniform)] as [string, string],
-    figure: 'per_second' as const,
-    least: 0.85,
-  })),
-  ...(['transfers, many recipients', 'payments, many merchants'] as const).map((name) => ({
-    name: `${name}, two processes ÷ one`,
-    of: [keyOf(name, 'two'), OURS(name)] as [string, string],
-    figure: 'per_second' as const,
-    least: 0.8,
-  })),
-]
-
-function print(results: Results): void {
-  console.log('\n| | requests/s | p99 ms | CPU µs: process | Postgres |\n|---|---|---|---|---|')
-  for (const [key, rounds] of results) {
-    const column = (figure: keyof Measured, digits: number) =>
-      spread(
-        rounds.map((each) => each[figure]),
-        digits,
-      )
-    console.log(
-      `| ${key.replace(' | ', ': ')} | ${column('per_second', 0)} | ${column('p99_ms', 1)} | ${column('cpu_us', 0)} | ${column('postgres_us', 0)} |`,
-    )
-  }
-  console.log('\n| | ratio | target | met |\n|---|---|---|---|')
-  for (const { name, of, figure, least, most } of TARGETS) {
-    const [a, b] = of.map((key) => results.get(key)) as [Measured[], Measured[]]
-    if (a === undefined || b === undefined) continue
-    const ratios = a.map((each, round) => each[figure] / b[round]![figure])
-    const isMet = median(ratios) >= (least ?? 0) && median(ratios) <= (most ?? Number.POSITIVE_INFINITY)
-    const target = least === undefined ? `≤ ${most}` : `≥ ${least}`
-    console.log(`| ${name} | ${spread(ratios, 2)} | ${target} | ${isMet ? 'yes' : 'no'} |`)
-  }
-}
-
 const OUR_SERVER = join(import.meta.dirname, '../our-server.ts')
 const script = (name: string) => join(import.meta.dirname, name)
 
@@ -249,69 +51,123 @@ const BARE_SCHEMA = `
     created_at timestamptz not null default now()
   )`
 
-const dataDir = await mkdtemp(join(tmpdir(), 'tessera-bench-'))
-const postgres = await startEmbedded({ dataDir })
-const servers: ServerProcess[] = []
-try {
-  await migrate(postgres.url)
-  const db = openDatabase(postgres.url, { max: 10, onBroken: () => {} })
-  const secret = randomText(64, ALNUM)
-  const deps = {
-    db,
-    clock: () => new Date(),
-    secrets: makeSecrets(secret),
-    settings: openSettings(db),
-  } as Deps
-  const world = await makeWorld(deps)
-  await sql.raw(BARE_SCHEMA).execute(db)
-  const { rows } = await sql<{ pid: string }>`select pg_read_file('postmaster.pid') as pid`.execute(db)
-  const postmaster = Number.parseInt(rows[0]!.pid, 10)
-  await sql.raw('vacuum analyze').execute(db)
+/** Whoever takes part, and the secret under which their keys are stored. */
+type Site = { url: string; world: World }
+const SECRET = 'payment-bench-'.repeat(4)
 
-  const env = { DATABASE_URL: postgres.url, APP_SECRET: secret, LOG_LEVEL: 'warn' }
-  const start = async (path: string, port: number, args: string[] = []) => {
-    const node = path === OUR_SERVER ? ['--max-semi-space-size=4'] : []
-    const server = await startServer(path, { port, env, args, node, profile: flags['cpu-prof'] })
-    servers.push(server)
-    return server
-  }
-  const ours = await start(OUR_SERVER, 4901)
-  const second = await start(OUR_SERVER, 4902)
-  const unbatched = await start(OUR_SERVER, 4903, ['--unbatched'])
-  const bare = await start(script('bare-server.ts'), 4904)
-  const inProcess = await start(script('in-process.ts'), 4905)
-  const over =
-    (...endpoints: ServerProcess[]): Side =>
-    ({ requests, status }, callers) =>
-      measure({
-        servers: endpoints,
-        connections: callers,
-        count: requests.length,
-        uncounted: warmUp(requests.length),
-        postmaster,
-        status,
-        request: (_, n) => requests[n]!,
-      })
-  const sides: Record<SideName, Side> = {
-    ours: over(ours),
-    two: over(ours, second),
-    unbatched: over(unbatched),
-    bare: over(bare),
-    'in process': async ({ requests, acts }, callers) => {
-      const task: Task = { acts: acts!, callers, uncounted: warmUp(requests.length), postmaster }
-      inProcess.process.send(task)
-      const [measured] = await once(inProcess.process, 'message')
-      return measured as Measured
-    },
-  }
-  print(await runRounds(casesOf(world), sides))
-  const broken = (await proveBooks(db)).invariants.filter((invariant) => invariant.broken > 0n)
+function depsOver(url: string): Deps {
+  const db = openDatabase(url, { max: 10, onBroken: () => {} })
+  return { db, clock: () => new Date(), secrets: makeSecrets(SECRET), settings: openSettings(db) } as Deps
+}
+
+async function openSite(url: string): Promise<Site> {
+  await migrate(url)
+  const world = await makeWorld(depsOver(url))
+  await sql.raw('vacuum analyze').execute(world.deps.db)
+  return { url, world }
+}
+
+const servers: ServerProcess[] = []
+async function start(path: string, port: number, url: string, args: string[] = []): Promise<ServerProcess> {
+  const node = path === OUR_SERVER ? ['--max-semi-space-size=4'] : []
+  const env = { DATABASE_URL: url, APP_SECRET: SECRET, LOG_LEVEL: 'warn' }
+  const server = await startServer(path, { port, env, args, node, profile: flags['cpu-prof'] })
+  servers.push(server)
+  return server
+}
+
+async function requireSound({ world: { deps } }: Site): Promise<void> {
+  const broken = (await proveBooks(deps.db, deps.secrets)).invariants.filter(
+    (invariant) => invariant.broken > 0n,
+  )
   if (broken.length > 0) throw new Error(`The books do not pass: ${JSON.stringify(broken, String)}`)
-  console.log('\nThe books pass.')
-  await db.destroy()
+}
+
+async function postmasterOf({ world: { deps } }: Site): Promise<number> {
+  const { rows } = await sql<{ pid: string }>`select pg_read_file('postmaster.pid') as pid`.execute(deps.db)
+  return Number.parseInt(rows[0]!.pid, 10)
+}
+
+const how = { rounds: Number(flags.rounds), scale: Number(flags.scale), only: flags.only }
+
+async function compareWithLimits(url: string): Promise<void> {
+  const site = await openSite(url)
+  const { world } = site
+  await sql.raw(BARE_SCHEMA).execute(world.deps.db)
+  const postmaster = await postmasterOf(site)
+  const ours = await start(OUR_SERVER, 4901, url)
+  const second = await start(OUR_SERVER, 4902, url)
+  const unbatched = await start(OUR_SERVER, 4903, url, ['--unbatched'])
+  const bare = await start(script('bare-server.ts'), 4904, url)
+  const inProcess = await start(script('in-process.ts'), 4905, url)
+  const driven: Side = async ({ requests, acts }, callers) => {
+    const task: Task = { acts: acts!, callers, uncounted: warmUp(requests.length), postmaster }
+    inProcess.process.send(task)
+    const [measured] = await once(inProcess.process, 'message')
+    return measured as Measured
+  }
+  const sides = {
+    ours: over(postmaster, ours),
+    two: over(postmaster, ours, second),
+    unbatched: over(postmaster, unbatched),
+    bare: over(postmaster, bare),
+    'in process': driven,
+  }
+  const prove = () => requireSound(site)
+  print(await runRounds({ cases: casesOf(world), sides, ...how, prove }), TARGETS)
+  // Postgres takes fifty connections, and pools keep theirs for a while.
+  await stopServers(servers.splice(0))
+  if ('pgbench'.includes(flags.only)) {
+    console.log(
+      '\npgbench, one act a transaction, 32 clients:',
+      (await runPgbench(world, url)) ?? 'not installed',
+    )
+    await prove()
+  }
+  console.log('\nThe books pass, as they did after each of these.')
+}
+
+/** Two databases of one Postgres, filled before or now. */
+async function openSizes(url: string): Promise<{ empty: Site; full: Site }> {
+  const fullUrl = Object.assign(new URL(url), { pathname: '/full' }).href
+  const file = flags.data === undefined ? undefined : join(flags.data, 'worlds.bin')
+  const kept = file === undefined ? undefined : await readFile(file).catch(() => undefined)
+  const sited = (at: string, people: Omit<World, 'deps'>) => ({
+    url: at,
+    world: { ...people, deps: depsOver(at) },
+  })
+  if (kept !== undefined) {
+    const { empty, full } = deserialize(kept)
+    return { empty: sited(url, empty), full: sited(fullUrl, full) }
+  }
+  await sql`create database "full"`.execute(depsOver(url).db)
+  const [empty, full] = [await openSite(url), await openSite(fullUrl)]
+  await fill(full.world, fullUrl, Number(flags.orders))
+  const people = ({ world: { members, shops } }: Site) => ({ members, shops })
+  if (file !== undefined) await writeFile(file, serialize({ empty: people(empty), full: people(full) }))
+  return { empty, full }
+}
+
+async function compareSizes(url: string): Promise<void> {
+  const { empty, full } = await openSizes(url)
+  if (how.rounds > 0) {
+    const postmaster = await postmasterOf(full)
+    const sides = {
+      empty: over(postmaster, await start(OUR_SERVER, 4906, empty.url)),
+      full: over(postmaster, await start(OUR_SERVER, 4907, full.url)),
+    }
+    const cases = casesOfSizes(empty.world, full.world)
+    print(await runRounds({ cases, sides, ...how, prove: async () => {} }), SIZE_TARGETS)
+  }
+  for (const site of [empty, full]) await requireSound(site)
+  console.log('\nThe books of both databases pass.')
+}
+
+const postgres = await startPostgres(flags.data)
+try {
+  await (flags.full ? compareSizes(postgres.url) : compareWithLimits(postgres.url))
 } finally {
   await stopServers(servers)
   await postgres.stop()
-  await rm(dataDir, { recursive: true, force: true })
 }
 process.exit()

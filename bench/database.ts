@@ -1,0 +1,21 @@
+/** The Postgres of a bench: the embedded one with its defaults and fsync on, in a folder that goes with it unless it is named. */
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type EmbeddedPostgres, startEmbedded } from '../src/database/embedded.ts'
+
+/** @param kept a folder that is left as it is at the end. */
+export async function startPostgres(kept?: string): Promise<Pick<EmbeddedPostgres, 'url' | 'stop'>> {
+  if (kept !== undefined) await mkdir(kept, { recursive: true })
+  const dataDir = kept ?? (await mkdtemp(join(tmpdir(), 'tessera-bench-')))
+  // Run as root, Postgres runs as another user, who must be able to come in.
+  await chmod(dataDir, 0o755)
+  const { url, stop } = await startEmbedded({ dataDir })
+  return {
+    url,
+    async stop() {
+      await stop()
+      if (kept === undefined) await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
