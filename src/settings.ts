@@ -84,6 +84,10 @@ const definitions = {
   limit_sign_in_failures_per_address: limit.default(30),
   /** Serves the gateway's paths at the root of the host too, for libraries that take no path in their base address. */
   gateway_at_root: z.enum(['off', 'on']).default('off'),
+  /** Failed attempts of a notification after which those of the application are told. */
+  alert_failed_attempts: z.coerce.number().int().min(1).max(6).default(3),
+  /** How long before a replaced key ends those of the application are told. */
+  alert_key_hours: z.coerce.number().int().min(1).max(720).default(6),
   /** Trust level needed to apply for a payment application (interface.md: TL1). */
   payment_apps_min_trust_level: z.coerce.number().int().min(1).max(4).default(1),
   /** Whether anybody may make a local account. */

@@ -11,6 +11,7 @@ import { closeDueDays } from './ledger/closes.ts'
 import { keepDueProof } from './ledger/proofs.ts'
 import { makeSealer } from './ledger/seal.ts'
 import { sweepLimits } from './limits.ts'
+import { raiseDueAlerts } from './payment/due-alerts.ts'
 import { expireOrders } from './payment/orders.ts'
 import { forgetRefusedRequests } from './payment/refused-requests.ts'
 import { sweepRefusals } from './refusals.ts'
@@ -23,6 +24,7 @@ const SWEEP_ROUND_MS = 60_000
 /** Somebody waits for the mail. */
 const MAIL_ROUND_MS = 5_000
 const BOOKS_ROUND_MS = 60_000
+const ALERTS_ROUND_MS = 60_000
 const HOUSEKEEPING_ROUND_MS = 3_600_000
 
 export type Worker = {
@@ -56,6 +58,7 @@ export function startWorker(deps: Deps, log: FastifyBaseLogger): Worker {
       await answerRecoveryRequests(deps)
       await sendDueMail(deps)
     }),
+    repeat(ALERTS_ROUND_MS, log, () => raiseDueAlerts(deps)),
     repeat(HOUSEKEEPING_ROUND_MS, log, () => forgetWhatIsOver(deps)),
     repeat(FORUM_ROUND_MS, log, (isStopped) => keepInStepWithForum(deps, isStopped)),
     repeat(KEYS_ROUND_MS, log, () => rotateDueSigningKeys(deps)),

@@ -38,6 +38,7 @@ type SignInFacts = {
   /** A local account: it does not sign in through the forum. */
   has_password: boolean
   has_second_factor: boolean
+  unread_alerts: number
   /** Null while the member has chosen none: then the browser decides. */
   chosen_language: Language | null
 }
@@ -137,6 +138,9 @@ async function findLive({ db, clock }: Deps, tokens: string[]) {
       sql<boolean>`users.password_hash is not null and exists (
           select from second_factors as factor where factor.user_id = users.id
         )`.as('has_second_factor'),
+      sql<number>`(
+          select count(*)::integer from alerts where alerts.user_id = users.id and alerts.read_at is null
+        )`.as('unread_alerts'),
       sql<Language | null>`case when users.language_chosen then users.language end`.as('chosen_language'),
     ])
     .execute()

@@ -318,6 +318,9 @@ export type PaymentAppsTable = {
   /** Most points that may be paid to it, and that it may transfer out, in a day; null is no limit. */
   daily_payments_max: Nullable<bigint>
   daily_transfers_max: Nullable<bigint>
+  /** Below so many points in the wallet its owner is told; null is never. And when that was, until it has recovered. */
+  low_balance_points: Nullable<bigint>
+  low_balance_at: Nullable<Date>
   created_at: CreatedAt
   updated_at: Generated<Date>
 }
@@ -341,6 +344,29 @@ export type PaymentAppOffersTable = {
   to_user_id: bigint
   offered_at: Date
   expires_at: Date
+  created_at: CreatedAt
+}
+
+export type AlertKind =
+  | 'reviewed'
+  | 'notifications_failing'
+  | 'key_expiring'
+  | 'balance_low'
+  | 'invited'
+  | 'offered'
+  | 'received'
+  | 'given_away'
+
+export type AlertsTable = {
+  id: Identity
+  user_id: bigint
+  app_id: bigint
+  kind: AlertKind
+  /** One cause is told to one member once. */
+  cause: string
+  facts: JSONColumnType<Record<string, string>>
+  raised_at: Date
+  read_at: Nullable<Date>
   created_at: CreatedAt
 }
 
@@ -763,6 +789,7 @@ export type Tables = {
   payment_app_members: PaymentAppMembersTable
   payment_app_offers: PaymentAppOffersTable
   payment_app_roles: PaymentAppRolesView
+  alerts: AlertsTable
   second_factors: SecondFactorsTable
   recovery_codes: RecoveryCodesTable
   pending_sign_ins: PendingSignInsTable

@@ -7,6 +7,7 @@ import type { PaymentAppStatus } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { LOWER_ALNUM, randomText } from '../secrets.ts'
+import { raiseAlert } from './alerts.ts'
 import { secretKeyOf } from './hmac/signature.ts'
 import { newMerchantKey, newRsaPair, newToken, storeKey } from './keys.ts'
 
@@ -136,7 +137,7 @@ export async function reviewPaymentApp(
       })
       .where('payment_id', '=', payment_id)
       .where('status', '=', from)
-      .returning('id')
+      .returning(['id', 'applicant_id'])
       .executeTakeFirst()
     if (reviewed === undefined) throw new AppError('conflict', `This application is not ${from}`)
     await recordAudit(tx, {
@@ -145,6 +146,13 @@ export async function reviewPaymentApp(
       subject: payment_id,
       detail: { reason },
       ip: null,
+    })
+    await raiseAlert(tx, deps, {
+      app_id: reviewed.id,
+      kind: 'reviewed',
+      cause: `${decision} ${now.toISOString()}`,
+      facts: { decision, reason },
+      to: { user_id: reviewed.applicant_id },
     })
   })
 }

@@ -7,6 +7,7 @@ import { findUserByUsername, isBarred } from '../accounts/users.ts'
 import type { Db } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
+import { raiseAlert } from './alerts.ts'
 import { type Actor, audit, getPermitted, lockPermitted } from './ownership.ts'
 
 const OFFER_DAYS = 7
@@ -42,6 +43,12 @@ export async function offerApplication(
       .values({ app_id, ...offer })
       .onConflict((conflict) => conflict.column('app_id').doUpdateSet(offer))
       .execute()
+    await raiseAlert(tx, deps, {
+      app_id,
+      kind: 'offered',
+      cause: now.toISOString(),
+      to: { user_id: chosen.id },
+    })
     await audit(tx, 'payment_app.offer', payment_id, { to: String(chosen.id) }, actor)
     return undefined
   })
@@ -85,6 +92,9 @@ export async function acceptOffer(deps: Deps, payment_id: string, actor: Actor):
     if (offer.trust_level < payment_apps_min_trust_level)
       throw new AppError('forbidden', `Owning one needs trust level ${payment_apps_min_trust_level}`)
     await sql`select hand_over_application(${offer.id}, ${actor.user_id}, ${now})`.execute(tx)
+    const told = { app_id: offer.id, cause: now.toISOString() }
+    await raiseAlert(tx, deps, { ...told, kind: 'received', to: { user_id: actor.user_id } })
+    await raiseAlert(tx, deps, { ...told, kind: 'given_away', to: { user_id: offer.from_user_id } })
     const detail = { from: String(offer.from_user_id), to: String(actor.user_id) }
     await audit(tx, 'payment_app.hand_over', payment_id, detail, actor)
   })

@@ -266,6 +266,25 @@ export async function switchVersions(
   })
 }
 
+/** Tells the owner when the wallet falls below so many points; null is never. A new choice is a new cause. */
+export async function setLowBalance(
+  deps: Deps,
+  payment_id: string,
+  points: bigint | null,
+  actor: Actor,
+): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    const { id } = await lockPermitted(tx, payment_id, actor, 'points.transfer')
+    await tx
+      .updateTable('payment_apps')
+      .set({ low_balance_points: points, low_balance_at: null })
+      .where('id', '=', id)
+      .execute()
+    const detail = { points: points === null ? null : String(points) }
+    await audit(tx, 'payment_app.set_low_balance', payment_id, detail, actor)
+  })
+}
+
 /** Notes in the audit log what somebody has done with an application. */
 export async function audit(
   tx: Tx,
@@ -297,6 +316,7 @@ export async function getOwned(deps: Deps, payment_id: string, user_id: bigint, 
       'app.events_url',
       'app.v1_enabled',
       'app.v2_enabled',
+      'app.low_balance_points',
     ])
     .select([
       // As the owner typed it: 100, not 100.000000.

@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts'
 import { gatewayPlugin } from './gateway/plugin.ts'
 import { hmacRoutes } from './hmac/routes.ts'
 import { makePayOrder, makePlaceOrder } from './orders.ts'
+import { alertPages } from './pages/alerts.ts'
 import { paymentAppPages } from './pages/applications.ts'
 import { buyersPayments } from './pages/buyers-payments.ts'
 import { eventPages } from './pages/events.ts'
@@ -16,6 +17,7 @@ export async function paymentPlugin(app: FastifyInstance, deps: Deps): Promise<v
   await app.register(async (scope) => payPages(scope, deps, payOrder))
   await app.register(buyersPayments, deps)
   await app.register(paymentAppPages, deps)
+  await app.register(alertPages, deps)
   await app.register(eventPages, deps)
   await app.register(signaturePages, deps)
   await app.register(async (scope) => hmacRoutes(scope, deps, placeOrder))

@@ -8,6 +8,7 @@ import { findUserByUsername } from '../accounts/users.ts'
 import type { Db } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
+import { raiseAlert } from './alerts.ts'
 import { type Actor, audit, lockPermitted } from './ownership.ts'
 
 /** Invitations count too. */
@@ -45,6 +46,12 @@ export async function inviteMember(
       .insertInto('payment_app_members')
       .values({ app_id, user_id: invited.id, role, invited_by, invited_at: deps.clock() })
       .execute()
+    await raiseAlert(tx, deps, {
+      app_id,
+      kind: 'invited',
+      cause: deps.clock().toISOString(),
+      to: { user_id: invited.id },
+    })
     await audit(tx, 'payment_app.invite', payment_id, { user_id: String(invited.id), role }, actor)
     return undefined
   })

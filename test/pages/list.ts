@@ -201,6 +201,8 @@ export const PAGES: ListedPage[] = [
     path: (world) => `${paymentApp(world)}/events`,
     act: sending('form[action$="/rotate"]'),
   },
+  { name: 'alerts', as: 'careful', path: at('/account/alerts') },
+  { name: 'alerts empty', as: 'newcomer', path: at('/account/alerts') },
   { name: 'payment-app-team', as: 'merchant', path: (world) => `${paymentApp(world)}/team` },
   { name: 'payment-app viewer', as: 'buyer', path: paymentApp },
   { name: 'payment-app-team viewer', as: 'buyer', path: (world) => `${paymentApp(world)}/team` },

@@ -20,6 +20,7 @@ import {
   type Right,
   resetMerchantKey,
   rotateToken,
+  setLowBalance,
   setPublicKey,
   switchVersions,
 } from '../ownership.ts'
@@ -33,6 +34,9 @@ import { teamPages } from './team.ts'
 const FIELDS = ['name', 'description', 'callback_url'] as const
 const EDIT_FIELDS = [...FIELDS, 'homepage', 'logo_url', 'exchange_rate', 'allowed_addresses'] as const
 type Field = (typeof FIELDS)[number]
+/** Whole points, as many as can be counted. */
+const POINTS_MAX = BigInt(Number.MAX_SAFE_INTEGER)
+
 type EditField = (typeof EDIT_FIELDS)[number]
 
 /** GET and POST /payment/applications, and the page of each application with its forms. */
@@ -57,6 +61,7 @@ export async function paymentAppPages(app: FastifyInstance, deps: Deps): Promise
   })
 
   ownerPages(app, deps)
+  lowBalanceForm(app, deps)
   gatewayForms(app, deps)
   sellersOrders(app, deps)
   teamPages(app, deps)
@@ -129,6 +134,22 @@ function ownerPages(app: FastifyInstance, deps: Deps): void {
   })
 }
 
+/** From which balance on the owner wants to be told. */
+function lowBalanceForm(app: FastifyInstance, deps: Deps): void {
+  app.post('/payment/applications/:payment_id/low-balance', async (request: OwnedRequest, reply) => {
+    const { low_balance_points: sent } = request.body as Record<string, unknown>
+    const value = typeof sent === 'string' ? sent.trim() : ''
+    await ownedFor(request, deps, 'points.transfer')
+    if (value !== '' && !isPoints(value))
+      return showOwned(request, reply, deps, { values: undefined, problems: [], lowBalance: { value } })
+    const points = value === '' ? null : BigInt(value)
+    await setLowBalance(deps, request.params.payment_id, points, actorOf(request))
+    return reply.redirect(`${pathOf(request)}#low-balance`, 303)
+  })
+}
+
+const isPoints = (text: string) => /^[1-9]\d{0,15}$/.test(text) && BigInt(text) <= POINTS_MAX
+
 /** The keys and switches of the gateway. */
 function gatewayForms(app: FastifyInstance, deps: Deps): void {
   const guarded = freshSignIn(deps)
@@ -170,7 +191,12 @@ async function showOwned(
   request: OwnedRequest,
   reply: FastifyReply,
   deps: Deps,
-  filled: { values: Record<string, string> | undefined; problems: EditField[]; keyFault?: PublicKeyFault },
+  filled: {
+    values: Record<string, string> | undefined
+    problems: EditField[]
+    keyFault?: PublicKeyFault
+    lowBalance?: { value: string }
+  },
 ) {
   const owned = await ownedFor(request, deps, 'application.read')
   const stored = {
@@ -179,6 +205,7 @@ async function showOwned(
     logo_url: owned.logo_url ?? '',
     allowed_addresses: owned.allowed_addresses.join('\n'),
   }
+  const isRefused = filled.problems.length > 0 || (filled.keyFault ?? filled.lowBalance) !== undefined
   return reply.page(
     'payment-app',
     {
@@ -187,10 +214,11 @@ async function showOwned(
       problems: filled.problems,
       terms: await termsOf(deps, owned),
       keyFault: filled.keyFault,
+      lowBalance: filled.lowBalance,
       gateway: owned.rights.includes('keys.manage') ? await gatewayCard(deps, owned.id) : undefined,
       overlapHours: OVERLAP_HOURS_DEFAULT,
     },
-    { status: filled.problems.length > 0 || filled.keyFault !== undefined ? 400 : 200 },
+    { status: isRefused ? 400 : 200 },
   )
 }
 

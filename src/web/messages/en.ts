@@ -5,6 +5,16 @@ import type { SettingName } from '../../settings.ts'
 import { consoleTexts } from './en-console.ts'
 import { signaturesEn } from './en-signatures.ts'
 
+/** What an alert's words are made with. */
+type Facts = Record<string, string>
+
+const decided: Facts = {
+  approve: 'approved',
+  reject: 'rejected',
+  suspend: 'suspended',
+  reinstate: 'in use again',
+}
+
 /** A setting's name without its trust level: every one has a text. */
 type SettingBaseName = SettingName extends infer Name
   ? Name extends `${infer Base}_tl${number}`
@@ -382,6 +392,21 @@ export const en = {
     types: 'Kinds of events',
     sample: 'The check in Node.js, without any package',
   },
+  alerts: {
+    title: 'Alerts',
+    lead: 'What you should know of your payment applications. It also comes by mail, if you have confirmed an address and this site sends mail.',
+    nothing: 'Nothing so far.',
+    unread: 'new',
+    unreadLabel: 'unread alerts',
+    count: (n: number) => `Alerts (${n})`,
+    markRead: 'Mark all as read',
+    look: 'Look',
+    lowBalance: 'Alert on a low balance',
+    lowBalanceLabel: 'Points in your wallet below which you are told',
+    lowBalanceHint: 'For those who pay transfers from it. Empty: never.',
+    lowBalanceProblem: 'A whole number of points from 1, or nothing.',
+    save: 'Save',
+  },
   team: {
     title: 'Team',
     application: 'Application',
@@ -736,6 +761,40 @@ export const en = {
         subject: 'Confirm your address',
         text: `You want ${email} to be the address of your account. Open this link, signed in as yourself, to confirm it. If this means nothing to you, do nothing.`,
       }),
+      alerts: {
+        reviewed: ({ app, decision, reason }: Facts) => ({
+          subject: `${app}: ${decided[decision!] ?? decision}`,
+          text: `An administrator has decided on your payment application ${app}: ${decided[decision!] ?? decision}.${reason ? ` They wrote: ${reason}` : ''}`,
+        }),
+        notifications_failing: ({ app, count }: Facts) => ({
+          subject: `${app}: notifications fail`,
+          text: `Your shop does not confirm payments: ${count} ${counted(Number(count), 'notification', 'notifications')} of ${app} failed several times today. The page of notifications says what came back, and tells the shop again.`,
+        }),
+        key_expiring: ({ app, until }: Facts) => ({
+          subject: `${app}: an earlier key ends soon`,
+          text: `A key of ${app} was replaced, and the earlier one is accepted until ${until}. Make sure that your shop uses the new one by then.`,
+        }),
+        balance_low: ({ app, points }: Facts) => ({
+          subject: 'Your balance is low',
+          text: `Your wallet has fallen below ${points} points, as you wanted to be told for ${app}. Transfers that it cannot pay are refused.`,
+        }),
+        invited: ({ app }: Facts) => ({
+          subject: `${app}: you are invited to the team`,
+          text: `You can join the team of the payment application ${app}. Nothing happens unless you accept.`,
+        }),
+        offered: ({ app }: Facts) => ({
+          subject: `${app} is offered to you`,
+          text: `You can become the owner of the payment application ${app}. The page says what that means; nothing happens unless you accept.`,
+        }),
+        received: ({ app }: Facts) => ({
+          subject: `${app} is yours`,
+          text: `You own the payment application ${app} now. Payments go to your wallet from now on. The former owner knows its keys: replace them.`,
+        }),
+        given_away: ({ app }: Facts) => ({
+          subject: `${app} has another owner`,
+          text: `Your offer was accepted: the payment application ${app} is not yours any more. What was paid before stays yours, and its refunds are taken from your wallet.`,
+        }),
+      },
       notices: {
         'password.changed': {
           subject: 'Your password was changed',
@@ -1285,6 +1344,8 @@ export const en = {
       apps_min_trust_level: 'Trust level to register an application',
       refresh_grace_seconds:
         'Seconds in which an application may repeat a refresh whose answer it lost; 0: a token used twice counts as stolen',
+      alert_failed_attempts: 'Failed attempts of a notification after which its shop’s owner is told',
+      alert_key_hours: 'Hours before a replaced key ends at which its owner is told',
       signing_key_days: 'Days a key signs ID tokens',
       limit_token_failures:
         'Failures a minute of one application and address at the token endpoint; 0: no limit',
@@ -1475,6 +1536,7 @@ export const en = {
       withdraw_offer: 'The offer was taken back',
       decline_offer: 'The offer was declined',
       hand_over: 'Handed over to another owner',
+      set_low_balance: 'Alert on a low balance set',
       terms: 'Terms set',
     } as Record<string, string>,
     fields: {

@@ -3,6 +3,13 @@ import type { Messages } from '../languages.ts'
 import { consoleTexts } from './zh-cn-console.ts'
 import { signaturesZhCN } from './zh-cn-signatures.ts'
 
+const decided: Record<string, string> = {
+  approve: '已通过',
+  reject: '已驳回',
+  suspend: '已停用',
+  reinstate: '已恢复使用',
+}
+
 export const zhCN: Messages = {
   common: {
     tagline: '社区的统一登录与积分钱包',
@@ -353,6 +360,21 @@ export const zhCN: Messages = {
     types: '事件种类',
     sample: 'Node.js 校验代码，无需任何软件包',
   },
+  alerts: {
+    title: '提醒',
+    lead: '与您的收款应用有关的重要情况。若您已验证邮箱且本站可发送邮件，也会通过邮件告知。',
+    nothing: '暂无提醒。',
+    unread: '新',
+    unreadLabel: '条未读提醒',
+    count: (n) => `提醒（${n}）`,
+    markRead: '全部标为已读',
+    look: '查看',
+    lowBalance: '余额不足提醒',
+    lowBalanceLabel: '钱包低于多少积分时提醒您',
+    lowBalanceHint: '适用于从钱包支付转账的所有者。留空则不提醒。',
+    lowBalanceProblem: '须为不小于 1 的整数，或留空。',
+    save: '保存',
+  },
   team: {
     title: '团队',
     application: '应用',
@@ -685,6 +707,40 @@ export const zhCN: Messages = {
         subject: '验证你的邮箱',
         text: `你希望将 ${email} 设为账号的邮箱。请以本人身份登录后打开以下链接进行验证。如果你不清楚此事，请忽略此邮件。`,
       }),
+      alerts: {
+        reviewed: ({ app, decision, reason }) => ({
+          subject: `${app}：${decided[decision!] ?? decision}`,
+          text: `管理员已处理您的收款应用 ${app}：${decided[decision!] ?? decision}。${reason ? `说明：${reason}` : ''}`,
+        }),
+        notifications_failing: ({ app, count }) => ({
+          subject: `${app}：通知失败`,
+          text: `您的商店没有确认付款：${app} 今天有 ${count} 条通知多次失败。可在通知页面查看商店的回复，并重新发送。`,
+        }),
+        key_expiring: ({ app, until }) => ({
+          subject: `${app}：旧密钥即将失效`,
+          text: `${app} 的密钥已更换，旧密钥有效至 ${until}。请确认商店届时已使用新密钥。`,
+        }),
+        balance_low: ({ app, points }) => ({
+          subject: '余额不足',
+          text: `按您为 ${app} 设定的提醒：钱包已低于 ${points} 积分。余额不足的转账会被拒绝。`,
+        }),
+        invited: ({ app }) => ({
+          subject: `${app}：邀请您加入团队`,
+          text: `您可以加入收款应用 ${app} 的团队。接受之前不会有任何变化。`,
+        }),
+        offered: ({ app }) => ({
+          subject: `${app}：请您接手`,
+          text: `您可以成为收款应用 ${app} 的所有者。页面说明了这意味着什么；接受之前不会有任何变化。`,
+        }),
+        received: ({ app }) => ({
+          subject: `${app} 现已归您所有`,
+          text: `您现在是收款应用 ${app} 的所有者，此后的收款进入您的钱包。原所有者知道其密钥，请更换。`,
+        }),
+        given_away: ({ app }) => ({
+          subject: `${app} 已有新的所有者`,
+          text: `您的移交已被接受，收款应用 ${app} 不再归您所有。此前的收款仍归您，退款也从您的钱包扣除。`,
+        }),
+      },
       notices: {
         'password.changed': {
           subject: '你的密码已修改',
@@ -1205,6 +1261,8 @@ export const zhCN: Messages = {
       order_expiry_minutes: '订单有效分钟数',
       apps_min_trust_level: '登记应用所需信任等级',
       refresh_grace_seconds: '应用未收到刷新结果时可重试的秒数；0 表示重复使用即视为被盗',
+      alert_failed_attempts: '通知失败多少次后提醒商店所有者',
+      alert_key_hours: '旧密钥失效前多少小时提醒所有者',
       signing_key_days: '签名密钥使用天数',
       limit_token_failures: '每个应用和地址每分钟在令牌端点可失败的次数；0 表示不限',
       limit_api_requests: '每个收款应用每分钟的请求数；0 表示不限',
@@ -1386,6 +1444,7 @@ export const zhCN: Messages = {
       withdraw_offer: '撤回移交',
       decline_offer: '拒绝移交',
       hand_over: '移交给新的所有者',
+      set_low_balance: '设置余额不足提醒',
       terms: '设定条款',
     },
     fields: {

@@ -1,0 +1,226 @@
+/** What members are told of payment applications: on their page of alerts, by mail, and each cause once. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sendDueMail } from '../../src/accounts/email.ts'
+import { grantPoints } from '../../src/ledger/post.ts'
+import { raiseDueAlerts } from '../../src/payment/due-alerts.ts'
+import { makePayOrder } from '../../src/payment/orders.ts'
+import { acceptInvitation, inviteMember } from '../../src/payment/team.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { makeMerchant } from '../merchant.ts'
+import { makeGatewayOrders } from '../notify-receiver.ts'
+import { type SmtpServer, startSmtpServer } from '../smtp-server.ts'
+
+const HOUR_MS = 3_600_000
+
+let test: TestApp
+let other: TestApp
+let smtp: SmtpServer
+beforeAll(async () => {
+  smtp = await startSmtpServer()
+  test = await startTestApp({ SMTP_URL: smtp.url, SMTP_FROM: 'no-reply@tessera.test' })
+  other = await anotherProcess(test)
+})
+afterAll(async () => {
+  await other.close()
+  await test.close()
+  await smtp.close()
+})
+
+async function confirmEmail({ id, username }: Person) {
+  const email = `${username}@example.org`
+  await test.db.updateTable('users').set({ email, email_verified: true }).where('id', '=', id).execute()
+  return email
+}
+/** A shop whose owner reads mail, and a manager and a viewer who do not. */
+async function makeShop() {
+  const shop = await makeMerchant(test)
+  const email = await confirmEmail(shop.owner)
+  const actor = { user_id: shop.owner.id, ip: '127.0.0.1' }
+  const join = async (role: 'manager' | 'viewer') => {
+    const person = await makePerson(test, { username: role })
+    await inviteMember(test.deps, shop.payment_id, { username: person.username, role }, actor)
+    await acceptInvitation(test.deps, shop.payment_id, { ...actor, user_id: person.id })
+    return person
+  }
+  const [manager, viewer] = [await join('manager'), await join('viewer')]
+  await test.db.deleteFrom('alerts').where('app_id', '=', shop.id).execute()
+  return { shop, email, actor, manager, viewer, page: `/payment/applications/${shop.payment_id}` }
+}
+/** Several rounds in two processes at once. */
+const rounds = () => Promise.all([test, other, test, other].map(({ deps }) => raiseDueAlerts(deps)))
+const alertsOf = async (app_id: bigint) =>
+  test.db
+    .selectFrom('alerts')
+    .where('app_id', '=', app_id)
+    .orderBy('id')
+    .select(['user_id', 'kind', 'facts', 'read_at'])
+    .execute()
+const kindsFor = async (app_id: bigint, { id }: Person) =>
+  (await alertsOf(app_id)).filter(({ user_id }) => user_id === id).map(({ kind }) => kind)
+async function mailed(address: string) {
+  await sendDueMail(test.deps)
+  return smtp.take(address)
+}
+const act = async (client: Browser, path: string, fields: Record<string, string> = {}) =>
+  client.post(path, { ...(await client.get('/account')).form('/sign-out'), ...fields })
+
+it('a review is told to its applicant, with the reviewer’s words', async () => {
+  const seller = await makeMerchant(test, { approved: false })
+  const email = await confirmEmail(seller.owner)
+  const admin = await (await makePerson(test, { is_admin: true })).signIn()
+  const review = `/admin/payment-applications/${seller.payment_id}/review`
+  await admin.submit(await admin.get('/admin'), review, { decision: 'reject', reason: 'Say <b>more</b>' })
+  expect(await kindsFor(seller.id, seller.owner)).toEqual(['reviewed'])
+  const [mail] = await mailed(email)
+  expect(mail!.subject).toBe(`Shop of ${seller.owner.username}: rejected`)
+  expect(mail!.text).toContain('They wrote: Say <b>more</b>')
+  expect(mail!.text).toContain(`/payment/applications/${seller.payment_id}`)
+
+  const owner = await seller.owner.signIn()
+  const page = await owner.get('/account/alerts')
+  expect(page.body).toContain('Say &lt;b&gt;more&lt;/b&gt;')
+  expect(page.body).toContain('Alerts (1)')
+  const stranger = await (await makePerson(test)).signIn()
+  expect((await stranger.get('/account/alerts')).body).not.toContain('more')
+  await owner.submit(page, '/account/alerts/read')
+  expect((await owner.get('/account/alerts')).body).not.toContain('Alerts (1)')
+  expect((await owner.post('/account/alerts/read', { up_to: '1' })).status).toBe(403)
+  expect((await act(owner, '/account/alerts/read', { up_to: 'x' })).status).toBe(303)
+  await seller.close()
+})
+
+it('what was raised while the page was read stays unread', async () => {
+  const seller = await makeMerchant(test)
+  const owner = await seller.owner.signIn()
+  const page = await owner.get('/account/alerts')
+  const admin = await (await makePerson(test, { is_admin: true })).signIn()
+  const review = `/admin/payment-applications/${seller.payment_id}/review`
+  await admin.submit(await admin.get('/admin'), review, { decision: 'suspend', reason: 'Complaints' })
+  await owner.submit(page, '/account/alerts/read')
+  expect((await alertsOf(seller.id)).map(({ read_at }) => read_at !== null)).toEqual([true, false])
+  await seller.close()
+})
+
+it('notifications that keep failing are told once a day, to whoever may set the shop right', async () => {
+  const { shop, email, manager, viewer } = await makeShop()
+  const buyer = await makePerson(test, { points: 1_000n })
+  const notify_url = 'https://shop.example.org/notify'
+  const orders = await makeGatewayOrders(test, shop, { notify_url, count: 3 })
+  for (const transaction_id of orders)
+    await makePayOrder(test.deps)({ transaction_id, payer_id: buyer.id, expected_amount: 100n })
+  const fail = (attempts: number) =>
+    test.db
+      .updateTable('notifications')
+      .set({ attempts, updated_at: test.clock.now() })
+      .where('app_id', '=', shop.id)
+      .execute()
+  await fail(2)
+  await rounds()
+  expect(await alertsOf(shop.id)).toEqual([])
+  await fail(3)
+  await rounds()
+  await rounds()
+  for (const person of [shop.owner, manager])
+    expect(await kindsFor(shop.id, person)).toEqual(['notifications_failing'])
+  expect(await kindsFor(shop.id, viewer)).toEqual([])
+  const mails = await mailed(email)
+  expect(mails.map(({ subject }) => subject)).toEqual([`Shop of ${shop.owner.username}: notifications fail`])
+  expect(mails[0]!.text).toContain('3 notifications')
+
+  // The next day, only for what has failed again since.
+  test.clock.advance(24 * HOUR_MS)
+  await rounds()
+  expect(await kindsFor(shop.id, shop.owner)).toHaveLength(1)
+  await fail(4)
+  await rounds()
+  expect(await kindsFor(shop.id, shop.owner)).toHaveLength(2)
+  await shop.close()
+})
+
+it('a replaced key is told of before its overlap ends, once', async () => {
+  const { shop, email, page, manager, viewer } = await makeShop()
+  const owner = await shop.owner.signIn()
+  await owner.submit(await owner.get(page), `${page}/rotate`, { overlap_hours: '24' })
+  await rounds()
+  expect(await alertsOf(shop.id)).toEqual([])
+  test.clock.advance(18 * HOUR_MS)
+  await rounds()
+  await rounds()
+  expect(await kindsFor(shop.id, shop.owner)).toEqual(['key_expiring'])
+  expect(await kindsFor(shop.id, manager)).toEqual(['key_expiring'])
+  expect(await kindsFor(shop.id, viewer)).toEqual([])
+  expect((await mailed(email))[0]!.text).toMatch(/accepted until \d{4}-\d\d-\d\d \d\d:\d\d UTC/)
+  test.clock.advance(7 * HOUR_MS)
+  await rounds()
+  expect(await alertsOf(shop.id)).toHaveLength(2)
+  await shop.close()
+})
+
+it('a low balance is told to the owner alone, once for each time that it falls', async () => {
+  const { shop, page, manager, viewer } = await makeShop()
+  const owner = await shop.owner.signIn()
+  const set = (client: Browser, low_balance_points: string) =>
+    act(client, `${page}/low-balance`, { low_balance_points })
+  await rounds()
+  expect(await alertsOf(shop.id)).toEqual([])
+  for (const bad of ['0', '-1', '1.5', 'x', '9007199254740992'])
+    expect((await set(owner, bad)).status).toBe(400)
+  for (const person of [manager, viewer]) expect((await set(await person.signIn(), '50')).status).toBe(403)
+  expect((await set(await (await makePerson(test)).signIn(), '50')).status).toBe(404)
+  expect((await set(owner, '50')).status).toBe(303)
+  expect((await owner.get(page)).body).toContain('name="low_balance_points" value="50"')
+
+  await rounds()
+  await rounds()
+  expect(await alertsOf(shop.id)).toMatchObject([
+    { user_id: shop.owner.id, kind: 'balance_low', facts: { points: '50' } },
+  ])
+  const give = (amount: bigint, reference: string) =>
+    grantPoints(test.db, {
+      user_id: shop.owner.id,
+      amount,
+      reference,
+      reason: 'x',
+      actor_id: null,
+      now: test.clock.now(),
+    })
+  await give(50n, `alert:${shop.id}`)
+  await rounds()
+  test.clock.advance(1_000)
+  const sent = {
+    to_user_id: String(manager.id),
+    to_username: manager.username,
+    amount: '10',
+    order_id: 'low',
+  }
+  expect((await shop.transfer(sent)).status).toBe(200)
+  await rounds()
+  expect(await kindsFor(shop.id, shop.owner)).toEqual(['balance_low', 'balance_low'])
+  expect((await set(owner, '')).status).toBe(303)
+  await rounds()
+  expect(await alertsOf(shop.id)).toHaveLength(2)
+  await shop.close()
+})
+
+it('whoever is invited, offered an application, gets it or gives it away is told', async () => {
+  const { shop, email, page } = await makeShop()
+  const heir = await makePerson(test, { username: 'heir' })
+  const heirs = await confirmEmail(heir)
+  const [owner, next] = [await shop.owner.signIn(), await heir.signIn()]
+  await act(owner, `${page}/low-balance`, { low_balance_points: '50' })
+  await act(owner, `${page}/team/invite`, { username: heir.username, role: 'viewer' })
+  await act(owner, `${page}/handover/offer`, { username: heir.username })
+  expect((await next.get('/account/alerts')).body).toContain(`href="${page}/handover"`)
+  await act(next, `${page}/handover/accept`)
+  expect(await kindsFor(shop.id, heir)).toEqual(['invited', 'offered', 'received'])
+  expect(await kindsFor(shop.id, shop.owner)).toEqual(['given_away'])
+  expect(await mailed(heirs)).toHaveLength(3)
+  expect((await mailed(email)).map(({ subject }) => subject)).toEqual([
+    `Shop of ${shop.owner.username} has another owner`,
+  ])
+  // The threshold was about the former owner's wallet.
+  await rounds()
+  expect(await kindsFor(shop.id, heir)).toHaveLength(3)
+  await shop.close()
+})
