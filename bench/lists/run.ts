@@ -21,6 +21,7 @@ import { statementOf } from '../../src/ledger/wallet.ts'
 import { ordersOfBuyer } from '../../src/payment/buyers-orders.ts'
 import { readProposals } from '../../src/payment/proposals.ts'
 import { type OrderFilter, ordersOfApp } from '../../src/payment/sellers-orders.ts'
+import { periodsOf, topProducts } from '../../src/payment/statistics.ts'
 
 const ROWS = 100_000
 const TARGET_MS = 50
@@ -58,6 +59,15 @@ const LISTS: List[] = [
   { name: 'orders, status', page: sold({ fate: 'closed' }) },
   { name: 'orders, days', page: sold({ from: daysAgo(200), until: daysAgo(190) }) },
   { name: 'orders, days, search', page: sold({ from: daysAgo(360), until: daysAgo(90), text: NOTHING }) },
+  {
+    name: 'statistics, days',
+    page: (db) => periodsOf(db, APP, { unit: 'day', now }),
+  },
+  {
+    name: 'statistics, weeks',
+    page: (db) => periodsOf(db, APP, { unit: 'week', now }),
+  },
+  { name: 'top products', page: (db) => topProducts(db, APP, daysAgo(84).toISOString().slice(0, 10)) },
   { name: 'audit log', page: (db) => readAudit(db, {}, 51) },
   { name: 'audit log, who', page: (db) => readAudit(db, { actor: 'seller' }, 51) },
   { name: 'audit log, nobody', page: (db) => readAudit(db, { actor: 'buyer' }, 51) },

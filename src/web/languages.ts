@@ -14,6 +14,8 @@ export type Locale = {
   t: Messages
   /** Whole points with thousands separators. */
   points(amount: bigint | number): string
+  /** A day, `yyyy-mm-dd`, without its year. */
+  day(day: string): string
   /** A moment in UTC, to the minute; scripts turn it into the reader's own time zone. */
   time(moment: Date): string
   /** The same as an element, ready to stand in a page. */
@@ -28,11 +30,13 @@ const locales: Record<Language, Locale> = {
 function makeLocale(language: Language, tag: string, t: Messages): Locale {
   const numbers = new Intl.NumberFormat(tag)
   const times = new Intl.DateTimeFormat(tag, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
+  const days = new Intl.DateTimeFormat(tag, { month: 'short', day: 'numeric', timeZone: 'UTC' })
   const time = (moment: Date) => `${times.format(moment)} UTC`
   return {
     language,
     t,
     points: (amount) => numbers.format(amount),
+    day: (day) => days.format(new Date(day)),
     time,
     when: (moment) => `<time datetime="${moment.toISOString()}">${time(moment)}</time>`,
   }

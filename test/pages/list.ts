@@ -203,6 +203,8 @@ export const PAGES: ListedPage[] = [
   },
   { name: 'alerts', as: 'careful', path: at('/account/alerts') },
   { name: 'alerts empty', as: 'newcomer', path: at('/account/alerts') },
+  { name: 'statistics', as: 'merchant', path: (world) => `${paymentApp(world)}/statistics` },
+  { name: 'statistics week', as: 'buyer', path: (world) => `${paymentApp(world)}/statistics?by=week` },
   { name: 'payment-app-team', as: 'merchant', path: (world) => `${paymentApp(world)}/team` },
   { name: 'payment-app viewer', as: 'buyer', path: paymentApp },
   { name: 'payment-app-team viewer', as: 'buyer', path: (world) => `${paymentApp(world)}/team` },

@@ -52,6 +52,13 @@ const audited = async (payment_id: string) =>
 const RIGHTS: [string, 'get' | 'post', Record<string, string>, Record<Role | 'owner', number>][] = [
   ['', 'get', {}, { owner: 200, manager: 200, operator: 200, viewer: 200 }],
   ['/notifications', 'get', {}, { owner: 200, manager: 200, operator: 200, viewer: 200 }],
+  ['/statistics', 'get', {}, { owner: 200, manager: 200, operator: 200, viewer: 200 }],
+  [
+    '/low-balance',
+    'post',
+    { low_balance_points: '5' },
+    { owner: 303, manager: 403, operator: 403, viewer: 403 },
+  ],
   ['/team', 'get', {}, { owner: 200, manager: 200, operator: 200, viewer: 200 }],
   ['/events', 'get', {}, { owner: 200, manager: 200, operator: 403, viewer: 403 }],
   ['/handover', 'get', {}, { owner: 200, manager: 403, operator: 403, viewer: 403 }],

@@ -29,6 +29,7 @@ import { termsOf } from '../terms.ts'
 import { gatewayCard, pemOf, platformSpki } from './gateway-card.ts'
 import { notificationPages } from './notifications.ts'
 import { sellersOrders } from './sellers-orders.ts'
+import { statisticsPage } from './statistics.ts'
 import { teamPages } from './team.ts'
 
 const FIELDS = ['name', 'description', 'callback_url'] as const
@@ -65,6 +66,7 @@ export async function paymentAppPages(app: FastifyInstance, deps: Deps): Promise
   gatewayForms(app, deps)
   sellersOrders(app, deps)
   teamPages(app, deps)
+  statisticsPage(app, deps)
   notificationPages(app, deps, {
     path: '/payment/applications/:payment_id/notifications',
     view: 'notifications',

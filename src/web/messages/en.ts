@@ -407,6 +407,32 @@ export const en = {
     lowBalanceProblem: 'A whole number of points from 1, or nothing.',
     save: 'Save',
   },
+  statistics: {
+    title: 'Statistics',
+    lead: 'Orders count on the day on which they were created. A day begins at midnight in China (UTC+8), a week on Monday.',
+    by: 'Show by',
+    units: { day: 'Day', week: 'Week' },
+    show: 'Show',
+    orders: 'Orders',
+    paid: 'Paid',
+    notPaid: 'Not paid',
+    successRate: 'Success rate',
+    points: 'Points paid',
+    received: 'Received after the fee',
+    refunded: 'Given back',
+    kept: 'Kept',
+    latency: 'Until your shop confirmed',
+    latencyOf: (delivered: string, atOnce: string) =>
+      `on average, of the latest ${delivered} confirmed; ${atOnce} at the first attempt`,
+    ordersChart:
+      'A bar for each period: orders, and of them those that were paid. The table below has the figures.',
+    pointsChart:
+      'A bar for each period: points paid, and of them those not given back. The table below has the figures.',
+    table: 'The figures as a table',
+    products: 'What sold best',
+    noProducts: 'Nothing was sold in this time.',
+    sold: (times: string, points: string) => `${times} × · ${points} points`,
+  },
   team: {
     title: 'Team',
     application: 'Application',
