@@ -41,9 +41,12 @@ export type Shop = Merchant & {
   isGenuine(reply: Readonly<Record<string, unknown>>): boolean
 }
 
-/** A merchant with an approved application, whose RSA key is that of the vectors or, if it is to differ, a new one. */
-export async function makeShop(test: TestApp, { newKey = false } = {}): Promise<Shop> {
-  const merchant = await makeMerchant(test)
+/**
+ * A merchant with an approved application, whose RSA key is that of the vectors or, if it is to differ, a new one; in
+ * test mode if so asked.
+ */
+export async function makeShop(test: TestApp, { newKey = false, isTest = false } = {}): Promise<Shop> {
+  const merchant = await makeMerchant(test, { isTest })
   const { payment_id } = merchant
   const actor = { user_id: merchant.owner.id, ip: '127.0.0.1' }
   const platformDer = Buffer.from(await currentKey(test.deps, merchant.id, 'platform_private_key'), 'base64')

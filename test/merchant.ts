@@ -7,6 +7,7 @@ import {
   type PaymentAppCredentials,
   reviewPaymentApp,
 } from '../src/payment/applications.ts'
+import { createTestApp } from '../src/payment/test-mode.ts'
 import { makePerson, type Person } from './cast.ts'
 import type { TestApp } from './harness.ts'
 
@@ -54,9 +55,21 @@ export async function post(
   return { status: response.statusCode, body: response.json() }
 }
 
-/** A merchant whose payment application is approved (or left pending). */
-export async function makeMerchant(test: TestApp, { approved = true } = {}): Promise<Merchant> {
-  const owner = await makePerson(test, { username: 'bob' })
+type MerchantOptions = {
+  /** Whether its payment application is approved, or left pending. */
+  approved?: boolean
+  /** In test mode, which is approved from the beginning. */
+  isTest?: boolean
+  /** The test application of this merchant. */
+  twinOf?: Merchant
+}
+
+/** A merchant with a payment application. */
+export async function makeMerchant(
+  test: TestApp,
+  { approved = true, isTest = false, twinOf }: MerchantOptions = {},
+): Promise<Merchant> {
+  const owner = twinOf?.owner ?? (await makePerson(test, { username: 'bob' }))
   const admin = await makePerson(test, { username: 'admin', is_admin: true })
   let token = ''
   const server = createServer((request, response) => {
@@ -66,14 +79,19 @@ export async function makeMerchant(test: TestApp, { approved = true } = {}): Pro
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const callbackUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/paid`
-  const credentials = await applyForPaymentApp(test.deps, {
+  const facts = {
     applicant_id: owner.id,
     name: `Shop of ${owner.username}`,
     description: 'What a test sells',
     callback_url: callbackUrl,
-  })
+  }
+  const ip = '203.0.113.7'
+  const credentials =
+    isTest || twinOf
+      ? await createTestApp(test.deps, { ...facts, ip, ...(twinOf && { live_app_id: twinOf.id }) })
+      : await applyForPaymentApp(test.deps, facts)
   token = credentials.token
-  if (approved) {
+  if (approved && !isTest && !twinOf) {
     await reviewPaymentApp(test.deps, {
       payment_id: credentials.payment_id,
       decision: 'approve',

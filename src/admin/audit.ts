@@ -10,7 +10,7 @@ import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../web/csv.ts'
 import { cursor, listUrl } from '../web/lists.ts'
 
 const PATH = '/admin/audit'
-const PAGE_LINES = 40
+const PAGE_LINES = 25
 const FILE_LINES_MAX = 100_000
 const FILE_READ_LINES = 1_000
 const DAY_MS = 86_400_000

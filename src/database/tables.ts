@@ -298,6 +298,9 @@ export type PaymentAppsTable = {
   name: string
   description: Generated<string>
   callback_url: string
+  /** An application of the test book has play points only; `live_app_id` is the one it tries things out for. */
+  book: Generated<Book>
+  live_app_id: Nullable<bigint>
   status: Generated<PaymentAppStatus>
   review_reason: Nullable<string>
   reviewed_by: Nullable<bigint>
@@ -409,6 +412,9 @@ export type PaymentAppKeysTable = {
 
 export type OrderStatus = 'unpaid' | 'paid' | 'expired' | 'closed' | 'refunded'
 
+/** What a tester may ask to go wrong: the first notification is not taken, comes late, or comes twice. */
+export type ForcedFault = 'notify_refused' | 'notify_slow' | 'notify_twice'
+
 export type OrdersTable = {
   id: Identity
   app_id: bigint
@@ -430,6 +436,8 @@ export type OrdersTable = {
   param: Nullable<string>
   notify_url: Nullable<string>
   return_url: Nullable<string>
+  /** Of the test book: what is to go wrong when it is paid. */
+  forced: Nullable<ForcedFault>
   payer_id: Nullable<bigint>
   /** The application's owner at that moment, who was paid. */
   payee_id: Nullable<bigint>

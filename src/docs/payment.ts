@@ -111,6 +111,10 @@ const Unknown = z.object({ success: z.literal(false), error: z.literal('Not Foun
 const refused = {
   about: { en: 'Refused; nothing has happened.', zh: '被拒绝，什么都没有发生。' },
   schema: Refusal,
+}
+/** Once, because every byte of the page is sent. */
+const refusedForInstance = {
+  ...refused,
   example: {
     success: false,
     error: 'Missing parameter: amount',
@@ -228,6 +232,7 @@ export const paymentOperations: Operation[] = [
         },
       },
       ...refusals,
+      400: refusedForInstance,
     },
   },
   {

@@ -4,6 +4,7 @@
  */
 import { sql } from 'kysely'
 import type { Db, Tx } from '../database/connection.ts'
+import type { Book } from '../database/tables.ts'
 import type { Secrets } from '../secrets.ts'
 import { type ChainFault, type ChainVerdict, verifyChain } from './chain.ts'
 import { INVARIANTS, type LedgerInvariant } from './invariants.ts'
@@ -32,9 +33,13 @@ export type Proof = {
   sealed: { journal_id: bigint; hash: string } | undefined
   /** Journals that wait for their seal. */
   unsealed: bigint
-  /** Balances of the live book: what members hold, what the platform has taken in fees, and what was issued. */
-  held: { wallets: bigint; fees: bigint; issued: bigint }
+  /** Of the live book: what members hold, what the platform has taken in fees, and what was issued. */
+  held: Holdings
+  /** The same of the test book: play points, which are in no figure of the live one. */
+  play: Holdings
 }
+
+type Holdings = { wallets: bigint; fees: bigint; issued: bigint }
 
 type Json<T> = T extends bigint ? string : T extends object ? { [Name in keyof T]: Json<T[Name]> } : T
 
@@ -80,7 +85,8 @@ export async function proveWithin(
     isSound: invariants.every(({ broken }) => broken === 0n),
     sealed: journal_id === null ? undefined : { journal_id, hash: hash.toString('hex') },
     unsealed: chain.unsealed,
-    held: await holdings(tx),
+    held: await holdings(tx, 'live'),
+    play: await holdings(tx, 'test'),
   }
 }
 
@@ -122,11 +128,11 @@ function fromChain(
   }
 }
 
-async function holdings(tx: Tx): Promise<Proof['held']> {
-  const { rows } = await sql<Proof['held']>`
+async function holdings(tx: Tx, book: Book): Promise<Holdings> {
+  const { rows } = await sql<Holdings>`
     select coalesce(sum(e.amount) filter (where a.kind = 'wallet'), 0)::bigint as wallets,
       coalesce(sum(e.amount) filter (where a.kind = 'fee'), 0)::bigint as fees,
       -coalesce(sum(e.amount) filter (where a.kind = 'issuance'), 0)::bigint as issued
-    from entries as e join ledger_accounts as a on a.id = e.account_id where a.book = 'live'`.execute(tx)
+    from entries as e join ledger_accounts as a on a.id = e.account_id where a.book = ${book}`.execute(tx)
   return rows[0]!
 }

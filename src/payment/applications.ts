@@ -2,14 +2,14 @@
 import { z } from 'zod'
 import { recordAudit } from '../audit.ts'
 import { isLoopback } from '../config.ts'
-import type { Db } from '../database/connection.ts'
-import type { PaymentAppStatus } from '../database/tables.ts'
+import type { Db, Tx } from '../database/connection.ts'
+import type { Book, PaymentAppStatus } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
-import { LOWER_ALNUM, randomText } from '../secrets.ts'
+import type { Secrets } from '../secrets.ts'
 import { raiseAlert } from './alerts.ts'
 import { secretKeyOf } from './hmac/signature.ts'
-import { newMerchantKey, newRsaPair, newToken, storeKey } from './keys.ts'
+import { newMerchantKey, newPaymentId, newRsaPair, newToken, storeKey } from './keys.ts'
 
 /**
  * A callback address: absolute, https (http on loopback, outside production), and nothing after the path,
@@ -57,10 +57,7 @@ export type PaymentAppCredentials = {
 /** Applies for a payment application. Throws forbidden below trust level TL1 (interface.md, Limits). */
 export async function applyForPaymentApp(deps: Deps, app: NewPaymentApp): Promise<PaymentAppCredentials> {
   const { payment_apps_min_trust_level } = await deps.settings.read()
-  const payment_id = `pay_${randomText(20, LOWER_ALNUM)}`
-  const token = newToken()
-  const merchant_key = newMerchantKey()
-  const platform = await newRsaPair()
+  const { payment_id, ...keys } = await newCredentials('live')
   return deps.db.transaction().execute(async (tx) => {
     const row = await tx
       .insertInto('payment_apps')
@@ -83,9 +80,7 @@ export async function applyForPaymentApp(deps: Deps, app: NewPaymentApp): Promis
     if (row === undefined) {
       throw new AppError('forbidden', `Applying needs trust level ${payment_apps_min_trust_level}`)
     }
-    await storeKey(tx, deps.secrets, row.id, 'token', token)
-    await storeKey(tx, deps.secrets, row.id, 'merchant_key', merchant_key)
-    await storeKey(tx, deps.secrets, row.id, 'platform_private_key', platform.private_base64)
+    const credentials = await storeCredentials(tx, deps.secrets, row.id, keys)
     await recordAudit(tx, {
       actor_id: app.applicant_id,
       action: 'payment_app.apply',
@@ -93,8 +88,32 @@ export async function applyForPaymentApp(deps: Deps, app: NewPaymentApp): Promis
       detail: { name: app.name, description: app.description, callback_url: app.callback_url },
       ip: null,
     })
-    return { ...row, payment_id, token, secret_key: secretKeyOf(token), merchant_key }
+    return { ...row, payment_id, ...credentials }
   })
+}
+
+/** A Payment ID and keys for a new application. The pair takes a good fraction of a second, so before any transaction. */
+export async function newCredentials(book: Book) {
+  const platform = await newRsaPair()
+  return {
+    payment_id: newPaymentId(book),
+    token: newToken(book),
+    merchant_key: newMerchantKey(book),
+    platform_private_key: platform.private_base64,
+  }
+}
+
+/** Stores the keys of a new application. Answers what its owner is told. */
+export async function storeCredentials(
+  tx: Tx,
+  secrets: Secrets,
+  app_id: bigint,
+  keys: Omit<Awaited<ReturnType<typeof newCredentials>>, 'payment_id'>,
+) {
+  const { token, merchant_key } = keys
+  for (const kind of ['token', 'merchant_key', 'platform_private_key'] as const)
+    await storeKey(tx, secrets, app_id, kind, keys[kind])
+  return { token, secret_key: secretKeyOf(token), merchant_key }
 }
 
 export type Decision = 'approve' | 'reject' | 'suspend' | 'reinstate'
@@ -171,6 +190,7 @@ export async function applicationsOf(db: Db, user_id: bigint) {
       'app.id',
       'app.payment_id',
       'app.pid',
+      'app.book',
       'app.name',
       'app.description',
       'app.callback_url',
@@ -181,7 +201,6 @@ export async function applicationsOf(db: Db, user_id: bigint) {
       eb
         .selectFrom('orders')
         .whereRef('orders.app_id', '=', 'app.id')
-        .where('orders.book', '=', 'live')
         .select((e) => e.fn.coalesce(e.fn.sum<bigint>('orders.merchant_points'), e.lit(0)).as('points'))
         .as('takings'),
     ])
@@ -217,7 +236,7 @@ export async function getPaymentApp(db: Db, payment_id: string) {
     .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
     .where('app.payment_id', '=', payment_id)
     .select(['app.id', 'app.payment_id', 'app.pid', 'app.name', 'app.description', 'app.callback_url'])
-    .select(['app.homepage', 'app.exchange_rate', 'app.status', 'app.review_reason'])
+    .select(['app.book', 'app.homepage', 'app.exchange_rate', 'app.status', 'app.review_reason'])
     .select(['app.applicant_id', 'app.created_at'])
     .select(['applicant.username', 'applicant.trust_level', 'applicant.created_at as member_since'])
     .executeTakeFirst()
@@ -225,12 +244,13 @@ export async function getPaymentApp(db: Db, payment_id: string) {
   return app
 }
 
-/** Applications in use or out of it, for an administrator: suspended ones first, then the newest. */
+/** Live applications in use or out of it, for an administrator: suspended ones first, then the newest. */
 export async function decidedPaymentApps(db: Db) {
   return db
     .selectFrom('payment_apps as app')
     .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
     .where('app.status', 'in', ['approved', 'suspended'])
+    .where('app.book', '=', 'live')
     .orderBy('app.status', 'desc')
     .orderBy('app.id', 'desc')
     .limit(DECIDED_MAX)

@@ -10,7 +10,7 @@ import {
   pageOf,
   rowsWithin,
 } from '../database/looking-back.ts'
-import type { OrderStatus } from '../database/tables.ts'
+import type { Book, OrderStatus } from '../database/tables.ts'
 import { isExpired } from './orders.ts'
 
 /** Notes that a member has opened an order to pay it; the first time counts. */
@@ -41,6 +41,7 @@ export type BuyersOrder = {
   expires_at: Date
   paid_at: Date | null
   is_payer: boolean
+  book: Book
   app_name: string
 }
 
@@ -70,7 +71,7 @@ export async function ordersOfBuyer(
     ),
     line as (
       select o.id, o.transaction_id, o.order_id, o.description, o.amount, o.refunded_amount, o.status, o.created_at,
-        o.expires_at, o.paid_at, coalesce(o.payer_id = ${user_id}, false) as is_payer, app.name as app_name
+        o.expires_at, o.paid_at, coalesce(o.payer_id = ${user_id}, false) as is_payer, o.book, app.name as app_name
       from mine
       cross join lateral (select * from orders where id = mine.id limit 1) as o
       cross join lateral (select * from payment_apps where id = o.app_id limit 1) as app

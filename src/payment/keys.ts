@@ -6,9 +6,9 @@ import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import { makeBatcher } from '../database/batcher.ts'
 import type { Db, Tx } from '../database/connection.ts'
-import type { PaymentAppKeyKind } from '../database/tables.ts'
+import type { Book, PaymentAppKeyKind } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
-import { ALNUM, randomText, type Secrets } from '../secrets.ts'
+import { ALNUM, LOWER_ALNUM, randomText, type Secrets } from '../secrets.ts'
 
 const KEY_USE_BUCKET_MS = 60_000
 const RSA_BITS = 2048
@@ -18,12 +18,21 @@ const generateKeyPair = promisify(generate)
 /** When a token was last used, as far as it is known. */
 export type TokenUse = { id: bigint; last_used_at: Date | null }
 
-export function newToken(): string {
-  return `tk_${randomText(40, ALNUM)}`
+/** Keys of the test book say so; they are as long as others, and as hard to guess as is needed. */
+const MARKS = { live: '', test: 'test' } as const
+
+export function newPaymentId(book: Book): string {
+  const id = randomText(20 - MARKS[book].length, LOWER_ALNUM)
+  // Live ones never look like test ones, by no chance.
+  return id.startsWith(MARKS.test) ? newPaymentId(book) : `pay_${MARKS[book]}${id}`
 }
 
-export function newMerchantKey(): string {
-  return randomText(32, ALNUM)
+export function newToken(book: Book = 'live'): string {
+  return `tk_${MARKS[book]}${randomText(40 - MARKS[book].length, ALNUM)}`
+}
+
+export function newMerchantKey(book: Book = 'live'): string {
+  return `${MARKS[book]}${randomText(32 - MARKS[book].length, ALNUM)}`
 }
 
 /** A pair for RSA signatures, as the base64 of its DER: PKCS#8 and SPKI. */
@@ -131,7 +140,6 @@ export async function currentKey(deps: Deps, app_id: bigint, kind: PaymentAppKey
     .selectFrom('payment_app_keys')
     .where('app_id', '=', app_id)
     .where('kind', '=', kind)
-    .where('book', '=', 'live')
     .where('valid_to', 'is', null)
     .select('value_encrypted')
     .executeTakeFirstOrThrow()

@@ -5,7 +5,7 @@
 import { type Selectable, sql } from 'kysely'
 import { inOrder, makeBatcher } from '../database/batcher.ts'
 import type { Db } from '../database/connection.ts'
-import type { OrderStatus, OrdersTable, ReceivedRequest } from '../database/tables.ts'
+import type { Book, OrderStatus, OrdersTable, ReceivedRequest } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { countOutcome } from '../metrics.ts'
@@ -152,11 +152,15 @@ export function makeFindTransaction(deps: Deps): (look: OrderLook) => Promise<Or
   })
 }
 
-export function findOrder(db: Db, app_id: bigint, order_id: string): Promise<Order | undefined> {
+export function findOrder(
+  db: Db,
+  { id: app_id, book }: { id: bigint; book: Book },
+  order_id: string,
+): Promise<Order | undefined> {
   return db
     .selectFrom('orders')
     .where('app_id', '=', app_id)
-    .where('book', '=', 'live')
+    .where('book', '=', book)
     .where('door', '=', 'hmac')
     .where('order_id', '=', order_id)
     .selectAll()

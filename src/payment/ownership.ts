@@ -106,7 +106,7 @@ export async function getPermitted(db: Db, payment_id: string, user_id: bigint, 
     .where('app.payment_id', '=', payment_id)
     .where('mine.user_id', '=', user_id)
     .select(['app.id', 'app.payment_id', 'app.name', 'app.status', 'app.applicant_id', 'app.callback_url'])
-    .select(['app.homepage', 'mine.role', 'owner.username as owner_username'])
+    .select(['app.book', 'app.homepage', 'mine.role', 'owner.username as owner_username'])
     .executeTakeFirst()
   if (app === undefined) throw new AppError('not_found', 'There is no such payment application')
   if (!may(app.role, right)) throw new AppError('forbidden', `This needs the role ${RIGHTS[right]}`)
@@ -183,11 +183,12 @@ export async function rotateToken(
 ): Promise<RotatedToken> {
   const now = deps.clock()
   const previous_until = endOfOverlap(now, overlap_hours)
-  const token = newToken()
-  await deps.db.transaction().execute(async (tx) => {
-    const { id } = await lockPermitted(tx, payment_id, actor, 'keys.manage')
-    await replaceKey(tx, deps.secrets, id, 'token', token, { now, previousUntil: previous_until })
+  const token = await deps.db.transaction().execute(async (tx) => {
+    const { id, book } = await lockPermitted(tx, payment_id, actor, 'keys.manage')
+    const made = newToken(book)
+    await replaceKey(tx, deps.secrets, id, 'token', made, { now, previousUntil: previous_until })
     await audit(tx, 'payment_app.rotate_token', payment_id, { overlap_hours }, actor)
+    return made
   })
   return { token, secret_key: secretKeyOf(token), previous_until }
 }
@@ -206,8 +207,8 @@ export async function endOverlap(deps: Deps, payment_id: string, actor: Actor): 
 export async function resetMerchantKey(deps: Deps, payment_id: string, actor: Actor): Promise<void> {
   const now = deps.clock()
   await deps.db.transaction().execute(async (tx) => {
-    const { id } = await lockPermitted(tx, payment_id, actor, 'keys.manage')
-    await replaceKey(tx, deps.secrets, id, 'merchant_key', newMerchantKey(), { now, previousUntil: now })
+    const { id, book } = await lockPermitted(tx, payment_id, actor, 'keys.manage')
+    await replaceKey(tx, deps.secrets, id, 'merchant_key', newMerchantKey(book), { now, previousUntil: now })
     await audit(tx, 'payment_app.reset_merchant_key', payment_id, {}, actor)
   })
 }
@@ -306,6 +307,8 @@ export async function getOwned(deps: Deps, payment_id: string, user_id: bigint, 
       'app.id',
       'app.payment_id',
       'app.pid',
+      'app.book',
+      'app.live_app_id',
       'app.name',
       'app.description',
       'app.callback_url',

@@ -94,9 +94,9 @@ export async function termsOf(
     select trim_scale(app.fee_rate)::text as fee_rate, trim_scale(applied.rate * 100)::text as fee_percent,
       app.daily_payments_max, app.daily_transfers_max,
       (select coalesce(sum(amount), 0)::bigint from orders
-        where app_id = app.id and book = 'live' and paid_at >= today.start) as payments_today,
+        where app_id = app.id and paid_at >= today.start) as payments_today,
       (select coalesce(sum(amount), 0)::bigint from transfers
-        where app_id = app.id and book = 'live' and paid_at >= today.start) as transfers_today,
+        where app_id = app.id and paid_at >= today.start) as transfers_today,
       payment_fee(${points}::bigint, applied.rate) as fee
     from payment_apps as app
     cross join lateral (select coalesce(app.fee_rate, ${points_payment_fee_rate}::numeric) as rate) as applied

@@ -106,6 +106,8 @@ export const PAGES: ListedPage[] = [
   },
   { name: 'pay', as: 'buyer', path: pay('unpaid') },
   { name: 'pay trade', as: 'buyer', path: pay('trade') },
+  { name: 'pay test', as: 'newcomer', path: pay('test') },
+  { name: 'pay-state test', as: 'buyer', path: pay('testPaid') },
   { name: 'pay short', as: 'newcomer', path: pay('dear') },
   { name: 'pay-state paid', as: 'buyer', path: pay('paid') },
   { name: 'pay-state trade', as: 'buyer', path: pay('tradePaid') },
@@ -187,6 +189,21 @@ export const PAGES: ListedPage[] = [
     as: 'merchant',
     path: (world) => `${paymentApp(world)}/signatures`,
     act: sending('form[action$="/signatures"]', { text: 'hello' }),
+  },
+  {
+    name: 'payment-app test',
+    as: 'merchant',
+    path: ({ testApp }) => `/payment/applications/${testApp.payment_id}`,
+  },
+  {
+    name: 'payment-app-created test',
+    as: 'newcomer',
+    path: at('/payment/applications'),
+    act: sending(
+      'form[action="/payment/applications"]',
+      { name: 'Tea', callback_url: 'https://tea.example.org/paid' },
+      'button[value="test"]',
+    ),
   },
   { name: 'events', as: 'merchant', path: (world) => `${paymentApp(world)}/events` },
   {

@@ -37,6 +37,8 @@ export type World = {
   /** Payment applications that wait for review, and that cannot be used any more. */
   pending: { payment_id: string }
   suspendedSeller: Merchant
+  /** The test application of the merchant. */
+  testApp: Merchant
   oauth: { open: OAuthApp; closed: OAuthApp; suspended: OAuthApp }
   /** Transaction ids, by what became of the order. */
   orders: Record<OrderFate, string>
@@ -54,6 +56,8 @@ export type World = {
 
 type OrderFate =
   | 'unpaid'
+  | 'test'
+  | 'testPaid'
   | 'trade'
   | 'tradePaid'
   | 'dear'
@@ -84,8 +88,9 @@ export async function makeWorld(): Promise<World> {
   // Nobody changes the keys of this one.
   const steady = await makeMerchant(test)
   const people = await makePeople(test, merchant.owner)
-  const orders = await makeOrders(test, { people, merchant, suspendedSeller })
-  await makeTeam(test, { people, merchant, suspendedSeller })
+  const testApp = await makeMerchant(test, { twinOf: merchant })
+  const orders = await makeOrders(test, { people, merchant, suspendedSeller, testApp })
+  await makeTeam(test, { people, merchant, suspendedSeller, testApp })
   await propose(test, { people, orders })
   // As on the day after.
   await closeDueDays({ db: test.db, clock: () => new Date(test.clock.now().getTime() + 2 * DAY_MS) })
@@ -97,6 +102,7 @@ export async function makeWorld(): Promise<World> {
     suspendedSeller,
     transfer: await firstTransfer(test),
     barred: await makeBarred(test, people),
+    testApp,
     pending: await makePending(test, people),
     oauth: await makeOAuthApps(test, people),
     orders,
@@ -116,7 +122,7 @@ export async function makeWorld(): Promise<World> {
         .where('transaction_id', '=', transaction_id)
         .execute(),
     close: async () => {
-      await Promise.all([merchant, suspendedSeller, steady].map((shop) => shop.close()))
+      await Promise.all([merchant, suspendedSeller, steady, testApp].map((shop) => shop.close()))
       await test.close()
     },
   }
@@ -163,11 +169,11 @@ async function protect(test: TestApp, person: Person): Promise<void> {
   await turnOnSecondFactor(test.deps, actor, { secret, code })
 }
 
-type Sellers = Pick<World, 'people' | 'merchant' | 'suspendedSeller'>
+type Sellers = Pick<World, 'people' | 'merchant' | 'suspendedSeller' | 'testApp'>
 
 async function makeOrders(
   test: TestApp,
-  { people, merchant, suspendedSeller }: Sellers,
+  { people, merchant, suspendedSeller, testApp }: Sellers,
 ): Promise<World['orders']> {
   let count = 0
   const order = async (amount: string, description: string, seller = merchant) => {
@@ -238,6 +244,8 @@ async function makeOrders(
     dear: (await order('40000', 'The whole shop')).transaction_id,
     trade: (await trade('9.90')).transaction_id,
     tradePaid,
+    test: (await order('990', 'Sticker pack, for practice', testApp)).transaction_id,
+    testPaid: await paid('480', 'Poster, for practice', people.buyer, testApp),
     unpaid: (await order('990', 'Sticker pack, glow in the dark')).transaction_id,
   }
 }

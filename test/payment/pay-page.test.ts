@@ -142,7 +142,7 @@ describe('whatever has become of it', () => {
     }
     const nowhere = await client.get('/payment/pay/txn_000000000000000000000000')
     expect(nowhere.status).toBe(404)
-    expect(nowhere.body).toMatch(/Reference: <code>req-\w+<\/code>/)
+    expect(nowhere.body).toMatch(/Reference: <code>req-[\w-]+<\/code>/)
     expect(nowhere.body).toContain('href="/account/payments"')
   })
 

@@ -19,13 +19,13 @@ const STATUS_FILTER: Record<string, OrderStatus[]> = {
   '2': ['refunded'],
 }
 
-function trades(db: Db, { id }: GatewayApp) {
+function trades(db: Db, { id, book }: GatewayApp) {
   return db
     .selectFrom('orders')
     .leftJoin('users as payer', 'payer.id', 'orders.payer_id')
     .where('orders.app_id', '=', id)
     .where('orders.door', '=', 'gateway')
-    .where('orders.book', '=', 'live')
+    .where('orders.book', '=', book)
     .select([
       'orders.id',
       'orders.trade_no',
@@ -98,6 +98,6 @@ export async function takingsOf(db: Db, { id }: GatewayApp, now: Date): Promise<
       coalesce(sum(amount) filter (where paid_at >= ${yesterday} and paid_at < ${today}), 0)::bigint
         as points_yesterday
     from orders
-    where app_id = ${id} and book = 'live' and door = 'gateway' and paid_at is not null`.execute(db)
+    where app_id = ${id} and door = 'gateway' and paid_at is not null`.execute(db)
   return rows[0]!
 }

@@ -7,7 +7,7 @@ import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { sql } from 'kysely'
 import { inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
-import type { PaymentAppStatus } from '../../database/tables.ts'
+import type { Book, PaymentAppStatus } from '../../database/tables.ts'
 import type { Deps } from '../../deps.ts'
 import { newRsaPair, openKey, storeFirstKey } from '../keys.ts'
 
@@ -17,6 +17,7 @@ const PAYMENT_ID = /^pay_[a-z0-9]{20}$/
 
 export type GatewayApp = {
   id: bigint
+  book: Book
   payment_id: string
   pid: bigint
   applicant_id: bigint
@@ -74,11 +75,12 @@ export function openGatewayKeys(deps: Pick<Deps, 'db' | 'secrets' | 'batching'>)
   }
 
   function asApp(row: Row): GatewayApp {
-    const { id, payment_id, pid, applicant_id, status, exchange_rate, allowed_addresses } = row
+    const { id, book, payment_id, pid, applicant_id, status, exchange_rate, allowed_addresses } = row
     const { platform_private_key_id: platform_private_key, merchant_public_key_id: merchant_public_key } = row
     const merchant_key = merchantKeyOf(row)
     return {
       id,
+      book,
       payment_id,
       pid,
       applicant_id,
@@ -110,7 +112,6 @@ export function openGatewayKeys(deps: Pick<Deps, 'db' | 'secrets' | 'batching'>)
         .selectFrom('payment_app_keys')
         .where('app_id', '=', app_id)
         .where('kind', '=', 'platform_private_key')
-        .where('book', '=', 'live')
         .where('valid_to', 'is', null)
         .select('id')
         .executeTakeFirstOrThrow()
@@ -146,6 +147,7 @@ function keep<Key>(ready: Map<bigint, Key>, id: bigint, key: Key): Key {
 
 type Row = {
   id: bigint
+  book: Book
   payment_id: string
   pid: bigint
   applicant_id: bigint

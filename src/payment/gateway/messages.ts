@@ -30,6 +30,7 @@ export function paidTrades(db: Db) {
       'orders.param',
       'orders.notify_url',
       'orders.return_url',
+      'orders.forced',
       'orders.created_at',
       'orders.paid_at',
       'payer.username as buyer',

@@ -77,7 +77,7 @@ async function describeApplication(deps: Deps, app: GatewayApp, parameters: Flat
     pid: pidValue(parameters.pid!),
     key: parameters.key ?? '',
     active: app.status === 'approved' ? 1 : 0,
-    money: moneyOf(await balanceOf(deps.db, app.applicant_id), app.exchange_rate),
+    money: moneyOf(await balanceOf(deps.db, app.applicant_id, app.book), app.exchange_rate),
     type: 1,
     account: '',
     username: '',

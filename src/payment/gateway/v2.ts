@@ -128,8 +128,8 @@ async function describeTransfers({ app }: Authenticated, { deps }: GatewayVerbs)
   return { available_money: await balance(deps, app), transfer_rate: percentOf(rate) }
 }
 
-async function balance({ db }: Deps, { applicant_id, exchange_rate }: GatewayApp): Promise<string> {
-  return moneyOf(await balanceOf(db, applicant_id), exchange_rate)
+async function balance({ db }: Deps, { applicant_id, book, exchange_rate }: GatewayApp): Promise<string> {
+  return moneyOf(await balanceOf(db, applicant_id, book), exchange_rate)
 }
 
 async function refuse(msg: string): Promise<Fields> {

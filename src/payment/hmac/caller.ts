@@ -1,7 +1,7 @@
 /** The application that calls the HMAC API: who it is, from where it may call, and the keys of its signatures. */
 import { sql } from 'kysely'
 import { makeBatcher } from '../../database/batcher.ts'
-import type { PaymentAppStatus } from '../../database/tables.ts'
+import type { Book, PaymentAppStatus } from '../../database/tables.ts'
 import type { Deps } from '../../deps.ts'
 import { openKey } from '../keys.ts'
 import { type TokenKeys, tokenKeys } from './signature.ts'
@@ -11,6 +11,7 @@ const READY_KEYS_MAX = 2_000
 
 export type Caller = {
   id: bigint
+  book: Book
   status: PaymentAppStatus
   allowed_addresses: string[]
   /** Those in force, the current one first. */
@@ -22,6 +23,7 @@ export type FindCaller = (payment_id: string) => Promise<Caller | undefined>
 type Row = {
   payment_id: string
   id: bigint
+  book: Book
   status: PaymentAppStatus
   allowed_addresses: string[]
   key_id: bigint
@@ -54,8 +56,8 @@ export function makeFindCaller(deps: Deps): FindCaller {
       `.execute(deps.db)
       const found = new Map<string, Caller>()
       for (const row of rows) {
-        const { payment_id, id, status, allowed_addresses, last_used_at } = row
-        const caller = found.get(payment_id) ?? { id, status, allowed_addresses, tokens: [] }
+        const { payment_id, id, book, status, allowed_addresses, last_used_at } = row
+        const caller = found.get(payment_id) ?? { id, book, status, allowed_addresses, tokens: [] }
         caller.tokens.push({ id: row.key_id, keys: keysOf(row), last_used_at })
         found.set(payment_id, caller)
       }

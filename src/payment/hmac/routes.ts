@@ -76,7 +76,7 @@ function queryRoute(app: FastifyInstance, deps: Deps, authenticate: Authenticate
       return order
     }
     if (order_id) {
-      const order = await findOrder(deps.db, api.id, validOrderId(order_id))
+      const order = await findOrder(deps.db, api, validOrderId(order_id))
       if (order === undefined) throw new AppError('order_not_found', 'Order not found')
       return order
     }

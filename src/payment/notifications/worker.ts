@@ -6,7 +6,7 @@
 import { Resolver } from 'node:dns/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { isRefusal } from '../../database/connection.ts'
-import type { AttemptOutcome } from '../../database/tables.ts'
+import type { AttemptOutcome, ForcedFault } from '../../database/tables.ts'
 import type { Deps } from '../../deps.ts'
 import { tradeMessage } from '../gateway/messages.ts'
 import { signedEvent } from '../hmac/events.ts'
@@ -120,8 +120,12 @@ function makeAttempt(deps: NotifierDeps, { resolver = new Resolver(DNS), ...limi
     if ('event' in toTell) return { url: toTell.event.url, ...signedEvent(toTell.event, clock()) }
     return { url: await tradeMessage(deps, toTell.trade, toTell.trade.notify_url!) }
   }
-  const tell = async (toTell: ToTell): Promise<Attempt & { url: string | null }> => {
+  const tell = async (toTell: ToTell, isFirst: boolean): Promise<Attempt & { url: string | null }> => {
     const message = await messageOf(toTell)
+    const forced = isFirst ? forcedOf(toTell) : null
+    if (forced === 'notify_refused')
+      return { ...withoutAnswer('refused'), url: message.url, detail: 'test mode' }
+    if (forced === 'notify_twice') await deliver(message)
     return { url: message.url, ...(await deliver(message)) }
   }
   return async (
@@ -135,7 +139,7 @@ function makeAttempt(deps: NotifierDeps, { resolver = new Resolver(DNS), ...limi
     try {
       const toTell = (await found).get(id)
       if (interruptions >= INTERRUPTIONS_MAX) attempt = withoutAnswer('interrupted')
-      else attempt = toTell === undefined ? withoutAnswer('withdrawn') : await tell(toTell)
+      else attempt = toTell === undefined ? withoutAnswer('withdrawn') : await tell(toTell, claims === 1)
     } catch (error) {
       log.error({ err: error, notification_id: id }, 'a notification could not be made')
     }
@@ -154,6 +158,13 @@ function makeAttempt(deps: NotifierDeps, { resolver = new Resolver(DNS), ...limi
       ...attempt,
     }
   }
+}
+
+/** What a tester has asked to go wrong when the shop is told of the payment. */
+function forcedOf(toTell: ToTell): ForcedFault | null {
+  if ('trade' in toTell) return toTell.trade.forced
+  const { type, subject } = toTell.event
+  return type === 'order.paid' && 'order' in subject ? subject.order.forced : null
 }
 
 function withoutAnswer(outcome: AttemptOutcome): Attempt & { url: string | null } {

@@ -26,6 +26,7 @@ import {
 } from '../ownership.ts'
 import { invitationsOf } from '../team.ts'
 import { termsOf } from '../terms.ts'
+import { createTestApp, createTwin, TEST_APPS_MAX, twinOf } from '../test-mode.ts'
 import { gatewayCard, pemOf, platformSpki } from './gateway-card.ts'
 import { notificationPages } from './notifications.ts'
 import { sellersOrders } from './sellers-orders.ts'
@@ -56,9 +57,12 @@ export async function paymentAppPages(app: FastifyInstance, deps: Deps): Promise
       const problems = FIELDS.filter((field) => filled.error.issues.some((issue) => issue.path[0] === field))
       return showApplications(request, reply, deps, { values: textsOf(request.body, FIELDS), problems })
     }
-    const { user } = sessionOf(request)
-    const credentials = await applyForPaymentApp(deps, { applicant_id: user.id, ...filled.data })
-    return reply.page('payment-app-created', { name: filled.data.name, credentials }, { status: 201 })
+    const applicant_id = sessionOf(request).user.id
+    const isTest = (request.body as Record<string, unknown>).book === 'test'
+    const credentials = isTest
+      ? await createTestApp(deps, { applicant_id, ...filled.data, ip: request.ip })
+      : await applyForPaymentApp(deps, { applicant_id, ...filled.data })
+    return reply.page('payment-app-created', { name: filled.data.name, credentials, isTest }, { status: 201 })
   })
 
   ownerPages(app, deps)
@@ -67,6 +71,7 @@ export async function paymentAppPages(app: FastifyInstance, deps: Deps): Promise
   sellersOrders(app, deps)
   teamPages(app, deps)
   statisticsPage(app, deps)
+  testForms(app, deps)
   notificationPages(app, deps, {
     path: '/payment/applications/:payment_id/notifications',
     view: 'notifications',
@@ -152,6 +157,14 @@ function lowBalanceForm(app: FastifyInstance, deps: Deps): void {
 
 const isPoints = (text: string) => /^[1-9]\d{0,15}$/.test(text) && BigInt(text) <= POINTS_MAX
 
+/** The test application beside a live one. */
+function testForms(app: FastifyInstance, deps: Deps): void {
+  app.post('/payment/applications/:payment_id/test', async (request: OwnedRequest, reply) => {
+    const { name, ...credentials } = await createTwin(deps, request.params.payment_id, actorOf(request))
+    return reply.page('payment-app-created', { name, credentials, isTest: true }, { status: 201 })
+  })
+}
+
 /** The keys and switches of the gateway. */
 function gatewayForms(app: FastifyInstance, deps: Deps): void {
   const guarded = freshSignIn(deps)
@@ -218,6 +231,7 @@ async function showOwned(
       keyFault: filled.keyFault,
       lowBalance: filled.lowBalance,
       gateway: owned.rights.includes('keys.manage') ? await gatewayCard(deps, owned.id) : undefined,
+      twin: await twinOf(deps.db, owned, sessionOf(request).user.id),
       overlapHours: OVERLAP_HOURS_DEFAULT,
     },
     { status: isRefused ? 400 : 200 },
@@ -247,7 +261,16 @@ async function showApplications(
   )
   return reply.page(
     'payment-apps',
-    { applications, invitations, offers, values, problems, neededTrustLevel: payment_apps_min_trust_level },
+    {
+      applications,
+      invitations,
+      offers,
+      values,
+      problems,
+      neededTrustLevel: payment_apps_min_trust_level,
+      mayTest:
+        applications.filter(({ book, role }) => book === 'test' && role === 'owner').length < TEST_APPS_MAX,
+    },
     { status: problems.length > 0 ? 400 : 200 },
   )
 }

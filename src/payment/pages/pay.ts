@@ -10,6 +10,7 @@ import { purseOf } from '../../ledger/wallet.ts'
 import { noteView } from '../buyers-orders.ts'
 import { LED_BACK, type PayOrder, type PayOutcome, TRANSACTION_ID } from '../orders.ts'
 import { refundsOf } from '../refunds.ts'
+import { expireNow, forceFault, openPlayWallet, refillPlayPoints } from '../test-mode.ts'
 import {
   type LoadedOrder,
   makeOrderPages,
@@ -30,6 +31,11 @@ const LED_BACK_SECONDS = 5
 /** White around the code, as scanners need it. */
 const QUIET_ZONE_MODULES = 2
 
+/** What a tester may let happen, beside paying. Those of a notification are of use where there is one. */
+const TEST_OUTCOMES = ['expired', 'notify_refused', 'notify_slow', 'notify_twice', 'refill'] as const
+
+const TestForm = z.object({ outcome: z.enum(TEST_OUTCOMES) })
+
 const PayForm = z.object({ expected_amount: z.string().regex(/^\d{1,16}$/) })
 
 type PayRequest = FastifyRequest<{ Params: { transaction_id: string }; Querystring: Record<string, unknown> }>
@@ -46,32 +52,59 @@ export function payPages(app: FastifyInstance, deps: Deps, payOrder: PayOrder): 
     showOrder(request, reply, pages),
   )
 
-  app.post('/payment/pay/:transaction_id', async (request: PayRequest, reply) => {
-    const form = PayForm.safeParse(request.body)
-    const { transaction_id } = request.params
-    const session = sessionOf(request)
-    const payer_id = session.user.id
-    const expected_amount = BigInt(form.data?.expected_amount ?? 0)
-    // payOrder takes no other amount than the expected one, so this holds for whatever is paid.
-    if (await needsFreshSignIn(session, expected_amount, deps))
-      return showOrder(request, reply, pages, 'stale_sign_in')
-    const outcome: PayOutcome =
-      form.success && TRANSACTION_ID.test(transaction_id)
-        ? await payOrder({ transaction_id, payer_id, expected_amount })
-        : 'changed'
-    if (outcome === 'paid' || outcome === 'paid_before') {
-      const order = await pages.loadOrder(transaction_id)
-      // Many shops look at their own records as soon as the buyer is back.
-      if (outcome === 'paid' && order!.notify_url !== null)
-        await deps.notifier.attempted(order!.id, FIRST_NOTIFY_MS)
-      else if (outcome === 'paid' && order!.events_url !== null) deps.notifier.nudge()
-      // Given back since: there is nothing to tell.
-      if (order!.status === 'paid') return reply.redirect(await signedWayBack(pages, order!), 303)
+  app.post('/payment/pay/:transaction_id', async (request: PayRequest, reply) =>
+    pay(request, reply, pages, payOrder),
+  )
+
+  app.post('/payment/pay/:transaction_id/test', async (request: PayRequest, reply) => {
+    const form = TestForm.safeParse(request.body)
+    const { book, transaction_id } = await getOrder(request, pages)
+    if (!form.success || book !== 'test') throw new AppError('not_found', 'There is no such test')
+    const { outcome } = form.data
+    if (outcome !== 'expired' && outcome !== 'refill') {
+      await forceFault(deps, transaction_id, outcome)
+      return pay(request, reply, pages, payOrder)
     }
-    return showOrder(request, reply, pages, outcome)
+    if (outcome === 'expired') await expireNow(deps, transaction_id)
+    else await refillPlayPoints(deps, sessionOf(request).user.id)
+    return reply.redirect(`/payment/pay/${transaction_id}`, 303)
   })
 
   payAids(app, pages)
+}
+
+/** Pays, and sends the buyer back to the shop; or says why not. */
+async function pay(
+  request: PayRequest,
+  reply: FastifyReply,
+  pages: OrderPages,
+  payOrder: PayOrder,
+): Promise<FastifyReply> {
+  const { deps } = pages
+  const form = PayForm.safeParse(request.body)
+  const { transaction_id } = request.params
+  const session = sessionOf(request)
+  const payer_id = session.user.id
+  const expected_amount = BigInt(form.data?.expected_amount ?? 0)
+  // payOrder takes no other amount than the expected one, so this holds for whatever is paid.
+  if (await needsFreshSignIn(session, expected_amount, deps))
+    return showOrder(request, reply, pages, 'stale_sign_in')
+  const outcome: PayOutcome =
+    form.success && TRANSACTION_ID.test(transaction_id)
+      ? await payOrder({ transaction_id, payer_id, expected_amount })
+      : 'changed'
+  if (outcome === 'paid' || outcome === 'paid_before') {
+    const order = await pages.loadOrder(transaction_id)
+    // Many shops look at their own records as soon as the buyer is back.
+    if (outcome === 'paid' && order!.notify_url !== null)
+      await deps.notifier.attempted(order!.id, FIRST_NOTIFY_MS)
+    else if (outcome === 'paid' && order!.events_url !== null) deps.notifier.nudge()
+    // The shop is to hear nothing, so not from the buyer's return either.
+    if (order!.forced === 'notify_refused') return reply.redirect(`/payment/pay/${transaction_id}`, 303)
+    // Given back since: there is nothing to tell.
+    if (order!.status === 'paid') return reply.redirect(await signedWayBack(pages, order!), 303)
+  }
+  return showOrder(request, reply, pages, outcome)
 }
 
 /** What the page, or the receipt that it becomes, asks for besides. */
@@ -140,6 +173,7 @@ async function showOrder(
     stateFor(order, session.user.id, deps.clock()) ?? (refused === 'daily_limit' ? 'dailyLimit' : undefined)
   if (state !== undefined) return showState(request, reply, deps, { order, state, refused, tellFault })
 
+  if (order.book === 'test') await openPlayWallet(deps.db, session.user.id)
   const now = deps.clock()
   const [purse, isStale, settings] = await Promise.all([
     purseOf(deps.db, session.user.id, order.book),
@@ -160,9 +194,15 @@ async function showOrder(
     isPaused: settings.payments_read_only === 'on',
     signInUrl: isStale ? signInAgainUrl(session, path) : undefined,
     path,
+    testOutcomes: order.book === 'test' ? testOutcomes(order) : [],
   }
   const status = refused === undefined ? 200 : refused === 'paused' ? 503 : 409
   return reply.page('pay', data, { status, leavesSite: order.return_url ?? true })
+}
+
+function testOutcomes({ notify_url, events_url }: LoadedOrder) {
+  if ((notify_url ?? events_url) !== null) return TEST_OUTCOMES
+  return TEST_OUTCOMES.filter((outcome) => outcome !== 'notify_slow' && outcome !== 'notify_twice')
 }
 
 type Shown = {

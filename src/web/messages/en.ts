@@ -365,6 +365,27 @@ export const en = {
     },
   },
   signatures: signaturesEn,
+  testMode: {
+    name: 'Test mode',
+    mark: 'Play points only: nothing here is worth anything, and no real point moves.',
+    lead: 'In test mode everything works as it does live, at once and without a review, with credentials of its own and play points that every member has.',
+    aboutTest:
+      'This application has play points only. Its Payment ID, token and KEY are marked as test, and none of its orders or transfers is in the figures of a live one. Every member can be the buyer.',
+    create: 'Create a test application',
+    createTwin: 'Create its test application',
+    toTest: 'Its test application',
+    toLive: 'The live application',
+    usable: 'Test mode: can be used at once',
+    outcomesTitle: 'Or see what your shop makes of this:',
+    outcomesText: 'only in test mode.',
+    outcomes: {
+      expired: 'Let the time to pay be over',
+      notify_refused: 'Pay, and the shop hears nothing at first',
+      notify_slow: 'Pay, and the shop is notified 20 seconds late',
+      notify_twice: 'Pay, and the shop is notified twice',
+      refill: 'Fill up the play points',
+    },
+  },
   events: {
     title: 'Events',
     lead: 'For shops on the HMAC API: what becomes of orders and transfers is posted to your server, beside the buyer’s return. It is off until you give an address.',
@@ -1591,6 +1612,8 @@ export const en = {
     wallets: 'In the wallets of members',
     fees: 'Taken in fees',
     issued: 'Issued in all',
+    play: 'Play points of test mode, apart from all of these',
+    playParts: (wallets: string, fees: string) => `${wallets} in wallets, ${fees} in fees`,
     sealed: 'Last seal',
     sealedHint:
       'Keep this line elsewhere: npm run books -- --sealed and the line shows later whether the chain before it was cut off or written anew.',

@@ -336,6 +336,27 @@ export const zhCN: Messages = {
     },
   },
   signatures: signaturesZhCN,
+  testMode: {
+    name: '测试模式',
+    mark: '仅使用虚拟积分：这里的一切都没有价值，不会动用真实积分。',
+    lead: '在测试模式下，一切与正式环境相同，无需审核，立即可用；使用单独的凭据，以及每位成员都有的虚拟积分。',
+    aboutTest:
+      '该应用只有虚拟积分。它的 Payment ID、Token 和 KEY 都带有测试标记，其订单和转账不计入任何正式应用的数据。任何成员都可以充当买家。',
+    create: '创建测试应用',
+    createTwin: '创建对应的测试应用',
+    toTest: '对应的测试应用',
+    toLive: '对应的正式应用',
+    usable: '测试模式：立即可用',
+    outcomesTitle: '或者看看您的商店如何应对：',
+    outcomesText: '仅限测试模式。',
+    outcomes: {
+      expired: '让付款时间立即结束',
+      notify_refused: '付款，但商店暂时收不到任何消息',
+      notify_slow: '付款，但商店晚 20 秒收到通知',
+      notify_twice: '付款，但商店收到两次通知',
+      refill: '补满虚拟积分',
+    },
+  },
   events: {
     title: '事件',
     lead: '适用于使用 HMAC API 的商店：订单和转账的变化会在买家返回之外，以 POST 发送到您的服务器。填写地址之前一直关闭。',
@@ -1496,6 +1517,8 @@ export const zhCN: Messages = {
     wallets: '成员钱包合计',
     fees: '手续费收入',
     issued: '发行总额',
+    play: '测试模式的虚拟积分，不计入以上各项',
+    playParts: (wallets: string, fees: string) => `钱包 ${wallets}，手续费 ${fees}`,
     sealed: '最后的封印',
     sealedHint:
       '请把这一行保存在别处：日后用 npm run books -- --sealed 加上它，即可查出此前的链是否被截断或重写。',

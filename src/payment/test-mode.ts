@@ -1,0 +1,148 @@
+/**
+ * Test mode: applications of the test book, which need no review because their points are worth nothing, and what a
+ * tester may ask to go wrong. That no live point moves is not decided here but in the database: every row of an
+ * application carries its book in a foreign key, and entries cannot join accounts of two books.
+ */
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { recordAudit } from '../audit.ts'
+import type { Db } from '../database/connection.ts'
+import type { ForcedFault } from '../database/tables.ts'
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import {
+  type NewPaymentApp,
+  newCredentials,
+  type PaymentAppCredentials,
+  storeCredentials,
+} from './applications.ts'
+import type { Actor } from './ownership.ts'
+
+/** Of one member. Nobody reviews them, so their number is bounded. */
+export const TEST_APPS_MAX = 10
+
+export type NewTestApp = NewPaymentApp & {
+  /** The application that it tries things out for. */
+  live_app_id?: bigint
+  ip: string
+}
+
+/**
+ * Makes an application of the test book, in force at once, for a member of any trust level. Throws conflict when the
+ * member has TEST_APPS_MAX already, or the live application has one.
+ */
+export async function createTestApp(deps: Deps, app: NewTestApp): Promise<PaymentAppCredentials> {
+  const { applicant_id, name, description, callback_url, live_app_id = null, ip } = app
+  const { payment_id, ...keys } = await newCredentials('test')
+  return deps.db.transaction().execute(async (tx) => {
+    // One at a time of each member, so that the count holds.
+    await tx.selectFrom('users').where('id', '=', applicant_id).select('id').forNoKeyUpdate().execute()
+    const { count } = await tx
+      .selectFrom('payment_apps')
+      .where('applicant_id', '=', applicant_id)
+      .where('book', '=', 'test')
+      .select((eb) => eb.fn.countAll<bigint>().as('count'))
+      .executeTakeFirstOrThrow()
+    if (count >= TEST_APPS_MAX)
+      throw new AppError('conflict', `A member has at most ${TEST_APPS_MAX} test applications`)
+    const row = await tx
+      .insertInto('payment_apps')
+      .values({
+        payment_id,
+        pid: sql<bigint>`nextval('payment_apps_test_pid')`,
+        book: 'test',
+        status: 'approved',
+        applicant_id,
+        name,
+        description,
+        callback_url,
+        live_app_id,
+      })
+      .onConflict((conflict) => conflict.constraint('payment_apps_live_app_id_key').doNothing())
+      .returning(['id', 'pid'])
+      .executeTakeFirst()
+    if (row === undefined) throw new AppError('conflict', 'This application has a test application already')
+    const credentials = await storeCredentials(tx, deps.secrets, row.id, keys)
+    const detail = { name, description, callback_url }
+    const entry = {
+      actor_id: applicant_id,
+      action: 'payment_app.create_test',
+      subject: payment_id,
+      detail,
+      ip,
+    }
+    await recordAudit(tx, entry)
+    return { ...row, payment_id, ...credentials }
+  })
+}
+
+/** Makes the test application of an owner's live one, set up alike. Throws not_found for others, and as createTestApp. */
+export async function createTwin(
+  deps: Deps,
+  payment_id: string,
+  { user_id, ip }: Actor,
+): Promise<PaymentAppCredentials & { name: string }> {
+  const app = await deps.db
+    .selectFrom('payment_apps')
+    .where('payment_id', '=', payment_id)
+    .where('applicant_id', '=', user_id)
+    .where('book', '=', 'live')
+    .select(['id', 'name', 'description', 'callback_url'])
+    .executeTakeFirst()
+  if (app === undefined) throw new AppError('not_found', 'There is no such payment application')
+  const { id: live_app_id, ...facts } = app
+  const credentials = await createTestApp(deps, { ...facts, live_app_id, applicant_id: user_id, ip })
+  return { ...credentials, name: app.name }
+}
+
+/** The other one of a pair, as its owner may see it. */
+export async function twinOf(
+  db: Db,
+  { id, live_app_id }: { id: bigint; live_app_id: bigint | null },
+  owner_id: bigint,
+): Promise<string | undefined> {
+  const twin = await db
+    .selectFrom('payment_apps')
+    .where((eb) => (live_app_id === null ? eb('live_app_id', '=', id) : eb('id', '=', live_app_id)))
+    .where('applicant_id', '=', owner_id)
+    .select('payment_id')
+    .executeTakeFirst()
+  return twin?.payment_id
+}
+
+/** Opens a member's test wallet where there is none yet; the database fills it with play points. */
+export async function openPlayWallet(db: Db, user_id: bigint): Promise<void> {
+  await db
+    .insertInto('ledger_accounts')
+    .values({ book: 'test', kind: 'wallet', user_id, balance: 0n })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+/** Fills a member's test wallet up to what it opened with. */
+export async function refillPlayPoints({ db, clock }: Deps, user_id: bigint): Promise<void> {
+  await sql`select refill_play_points(${user_id}::bigint, ${randomUUID()}, ${clock()}::timestamptz)`.execute(
+    db,
+  )
+}
+
+/** Says what is to go wrong when this order is paid. Does nothing to a live order, or one that is not open. */
+export async function forceFault({ db }: Deps, transaction_id: string, forced: ForcedFault): Promise<void> {
+  await openTestOrder(db, transaction_id).set({ forced }).execute()
+}
+
+/** Ends the time to pay an order at once. Does nothing to a live order, or one that is not open. */
+export async function expireNow({ db, clock }: Deps, transaction_id: string): Promise<void> {
+  const now = clock()
+  await openTestOrder(db, transaction_id)
+    .set({ status: 'expired', expires_at: now, updated_at: now })
+    .execute()
+}
+
+function openTestOrder(db: Db, transaction_id: string) {
+  return db
+    .updateTable('orders')
+    .where('transaction_id', '=', transaction_id)
+    .where('book', '=', 'test')
+    .where('status', '=', 'unpaid')
+}

@@ -1,0 +1,503 @@
+/** Test mode: everything of the test book works as it does live, and not a live point, journal or figure moves. */
+import { randomInt, randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { proveBooks } from '../../src/ledger/books.ts'
+import { balanceOf } from '../../src/ledger/wallet.ts'
+import { applicationsOf, reviewQueue } from '../../src/payment/applications.ts'
+import { setEventsUrl } from '../../src/payment/events.ts'
+import { openNotifier } from '../../src/payment/notifications/worker.ts'
+import { expireOrders, makeCreateOrder, makePayOrder } from '../../src/payment/orders.ts'
+import { resetMerchantKey, rotateToken } from '../../src/payment/ownership.ts'
+import { refundOrder, reverseTransfer } from '../../src/payment/refunds.ts'
+import { openPlayWallet, refillPlayPoints, TEST_APPS_MAX } from '../../src/payment/test-mode.ts'
+import { makePostTransfer } from '../../src/payment/transfers.ts'
+import { expectSoundBooks } from '../books.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { makeShop, send } from '../gateway-shop.ts'
+import { anotherProcess, startTestApp, type TestApp } from '../harness.ts'
+import { type Merchant, makeMerchant } from '../merchant.ts'
+import { type Receiver, startReceiver, succeed } from '../notify-receiver.ts'
+import { until } from '../notify-world.ts'
+import { TIMES } from '../thoroughness.ts'
+
+const PLAY_POINTS = 1_000_000n
+const MINUTE_MS = 60_000
+const ACTS = 100 * TIMES
+
+let test: TestApp
+let live: Merchant
+let tester: Merchant
+let buyer: Person
+let admin: Person
+let receiver: Receiver
+
+beforeAll(async () => {
+  receiver = await startReceiver()
+  test = await startTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
+  test.deps.notifier = openNotifier(test.deps)
+  test.deps.notifier.start(test.app.log)
+  live = await makeMerchant(test)
+  tester = await makeMerchant(test, { twinOf: live })
+  buyer = await makePerson(test, { points: 5_000n })
+  admin = await makePerson(test, { username: 'admin', is_admin: true })
+  await payOrder(live, buyer)
+})
+afterAll(async () => {
+  await expectSoundBooks(test.db)
+  await test.close()
+  await Promise.all([live.close(), tester.close(), receiver.close()])
+})
+
+/** All that must not change: every row of the live ledger, and every figure that is made of it. */
+async function liveThings() {
+  const { rows } = await sql<Record<string, unknown>>`
+    select
+      (select jsonb_agg(a order by id) from ledger_accounts a where book = 'live') as accounts,
+      (select jsonb_agg(j order by id) from journal j where book = 'live') as journals,
+      (select jsonb_agg(e order by id) from entries e where book = 'live') as entries,
+      (select jsonb_agg(o order by id) from orders o where book = 'live') as orders,
+      (select jsonb_agg(t order by id) from transfers t where book = 'live') as transfers,
+      (select jsonb_agg(d) from payment_app_days d where book = 'live') as days`.execute(test.db)
+  const { held } = await proveBooks(test.db)
+  const apps = await applicationsOf(test.db, live.owner.id)
+  const takings = apps
+    .filter(({ book }) => book === 'live')
+    .map(({ payment_id, takings: sum }) => [payment_id, sum])
+  return { ...rows[0]!, held, takings }
+}
+
+async function createOrder(of: Merchant, amount = 100): Promise<string> {
+  const { status, body } = await of.process({
+    amount: String(amount),
+    description: 'Tea',
+    order_id: randomUUID(),
+  })
+  expect(status).toBe(200)
+  return String(body.transaction_id)
+}
+
+async function payOrder(of: Merchant, by: Person, amount = 100): Promise<string> {
+  const transaction_id = await createOrder(of, amount)
+  const payment = { transaction_id, payer_id: by.id, expected_amount: BigInt(amount) }
+  expect(await makePayOrder(test.deps)(payment)).toBe('paid')
+  return transaction_id
+}
+
+const orderRow = (transaction_id: string) =>
+  test.db
+    .selectFrom('orders')
+    .where('transaction_id', '=', transaction_id)
+    .selectAll()
+    .executeTakeFirstOrThrow()
+
+describe('a test application', () => {
+  it('is made by anybody, needs no review, and has credentials that are marked', async () => {
+    const newcomer = await makePerson(test, { username: 'newcomer', trust_level: 0 })
+    const browser = await newcomer.signIn()
+    const path = '/payment/applications'
+    const fields = { name: 'Tea', description: '', callback_url: 'http://127.0.0.1:9/paid' }
+    const list = await browser.get(path)
+    expect((await browser.submit(list, path, fields)).status).toBe(403)
+    const made = await browser.submit(list, path, { ...fields, book: 'test' })
+    expect(made.status).toBe(201)
+    for (const shape of [
+      /pay_test[a-z0-9]{16}</,
+      /tk_test[A-Za-z0-9]{36}</,
+      /<code>9000000\d\d</,
+      /<code>test[A-Za-z0-9]{28}</,
+    ])
+      expect(made.body).toMatch(shape)
+    expect((await browser.get(path)).body).toContain('class="badge warn">Test mode')
+    expect(await reviewQueue(test.db)).toEqual([])
+    const [{ payment_id } = { payment_id: '' }] = await applicationsOf(test.db, newcomer.id)
+    const page = await browser.get(`${path}/${payment_id}`)
+    expect(page.body).toContain('test-mark"')
+    // New keys are marked too.
+    const actor = { user_id: newcomer.id, ip: '' }
+    expect((await rotateToken(test.deps, payment_id, 0, actor)).token).toMatch(/^tk_test[A-Za-z0-9]{36}$/)
+    await resetMerchantKey(test.deps, payment_id, actor)
+    expect((await browser.get(`${path}/${payment_id}`)).body).toMatch(/>test[A-Za-z0-9]{28}</)
+    const rest = Array.from({ length: TEST_APPS_MAX + 2 }, () =>
+      browser.submit(list, path, { ...fields, book: 'test' }),
+    )
+    const statuses = (await Promise.all(rest)).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 201)).toHaveLength(TEST_APPS_MAX - 1)
+    expect(statuses.filter((status) => status === 409)).toHaveLength(3)
+  })
+
+  it('stands beside a live one, once, and is made by its owner alone', async () => {
+    const seller = await makeMerchant(test)
+    const path = `/payment/applications/${seller.payment_id}`
+    const mallory = await (await makePerson(test, { username: 'mallory' })).signIn()
+    const browser = await seller.owner.signIn()
+    const page = await browser.get(path)
+    const { _form_token, ...hidden } = page.form(`${path}/test`)
+    expect(hidden).toBeDefined()
+    const theirs = (await mallory.get('/payment/applications')).form('/payment/applications')
+    expect((await mallory.post(`${path}/test`, theirs)).status).toBe(404)
+    expect((await browser.submit(page, `${path}/test`)).status).toBe(201)
+    expect((await browser.submit(page, `${path}/test`)).status).toBe(409)
+    const [twin, original] = await applicationsOf(test.db, seller.owner.id)
+    expect(twin).toMatchObject({ book: 'test', status: 'approved', name: original!.name })
+    expect((await browser.get(path)).body).toContain(`href="/payment/applications/${twin!.payment_id}"`)
+    expect((await browser.get(`/payment/applications/${twin!.payment_id}`)).body).toContain(`href="${path}"`)
+    // In two hands they are no pair any more, and each owner may make another one.
+    const heir = await makePerson(test, { username: 'heir' })
+    await sql`select hand_over_application(${original!.id}::bigint, ${heir.id}::bigint, now())`.execute(
+      test.db,
+    )
+    const inherited = await (await heir.signIn()).get(path)
+    expect(inherited.body).not.toContain(twin!.payment_id)
+    expect(inherited.form(`${path}/test`)).toBeDefined()
+    await seller.close()
+  })
+})
+
+describe('in test mode', () => {
+  let before: Awaited<ReturnType<typeof liveThings>>
+  beforeEach(async () => {
+    before = await liveThings()
+  })
+  const expectNothingLiveMoved = async () => expect(await liveThings()).toEqual(before)
+
+  it('a member without a point pays an order by the HMAC API and is led back by a signature', async () => {
+    const poor = await makePerson(test, { username: 'poor', trust_level: 0 })
+    const browser = await poor.signIn()
+    const created = await tester.process({ amount: '100', description: 'Tea', order_id: 'try-1' })
+    expect(created.body).toMatchObject({ success: true })
+    const path = new URL(String(created.body.payment_url)).pathname
+    const page = await browser.get(path)
+    expect(page.body).toContain('test-mark"')
+    expect(page.body).toContain('1,000,000')
+    const paid = await browser.submit(page, path)
+    expect(paid.status).toBe(303)
+    expect(await tester.receive(paid.location!)).toMatchObject({
+      isGenuine: true,
+      fields: { amount: '100', platform_fee: '5', merchant_points: '95', status: 'completed' },
+    })
+    expect((await browser.get(path)).body).toContain('test-mark"')
+    expect((await browser.get('/account/payments')).body).toContain('Test mode')
+    const { body } = await tester.query({ order_id: 'try-1' })
+    expect(body).toMatchObject({ status: 'completed' })
+    expect(await balanceOf(test.db, poor.id, 'test')).toBe(PLAY_POINTS - 100n)
+    expect(await balanceOf(test.db, poor.id)).toBe(0n)
+    // The same number at the live application is another order, and neither sees the other's.
+    expect((await live.query({ order_id: 'try-1' })).status).toBe(400)
+    await expectNothingLiveMoved()
+  })
+
+  it('transfers move play points, and a live application shows none of them', async () => {
+    const to = { to_user_id: String(buyer.id), to_username: buyer.username }
+    const { body } = await tester.transfer({ ...to, amount: '250', order_id: 'gift' })
+    expect(body).toMatchObject({ success: true, amount: 250 })
+    expect((await tester.transfer({ ...to, amount: '250', order_id: 'gift' })).body).toEqual(body)
+    expect(await balanceOf(test.db, buyer.id, 'test')).toBe(PLAY_POINTS + 250n)
+    await reverseTransfer(test.deps, {
+      transaction_id: String(body.transaction_id),
+      with_fee: true,
+      reason: 'A test',
+      actor_id: admin.id,
+      ip: '',
+    })
+    expect(await balanceOf(test.db, buyer.id, 'test')).toBe(PLAY_POINTS)
+    await expectNothingLiveMoved()
+  })
+
+  it.each(['v1', 'v2'] as const)(
+    'a trade of the gateway is paid and told, and the figures are play points (%s)',
+    async (version) => {
+      const shop = await makeShop(test, { isTest: true })
+      expect(shop.pid).toBeGreaterThan(900_000_000n)
+      const fields = {
+        pid: shop.pidText,
+        out_trade_no: randomUUID().replaceAll('-', ''),
+        name: 'Tea',
+        money: '9.90',
+        notify_url: `${receiver.url}/${version}`,
+      }
+      const now = String(test.clock.now().getTime() / 1000)
+      const stamped = (more: Record<string, string>) =>
+        shop.signRsa({ pid: shop.pidText, timestamp: now, ...more })
+      const created =
+        version === 'v1'
+          ? await send(test, 'POST', '/payment/api/mapi.php', shop.signMd5(fields))
+          : await send(test, 'POST', '/payment/api/pay/create', stamped(fields))
+      const { payurl, pay_info } = created.json()
+      const path = new URL(payurl ?? pay_info).pathname
+      const browser = await buyer.signIn()
+      expect((await browser.submit(await browser.get(path), path)).status).toBe(303)
+      await until(() => receiver.received.some((request) => request.path === `/${version}`))
+      const info =
+        version === 'v1'
+          ? await send(test, 'GET', '/payment/api/api.php', {
+              act: 'query',
+              pid: shop.pidText,
+              key: shop.merchant_key,
+            })
+          : await send(test, 'POST', '/payment/api/merchant/info', stamped({}))
+      // Play points that the wallet opened with, and what was sold for 990 less the fee of 49.
+      expect(info.json()).toMatchObject({ money: '10009.41' })
+      const { out_trade_no } = fields
+      const asked =
+        version === 'v1' ? { act: 'order', pid: shop.pidText, key: shop.merchant_key, out_trade_no } : {}
+      const trade =
+        version === 'v1'
+          ? await send(test, 'GET', '/payment/api/api.php', asked as Record<string, string>)
+          : await send(test, 'POST', '/payment/api/pay/query', stamped({ out_trade_no }))
+      expect(trade.json()).toMatchObject({ out_trade_no, status: 1 })
+      await shop.close()
+      await expectNothingLiveMoved()
+    },
+  )
+
+  it('wallets open once with play points, from however many processes, and are filled up again when asked', async () => {
+    const other = await anotherProcess(test)
+    const people = await Promise.all(Array.from({ length: 6 }, () => makePerson(test, { username: 'eve' })))
+    const shops = await Promise.all([1, 2].map(() => makeMerchant(test, { isTest: true })))
+    const orders = await Promise.all(
+      people.flatMap((person) => shops.map(async (shop) => ({ person, id: await createOrder(shop) }))),
+    )
+    const processes = [makePayOrder(test.deps), makePayOrder(other.deps)]
+    const outcomes = await Promise.all(
+      orders.flatMap(({ person, id: transaction_id }, i) => [
+        processes[i % 2]!({ transaction_id, payer_id: person.id, expected_amount: 100n }),
+        openPlayWallet(test.db, person.id),
+        refillPlayPoints(test.deps, person.id),
+      ]),
+    )
+    expect(outcomes.filter((outcome) => outcome === 'paid')).toHaveLength(orders.length)
+    for (const { id } of people) await refillPlayPoints(test.deps, id)
+    const balances = await Promise.all(people.map(({ id }) => balanceOf(test.db, id, 'test')))
+    expect(balances).toEqual(people.map(() => PLAY_POINTS))
+    await other.close()
+    await Promise.all(shops.map((shop) => shop.close()))
+    await expectNothingLiveMoved()
+  })
+})
+
+describe('a forced outcome', () => {
+  const openPage = async (of: Merchant) => {
+    const transaction_id = await createOrder(of)
+    const path = `/payment/pay/${transaction_id}`
+    const browser = await buyer.signIn()
+    return { transaction_id, path, browser, page: await browser.get(path) }
+  }
+  const attemptsOf = async (transaction_id: string) =>
+    test.db
+      .selectFrom('notification_attempts as attempt')
+      .innerJoin('notifications', 'notifications.id', 'attempt.notification_id')
+      .innerJoin('orders', 'orders.id', 'notifications.order_id')
+      .where('orders.transaction_id', '=', transaction_id)
+      .where('notifications.kind', 'in', ['gateway', 'order.paid'])
+      .orderBy('attempt.claim')
+      .select(['attempt.outcome', 'attempt.detail', 'notifications.next_attempt_at'])
+      .execute()
+  const heard = (transaction_id: string) =>
+    receiver.received.filter(({ path }) => path === `/${transaction_id}`).length
+  /** Its notifications go to a path of the receiver that names the order. */
+  async function openTrade() {
+    const opened = await openPage(tester)
+    await setEventsUrl(test.deps, tester.payment_id, `${receiver.url}/${opened.transaction_id}`, {
+      user_id: tester.owner.id,
+      ip: '',
+    })
+    return { ...opened, page: await opened.browser.get(opened.path) }
+  }
+
+  it('lets the time to pay be over at once', async () => {
+    const { transaction_id, path, browser, page } = await openPage(tester)
+    expect((await browser.submit(page, `${path}/test`, { outcome: 'expired' })).status).toBe(303)
+    expect((await browser.submit(page, path)).status).toBe(409)
+    expect(await orderRow(transaction_id)).toMatchObject({ status: 'expired', paid_at: null })
+  })
+
+  it('lets the shop hear nothing at first: no notification, no return, until the schedule goes on', async () => {
+    receiver.answer = succeed
+    const { transaction_id, path, browser, page } = await openTrade()
+    const answer = await browser.submit(page, `${path}/test`, { outcome: 'notify_refused' })
+    expect(answer).toMatchObject({ status: 303, location: path })
+    await until(async () => (await attemptsOf(transaction_id)).length === 1)
+    expect(await attemptsOf(transaction_id)).toMatchObject([{ outcome: 'refused', detail: 'test mode' }])
+    expect(heard(transaction_id)).toBe(0)
+    test.clock.advance(MINUTE_MS)
+    test.deps.notifier.nudge()
+    await until(async () => (await attemptsOf(transaction_id)).length === 2)
+    expect(heard(transaction_id)).toBe(1)
+    expect(await orderRow(transaction_id)).toMatchObject({ status: 'paid' })
+  })
+
+  it('notifies late', async () => {
+    const { transaction_id, path, browser, page } = await openTrade()
+    const answer = await browser.submit(page, `${path}/test`, { outcome: 'notify_slow' })
+    expect(answer.location).toContain('/paid?')
+    const { next_attempt_at } = await test.db
+      .selectFrom('notifications')
+      .innerJoin('orders', 'orders.id', 'notifications.order_id')
+      .where('orders.transaction_id', '=', transaction_id)
+      .select('notifications.next_attempt_at')
+      .executeTakeFirstOrThrow()
+    expect(next_attempt_at!.getTime() - test.clock.now().getTime()).toBe(20_000)
+    test.clock.advance(20_000)
+    test.deps.notifier.nudge()
+    await until(() => heard(transaction_id) === 1)
+  })
+
+  it('notifies twice', async () => {
+    const { transaction_id, path, browser, page } = await openTrade()
+    await browser.submit(page, `${path}/test`, { outcome: 'notify_twice' })
+    await until(async () => (await attemptsOf(transaction_id)).length === 1)
+    expect(heard(transaction_id)).toBe(2)
+    expect(await attemptsOf(transaction_id)).toMatchObject([{ outcome: 'delivered' }])
+  })
+
+  it('fills up the play points', async () => {
+    await openPlayWallet(test.db, buyer.id)
+    await refillPlayPoints(test.deps, buyer.id)
+    await payOrder(tester, buyer, 900_000)
+    const { path, browser } = await openPage(tester)
+    const short = `/payment/pay/${await createOrder(tester, 200_000)}`
+    const page = await browser.get(short)
+    expect((await browser.submit(page, short)).status).toBe(409)
+    expect((await browser.submit(page, `${short}/test`, { outcome: 'refill' })).status).toBe(303)
+    expect((await browser.submit(page, short)).status).toBe(303)
+    expect(
+      (await browser.submit(await browser.get(path), `${path}/test`, { outcome: 'nonsense' })).status,
+    ).toBe(404)
+  })
+
+  it('is not to be had for a live order', async () => {
+    const { transaction_id, path, browser, page } = await openPage(live)
+    expect(page.body).not.toContain(`${path}/test`)
+    for (const outcome of ['expired', 'notify_refused', 'refill'])
+      expect((await browser.post(`${path}/test`, { ...page.form(path), outcome })).status).toBe(404)
+    expect(await orderRow(transaction_id)).toMatchObject({ status: 'unpaid', forced: null })
+    expect((await browser.submit(page, path)).status).toBe(303)
+  })
+})
+
+describe('the database', () => {
+  const refused = async (statement: ReturnType<typeof sql>, constraint: string) => {
+    await expect(statement.execute(test.db)).rejects.toMatchObject({ constraint })
+  }
+
+  it('takes nothing of one book under an application, order or account of the other', async () => {
+    const transaction_id = await payOrder(tester, buyer)
+    const order = await orderRow(transaction_id)
+    const unpaid = await createOrder(live)
+    await refused(
+      sql`update orders set book = 'live' where transaction_id = ${transaction_id}`,
+      'orders_journal',
+    )
+    await refused(sql`update orders set book = 'test' where transaction_id = ${unpaid}`, 'orders_app')
+    await refused(
+      sql`update orders set forced = 'notify_slow' where transaction_id = ${unpaid}`,
+      'orders_forced',
+    )
+    await refused(sql`update payment_apps set book = 'test' where id = ${live.id}`, 'payment_apps_test_mark')
+    await refused(sql`update payment_apps set book = 'live' where id = ${tester.id}`, 'payment_apps_reviewed')
+    await refused(
+      sql`update payment_apps set book = 'live', live_app_id = null, reviewed_by = ${admin.id}, reviewed_at = now()
+        where id = ${tester.id}`,
+      'payment_app_keys_app',
+    )
+    await refused(
+      sql`update payment_app_keys set book = 'live' where app_id = ${tester.id}`,
+      'payment_app_keys_app',
+    )
+    await refused(
+      sql`insert into refunds (order_id, book, amount, fee_part, reason, actor_id, refunded_at, journal_id)
+        values (${order.id}, 'live', 1, 0, 'x', ${admin.id}, now(), ${order.journal_id})`,
+      'refunds_book',
+    )
+    const wallets = sql`
+      select array_agg(id order by book) from ledger_accounts where user_id = ${buyer.id} and kind = 'wallet'`
+    for (const book of ['live', 'test'])
+      await refused(
+        sql`select post_journal(${book}, 'adjustment', ${randomUUID()}, null, 'x', now(), (${wallets}), array[-1, 1])`,
+        'entries_account',
+      )
+    // No door needs to know which book its application is of.
+    const placed = await makeCreateOrder(test.deps)({
+      app_id: tester.id,
+      order_id: randomUUID(),
+      description: 'Tea',
+      amount: 1n,
+    })
+    expect(placed.book).toBe('test')
+  })
+
+  it(`whatever ${ACTS} random acts of test mode do, every live row and figure is what it was`, async () => {
+    // Everybody has live points too, and the tester sells live: there is something to be touched.
+    const people = await Promise.all(
+      [1, 2, 3].map(() => makePerson(test, { username: 'eve', points: 10_000n })),
+    )
+    await Promise.all(people.map((person) => payOrder(live, person)))
+    const [pay, transfer] = [makePayOrder(test.deps), makePostTransfer(test.deps)]
+    const before = await liveThings()
+    const seen: string[] = []
+    const transfers: string[] = []
+    const any = <Item>(list: Item[]) => list[randomInt(list.length)]!
+    const outcomes: string[] = []
+    const acts: (() => Promise<unknown>)[] = [
+      async () => seen.push(await createOrder(tester, randomInt(1, 400_000))),
+      async () => {
+        const transaction_id = any(seen)
+        const { amount } = await orderRow(transaction_id)
+        return pay({ transaction_id, payer_id: any([...people, tester.owner]).id, expected_amount: amount })
+      },
+      async () => {
+        const { id: to_user_id, username: to_username } = any(people)
+        const amount = BigInt(randomInt(1, 20_000))
+        const made = await transfer({
+          app_id: tester.id,
+          order_id: randomUUID(),
+          to_user_id,
+          to_username,
+          amount,
+        })
+        return transfers.push(made.transaction_id)
+      },
+      async () => {
+        const transaction_id = any(seen)
+        const act = { transaction_id, reason: 'A test', actor_id: admin.id, ip: '', key: randomUUID() }
+        return refundOrder(test.deps, {
+          ...act,
+          amount: BigInt(randomInt(1, 1_000)),
+          with_fee: randomInt(2) === 0,
+        })
+      },
+      async () => {
+        const act = { transaction_id: any(transfers), reason: 'A test', actor_id: admin.id, ip: '' }
+        return reverseTransfer(test.deps, { ...act, with_fee: randomInt(2) === 0 })
+      },
+      () => refillPlayPoints(test.deps, any(people).id),
+      async () => {
+        const browser = await any(people).signIn()
+        const path = `/payment/pay/${any(seen)}`
+        const outcome = any(['expired', 'notify_refused', 'notify_slow', 'notify_twice', 'refill'])
+        const page = await browser.get(path)
+        return page.body.includes(`${path}/test`) && browser.submit(page, `${path}/test`, { outcome })
+      },
+      async () => expireOrders(test.db, test.clock.now()),
+    ]
+    for (let i = 0; i < ACTS; i += 1) {
+      const act = i < 5 ? acts[0]! : i < 8 ? acts[2]! : any(acts)
+      // What is refused must move nothing either.
+      outcomes.push(
+        await act().then(
+          () => 'done',
+          (error: { code?: string }) => error.code ?? String(error),
+        ),
+      )
+    }
+    expect(outcomes.filter((outcome) => outcome === 'done').length).toBeGreaterThan(ACTS / 3)
+    expect(
+      outcomes.filter((outcome) => !/^(done|conflict|not_found|insufficient_points)$/.test(outcome)),
+    ).toEqual([])
+    expect(await liveThings()).toEqual(before)
+    const { play } = await proveBooks(test.db)
+    expect(play.wallets + play.fees).toBe(play.issued)
+    expect(play.issued).toBeGreaterThan(0n)
+  })
+})
