@@ -21,6 +21,7 @@ import { statementOf } from '../../src/ledger/wallet.ts'
 import { ordersOfBuyer } from '../../src/payment/buyers-orders.ts'
 import { readProposals } from '../../src/payment/proposals.ts'
 import { type OrderFilter, ordersOfApp } from '../../src/payment/sellers-orders.ts'
+import { transfersOfApp } from '../../src/payment/sellers-transfers.ts'
 import { periodsOf, topProducts } from '../../src/payment/statistics.ts'
 
 const ROWS = 100_000
@@ -68,6 +69,9 @@ const LISTS: List[] = [
     page: (db) => periodsOf(db, APP, { unit: 'week', now }),
   },
   { name: 'top products', page: (db) => topProducts(db, APP, daysAgo(84).toISOString().slice(0, 10)) },
+  { name: 'transfers of a shop', page: (db) => transfersOfApp(db, APP, {}) },
+  { name: 'transfers, search', page: (db) => transfersOfApp(db, APP, { text: NOTHING }) },
+  { name: 'transfers, number', page: (db) => transfersOfApp(db, APP, { text: 'transfer-77777' }) },
   { name: 'audit log', page: (db) => readAudit(db, {}, 51) },
   { name: 'audit log, who', page: (db) => readAudit(db, { actor: 'seller' }, 51) },
   { name: 'audit log, nobody', page: (db) => readAudit(db, { actor: 'buyer' }, 51) },
@@ -113,6 +117,13 @@ async function fill(db: Db): Promise<Member> {
       merchant_points, paid_at, journal_id, created_at)
     select (select id from payment_apps), 'hmac', 'order-' || j.id, j.reference, 'Sticker pack, series ' || j.id, 100,
       'paid', j.posted_at, ${buyer}, ${seller}, 5, 95, j.posted_at, j.id, j.posted_at
+    from journal as j order by j.id`)
+  // Each a movement of its own, as far as the lists can tell.
+  await run(sql`
+    insert into transfers (app_id, order_id, transaction_id, amount, fee, from_user_id, from_username, to_user_id,
+      to_username, paid_at, journal_id)
+    select (select id from payment_apps), 'transfer-' || j.id, 'txn_t' || right(j.reference, 23), 100, 3, ${seller},
+      'seller', ${buyer}, 'buyer', j.posted_at, j.id
     from journal as j order by j.id`)
   await run(sql`
     insert into audit_log (actor_id, action, subject)

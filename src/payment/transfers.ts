@@ -4,12 +4,14 @@
  */
 import { sql } from 'kysely'
 import { makeBatcher } from '../database/batcher.ts'
+import type { Db } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { countOutcome } from '../metrics.ts'
 import { LOWER_ALNUM, randomText } from '../secrets.ts'
 import type { SettingValues } from '../settings.ts'
 import { requireUnpaused } from './maintenance.ts'
+import { type Actor, audit, lockPermitted } from './ownership.ts'
 
 const LEVELS = [0, 1, 2, 3, 4] as const
 
@@ -62,20 +64,99 @@ export type PostTransfer = (request: TransferRequest) => Promise<Transfer>
 export function makePostTransfer(deps: Deps): PostTransfer {
   const post = makeBatcher<TransferRequest & { now: Date }, Result>({
     ...deps.batching,
-    run: (requests) => postTransfers(deps, requests),
+    run: (requests) => postTransfers(deps, deps.db, requests),
   })
   return async (request) => {
-    await requireUnpaused(deps)
-    const { points_transfers } = await deps.settings.read()
-    if (points_transfers === 'off') throw new AppError('transfers_disabled', 'Transfer feature is disabled')
+    await requireEnabled(deps)
     const asked = post({ ...request, now: deps.clock() })
     const result = await countOutcome(deps.metrics?.transfers, asked, ({ outcome }) => outcome)
     return { ...acceptedOrThrow(result), order_id: request.order_id }
   }
 }
 
+/**
+ * A transfer that a member sends by hand for an application: the same act with its entry in the audit log. Sent again
+ * with the same order_id it is the same transfer, and leaves no second entry. Throws as postTransfer does, and as
+ * lockPermitted does.
+ */
+export async function sendTransfer(
+  deps: Deps,
+  payment_id: string,
+  request: Omit<TransferRequest, 'app_id'>,
+  actor: Actor,
+): Promise<Transfer> {
+  await requireEnabled(deps)
+  return deps.db.transaction().execute(async (tx) => {
+    const { id: app_id } = await lockPermitted(tx, payment_id, actor, 'points.transfer')
+    const asked = postTransfers(deps, tx, [{ ...request, app_id, now: deps.clock() }])
+    const [result] = await countOutcome(deps.metrics?.transfers, asked, ([only]) => only!.outcome)
+    const { order_id } = request
+    const transfer = { ...acceptedOrThrow(result!), order_id }
+    if (result!.outcome === 'completed') {
+      const { transaction_id, to_username, amount, fee } = transfer
+      const detail = { transaction_id, order_id, to_username, amount: String(amount), fee: String(fee) }
+      await audit(tx, 'transfer.send', payment_id, detail, actor)
+    }
+    return transfer
+  })
+}
+
+async function requireEnabled(deps: Deps): Promise<void> {
+  await requireUnpaused(deps)
+  const { points_transfers } = await deps.settings.read()
+  if (points_transfers === 'off') throw new AppError('transfers_disabled', 'Transfer feature is disabled')
+}
+
+/** What a transfer would take, in whole points, and what it may be. */
+export type TransferQuote = {
+  fee: bigint
+  /** What the sender's wallet must hold, and what it holds. */
+  need: bigint
+  have: bigint
+  min: bigint
+  max: bigint
+  /** Null where no limit of the day applies. */
+  left_today: bigint | null
+}
+
+/** Works out a transfer of an application as post_transfer would: by its owner's trust level. Nothing is reserved. */
+export async function quoteTransfer(deps: Deps, app_id: bigint, amount: bigint): Promise<TransferQuote> {
+  const settings = await deps.settings.read()
+  const { rows } = await sql<TransferQuote>`
+    select fee, ${amount}::bigint + fee as need, have, min, max,
+      -- Of a limit that is there; greatest and least pass over null.
+      case when left_today is not null then greatest(left_today, 0) end as left_today
+    from payment_apps as app
+    join users as sender on sender.id = app.applicant_id
+    cross join lateral (select sender.trust_level + 1 as level) as its
+    cross join lateral (select
+      date_trunc('day', ${deps.clock()}::timestamptz at time zone 'Asia/Shanghai') at time zone 'Asia/Shanghai' as start
+    ) as today
+    cross join lateral (select
+      transfer_fee(${amount}::bigint, (${byLevel(settings, 'points_transfer_fee_rate')}::numeric[])[level]) as fee,
+      (${byLevel(settings, 'points_transfer_min_amount')}::bigint[])[level] as min,
+      (${byLevel(settings, 'points_transfer_max_amount')}::bigint[])[level] as max,
+      coalesce((select balance from ledger_accounts
+        where user_id = sender.id and book = app.book and kind = 'wallet'), 0) as have,
+      least(
+        (${byLevel(settings, 'points_transfer_daily_limit')}::bigint[])[level] - (
+          select coalesce(sum(amount), 0)::bigint from transfers
+          where from_user_id = sender.id and transfers.book = app.book and paid_at >= today.start),
+        app.daily_transfers_max - (
+          select coalesce(sum(amount), 0)::bigint from transfers
+          where app_id = app.id and transfers.book = app.book and paid_at >= today.start)
+      ) as left_today
+    ) as figures
+    where app.id = ${app_id}`.execute(deps.db)
+  return rows[0]!
+}
+
 /** Names each anew when it is run again: should a name have been given before, nobody's transfer fails for it. */
-async function postTransfers(deps: Deps, requests: (TransferRequest & { now: Date })[]): Promise<Result[]> {
+async function postTransfers(
+  deps: Deps,
+  db: Db,
+  requests: (TransferRequest & { now: Date })[],
+): Promise<Result[]> {
   const settings = await deps.settings.read()
   const { rows } = await sql<Result>`
     select (result).* from post_transfers(
@@ -90,7 +171,7 @@ async function postTransfers(deps: Deps, requests: (TransferRequest & { now: Dat
       ${byLevel(settings, 'points_transfer_min_amount')}::bigint[],
       ${byLevel(settings, 'points_transfer_max_amount')}::bigint[],
       ${byLevel(settings, 'points_transfer_daily_limit')}::bigint[]
-    ) order by item`.execute(deps.db)
+    ) order by item`.execute(db)
   return rows
 }
 

@@ -167,6 +167,18 @@ export const PAGES: ListedPage[] = [
     as: 'merchant',
     path: (world) => `${paymentApp(world)}/orders/export?status=paid`,
   },
+  { name: 'seller-transfers', as: 'merchant', path: (world) => `${paymentApp(world)}/transfers` },
+  {
+    name: 'seller-transfer-confirm',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/transfers`,
+    act: async (page, { people }) => {
+      await page.locator('main details > summary').first().click()
+      await sending('form[action$="/transfers/quote"]', { to_username: people.buyer.username, amount: '40' })(
+        page,
+      )
+    },
+  },
   { name: 'notifications', as: 'merchant', path: (world) => `${paymentApp(world)}/notifications` },
   { name: 'signatures', as: 'merchant', path: (world) => `${paymentApp(world)}/signatures` },
   {

@@ -30,6 +30,7 @@ import { createTestApp, createTwin, TEST_APPS_MAX, twinOf } from '../test-mode.t
 import { gatewayCard, pemOf, platformSpki } from './gateway-card.ts'
 import { notificationPages } from './notifications.ts'
 import { sellersOrders } from './sellers-orders.ts'
+import { sellersTransfers } from './sellers-transfers.ts'
 import { statisticsPage } from './statistics.ts'
 import { teamPages } from './team.ts'
 
@@ -69,6 +70,7 @@ export async function paymentAppPages(app: FastifyInstance, deps: Deps): Promise
   lowBalanceForm(app, deps)
   gatewayForms(app, deps)
   sellersOrders(app, deps)
+  sellersTransfers(app, deps)
   teamPages(app, deps)
   statisticsPage(app, deps)
   testForms(app, deps)

@@ -249,7 +249,7 @@ async function showState(
 }
 
 /** Whether the amount is one that the site lets nobody pay on an old sign-in, and this is one. */
-async function needsFreshSignIn(session: Session, amount: bigint, deps: Deps): Promise<boolean> {
+export async function needsFreshSignIn(session: Session, amount: bigint, deps: Deps): Promise<boolean> {
   const { reauthenticate_above_points, reauthenticate_minutes } = await deps.settings.read()
   if (reauthenticate_above_points === 0 || amount <= BigInt(reauthenticate_above_points)) return false
   return !isFresh(session, reauthenticate_minutes, deps.clock())

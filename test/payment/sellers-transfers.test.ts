@@ -1,0 +1,192 @@
+/** Transfers on the merchant's pages: found again, worked out before anything moves, and sent once. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { grantPoints } from '../../src/ledger/post.ts'
+import { balanceOf } from '../../src/ledger/wallet.ts'
+import { reverseTransfer } from '../../src/payment/refunds.ts'
+import { expectSoundBooks } from '../books.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { type Merchant, makeMerchant } from '../merchant.ts'
+
+let test: TestApp
+let merchant: Merchant
+let owner: Browser
+let alice: Person
+let admin: Person
+let path: string
+
+beforeAll(async () => {
+  test = await startTestApp()
+  merchant = await makeMerchant(test)
+  path = `/payment/applications/${merchant.payment_id}/transfers`
+  await give(merchant.owner, 1_000n)
+  owner = await merchant.owner.signIn()
+  alice = await makePerson(test)
+  admin = await makePerson(test, { username: 'admin', is_admin: true })
+})
+afterAll(async () => {
+  await merchant.close()
+  await test.close()
+})
+afterEach(() => expectSoundBooks(test.db))
+
+const balance = ({ id }: Person) => balanceOf(test.db, id)
+const give = ({ id: user_id }: Person, amount: bigint) =>
+  grantPoints(test.db, {
+    user_id,
+    amount,
+    reference: `float ${user_id}`,
+    reason: 'test',
+    actor_id: null,
+    now: test.clock.now(),
+  })
+const textOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
+const set = (name: 'reauthenticate_above_points' | 'points_transfer_daily_limit_tl2', value: string) =>
+  test.deps.settings.change({ name, value, actor_id: admin.id, ip: '::1', now: test.clock.now() })
+
+async function quote(fields: Record<string, string>, by = owner) {
+  return by.submit(await by.get(path), `${path}/quote`, fields)
+}
+
+describe('a transfer by hand', () => {
+  it('is worked out first, then sent once however often, and stands in the audit log', async () => {
+    const before = await balance(merchant.owner)
+    const to_username = `@${alice.username.toUpperCase()}`
+    const confirmation = await quote({ to_username, amount: '70', order_id: 'bonus-1' })
+    expect(confirmation.status).toBe(200)
+    expect(textOf(confirmation.body)).toMatch(
+      new RegExp(`@${alice.username} Fee, on top 3 You need 73 You have ${before.toLocaleString('en')} `),
+    )
+    expect(await balance(alice)).toBe(0n)
+    const answers = await Promise.all(Array.from({ length: 5 }, () => owner.submit(confirmation, path)))
+    const locations = new Set(answers.map(({ location }) => location))
+    expect([...locations]).toEqual([expect.stringMatching(/\/transfers\?sent=txn_[a-z0-9]{24}$/)])
+    expect(await balance(alice)).toBe(70n)
+    expect(await balance(merchant.owner)).toBe(before - 73n)
+    expect((await owner.get([...locations][0]!)).body).toContain(`@${alice.username} has received 70 points.`)
+    const entries = await test.db
+      .selectFrom('audit_log')
+      .where('action', '=', 'transfer.send')
+      .where('subject', '=', merchant.payment_id)
+      .select(['actor_id', 'detail'])
+      .execute()
+    expect(entries).toMatchObject([
+      { actor_id: merchant.owner.id, detail: { order_id: 'bonus-1', amount: '70' } },
+    ])
+
+    // The same number is known to the API too.
+    const to = { to_user_id: String(alice.id), to_username: alice.username }
+    const same = await merchant.transfer({ ...to, amount: '70', order_id: 'bonus-1' })
+    expect(same.body).toMatchObject({ success: true, amount: 70 })
+    const other = await owner.submit(await quote({ ...to, amount: '71', order_id: 'bonus-1' }), path)
+    expect(other.status).toBe(409)
+    expect(other.body).toContain('This number was used for another transfer.')
+    expect(await balance(alice)).toBe(70n)
+  })
+
+  it('says before it is sent why it cannot be, and does not move then either', async () => {
+    const cases: [Record<string, string>, number, string][] = [
+      [{ to_username: 'nobody-so-called', amount: '5' }, 400, 'No member has this username.'],
+      [{ to_username: alice.username, amount: '0' }, 400, 'A whole number of points from 1.'],
+      [{ to_username: alice.username, amount: '1', order_id: 'a b' }, 400, 'Up to 128 letters'],
+      [{ to_username: merchant.owner.username, amount: '5' }, 200, 'These would be your own points.'],
+      [{ to_username: alice.username, amount: '20001' }, 200, 'more than one transfer may be'],
+      [{ to_username: alice.username, amount: '15000' }, 200, 'You do not have that many points.'],
+    ]
+    const before = await balance(alice)
+    for (const [fields, status, words] of cases) {
+      const page = await quote(fields)
+      expect([page.status, page.body.includes(words)], words).toEqual([status, true])
+      expect(page.body).not.toContain('name="to_user_id"')
+    }
+    await set('points_transfer_daily_limit_tl2', '100')
+    const tight = await quote({ to_username: alice.username, amount: '60' })
+    expect(tight.body).toContain('30 points are left today.')
+    expect(tight.body).toContain('That is more than is left today.')
+    const { form_token } = (await owner.get(path)).form('/sign-out')
+    const fields = { to_user_id: String(alice.id), to_username: alice.username, amount: '60', order_id: 'x' }
+    const sent = await owner.post(path, { ...fields, form_token: form_token! })
+    expect([sent.status, sent.body.includes('That is more than is left today.')]).toEqual([409, true])
+    await set('points_transfer_daily_limit_tl2', '')
+    expect((await owner.post(path, fields)).status).toBe(403)
+    expect((await owner.post(path, { form_token: form_token! })).status).toBe(400)
+    expect(await balance(alice)).toBe(before)
+  })
+
+  it('of many points needs a sign-in of just now, like a payment', async () => {
+    await set('reauthenticate_above_points', '50')
+    const fresh = await quote({ to_username: alice.username, amount: '51', order_id: 'big-1' })
+    const before = await balance(alice)
+    test.clock.advance(11 * 60_000)
+    const stale = await owner.submit(fresh, path)
+    expect(stale.body).toContain('Sign in again to send this many points')
+    expect(() => stale.form(path)).toThrow()
+    expect(await balance(alice)).toBe(before)
+    const small = await quote({ to_username: alice.username, amount: '50', order_id: 'small-1' })
+    expect((await owner.submit(small, path)).status).toBe(303)
+    expect(await balance(alice)).toBe(before + 50n)
+    await set('reauthenticate_above_points', '0')
+  })
+
+  it('is the owner’s alone: a team sees the list, and a stranger nothing', async () => {
+    const viewer = await makePerson(test, { username: 'viewer' })
+    await test.db
+      .insertInto('payment_app_members')
+      .values({
+        app_id: merchant.id,
+        user_id: viewer.id,
+        role: 'manager',
+        invited_by: merchant.owner.id,
+        invited_at: test.clock.now(),
+        accepted_at: test.clock.now(),
+      })
+      .execute()
+    const seen = await (await viewer.signIn()).get(path)
+    expect(seen.body).toContain('bonus-1')
+    expect(() => seen.form(`${path}/quote`)).toThrow()
+    const client = await viewer.signIn()
+    const { form_token } = (await client.get(path)).form('/sign-out')
+    const fields = { to_user_id: String(alice.id), to_username: alice.username, amount: '5', order_id: 'y' }
+    for (const end of ['', '/quote'])
+      expect((await client.post(path + end, { ...fields, form_token: form_token! })).status).toBe(403)
+    const mallory = await (await makePerson(test, { username: 'mallory' })).signIn()
+    const own = (await mallory.get('/account')).form('/sign-out')
+    expect((await mallory.get(path)).status).toBe(404)
+    for (const end of ['', '/quote'])
+      expect((await mallory.post(path + end, { ...fields, form_token: own.form_token! })).status).toBe(404)
+  })
+})
+
+it('transfers are found by number and name, and paged by what was last seen', async () => {
+  const to = { to_user_id: String(alice.id), to_username: alice.username }
+  const made: string[] = []
+  for (let i = 1; i <= 30; i += 1) {
+    const { body } = await merchant.transfer({ ...to, amount: '1', order_id: `many-${i}` })
+    made.push(String(body.transaction_id))
+  }
+  const numbers = (body: string) => [...body.matchAll(/<code>(many-\d+)<\/code>/g)].map(([, id]) => id!)
+  const first = await owner.get(path)
+  const older = /href="([^"]*before=\d+[^"]*)"/.exec(first.body)![1]!.replaceAll('&amp;', '&')
+  await merchant.transfer({ ...to, amount: '1', order_id: 'meanwhile' })
+  const second = await owner.get(older)
+  expect([first, second].flatMap(({ body }) => numbers(body))).toEqual(made.map((_, i) => `many-${30 - i}`))
+
+  await reverseTransfer(test.deps, {
+    transaction_id: made[6]!,
+    with_fee: true,
+    reason: 'Wrong one',
+    actor_id: admin.id,
+    ip: '::1',
+  })
+  const found = async (q: string) => (await owner.get(`${path}?${new URLSearchParams({ q })}`)).body
+  expect(numbers(await found('many-7'))).toEqual(['many-7'])
+  expect(numbers(await found(made[6]!))).toEqual(['many-7'])
+  expect(await found(made[6]!)).toContain('Taken back')
+  expect(numbers(await found(alice.username))).toHaveLength(24)
+  expect(numbers(await found('100%'))).toEqual([])
+  const seller = await makeMerchant(test)
+  const stranger = await seller.owner.signIn()
+  const body = await stranger.get(`/payment/applications/${seller.payment_id}/transfers?q=${made[6]}`)
+  expect(body.body).toContain('Nothing fits.')
+  await seller.close()
+})
