@@ -12,6 +12,7 @@ import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { postLines, readLines } from '../ledger/point-lines.ts'
 import { type Correction, proposeCorrection } from '../payment/proposals.ts'
+import { keyOfRequest } from '../payment/refund-requests.ts'
 import { refundOrder, reverseTransfer } from '../payment/refunds.ts'
 import { randomToken } from '../secrets.ts'
 import { findOrders, findTransfers } from './find.ts'
@@ -31,6 +32,11 @@ const CorrectionForm = z.discriminatedUnion('kind', [
     amount: z.string().regex(/^[1-9]\d{0,15}$/, 'A whole number of points'),
     with_fee: withFee,
     reason,
+    /** The merchant's request that is met by it. */
+    request_id: z
+      .string()
+      .regex(/^\d{1,18}$/)
+      .optional(),
     key: key.optional(),
   }),
   z.object({
@@ -82,7 +88,9 @@ async function preview(reply: FastifyReply, deps: Deps, form: CorrectionForm) {
     form.kind === 'points' ? { orders: [], transfers: [] } : await find(deps.db, form.transaction_id)
   const isSound = lines.every((line) => line.fault === undefined)
   const isProposal = await needsApproval(deps)
-  const data = { correction: form, lines, isSound, isProposal, ...found, key: randomToken() }
+  const request_id = form.kind === 'refund' ? form.request_id : undefined
+  const key = request_id === undefined ? randomToken() : keyOfRequest(BigInt(request_id))
+  const data = { correction: form, lines, isSound, isProposal, ...found, key }
   return reply.page('corrections-confirm', data)
 }
 

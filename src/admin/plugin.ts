@@ -25,6 +25,7 @@ import { movementPages } from './movements.ts'
 import { notificationAdminPages } from './notifications.ts'
 import { paymentAppAdminPages } from './payment-apps.ts'
 import { proposalPages } from './proposals.ts'
+import { refundRequestPages } from './refund-requests.ts'
 import { settingPages } from './settings.ts'
 
 const ReviewForm = z.object({
@@ -45,6 +46,7 @@ export async function adminPlugin(app: FastifyInstance, deps: Deps): Promise<voi
   correctionPages(app, deps)
   proposalPages(app, deps)
   memberPages(app, deps)
+  refundRequestPages(app, deps)
   appAdminPages(app, deps)
   auditPages(app, deps)
   paymentAppAdminPages(app, deps)

@@ -722,6 +722,22 @@ export type CorrectionProposalsTable = {
   created_at: CreatedAt
 }
 
+export type RefundRequestStatus = 'open' | 'accepted' | 'declined' | 'withdrawn'
+
+export type RefundRequestsTable = {
+  id: Identity
+  order_id: bigint
+  amount: bigint
+  reason: string
+  status: Generated<RefundRequestStatus>
+  asked_by: bigint
+  asked_at: Date
+  answer: Nullable<string>
+  decided_by: Nullable<bigint>
+  decided_at: Nullable<Date>
+  created_at: CreatedAt
+}
+
 /** Written by the database function post_transfers, and by an administrator's reversal. */
 export type TransfersTable = {
   id: Identity
@@ -808,6 +824,7 @@ export type Tables = {
   order_views: OrderViewsTable
   order_requests: OrderRequestsTable
   refunds: RefundsTable
+  refund_requests: RefundRequestsTable
   correction_proposals: CorrectionProposalsTable
   transfers: TransfersTable
   refused_requests: RefusedRequestsTable

@@ -4,13 +4,15 @@ import type { Db } from '../database/connection.ts'
 import type { JournalKind, ReceivedRequest, RefundsTable } from '../database/tables.ts'
 import { AppError } from '../errors.ts'
 import { isExpired, type Order } from './orders.ts'
+import { type Recoverable, type RefundRequest, recoverableOf, refundRequestsOf } from './refund-requests.ts'
 
 /** What happened to an order; `times` is how many members have opened it, of whom the first is told. */
 export type OrderEvent =
   | { what: 'created' | 'expired' | 'closed'; at: Date }
   | { what: 'viewed'; at: Date; times: number }
   | { what: 'paid'; at: Date; amount: bigint; username: string }
-  | { what: 'refunded'; at: Date; amount: bigint; reason: string }
+  | { what: 'refunded' | 'refundAsked'; at: Date; amount: bigint; reason: string }
+  | { what: 'refundDeclined' | 'refundWithdrawn'; at: Date; reason: string | null }
 
 /** One movement of the order's points. `username` is whose wallet, null for the account of fees. */
 export type OrderMovement = {
@@ -27,6 +29,9 @@ export type OrderRecord = {
   events: OrderEvent[]
   movements: OrderMovement[]
   refunds: Refund[]
+  requests: RefundRequest[]
+  /** Undefined when nothing can be given back. */
+  recoverable: Recoverable | undefined
   /** Undefined for an order from before requests were kept. */
   received: { request: ReceivedRequest; received_at: Date } | undefined
 }
@@ -53,13 +58,15 @@ export async function getOrderRecord(
     .executeTakeFirst()
   if (order === undefined) throw new AppError('not_found', 'There is no such order')
   const { id } = order
-  const [refunds, movements, received, views] = await Promise.all([
+  const [refunds, requests, recoverable, movements, received, views] = await Promise.all([
     db
       .selectFrom('refunds')
       .where('order_id', '=', id)
       .orderBy('id')
       .select(['amount', 'fee_part', 'reason', 'refunded_at'])
       .execute(),
+    refundRequestsOf(db, id),
+    recoverableOf(db, id),
     movementsOf(db, id),
     db
       .selectFrom('order_requests')
@@ -76,16 +83,17 @@ export async function getOrderRecord(
       .executeTakeFirstOrThrow(),
   ])
   const viewed: OrderEvent[] = views.at === null ? [] : [{ what: 'viewed', at: views.at, times: views.times }]
-  return { order, events: eventsOf(order, viewed, refunds, now), movements, refunds, received }
+  const events = eventsOf(order, [...viewed, ...requests.flatMap(eventsOfRequest)], refunds, now)
+  return { order, events, movements, refunds, requests, recoverable, received }
 }
 
 function eventsOf(
   order: OrderRecord['order'],
-  viewed: OrderEvent[],
+  others: OrderEvent[],
   refunds: Refund[],
   now: Date,
 ): OrderEvent[] {
-  const events: OrderEvent[] = [{ what: 'created', at: order.created_at }, ...viewed]
+  const events: OrderEvent[] = [{ what: 'created', at: order.created_at }, ...others]
   if (order.paid_at !== null && order.buyer !== null)
     events.push({ what: 'paid', at: order.paid_at, amount: order.amount, username: order.buyer })
   if (isExpired(order, now)) events.push({ what: 'expired', at: order.expires_at })
@@ -93,6 +101,21 @@ function eventsOf(
   for (const { refunded_at, amount, reason } of refunds)
     events.push({ what: 'refunded', at: refunded_at, amount, reason })
   return events.sort((a, b) => a.at.getTime() - b.at.getTime())
+}
+
+/** One that is accepted shows as the refund that it led to. */
+function eventsOfRequest({
+  amount,
+  reason,
+  status,
+  asked_at,
+  answer,
+  decided_at,
+}: RefundRequest): OrderEvent[] {
+  const asked: OrderEvent = { what: 'refundAsked', at: asked_at, amount, reason }
+  if (decided_at === null || status === 'accepted') return [asked]
+  const what = status === 'declined' ? 'refundDeclined' : 'refundWithdrawn'
+  return [asked, { what, at: decided_at, reason: answer }]
 }
 
 async function movementsOf(db: Db, order_id: bigint): Promise<OrderMovement[]> {

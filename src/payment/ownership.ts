@@ -67,6 +67,8 @@ const RIGHTS = {
   /** Orders, transfers, notifications and statistics. */
   'orders.read': 'viewer',
   'notifications.redeliver': 'operator',
+  /** Points move only when an administrator agrees. */
+  'refunds.ask': 'operator',
   'signatures.debug': 'operator',
   'settings.edit': 'manager',
   /** NOTE: whoever knows a key can transfer points through the API; the team's page says so. */

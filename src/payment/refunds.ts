@@ -7,6 +7,7 @@ import { recordAudit } from '../audit.ts'
 import type { Db, Tx } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
+import { meetRefundRequest } from './refund-requests.ts'
 
 type Act = { transaction_id: string; reason: string; actor_id: bigint; ip: string | null }
 
@@ -38,7 +39,10 @@ export async function refundsOf(db: Db, order_id: bigint) {
     .execute()
 }
 
-/** Refunds a paid order. Throws conflict, and then nothing moved; a repeated form does nothing. */
+/**
+ * Refunds a paid order, and so meets the request for it that waits. Throws conflict, and then nothing moved; a repeated
+ * form does nothing.
+ */
 export async function refundOrder(deps: Deps, refund: Refund): Promise<void> {
   await deps.db.transaction().execute((tx) => refundWithin(tx, refund, deps.clock()))
 }
@@ -56,6 +60,7 @@ export async function refundWithin(tx: Tx, refund: Refund, now: Date): Promise<v
     const [code, message] = REFUND_FAULTS[outcome]
     throw new AppError(code, message)
   }
+  await meetRefundRequest(tx, transaction_id, { key, actor_id, now })
   const detail = { amount: String(amount), with_fee, reason }
   await recordAudit(tx, { actor_id, action: 'order.refund', subject: transaction_id, detail, ip })
 }

@@ -305,6 +305,7 @@ export const PAGES: ListedPage[] = [
   { name: 'settings', as: 'admin', path: at('/admin/settings') },
   { name: 'settings transfers', as: 'admin', path: at('/admin/settings?area=transfers') },
   { name: 'corrections', as: 'admin', path: ({ orders }) => `/admin/corrections?id=${orders.paid}` },
+  { name: 'refund-requests', as: 'admin', path: at('/admin/refund-requests') },
   {
     name: 'corrections-confirm',
     as: 'admin',

@@ -11,6 +11,7 @@ import { setEventsUrl } from '../../src/payment/events.ts'
 import { offerApplication } from '../../src/payment/handover.ts'
 import { makePayOrder } from '../../src/payment/orders.ts'
 import { proposeCorrection } from '../../src/payment/proposals.ts'
+import { askRefund } from '../../src/payment/refund-requests.ts'
 import { refundOrder } from '../../src/payment/refunds.ts'
 import { acceptInvitation, inviteMember } from '../../src/payment/team.ts'
 import { makePerson, type Person } from '../cast.ts'
@@ -233,6 +234,9 @@ async function makeOrders(
   await failToTell(test, untold!)
   const owner = { user_id: merchant.owner.id, ip: '203.0.113.7' }
   await setEventsUrl(test.deps, merchant.payment_id, 'https://shop.example.org/events', owner)
+  const actor = { user_id: people.merchant.id, ip: '203.0.113.7' }
+  const asked = { transaction_id: tradePaid, amount: 200n, reason: 'One of the extras is missing' }
+  await askRefund(test.deps, merchant.payment_id, asked, actor)
   return {
     untold: untold!,
     expired,

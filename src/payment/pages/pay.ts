@@ -4,11 +4,13 @@ import { encodeQR } from 'qr'
 import { z } from 'zod'
 import { isFresh, signInAgainUrl } from '../../accounts/reauthentication.ts'
 import { browserScope, requireUser, type Session, sessionOf } from '../../accounts/session.ts'
+import type { Db } from '../../database/connection.ts'
 import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
 import { purseOf } from '../../ledger/wallet.ts'
 import { noteView } from '../buyers-orders.ts'
 import { LED_BACK, type PayOrder, type PayOutcome, TRANSACTION_ID } from '../orders.ts'
+import { refundRequestsOf } from '../refund-requests.ts'
 import { refundsOf } from '../refunds.ts'
 import { expireNow, forceFault, openPlayWallet, refillPlayPoints } from '../test-mode.ts'
 import {
@@ -222,9 +224,10 @@ async function showState(
   const { id: order_id, transaction_id } = order
   const user_id = sessionOf(request).user.id
   const isMine = state === 'paid' || state === 'refunded'
-  const [telling, refunds] = await Promise.all([
+  const [telling, refunds, requests] = await Promise.all([
     isMine ? tellingOf(deps, { user_id, transaction_id }) : undefined,
     isMine ? refundsOf(deps.db, order_id) : [],
+    isMine ? requestsForBuyer(deps.db, order_id) : [],
   ])
   const path = `/payment/pay/${transaction_id}`
   const isLedBack = state === 'paid' && request.url.endsWith(`?${LED_BACK}`)
@@ -241,11 +244,18 @@ async function showState(
     tellFault,
     wasTold: request.query.told === '1',
     refunds,
+    requests,
     path,
   }
   const faultStatus = tellFault?.code === 'too_many_attempts' ? 429 : 409
   const status = tellFault !== undefined ? faultStatus : refused === undefined ? 200 : 409
   return reply.page('pay-state', data, { status })
+}
+
+/** What is asked for on the buyer's behalf: what waits, and what was declined. What was given back shows as such. */
+async function requestsForBuyer(db: Db, order_id: bigint) {
+  const requests = await refundRequestsOf(db, order_id)
+  return requests.filter(({ status }) => status === 'open' || status === 'declined')
 }
 
 /** Whether the amount is one that the site lets nobody pay on an old sign-in, and this is one. */

@@ -4,13 +4,15 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session.ts'
 import type { Deps } from '../../deps.ts'
+import { AppError } from '../../errors.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
 import { cursor, listUrl, searchText } from '../../web/lists.ts'
 import { readNotifications } from '../notifications/redelivery.ts'
 import { getOrderRecord } from '../order-record.ts'
 import { getPermitted } from '../ownership.ts'
+import { askRefund, withdrawRefundRequest } from '../refund-requests.ts'
 import { countOrders, eachOrder, FATES, fateOf, type OrderFilter, ordersOfApp } from '../sellers-orders.ts'
-import { type OwnedRequest, pathOf } from './applications.ts'
+import { actorOf, type OwnedRequest, pathOf } from './applications.ts'
 
 const PATH = '/payment/applications/:payment_id/orders'
 const EXPORTED_MAX = 50_000
@@ -37,6 +39,15 @@ const Asked = z.object({
   until: day,
 })
 type Asked = z.output<typeof Asked>
+
+const RefundForm = z.object({
+  amount: z
+    .string()
+    .trim()
+    .regex(/^[1-9]\d{0,15}$/)
+    .transform(BigInt),
+  reason: z.string().trim().min(1).max(500),
+})
 
 const Paged = z.object({ before: cursor })
 
@@ -112,9 +123,12 @@ export function sellersOrders(app: FastifyInstance, deps: Deps): void {
   })
 }
 
-/** The page of one order. */
+type OrderRequest = FastifyRequest<{ Params: { payment_id: string; transaction_id: string } }>
+
+/** The page of one order, and what is asked for there. */
 function orderPage(app: FastifyInstance, deps: Deps): void {
-  type OrderRequest = FastifyRequest<{ Params: { payment_id: string; transaction_id: string } }>
+  const orderUrl = (request: OrderRequest) =>
+    `${pathOf(request)}/orders/${encodeURIComponent(request.params.transaction_id)}`
 
   app.get(`${PATH}/:transaction_id`, async (request: OrderRequest, reply) => {
     const user_id = sessionOf(request).user.id
@@ -136,10 +150,28 @@ function orderPage(app: FastifyInstance, deps: Deps): void {
       fate: fateOf(record.order, now),
       notifications,
       mayRedeliver: owned.rights.includes('notifications.redeliver'),
+      mayAsk: owned.rights.includes('refunds.ask'),
+      orderUrl: orderUrl(request),
       address: `${pathOf(request)}/notifications`,
       listAddress: `${pathOf(request)}/orders`,
       now,
     })
+  })
+
+  app.post(`${PATH}/:transaction_id/refund-request`, async (request: OrderRequest, reply) => {
+    const { payment_id, transaction_id } = request.params
+    await getPermitted(deps.db, payment_id, sessionOf(request).user.id, 'refunds.ask')
+    const form = RefundForm.safeParse(request.body)
+    if (!form.success)
+      throw new AppError('invalid_form', 'Say how many points, and why in at most 500 characters')
+    await askRefund(deps, payment_id, { transaction_id, ...form.data }, actorOf(request))
+    return reply.redirect(`${orderUrl(request)}#refund`, 303)
+  })
+
+  app.post(`${PATH}/:transaction_id/refund-request/withdraw`, async (request: OrderRequest, reply) => {
+    const { payment_id, transaction_id } = request.params
+    await withdrawRefundRequest(deps, payment_id, transaction_id, actorOf(request))
+    return reply.redirect(`${orderUrl(request)}#refund`, 303)
   })
 }
 

@@ -1,0 +1,182 @@
+/** Refunds that a merchant asks for: accepted in two steps or declined with words, one at a time, and seen by whom they concern. */
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { balanceOf } from '../../src/ledger/wallet.ts'
+import { makePayOrder } from '../../src/payment/orders.ts'
+import { makePostTransfer } from '../../src/payment/transfers.ts'
+import { expectSoundBooks } from '../books.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { type Merchant, makeMerchant } from '../merchant.ts'
+
+const ADMIN_PATH = '/admin/refund-requests'
+
+let test: TestApp
+let merchant: Merchant
+let owner: Browser
+let admin: Browser
+let alice: Person
+let buyer: Browser
+
+beforeAll(async () => {
+  test = await startTestApp()
+  merchant = await makeMerchant(test)
+  owner = await merchant.owner.signIn()
+  admin = await (await makePerson(test, { username: 'admin', is_admin: true })).signIn()
+  alice = await makePerson(test, { points: 10_000n })
+  buyer = await alice.signIn()
+})
+afterAll(async () => {
+  await merchant.close()
+  await test.close()
+})
+afterEach(() => expectSoundBooks(test.db))
+
+let count = 0
+async function order(amount: bigint, isPaid = true) {
+  const { body } = await merchant.process({
+    amount: String(amount),
+    description: 'Tea',
+    order_id: `ask-${++count}`,
+  })
+  const transaction_id = String(body.transaction_id)
+  if (isPaid) await makePayOrder(test.deps)({ transaction_id, payer_id: alice.id, expected_amount: amount })
+  return {
+    transaction_id,
+    page: `/payment/applications/${merchant.payment_id}/orders/${transaction_id}`,
+    receipt: `/payment/pay/${transaction_id}`,
+  }
+}
+const textOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
+
+async function ask(page: string, amount: string, reason = 'Arrived torn') {
+  const shown = await owner.get(page)
+  return owner.submit(shown, `${page}/refund-request`, { amount, reason })
+}
+/** What the administrator's forms about this order send, of the two the one with this action. */
+async function formOf(transaction_id: string, which: 'refund' | 'decline') {
+  const page = await admin.get(ADMIN_PATH)
+  const article = page.body.split('<article').find((part) => part.includes(transaction_id))!
+  const id = /refund-requests\/(\d+)\/decline/.exec(article)![1]!
+  const { form_token } = page.form('/sign-out')
+  return which === 'decline'
+    ? { path: `${ADMIN_PATH}/${id}/decline`, fields: { form_token: form_token! } }
+    : {
+        path: '/admin/corrections',
+        fields: { form_token: form_token!, kind: 'refund', transaction_id, request_id: id, with_fee: 'on' },
+      }
+}
+const statusOf = async (transaction_id: string) =>
+  test.db
+    .selectFrom('refund_requests')
+    .innerJoin('orders', 'orders.id', 'refund_requests.order_id')
+    .where('orders.transaction_id', '=', transaction_id)
+    .orderBy('refund_requests.id')
+    .select('refund_requests.status')
+    .execute()
+    .then((rows) => rows.map(({ status }) => status))
+
+it('a request is accepted by the refund that an administrator confirms, once', async () => {
+  const { transaction_id, page, receipt } = await order(120n)
+  const before = await balanceOf(test.db, alice.id)
+  expect(textOf((await owner.get(page)).body)).toContain(
+    '120 points are left of this order: 114 would come from your wallet, 6 from the fee.',
+  )
+  expect(await ask(page, '50')).toMatchObject({ status: 303, location: `${page}#refund` })
+  expect(textOf((await buyer.get(receipt)).body)).toContain('50 points · the shop has asked for it')
+  expect(textOf((await owner.get(page)).body)).toMatch(/Refund asked for Arrived torn 50/)
+  expect((await ask(page, '10').catch(() => ({ status: 'no form' }))).status).toBe('no form')
+
+  const { path, fields } = await formOf(transaction_id, 'refund')
+  const confirmation = await admin.post(path, { ...fields, amount: '40', reason: 'Four of five pages' })
+  expect(await statusOf(transaction_id)).toEqual(['open'])
+  const answers = await Promise.all([1, 2, 3].map(() => admin.submit(confirmation, path)))
+  expect(answers.map(({ status }) => status)).toEqual([303, 303, 303])
+  expect(await statusOf(transaction_id)).toEqual(['accepted'])
+  expect(await balanceOf(test.db, alice.id)).toBe(before + 40n)
+  // Another confirmation for the same request moves nothing.
+  const late = await admin.post(path, { ...fields, amount: '5', reason: 'Again' })
+  expect((await admin.submit(late, path)).status).toBe(303)
+  expect(await balanceOf(test.db, alice.id)).toBe(before + 40n)
+  expect(textOf((await owner.get(page)).body)).toMatch(/50 points · Arrived torn Accepted/)
+  expect(textOf((await buyer.get(receipt)).body)).toContain('Four of five pages')
+  const entries = await test.db
+    .selectFrom('audit_log')
+    .where('subject', '=', transaction_id)
+    .orderBy('id')
+    .select('action')
+    .execute()
+  expect(entries.map(({ action }) => action)).toEqual(['refund_request.ask', 'order.refund'])
+})
+
+it('one that is declined says why, to the merchant and to the buyer, and another may follow', async () => {
+  const { transaction_id, page, receipt } = await order(60n)
+  await ask(page, '60')
+  const { path, fields } = await formOf(transaction_id, 'decline')
+  const refund = await formOf(transaction_id, 'refund')
+  const stale = await admin.post(refund.path, { ...refund.fields, amount: '60', reason: 'Yes' })
+  expect((await admin.post(path, { ...fields, answer: ' ' })).status).toBe(400)
+  expect((await admin.post(path, { ...fields, answer: 'It was used up' })).status).toBe(303)
+  expect((await admin.post(path, { ...fields, answer: 'Twice' })).status).toBe(409)
+  const before = await balanceOf(test.db, alice.id)
+  expect((await admin.submit(stale, refund.path)).status).toBe(409)
+  expect(await balanceOf(test.db, alice.id)).toBe(before)
+  for (const [client, address] of [[owner, page] as const, [buyer, receipt] as const])
+    expect((await client.get(address)).body).toContain('It was used up')
+  expect(textOf((await admin.get(`${ADMIN_PATH}?show=decided`)).body)).toContain('It was used up')
+  expect((await ask(page, '30')).status).toBe(303)
+  const shown = await owner.get(page)
+  expect((await owner.submit(shown, `${page}/refund-request/withdraw`)).status).toBe(303)
+  expect((await owner.submit(shown, `${page}/refund-request/withdraw`)).status).toBe(409)
+  expect(await statusOf(transaction_id)).toEqual(['declined', 'withdrawn'])
+})
+
+it('is refused for more than is left, for what is not paid, twice at once, and without a reason', async () => {
+  const { transaction_id, page } = await order(50n)
+  const shown = await owner.get(page)
+  const action = `${page}/refund-request`
+  const fields = { amount: '50', reason: 'Torn' }
+  expect((await owner.submit(shown, action, { ...fields, amount: '51' })).status).toBe(409)
+  for (const wrong of [{ reason: '' }, { amount: '0' }, { amount: 'x' }, { reason: 'r'.repeat(501) }])
+    expect((await owner.submit(shown, action, { ...fields, ...wrong })).status).toBe(400)
+  expect((await owner.post(action, fields)).status).toBe(403)
+  const unpaid = await order(5n, false)
+  const unpaidForm = { ...shown.form(action), ...fields, amount: '5' }
+  expect((await owner.post(`${unpaid.page}/refund-request`, unpaidForm)).status).toBe(409)
+  const answers = await Promise.all(Array.from({ length: 5 }, () => owner.submit(shown, action, fields)))
+  expect(answers.map(({ status }) => status).sort()).toEqual([303, 409, 409, 409, 409])
+  expect(await statusOf(transaction_id)).toEqual(['open'])
+})
+
+it('tells when the wallet no longer holds what would be given back', async () => {
+  const { page } = await order(1_000n)
+  const have = await balanceOf(test.db, merchant.owner.id)
+  await makePostTransfer(test.deps)({
+    app_id: merchant.id,
+    order_id: 'away',
+    to_user_id: alice.id,
+    to_username: alice.username,
+    amount: ((have - 100n) * 97n) / 100n,
+  })
+  expect((await owner.get(page)).body).toMatch(/Your wallet holds only \d+\./)
+})
+
+it('is nobody else’s to ask, and nobody’s but an administrator’s to decide', async () => {
+  const { transaction_id, page } = await order(50n)
+  await ask(page, '50')
+  const mallory = await (await makePerson(test, { username: 'mallory' })).signIn()
+  const { form_token } = (await mallory.get('/account')).form('/sign-out')
+  const fields = { form_token: form_token!, amount: '5', reason: 'Mine', answer: 'No' }
+  for (const end of ['', '/withdraw'])
+    expect((await mallory.post(`${page}/refund-request${end}`, fields)).status).toBe(404)
+  const { path } = await formOf(transaction_id, 'decline')
+  expect((await mallory.post(path, fields)).status).toBe(403)
+  const seller = await makeMerchant(test)
+  const stranger = await seller.owner.signIn()
+  const own = { ...fields, ...(await stranger.get('/account')).form('/sign-out') }
+  const elsewhere = `/payment/applications/${seller.payment_id}/orders/${transaction_id}/refund-request`
+  for (const end of ['', '/withdraw']) expect((await stranger.post(elsewhere + end, own)).status).toBe(404)
+  expect(await statusOf(transaction_id)).toEqual(['open'])
+  const { fields: adminFields } = await formOf(transaction_id, 'decline')
+  expect((await admin.post(`${ADMIN_PATH}/x/decline`, { ...adminFields, answer: 'No' })).status).toBe(404)
+  await seller.close()
+})
