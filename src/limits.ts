@@ -16,6 +16,7 @@ const LIMITS = {
   api_requests: { setting: 'limit_api_requests', seconds: 60 },
   pages: { setting: 'limit_pages', seconds: 60 },
   refused_requests: { setting: 'limit_refused_requests', seconds: 60 },
+  address_tries: { setting: 'limit_address_tries', seconds: 3_600 },
   apps_created: { setting: 'limit_apps_created', seconds: 3_600 },
   registrations: { setting: 'limit_registrations', seconds: 3_600 },
 } as const

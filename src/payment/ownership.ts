@@ -70,6 +70,7 @@ const RIGHTS = {
   /** Points move only when an administrator agrees. */
   'refunds.ask': 'operator',
   'signatures.debug': 'operator',
+  'addresses.try': 'operator',
   'settings.edit': 'manager',
   /** NOTE: whoever knows a key can transfer points through the API; the team's page says so. */
   'keys.manage': 'manager',

@@ -12,6 +12,9 @@ import { pointsOf } from './gateway/money.ts'
 
 /** The price of the worked example, in a merchant's currency. */
 const EXAMPLE_MONEY = '9.90'
+const UNIT_MONEY = '1.00'
+/** Points for one unit of currency, above which a rate is more often a mistake than meant. The default is 100. */
+const UNUSUAL_POINTS = 1_000n
 
 const dailyMax = z
   .string()
@@ -81,6 +84,8 @@ export type TermsInForce = {
   payments_today: bigint
   transfers_today: bigint
   example: { money: string; points: bigint; fee: bigint; merchant_points: bigint }
+  /** What one unit of currency costs in points, where that is unusual: less than one, or very many. */
+  unusual_points: bigint | undefined
 }
 
 /** Reads them of one application; days begin at midnight in Asia/Shanghai. */
@@ -90,7 +95,7 @@ export async function termsOf(
 ): Promise<TermsInForce> {
   const { points_payment_fee_rate } = await deps.settings.read()
   const points = pointsOf(EXAMPLE_MONEY, exchange_rate)
-  const { rows } = await sql<Omit<TermsInForce, 'example'> & { fee: bigint }>`
+  const { rows } = await sql<Omit<TermsInForce, 'example' | 'unusual_points'> & { fee: bigint }>`
     select trim_scale(app.fee_rate)::text as fee_rate, trim_scale(applied.rate * 100)::text as fee_percent,
       app.daily_payments_max, app.daily_transfers_max,
       (select coalesce(sum(amount), 0)::bigint from orders
@@ -105,5 +110,11 @@ export async function termsOf(
     ) as today
     where app.id = ${id}`.execute(deps.db)
   const { fee, ...terms } = rows[0]!
-  return { ...terms, example: { money: EXAMPLE_MONEY, points, fee, merchant_points: points - fee } }
+  const unit = pointsOf(UNIT_MONEY, exchange_rate)
+  const unusual_points = unit < 1n || unit > UNUSUAL_POINTS ? unit : undefined
+  return {
+    ...terms,
+    unusual_points,
+    example: { money: EXAMPLE_MONEY, points, fee, merchant_points: points - fee },
+  }
 }

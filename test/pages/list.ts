@@ -167,6 +167,13 @@ export const PAGES: ListedPage[] = [
     as: 'merchant',
     path: (world) => `${paymentApp(world)}/orders/export?status=paid`,
   },
+  { name: 'seller-addresses', as: 'merchant', path: (world) => `${paymentApp(world)}/addresses` },
+  {
+    name: 'seller-addresses tried',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/addresses`,
+    act: sending('form.filters[action$="/addresses"]', { url: 'http://127.0.0.1:9/notify' }),
+  },
   { name: 'seller-transfers', as: 'merchant', path: (world) => `${paymentApp(world)}/transfers` },
   {
     name: 'seller-transfer-confirm',

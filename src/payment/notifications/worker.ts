@@ -10,7 +10,7 @@ import type { AttemptOutcome, ForcedFault } from '../../database/tables.ts'
 import type { Deps } from '../../deps.ts'
 import { tradeMessage } from '../gateway/messages.ts'
 import { signedEvent } from '../hmac/events.ts'
-import { type Attempt, type Message, makeDelivery } from './delivery.ts'
+import { type Attempt, type Deliver, type Message, makeDelivery } from './delivery.ts'
 import { makeEgressGuard, type NameResolver } from './egress.ts'
 import { type Claimed, findToTell, nextAttemptAt, type Settlement, type ToTell, takeTurn } from './outbox.ts'
 
@@ -111,11 +111,19 @@ export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}):
   }
 }
 
-/** One attempt from its URL to what follows from it. Never throws: what is our own fault is an outcome too. */
-function makeAttempt(deps: NotifierDeps, { resolver = new Resolver(DNS), ...limits }: NotifierOptions) {
-  const { config, clock } = deps
+/** Makes the one way in which an address of a merchant's is called. */
+export function makeDeliver(
+  { config }: Pick<Deps, 'config'>,
+  { resolver = new Resolver(DNS), ...limits }: NotifierOptions,
+): Deliver {
   const guard = makeEgressGuard(config.NOTIFY_ALLOW_CIDRS ?? [], resolver)
-  const deliver = makeDelivery({ guard, userAgent: `Tessera (+${config.PUBLIC_URL})`, ...limits })
+  return makeDelivery({ guard, userAgent: `Tessera (+${config.PUBLIC_URL})`, ...limits })
+}
+
+/** One attempt from its URL to what follows from it. Never throws: what is our own fault is an outcome too. */
+function makeAttempt(deps: NotifierDeps, options: NotifierOptions) {
+  const { clock } = deps
+  const deliver = makeDeliver(deps, options)
   const messageOf = async (toTell: ToTell): Promise<Message> => {
     if ('event' in toTell) return { url: toTell.event.url, ...signedEvent(toTell.event, clock()) }
     return { url: await tradeMessage(deps, toTell.trade, toTell.trade.notify_url!) }

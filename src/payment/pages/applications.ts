@@ -29,6 +29,7 @@ import { termsOf } from '../terms.ts'
 import { createTestApp, createTwin, TEST_APPS_MAX, twinOf } from '../test-mode.ts'
 import { gatewayCard, pemOf, platformSpki } from './gateway-card.ts'
 import { notificationPages } from './notifications.ts'
+import { sellersAddresses } from './sellers-addresses.ts'
 import { sellersOrders } from './sellers-orders.ts'
 import { sellersTransfers } from './sellers-transfers.ts'
 import { statisticsPage } from './statistics.ts'
@@ -70,6 +71,7 @@ export async function paymentAppPages(app: FastifyInstance, deps: Deps): Promise
   lowBalanceForm(app, deps)
   gatewayForms(app, deps)
   sellersOrders(app, deps)
+  sellersAddresses(app, deps)
   sellersTransfers(app, deps)
   teamPages(app, deps)
   statisticsPage(app, deps)

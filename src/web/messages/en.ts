@@ -667,6 +667,25 @@ export const en = {
       declined: 'asked for by the shop, and declined',
     },
   },
+  sellerAddresses: {
+    title: 'Addresses',
+    lead: 'Try out whether we can reach your shop. The address is called once, like a notification but with nothing in it and unsigned: a shop that checks signatures refuses that, and that is right.',
+    kinds: {
+      callback: 'Callback address, where buyers come back',
+      notify: 'notify_url of the latest order',
+      return: 'return_url of the latest order',
+    },
+    other: 'Another address',
+    try: 'Try it',
+    noAnswer: 'no answer',
+    took: (ms: string) => `It took ${ms} ms.`,
+    reached: 'Reached.',
+    tooEasy:
+      'Reached. It confirms what nobody has signed: check that your shop verifies the signature before it believes a payment.',
+    redirected:
+      'Reached, and it leads on to another address. Buyers follow that; notifications do not, so a notify_url must be the final one.',
+    failed: 'Reached, but the shop fails there. Look into its own log.',
+  },
   sellerTransfers: {
     title: 'Transfers',
     empty: 'No points have been transferred yet.',
@@ -1469,6 +1488,7 @@ export const en = {
       limit_refused_requests:
         'Refused requests a minute that are kept for the owner of a payment application; 0: no limit',
       limit_pages: 'Pages a minute for one address; 0: no limit',
+      limit_address_tries: 'Tries an hour of a payment application’s addresses; 0: no limit',
       limit_apps_created: 'Applications a member may register in an hour; 0: no limit',
       limit_registrations:
         'Accounts that may be made from one address in an hour, while registration is open; 0: no limit',
@@ -1615,6 +1635,10 @@ export const en = {
     example: 'For example',
     exampleText: (money: string, points: string, fee: string, received: string) =>
       `A price of ${money} becomes ${points} points: the buyer pays ${points}, the fee is ${fee}, the merchant receives ${received}.`,
+    rateHigh: (points: string) =>
+      `The exchange rate is unusually high: a price of 1.00 costs ${points} points. Is that what you mean?`,
+    rateLow:
+      'The exchange rate is unusually low: a price of 1.00 costs less than a point. Is that what you mean?',
     exampleTooSmall: (money: string) => `A price of ${money} would be less than one point, and is refused.`,
     reason: 'Reason',
     save: 'Set these terms',

@@ -623,6 +623,24 @@ export const zhCN: Messages = {
     statuses: { open: '待处理', accepted: '已同意', declined: '已拒绝', withdrawn: '已撤回' },
     toBuyer: { open: '商家已申请，等待管理员决定', declined: '商家曾申请，已被拒绝' },
   },
+  sellerAddresses: {
+    title: '地址测试',
+    lead: '测试我们能否访问你的商店。我们会像通知那样访问一次，但不带任何参数和签名：会验签的商店应当拒绝它，这是正确的。',
+    kinds: {
+      callback: '回调地址（买家付款后返回）',
+      notify: '最近一个订单的 notify_url',
+      return: '最近一个订单的 return_url',
+    },
+    other: '其他地址',
+    try: '测试',
+    noAnswer: '无响应',
+    took: (ms) => `用时 ${ms} 毫秒。`,
+    reached: '可以访问。',
+    tooEasy: '可以访问，但它确认了没有签名的通知：请检查商店在相信付款之前是否验证签名。',
+    redirected:
+      '可以访问，但会跳转到另一个地址。买家的浏览器会跟随跳转，通知不会，所以 notify_url 必须是最终地址。',
+    failed: '可以访问，但商店在那里出错了。请查看商店自己的日志。',
+  },
   sellerTransfers: {
     title: '转账',
     empty: '还没有转出过积分。',
@@ -1378,6 +1396,7 @@ export const zhCN: Messages = {
       limit_api_requests: '每个收款应用每分钟的请求数；0 表示不限',
       limit_refused_requests: '每分钟为支付应用所有者保留的被拒请求数；0 表示不限',
       limit_pages: '每个地址每分钟的页面数；0 表示不限',
+      limit_address_tries: '每个支付应用每小时可测试地址的次数；0 表示不限',
       limit_apps_created: '每位成员每小时可注册的应用数；0 表示不限',
       limit_registrations: '开放注册时每个地址每小时可创建的账号数；0 表示不限',
       limit_sign_in_failures_per_account: '账号登录失败多少次后须等待；0 表示不限',
@@ -1517,6 +1536,8 @@ export const zhCN: Messages = {
     example: '举例',
     exampleText: (money, points, fee, received) =>
       `标价 ${money} 即 ${points} 积分：买家支付 ${points}，手续费 ${fee}，商家收到 ${received}。`,
+    rateHigh: (points) => `汇率异常高：标价 1.00 需要 ${points} 积分。确定是这样吗？`,
+    rateLow: '汇率异常低：标价 1.00 还不到一个积分。确定是这样吗？',
     exampleTooSmall: (money) => `标价 ${money} 不足一个积分，会被拒绝。`,
     reason: '理由',
     save: '设定条款',

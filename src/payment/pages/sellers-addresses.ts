@@ -1,0 +1,40 @@
+/** Where a merchant tries out whether the addresses of the shop can be reached. */
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { sessionOf } from '../../accounts/session.ts'
+import type { Deps } from '../../deps.ts'
+import { AppError } from '../../errors.ts'
+import { addressesOf, type TriedAddress, tryAddress } from '../address-try.ts'
+import { getPermitted } from '../ownership.ts'
+import { actorOf, type OwnedRequest, pathOf } from './applications.ts'
+
+const PATH = '/payment/applications/:payment_id/addresses'
+const URL_LENGTH_MAX = 1_000
+
+/** Inside a browser scope of members. */
+export function sellersAddresses(app: FastifyInstance, deps: Deps): void {
+  app.get(PATH, async (request: OwnedRequest, reply) => showAddresses(request, reply, deps))
+
+  app.post(PATH, async (request: OwnedRequest, reply) => {
+    const { url } = request.body as Record<string, unknown>
+    if (typeof url !== 'string' || url.trim() === '' || url.length > URL_LENGTH_MAX)
+      throw new AppError('invalid_form', `An address of at most ${URL_LENGTH_MAX} characters is needed`)
+    const tried = await tryAddress(deps, request.params.payment_id, url.trim(), actorOf(request))
+    return showAddresses(request, reply, deps, tried)
+  })
+}
+
+async function showAddresses(
+  request: OwnedRequest,
+  reply: FastifyReply,
+  { db }: Deps,
+  tried?: TriedAddress,
+): Promise<FastifyReply> {
+  const { payment_id } = request.params
+  const owned = await getPermitted(db, payment_id, sessionOf(request).user.id, 'addresses.try')
+  return reply.page('seller-addresses', {
+    owned,
+    tried,
+    known: await addressesOf(db, owned),
+    address: `${pathOf(request)}/addresses`,
+  })
+}

@@ -1,0 +1,89 @@
+/** Trying out an address: what comes back in plain words, never into our own network, not too often, and on record. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { makePerson } from '../cast.ts'
+import { freePort } from '../demo-process.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { type Merchant, makeMerchant } from '../merchant.ts'
+import { makeGatewayOrders, type Receiver, startReceiver } from '../notify-receiver.ts'
+
+let test: TestApp
+let merchant: Merchant
+let owner: Browser
+let receiver: Receiver
+let path: string
+
+beforeAll(async () => {
+  // The first loopback address is open as an intranet's would be, the others are not.
+  test = await startTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.1/32' })
+  merchant = await makeMerchant(test)
+  owner = await merchant.owner.signIn()
+  receiver = await startReceiver()
+  path = `/payment/applications/${merchant.payment_id}/addresses`
+})
+afterAll(async () => {
+  await receiver.close()
+  await merchant.close()
+  await test.close()
+})
+
+const textOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
+async function attempt(url: string) {
+  const page = await owner.submit(await owner.get(path), path, { url })
+  return { status: page.status, text: textOf(page.body) }
+}
+
+it('an address is called once, with nothing in it, and told apart by how it answers', async () => {
+  const url = `${receiver.url}?shop=1`
+  const told = async (answer: Receiver['answer']) => {
+    receiver.answer = answer
+    return (await attempt(url)).text
+  }
+  expect(await told((_request, response) => void response.end('fail'))).toContain('Reached.')
+  expect(receiver.received).toHaveLength(1)
+  expect(receiver.received[0]!.fields).toEqual({ shop: '1' })
+  expect(await told((_request, response) => void response.end('success'))).toContain(
+    'It confirms what nobody has signed',
+  )
+  expect(await told((_request, response) => void response.writeHead(502).end('bad'))).toMatch(
+    /502 .*Reached, but the shop fails there\./,
+  )
+  expect(await told((_request, response) => void response.writeHead(302, { location: '/x' }).end())).toMatch(
+    /302 .*Reached, and it leads on to another address/,
+  )
+  expect((await attempt(`http://127.0.0.1:${await freePort()}/notify`)).text).toContain(
+    'The connection was refused',
+  )
+  // Never where only we could go.
+  for (const inside of [
+    url.replace('127.0.0.1', '127.0.0.2'),
+    'http://169.254.169.254/',
+    'http://[::1]:8080/',
+  ])
+    expect((await attempt(inside)).text).toContain('The address is not a public one')
+  expect((await attempt('ftp://shop.example/')).text).toContain('Only http and https are called.')
+  expect((await attempt('nonsense')).text).toContain('It is not an address.')
+  expect((await attempt(' ')).status).toBe(400)
+  expect(receiver.received).toHaveLength(4)
+  const entries = await test.db
+    .selectFrom('audit_log')
+    .where('action', '=', 'payment_app.try_address')
+    .orderBy('id')
+    .select('detail')
+    .execute()
+  expect(entries).toHaveLength(10)
+  expect(entries[0]!.detail).toEqual({ host: new URL(url).host, outcome: 'wrong_body' })
+})
+
+it('the addresses that are known stand ready, and only so many tries an hour are made', async () => {
+  await makeGatewayOrders(test, merchant, { notify_url: 'https://shop.example/notify' })
+  const { body } = await owner.get(path)
+  expect(body).toContain(merchant.callbackUrl)
+  expect(body).toContain('https://shop.example/notify')
+  const mallory = await (await makePerson(test, { username: 'mallory' })).signIn()
+  expect((await mallory.get(path)).status).toBe(404)
+  const { form_token } = (await mallory.get('/account')).form('/sign-out')
+  expect((await mallory.post(path, { form_token: form_token!, url: receiver.url })).status).toBe(404)
+  expect((await owner.post(path, { url: receiver.url })).status).toBe(403)
+  const tries = await Promise.all(Array.from({ length: 12 }, () => attempt('nonsense')))
+  expect(tries.filter(({ status }) => status === 429)).toHaveLength(2)
+})
