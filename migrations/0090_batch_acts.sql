@@ -29,6 +29,11 @@ alter table transfers
   alter column day set not null,
   alter column day_points set not null,
   add constraint transfers_day_points check (day_points >= 1);
+-- An application has one book, so its order_ids need no other to be told apart; and an index that does not hold the
+-- book cannot be taken for the one of senders below.
+alter table transfers
+  drop constraint transfers_order_id_key,
+  add constraint transfers_order_id_key unique (app_id, order_id);
 drop index transfers_of_sender;
 -- Whoever adds a transfer holds its sender's wallet, so the highest id is the last one, whatever the clocks say.
 create index transfers_of_sender on transfers (from_user_id, book, id);
@@ -88,8 +93,14 @@ begin
 end
 $$;
 
--- Makes the wallets that these members do not have yet in these books.
-create function open_wallets(p_user_ids bigint[], p_books text[]) returns void language plpgsql as $$
+-- Locks the wallets of these members in these books, by id, and makes those that they do not have yet. Answers with
+-- what they hold and whether they are frozen. They are looked up one by one and locked by their ids: asked for by their
+-- owners in the order of ids, a plan could read every wallet there is.
+create function lock_wallets(
+  p_user_ids bigint[], p_books text[], out ids bigint[], out balances bigint[], out frozen boolean[]
+) language plpgsql as $$
+declare
+  v_ids bigint[];
 begin
   insert into ledger_accounts (book, kind, user_id, balance)
   select party.book, 'wallet', party.user_id, 0
@@ -101,6 +112,19 @@ begin
   )
   order by party.user_id, party.book
   on conflict do nothing;
+
+  select array_agg(wallet.id) into v_ids
+  from unnest(p_user_ids, p_books) as party (user_id, book)
+  cross join lateral (
+    select l.id from ledger_accounts as l
+    where l.user_id = party.user_id and l.book = party.book and l.kind = 'wallet'
+    offset 0
+  ) as wallet;
+  select array_agg(wallet.id), array_agg(wallet.balance), array_agg(wallet.frozen_at is not null)
+  into ids, balances, frozen
+  from (
+    select l.id, l.balance, l.frozen_at from ledger_accounts as l where l.id = any (v_ids) order by l.id for update
+  ) as wallet;
 end
 $$;
 
@@ -168,15 +192,7 @@ begin
     cross join lateral (values (i.payer_id), (a.applicant_id)) as member (user_id)
   ) as party;
 
-  perform open_wallets(v_user_ids, v_books);
-
-  -- Of both books, if a member has two wallets: it costs nothing, and one array tells them all.
-  select array_agg(wallet.id), array_agg(wallet.balance), array_agg(wallet.frozen_at is not null)
-  into v_wallet_ids, v_balances, v_frozen
-  from (
-    select id, balance, frozen_at from ledger_accounts where kind = 'wallet' and user_id = any (v_user_ids)
-    order by id for update
-  ) as wallet;
+  select ids, balances, frozen into v_wallet_ids, v_balances, v_frozen from lock_wallets(v_user_ids, v_books);
 
   for asked in
     select i.place::integer, i.transaction_id, i.payer_id, i.expected_amount, i.now,
@@ -269,7 +285,7 @@ end
 $$;
 drop function pay_order(text, bigint, bigint, timestamptz, numeric);
 
--- Transfers, each once per (application, book, order_id), in one transaction and in the order given. Outcomes, never
+-- Transfers, each once per (application, order_id), in one transaction and in the order given. Outcomes, never
 -- raised:
 --   completed · exists (the same request before: its result) · changed (same order_id, other recipient or amount)
 --   · reversed · unusable (the application is not approved) · mismatch (id and username are not one member)
@@ -326,14 +342,7 @@ begin
     cross join lateral (values (a.applicant_id), (i.to_user_id)) as party (user_id)
     cross join lateral (select id from users where id = party.user_id offset 0) as member
   ) as party;
-  perform open_wallets(v_user_ids, v_books);
-
-  select array_agg(wallet.id), array_agg(wallet.balance), array_agg(wallet.frozen_at is not null)
-  into v_wallet_ids, v_balances, v_frozen
-  from (
-    select id, balance, frozen_at from ledger_accounts where kind = 'wallet' and user_id = any (v_user_ids)
-    order by id for update
-  ) as wallet;
+  select ids, balances, frozen into v_wallet_ids, v_balances, v_frozen from lock_wallets(v_user_ids, v_books);
 
   for asked in
     select i.place::integer, i.transaction_id, i.to_user_id, i.amount, i.now, i.app_id,
@@ -368,7 +377,7 @@ begin
       select id from ledger_accounts where kind = 'fee' and book = app.book offset 0
     ) as fees
     left join lateral (
-      select * from transfers where app_id = i.app_id and book = app.book and order_id = i.order_id offset 0
+      select * from transfers where app_id = i.app_id and order_id = i.order_id offset 0
     ) as before on true
     order by i.place
   loop
