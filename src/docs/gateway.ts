@@ -18,9 +18,12 @@ const SignType = said(
 )
 const signed = { sign: Sign, sign_type: SignType }
 const Timestamp = said(
-  z.string().regex(/^\d{10}$/),
-  'Seconds since 1970, at most 300 off.',
-  '1970 年以来的秒数，偏差不超过 300 秒。',
+  z
+    .string()
+    .regex(/^\d{10}$/)
+    .optional(),
+  'Needed with RSA: seconds since 1970, at most 300 off.',
+  '使用 RSA 时必填：1970 年以来的秒数，偏差不超过 300 秒。',
 )
 const outTradeNo = said(
   z.string().regex(OUT_TRADE_NO),

@@ -208,7 +208,7 @@ export const paymentOperations: Operation[] = [
     request: {
       in: 'form',
       schema: z.object({
-        amount: said(Amount, 'Whole points.', '整数积分。'),
+        amount: said(Amount, 'Whole points, at most 9007199254740991.', '整数积分，最多 9007199254740991。'),
         description: said(Description, 'What the buyer reads.', '买家看到的说明。'),
         order_id: orderId,
         ...signed,

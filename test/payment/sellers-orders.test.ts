@@ -103,8 +103,20 @@ describe('the orders of an application', () => {
     expect(await found({ status: 'refunded' })).toEqual(['Torn poster'])
     expect(await found({ status: 'expired' })).toEqual(['Late lamp'])
     expect(await found({ status: 'closed' })).toEqual(['Closed cup'])
-    // What is not understood is left out, as in every list.
-    expect(await found({ status: 'x', min: '-1', from: '2026-02-31', before: 'x', q: '' })).toHaveLength(6)
+    expect(await found({ min: '', max: '', status: '', from: '', until: '', q: '' })).toHaveLength(6)
+    // As the pages write it.
+    expect(await found({ min: '0,300', max: '3 00' })).toEqual(['Kettle, 100% steel'])
+    // What cannot be read must not become everything, in a file least of all.
+    for (const wrong of [
+      { status: 'x' },
+      { min: '-1' },
+      { max: '10.5' },
+      { from: '2026-02-31' },
+      { until: '31.12.2026' },
+    ]) {
+      expect((await owner.get(asking(wrong))).status).toBe(400)
+      expect((await owner.get(asking(wrong).replace('/orders?', '/orders/export.csv?'))).status).toBe(400)
+    }
     // The address says it all, so it can be sent to somebody else.
     const page = await owner.get(asking({ q: 'poster', min: '41' }))
     expect(page.body).toContain('name="q" value="poster"')

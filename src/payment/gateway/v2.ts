@@ -38,6 +38,21 @@ const ENDPOINTS: Record<string, Endpoint> = {
   'transfer/balance': describeTransfers,
 }
 
+/** What opens a trade, or says that one is paid: a buyer's browser carries it, signed, from the shop and back. */
+const FIELDS_OF_BUYERS = ['name', 'notify_url', 'trade_status']
+/** These take a `name` themselves. */
+const NAMED_ENDPOINTS = ['pay/create', 'transfer/submit']
+
+/**
+ * Nothing in a signed text says what it is for. So a link or return that a shop had signed for its buyer is refused where
+ * it would open the shop's books or close its trade.
+ */
+function refuseWhatBuyersCarry(path: string, { parameters }: Authenticated): void {
+  if (NAMED_ENDPOINTS.includes(path)) return
+  if (FIELDS_OF_BUYERS.some((name) => name in parameters))
+    throw refusal('invalid_signature', '签名不是为该接口生成的')
+}
+
 /** POST at each of them. */
 export async function v2Routes(app: FastifyInstance, verbs: GatewayVerbs): Promise<void> {
   const { deps } = verbs
@@ -52,6 +67,7 @@ export async function v2Routes(app: FastifyInstance, verbs: GatewayVerbs): Promi
   for (const [path, endpoint] of Object.entries(ENDPOINTS)) {
     app.post(`/${path}`, async (request) => {
       const asked = await authenticate(request, body(request), deps)
+      refuseWhatBuyersCarry(path, asked)
       requireUsable(asked.app, 'ask')
       return sign(deps, asked.app, { code: 0, msg: 'success', ...(await endpoint(asked, verbs)) })
     })

@@ -4,6 +4,7 @@ import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
 import { networkOf } from '../../limits.ts'
 import { isAllowedAddress } from '../addresses.ts'
+import { canonicalString } from '../canonical.ts'
 import { markTokenUsed } from '../keys.ts'
 import { type FlatParameters, flatParameters } from '../parameters.ts'
 import { type Caller, type FindCaller, makeFindCaller } from './caller.ts'
@@ -47,12 +48,23 @@ async function verified(
     throw new AppError('invalid_signature', 'Invalid signature', { data: { signed_string, hint } })
   }
   await deps.limits.take('api_requests', api.id.toString())
+  refuseCallback(parameters)
   verifyTimestamp(parameters.timestamp, deps.clock())
   if (!isAllowedAddress(request.ip, api.allowed_addresses)) {
     throw new AppError('address_not_allowed', `This address may not call for the application: ${request.ip}`)
   }
   await markTokenUsed(deps.db, api.tokens[verdict.key]!, deps.clock())
   return { api, parameters }
+}
+
+/** A callback is signed by the same key, and a buyer's browser has carried it: it is nobody's request. */
+function refuseCallback(parameters: FlatParameters): void {
+  if (!('merchant_points' in parameters)) return
+  const { signature: _, ...signed } = parameters
+  const hint = 'These are the parameters of a callback. A request is signed over its own parameters only.'
+  throw new AppError('invalid_signature', 'Invalid signature', {
+    data: { signed_string: canonicalString(signed), hint },
+  })
 }
 
 function verifyTimestamp(timestamp: string | undefined, now: Date): void {

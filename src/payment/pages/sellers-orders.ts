@@ -20,25 +20,32 @@ const EXPORTED_MAX = 50_000
 const NOTIFICATIONS_MAX = 20
 const DAY_MS = 86_400_000
 
+/** As people write it, and as the pages do: with separators. */
 const amount = z
   .string()
-  .trim()
-  .regex(/^\d{1,16}$/)
+  .transform((text) => text.replaceAll(/[\s,，]/g, ''))
+  .pipe(z.union([z.literal('').transform(() => undefined), z.string().regex(/^\d{1,16}$/)]))
   .optional()
-  .catch(undefined)
-const day = z.iso.date().optional().catch(undefined)
+const day = z.union([z.literal('').transform(() => undefined), z.iso.date()]).optional()
 
 /** What the address of the list says; the address of the file says the same. */
 const Asked = z.object({
   q: searchText,
   buyer: searchText.transform((name) => name.replace(/^@/, '')),
-  status: z.enum(FATES).optional().catch(undefined),
+  status: z.union([z.literal('').transform(() => undefined), z.enum(FATES)]).optional(),
   min: amount,
   max: amount,
   from: day,
   until: day,
 })
 type Asked = z.output<typeof Asked>
+
+/** Throws invalid_form: a filter that cannot be read must not turn into a list, or a file, of everything. */
+function readAsked(query: unknown): Asked {
+  const asked = Asked.safeParse(query)
+  if (asked.success) return asked.data
+  throw new AppError('invalid_form', `This filter cannot be read: ${asked.error.issues[0]!.path.join('.')}`)
+}
 
 const RefundForm = z.object({
   amount: z
@@ -76,7 +83,7 @@ export function sellersOrders(app: FastifyInstance, deps: Deps): void {
 
   app.get(PATH, async (request: OwnedRequest, reply) => {
     const owned = await permitted(request)
-    const asked = Asked.parse(request.query)
+    const asked = readAsked(request.query)
     const { before } = Paged.parse(request.query)
     const now = deps.clock()
     const found = await ordersOfApp(deps.db, owned.id, { ...filterOf(asked), before }, now)
@@ -98,7 +105,7 @@ export function sellersOrders(app: FastifyInstance, deps: Deps): void {
 
   app.get(`${PATH}/export`, async (request: OwnedRequest, reply) => {
     const owned = await permitted(request)
-    const asked = Asked.parse(request.query)
+    const asked = readAsked(request.query)
     const found = await countOrders(deps.db, owned.id, filterOf(asked), deps.clock(), EXPORTED_MAX)
     const address = `${pathOf(request)}/orders`
     return reply.page('seller-orders-export', {
@@ -112,7 +119,7 @@ export function sellersOrders(app: FastifyInstance, deps: Deps): void {
 
   app.get(`${PATH}/export.csv`, async (request: OwnedRequest, reply) => {
     const { id, payment_id } = await permitted(request)
-    const filter = filterOf(Asked.parse(request.query))
+    const filter = filterOf(readAsked(request.query))
     const now = deps.clock()
     const today = now.toISOString().slice(0, 10)
     return reply

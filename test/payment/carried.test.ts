@@ -1,0 +1,87 @@
+/** What a buyer's browser carries is signed by the shop's own keys. It opens nothing but the way it was signed for. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { makePerson, type Person } from '../cast.ts'
+import { type Fields, makeShop, type Reply, type Shop, send } from '../gateway-shop.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { post } from '../merchant.ts'
+
+let test: TestApp
+let shop: Shop
+let alice: Person
+let buyer: Browser
+let count = 0
+
+beforeAll(async () => {
+  test = await startTestApp()
+  shop = await makeShop(test)
+  alice = await makePerson(test, { points: 100_000n })
+  buyer = await alice.signIn()
+})
+afterAll(async () => {
+  await shop.close()
+  await test.close()
+})
+
+const ENDPOINTS = ['pay/query', 'pay/close', 'merchant/info', 'merchant/orders', 'transfer/balance']
+
+function trade(): Fields {
+  count += 1
+  return {
+    pid: shop.pidText,
+    type: 'alipay',
+    out_trade_no: `carried-${count}`,
+    notify_url: 'https://shop.example/notify',
+    return_url: 'https://shop.example/return',
+    name: 'Mug',
+    money: '0.10',
+  }
+}
+
+/** The buyer pays at this address; answered is the query of the way back. */
+async function carriedBack(address: string): Promise<Fields> {
+  const path = new URL(address, test.url).pathname
+  const paid = await buyer.submit(await buyer.get(path), path)
+  const back = paid.location!.startsWith('https:') ? paid : await buyer.get(`${path}/return`)
+  return Object.fromEntries(new URL(back.location!).searchParams)
+}
+
+async function expectNothingOpened(fields: Fields): Promise<void> {
+  for (const path of ENDPOINTS) {
+    const answer = (await send(test, 'POST', `/payment/api/${path}`, fields)).json() as Reply
+    expect(answer, path).toMatchObject({ code: -3 })
+    expect(Object.keys(answer).sort(), path).toEqual(['code', 'msg', 'sign', 'sign_type', 'timestamp'])
+  }
+}
+
+it('a V1 link to pay, and the return of it, open no books and close no trade', async () => {
+  const link = shop.signMd5(trade())
+  await expectNothingOpened(link)
+  const opened = (await send(test, 'POST', '/payment/api/mapi.php', link)).json()
+  expect(opened.code).toBe(1)
+  const back = await carriedBack(opened.payurl)
+  expect(back).toMatchObject({ trade_status: 'TRADE_SUCCESS', sign_type: 'MD5' })
+  await expectNothingOpened(back)
+})
+
+it('nor does a V2 link, as long as its timestamp is fresh', async () => {
+  const timestamp = String(Math.floor(test.clock.now().getTime() / 1000))
+  const link = shop.signRsa({ ...trade(), timestamp })
+  expect((await send(test, 'GET', '/payment/api/pay/submit', link)).statusCode).toBe(302)
+  await expectNothingOpened(link)
+})
+
+it('a callback of the HMAC API is no request', async () => {
+  const { body } = await shop.process({ amount: '12', description: 'Tea', order_id: 'carried' })
+  const path = new URL(String(body.payment_url)).pathname
+  const paid = await buyer.submit(await buyer.get(path), path)
+  const fields = Object.fromEntries(new URL(paid.location!).searchParams)
+  expect((await shop.receive(paid.location!)).isGenuine).toBe(true)
+  for (const door of ['query', 'orders', 'transfers', 'transfer']) {
+    const { status, body: refused } = await post(test, `/payment/${door}/${shop.payment_id}`, fields)
+    expect(status, door).toBe(401)
+    expect(refused).toMatchObject({
+      errors: [{ code: 1001 }],
+      data: { hint: expect.stringContaining('callback') },
+    })
+  }
+})
