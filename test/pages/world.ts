@@ -189,7 +189,7 @@ async function makeOrders(
     const fields = {
       pid: merchant.pid.toString(),
       out_trade_no: `20260101${String(count).padStart(8, '0')}`,
-      name: '会员 Membership, one year, with every extra that the shop knows of',
+      name: '会员 Membership, as on https://shop.example.org/every-extra-that-the-shop-knows-of-and-more-of-them',
       money,
       notify_url: 'https://shop.example.org/notify',
       return_url: 'https://shop.example.org/orders',
