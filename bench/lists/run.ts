@@ -121,9 +121,9 @@ async function fill(db: Db): Promise<Member> {
   // Each a movement of its own, as far as the lists can tell.
   await run(sql`
     insert into transfers (app_id, order_id, transaction_id, amount, fee, from_user_id, from_username, to_user_id,
-      to_username, paid_at, journal_id)
+      to_username, paid_at, day, day_points, journal_id)
     select (select id from payment_apps), 'transfer-' || j.id, 'txn_t' || right(j.reference, 23), 100, 3, ${seller},
-      'seller', ${buyer}, 'buyer', j.posted_at, j.id
+      'seller', ${buyer}, 'buyer', j.posted_at, (j.posted_at at time zone 'Asia/Shanghai')::date, 100, j.id
     from journal as j order by j.id`)
   await run(sql`
     insert into audit_log (actor_id, action, subject)
