@@ -7,6 +7,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccount } from '../src/accounts/operator.ts'
+import { stepAt, totpCode } from '../src/accounts/totp.ts'
 import { progressLine, tessera as run } from '../src/cli/main.ts'
 import { type Db, openDatabase } from '../src/database/connection.ts'
 import { balanceOf } from '../src/ledger/wallet.ts'
@@ -130,6 +131,8 @@ describe('a sign-in link', () => {
     expect(page.body).toContain(person.username)
     expect((await client.submit(page, '/sign-in/link')).status).toBe(303)
     expect((await client.get('/account')).status).toBe(200)
+    const sessions = test.db.selectFrom('sessions').where('user_id', '=', person.id)
+    expect(await sessions.select('amr').execute()).toEqual([{ amr: [] }])
     expect((await browser(test).get(path)).status).toBe(410)
     expect((await client.submit(page, '/sign-in/link')).status).toBeGreaterThanOrEqual(400)
     expect(await audited('account.sign_in.link_used')).toHaveLength(1)
@@ -146,6 +149,30 @@ describe('a sign-in link', () => {
     const client = browser(test)
     const page = await client.submit(await client.get(second!), '/sign-in/link')
     expect(page.status).toBe(410)
+    const refused = await tessera('user', 'sign-in-link', person.username)
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('suspended or banned') })
+  })
+
+  it('stands in for the password alone: a second factor is asked for as after one', async () => {
+    const person = await makePerson(test)
+    test.clock.advance(Date.now() - test.clock.now().getTime())
+    const client = await person.signIn()
+    const setUp = await client.get('/account/second-factor')
+    const secret = /<code class="secret">([A-Z2-7 ]+)</.exec(setUp.body)![1]!.replaceAll(' ', '')
+    const codeNow = () => totpCode(secret, stepAt(test.clock.now()))
+    await client.submit(setUp, '/account/second-factor', { code: codeNow() })
+    const { url } = await told('user', 'sign-in-link', person.username)
+    const visitor = browser(test)
+    const page = await visitor.get(String(url).replace(test.url, ''))
+    const asked = await visitor.submit(page, '/sign-in/link')
+    expect(asked).toMatchObject({ status: 303, location: '/sign-in/second-factor' })
+    expect((await visitor.get('/account')).status).toBe(303)
+
+    test.clock.advance(30_000)
+    const step = await visitor.get('/sign-in/second-factor')
+    expect((await visitor.submit(step, '/sign-in/second-factor', { code: codeNow() })).location).toBe('/')
+    const sessions = test.db.selectFrom('sessions').where('user_id', '=', person.id).orderBy('id')
+    expect((await sessions.select('amr').execute()).at(-1)).toEqual({ amr: ['otp'] })
   })
 })
 

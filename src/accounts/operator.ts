@@ -12,7 +12,7 @@ import { hashPassword } from './password.ts'
 import { recordSecurityEvent } from './security-events.ts'
 import { endSessionsOf } from './session.ts'
 import { SIGN_IN_LINK } from './sign-in-link.ts'
-import { createUser, findUserByUsername, type NewUser, type User } from './users.ts'
+import { createUser, findUserByUsername, isBarred, type NewUser, type User } from './users.ts'
 
 const PASSWORD_LENGTH = 16
 const LINK_MINUTES = 15
@@ -80,13 +80,19 @@ export async function resetPassword(deps: Deps, username: string): Promise<strin
   return password
 }
 
-/** A link that signs in once, within LINK_MINUTES, whatever the forum does; it ends the member's earlier ones. */
+/**
+ * A link that signs in once, within LINK_MINUTES, whatever the forum does, and still asks for a second factor; it ends
+ * the member's earlier ones. Throws not_found, and conflict for a member who is suspended or banned.
+ */
 export async function makeSignInLink(
   deps: Deps,
   username: string,
 ): Promise<{ url: string; expires_at: Date }> {
-  const { id: user_id } = await getMember(deps, username)
+  const user = await getMember(deps, username)
+  const { id: user_id } = user
   const now = deps.clock()
+  if (isBarred(user, now))
+    throw new AppError('conflict', `${username} is suspended or banned and cannot sign in`)
   const expires_at = new Date(now.getTime() + LINK_MINUTES * 60_000)
   const token = await deps.db.transaction().execute(async (tx) => {
     await endLinks(tx, { user_id, purpose: 'sign_in', now })

@@ -1,5 +1,5 @@
 /**
- * The end of signing in with a password: a session, or for an account with a second factor the page that asks for it.
+ * The end of signing in with a password or a one-time link: a session, or for an account with a second factor the page that asks for it.
  * Between the two pages the browser holds a cookie of its own that opens nothing else.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -30,36 +30,39 @@ function withoutSpaces(text: string): string {
   return text.replace(/\s/g, '')
 }
 
-/** A password that was right, and the attempt that it was counted as. */
-export type RightPassword = { user_id: bigint; attempt: bigint; returnTo: string }
+/** A password or link that was right, what it proves as RFC 8176 names it, and the attempt that it was counted as, if it was. */
+export type FirstStep = { user_id: bigint; amr: string[]; attempt?: bigint; returnTo: string }
 
-/** Answers a right password: with a session, or with the way to the second page. */
+/** Answers a right password or link: with a session, or with the way to the second page. */
 export async function finishSignIn(
   request: FastifyRequest,
   reply: FastifyReply,
-  { user_id, attempt, returnTo }: RightPassword,
+  { user_id, amr, attempt, returnTo }: FirstStep,
   deps: Deps,
 ): Promise<FastifyReply> {
   const factor = await deps.db
-    .selectFrom('second_factors')
-    .where('user_id', '=', user_id)
-    .select('user_id')
+    .selectFrom('second_factors as factor')
+    .innerJoin('users', 'users.id', 'factor.user_id')
+    .where('factor.user_id', '=', user_id)
+    // A factor left from before the account went over to the forum is asked for no more.
+    .where('users.password_hash', 'is not', null)
+    .select('factor.user_id')
     .executeTakeFirst()
   if (factor === undefined) {
-    await clearAttempts(deps, attempt)
-    await startSession(request, reply, user_id, ['pwd'], deps)
+    if (attempt !== undefined) await clearAttempts(deps, attempt)
+    await startSession(request, reply, user_id, amr, deps)
     rememberBrowser(request, reply, user_id, deps)
     return reply.redirect(returnTo, 303)
   }
   // Not cleared yet: who knows the password could else start the count of wrong codes anew with it.
-  await withdrawAttempt(deps, attempt)
+  if (attempt !== undefined) await withdrawAttempt(deps, attempt)
   const token = randomToken()
   await deps.db
     .insertInto('pending_sign_ins')
     .values({
       token_hash: sha256(token),
       user_id,
-      amr: ['pwd'],
+      amr,
       return_to: returnTo,
       expires_at: new Date(deps.clock().getTime() + PENDING_MINUTES * 60_000),
     })

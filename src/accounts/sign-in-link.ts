@@ -1,13 +1,14 @@
 /**
  * A link from the command line that signs in once: the way in when the forum is down, or a password is lost and no
- * mail leaves. Opening it uses nothing up, since whatever previews links opens them too; its button does.
+ * mail leaves. It stands in for the password and for nothing else: a second factor is still asked for. Opening it uses
+ * nothing up, since whatever previews links opens them too; its button does.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { claimLink, findLink } from './account-links.ts'
+import { finishSignIn } from './second-step.ts'
 import { recordSecurityEvent } from './security-events.ts'
-import { startSession } from './session.ts'
 import { isBarred } from './users.ts'
 
 export const SIGN_IN_LINK = '/sign-in/link'
@@ -45,8 +46,8 @@ export function signInLinkRoutes(app: FastifyInstance, deps: Deps): void {
       return user.id
     })
     if (user_id === undefined) return showDeadLink(reply)
-    await startSession(request, reply, user_id, ['otp'], deps)
-    return reply.redirect('/', 303)
+    // None of RFC 8176's names fits a link that somebody was given.
+    return finishSignIn(request, reply, { user_id, amr: [], returnTo: '/' }, deps)
   })
 }
 

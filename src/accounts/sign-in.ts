@@ -77,7 +77,7 @@ export async function signInRoutes(app: FastifyInstance, deps: Deps): Promise<vo
       await clearAttempts(deps, attempt)
       return again('barred', username)
     }
-    return finishSignIn(request, reply, { user_id: found.id, attempt, returnTo }, deps)
+    return finishSignIn(request, reply, { user_id: found.id, amr: ['pwd'], attempt, returnTo }, deps)
   })
 
   registrationRoutes(app, deps)

@@ -42,7 +42,8 @@ export const userCommands: Command[] = [
   {
     name: 'user sign-in-link',
     takes: ['username'],
-    summary: 'Prints a link that signs the member in once, for when the forum or the mail is down.',
+    summary:
+      'Prints a link that signs the member in once, in place of the password; a second factor is still asked for.',
     async run({ config, arguments: [username] }) {
       const { url, expires_at } = await withDeps(config, (deps) => makeSignInLink(deps, username!))
       return {
