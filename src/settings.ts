@@ -92,7 +92,7 @@ const definitions = {
   alert_key_hours: z.coerce.number().int().min(1).max(720).default(6),
   /** Trust level needed to apply for a payment application (interface.md: TL1). */
   payment_apps_min_trust_level: z.coerce.number().int().min(1).max(4).default(1),
-  /** Whether anybody may make a local account. */
+  /** Whether anybody may make a local account; nobody may while a forum is configured. */
   registration: z.enum(['closed', 'open']).default('closed'),
   /** Administrators with a local account must have a second factor before they administer anything. */
   admins_need_second_factor: z.enum(['off', 'on']).default('off'),

@@ -1,4 +1,4 @@
-/** /register: a local account for anybody who asks, where the setting `registration` is open (decisions.md 2.4). */
+/** /register: a local account for anybody who asks, where the setting `registration` is open and no forum is configured (decisions.md 2.4). */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { recordAudit } from '../audit.ts'
@@ -16,8 +16,24 @@ export const REGISTER = '/register'
 /** Narrower than the database's rule: no name that looks like another, or like one of ours for the forum's members. */
 const USERNAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{1,28}[A-Za-z0-9_]$/
 
+/** Names that a reader would take for those who run the site. */
+const RESERVED = new Set([
+  'admin',
+  'administrator',
+  'moderator',
+  'root',
+  'staff',
+  'support',
+  'system',
+  'tessera',
+])
+
 const Form = z.object({
-  username: z.string().trim().regex(USERNAME),
+  username: z
+    .string()
+    .trim()
+    .regex(USERNAME)
+    .refine((name) => !RESERVED.has(name.toLowerCase())),
   password: z.string().min(PASSWORD_LENGTH_MIN).max(PASSWORD_LENGTH_MAX),
 })
 
@@ -66,7 +82,12 @@ export function registrationRoutes(app: FastifyInstance, deps: Deps): void {
   })
 }
 
-export async function isRegistrationOpen({ settings }: Pick<Deps, 'settings'>): Promise<boolean> {
+/** Never beside a forum, whatever the setting: a stranger could take a name that is a forum member's. */
+export async function isRegistrationOpen({
+  config,
+  settings,
+}: Pick<Deps, 'config' | 'settings'>): Promise<boolean> {
+  if (config.DISCOURSE_URL !== undefined) return false
   return (await settings.read()).registration === 'open'
 }
 

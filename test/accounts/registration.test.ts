@@ -5,6 +5,7 @@ import { browser, startTestApp, type TestApp } from '../harness.ts'
 
 const PATH = '/register'
 const PASSWORD = 'correct horse battery'
+const SECRET = 'the secret of the tests, shared with the forum'.replaceAll(' ', '-')
 
 let test: TestApp
 beforeAll(async () => {
@@ -73,6 +74,9 @@ it('refuses names that are taken or misleading, short passwords and foreign form
     [{ username: 'a b c' }, 400],
     [{ username: 'аdmin' }, 400],
     [{ username: 'name~7' }, 400],
+    [{ username: 'Admin' }, 400],
+    [{ username: 'TESSERA' }, 400],
+    [{ username: 'support' }, 400],
     [{ username: 'x'.repeat(31) }, 400],
     [{ username: 'brief', password: 'too short' }, 400],
     [{ username: 'brief', password: 'x'.repeat(201) }, 400],
@@ -101,4 +105,19 @@ it('is limited for an address, and for no other', async () => {
     statuses.push((await register({ username: `crowd${n}` }, '192.0.2.9')).answer.status)
   expect(statuses).toEqual([303, 303, 429, 429])
   expect((await register({ username: 'elsewhere' }, '192.0.2.200')).answer.status).toBe(303)
+})
+
+it('is closed beside a forum, whose members’ names would be there to take, whatever the setting', async () => {
+  const beside = await startTestApp({ DISCOURSE_URL: 'https://forum.example.org', DISCOURSE_SECRET: SECRET })
+  await beside.db.insertInto('site_settings').values({ name: 'registration', value: 'open' }).execute()
+  expect((await beside.deps.settings.read()).registration).toBe('open')
+  const client = browser(beside)
+  const signInPage = await client.get('/sign-in')
+  expect(signInPage.body).not.toContain(PATH)
+  const { form_token = '' } = signInPage.form('/sign-in')
+  expect((await client.get(PATH)).status).toBe(404)
+  expect((await client.post(PATH, { form_token, username: 'stranger', password: PASSWORD })).status).toBe(404)
+  const taken = beside.db.selectFrom('users').where('username', '=', 'stranger').select('id')
+  expect(await taken.execute()).toEqual([])
+  await beside.close()
 })

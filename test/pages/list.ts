@@ -8,6 +8,7 @@ export type ListedPage = {
   /** The view that it is made of; a second word tells it from others of the same view. */
   name: string
   as: Role
+  /** On the site that most pages are of, or with its origin. */
   path: (world: World) => string
   /** What is done at that address to come to the page. */
   act?: (page: Page, world: World) => Promise<unknown>
@@ -56,7 +57,7 @@ export const PAGES: ListedPage[] = [
   { name: 'docs-area v1', as: 'visitor', path: at('/docs/v1'), act: unfolding },
   { name: 'docs-area v2', as: 'visitor', path: at('/docs/v2'), act: unfolding },
   { name: 'sign-in', as: 'visitor', path: at('/sign-in') },
-  { name: 'register', as: 'visitor', path: at('/register') },
+  { name: 'register', as: 'visitor', path: ({ open }) => `${open.url}/register` },
   { name: 'sign-in again', as: 'buyer', path: at('/sign-in?reason=again') },
   {
     name: 'sign-in wrong',

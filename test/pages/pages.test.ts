@@ -249,14 +249,14 @@ async function openWindow(
 }
 
 async function reach(page: Page, { path, act }: ListedPage, world: World): Promise<void> {
-  await page.goto(`${world.test.url}${path(world)}`)
+  await page.goto(new URL(path(world), world.test.url).href)
   await act?.(page, world)
 }
 
 type Loaded = { name: string; decodedBodySize: number; initiatorType: string }
 
 /** The page and all it loaded: what it weighs without pictures, and what came from elsewhere. */
-async function weigh(page: Page, { test }: World): Promise<{ bytes: number; strangers: string[] }> {
+async function weigh(page: Page, { test, open }: World): Promise<{ bytes: number; strangers: string[] }> {
   const loaded = await page.evaluate(() =>
     ['navigation', 'resource'].flatMap((type) =>
       performance
@@ -267,7 +267,9 @@ async function weigh(page: Page, { test }: World): Promise<{ bytes: number; stra
   const texts = loaded.filter(({ name }) => !name.endsWith('.svg'))
   return {
     bytes: texts.reduce((sum, { decodedBodySize }) => sum + decodedBodySize, 0),
-    strangers: loaded.map(({ name }) => name).filter((name) => !name.startsWith(`${test.url}/`)),
+    strangers: loaded
+      .map(({ name }) => name)
+      .filter((name) => ![test, open].some(({ url }) => name.startsWith(`${url}/`))),
   }
 }
 

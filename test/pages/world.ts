@@ -30,6 +30,8 @@ type OAuthApp = { client_id: string }
 
 export type World = {
   test: TestApp
+  /** A site without a forum, where anybody may register. */
+  open: TestApp
   people: Record<Exclude<Role, 'visitor' | 'stale'>, Person>
   cookies: Record<Exclude<Role, 'visitor'>, Map<string, string>>
   merchant: Merchant
@@ -73,6 +75,7 @@ type OrderFate =
 const DAY_MS = 86_400_000
 
 export async function makeWorld(): Promise<World> {
+  const open = await makeOpenSite()
   const port = await freePort()
   const test = await startTestApp({
     PUBLIC_URL: `http://127.0.0.1:${port}`,
@@ -82,7 +85,6 @@ export async function makeWorld(): Promise<World> {
     SMTP_URL: 'smtp://127.0.0.1:9',
     SMTP_FROM: 'no-reply@example.org',
   })
-  await test.db.insertInto('site_settings').values({ name: 'registration', value: 'open' }).execute()
   await test.app.listen({ port, host: '127.0.0.1' })
   const merchant = await makeMerchant(test)
   const suspendedSeller = await makeMerchant(test)
@@ -98,6 +100,7 @@ export async function makeWorld(): Promise<World> {
   await makeRefused(test, merchant)
   return {
     test,
+    open,
     people,
     merchant,
     suspendedSeller,
@@ -124,9 +127,17 @@ export async function makeWorld(): Promise<World> {
         .execute(),
     close: async () => {
       await Promise.all([merchant, suspendedSeller, steady, testApp].map((shop) => shop.close()))
-      await test.close()
+      await Promise.all([test.close(), open.close()])
     },
   }
+}
+
+async function makeOpenSite(): Promise<TestApp> {
+  const port = await freePort()
+  const open = await startTestApp({ PUBLIC_URL: `http://127.0.0.1:${port}`, PORT: String(port) })
+  await open.db.insertInto('site_settings').values({ name: 'registration', value: 'open' }).execute()
+  await open.app.listen({ port, host: '127.0.0.1' })
+  return open
 }
 
 async function makePeople(test: TestApp, owner: Person): Promise<World['people']> {

@@ -120,7 +120,8 @@ export const en = {
     title: 'Create an account',
     lead: 'An account of Tessera, with a password of its own.',
     already: (name: string) => `You are signed in as @${name}. A new account replaces that session.`,
-    usernameHint: '3 to 30 letters, digits, dots, hyphens and underscores.',
+    usernameHint:
+      '3 to 30 letters, digits, dots, hyphens and underscores; no name of the staff, such as admin.',
     taken: 'This username is taken.',
     submit: 'Create the account',
     haveOne: 'I have an account',
@@ -1496,7 +1497,8 @@ export const en = {
       limit_sign_in_failures_per_address: 'Failed sign-ins after which an address has to wait; 0: no limit',
       gateway_at_root: 'Payment gateway at the root of the host too (on or off)',
       payment_apps_min_trust_level: 'Trust level to apply for a payment application',
-      registration: 'Anybody may make a local account (open or closed)',
+      registration:
+        'Anybody may make a local account (open or closed); while a forum is configured nobody may, whatever is set here',
       admins_need_second_factor: 'Administrators need a second factor (on or off)',
       reauthenticate_minutes: 'Minutes a sign-in counts as fresh',
       reauthenticate_above_points: 'Points above which paying needs a fresh sign-in; 0: never',
