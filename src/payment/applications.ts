@@ -7,6 +7,7 @@ import type { Book, PaymentAppStatus } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import type { Secrets } from '../secrets.ts'
+import { isHonestProse, isHonestText } from '../web/parameters.ts'
 import { raiseAlert } from './alerts.ts'
 import { secretKeyOf } from './hmac/signature.ts'
 import { newMerchantKey, newPaymentId, newRsaPair, newToken, storeKey } from './keys.ts'
@@ -28,14 +29,11 @@ export function isCallbackUrl(text: string, production: boolean): boolean {
 const QUEUE_MAX = 100
 const DECIDED_MAX = 200
 
-/** No control characters, and none that turn the direction of what stands beside them. */
-const PLAIN = /^[^\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$/u
-
 /** What an applicant fills in. */
 export const paymentAppForm = (production: boolean) =>
   z.object({
-    name: z.string().trim().min(1).max(60).regex(PLAIN),
-    description: z.string().trim().max(500),
+    name: z.string().trim().min(1).max(60).refine(isHonestText),
+    description: z.string().trim().max(500).refine(isHonestProse),
     callback_url: z
       .string()
       .trim()

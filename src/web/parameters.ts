@@ -66,12 +66,24 @@ export function isCleanText(text: string): boolean {
   return !text.includes('\0') && !text.includes(REPLACEMENT) && text.isWellFormed()
 }
 
-/** Signs that make a name look like another one: they reverse or hide what follows. */
-const DECEPTIVE = /[\p{Cc}\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/u
+/** Signs that make a name look like another one: they reverse or hide what follows, or take room and show nothing. */
+const DECEPTIVE =
+  /\u034f|[\p{Cc}\u00ad\u061c\u115f\u1160\u180e\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\u{e0000}-\u{e007f}]/u
 
-/** Whether a name reads as what it is: no control or direction characters, nothing invisible. */
+/** What can be seen on its own. The joiner (U+200D) is no such sign, nor is what only changes the one before it. */
+const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u
+
+/**
+ * Whether a name reads as what it is: no control or direction characters, nothing invisible but the joints of emoji, and
+ * something to see. Text of no characters is honest too.
+ */
 export function isHonestText(text: string): boolean {
-  return !DECEPTIVE.test(text)
+  return !DECEPTIVE.test(text) && (text === '' || VISIBLE.test(text))
+}
+
+/** As isHonestText, for text of several lines. */
+export function isHonestProse(text: string): boolean {
+  return isHonestText(text.replaceAll(/[\t\r\n]/g, ' '))
 }
 
 /** Deeper than any body of ours; more would only serve to exhaust whoever walks it. */

@@ -1,5 +1,6 @@
 /** The page of a member's own name and language. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { isHonestProse, isHonestText } from '../../src/web/parameters.ts'
 import { makePerson } from '../cast.ts'
 import { startTestApp, type TestApp } from '../harness.ts'
 
@@ -39,7 +40,8 @@ it('a name is changed, taken away, and kept in the audit log once a change', asy
   ])
 })
 
-it.each(['x'.repeat(61), 'admin\u202egnp', 'two\nlines', 'nobody\u200b'])('%j is no name', async (name) => {
+const NO_NAMES = ['x'.repeat(61), 'admin\u202egnp', 'two\nlines', 'nobody\u200bx']
+it.each([...NO_NAMES, '\u3164', '\u200d', '\ufe0f\u200d', '\u{e0041}x'])('%j is no name', async (name) => {
   const alice = await makePerson(test, { name: 'Alice' })
   const client = await alice.signIn()
   const answer = await client.submit(await client.get(PAGE), PAGE, { name })
@@ -59,4 +61,23 @@ it('a name of the forum is changed at the forum, and nobody’s without the form
   expect((await client.get(PAGE)).body).toContain('Your name is kept at the forum')
   expect((await client.post(PAGE, { ...form, name: 'Mallory' })).status).toBe(403)
   expect(await nameOf(alice)).toBe('Alice')
+})
+
+it('a name of emoji and their joints is a name', async () => {
+  const alice = await makePerson(test)
+  const client = await alice.signIn()
+  const name = '👩\u200d🚀 ❤\ufe0f'
+  expect((await client.submit(await client.get(PAGE), PAGE, { name })).status).toBe(303)
+  expect(await nameOf(alice)).toBe(name)
+})
+
+it('no character that is not seen, or turns the text around, is in an honest text', () => {
+  const span = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, n) => first + n)
+  const single = [0x61c, 0xfeff, 0xad, 0x180e, 0x34f, 0x3164, 0x115f, 0x1160, 0xffa0, 0x2800]
+  const spans = [span(0x200b, 0x200c), span(0x200e, 0x200f), span(0x202a, 0x202e), span(0x2060, 0x206f)]
+  const hidden = [...single, ...spans.flat(), ...span(0xe0000, 0xe007f)].map((n) => String.fromCodePoint(n))
+  expect(hidden.filter((one) => isHonestText(`a${one}b`))).toEqual([])
+  expect(['é', 'e\u0301', '한글', 'สวัสดี', '★', '5', ''].filter((text) => !isHonestText(text))).toEqual([])
+  expect(isHonestText('\u0301')).toBe(false)
+  expect([isHonestProse('one\r\n\ttwo'), isHonestProse('one\u202e')]).toEqual([true, false])
 })

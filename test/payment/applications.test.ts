@@ -52,12 +52,13 @@ describe('applying', () => {
     expect(await rows()).toEqual(before)
   })
 
-  it('refuses a name with control characters or with ones that turn the text around', async () => {
+  it('refuses names and descriptions with control characters, invisible ones, or ones that turn the text around', async () => {
     const client = await (await makePerson(test)).signIn()
     const before = await rows()
-    for (const name of ['Tea\u0007House', 'Tea\u202eesuoH', 'Tea\u2066House']) {
-      const answer = await client.submit(await client.get(PATH), PATH, { ...filled, name })
-      expect(answer.status).toBe(400)
+    const texts = ['Tea\u0007House', 'Tea\u202eesuoH', 'Tea\u2066House', 'Tea\u00adHouse', '\u3164']
+    for (const fields of texts.flatMap((text) => [{ name: text }, { description: text }])) {
+      const answer = await client.submit(await client.get(PATH), PATH, { ...filled, ...fields })
+      expect([fields, answer.status]).toEqual([fields, 400])
     }
     expect(await rows()).toEqual(before)
   })

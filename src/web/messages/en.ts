@@ -178,7 +178,7 @@ export const en = {
     about: 'About you',
     name: 'Name',
     nameHint: 'Applications that you sign in to see it beside your username.',
-    nameWrong: 'At most 60 characters, without control characters.',
+    nameWrong: 'At most 60 characters, without control or invisible ones.',
     nameAtForum: 'Your name is kept at the forum: change it there.',
     languageHint: 'For every page and every mail, in every browser.',
   },
@@ -355,8 +355,8 @@ export const en = {
       cannotChange: 'A suspended application cannot be changed.',
     },
     problems: {
-      name: 'Give a name of 1 to 60 characters.',
-      description: 'The description may have at most 500 characters.',
+      name: 'Give a name of 1 to 60 characters, without control or invisible ones.',
+      description: 'The description may have at most 500 characters, without control or invisible ones.',
       callback_url:
         'The callback address must be absolute, https (http only on this machine), without query, fragment or user name.',
       homepage: 'The homepage must be an https address, or empty.',
@@ -1154,7 +1154,7 @@ export const en = {
       copy: 'Copy',
       correct: 'Nothing was registered. Correct what is marked and send it again.',
       problems: {
-        name: 'Give a name of 1 to 60 characters.',
+        name: 'Give a name of 1 to 60 characters, without control or invisible ones.',
         description: 'The description may have at most 500 characters.',
         redirect_uris: 'Give 1 to 20 addresses, one per line.',
         post_logout_redirect_uris: 'Give at most 20 addresses, one per line.',

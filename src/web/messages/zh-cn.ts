@@ -162,7 +162,7 @@ export const zhCN: Messages = {
     about: '关于你',
     name: '名称',
     nameHint: '你登录的应用会在用户名旁看到它。',
-    nameWrong: '最多 60 个字符，且不能包含控制字符。',
+    nameWrong: '最多 60 个字符，且不能包含控制字符或不可见字符。',
     nameAtForum: '名称由论坛管理，请到论坛修改。',
     languageHint: '用于你在任何浏览器中看到的页面和收到的邮件。',
   },
@@ -326,8 +326,8 @@ export const zhCN: Messages = {
       cannotChange: '已停用的应用不能修改。',
     },
     problems: {
-      name: '名称须为 1 至 60 个字符。',
-      description: '描述最多 500 个字符。',
+      name: '名称须为 1 至 60 个字符，且不能包含控制字符或不可见字符。',
+      description: '描述最多 500 个字符，且不能包含控制字符或不可见字符。',
       callback_url: '回调地址须为完整的 https 地址（本机可用 http），不含查询参数、片段和用户名。',
       homepage: '主页须为 https 地址，或留空。',
       logo_url: '图标须为不超过 500 个字符的 https 地址，或留空。',
@@ -1083,7 +1083,7 @@ export const zhCN: Messages = {
       copy: '复制',
       correct: '尚未登记。请修改标出的内容后重新提交。',
       problems: {
-        name: '名称须为 1 至 60 个字符。',
+        name: '名称须为 1 至 60 个字符，且不能包含控制字符或不可见字符。',
         description: '描述最多 500 个字符。',
         redirect_uris: '请填写 1 至 20 个地址，每行一个。',
         post_logout_redirect_uris: '最多填写 20 个地址，每行一个。',
