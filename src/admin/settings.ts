@@ -1,6 +1,7 @@
 /** The pages of site settings, by area: what each is, what it may be, and who changed it when. */
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { requireFreshSignIn } from '../accounts/reauthentication.ts'
 import { sessionOf } from '../accounts/session.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
@@ -25,9 +26,15 @@ function areaOf(name: SettingName): Area {
   return (Object.keys(AREAS) as Area[]).find((area) => AREAS[area].test(name))!
 }
 
+/** Where the form of a request stands. */
+function pageOf({ body }: FastifyRequest): string {
+  const { data } = SettingForm.safeParse(body)
+  return data === undefined ? PATH : `${PATH}?area=${areaOf(data.name)}`
+}
+
 type Problem = { name: SettingName; value: string; message: string }
 
-/** GET and POST /admin/settings, inside the administrators' scope. */
+/** GET and POST /admin/settings, inside the administrators' scope. A change asks for a fresh sign-in. */
 export function settingPages(app: FastifyInstance, deps: Deps): void {
   const show = async (reply: FastifyReply, area: Area, problem?: Problem) => {
     const settings = (await describeSettings(deps.db)).filter(({ name }) => areaOf(name) === area)
@@ -39,7 +46,7 @@ export function settingPages(app: FastifyInstance, deps: Deps): void {
     return show(reply, typeof area === 'string' && Object.hasOwn(AREAS, area) ? (area as Area) : 'payments')
   })
 
-  app.post(PATH, async (request, reply) => {
+  app.post(PATH, { preHandler: requireFreshSignIn(deps, { page: pageOf }) }, async (request, reply) => {
     const form = SettingForm.safeParse(request.body)
     if (!form.success) throw new AppError('invalid_form', 'There is no such setting')
     const { name, value } = form.data

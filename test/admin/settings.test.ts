@@ -86,3 +86,16 @@ it('is closed to members, to forms without the token, and to names that do not e
   expect((await change('no_such_setting', '5')).status).toBe(400)
   expect(await stored()).toEqual(before)
 })
+
+it('a change asks for a sign-in of the last minutes, and comes back to its area', async () => {
+  const stale = await (await makePerson(test, { is_admin: true })).signIn()
+  const page = await stale.get(`${PATH}?area=signIn`)
+  test.clock.advance(10 * 60_000 + 1)
+  const before = await stored()
+  const refused = await stale.submit(page, PATH, { name: 'registration', value: 'open' })
+  expect(refused.status).toBe(409)
+  expect(refused.body).toContain('Nothing was changed.')
+  expect(refused.body).toContain(`return_to=${encodeURIComponent(`${PATH}?area=signIn`)}&`)
+  expect(await stored()).toEqual(before)
+  expect((await stale.get(PATH)).status).toBe(200)
+})
