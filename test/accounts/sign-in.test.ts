@@ -191,6 +191,7 @@ describe('passwords', () => {
     const alice = await makePerson(test)
     const [client, elsewhere] = await Promise.all([alice.signIn(), alice.signIn()])
     const page = await client.get('/account/password')
+    expect(page.body).toMatch(/keep their access until you revoke it: <a href="\/account\/applications">/)
     const change = (fields: Record<string, string>) => client.submit(page, '/account/password', fields)
     expect((await change({ current_password: 'wrong', new_password: 'a new password' })).status).toBe(400)
     expect((await change({ current_password: alice.password, new_password: 'short' })).status).toBe(400)

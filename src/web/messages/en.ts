@@ -187,6 +187,7 @@ export const en = {
     once: 'You signed in with a one-time password. Choose your own before you go on.',
     current: 'Current password',
     new: 'New password',
+    ends: 'Changing it signs every other browser out. Applications that you have allowed keep their access until you revoke it:',
     hint: 'At least 10 characters.',
     submit: 'Change password',
     too_short: 'The new password must have between 10 and 200 characters.',
