@@ -58,6 +58,11 @@ export function groupsOf(
   return [...groups, ...user.custom_groups]
 }
 
+/** Those groups without the trust levels, which say the same as the level. */
+export function namedGroupsOf(user: Parameters<typeof groupsOf>[0]): string[] {
+  return groupsOf(user).filter((group) => !/^trust_level_\d$/.test(group))
+}
+
 /** Banned and suspended members cannot sign in, and what they hold stops working at its next use. */
 export function isBarred(user: Pick<User, 'is_banned' | 'suspended_till'>, now: Date): boolean {
   return user.is_banned || (user.suspended_till !== null && user.suspended_till > now)

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { describeDevice } from '../accounts/open-sessions.ts'
 import { browserScope, requireUser, sessionOf } from '../accounts/session.ts'
+import { namedGroupsOf } from '../accounts/users.ts'
 import { recordAudit } from '../audit.ts'
 import type { Db } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
@@ -19,13 +20,21 @@ export async function authorisedAppPages(app: FastifyInstance, deps: Deps): Prom
 
   app.get('/account/applications', async (request, reply) => {
     const { revoked } = request.query as Record<string, unknown>
-    const { id } = sessionOf(request).user
+    const { user } = sessionOf(request)
+    const { id } = user
     const [apps, log] = await Promise.all([authorisedApps(db, id), signInsOf(db, id, clock())])
     const signIns = log.map(({ agent, ...one }) => ({
       ...one,
       device: agent === null ? undefined : describeDevice(agent, request.locale.t),
     }))
-    const data = { apps, signIns, isRevoked: revoked === '1', path: '/account/applications' }
+    const isRevoked = revoked === '1'
+    const data = {
+      apps,
+      signIns,
+      isRevoked,
+      customGroups: namedGroupsOf(user),
+      path: '/account/applications',
+    }
     return reply.page('authorised-apps', data)
   })
 

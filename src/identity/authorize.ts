@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { browserScope, type Session, sessionOf, signInUrl } from '../accounts/session.ts'
-import { groupsOf } from '../accounts/users.ts'
+import { namedGroupsOf } from '../accounts/users.ts'
 import { isLoopback } from '../config.ts'
 import { violatedConstraint } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
@@ -222,7 +222,7 @@ async function askForConsent(
       query: queryText(sent),
       switchAccountUrl: switchAccountUrl(sent),
       destination: { host: new URL(redirect_uri).host, isLoopback: isLoopback(redirect_uri) },
-      customGroups: groupsOf(user).filter((group) => !/^trust_level_\d$/.test(group)),
+      customGroups: namedGroupsOf(user),
     },
     { leavesSite: redirect_uri },
   )

@@ -37,7 +37,6 @@ describe('the list', () => {
     const { body } = await client.get(PATH)
     expect(body).toContain('Club &lt;i&gt;')
     expect(body).toContain(`@${party.owner}`)
-    expect(body).toMatch(/your e-mail address, who you are|who you are, your e-mail address/)
     expect(body).not.toContain(unused.client_id)
     const [, log] = body.split('Sign-ins to applications</h2>')
     expect(log!.match(/Club &lt;i&gt;/g)).toHaveLength(1)
@@ -62,6 +61,34 @@ describe('the list', () => {
       .executeTakeFirstOrThrow()
     const { body } = await client.get(PATH)
     expect(body).toMatch(new RegExp(`Last used</dt><dd><time datetime="${newest.toISOString()}"`))
+  })
+})
+
+/** What a page tells of the member and of what the application may do, as the bytes are. */
+const listsOn = ({ body }: { body: string }) => [
+  /<dl class="facts">\n<dt>Identity[\s\S]*?<\/dl>/.exec(body)?.[0],
+  /<ul class="marks">\n[\s\S]*?<\/ul>/.exec(body)?.[0],
+]
+
+describe('what an application sees and may do', () => {
+  it('is here the list that its consent page showed, whatever scope was asked for', async () => {
+    const email = 'carol@example.org'
+    const person = await makePerson(test, {
+      name: 'Carol',
+      email,
+      is_admin: true,
+      groups: ['founders'],
+    })
+    for (const scope of ['openid', 'openid apps']) {
+      const party = await makeParty(test)
+      const client = await person.signIn()
+      const asked = listsOn(await client.get(authorizationUrl(party, { scope })))
+      expect(asked[0]).toMatch(/Carol[\s\S]*c•••@example.org[\s\S]*founders/)
+      expect(asked[1]).toMatch(/for up to 30 days[\s\S]*register applications in your name/)
+      await obtainTokens(test, client, party, { scope })
+      expect(listsOn(await client.get(PATH))).toEqual(asked)
+      await revoke(client, party)
+    }
   })
 })
 

@@ -1369,14 +1369,7 @@ export const en = {
     none: 'You have allowed none.',
     firstUsed: 'First used',
     lastUsed: 'Last used',
-    sees: 'It sees',
-    scopes: {
-      openid: 'who you are',
-      profile: 'your profile and groups',
-      email: 'your e-mail address',
-      offline_access: 'the same again while you are away',
-      apps: 'the registered applications',
-    } as Record<string, string>,
+    sees: 'What it sees and may do',
     suspended: 'Suspended by an administrator',
     revoke: 'Revoke',
     revokeText:

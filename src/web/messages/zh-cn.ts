@@ -1289,14 +1289,7 @@ export const zhCN: Messages = {
     none: '你没有授权任何应用。',
     firstUsed: '首次使用',
     lastUsed: '最近使用',
-    sees: '可获知',
-    scopes: {
-      openid: '你的身份',
-      profile: '你的资料和用户组',
-      email: '你的邮箱地址',
-      offline_access: '你离开期间的同样信息',
-      apps: '已登记的应用',
-    },
+    sees: '它可获知的信息和可做的事',
     suspended: '已被管理员停用',
     revoke: '撤销',
     revokeText:
