@@ -173,6 +173,15 @@ describe('a sign-in link', () => {
     expect((await visitor.submit(step, '/sign-in/second-factor', { code: codeNow() })).location).toBe('/')
     const sessions = test.db.selectFrom('sessions').where('user_id', '=', person.id).orderBy('id')
     expect((await sessions.select('amr').execute()).at(-1)).toEqual({ amr: ['otp'] })
+
+    // Phone and recovery codes are lost, and so is every administrator.
+    await told('user', 'reset-second-factor', person.username, '--reason', 'Lost the phone')
+    const again = await told('user', 'sign-in-link', person.username)
+    const helped = browser(test)
+    const link = await helped.get(String(again.url).replace(test.url, ''))
+    expect((await helped.submit(link, '/sign-in/link')).location).toBe('/')
+    expect(await tessera('user', 'reset-second-factor', person.username)).toMatchObject({ code: 1 })
+    expect(await audited('account.second_factor.reset')).toMatchObject([{ actor_id: null }])
   })
 })
 

@@ -9,6 +9,7 @@ import { AppError } from '../errors.ts'
 import { ALNUM, randomText } from '../secrets.ts'
 import { endLinks, issueLink } from './account-links.ts'
 import { hashPassword } from './password.ts'
+import { resetSecondFactor } from './second-factor.ts'
 import { recordSecurityEvent } from './security-events.ts'
 import { endSessionsOf } from './session.ts'
 import { SIGN_IN_LINK } from './sign-in-link.ts'
@@ -78,6 +79,12 @@ export async function resetPassword(deps: Deps, username: string): Promise<strin
     await recordSecurityEvent(tx, deps, { event: 'password.changed', user_id, actor_id: null, ip: null })
   })
   return password
+}
+
+/** Turns a member's second factor off, when no administrator can. Throws not_found, and conflict when it is off. */
+export async function dropSecondFactor(deps: Deps, username: string, reason: string): Promise<void> {
+  const { id: user_id } = await getMember(deps, username)
+  await resetSecondFactor(deps, { user_id, admin_id: null, reason, ip: null })
 }
 
 /**

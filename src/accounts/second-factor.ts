@@ -61,10 +61,18 @@ export async function turnOffSecondFactor(deps: Deps, { user_id, ip }: Actor): P
   })
 }
 
-/** An administrator's help for a member who has lost the phone and the recovery codes. Throws conflict when it is off. */
+/**
+ * An administrator's help, or by null the operator's, for a member who has lost the phone and the recovery codes. Throws
+ * conflict when it is off.
+ */
 export async function resetSecondFactor(
   deps: Deps,
-  { user_id, admin_id, reason, ip }: { user_id: bigint; admin_id: bigint; reason: string; ip: string | null },
+  {
+    user_id,
+    admin_id,
+    reason,
+    ip,
+  }: { user_id: bigint; admin_id: bigint | null; reason: string; ip: string | null },
 ): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
     await removeFactor(tx, user_id)

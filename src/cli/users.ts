@@ -1,5 +1,11 @@
 /** `tessera user …`: accounts, when nobody can sign in to make or mend them. */
-import { createAccount, makeSignInLink, resetPassword, setAdministrator } from '../accounts/operator.ts'
+import {
+  createAccount,
+  dropSecondFactor,
+  makeSignInLink,
+  resetPassword,
+  setAdministrator,
+} from '../accounts/operator.ts'
 import { type Command, type OptionValues, UsageError, withDeps } from './command.ts'
 
 export const userCommands: Command[] = [
@@ -37,6 +43,17 @@ export const userCommands: Command[] = [
         lines: [`The one-time password of ${username} is ${password}`, 'Every session of theirs was ended.'],
         data: { username, one_time_password: password },
       }
+    },
+  },
+  {
+    name: 'user reset-second-factor',
+    takes: ['username'],
+    options: { reason: { type: 'string' } },
+    summary: 'Turns a second factor off, for a member who has lost the phone and the recovery codes.',
+    async run({ config, arguments: [username], options: { reason } }) {
+      const why = typeof reason === 'string' ? reason : 'Reset by the operator'
+      await withDeps(config, (deps) => dropSecondFactor(deps, username!, why))
+      return { lines: [`The second factor of ${username} is off.`], data: { username } }
     },
   },
   {
