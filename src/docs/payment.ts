@@ -1,6 +1,6 @@
 /** The HMAC payment API, described. decisions.md 5. */
 import { z } from 'zod'
-import { Amount, Description, OrderId, TransactionId, UserId } from '../payment/hmac/fields.ts'
+import { Amount, Description, OrderId, TransactionId, UserId } from '../payment/fields.ts'
 import { type Operation, said } from './operation.ts'
 
 const Signature = said(

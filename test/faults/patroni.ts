@@ -8,11 +8,10 @@ import { chown, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { vi } from 'vitest'
-import { openDatabase } from '../../src/database/connection.ts'
 import { type OsUser, serverUser, spawnOptions } from '../../src/database/embedded-user.ts'
 import { makeScratchFolder } from '../scratch.ts'
 import { freePort } from '../server-process.ts'
-import { postmaster } from './world.ts'
+import { ask, postmaster } from './world.ts'
 
 const PROGRAMS = ['/usr/bin/etcd', '/usr/bin/patroni', '/usr/sbin/haproxy']
 export const HAS_PATRONI = PROGRAMS.every((program) => existsSync(program))
@@ -173,13 +172,4 @@ async function isReplicated(url: string): Promise<boolean> {
     return found.rows
   }).catch(() => [])
   return rows.length === 1
-}
-
-async function ask<T>(url: string, use: (db: ReturnType<typeof openDatabase>) => Promise<T>): Promise<T> {
-  const db = openDatabase(url, { max: 1, onBroken: () => {} })
-  try {
-    return await use(db)
-  } finally {
-    await db.destroy()
-  }
 }

@@ -5,11 +5,11 @@ import { chown, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { vi } from 'vitest'
-import { openDatabase } from '../../src/database/connection.ts'
+import type { Db } from '../../src/database/connection.ts'
 import { startServer } from '../../src/database/embedded-server.ts'
 import { run, serverUser } from '../../src/database/embedded-user.ts'
 import { makeScratchFolder } from '../scratch.ts'
-import { postmaster } from './world.ts'
+import { ask, postmaster } from './world.ts'
 
 const WAIT_MS = 30_000
 
@@ -60,16 +60,7 @@ export async function startReplicated(bin: string): Promise<Replicated> {
   }
 }
 
-async function hasSynchronousStandby(db: ReturnType<typeof openDatabase>): Promise<boolean> {
+async function hasSynchronousStandby(db: Db): Promise<boolean> {
   const { rows } = await sql`select from pg_stat_replication where sync_state = 'sync'`.execute(db)
   return rows.length === 1
-}
-
-async function ask<T>(url: string, use: (db: ReturnType<typeof openDatabase>) => Promise<T>): Promise<T> {
-  const db = openDatabase(url, { max: 1, onBroken: () => {} })
-  try {
-    return await use(db)
-  } finally {
-    await db.destroy()
-  }
 }

@@ -107,14 +107,7 @@ export async function startShopWorld(
   let current = databaseUrl
   await migrate(current)
   const proxy = await startProxy(current)
-  const withDatabase = async <T>(use: (db: Db) => Promise<T>): Promise<T> => {
-    const db = openDatabase(current, { max: 2, onBroken: () => {} })
-    try {
-      return await use(db)
-    } finally {
-      await db.destroy()
-    }
-  }
+  const withDatabase = <T>(use: (db: Db) => Promise<T>) => ask(current, use)
   const { shop, buyers } = await withDatabase(settle)
   const port = String(await freePort())
   const url = `http://127.0.0.1:${port}`
@@ -159,6 +152,16 @@ export async function startShopWorld(
       await stopServer(server, 'SIGKILL')
       await proxy.close()
     },
+  }
+}
+
+/** Connects to a database for as long as it is used. */
+export async function ask<T>(url: string, use: (db: Db) => Promise<T>): Promise<T> {
+  const db = openDatabase(url, { max: 2, onBroken: () => {} })
+  try {
+    return await use(db)
+  } finally {
+    await db.destroy()
   }
 }
 

@@ -4,6 +4,7 @@ import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
 import { acceptMultipart } from '../../web/parameters.ts'
 import { sendPaymentError } from '../errors.ts'
+import { Amount, Description, OrderId, TransactionId, UserId } from '../fields.ts'
 import {
   findOrder,
   makeCreateOrder,
@@ -19,7 +20,6 @@ import { makePostTransfer } from '../transfers.ts'
 import { describeOrder, describeTransfer } from './answers.ts'
 import { type Authenticate, makeAuthenticate, requireReadable, unusable } from './authenticate.ts'
 import type { Caller } from './caller.ts'
-import { Amount, Description, OrderId, TransactionId, UserId } from './fields.ts'
 import { listRoutes } from './lists.ts'
 import { isoSeconds } from './signature.ts'
 

@@ -1,9 +1,11 @@
 /** Where a member applies for payment applications and sees them. */
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { requireFreshSignIn } from '../../accounts/reauthentication.ts'
 import { browserScope, requireUser, sessionOf } from '../../accounts/session.ts'
 import type { Deps } from '../../deps.ts'
 import { applicationsOf, applyForPaymentApp, paymentAppForm } from '../applications.ts'
+import { Amount } from '../fields.ts'
 import { type PublicKeyFault, readPublicKey } from '../gateway/public-key.ts'
 import { offersOf } from '../handover.ts'
 import { currentKey } from '../keys.ts'
@@ -39,7 +41,6 @@ const FIELDS = ['name', 'description', 'callback_url'] as const
 const EDIT_FIELDS = [...FIELDS, 'homepage', 'logo_url', 'exchange_rate', 'allowed_addresses'] as const
 type Field = (typeof FIELDS)[number]
 /** Whole points, as many as can be counted. */
-const POINTS_MAX = BigInt(Number.MAX_SAFE_INTEGER)
 
 type EditField = (typeof EDIT_FIELDS)[number]
 
@@ -159,7 +160,7 @@ function lowBalanceForm(app: FastifyInstance, deps: Deps): void {
   })
 }
 
-const isPoints = (text: string) => /^[1-9]\d{0,15}$/.test(text) && BigInt(text) <= POINTS_MAX
+const isPoints = (text: string) => Amount.safeParse(text).success
 
 /** The test application beside a live one. */
 function testForms(app: FastifyInstance, deps: Deps): void {

@@ -7,6 +7,7 @@ import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
 import { cursor, listUrl, searchText } from '../../web/lists.ts'
+import { Amount } from '../fields.ts'
 import { readNotifications } from '../notifications/redelivery.ts'
 import { getOrderRecord } from '../order-record.ts'
 import { getPermitted } from '../ownership.ts'
@@ -48,11 +49,7 @@ function readAsked(query: unknown): Asked {
 }
 
 const RefundForm = z.object({
-  amount: z
-    .string()
-    .trim()
-    .regex(/^[1-9]\d{0,15}$/)
-    .transform(BigInt),
+  amount: z.string().trim().pipe(Amount).transform(BigInt),
   reason: z.string().trim().min(1).max(500),
 })
 

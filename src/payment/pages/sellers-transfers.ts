@@ -8,6 +8,7 @@ import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
 import { LOWER_ALNUM, randomText } from '../../secrets.ts'
 import { cursor, listUrl, searchText } from '../../web/lists.ts'
+import { Amount, OrderId, UserId } from '../fields.ts'
 import { getPermitted, type Permitted } from '../ownership.ts'
 import { transfersOfApp } from '../sellers-transfers.ts'
 import { quoteTransfer, sendTransfer, type TransferQuote } from '../transfers.ts'
@@ -22,14 +23,7 @@ const Asked = z.object({
   sent: z.string().max(30).optional().catch(undefined),
 })
 
-const amount = z
-  .string()
-  .trim()
-  .regex(/^[1-9]\d{0,15}$/)
-  .transform(BigInt)
-  .refine((points) => points <= BigInt(Number.MAX_SAFE_INTEGER))
-/** Printable ASCII without space and `&`, as in the API. */
-const orderId = z.string().regex(/^[!-%'-~]{1,128}$/)
+const amount = z.string().trim().pipe(Amount).transform(BigInt)
 /** What is no name is nobody's. */
 const username = z
   .string()
@@ -39,16 +33,13 @@ const username = z
 const QuoteForm = z.object({
   to_username: username,
   amount,
-  order_id: z.union([z.literal(''), orderId]).default(''),
+  order_id: z.union([z.literal(''), OrderId]).default(''),
 })
 const SendForm = z.object({
-  to_user_id: z
-    .string()
-    .regex(/^[1-9]\d{0,17}$/)
-    .transform(BigInt),
+  to_user_id: UserId.transform(BigInt),
   to_username: username,
   amount,
-  order_id: orderId,
+  order_id: OrderId,
 })
 type Sending = z.output<typeof SendForm>
 

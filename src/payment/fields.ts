@@ -1,6 +1,6 @@
-/** What the parameters of the HMAC API must be, for those who check them and for those who describe them. Pure. */
+/** What amounts, numbers and texts of payments must be, for the API, the pages, and those who describe them. Pure. */
 import { z } from 'zod'
-import { TRANSACTION_ID } from '../orders.ts'
+import { TRANSACTION_ID } from './orders.ts'
 
 const DESCRIPTION_LENGTH_MAX = 255
 
