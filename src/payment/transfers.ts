@@ -119,7 +119,7 @@ export type TransferQuote = {
   left_today: bigint | null
 }
 
-/** Works out a transfer of an application as post_transfer would: by its owner's trust level. Nothing is reserved. */
+/** Works out a transfer of an application as post_transfers would: by its owner's trust level. Nothing is reserved. */
 export async function quoteTransfer(deps: Deps, app_id: bigint, amount: bigint): Promise<TransferQuote> {
   const settings = await deps.settings.read()
   const { rows } = await sql<TransferQuote>`

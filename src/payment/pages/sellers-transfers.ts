@@ -149,7 +149,7 @@ async function showConfirmation(
   return reply.page('seller-transfer-confirm', data, { status: refused === undefined ? 200 : 409 })
 }
 
-/** What post_transfer would say, for the page; it says so itself again when it is asked. */
+/** What post_transfers would say, for the page; it says so itself again when it is asked. */
 function faultOf(
   { status, applicant_id }: Permitted,
   { to_user_id, amount }: Sending,
