@@ -2,8 +2,10 @@
  * What members are told of their payment applications without having asked: a row on their page of alerts and, where
  * mail can leave, a mail. The row's unique key is what makes one cause one alert, however many processes see it.
  */
+
 import { sql } from 'kysely'
 import { enqueueMail } from '../accounts/email.ts'
+import { recordAudit } from '../audit.ts'
 import type { Db, Tx } from '../database/connection.ts'
 import type { AlertKind, TeamRole } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
@@ -111,13 +113,24 @@ export async function readAlerts(
 export async function markRead(
   db: Db,
   user_id: bigint,
-  { upTo, now }: { upTo: bigint; now: Date },
+  { upTo, now, ip }: { upTo: bigint; now: Date; ip: string },
 ): Promise<void> {
-  await db
-    .updateTable('alerts')
-    .set({ read_at: now })
-    .where('user_id', '=', user_id)
-    .where('id', '<=', upTo)
-    .where('read_at', 'is', null)
-    .execute()
+  await db.transaction().execute(async (tx) => {
+    const { numUpdatedRows: count } = await tx
+      .updateTable('alerts')
+      .set({ read_at: now })
+      .where('user_id', '=', user_id)
+      .where('id', '<=', upTo)
+      .where('read_at', 'is', null)
+      .executeTakeFirst()
+    if (count === 0n) return
+    const detail = { up_to: String(upTo), count: String(count) }
+    await recordAudit(tx, {
+      actor_id: user_id,
+      action: 'alerts.read',
+      subject: `user:${user_id}`,
+      detail,
+      ip,
+    })
+  })
 }

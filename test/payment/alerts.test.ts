@@ -85,8 +85,12 @@ it('a review is told to its applicant, with the reviewer’s words', async () =>
   expect((await stranger.get('/account/alerts')).body).not.toContain('more')
   await owner.submit(page, '/account/alerts/read')
   expect((await owner.get('/account/alerts')).body).not.toContain('Alerts (1)')
+  const entries = () =>
+    test.db.selectFrom('audit_log').where('action', '=', 'alerts.read').select('detail').execute()
+  expect(await entries()).toHaveLength(1)
   expect((await owner.post('/account/alerts/read', { up_to: '1' })).status).toBe(403)
   expect((await act(owner, '/account/alerts/read', { up_to: 'x' })).status).toBe(303)
+  expect(await entries()).toHaveLength(1)
   await seller.close()
 })
 

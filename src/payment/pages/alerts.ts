@@ -34,7 +34,8 @@ export async function alertPages(app: FastifyInstance, deps: Deps): Promise<void
   app.post(`${PAGE}/read`, async (request, reply) => {
     const { up_to } = ReadForm.parse(request.body)
     const { user } = sessionOf(request)
-    if (up_to !== undefined) await markRead(deps.db, user.id, { upTo: up_to, now: deps.clock() })
+    if (up_to !== undefined)
+      await markRead(deps.db, user.id, { upTo: up_to, now: deps.clock(), ip: request.ip })
     return reply.redirect(PAGE, 303)
   })
 }
