@@ -178,7 +178,8 @@ function guardsOf(postmaster: number): number[] {
   const table = ps('-A', '-o', 'pid=,ppid=').split('\n')
   const children = table.map((line) => line.trim().split(/\s+/).map(Number))
   const watchers = children.filter(([pid, parent]) => parent === guard && pid !== postmaster)
-  return [guard, ...watchers.map(([pid]) => pid!)]
+  // Of a guard that ends first its owner hears, and closes the pipe: the watcher would end the server in good order.
+  return [...watchers.map(([pid]) => pid!), guard]
 }
 
 /** The program and its Postgres as they are where npm runs no install scripts, in a folder of their own. */
