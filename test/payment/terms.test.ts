@@ -1,5 +1,6 @@
 /** The terms of an application: a fee rate of its own and daily limits, set by an administrator, kept by the database. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { grantPoints } from '../../src/ledger/post.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { makePayOrder } from '../../src/payment/orders.ts'
@@ -70,6 +71,23 @@ async function newOrder(seller: Merchant, amount: string): Promise<{ transaction
 async function pay(seller: Merchant, amount: string, payOrder = makePayOrder(test.deps)) {
   const { transaction_id } = await newOrder(seller, amount)
   return payOrder({ transaction_id, payer_id: buyer.id, expected_amount: BigInt(amount) })
+}
+
+/** What `act` answers when the row in which the day is counted goes just as `act` wants to add to it. */
+async function whileLimitIsSet<T>(seller: Merchant, act: () => Promise<T>): Promise<T> {
+  const acting = await test.db.transaction().execute(async (tx) => {
+    await tx.deleteFrom('payment_app_days').where('app_id', '=', seller.id).execute()
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx)
+    const answer = act()
+    const waitsForThis = async () => {
+      const waiting = await sql`
+        select from pg_stat_activity where ${rows[0]!.pid} = any (pg_blocking_pids(pid))`.execute(test.db)
+      return waiting.rows.length > 0
+    }
+    await vi.waitUntil(waitsForThis, { timeout: 20_000 })
+    return { answer }
+  })
+  return acting.answer
 }
 
 const transferOf = (amount: string) => ({
@@ -222,9 +240,46 @@ describe('a daily limit of payments', () => {
       expect(outcomes.filter((outcome) => outcome === 'paid')).toHaveLength(66)
       expect(outcomes.filter((outcome) => outcome === 'daily_limit')).toHaveLength(14)
     }))
+
+  it('counts what the batch itself has paid, when it is set again between two payments of one batch', () =>
+    withMerchant(async (seller) => {
+      await setTerms(seller, { daily_payments_max: '100' })
+      expect(await pay(seller, '10')).toBe('paid')
+      const two = [await newOrder(seller, '60'), await newOrder(seller, '60')]
+      const outcomes = await whileLimitIsSet(seller, async () => {
+        const { rows } = await sql<{ outcome: string }>`
+          select outcome from pay_orders(
+            ${two.map(({ transaction_id }) => transaction_id)}::text[], ${[buyer.id, buyer.id]}::bigint[],
+            ${[60, 60]}::bigint[], ${[test.clock.now(), test.clock.now()]}::timestamptz[], 0.05
+          ) order by item`.execute(elsewhere.db)
+        return rows.map(({ outcome }) => outcome)
+      })
+      expect(outcomes).toEqual(['paid', 'daily_limit'])
+    }))
 })
 
 describe('a daily limit of transfers', () => {
+  it('counts what the batch itself has transferred, when it is set again between two transfers of one batch', () =>
+    withMerchant(async (seller) => {
+      await setTerms(seller, { daily_transfers_max: '100' })
+      expect((await seller.transfer(transferOf('10'))).status).toBe(200)
+      const first = ++count
+      count += 1
+      const both = <T>(value: T) => [value, value]
+      const outcomes = await whileLimitIsSet(seller, async () => {
+        const { rows } = await sql<{ outcome: string }>`
+          select (result).outcome from post_transfers(
+            ${both(seller.id)}::bigint[], ${[`terms-${first}`, `terms-${first + 1}`]}::text[],
+            ${[`txn_terms_${first}`, `txn_terms_${first + 1}`]}::text[], ${both(buyer.id)}::bigint[],
+            ${both(buyer.username)}::text[], ${[60, 60]}::bigint[], ${both(test.clock.now())}::timestamptz[],
+            ${Array(5).fill(0)}::numeric[], ${Array(5).fill(1)}::bigint[], ${Array(5).fill(1_000)}::bigint[],
+            ${Array(5).fill(null)}::bigint[]
+          ) order by item`.execute(elsewhere.db)
+        return rows.map(({ outcome }) => outcome)
+      })
+      expect(outcomes).toEqual(['completed', 'daily_limit'])
+    }))
+
   it('refuses with 1013, counts amounts without fees, and frees nothing for a repeated order_id', () =>
     withMerchant(async (seller) => {
       await setTerms(seller, { daily_transfers_max: '500' })
