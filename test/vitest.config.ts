@@ -10,7 +10,7 @@ export default defineConfig({
     // Nothing in the sources keeps state of its own, so files may share what has been imported.
     isolate: false,
     maxWorkers: '100%',
-    testTimeout: 30_000 * TIMES,
-    hookTimeout: 60_000,
+    testTimeout: 60_000 * TIMES,
+    hookTimeout: 120_000,
   },
 })
