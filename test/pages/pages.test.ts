@@ -244,7 +244,7 @@ async function openWindow(
   await context.addCookies(
     [...cookies, ['language', language] as const].map(([name, value]) => ({ name, value, url })),
   )
-  context.setDefaultTimeout(10_000)
+  context.setDefaultTimeout(20_000)
   return context.newPage()
 }
 
