@@ -16,6 +16,7 @@ import { identityPlugin } from './identity/plugin.ts'
 import { loggerOptions, logRequests, makeRequestIds } from './log.ts'
 import { measureRequests } from './metrics.ts'
 import { paymentPlugin } from './payment/plugin.ts'
+import { traceRequests } from './tracing.ts'
 import { registerAssets } from './web/assets.ts'
 import { registerPages, sendPageError } from './web/pages.ts'
 import {
@@ -47,6 +48,7 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
     rewriteUrl: ({ url = '/' }) => withoutDoubledSlash(url),
     routerOptions: { maxParamLength: PATH_PARAMETER_LENGTH_MAX, querystringParser: parseQuery },
   })
+  if (deps.tracing !== undefined) traceRequests(app, deps.tracing)
   answerDocumentsFirst(app, deps)
   await app.register(fastifyCookie)
   await app.register(fastifyFormbody, { parser: parseParameters })

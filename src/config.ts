@@ -75,6 +75,53 @@ const sender = z
     'must be an address such as no-reply@example.org or Tessera <no-reply@example.org>',
   )
 
+/** Where traces go. A key in the address would be logged by whatever stands between: OTEL_EXPORTER_OTLP_HEADERS is for keys. */
+const collectorUrl = z.string().refine((text) => {
+  const url = /^https?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined
+  return url !== undefined && url.username + url.password + url.search + url.hash === ''
+}, 'must be an address such as http://127.0.0.1:4318, without a name, a password or a query')
+
+/** `name=value,name=value`, values percent-encoded. */
+const headerList = z.string().transform((text, context) => {
+  const headers: Record<string, string> = {}
+  for (const part of text.split(',')) {
+    const [, name, value] = /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*([\x21-\x7e]+)\s*$/.exec(part) ?? []
+    const decoded = decodedHeader(value)
+    if (name === undefined || decoded === undefined) {
+      context.addIssue(
+        'must be like name=value,name=value, with special characters of values percent-encoded',
+      )
+      return z.NEVER
+    }
+    headers[name] = decoded
+  }
+  return headers
+})
+
+/** Printable ASCII, or nothing. */
+function decodedHeader(value = '%'): string | undefined {
+  try {
+    const text = decodeURIComponent(value)
+    return /^[\x20-\x7e]+$/.test(text) ? text : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const samplers = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const
+
+const ratio = z
+  .string()
+  .regex(/^(?:0(?:\.\d{1,9})?|1(?:\.0{1,9})?)$/, 'must be a number from 0 to 1, such as 0.05')
+  .transform(Number)
+
 const appSecret = z.string().min(32, 'must have at least 32 characters')
 
 /** One entry per variable, in the order of `.env.example`. Empty text counts as absent. */
@@ -97,6 +144,17 @@ export const environment = z.object({
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
   METRICS_HOST: z.string().default('127.0.0.1'),
   METRICS_PORT: port.optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl.optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collectorUrl.optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: headerList.optional(),
+  OTEL_SERVICE_NAME: z
+    .string()
+    .regex(/^[^\p{Cc}]{1,100}$/u, 'must have at most 100 characters')
+    .default('tessera'),
+  OTEL_TRACES_SAMPLER: z
+    .enum(samplers, `must be one of ${samplers.join(', ')}`)
+    .default('parentbased_always_on'),
+  OTEL_TRACES_SAMPLER_ARG: ratio.default(1),
   DISCOURSE_URL: forumUrl.optional(),
   DISCOURSE_SECRET: forumKey.optional(),
   DISCOURSE_API_KEY: forumKey.optional(),
@@ -152,6 +210,7 @@ export function loadConfig(env: Environment = processEnvironment()): Config {
   const faults = new Map([
     ...forumFaults(given, production),
     ...mailFaults(given),
+    ...tracingFaults(given),
     ...secretFaults(given),
     ...(production ? productionFaults(given) : []),
   ])
@@ -271,6 +330,15 @@ function mailFaults(given: Environment): [name: string, fault: string][] {
   if (given.SMTP_FROM !== undefined && given.SMTP_URL === undefined)
     return [['SMTP_URL', 'is required with SMTP_FROM']]
   return []
+}
+
+/** Headers alone send nothing. */
+function tracingFaults(given: Environment): [name: string, fault: string][] {
+  const { OTEL_EXPORTER_OTLP_HEADERS: headers } = given
+  const endpoint = given.OTEL_EXPORTER_OTLP_ENDPOINT ?? given.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
+  return headers !== undefined && endpoint === undefined
+    ? [['OTEL_EXPORTER_OTLP_ENDPOINT', 'is required with OTEL_EXPORTER_OTLP_HEADERS']]
+    : []
 }
 
 function inOrder(faults: Map<string, string>): string[] {

@@ -9,6 +9,7 @@ import { type GatewayKeys, openGatewayKeys } from './payment/gateway/keys.ts'
 import { type Notifier, openNotifier } from './payment/notifications/worker.ts'
 import type { Secrets } from './secrets.ts'
 import { openSettings, type Settings } from './settings.ts'
+import type { Tracing } from './tracing.ts'
 
 /** The one source of time. Tests move it. */
 export type Clock = () => Date
@@ -25,6 +26,8 @@ export type Deps = {
   notifier: Notifier
   /** Absent where nobody watches. */
   metrics: Metrics | undefined
+  /** Absent unless traces go somewhere. */
+  tracing: Tracing | undefined
   /** Other limits of the payment area's batches than the usual ones: for the bench. */
   batching?: Batching
 }
@@ -36,8 +39,10 @@ export function openDeps({
   secrets,
   clock,
   metrics,
+  tracing,
   batching = {},
-}: Pick<Deps, 'config' | 'db' | 'secrets' | 'clock' | 'batching'> & { metrics?: Metrics | undefined }): Deps {
+}: Pick<Deps, 'config' | 'db' | 'secrets' | 'clock' | 'batching'> &
+  Partial<Pick<Deps, 'metrics' | 'tracing'>>): Deps {
   const settings = openSettings(db)
   const gatewayKeys = openGatewayKeys({ db, secrets, batching })
   return {
@@ -49,8 +54,9 @@ export function openDeps({
     signingKeys: openSigningKeys({ db, secrets, clock }),
     limits: openLimits({ db, settings, clock }),
     gatewayKeys,
-    notifier: openNotifier({ config, db, clock, secrets, gatewayKeys, metrics }),
+    notifier: openNotifier({ config, db, clock, secrets, gatewayKeys, metrics, tracing }),
     metrics,
+    tracing,
     batching,
   }
 }

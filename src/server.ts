@@ -13,6 +13,8 @@ import { ensureSigningKeys } from './identity/key-rotation.ts'
 import { openMetrics, serveMetrics } from './metrics.ts'
 import { refuseTakenPort } from './ports.ts'
 import { ForeignCiphertextError } from './secrets.ts'
+import { type Loss, openTracing } from './trace-export.ts'
+import { traceStatement } from './tracing.ts'
 import { startWorker } from './worker.ts'
 
 const STOP_SECONDS_MAX = 20
@@ -52,15 +54,19 @@ export async function serve<T>(
       ])
     }
     await migrate(database.url)
+    const clock = () => new Date()
+    const onLost = (loss: Loss) => log?.warn(loss, 'traces could not be sent to the collector, and are lost')
+    const tracing = await openTracing({ config, clock, onLost })
+    if (tracing !== undefined) closers.push(tracing.close)
     const db = openDatabase(database.url, {
       max: config.DATABASE_POOL_MAX,
       onBroken: (error) => log?.warn({ err: error }, 'a database connection broke'),
+      onStatement: tracing && traceStatement,
     })
     closers.push(() => db.destroy())
-    const clock = () => new Date()
     const secrets = await openSecrets(config)
     const metrics = await openMetrics({ config, db, clock })
-    const deps = openDeps({ config, db, secrets, clock, metrics, batching })
+    const deps = openDeps({ config, db, secrets, clock, metrics, tracing, batching })
     closers.push(() => deps.limits.close())
     const prepared = await prepare(deps)
     await ensureSigningKeys(deps)

@@ -17,6 +17,7 @@ import { browser, createDatabase, startTestApp, type TestApp } from './harness.t
 import { makeParty } from './identity/relying-party.ts'
 import { makeMerchant } from './merchant.ts'
 import { startNotifyWorld } from './notify-world.ts'
+import { freePort } from './server-process.ts'
 
 const MAIN = join(import.meta.dirname, '../src/cli/main.ts')
 
@@ -374,7 +375,8 @@ describe('an archive', () => {
 describe('the rest', () => {
   it('rotates keys, and finds that the address is not served', async () => {
     expect(await told('keys', 'rotate')).toHaveLength(2)
-    const { code, out } = await tessera('doctor', '--json')
+    const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}` }
+    const { code, out } = await tesseraAt({ ...environment(), ...collector }, 'doctor', '--json')
     const findings = JSON.parse(out) as { check: string; is_good: boolean; fault?: string }[]
     expect(code).toBe(3)
     expect(findings.filter(({ is_good }) => !is_good).map(({ check }) => check)).toEqual([
@@ -383,6 +385,7 @@ describe('the rest', () => {
       'public address',
       'payment address',
       'issuer',
+      'traces',
     ])
   })
 

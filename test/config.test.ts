@@ -48,6 +48,9 @@ describe('the environment', () => {
       ADMIN_USERNAME: 'admin',
       LOG_LEVEL: 'info',
       METRICS_HOST: '127.0.0.1',
+      OTEL_SERVICE_NAME: 'tessera',
+      OTEL_TRACES_SAMPLER: 'parentbased_always_on',
+      OTEL_TRACES_SAMPLER_ARG: 1,
       DISCOURSE_API_USERNAME: 'system',
       SHOP_PORT: 4000,
       FORUM_PORT: 4001,
@@ -238,6 +241,53 @@ describe('mail', () => {
   it('needs server and sender together', () => {
     expect(faultyNames({ SMTP_URL: MAIL.SMTP_URL })).toEqual(['SMTP_FROM'])
     expect(faultyNames({ SMTP_FROM: MAIL.SMTP_FROM })).toEqual(['SMTP_URL'])
+  })
+})
+
+describe('traces', () => {
+  const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://collector:4318'
+
+  it('go where either address says, with headers that are decoded', () => {
+    const { OTEL_EXPORTER_OTLP_HEADERS } = loadConfig({
+      OTEL_EXPORTER_OTLP_ENDPOINT,
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic%20YTpi==, x-tenant = forum',
+    })
+    expect(OTEL_EXPORTER_OTLP_HEADERS).toEqual({ authorization: 'Basic YTpi==', 'x-tenant': 'forum' })
+    const own = 'https://traces.example.org/in/v1/'
+    expect(loadConfig({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own })).toMatchObject({
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own,
+      OTEL_SERVICE_NAME: 'tessera',
+      OTEL_TRACES_SAMPLER: 'parentbased_always_on',
+      OTEL_TRACES_SAMPLER_ARG: 1,
+    })
+    expect(faultyNames({ OTEL_EXPORTER_OTLP_HEADERS: 'a=b' })).toEqual(['OTEL_EXPORTER_OTLP_ENDPOINT'])
+  })
+
+  it.each(['collector:4318', 'grpc://collector:4317', 'http://me:key@collector', 'http://collector/?key=1'])(
+    'refuse to go to %s',
+    (url) => {
+      const faults = faultyNames({
+        OTEL_EXPORTER_OTLP_ENDPOINT: url,
+        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url,
+      })
+      expect(faults).toEqual(['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'])
+    },
+  )
+
+  it.each(['a', 'a=', '=b', 'a=b,', 'a=b c', 'a=%', 'a=%0Ab', 'a:b=c'])(
+    'refuse the headers %j, and do not repeat them',
+    (OTEL_EXPORTER_OTLP_HEADERS) => {
+      expect(faultsOf({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS })).toEqual([
+        'OTEL_EXPORTER_OTLP_HEADERS must be like name=value,name=value, with special characters of values percent-encoded',
+      ])
+    },
+  )
+
+  it('refuse a sampler that there is not, and a part that is none', () => {
+    expect(faultyNames({ OTEL_TRACES_SAMPLER: 'jaeger_remote' })).toEqual(['OTEL_TRACES_SAMPLER'])
+    for (const part of ['1.1', '-1', '.5', '5%', '1e-3'])
+      expect(faultyNames({ OTEL_TRACES_SAMPLER_ARG: part })).toEqual(['OTEL_TRACES_SAMPLER_ARG'])
+    expect(loadConfig({ OTEL_TRACES_SAMPLER_ARG: '0.05' }).OTEL_TRACES_SAMPLER_ARG).toBe(0.05)
   })
 })
 

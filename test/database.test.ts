@@ -54,6 +54,7 @@ describe('a batcher', () => {
     const batches: number[][] = []
     const gates: (() => void)[] = []
     const submit = makeBatcher<number, number>({
+      name: 'numbers',
       itemsMax,
       queueMax,
       lanes,

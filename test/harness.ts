@@ -10,6 +10,8 @@ import { openDatabase } from '../src/database/connection.ts'
 import { type Deps, openDeps } from '../src/deps.ts'
 import { openMetrics } from '../src/metrics.ts'
 import { makeSecrets } from '../src/secrets.ts'
+import { openTracing } from '../src/trace-export.ts'
+import { traceStatement } from '../src/tracing.ts'
 import { APP_SECRET, APP_TEMPLATE, databaseUrl, START, TEMPLATE } from './global-setup.ts'
 
 export { START }
@@ -53,9 +55,14 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
     DATABASE_POOL_MAX: '12',
     ...env,
   })
-  const db = openDatabase(database.url, { max: config.DATABASE_POOL_MAX, onBroken: () => {} })
+  const tracing = await openTracing({ config, clock, onLost: () => {} })
+  const db = openDatabase(database.url, {
+    max: config.DATABASE_POOL_MAX,
+    onBroken: () => {},
+    onStatement: tracing && traceStatement,
+  })
   const metrics = await openMetrics({ config, db, clock })
-  const deps = openDeps({ config, db, secrets: makeSecrets(APP_SECRET), clock, metrics })
+  const deps = openDeps({ config, db, secrets: makeSecrets(APP_SECRET), clock, metrics, tracing })
   const app = await buildApp(deps)
   await app.ready()
   return {
@@ -74,6 +81,7 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
       await deps.notifier.stop()
       await deps.limits.close()
       await db.destroy()
+      await tracing?.close()
       await database.drop()
     },
   }

@@ -2,6 +2,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
+import { inSpan } from '../tracing.ts'
 
 /**
  * OWASP's argon2id setting with the most memory and one pass. Above 32 MiB the C library maps the memory and gives
@@ -43,9 +44,9 @@ export async function verifyPassword(password: string, hash: string | null | und
 
 /** NFC, so that one password typed on two keyboards is one text. */
 function argon2id(password: string, nonce: Buffer, cost: typeof COST): Promise<Buffer> {
-  return inTurn(() =>
-    derive('argon2id', { message: password.normalize('NFC'), nonce, tagLength: TAG_BYTES, ...cost }),
-  )
+  const hash = () =>
+    derive('argon2id', { message: password.normalize('NFC'), nonce, tagLength: TAG_BYTES, ...cost })
+  return inSpan('hash password', () => inTurn(hash))
 }
 
 /** All cores but one: on that one, the requests that wait for no password go on. */

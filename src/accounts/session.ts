@@ -110,6 +110,7 @@ type LiveSession = { item: number; id: bigint; user_id: bigint; auth_time: Date;
  */
 function makeFindSession(deps: Deps): FindSession {
   const look = makeBatcher<string, Omit<Session, 'needs_second_factor'> | undefined>({
+    name: 'find sessions',
     ...deps.batching,
     run: (tokens) => findLive(deps, tokens),
   })

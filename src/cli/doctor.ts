@@ -7,6 +7,7 @@ import { isLoopback } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { lastProof } from '../ledger/proofs.ts'
 import { countWaiting } from '../secret-rotation.ts'
+import { tracesUrl } from '../trace-export.ts'
 import { type Command, withDeps } from './command.ts'
 
 const DRIFT_SECONDS_MAX = 5
@@ -29,6 +30,7 @@ const CHECKS: Check[] = [
   { name: 'proxy', find: findProxyFault },
   { name: 'forum', find: findForumFault },
   { name: 'mail', find: findMailFault },
+  { name: 'traces', find: findCollectorFault },
 ]
 
 export const doctorCommands: Command[] = [
@@ -36,7 +38,7 @@ export const doctorCommands: Command[] = [
     name: 'doctor',
     takes: [],
     summary:
-      'Checks configuration, database, secrets, books, clock, addresses, proxy, forum and mail, and says how to mend each.',
+      'Checks configuration, database, secrets, books, clock, addresses, proxy, forum, mail and traces, and says how to mend each.',
     async run({ config, progress }) {
       const findings = await withDeps(config, async (deps) => {
         const found: { check: string; fault: string | undefined }[] = []
@@ -161,9 +163,20 @@ async function findMailFault({ config }: Deps): Promise<string | undefined> {
   }
 }
 
-async function ask(url: string): Promise<Response | Error> {
+/** A collector takes a message without any span in it as it would take one with some. */
+async function findCollectorFault({ config }: Deps): Promise<string | undefined> {
+  const url = tracesUrl(config)
+  if (url === undefined) return undefined
+  const headers = { ...config.OTEL_EXPORTER_OTLP_HEADERS, 'content-type': 'application/json' }
+  const answer = await ask(url, { method: 'POST', headers, body: '{"resourceSpans":[]}' })
+  if (answer instanceof Error) return `The collector at ${url} cannot be reached: ${answer.message}`
+  if (answer.ok) return undefined
+  return `The collector at ${url} answers ${answer.status}: it must take OTLP over HTTP with JSON`
+}
+
+async function ask(url: string, init: RequestInit = {}): Promise<Response | Error> {
   try {
-    return await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(REACH_TIMEOUT_MS) })
+    return await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(REACH_TIMEOUT_MS) })
   } catch (error) {
     const { cause } = error as Error
     return cause instanceof Error ? cause : (error as Error)

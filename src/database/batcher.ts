@@ -3,6 +3,7 @@
  * wait together, and the next statement takes them all. No timer: a lone caller never waits for company.
  */
 import { AppError } from '../errors.ts'
+import { currentScope, inBatch, type Scope } from '../tracing.ts'
 
 const ITEMS_MAX = 64
 const QUEUE_MAX = 1_000
@@ -18,6 +19,8 @@ export type Batching = {
 }
 
 export type BatcherOptions<Item, Outcome> = Batching & {
+  /** What it does, for traces. */
+  name: string
   /** Runs many items in one transaction; outcomes in the order of the items. Must be safe to run again. */
   run: (items: Item[]) => Promise<Outcome[]>
 }
@@ -26,6 +29,7 @@ type Caller<Item, Outcome> = {
   item: Item
   resolve: (outcome: Outcome) => void
   reject: (error: unknown) => void
+  scope: Scope | undefined
 }
 
 /**
@@ -35,13 +39,15 @@ type Caller<Item, Outcome> = {
 export function makeBatcher<Item, Outcome>(
   options: BatcherOptions<Item, Outcome>,
 ): (item: Item) => Promise<Outcome> {
-  const { run, itemsMax = ITEMS_MAX, queueMax = QUEUE_MAX, lanes = 1 } = options
+  const { name, run, itemsMax = ITEMS_MAX, queueMax = QUEUE_MAX, lanes = 1 } = options
+  const runFor = (callers: Caller<Item, Outcome>[]) =>
+    inBatch(name, callers, () => run(callers.map((caller) => caller.item)))
   const waiting: Caller<Item, Outcome>[] = []
   let running = 0
 
   async function drain(): Promise<void> {
     running += 1
-    while (waiting.length > 0) await settle(waiting.splice(0, itemsMax), run)
+    while (waiting.length > 0) await settle(waiting.splice(0, itemsMax), runFor)
     running -= 1
   }
 
@@ -51,23 +57,23 @@ export function makeBatcher<Item, Outcome>(
         reject(new AppError('overloaded', 'Too many requests at once', { retry_after_seconds: 1 }))
         return
       }
-      waiting.push({ item, resolve, reject })
+      waiting.push({ item, resolve, reject, scope: currentScope() })
       if (running < lanes) void drain()
     })
 }
 
 async function settle<Item, Outcome>(
   callers: Caller<Item, Outcome>[],
-  run: BatcherOptions<Item, Outcome>['run'],
+  runFor: (callers: Caller<Item, Outcome>[]) => Promise<Outcome[]>,
 ): Promise<void> {
   try {
-    const outcomes = await run(callers.map((caller) => caller.item))
+    const outcomes = await runFor(callers)
     for (const [index, caller] of callers.entries()) caller.resolve(outcomes[index]!)
   } catch {
     // A connection lost at commit leaves the outcome unknown; running the item again finds out.
     for (const caller of callers) {
       try {
-        const [outcome] = await run([caller.item])
+        const [outcome] = await runFor([caller])
         caller.resolve(outcome!)
       } catch (error) {
         caller.reject(error)

@@ -1,5 +1,5 @@
 /** The pool and Kysely over it. `Db` may run anywhere; `Tx` must be inside a transaction. */
-import { Kysely, PostgresDialect, type Transaction } from 'kysely'
+import { Kysely, type Logger, PostgresDialect, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { Tables } from './tables.ts'
 
@@ -30,13 +30,18 @@ export function connectionSettings(url: string): pg.ClientConfig {
 /**
  * Opens the pool. Connections are made on first use; one that breaks is dropped and replaced.
  * @param onBroken is told of each break.
+ * @param onStatement is told of each statement that has ended.
  */
-export function openDatabase(url: string, options: { max: number; onBroken: (error: Error) => void }): Db {
+export function openDatabase(
+  url: string,
+  options: { max: number; onBroken: (error: Error) => void; onStatement?: Logger | undefined },
+): Db {
   const pool = new pg.Pool({ ...connectionSettings(url), max: options.max })
   // Also for connections in use: the query on it fails by itself, but an error event that nobody hears ends the process.
   pool.on('connect', (client) => client.on('error', options.onBroken))
   pool.on('error', options.onBroken)
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const log = options.onStatement ?? []
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), log })
   pools.set(db, pool)
   return db
 }

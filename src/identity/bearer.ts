@@ -53,6 +53,7 @@ type Look = { access_token: string; now: Date }
  */
 export function makeGetBearer({ db, clock }: Pick<Deps, 'db' | 'clock'>): GetBearer {
   const look = makeBatcher<Look, FoundToken | undefined>({
+    name: 'find access tokens',
     itemsMax: BATCH_MAX,
     queueMax: QUEUE_MAX,
     run: (looks) => findLive(db, looks),

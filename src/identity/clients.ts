@@ -47,6 +47,7 @@ export type AuthenticateClient = (
  */
 export function makeAuthenticateClient(deps: Deps): AuthenticateClient {
   const find = makeBatcher<string, ClientSecret[]>({
+    name: 'find client secrets',
     itemsMax: BATCH_MAX,
     queueMax: QUEUE_MAX,
     run: (client_ids) => findSecrets(deps.db, client_ids),

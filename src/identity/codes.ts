@@ -86,6 +86,7 @@ export type ExchangeCode = (exchange: Exchange) => Promise<IssuedTokens>
  */
 export function makeExchangeCode(db: Db): ExchangeCode {
   const claim = makeBatcher<Claim, Issued | undefined>({
+    name: 'claim codes',
     itemsMax: TOKEN_BATCH_MAX,
     queueMax: TOKEN_QUEUE_MAX,
     run: (claims) => claimCodes(db, claims),

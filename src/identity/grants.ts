@@ -82,6 +82,7 @@ export type RotateRefreshToken = (refresh: Refresh) => Promise<IssuedTokens>
  */
 export function makeRotateRefreshToken({ db, settings }: Pick<Deps, 'db' | 'settings'>): RotateRefreshToken {
   const claim = makeBatcher<Claim, (Issued & { grant_id: bigint }) | undefined>({
+    name: 'claim refresh tokens',
     itemsMax: TOKEN_BATCH_MAX,
     queueMax: TOKEN_QUEUE_MAX,
     run: (claims) => claimRefreshTokens(db, claims),

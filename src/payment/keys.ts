@@ -157,6 +157,7 @@ type LiveToken = { app_id: bigint; value_encrypted: Buffer; last_used_at: Date |
  */
 export function makeCallbackToken(deps: Deps): CallbackToken {
   return makeBatcher<bigint, string>({
+    name: 'find keys',
     ...deps.batching,
     run: async (app_ids) => {
       const { rows } = await sql<LiveToken>`

@@ -72,6 +72,7 @@ export type PlaceOrder = (order: NewOrder) => Promise<Order>
 /** Makes the placeOrder of this process: orders of both doors that arrive together share a commit. Throws payments_paused. */
 export function makePlaceOrder(deps: Deps): PlaceOrder {
   const place = makeBatcher<NewOrder & { now: Date }, Order>({
+    name: 'place orders',
     ...deps.batching,
     run: (orders) => placeOrders(deps, orders),
   })
@@ -141,6 +142,7 @@ type OrderLook = { app_id: bigint; transaction_id: string }
 /** Makes the look at transactions of this process, for the HMAC door; those asked for together share a statement. */
 export function makeFindTransaction(deps: Deps): (look: OrderLook) => Promise<Order | undefined> {
   return makeBatcher<OrderLook, Order | undefined>({
+    name: 'find orders',
     ...deps.batching,
     run: async (looks) => {
       const { rows } = await sql<Order & { item: number }>`
@@ -194,6 +196,7 @@ export type PayOrder = (payment: Payment) => Promise<PayOutcome>
 /** Makes the payOrder of this process: payments that arrive together share a commit. */
 export function makePayOrder(deps: Deps): PayOrder {
   const pay = makeBatcher<Payment & { now: Date }, PayOutcome>({
+    name: 'pay orders',
     ...deps.batching,
     run: async (payments) => {
       const { points_payment_fee_rate } = await deps.settings.read()

@@ -63,6 +63,7 @@ export type PostTransfer = (request: TransferRequest) => Promise<Transfer>
  */
 export function makePostTransfer(deps: Deps): PostTransfer {
   const post = makeBatcher<TransferRequest & { now: Date }, Result>({
+    name: 'post transfers',
     ...deps.batching,
     run: (requests) => postTransfers(deps, deps.db, requests),
   })

@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Db } from '../../database/connection.ts'
 import type { Deps } from '../../deps.ts'
+import { inCall } from '../../tracing.ts'
 import { isCleanValue } from '../../web/parameters.ts'
 import { forumUsername } from './connect.ts'
 
@@ -151,7 +152,8 @@ async function askWithinBudget<T>(
 ): Promise<Answer<T>> {
   const refusal = await spendRequest(deps, urgency)
   if (refusal !== undefined) return { failure: refusal }
-  const { answer, retry_after_seconds } = await getJson(deps, path)
+  const call = { method: 'GET', url: URL.parse(deps.config.DISCOURSE_URL ?? '') }
+  const { answer, retry_after_seconds } = await inCall(deps.tracing, call, () => getJson(deps, path), endOf)
   if (answer === 'not_found') return answer
   if ('failure' in answer) {
     if (PAUSING.includes(answer.failure)) await pause(deps.db, deps.clock(), retry_after_seconds)
@@ -215,6 +217,11 @@ async function getJson({ config }: Deps, path: string): Promise<HttpAnswer> {
     if (error instanceof SyntaxError) return failed('unreadable')
     return failed((error as Error).name === 'TimeoutError' ? 'timeout' : 'unreachable')
   }
+}
+
+function endOf({ answer }: HttpAnswer) {
+  const failure = answer !== 'not_found' && 'failure' in answer ? answer.failure : undefined
+  return { status: null, failure }
 }
 
 function retryAfter(text: string | null): number {

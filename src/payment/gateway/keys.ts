@@ -97,6 +97,7 @@ export function openGatewayKeys(deps: Pick<Deps, 'db' | 'secrets' | 'batching'>)
   }
 
   const find = makeBatcher<Name, GatewayApp | undefined>({
+    name: 'find gateway applications',
     ...batching,
     run: async (names) => inOrder(names, await readApps(db, names), asApp),
   })

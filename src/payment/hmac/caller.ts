@@ -49,6 +49,7 @@ export function makeFindCaller(deps: Deps): FindCaller {
   }
 
   return makeBatcher<string, Caller | undefined>({
+    name: 'find callers',
     ...deps.batching,
     run: async (payment_ids) => {
       const { rows } = await sql<Row>`

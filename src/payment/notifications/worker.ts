@@ -8,6 +8,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { isRefusal } from '../../database/connection.ts'
 import type { AttemptOutcome, ForcedFault } from '../../database/tables.ts'
 import type { Deps } from '../../deps.ts'
+import { inCall } from '../../tracing.ts'
 import { tradeMessage } from '../gateway/messages.ts'
 import { signedEvent } from '../hmac/events.ts'
 import { type Attempt, type Deliver, type Message, makeDelivery } from './delivery.ts'
@@ -41,7 +42,7 @@ export type Notifier = {
 /** What tests choose themselves: the DNS server, and how long is long. */
 export type NotifierOptions = { resolver?: NameResolver; timeout_ms?: number }
 
-type NotifierDeps = Pick<Deps, 'config' | 'db' | 'clock' | 'secrets' | 'gatewayKeys' | 'metrics'>
+type NotifierDeps = Pick<Deps, 'config' | 'db' | 'clock' | 'secrets' | 'gatewayKeys' | 'metrics' | 'tracing'>
 
 export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}): Notifier {
   const attempt = makeAttempt(deps, options)
@@ -113,11 +114,19 @@ export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}):
 
 /** Makes the one way in which an address of a merchant's is called. */
 export function makeDeliver(
-  { config }: Pick<Deps, 'config'>,
+  { config, tracing }: Pick<Deps, 'config' | 'tracing'>,
   { resolver = new Resolver(DNS), ...limits }: NotifierOptions,
 ): Deliver {
   const guard = makeEgressGuard(config.NOTIFY_ALLOW_CIDRS ?? [], resolver)
-  return makeDelivery({ guard, userAgent: `Tessera (+${config.PUBLIC_URL})`, ...limits })
+  const deliver = makeDelivery({ guard, userAgent: `Tessera (+${config.PUBLIC_URL})`, ...limits })
+  return (message) => {
+    const call = { method: message.body === undefined ? 'GET' : 'POST', url: URL.parse(message.url) }
+    return inCall(tracing, call, () => deliver(message), endOf)
+  }
+}
+
+function endOf({ outcome, response_status: status }: Attempt) {
+  return { status, failure: outcome === 'delivered' ? undefined : outcome }
 }
 
 /** One attempt from its URL to what follows from it. Never throws: what is our own fault is an outcome too. */

@@ -28,6 +28,7 @@ export type OrderPages = {
 
 export function makeOrderPages(deps: Deps): OrderPages {
   const load = makeBatcher<string, LoadedOrder | undefined>({
+    name: 'load orders',
     ...deps.batching,
     run: async (transaction_ids) => {
       const orders = await loadOrders(deps.db, transaction_ids)
