@@ -143,11 +143,6 @@ async function add(db: Db, additions: Addition[]): Promise<number[]> {
   return additions.map(({ name, key }) => totals.get(`${name} ${key}`)!)
 }
 
-/** The worker's round: windows that have ended. */
-export async function sweepLimits({ db, clock }: { db: Db; clock: Clock }): Promise<void> {
-  await db.deleteFrom('limit_counters').where('ends_at', '<', clock()).execute()
-}
-
 /** Whom an address stands for when tries are counted: of IPv6 a whole /64, which is what one subscriber gets. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address)?.[1]

@@ -1,10 +1,7 @@
 /** The record of security decisions: who was refused what, for whoever looks into an attack. Nothing secret is in it. */
 import { sql } from 'kysely'
 import type { Db } from './database/connection.ts'
-import type { Clock } from './deps.ts'
 
-const KEPT_DAYS = 90
-const DAY_MS = 86_400_000
 /** Of one kind and one address, so that nobody fills the record. */
 const RECORDED_PER_MINUTE_MAX = 60
 
@@ -44,10 +41,4 @@ export async function recordRefusal(db: Db, refusal: RefusalRecord): Promise<voi
       ) as recent
     ) < ${RECORDED_PER_MINUTE_MAX}
   `.execute(db)
-}
-
-/** The worker's round: what nobody will look into any more. */
-export async function sweepRefusals({ db, clock }: { db: Db; clock: Clock }): Promise<void> {
-  const before = new Date(clock().getTime() - KEPT_DAYS * DAY_MS)
-  await db.deleteFrom('security_events').where('at', '<', before).execute()
 }

@@ -2,19 +2,15 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { sendDueMail } from './accounts/email.ts'
 import { keepInStepWithForum } from './accounts/forum/sweep.ts'
-import { forgetWhatIsOver } from './accounts/housekeeping.ts'
 import { answerRecoveryRequests } from './accounts/recovery.ts'
 import type { Deps } from './deps.ts'
 import { rotateDueSigningKeys } from './identity/key-rotation.ts'
-import { forgetSpentCredentials } from './identity/spent.ts'
 import { closeDueDays } from './ledger/closes.ts'
 import { keepDueProof } from './ledger/proofs.ts'
 import { makeSealer } from './ledger/seal.ts'
-import { sweepLimits } from './limits.ts'
 import { raiseDueAlerts } from './payment/due-alerts.ts'
 import { expireOrders } from './payment/orders.ts'
-import { forgetRefusedRequests } from './payment/refused-requests.ts'
-import { sweepRefusals } from './refusals.ts'
+import { forgetWhatIsOver } from './retention.ts'
 
 const ORDERS_ROUND_MS = 15_000
 const SEAL_ROUND_MS = 5_000
@@ -25,7 +21,6 @@ const SWEEP_ROUND_MS = 60_000
 const MAIL_ROUND_MS = 5_000
 const BOOKS_ROUND_MS = 60_000
 const ALERTS_ROUND_MS = 60_000
-const HOUSEKEEPING_ROUND_MS = 3_600_000
 
 export type Worker = {
   /** Resolves once the rounds in progress have ended. */
@@ -59,15 +54,9 @@ export function startWorker(deps: Deps, log: FastifyBaseLogger): Worker {
       await sendDueMail(deps)
     }),
     repeat(ALERTS_ROUND_MS, log, () => raiseDueAlerts(deps)),
-    repeat(HOUSEKEEPING_ROUND_MS, log, () => forgetWhatIsOver(deps)),
     repeat(FORUM_ROUND_MS, log, (isStopped) => keepInStepWithForum(deps, isStopped)),
     repeat(KEYS_ROUND_MS, log, () => rotateDueSigningKeys(deps)),
-    repeat(SWEEP_ROUND_MS, log, async () => {
-      await sweepLimits(deps)
-      await sweepRefusals(deps)
-      await forgetRefusedRequests(deps)
-      await forgetSpentCredentials(deps)
-    }),
+    repeat(SWEEP_ROUND_MS, log, (isStopped) => forgetWhatIsOver(deps, isStopped)),
   ]
   return {
     async stop() {

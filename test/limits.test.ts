@@ -1,8 +1,8 @@
 /** Limits over two processes that share nothing but the database: each door's 429, and what is left alone. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { networkOf, openLimits, sweepLimits } from '../src/limits.ts'
-import { sweepRefusals } from '../src/refusals.ts'
+import { networkOf, openLimits } from '../src/limits.ts'
+import { forgetWhatIsOver } from '../src/retention.ts'
 import { openSettings } from '../src/settings.ts'
 import { makePerson } from './cast.ts'
 import { anotherProcess, browser, startTestApp, type TestApp } from './harness.ts'
@@ -225,7 +225,7 @@ describe('counters', () => {
     const rows = await test.db.selectFrom('limit_counters').selectAll().execute()
     expect(rows.map(({ count }) => count)).toEqual([100n, 100n, 100n, 100n, 100n])
     test.clock.advance(60_001)
-    await sweepLimits(test.deps)
+    await forgetWhatIsOver(test.deps)
     expect(await test.db.selectFrom('limit_counters').selectAll().execute()).toEqual([])
   })
 
@@ -256,6 +256,6 @@ it('no address fills the record, and it is forgotten in time', async () => {
   for (let n = 0; n < 70; n += 1) await browser(test).post('/sign-in', {})
   expect((await eventsOf('form_refused')).length).toBe(60)
   test.clock.advance(90 * 86_400_000 + 1)
-  await sweepRefusals(test.deps)
+  await forgetWhatIsOver(test.deps)
   expect(await eventsOf('form_refused')).toEqual([])
 })

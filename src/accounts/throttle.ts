@@ -6,7 +6,6 @@ import { AppError } from '../errors.ts'
 import { recordRefusal } from '../refusals.ts'
 
 const WINDOW_MINUTES = 15
-const DAY_MS = 86_400_000
 /** The wait doubles with each failure past the limit, and never outlasts the window: nobody is locked out for good. */
 const FIRST_WAIT_SECONDS = 30
 /** After this long an undecided try counts as failed: its process is gone. */
@@ -172,10 +171,4 @@ export async function failAttempt(deps: Deps, attempt: bigint): Promise<void> {
 /** The try was no guess, and decides nothing either: the failures before it stay. */
 export async function withdrawAttempt(deps: Deps, attempt: bigint): Promise<void> {
   await deps.db.deleteFrom('sign_in_attempts').where('id', '=', attempt).execute()
-}
-
-/** Forgets tries that no window holds any more. */
-export async function sweepAttempts({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
-  const before = new Date(clock().getTime() - DAY_MS)
-  await db.deleteFrom('sign_in_attempts').where('attempted_at', '<=', before).execute()
 }

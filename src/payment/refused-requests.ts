@@ -13,8 +13,6 @@ import { KEPT_KEY, keyFingerprint } from './diagnosis/verdict.ts'
 
 /** Of one application. */
 export const REFUSED_KEPT_MAX = 50
-const KEPT_DAYS = 30
-const DAY_MS = 86_400_000
 /** Of all names and values of a request together; more is cut off, and says so. */
 const FIELDS_LENGTH_MAX = 4_096
 const MESSAGE_LENGTH_MAX = 300
@@ -112,10 +110,4 @@ export async function refusedRequests(
     ...row,
     fields: JSON.parse(deps.secrets.decrypt(refusedContext(app_id), fields_encrypted)) as Field[],
   }))
-}
-
-/** The worker's round: what nobody will look into any more. */
-export async function forgetRefusedRequests({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
-  const before = new Date(clock().getTime() - KEPT_DAYS * DAY_MS)
-  await db.deleteFrom('refused_requests').where('at', '<', before).execute()
 }

@@ -1,6 +1,7 @@
 /** Throttled sign-ins over two processes: guesses made at once, honest people behind one address, a victim at home. */
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { failAttempt, openAttempt, sweepAttempts } from '../../src/accounts/throttle.ts'
+import { failAttempt, openAttempt } from '../../src/accounts/throttle.ts'
+import { forgetWhatIsOver } from '../../src/retention.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from '../harness.ts'
 
@@ -134,7 +135,7 @@ it('limits are settings, and what is decided is recorded without what was typed'
     expect(text).not.toContain('hunter2')
     expect(text).not.toContain('wrong field')
     strict.clock.advance(86_400_001)
-    await sweepAttempts(strict.deps)
+    await forgetWhatIsOver(strict.deps)
     expect(await strict.db.selectFrom('sign_in_attempts').selectAll().execute()).toEqual([])
   } finally {
     await strict.close()

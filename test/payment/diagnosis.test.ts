@@ -19,7 +19,7 @@ import { readOwnKeys } from '../../src/payment/diagnosis/own-keys.ts'
 import { readPasted } from '../../src/payment/diagnosis/pasted.ts'
 import { judge, keyFingerprint } from '../../src/payment/diagnosis/verdict.ts'
 import { resetMerchantKey, rotateToken, switchVersions } from '../../src/payment/ownership.ts'
-import { forgetRefusedRequests } from '../../src/payment/refused-requests.ts'
+import { forgetWhatIsOver } from '../../src/retention.ts'
 import type { SettingName } from '../../src/settings.ts'
 import { en } from '../../src/web/messages/en.ts'
 import { zhCN } from '../../src/web/messages/zh-cn.ts'
@@ -581,7 +581,7 @@ describe('refused requests', () => {
     for (let i = 0; i < 55; i += 1) await forged(seller, '192.0.2.1')
     expect(await countKept(seller)).toBe(50)
     test.clock.advance(31 * 86_400_000)
-    await forgetRefusedRequests(test.deps)
+    await forgetWhatIsOver(test.deps)
     expect(await countKept(seller)).toBe(0)
     await seller.close()
   })

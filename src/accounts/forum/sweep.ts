@@ -17,10 +17,6 @@ import { grantPending, importNextScore } from './points.ts'
 const CLAIM_SECONDS = 60
 /** When to ask again after an answer that could not be used. */
 const RETRY_MINUTES = 15
-const NONCE_KEPT_HOURS = 24
-/** The forum sends an event again for two and a half hours. */
-const EVENT_KEPT_HOURS = 72
-const TIDY_MAX = 1_000
 /** Members of one round: the rest can wait for the next, so that no other job waits for long. */
 const ROUND_MAX = 20
 
@@ -29,7 +25,6 @@ type Claimed = { user_id: bigint; forum_id: bigint }
 /** One round of the worker's: what is due, within bounds. Ends early when the process is to stop. */
 export async function keepInStepWithForum(deps: Deps, isStopped: () => boolean): Promise<void> {
   if (deps.config.DISCOURSE_URL === undefined) return
-  await tidyForum(deps)
   for (let count = 0; count < ROUND_MAX && !isStopped(); count += 1) {
     // By turns: a forum with more members than the budget can keep up with must not starve the bridge.
     const [isChecked, isImported] = [await checkNextMember(deps), await importNextScore(deps)]
@@ -94,19 +89,4 @@ async function putBack({ db, clock }: Deps, { user_id }: Claimed, failure: Forum
     .set({ claimed_until: null, retry_at, ...(wasAsked && { failure }) })
     .where('user_id', '=', user_id)
     .execute()
-}
-
-/** Forgets nonces and events that can mean nothing any more, a bounded number at once. */
-export async function tidyForum({ db, clock }: Deps): Promise<void> {
-  const before = (hours: number) => new Date(clock().getTime() - hours * 3_600_000)
-  await sql`
-    delete from forum_nonces where nonce_hash in (
-      select nonce_hash from forum_nonces where expires_at < ${before(NONCE_KEPT_HOURS)}
-      limit ${TIDY_MAX} for update skip locked
-    )`.execute(db)
-  await sql`
-    delete from forum_events where event_id in (
-      select event_id from forum_events where received_at < ${before(EVENT_KEPT_HOURS)}
-      limit ${TIDY_MAX} for update skip locked
-    )`.execute(db)
 }
