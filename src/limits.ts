@@ -66,7 +66,11 @@ export function openLimits({ db, settings, clock }: { db: Db; settings: Settings
     for (const [id, each] of counted) if (each.ends_at <= now) counted.delete(id)
     const news = [...counted.values()].filter((each) => each.unshared > 0)
     const shared = news.map((each) => ({ each, count: each.unshared }))
-    for (const { each } of shared) each.unshared = 0
+    // Counted for as long as the statement takes, too: what is on its way is not yet in anybody's total.
+    for (const { each, count } of shared) {
+      each.unshared -= count
+      each.shared += count
+    }
     try {
       const totals = await add(
         db,
@@ -75,7 +79,10 @@ export function openLimits({ db, settings, clock }: { db: Db; settings: Settings
       for (const [i, total] of totals.entries()) shared[i]!.each.shared = Number(total)
     } catch {
       // Counted again in a second: a limit is not worth a request.
-      for (const { each, count } of shared) each.unshared += count
+      for (const { each, count } of shared) {
+        each.shared -= count
+        each.unshared += count
+      }
     }
   }
   const shareSoon = () => {

@@ -1,9 +1,11 @@
 /** Limits over two processes that share nothing but the database: each door's 429, and what is left alone. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { networkOf, openLimits } from '../src/limits.ts'
 import { forgetWhatIsOver } from '../src/retention.ts'
 import { openSettings } from '../src/settings.ts'
+import { untilBlocked } from './blocked.ts'
 import { makePerson } from './cast.ts'
 import { anotherProcess, browser, startTestApp, type TestApp } from './harness.ts'
 import {
@@ -227,6 +229,19 @@ describe('counters', () => {
     test.clock.advance(60_001)
     await forgetWhatIsOver(test.deps)
     expect(await test.db.selectFrom('limit_counters').selectAll().execute()).toEqual([])
+  })
+
+  it('of a process are exact while it shares them', async () => {
+    const limits = openLimits({ ...test.deps, settings: openSettings(test.db) })
+    await set({ limit_pages: 2 })
+    await other.db.transaction().execute(async (tx) => {
+      await sql`lock table limit_counters`.execute(tx)
+      for (let n = 0; n < 2; n += 1) await limits.take('pages', 'x')
+      await untilBlocked(test.db, tx)
+      await expect(limits.take('pages', 'x')).rejects.toMatchObject({ code: 'too_many_attempts' })
+    })
+    await limits.close()
+    expect(await test.db.selectFrom('limit_counters').select('count').execute()).toEqual([{ count: 2n }])
   })
 
   it('lose nothing while the database does not answer', async () => {

@@ -1,10 +1,11 @@
 /** The terms of an application: a fee rate of its own and daily limits, set by an administrator, kept by the database. */
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { grantPoints } from '../../src/ledger/post.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { makePayOrder } from '../../src/payment/orders.ts'
 import { makePostTransfer } from '../../src/payment/transfers.ts'
+import { untilBlocked } from '../blocked.ts'
 import { expectSoundBooks } from '../books.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness.ts'
@@ -77,14 +78,8 @@ async function pay(seller: Merchant, amount: string, payOrder = makePayOrder(tes
 async function whileLimitIsSet<T>(seller: Merchant, act: () => Promise<T>): Promise<T> {
   const acting = await test.db.transaction().execute(async (tx) => {
     await tx.deleteFrom('payment_app_days').where('app_id', '=', seller.id).execute()
-    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx)
     const answer = act()
-    const waitsForThis = async () => {
-      const waiting = await sql`
-        select from pg_stat_activity where ${rows[0]!.pid} = any (pg_blocking_pids(pid))`.execute(test.db)
-      return waiting.rows.length > 0
-    }
-    await vi.waitUntil(waitsForThis, { timeout: 20_000 })
+    await untilBlocked(test.db, tx)
     return { answer }
   })
   return acting.answer
