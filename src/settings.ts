@@ -2,6 +2,7 @@
  * Site settings: the rules an administrator changes while the service runs. Each has a name, a default and a
  * schema; values are text in Postgres, validated when written and again when read.
  */
+import assert from 'node:assert/strict'
 import { z } from 'zod'
 import { recordAudit } from './audit.ts'
 import type { Db } from './database/connection.ts'
@@ -14,6 +15,7 @@ export const rate = z
 
 /** Whole points as text, exact beyond 2^53; Postgres computes with them. */
 const points = z.string().regex(/^\d{1,16}$/, 'must be a whole number of points')
+const pointsOrNone = z.union([points, z.literal('')])
 
 /** One setting for each trust level: `name_tl0` to `name_tl4`. */
 function byTrustLevel<const Name extends string>(
@@ -37,6 +39,14 @@ function isAliasOrEmpty(part: string): boolean {
 
 const announcement = z.string().max(500, 'must be at most 500 characters')
 
+const groupAliases = z
+  .string()
+  .max(10_000, 'must be at most 10000 characters')
+  .refine(
+    (text) => text.split(/[,\n]/).every(isAliasOrEmpty),
+    'must be pairs like 开发者 = developers, separated by commas',
+  )
+
 const definitions = {
   /** While on, nothing is paid, transferred or placed; what is there can be looked at, and merchants are told of it. */
   payments_read_only: z.enum(['off', 'on']).default('off'),
@@ -55,7 +65,7 @@ const definitions = {
   ...byTrustLevel('points_transfer_min_amount', points, ['1', '1', '1', '1', '1']),
   ...byTrustLevel('points_transfer_max_amount', points, ['1000', '5000', '20000', '50000', '100000']),
   /** Most points a sender may transfer in a day (Asia/Shanghai); empty means no limit. */
-  ...byTrustLevel('points_transfer_daily_limit', z.union([points, z.literal('')]), ['', '', '', '', '']),
+  ...byTrustLevel('points_transfer_daily_limit', pointsOrNone, ['', '', '', '', '']),
   /** How long an unpaid order can be paid. */
   order_expiry_minutes: z.coerce.number().int().min(1).max(10_080).default(30),
   /** Trust level needed to register an OAuth application. */
@@ -103,14 +113,7 @@ const definitions = {
   /** Requests a minute to the forum's API, as many for sign-ins and for the background; it allows about 60 in all. */
   forum_requests_per_minute: z.coerce.number().int().min(1).max(600).default(30),
   /** Names of forum groups as they are called here: `name at the forum = name here`, by commas or lines. */
-  forum_group_aliases: z
-    .string()
-    .max(10_000)
-    .refine(
-      (text) => text.split(/[,\n]/).every(isAliasOrEmpty),
-      'must be pairs like 开发者 = developers, separated by commas',
-    )
-    .default(''),
+  forum_group_aliases: groupAliases.default(''),
   /** Turns what members gain in the forum's gamification score into points, once a day. */
   forum_points_bridge: z.enum(['off', 'on']).default('off'),
   /** Whether the score that a member has at the first import is granted too, or only counted from. */
@@ -142,9 +145,20 @@ export type Settings = {
   change(change: SettingChange): Promise<void>
 }
 
+/** How a setting is entered: one of a few words, a number (within bounds, or a share of one), or a text. */
+export type SettingControl =
+  | { kind: 'choice'; options: readonly string[] }
+  | { kind: 'number'; min: number; max: number }
+  | { kind: 'rate' }
+  | { kind: 'points' }
+  | { kind: 'pointsOrNone' }
+  | { kind: 'text'; max: number }
+  | { kind: 'pairs'; max: number }
+
 /** A setting as an administrator sees it. `history` is what it was set to, newest first. */
 export type SettingState = {
   name: SettingName
+  control: SettingControl
   value: string
   isDefault: boolean
   history: { value: string; changed_by: string | null; created_at: Date }[]
@@ -182,9 +196,26 @@ export function openSettings(db: Db): Settings {
 /** The text to store. Throws invalid_form. */
 function validated(name: SettingName, value: string): string {
   const text = value.trim()
+  // Number() would make 0 of nothing, which as a limit is none, and 16 of 0x10.
+  if (controlOf(name).kind === 'number' && !/^\d{1,16}$/.test(text)) {
+    throw new AppError('invalid_form', `${name} must be a whole number`)
+  }
   const result = definitions[name].safeParse(text)
   if (!result.success) throw new AppError('invalid_form', `${name} ${result.error.issues[0]!.message}`)
   return text
+}
+
+/** What the schema of a setting asks of a form. */
+function controlOf(name: SettingName): SettingControl {
+  const schema: z.ZodType = definitions[name].unwrap()
+  if (schema instanceof z.ZodEnum) return { kind: 'choice', options: schema.options.map(String) }
+  if (schema instanceof z.ZodNumber) return { kind: 'number', min: schema.minValue!, max: schema.maxValue! }
+  if (schema === rate) return { kind: 'rate' }
+  if (schema === points) return { kind: 'points' }
+  if (schema === pointsOrNone) return { kind: 'pointsOrNone' }
+  if (schema === groupAliases) return { kind: 'pairs', max: groupAliases.maxLength! }
+  assert(schema === announcement)
+  return { kind: 'text', max: announcement.maxLength! }
 }
 
 async function store(db: Db, { name, value, actor_id, ip, now }: SettingChange): Promise<void> {
@@ -227,6 +258,7 @@ export async function describeSettings(db: Db): Promise<SettingState[]> {
   const defaults = schema.parse({})
   return SETTING_NAMES.map((name) => ({
     name,
+    control: controlOf(name),
     value: values.get(name) ?? String(defaults[name]),
     isDefault: !values.has(name),
     history: changes.filter((change) => change.name === name),

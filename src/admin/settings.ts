@@ -32,7 +32,8 @@ function pageOf({ body }: FastifyRequest): string {
   return data === undefined ? PATH : `${PATH}?area=${areaOf(data.name)}`
 }
 
-type Problem = { name: SettingName; value: string; message: string }
+/** What was entered and refused; the page says what it must be. */
+type Problem = { name: SettingName; value: string }
 
 /** GET and POST /admin/settings, inside the administrators' scope. A change asks for a fresh sign-in. */
 export function settingPages(app: FastifyInstance, deps: Deps): void {
@@ -55,7 +56,7 @@ export function settingPages(app: FastifyInstance, deps: Deps): void {
       await deps.settings.change({ name, value, actor_id, ip: request.ip, now: deps.clock() })
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'invalid_form') throw error
-      return show(reply, areaOf(name), { name, value, message: error.message })
+      return show(reply, areaOf(name), { name, value })
     }
     return reply.redirect(`${PATH}?area=${areaOf(name)}#${name}`, 303)
   })

@@ -29,8 +29,47 @@ it('every setting is on one page with its default', async () => {
   const bodies = pages.map(({ body }) => body)
   for (const name of SETTING_NAMES)
     expect(bodies.filter((body) => body.includes(`id="value-${name}"`))).toHaveLength(1)
-  expect(first.body).toContain('id="value-points_payment_fee_rate" name="value" value="0.05"')
   expect(bodies.join()).not.toContain('undefined')
+})
+
+it('each is entered as what it is: one of its words, a number within its bounds, a text of some length', async () => {
+  const pages = await Promise.all(
+    ['site', 'payments', 'transfers', 'signIn', 'forum'].map((area) => admin.get(`${PATH}?area=${area}`)),
+  )
+  const html = pages.map(({ body }) => body).join()
+  const fieldOf = (name: string) =>
+    new RegExp(`<(select|input|textarea)[^>]*id="value-${name}"[^]*?(?=<button)`).exec(html)![0]
+  expect(fieldOf('registration')).toMatch(
+    /^<select[\s\S]*<option value="closed" selected>closed<[\s\S]*<option value="open">open</,
+  )
+  expect(fieldOf('payments_read_only')).toMatch(/^<select[\s\S]*<option value="off" selected>/)
+  expect(fieldOf('order_expiry_minutes')).toMatch(
+    /type="number"[^>]* value="30" min="1" max="10080" step="1"/,
+  )
+  expect(fieldOf('points_payment_fee_rate')).toMatch(/type="number"[^>]* value="0.05" min="0" max="1"/)
+  expect(fieldOf('points_transfer_min_amount_tl0')).toMatch(/type="number"[^>]* value="1"[^>]* required/)
+  expect(fieldOf('points_transfer_daily_limit_tl0')).toMatch(/type="number"(?![^>]*required)/)
+  expect(fieldOf('announcement_en')).toMatch(/^<textarea[^>]* maxlength="500"/)
+})
+
+it.each([
+  ['order_expiry_minutes', '0', 'A whole number from 1 to 10,080.', '须为 1 至 10,080 之间的整数。'],
+  ['points_payment_fee_rate', '2', 'A share between 0 and 1', '须为 0 到 1 之间的小数'],
+  ['points_transfer_min_amount_tl0', 'x', 'A whole number of points.', '须为整数积分。'],
+  ['points_transfer_daily_limit_tl0', 'x', 'or nothing.', '须为整数积分，或留空。'],
+  ['registration', 'perhaps', 'One of these.', '请从所列选项中选择。'],
+  ['announcement_en', 'x'.repeat(501), 'At most 500 characters.', '最多 500 个字符。'],
+  ['forum_group_aliases', 'x', 'Pairs like', '须为“开发者 = developers”这样的对应关系'],
+])('what %s must be is said in the language of the page', async (name, value, english, chinese) => {
+  for (const [language, text] of [
+    ['en', english],
+    ['zh-CN', chinese],
+  ] as const) {
+    const form = { ...(await admin.get(PATH)).form(PATH), name, value }
+    const answer = await admin.post(PATH, form, { 'accept-language': language })
+    expect(answer.status).toBe(400)
+    expect(/role="alert"[^>]*>([^<]*)/.exec(answer.body)![1]).toContain(text)
+  }
 })
 
 it('a change is in force at once here and soon elsewhere, and keeps its history and who', async () => {
@@ -67,6 +106,8 @@ it.each([
   ['points_transfer_daily_limit_tl1', 'none'],
   ['order_expiry_minutes', '0'],
   ['order_expiry_minutes', ''],
+  ['order_expiry_minutes', '0x10'],
+  ['limit_pages', ''],
   ['points_transfers', 'perhaps'],
 ])('%s refuses %j and says why', async (name, value) => {
   const before = await stored()

@@ -16,6 +16,8 @@ const decided: Facts = {
 }
 
 /** A setting's name without its trust level: every one has a text. */
+type NumberBounds = { min: string; max: string }
+type TextBounds = { max: string }
 type SettingBaseName = SettingName extends infer Name
   ? Name extends `${infer Base}_tl${number}`
     ? Base
@@ -643,7 +645,7 @@ export const en = {
     byBrowserOnly: 'Your shop learns of this order from its buyer’s browser, or by asking.',
   },
   refundRequests: {
-    title: 'Requests for refunds',
+    title: 'Refund requests',
     heading: 'Refund',
     lead: 'Merchants ask; points move when you agree. Merchant and buyer read the reason and your answer.',
     shows: { open: 'Waiting', decided: 'Decided' },
@@ -796,6 +798,7 @@ export const en = {
   admin: {
     title: 'Administration',
     overview: 'Overview',
+    groups: { work: 'To do', points: 'Points', people: 'People', apps: 'Applications', site: 'Site' },
     reviewQueue: 'Payment applications to review',
     empty: 'Nothing waits for review.',
     applicant: 'Applicant',
@@ -1451,6 +1454,17 @@ export const en = {
     save: 'Save',
     history: 'History',
     isDefault: 'default',
+    choices: { on: 'on', off: 'off', open: 'open', closed: 'closed' },
+    /** What the value of a setting must be, by how it is entered. */
+    must: {
+      choice: () => 'One of these.',
+      number: ({ min, max }: NumberBounds) => `A whole number from ${min} to ${max}.`,
+      rate: () => 'A share between 0 and 1, like 0.05, with at most 6 decimals.',
+      points: () => 'A whole number of points.',
+      pointsOrNone: () => 'A whole number of points, or nothing.',
+      text: ({ max }: TextBounds) => `At most ${max} characters.`,
+      pairs: () => 'Pairs like 开发者 = developers, separated by commas or lines.',
+    },
     areas: {
       site: 'Maintenance',
       payments: 'Payments',
@@ -1460,12 +1474,12 @@ export const en = {
       forum: 'Forum',
     },
     names: {
-      payments_read_only: 'Payments read-only (on or off)',
-      second_approver: 'Corrections need a second administrator (on or off)',
+      payments_read_only: 'Payments read-only',
+      second_approver: 'Corrections need a second administrator',
       announcement_en: 'Announcement on every page, in English',
       announcement_zh_cn: 'Announcement on every page, in Chinese',
       points_payment_fee_rate: 'Fee of a payment, as a share',
-      points_transfers: 'Transfers (on or off)',
+      points_transfers: 'Transfers',
       points_transfer_fee_rate: 'Fee of a transfer, as a share',
       points_transfer_min_amount: 'Least points of a transfer',
       points_transfer_max_amount: 'Most points of a transfer',
@@ -1489,17 +1503,17 @@ export const en = {
         'Accounts that may be made from one address in an hour, while registration is open; 0: no limit',
       limit_sign_in_failures_per_account: 'Failed sign-ins after which an account has to wait; 0: no limit',
       limit_sign_in_failures_per_address: 'Failed sign-ins after which an address has to wait; 0: no limit',
-      gateway_at_root: 'Payment gateway at the root of the host too (on or off)',
+      gateway_at_root: 'Payment gateway at the root of the host too',
       payment_apps_min_trust_level: 'Trust level to apply for a payment application',
       registration:
-        'Anybody may make a local account (open or closed); while a forum is configured nobody may, whatever is set here',
-      admins_need_second_factor: 'Administrators need a second factor (on or off)',
+        'Anybody may make a local account; while a forum is configured nobody may, whatever is set here',
+      admins_need_second_factor: 'Administrators need a second factor',
       reauthenticate_minutes: 'Minutes a sign-in counts as fresh',
       reauthenticate_above_points: 'Points above which paying needs a fresh sign-in; 0: never',
       forum_requests_per_minute: 'Requests a minute to the forum',
       forum_group_aliases: 'Names of forum groups here',
-      forum_points_bridge: 'Import forum scores as points (on or off)',
-      forum_points_for_past_score: 'Grant the score from before the first import (on or off)',
+      forum_points_bridge: 'Import forum scores as points',
+      forum_points_for_past_score: 'Grant the score from before the first import',
     } satisfies Record<SettingBaseName, string>,
   },
   members: {
