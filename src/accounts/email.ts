@@ -45,7 +45,11 @@ export type Mail = {
 }
 
 /** Puts a mail into the outbox; without SMTP it is not written at all. */
-export async function enqueueMail(tx: Tx, deps: Deps, mail: Mail): Promise<void> {
+export async function enqueueMail(
+  tx: Tx,
+  deps: Pick<Deps, 'config' | 'secrets' | 'clock'>,
+  mail: Mail,
+): Promise<void> {
   if (!hasMail(deps.config)) return
   const { mails } = chooseLocale(mail.language, undefined).t.security
   const { subject, text } = mail.content(mails)

@@ -1,4 +1,4 @@
-/** /account: a member's balance and statement, searched and paged by its address. */
+/** /account: a member's balance and statement, of points or of play points, searched and paged by its address. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { JournalKind } from '../database/tables.ts'
@@ -17,19 +17,35 @@ const KINDS = [
   'adjustment',
 ] as const satisfies JournalKind[]
 
-const Asked = z.object({ q: searchText, kind: z.enum(KINDS).optional().catch(undefined), before: cursor })
+const Asked = z.object({
+  q: searchText,
+  kind: z.enum(KINDS).optional().catch(undefined),
+  before: cursor,
+  book: z.literal('test').optional().catch(undefined),
+})
 
 /** Below requireUser. */
 export function walletPage(app: FastifyInstance, { db }: Deps): void {
   app.get(PAGE, async (request, reply) => {
-    const { q, kind, before } = Asked.parse(request.query)
+    const { q, kind, before, book } = Asked.parse(request.query)
     const { id } = sessionOf(request).user
-    const [purse, statement] = await Promise.all([
-      purseOf(db, id),
-      statementOf(db, id, { text: q || undefined, kind, before }),
+    const [purse, play, statement] = await Promise.all([
+      purseOf(db, id, book),
+      purseOf(db, id, 'test'),
+      statementOf(db, id, { text: q || undefined, kind, before }, book),
     ])
-    const older = statement.next && listUrl(PAGE, { q, kind, before: statement.next })
-    const isSearch = q !== '' || kind !== undefined
-    return reply.page('account', { ...purse, statement, q, kind, kinds: KINDS, older, isSearch, before })
+    return reply.page('account', {
+      ...purse,
+      play,
+      isTest: book === 'test',
+      statement,
+      q,
+      kind,
+      kinds: KINDS,
+      older: statement.next && listUrl(PAGE, { book, q, kind, before: statement.next }),
+      newest: listUrl(PAGE, { book }),
+      isSearch: q !== '' || kind !== undefined,
+      before,
+    })
   })
 }

@@ -315,6 +315,8 @@ export type PaymentAppsTable = {
   allowed_addresses: Generated<string[]>
   /** Where events of the HMAC API are sent; null is nowhere. */
   events_url: Nullable<string>
+  /** When the address there was answered 410 Gone. */
+  events_gone_at: Nullable<Date>
   /** The owner's switches for the gateway's versions. */
   v1_enabled: Generated<boolean>
   v2_enabled: Generated<boolean>
@@ -359,6 +361,7 @@ export type AlertKind =
   | 'offered'
   | 'received'
   | 'given_away'
+  | 'events_gone'
 
 export type AlertsTable = {
   id: Identity

@@ -13,7 +13,7 @@ import {
 import type { Book, JournalKind } from '../database/tables.ts'
 
 /** A member's balance in whole points, 0 for one who never had any; and why nothing can be spent of it, if so. */
-export type Purse = { balance: bigint; frozen_reason: string | null }
+export type Purse = { balance: bigint; frozen_reason: string | null; isOpened: boolean }
 
 export async function purseOf(db: Db, user_id: bigint, book: Book = 'live'): Promise<Purse> {
   const wallet = await db
@@ -23,7 +23,11 @@ export async function purseOf(db: Db, user_id: bigint, book: Book = 'live'): Pro
     .where('kind', '=', 'wallet')
     .select(['balance', 'frozen_reason'])
     .executeTakeFirst()
-  return { balance: wallet?.balance ?? 0n, frozen_reason: wallet?.frozen_reason ?? null }
+  return {
+    balance: wallet?.balance ?? 0n,
+    frozen_reason: wallet?.frozen_reason ?? null,
+    isOpened: wallet !== undefined,
+  }
 }
 
 /** A member's balance alone. */
@@ -58,20 +62,21 @@ export type StatementFilter = {
 }
 
 /**
- * A page of the movements of a member's live wallet, newest first. What belongs to a movement is looked up row by row: joined
+ * A page of the movements of a member's wallet, newest first. What belongs to a movement is looked up row by row: joined
  * as whole tables, as Postgres would choose for a thousand rows, they would be read to their ends.
  */
 export async function statementOf(
   db: Db,
   user_id: bigint,
   { text, kind, before }: StatementFilter = {},
+  book: Book = 'live',
 ): Promise<Page<StatementLine>> {
   const within = rowsWithin(text !== undefined || kind !== undefined)
   const { rows } = await sql<(StatementLine | { id: null }) & Looked>`
     with entry as materialized (
       select id, journal_id, amount from entries
       where account_id = (
-          select id from ledger_accounts where user_id = ${user_id} and book = 'live' and kind = 'wallet'
+          select id from ledger_accounts where user_id = ${user_id} and book = ${book} and kind = 'wallet'
         )
         and ${before === undefined ? sql`true` : sql`id < ${before}`}
       order by id desc limit ${within}

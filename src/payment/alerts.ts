@@ -20,6 +20,7 @@ const PLACES: Record<AlertKind, string> = {
   offered: '/handover',
   received: '',
   given_away: '',
+  events_gone: '/events',
 }
 
 /** These are about an application that its reader cannot look into (yet, or any more). */
@@ -42,8 +43,10 @@ export type Alert = {
   to: { user_id: bigint } | { roles: ('owner' | TeamRole)[] }
 }
 
+type Telling = Pick<Deps, 'config' | 'secrets' | 'clock'>
+
 /** Inside the transaction of what is told. Whoever has been told of this cause is not told again. */
-export async function raiseAlert(tx: Tx, deps: Deps, alert: Alert): Promise<void> {
+export async function raiseAlert(tx: Tx, deps: Telling, alert: Alert): Promise<void> {
   const { app_id, kind, cause, to } = alert
   const { name, payment_id } = await tx
     .selectFrom('payment_apps')
@@ -66,7 +69,7 @@ export async function raiseAlert(tx: Tx, deps: Deps, alert: Alert): Promise<void
 
 type Mailed = { user_id: bigint; kind: AlertKind; payment_id: string; facts: Record<string, string> }
 
-async function mailAlert(tx: Tx, deps: Deps, { user_id, kind, payment_id, facts }: Mailed): Promise<void> {
+async function mailAlert(tx: Tx, deps: Telling, { user_id, kind, payment_id, facts }: Mailed): Promise<void> {
   const user = await tx
     .selectFrom('users')
     .where('id', '=', user_id)

@@ -2,13 +2,15 @@
  * Where an application's events go and what they are signed with: the owner's choice, off until it is made. The events
  * themselves are written by triggers, in the transaction of what they tell of.
  */
+import { recordAudit } from '../audit.ts'
 import type { Tx } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
+import { raiseAlert } from './alerts.ts'
 import { isCallbackUrl } from './applications.ts'
 import { newEventSecret } from './hmac/events.ts'
 import { replaceKey, storeKey } from './keys.ts'
-import { type Actor, audit, endOfOverlap, lockPermitted } from './ownership.ts'
+import { type Actor, audit, endOfOverlap, lockPermitted, rolesWith } from './ownership.ts'
 
 const URL_LENGTH_MAX = 1_000
 
@@ -34,10 +36,10 @@ export async function setEventsUrl(
     const { id } = await lockPermitted(tx, payment_id, actor, 'settings.edit')
     await tx
       .updateTable('payment_apps')
-      .set({ events_url: url, updated_at: deps.clock() })
+      .set({ events_url: url, events_gone_at: null, updated_at: deps.clock() })
       .where('id', '=', id)
       .execute()
-    if (url === null) await giveUpEvents(tx, id, deps.clock())
+    if (url === null) await givingUp(tx, id, deps.clock()).execute()
     await audit(tx, 'payment_app.set_events_url', payment_id, { url }, actor)
     if (url === null || (await eventSecretsOf(tx, id, deps.clock())).length > 0) return undefined
     const secret = newEventSecret()
@@ -46,14 +48,60 @@ export async function setEventsUrl(
   })
 }
 
-async function giveUpEvents(tx: Tx, app_id: bigint, now: Date): Promise<void> {
-  await tx
+/**
+ * Switches an application's events off whose address has answered 410 Gone, by which the standard means for good, and
+ * tells those of the application. Answers false when another address is set meanwhile, where there may be more luck.
+ * Attempts that are under way end by themselves.
+ */
+export async function retireEvents(
+  deps: Pick<Deps, 'config' | 'db' | 'secrets' | 'clock'>,
+  { app_id, url }: { app_id: bigint; url: string },
+): Promise<boolean> {
+  const now = deps.clock()
+  return deps.db.transaction().execute(async (tx) => {
+    const app = await tx
+      .updateTable('payment_apps')
+      .set({ events_url: null, events_gone_at: now, updated_at: now })
+      .where('id', '=', app_id)
+      .where('events_url', '=', url)
+      .returning('payment_id')
+      .executeTakeFirst()
+    if (app === undefined) return isOff(tx, app_id)
+    await givingUp(tx, app_id, now).where('claimed_until', 'is', null).execute()
+    await recordAudit(tx, {
+      actor_id: null,
+      action: 'payment_app.events_gone',
+      subject: app.payment_id,
+      detail: { url },
+      ip: null,
+    })
+    await raiseAlert(tx, deps, {
+      app_id,
+      kind: 'events_gone',
+      cause: now.toISOString(),
+      to: { roles: rolesWith('settings.edit') },
+    })
+    return true
+  })
+}
+
+async function isOff(tx: Tx, app_id: bigint): Promise<boolean> {
+  const { events_url } = await tx
+    .selectFrom('payment_apps')
+    .where('id', '=', app_id)
+    .select('events_url')
+    .executeTakeFirstOrThrow()
+  return events_url === null
+}
+
+/** Of events that are not told yet. */
+function givingUp(tx: Tx, app_id: bigint, now: Date) {
+  return tx
     .updateTable('notifications')
     .set({ status: 'failed', next_attempt_at: null, claimed_until: null, updated_at: now })
     .where('app_id', '=', app_id)
     .where('kind', '<>', 'gateway')
     .where('status', '=', 'due')
-    .execute()
 }
 
 export type RotatedEventSecret = { secret: string; previous_until: Date }

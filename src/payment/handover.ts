@@ -69,8 +69,9 @@ export async function withdrawOffer(deps: Deps, payment_id: string, actor: Actor
 }
 
 /**
- * Makes the member the owner. Throws not_found where nothing is offered to them (any more), forbidden below the trust
- * level that applying needs, conflict while the application is suspended; then nothing has changed.
+ * Makes the member the owner, of its test application too. Throws not_found where nothing is offered to them (any more),
+ * forbidden below the trust level that applying needs, conflict while the application is suspended; then nothing has
+ * changed.
  */
 export async function acceptOffer(deps: Deps, payment_id: string, actor: Actor): Promise<void> {
   const now = deps.clock()
@@ -96,7 +97,13 @@ export async function acceptOffer(deps: Deps, payment_id: string, actor: Actor):
     await raiseAlert(tx, deps, { ...told, kind: 'received', to: { user_id: actor.user_id } })
     await raiseAlert(tx, deps, { ...told, kind: 'given_away', to: { user_id: offer.from_user_id } })
     const detail = { from: String(offer.from_user_id), to: String(actor.user_id) }
-    await audit(tx, 'payment_app.hand_over', payment_id, detail, actor)
+    const moved = await tx
+      .selectFrom('payment_apps')
+      .where((eb) => eb.or([eb('id', '=', offer.id), eb('live_app_id', '=', offer.id)]))
+      .orderBy('id')
+      .select('payment_id')
+      .execute()
+    for (const app of moved) await audit(tx, 'payment_app.hand_over', app.payment_id, detail, actor)
   })
 }
 

@@ -86,6 +86,26 @@ export function isHonestProse(text: string): boolean {
   return isHonestText(text.replaceAll(/[\t\r\n]/g, ' '))
 }
 
+/**
+ * Text that others chose and that must be kept as it was sent (what a shop calls its goods), as pages show it: without the
+ * signs that make text look like another one, on one line. A dash where nothing is left to see.
+ */
+export function plainText(text: string): string {
+  const shown = withoutDeceptive(text.replaceAll(/\s+/g, ' ')).trim()
+  return VISIBLE.test(shown) ? shown : '—'
+}
+
+/** A text without the signs that isHonestText refuses. */
+export function withoutDeceptive(text: string): string {
+  return text.replaceAll(new RegExp(DECEPTIVE, 'gu'), '')
+}
+
+/** Those signs in a text of several lines, each once, by their numbers: U+200B. */
+export function deceptiveIn(text: string): string[] {
+  const found = new Set(text.replaceAll(/[\t\r\n]/g, '').match(new RegExp(DECEPTIVE, 'gu')))
+  return [...found].map((sign) => `U+${sign.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`)
+}
+
 /** Deeper than any body of ours; more would only serve to exhaust whoever walks it. */
 const DEPTH_MAX = 20
 

@@ -311,6 +311,7 @@ export const PAGES: ListedPage[] = [
   { name: 'admin-app', as: 'admin', path: ({ oauth }) => `/admin/apps/${oauth.open.client_id}` },
   { name: 'audit', as: 'admin', path: at('/admin/audit') },
   { name: 'settings', as: 'admin', path: at('/admin/settings') },
+  { name: 'account test', as: 'buyer', path: at('/account?book=test') },
   { name: 'settings site', as: 'admin', path: at('/admin/settings?area=site') },
   { name: 'settings transfers', as: 'admin', path: at('/admin/settings?area=transfers') },
   { name: 'corrections', as: 'admin', path: ({ orders }) => `/admin/corrections?id=${orders.paid}` },

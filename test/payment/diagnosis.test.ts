@@ -183,6 +183,19 @@ const MORE: Case[] = [
   ['json_escaped', 'v2', none, (text) => R(text.replaceAll('/', '\\/'))],
   ['json_escaped', 'v1', none, (text) => M(text.replace('会员', '\\u4f1a\\u5458'))],
   ['backslashes_lost', 'hmac', () => ({ description: 'a\\b' }), (text) => H(text.replace('\\', ''))],
+  [
+    'unsorted',
+    'hmac',
+    none,
+    (_, { amount, description, order_id }) =>
+      H(`order_id=${order_id}&amount=${amount}&description=${description}`),
+  ],
+  [
+    'unseen_lost,unseen',
+    'hmac',
+    () => ({ description: 'tea\u200b\u202e' }),
+    (text) => H(text.replace('\u200b\u202e', '')),
+  ],
   ['trimmed', 'hmac', () => ({ description: ' tea ' }), (text) => H(text.replace(' tea ', 'tea'))],
   ['unicode_form', 'hmac', () => ({ description: 'Café' }), (text) => H(text.normalize('NFD'))],
   ['quoted', 'v1', none, (_, fields) => M(joined(each(fields, (value) => `"${value}"`)))],

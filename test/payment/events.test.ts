@@ -293,6 +293,55 @@ it('switched off, gives up what is not told yet and writes no more', async () =>
   await seller.close()
 })
 
+it('an address that is gone for good gets no more: those of the application are told, and may name another', async () => {
+  const seller = await makeMerchant(test)
+  await switchOn(seller)
+  const [trade] = await makeGatewayOrders(test, seller, { notify_url: url })
+  status = 410
+  const payment = { transaction_id: trade!, payer_id: buyer.id, expected_amount: 100n }
+  expect(await makePayOrder(test.deps)(payment)).toBe('paid')
+  await payOrder(seller)
+  await payOrder(seller)
+  await allTold(seller)
+  await until(async () => (await rowsOf(seller)).every(({ claimed_until }) => claimed_until === null))
+  status = 200
+  const isOn = async () =>
+    (
+      await test.db
+        .selectFrom('payment_apps')
+        .where('id', '=', seller.id)
+        .select('events_url')
+        .executeTakeFirstOrThrow()
+    ).events_url !== null
+  expect(await isOn()).toBe(false)
+  // The gateway's protocol knows no such answer: its schedule goes on.
+  expect((await rowsOf(seller)).map((row) => [row.kind, row.status]).sort()).toEqual([
+    ['gateway', 'due'],
+    ['order.paid', 'failed'],
+    ['order.paid', 'failed'],
+  ])
+  const written = (await rowsOf(seller)).length
+  await payOrder(seller)
+  expect(await rowsOf(seller)).toHaveLength(written)
+  const browser = await seller.owner.signIn()
+  const alerts = await browser.get('/account/alerts')
+  expect(alerts.body.split('410 Gone')).toHaveLength(2)
+  const path = `/payment/applications/${seller.payment_id}/events`
+  expect((await browser.get(path)).body).toContain('410 Gone')
+  const trail = await test.db
+    .selectFrom('audit_log')
+    .where('subject', '=', seller.payment_id)
+    .where('action', '=', 'payment_app.events_gone')
+    .select(['actor_id', 'detail'])
+    .execute()
+  expect(trail).toEqual([{ actor_id: null, detail: { url } }])
+
+  expect((await browser.submit(await browser.get(path), path, { events_url: url })).status).toBe(303)
+  expect((await browser.get(path)).body).not.toContain('410 Gone')
+  expect(await isOn()).toBe(true)
+  await seller.close()
+})
+
 it('the owner’s page switches them on with a secret shown once, and its sample reads them', async () => {
   const seller = await makeMerchant(test)
   const browser = await seller.owner.signIn()

@@ -1379,6 +1379,7 @@ describe('addresses', () => {
   it('are those of interface.md, and those that libraries build from one base', async () => {
     await works('/payment/api/', '/payment/api/')
     await works('/payment/', '/payment/api/api/')
+    await works('/payment/api/api/', '/payment/api/api/')
   })
 
   it('at the root of the host work only where an administrator turned them on', async () => {

@@ -181,9 +181,27 @@ describe('the orders of an application', () => {
     expect(head).toMatch(/^\uFEFFcreated_at,transaction_id,order_id,/)
     expect(lines.pop()).toBe('')
     expect(lines.map((line) => line.split(',').slice(4).join(','))).toEqual([
-      `'\t@SUM(1),open,,13,,,0,,`,
-      '"贴纸, ""glow""",open,,12,,,0,,',
-      `"'=HYPERLINK(""https://evil.example"";""x"")",open,,11,,,0,,`,
+      `'\t@SUM(1),pending,false,,13,,,0,,`,
+      '"贴纸, ""glow""",pending,false,,12,,,0,,',
+      `"'=HYPERLINK(""https://evil.example"";""x"")",pending,false,,11,,,0,,`,
+    ])
+    // The words for what became of it are those of the API, whatever the page calls them.
+    await test.db
+      .updateTable('orders')
+      .set({ status: 'closed' })
+      .where('app_id', '=', seller.id)
+      .where('amount', '=', 12n)
+      .execute()
+    test.clock.advance(31 * 60_000)
+    const later = (await (await seller.owner.signIn()).get(`${path}/export.csv?min=12`)).body
+    expect(
+      later
+        .split('\r\n')
+        .slice(1, 3)
+        .map((line) => line.split(',').slice(-9, -7)),
+    ).toEqual([
+      ['pending', 'true'],
+      ['cancelled', 'false'],
     ])
     await seller.close()
   })

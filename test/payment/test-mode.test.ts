@@ -15,7 +15,7 @@ import { makePostTransfer } from '../../src/payment/transfers.ts'
 import { expectSoundBooks } from '../books.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { makeShop, send } from '../gateway-shop.ts'
-import { anotherProcess, startTestApp, type TestApp } from '../harness.ts'
+import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness.ts'
 import { type Merchant, makeMerchant } from '../merchant.ts'
 import { type Receiver, startReceiver, succeed } from '../notify-receiver.ts'
 import { until } from '../notify-world.ts'
@@ -142,14 +142,44 @@ describe('a test application', () => {
     expect(twin).toMatchObject({ book: 'test', status: 'approved', name: original!.name })
     expect((await browser.get(path)).body).toContain(`href="/payment/applications/${twin!.payment_id}"`)
     expect((await browser.get(`/payment/applications/${twin!.payment_id}`)).body).toContain(`href="${path}"`)
-    // In two hands they are no pair any more, and each owner may make another one.
+    await seller.close()
+  })
+
+  it('goes with the live one to another owner, and alone is no twin any more', async () => {
+    const seller = await makeMerchant(test)
+    const path = `/payment/applications/${seller.payment_id}`
+    const owner = await seller.owner.signIn()
+    await owner.submit(await owner.get(path), `${path}/test`)
+    const [twin] = await applicationsOf(test.db, seller.owner.id)
+    const twinPath = `/payment/applications/${twin!.payment_id}`
+    const give = async (at: string, from: Browser, to: Person) => {
+      const next = await to.signIn()
+      await from.submit(await from.get(`${at}/handover`), `${at}/handover/offer`, { username: to.username })
+      await next.submit(await next.get(`${at}/handover`), `${at}/handover/accept`)
+      return next
+    }
+
     const heir = await makePerson(test, { username: 'heir' })
-    await sql`select hand_over_application(${original!.id}::bigint, ${heir.id}::bigint, now())`.execute(
-      test.db,
-    )
-    const inherited = await (await heir.signIn()).get(path)
-    expect(inherited.body).not.toContain(twin!.payment_id)
-    expect(inherited.form(`${path}/test`)).toBeDefined()
+    const inherited = await give(path, owner, heir)
+    expect((await applicationsOf(test.db, heir.id)).map(({ payment_id }) => payment_id)).toEqual([
+      twin!.payment_id,
+      seller.payment_id,
+    ])
+    expect(await applicationsOf(test.db, seller.owner.id)).toEqual([])
+    expect((await inherited.get(path)).body).toContain(`href="${twinPath}"`)
+    expect((await owner.get(twinPath)).status).toBe(404)
+    const { count } = await test.db
+      .selectFrom('audit_log')
+      .where('action', '=', 'payment_app.hand_over')
+      .where('subject', 'in', [seller.payment_id, twin!.payment_id])
+      .select((eb) => eb.fn.countAll<bigint>().as('count'))
+      .executeTakeFirstOrThrow()
+    expect(count).toBe(2n)
+
+    await give(twinPath, inherited, await makePerson(test, { username: 'tester' }))
+    const left = await inherited.get(path)
+    expect(left.body).not.toContain(twin!.payment_id)
+    expect(left.form(`${path}/test`)).toBeDefined()
     await seller.close()
   })
 })
@@ -178,6 +208,14 @@ describe('in test mode', () => {
     })
     expect((await browser.get(path)).body).toContain('test-mark"')
     expect((await browser.get('/account/payments')).body).toContain('Test mode')
+    // Its wallet is a page of its own, which says what it is.
+    const play = await browser.get('/account?book=test&q=tea')
+    expect(play.body).toMatch(/test-mark"[\s\S]*<h1>Test wallet<[\s\S]*999,900[\s\S]*Tea[\s\S]*−100/)
+    expect(play.form('/account')).toEqual({ book: 'test' })
+    expect((await browser.get('/account?book=test')).body).toContain('+1,000,000')
+    const wallet = (await browser.get('/account')).body
+    expect(wallet).toContain('href="/account?book=test"')
+    expect(wallet).not.toMatch(/test-mark"|>Tea</)
     const { body } = await tester.query({ order_id: 'try-1' })
     expect(body).toMatchObject({ status: 'completed' })
     expect(await balanceOf(test.db, poor.id, 'test')).toBe(PLAY_POINTS - 100n)

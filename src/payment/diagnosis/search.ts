@@ -4,7 +4,7 @@
  */
 import type { Mistake, Way } from './mistakes.ts'
 import type { Field } from './pasted.ts'
-import { pairsLeftOut, type Rules, type Steps, spell, stepsFor } from './spelling.ts'
+import { everyOrder, pairsLeftOut, type Rules, type Steps, spell, stepsFor } from './spelling.ts'
 
 /** Beyond these, only one mistake is looked for: two cost thousands of hashes of everything sent. */
 const TEXT_BYTES_MAX = 4_096
@@ -29,10 +29,14 @@ export function explain<Key>(
   const steps = stepsFor(sent, rules)
   const isLarge =
     sent.length > FIELDS_MAX || sent.reduce((sum, [, value]) => sum + value.length, 0) > TEXT_BYTES_MAX
-  const withPairs = { ...steps, fields: [steps.fields[0]!, ...pairsLeftOut(sent, rules)] }
+  const rarer = {
+    ...steps,
+    fields: [steps.fields[0]!, ...pairsLeftOut(sent, rules)],
+    order: [steps.order[0]!, ...everyOrder(sent, rules)],
+  }
   return (
     firstFit(steps, scheme, target, 1) ??
-    (isLarge ? undefined : firstFit(withPairs, scheme, target, 1)) ??
+    (isLarge ? undefined : firstFit(rarer, scheme, target, 1)) ??
     (isLarge ? undefined : firstFit(steps, scheme, target, 2))
   )
 }

@@ -2,6 +2,7 @@
  * The string to sign, in the ways in which people get it wrong: how values are written, which parameters are in it, in
  * which order, how they are joined, and in which bytes. The first way of each step is the right one. Pure.
  */
+import { withoutDeceptive } from '../../web/parameters.ts'
 import { canonicalString } from '../canonical.ts'
 import { CHARSETS } from './charsets.ts'
 import { type Way, wrong } from './mistakes.ts'
@@ -32,6 +33,8 @@ export type Steps = {
 /** Parameters whose value is a number, and so may lose or win zeros on the way to the signature. */
 const AMOUNTS = /^(amount|money|points|price|total|fee)$/
 const LEFT_OUT_PAIRS_MAX = 12
+/** Of so many, every order is tried: 720. */
+const PERMUTED_MAX = 6
 
 /** The steps for these parameters: only ways that would come to another string than the right one. */
 export function stepsFor(sent: readonly Field[], rules: Rules): Steps {
@@ -63,6 +66,22 @@ export function pairsLeftOut(sent: readonly Field[], rules: Rules): Way<Field[]>
         `${first}, ${second}`,
       ),
     ),
+  )
+}
+
+/** Every order in which a client may have put them together by hand: too many to try beside other mistakes. */
+export function everyOrder(sent: readonly Field[], rules: Rules): Steps['order'] {
+  const right = rightFields(sent, rules)
+  if (right.length > PERMUTED_MAX) return []
+  return permutations(right.map((_, at) => at)).map((places) =>
+    wrong('unsorted', (fields: Field[]) => places.map((at) => fields[at]!)),
+  )
+}
+
+function permutations(places: number[]): number[][] {
+  if (places.length < 2) return [places]
+  return places.flatMap((first) =>
+    permutations(places.filter((place) => place !== first)).map((rest) => [first, ...rest]),
   )
 }
 
@@ -102,6 +121,7 @@ const VALUES: [code: Parameters<typeof wrong>[0], take: (value: string) => strin
   ['json_escaped', (value) => unicodeEscaped(value.replaceAll('/', '\\/'))],
   ['backslashes_lost', (value) => value.replaceAll('\\', '')],
   ['trimmed', (value) => value.trim()],
+  ['unseen_lost', withoutDeceptive],
   ['unicode_form', (value) => value.normalize('NFC')],
   ['unicode_form', (value) => value.normalize('NFD')],
   ['quoted', (value) => `"${value}"`],

@@ -3,6 +3,7 @@
  * application that it speaks for. Pure.
  */
 import { createHash, type KeyObject } from 'node:crypto'
+import { deceptiveIn } from '../../web/parameters.ts'
 import { canonicalString } from '../canonical.ts'
 import { isMoney } from '../gateway/money.ts'
 import { fingerprintOf } from '../gateway/public-key.ts'
@@ -365,6 +366,14 @@ function notesOn(
   if (charset !== undefined) notes.push({ code: 'sent_charset', what: charset })
   if (doubled.length > 0) notes.push({ code: 'doubled', what: doubled.join(', ') })
   if (nested.length > 0) notes.push({ code: 'nested', what: nested.join(', ') })
+  const unseen = fields
+    .map(([name, value]) => [name, deceptiveIn(value)] as const)
+    .filter(([, signs]) => signs.length > 0)
+  if (unseen.length > 0)
+    notes.push({
+      code: 'unseen',
+      what: unseen.map(([name, signs]) => `${name}: ${signs.join(' ')}`).join(', '),
+    })
   const { pid } = parameters
   const claimed = door === 'hmac' ? payment_id : pid
   if (claimed !== undefined && claimed !== keys.payment_id && claimed !== String(keys.pid))

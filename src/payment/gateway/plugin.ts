@@ -24,6 +24,7 @@ export async function gatewayPlugin(app: FastifyInstance, deps: Deps, placeOrder
   await mountV2(app, '/payment/api', verbs)
   await app.register(unknownPath, { prefix: '/payment/api' })
   await mountV1(app, '/payment', verbs)
+  await mountV1(app, '/payment/api/api', verbs)
   await mountV2(app, '/payment/api/api', verbs)
   await app.register(async (scope) => {
     scope.addHook('onRequest', async (_request, reply) => requireRoot(deps, reply))

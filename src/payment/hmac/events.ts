@@ -25,6 +25,7 @@ export function newEventSecret(): string {
 
 /** An event with what it tells of, as that was when it happened, and all that it is sent and signed with. */
 export type EventToTell = {
+  app_id: bigint
   url: string
   event_id: string
   type: EventType
@@ -94,7 +95,15 @@ export async function findEvents(
     const opened = (secretsOf.get(app_id) ?? []).map(({ value_encrypted }) =>
       openKey(secrets, app_id, 'event_secret', value_encrypted),
     )
-    const event = { url: events_url, event_id, type: event_kind, occurred_at, subject, secrets: opened }
+    const event = {
+      app_id,
+      url: events_url,
+      event_id,
+      type: event_kind,
+      occurred_at,
+      subject,
+      secrets: opened,
+    }
     return [notification_id, event] as const
   }
   return new Map([

@@ -9,6 +9,7 @@ import { isRefusal } from '../../database/connection.ts'
 import type { AttemptOutcome, ForcedFault } from '../../database/tables.ts'
 import type { Deps } from '../../deps.ts'
 import { inCall } from '../../tracing.ts'
+import { retireEvents } from '../events.ts'
 import { tradeMessage } from '../gateway/messages.ts'
 import { signedEvent } from '../hmac/events.ts'
 import { type Attempt, type Deliver, type Message, makeDelivery } from './delivery.ts'
@@ -25,6 +26,8 @@ const INTERRUPTIONS_MAX = 3
 const REMEMBERED_MAX = 1_000
 /** At the end of a process that cannot reach its database. */
 const STOP_TURNS_MAX = 10
+/** By Standard Webhooks: nothing is taken here any more. */
+const GONE = 410
 const DNS = { timeout: 2_000, tries: 2 }
 
 export type Notifier = {
@@ -153,17 +156,21 @@ function makeAttempt(deps: NotifierDeps, options: NotifierOptions) {
     const started_at = clock()
     const start = performance.now()
     let attempt = withoutAnswer('internal')
+    let isGone = false
     try {
       const toTell = (await found).get(id)
       if (interruptions >= INTERRUPTIONS_MAX) attempt = withoutAnswer('interrupted')
       else attempt = toTell === undefined ? withoutAnswer('withdrawn') : await tell(toTell, claims === 1)
+      // The gateway's protocol has no such word: to a shop there it is one more answer that is not success.
+      if (attempt.response_status === GONE && toTell !== undefined && 'event' in toTell)
+        isGone = await retireEvents(deps, toTell.event)
     } catch (error) {
       log.error({ err: error, notification_id: id }, 'a notification could not be made')
     }
     const ended_at = clock()
     const duration_ms = Math.round(performance.now() - start)
     deps.metrics?.notifications.observe({ outcome: attempt.outcome }, duration_ms / 1000)
-    const isOver = attempt.outcome === 'delivered' || attempt.outcome === 'withdrawn'
+    const isOver = ['delivered', 'withdrawn'].includes(attempt.outcome) || isGone
     return {
       id: String(id),
       claim: claims,

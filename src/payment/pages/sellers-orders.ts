@@ -10,6 +10,7 @@ import { cursor, listUrl, searchText } from '../../web/lists.ts'
 import { Amount } from '../fields.ts'
 import { readNotifications } from '../notifications/redelivery.ts'
 import { getOrderRecord } from '../order-record.ts'
+import { isExpired, statusWord } from '../orders.ts'
 import { getPermitted } from '../ownership.ts'
 import { askRefund, withdrawRefundRequest } from '../refund-requests.ts'
 import { countOrders, eachOrder, FATES, fateOf, type OrderFilter, ordersOfApp } from '../sellers-orders.ts'
@@ -63,6 +64,7 @@ const COLUMNS = [
   'trade_no',
   'description',
   'status',
+  'expired',
   'buyer',
   'amount',
   'platform_fee',
@@ -204,7 +206,8 @@ async function* fileOf(deps: Deps, app_id: bigint, filter: OrderFilter, now: Dat
         order.order_id,
         order.trade_no,
         order.description,
-        fateOf(order, now),
+        statusWord(order),
+        String(isExpired(order, now)),
         order.buyer,
         order.amount,
         order.fee,

@@ -8,6 +8,7 @@ export const consoleTexts = {
     addresses: 'Addresses',
     check: 'Check the addresses',
     unchecked: 'Not checked yet.',
+    likeNamed: 'Other applications have this name, or one that looks like it:',
     checkedAt: 'Checked',
     verdicts: {
       public: 'leads to the open internet',

@@ -62,6 +62,8 @@ export const signaturesEn = {
     html_escaped: () => 'The values were HTML-escaped before signing (& as &amp;). Sign the raw values.',
     json_escaped: () => 'The values were signed as JSON writes them (\\/ or \\u4f1a). Sign the raw values.',
     backslashes_lost: () => 'Backslashes were removed before signing, but sent. Sign what you send.',
+    unseen_lost: () =>
+      'Characters that cannot be seen were removed from a value before signing, but sent. Sign what you send.',
     trimmed: () => 'Spaces around a value were cut off before signing, but sent. Sign what you send.',
     unicode_form: () =>
       'A letter with an accent was signed in another Unicode form than it was sent in. Sign the same text that you send.',
@@ -141,6 +143,7 @@ export const signaturesEn = {
     other_application: (what) => `It speaks for another application: ${what}.`,
     doubled: (what) => `Given more than once: ${what}. Such a request is refused.`,
     nested: (what) => `A list or an object, which is refused: ${what}. Values are text or whole numbers.`,
+    unseen: (what) => `Characters that cannot be seen are in ${what}. They are signed like all others.`,
     sent_charset: (what) => `The parameters were sent in ${what}. Send UTF-8: nothing else is accepted.`,
     version_off: (what) =>
       `${what === 'v1' ? 'V1' : 'V2'} is switched off for this application, or its key is missing.`,

@@ -378,6 +378,8 @@ export const en = {
     create: 'Create a test application',
     createTwin: 'Create its test application',
     toTest: 'Its test application',
+    wallet: 'Test wallet',
+    playPoints: 'play points',
     toLive: 'The live application',
     usable: 'Test mode: can be used at once',
     outcomesTitle: 'Or see what your shop makes of this:',
@@ -394,6 +396,7 @@ export const en = {
     title: 'Events',
     lead: 'For shops on the HMAC API: what becomes of orders and transfers is posted to your server, beside the buyer’s return. It is off until you give an address.',
     off: 'Off: nothing is sent.',
+    gone: 'Your address answered 410 Gone, which means for good; that switched events off, at',
     on: 'On',
     url: 'Address for events',
     urlHint:
@@ -413,7 +416,7 @@ export const en = {
       'For so many hours events carry two signatures, by the new secret and by the previous one. 0 ends the previous one now.',
     readTitle: 'How to read one',
     readLead:
-      'A POST of JSON. Check the signature over the body as received, refuse a webhook-timestamp older than 5 minutes, and act once for each webhook-id: one may come twice. Answer any 2xx within 10 seconds.',
+      'A POST of JSON. Check the signature over the body as received, refuse a webhook-timestamp older than 5 minutes, and act once for each webhook-id: one may come twice. Answer any 2xx within 10 seconds; 410 Gone switches events off.',
     types: 'Kinds of events',
     sample: 'The check in Node.js, without any package',
   },
@@ -502,6 +505,7 @@ export const en = {
         'What was paid before stays with the former owner. If an administrator gives such a payment back, it is taken from the former owner’s wallet.',
         'Keys stay valid, so the shop goes on; the former owner knows them, and the new owner should replace them at once.',
         'The former owner has no role any more, the rest of the team stays. Transfers follow the new owner’s trust level.',
+        'Its test application goes with it.',
       ],
       look: 'Look at the offer',
       goodUntil: 'The offer is good until',
@@ -934,6 +938,10 @@ export const en = {
           subject: `${app} has another owner`,
           text: `Your offer was accepted: the payment application ${app} is not yours any more. What was paid before stays yours, and its refunds are taken from your wallet.`,
         }),
+        events_gone: ({ app }: Facts) => ({
+          subject: `${app}: events were switched off`,
+          text: `The address for events of ${app} answered 410 Gone, which means for good, so nothing more is sent there. Name an address on the page of events to switch them on again.`,
+        }),
       },
       notices: {
         'password.changed': {
@@ -1159,7 +1167,7 @@ export const en = {
       correct: 'Nothing was registered. Correct what is marked and send it again.',
       problems: {
         name: 'Give a name of 1 to 60 characters, without control or invisible ones.',
-        description: 'The description may have at most 500 characters.',
+        description: 'The description may have at most 500 characters, without control or invisible ones.',
         redirect_uris: 'Give 1 to 20 addresses, one per line.',
         post_logout_redirect_uris: 'Give at most 20 addresses, one per line.',
         id_token_signed_response_alg: 'Choose one of the list.',

@@ -10,6 +10,7 @@ export const consoleTexts: Messages['console'] = {
     addresses: '地址检查',
     check: '检查这些地址',
     unchecked: '尚未检查。',
+    likeNamed: '还有同名或名称相似的应用：',
     checkedAt: '检查时间',
     verdicts: {
       public: '可公开访问',

@@ -346,6 +346,8 @@ export const zhCN: Messages = {
     create: '创建测试应用',
     createTwin: '创建对应的测试应用',
     toTest: '对应的测试应用',
+    wallet: '测试钱包',
+    playPoints: '虚拟积分',
     toLive: '对应的正式应用',
     usable: '测试模式：立即可用',
     outcomesTitle: '或者看看您的商店如何应对：',
@@ -362,6 +364,7 @@ export const zhCN: Messages = {
     title: '事件',
     lead: '适用于使用 HMAC API 的商店：订单和转账的变化会在买家返回之外，以 POST 发送到您的服务器。填写地址之前一直关闭。',
     off: '已关闭：不发送任何内容。',
+    gone: '您的地址返回了 410 Gone（永久失效），事件因此关闭，时间：',
     on: '已开启',
     url: '接收事件的地址',
     urlHint: '使用 https，可以带查询参数。留空即关闭事件；尚未送达的事件会被放弃。',
@@ -378,7 +381,7 @@ export const zhCN: Messages = {
     rotateHint: '在这段小时数内，事件同时带有新旧两个密钥的签名。填 0 则旧密钥立即失效。',
     readTitle: '如何读取事件',
     readLead:
-      '事件是 JSON 的 POST 请求。请按收到的正文校验签名，拒绝 webhook-timestamp 早于 5 分钟的请求，并对每个 webhook-id 只处理一次：同一事件可能送达两次。请在 10 秒内回复任意 2xx 状态码。',
+      '事件是 JSON 的 POST 请求。请按收到的正文校验签名，拒绝 webhook-timestamp 早于 5 分钟的请求，并对每个 webhook-id 只处理一次：同一事件可能送达两次。请在 10 秒内回复任意 2xx 状态码；回复 410 Gone 会关闭事件。',
     types: '事件种类',
     sample: 'Node.js 校验代码，无需任何软件包',
   },
@@ -461,6 +464,7 @@ export const zhCN: Messages = {
         '此前的收款仍归原所有者。若管理员退还这类付款，将从原所有者的钱包扣除。',
         '密钥继续有效，商店不受影响；原所有者知道这些密钥，新所有者应立即更换。',
         '原所有者不再担任任何角色，其他团队成员不变。转账按新所有者的信任等级执行。',
+        '对应的测试应用随之一并移交。',
       ],
       look: '查看移交请求',
       goodUntil: '有效期至',
@@ -870,6 +874,10 @@ export const zhCN: Messages = {
           subject: `${app} 已有新的所有者`,
           text: `您的移交已被接受，收款应用 ${app} 不再归您所有。此前的收款仍归您，退款也从您的钱包扣除。`,
         }),
+        events_gone: ({ app }) => ({
+          subject: `${app}：事件已关闭`,
+          text: `${app} 的事件接收地址返回了 410 Gone，表示永久失效，因此不再向其发送。在事件页面重新填写地址即可再次开启。`,
+        }),
       },
       notices: {
         'password.changed': {
@@ -1086,7 +1094,7 @@ export const zhCN: Messages = {
       correct: '尚未登记。请修改标出的内容后重新提交。',
       problems: {
         name: '名称须为 1 至 60 个字符，且不能包含控制字符或不可见字符。',
-        description: '描述最多 500 个字符。',
+        description: '描述最多 500 个字符，且不能包含控制字符或不可见字符。',
         redirect_uris: '请填写 1 至 20 个地址，每行一个。',
         post_logout_redirect_uris: '最多填写 20 个地址，每行一个。',
         id_token_signed_response_alg: '请从列表中选择。',
