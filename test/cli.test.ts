@@ -84,6 +84,11 @@ describe('accounts', () => {
       .executeTakeFirst()
     expect(row).toMatchObject({ id: BigInt(Number(id)), trust_level: 3, is_admin: true })
     expect(await audited('account.created')).toEqual([{ subject: `user:${id}`, actor_id: null }])
+    for (const words of [['ad\u202emin'], ['\u3164'], ['carl', '--name', 'nobody\u200bx']])
+      expect(await tessera('user', 'create', ...words)).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('invisible'),
+      })
     const again = await tessera('user', 'create', 'Carla')
     expect(again).toMatchObject({ code: 1, err: expect.stringContaining('taken') })
   })

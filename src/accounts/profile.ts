@@ -7,7 +7,7 @@ import { AppError } from '../errors.ts'
 import { isHonestText } from '../web/parameters.ts'
 import { hasMail } from './email.ts'
 import { sessionOf } from './session.ts'
-import { groupsOf } from './users.ts'
+import { namedGroupsOf } from './users.ts'
 
 export const PROFILE = '/account/profile'
 const NAME_LENGTH_MAX = 60
@@ -20,7 +20,7 @@ export function profilePages(app: FastifyInstance, deps: Deps): void {
     const { user } = sessionOf(request)
     const { saved } = request.query as Record<string, unknown>
     const data = {
-      groups: groupsOf(user),
+      customGroups: namedGroupsOf(user),
       forumUrl: deps.config.DISCOURSE_URL,
       hasMail: hasMail(deps.config),
       isSaved: saved === '1',

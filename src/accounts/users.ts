@@ -5,6 +5,7 @@ import { violatedConstraint } from '../database/connection.ts'
 import type { UsersTable } from '../database/tables.ts'
 import { AppError } from '../errors.ts'
 import type { Language } from '../web/languages.ts'
+import { isHonestText } from '../web/parameters.ts'
 
 /** A member as the rest of the program sees one. */
 export type User = {
@@ -66,6 +67,11 @@ export function namedGroupsOf(user: Parameters<typeof groupsOf>[0]): string[] {
 /** Banned and suspended members cannot sign in, and what they hold stops working at its next use. */
 export function isBarred(user: Pick<User, 'is_banned' | 'suspended_till'>, now: Date): boolean {
   return user.is_banned || (user.suspended_till !== null && user.suspended_till > now)
+}
+
+/** Whether an account of ours may be called this: 1 to 60 characters without spaces, that read as what they are. */
+export function isUsername(text: string): boolean {
+  return /^\S{1,60}$/u.test(text) && isHonestText(text)
 }
 
 export async function findUserByUsername(db: Db, username: string): Promise<User | undefined> {

@@ -15,6 +15,7 @@ import {
   suspendApp,
 } from '../identity/registry.ts'
 import { cursor, searchText } from '../web/lists.ts'
+import { likeNamed } from './like-named.ts'
 
 const PAGE_LINES = 50
 const HISTORY_LINES = 50
@@ -81,12 +82,13 @@ async function showApp(
   { isReasonMissing = false } = {},
 ): Promise<FastifyReply> {
   const app = await getApp(db, { client_id: request.params.client_id })
-  const [secrets, members, history] = await Promise.all([
+  const [secrets, members, history, alike] = await Promise.all([
     liveSecrets(db, app.id, clock()),
     countMembers(db, app.id),
     readAudit(db, { subject: app.client_id, action: 'oauth_app' }, HISTORY_LINES),
+    likeNamed(db, [app.name]),
   ])
   const path = `/admin/apps/${app.client_id}`
-  const data = { app, secrets, members, history, isReasonMissing, path }
+  const data = { app, secrets, members, history, alike, isReasonMissing, path }
   return reply.page('admin-app', data, { status: isReasonMissing ? 400 : 200 })
 }

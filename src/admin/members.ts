@@ -19,12 +19,11 @@ import { createAccount } from '../accounts/operator.ts'
 import { requireFreshSignIn } from '../accounts/reauthentication.ts'
 import { resetSecondFactor } from '../accounts/second-factor.ts'
 import { sessionOf } from '../accounts/session.ts'
-import { isBarred } from '../accounts/users.ts'
+import { isBarred, isUsername } from '../accounts/users.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { liveGrants, signOutEverywhere } from '../identity/sign-out-everywhere.ts'
 import { cursor, searchText } from '../web/lists.ts'
-import { isHonestText } from '../web/parameters.ts'
 
 const PATH = '/admin/members'
 const PAGE_LINES = 50
@@ -38,11 +37,7 @@ const Search = z.object({
 })
 
 const NewAccount = z.object({
-  username: z
-    .string()
-    .trim()
-    .regex(/^[^\s\p{Cc}]{1,60}$/u)
-    .refine(isHonestText),
+  username: z.string().trim().refine(isUsername),
   trust_level: z
     .string()
     .regex(/^[0-4]$/)

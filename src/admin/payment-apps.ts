@@ -6,6 +6,7 @@ import type { Deps } from '../deps.ts'
 import { checkAddresses, lastChecks } from '../payment/address-check.ts'
 import { getPaymentApp } from '../payment/applications.ts'
 import { setTerms, TERMS_FIELDS, termsForm, termsOf } from '../payment/terms.ts'
+import { likeNamed } from './like-named.ts'
 
 const HISTORY_LINES = 50
 
@@ -47,10 +48,11 @@ async function showPaymentApp(
   filled: Filled | undefined,
 ): Promise<FastifyReply> {
   const app = await getPaymentApp(deps.db, request.params.payment_id)
-  const [terms, history, checks] = await Promise.all([
+  const [terms, history, checks, alike] = await Promise.all([
     termsOf(deps, app),
     readAudit(deps.db, { subject: app.payment_id, action: 'payment_app' }, HISTORY_LINES),
     lastChecks(deps.db, [app.payment_id]),
+    likeNamed(deps.db, [app.name]),
   ])
   const check = checks.get(app.payment_id)
   const data = {
@@ -58,6 +60,7 @@ async function showPaymentApp(
     terms,
     history,
     check,
+    alike,
     now: deps.clock(),
     values: filled?.values ?? terms,
     problems: filled?.problems ?? [],

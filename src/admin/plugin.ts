@@ -20,6 +20,7 @@ import { correctionPages } from './corrections.ts'
 import { findPages } from './find.ts'
 import { forumPages } from './forum.ts'
 import { freezePages } from './freezes.ts'
+import { likeNamed } from './like-named.ts'
 import { memberPages } from './members.ts'
 import { movementPages } from './movements.ts'
 import { notificationAdminPages } from './notifications.ts'
@@ -84,10 +85,17 @@ async function showAdmin(
     decidedPaymentApps(deps.db),
     lastProof(deps),
   ])
-  const checks = await lastChecks(
-    deps.db,
-    queue.map(({ payment_id }) => payment_id),
-  )
+  const [checks, alike] = await Promise.all([
+    lastChecks(
+      deps.db,
+      queue.map(({ payment_id }) => payment_id),
+    ),
+    likeNamed(
+      deps.db,
+      queue.map(({ name }) => name),
+    ),
+  ])
   const status = reasonMissing === undefined ? 200 : 400
-  return reply.page('admin', { queue, checks, decided, books, reasonMissing, now: deps.clock() }, { status })
+  const data = { queue, checks, alike, decided, books, reasonMissing, now: deps.clock() }
+  return reply.page('admin', data, { status })
 }

@@ -6,6 +6,8 @@ import {
   resetPassword,
   setAdministrator,
 } from '../accounts/operator.ts'
+import { isUsername } from '../accounts/users.ts'
+import { isHonestText } from '../web/parameters.ts'
 import { type Command, type OptionValues, UsageError, withDeps } from './command.ts'
 
 export const userCommands: Command[] = [
@@ -87,8 +89,10 @@ function administratorCommand(name: string, isAdmin: boolean, summary: string): 
 }
 
 function asUsername(text: string): string {
-  if (!/^[^\s\p{Cc}]{1,60}$/u.test(text))
-    throw new UsageError('A username has 1 to 60 characters and no spaces')
+  if (!isUsername(text))
+    throw new UsageError(
+      'A username has 1 to 60 characters, no spaces, and none that are invisible or reverse it',
+    )
   return text
 }
 
@@ -96,6 +100,8 @@ function detailsOf({ name, email, 'trust-level': level = '0', admin }: OptionVal
   if (!/^[0-4]$/.test(String(level))) throw new UsageError('--trust-level is 0 to 4')
   if (email !== undefined && !/^[^\s@]+@[^\s@]+$/.test(String(email)))
     throw new UsageError('--email is no e-mail address')
+  if (name !== undefined && !isHonestText(String(name)))
+    throw new UsageError('--name must not contain characters that are invisible or reverse it')
   return {
     ...(typeof name === 'string' ? { name } : {}),
     ...(typeof email === 'string' ? { email } : {}),

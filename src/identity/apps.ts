@@ -4,7 +4,7 @@ import { recordAudit } from '../audit.ts'
 import type { Db } from '../database/connection.ts'
 import { LOWER_ALNUM, randomText } from '../secrets.ts'
 import { en } from '../web/messages/en.ts'
-import { isHonestText } from '../web/parameters.ts'
+import { isHonestProse, isHonestText } from '../web/parameters.ts'
 import { type RedirectUriFault, redirectUriFault, webAddressFault } from './access.ts'
 import { newSecret } from './app-secrets.ts'
 import { SIGNING_ALGORITHMS } from './keys.ts'
@@ -44,7 +44,12 @@ const AppFields = z.object({
     .min(1)
     .max(NAME_LENGTH_MAX)
     .refine(isHonestText, 'Must not contain control or direction characters'),
-  description: z.string().trim().max(DESCRIPTION_LENGTH_MAX).default(''),
+  description: z
+    .string()
+    .trim()
+    .max(DESCRIPTION_LENGTH_MAX)
+    .refine(isHonestProse, 'Must not contain control or direction characters')
+    .default(''),
   redirect_uris: z
     .array(redirectUri)
     .min(1)

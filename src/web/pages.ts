@@ -8,6 +8,7 @@ import { AppError, type PageCode } from '../errors.ts'
 import { assetUrl } from './assets.ts'
 import { FORM_TOKEN_FIELD, formToken } from './form-guard.ts'
 import { chooseLocale, LANGUAGE_COOKIE, type Language, type Locale } from './languages.ts'
+import { plainText } from './parameters.ts'
 
 const VIEWS_DIR = join(import.meta.dirname, '../../views')
 
@@ -88,6 +89,7 @@ function renderPage(
     // What a form has answered is not at its address when the language form comes back there.
     canSwitchLanguage: request.method === 'GET',
     asset: assetUrl,
+    plain: plainText,
     ...siteNotices(deps, request.locale.language),
     formTokenField: FORM_TOKEN_FIELD,
     formToken: cookieToken === undefined ? '' : formToken(deps.secrets, cookieToken),

@@ -28,6 +28,8 @@ it('a name is changed, taken away, and kept in the audit log once a change', asy
   const client = await alice.signIn()
   const page = await client.get(PAGE)
   expect(page.body).toContain('value="Alice"')
+  expect(page.body).toContain('Trust level 2')
+  expect(page.body).not.toContain('trust_level_')
   expect(await client.submit(page, PAGE, { name: '  爱丽丝 <i> ' })).toMatchObject({ status: 303 })
   expect(await nameOf(alice)).toBe('爱丽丝 <i>')
   expect((await client.get(`${PAGE}?saved=1`)).body).toContain('爱丽丝 &lt;i&gt;')

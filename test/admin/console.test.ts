@@ -313,3 +313,62 @@ describe('a day', () => {
     expect((await admin.get('/admin/books/fees')).body).toContain('/admin/journals/')
   })
 })
+
+describe('names that could be taken for each other', () => {
+  it.each([
+    ['Sticker Shop', 'sticker  shop'],
+    ['Sticker Shop', 'Ｓｔｉｃｋｅｒ－Ｓｈｏｐ'],
+    ['Sticker Shop', 'Stіckеr Ѕhοр!'],
+    ['Corner Café', 'C0MER CAFE'],
+    ['Pilot 10', 'Pi1ot IO'],
+    ['贴纸商店', '贴纸 商店'],
+  ])('%s and %s are', async (one, other) => {
+    const { rows } = await sql<{ same: boolean }>`
+      select name_skeleton(${one}) = name_skeleton(${other}) as same`.execute(test.db)
+    expect(rows).toEqual([{ same: true }])
+  })
+
+  it.each([
+    ['Sticker Shop', 'Sticker Shops'],
+    ['贴纸商店', '贴纸书店'],
+    ['★', '☆'],
+    ['!!', '??'],
+  ])('%s and %s are not', async (one, other) => {
+    const { rows } = await sql<{ same: boolean }>`
+      select name_skeleton(${one}) = name_skeleton(${other}) as same`.execute(test.db)
+    expect(rows).toEqual([{ same: false }])
+  })
+
+  it('are shown to the reviewer of either, with who has them', async () => {
+    const name = 'Ｇlow Works'
+    const [shop, copy] = [await makeMerchant(test), await makeMerchant(test, { approved: false })]
+    const { party, owner } = await makeOwnedApp(test)
+    await test.db.updateTable('payment_apps').set({ name: 'Glow Works' }).where('id', '=', shop.id).execute()
+    await test.db.updateTable('payment_apps').set({ name }).where('id', '=', copy.id).execute()
+    await test.db
+      .updateTable('oauth_apps')
+      .set({ name: 'GL0W-WORKS' })
+      .where('client_id', '=', party.client_id)
+      .execute()
+    const pages = {
+      [`/admin/payment-applications/${shop.payment_id}`]: shop.owner.username,
+      [`/admin/payment-applications/${copy.payment_id}`]: copy.owner.username,
+      [`/admin/apps/${party.client_id}`]: owner.username,
+    }
+    const noticeOn = async (path: string) =>
+      /Other applications have this name[\s\S]*?<\/ul>/.exec((await admin.get(path)).body)?.[0] ?? ''
+    for (const [path, username] of Object.entries(pages)) {
+      const notice = await noticeOn(path)
+      expect(notice).not.toContain(`href="${path}"`)
+      expect(notice).not.toContain(`@${username}`)
+      for (const [other, whose] of Object.entries(pages).filter(([each]) => each !== path)) {
+        expect(notice).toContain(`href="${other}"`)
+        expect(notice).toContain(`@${whose}`)
+      }
+    }
+    // In the queue too, where most decisions are made.
+    expect(await noticeOn('/admin')).toContain(`/admin/payment-applications/${shop.payment_id}`)
+    expect(await noticeOn(`/admin/payment-applications/${merchant.payment_id}`)).toBe('')
+    await Promise.all([shop.close(), copy.close()])
+  })
+})

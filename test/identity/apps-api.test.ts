@@ -180,6 +180,7 @@ describe('POST /api/apps', () => {
   it.each([
     ['a name of 61 characters', { name: 'x'.repeat(61) }, 'invalid_request'],
     ['a name of spaces', { name: '   ' }, 'invalid_request'],
+    ['a description that reverses what follows', { description: 'moc.knab\u202e' }, 'invalid_request'],
     ['a name that reverses what follows', { name: 'moc.knab\u202e' }, 'invalid_request'],
     ['no name', { name: undefined }, 'invalid_request'],
     ['a name that is a number', { name: 7 }, 'invalid_request'],

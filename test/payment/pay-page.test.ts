@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePayOrder } from '../../src/payment/orders.ts'
 import { refundOrder } from '../../src/payment/refunds.ts'
 import { makePerson, type Person } from '../cast.ts'
+import { makeShop, send } from '../gateway-shop.ts'
 import { browser, startTestApp, type TestApp } from '../harness.ts'
 import { type Merchant, makeMerchant } from '../merchant.ts'
 import { readQr } from '../qr.ts'
@@ -172,4 +173,56 @@ describe('whatever has become of it', () => {
     expect(whole.body).not.toContain(`${made.path}/return`)
     expect(whole.body).not.toContain('id="shop"')
   })
+})
+
+it('what a shop calls its goods is kept as sent, and shown without what would hide or reverse it', async () => {
+  const shop = await makeShop(test)
+  const admin = await (await makePerson(test, { username: 'admin', is_admin: true })).signIn()
+  const buyer = await (await makePerson(test, { points: 100n })).signIn()
+  const sent = 'Tea \u202egnp.exe\u2066\u200b'
+  const unseen = '\u3164\u200b'
+  const created = await shop.process({ amount: '10', description: sent, order_id: 'by-hmac' })
+  const nothing = await shop.process({ amount: '10', description: unseen, order_id: 'unseen' })
+  const trade = await send(
+    test,
+    'POST',
+    '/payment/api/mapi.php',
+    shop.signMd5({
+      pid: shop.pidText,
+      type: 'epay',
+      out_trade_no: 'by-gateway',
+      notify_url: 'https://shop.example/n',
+      name: sent,
+      money: '0.10',
+    }),
+  )
+  const paths = [created.body.payment_url, trade.json().payurl].map((url) => new URL(String(url)).pathname)
+  for (const path of paths) {
+    const page = await buyer.get(path)
+    expect(page.body).toContain('<bdi>Tea gnp.exe</bdi>')
+    expect((await buyer.submit(page, path)).status).toBe(303)
+  }
+  expect((await buyer.get(new URL(String(nothing.body.payment_url)).pathname)).body).toContain('<bdi>—</bdi>')
+
+  const owner = await shop.owner.signIn()
+  const orders = `/payment/applications/${shop.payment_id}/orders`
+  const ids = paths.map((path) => path.split('/').pop()!)
+  const pages = await Promise.all([
+    ...['/account', '/account/payments', ...paths].map((path) => buyer.get(path)),
+    ...[
+      orders,
+      ...ids.map((id) => `${orders}/${id}`),
+      `/payment/applications/${shop.payment_id}/statistics`,
+    ].map((path) => owner.get(path)),
+    ...[...ids.map((id) => `/admin/orders/${id}`), `/admin/corrections?id=${ids[0]}`].map((path) =>
+      admin.get(path),
+    ),
+  ])
+  for (const { status, body } of pages) {
+    expect(status).toBe(200)
+    expect(body).toContain('Tea gnp.exe')
+    expect(body.replace(/<details[\s\S]*?<\/details>/g, '')).not.toMatch(/[\u202e\u2066\u200b]/)
+  }
+  const { location } = await buyer.get(`${paths[1]}/return`)
+  expect(new URL(location!).searchParams.get('name')).toBe(sent)
 })
