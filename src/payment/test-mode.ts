@@ -4,10 +4,10 @@
  * application carries its book in a foreign key, and entries cannot join accounts of two books.
  */
 import { randomUUID } from 'node:crypto'
-import { sql } from 'kysely'
+import { sql, type Updateable } from 'kysely'
 import { recordAudit } from '../audit.ts'
 import type { Db } from '../database/connection.ts'
-import type { ForcedFault } from '../database/tables.ts'
+import type { ForcedFault, OrdersTable } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import {
@@ -127,22 +127,38 @@ export async function refillPlayPoints({ db, clock }: Deps, user_id: bigint): Pr
 }
 
 /** Says what is to go wrong when this order is paid. Does nothing to a live order, or one that is not open. */
-export async function forceFault({ db }: Deps, transaction_id: string, forced: ForcedFault): Promise<void> {
-  await openTestOrder(db, transaction_id).set({ forced }).execute()
+export async function forceFault(
+  { db }: Deps,
+  transaction_id: string,
+  forced: ForcedFault,
+  actor: Actor,
+): Promise<void> {
+  await changeTestOrder(db, transaction_id, { forced }, { ...actor, action: 'test_order.fault' })
 }
 
 /** Ends the time to pay an order at once. Does nothing to a live order, or one that is not open. */
-export async function expireNow({ db, clock }: Deps, transaction_id: string): Promise<void> {
+export async function expireNow({ db, clock }: Deps, transaction_id: string, actor: Actor): Promise<void> {
   const now = clock()
-  await openTestOrder(db, transaction_id)
-    .set({ status: 'expired', expires_at: now, updated_at: now })
-    .execute()
+  const changed = { status: 'expired', expires_at: now, updated_at: now } as const
+  await changeTestOrder(db, transaction_id, changed, { ...actor, action: 'test_order.expire' })
 }
 
-function openTestOrder(db: Db, transaction_id: string) {
-  return db
-    .updateTable('orders')
-    .where('transaction_id', '=', transaction_id)
-    .where('book', '=', 'test')
-    .where('status', '=', 'unpaid')
+async function changeTestOrder(
+  db: Db,
+  transaction_id: string,
+  changed: Updateable<OrdersTable>,
+  { user_id: actor_id, ip, action }: Actor & { action: string },
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const order = await tx
+      .updateTable('orders')
+      .set(changed)
+      .where('transaction_id', '=', transaction_id)
+      .where('book', '=', 'test')
+      .where('status', '=', 'unpaid')
+      .returning('forced')
+      .executeTakeFirst()
+    if (order !== undefined)
+      await recordAudit(tx, { actor_id, action, subject: transaction_id, detail: { ...order }, ip })
+  })
 }

@@ -346,6 +346,12 @@ describe('a forced outcome', () => {
   it('lets the time to pay be over at once', async () => {
     const { transaction_id, path, browser, page } = await openPage(tester)
     expect((await browser.submit(page, `${path}/test`, { outcome: 'expired' })).status).toBe(303)
+    const trail = await test.db
+      .selectFrom('audit_log')
+      .where('subject', '=', path.split('/').pop()!)
+      .select('action')
+      .execute()
+    expect(trail).toEqual([{ action: 'test_order.expire' }])
     expect((await browser.submit(page, path)).status).toBe(409)
     expect(await orderRow(transaction_id)).toMatchObject({ status: 'expired', paid_at: null })
   })

@@ -63,12 +63,13 @@ export function payPages(app: FastifyInstance, deps: Deps, payOrder: PayOrder): 
     const { book, transaction_id } = await getOrder(request, pages)
     if (!form.success || book !== 'test') throw new AppError('not_found', 'There is no such test')
     const { outcome } = form.data
+    const actor = { user_id: sessionOf(request).user.id, ip: request.ip }
     if (outcome !== 'expired' && outcome !== 'refill') {
-      await forceFault(deps, transaction_id, outcome)
+      await forceFault(deps, transaction_id, outcome, actor)
       return pay(request, reply, pages, payOrder)
     }
-    if (outcome === 'expired') await expireNow(deps, transaction_id)
-    else await refillPlayPoints(deps, sessionOf(request).user.id)
+    if (outcome === 'expired') await expireNow(deps, transaction_id, actor)
+    else await refillPlayPoints(deps, actor.user_id)
     return reply.redirect(`/payment/pay/${transaction_id}`, 303)
   })
 

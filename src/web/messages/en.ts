@@ -1695,6 +1695,11 @@ export const en = {
       decline_offer: 'The offer was declined',
       hand_over: 'Handed over to another owner',
       set_low_balance: 'Alert on a low balance set',
+      create_test: 'Made as a test application',
+      set_events_url: 'The address for events was set',
+      rotate_event_secret: 'A new secret for events was made',
+      events_gone: 'Events were switched off: 410 Gone',
+      try_address: 'An address was tried out',
       terms: 'Terms set',
     } as Record<string, string>,
     fields: {

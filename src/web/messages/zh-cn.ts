@@ -1589,6 +1589,11 @@ export const zhCN: Messages = {
       decline_offer: '拒绝移交',
       hand_over: '移交给新的所有者',
       set_low_balance: '设置余额不足提醒',
+      create_test: '创建为测试应用',
+      set_events_url: '设置事件接收地址',
+      rotate_event_secret: '生成新的事件密钥',
+      events_gone: '事件已关闭：410 Gone',
+      try_address: '测试地址',
       terms: '设定条款',
     },
     fields: {
