@@ -16,6 +16,7 @@ import { identityPlugin } from './identity/plugin.ts'
 import { loggerOptions, logRequests, makeRequestIds } from './log.ts'
 import { measureRequests } from './metrics.ts'
 import { paymentPlugin } from './payment/plugin.ts'
+import { privacyPages } from './privacy/pages.ts'
 import { traceRequests } from './tracing.ts'
 import { registerAssets } from './web/assets.ts'
 import { registerPages, sendPageError } from './web/pages.ts'
@@ -71,6 +72,7 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   await app.register(accountRoutes, deps)
   await app.register(identityPlugin, deps)
   await app.register(paymentPlugin, deps)
+  await app.register(privacyPages, deps)
   await app.register(adminPlugin, deps)
   await app.register(docsPlugin, deps)
   return app

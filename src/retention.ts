@@ -44,6 +44,7 @@ export const RETENTION = {
   audit_log: 'record',
   site_settings_history: 'record',
   users: 'record',
+  former_usernames: 'record',
   payment_apps: 'record',
 
   schema_migrations: 'bounded',

@@ -91,6 +91,8 @@ const definitions = {
   limit_registrations: limit.default(10),
   /** Addresses that may be tried out for one payment application in an hour; 0 is no limit. */
   limit_address_tries: limit.default(20),
+  /** How often a member may take out their data in an hour; 0 is no limit. */
+  limit_exports: limit.default(5),
   /** Failed sign-ins in a quarter of an hour after which an account, or an address, has to wait; 0 is no limit. */
   limit_sign_in_failures_per_account: limit.default(10),
   limit_sign_in_failures_per_address: limit.default(30),

@@ -93,6 +93,27 @@ describe('accounts', () => {
     expect(again).toMatchObject({ code: 1, err: expect.stringContaining('taken') })
   })
 
+  it('are taken out as one document, and anonymised when nothing stands in the way', async () => {
+    const person = await makePerson(test, { username: 'leaver', points: 7n })
+    const { profile, wallet_entries } = await told('user', 'export', person.username)
+    expect(profile).toMatchObject({ id: Number(person.id), username: person.username })
+    const path = join(folder, 'member.json')
+    await told('user', 'export', person.username, '--file', path)
+    expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ profile, wallet_entries })
+    expect(await tessera('user', 'export', person.username, '--file', path)).toMatchObject({ code: 2 })
+    expect(await audited('account.exported')).toHaveLength(2)
+
+    const words = ['user', 'anonymise', person.username]
+    expect(await tessera(...words)).toMatchObject({ code: 2 })
+    const because = [...words, '--reason', 'Asked by letter']
+    expect(await tessera(...because)).toMatchObject({ code: 1, err: expect.stringContaining('points') })
+    expect(await tessera(...because, '--give-up-points', 'all')).toMatchObject({ code: 2 })
+    expect(await told(...because, '--give-up-points', '7')).toEqual({ user_id: Number(person.id) })
+    expect(await balanceOf(test.db, person.id)).toBe(0n)
+    expect(await tessera('user', 'export', `deleted-${person.id}`)).toMatchObject({ code: 2 })
+    expect(await audited('account.anonymised')).toEqual([{ subject: `user:${person.id}`, actor_id: null }])
+  })
+
   it('become administrators and cease to be', async () => {
     const person = await makePerson(test)
     await told('user', 'grant-admin', person.username)

@@ -165,7 +165,7 @@ async function giveUp(
       .executeTakeFirst()
     if (given.numUpdatedRows !== 1n) return
     const detail = { kind, last_error }
-    const subject = `user:${user_id}`
+    const subject = user_id === null ? `mail:${id}` : `user:${user_id}`
     await recordAudit(tx, { actor_id: null, action: 'mail.given_up', subject, detail, ip: null })
   })
 }

@@ -61,7 +61,7 @@ export async function getMember(db: Db, user_id: bigint) {
     .leftJoin('forum_members as forum', 'forum.user_id', 'users.id')
     .where('users.id', '=', user_id)
     .select(userColumns)
-    .select(['users.forum_id', 'users.created_at', 'users.must_change_password'])
+    .select(['users.forum_id', 'users.created_at', 'users.must_change_password', 'users.anonymised_at'])
     .select(['forum.username as forum_username', 'forum.checked_at', 'forum.failure'])
     .select(sql<boolean>`users.password_hash is not null`.as('has_password'))
     .executeTakeFirst()
@@ -164,6 +164,7 @@ export async function reinstateMember(
   await deps.db.transaction().execute(async (tx) => {
     const member = await lockMember(tx, user_id)
     if (!isBarred(member, now)) throw new AppError('conflict', 'This member is not kept out')
+    if (member.anonymised_at !== null) throw new AppError('conflict', 'This account is anonymised for good')
     const forum = await tx
       .selectFrom('forum_members')
       .where('user_id', '=', user_id)
@@ -218,7 +219,7 @@ export async function lockMember(tx: Tx, user_id: bigint) {
   const member = await tx
     .selectFrom('users')
     .where('id', '=', user_id)
-    .select(['is_banned', 'suspended_till'])
+    .select(['is_banned', 'suspended_till', 'anonymised_at'])
     .forNoKeyUpdate()
     .executeTakeFirst()
   if (member === undefined) throw noSuchMember()

@@ -14,7 +14,7 @@ import { recordRefusal } from '../refusals.ts'
 import { randomToken, sha256 } from '../secrets.ts'
 import { formToken, verifyForm } from '../web/form-guard.ts'
 import type { Language } from '../web/languages.ts'
-import { isBarred, noticeLanguage, type User, userColumns } from './users.ts'
+import { explainAnonymised, isBarred, noticeLanguage, type User, userColumns } from './users.ts'
 
 const SESSION_DAYS = 14
 const DAY_MS = 86_400_000
@@ -185,6 +185,7 @@ export async function startSession(
       last_seen_at: now,
     })
     .execute()
+    .catch(explainAnonymised)
   await noticeLanguage(deps.db, user_id, request.locale.language)
   reply.setCookie(cookieName(deps.config), token, {
     ...cookieOptions(deps.config),

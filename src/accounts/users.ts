@@ -74,10 +74,12 @@ export function isUsername(text: string): boolean {
   return /^\S{1,60}$/u.test(text) && isHonestText(text)
 }
 
+/** The member of this name, in any case of letters. Nobody is called as an anonymised account is. */
 export async function findUserByUsername(db: Db, username: string): Promise<User | undefined> {
   return db
     .selectFrom('users')
     .where(sql`lower(users.username)`, '=', sql<string>`lower(${username})`)
+    .where('users.anonymised_at', 'is', null)
     .select(userColumns)
     .executeTakeFirst()
 }
@@ -96,6 +98,15 @@ export async function noticeLanguage(db: Db, user_id: bigint, language: Language
 /** The member's own choice, for every page and mail from now on, in every browser. */
 export async function chooseLanguage(db: Db, user_id: bigint, language: Language): Promise<void> {
   await db.updateTable('users').set({ language, language_chosen: true }).where('id', '=', user_id).execute()
+}
+
+/** By a member, by one who was called so before, or for one who may be. */
+const NAME_TAKEN = ['users_username_key', 'users_neutral_name']
+
+/** Throws conflict where the database would not give an anonymised account something; other errors as they are. */
+export function explainAnonymised(error: unknown): never {
+  if (violatedConstraint(error) !== 'users_anonymised_for_good') throw error
+  throw new AppError('conflict', 'This account was anonymised', { cause: error })
 }
 
 export type NewUser = {
@@ -126,7 +137,7 @@ export async function createUser(
       return id
     })
   } catch (error) {
-    if (violatedConstraint(error) === 'users_username_key')
+    if (NAME_TAKEN.includes(violatedConstraint(error) ?? ''))
       throw new AppError('conflict', 'This username is taken')
     throw error
   }

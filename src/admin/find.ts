@@ -171,6 +171,10 @@ export async function findTransfers(db: Db, id: string) {
     .orderBy('transfers.id', 'desc')
     .limit(FOUND_MAX)
     .selectAll('transfers')
+    .select([
+      sql<string>`name_now(transfers.from_user_id, transfers.from_username)`.as('from_username'),
+      sql<string>`name_now(transfers.to_user_id, transfers.to_username)`.as('to_username'),
+    ])
     .select(['app.name as app_name', 'app.payment_id'])
     .execute()
 }

@@ -23,6 +23,7 @@ import { isBarred, isUsername } from '../accounts/users.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { liveGrants, signOutEverywhere } from '../identity/sign-out-everywhere.ts'
+import { anonymise } from '../privacy/anonymise.ts'
 import { cursor, searchText } from '../web/lists.ts'
 
 const PATH = '/admin/members'
@@ -56,7 +57,7 @@ const Act = z.discriminatedUnion('act', [
     reason,
     confirmed,
   }),
-  z.object({ act: z.enum(['ban', 'reinstate', 'sign_out', 'reset_factor']), reason, confirmed }),
+  z.object({ act: z.enum(['ban', 'reinstate', 'sign_out', 'reset_factor', 'anonymise']), reason, confirmed }),
 ])
 type Act = z.output<typeof Act>
 
@@ -156,6 +157,8 @@ function carryOut(request: FastifyRequest, deps: Deps, user_id: bigint, form: Ac
       return reinstateMember(deps, by)
     case 'sign_out':
       return signOutEverywhere(deps, by)
+    case 'anonymise':
+      return anonymise(deps, { ...by, give_up: 0n })
     case 'reset_factor':
       return resetSecondFactor(deps, { ...by, admin_id: actor_id })
   }

@@ -1,4 +1,5 @@
-/** `tessera user …`: accounts, when nobody can sign in to make or mend them. */
+/** `tessera user …`: accounts, when nobody can sign in to make or mend them, and what is known of a member. */
+import { open } from 'node:fs/promises'
 import {
   createAccount,
   dropSecondFactor,
@@ -7,8 +8,18 @@ import {
   setAdministrator,
 } from '../accounts/operator.ts'
 import { isUsername } from '../accounts/users.ts'
+import type { Deps } from '../deps.ts'
+import { anonymise } from '../privacy/anonymise.ts'
+import { exportMember, recordExport } from '../privacy/export.ts'
 import { isHonestText } from '../web/parameters.ts'
-import { type Command, type OptionValues, UsageError, withDeps } from './command.ts'
+import {
+  type Command,
+  findMember,
+  type OptionValues,
+  requiredOption,
+  UsageError,
+  withDeps,
+} from './command.ts'
 
 export const userCommands: Command[] = [
   {
@@ -71,7 +82,55 @@ export const userCommands: Command[] = [
       }
     },
   },
+  {
+    name: 'user export',
+    takes: ['username'],
+    options: { file: { type: 'string' } },
+    summary: 'Prints everything that is kept about a member as JSON, or writes it to a new file.',
+    async run({ config, arguments: [username], options: { file } }) {
+      return withDeps(config, async (deps) => {
+        const { id: user_id } = await findMember(deps.db, username!)
+        if (typeof file === 'string') return writeExport(deps, user_id, file)
+        await recordExport(deps, { user_id, actor_id: null, ip: null })
+        const text = (await Array.fromAsync(exportMember(deps, user_id))).join('')
+        return { lines: [text.trimEnd()], data: JSON.parse(text) }
+      })
+    },
+  },
+  {
+    name: 'user anonymise',
+    takes: ['username'],
+    options: { reason: { type: 'string' }, 'give-up-points': { type: 'string' } },
+    summary:
+      'Removes who a member was, for good; the books stay. --give-up-points names all points of theirs, if they give them up.',
+    async run({ config, arguments: [username], options }) {
+      const reason = requiredOption(options, 'reason')
+      const digits = options['give-up-points'] ?? '0'
+      if (!/^\d{1,16}$/.test(String(digits)))
+        throw new UsageError('--give-up-points is a whole number of points')
+      const give_up = BigInt(digits)
+      return withDeps(config, async (deps) => {
+        const { id: user_id } = await findMember(deps.db, username!)
+        await anonymise(deps, { user_id, actor_id: null, reason, ip: null, give_up })
+        return { lines: [`${username} is anonymised, and is now deleted-${user_id}.`], data: { user_id } }
+      })
+    },
+  },
 ]
+
+/** The file is made here and readable by nobody else. */
+async function writeExport(deps: Deps, user_id: bigint, path: string) {
+  const file = await open(path, 'wx', 0o600).catch((error: Error) => {
+    throw new UsageError(error.message)
+  })
+  try {
+    await recordExport(deps, { user_id, actor_id: null, ip: null })
+    for await (const piece of exportMember(deps, user_id)) await file.write(piece)
+  } finally {
+    await file.close()
+  }
+  return { lines: [`Wrote ${path}`], data: { user_id, path } }
+}
 
 function administratorCommand(name: string, isAdmin: boolean, summary: string): Command {
   return {

@@ -60,6 +60,11 @@ export function violatedConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.constraint : undefined
 }
 
+/** Whether the statement was given up for another transaction that waited in a circle with it. */
+export function isDeadlock(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '40P01'
+}
+
 /** Whether the database has understood a statement and will refuse it again: neither lost, nor busy, nor restarting. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !/^(08|40|53|55|57|58)/.test(error.code ?? '')

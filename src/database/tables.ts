@@ -24,9 +24,14 @@ export type UsersTable = {
   forum_id: Nullable<bigint>
   language: Nullable<'en' | 'zh-CN'>
   language_chosen: Generated<boolean>
+  /** Since when nobody is behind it; for good. */
+  anonymised_at: Nullable<Date>
   created_at: CreatedAt
   updated_at: Generated<Date>
 }
+
+/** Names that anonymised accounts had. */
+export type FormerUsernamesTable = { name_hash: Buffer; created_at: CreatedAt }
 
 export type UserGroupsTable = {
   user_id: bigint
@@ -202,6 +207,8 @@ export type LedgerAccountsTable = {
   frozen_at: Nullable<Date>
   frozen_by: Nullable<bigint>
   frozen_reason: Nullable<string>
+  /** The wallet of an anonymised account: empty for good. */
+  closed_at: Nullable<Date>
   created_at: CreatedAt
 }
 
@@ -785,6 +792,7 @@ export type SchemaMigrationsTable = { name: string; checksum: string; applied_at
 export type Tables = {
   schema_migrations: SchemaMigrationsTable
   users: UsersTable
+  former_usernames: FormerUsernamesTable
   user_groups: UserGroupsTable
   sessions: SessionsTable
   sign_in_attempts: SignInAttemptsTable

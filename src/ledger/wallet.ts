@@ -48,7 +48,7 @@ export type StatementLine = {
   is_payer: boolean
   /** The application a payment or transfer went through. */
   app_name: string | null
-  /** For transfers: the two members, as they were called then. */
+  /** For transfers: the two members, as they were called then; one who was anonymised since by the neutral name. */
   from_username: string | null
   to_username: string | null
 }
@@ -83,7 +83,8 @@ export async function statementOf(
     ),
     line as (
       select entry.id, entry.amount, j.kind, j.reason, j.posted_at, o.transaction_id, o.description,
-        coalesce(o.payer_id = ${user_id}, false) as is_payer, app.name as app_name, t.from_username, t.to_username
+        coalesce(o.payer_id = ${user_id}, false) as is_payer, app.name as app_name,
+        name_now(t.from_user_id, t.from_username) as from_username, name_now(t.to_user_id, t.to_username) as to_username
       from entry
       cross join lateral (select * from journal where id = entry.journal_id limit 1) as j
       left join lateral (
@@ -108,7 +109,8 @@ export async function statementOf(
 /** Whether a line has the text in anything that it shows. */
 function mentions(text: string) {
   return sql`(
-    concat_ws(' ', o.description, app.name, o.order_id, t.order_id, j.reference, j.reason, t.from_username, t.to_username)
+    concat_ws(' ', o.description, app.name, o.order_id, t.order_id, j.reference, j.reason,
+      name_now(t.from_user_id, t.from_username), name_now(t.to_user_id, t.to_username))
       ilike ${containing(text)}
     or abs(entry.amount) = ${amountIn(text)}::bigint
   )`

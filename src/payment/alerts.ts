@@ -39,7 +39,7 @@ export type Alert = {
   cause: string
   /** What the words are made with, besides the application's name; never a secret. */
   facts?: Record<string, string>
-  /** Whom it is for: one member, or whoever has one of these roles. */
+  /** Whom it is for: one member, or whoever has one of these roles; nobody is told for an anonymised owner. */
   to: { user_id: bigint } | { roles: ('owner' | TeamRole)[] }
 }
 
@@ -62,6 +62,7 @@ export async function raiseAlert(tx: Tx, deps: Telling, alert: Alert): Promise<v
     insert into alerts (user_id, app_id, kind, cause, facts, raised_at)
     select user_id, ${app_id}, ${kind}, ${cause}, ${JSON.stringify(facts)}::jsonb, ${deps.clock()}
     from (${recipients}) as recipient
+    join users on users.id = user_id and users.anonymised_at is null
     on conflict on constraint alerts_cause_key do nothing
     returning user_id`.execute(tx)
   for (const { user_id } of rows) await mailAlert(tx, deps, { user_id, kind, payment_id, facts })

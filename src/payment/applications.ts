@@ -1,5 +1,6 @@
 /** Payment applications: applied for by a member, approved by an administrator, known to merchants by their keys. */
 import { z } from 'zod'
+import { explainAnonymised } from '../accounts/users.ts'
 import { recordAudit } from '../audit.ts'
 import { isLoopback } from '../config.ts'
 import type { Db, Tx } from '../database/connection.ts'
@@ -156,6 +157,8 @@ export async function reviewPaymentApp(
       .where('status', '=', from)
       .returning(['id', 'applicant_id'])
       .executeTakeFirst()
+      // That of its owner.
+      .catch(explainAnonymised)
     if (reviewed === undefined) throw new AppError('conflict', `This application is not ${from}`)
     await recordAudit(tx, {
       actor_id: reviewer_id,

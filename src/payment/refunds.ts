@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely'
 import { recordAudit } from '../audit.ts'
-import type { Db, Tx } from '../database/connection.ts'
+import { type Db, type Tx, violatedConstraint } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { meetRefundRequest } from './refund-requests.ts'
@@ -53,7 +53,9 @@ export async function refundWithin(tx: Tx, refund: Refund, now: Date): Promise<v
   const { rows } = await sql<{ outcome: RefundOutcome }>`
     select refund_order(
       ${transaction_id}, ${amount}::bigint, ${with_fee}::boolean, ${key}, ${reason}, ${actor_id}::bigint, ${now}::timestamptz
-    ) as outcome`.execute(tx)
+    ) as outcome`
+    .execute(tx)
+    .catch(explainClosed)
   const { outcome } = rows[0]!
   if (outcome === 'repeated') return
   if (outcome !== 'refunded') {
@@ -85,7 +87,9 @@ export async function reverseWithin(tx: Tx, reversal: Reversal, now: Date): Prom
   const { rows } = await sql<{ outcome: ReversalOutcome }>`
     select reverse_transfer(
       ${transaction_id}, ${with_fee}::boolean, ${reason}, ${actor_id}::bigint, ${now}::timestamptz
-    ) as outcome`.execute(tx)
+    ) as outcome`
+    .execute(tx)
+    .catch(explainClosed)
   const { outcome } = rows[0]!
   if (outcome === 'repeated') return
   if (outcome !== 'reversed') {
@@ -94,4 +98,11 @@ export async function reverseWithin(tx: Tx, reversal: Reversal, now: Date): Prom
   }
   const detail = { with_fee, reason }
   await recordAudit(tx, { actor_id, action: 'transfer.reverse', subject: transaction_id, detail, ip })
+}
+
+/** Points of an anonymised member's wallet could never be spent: the database lets none in. */
+function explainClosed(error: unknown): never {
+  if (violatedConstraint(error) !== 'ledger_accounts_closed_is_empty') throw error
+  const message = 'The account of the member who would get the points was anonymised'
+  throw new AppError('conflict', message, { cause: error })
 }

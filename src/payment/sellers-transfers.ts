@@ -40,12 +40,12 @@ export async function transfersOfApp(
   const fits =
     text === undefined || numbered !== undefined
       ? sql<SqlBool>`true`
-      : sql<SqlBool>`concat_ws(' ', t.order_id, t.to_username) ilike ${containing(text)}`
+      : sql<SqlBool>`concat_ws(' ', t.order_id, name_now(t.to_user_id, t.to_username)) ilike ${containing(text)}`
   const newestFirst = sql`order by t.app_id desc, t.id desc`
   const { rows } = await sql<(SellersTransfer | { id: null }) & Looked>`
     with line as (
       select t.id, t.transaction_id, t.order_id, t.status, t.amount, t.fee, t.from_user_id, t.from_username,
-        t.to_user_id, t.to_username, t.paid_at
+        t.to_user_id, name_now(t.to_user_id, t.to_username) as to_username, t.paid_at
       from (select * from transfers as t where ${lane} ${newestFirst} limit ${within}) as t
       where ${fits}
       ${newestFirst} limit ${PAGE_LINES + 1}

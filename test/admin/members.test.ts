@@ -341,3 +341,18 @@ it('the second factor is turned off for a member who has lost it', async () => {
     { action: 'account.second_factor.reset', actor_id: root.id, detail: { reason: 'as told by the staff' } },
   ])
 })
+
+it('an account is anonymised in two steps, with a reason, and offers nothing to do any more', async () => {
+  const person = await makePerson(test, { email: 'gone@mail.test' })
+  expect((await act(person, 'anonymise')).status).toBe(303)
+  expect(await rowOf(person)).toMatchObject({ username: `deleted-${person.id}`, email: null, is_banned: true })
+  expect(await trailOf(person)).toMatchObject([
+    { action: 'account.anonymised', actor_id: root.id, detail: { reason: 'as told by the staff', given_up: '0' } },
+  ])
+  const page = await admin.get(pathOf(person))
+  expect(page.status).toBe(200)
+  expect(page.body).not.toContain('name="act"')
+  const rich = await makePerson(test, { points: 5n })
+  const refused = await act(rich, 'anonymise')
+  expect([refused.status, (await rowOf(rich)).username]).toEqual([409, rich.username])
+})

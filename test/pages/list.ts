@@ -80,6 +80,17 @@ export const PAGES: ListedPage[] = [
   { name: 'profile', as: 'buyer', path: at('/account/profile') },
   { name: 'profile saved', as: 'careful', path: at('/account/profile?saved=1') },
   { name: 'account empty', as: 'careful', path: at('/account') },
+  { name: 'own-data', as: 'merchant', path: at('/account/data') },
+  { name: 'own-data points', as: 'newcomer', path: at('/account/data') },
+  {
+    name: 'close-account',
+    as: 'newcomer',
+    path: at('/account/data'),
+    act: async (page) => {
+      await page.locator('[name="give_up"]').check()
+      await sending('form[action="/account/data/close"]')(page)
+    },
+  },
   { name: 'sessions', as: 'buyer', path: at('/account/sessions') },
   { name: 'authorised-apps', as: 'buyer', path: at('/account/applications') },
   { name: 'password', as: 'buyer', path: at('/account/password') },

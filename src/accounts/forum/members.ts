@@ -3,9 +3,8 @@
  * over, and none of that ever locks anybody out or makes one account of two.
  */
 import { sql } from 'kysely'
-import pg from 'pg'
 import { recordAudit } from '../../audit.ts'
-import { type Db, type Tx, violatedConstraint } from '../../database/connection.ts'
+import { type Db, isDeadlock, type Tx, violatedConstraint } from '../../database/connection.ts'
 import type { ForumUser } from './api.ts'
 import type { ForumIdentity } from './connect.ts'
 import { type ForumGroup, findGroups, type GroupAliases, saveGroups, trustLevelOf } from './groups.ts'
@@ -50,14 +49,18 @@ const RACED = ['users_username_key', 'users_forum_id_key', 'forum_groups_name_ke
 function isRace(error: unknown): boolean {
   const constraint = violatedConstraint(error)
   if (constraint !== undefined && RACED.includes(constraint)) return true
-  return error instanceof pg.DatabaseError && error.code === '40P01'
+  return isDeadlock(error)
 }
 
-/** Brings the account of a member up to date with what is known, making it when there is none. Answers its id. */
-export async function saveMember(tx: Tx, facts: Facts): Promise<bigint> {
+/**
+ * Brings the account of a member up to date with what is known, and answers its id. Only a sign-in makes an account: one
+ * that is gone when the API's answer comes was anonymised meanwhile, and is left alone.
+ */
+export async function saveMember(tx: Tx, facts: Facts): Promise<bigint | undefined> {
   const { identity, user, now } = facts
   const { forum_id, username, name, is_admin, is_moderator } = (user ?? identity)!
   const { own, username: username_here } = await takeName(tx, forum_id, username, now)
+  if (own === undefined && identity === undefined) return undefined
   const known = own === undefined ? undefined : await findMember(tx, own.id)
   const values = {
     username: username_here,
@@ -138,6 +141,8 @@ async function takeName(
     .execute()
   const own = rows.find((row) => row.forum_id === forum_id)
   const holder = rows.find((row) => row !== own)
+  const isGone = own?.username.toLowerCase() !== username.toLowerCase() && (await isOfTheGone(tx, username))
+  if (isGone) return { own, username: await suffixedName(tx, username, forum_id) }
   if (holder === undefined) return { own, username }
   if (holder.forum_id === null) return { own, username: await suffixedName(tx, username, forum_id) }
   const parked = await suffixedName(tx, holder.username, holder.forum_id)
@@ -148,6 +153,17 @@ async function takeName(
     .execute()
   await tx.updateTable('forum_members').set({ hinted_at: now }).where('user_id', '=', holder.id).execute()
   return { own, username }
+}
+
+/** Whether an account that was anonymised was called so, or would be. */
+async function isOfTheGone(tx: Tx, username: string): Promise<boolean> {
+  if (/^deleted-\d+$/i.test(username)) return true
+  const former = await tx
+    .selectFrom('former_usernames')
+    .where('name_hash', '=', sql<Buffer>`former_name_hash(${username})`)
+    .select('name_hash')
+    .executeTakeFirst()
+  return former !== undefined
 }
 
 async function suffixedName(tx: Tx, name: string, forum_id: bigint): Promise<string> {
@@ -161,7 +177,7 @@ async function suffixedName(tx: Tx, name: string, forum_id: bigint): Promise<str
       .where('forum_id', 'is distinct from', forum_id)
       .select('id')
       .executeTakeFirst()
-    if (taken === undefined) return candidate
+    if (taken === undefined && !(await isOfTheGone(tx, candidate))) return candidate
   }
 }
 

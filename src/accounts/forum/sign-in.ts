@@ -167,14 +167,14 @@ async function signInMember(
   }
   return savingMembers(deps.db, async (tx) => {
     if (!(await claimNonce(tx, nonce, now))) return 'used'
-    const user_id = await saveMember(tx, {
+    const user_id = (await saveMember(tx, {
       identity,
       ...(user && { user }),
       failure,
       hasApi,
       aliases: parseGroupAliases(forum_group_aliases),
       now,
-    })
+    }))!
     const saved = await tx
       .selectFrom('users')
       .where('id', '=', user_id)

@@ -184,6 +184,50 @@ export const en = {
     nameAtForum: 'Your name is kept at the forum: change it there.',
     languageHint: 'For every page and every mail, in every browser.',
   },
+  ownData: {
+    title: 'Your data',
+    summary: 'Take out what is kept about you, or leave for good.',
+    export: 'Take out your data',
+    exportText:
+      'One file (JSON) with everything that is kept about you: profile, sign-ins, applications, every movement of your points, orders, transfers and what was written down about the account. It holds no password, key or token.',
+    download: 'Download',
+    close: 'Close the account for good',
+    closeText:
+      'The account is anonymised. This cannot be undone, by nobody. Before it happens you read once more what exactly will.',
+    before: 'First this has to be settled:',
+    obstacles: {
+      points: (n: string) => `Your wallet holds ${n} points. Spend them, or give them up below.`,
+      points_coming: 'Points from the forum are on their way to you. Try again in some minutes.',
+      frozen: 'Your wallet is frozen. Ask the administrators.',
+      last_administrator: 'You are the only administrator. Make somebody else one first.',
+      team_roles: 'You work on payment applications of others. Leave their teams first.',
+      oauth_apps: 'Applications that members sign in to are registered in your name. Delete them first.',
+      open_orders:
+        'Orders of your payment applications can still be paid. Wait until their time is over, or hand the application over.',
+      refundable_orders: (days: number) =>
+        `Orders were paid to you in the last ${days} days and may have to be refunded. Wait, or have them refunded.`,
+      refund_requests: 'A refund is asked for that concerns you. Wait until it is decided.',
+    },
+    giveUp: (n: string) => `I give up my ${n} points. Nobody gets them, and they do not come back.`,
+    goOn: 'Go on',
+    sure: 'Close your account?',
+    goes: 'Removed at once:',
+    gone: [
+      'your name, username, e-mail address, picture, groups and the link to the forum',
+      'your password, second factor, sign-ins, known addresses and everything that applications may do in your name',
+      'your payment applications: they stop working, and their keys end',
+    ],
+    stays: 'What stays, because the books must add up:',
+    kept: [
+      'payments, orders, transfers and refunds, with the number of your account; other members see “deleted” and that number in the place of your name',
+      'the audit log, which only administrators read and nobody can change: there your earlier name and addresses stay',
+    ],
+    name: 'Your username is given to nobody else. If you come again, from the forum or anew, you are a new member without points.',
+    givesUp: (n: string) => `You give up ${n} points.`,
+    type: (username: string) => `To confirm, type your username: ${username}`,
+    wrong: 'That is not your username.',
+    confirm: 'Close the account for good',
+  },
   password: {
     title: 'Change password',
     once: 'You signed in with a one-time password. Choose your own before you go on.',
@@ -875,6 +919,11 @@ export const en = {
         text: () => 'It was used already, has expired, or is not complete. Whoever made it can make another.',
         action: 'Sign in',
       },
+      accountClosed: {
+        title: 'Your account is closed',
+        text: () => 'What it held about you was removed. Thank you for having been here.',
+        action: 'To the front page',
+      },
       confirmationSent: {
         title: 'Look into your mailbox',
         text: (minutes: number) =>
@@ -983,6 +1032,10 @@ export const en = {
         banned: {
           subject: 'Your account was banned',
           text: 'An administrator has banned your account. You cannot sign in any more, and applications cannot use it. If you do not know why, ask the administrators.',
+        },
+        anonymised: {
+          subject: 'Your account is gone',
+          text: 'Your account was anonymised: what it held about you was removed, nothing opens it any more, and this cannot be undone. This is the last mail. If it was not you, tell an administrator at once.',
         },
         reinstated: {
           subject: 'Your account was reinstated',
@@ -1505,6 +1558,7 @@ export const en = {
       limit_refused_requests:
         'Refused requests a minute that are kept for the owner of a payment application; 0: no limit',
       limit_pages: 'Pages a minute for one address; 0: no limit',
+      limit_exports: 'Times an hour that a member may take out their data; 0: no limit',
       limit_address_tries: 'Tries an hour of a payment application’s addresses; 0: no limit',
       limit_apps_created: 'Applications a member may register in an hour; 0: no limit',
       limit_registrations:
@@ -1553,6 +1607,7 @@ export const en = {
     moderator: 'Moderator',
     ofForum: 'Forum',
     banned: 'Banned',
+    anonymised: 'Anonymised',
     suspended: 'Suspended',
     suspendedTill: 'Suspended until',
     signsIn: 'Signs in',
@@ -1585,6 +1640,10 @@ export const en = {
       sign_out: {
         label: 'Sign out everywhere',
         text: 'Every session ends, and every token and code that applications hold in this member’s name. The member can sign in again at once.',
+      },
+      anonymise: {
+        label: 'Anonymise',
+        text: 'For good, and nobody can undo it: name, address, sign-ins, keys and everything that opens the account are removed, its payment applications stop working, and the books stay as they are with the number alone. Open orders, refunds and points have to be settled first.',
       },
       reset_factor: {
         label: 'Turn off the second factor',

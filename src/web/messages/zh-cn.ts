@@ -166,6 +166,48 @@ export const zhCN: Messages = {
     nameAtForum: '名称由论坛管理，请到论坛修改。',
     languageHint: '用于你在任何浏览器中看到的页面和收到的邮件。',
   },
+  ownData: {
+    title: '你的数据',
+    summary: '导出与你有关的数据，或永久注销账号。',
+    export: '导出你的数据',
+    exportText:
+      '一个 JSON 文件，包含与你有关的全部数据：资料、登录记录、应用、每一笔积分变动、订单、转账以及关于账号的记录。其中没有密码、密钥或令牌。',
+    download: '下载',
+    close: '永久注销账号',
+    closeText: '账号将被匿名化，任何人都无法恢复。执行之前会再次说明具体会发生什么。',
+    before: '请先处理以下事项：',
+    obstacles: {
+      points: (n: string) => `你的钱包里有 ${n} 积分。请先用完，或在下方声明放弃。`,
+      points_coming: '论坛的积分正在发放给你，请几分钟后再试。',
+      frozen: '你的钱包已冻结，请联系管理员。',
+      last_administrator: '你是唯一的管理员，请先指定另一位管理员。',
+      team_roles: '你在参与他人的支付应用，请先退出这些团队。',
+      oauth_apps: '有供成员登录的应用登记在你名下，请先删除。',
+      open_orders: '你的支付应用还有可以付款的订单。请等待订单过期，或移交应用。',
+      refundable_orders: (days: number) =>
+        `最近 ${days} 天内有付给你的订单，可能需要退款。请等待，或先办理退款。`,
+      refund_requests: '有与你有关的退款申请，请等待处理结果。',
+    },
+    giveUp: (n: string) => `我放弃自己的 ${n} 积分。这些积分不会归任何人，也无法找回。`,
+    goOn: '继续',
+    sure: '注销你的账号？',
+    goes: '立即删除：',
+    gone: [
+      '你的名称、用户名、邮箱、头像、用户组以及与论坛的关联',
+      '你的密码、两步验证、登录状态、登录地址，以及应用代表你所做的一切授权',
+      '你的支付应用：停止使用，密钥失效',
+    ],
+    stays: '为了账目完整而保留：',
+    kept: [
+      '付款、订单、转账和退款以及你的账号编号；其他成员看到的不再是你的名字，而是 “deleted” 加该编号',
+      '审计日志：只有管理员可以查看，任何人都不能修改，其中保留你以前的名字和地址',
+    ],
+    name: '你的用户名不会再给其他人使用。如果你再次从论坛进入或重新注册，将是一个没有积分的新成员。',
+    givesUp: (n: string) => `你放弃 ${n} 积分。`,
+    type: (username: string) => `请输入你的用户名确认：${username}`,
+    wrong: '这不是你的用户名。',
+    confirm: '永久注销账号',
+  },
   password: {
     title: '修改密码',
     once: '你使用的是一次性密码，请先设置自己的密码。',
@@ -814,6 +856,11 @@ export const zhCN: Messages = {
         text: () => '链接已使用、已过期或不完整。请让制作链接的人重新生成。',
         action: '登录',
       },
+      accountClosed: {
+        title: '你的账号已注销',
+        text: () => '其中关于你的内容已删除。感谢你曾经在这里。',
+        action: '返回首页',
+      },
       confirmationSent: {
         title: '请查收邮件',
         text: (minutes) => `请在 ${minutes} 分钟内以本人身份登录并打开邮件中的链接。在此之前不会有任何更改。`,
@@ -919,6 +966,10 @@ export const zhCN: Messages = {
         banned: {
           subject: '你的账号已封禁',
           text: '管理员已封禁你的账号。你无法再登录，应用也无法使用你的账号。如果不清楚原因，请联系管理员。',
+        },
+        anonymised: {
+          subject: '你的账号已注销',
+          text: '你的账号已匿名化：其中关于你的内容已删除，无法再登录，也无法恢复。这是最后一封邮件。如果不是你本人操作，请立即联系管理员。',
         },
         reinstated: {
           subject: '你的账号已恢复',
@@ -1409,6 +1460,7 @@ export const zhCN: Messages = {
       limit_api_requests: '每个收款应用每分钟的请求数；0 表示不限',
       limit_refused_requests: '每分钟为支付应用所有者保留的被拒请求数；0 表示不限',
       limit_pages: '每个地址每分钟的页面数；0 表示不限',
+      limit_exports: '每位成员每小时可导出数据的次数；0 表示不限',
       limit_address_tries: '每个支付应用每小时可测试地址的次数；0 表示不限',
       limit_apps_created: '每位成员每小时可注册的应用数；0 表示不限',
       limit_registrations: '开放注册时每个地址每小时可创建的账号数；0 表示不限',
@@ -1453,6 +1505,7 @@ export const zhCN: Messages = {
     moderator: '版主',
     ofForum: '论坛',
     banned: '已封禁',
+    anonymised: '已匿名化',
     suspended: '已停用',
     suspendedTill: '停用至',
     signsIn: '登录方式',
@@ -1483,6 +1536,10 @@ export const zhCN: Messages = {
       sign_out: {
         label: '全部退出登录',
         text: '结束所有会话，并撤销应用以此成员名义持有的全部令牌和授权码。成员可以立即重新登录。',
+      },
+      anonymise: {
+        label: '匿名化',
+        text: '永久生效，任何人都无法恢复：删除名称、邮箱、登录、密钥以及能打开账号的一切，其支付应用停止使用，账本只保留账号编号。未了结的订单、退款和积分须先处理。',
       },
       reset_factor: {
         label: '关闭两步验证',

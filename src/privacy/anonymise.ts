@@ -1,0 +1,275 @@
+/**
+ * Anonymising an account: what it was is removed for good, its row and number stay, and nothing of the books is
+ * touched. Whatever would lose points or leave somebody alone with an open matter stands in the way until it is settled.
+ */
+import { type RawBuilder, sql } from 'kysely'
+import { lockMember, type MemberAct } from '../accounts/members.ts'
+import { recordSecurityEvent } from '../accounts/security-events.ts'
+import { endSessionsOf } from '../accounts/session.ts'
+import { recordAudit } from '../audit.ts'
+import { type Db, isDeadlock, type Tx } from '../database/connection.ts'
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import { endGrantsOf } from '../identity/grants.ts'
+import { adjustPoints } from '../ledger/post.ts'
+
+/** For so long after a payment its refund is expected to be possible. */
+export const REFUNDABLE_DAYS = 30
+const DAY_MS = 86_400_000
+const ATTEMPTS_MAX = 3
+
+/** What stands in the way, in the order in which it is told. */
+export const OBSTACLES = [
+  'points',
+  'points_coming',
+  'frozen',
+  'last_administrator',
+  'team_roles',
+  'oauth_apps',
+  'open_orders',
+  'refundable_orders',
+  'refund_requests',
+] as const
+export type Obstacle = (typeof OBSTACLES)[number]
+
+/** What stands in the way of anonymising the member now, and the points of their live wallet. */
+export async function obstaclesOf(
+  db: Db,
+  user_id: bigint,
+  now: Date,
+): Promise<{ obstacles: Obstacle[]; balance: bigint }> {
+  const paid_since = new Date(now.getTime() - REFUNDABLE_DAYS * DAY_MS)
+  const mine = sql`(select id from payment_apps where applicant_id = ${user_id} and book = 'live')`
+  const wallet = sql`(select id from ledger_accounts where user_id = ${user_id} and book = 'live' and kind = 'wallet')`
+  const tests: Record<Exclude<Obstacle, 'points'>, RawBuilder<boolean>> = {
+    points_coming: sql`exists (select from forum_scores where user_id = ${user_id} and pending_amount is not null)`,
+    frozen: sql`exists (select from ledger_accounts where user_id = ${user_id} and frozen_at is not null)`,
+    last_administrator: sql`
+      (select is_admin from users where id = ${user_id}) and not exists (
+        select from users where is_admin and id <> ${user_id} and not is_banned
+          and (suspended_till is null or suspended_till <= ${now})
+      )`,
+    team_roles: sql`exists (
+      select from payment_app_members where user_id = ${user_id} and accepted_at is not null
+    )`,
+    oauth_apps: sql`exists (select from oauth_apps where owner_id = ${user_id})`,
+    open_orders: sql`exists (
+      select from orders where app_id in ${mine} and status = 'unpaid' and expires_at > ${now}
+    )`,
+    // Through the wallet that was paid, the newest first: an application may have changed hands since.
+    refundable_orders: sql`exists (
+      select from entries as e
+      join journal as j on j.id = e.journal_id and j.kind = 'payment' and j.posted_at > ${paid_since}
+      join orders as o on o.transaction_id = j.reference
+      where e.account_id = ${wallet} and o.payee_id = ${user_id} and o.payer_id <> ${user_id}
+        and o.refunded_amount < o.amount
+    )`,
+    refund_requests: sql`exists (
+      select from refund_requests as r join orders as o on o.id = r.order_id
+      where r.status = 'open' and ${user_id} in (r.asked_by, o.payer_id, o.payee_id)
+    )`,
+  }
+  const { rows } = await sql<Record<Exclude<Obstacle, 'points'>, boolean> & { balance: bigint }>`
+    select coalesce((select balance from ledger_accounts where id = ${wallet}), 0) as balance,
+      ${sql.join(Object.entries(tests).map(([name, test]) => sql`${test} as ${sql.ref(name)}`))}`.execute(db)
+  const { balance, ...stands } = rows[0]!
+  const all = { points: balance !== 0n, ...stands }
+  return { obstacles: OBSTACLES.filter((name) => all[name]), balance }
+}
+
+export type Anonymisation = Omit<MemberAct, 'actor_id' | 'ip'> & {
+  /** Null for the operator at the command line. */
+  actor_id: bigint | null
+  ip: string | null
+  /** Whole points that the member gives up with the account: all of the wallet, or none of them. */
+  give_up: bigint
+}
+
+/**
+ * Makes the account nobody's. Throws not_found, conflict for one that is anonymised already, and conflict with the
+ * obstacles by name while anything stands in the way; then nothing has changed.
+ *
+ * The member's row is locked first, so that every other act on the account waits, then applications and the wallet as
+ * payments lock them, then sessions as the exchange of codes does. Last the row is locked against foreign keys too:
+ * whatever was being written for the member is there by then, and what comes later is refused by the database. A
+ * session that began in between may be in use by an exchange, which waits for the row: then all is begun again.
+ */
+export async function anonymise(deps: Deps, act: Anonymisation): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await deps.db.transaction().execute((tx) => anonymiseWithin(tx, deps, act))
+    } catch (error) {
+      if (attempt === ATTEMPTS_MAX || !isDeadlock(error)) throw error
+    }
+  }
+}
+
+async function anonymiseWithin(tx: Tx, deps: Deps, act: Anonymisation): Promise<void> {
+  const { user_id, actor_id, reason, ip, give_up } = act
+  const now = deps.clock()
+  await lockAccount(tx, user_id)
+  const apps = await lockOwnApps(tx, user_id)
+  await giveUpPoints(tx, act, now)
+  // Made if there is none yet: it is going to be closed.
+  await sql`select from lock_wallets(array[${user_id}]::bigint[], array['live'])`.execute(tx)
+  const { obstacles } = await obstaclesOf(tx, user_id, now)
+  if (obstacles.length > 0)
+    throw new AppError('conflict', `This account cannot be anonymised yet: ${obstacles.join(', ')}`)
+
+  await endSessionsOf(tx, user_id)
+  await endGrantsOf(tx, { user_id, now })
+  await tx.selectFrom('users').where('id', '=', user_id).select('id').forUpdate().execute()
+  await endSessionsOf(tx, user_id)
+  await tx.deleteFrom('outgoing_mails').where('user_id', '=', user_id).execute()
+  const detail = { reason, given_up: String(give_up) }
+  await recordSecurityEvent(tx, deps, { event: 'anonymised', user_id, actor_id, ip, detail })
+  await forget(tx, user_id)
+  await closeApps(tx, apps, { user_id, actor_id, ip, now })
+  await scrub(tx, user_id, now)
+}
+
+/** An administrator's row with those of all others, by id: of two who leave at once, one finds to be the last. */
+async function lockAccount(tx: Tx, user_id: bigint): Promise<void> {
+  await tx
+    .selectFrom('users')
+    .where((eb) =>
+      eb.or([
+        eb('id', '=', user_id),
+        eb.and([
+          eb('is_admin', '=', true),
+          eb.exists(
+            eb
+              .selectFrom('users as leaving')
+              .where('leaving.id', '=', user_id)
+              .where('leaving.is_admin', '=', true)
+              .select('leaving.id'),
+          ),
+        ]),
+      ]),
+    )
+    .orderBy('id')
+    .select('id')
+    .forNoKeyUpdate()
+    .execute()
+  const { anonymised_at } = await lockMember(tx, user_id)
+  if (anonymised_at !== null) throw new AppError('conflict', 'This account is anonymised already')
+}
+
+type OwnApp = { id: bigint; payment_id: string; status: string }
+
+async function lockOwnApps(tx: Tx, user_id: bigint): Promise<OwnApp[]> {
+  return tx
+    .selectFrom('payment_apps')
+    .where('applicant_id', '=', user_id)
+    .orderBy('id')
+    .select(['id', 'payment_id', 'status'])
+    .forNoKeyUpdate()
+    .execute()
+}
+
+/** By a journal like any other correction. Throws conflict unless it is exactly what the wallet holds. */
+async function giveUpPoints(tx: Tx, { user_id, actor_id, give_up }: Anonymisation, now: Date): Promise<void> {
+  if (give_up === 0n) return
+  const [reference, reason] = [`account:${user_id}`, 'Given up with the account']
+  await adjustPoints(tx, { user_id, amount: -give_up, reference, reason, actor_id, now })
+}
+
+/** What opens the account, what it told of its member, and where they were seen. */
+async function forget(tx: Tx, user_id: bigint): Promise<void> {
+  const { username, email } = await tx
+    .selectFrom('users')
+    .where('id', '=', user_id)
+    .select(['username', 'email'])
+    .executeTakeFirstOrThrow()
+  // The last mail, on its way to the confirmed address, names nobody's account.
+  await tx.updateTable('outgoing_mails').set({ user_id: null }).where('user_id', '=', user_id).execute()
+  for (const table of OF_THE_MEMBER) await tx.deleteFrom(table).where('user_id', '=', user_id).execute()
+  await tx.deleteFrom('payment_app_offers').where('to_user_id', '=', user_id).execute()
+  await sql`delete from sign_in_attempts where account = lower(${username})`.execute(tx)
+  await sql`delete from recovery_requests where lower(name) in (lower(${username}), lower(${email}))`.execute(
+    tx,
+  )
+  await sql`insert into former_usernames (name_hash) values (former_name_hash(${username}))`.execute(tx)
+}
+
+const OF_THE_MEMBER = [
+  'user_groups',
+  'second_factors',
+  'account_links',
+  'consents',
+  'authorization_codes',
+  'grants',
+  'security_events',
+  'alerts',
+  'order_views',
+  'payment_app_members',
+  'forum_scores',
+  'forum_members',
+] as const
+
+/** Its applications are out of use: no key of theirs works, and no buyer can pay them. */
+async function closeApps(
+  tx: Tx,
+  apps: OwnApp[],
+  { user_id, actor_id, ip, now }: { user_id: bigint; actor_id: bigint | null; ip: string | null; now: Date },
+): Promise<void> {
+  if (apps.length === 0) return
+  const ids = apps.map(({ id }) => id)
+  await tx.deleteFrom('payment_app_offers').where('app_id', 'in', ids).execute()
+  await tx.deleteFrom('payment_app_members').where('app_id', 'in', ids).execute()
+  await tx
+    .updateTable('payment_app_keys')
+    .set({ valid_to: now })
+    .where('app_id', 'in', ids)
+    .where((eb) => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', now)]))
+    .execute()
+  await tx
+    .updateTable('payment_apps')
+    .set({
+      status: sql`case when status in ('pending', 'rejected') then 'rejected' else 'suspended' end`,
+      review_reason: 'The account of its owner was anonymised',
+      events_url: null,
+      low_balance_points: null,
+      low_balance_at: null,
+      updated_at: now,
+    })
+    .where('applicant_id', '=', user_id)
+    .execute()
+  for (const { payment_id } of apps) {
+    const entry = { actor_id, action: 'payment_app.closed', subject: payment_id, detail: {}, ip }
+    await recordAudit(tx, entry)
+  }
+}
+
+/** The row itself, and its wallet, which holds nothing and takes nothing in from now on. */
+async function scrub(tx: Tx, user_id: bigint, now: Date): Promise<void> {
+  await tx
+    .updateTable('ledger_accounts')
+    .set({ closed_at: now })
+    .where('user_id', '=', user_id)
+    .where('book', '=', 'live')
+    .execute()
+  await tx
+    .updateTable('users')
+    .set({
+      username: `deleted-${user_id}`,
+      name: null,
+      email: null,
+      email_verified: false,
+      avatar_url: null,
+      trust_level: 0,
+      is_admin: false,
+      is_moderator: false,
+      suspended_till: null,
+      is_banned: true,
+      password_hash: null,
+      must_change_password: false,
+      forum_id: null,
+      language: null,
+      language_chosen: false,
+      anonymised_at: now,
+      updated_at: now,
+    })
+    .where('id', '=', user_id)
+    .execute()
+}

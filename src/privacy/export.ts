@@ -1,0 +1,188 @@
+/**
+ * Everything that is kept about a member, as one JSON document: stable names, times in UTC, points as whole numbers. It
+ * holds no secret, and of other people only what the member sees on their own pages. Written piece by piece, so that a
+ * member of a million orders takes no more memory than one of three.
+ */
+import { type RawBuilder, sql } from 'kysely'
+import { findSecondFactor } from '../accounts/second-factor.ts'
+import { groupsOf, userColumns } from '../accounts/users.ts'
+import { recordAudit } from '../audit.ts'
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+
+const ROWS_MAX = 500
+
+/**
+ * Rows after a place, of which those with the smallest are read; the `place` is not told. Whatever index it goes by, a list reads
+ * no more than it answers with.
+ */
+type List = (user_id: bigint, after: bigint) => RawBuilder<Record<string, unknown> & { place: bigint }>
+
+/** As `e`: entries of all wallets of the member after this one, as many of each as are asked for. */
+function entriesOf(user_id: bigint, after: bigint, and: RawBuilder<unknown> = sql``): RawBuilder<unknown> {
+  return sql`
+    ledger_accounts as wallet
+    join lateral (
+      select * from entries where account_id = wallet.id and id > ${after} ${and} order by id limit ${ROWS_MAX}
+    ) as e on wallet.user_id = ${user_id}`
+}
+
+const LISTS: Record<string, List> = {
+  sessions: (id, after) => sql`
+    select id as place, auth_time as signed_in_at, amr as methods, ip as address, agent as browser, last_seen_at, expires_at
+    from sessions where user_id = ${id} and id > ${after}`,
+  authorised_applications: (id, after) => sql`
+    select app.id as place, app.client_id, app.name, c.scopes, c.created_at as first_allowed_at, c.updated_at as last_changed_at
+    from consents as c join oauth_apps as app on app.id = c.app_id where c.user_id = ${id} and app.id > ${after}`,
+  application_sign_ins: (id, after) => sql`
+    select g.id as place, app.client_id, app.name, g.scopes, g.auth_time as signed_in_at, g.created_at, g.expires_at,
+      g.revoked_at
+    from grants as g join oauth_apps as app on app.id = g.app_id where g.user_id = ${id} and g.id > ${after}`,
+  own_oauth_applications: (id, after) => sql`
+    select id as place, client_id, name, description, redirect_uris, post_logout_redirect_uris, allow_groups, deny_groups,
+      homepage, logo_url, suspended_at, suspended_reason, created_at
+    from oauth_apps where owner_id = ${id} and id > ${after}`,
+  own_payment_applications: (id, after) => sql`
+    select id as place, payment_id, pid, book, name, description, callback_url, homepage, logo_url, status, review_reason,
+      exchange_rate, allowed_addresses::text[] as allowed_addresses, events_url, low_balance_points, created_at
+    from payment_apps where applicant_id = ${id} and id > ${after}`,
+  teams: (id, after) => sql`
+    select app.id as place, app.payment_id, app.name, m.role, m.invited_at, m.accepted_at
+    from payment_app_members as m join payment_apps as app on app.id = m.app_id where m.user_id = ${id} and app.id > ${after}`,
+  wallet_entries: (id, after) => sql`
+    select e.id as place, e.book, j.id as journal, j.kind, j.reference, j.reason, e.amount, j.posted_at
+    from ${entriesOf(id, after)} join journal as j on j.id = e.journal_id`,
+  orders_bought: (id, after) => sql`
+    select o.id as place, o.transaction_id, o.book, app.name as application, o.order_id, o.description, o.amount, o.status,
+      o.refunded_amount, o.created_at, o.paid_at
+    from orders as o join payment_apps as app on app.id = o.app_id where o.payer_id = ${id} and o.id > ${after}`,
+  orders_opened: (id, after) => sql`
+    select v.order_id as place, o.transaction_id, app.name as application, o.description, o.amount, v.viewed_at
+    from order_views as v join orders as o on o.id = v.order_id join payment_apps as app on app.id = o.app_id
+    where v.user_id = ${id} and v.order_id > ${after}`,
+  // Of the applications that are the member's now, and of those that they were paid through before.
+  // Of the applications that are the member's now; what was paid through others before is among the entries.
+  orders_sold: (id, after) => sql`
+    select o.id as place, o.transaction_id, o.trade_no, o.book, app.payment_id, o.door, o.order_id, o.description, o.money,
+      o.amount, o.fee, o.merchant_points, o.status, o.refunded_amount, o.created_at, o.expires_at, o.paid_at
+    from payment_apps as app
+    cross join lateral (
+      select * from orders where app_id = app.id and id > ${after} order by id limit ${ROWS_MAX}
+    ) as o
+    where app.applicant_id = ${id}`,
+  transfers: (id, after) => sql`
+    select t.id as place, t.transaction_id, t.book, app.name as application,
+      case when t.from_user_id = ${id} then t.order_id end as order_id, t.status, t.amount,
+      case when t.from_user_id = ${id} then t.fee end as fee,
+      name_now(t.from_user_id, t.from_username) as from_username, name_now(t.to_user_id, t.to_username) as to_username, t.paid_at
+    from (
+      select sent.* from (values ('live'), ('test')) as books (book)
+      cross join lateral (
+        select * from transfers
+        where from_user_id = ${id} and book = books.book and id > ${after} order by id limit ${ROWS_MAX}
+      ) as sent
+      union all
+      (select * from transfers where to_user_id = ${id} and id > ${after} order by id limit ${ROWS_MAX})
+    ) as t join payment_apps as app on app.id = t.app_id`,
+  refunds: (id, after) => sql`
+    select e.id as place, o.transaction_id, r.book, r.amount, r.reason, r.refunded_at
+    from ${entriesOf(id, after, sql`and exists (select from refunds where journal_id = entries.journal_id)`)}
+    join refunds as r on r.journal_id = e.journal_id join orders as o on o.id = r.order_id`,
+  refund_requests: (id, after) => sql`
+    select r.id as place, o.transaction_id, r.amount, r.reason, r.status, r.asked_at, r.answer, r.decided_at
+    from refund_requests as r join orders as o on o.id = r.order_id where r.asked_by = ${id} and r.id > ${after}`,
+  alerts: (id, after) => sql`
+    select alerts.id as place, app.payment_id, alerts.kind, alerts.facts, alerts.raised_at, alerts.read_at
+    from alerts join payment_apps as app on app.id = alerts.app_id where alerts.user_id = ${id} and alerts.id > ${after}`,
+  mails: (id, after) => sql`
+    select id as place, recipient, kind, subject, created_at, sent_at, given_up_at
+    from outgoing_mails where user_id = ${id} and id > ${after}`,
+  security_events: (id, after) => sql`
+    select id as place, kind, address, at from security_events where user_id = ${id} and id > ${after}`,
+  // What the member did, and what was done to the account: not who of the staff did it, nor from where.
+  audit: (id, after) => sql`
+    select id as place, action, created_at as at,
+      case when actor_id = ${id} then 'member' when actor_id is null then 'service' else 'staff' end as "by",
+      case when actor_id = ${id} then subject end as subject, case when actor_id = ${id} then ip end as address
+    from audit_log
+    where id > ${after} and id in (
+      (select id from audit_log where actor_id = ${id} and id > ${after} order by id limit ${ROWS_MAX})
+      union (select id from audit_log where subject = ${`user:${id}`} and id > ${after} order by id limit ${ROWS_MAX})
+    )`,
+}
+
+/**
+ * The document, in pieces of text. Throws not_found. Each list is read as it is at its moment, so what happens
+ * meanwhile may be in a later one already.
+ */
+export async function* exportMember(deps: Deps, user_id: bigint): AsyncGenerator<string> {
+  yield textOf({
+    format: 'tessera-member-1',
+    exported_at: deps.clock(),
+    ...(await factsOf(deps, user_id)),
+  }).slice(0, -1)
+  for (const [name, list] of Object.entries(LISTS)) {
+    yield `,\n${JSON.stringify(name)}:[`
+    let after = 0n
+    for (let isFirst = true; ; isFirst = false) {
+      const { rows } = await sql<Record<string, unknown> & { place: bigint }>`
+        select * from (${list(user_id, after)}) as listed order by place limit ${ROWS_MAX}`.execute(deps.db)
+      if (rows.length > 0)
+        yield (isFirst ? '\n' : ',\n') + rows.map(({ place: _, ...row }) => textOf(row)).join(',\n')
+      if (rows.length < ROWS_MAX) break
+      after = rows.at(-1)!.place
+    }
+    yield ']'
+  }
+  yield '}\n'
+}
+
+/** Writes down that the data was taken out, and by whom: the member, an administrator, or by null the operator. */
+export async function recordExport(
+  { db }: Pick<Deps, 'db'>,
+  { user_id, actor_id, ip }: { user_id: bigint; actor_id: bigint | null; ip: string | null },
+): Promise<void> {
+  const entry = { actor_id, action: 'account.exported', subject: `user:${user_id}`, detail: {}, ip }
+  await db.transaction().execute((tx) => recordAudit(tx, entry))
+}
+
+/** What there is one of. Throws not_found. */
+async function factsOf({ db }: Deps, user_id: bigint) {
+  const user = await db
+    .selectFrom('users')
+    .where('users.id', '=', user_id)
+    .select(userColumns)
+    .select(['users.language', 'users.created_at', 'users.anonymised_at'])
+    .select(sql<boolean>`users.password_hash is not null`.as('has_password'))
+    .executeTakeFirst()
+  if (user === undefined) throw new AppError('not_found', 'There is no such member')
+  const [forum, factor, wallets] = await Promise.all([
+    db
+      .selectFrom('forum_members')
+      .innerJoin('users', 'users.id', 'forum_members.user_id')
+      .where('forum_members.user_id', '=', user_id)
+      .select(['users.forum_id', 'forum_members.username', 'forum_members.silenced_till'])
+      .select(['forum_members.suspended_till', 'forum_members.is_banned', 'forum_members.checked_at'])
+      .executeTakeFirst(),
+    findSecondFactor(db, user_id),
+    db
+      .selectFrom('ledger_accounts')
+      .where('user_id', '=', user_id)
+      .orderBy('id')
+      .select(['book', 'balance', 'frozen_at', 'frozen_reason'])
+      .execute(),
+  ])
+  const { custom_groups: _, ...profile } = user
+  return {
+    profile: { ...profile, groups: groupsOf(user) },
+    forum: forum ?? null,
+    second_factor:
+      factor === undefined ? null : { since: factor.since, recovery_codes_left: factor.codesLeft },
+    wallets,
+  }
+}
+
+/** Ids and points as JSON numbers, as everywhere on the wire. */
+function textOf(value: object): string {
+  return JSON.stringify(value, (_name, each) => (typeof each === 'bigint' ? Number(each) : each))
+}
