@@ -193,7 +193,7 @@ export const en = {
     download: 'Download',
     close: 'Close the account for good',
     closeText:
-      'The account is anonymised. This cannot be undone, by nobody. Before it happens you read once more what exactly will.',
+      'The account is anonymised. Nobody can undo it. Before it happens you read once more what exactly will.',
     before: 'First this has to be settled:',
     obstacles: {
       points: (n: string) => `Your wallet holds ${n} points. Spend them, or give them up below.`,
