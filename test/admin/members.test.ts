@@ -345,9 +345,17 @@ it('the second factor is turned off for a member who has lost it', async () => {
 it('an account is anonymised in two steps, with a reason, and offers nothing to do any more', async () => {
   const person = await makePerson(test, { email: 'gone@mail.test' })
   expect((await act(person, 'anonymise')).status).toBe(303)
-  expect(await rowOf(person)).toMatchObject({ username: `deleted-${person.id}`, email: null, is_banned: true })
+  expect(await rowOf(person)).toMatchObject({
+    username: `deleted-${person.id}`,
+    email: null,
+    is_banned: true,
+  })
   expect(await trailOf(person)).toMatchObject([
-    { action: 'account.anonymised', actor_id: root.id, detail: { reason: 'as told by the staff', given_up: '0' } },
+    {
+      action: 'account.anonymised',
+      actor_id: root.id,
+      detail: { reason: 'as told by the staff', given_up: '0' },
+    },
   ])
   const page = await admin.get(pathOf(person))
   expect(page.status).toBe(200)
