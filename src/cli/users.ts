@@ -92,7 +92,8 @@ export const userCommands: Command[] = [
         const { id: user_id } = await findMember(deps.db, username!)
         if (typeof file === 'string') return writeExport(deps, user_id, file)
         await recordExport(deps, { user_id, actor_id: null, ip: null })
-        const text = (await Array.fromAsync(exportMember(deps, user_id))).join('')
+        let text = ''
+        for await (const piece of exportMember(deps, user_id)) text += piece
         return { lines: [text.trimEnd()], data: JSON.parse(text) }
       })
     },
