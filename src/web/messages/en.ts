@@ -1753,6 +1753,7 @@ export const en = {
       withdraw_offer: 'The offer was taken back',
       decline_offer: 'The offer was declined',
       hand_over: 'Handed over to another owner',
+      closed: 'Closed with the account of its owner',
       set_low_balance: 'Alert on a low balance set',
       create_test: 'Made as a test application',
       set_events_url: 'The address for events was set',

@@ -1645,6 +1645,7 @@ export const zhCN: Messages = {
       withdraw_offer: '撤回移交',
       decline_offer: '拒绝移交',
       hand_over: '移交给新的所有者',
+      closed: '随所有者的账号一起关闭',
       set_low_balance: '设置余额不足提醒',
       create_test: '创建为测试应用',
       set_events_url: '设置事件接收地址',
