@@ -15,7 +15,7 @@ import {
 const FLAGS = ['--demo', '--forum', '--json']
 const ENDING_MS = 20_000
 /** The bridge looks at a new member's score within a round of the worker. */
-const BRIDGE_MS = 25_000
+const BRIDGE_MS = 50_000
 
 async function start(): Promise<DemoProcess> {
   const dataDir = await makeDataDir()
@@ -55,7 +55,7 @@ describe('the demo with a forum', { timeout: 90_000 }, () => {
     expect(account.url).toBe(`${demo.base_url}/account`)
     expect(account.body).toContain('@erin')
     const profile = await visit(`${demo.base_url}/account/profile`)
-    expect(profile.body).toContain('trust_level_2, developers')
+    expect(profile.body).toContain('Trust level 2, developers')
 
     const deadline = Date.now() + BRIDGE_MS
     let { body } = account
