@@ -7,6 +7,7 @@ import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp } from '../src/app.ts'
@@ -15,6 +16,7 @@ import { openDatabase } from '../src/database/connection.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { openDeps } from '../src/deps.ts'
 import { ensureSigningKeys } from '../src/identity/key-rotation.ts'
+import { findPartitionFault, keepPartitions, partitionLedger } from '../src/ledger/partitions.ts'
 import { makePayOrder, makePlaceOrder } from '../src/payment/orders.ts'
 import { makeSecrets } from '../src/secrets.ts'
 import { expectSoundBooks } from './books.ts'
@@ -35,6 +37,7 @@ describe.skipIf(POSTGRES_15 === undefined)('a backup', () => {
   let folder: string
   let merchant: Merchant
   let buyer: Person
+  let orders = 0
 
   beforeAll(async () => {
     postgres = await startPostgres15(POSTGRES_15!)
@@ -100,11 +103,10 @@ describe.skipIf(POSTGRES_15 === undefined)('a backup', () => {
     const [place, pay] = [makePlaceOrder(test.deps), makePayOrder(test.deps)]
     const paid: string[] = []
     let isOver = false
-    let count = 0
     const loop = async () => {
       while (!isOver) {
-        count += 1
-        const order = { app_id, order_id: `order-${count}`, description: 'Tea', amount: 10n }
+        orders += 1
+        const order = { app_id, order_id: `order-${orders}`, description: 'Tea', amount: 10n }
         const { transaction_id } = await place(order)
         expect(await pay({ transaction_id, payer_id: buyer.id, expected_amount: 10n })).toBe('paid')
         paid.push(transaction_id)
@@ -152,6 +154,25 @@ describe.skipIf(POSTGRES_15 === undefined)('a backup', () => {
     const client = await makePerson(restored, { points: 1n })
     expect((await (await client.signIn()).get('/account')).status).toBe(200)
     await restored.close()
+  })
+
+  it('carries a ledger that is partitioned, with its rules', async () => {
+    await partitionLedger(test.deps)
+    const february = { ...test.deps, clock: () => new Date('2026-02-01T00:00:00Z') }
+    await keepPartitions(february)
+    const { paid, stop } = await startPaying()
+    await until(() => paid.length >= 4)
+    await stop()
+    await createDatabases('partitioned')
+    const { stdout } = await script('backup.sh', ['once'])
+    await script('restore.sh', [stdout.trim()], { PGDATABASE: 'partitioned' })
+    const db = openDatabase(urlOf('partitioned'), { max: 2, onBroken: () => {} })
+    await expectSoundBooks(db)
+    expect(await findPartitionFault({ ...february, db })).toBeUndefined()
+    const held = await sql<{ count: bigint }>`select count(*) from journal_2026_02`.execute(db)
+    expect(held.rows).toEqual([{ count: BigInt(paid.length) }])
+    await expect(sql`delete from entries_2026_02`.execute(db)).rejects.toThrow(/append-only/)
+    await db.destroy()
   })
 
   it('is never restored over what is there', async () => {

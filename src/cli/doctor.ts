@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { makeTransport } from '../accounts/email.ts'
 import { isLoopback } from '../config.ts'
 import type { Deps } from '../deps.ts'
+import { findPartitionFault } from '../ledger/partitions.ts'
 import { lastProof } from '../ledger/proofs.ts'
 import { countWaiting } from '../secret-rotation.ts'
 import { tracesUrl } from '../trace-export.ts'
@@ -23,6 +24,7 @@ const CHECKS: Check[] = [
   { name: 'database', find: findDatabaseFault },
   { name: 'APP_SECRET', find: findSecretFault },
   { name: 'books', find: findBooksFault },
+  { name: 'partitions', find: findPartitionFault },
   { name: 'clock', find: findClockFault },
   { name: 'public address', find: ({ config }) => findAddressFault(config.PUBLIC_URL) },
   { name: 'payment address', find: ({ config }) => findAddressFault(config.PAYMENT_PUBLIC_URL) },
@@ -38,7 +40,7 @@ export const doctorCommands: Command[] = [
     name: 'doctor',
     takes: [],
     summary:
-      'Checks configuration, database, secrets, books, clock, addresses, proxy, forum, mail and traces, and says how to mend each.',
+      'Checks configuration, database, secrets, books, partitions, clock, addresses, proxy, forum, mail and traces, and says how to mend each.',
     async run({ config, progress }) {
       const findings = await withDeps(config, async (deps) => {
         const found: { check: string; fault: string | undefined }[] = []

@@ -11,6 +11,7 @@ import { bookCommands } from './books.ts'
 import { type Command, type Progress, type Result, UsageError } from './command.ts'
 import { doctorCommands } from './doctor.ts'
 import { keyCommands } from './keys.ts'
+import { ledgerCommands } from './ledger.ts'
 import { migrateCommands } from './migrate.ts'
 import { notificationCommands } from './notifications.ts'
 import { pointCommands } from './points.ts'
@@ -22,6 +23,7 @@ const COMMANDS: Command[] = [
   ...pointCommands,
   ...notificationCommands,
   ...bookCommands,
+  ...ledgerCommands,
   ...keyCommands,
   ...archiveCommands,
   ...migrateCommands,

@@ -69,3 +69,8 @@ export function isDeadlock(error: unknown): boolean {
 export function isRefusal(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !/^(08|40|53|55|57|58)/.test(error.code ?? '')
 }
+
+/** Whether a statement was given up because others held what it had to lock, within the time that it was given. */
+export function isLockedOut(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && (error.code === '55P03' || error.code === '57014')
+}

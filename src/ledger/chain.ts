@@ -96,18 +96,20 @@ export async function verifyChain(
     faults: { edited: none(), deleted: none(), inserted: none(), forged: none(), foreign: none() },
   }
   const judge = await makeJudge(db, secrets)
-  const newest = await db
+  const { total } = await db
     .selectFrom('journal')
-    .select((eb) => eb.fn.max('id').as('id'))
-    .executeTakeFirst()
+    .select((eb) => eb.fn.countAll<bigint>().as('total'))
+    .executeTakeFirstOrThrow()
+  let done = 0
   for (let after = 0n; ; ) {
     const to = await endOfBatch(db, after)
     if (to === null) return verdict
-    onProgress(Number(to), Math.max(Number(to), Number(newest?.id ?? 0)))
     const [journals, seals] = [
       await readContents(db, { after, to, limit: VERIFY_BATCH }),
       await readSeals(db, after, to),
     ]
+    done += journals.length
+    onProgress(done, Math.max(done, Number(total)))
     const contents = new Map(journals.map(({ id, content }) => [id, content]))
     const sealed = new Map(seals.map((seal) => [seal.journal_id, seal]))
     const ids = [...new Set([...contents.keys(), ...sealed.keys()])].sort((a, b) => (a < b ? -1 : 1))
