@@ -159,7 +159,7 @@ export async function cpuSeconds(pids: number[]): Promise<number> {
 }
 
 /** What a process and its children have used, those included that have ended. */
-async function treeSeconds(root: number): Promise<number> {
+export async function treeSeconds(root: number): Promise<number> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
   const all = await Promise.all(pids.map((pid) => processTimes(pid).catch(() => undefined)))
   const children = all.reduce((sum, times) => sum + (times?.parent === root ? times.own : 0), 0)

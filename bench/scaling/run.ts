@@ -1,0 +1,211 @@
+/**
+ * `npm run bench:scaling`: what a payment (placed, paid, sealed) and a transfer leave on disk and in the WAL and use of the
+ * processor, with one table for the ledger and with partitions by month; and how long it takes to partition a large one.
+ * Without HTTP: the functions of the money path, driven by 32 callers. `--count` of each act, `--journals` of the large ledger.
+ */
+import { parseArgs } from 'node:util'
+import { sql } from 'kysely'
+import { type Db, openDatabase } from '../../src/database/connection.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import type { Deps } from '../../src/deps.ts'
+import { proveBooks } from '../../src/ledger/books.ts'
+import { partitionLedger } from '../../src/ledger/partitions.ts'
+import { makeSealer } from '../../src/ledger/seal.ts'
+import { makePayOrder, makePlaceOrder } from '../../src/payment/orders.ts'
+import { makePostTransfer } from '../../src/payment/transfers.ts'
+import { makeSecrets } from '../../src/secrets.ts'
+import { openSettings } from '../../src/settings.ts'
+import { startPostgres } from '../database.ts'
+import { cpuSeconds, measureCalls, treeSeconds } from '../driver.ts'
+
+const { values: flags } = parseArgs({
+  options: {
+    count: { type: 'string', default: '5000' },
+    journals: { type: 'string', default: '1000000' },
+  },
+})
+const COUNT = Number(flags.count)
+const CALLERS = 32
+const MEMBERS = 200
+/** The first of them own an application each, and the others pay. */
+const OWNERS = 40
+
+const PEOPLE = [
+  `insert into users (username, password_hash, trust_level)
+   select 'member' || n, 'none', 2 from generate_series(1, ${MEMBERS}) as n`,
+  `insert into payment_apps (payment_id, applicant_id, name, description, callback_url, status, reviewed_by, reviewed_at)
+   select 'pay_' || lpad(id::text, 20, '0'), id, 'Shop of ' || username, '', 'https://shop.example/paid', 'approved', id, now()
+   from users where id <= ${OWNERS}`,
+  `select adjust_points('grant', id, 1000000000, username, 'bench', null, now()) from users`,
+]
+
+/** Past the triggers, and not for the books. */
+const LARGE = [
+  'set session_replication_role = replica',
+  `insert into journal (book, kind, reference, reason, posted_at)
+   select 'live', 'grant', 'past:' || md5(n::text), 'bench', now() from generate_series(1, ${Number(flags.journals)}) as n`,
+  `insert into entries (journal_id, book, account_id, amount)
+   select j.id, 'live', a.id, case a.kind when 'fee' then 1 else -1 end
+   from journal as j join ledger_accounts as a on a.book = 'live' and a.kind in ('fee', 'issuance')`,
+  'set session_replication_role = origin',
+  'vacuum analyze',
+]
+
+/** As an application's server sends it. */
+const RECEIVED = {
+  method: 'POST',
+  path: '/payment/pay/pay_00000000000000000001/process',
+  ip: '203.0.113.7',
+  parameters: [
+    ['amount', '57'],
+    ['description', 'Something of the shop'],
+    ['order_id', 'order-12345'],
+    ['signature', null],
+  ] as [string, string | null][],
+  left_out: 0,
+}
+
+let serial = 0
+const from = (first: number, last: number) => first + Math.floor(Math.random() * (last - first + 1))
+const anyApp = () => BigInt(from(1, OWNERS))
+const anyPayer = () => BigInt(from(OWNERS + 1, MEMBERS))
+const drive = (call: (n: number) => Promise<unknown>) =>
+  measureCalls({ callers: CALLERS, count: COUNT, pids: [], call: (_, n) => call(n) })
+
+async function payments(deps: Deps): Promise<void> {
+  const [place, pay] = [makePlaceOrder(deps), makePayOrder(deps)]
+  const orders: Awaited<ReturnType<typeof place>>[] = []
+  await drive(async () => {
+    serial += 1
+    const order = { order_id: `order-${serial}`, description: 'Something of the shop', received: RECEIVED }
+    orders.push(await place({ ...order, app_id: anyApp(), amount: BigInt(from(1, 100)) }))
+  })
+  await drive(async (n) => {
+    const { transaction_id, amount } = orders[n]!
+    const outcome = await pay({ transaction_id, payer_id: anyPayer(), expected_amount: BigInt(amount) })
+    if (outcome !== 'paid') throw new Error(`A payment ended as ${outcome}`)
+  })
+  await sealAll(deps)
+}
+
+async function transfers(deps: Deps): Promise<void> {
+  const send = makePostTransfer(deps)
+  await drive(() => {
+    serial += 1
+    const to_user_id = anyPayer()
+    const to = { to_user_id, to_username: `member${to_user_id}` }
+    return send({ ...to, app_id: anyApp(), order_id: `transfer-${serial}`, amount: 5n })
+  })
+  await sealAll(deps)
+}
+
+async function sealAll(deps: Deps): Promise<void> {
+  const seal = makeSealer(deps)
+  for (;;) {
+    await seal()
+    const { rows } = await sql`
+      select from journal_sealing where sealed_to >= (select max(id) from journal)`.execute(deps.db)
+    if (rows.length > 0) return
+  }
+}
+
+/** In all and of the indexes, table by table, a partition being its table's. */
+async function sizesOf(db: Db): Promise<Map<string, { bytes: number; indexes: number }>> {
+  await sql.raw('vacuum').execute(db)
+  const { rows } = await sql<{ name: string; bytes: bigint; indexes: bigint }>`
+    select name, sum(bytes)::bigint as bytes, sum(indexes)::bigint as indexes
+    from (
+      select coalesce(pg_partition_root(oid), oid)::regclass::text as name,
+        pg_total_relation_size(oid) as bytes, pg_indexes_size(oid) as indexes
+      from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
+    ) as tables group by name`.execute(db)
+  return new Map(
+    rows.map(({ name, bytes, indexes }) => [name, { bytes: Number(bytes), indexes: Number(indexes) }]),
+  )
+}
+
+async function walOf(db: Db): Promise<number> {
+  const { rows } = await sql<{ at: bigint }>`
+    select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint as at`.execute(db)
+  return Number(rows[0]!.at)
+}
+
+/** Does an act so often twice, and prints the second time: by then pages have been split and rows freed. */
+async function printCost(
+  name: string,
+  deps: Deps,
+  postmaster: number,
+  act: (deps: Deps) => Promise<void>,
+): Promise<void> {
+  const usage = async () =>
+    [
+      await walOf(deps.db),
+      (await cpuSeconds([process.pid])) * 1e6,
+      (await treeSeconds(postmaster)) * 1e6,
+    ] as const
+  await act(deps)
+  const [sizes, used] = [await sizesOf(deps.db), await usage()]
+  await act(deps)
+  const figures = (await usage()).map((after, n) => Math.round((after - used[n]!) / COUNT))
+  const grown = [...(await sizesOf(deps.db))]
+    .map(([table, after]) => {
+      const before = sizes.get(table)
+      const bytes = (after.bytes - (before?.bytes ?? 0)) / COUNT
+      return { table, bytes, indexes: (after.indexes - (before?.indexes ?? 0)) / COUNT }
+    })
+    .filter(({ bytes }) => bytes >= 1)
+    .sort((a, b) => b.bytes - a.bytes)
+  const total = Math.round(grown.reduce((sum, { bytes }) => sum + bytes, 0))
+  const parts = grown.map(
+    ({ table, bytes, indexes }) => `${table} ${Math.round(bytes)} (${Math.round(indexes)})`,
+  )
+  console.log(`| ${name} | ${[total, ...figures].join(' | ')} | ${parts.join(', ')} |`)
+}
+
+const postgres = await startPostgres()
+try {
+  await migrate(postgres.url)
+  const urlOf = (database: string) => Object.assign(new URL(postgres.url), { pathname: `/${database}` }).href
+  const source = openDatabase(postgres.url, { max: 1, onBroken: () => {} })
+  for (const statement of PEOPLE) await sql.raw(statement).execute(source)
+  const { rows } = await sql<{ pid: string }>`select pg_read_file('postmaster.pid') as pid`.execute(source)
+  const postmaster = Number.parseInt(rows[0]!.pid, 10)
+  await source.destroy()
+
+  const admin = openDatabase(urlOf('template1'), { max: 1, onBroken: () => {} })
+  const open = async (database: string): Promise<Deps> => {
+    const template = new URL(postgres.url).pathname.slice(1)
+    await sql`create database ${sql.id(database)} template ${sql.id(template)}`.execute(admin)
+    // As the migrations do, in the database that they run in.
+    await sql`alter role current_user in database ${sql.id(database)} set jit = off`.execute(admin)
+    const db = openDatabase(urlOf(database), { max: 10, onBroken: () => {} })
+    const secrets = makeSecrets('scaling-bench-'.repeat(4))
+    return { db, secrets, clock: () => new Date(), settings: openSettings(db) } as Deps
+  }
+  const [plain, months] = [await open('plain'), await open('months')]
+  await partitionLedger(months)
+  console.log('| | bytes | WAL | CPU µs: process | Postgres | bytes by table (of them indexes) |')
+  console.log('|---|---|---|---|---|---|')
+  for (const [name, deps] of [
+    ['one table', plain],
+    ['partitions', months],
+  ] as const) {
+    await printCost(`payment, ${name}`, deps, postmaster, payments)
+    await printCost(`transfer, ${name}`, deps, postmaster, transfers)
+    const { isSound } = await proveBooks(deps.db, deps.secrets)
+    if (!isSound) throw new Error(`The books of ${name} do not pass`)
+  }
+  const large = await open('large')
+  await large.db.connection().execute(async (connection) => {
+    for (const statement of LARGE) await sql.raw(statement).execute(connection)
+  })
+  const began = Date.now()
+  const { locked_ms } = await partitionLedger(large)
+  const seconds = Math.round((Date.now() - began) / 1000)
+  console.log(
+    `\nThe books pass. A ledger of ${flags.journals} journals was partitioned in ${seconds} s, ${locked_ms} ms of them under locks.`,
+  )
+} finally {
+  await postgres.stop()
+}
+process.exit()
