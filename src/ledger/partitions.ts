@@ -74,7 +74,13 @@ export async function keepPartitions({ db, clock }: PartitionDeps): Promise<void
     if (!(await claim(tx))) return
     await giveUpSoon(tx)
     const last = (await partitionsOf(tx)).at(-1)!
-    for (const month of monthsToMake(last, now)) await addPartition(tx, month)
+    const months = monthsToMake(last, now)
+    // In the order in which payments write to them, so that neither waits for the other: to attach locks them so one by one.
+    if (months.length > 0)
+      await sql
+        .raw('lock table ledger_accounts, users, orders, refunds, transfers in share row exclusive mode')
+        .execute(tx)
+    for (const month of months) await addPartition(tx, month)
   })
   await db.transaction().execute(async (tx) => {
     if (!(await claim(tx)) || !(await partitionsOf(tx)).includes(nameOf('journal', now))) return
