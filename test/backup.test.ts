@@ -10,18 +10,15 @@ import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildApp } from '../src/app.ts'
-import { loadConfig } from '../src/config.ts'
 import { openDatabase } from '../src/database/connection.ts'
 import { migrate } from '../src/database/migrate.ts'
-import { openDeps } from '../src/deps.ts'
 import { ensureSigningKeys } from '../src/identity/key-rotation.ts'
 import { findPartitionFault, keepPartitions, partitionLedger } from '../src/ledger/partitions.ts'
 import { makePayOrder, makePlaceOrder } from '../src/payment/orders.ts'
-import { makeSecrets } from '../src/secrets.ts'
+import { openApplication } from './application.ts'
 import { expectSoundBooks } from './books.ts'
 import { makePerson, type Person } from './cast.ts'
-import { APP_SECRET, START } from './global-setup.ts'
+import { START } from './global-setup.ts'
 import type { TestApp } from './harness.ts'
 import { type Merchant, makeMerchant } from './merchant.ts'
 import { until } from './notify-world.ts'
@@ -65,18 +62,11 @@ describe.skipIf(POSTGRES_15 === undefined)('a backup', () => {
 
   async function openTestApp(url: string): Promise<TestApp> {
     await migrate(url)
-    const config = loadConfig({ DATABASE_URL: url, APP_SECRET, LOG_LEVEL: 'silent', DATA_DIR: folder })
-    const db = openDatabase(url, { max: 8, onBroken: () => {} })
     const clock = { now: () => START, advance: () => {} }
-    const deps = openDeps({ config, db, secrets: makeSecrets(APP_SECRET), clock: clock.now })
+    const env = { DATA_DIR: folder, DATABASE_POOL_MAX: '8' }
+    const { app, deps, close } = await openApplication(url, { env, clock: clock.now })
     await ensureSigningKeys(deps)
-    const app = await buildApp(deps)
-    const close = async () => {
-      await app.close()
-      await deps.limits.close()
-      await db.destroy()
-    }
-    return { app, deps, db, url, clock, close }
+    return { app, deps, db: deps.db, url, clock, startNotifier: () => deps.notifier.start(app.log), close }
   }
 
   function script(name: string, words: string[], env: Record<string, string> = {}) {

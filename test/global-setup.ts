@@ -9,11 +9,17 @@ import { migrate } from '../src/database/migrate.ts'
 import { ensureSigningKeys } from '../src/identity/key-rotation.ts'
 import { makeSecrets } from '../src/secrets.ts'
 import { copyCluster } from './empty-cluster.ts'
+import { startPgbouncer } from './pgbouncer.ts'
+import { startProcesses } from './processes.ts'
 import { makeScratchFolder } from './scratch.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     adminUrl: string
+    /** The same server as the applications reach it: through pgbouncer, if the run has one. */
+    appsUrl: string
+    /** Where the processes take their orders that share the requests of the tests; none if each test is its own. */
+    processes: string[]
     /** The data folder of a first start that has ended. */
     emptyCluster: string
   }
@@ -37,7 +43,10 @@ export const SERVER_SETTINGS = {
   max_connections: '300',
 }
 
-/** TEST_DATABASE_URL names another server to test on; its role must be able to create databases. */
+/**
+ * TEST_DATABASE_URL names another server to test on; its role must be able to create databases. TEST_PROCESSES is how many
+ * processes answer the requests of the tests, instead of the tests' own; TEST_PGBOUNCER puts one before the database.
+ */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   // Every process of the run compiles the same sources.
   process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../node_modules/.cache/compiled')
@@ -52,7 +61,13 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const adminUrl = given ?? server!.url
   await makeTemplates(adminUrl)
   project.provide('adminUrl', adminUrl)
+  const pooler = process.env.TEST_PGBOUNCER ? await startPgbouncer(adminUrl) : undefined
+  project.provide('appsUrl', pooler?.url ?? adminUrl)
+  const { urls, stop } = await startProcesses(Number(process.env.TEST_PROCESSES ?? 0))
+  project.provide('processes', urls)
   return async () => {
+    await stop()
+    await pooler?.stop()
     await server?.stop()
     await rm(scratch, { recursive: true, force: true })
   }

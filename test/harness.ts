@@ -1,18 +1,14 @@
 /** The real application over a database of its own, with a clock that tests move, and a browser to walk it. */
 import { randomBytes } from 'node:crypto'
-import { tmpdir } from 'node:os'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import pg from 'pg'
 import { inject } from 'vitest'
 import { buildApp } from '../src/app.ts'
-import { type Config, loadConfig } from '../src/config.ts'
 import { openDatabase } from '../src/database/connection.ts'
 import { type Deps, openDeps } from '../src/deps.ts'
-import { openMetrics } from '../src/metrics.ts'
-import { makeSecrets } from '../src/secrets.ts'
-import { openTracing } from '../src/trace-export.ts'
-import { traceStatement } from '../src/tracing.ts'
-import { APP_SECRET, APP_TEMPLATE, databaseUrl, START, TEMPLATE } from './global-setup.ts'
+import { closeApplication, openApplication } from './application.ts'
+import { APP_TEMPLATE, databaseUrl, START, TEMPLATE } from './global-setup.ts'
+import { spreadRequests } from './processes.ts'
 
 export { START }
 export const HTML = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8'
@@ -23,13 +19,15 @@ export type TestApp = {
   db: Deps['db']
   url: string
   clock: { now(): Date; advance(ms: number): void }
+  /** Delivers notifications from now on, in every process. */
+  startNotifier(): void
   close(): Promise<void>
 }
 
 /** Clones a template database, the empty one if no other: about 0.05 s, and no test sees another file's rows. */
 export async function createDatabase(
   template: string = TEMPLATE,
-): Promise<{ url: string; drop: () => Promise<void> }> {
+): Promise<{ name: string; url: string; drop: () => Promise<void> }> {
   const name = `test_${randomBytes(6).toString('hex')}`
   const adminUrl = inject('adminUrl')
   const run = async (statement: string) => {
@@ -39,49 +37,41 @@ export async function createDatabase(
     await admin.end()
   }
   await run(`create database ${name} template ${template} strategy file_copy`)
-  return { url: databaseUrl(adminUrl, name), drop: () => run(`drop database ${name} with (force)`) }
+  return { name, url: databaseUrl(adminUrl, name), drop: () => run(`drop database ${name} with (force)`) }
 }
 
-/** Starts the application for one test file, and none of its worker. `env` is what the environment would say. */
+/**
+ * Starts the application for one test file, and none of its worker; in many processes if the run has them. `env` is
+ * what the environment would say.
+ */
 export async function startTestApp(env: Record<string, string> = {}): Promise<TestApp> {
   const database = await createDatabase(APP_TEMPLATE)
   let now = START.getTime()
   const clock = () => new Date(now)
-  const config: Config = loadConfig({
-    DATABASE_URL: database.url,
-    APP_SECRET,
-    DATA_DIR: tmpdir(),
-    LOG_LEVEL: 'silent',
-    DATABASE_POOL_MAX: '12',
-    ...env,
-  })
-  const tracing = await openTracing({ config, clock, onLost: () => {} })
-  const db = openDatabase(database.url, {
-    max: config.DATABASE_POOL_MAX,
-    onBroken: () => {},
-    onStatement: tracing && traceStatement,
-  })
-  const metrics = await openMetrics({ config, db, clock })
-  const deps = openDeps({ config, db, secrets: makeSecrets(APP_SECRET), clock, metrics, tracing })
-  const app = await buildApp(deps)
-  await app.ready()
+  const url = databaseUrl(inject('appsUrl'), database.name)
+  const application = await openApplication(url, { env, clock })
+  const { app, deps } = application
+  const processes = inject('processes')
+  const spread = processes.length > 0 ? await spreadRequests(application, { processes, env, now }) : undefined
   return {
     app,
     deps,
-    db,
-    url: config.PUBLIC_URL,
+    db: deps.db,
+    url: deps.config.PUBLIC_URL,
     clock: {
       now: clock,
       advance(ms) {
         now += ms
+        spread?.tell({ act: 'set clock', now })
       },
     },
+    startNotifier() {
+      deps.notifier.start(app.log)
+      spread?.tell({ act: 'start notifier' })
+    },
     async close() {
-      await app.close()
-      await deps.notifier.stop()
-      await deps.limits.close()
-      await db.destroy()
-      await tracing?.close()
+      await spread?.close()
+      await application.close()
       await database.drop()
     },
   }
@@ -94,13 +84,14 @@ export async function anotherProcess(test: TestApp, { secrets = test.deps.secret
   const deps = openDeps({ config, db, secrets, clock })
   const app = await buildApp(deps)
   await app.ready()
-  const close = async () => {
-    await app.close()
-    await deps.notifier.stop()
-    await deps.limits.close()
-    await db.destroy()
+  return {
+    ...test,
+    app,
+    deps,
+    db,
+    startNotifier: () => deps.notifier.start(app.log),
+    close: () => closeApplication({ app, deps }),
   }
-  return { ...test, app, deps, db, close }
 }
 
 /** An answer as a browser sees it. `form` reads the hidden fields of the page's form with this action. */

@@ -19,9 +19,12 @@ import {
   refresh,
 } from './identity/relying-party.ts'
 import { makeMerchant } from './merchant.ts'
+import { COUNTED_APART, inOneProcess } from './one-process.ts'
 
 const SHARED_MS = 1_300
 const WAIT = { timeout: 20_000, interval: 100 }
+
+const itCounts = it.skipIf(inOneProcess(COUNTED_APART))
 
 let test: TestApp
 let other: TestApp
@@ -58,7 +61,7 @@ const eventsOf = async (kind: string) =>
   test.db.selectFrom('security_events').where('kind', '=', kind).selectAll().execute()
 
 describe('the token endpoint', () => {
-  it('counts the failures of a client at an address in both processes, and no success', async () => {
+  itCounts('counts the failures of a client at an address in both processes, and no success', async () => {
     const party = await makeParty(test)
     const person = await makePerson(test)
     let { refresh_token } = await obtainTokens(test, await person.signIn(), party)
@@ -201,7 +204,7 @@ it('registering applications is limited for a member, on the page and by token t
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
 })
 
-it('the payment API is limited for an application; bad signatures use nothing of it up', async () => {
+itCounts('the payment API is limited for an application; bad signatures use nothing of it up', async () => {
   await set({ limit_api_requests: 3 })
   const merchant = await makeMerchant(test)
   const forged = { transaction_id: 'txn_x', signature: '0'.repeat(64) }

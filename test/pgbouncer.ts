@@ -14,6 +14,9 @@ const PROGRAM = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer'
 /** Fewer than there are clients, so that they really share. */
 const SERVER_CONNECTIONS = 8
 
+/** Kills a program when its own standard input is closed: at the end of this process, however that comes. */
+const TIED = 'exec 3<&0; "$@" 3<&- & pid=$!; { read _ <&3; kill -9 $pid; } & exec 3<&-; wait $pid'
+
 export const hasPgbouncer = existsSync(PROGRAM)
 
 /** Starts one before the database of this URL. Answers the URL through it. */
@@ -34,12 +37,15 @@ unix_socket_dir =
 auth_type = any
 pool_mode = transaction
 default_pool_size = ${SERVER_CONNECTIONS}
-max_client_conn = 200
+max_client_conn = 1000
 `,
   )
   const user = await serverUser(folder)
   if (user !== undefined) await chown(file, user.uid, user.gid)
-  const child = spawn(PROGRAM, ['-q', file], { stdio: 'ignore', ...user })
+  const child = spawn('/bin/sh', ['-c', TIED, 'sh', PROGRAM, '-q', file], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    ...user,
+  })
   const through = `postgres://${username}@127.0.0.1:${listen_port}${pathname}`
   while (!(await answers(through))) {
     if (child.exitCode !== null) throw new Error('pgbouncer does not start')
@@ -49,7 +55,7 @@ max_client_conn = 200
     url: through,
     async stop() {
       const ended = once(child, 'exit')
-      child.kill('SIGKILL')
+      child.stdin.end()
       await ended
       await rm(folder, { recursive: true })
     },

@@ -1,5 +1,34 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
+import { isSpread } from './one-process.ts'
 import { TIMES } from './thoroughness.ts'
+
+/**
+ * Many processes change nothing for these: they send no request to the application of the harness, start servers
+ * themselves, or look at what one process tells of itself.
+ */
+const ALIKE = [
+  'backup',
+  'config',
+  'database',
+  'demo',
+  'embedded',
+  'forum-demo',
+  'ledger/seal',
+  'log',
+  'many-processes',
+  'messages',
+  'metrics',
+  'payment/egress',
+  'payment/gateway-messages',
+  'payment/model',
+  'payment/signatures',
+  'process',
+  'security',
+  'shop',
+  'shop-parts',
+  'tracing',
+]
+const LEFT_OUT = ['faults/**', ...ALIKE.map((name) => `${name}.test.ts`)]
 
 export default defineConfig({
   cacheDir: '../node_modules/.vite',
@@ -10,7 +39,8 @@ export default defineConfig({
     // Nothing in the sources keeps state of its own, so files may share what has been imported.
     isolate: false,
     maxWorkers: '100%',
-    testTimeout: 60_000 * TIMES,
+    exclude: isSpread ? [...configDefaults.exclude, ...LEFT_OUT] : configDefaults.exclude,
+    testTimeout: 60_000 * TIMES * (isSpread ? 2 : 1),
     hookTimeout: 120_000,
   },
 })

@@ -4,6 +4,7 @@ import { makeExchangeCode } from '../../src/identity/codes.ts'
 import { makeRotateRefreshToken } from '../../src/identity/grants.ts'
 import { makePerson } from '../cast.ts'
 import { startTestApp, type TestApp } from '../harness.ts'
+import { inOneProcess, ONE_QUEUE } from '../one-process.ts'
 import {
   authorize,
   exchange,
@@ -14,6 +15,8 @@ import {
   refresh,
   userinfo,
 } from './relying-party.ts'
+
+const itFills = it.skipIf(inOneProcess(ONE_QUEUE))
 
 let test: TestApp
 let party: Party
@@ -130,7 +133,7 @@ it('a claim whose commit was not heard of is made good by the next try, with the
   expect((await refresh(test, party, rotated.refresh_token)).status).toBe(200)
 })
 
-it('more of them than can wait are told to come back, and spend nothing', async () => {
+itFills('more of them than can wait are told to come back, and spend nothing', async () => {
   const [one] = await membersAndTheirs(1)
   const crowd = Array.from({ length: 1_200 }, () => exchange(test, party, 'x'))
   const answers = await Promise.all(crowd)

@@ -3,6 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { makePerson } from '../cast.ts'
 import { startTestApp, type TestApp } from '../harness.ts'
+import { inOneProcess, STATEMENTS } from '../one-process.ts'
 import {
   authorizationUrl,
   authorize,
@@ -13,6 +14,8 @@ import {
   refresh,
   userinfo,
 } from './relying-party.ts'
+
+const itCounts = it.skipIf(inOneProcess(STATEMENTS))
 
 let test: TestApp
 let party: Party
@@ -39,7 +42,7 @@ async function statementsOf<T extends { status: number }>(act: () => Promise<T>)
   }
 }
 
-it('a remembered authorization takes four: session, application, consent, code', async () => {
+itCounts('a remembered authorization takes four: session, application, consent, code', async () => {
   const client = await (await makePerson(test)).signIn()
   await authorize(client, party)
   const [page, count] = await statementsOf(() => client.get(authorizationUrl(party)))
@@ -47,7 +50,7 @@ it('a remembered authorization takes four: session, application, consent, code',
   expect(count).toBe(4)
 })
 
-it('a code exchange takes two, a refresh takes two, userinfo takes one', async () => {
+itCounts('a code exchange takes two, a refresh takes two, userinfo takes one', async () => {
   const client = await (await makePerson(test, { groups: ['crew'] })).signIn()
   const { code } = await authorize(client, party)
   const [exchanged, exchangeCount] = await statementsOf(() => exchange(test, party, code))
@@ -62,9 +65,12 @@ it('a code exchange takes two, a refresh takes two, userinfo takes one', async (
   expect([answer.status, userinfoCount]).toEqual([200, 1])
 })
 
-it('an unknown client costs three, and so does a wrong secret: the look, the count and the record', async () => {
-  const wrong = { ...party, client_secret: makeVerifier() }
-  const [, known] = await statementsOf(() => exchange(test, wrong, 'x'))
-  const [, unknown] = await statementsOf(() => exchange(test, { ...wrong, client_id: 'nobody' }, 'x'))
-  expect([known, unknown]).toEqual([3, 3])
-})
+itCounts(
+  'an unknown client costs three, and so does a wrong secret: the look, the count and the record',
+  async () => {
+    const wrong = { ...party, client_secret: makeVerifier() }
+    const [, known] = await statementsOf(() => exchange(test, wrong, 'x'))
+    const [, unknown] = await statementsOf(() => exchange(test, { ...wrong, client_id: 'nobody' }, 'x'))
+    expect([known, unknown]).toEqual([3, 3])
+  },
+)

@@ -26,6 +26,9 @@ import { zhCN } from '../../src/web/messages/zh-cn.ts'
 import { makePerson, signIn } from '../cast.ts'
 import { type Fields, makeShop, type Shop, send } from '../gateway-shop.ts'
 import { anotherProcess, type Browser, type Page, startTestApp, type TestApp } from '../harness.ts'
+import { COUNTED_APART, inOneProcess } from '../one-process.ts'
+
+const itCounts = it.skipIf(inOneProcess(COUNTED_APART))
 
 let test: TestApp
 let shop: Shop
@@ -599,25 +602,29 @@ describe('refused requests', () => {
     await seller.close()
   })
 
-  it('are kept at a bounded rate, and not at all when they succeed or are too many anyway', async () => {
-    const seller = await makeShop(test)
-    const admin = await makePerson(test, { username: 'admin', is_admin: true })
-    const set = (name: SettingName, value: string) =>
-      test.deps.settings.change({ name, value, actor_id: admin.id, ip: '', now: test.clock.now() })
-    await set('limit_refused_requests', '3')
-    for (let i = 0; i < 6; i += 1) await forged(seller, '192.0.2.1')
-    expect(await countKept(seller)).toBe(3)
-    test.clock.advance(60_000)
-    expect((await seller.process({ amount: '1', description: 'x', order_id: 'o' })).status).toBe(200)
-    expect(await countKept(seller)).toBe(3)
-    await set('limit_api_requests', '1')
-    test.clock.advance(60_000)
-    for (const status of [401, 429, 429]) expect((await forged(seller, '192.0.2.1')).statusCode).toBe(status)
-    expect(await countKept(seller)).toBe(4)
-    await set('limit_api_requests', '6000')
-    await set('limit_refused_requests', '60')
-    await seller.close()
-  })
+  itCounts(
+    'are kept at a bounded rate, and not at all when they succeed or are too many anyway',
+    async () => {
+      const seller = await makeShop(test)
+      const admin = await makePerson(test, { username: 'admin', is_admin: true })
+      const set = (name: SettingName, value: string) =>
+        test.deps.settings.change({ name, value, actor_id: admin.id, ip: '', now: test.clock.now() })
+      await set('limit_refused_requests', '3')
+      for (let i = 0; i < 6; i += 1) await forged(seller, '192.0.2.1')
+      expect(await countKept(seller)).toBe(3)
+      test.clock.advance(60_000)
+      expect((await seller.process({ amount: '1', description: 'x', order_id: 'o' })).status).toBe(200)
+      expect(await countKept(seller)).toBe(3)
+      await set('limit_api_requests', '1')
+      test.clock.advance(60_000)
+      for (const status of [401, 429, 429])
+        expect((await forged(seller, '192.0.2.1')).statusCode).toBe(status)
+      expect(await countKept(seller)).toBe(4)
+      await set('limit_api_requests', '6000')
+      await set('limit_refused_requests', '60')
+      await seller.close()
+    },
+  )
 
   it('are kept too when their parameters are not even read: doubled, nested, or none', async () => {
     const malformed: [payload: string, type: string, words: string][] = [

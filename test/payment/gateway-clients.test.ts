@@ -29,7 +29,7 @@ const verifiers = new Map<string, (query: string) => boolean>()
 
 beforeAll(async () => {
   test = await startTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
-  test.deps.notifier.start(test.app.log)
+  test.startNotifier()
   shop = await makeShop(test)
   buyer = await (await makePerson(test, { points: 1_000_000n })).signIn()
   await test.deps.settings.change({

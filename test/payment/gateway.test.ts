@@ -19,12 +19,15 @@ import { expectSoundBooks } from '../books.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { type Fields, gatewayText, makeShop, md5, type Reply, type Shop, send } from '../gateway-shop.ts'
 import { type Browser, browser, startTestApp, type TestApp } from '../harness.ts'
+import { COUNTED_APART, inOneProcess } from '../one-process.ts'
 
 const MAPI = '/payment/api/mapi.php'
 const API = '/payment/api/api.php'
 const SUBMIT = '/payment/api/submit.php'
 const CREATE = '/payment/api/pay/create'
 const HAN = /^[\p{Script=Han}，]+$/u
+
+const itCounts = it.skipIf(inOneProcess(COUNTED_APART))
 
 let test: TestApp
 let shop: Shop
@@ -1307,31 +1310,34 @@ describe('an application', () => {
     await seller.close()
   })
 
-  it('that asks too often gets 429, and whoever only pretends to be it uses nothing of that up', async () => {
-    const seller = await makeShop(test)
-    await set('limit_api_requests', '3')
-    const info = () =>
-      send(
-        test,
-        'POST',
-        '/payment/api/merchant/info',
-        seller.signRsa({ pid: seller.pidText, timestamp: seconds() }),
-      )
-    for (let i = 0; i < 3; i += 1) {
-      expectRefusal(await askApi('query', { key: 'x' }, seller), 'v1', 'wrong_key')
-    }
-    const pretended = await send(test, 'POST', API, { act: 'query', pid: seller.pidText, key: 'x' })
-    expect(pretended.statusCode).toBe(429)
-    for (let i = 0; i < 3; i += 1) expect((await info()).json()).toMatchObject({ code: 0 })
-    const full = await info()
-    expect(full.statusCode).toBe(429)
-    expect(Number(full.headers['retry-after'])).toBeGreaterThan(0)
-    expectRefusal(full.json(), 'v2', 'too_many_attempts', undefined, null)
-    const page = await send(test, 'GET', SUBMIT, seller.signMd5(trade({ pid: seller.pidText })))
-    expect(page.statusCode).toBe(429)
-    await set('limit_api_requests', '0')
-    await seller.close()
-  })
+  itCounts(
+    'that asks too often gets 429, and whoever only pretends to be it uses nothing of that up',
+    async () => {
+      const seller = await makeShop(test)
+      await set('limit_api_requests', '3')
+      const info = () =>
+        send(
+          test,
+          'POST',
+          '/payment/api/merchant/info',
+          seller.signRsa({ pid: seller.pidText, timestamp: seconds() }),
+        )
+      for (let i = 0; i < 3; i += 1) {
+        expectRefusal(await askApi('query', { key: 'x' }, seller), 'v1', 'wrong_key')
+      }
+      const pretended = await send(test, 'POST', API, { act: 'query', pid: seller.pidText, key: 'x' })
+      expect(pretended.statusCode).toBe(429)
+      for (let i = 0; i < 3; i += 1) expect((await info()).json()).toMatchObject({ code: 0 })
+      const full = await info()
+      expect(full.statusCode).toBe(429)
+      expect(Number(full.headers['retry-after'])).toBeGreaterThan(0)
+      expectRefusal(full.json(), 'v2', 'too_many_attempts', undefined, null)
+      const page = await send(test, 'GET', SUBMIT, seller.signMd5(trade({ pid: seller.pidText })))
+      expect(page.statusCode).toBe(429)
+      await set('limit_api_requests', '0')
+      await seller.close()
+    },
+  )
 })
 
 describe('a service that is too busy', () => {
@@ -1608,7 +1614,7 @@ describe('every answer', () => {
     await second.close()
   })
 
-  it('has been provoked for every code there is', () => {
+  itCounts('has been provoked for every code there is', () => {
     // Maintenance, and what is frozen, have files of their own.
     const elsewhere = ['payments_paused', 'order_frozen']
     const unseen = Object.keys(GATEWAY_ERRORS).filter((code) => !seen.has(code) && !elsewhere.includes(code))
