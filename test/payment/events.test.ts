@@ -97,6 +97,8 @@ async function liveThroughEverything(of: Merchant): Promise<[string, string, str
   await refund(paid, 70n)
   await payOrder(of)
   const expired = await createOrder(of)
+  // Or half an hour would pass in the middle of an attempt, which others would then take for lost and make again.
+  await allTold(of)
   test.clock.advance(31 * MINUTE_MS)
   await expireOrders(test.db, test.clock.now())
   const to = { to_user_id: String(buyer.id), to_username: buyer.username }
@@ -140,7 +142,9 @@ it('nothing is written or sent while they are off, as from the beginning', async
 })
 
 it('each is a signed POST that tells what happened, when, and how the order or transfer stood then', async () => {
+  const seconds = () => String(test.clock.now().getTime() / 1000)
   const secret = await switchOn(shop)
+  const began = seconds()
   const [paid, expired, transfer] = await liveThroughEverything(shop)
   await allTold(shop)
   const events = told.splice(0)
@@ -182,7 +186,7 @@ it('each is a signed POST that tells what happened, when, and how the order or t
       event.body.includes('100') ? [] : [0],
     )
     expect(event.headers).toMatchObject({ 'content-type': 'application/json' })
-    expect(event.headers['webhook-timestamp']).toBe(String(test.clock.now().getTime() / 1000))
+    expect([began, seconds()]).toContain(event.headers['webhook-timestamp'])
     expect(event.path).toBe('/events?shop=7')
   }
   expect(new Set(events.map(({ headers }) => headers['webhook-id'])).size).toBe(6)
