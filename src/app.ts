@@ -15,6 +15,7 @@ import { answerDocumentsFirst } from './identity/discovery.ts'
 import { identityPlugin } from './identity/plugin.ts'
 import { loggerOptions, logRequests, makeRequestIds } from './log.ts'
 import { measureRequests } from './metrics.ts'
+import { refuseOverload } from './overload.ts'
 import { paymentPlugin } from './payment/plugin.ts'
 import { privacyPages } from './privacy/pages.ts'
 import { traceRequests } from './tracing.ts'
@@ -56,6 +57,7 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   await registerPages(app, deps)
   logRequests(app)
   if (deps.metrics !== undefined) measureRequests(app, deps.metrics)
+  refuseOverload(app, deps)
   refuseUncleanText(app)
   app.setErrorHandler((error, request, reply) => sendPageError(error, request, reply))
   app.setNotFoundHandler(async (request, reply) => {

@@ -4,6 +4,7 @@
  */
 import { isIP } from 'node:net'
 import { z } from 'zod'
+import { AT_ONCE_LIMIT } from './overload.ts'
 
 const SAMPLE_SECRET = 'change-me-to-64-random-hex-characters'
 
@@ -133,6 +134,7 @@ export const environment = z.object({
   TRUST_PROXY: ranges.optional(),
   DATABASE_URL: databaseUrl.optional(),
   DATABASE_POOL_MAX: wholeNumber(2, 200).default(10),
+  REQUESTS_AT_ONCE_MAX: wholeNumber(16, AT_ONCE_LIMIT).default(256),
   DATA_DIR: z.string().default('.tessera'),
   APP_SECRET: appSecret.optional(),
   APP_SECRET_OTHER: appSecret.optional(),

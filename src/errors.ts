@@ -97,3 +97,8 @@ export class AppError extends Error {
     this.detail = options.detail
   }
 }
+
+/** More than can be served at once; the least wait that Retry-After can say is enough. */
+export function overloaded(): AppError {
+  return new AppError('overloaded', 'Too many requests at once', { retry_after_seconds: 1 })
+}

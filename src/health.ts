@@ -4,11 +4,12 @@ import { isMigrated } from './database/migrate.ts'
 import type { Deps } from './deps.ts'
 
 export function healthRoutes(app: FastifyInstance, deps: Deps): void {
-  app.get('/healthz', async (_request, reply) =>
+  const config = { admission: 'always' } as const
+  app.get('/healthz', { config }, async (_request, reply) =>
     reply.header('cache-control', 'no-store').send({ status: 'ok' }),
   )
 
-  app.get('/readyz', async (request, reply) => {
+  app.get('/readyz', { config }, async (request, reply) => {
     const checks = { database: false, migrations: false, signing_key: false }
     try {
       checks.migrations = await isMigrated(deps.db)

@@ -19,6 +19,8 @@ const ATTEMPT_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 export type Metrics = {
   /** By route pattern, never by address: addresses carry ids and keys, and there is no end of them. */
   requests: Histogram<'method' | 'route' | 'status'>
+  requestsInHand: Gauge
+  overloads: Counter
   payments: Counter<'outcome'>
   transfers: Counter<'outcome'>
   notifications: Histogram<'outcome'>
@@ -52,6 +54,12 @@ export async function openMetrics(deps: MetricsDeps): Promise<Metrics | undefine
       buckets: REQUEST_SECONDS,
       registers,
     }),
+    requestsInHand: gauge('tessera_http_requests_in_hand', 'Requests that this process is working on.'),
+    overloads: counter<string>(
+      'tessera_overload_refusals_total',
+      'Requests told to come back, since there were too many.',
+      [],
+    ),
     payments: counter('tessera_payments_total', 'Payments that members confirmed, by outcome.', ['outcome']),
     transfers: counter('tessera_transfers_total', 'Transfers that applications asked for, by outcome.', [
       'outcome',

@@ -69,7 +69,7 @@ function passwordRoutes(app: FastifyInstance, deps: Deps): void {
     return reply.page('password', { returnTo, problem: undefined }, { leavesSite: leadsTo(returnTo) })
   })
 
-  app.post('/account/password', async (request, reply) => {
+  app.post('/account/password', { config: { admission: 'slow' } }, async (request, reply) => {
     const { user, amr, auth_time } = sessionOf(request)
     if (!user.has_password)
       throw new AppError('forbidden', 'This account signs in at the forum and has no password')

@@ -58,7 +58,7 @@ export async function recoveryRoutes(app: FastifyInstance, deps: Deps): Promise<
     showNewPassword(reply, deps, { token: request.query.token }),
   )
 
-  app.post(NEW_PASSWORD, async (request, reply) => {
+  app.post(NEW_PASSWORD, { config: { admission: 'slow' } }, async (request, reply) => {
     const { token, ...rest } = (request.body ?? {}) as Record<string, unknown>
     const form = PasswordForm.safeParse(rest)
     if (!form.success) return showNewPassword(reply, deps, { token, isTooShort: true })

@@ -56,7 +56,7 @@ export function registrationRoutes(app: FastifyInstance, deps: Deps): void {
     },
   )
 
-  app.post(REGISTER, { preHandler: requireOpen }, async (request, reply) => {
+  app.post(REGISTER, { preHandler: requireOpen, config: { admission: 'slow' } }, async (request, reply) => {
     const sent = (request.body ?? {}) as Record<string, unknown>
     const returnTo = safeReturnTo(sent.return_to)
     const again = (problem: Problem) => {

@@ -83,7 +83,7 @@ export function secondStepRoutes(app: FastifyInstance, deps: Deps): void {
     )
   })
 
-  app.post('/sign-in/second-factor', async (request, reply) => {
+  app.post('/sign-in/second-factor', { config: { admission: 'slow' } }, async (request, reply) => {
     const pending = await findPending(request, deps)
     if (pending === undefined) return reply.redirect('/sign-in', 303)
     const form = CodeForm.safeParse(request.body)

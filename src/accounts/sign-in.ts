@@ -47,7 +47,7 @@ export async function signInRoutes(app: FastifyInstance, deps: Deps): Promise<vo
     )
   })
 
-  app.post('/sign-in', async (request, reply) => {
+  app.post('/sign-in', { config: { admission: 'slow' } }, async (request, reply) => {
     const form = SignInForm.safeParse(request.body)
     const returnTo = safeReturnTo(form.data?.return_to)
     const again = (problem: 'wrong_credentials' | 'barred', username: string) =>

@@ -2,11 +2,13 @@
  * Natural batching, the group commit of the money path: while one statement is in flight, callers that arrive
  * wait together, and the next statement takes them all. No timer: a lone caller never waits for company.
  */
-import { AppError } from '../errors.ts'
+import { overloaded } from '../errors.ts'
+import { AT_ONCE_LIMIT } from '../overload.ts'
 import { currentScope, inBatch, type Scope } from '../tracing.ts'
 
 const ITEMS_MAX = 64
-const QUEUE_MAX = 1_000
+/** Nobody who was let in is refused here, but for those who asked and went away again: their items are still done. */
+const QUEUE_MAX = AT_ONCE_LIMIT
 
 /** Bounds of a batcher. */
 export type Batching = {
@@ -54,7 +56,7 @@ export function makeBatcher<Item, Outcome>(
   return (item) =>
     new Promise((resolve, reject) => {
       if (waiting.length >= queueMax) {
-        reject(new AppError('overloaded', 'Too many requests at once', { retry_after_seconds: 1 }))
+        reject(overloaded())
         return
       }
       waiting.push({ item, resolve, reject, scope: currentScope() })

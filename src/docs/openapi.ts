@@ -9,6 +9,12 @@ export const OPERATIONS: Operation[] = [...identityOperations, ...paymentOperati
 
 const MEDIA = { form: 'application/x-www-form-urlencoded', json: 'application/json' }
 
+/** What no operation says again. */
+const ANYWHERE: Text = {
+  en: 'Anything may be answered with 429 or 503 and Retry-After, in seconds: too much was asked, nothing was done, ask again then. The bodies are of the area: error temporarily_unavailable of OAuth, code 1029 or 1503 of the HMAC API, a negative code of the gateway.',
+  zh: '任何请求都可能得到 429 或 503 以及 Retry-After（秒）：请求过多，什么都没有发生，请在此后重试。正文按各接口的格式：OAuth 为 temporarily_unavailable，HMAC API 为 1029 或 1503，网关为负的 code。',
+}
+
 type Schema = { properties?: Record<string, Schema>; required?: string[]; description?: string }
 
 /** The whole document in one language. */
@@ -40,7 +46,7 @@ export function openApiDocument(
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Tessera', version: '1' },
+    info: { title: 'Tessera', version: '1', description: ANYWHERE[language] },
     servers: [{ url: PUBLIC_URL }],
     tags: Object.keys(servers).map((name) => ({ name })),
     paths,

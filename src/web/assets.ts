@@ -39,14 +39,19 @@ export function assetUrl(name: AssetName): string {
 }
 
 export function registerAssets(app: FastifyInstance): void {
-  app.get<{ Params: { version: string; name: string } }>('/assets/:version/:name', async (request, reply) => {
-    const file = files.get(request.params.name)
-    if (file === undefined) throw new AppError('not_found', 'No such file')
-    // An address of an older release still gets today's file, but must not be remembered as that release's.
-    const isCurrent = request.params.version === file.version
-    return reply
-      .header('cache-control', isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache')
-      .type(file.type)
-      .send(file.body)
-  })
+  const config = { admission: 'always' } as const
+  app.get<{ Params: { version: string; name: string } }>(
+    '/assets/:version/:name',
+    { config },
+    async (request, reply) => {
+      const file = files.get(request.params.name)
+      if (file === undefined) throw new AppError('not_found', 'No such file')
+      // An address of an older release still gets today's file, but must not be remembered as that release's.
+      const isCurrent = request.params.version === file.version
+      return reply
+        .header('cache-control', isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache')
+        .type(file.type)
+        .send(file.body)
+    },
+  )
 }

@@ -16,7 +16,8 @@ let elsewhere: TestApp
 let count = 0
 
 beforeAll(async () => {
-  test = await startTestApp()
+  // They are to meet in the database, and not to be told at the door to come back.
+  test = await startTestApp({ REQUESTS_AT_ONCE_MAX: '1000' })
   elsewhere = await anotherProcess(test)
 })
 afterAll(async () => {

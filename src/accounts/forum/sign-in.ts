@@ -54,7 +54,8 @@ export async function forumSignInRoutes(app: FastifyInstance, deps: Deps): Promi
     return reply.header('cache-control', 'no-store').redirect(requestUrl(forum, nonce, comeBackTo), 303)
   })
 
-  app.get<Query>(CALLBACK_PATH, { exposeHeadRoute: false }, async (request, reply) => {
+  const options = { exposeHeadRoute: false, config: { admission: 'slow' } } as const
+  app.get<Query>(CALLBACK_PATH, options, async (request, reply) => {
     const { sso, sig } = request.query
     const forum = forumOf(deps.config)
     if (forum === undefined) return refuse(reply, 'off', '/')

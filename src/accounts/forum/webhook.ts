@@ -109,10 +109,15 @@ async function hintGroup(tx: Tx, group_id: bigint, name: string, now: Date): Pro
 }
 
 function sendFault(error: unknown, _request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const status =
-    error instanceof AppError ? (error.code === 'forbidden' ? 403 : 400) : clientFaultStatus(error)
-  // Not ours to explain: the root handler logs it and answers without detail.
+  const status = statusOf(error)
+  // Not ours to explain: the root handler says what every scope does, or logs it and answers without detail.
   if (status === undefined) throw error
   const code = error instanceof AppError ? error.code : 'malformed_request'
   return reply.code(status).send({ error: code, message: (error as Error).message })
+}
+
+function statusOf(error: unknown): number | undefined {
+  if (!(error instanceof AppError)) return clientFaultStatus(error)
+  if (error.code === 'overloaded') return undefined
+  return error.code === 'forbidden' ? 403 : 400
 }

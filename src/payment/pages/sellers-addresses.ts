@@ -14,7 +14,7 @@ const URL_LENGTH_MAX = 1_000
 export function sellersAddresses(app: FastifyInstance, deps: Deps): void {
   app.get(PATH, async (request: OwnedRequest, reply) => showAddresses(request, reply, deps))
 
-  app.post(PATH, async (request: OwnedRequest, reply) => {
+  app.post(PATH, { config: { admission: 'slow' } }, async (request: OwnedRequest, reply) => {
     const { url } = request.body as Record<string, unknown>
     if (typeof url !== 'string' || url.trim() === '' || url.length > URL_LENGTH_MAX)
       throw new AppError('invalid_form', `An address of at most ${URL_LENGTH_MAX} characters is needed`)
