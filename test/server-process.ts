@@ -23,7 +23,8 @@ export async function freePort(): Promise<number> {
  */
 export async function startServer(env: Record<string, string>): Promise<ServerProcess> {
   const port = env.PORT ?? (await freePort())
-  const child = spawn(process.execPath, ['src/server.ts'], {
+  // As npm start does.
+  const child = spawn(process.execPath, ['--max-semi-space-size=4', 'src/server.ts'], {
     cwd: ROOT,
     env: {
       PATH: process.env.PATH,

@@ -31,7 +31,7 @@ const BUYERS = 4
 const PATIENCE_MS = 60_000
 const PAUSE_MS = 25
 
-export const START_POINTS = 1_000_000n
+export const START_POINTS = 1_000_000_000n
 
 export type Member = { id: bigint; username: string }
 export type Buyer = Member & { session: string; form_token: string }
