@@ -1007,6 +1007,8 @@ describe('api.php', () => {
       { offset: '1e9' },
       { page: '12345678' },
       { status: '9' },
+      { status: '__proto__' },
+      { status: 'constructor' },
     ]) {
       const msg = 'status' in fields ? '订单状态格式无效' : undefined
       expectRefusal(await askApi('orders', fields, seller), 'v1', INVALID, msg)

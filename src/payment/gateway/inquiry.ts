@@ -13,11 +13,11 @@ const COUNT = /^\d{1,7}$/
 const DAY_MS = 86_400_000
 
 /** What the numbers of a `status` filter stand for, in both versions. */
-const STATUS_FILTER: Record<string, OrderStatus[]> = {
-  '0': ['unpaid', 'expired', 'closed'],
-  '1': ['paid'],
-  '2': ['refunded'],
-}
+const STATUS_FILTER = new Map<string, OrderStatus[]>([
+  ['0', ['unpaid', 'expired', 'closed']],
+  ['1', ['paid']],
+  ['2', ['refunded']],
+])
 
 function trades(db: Db, { id, book }: GatewayApp) {
   return db
@@ -66,7 +66,7 @@ export async function namedTrade(db: Db, app: GatewayApp, parameters: FlatParame
 export async function listedTrades(db: Db, app: GatewayApp, parameters: FlatParameters): Promise<Trade[]> {
   const { limit = String(TRADES_DEFAULT), offset, page = '1', status } = parameters
   if (![limit, offset ?? '0', page].every((text) => COUNT.test(text))) throw refusal('parameter_invalid')
-  const statuses = status === undefined ? undefined : STATUS_FILTER[status]
+  const statuses = status === undefined ? undefined : STATUS_FILTER.get(status)
   if (status !== undefined && statuses === undefined) throw refusal('parameter_invalid', '订单状态格式无效')
   const count = Math.min(Number(limit), TRADES_MAX)
   return trades(db, app)
