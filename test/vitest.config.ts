@@ -18,6 +18,7 @@ const ALIKE = [
   'many-processes',
   'messages',
   'metrics',
+  'overload',
   'payment/egress',
   'payment/gateway-messages',
   'payment/model',
