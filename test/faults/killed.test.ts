@@ -6,11 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { expectSoundBooks } from '../books.ts'
 import { IS_FULL, ROUNDS } from './rounds.ts'
-import { openVisits } from './visits.ts'
+import { openVisits, type Visit } from './visits.ts'
 import { type FaultWorld, startFaultWorld } from './world.ts'
 
-/** What goes on at once. */
-const VISITS = 8
+/** Who come again and again, until the fault is over: so it strikes somebody, however fast they are served. */
+const VISITORS = 8
 /** The longest that the load runs before the fault. */
 const LEAD_MS = 150
 
@@ -28,12 +28,19 @@ it(
     const faults = Object.values(world.faults)
     let askedAgain = 0
     for (let round = 0; round < ROUNDS; round += 1) {
-      const visits = Promise.all(Array.from({ length: VISITS }, visit))
+      const ended: Visit[] = []
+      let isOpen = true
+      const visitor = async () => {
+        do ended.push(await visit())
+        while (isOpen)
+      }
+      const visitors = Promise.all(Array.from({ length: VISITORS }, visitor))
       // An error of theirs is reported where they are awaited.
-      visits.catch(() => {})
+      visitors.catch(() => {})
       await sleep(Math.random() * LEAD_MS)
       await faults[round % faults.length]!()
-      const ended = await visits
+      isOpen = false
+      await visitors
       await Promise.all(ended.map(expectSameAnswers))
       askedAgain += ended.flatMap(({ told }) => told).filter(({ tries }) => tries > 1).length
       await world.withDatabase(expectSoundBooks)

@@ -18,13 +18,14 @@ import { type NotifyWorld, startNotifyWorld, until } from '../notify-world.ts'
 
 const MINUTE_MS = 60_000
 const LEASE_MS = 60_000
+/** Longer than any machine takes for what is held back here. */
+const TIMEOUT_MS = 60_000
 
 let world: NotifyWorld
 let receiver: Receiver
 let test: TestApp
 beforeAll(async () => {
-  // Longer than any machine takes for what is held back here.
-  world = await startNotifyWorld({ timeout_ms: 60_000 })
+  world = await startNotifyWorld({ timeout_ms: TIMEOUT_MS })
   ;({ receiver, test } = world)
 })
 afterAll(() => world.close())
@@ -93,18 +94,27 @@ describe('a slow host', () => {
   })
 })
 
+const later = (ms: number) => new Date(test.clock.now().getTime() + ms)
+
+/** A process that claims, and is never heard of again. Its clock is ahead of ours, or our own worker might be there first. */
+const claimElsewhere = (now: Date) => takeTurn(test.db, { settled: [], room: 10, now })
+
+/** Another worker in the place of the one that was stopped. */
+function startWorker(): void {
+  test.deps.notifier = openNotifier(test.deps, { resolver: world.dns.resolver, timeout_ms: TIMEOUT_MS })
+  test.deps.notifier.start(test.app.log)
+}
+
 describe('a claim', () => {
   it('outlives its process by a minute: then another takes the attempt over, and counts it once', async () => {
     receiver.answer = (_, response) => response.writeHead(500).end()
     const transaction_id = await world.payOne(`${receiver.url}/taken-over`)
     await world.told([transaction_id])
     receiver.answer = succeed
-    // A process that claims, and is never heard of again.
-    test.clock.advance(MINUTE_MS)
-    const [claimed] = await takeTurn(test.db, { settled: [], room: 10, now: test.clock.now() })
+    const started_at = later(MINUTE_MS)
+    const [claimed] = await claimElsewhere(started_at)
     expect(claimed).toMatchObject({ attempts: 1, claims: 2 })
-    const started_at = test.clock.now()
-    test.clock.advance(LEASE_MS - 1)
+    test.clock.advance(MINUTE_MS + LEASE_MS - 1)
     await world.everybodyElseIsTold()
     expect(await world.rowOf(transaction_id)).toMatchObject({ attempts: 1, claims: 2 })
     test.clock.advance(1)
@@ -124,9 +134,7 @@ describe('a claim', () => {
     // The process that is waiting for the receiver here is slower than its lease, and another one has taken over.
     test.deps.notifier.nudge()
     await until(() => held.length === 2)
-    test.clock.advance(LEASE_MS)
-    const others = await takeTurn(test.db, { settled: [], room: 10, now: test.clock.now() })
-    expect(others).toHaveLength(2)
+    expect(await claimElsewhere(later(LEASE_MS))).toHaveLength(2)
     receiver.answer = succeed
     held[0]!.end('success')
     held[1]!.end('no')
@@ -139,7 +147,7 @@ describe('a claim', () => {
       'delivered 1',
       'due 0',
     ])
-    test.clock.advance(LEASE_MS)
+    test.clock.advance(2 * LEASE_MS)
     await world.told(ids)
     expect((await world.rowsOf(ids)).map(({ status }) => status)).toEqual(['delivered', 'delivered'])
   })
@@ -149,11 +157,9 @@ describe('a claim', () => {
     const transaction_id = await world.payOne(`${receiver.url}/deadly`)
     await world.told([transaction_id])
     receiver.answer = succeed
-    test.clock.advance(MINUTE_MS)
-    for (let deaths = 0; deaths <= 3; deaths += 1) {
-      expect(await takeTurn(test.db, { settled: [], room: 10, now: test.clock.now() })).toHaveLength(1)
-      test.clock.advance(LEASE_MS)
-    }
+    for (let deaths = 0; deaths <= 3; deaths += 1)
+      expect(await claimElsewhere(later(MINUTE_MS + deaths * LEASE_MS))).toHaveLength(1)
+    test.clock.advance(MINUTE_MS + 4 * LEASE_MS)
     await world.told([transaction_id], 2)
     expect(await world.rowOf(transaction_id)).toMatchObject({ status: 'due', attempts: 2, interruptions: 0 })
     expect(world.requestsTo('/deadly')).toHaveLength(1)
@@ -189,8 +195,7 @@ describe('a claim', () => {
       'due 0',
     ])
     // What is left is another process's, and here there is a new one.
-    test.deps.notifier = openNotifier(test.deps, { resolver: world.dns.resolver })
-    test.deps.notifier.start(test.app.log)
+    startWorker()
     await world.told(ids)
   })
 })
@@ -299,12 +304,14 @@ describe('redelivery', () => {
         .execute()
       return transaction_id
     }
-    // Nothing is due while the rows are made: the receiver hears of them only by redelivery.
+    // Nobody looks for what is due while the rows are made: the receiver hears of them only by redelivery.
+    await test.deps.notifier.stop()
     const old = await fail(world.merchant)
     test.clock.advance(MINUTE_MS)
     const since = test.clock.now()
     const mine = [await fail(world.merchant), await fail(world.merchant)]
     const theirs = await fail(other)
+    startWorker()
     receiver.received.length = 0
     const { payment_id } = world.merchant
     const stranger = { role: 'team', user_id: other.owner.id, actor_id: other.owner.id, ip } as const
