@@ -330,7 +330,7 @@ it('an address that is gone for good gets no more: those of the application are 
   const alerts = await browser.get('/account/alerts')
   expect(alerts.body.split('410 Gone')).toHaveLength(2)
   const path = `/payment/applications/${seller.payment_id}/events`
-  expect((await browser.get(path)).body).toContain('410 Gone')
+  expect((await browser.get(path)).body).toContain('Your address answered 410 Gone')
   const trail = await test.db
     .selectFrom('audit_log')
     .where('subject', '=', seller.payment_id)
@@ -340,7 +340,7 @@ it('an address that is gone for good gets no more: those of the application are 
   expect(trail).toEqual([{ actor_id: null, detail: { url } }])
 
   expect((await browser.submit(await browser.get(path), path, { events_url: url })).status).toBe(303)
-  expect((await browser.get(path)).body).not.toContain('410 Gone')
+  expect((await browser.get(path)).body).not.toContain('Your address answered')
   expect(await isOn()).toBe(true)
   await seller.close()
 })
