@@ -47,7 +47,7 @@ function readRows({ db }: TestApp, transaction_ids: string[]) {
 }
 
 /** Resolves when it is so, however busy the machine is. */
-export function until(condition: () => boolean | Promise<boolean>, timeout = 20_000): Promise<unknown> {
+export function until(condition: () => boolean | Promise<boolean>, timeout = 50_000): Promise<unknown> {
   return vi.waitUntil(condition, { timeout, interval: 10 })
 }
 
