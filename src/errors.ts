@@ -99,6 +99,6 @@ export class AppError extends Error {
 }
 
 /** More than can be served at once; the least wait that Retry-After can say is enough. */
-export function overloaded(): AppError {
-  return new AppError('overloaded', 'Too many requests at once', { retry_after_seconds: 1 })
+export function overloaded(cause?: unknown): AppError {
+  return new AppError('overloaded', 'Too many requests at once', { retry_after_seconds: 1, cause })
 }

@@ -1,8 +1,9 @@
 /** Migrations from many processes at once, and what they refuse; natural batching. */
+import { sql } from 'kysely'
 import pg from 'pg'
 import { describe, expect, inject, it } from 'vitest'
 import { makeBatcher } from '../src/database/batcher.ts'
-import { connectionSettings } from '../src/database/connection.ts'
+import { connectionSettings, openDatabase } from '../src/database/connection.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { databaseUrl } from './global-setup.ts'
 
@@ -47,6 +48,17 @@ describe('migrations', () => {
       await expect(migrate(url)).rejects.toThrow(/0001_accounts.sql was changed/)
     }))
 })
+
+it('a statement that gets no connection in time is told to come back, and not done', () =>
+  withEmptyDatabase(async (url) => {
+    const db = openDatabase(url, { max: 1, onBroken: () => {} })
+    await db.transaction().execute(async () => {
+      const refused = sql`create table made ()`.execute(db)
+      await expect(refused).rejects.toMatchObject({ code: 'overloaded', retry_after_seconds: 1 })
+    })
+    expect((await sql`select to_regclass('made') as made`.execute(db)).rows).toEqual([{ made: null }])
+    await db.destroy()
+  }))
 
 describe('a batcher', () => {
   /** A lane whose statements are held open until released, so that callers gather. */

@@ -1,6 +1,7 @@
 /** The pool and Kysely over it. `Db` may run anywhere; `Tx` must be inside a transaction. */
 import { Kysely, type Logger, PostgresDialect, type Transaction } from 'kysely'
 import pg from 'pg'
+import { overloaded } from '../errors.ts'
 import type { Tables } from './tables.ts'
 
 export type Db = Kysely<Tables>
@@ -9,6 +10,9 @@ export type Tx = Transaction<Tables>
 const INT8 = 20
 const INT8_ARRAY = 1016
 const CONNECT_TIMEOUT_MS = 5_000
+/** The pool's words for both: a place in it, and a new connection to the server. */
+const WAITED_TOO_LONG =
+  /^(timeout exceeded when trying to connect|Connection terminated due to connection timeout)$/
 
 const parseBigintArray = pg.types.getTypeParser(INT8_ARRAY as 20) as (text: string) => (string | null)[]
 
@@ -28,7 +32,8 @@ export function connectionSettings(url: string): pg.ClientConfig {
 }
 
 /**
- * Opens the pool. Connections are made on first use; one that breaks is dropped and replaced.
+ * Opens the pool. Connections are made on first use; one that breaks is dropped and replaced. A statement that gets none
+ * within five seconds throws overloaded: nothing of it was done, and it may be tried again.
  * @param onBroken is told of each break.
  * @param onStatement is told of each statement that has ended.
  */
@@ -41,7 +46,12 @@ export function openDatabase(
   pool.on('connect', (client) => client.on('error', options.onBroken))
   pool.on('error', options.onBroken)
   const log = options.onStatement ?? []
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), log })
+  const connect = () =>
+    pool.connect().catch((error: Error) => {
+      throw WAITED_TOO_LONG.test(error.message) ? overloaded(error) : error
+    })
+  const dialect = new PostgresDialect({ pool: { options: pool.options, connect, end: () => pool.end() } })
+  const db = new Kysely<Tables>({ dialect, log })
   pools.set(db, pool)
   return db
 }
