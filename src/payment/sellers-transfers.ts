@@ -63,7 +63,7 @@ export async function transfersOfApp(
 async function withNumber(db: Db, app_id: bigint, number: string): Promise<bigint | undefined> {
   const { rows } = await sql<{ id: bigint }>`
     select id from transfers where transaction_id = ${number} and app_id = ${app_id}
-    union select id from transfers where app_id = ${app_id} and book in ('live', 'test') and order_id = ${number}
+    union select id from transfers where app_id = ${app_id} and order_id = ${number}
     limit 1`.execute(db)
   return rows[0]?.id
 }

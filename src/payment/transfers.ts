@@ -130,9 +130,12 @@ export async function quoteTransfer(deps: Deps, app_id: bigint, amount: bigint):
     from payment_apps as app
     join users as sender on sender.id = app.applicant_id
     cross join lateral (select sender.trust_level + 1 as level) as its
-    cross join lateral (select
-      date_trunc('day', ${deps.clock()}::timestamptz at time zone 'Asia/Shanghai') at time zone 'Asia/Shanghai' as start
-    ) as today
+    cross join lateral (select (${deps.clock()}::timestamptz at time zone 'Asia/Shanghai')::date as day) as today
+    -- The sum of a sender's day stands with the day's last transfer.
+    left join lateral (
+      select last.day, last.day_points from transfers as last
+      where last.from_user_id = sender.id and last.book = app.book order by last.id desc limit 1
+    ) as sent on true
     cross join lateral (select
       transfer_fee(${amount}::bigint, (${byLevel(settings, 'points_transfer_fee_rate')}::numeric[])[level]) as fee,
       (${byLevel(settings, 'points_transfer_min_amount')}::bigint[])[level] as min,
@@ -140,12 +143,11 @@ export async function quoteTransfer(deps: Deps, app_id: bigint, amount: bigint):
       coalesce((select balance from ledger_accounts
         where user_id = sender.id and book = app.book and kind = 'wallet'), 0) as have,
       least(
-        (${byLevel(settings, 'points_transfer_daily_limit')}::bigint[])[level] - (
-          select coalesce(sum(amount), 0)::bigint from transfers
-          where from_user_id = sender.id and transfers.book = app.book and paid_at >= today.start),
+        (${byLevel(settings, 'points_transfer_daily_limit')}::bigint[])[level]
+          - case when sent.day >= today.day then sent.day_points::bigint else 0 end,
         app.daily_transfers_max - (
           select coalesce(sum(amount), 0)::bigint from transfers
-          where app_id = app.id and transfers.book = app.book and paid_at >= today.start)
+          where app_id = app.id and paid_at >= today.day::timestamp at time zone 'Asia/Shanghai')
       ) as left_today
     ) as figures
     where app.id = ${app_id}`.execute(deps.db)
