@@ -29,13 +29,13 @@ export function walletPage(app: FastifyInstance, { db }: Deps): void {
   app.get(PAGE, async (request, reply) => {
     const { q, kind, before, book } = Asked.parse(request.query)
     const { id } = sessionOf(request).user
-    const [purse, play, statement] = await Promise.all([
-      purseOf(db, id, book),
+    const [live, play, statement] = await Promise.all([
+      purseOf(db, id),
       purseOf(db, id, 'test'),
       statementOf(db, id, { text: q || undefined, kind, before }, book),
     ])
     return reply.page('account', {
-      ...purse,
+      ...(book === 'test' ? play : live),
       play,
       isTest: book === 'test',
       statement,

@@ -85,8 +85,7 @@ export async function proveWithin(
     isSound: invariants.every(({ broken }) => broken === 0n),
     sealed: journal_id === null ? undefined : { journal_id, hash: hash.toString('hex') },
     unsealed: chain.unsealed,
-    held: await holdings(tx, 'live'),
-    play: await holdings(tx, 'test'),
+    ...(await holdings(tx)),
   }
 }
 
@@ -128,11 +127,16 @@ function fromChain(
   }
 }
 
-async function holdings(tx: Tx, book: Book): Promise<Holdings> {
-  const { rows } = await sql<Holdings>`
-    select coalesce(sum(e.amount) filter (where a.kind = 'wallet'), 0)::bigint as wallets,
+async function holdings(tx: Tx): Promise<Pick<Proof, 'held' | 'play'>> {
+  const { rows } = await sql<Holdings & { book: Book }>`
+    select a.book, coalesce(sum(e.amount) filter (where a.kind = 'wallet'), 0)::bigint as wallets,
       coalesce(sum(e.amount) filter (where a.kind = 'fee'), 0)::bigint as fees,
       -coalesce(sum(e.amount) filter (where a.kind = 'issuance'), 0)::bigint as issued
-    from entries as e join ledger_accounts as a on a.id = e.account_id where a.book = ${book}`.execute(tx)
-  return rows[0]!
+    from ledger_accounts as a left join entries as e on e.account_id = a.id
+    group by a.book`.execute(tx)
+  const of = (name: Book): Holdings => {
+    const { book: _, ...held } = rows.find(({ book }) => book === name)!
+    return held
+  }
+  return { held: of('live'), play: of('test') }
 }
