@@ -1,6 +1,6 @@
 /**
  * How long every table keeps its rows, and the worker's round that deletes what has had its time. What moves points,
- * and who did what, is kept for ever: the database refuses to delete journal, entries, seals, refunds and the audit log.
+ * and who did what, is kept for ever: the database refuses to delete it.
  */
 import { sql } from 'kysely'
 import type { Tables } from './database/tables.ts'

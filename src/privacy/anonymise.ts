@@ -167,7 +167,7 @@ async function lockOwnApps(tx: Tx, user_id: bigint): Promise<OwnApp[]> {
     .execute()
 }
 
-/** By a journal like any other correction. Throws conflict unless it is exactly what the wallet holds. */
+/** By a journal like any other correction. Throws conflict for more than the wallet holds; what is left of it is an obstacle. */
 async function giveUpPoints(tx: Tx, { user_id, actor_id, give_up }: Anonymisation, now: Date): Promise<void> {
   if (give_up === 0n) return
   const [reference, reason] = [`account:${user_id}`, 'Given up with the account']

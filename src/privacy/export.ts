@@ -60,7 +60,6 @@ const LISTS: Record<string, List> = {
     select v.order_id as place, o.transaction_id, app.name as application, o.description, o.amount, v.viewed_at
     from order_views as v join orders as o on o.id = v.order_id join payment_apps as app on app.id = o.app_id
     where v.user_id = ${id} and v.order_id > ${after}`,
-  // Of the applications that are the member's now, and of those that they were paid through before.
   // Of the applications that are the member's now; what was paid through others before is among the entries.
   orders_sold: (id, after) => sql`
     select o.id as place, o.transaction_id, o.trade_no, o.book, app.payment_id, o.door, o.order_id, o.description, o.money,
