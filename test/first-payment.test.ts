@@ -7,7 +7,6 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openNotifier } from '../src/payment/notifications/worker.ts'
 import { en } from '../src/web/messages/en.ts'
 import { makePerson, type Person } from './cast.ts'
 import { isWithoutChromium, launchChromium } from './chromium.ts'
@@ -30,8 +29,7 @@ describe.skipIf(isWithoutChromium)('somebody new', () => {
     test = await startTestApp({ PUBLIC_URL: url, PORT: String(port), NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
     // The shop keeps the time of the machine.
     test.clock.advance(Date.now() - test.clock.now().getTime())
-    test.deps.notifier = openNotifier(test.deps)
-    test.deps.notifier.start(test.app.log)
+    test.startNotifier()
     await test.app.listen({ port, host: '127.0.0.1' })
     chrome = await launchChromium()
   })

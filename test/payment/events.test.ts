@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { rotateEventSecret, setEventsUrl } from '../../src/payment/events.ts'
 import { readNotifications, redeliver } from '../../src/payment/notifications/redelivery.ts'
-import { openNotifier } from '../../src/payment/notifications/worker.ts'
 import { expireOrders, makePayOrder } from '../../src/payment/orders.ts'
 import { refundOrder } from '../../src/payment/refunds.ts'
 import { expectSoundBooks } from '../books.ts'
@@ -41,8 +40,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/events?shop=7`
   test = await startTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
-  test.deps.notifier = openNotifier(test.deps)
-  test.deps.notifier.start(test.app.log)
+  test.startNotifier()
   shop = await makeMerchant(test)
   buyer = await makePerson(test, { points: 1_000_000n })
   admin = await makePerson(test, { username: 'admin', is_admin: true })

@@ -6,7 +6,6 @@ import { proveBooks } from '../../src/ledger/books.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { applicationsOf, reviewQueue } from '../../src/payment/applications.ts'
 import { setEventsUrl } from '../../src/payment/events.ts'
-import { openNotifier } from '../../src/payment/notifications/worker.ts'
 import { expireOrders, makeCreateOrder, makePayOrder } from '../../src/payment/orders.ts'
 import { resetMerchantKey, rotateToken } from '../../src/payment/ownership.ts'
 import { refundOrder, reverseTransfer } from '../../src/payment/refunds.ts'
@@ -35,8 +34,7 @@ let receiver: Receiver
 beforeAll(async () => {
   receiver = await startReceiver()
   test = await startTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
-  test.deps.notifier = openNotifier(test.deps)
-  test.deps.notifier.start(test.app.log)
+  test.startNotifier()
   live = await makeMerchant(test)
   tester = await makeMerchant(test, { twinOf: live })
   buyer = await makePerson(test, { points: 5_000n })
