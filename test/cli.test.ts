@@ -260,6 +260,19 @@ describe('points', () => {
     expect((await tessera('points', 'grant', person.username, '-1', '--by', root)).code).toBe(2)
   })
 
+  it('are not granted without the entry in the audit log that says who did it', async () => {
+    const person = await makePerson(test)
+    const grant = () => tessera('points', 'grant', person.username, '70', '--by', root, '--reason', 'prize')
+    await sql`alter table audit_log add constraint cut check (action <> 'points.post') not valid`.execute(
+      test.db,
+    )
+    expect((await grant()).code).toBe(1)
+    await sql`alter table audit_log drop constraint cut`.execute(test.db)
+    expect(await balanceOf(test.db, person.id)).toBe(0n)
+    expect((await grant()).code).toBe(0)
+    expect((await audited('points.post')).length).toBeGreaterThan(0)
+  })
+
   it('are imported all or not at all, once', async () => {
     const [one, two] = [await makePerson(test), await makePerson(test)]
     const file = async (text: string) => {
@@ -401,8 +414,9 @@ describe('an archive', () => {
 describe('the rest', () => {
   it('rotates keys, and finds that the address is not served', async () => {
     expect(await told('keys', 'rotate')).toHaveLength(2)
-    const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}` }
-    const { code, out } = await tesseraAt({ ...environment(), ...collector }, 'doctor', '--json')
+    const nowhere = async () => `http://127.0.0.1:${await freePort()}`
+    const silent = { PUBLIC_URL: await nowhere(), OTEL_EXPORTER_OTLP_ENDPOINT: await nowhere() }
+    const { code, out } = await tesseraAt({ ...environment(), ...silent }, 'doctor', '--json')
     const findings = JSON.parse(out) as { check: string; is_good: boolean; fault?: string }[]
     expect(code).toBe(3)
     expect(findings.filter(({ is_good }) => !is_good).map(({ check }) => check)).toEqual([
@@ -465,7 +479,14 @@ describe('the rest', () => {
   })
 
   it('explains itself, and what was typed wrong', async () => {
-    expect((await tessera('--help')).out).toContain('points import')
+    const help = (await tessera('--help')).out
+    expect(help).toContain('points grant <username> <amount> --by … --reason … [--key …]')
+    expect(help).toContain('payment-app approve <payment_id> --by … [--reason …]')
+    expect(help).toContain('payment-app reject <payment_id> --by … --reason …')
+    expect(await tessera('payment-app', 'reject', 'pay_x', '--by', root)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--reason is required'),
+    })
     for (const words of [['nonsense'], ['user', 'create'], ['user', 'create', 'x', '--nonsense']])
       expect((await tessera(...words)).code).toBe(2)
     const asJson = await tessera('nonsense', '--json')

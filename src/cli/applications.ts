@@ -6,11 +6,11 @@ import {
   reviewPaymentApp,
   reviewQueue,
 } from '../payment/applications.ts'
-import { actorOf, type Command, requiredOption, withDeps } from './command.ts'
+import { actorOf, type Command, withDeps } from './command.ts'
 
 const DECISIONS = ['approve', 'reject', 'suspend', 'reinstate'] as const
 
-const by = { by: { type: 'string' } } as const
+const by = { by: { type: 'string', isRequired: true } } as const
 
 export const applicationCommands: Command[] = [
   {
@@ -40,12 +40,13 @@ export const applicationCommands: Command[] = [
     (decision): Command => ({
       name: `payment-app ${decision}`,
       takes: ['payment_id'],
-      options: { ...by, reason: { type: 'string' } },
+      options: {
+        ...by,
+        reason: { type: 'string', isRequired: DECISIONS_WITH_REASON.includes(decision) },
+      },
       summary: `${decision[0]!.toUpperCase()}${decision.slice(1)}s a payment application, in the name of an administrator.`,
       async run({ config, arguments: [payment_id], options }) {
-        const reason = DECISIONS_WITH_REASON.includes(decision)
-          ? requiredOption(options, 'reason')
-          : String(options.reason ?? '')
+        const reason = String(options.reason ?? '').trim()
         await withDeps(config, async (deps) => {
           const reviewer_id = await actorOf(deps, options)
           await reviewPaymentApp(deps, { payment_id: payment_id!, decision, reason, reviewer_id })

@@ -1,5 +1,4 @@
 /** What a command of the command line is made of, and what all of them share. */
-import type { ParseArgsConfig } from 'node:util'
 import { findUserByUsername } from '../accounts/users.ts'
 import type { Config } from '../config.ts'
 import { openDatabase } from '../database/connection.ts'
@@ -37,7 +36,7 @@ export type Command = {
   name: string
   /** The names of its arguments, all required. */
   takes: string[]
-  options?: NonNullable<ParseArgsConfig['options']>
+  options?: Record<string, { type: 'string' | 'boolean'; isRequired?: boolean }>
   /** One line of the help. */
   summary: string
   run(run: Run): Promise<Result>

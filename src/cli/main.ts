@@ -8,7 +8,7 @@ import { type Config, ConfigError, loadConfig } from '../config.ts'
 import { applicationCommands } from './applications.ts'
 import { archiveCommands } from './archive.ts'
 import { bookCommands } from './books.ts'
-import { type Command, type Progress, type Result, UsageError } from './command.ts'
+import { type Command, type Progress, type Result, requiredOption, UsageError } from './command.ts'
 import { doctorCommands } from './doctor.ts'
 import { keyCommands } from './keys.ts'
 import { ledgerCommands } from './ledger.ts'
@@ -49,9 +49,10 @@ function help(): string {
 }
 
 function usageOf({ name, takes, options = {} }: Command): string {
-  const flags = Object.entries(options).map(([flag, { type }]) =>
-    type === 'boolean' ? `[--${flag}]` : `[--${flag} …]`,
-  )
+  const flags = Object.entries(options).map(([flag, { type, isRequired }]) => {
+    const typed = type === 'boolean' ? `--${flag}` : `--${flag} …`
+    return isRequired ? typed : `[${typed}]`
+  })
   return [name, ...takes.map((argument) => `<${argument}>`), ...flags].join(' ')
 }
 
@@ -72,6 +73,8 @@ async function run(words: string[], config: Config): Promise<{ result: Result; a
   const { values, positionals } = parse(command, rest)
   if (positionals.length !== command.takes.length) throw new UsageError(`Usage: tessera ${usageOf(command)}`)
   const { json, ...options } = values
+  for (const [name, { isRequired }] of Object.entries(command.options ?? {}))
+    if (isRequired) requiredOption(options, name)
   const result = await command.run({
     config,
     arguments: positionals,

@@ -6,6 +6,8 @@ import { actorOf, type Command, type OptionValues, UsageError, withDeps } from '
 const SHOWN_MAX = 200
 const STATUSES = ['due', 'delivered', 'failed'] as const
 
+const by = { by: { type: 'string', isRequired: true } } as const
+
 export const notificationCommands: Command[] = [
   {
     name: 'notifications list',
@@ -36,7 +38,7 @@ export const notificationCommands: Command[] = [
   {
     name: 'notifications redeliver',
     takes: ['transaction_id'],
-    options: { by: { type: 'string' } },
+    options: by,
     summary: 'Tells the merchant again, beginning the schedule anew.',
     async run({ config, arguments: [transaction_id], options }) {
       await withDeps(config, async (deps) =>
@@ -48,7 +50,7 @@ export const notificationCommands: Command[] = [
   {
     name: 'notifications redeliver-failed',
     takes: ['since'],
-    options: { by: { type: 'string' }, app: { type: 'string' } },
+    options: { ...by, app: { type: 'string' } },
     summary: 'The same for all that have failed since a moment (ISO 8601), of one application or of all.',
     async run({ config, arguments: [moment], options }) {
       const since = new Date(moment!)

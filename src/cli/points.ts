@@ -16,21 +16,24 @@ import {
 
 const LINES_MAX = 1_000_000
 
-const byWhomAndWhy = { by: { type: 'string' }, reason: { type: 'string' } } as const
-
 export const pointCommands: Command[] = [
   {
     name: 'points grant',
     takes: ['username', 'amount'],
-    options: { ...byWhomAndWhy, key: { type: 'string' } },
+    options: {
+      by: { type: 'string', isRequired: true },
+      reason: { type: 'string', isRequired: true },
+      key: { type: 'string' },
+    },
     summary: 'Gives a member points. A second grant with the same --key gives nothing.',
     run: grant,
   },
   {
     name: 'points import',
     takes: ['file.csv'],
-    options: { ...byWhomAndWhy, 'dry-run': { type: 'boolean' } },
-    summary: 'Gives or takes (negative) points by lines of username,amount. The same file moves points once.',
+    options: { by: { type: 'string' }, reason: { type: 'string' }, 'dry-run': { type: 'boolean' } },
+    summary:
+      'Gives or takes (negative) points by lines of username,amount. The same file moves points once. --by and --reason unless --dry-run.',
     run: importLines,
   },
 ]
@@ -44,15 +47,13 @@ async function grant({ config, arguments: [username, digits], options }: Run) {
     const user = await findMember(deps.db, username!)
     const now = deps.clock()
     const reference = `command line:${options.key ?? now.toISOString()}`
-    const moved = await grantPoints(deps.db, { user_id: user.id, amount, reference, reason, actor_id, now })
-    if (!moved) return false
-    const detail = { reason, lines: [`${username} ${amount}`] }
-    await deps.db
-      .transaction()
-      .execute((tx) =>
-        recordAudit(tx, { actor_id, action: 'points.post', subject: reference, detail, ip: null }),
-      )
-    return true
+    return deps.db.transaction().execute(async (tx) => {
+      if (!(await grantPoints(tx, { user_id: user.id, amount, reference, reason, actor_id, now })))
+        return false
+      const detail = { reason, lines: [`${username} ${amount}`] }
+      await recordAudit(tx, { actor_id, action: 'points.post', subject: reference, detail, ip: null })
+      return true
+    })
   })
   return {
     lines: [isMoved ? `${username} has ${amount} points more.` : 'Nothing moved: this key was used before.'],

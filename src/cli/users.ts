@@ -101,7 +101,7 @@ export const userCommands: Command[] = [
   {
     name: 'user anonymise',
     takes: ['username'],
-    options: { reason: { type: 'string' }, 'give-up-points': { type: 'string' } },
+    options: { reason: { type: 'string', isRequired: true }, 'give-up-points': { type: 'string' } },
     summary:
       'Removes who a member was, for good; the books stay. --give-up-points names all points of theirs, if they give them up.',
     async run({ config, arguments: [username], options }) {
