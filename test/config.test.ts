@@ -19,7 +19,15 @@ const PRODUCTION = {
   APP_SECRET: SECRET,
 }
 const NAMES = Object.keys(environment.shape)
-const COMPOSE_ONLY = ['HTTPS_PORT', 'POSTGRES_PASSWORD', 'BACKUP_HOURS', 'BACKUP_DAYS']
+const COMPOSE_ONLY = [
+  'HTTPS_PORT',
+  'POSTGRES_PASSWORD',
+  'BACKUP_HOURS',
+  'BACKUP_DAYS',
+  'PATRONI_PASSWORD',
+  'REPLICATION_PASSWORD',
+]
+const COMPOSE_FILES = ['docker-compose.yml', 'docs/operations/high-availability/compose.yml']
 
 function faultsOf(env: Record<string, string | undefined>): readonly string[] {
   try {
@@ -366,8 +374,8 @@ describe('.env.example', () => {
 
 /** What docker-compose.yml reads beside the schema, in the order of .env.example. */
 async function composeOnlyNames(): Promise<string[]> {
-  const text = await readFile(join(ROOT, 'docker-compose.yml'), 'utf8')
-  const read = new Set([...text.matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name!))
+  const texts = await Promise.all(COMPOSE_FILES.map((file) => readFile(join(ROOT, file), 'utf8')))
+  const read = new Set([...texts.join('\n').matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name!))
   expect([...read].filter((name) => !NAMES.includes(name)).sort()).toEqual([...COMPOSE_ONLY].sort())
   return COMPOSE_ONLY
 }
