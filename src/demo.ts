@@ -19,7 +19,7 @@ type Stop = () => Promise<void>
 
 /**
  * Starts the service, the shops and perhaps the forum, and resolves once all answer. Throws ConfigError and
- * PortTakenError before it starts anything.
+ * ListenError before it starts anything.
  */
 export async function startDemo(
   config: Config,

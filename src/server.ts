@@ -5,13 +5,14 @@ import { buildApp } from './app.ts'
 import { type Config, ConfigError, isRunByNpm, loadConfig, loadDemoConfig } from './config.ts'
 import type { Batching } from './database/batcher.ts'
 import { type Db, openDatabase } from './database/connection.ts'
+import { databaseFault } from './database/faults.ts'
 import { migrate } from './database/migrate.ts'
 import { provideDatabase } from './database/url.ts'
 import { type Deps, openDeps } from './deps.ts'
 import { ensureAdministrator, openSecrets } from './first-start.ts'
 import { ensureSigningKeys } from './identity/key-rotation.ts'
 import { openMetrics, serveMetrics } from './metrics.ts'
-import { refuseTakenPort } from './ports.ts'
+import { ListenError, refuseTakenPort } from './ports.ts'
 import { ForeignCiphertextError } from './secrets.ts'
 import { type Loss, openTracing } from './trace-export.ts'
 import { traceStatement } from './tracing.ts'
@@ -42,11 +43,7 @@ export async function serve<T>(
   if (config.METRICS_PORT !== undefined)
     await refuseTakenPort('METRICS_PORT', config.METRICS_HOST, config.METRICS_PORT)
   try {
-    const database = await provideDatabase(config).catch((error: Error) => {
-      throw new ConfigError([
-        `DATABASE_URL is not set, and the built-in Postgres does not start: ${error.message}`,
-      ])
-    })
+    const database = await provideDatabase(config)
     closers.push(database.stop)
     if (database.isBorrowed) {
       throw new ConfigError([
@@ -77,7 +74,9 @@ export async function serve<T>(
     closers.push(() => worker.stop())
     closers.push(() => finish(app))
     if (metrics !== undefined) closers.push(await serveMetrics(config, metrics))
-    await app.listen({ host: config.HOST, port: config.PORT })
+    await app.listen({ host: config.HOST, port: config.PORT }).catch((cause: NodeJS.ErrnoException) => {
+      throw new ListenError('PORT', config.HOST, config.PORT, cause)
+    })
     return { prepared, stop }
   } catch (error) {
     await stop()
@@ -162,17 +161,14 @@ function onOrphaned(act: () => void): void {
   watch.unref()
 }
 
-/** Codes of the system, of Node and of Postgres for a database that is not there or does not let us in. */
-const UNREACHABLE = /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|28P01|28000|3D000)$/
-
-/** Why the start failed, where a sentence says all there is to know. */
-function sentenceFor(error: unknown): string | undefined {
+/** Why a start failed, where a sentence says all there is to know. */
+export function sentenceFor(error: unknown): string | undefined {
   const { message, code = '' } = error as NodeJS.ErrnoException
-  if (error instanceof ConfigError || /^(EADDRINUSE|ERR_PARSE_ARGS_)/.test(code)) return message
-  if (UNREACHABLE.test(code)) return `DATABASE_URL leads to no database that can be used: ${message || code}`
+  if (error instanceof ConfigError || error instanceof ListenError) return message
+  if (code.startsWith('ERR_PARSE_ARGS_')) return message
   if (/^(EACCES|EPERM|EROFS|ENOSPC|ENOTDIR|ENOENT|EDQUOT)$/.test(code))
     return `DATA_DIR cannot be used: ${message}`
-  return undefined
+  return databaseFault(error)
 }
 
 if (import.meta.main) {

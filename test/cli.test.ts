@@ -100,7 +100,10 @@ describe('accounts', () => {
     const path = join(folder, 'member.json')
     await told('user', 'export', person.username, '--file', path)
     expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ profile, wallet_entries })
-    expect(await tessera('user', 'export', person.username, '--file', path)).toMatchObject({ code: 2 })
+    expect(await tessera('user', 'export', person.username, '--file', path)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^EEXIST: .*\n$/),
+    })
     expect(await audited('account.exported')).toHaveLength(2)
 
     const words = ['user', 'anonymise', person.username]
@@ -110,20 +113,21 @@ describe('accounts', () => {
     expect(await tessera(...because, '--give-up-points', 'all')).toMatchObject({ code: 2 })
     expect(await told(...because, '--give-up-points', '7')).toEqual({ user_id: Number(person.id) })
     expect(await balanceOf(test.db, person.id)).toBe(0n)
-    expect(await tessera('user', 'export', `deleted-${person.id}`)).toMatchObject({ code: 2 })
+    expect(await tessera('user', 'export', `deleted-${person.id}`)).toMatchObject({ code: 1 })
     expect(await audited('account.anonymised')).toEqual([{ subject: `user:${person.id}`, actor_id: null }])
   })
 
   it('become administrators and cease to be', async () => {
     const person = await makePerson(test)
-    await told('user', 'grant-admin', person.username)
+    // However it is typed, the answer has the name as it is.
+    const granted = await told('user', 'grant-admin', person.username.toUpperCase())
+    expect(granted).toEqual({ username: person.username, is_admin: true })
     const isAdmin = async () =>
       (await test.db.selectFrom('users').where('id', '=', person.id).select('is_admin').executeTakeFirst())
         ?.is_admin
     expect(await isAdmin()).toBe(true)
     await told('user', 'revoke-admin', person.username)
     expect(await isAdmin()).toBe(false)
-    expect(await tessera('user', 'grant-admin', 'nobody')).toMatchObject({ code: 1 })
   })
 
   it('get a new one-time password, which ends their sessions', async () => {
@@ -231,7 +235,7 @@ describe('applications', () => {
       '--by',
       byMember.username,
     )
-    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('no administrator') })
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('no administrator') })
     await told('payment-app', 'suspend', merchant.payment_id, '--reason', 'x', '--by', root)
     const row = await test.db
       .selectFrom('payment_apps')
@@ -341,7 +345,7 @@ describe('an archive', () => {
     expect((await client.submit(await client.get(payPath), payPath)).status).toBe(303)
     const path = join(folder, 'all.gz')
     const written = await told('export', path)
-    expect(await tessera('export', path)).toMatchObject({ code: 2, err: expect.stringContaining('exist') })
+    expect(await tessera('export', path)).toMatchObject({ code: 1, err: expect.stringContaining('exist') })
 
     const fresh = await createDatabase()
     const there = { ...environment(), DATABASE_URL: fresh.url }
@@ -386,26 +390,32 @@ describe('an archive', () => {
     const lines = gunzipSync(await readFile(join(folder, 'all.gz')))
       .toString()
       .split('\n')
-    expect(await refused('nonsense')).toMatchObject({ code: 2, err: expect.stringContaining('no archive') })
+    expect(await refused('nonsense')).toMatchObject({ code: 1, err: expect.stringContaining('no archive') })
     expect(await refused(lines.slice(0, -2).join('\n'))).toMatchObject({
-      code: 2,
+      code: 1,
       err: expect.stringContaining('not whole'),
     })
     const older = lines[0]!.replace('"0001_accounts.sql",', '')
     expect(await refused([older, ...lines.slice(1)].join('\n'))).toMatchObject({
-      code: 2,
+      code: 1,
       err: expect.stringContaining('older'),
     })
     const newer = lines[0]!.replace('"0001_accounts.sql",', '"0001_accounts.sql","9999_x.sql",')
     expect(await refused([newer, ...lines.slice(1)].join('\n'))).toMatchObject({
-      code: 2,
+      code: 1,
       err: expect.stringContaining('newer'),
     })
     // An entry changed on the way makes its journal sum to something: nothing is imported.
     const changed = lines.map((line) =>
       line.startsWith('entries\t') ? line.replace('"amount": -120', '"amount": -121') : line,
     )
-    expect((await refused(changed.join('\n'))).code).not.toBe(0)
+    expect((await refused(changed.join('\n'))).code).toBe(1)
+    await writeFile(path, 'no gzip')
+    for (const file of [path, join(folder, 'nowhere.gz')])
+      expect(await tesseraAt(there, 'import', file)).toMatchObject({
+        code: 1,
+        err: expect.not.stringContaining(' at '),
+      })
     expect(await tesseraAt(there, 'import', join(folder, 'all.gz'))).toMatchObject({ code: 0 })
     await fresh.drop()
   })
@@ -478,8 +488,27 @@ describe('the rest', () => {
     ])
   })
 
+  it('is refused with 1 for what is not there, whichever command names it', async () => {
+    const by = ['--by', root]
+    const reason = ['--reason', 'x']
+    const member = 'There is no member nope'
+    const refusals: [words: string[], why: string][] = [
+      [['user', 'grant-admin', 'nope'], member],
+      [['user', 'reset-password', 'nope'], member],
+      [['user', 'sign-in-link', 'nope'], member],
+      [['user', 'export', 'nope'], member],
+      [['user', 'anonymise', 'nope', ...reason], member],
+      [['points', 'grant', 'nope', '1', ...by, ...reason], member],
+      [['payment-app', 'approve', 'nope', '--by', 'nope'], member],
+      [['payment-app', 'approve', 'nope', ...by], 'There is no application nope'],
+    ]
+    for (const [words, why] of refusals)
+      expect(await tessera(...words), words.join(' ')).toEqual({ code: 1, out: '', err: `${why}\n` })
+  })
+
   it('explains itself, and what was typed wrong', async () => {
     const help = (await tessera('--help')).out
+    expect(help).toContain('on 1 and 2 {"error": "…"} to stderr')
     expect(help).toContain('points grant <username> <amount> --by … --reason … [--key …]')
     expect(help).toContain('payment-app approve <payment_id> --by … [--reason …]')
     expect(help).toContain('payment-app reject <payment_id> --by … --reason …')

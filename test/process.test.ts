@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { type IncomingMessage, request } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -11,10 +12,12 @@ import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { hashPassword } from '../src/accounts/password.ts'
 import { createUser } from '../src/accounts/users.ts'
+import { loadConfig } from '../src/config.ts'
 import { type Db, openDatabase } from '../src/database/connection.ts'
 import { grantPoints } from '../src/ledger/post.ts'
 import { applyForPaymentApp, reviewPaymentApp } from '../src/payment/applications.ts'
 import { makeSecrets } from '../src/secrets.ts'
+import { sentenceFor, serve } from '../src/server.ts'
 import { openSettings } from '../src/settings.ts'
 import { createDatabase } from './harness.ts'
 import { freePort, ROOT, type ServerProcess, startServer, stopServer } from './server-process.ts'
@@ -117,7 +120,7 @@ describe('the process', () => {
         () => false,
         (error) => error.cause?.code === 'ECONNREFUSED',
       )
-    await vi.waitUntil(refuses, { timeout: 20_000 })
+    await vi.waitUntil(refuses, { timeout: 60_000 })
     expect(server.child.exitCode).toBeNull()
 
     call.end(body)
@@ -147,9 +150,9 @@ describe('under npm', () => {
         () => true,
         () => false,
       )
-    await vi.waitUntil(answers, { timeout: 20_000 })
+    await vi.waitUntil(answers, { timeout: 60_000 })
     shell.kill('SIGTERM')
-    await vi.waitUntil(async () => !(await answers()), { timeout: 20_000 })
+    await vi.waitUntil(async () => !(await answers()), { timeout: 60_000 })
   })
 })
 
@@ -190,6 +193,60 @@ describe('a start that cannot succeed', () => {
     })
   })
 
+  /** As in a process of its own, without one: what it would say at its end. */
+  async function sentenceOf(env: Record<string, string>): Promise<string | undefined> {
+    const port = String(await freePort())
+    const config = loadConfig({ DATABASE_URL: database.url, DATA_DIR: dataDir, PORT: port, ...env })
+    const started = serve(config, async () => {})
+    return started.then(async ({ stop }) => {
+      await stop()
+      throw new Error('It started')
+    }, sentenceFor)
+  }
+
+  it('names HOST and PORT when it is there that it cannot listen', async () => {
+    expect(await sentenceOf({ HOST: '300.1.1.1' })).toMatch(/^HOST=300\.1\.1\.1 is no address that can be/)
+    // Of no machine.
+    expect(await sentenceOf({ HOST: '192.0.2.1' })).toMatch(/^HOST=192\.0\.2\.1 is no address that can be/)
+    const metrics = { METRICS_PORT: String(await freePort()), METRICS_HOST: '192.0.2.1' }
+    expect(await sentenceOf(metrics)).toMatch(/^METRICS_HOST=192\.0\.2\.1 is no address that can be/)
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as AddressInfo
+    expect(await sentenceOf({ PORT: String(port) })).toBe(
+      `Port ${port} is taken by another program: set PORT to a free one.`,
+    )
+    taken.close()
+  })
+
+  it('says what the role may not do, or that the schema is not its own', async () => {
+    const fresh = await createDatabase('template1')
+    const owner = openDatabase(fresh.url, { max: 1, onBroken: () => {} })
+    const role = `${fresh.name}_stranger`
+    const name = `${fresh.name}_closed`
+    await sql.raw(`create role ${role} login password 'stranger'`).execute(owner)
+    await sql.raw('revoke create on schema public from public').execute(owner)
+    const url = new URL(fresh.url)
+    Object.assign(url, { username: role, password: 'stranger' })
+    expect(await sentenceOf({ DATABASE_URL: url.href })).toMatch(
+      /^Permission denied for schema public: .*alter database … owner to …/,
+    )
+    await sql.raw(`alter role ${role} set default_transaction_read_only = on`).execute(owner)
+    expect(await sentenceOf({ DATABASE_URL: url.href })).toContain('the database takes no writes')
+    url.pathname = `/${name}`
+    expect(await sentenceOf({ DATABASE_URL: url.href })).toMatch(
+      /no database that can be used: .*create database/,
+    )
+    await sql`create table schema_migrations (name text primary key, checksum text not null)`.execute(owner)
+    await sql`insert into schema_migrations values ('9999_future.sql', 'x')`.execute(owner)
+    expect(await sentenceOf({ DATABASE_URL: fresh.url })).toMatch(
+      /^The database is newer than this program, for it holds migration 9999_future.sql: use the newer/,
+    )
+    await owner.destroy()
+    await fresh.drop()
+    await sql.raw(`drop role ${role}`).execute(db)
+  })
+
   it('refuses another APP_SECRET than the one its database was filled under', async () => {
     const server = await start()
     await stopServer(server, 'SIGTERM')
@@ -215,7 +272,7 @@ describe('the database connection', () => {
       expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([])
     }
     // The connections that the last cut has broken are found out by using them.
-    await vi.waitUntil(async () => (await fetch(`${server.url}/readyz`)).ok, { timeout: 20_000 })
+    await vi.waitUntil(async () => (await fetch(`${server.url}/readyz`)).ok, { timeout: 60_000 })
     expect(await stopServer(server, 'SIGTERM')).toBe(0)
   })
 })

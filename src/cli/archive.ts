@@ -1,8 +1,8 @@
 /** `tessera export` and `tessera import`: everything, as one file. */
-import { ArchiveError, type ArchiveHeader, exportAll, importAll } from '../database/archive.ts'
+import { type ArchiveHeader, exportAll, importAll } from '../database/archive.ts'
 import { migrate } from '../database/migrate.ts'
 import { withDatabaseUrl } from '../database/url.ts'
-import { type Command, type Result, UsageError } from './command.ts'
+import type { Command, Result } from './command.ts'
 
 export const archiveCommands: Command[] = [
   {
@@ -27,11 +27,7 @@ export const archiveCommands: Command[] = [
 ]
 
 async function told(verb: string, path: string, work: Promise<ArchiveHeader>): Promise<Result> {
-  const header = await work.catch((error: NodeJS.ErrnoException) => {
-    if (error instanceof ArchiveError || /^E[A-Z]+$/.test(error.code ?? ''))
-      throw new UsageError(error.message)
-    throw error
-  })
+  const header = await work
   const rows = header.tables.reduce((total, table) => total + table.rows, 0)
   return {
     lines: [`${verb} ${rows} rows of ${header.tables.length} tables: ${path}`],

@@ -1,13 +1,14 @@
 /** `tessera books verify`, which is `npm run books`: the proof that no point was lost and nothing written over. */
 import type { Config } from '../config.ts'
 import { openDatabase } from '../database/connection.ts'
+import { requireMigrated } from '../database/migrate.ts'
 import { withDatabaseUrl } from '../database/url.ts'
 import { findAppSecret } from '../first-start.ts'
 import { type Invariant, type Proof, proveBooks } from '../ledger/books.ts'
 import { type ChainEnd, holdsSeal } from '../ledger/chain.ts'
 import { makeSecrets } from '../secrets.ts'
 import { en } from '../web/messages/en.ts'
-import { type Command, type Progress, type Result, type Run, requireMigrated, UsageError } from './command.ts'
+import { type Command, type Progress, type Result, type Run, UsageError } from './command.ts'
 
 const { invariants: texts, faults } = en.books
 

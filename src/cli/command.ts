@@ -1,13 +1,14 @@
 /** What a command of the command line is made of, and what all of them share. */
 import { findUserByUsername } from '../accounts/users.ts'
-import type { Config } from '../config.ts'
+import type { Config, ConfigError } from '../config.ts'
 import { openDatabase } from '../database/connection.ts'
-import { isMigrated } from '../database/migrate.ts'
+import { requireMigrated } from '../database/migrate.ts'
 import { withDatabaseUrl } from '../database/url.ts'
 import { type Deps, openDeps } from '../deps.ts'
+import { AppError } from '../errors.ts'
 import { openSecrets } from '../first-start.ts'
 
-/** What was typed is wrong, and nothing was done. */
+/** What was typed or configured is wrong, whatever the state of things is, and nothing was done. */
 export class UsageError extends Error {}
 
 /** What a command has to say: lines for people, and the same as data for `--json`. */
@@ -40,6 +41,8 @@ export type Command = {
   /** One line of the help. */
   summary: string
   run(run: Run): Promise<Result>
+  /** What a check has to say of a configuration with which nothing can be run. */
+  judgeConfig?(error: ConfigError): Result
 }
 
 /** Runs an act over the configured database, as the service would, and closes everything. */
@@ -61,15 +64,6 @@ export async function withDeps<T>(config: Config, act: (deps: Deps) => Promise<T
   })
 }
 
-/** Throws UsageError when the schema is not that of this program. */
-export async function requireMigrated(db: Deps['db']): Promise<void> {
-  const isReady = await isMigrated(db).catch((error: Error & { code?: string }) => {
-    if (error.code === '42P01') return false
-    throw error
-  })
-  if (!isReady) throw new UsageError('The database is not up to date: run `npm run migrate` first')
-}
-
 /** An option that must be given. Throws UsageError. */
 export function requiredOption(options: OptionValues, name: string): string {
   const value = options[name]
@@ -79,18 +73,18 @@ export function requiredOption(options: OptionValues, name: string): string {
 
 /**
  * The administrator who answers for an act, named by `--by`: the ledger and the audit log say who did it. Throws
- * UsageError when there is no such administrator.
+ * UsageError when nobody is named, not_found when there is no such member, and forbidden for one without the right.
  */
 export async function actorOf({ db }: Pick<Deps, 'db'>, options: OptionValues): Promise<bigint> {
   const username = requiredOption(options, 'by')
   const user = await findMember(db, username)
-  if (!user.is_admin) throw new UsageError(`${username} is no administrator`)
+  if (!user.is_admin) throw new AppError('forbidden', `${user.username} is no administrator`)
   return user.id
 }
 
-/** Throws UsageError when there is no member of this name. */
+/** Throws not_found when there is no member of this name. */
 export async function findMember(db: Deps['db'], username: string) {
   const user = await findUserByUsername(db, username)
-  if (user === undefined) throw new UsageError(`There is no member ${username}`)
+  if (user === undefined) throw new AppError('not_found', `There is no member ${username}`)
   return user
 }

@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 /**
- * `npx tessera …`: what operators do without a browser. Exit codes: 0 done, 1 refused or failed, 2 wrongly typed or not
- * configured, 3 a check found something wrong.
+ * `npx tessera …`: what operators do without a browser. Exit codes: 0 done; 1 failed, or refused by the state of things,
+ * as when what is named does not exist; 2 wrongly typed or configured, whatever the state; 3 a check found something wrong.
  */
 import { parseArgs } from 'node:util'
 import { type Config, ConfigError, loadConfig } from '../config.ts'
+import { ArchiveError } from '../database/archive.ts'
+import { databaseFault } from '../database/faults.ts'
 import { applicationCommands } from './applications.ts'
 import { archiveCommands } from './archive.ts'
 import { bookCommands } from './books.ts'
@@ -43,7 +45,9 @@ function help(): string {
     ...usages.map(([usage, summary]) => `  ${usage}\n      ${summary}`),
     '',
     'Every command reads the configuration of the service: the environment, and .env where it is started.',
-    'Exit codes: 0 done, 1 refused or failed, 2 wrongly typed or not configured, 3 a check found something wrong.',
+    'Exit codes: 0 done; 1 failed, or refused by the state of things (no such member, a file that exists already);',
+    '2 wrongly typed or configured; 3 a check found something wrong.',
+    'With --json the result is printed to stdout, also that of a check; on 1 and 2 {"error": "…"} to stderr instead.',
     '',
   ].join('\n')
 }
@@ -66,7 +70,8 @@ function findCommand(words: string[]): { command: Command; rest: string[] } | un
   return undefined
 }
 
-async function run(words: string[], config: Config): Promise<{ result: Result; asJson: boolean }> {
+/** @param configured reads the configuration, or throws ConfigError. */
+async function run(words: string[], configured: () => Config): Promise<{ result: Result; asJson: boolean }> {
   const found = findCommand(words)
   if (found === undefined) throw new UsageError(`There is no such command. tessera --help lists them.`)
   const { command, rest } = found
@@ -75,13 +80,17 @@ async function run(words: string[], config: Config): Promise<{ result: Result; a
   const { json, ...options } = values
   for (const [name, { isRequired }] of Object.entries(command.options ?? {}))
     if (isRequired) requiredOption(options, name)
-  const result = await command.run({
-    config,
-    arguments: positionals,
-    options,
-    progress: showProgress,
-  })
-  return { result, asJson: json === true }
+  const asJson = json === true
+  try {
+    const config = configured()
+    return {
+      result: await command.run({ config, arguments: positionals, options, progress: showProgress }),
+      asJson,
+    }
+  } catch (error) {
+    if (command.judgeConfig === undefined || !(error instanceof ConfigError)) throw error
+    return { result: command.judgeConfig(error), asJson }
+  }
 }
 
 function parse(command: Command, args: string[]) {
@@ -131,17 +140,26 @@ export async function tessera(
     return 0
   }
   try {
-    const { result, asJson } = await run(words, loadConfig(environment))
+    const { result, asJson } = await run(words, () => loadConfig(environment))
     out(`${asJson ? JSON.stringify(result.data, withoutBigints) : result.lines.join('\n')}\n`)
     return result.isFaulty ? FOUND_FAULTS : 0
   } catch (error) {
     const isTyped = error instanceof UsageError || error instanceof ConfigError
-    const { message, stack, code } = error as Error & { code?: unknown }
-    // An error with a code, ours or of a database that cannot be reached, says all in one sentence.
-    const text = isTyped || code !== undefined ? message : (stack ?? message)
-    err(words.includes('--json') ? `${JSON.stringify({ error: text })}\n` : `${text}\n`)
+    const { message, stack = message } = error as Error
+    const sentence = isTyped ? message : sentenceFor(error as Error)
+    // What nobody has foreseen is ours to find: there the way to it is needed too.
+    const said = sentence === undefined ? { error: message, stack } : { error: sentence }
+    err(words.includes('--json') ? `${JSON.stringify(said)}\n` : `${sentence ?? stack}\n`)
     return isTyped ? WRONGLY_TYPED : FAILED
   }
+}
+
+/** Where a sentence says all there is to know. */
+function sentenceFor(error: Error & { code?: unknown }): string | undefined {
+  const fault = databaseFault(error)
+  if (fault !== undefined) return fault
+  // An error with a code, ours, of a file or of the database, is of something that the operator has named.
+  return error.code !== undefined || error instanceof ArchiveError ? error.message : undefined
 }
 
 if (import.meta.main) {

@@ -50,8 +50,11 @@ export const userCommands: Command[] = [
     name: 'user reset-password',
     takes: ['username'],
     summary: 'Sets a one-time password, prints it, and ends the member’s sessions.',
-    async run({ config, arguments: [username] }) {
-      const password = await withDeps(config, (deps) => resetPassword(deps, username!))
+    async run({ config, arguments: [typed] }) {
+      const { username, password } = await withDeps(config, async (deps) => {
+        const member = await findMember(deps.db, typed!)
+        return { ...member, password: await resetPassword(deps, member.username) }
+      })
       return {
         lines: [`The one-time password of ${username} is ${password}`, 'Every session of theirs was ended.'],
         data: { username, one_time_password: password },
@@ -63,9 +66,13 @@ export const userCommands: Command[] = [
     takes: ['username'],
     options: { reason: { type: 'string' } },
     summary: 'Turns a second factor off, for a member who has lost the phone and the recovery codes.',
-    async run({ config, arguments: [username], options: { reason } }) {
+    async run({ config, arguments: [typed], options: { reason } }) {
       const why = typeof reason === 'string' ? reason : 'Reset by the operator'
-      await withDeps(config, (deps) => dropSecondFactor(deps, username!, why))
+      const username = await withDeps(config, async (deps) => {
+        const member = await findMember(deps.db, typed!)
+        await dropSecondFactor(deps, member.username, why)
+        return member.username
+      })
       return { lines: [`The second factor of ${username} is off.`], data: { username } }
     },
   },
@@ -74,8 +81,11 @@ export const userCommands: Command[] = [
     takes: ['username'],
     summary:
       'Prints a link that signs the member in once, in place of the password; a second factor is still asked for.',
-    async run({ config, arguments: [username] }) {
-      const { url, expires_at } = await withDeps(config, (deps) => makeSignInLink(deps, username!))
+    async run({ config, arguments: [typed] }) {
+      const { username, url, expires_at } = await withDeps(config, async (deps) => {
+        const member = await findMember(deps.db, typed!)
+        return { ...member, ...(await makeSignInLink(deps, member.username)) }
+      })
       return {
         lines: [url, `Works once, until ${expires_at.toISOString()}.`],
         data: { username, url, expires_at },
@@ -121,9 +131,7 @@ export const userCommands: Command[] = [
 
 /** The file is made here and readable by nobody else. */
 async function writeExport(deps: Deps, user_id: bigint, path: string) {
-  const file = await open(path, 'wx', 0o600).catch((error: Error) => {
-    throw new UsageError(error.message)
-  })
+  const file = await open(path, 'wx', 0o600)
   try {
     await recordExport(deps, { user_id, actor_id: null, ip: null })
     for await (const piece of exportMember(deps, user_id)) await file.write(piece)
@@ -138,8 +146,12 @@ function administratorCommand(name: string, isAdmin: boolean, summary: string): 
     name,
     takes: ['username'],
     summary,
-    async run({ config, arguments: [username] }) {
-      await withDeps(config, (deps) => setAdministrator(deps, username!, isAdmin))
+    async run({ config, arguments: [typed] }) {
+      const username = await withDeps(config, async (deps) => {
+        const member = await findMember(deps.db, typed!)
+        await setAdministrator(deps, member.username, isAdmin)
+        return member.username
+      })
       return {
         lines: [`${username} is ${isAdmin ? 'now' : 'no longer'} an administrator.`],
         data: { username, is_admin: isAdmin },

@@ -5,16 +5,17 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import pg from 'pg'
-import { loadConfig } from '../config.ts'
 import { connectionSettings, type Db } from './connection.ts'
-import { withDatabaseUrl } from './url.ts'
+import { connectionFault, DatabaseFault, NOT_SET_UP } from './faults.ts'
 
 const MIGRATIONS_DIR = join(import.meta.dirname, '../../migrations')
 /** Any constant of ours: it names the lock among all advisory locks of this database. */
 const MIGRATION_LOCK = 7_305_128_841
 
 type Migration = { name: string; sql: string; checksum: string }
+type Applied = Pick<Migration, 'name' | 'checksum'>
 
 async function readMigrations(): Promise<Migration[]> {
   const names = (await readdir(MIGRATIONS_DIR)).filter((name) => name.endsWith('.sql')).sort()
@@ -28,35 +29,40 @@ async function readMigrations(): Promise<Migration[]> {
 
 /**
  * Brings the database up to date and returns the names applied now. Safe to call from many processes at once.
- * Throws when the schema is newer than this program, or when an applied file has been edited since.
+ * Throws DatabaseFault when it leads nowhere, when the schema is newer than this program, and when an applied file has
+ * been edited since.
  */
 export async function migrate(url: string): Promise<string[]> {
   const migrations = await readMigrations()
-  const client = new pg.Client(connectionSettings(url))
-  await client.connect()
-  try {
+  return withClient(url, async (client) => {
     const names: string[] = []
     for (;;) {
       const name = await applyNext(client, migrations)
       if (name === undefined) return names
       names.push(name)
     }
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 /** The names that `migrate` would apply now. Throws as it does, and changes nothing. */
 export async function pendingMigrations(url: string): Promise<string[]> {
   const migrations = await readMigrations()
-  const client = new pg.Client(connectionSettings(url))
-  await client.connect()
-  try {
+  return withClient(url, async (client) => {
     const { rows: found } = await client.query(
       "select to_regclass('schema_migrations') is not null as is_there",
     )
     if (!found[0].is_there) return migrations.map(({ name }) => name)
     return (await findPending(client, migrations)).map(({ name }) => name)
+  })
+}
+
+async function withClient<T>(url: string, act: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client(connectionSettings(url))
+  await client.connect().catch((error: unknown) => {
+    throw new DatabaseFault(connectionFault(error), { cause: error })
+  })
+  try {
+    return await act(client)
   } finally {
     await client.end()
   }
@@ -84,29 +90,32 @@ async function applyNext(client: pg.Client, migrations: Migration[]): Promise<st
 }
 
 async function findPending(client: pg.Client, migrations: Migration[]): Promise<Migration[]> {
-  const { rows } = await client.query<{ name: string; checksum: string }>(
-    'select name, checksum from schema_migrations',
-  )
-  const applied = new Map(rows.map((row) => [row.name, row.checksum]))
-  refuseForeign(applied, migrations)
-  return migrations.filter(({ name }) => !applied.has(name))
+  const { rows } = await client.query<Applied>('select name, checksum from schema_migrations')
+  return missingFrom(rows, migrations)
 }
 
-function refuseForeign(applied: Map<string, string>, migrations: Migration[]): void {
+/** What is not applied yet. Throws DatabaseFault when something is that this program does not know. */
+function missingFrom(applied: Applied[], migrations: Migration[]): Migration[] {
   const known = new Map(migrations.map((migration) => [migration.name, migration.checksum]))
-  for (const [name, checksum] of applied) {
+  for (const { name, checksum } of applied) {
     if (!known.has(name))
-      throw new Error(`The database is newer than this program: it holds migration ${name}`)
+      throw new DatabaseFault(
+        `The database is newer than this program, for it holds migration ${name}: use the newer version of Tessera, or restore a backup made before the upgrade`,
+      )
     if (known.get(name) !== checksum)
-      throw new Error(`Migration ${name} was changed after it had been applied`)
+      throw new DatabaseFault(
+        `Migration ${name} was changed after it had been applied: use the files of a release as they are`,
+      )
   }
+  const names = new Set(applied.map(({ name }) => name))
+  return migrations.filter(({ name }) => !names.has(name))
 }
 
 async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
   try {
     await client.query(sql)
   } catch (error) {
-    throw new Error(`Migration ${name} failed`, { cause: error })
+    throw new DatabaseFault(`Migration ${name} failed: ${(error as Error).message}`, { cause: error })
   }
   await client.query('insert into schema_migrations (name, checksum) values ($1, $2)', [name, checksum])
 }
@@ -119,11 +128,21 @@ export async function isMigrated(db: Db): Promise<boolean> {
   return names.every((name) => applied.has(name))
 }
 
-if (import.meta.main) {
-  await withDatabaseUrl(loadConfig(), async (url) => {
-    const names = await migrate(url)
-    process.stdout.write(
-      names.length === 0 ? 'Up to date.\n' : names.map((name) => `Applied ${name}\n`).join(''),
-    )
+/** Throws DatabaseFault when the database cannot be used, or its schema is not exactly that of this program. */
+export async function requireMigrated(db: Db): Promise<void> {
+  const applied = await appliedTo(db).catch((error: unknown) => {
+    throw new DatabaseFault(connectionFault(error), { cause: error })
   })
+  const [first, ...more] = missingFrom(applied, await readMigrations())
+  if (first === undefined) return
+  const others = more.length === 0 ? '' : ` and ${more.length} more`
+  throw new DatabaseFault(
+    `The database is older than this program, for it lacks migration ${first.name}${others}: run \`tessera migrate\`, or start the service, which does it`,
+  )
+}
+
+async function appliedTo(db: Db): Promise<Applied[]> {
+  const { rows } = await sql`select where to_regclass('schema_migrations') is not null`.execute(db)
+  if (rows.length === 0) throw new DatabaseFault(NOT_SET_UP)
+  return db.selectFrom('schema_migrations').select(['name', 'checksum']).execute()
 }

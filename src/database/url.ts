@@ -1,5 +1,5 @@
 /** Which database this configuration means: DATABASE_URL, or the built-in Postgres under DATA_DIR. */
-import type { Config } from '../config.ts'
+import { type Config, ConfigError } from '../config.ts'
 
 /**
  * A reachable database, and what ends it if it is ours. One that another process owns ends with that process: good
@@ -7,7 +7,7 @@ import type { Config } from '../config.ts'
  */
 export type DatabaseHandle = { url: string; isBorrowed: boolean; stop: () => Promise<void> }
 
-/** Starts (or finds running) the built-in Postgres when DATABASE_URL is absent. */
+/** Starts (or finds running) the built-in Postgres when DATABASE_URL is absent. Throws ConfigError when it does not start. */
 export async function provideDatabase(
   config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>,
 ): Promise<DatabaseHandle> {
@@ -15,7 +15,11 @@ export async function provideDatabase(
     return { url: config.DATABASE_URL, isBorrowed: false, stop: async () => {} }
   // Imported only here: production installs leave the binaries out.
   const { startEmbedded } = await import('./embedded.ts')
-  const { url, owned, stop } = await startEmbedded({ dataDir: config.DATA_DIR })
+  const { url, owned, stop } = await startEmbedded({ dataDir: config.DATA_DIR }).catch((error: Error) => {
+    throw new ConfigError([
+      `DATABASE_URL is not set, and the built-in Postgres does not start: ${error.message}`,
+    ])
+  })
   return { url, isBorrowed: !owned, stop }
 }
 

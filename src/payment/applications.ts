@@ -131,8 +131,8 @@ export const DECISIONS_WITH_REASON: readonly Decision[] = ['reject', 'suspend']
 export type Review = { payment_id: string; decision: Decision; reason: string; reviewer_id: bigint }
 
 /**
- * An administrator's decision on an application, with its entry in the audit log. Throws conflict when the
- * application is not (any more) in a state to decide on so, invalid_form when a reason is missing.
+ * An administrator's decision on an application, with its entry in the audit log. Throws not_found, conflict when the
+ * application is not (any more) in a state to decide on so, and invalid_form when a reason is missing.
  */
 export async function reviewPaymentApp(
   deps: Deps,
@@ -159,7 +159,12 @@ export async function reviewPaymentApp(
       .executeTakeFirst()
       // That of its owner.
       .catch(explainAnonymised)
-    if (reviewed === undefined) throw new AppError('conflict', `This application is not ${from}`)
+    if (reviewed === undefined) {
+      const found = tx.selectFrom('payment_apps').where('payment_id', '=', payment_id).select('id')
+      if ((await found.executeTakeFirst()) === undefined)
+        throw new AppError('not_found', `There is no application ${payment_id}`)
+      throw new AppError('conflict', `This application is not ${from}`)
+    }
     await recordAudit(tx, {
       actor_id: reviewer_id,
       action: `payment_app.${decision}`,

@@ -1,0 +1,59 @@
+/** Why a database cannot be used, in one sentence that says how to mend it: for whoever runs the service. */
+import { AppError } from '../errors.ts'
+
+/** A database that an operator has to mend first; the message says all there is to know. */
+export class DatabaseFault extends Error {}
+
+const CORRECT_ADDRESS = 'correct host and port, or open the way to it'
+
+/** Codes of the system, of Node and of Postgres for a database that is not there or does not let us in, and cures. */
+const UNREACHABLE: Record<string, string> = {
+  ECONNREFUSED: 'start Postgres there, or correct host and port',
+  ECONNRESET: 'see whether Postgres runs there',
+  ENOTFOUND: 'correct the host',
+  EAI_AGAIN: 'correct the host, or mend the DNS',
+  ETIMEDOUT: CORRECT_ADDRESS,
+  EHOSTUNREACH: CORRECT_ADDRESS,
+  ENETUNREACH: CORRECT_ADDRESS,
+  '28P01': 'correct its name and password, with special characters percent-encoded',
+  '28000': 'the role must exist, may log in, and be let in by pg_hba.conf',
+  '3D000': 'correct its name, or make it with `create database … owner …`',
+  '53300': 'lower DATABASE_POOL_MAX, or raise max_connections',
+  '57P03': 'wait until Postgres has started',
+}
+
+const REFUSALS: Record<string, string> = {
+  '25006':
+    'the database takes no writes: set DATABASE_URL to the primary and not a standby, and take default_transaction_read_only away from role and database',
+  '42501':
+    'the role of DATABASE_URL lacks a right: `alter database … owner to …` lets it make tables, `reassign owned by … to …` gives it those of another role',
+}
+
+/** The database has none of our tables, not even the list of its migrations. */
+export const NOT_SET_UP =
+  'The database has not been set up: run `tessera migrate`, or start the service, which does it'
+
+/** A sentence for an error of the database that an operator can mend. Undefined for any other error. */
+export function databaseFault(error: unknown): string | undefined {
+  if (error instanceof DatabaseFault) return error.message
+  const { code = '', message } = error as NodeJS.ErrnoException
+  if (UNREACHABLE[code] !== undefined) return unreachable(message || code, UNREACHABLE[code])
+  if (error instanceof AppError && code === 'overloaded' && error.cause instanceof Error)
+    return unreachable('it does not answer in time', CORRECT_ADDRESS)
+  if (REFUSALS[code] !== undefined) return `${capitalised(message)}: ${REFUSALS[code]}`
+  if (code === '42P01' && message.includes('"schema_migrations"')) return NOT_SET_UP
+  return undefined
+}
+
+/** The same for the first thing that is asked of a database: whatever fails, it cannot be used. */
+export function connectionFault(error: unknown): string {
+  return databaseFault(error) ?? unreachable((error as Error).message, CORRECT_ADDRESS)
+}
+
+function unreachable(why: string, cure: string): string {
+  return `DATABASE_URL leads to no database that can be used: ${why} (${cure})`
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
