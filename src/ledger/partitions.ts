@@ -24,6 +24,8 @@ const MONTHS_AHEAD = 3
 const REFERENCES_AT_ONCE = 20_000
 /** Any constant of ours, as in migrations: whoever holds it works at the partitions. */
 const PARTITION_LOCK = 7_305_128_843
+/** Whoever holds it turns the ledger into partitions, from the first step to the last. */
+const PARTITIONING_LOCK = 7_305_128_844
 /** Below the second after which Postgres looks for a deadlock: so it is this that gives way, not what it waits for. */
 const LOCK_WAIT_MS = 400
 const LOCK_TRIES = 60
@@ -47,12 +49,37 @@ export type Partitioning = {
 
 /**
  * Partitions a live ledger, in steps of which each may be interrupted and begun again. Long ones run beside the service;
- * the change itself takes every table around the journal for milliseconds. Throws conflict when others hold these for a
- * minute.
+ * the change itself takes every table around the journal for milliseconds. Throws conflict when another does the same,
+ * and when others hold these tables for a minute.
  */
 export async function partitionLedger(
   { db, clock }: PartitionDeps,
   onProgress: (done: number, total: number) => void = () => {},
+): Promise<Partitioning> {
+  return alone(db, () => partition({ db, clock }, onProgress))
+}
+
+/**
+ * Of two at once the second would do to the partitioned tables what is meant for the plain ones. The transaction holds a
+ * lock of ours and nothing else, so it stands in nobody's way however long it lasts; a lock of the session would stay
+ * behind on a connection of pgbouncer.
+ */
+async function alone<T>(db: Db, act: () => Promise<T>): Promise<T> {
+  return db.transaction().execute(async (tx) => {
+    await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx)
+    const { rows } = await sql`select where pg_try_advisory_xact_lock(${PARTITIONING_LOCK})`.execute(tx)
+    if (rows.length === 0)
+      throw new AppError(
+        'conflict',
+        'Another one partitions the ledger at this moment: wait until it has ended',
+      )
+    return act()
+  })
+}
+
+async function partition(
+  { db, clock }: PartitionDeps,
+  onProgress: (done: number, total: number) => void,
 ): Promise<Partitioning> {
   const isNew = !(await isPartitioned(db))
   let locked_ms = 0

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { exportAll, importAll } from '../../src/database/archive.ts'
 import { type Db, openDatabase } from '../../src/database/connection.ts'
 import { proveBooks } from '../../src/ledger/books.ts'
@@ -143,6 +143,22 @@ const journalOf = async (reference: string, kind: 'payment' | 'transfer' | 'refu
       from journal as j where kind = ${kind} and starts_with(reference, ${reference})`.execute(test.db)
   ).rows[0]!
 
+/** Keeps everybody from the journal until it is released. */
+async function holdJournal() {
+  const transaction = await test.db.startTransaction().execute()
+  await sql`lock table journal in access exclusive mode`.execute(transaction)
+  return {
+    release: () => transaction.rollback().execute(),
+    /** Whether somebody has said that the partitions are theirs. */
+    async isClaimed() {
+      const { rows } = await sql`
+        select from pg_locks join pg_database as d on d.oid = database
+        where locktype = 'advisory' and granted and datname = current_database()`.execute(test.db)
+      return rows.length > 0
+    },
+  }
+}
+
 describe('a ledger that is partitioned', () => {
   let [paidBefore, sentBefore] = ['', '']
 
@@ -161,9 +177,16 @@ describe('a ledger that is partitioned', () => {
       do await send(shop, someone)
       while (!isOver)
     }
+    const held = await holdJournal()
     const partitioning = partitionLedger(test.deps).finally(() => {
       isOver = true
     })
+    // The first one has begun, and waits for the journal.
+    await vi.waitUntil(held.isClaimed, { timeout: 20_000 })
+    const second = await anotherProcess(test)
+    await expect(partitionLedger(second.deps)).rejects.toMatchObject({ code: 'conflict' })
+    await second.close()
+    await held.release()
     const [{ isNew, partitions }] = await Promise.all([partitioning, sending()])
     await shop.close()
     expect({ isNew, partitions }).toEqual({
