@@ -9,6 +9,7 @@ import { createUser } from './accounts/users.ts'
 import { type Config, ConfigError } from './config.ts'
 import type { Db } from './database/connection.ts'
 import { AppError } from './errors.ts'
+import { holdsSecrets, proveSecrets } from './secret-proof.ts'
 import { ALNUM, makeSecrets, randomText, type Secrets } from './secrets.ts'
 
 const SECRET_LENGTH = 64
@@ -46,9 +47,20 @@ export async function provideAppSecret(config: Config): Promise<string> {
   return (await readFile(path, 'utf8')).trim()
 }
 
-/** What the service uses APP_SECRET for, and the other one while it is being changed. */
-export async function openSecrets(config: Config): Promise<Secrets> {
-  return makeSecrets(await provideAppSecret(config), config.APP_SECRET_OTHER)
+/**
+ * What the service and its commands use APP_SECRET for, and the other one while it is being changed. Proven against the
+ * database, and made only for one that holds nothing encrypted yet. Throws ConfigError.
+ */
+export async function openSecrets(config: Config, db: Db): Promise<Secrets> {
+  const path = secretPath(config)
+  const appSecret = (await holdsSecrets(db)) ? await findAppSecret(config) : await provideAppSecret(config)
+  if (appSecret === undefined)
+    throw new ConfigError([
+      `APP_SECRET is not set, ${path} is not there, and this database is encrypted under one: set APP_SECRET, or DATA_DIR to the folder in which its first start has kept it`,
+    ])
+  const secrets = makeSecrets(appSecret, config.APP_SECRET_OTHER)
+  await proveSecrets(db, secrets, config.APP_SECRET === undefined ? path : 'APP_SECRET')
+  return secrets
 }
 
 /** A new administrator's sign-in, to be printed once. */

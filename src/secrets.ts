@@ -51,9 +51,6 @@ export function sameText(a: string, b: string): boolean {
   return timingSafeEqual(sha256(a), sha256(b))
 }
 
-/** A ciphertext that an APP_SECRET made which is not known here. */
-export class ForeignCiphertextError extends Error {}
-
 /** A mark on bytes that are kept, and which key it was made with. */
 export type Seal = { mac: Buffer; key_id: Buffer }
 
@@ -103,7 +100,7 @@ export function makeSecrets(appSecret: string, other?: string): Secrets {
         throw new Error('Not a ciphertext of Tessera')
       const id = ciphertext.subarray(1, 1 + KEY_ID_BYTES)
       const keys = known.find(({ encryption_id }) => encryption_id.equals(id))
-      if (keys === undefined) throw new ForeignCiphertextError('This was encrypted under another APP_SECRET')
+      if (keys === undefined) throw new Error('This was encrypted under another APP_SECRET')
       const iv = ciphertext.subarray(1 + KEY_ID_BYTES, HEADER_BYTES - TAG_BYTES)
       const decipher = createDecipheriv('aes-256-gcm', keys.encryption, iv)
         .setAAD(Buffer.from(context))

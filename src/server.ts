@@ -13,10 +13,9 @@ import { ensureAdministrator, openSecrets } from './first-start.ts'
 import { ensureSigningKeys } from './identity/key-rotation.ts'
 import { openMetrics, serveMetrics } from './metrics.ts'
 import { ListenError, refuseTakenPort } from './ports.ts'
-import { ForeignCiphertextError } from './secrets.ts'
 import { type Loss, openTracing } from './trace-export.ts'
 import { traceStatement } from './tracing.ts'
-import { startWorker } from './worker.ts'
+import { reportUnreadableKeys, startWorker } from './worker.ts'
 
 const STOP_SECONDS_MAX = 20
 const IDLE_SWEEP_MS = 50
@@ -61,15 +60,15 @@ export async function serve<T>(
       onStatement: tracing && traceStatement,
     })
     closers.push(() => db.destroy())
-    const secrets = await openSecrets(config)
+    const secrets = await openSecrets(config, db)
     const metrics = await openMetrics({ config, db, clock })
     const deps = openDeps({ config, db, secrets, clock, metrics, tracing, batching })
     closers.push(() => deps.limits.close())
     const prepared = await prepare(deps)
     await ensureSigningKeys(deps)
-    await proveSecret(deps)
     const app = await buildApp(deps)
     log = app.log
+    await reportUnreadableKeys(deps, app.log)
     const worker = startWorker(deps, app.log)
     closers.push(() => worker.stop())
     closers.push(() => finish(app))
@@ -81,16 +80,6 @@ export async function serve<T>(
   } catch (error) {
     await stop()
     throw error
-  }
-}
-
-/** Another APP_SECRET than the database was filled under would serve, and fail at every key it must read. */
-async function proveSecret(deps: Deps): Promise<void> {
-  try {
-    await deps.signingKeys.current()
-  } catch (error) {
-    if (!(error instanceof ForeignCiphertextError)) throw error
-    throw new ConfigError(['APP_SECRET is not the one under which this database was encrypted'])
   }
 }
 

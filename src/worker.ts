@@ -58,7 +58,10 @@ export function startWorker(deps: Deps, log: FastifyBaseLogger): Worker {
     }),
     repeat(ALERTS_ROUND_MS, log, () => raiseDueAlerts(deps)),
     repeat(FORUM_ROUND_MS, log, (isStopped) => keepInStepWithForum(deps, isStopped)),
-    repeat(KEYS_ROUND_MS, log, () => rotateDueSigningKeys(deps)),
+    repeat(KEYS_ROUND_MS, log, async () => {
+      await rotateDueSigningKeys(deps)
+      await reportUnreadableKeys(deps, log)
+    }),
     repeat(SWEEP_ROUND_MS, log, (isStopped) => forgetWhatIsOver(deps, isStopped)),
   ]
   return {
@@ -66,6 +69,19 @@ export function startWorker(deps: Deps, log: FastifyBaseLogger): Worker {
       await Promise.all([deps.notifier.stop(), ...jobs.map((job) => job.stop())])
     },
   }
+}
+
+/** Said at the start and in every round: nobody else misses a key that never comes to sign. */
+export async function reportUnreadableKeys(
+  { signingKeys }: Pick<Deps, 'signingKeys'>,
+  log: FastifyBaseLogger,
+): Promise<void> {
+  const kids = await signingKeys.unreadable()
+  if (kids.length === 0) return
+  log.error(
+    { kids },
+    'signing keys were made under another APP_SECRET and never sign here: tessera keys rotate withdraws them',
+  )
 }
 
 /** A failed round is logged and tried again at the next; every job is safe to repeat. A long one asks when to stop. */

@@ -1,6 +1,7 @@
 /** `tessera …` as operators run it, over a database of the service; once as the process that it is. */
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -423,7 +424,7 @@ describe('an archive', () => {
 
 describe('the rest', () => {
   it('rotates keys, and finds that the address is not served', async () => {
-    expect(await told('keys', 'rotate')).toHaveLength(2)
+    expect((await told('keys', 'rotate')).next).toHaveLength(2)
     const nowhere = async () => `http://127.0.0.1:${await freePort()}`
     const silent = { PUBLIC_URL: await nowhere(), OTEL_EXPORTER_OTLP_ENDPOINT: await nowhere() }
     const { code, out } = await tesseraAt({ ...environment(), ...silent }, 'doctor', '--json')
@@ -437,6 +438,43 @@ describe('the rest', () => {
       'issuer',
       'traces',
     ])
+  })
+
+  it('refuses another APP_SECRET than the database’s, and makes none for a database that has one', async () => {
+    const kids = () =>
+      test.db.selectFrom('signing_keys').orderBy('id').select(['kid', 'published_until']).execute()
+    const before = await kids()
+    const DATA_DIR = join(folder, 'elsewhere')
+    const { DATABASE_URL } = environment()
+    for (const words of [
+      ['keys', 'rotate'],
+      ['keys', 'rotate', '--now'],
+      ['user', 'create', 'stray'],
+      ['doctor'],
+    ]) {
+      const wrong = { DATABASE_URL, APP_SECRET: 'another secret of the tests, which guards nothing' }
+      expect(await tesseraAt(wrong, ...words)).toMatchObject({
+        code: 2,
+        out: '',
+        err: expect.stringContaining(
+          'APP_SECRET is not the one under which this database was encrypted: set',
+        ),
+      })
+      const none = await tesseraAt({ DATABASE_URL, DATA_DIR }, ...words)
+      expect(none).toMatchObject({ code: 2, err: expect.stringContaining('APP_SECRET is not set') })
+    }
+    expect(existsSync(DATA_DIR)).toBe(false)
+    // The one that another service has made.
+    await mkdir(DATA_DIR)
+    await writeFile(join(DATA_DIR, 'app-secret'), 'another secret of the tests, which guards nothing')
+    const kept = await tesseraAt({ DATABASE_URL, DATA_DIR }, 'keys', 'rotate')
+    expect(kept).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('app-secret is not the one under which'),
+    })
+    expect(await kids()).toEqual(before)
+    const stray = test.db.selectFrom('users').where('username', '=', 'stray').select('id')
+    expect(await stray.execute()).toEqual([])
   })
 
   it('says what an upgrade would apply, applies it, and then nothing more', async () => {

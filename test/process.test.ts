@@ -14,6 +14,7 @@ import { hashPassword } from '../src/accounts/password.ts'
 import { createUser } from '../src/accounts/users.ts'
 import { loadConfig } from '../src/config.ts'
 import { type Db, openDatabase } from '../src/database/connection.ts'
+import { rotateDueSigningKeys, rotateSigningKeys } from '../src/identity/key-rotation.ts'
 import { grantPoints } from '../src/ledger/post.ts'
 import { applyForPaymentApp, reviewPaymentApp } from '../src/payment/applications.ts'
 import { makeSecrets } from '../src/secrets.ts'
@@ -254,6 +255,20 @@ describe('a start that cannot succeed', () => {
     expect(code).toBe(1)
     expect(output).toContain('APP_SECRET is not the one under which this database was encrypted')
     expect(output).not.toContain(' at ')
+  })
+})
+
+describe('a signing key that was made under another APP_SECRET', () => {
+  it('stops no start, and the log says how it is withdrawn', async () => {
+    const secrets = makeSecrets('another secret of at least 32 characters')
+    const clock = () => new Date(Date.now() + 90 * 86_400_000)
+    await rotateDueSigningKeys({ db, secrets, clock, settings: openSettings(db) })
+    const server = await start()
+    expect(server.output()).toMatch(/"kids":\[.*tessera keys rotate withdraws them/)
+    expect(await stopServer(server, 'SIGTERM')).toBe(0)
+    const ours = makeSecrets((await readFile(join(dataDir, 'app-secret'), 'utf8')).trim())
+    const { withdrawn } = await rotateSigningKeys({ db, secrets: ours, clock: () => new Date() })
+    expect(withdrawn).toHaveLength(2)
   })
 })
 

@@ -11,6 +11,7 @@ import { factorContext } from '../src/accounts/second-factor.ts'
 import { tessera } from '../src/cli/main.ts'
 import { proveBooks } from '../src/ledger/books.ts'
 import { currentKey } from '../src/payment/keys.ts'
+import { refusedContext, refusedRequests } from '../src/payment/refused-requests.ts'
 import { ENCRYPTED } from '../src/secret-rotation.ts'
 import { makeSecrets } from '../src/secrets.ts'
 import { sealAll } from './books.ts'
@@ -136,7 +137,7 @@ describe('while APP_SECRET is changed', () => {
     await alone.close()
   })
 
-  it('the command wants both, and leaves alone what neither opens', async () => {
+  it('the command wants both, and does nothing with a wrong one', async () => {
     expect(await rotate({ APP_SECRET: NEW })).toMatchObject({ code: 2 })
     const typed = await run(
       { APP_SECRET: NEW, APP_SECRET_OTHER: OLD },
@@ -148,9 +149,8 @@ describe('while APP_SECRET is changed', () => {
     expect(typed.code).toBe(2)
     const before = await waiting()
     const { code, said } = await rotate({ APP_SECRET: NEW, APP_SECRET_OTHER: STRANGE })
-    expect(code).toBe(3)
-    expect(said.unreadable).toMatchObject(before)
-    expect(said.reencrypted).toMatchObject({ signing_keys: 0, outgoing_mails: 0 })
+    expect(code).toBe(2)
+    expect(said.error).toContain('APP_SECRET is not the one under which this database was encrypted')
     expect(await waiting()).toEqual(before)
     const { said: findings } = await run({ APP_SECRET: NEW, APP_SECRET_OTHER: OLD }, 'doctor')
     const total = Object.values(before).reduce((sum, count) => sum + count, 0)
@@ -187,6 +187,45 @@ describe('while APP_SECRET is changed', () => {
       outgoing_mails: 0,
       retired_seal_keys: 0,
     })
+  })
+})
+
+describe('what neither opens', () => {
+  it('stays as it is, and holds up nothing of the rest', async () => {
+    const { secrets } = test.deps
+    const strange = makeSecrets(STRANGE).encrypt(mailContext(RECIPIENT), 'made by mistake')
+    const damaged = secrets.encrypt(mailContext('somebody else'), 'moved here')
+    const texts = [strange, damaged, secrets.encrypt(mailContext(RECIPIENT), 'ours')]
+    const mail = { user_id: member.id, recipient: RECIPIENT, kind: 'test', subject: 'A mail' }
+    const mails = await test.db
+      .insertInto('outgoing_mails')
+      .values(texts.map((text_encrypted) => ({ ...mail, text_encrypted, next_attempt_at: test.clock.now() })))
+      .returning('id')
+      .execute()
+    const { code, said } = await rotate({ APP_SECRET: NEW, APP_SECRET_OTHER: OLD })
+    expect(code).toBe(3)
+    expect(said).toMatchObject({ reencrypted: { outgoing_mails: 1 }, unreadable: { outgoing_mails: 2 } })
+    const ids = mails.map(({ id }) => id)
+    const rows = test.db.selectFrom('outgoing_mails').where('id', 'in', ids).orderBy('id')
+    const kept = (await rows.select('text_encrypted').execute()).map(({ text_encrypted }) => text_encrypted)
+    expect(kept.slice(0, 2)).toEqual([strange, damaged])
+    await test.db.deleteFrom('outgoing_mails').where('id', 'in', ids).execute()
+  })
+
+  it('is left out of the requests that a merchant is shown', async () => {
+    const app_id = await appId()
+    for (const order_id of ['one', 'two'])
+      await post(both, `/payment/pay/${merchant.payment_id}/process`, { order_id, signature: 'none' })
+    const kept = () => refusedRequests(both.deps, app_id, {}, 10)
+    const [newest, ...others] = await kept()
+    await test.db
+      .updateTable('refused_requests')
+      .set({ fields_encrypted: makeSecrets(STRANGE).encrypt(refusedContext(app_id), '[]') })
+      .where('id', '=', newest!.id)
+      .execute()
+    expect(others.length).toBeGreaterThan(0)
+    expect(await kept()).toEqual(others)
+    await test.db.deleteFrom('refused_requests').where('id', '=', newest!.id).execute()
   })
 })
 

@@ -45,13 +45,16 @@ export type Command = {
   judgeConfig?(error: ConfigError): Result
 }
 
-/** Runs an act over the configured database, as the service would, and closes everything. */
+/**
+ * Runs an act over the configured database, as the service would, and closes everything. Throws ConfigError for another
+ * APP_SECRET than the database's: then nothing was done.
+ */
 export async function withDeps<T>(config: Config, act: (deps: Deps) => Promise<T>): Promise<T> {
   return withDatabaseUrl(config, async (url) => {
     const db = openDatabase(url, { max: 4, onBroken: () => {} })
     try {
       await requireMigrated(db)
-      const secrets = await openSecrets(config)
+      const secrets = await openSecrets(config, db)
       const deps = openDeps({ config, db, secrets, clock: () => new Date() })
       try {
         return await act(deps)

@@ -81,6 +81,9 @@ async function findSecretFault(deps: Deps): Promise<string | undefined> {
   } catch (error) {
     return `The signing keys cannot be read: ${(error as Error).message}. Set the APP_SECRET this database was filled under`
   }
+  const foreign = await deps.signingKeys.unreadable()
+  if (foreign.length > 0)
+    return `${foreign.length} signing keys were made under another APP_SECRET and never sign: run tessera keys rotate, which withdraws them`
   const waiting = await countWaiting(deps)
   if (waiting === 0) return undefined
   const first = deps.config.APP_SECRET_OTHER === undefined ? 'set that one as APP_SECRET_OTHER, and ' : ''

@@ -18,7 +18,7 @@ export const keyCommands: Command[] = [
     takes: [],
     options: { now: { type: 'boolean' }, 'app-secret': { type: 'boolean' } },
     summary:
-      'Makes new signing keys, published now and signing once every cache of the old set has ended. --now is for an emergency: the new ones sign at once, and whatever the old ones signed is refused. --app-secret: not those, but everything encrypted under APP_SECRET_OTHER is encrypted anew under APP_SECRET.',
+      'Makes new signing keys, published now and signing once every cache of the old set has ended, and withdraws those that were made under another APP_SECRET. --now is for an emergency: the new ones sign at once, and whatever the old ones signed is refused. --app-secret: not those, but everything encrypted under APP_SECRET_OTHER is encrypted anew under APP_SECRET.',
     run: ({ config, options, progress }) =>
       withDeps(config, async (deps) => {
         if (options['app-secret'] === true) return reencrypt(deps, options, progress)
@@ -35,8 +35,9 @@ tokens and refresh tokens stay good.`
 
 const lineOf = ({ alg, kid, signs_from }: NextKey) => `${alg}  ${kid} signs from ${signs_from.toISOString()}`
 
-function toldOfNext(keys: NextKey[]): Result {
-  return { lines: keys.map(lineOf), data: keys }
+function toldOfNext({ next, withdrawn }: { next: NextKey[]; withdrawn: string[] }): Result {
+  const gone = withdrawn.map((kid) => `       ${kid} does not open under this APP_SECRET, and is withdrawn`)
+  return { lines: [...next.map(lineOf), ...gone], data: { next, withdrawn } }
 }
 
 function told({ made, withdrawn }: { made: NextKey[]; withdrawn: string[] }): Result {

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { calculateJwkThumbprint } from 'jose'
 import { sql } from 'kysely'
 import { recordAudit } from '../audit.ts'
+import { ConfigError } from '../config.ts'
 import type { Tx } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import type { Secrets } from '../secrets.ts'
@@ -16,8 +17,10 @@ import {
   encryptionContext,
   KEYS_FRESH_SECONDS,
   type KeyStore,
+  loadKeys,
   SIGNING_ALGORITHMS,
   type SigningAlgorithm,
+  signingAt,
 } from './keys.ts'
 
 const RSA_BITS = 2048
@@ -33,12 +36,21 @@ const KEY_CREATION_LOCK = 7_305_128_842
 
 const generateKeyPair = promisify(generate)
 
-/** Makes the first key of each algorithm where there is none. Safe when several processes start at once. */
+/**
+ * Makes the first key of each algorithm where there is none. Safe when several processes start at once. Throws
+ * ConfigError where there are keys and none of them opens, so that nothing could be signed.
+ */
 export async function ensureSigningKeys(store: KeyStore): Promise<void> {
   for (const alg of SIGNING_ALGORITHMS) {
     const newest = await findNewest(store, alg)
     if (newest === undefined) await addKey(store, alg, { after: undefined, signs_from: store.clock() })
   }
+  const now = store.clock()
+  const keys = await loadKeys(store, now)
+  if (SIGNING_ALGORITHMS.every((alg) => signingAt(keys, alg, now) !== undefined)) return
+  throw new ConfigError([
+    'APP_SECRET opens no signing key of this database: if it is the right one, `tessera keys rotate` withdraws those that were made under another one, and makes new ones',
+  ])
 }
 
 /** The worker's round: makes the keys that are due by the setting, and forgets private halves of no more use. */
@@ -52,18 +64,26 @@ export async function rotateDueSigningKeys(deps: KeyStore & Pick<Deps, 'settings
     const isDue = now >= later(signs_from, -PUBLISHED_AHEAD_SECONDS)
     if (isDue) await addKey(deps, alg, { after: newest.kid, signs_from })
   }
+  // One whose successor does not open signs on.
+  const keys = await loadKeys(deps, now)
+  const inUse = SIGNING_ALGORITHMS.flatMap((alg) => signingAt(keys, alg, now)?.kid ?? [])
   await deps.db
     .updateTable('signing_keys')
     .set({ private_encrypted: null })
     .where('published_until', '<=', now)
     .where('private_encrypted', 'is not', null)
+    .where('kid', '<>', sql<string>`all(${inUse}::text[])`)
     .execute()
 }
 
 export type NextKey = { alg: SigningAlgorithm; kid: string; signs_from: Date }
 
-/** Begins a rotation now, whatever the schedule says. A key that waits for its time already is left to it. */
-export async function rotateSigningKeys(store: KeyStore): Promise<NextKey[]> {
+/**
+ * Begins a rotation now, whatever the schedule says. A key that waits for its time already is left to it. Keys that do
+ * not open under this APP_SECRET are withdrawn first, so that they stand in nobody's way.
+ */
+export async function rotateSigningKeys(store: KeyStore): Promise<{ next: NextKey[]; withdrawn: string[] }> {
+  const withdrawn = await withdrawUnreadable(store)
   const next: NextKey[] = []
   for (const alg of SIGNING_ALGORITHMS) {
     const newest = await findNewest(store, alg)
@@ -72,7 +92,25 @@ export async function rotateSigningKeys(store: KeyStore): Promise<NextKey[]> {
     const { kid, signs_from } = (await findNewest(store, alg))!
     next.push({ alg, kid, signs_from })
   }
-  return next
+  return { next, withdrawn }
+}
+
+/** The newest of those that open is the newest again, and what follows it is published ahead as ever. */
+async function withdrawUnreadable({ db, secrets, clock }: KeyStore): Promise<string[]> {
+  return db.transaction().execute(async (tx) => {
+    await lockKeyCreation(tx)
+    const now = clock()
+    const { unreadable, signing } = await loadKeys({ db: tx, secrets }, now)
+    if (unreadable.length === 0) return []
+    const withdrawn = await withdraw(tx, now, unreadable)
+    for (const alg of SIGNING_ALGORITHMS) {
+      const kid = signing.find((key) => key.alg === alg)?.kid
+      if (kid === undefined || (await findNewest({ db: tx }, alg)) !== undefined) continue
+      await tx.updateTable('signing_keys').set({ published_until: null }).where('kid', '=', kid).execute()
+    }
+    await recordReplaced(tx, { withdrawn, made: [] })
+    return withdrawn
+  })
 }
 
 /**
@@ -90,32 +128,40 @@ export async function replaceSigningKeys({
   return db.transaction().execute(async (tx) => {
     await lockKeyCreation(tx)
     const now = clock()
-    const gone = await tx
-      .updateTable('signing_keys')
-      .set({
-        withdrawn_at: now,
-        private_encrypted: null,
-        // Later than its first signature, as the constraint wants it, also of a key that never came to sign.
-        published_until: sql<Date>`coalesce(published_until, greatest(${now}, signs_from + interval '1 second'))`,
-      })
-      .where('withdrawn_at', 'is', null)
-      .returning('kid')
-      .execute()
+    const withdrawn = await withdraw(tx, now, 'all')
     const made = keys.map(({ kid, alg }) => ({ kid, alg, signs_from: now }))
     await tx
       .insertInto('signing_keys')
       .values(keys.map((key) => ({ ...key, signs_from: now })))
       .execute()
-    const withdrawn = gone.map(({ kid }) => kid)
-    const detail = { withdrawn, made: made.map(({ kid }) => kid) }
-    await recordAudit(tx, {
-      actor_id: null,
-      action: 'signing_keys.replaced',
-      subject: 'signing_keys',
-      detail,
-      ip: null,
-    })
+    await recordReplaced(tx, { withdrawn, made: made.map(({ kid }) => kid) })
     return { made, withdrawn }
+  })
+}
+
+async function withdraw(tx: Tx, now: Date, which: string[] | 'all'): Promise<string[]> {
+  const gone = await tx
+    .updateTable('signing_keys')
+    .set({
+      withdrawn_at: now,
+      private_encrypted: null,
+      // Later than its first signature, as the constraint wants it, also of a key that never came to sign.
+      published_until: sql<Date>`coalesce(published_until, greatest(${now}, signs_from + interval '1 second'))`,
+    })
+    .where('withdrawn_at', 'is', null)
+    .$if(which !== 'all', (query) => query.where('kid', 'in', which as string[]))
+    .returning('kid')
+    .execute()
+  return gone.map(({ kid }) => kid)
+}
+
+async function recordReplaced(tx: Tx, detail: { withdrawn: string[]; made: string[] }): Promise<void> {
+  await recordAudit(tx, {
+    actor_id: null,
+    action: 'signing_keys.replaced',
+    subject: 'signing_keys',
+    detail,
+    ip: null,
   })
 }
 

@@ -23,6 +23,8 @@ export type SigningKeys = {
   current(alg?: SigningAlgorithm): Promise<SigningKey>
   /** Every public key under which a live token may have been signed, and those that sign next: for JWKS. */
   published(): Promise<readonly JWK[]>
+  /** The names of those whose private half does not open under this APP_SECRET. They never sign here. */
+  unreadable(): Promise<readonly string[]>
   /** A key of ours by its name, also one that is published no more: for ID tokens that come back as hints. */
   find(kid: string): Promise<VerificationKey | undefined>
 }
@@ -46,13 +48,13 @@ export function openSigningKeys(store: KeyStore): SigningKeys {
   return {
     async current(alg = 'RS256') {
       const now = store.clock()
-      const { signing } = await read(now)
       // Chosen by the clock at each use: a key that was read before its time begins to sign when that has come.
-      const key = signing.find((each) => each.alg === alg && each.signs_from <= now)
+      const key = signingAt(await read(now), alg, now)
       if (key === undefined) throw new Error(`There is no signing key for ${alg}`)
       return key
     },
     published: async () => (await read(store.clock())).published,
+    unreadable: async () => (await read(store.clock())).unreadable,
     async find(kid) {
       if (!KID.test(kid)) return undefined
       const { known } = await read(store.clock())
@@ -61,35 +63,58 @@ export function openSigningKeys(store: KeyStore): SigningKeys {
   }
 }
 
-type LoadedKeys = {
-  /** Newest first. */
+export type LoadedKeys = {
+  /** Those that can sign, newest first. */
   signing: (SigningKey & { signs_from: Date })[]
+  unreadable: string[]
   published: JWK[]
   known: Map<string, VerificationKey>
+}
+
+/** The key that signs at a moment: the newest whose time has come. */
+export function signingAt({ signing }: Pick<LoadedKeys, 'signing'>, alg: SigningAlgorithm, now: Date) {
+  return signing.find((each) => each.alg === alg && each.signs_from <= now)
 }
 
 /** The name of the place where a private key is stored, so that its ciphertext opens nowhere else. */
 export const encryptionContext = (kid: string) => `signing_keys ${kid}`
 
-async function loadKeys({ db, secrets }: KeyStore, now: Date): Promise<LoadedKeys> {
+/**
+ * Reads all keys that have a private half. One that was made under another APP_SECRET takes nothing from the others:
+ * the newest that opens goes on, published, also when a successor that does not open was to have followed it by now.
+ */
+export async function loadKeys({ db, secrets }: Omit<KeyStore, 'clock'>, now: Date): Promise<LoadedKeys> {
   const rows = await db
     .selectFrom('signing_keys')
     .where('private_encrypted', 'is not', null)
-    .where((eb) => eb.or([eb('published_until', 'is', null), eb('published_until', '>', now)]))
-    .select(['kid', 'alg', 'public_jwk', 'signs_from'])
+    .select(['kid', 'alg', 'public_jwk', 'signs_from', 'published_until'])
     .select((eb) => eb.ref('private_encrypted').$notNull().as('private_encrypted'))
     .orderBy('signs_from', 'desc')
     .orderBy('id', 'desc')
     .execute()
+  const signing = rows.flatMap(({ kid, alg, signs_from, private_encrypted }) => {
+    const private_key = openPrivateKey(secrets, kid, private_encrypted)
+    return private_key === undefined ? [] : [{ kid, alg, signs_from, private_key }]
+  })
+  const readable = new Set(signing.map(({ kid }) => kid))
+  const lasting = new Set(SIGNING_ALGORITHMS.map((alg) => signing.find((key) => key.alg === alg)?.kid))
+  const shown = rows.filter(
+    ({ kid, published_until }) => published_until === null || published_until > now || lasting.has(kid),
+  )
   return {
-    signing: rows.map(({ kid, alg, signs_from, private_encrypted }) => ({
-      kid,
-      alg,
-      signs_from,
-      private_key: createPrivateKey(secrets.decrypt(encryptionContext(kid), private_encrypted)),
-    })),
-    published: rows.map((row) => row.public_jwk),
-    known: new Map(rows.map(({ kid, alg, public_jwk }) => [kid, { kid, alg, public_jwk }])),
+    signing,
+    unreadable: rows.flatMap(({ kid }) => (readable.has(kid) ? [] : [kid])),
+    published: shown.map((row) => row.public_jwk),
+    known: new Map(shown.map(({ kid, alg, public_jwk }) => [kid, { kid, alg, public_jwk }])),
+  }
+}
+
+/** Undefined for what another APP_SECRET has encrypted, or somebody has changed. */
+function openPrivateKey(secrets: Secrets, kid: string, ciphertext: Buffer): KeyObject | undefined {
+  try {
+    return createPrivateKey(secrets.decrypt(encryptionContext(kid), ciphertext))
+  } catch {
+    return undefined
   }
 }
 

@@ -90,7 +90,7 @@ export type RefusedRequest = {
   fields: Field[]
 }
 
-/** Those that are kept of an application, newest first: from `before` on, or only the one with this id. */
+/** Those that are kept of an application and can be read, newest first: from `before` on, or only the one with this id. */
 export async function refusedRequests(
   deps: Deps,
   app_id: bigint,
@@ -106,8 +106,17 @@ export async function refusedRequests(
     .limit(max)
     .select(['id', 'door', 'path', 'address', 'code', 'message', 'at', 'fields_encrypted'])
     .execute()
-  return rows.map(({ fields_encrypted, ...row }) => ({
-    ...row,
-    fields: JSON.parse(deps.secrets.decrypt(refusedContext(app_id), fields_encrypted)) as Field[],
-  }))
+  return rows.flatMap(({ fields_encrypted, ...row }) => {
+    const fields = openFields(deps, app_id, fields_encrypted)
+    return fields === undefined ? [] : [{ ...row, fields }]
+  })
+}
+
+/** Undefined for what another APP_SECRET has encrypted: there is nothing to say of it, and the others are shown. */
+function openFields({ secrets }: Deps, app_id: bigint, fields_encrypted: Buffer): Field[] | undefined {
+  try {
+    return JSON.parse(secrets.decrypt(refusedContext(app_id), fields_encrypted))
+  } catch {
+    return undefined
+  }
 }

@@ -3,7 +3,8 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ConfigError } from '../../src/config.ts'
 import { readHint } from '../../src/identity/id-token.ts'
 import {
   ensureSigningKeys,
@@ -11,6 +12,7 @@ import {
   rotateDueSigningKeys,
   rotateSigningKeys,
 } from '../../src/identity/key-rotation.ts'
+import { makeSecrets } from '../../src/secrets.ts'
 import { makePerson } from '../cast.ts'
 import { anotherProcess, startTestApp, type TestApp } from '../harness.ts'
 import { getJson, makeParty, obtainTokens, type Party, refresh } from './relying-party.ts'
@@ -161,7 +163,7 @@ it('a rotation begun twice is one, and one that waits is left to its time', asyn
 
 it('a key that another process has made is found at once, and a name that is none of ours is not', async () => {
   await currentOf(other)
-  const [next] = await rotateSigningKeys(test.deps)
+  const [next] = (await rotateSigningKeys(test.deps)).next
   expect(await other.deps.signingKeys.find(next!.kid)).toMatchObject({ kid: next!.kid, alg: 'RS256' })
   expect(await other.deps.signingKeys.find('A'.repeat(43))).toBeUndefined()
   expect(await other.deps.signingKeys.find("' or true --")).toBeUndefined()
@@ -171,7 +173,7 @@ it('in an emergency every key is withdrawn, and others sign at once', async () =
   const member = await makeMember()
   const before = await member.renew(test)
   // One that waits is no better than one that signs.
-  const waiting = await rotateSigningKeys(test.deps)
+  const { next: waiting } = await rotateSigningKeys(test.deps)
   const old = new Set([...(await kidsOf(other)), ...kidsIn(waiting)])
   expect(await readHint(before, other.deps)).toBeDefined()
 
@@ -198,9 +200,69 @@ it('in an emergency every key is withdrawn, and others sign at once', async () =
 
   // Life goes on: the next keys come after these, and those that were withdrawn come back by no schedule.
   await Promise.all([test, other].map(({ deps }) => rotateDueSigningKeys(deps)))
-  const next = await rotateSigningKeys(other.deps)
+  const { next } = await rotateSigningKeys(other.deps)
   test.clock.advance(MINUTE)
   expect(new Set(await kidsOf(test))).toEqual(new Set([...kidsIn(made), ...kidsIn(next)]))
+})
+
+describe('a key that was made under another APP_SECRET', () => {
+  const STRANGE = makeSecrets('a secret of somebody who stood in another folder')
+
+  /** As a process without proof would make them, to follow ours in `days`. */
+  async function makeForeign(days: number): Promise<string[]> {
+    const before = (await kidsOf(test)) as string[]
+    const clock = () => new Date(test.clock.now().getTime() + days * DAY)
+    await rotateDueSigningKeys({ ...test.deps, secrets: STRANGE, clock })
+    const rows = await test.db
+      .selectFrom('signing_keys')
+      .where('kid', 'not in', before)
+      .select('kid')
+      .execute()
+    return kidsIn(rows)
+  }
+
+  it('never signs, ends nothing of ours when its time has come, and is withdrawn by the next rotation', async () => {
+    const [ours, es256] = [await currentOf(test), await currentOf(test, 'ES256')]
+    const foreign = await makeForeign(90)
+    expect(foreign).toHaveLength(2)
+    // Ours would have been followed, unpublished and forgotten by now.
+    test.clock.advance(91 * DAY)
+    await Promise.all([test, other].map(({ deps }) => rotateDueSigningKeys(deps)))
+    await ensureSigningKeys(test.deps)
+    const member = await makeMember()
+    for (const process of [test, other]) {
+      expect(await currentOf(process)).toBe(ours)
+      expect(await kidsOf(process)).toEqual(expect.arrayContaining([ours, es256]))
+      expect(new Set(await process.deps.signingKeys.unreadable())).toEqual(new Set(foreign))
+      await verified(await member.renew(process), await keySet(other))
+      expect((await process.app.inject('/readyz')).statusCode).toBe(200)
+    }
+
+    const { next, withdrawn } = await rotateSigningKeys(test.deps)
+    expect(new Set(withdrawn)).toEqual(new Set(foreign))
+    expect(next.map(({ signs_from }) => signs_from > test.clock.now())).toEqual([true, true])
+    test.clock.advance(MINUTE)
+    expect(await other.deps.signingKeys.unreadable()).toEqual([])
+    expect(new Set(await kidsOf(other))).toEqual(new Set([ours, es256, ...kidsIn(next)]))
+    expect(await currentOf(other)).toBe(ours)
+    test.clock.advance(15 * MINUTE)
+    expect(await currentOf(other)).toBe(next[0]!.kid)
+    expect(await rotateSigningKeys(other.deps)).toMatchObject({ withdrawn: [] })
+    const audit = test.db.selectFrom('audit_log').where('action', '=', 'signing_keys.replaced')
+    expect(await audit.select('detail').execute()).toEqual([{ detail: { withdrawn, made: [] } }])
+  })
+
+  it('alone signs nothing: the start says what to do, and after that it works', async () => {
+    await test.db.deleteFrom('signing_keys').execute()
+    await ensureSigningKeys({ ...test.deps, secrets: STRANGE })
+    const start = ensureSigningKeys(test.deps)
+    await expect(start).rejects.toThrow(ConfigError)
+    await expect(start).rejects.toThrow('tessera keys rotate')
+    const { next, withdrawn } = await rotateSigningKeys(test.deps)
+    expect(withdrawn).toHaveLength(2)
+    await ensureSigningKeys(test.deps)
+    expect(await currentOf(test)).toBe(next[0]!.kid)
+  })
 })
 
 async function command(...words: string[]): Promise<string> {

@@ -6,9 +6,12 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { rotateEventSecret, setEventsUrl } from '../../src/payment/events.ts'
+import { findEvents } from '../../src/payment/hmac/events.ts'
+import { keyContext } from '../../src/payment/keys.ts'
 import { readNotifications, redeliver } from '../../src/payment/notifications/redelivery.ts'
 import { expireOrders, makePayOrder } from '../../src/payment/orders.ts'
 import { refundOrder } from '../../src/payment/refunds.ts'
+import { makeSecrets } from '../../src/secrets.ts'
 import { expectSoundBooks } from '../books.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { startTestApp, type TestApp } from '../harness.ts'
@@ -395,4 +398,28 @@ it('the owner’s page switches them on with a secret shown once, and its sample
   const receipt = await (await buyer.signIn()).get(`/payment/pay/${transaction_id}`)
   expect(receipt.body).toContain('The shop confirmed.')
   await seller.close()
+})
+
+it('a secret that does not open fails the events of its application alone', async () => {
+  const [one, two] = [await makeMerchant(test), await makeMerchant(test)]
+  for (const each of [one, two]) {
+    await switchOn(each)
+    await payOrder(each)
+    await allTold(each)
+  }
+  const strange = makeSecrets('a secret that nobody ever used for anything in here')
+  await test.db
+    .updateTable('payment_app_keys')
+    .set({ value_encrypted: strange.encrypt(keyContext(one.id, 'event_secret'), 'whsec_none') })
+    .where('app_id', '=', one.id)
+    .where('kind', '=', 'event_secret')
+    .execute()
+  const ids = [...(await rowsOf(one)), ...(await rowsOf(two))].map(({ id }) => id)
+  const events = [...(await findEvents(test.deps, ids)).values()]
+  expect(events).toHaveLength(2)
+  const of = (merchant: Merchant) => events.find(({ app_id }) => app_id === merchant.id)!
+  expect(() => of(one).openSecrets()).toThrow('another APP_SECRET')
+  expect(of(two).openSecrets()).toEqual([expect.stringMatching(/^whsec_/)])
+  told.splice(0)
+  await Promise.all([one, two].map((each) => each.close()))
 })

@@ -31,8 +31,8 @@ export type EventToTell = {
   type: EventType
   occurred_at: Date
   subject: { order: Order } | { transfer: Transfer }
-  /** Those in force, the current one first: during a rotation there are two. */
-  secrets: string[]
+  /** Opens those in force, the current one first: during a rotation there are two. Fails for this event alone. */
+  openSecrets(): string[]
 }
 
 /** The body of an event and the headers that prove it. Pure. */
@@ -40,12 +40,14 @@ export function signedEvent(
   event: EventToTell,
   now: Date,
 ): { headers: Record<string, string>; body: string } {
-  const { event_id, type, occurred_at, subject, secrets } = event
+  const { event_id, type, occurred_at, subject } = event
   const data =
     'order' in subject ? describeOrder(subject.order, occurred_at) : describeTransfer(subject.transfer)
   const body = JSON.stringify({ type, timestamp: occurred_at.toISOString(), data })
   const timestamp = String(Math.floor(now.getTime() / 1000))
-  const signatures = secrets.map((secret) => `v1,${signEvent(secret, `${event_id}.${timestamp}.${body}`)}`)
+  const signatures = event
+    .openSecrets()
+    .map((secret) => `v1,${signEvent(secret, `${event_id}.${timestamp}.${body}`)}`)
   return {
     headers: {
       'content-type': 'application/json',
@@ -92,9 +94,7 @@ export async function findEvents(
   const secretsOf = Map.groupBy(keys, ({ app_id }) => app_id)
   const asEvent = (row: Row & { app_id: bigint }, subject: EventToTell['subject']) => {
     const { notification_id, event_kind, event_id, occurred_at, events_url, app_id } = row
-    const opened = (secretsOf.get(app_id) ?? []).map(({ value_encrypted }) =>
-      openKey(secrets, app_id, 'event_secret', value_encrypted),
-    )
+    const stored = secretsOf.get(app_id) ?? []
     const event = {
       app_id,
       url: events_url,
@@ -102,7 +102,8 @@ export async function findEvents(
       type: event_kind,
       occurred_at,
       subject,
-      secrets: opened,
+      openSecrets: () =>
+        stored.map(({ value_encrypted }) => openKey(secrets, app_id, 'event_secret', value_encrypted)),
     }
     return [notification_id, event] as const
   }

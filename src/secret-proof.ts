@@ -1,0 +1,67 @@
+/**
+ * Whether an APP_SECRET is the one that a database was filled under. Nothing is read or written with one that is not: what
+ * it encrypts, nobody who has the right one can open.
+ */
+import { sql } from 'kysely'
+import { ConfigError } from './config.ts'
+import type { Db } from './database/connection.ts'
+import { ENCRYPTED, type Facts } from './secret-rotation.ts'
+import type { Secrets } from './secrets.ts'
+
+/** What every installation has, or keeps for long. Their oldest rows are from before any mistake. */
+const LASTING = ['signing_keys', 'payment_app_keys', 'second_factors']
+
+/** Asks the database one question; also within a transaction that is no Kysely's. */
+export type Ask = (statement: string) => Promise<{ rows: unknown[] }>
+
+const askOf =
+  (db: Db): Ask =>
+  (statement) =>
+    sql.raw(statement).execute(db)
+
+type Sample = { context: string; ciphertext: Buffer }
+
+/** Whether the database holds anything that was encrypted under an APP_SECRET. */
+export async function holdsSecrets(db: Db): Promise<boolean> {
+  return (await samplesOf(askOf(db))).length > 0
+}
+
+/** Throws ConfigError, with `name` as the one that is wrong, when what the database holds was encrypted under another. */
+export async function proveSecrets(db: Db, secrets: Secrets, name = 'APP_SECRET'): Promise<void> {
+  if (await isSecretOf(askOf(db), secrets)) return
+  throw new ConfigError([
+    `${name} is not the one under which this database was encrypted: set APP_SECRET to that one (a first start that was given none has kept it in its DATA_DIR, as app-secret)`,
+  ])
+}
+
+/**
+ * One that opens the oldest of any kind is right. To open the newest proves nothing: a mistake may just have put it
+ * there. And one of a kind that does not open is a matter of its own: of a change of APP_SECRET that was not finished.
+ */
+export async function isSecretOf(ask: Ask, secrets: Secrets): Promise<boolean> {
+  const samples = await samplesOf(ask)
+  return samples.length === 0 || samples.some((sample) => opens(secrets, sample))
+}
+
+/** The oldest ciphertext of each kind. */
+async function samplesOf(ask: Ask): Promise<Sample[]> {
+  const samples: Sample[] = []
+  for (const { table, id, column, facts, contextOf } of ENCRYPTED) {
+    if (!LASTING.includes(table)) continue
+    const { rows } = await ask(
+      `select ${column} as ciphertext, ${facts.join(', ')} from ${table} where ${column} is not null order by ${id} limit 1`,
+    )
+    for (const { ciphertext, ...row } of rows as (Facts & { ciphertext: Buffer })[])
+      samples.push({ context: contextOf(row), ciphertext })
+  }
+  return samples
+}
+
+function opens(secrets: Secrets, { context, ciphertext }: Sample): boolean {
+  try {
+    secrets.decrypt(context, ciphertext)
+    return true
+  } catch {
+    return false
+  }
+}
