@@ -18,6 +18,8 @@ import { freePort, ROOT } from './server-process.ts'
 
 const LANGUAGES = ['en', 'zh-CN']
 const BLOCK = /^```\w+ title=(\S+)\n(.*?)^```$/gms
+/** Five programs started one after another, each through npx. */
+const SAMPLE_MS_MAX = 240_000
 const WEBHOOK_SECRET = 'secret-of-the-webhook'
 /** How a sample is run, by the ending of its name. */
 const RUNTIMES: Record<string, { command: string[]; probe: string }> = {
@@ -97,7 +99,7 @@ async function print(name: string, values: Record<string, string>, ...given: str
   const { stdout } = await promisify(execFile)(command!, [...first, join(folder, name), ...given], {
     cwd: ROOT,
     env: environment(values),
-    timeout: 60_000,
+    timeout: SAMPLE_MS_MAX,
   })
   return stdout
 }
@@ -261,24 +263,28 @@ it.skipIf(!canRun('webhook-ping.sh'))('a forum proves that it has the secret of 
   expect(await ping('another')).toMatchObject({ error: 'forbidden' })
 })
 
-it('an operator does without a browser', async () => {
-  const lines = await print('operator.sh', {
-    DATABASE_URL: test.deps.config.DATABASE_URL!,
-    APP_SECRET,
-    PUBLIC_URL: url,
-  })
-  const told = lines
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line))
-  expect(told).toMatchObject([
-    { username: 'carol' },
-    { username: 'dave' },
-    { username: 'dave', amount: 100, is_moved: true },
-    { url: expect.stringContaining(`${url}/sign-in/link?token=`) },
-    { isSound: true },
-  ])
-})
+it(
+  'an operator does without a browser',
+  async () => {
+    const lines = await print('operator.sh', {
+      DATABASE_URL: test.deps.config.DATABASE_URL!,
+      APP_SECRET,
+      PUBLIC_URL: url,
+    })
+    const told = lines
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(told).toMatchObject([
+      { username: 'carol' },
+      { username: 'dave' },
+      { username: 'dave', amount: 100, is_moved: true },
+      { url: expect.stringContaining(`${url}/sign-in/link?token=`) },
+      { isSound: true },
+    ])
+  },
+  SAMPLE_MS_MAX,
+)
 
 it('the variables that a guide names are those of the configuration', async () => {
   const [known, named] = await Promise.all([

@@ -170,7 +170,7 @@ describe('the review', () => {
     expect(
       (await admin.post('/admin/payment-applications/pay_none/review', { ...form, decision: 'approve' }))
         .status,
-    ).toBe(409)
+    ).toBe(404)
     expect(await statusOf(payment_id)).toBe('pending')
   })
 })
