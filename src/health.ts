@@ -1,12 +1,29 @@
-/** GET /healthz: the process runs. GET /readyz: it can serve. */
-import type { FastifyInstance } from 'fastify'
+/**
+ * GET /healthz: the process runs. GET /readyz: it can serve. To `tessera doctor` alone /healthz also tells as whom it sees
+ * the caller, which shows whether the proxy in front of it is trusted.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isMigrated } from './database/migrate.ts'
 import type { Deps } from './deps.ts'
+import type { Secrets } from './secrets.ts'
+
+/** Bears a moment and its tag, which only whoever has APP_SECRET can make. */
+export const SEEN_HEADER = 'tessera-seen'
+const SEEN_PURPOSE = 'seen'
+const SEEN_MINUTES_MAX = 5
+
+/** The caller as the service sees it: the address that every limit counts, and what it is made of. */
+export type Seen = { address: string; peer: string; forwarded_for: string | null }
+
+/** What to send in SEEN_HEADER. */
+export function seenTicket(secrets: Secrets, now: Date): string {
+  return `${now.getTime()}.${secrets.tag(SEEN_PURPOSE, String(now.getTime()))}`
+}
 
 export function healthRoutes(app: FastifyInstance, deps: Deps): void {
   const config = { admission: 'always' } as const
-  app.get('/healthz', { config }, async (_request, reply) =>
-    reply.header('cache-control', 'no-store').send({ status: 'ok' }),
+  app.get('/healthz', { config }, async (request, reply) =>
+    reply.header('cache-control', 'no-store').send({ status: 'ok', ...seenBy(request, deps) }),
   )
 
   app.get('/readyz', { config }, async (request, reply) => {
@@ -24,4 +41,14 @@ export function healthRoutes(app: FastifyInstance, deps: Deps): void {
       .header('cache-control', 'no-store')
       .send({ status: isReady ? 'ready' : 'not ready', checks })
   })
+}
+
+/** Nothing for strangers: they would learn of the proxies, and which addresses stand behind them. */
+function seenBy({ headers, ip, socket }: FastifyRequest, { secrets, clock }: Deps): { seen?: Seen } {
+  const ticket = headers[SEEN_HEADER]
+  const [moment = '', tag = ''] = typeof ticket === 'string' ? ticket.split('.') : []
+  const age_ms = Math.abs(clock().getTime() - Number(moment))
+  if (!(age_ms <= SEEN_MINUTES_MAX * 60_000) || !secrets.isTag(SEEN_PURPOSE, moment, tag)) return {}
+  const forwarded_for = headers['x-forwarded-for']?.toString() ?? null
+  return { seen: { address: ip, peer: socket.remoteAddress ?? ip, forwarded_for } }
 }

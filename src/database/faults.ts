@@ -26,7 +26,7 @@ const REFUSALS: Record<string, string> = {
   '25006':
     'the database takes no writes: set DATABASE_URL to the primary and not a standby, and take default_transaction_read_only away from role and database',
   '42501':
-    'the role of DATABASE_URL lacks a right: `alter database … owner to …` lets it make tables, `reassign owned by … to …` gives it those of another role',
+    'the role of DATABASE_URL lacks a right: `alter database … owner to …` lets it make tables, `alter table … owner to …` gives it those of another role',
 }
 
 /** The database has none of our tables, not even the list of its migrations. */
