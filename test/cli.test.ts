@@ -255,13 +255,20 @@ describe('applications', () => {
 })
 
 describe('points', () => {
-  it('are granted once a key', async () => {
+  it('are granted once a key, which then stands for nothing else', async () => {
     const person = await makePerson(test)
-    const grant = () =>
-      told('points', 'grant', person.username, '70', '--by', root, '--reason', 'prize', '--key', 'a')
-    expect((await grant()).is_moved).toBe(true)
-    expect((await grant()).is_moved).toBe(false)
-    expect(await balanceOf(test.db, person.id)).toBe(70n)
+    const words = (amount: string, reason = 'prize') =>
+      ['points', 'grant', person.username, amount, '--by', root, '--reason', reason, '--key', 'a'] as const
+    expect((await told(...words('70'))).is_moved).toBe(true)
+    expect((await told(...words('70'))).is_moved).toBe(false)
+    const stranger = await makePerson(test)
+    const toOther = words('70').map((word) => (word === person.username ? stranger.username : word))
+    for (const other of [words('71'), words('70', 'another prize'), toOther])
+      expect(await tessera(...other)).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('something else'),
+      })
+    expect([await balanceOf(test.db, person.id), await balanceOf(test.db, stranger.id)]).toEqual([70n, 0n])
     expect((await tessera('points', 'grant', person.username, '-1', '--by', root)).code).toBe(2)
   })
 
@@ -278,29 +285,100 @@ describe('points', () => {
     expect((await audited('points.post')).length).toBeGreaterThan(0)
   })
 
+  const file = async (text: string) => {
+    await writeFile(join(folder, 'points.csv'), text)
+    return join(folder, 'points.csv')
+  }
+  const imported = async (text: string, ...options: string[]) =>
+    tessera('points', 'import', await file(text), ...options)
+  const spring = () => ['--by', root, '--reason', 'spring']
+  const answer = ({ out }: Outcome) => JSON.parse(out) as Record<string, unknown>
+
   it('are imported all or not at all, once', async () => {
     const [one, two] = [await makePerson(test), await makePerson(test)]
-    const file = async (text: string) => {
-      await writeFile(join(folder, 'points.csv'), text)
-      return join(folder, 'points.csv')
-    }
-    const bad = await tessera('points', 'import', await file(`${one.username},5\nwhoever,1\n`), '--dry-run')
-    expect(bad).toMatchObject({ code: 3, out: expect.stringContaining('line 2') })
-    const by = ['--by', root, '--reason', 'spring']
-    const poor = await tessera(
-      'points',
-      'import',
-      await file(`${one.username},5\n${two.username},-1\n`),
-      ...by,
-    )
-    expect(poor).toMatchObject({ code: 1, err: expect.stringContaining(`${two.username},-1`) })
+    const bad = await imported(`\n${one.username},5\r\n\nwhoever,1\n`, '--dry-run')
+    expect(bad).toMatchObject({ code: 3, out: expect.stringContaining('line 4: there is no such member') })
+    const poor = await imported(`${one.username},5\n\n${two.username},-1\n`, ...spring())
+    expect(poor).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(`^Line 3: ${two.username},-1: .*have that many`),
+    })
     expect(await balanceOf(test.db, one.id)).toBe(0n)
-    const path = await file(`${one.username},5\n${two.username},6\n`)
-    expect(await told('points', 'import', path, '--dry-run')).toMatchObject({ given: 11, is_moved: false })
+
+    const lines = `${one.username},5\n${two.username},6\n`
+    expect(answer(await imported(lines, '--dry-run', '--json'))).toMatchObject({ given: 11, is_moved: false })
     expect(await balanceOf(test.db, one.id)).toBe(0n)
-    await told('points', 'import', path, ...by)
-    await told('points', 'import', path, ...by)
+    const entries = (await audited('points.post')).length
+    expect(answer(await imported(lines, ...spring(), '--json'))).toMatchObject({ is_moved: true })
+    const again = await imported(lines, ...spring())
+    expect(again).toMatchObject({ code: 0, out: expect.stringContaining('Nothing moved') })
+    expect(answer(await imported(lines, ...spring(), '--json'))).toMatchObject({ is_moved: false })
+    const rehearsed = await imported(lines, ...spring(), '--dry-run')
+    expect(rehearsed.out).toContain('posted before')
     expect([await balanceOf(test.db, one.id), await balanceOf(test.db, two.id)]).toEqual([5n, 6n])
+    expect(await audited('points.post')).toHaveLength(entries + 1)
+    // Another reason is another act, as the help says.
+    expect((await imported(lines, '--by', root, '--reason', 'autumn')).out).toContain('Done')
+    expect(await balanceOf(test.db, two.id)).toBe(12n)
+  })
+
+  it('are imported once under a key, which then stands for nothing else', async () => {
+    const [one, two] = [await makePerson(test), await makePerson(test)]
+    const [first, second, third] = [`${one.username},5`, `${two.username},6`, `${two.username},7`]
+    const keyed = (lines: string[], reason = 'spring', ...options: string[]) =>
+      imported(lines.join('\n'), '--by', root, '--reason', reason, '--key', 'spring', ...options)
+    expect((await keyed([first, second])).out).toContain('Done')
+    expect((await keyed([first, '', second])).out).toContain('Nothing moved')
+    for (const other of [[first], [first, second, third], [second, first], [first, third]])
+      for (const options of [[], ['--dry-run']])
+        expect(await keyed(other, 'spring', ...options)).toMatchObject({
+          code: 1,
+          err: expect.stringContaining('something else'),
+        })
+    expect((await keyed([first, second], 'autumn')).code).toBe(1)
+    expect([await balanceOf(test.db, one.id), await balanceOf(test.db, two.id)]).toEqual([5n, 6n])
+  })
+
+  it('are refused as a file with nothing in it, too much, or an empty key', async () => {
+    for (const text of ['', ' \n\r\n', 'x\n'.repeat(10_001)])
+      for (const options of [['--dry-run'], spring()]) expect((await imported(text, ...options)).code).toBe(2)
+    expect((await imported('a,1', ...spring(), '--key', ' ')).code).toBe(2)
+  })
+
+  it('are judged by a dry run as the import would', async () => {
+    const [poor, rich] = [await makePerson(test), await makePerson(test, { points: 10n })]
+    const most = '999999999999999'
+    const rehearse = async (...lines: string[]) => {
+      const { code, out } = await imported(lines.join('\n'), '--dry-run', '--json')
+      const { faults } = JSON.parse(out) as { faults: { line: number; fault: string }[] }
+      expect(code).toBe(faults.length > 0 ? 3 : 0)
+      return faults.map(({ line, fault }) => `${line} ${fault}`)
+    }
+    // What is given counts first, wherever it stands; then the first line that takes too much is at fault.
+    expect(await rehearse(`${poor.username},-3`, `${poor.username},5`)).toEqual([])
+    const lines = [
+      `${rich.username},-8`,
+      '',
+      `${poor.username},-1`,
+      `${rich.username},-5`,
+      `${rich.username},2`,
+    ]
+    expect(await rehearse(...lines)).toEqual(['3 insufficient', '4 insufficient'])
+    expect((await imported(lines.join('\n'), ...spring())).err).toMatch(/^Line 3: .*\(and so 1 more\)/)
+    expect(await rehearse(...Array(10).fill(`${rich.username},${most}`))).toEqual(['10 tooMany'])
+    const people = await Promise.all(Array.from({ length: 10 }, () => makePerson(test)))
+    expect(await rehearse(...people.map(({ username }) => `${username},${most}`))).toEqual(['10 tooMany'])
+    expect(await balanceOf(test.db, rich.id)).toBe(10n)
+
+    // A frozen purse is corrected like any other.
+    await sql`
+      update ledger_accounts set frozen_at = now(), frozen_by = ${rich.id}, frozen_reason = 'x'
+      where user_id = ${rich.id}`.execute(test.db)
+    const fair = [`${rich.username},-12`, `${poor.username},-3`, `${poor.username},5`, `${rich.username},2`]
+    expect(await rehearse(...fair)).toEqual([])
+    expect((await imported(fair.join('\n'), ...spring())).out).toContain('Done')
+    expect([await balanceOf(test.db, poor.id), await balanceOf(test.db, rich.id)]).toEqual([2n, 0n])
+    await expectSoundBooks(test.db)
   })
 })
 

@@ -36,7 +36,7 @@ const PEOPLE = [
   `insert into payment_apps (payment_id, applicant_id, name, description, callback_url, status, reviewed_by, reviewed_at)
    select 'pay_' || lpad(id::text, 20, '0'), id, 'Shop of ' || username, '', 'https://shop.example/paid', 'approved', id, now()
    from users where id <= ${OWNERS}`,
-  `select adjust_points('grant', id, 1000000000, username, 'bench', null, now()) from users`,
+  `select post_points(array_agg(id), array_agg(1000000000::bigint), array_agg(username), 'bench', null, now()) from users`,
 ]
 
 /** Past the triggers, and not for the books. */

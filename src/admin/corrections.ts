@@ -114,7 +114,7 @@ async function carryOut(
   by: { actor_id: bigint; ip: string },
 ): Promise<void> {
   const act = { ...correction, ...by }
-  if ('lines' in act) return postLines(deps, act.lines, act)
-  if ('amount' in act) return refundOrder(deps, act)
-  return reverseTransfer(deps, act)
+  if ('lines' in act) await postLines(deps, act.lines, act)
+  else if ('amount' in act) await refundOrder(deps, act)
+  else await reverseTransfer(deps, act)
 }

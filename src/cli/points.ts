@@ -1,20 +1,24 @@
 /** `tessera points …`: points given and taken by hand. */
 import { readFile } from 'node:fs/promises'
 import { recordAudit } from '../audit.ts'
-import { type PointsLine, postLines, readLines } from '../ledger/point-lines.ts'
-import { grantPoints } from '../ledger/post.ts'
+import { AppError } from '../errors.ts'
+import { judgeLines, type PointsLine, postLines, readLines } from '../ledger/point-lines.ts'
+import { type Outcome, postPoints, refusalOf } from '../ledger/post.ts'
 import { sha256 } from '../secrets.ts'
 import {
   actorOf,
   type Command,
   findMember,
+  type OptionValues,
+  type Result,
   type Run,
   requiredOption,
   UsageError,
   withDeps,
 } from './command.ts'
 
-const LINES_MAX = 1_000_000
+/** While the lines are posted, those whom they name can neither pay nor be paid: about so many a second. */
+const LINES_MAX = 10_000
 
 export const pointCommands: Command[] = [
   {
@@ -25,15 +29,20 @@ export const pointCommands: Command[] = [
       reason: { type: 'string', isRequired: true },
       key: { type: 'string' },
     },
-    summary: 'Gives a member points. A second grant with the same --key gives nothing.',
+    summary:
+      'Gives a member points. The same again with the same --key gives nothing; anything else with it is refused.',
     run: grant,
   },
   {
     name: 'points import',
     takes: ['file.csv'],
-    options: { by: { type: 'string' }, reason: { type: 'string' }, 'dry-run': { type: 'boolean' } },
-    summary:
-      'Gives or takes (negative) points by lines of username,amount. The same file moves points once. --by and --reason unless --dry-run.',
+    options: {
+      by: { type: 'string' },
+      reason: { type: 'string' },
+      key: { type: 'string' },
+      'dry-run': { type: 'boolean' },
+    },
+    summary: `Gives or takes (negative) points by lines of username,amount, at most ${LINES_MAX} a file: all of them or none. A --key moves points once; without one, the same file with the same --reason does. --by and --reason unless --dry-run.`,
     run: importLines,
   },
 ]
@@ -42,14 +51,18 @@ async function grant({ config, arguments: [username, digits], options }: Run) {
   if (!/^[1-9]\d{0,15}$/.test(digits!)) throw new UsageError('The amount is a whole number of points from 1')
   const amount = BigInt(digits!)
   const reason = requiredOption(options, 'reason')
+  const key = givenOption(options, 'key')
   const isMoved = await withDeps(config, async (deps) => {
     const actor_id = await actorOf(deps, options)
     const user = await findMember(deps.db, username!)
     const now = deps.clock()
-    const reference = `command line:${options.key ?? now.toISOString()}`
+    const reference = `command line:${key ?? now.toISOString()}`
+    const lines = [{ user_id: user.id, amount, reference }]
     return deps.db.transaction().execute(async (tx) => {
-      if (!(await grantPoints(tx, { user_id: user.id, amount, reference, reason, actor_id, now })))
-        return false
+      const [outcome] = await postPoints(tx, { lines, reason, actor_id, now })
+      const refusal = refusalOf(outcome!)
+      if (refusal !== undefined) throw refusal
+      if (outcome === 'repeated') return false
       const detail = { reason, lines: [`${username} ${amount}`] }
       await recordAudit(tx, { actor_id, action: 'points.post', subject: reference, detail, ip: null })
       return true
@@ -61,38 +74,84 @@ async function grant({ config, arguments: [username, digits], options }: Run) {
   }
 }
 
-async function importLines({ config, arguments: [path], options, progress }: Run) {
+async function importLines({ config, arguments: [path], options }: Run) {
   const isDry = options['dry-run'] === true
-  const reason = isDry ? '' : requiredOption(options, 'reason')
+  const reason = (isDry ? givenOption : requiredOption)(options, 'reason')
   const text = await readFile(path!, 'utf8').catch((error: Error) => {
     throw new UsageError(error.message)
   })
+  const key = keyOf(options, reason, text)
   return withDeps(config, async (deps) => {
-    const lines = await readLines(deps.db, text, LINES_MAX)
-    const wrong = lines.flatMap(({ text: line, fault }, index) =>
-      fault === undefined ? [] : [{ line: index + 1, text: line, fault }],
-    )
-    const data = { lines: lines.length, ...totalsOf(lines), faults: wrong, is_moved: false }
-    if (wrong.length > 0) {
-      const told = wrong.map(({ line, text: words, fault }) => `line ${line}: ${fault}: ${words}`)
-      return { lines: [...told, 'Nothing moved.'], data, isFaulty: true }
+    const lines = await readLines(deps.db, text, LINES_MAX).catch((error: unknown) => {
+      throw error instanceof AppError ? new UsageError(error.message) : error
+    })
+    const unread = faultsOf(lines, ({ fault }) => fault)
+    if (unread.length > 0) return tell(lines, { faults: unread })
+    if (isDry) {
+      const outcomes = await judgeLines(deps.db, lines, { key, reason })
+      const faults = faultsOf(lines, (_line, index) => FAULTS_OF[outcomes[index]!])
+      return tell(lines, { faults, wasMoved: outcomes[0] === 'repeated' })
     }
-    const sums = `${lines.length} lines, ${data.given} points to give, ${data.taken} to take`
-    if (isDry) return { lines: [`${sums}. Nothing moved: this was a dry run.`], data }
     const actor_id = await actorOf(deps, options)
-    // The same file under the same reason is the same act, however often it is sent.
-    const key = `import ${sha256(`${reason}\n${text}`).toString('base64url').slice(0, 22)}`
-    const onProgress = (done: number) => progress(done, lines.length)
-    await postLines(deps, lines, { reason, actor_id, ip: null, key, onProgress })
-    return { lines: [`${sums}. Done.`], data: { ...data, is_moved: true } }
+    const isMoved = await postLines(deps, lines, { reason: reason!, actor_id, ip: null, key: key! })
+    return tell(lines, { isMoved, wasMoved: !isMoved })
   })
 }
 
-function totalsOf(lines: PointsLine[]) {
+/** Names the act. Undefined for a dry run of which nobody says what it rehearses. */
+function keyOf(options: OptionValues, reason: string | undefined, text: string): string | undefined {
+  const key = givenOption(options, 'key')
+  if (key !== undefined) return `import key ${key}`
+  if (reason === undefined) return undefined
+  return `import ${sha256(`${reason}\n${text}`).toString('base64url').slice(0, 22)}`
+}
+
+function givenOption(options: OptionValues, name: string): string | undefined {
+  return options[name] === undefined ? undefined : requiredOption(options, name)
+}
+
+const FAULT_WORDS = {
+  unreadable: 'not understood',
+  unknownMember: 'there is no such member',
+  tooMany: 'that is more points than can be counted',
+  insufficient: 'the member does not have that many points',
+} as const
+type Fault = keyof typeof FAULT_WORDS
+
+const FAULTS_OF: Partial<Record<Outcome, Fault>> = {
+  not_found: 'unknownMember',
+  too_many: 'tooMany',
+  insufficient: 'insufficient',
+}
+
+function faultsOf(lines: PointsLine[], faultOf: (line: PointsLine, index: number) => Fault | undefined) {
+  return lines.flatMap((each, index) => {
+    const fault = faultOf(each, index)
+    return fault === undefined ? [] : [{ line: each.line, text: each.text, fault }]
+  })
+}
+
+type Ending = {
+  faults?: ReturnType<typeof faultsOf>
+  isMoved?: boolean
+  /** Under the same key, before. */
+  wasMoved?: boolean
+}
+
+function tell(lines: PointsLine[], { faults = [], isMoved = false, wasMoved }: Ending): Result {
   const sum = (amounts: bigint[]) => amounts.reduce((total, amount) => total + amount, 0n)
   const amounts = lines.map(({ amount }) => amount)
-  return {
-    given: sum(amounts.filter((amount) => amount > 0n)),
-    taken: -sum(amounts.filter((amount) => amount < 0n)),
+  const given = sum(amounts.filter((amount) => amount > 0n))
+  const taken = -sum(amounts.filter((amount) => amount < 0n))
+  const data = { lines: lines.length, given, taken, faults, is_moved: isMoved }
+  if (faults.length > 0) {
+    const told = faults.map(({ line, text, fault }) => `line ${line}: ${FAULT_WORDS[fault]}: ${text}`)
+    return { lines: [...told, 'Nothing moved.'], data, isFaulty: true }
   }
+  const ending = isMoved
+    ? 'Done.'
+    : wasMoved
+      ? 'Nothing moved: these lines were posted before.'
+      : 'Nothing moved: this was a dry run.'
+  return { lines: [`${lines.length} lines, ${given} points to give, ${taken} to take. ${ending}`], data }
 }

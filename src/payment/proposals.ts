@@ -133,14 +133,16 @@ async function carryOut(tx: Tx, proposal: Proposal, now: Date): Promise<void> {
   const { kind, transaction_id, amount, with_fee, lines, reason, key, proposed_by: actor_id } = proposal
   const by = { reason, actor_id, ip: null }
   if (kind === 'points') {
-    const resolved = lines!.map((line) => ({
+    const resolved = lines!.map((line, index) => ({
+      line: index + 1,
       username: line.username,
       text: `${line.username},${line.amount}`,
       amount: BigInt(line.amount),
       user_id: BigInt(line.user_id),
       fault: undefined,
     }))
-    return postLinesWithin(tx, resolved, { ...by, key, now })
+    await postLinesWithin(tx, resolved, { ...by, key, now })
+    return
   }
   const act = { transaction_id: transaction_id!, with_fee: with_fee!, ...by }
   if (kind === 'refund') return refundWithin(tx, { ...act, amount: amount!, key }, now)

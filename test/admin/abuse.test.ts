@@ -36,9 +36,9 @@ it('finds rings of two and three, who moved most, and new accounts that belong t
   )
   for (const { owner } of shops)
     await sql`
-    select adjust_points('grant', ${owner.id}, 1000, ${`seed ${owner.id}`}, 'x', null, ${test.clock.now()})`.execute(
-      test.db,
-    )
+    select post_points(
+      array[${owner.id}::bigint], array[1000], array[${`seed ${owner.id}`}], 'x', null, ${test.clock.now()}
+    )`.execute(test.db)
   // Round three, and between two of them; a payment to oneself is none.
   await pay(a.owner, b, 300n)
   await pay(b.owner, c, 200n)

@@ -315,7 +315,7 @@ async function propose(test: TestApp, { people, orders }: Pick<World, 'people' |
     { actor_id: colleague, ip },
   )
   const { id: user_id, username } = people.newcomer
-  const lines = [{ text: '', user_id, username, amount: 25n, fault: undefined }]
+  const lines = [{ line: 1, text: '', user_id, username, amount: 25n, fault: undefined }]
   const points = { kind: 'points', reason: 'Won the quiz', key: 'b' } as const
   await proposeCorrection(test.deps, { ...points, lines }, { actor_id: people.admin.id, ip })
 }

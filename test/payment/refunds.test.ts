@@ -254,6 +254,13 @@ describe('points by hand', () => {
     await Promise.all(Array.from({ length: 5 }, () => admin.submit(dryRun, PATH)))
     expect([await balance(anna), await balance(ben)]).toEqual([30n, 300n])
     expect((await (await ben.signIn()).get('/account')).body).toContain('Contest')
+    const { key } = dryRun.form(PATH)
+    const posted = test.db.selectFrom('audit_log').where('action', '=', 'points.post')
+    expect(await posted.where('subject', '=', key!).select('id').execute()).toHaveLength(1)
+    const changed = { lines: `${anna.username},-20` }
+    expect((await admin.submit(dryRun, PATH, changed)).status).toBe(409)
+    expect((await admin.submit(dryRun, PATH, { lines: ' \n ' })).status).toBe(400)
+    expect([await balance(anna), await balance(ben)]).toEqual([30n, 300n])
   })
 
   it('with a line that is not right cannot be confirmed', async () => {
