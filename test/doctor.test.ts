@@ -1,5 +1,4 @@
 /** `tessera doctor` over a service that listens: each fault has its check, its cure, and a list around it. */
-import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
@@ -9,7 +8,6 @@ import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
-import forge from 'node-forge'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { buildApp } from '../src/app.ts'
 import { tessera } from '../src/cli/main.ts'
@@ -17,6 +15,7 @@ import { openDatabase } from '../src/database/connection.ts'
 import { SEEN_HEADER, seenTicket } from '../src/health.ts'
 import { keepProof } from '../src/ledger/proofs.ts'
 import { makePerson } from './cast.ts'
+import { certificateOf, type KeyAndCertificate } from './certificate.ts'
 import { APP_SECRET, databaseUrl } from './global-setup.ts'
 import { createDatabase, startTestApp, type TestApp } from './harness.ts'
 import { makeScratchFolder } from './scratch.ts'
@@ -249,7 +248,7 @@ describe('a proxy', () => {
   const PROXY = '127.0.0.2'
   const open: (() => Promise<unknown>)[] = []
   const roots = getCACertificates('default')
-  let tls: { key: string; cert: string }
+  let tls: KeyAndCertificate
 
   beforeAll(() => {
     tls = certificateOf('0.0.0.0')
@@ -345,26 +344,3 @@ describe('a proxy', () => {
     for (const ticket of strange) expect(await ask(ticket), String(ticket)).toEqual({ status: 'ok' })
   })
 })
-
-/** For an address, by itself. */
-function certificateOf(ip: string): { key: string; cert: string } {
-  const keys = generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  })
-  const made = forge.pki.createCertificate()
-  made.publicKey = forge.pki.publicKeyFromPem(keys.publicKey)
-  made.serialNumber = '01'
-  made.validity.notBefore = new Date(Date.now() - 86_400_000)
-  made.validity.notAfter = new Date(Date.now() + 86_400_000)
-  const subject = [{ name: 'commonName', value: ip }]
-  made.setSubject(subject)
-  made.setIssuer(subject)
-  made.setExtensions([
-    { name: 'basicConstraints', cA: true },
-    { name: 'subjectAltName', altNames: [{ type: 7, ip }] },
-  ])
-  made.sign(forge.pki.privateKeyFromPem(keys.privateKey), forge.md.sha256.create())
-  return { key: keys.privateKey, cert: forge.pki.certificateToPem(made) }
-}

@@ -1,6 +1,8 @@
 /** A mail server of the tests: enough of RFC 5321 to be sent to by a stranger, and a mailbox to read. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer as createTlsServer, TLSSocket } from 'node:tls'
+import type { KeyAndCertificate } from './certificate.ts'
 
 export type ReceivedMail = {
   /** The envelope: what the mailbox is, whatever the header says. */
@@ -9,7 +11,11 @@ export type ReceivedMail = {
   headers: Record<string, string>
   subject: string
   text: string
+  isEncrypted: boolean
 }
+
+/** How the server speaks TLS: from the first byte (`smtps:`), or when STARTTLS is said. */
+export type SmtpTls = KeyAndCertificate & { from: 'start' | 'STARTTLS' }
 
 export type SmtpServer = {
   url: string
@@ -25,17 +31,21 @@ export type SmtpServer = {
 
 const ACCEPTED = '250 2.0.0 taken'
 
-export async function startSmtpServer(): Promise<SmtpServer> {
+export async function startSmtpServer(tls?: SmtpTls): Promise<SmtpServer> {
   const sockets = new Set<Socket>()
-  const server = createServer((socket) => {
+  const isTlsOnly = tls?.from === 'start'
+  const onConnection = (socket: Socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
     socket.on('error', () => {})
-    void converse(socket, smtp)
-  }).listen(0, '127.0.0.1')
+    socket.write('220 mail.test ESMTP\r\n')
+    void converse(socket, smtp, isTlsOnly ? undefined : tls)
+  }
+  const server = isTlsOnly ? createTlsServer(tls, onConnection) : createServer(onConnection)
+  server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const smtp: SmtpServer = {
-    url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${isTlsOnly ? 'smtps' : 'smtp'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     mails: [],
     signIns: [],
     onMessage: () => ACCEPTED,
@@ -53,17 +63,23 @@ export async function startSmtpServer(): Promise<SmtpServer> {
   return smtp
 }
 
-/** One connection: commands line by line, a message up to the lonely dot. */
-async function converse(socket: Socket, smtp: SmtpServer): Promise<void> {
+/** One connection: commands line by line, a message up to the lonely dot. With `tls`, STARTTLS is offered. */
+async function converse(socket: Socket, smtp: SmtpServer, tls?: SmtpTls): Promise<void> {
   let envelope = { from: '', to: [] as string[] }
   const say = (line: string) => socket.write(`${line}\r\n`)
-  say('220 mail.test ESMTP')
+  const offers = ['mail.test', ...(tls === undefined ? [] : ['STARTTLS']), 'AUTH PLAIN']
   const lines = linesOf(socket)
   for await (const line of lines) {
     const [, verb = '', rest = ''] = /^(\S+) ?(.*)$/.exec(line) ?? []
     const command = verb.toUpperCase()
-    if (command === 'EHLO') socket.write('250-mail.test\r\n250-AUTH PLAIN\r\n250 SIZE 1000000\r\n')
-    else if (command === 'AUTH') {
+    if (command === 'EHLO')
+      socket.write(`${offers.map((offer) => `250-${offer}\r\n`).join('')}250 SIZE 1000000\r\n`)
+    else if (command === 'STARTTLS' && tls !== undefined) {
+      say('220 2.0.0 go ahead')
+      const encrypted = new TLSSocket(socket, { ...tls, isServer: true })
+      encrypted.on('error', () => {})
+      return converse(encrypted, smtp)
+    } else if (command === 'AUTH') {
       const [, name, password] = Buffer.from(rest.replace(/^PLAIN /i, ''), 'base64')
         .toString()
         .split('\0')
@@ -77,7 +93,11 @@ async function converse(socket: Socket, smtp: SmtpServer): Promise<void> {
       say(ACCEPTED)
     } else if (command === 'DATA') {
       say('354 go on')
-      const mail = { ...envelope, ...parseMessage(await messageIn(lines)) }
+      const mail = {
+        ...envelope,
+        ...parseMessage(await messageIn(lines)),
+        isEncrypted: socket instanceof TLSSocket,
+      }
       const answer = await smtp.onMessage(mail)
       if (answer.startsWith('250')) smtp.mails.push(mail)
       say(answer)
@@ -91,8 +111,9 @@ async function converse(socket: Socket, smtp: SmtpServer): Promise<void> {
 async function* linesOf(socket: Socket): AsyncGenerator<string, void> {
   let rest = ''
   try {
-    for await (const chunk of socket.setEncoding('latin1')) {
-      const parts = (rest + String(chunk)).split('\r\n')
+    // What follows STARTTLS is read by another, so the end of this reading must not be the end of the connection.
+    for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
+      const parts = (rest + (chunk as Buffer).toString('latin1')).split('\r\n')
       rest = parts.pop()!
       yield* parts
     }
@@ -112,7 +133,7 @@ function addressIn(text: string): string {
   return /<([^>]*)>/.exec(text)?.[1] ?? ''
 }
 
-function parseMessage(lines: string[]): Omit<ReceivedMail, 'from' | 'to'> {
+function parseMessage(lines: string[]): Omit<ReceivedMail, 'from' | 'to' | 'isEncrypted'> {
   const end = lines.indexOf('')
   const unfolded = lines
     .slice(0, end)

@@ -1,14 +1,16 @@
 /** Outgoing mail over a real SMTP server: the outbox and its retries, addresses and their confirmation, notices. */
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { enqueueMail, sendDueMail } from '../../src/accounts/email.ts'
 import { resetSecondFactor } from '../../src/accounts/second-factor.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { forgetWhatIsOver } from '../../src/retention.ts'
 import { sha256 } from '../../src/secrets.ts'
 import { makePerson, type Person } from '../cast.ts'
+import { certificateOf } from '../certificate.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness.ts'
-import type { ReceivedMail, SmtpServer } from '../smtp-server.ts'
+import { type ReceivedMail, type SmtpServer, type SmtpTls, startSmtpServer } from '../smtp-server.ts'
 import { type MailedApp, startMailedApp } from './mailed-app.ts'
 
 const PAGE = '/account/email'
@@ -211,6 +213,59 @@ describe('the outbox', () => {
     await sendDueMail({ ...test.deps, config: { ...test.deps.config, SMTP_URL } })
     expect(smtp.signIns).toEqual(['tess@mail p@ss:w'])
     expect(smtp.take(recipient)).toHaveLength(1)
+  })
+
+  describe('to a server elsewhere', () => {
+    /** Every address of this machine, and no loopback by its looks. */
+    const ELSEWHERE = '0.0.0.0'
+    const roots = getCACertificates('default')
+    const tls = certificateOf(ELSEWHERE)
+    const trust = (...certificates: string[]) => setDefaultCACertificates([...roots, ...certificates])
+    afterEach(() => trust())
+
+    /** One mail with a password in SMTP_URL, and what became of it. */
+    async function sendTo(how: SmtpTls | undefined) {
+      const server = await startSmtpServer(how)
+      const recipient = newAddress()
+      await enqueue(recipient)
+      const SMTP_URL = server.url.replace('//127.0.0.1', `//name:password@${ELSEWHERE}`)
+      await sendDueMail({ ...test.deps, config: { ...test.deps.config, SMTP_URL } })
+      await server.close()
+      const { last_error } = (await rowOf(recipient))!
+      await test.db.deleteFrom('outgoing_mails').where('recipient', '=', recipient).execute()
+      return { ...server, last_error }
+    }
+
+    it.each(['start', 'STARTTLS'] as const)('is encrypted from %s on, with its certificate', async (from) => {
+      trust(tls.cert)
+      expect(await sendTo({ ...tls, from })).toMatchObject({
+        mails: [{ isEncrypted: true }],
+        signIns: ['name password'],
+        last_error: null,
+      })
+      trust()
+      expect(await sendTo({ ...tls, from })).toMatchObject({
+        mails: [],
+        signIns: [],
+        last_error: expect.stringContaining('self-signed certificate'),
+      })
+      const another = certificateOf('198.51.100.1')
+      trust(another.cert)
+      expect(await sendTo({ ...another, from })).toMatchObject({
+        mails: [],
+        signIns: [],
+        last_error: expect.stringContaining('altnames'),
+      })
+    })
+    })
+
+    it('sends no password without TLS', async () => {
+      expect(await sendTo(undefined)).toMatchObject({
+        mails: [],
+        signIns: [],
+        last_error: expect.stringContaining('STARTTLS'),
+      })
+    })
   })
 })
 
