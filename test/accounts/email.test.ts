@@ -257,7 +257,6 @@ describe('the outbox', () => {
         last_error: expect.stringContaining('altnames'),
       })
     })
-    })
 
     it('sends no password without TLS', async () => {
       expect(await sendTo(undefined)).toMatchObject({
