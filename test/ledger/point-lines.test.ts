@@ -78,7 +78,8 @@ it('move nothing when a member leaves between reading and posting', async () => 
 })
 
 it('wait for a purse without holding those after it, nor the account that all points come from', async () => {
-  const members = await people(3)
+  // Purses are made, and locked, in the order of their members' ids.
+  const members = (await people(3)).toSorted((a, b) => Number(a.id - b.id))
   await postLines(test.deps, await read(lined(members, '1')), act('wallets'))
   const [first, second, third] = members as [Person, Person, Person]
   const lines = await read(lined([third, second, first], '5'))
