@@ -17,7 +17,15 @@ const MIGRATION_LOCK = 7_305_128_841
 type Migration = { name: string; sql: string; checksum: string }
 type Applied = Pick<Migration, 'name' | 'checksum'>
 
-async function readMigrations(): Promise<Migration[]> {
+let migrations: Promise<Migration[]> | undefined
+
+/** Once a process: what an upgrade puts there later belongs to the next one. */
+function readMigrations(): Promise<Migration[]> {
+  migrations ??= readFiles()
+  return migrations
+}
+
+async function readFiles(): Promise<Migration[]> {
   const names = (await readdir(MIGRATIONS_DIR)).filter((name) => name.endsWith('.sql')).sort()
   return Promise.all(
     names.map(async (name) => {
@@ -120,12 +128,15 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration): Pro
   await client.query('insert into schema_migrations (name, checksum) values ($1, $2)', [name, checksum])
 }
 
-/** Whether every migration of this program has been applied: one of the conditions of being ready. */
+/**
+ * Whether the schema is that of this program: one of the conditions of being ready. A process that an upgrade has left
+ * behind must not be led to, for its statements may be gone.
+ */
 export async function isMigrated(db: Db): Promise<boolean> {
-  const names = (await readdir(MIGRATIONS_DIR)).filter((name) => name.endsWith('.sql'))
+  const own = await readMigrations()
   const rows = await db.selectFrom('schema_migrations').select('name').execute()
-  const applied = new Set(rows.map((row) => row.name))
-  return names.every((name) => applied.has(name))
+  const applied = new Set(rows.map(({ name }) => name))
+  return applied.size === own.length && own.every(({ name }) => applied.has(name))
 }
 
 /** Throws DatabaseFault when the database cannot be used, or its schema is not exactly that of this program. */
