@@ -85,11 +85,16 @@ describe('accounts', () => {
       .executeTakeFirst()
     expect(row).toMatchObject({ id: BigInt(Number(id)), trust_level: 3, is_admin: true })
     expect(await audited('account.created')).toEqual([{ subject: `user:${id}`, actor_id: null }])
-    for (const words of [['ad\u202emin'], ['\u3164'], ['carl', '--name', 'nobody\u200bx']])
-      expect(await tessera('user', 'create', ...words)).toMatchObject({
+    // As those who register: no name that looks like another one's.
+    for (const name of ['ab', 'ad\u202emin', '\u3164\u3164\u3164', 'c\u0430rla', 'carla~7', 'x'.repeat(31)])
+      expect(await tessera('user', 'create', name)).toMatchObject({
         code: 2,
-        err: expect.stringContaining('invisible'),
+        err: expect.stringContaining('3 to 30 letters (a to z)'),
       })
+    expect(await tessera('user', 'create', 'carl', '--name', 'nobody\u200bx')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('invisible'),
+    })
     const again = await tessera('user', 'create', 'Carla')
     expect(again).toMatchObject({ code: 1, err: expect.stringContaining('taken') })
   })

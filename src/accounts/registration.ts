@@ -9,12 +9,9 @@ import { leadsTo, safeReturnTo } from '../web/return-to.ts'
 import { rememberBrowser } from './known-browser.ts'
 import { hashPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './password.ts'
 import { startSession } from './session.ts'
-import { createUser } from './users.ts'
+import { createUser, isUsername } from './users.ts'
 
 export const REGISTER = '/register'
-
-/** Narrower than the database's rule: no name that looks like another, or like one of ours for the forum's members. */
-const USERNAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{1,28}[A-Za-z0-9_]$/
 
 /** Names that a reader would take for those who run the site. */
 const RESERVED = new Set([
@@ -32,7 +29,7 @@ const Form = z.object({
   username: z
     .string()
     .trim()
-    .regex(USERNAME)
+    .refine(isUsername)
     .refine((name) => !RESERVED.has(name.toLowerCase())),
   password: z.string().min(PASSWORD_LENGTH_MIN).max(PASSWORD_LENGTH_MAX),
 })

@@ -163,7 +163,7 @@ function administratorCommand(name: string, isAdmin: boolean, summary: string): 
 function asUsername(text: string): string {
   if (!isUsername(text))
     throw new UsageError(
-      'A username has 1 to 60 characters, no spaces, and none that are invisible or reverse it',
+      'A username has 3 to 30 letters (a to z), digits, dots, hyphens and underscores, and neither begins nor ends with a dot or a hyphen',
     )
   return text
 }

@@ -134,22 +134,32 @@ describe('a new local account', () => {
   it('gets a one-time password, shown once, and is written down', async () => {
     const make = async (username: string) =>
       admin.submit(await admin.get(LIST), `${LIST}/new`, { username, trust_level: '1' })
-    const page = await make('Guest·1')
+    const page = await make('Guest.1')
     expect(page.status).toBe(200)
     const password = /"secret">([A-Za-z0-9]{16})</.exec(page.body)![1]!
     const row = await test.db
       .selectFrom('users')
-      .where('username', '=', 'Guest·1')
+      .where('username', '=', 'Guest.1')
       .select(['id', 'trust_level', 'must_change_password', 'is_admin'])
       .executeTakeFirstOrThrow()
     expect(row).toMatchObject({ trust_level: 1, must_change_password: true, is_admin: false })
-    const client = await signIn(test, 'guest·1', password)
+    const client = await signIn(test, 'guest.1', password)
     expect((await client.get('/account')).location).toMatch(/^\/account\/password/)
     expect(await trailOf(row)).toMatchObject([
       { action: 'account.created', actor_id: root.id, ip: '127.0.0.1' },
     ])
-    expect((await withoutWriting(test, () => make('GUEST·1'))).status).toBe(409)
-    for (const bad of ['', 'two words', 'x'.repeat(61), 'root\u202e', 'ro\u200bot'])
+    expect((await withoutWriting(test, () => make('GUEST.1'))).status).toBe(409)
+    // As for those who register: none that looks like another one's.
+    for (const bad of [
+      '',
+      'ab',
+      'two words',
+      'x'.repeat(31),
+      'root\u202e',
+      'ro\u200bot',
+      'r\u043eot',
+      'guest~1',
+    ])
       expect((await withoutWriting(test, () => make(bad))).status).toBe(400)
   })
 })

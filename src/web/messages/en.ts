@@ -1591,7 +1591,7 @@ export const en = {
     createText:
       'For somebody who is not on the forum. It gets a one-time password, shown once, which has to be changed at the first sign-in.',
     trustLevel: 'Trust level',
-    badUsername: 'At most 60 characters, and no spaces.',
+    badUsername: '3 to 30 letters (a to z), digits, dots, hyphens and underscores.',
     created: 'The account was made',
     createdText: (username: string) =>
       `This is the one-time password of @${username}. It is shown this once: hand it over safely.`,

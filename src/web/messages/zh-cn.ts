@@ -1490,7 +1490,7 @@ export const zhCN: Messages = {
     create: '新建本地账号',
     createText: '用于不在论坛的人。系统会生成一次性密码，只显示一次，首次登录时必须修改。',
     trustLevel: '信任等级',
-    badUsername: '最多 60 个字符，不能有空格。',
+    badUsername: '3 到 30 个英文字母、数字、点、连字符或下划线。',
     created: '账号已创建',
     createdText: (username) => `这是 @${username} 的一次性密码，只显示这一次，请安全地转交。`,
     toMember: '查看此成员',
