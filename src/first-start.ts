@@ -63,21 +63,16 @@ export async function openSecrets(config: Config, db: Db): Promise<Secrets> {
   return secrets
 }
 
-/** A new administrator's sign-in, to be printed once. */
-export type FirstAdministrator = { username: string; password: string }
+/** A new administrator's sign-in, to be printed once; without a password, the member who has the name instead. */
+export type FirstAdministrator = { username: string; password?: string }
 
 /**
  * Creates an administrator when there is none. With ADMIN_PASSWORD that is the password; otherwise a one-time
- * password is made, which must be changed at the first sign-in. Throws ConfigError in production without one.
+ * password is made, which must be changed at the first sign-in. Throws ConfigError in production without one. Whoever has
+ * the name already is not made one: it may be anybody.
  */
 export async function ensureAdministrator(db: Db, config: Config): Promise<FirstAdministrator | undefined> {
-  const existing = await db
-    .selectFrom('users')
-    .where('is_admin', '=', true)
-    .select('id')
-    .limit(1)
-    .executeTakeFirst()
-  if (existing !== undefined) return undefined
+  if (await hasAdministrator(db)) return undefined
   if (config.production && config.ADMIN_PASSWORD === undefined) {
     throw new ConfigError(['ADMIN_PASSWORD is required for the first start: there is no administrator yet'])
   }
@@ -88,9 +83,19 @@ export async function ensureAdministrator(db: Db, config: Config): Promise<First
     const password_hash = await hashPassword(password)
     await createUser(db, { username, password_hash, must_change_password, is_admin: true, trust_level: 4 })
   } catch (error) {
-    // Another process that started at the same time was faster.
-    if (error instanceof AppError && error.code === 'conflict') return undefined
-    throw error
+    if (!(error instanceof AppError) || error.code !== 'conflict') throw error
+    // Unless another process that started at the same time was faster.
+    return (await hasAdministrator(db)) ? undefined : { username }
   }
   return must_change_password ? { username, password } : undefined
+}
+
+async function hasAdministrator(db: Db): Promise<boolean> {
+  const found = await db
+    .selectFrom('users')
+    .where('is_admin', '=', true)
+    .select('id')
+    .limit(1)
+    .executeTakeFirst()
+  return found !== undefined
 }

@@ -119,7 +119,11 @@ async function announceAdministrator(db: Db, config: Config): Promise<void> {
   const administrator = await ensureAdministrator(db, config)
   if (administrator === undefined) return
   const { username, password } = administrator
-  process.stdout.write(`First administrator: ${username}, one-time password ${password}\n`)
+  process.stdout.write(
+    password === undefined
+      ? `There is NO ADMINISTRATOR, and ${username} is the name of a member: \`tessera user grant-admin ${username}\` makes them one, or set ADMIN_USERNAME to another name and start again\n`
+      : `First administrator: ${username}, one-time password ${password}\n`,
+  )
 }
 
 /** A first signal stops in order; a second one, or a stop that takes too long, ends the process at once. */

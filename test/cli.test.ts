@@ -12,6 +12,7 @@ import { stepAt, totpCode } from '../src/accounts/totp.ts'
 import { progressLine, tessera as run } from '../src/cli/main.ts'
 import { type Db, openDatabase } from '../src/database/connection.ts'
 import { balanceOf } from '../src/ledger/wallet.ts'
+import { untilBlocked } from './blocked.ts'
 import { expectSoundBooks } from './books.ts'
 import { makePerson } from './cast.ts'
 import { browser, createDatabase, startTestApp, type TestApp } from './harness.ts'
@@ -134,6 +135,37 @@ describe('accounts', () => {
     expect(await isAdmin()).toBe(true)
     await told('user', 'revoke-admin', person.username)
     expect(await isAdmin()).toBe(false)
+  })
+
+  it('cease to be administrators but for the last who can sign in, also of two at once', async () => {
+    const own = await startTestApp()
+    const pair = [await makePerson(own, { is_admin: true }), await makePerson(own, { is_admin: true })]
+    // Neither of them can do anything.
+    const late = new Date(Date.now() + 86_400_000)
+    for (const barred of [{ is_banned: true }, { suspended_till: late }]) {
+      const { id } = await makePerson(own, { is_admin: true })
+      await own.db.updateTable('users').set(barred).where('id', '=', id).execute()
+    }
+    const { DATABASE_URL = '', APP_SECRET = '' } = own.deps.config
+    const revoke = (username: string) =>
+      tesseraAt({ DATABASE_URL, APP_SECRET }, 'user', 'revoke-admin', username)
+    const revoked = await own.db.transaction().execute(async (tx) => {
+      await tx.selectFrom('users').where('id', '=', pair[0]!.id).select('id').forUpdate().execute()
+      const both = pair.map(({ username }) => revoke(username))
+      await untilBlocked(own.db, tx, 2)
+      return both
+    })
+    const outcomes = await Promise.all(revoked)
+    const left = pair[outcomes.findIndex(({ code }) => code === 1)]!
+    expect(outcomes).toContainEqual(expect.objectContaining({ code: 0 }))
+    expect(outcomes).toContainEqual({
+      code: 1,
+      out: '',
+      err: `Without ${left.username} no administrator could sign in: make somebody else one first, by \`tessera user grant-admin\`\n`,
+    })
+    const acting = own.db.selectFrom('users').where('is_admin', '=', true).where('is_banned', '=', false)
+    expect(await acting.where('suspended_till', 'is', null).select('id').execute()).toEqual([{ id: left.id }])
+    await own.close()
   })
 
   it('get a new one-time password, which ends their sessions', async () => {

@@ -82,7 +82,7 @@ function client(url: string) {
 }
 
 describe('the process', () => {
-  it('makes an administrator once, whose one-time password it prints once, and stops in order', async () => {
+  it('makes an administrator once, whose one-time password it prints once, or says that it cannot, and stops in order', async () => {
     const first = await start()
     const password = /administrator: admin, one-time password (\w+)/.exec(first.output())?.[1]
     expect(password).toMatch(/^\w{16}$/)
@@ -98,6 +98,16 @@ describe('the process', () => {
     const second = await start()
     expect(second.output()).not.toContain('one-time password')
     await stopServer(second, 'SIGINT')
+
+    // Whoever has the name may be anybody: told, and not made one.
+    const admin = db.updateTable('users').where('username', '=', 'admin')
+    await admin.set({ is_admin: false }).execute()
+    const third = await start()
+    expect(third.output()).toContain('There is NO ADMINISTRATOR, and admin is the name of a member: `tessera')
+    await stopServer(third, 'SIGINT')
+    const isAdmin = db.selectFrom('users').where('username', '=', 'admin').select('is_admin')
+    expect(await isAdmin.execute()).toEqual([{ is_admin: false }])
+    await admin.set({ is_admin: true }).execute()
   })
 
   it('finishes the request in flight before it ends', async () => {

@@ -2,7 +2,7 @@
  * Members in the hands of administrators: found, looked at, and kept out for a time or for good. Each act is written
  * down with its reason, told to the member, and holds from the member's next request on.
  */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Db, Tx } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
@@ -212,6 +212,43 @@ async function lockActingAdmin(
   if (actor === undefined || !actor.is_admin || isBarred(actor, now))
     throw new AppError('forbidden', 'Only administrators may do this')
   if (!rows.some(({ id }) => id === user_id)) throw noSuchMember()
+}
+
+/**
+ * Holds the row of a member who may cease to be an administrator, and if they are one those of all others, by id: of two
+ * who leave at once, one finds to be the last.
+ */
+export async function lockWithAdministrators(tx: Tx, user_id: bigint): Promise<void> {
+  await tx
+    .selectFrom('users')
+    .where((eb) =>
+      eb.or([
+        eb('id', '=', user_id),
+        eb.and([
+          eb('is_admin', '=', true),
+          eb.exists(
+            eb
+              .selectFrom('users as leaving')
+              .where('leaving.id', '=', user_id)
+              .where('leaving.is_admin', '=', true)
+              .select('leaving.id'),
+          ),
+        ]),
+      ]),
+    )
+    .orderBy('id')
+    .select('id')
+    .forNoKeyUpdate()
+    .execute()
+}
+
+/** Whether the member is an administrator, and no other one may come in. */
+export function isLastAdministrator(user_id: bigint, now: Date): RawBuilder<boolean> {
+  return sql<boolean>`
+    (select is_admin from users where id = ${user_id}) and not exists (
+      select from users where is_admin and id <> ${user_id} and not is_banned
+        and (suspended_till is null or suspended_till <= ${now})
+    )`
 }
 
 /** Holds a member's row while they are acted on. Throws not_found. */

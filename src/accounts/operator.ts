@@ -3,11 +3,14 @@
  * in, or nobody is an administrator yet. Each act is in the audit log, as done by nobody who is signed in, but for
  * accounts that an administrator makes.
  */
+import { sql } from 'kysely'
 import { recordAudit } from '../audit.ts'
+import type { Tx } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { ALNUM, randomText } from '../secrets.ts'
 import { endLinks, issueLink } from './account-links.ts'
+import { isLastAdministrator, lockWithAdministrators } from './members.ts'
 import { hashPassword } from './password.ts'
 import { resetSecondFactor } from './second-factor.ts'
 import { recordSecurityEvent } from './security-events.ts'
@@ -50,13 +53,33 @@ export async function createAccount(
   return { id, password }
 }
 
-/** Makes an administrator of a member, or a member of an administrator. Throws not_found. */
+/**
+ * Makes an administrator of a member, or a member of an administrator. Throws not_found, and conflict when nobody would
+ * be left who can act as one.
+ */
 export async function setAdministrator(deps: Deps, username: string, is_admin: boolean): Promise<void> {
   const { id } = await getMember(deps, username)
+  const now = deps.clock()
   await deps.db.transaction().execute(async (tx) => {
-    await tx.updateTable('users').set({ is_admin, updated_at: deps.clock() }).where('id', '=', id).execute()
+    if (!is_admin) await requireAnother(tx, { id, username }, now)
+    await tx.updateTable('users').set({ is_admin, updated_at: now }).where('id', '=', id).execute()
     await recordAudit(tx, byOperator(is_admin ? 'account.admin_granted' : 'account.admin_revoked', id, {}))
   })
+}
+
+/** Throws conflict for the last administrator; otherwise nobody else ceases to be one until the transaction ends. */
+async function requireAnother(
+  tx: Tx,
+  { id, username }: Pick<User, 'id' | 'username'>,
+  now: Date,
+): Promise<void> {
+  await lockWithAdministrators(tx, id)
+  const { rows } = await sql`select where ${isLastAdministrator(id, now)}`.execute(tx)
+  if (rows.length > 0)
+    throw new AppError(
+      'conflict',
+      `Without ${username} no administrator could sign in: make somebody else one first, by \`tessera user grant-admin\``,
+    )
 }
 
 /**

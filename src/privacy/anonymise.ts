@@ -3,7 +3,12 @@
  * touched. Whatever would lose points or leave somebody alone with an open matter stands in the way until it is settled.
  */
 import { type RawBuilder, sql } from 'kysely'
-import { lockMember, type MemberAct } from '../accounts/members.ts'
+import {
+  isLastAdministrator,
+  lockMember,
+  lockWithAdministrators,
+  type MemberAct,
+} from '../accounts/members.ts'
 import { recordSecurityEvent } from '../accounts/security-events.ts'
 import { endSessionsOf } from '../accounts/session.ts'
 import { recordAudit } from '../audit.ts'
@@ -44,11 +49,7 @@ export async function obstaclesOf(
   const tests: Record<Exclude<Obstacle, 'points'>, RawBuilder<boolean>> = {
     points_coming: sql`exists (select from forum_scores where user_id = ${user_id} and pending_amount is not null)`,
     frozen: sql`exists (select from ledger_accounts where user_id = ${user_id} and frozen_at is not null)`,
-    last_administrator: sql`
-      (select is_admin from users where id = ${user_id}) and not exists (
-        select from users where is_admin and id <> ${user_id} and not is_banned
-          and (suspended_till is null or suspended_till <= ${now})
-      )`,
+    last_administrator: isLastAdministrator(user_id, now),
     team_roles: sql`exists (
       select from payment_app_members where user_id = ${user_id} and accepted_at is not null
     )`,
@@ -128,29 +129,8 @@ async function anonymiseWithin(tx: Tx, deps: Deps, act: Anonymisation): Promise<
   await scrub(tx, user_id, now)
 }
 
-/** An administrator's row with those of all others, by id: of two who leave at once, one finds to be the last. */
 async function lockAccount(tx: Tx, user_id: bigint): Promise<void> {
-  await tx
-    .selectFrom('users')
-    .where((eb) =>
-      eb.or([
-        eb('id', '=', user_id),
-        eb.and([
-          eb('is_admin', '=', true),
-          eb.exists(
-            eb
-              .selectFrom('users as leaving')
-              .where('leaving.id', '=', user_id)
-              .where('leaving.is_admin', '=', true)
-              .select('leaving.id'),
-          ),
-        ]),
-      ]),
-    )
-    .orderBy('id')
-    .select('id')
-    .forNoKeyUpdate()
-    .execute()
+  await lockWithAdministrators(tx, user_id)
   const { anonymised_at } = await lockMember(tx, user_id)
   if (anonymised_at !== null) throw new AppError('conflict', 'This account is anonymised already')
 }
