@@ -12,6 +12,7 @@ import { stepAt, totpCode } from '../src/accounts/totp.ts'
 import { progressLine, tessera as run } from '../src/cli/main.ts'
 import { type Db, openDatabase } from '../src/database/connection.ts'
 import { balanceOf } from '../src/ledger/wallet.ts'
+import { freezePurse, unfreezePurse } from '../src/payment/freezes.ts'
 import { untilBlocked } from './blocked.ts'
 import { expectSoundBooks } from './books.ts'
 import { makePerson } from './cast.ts'
@@ -116,7 +117,27 @@ describe('accounts', () => {
     const words = ['user', 'anonymise', person.username]
     expect(await tessera(...words)).toMatchObject({ code: 2 })
     const because = [...words, '--reason', 'Asked by letter']
-    expect(await tessera(...because)).toMatchObject({ code: 1, err: expect.stringContaining('points') })
+    const { id: actor_id } = await makePerson(test, { is_admin: true })
+    const freeze = { reason: 'x', actor_id, ip: '203.0.113.9' }
+    await freezePurse(test.deps, person.id, freeze)
+    const [frozen, holds] = [
+      'Their wallet is frozen: an administrator has to end that first',
+      'Their wallet holds 7 points: let them be spent, or give them up with --give-up-points 7',
+    ]
+    for (const [give_up, obstacles] of [
+      [[], [holds, frozen]],
+      [
+        ['--give-up-points', '6'],
+        [holds, frozen],
+      ],
+      [['--give-up-points', '7'], [frozen]],
+    ] as const)
+      expect(await tessera(...because, ...give_up)).toEqual({
+        code: 1,
+        out: '',
+        err: `${[`${person.username} cannot be anonymised yet:`, ...obstacles].join('\n  - ')}\n`,
+      })
+    await unfreezePurse(test.deps, person.id, freeze)
     expect(await tessera(...because, '--give-up-points', 'all')).toMatchObject({ code: 2 })
     expect(await told(...because, '--give-up-points', '7')).toEqual({ user_id: Number(person.id) })
     expect(await balanceOf(test.db, person.id)).toBe(0n)

@@ -9,7 +9,8 @@ import {
 } from '../accounts/operator.ts'
 import { isUsername } from '../accounts/users.ts'
 import type { Deps } from '../deps.ts'
-import { anonymise } from '../privacy/anonymise.ts'
+import { AppError } from '../errors.ts'
+import { anonymise, type Obstacle, obstaclesOf, REFUNDABLE_DAYS } from '../privacy/anonymise.ts'
 import { exportMember, recordExport } from '../privacy/export.ts'
 import { isHonestText } from '../web/parameters.ts'
 import {
@@ -122,6 +123,7 @@ export const userCommands: Command[] = [
       const give_up = BigInt(digits)
       return withDeps(config, async (deps) => {
         const { id: user_id } = await findMember(deps.db, username!)
+        await requireNoObstacle(deps, { user_id, username: username!, give_up })
         await anonymise(deps, { user_id, actor_id: null, reason, ip: null, give_up })
         return { lines: [`${username} is anonymised, and is now deleted-${user_id}.`], data: { user_id } }
       })
@@ -139,6 +141,36 @@ async function writeExport(deps: Deps, user_id: bigint, path: string) {
     await file.close()
   }
   return { lines: [`Wrote ${path}`], data: { user_id, path } }
+}
+
+/** What an operator can do about each, of a member who is `they`. */
+const OBSTACLE_TEXTS: Record<Obstacle, (points: bigint) => string> = {
+  points: (points) =>
+    `Their wallet holds ${points} points: let them be spent, or give them up with --give-up-points ${points}`,
+  points_coming: () => 'Points from the forum are on their way to them: try again in some minutes',
+  frozen: () => 'Their wallet is frozen: an administrator has to end that first',
+  last_administrator: () =>
+    'Without them no administrator could sign in: make somebody else one first, by `tessera user grant-admin`',
+  team_roles: () => 'They work on payment applications of others: they have to leave those teams first',
+  oauth_apps: () =>
+    'Applications that members sign in to are registered in their name: those have to be deleted first',
+  open_orders: () =>
+    'Orders of their payment applications can still be paid: wait until their time is over, or let the application be handed over',
+  refundable_orders: () =>
+    `Orders were paid to them in the last ${REFUNDABLE_DAYS} days and may have to be refunded: wait, or refund them`,
+  refund_requests: () => 'A refund is asked for that concerns them: an administrator has to decide it first',
+}
+
+/** Says all of it in sentences. Throws conflict. What comes up after this, anonymising itself refuses. */
+async function requireNoObstacle(
+  { db, clock }: Deps,
+  { user_id, username, give_up }: { user_id: bigint; username: string; give_up: bigint },
+): Promise<void> {
+  const { obstacles, balance } = await obstaclesOf(db, user_id, clock())
+  const left = obstacles.filter((name) => name !== 'points' || give_up !== balance)
+  if (left.length === 0) return
+  const lines = left.map((name) => `  - ${OBSTACLE_TEXTS[name](balance)}`)
+  throw new AppError('conflict', [`${username} cannot be anonymised yet:`, ...lines].join('\n'))
 }
 
 function administratorCommand(name: string, isAdmin: boolean, summary: string): Command {
