@@ -9,7 +9,7 @@ import { createUser } from './accounts/users.ts'
 import { type Config, ConfigError } from './config.ts'
 import type { Db } from './database/connection.ts'
 import { AppError } from './errors.ts'
-import { holdsSecrets, proveSecrets } from './secret-proof.ts'
+import { type Ask, askOf, proveSecrets, samplesOf } from './secret-proof.ts'
 import { ALNUM, makeSecrets, randomText, type Secrets } from './secrets.ts'
 
 const SECRET_LENGTH = 64
@@ -52,14 +52,22 @@ export async function provideAppSecret(config: Config): Promise<string> {
  * database, and made only for one that holds nothing encrypted yet. Throws ConfigError.
  */
 export async function openSecrets(config: Config, db: Db): Promise<Secrets> {
+  const proven = await provenSecrets(config, askOf(db), 'this database')
+  return proven ?? makeSecrets(await provideAppSecret(config), config.APP_SECRET_OTHER)
+}
+
+/** The secrets under which what `source` names was encrypted; undefined when nothing is in it. Throws ConfigError. */
+export async function provenSecrets(config: Config, ask: Ask, source: string): Promise<Secrets | undefined> {
+  const samples = await samplesOf(ask)
+  if (samples.length === 0) return undefined
   const path = secretPath(config)
-  const appSecret = (await holdsSecrets(db)) ? await findAppSecret(config) : await provideAppSecret(config)
+  const appSecret = await findAppSecret(config)
   if (appSecret === undefined)
     throw new ConfigError([
-      `APP_SECRET is not set, ${path} is not there, and this database is encrypted under one: set APP_SECRET, or DATA_DIR to the folder in which its first start has kept it`,
+      `APP_SECRET is not set, ${path} is not there, and ${source} is encrypted under one: set APP_SECRET, or DATA_DIR to the folder in which its first start has kept it`,
     ])
   const secrets = makeSecrets(appSecret, config.APP_SECRET_OTHER)
-  await proveSecrets(db, secrets, config.APP_SECRET === undefined ? path : 'APP_SECRET')
+  proveSecrets(samples, secrets, { secret: config.APP_SECRET === undefined ? path : 'APP_SECRET', source })
   return secrets
 }
 

@@ -14,37 +14,38 @@ const LASTING = ['signing_keys', 'payment_app_keys', 'second_factors']
 /** Asks the database one question; also within a transaction that is no Kysely's. */
 export type Ask = (statement: string) => Promise<{ rows: unknown[] }>
 
-const askOf =
+export const askOf =
   (db: Db): Ask =>
   (statement) =>
     sql.raw(statement).execute(db)
 
-type Sample = { context: string; ciphertext: Buffer }
+/** A ciphertext, and what it was encrypted for. */
+export type Sample = { context: string; ciphertext: Buffer }
 
 /** Whether the database holds anything that was encrypted under an APP_SECRET. */
 export async function holdsSecrets(db: Db): Promise<boolean> {
   return (await samplesOf(askOf(db))).length > 0
 }
 
-/** Throws ConfigError, with `name` as the one that is wrong, when what the database holds was encrypted under another. */
-export async function proveSecrets(db: Db, secrets: Secrets, name = 'APP_SECRET'): Promise<void> {
-  if (await isSecretOf(askOf(db), secrets)) return
+/**
+ * Throws ConfigError when the samples were encrypted under another. One that opens the oldest of any kind is right. To open
+ * the newest proves nothing: a mistake may just have put it there. And one of a kind that does not open is a matter of its
+ * own: of a change of APP_SECRET that was not finished.
+ * @param named what the sentence calls the secret, and where the samples are from.
+ */
+export function proveSecrets(
+  samples: Sample[],
+  secrets: Secrets,
+  named: { secret: string; source: string },
+): void {
+  if (samples.some((sample) => opens(secrets, sample))) return
   throw new ConfigError([
-    `${name} is not the one under which this database was encrypted: set APP_SECRET to that one (a first start that was given none has kept it in its DATA_DIR, as app-secret)`,
+    `${named.secret} is not the one under which ${named.source} was encrypted: set APP_SECRET to that one (a first start that was given none has kept it in its DATA_DIR, as app-secret)`,
   ])
 }
 
-/**
- * One that opens the oldest of any kind is right. To open the newest proves nothing: a mistake may just have put it
- * there. And one of a kind that does not open is a matter of its own: of a change of APP_SECRET that was not finished.
- */
-export async function isSecretOf(ask: Ask, secrets: Secrets): Promise<boolean> {
-  const samples = await samplesOf(ask)
-  return samples.length === 0 || samples.some((sample) => opens(secrets, sample))
-}
-
-/** The oldest ciphertext of each kind. */
-async function samplesOf(ask: Ask): Promise<Sample[]> {
+/** The oldest ciphertext of each kind that there is. */
+export async function samplesOf(ask: Ask): Promise<Sample[]> {
   const samples: Sample[] = []
   for (const { table, id, column, facts, contextOf } of ENCRYPTED) {
     if (!LASTING.includes(table)) continue

@@ -1,7 +1,8 @@
 /** `tessera …` as operators run it, over a database of the service; once as the process that it is. */
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -10,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccount } from '../src/accounts/operator.ts'
 import { stepAt, totpCode } from '../src/accounts/totp.ts'
 import { progressLine, tessera as run } from '../src/cli/main.ts'
+import { writeNewFile } from '../src/cli/new-file.ts'
 import { type Db, openDatabase } from '../src/database/connection.ts'
 import { balanceOf } from '../src/ledger/wallet.ts'
 import { freezePurse, unfreezePurse } from '../src/payment/freezes.ts'
@@ -70,6 +72,21 @@ async function told(...args: string[]): Promise<Record<string, unknown>> {
 const audited = (action: string) =>
   test.db.selectFrom('audit_log').where('action', '=', action).select(['subject', 'actor_id']).execute()
 
+/** Acts while the audit log takes no such entry. */
+async function withoutAudit(action: string, act: () => Promise<void>): Promise<void> {
+  await sql`alter table audit_log add constraint cut check (action <> ${sql.lit(action)}) not valid`.execute(
+    test.db,
+  )
+  try {
+    await act()
+  } finally {
+    await sql`alter table audit_log drop constraint cut`.execute(test.db)
+  }
+}
+
+/** The files of the folder whose names begin so. */
+const filesLike = async (name: string) => (await readdir(folder)).filter((each) => each.startsWith(name))
+
 describe('accounts', () => {
   it('are created with a one-time password that must be changed', async () => {
     const { one_time_password, id } = await told('user', 'create', 'carla', '--trust-level', '3', '--admin')
@@ -108,11 +125,19 @@ describe('accounts', () => {
     const path = join(folder, 'member.json')
     await told('user', 'export', person.username, '--file', path)
     expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ profile, wallet_entries })
-    expect(await tessera('user', 'export', person.username, '--file', path)).toMatchObject({
+    const written = await readFile(path)
+    expect(await tessera('user', 'export', person.username, '--file', path)).toEqual({
       code: 1,
-      err: expect.stringMatching(/^EEXIST: .*\n$/),
+      out: '',
+      err: `${path} exists already, and is not written over\n`,
     })
+    expect(await readFile(path)).toEqual(written)
     expect(await audited('account.exported')).toHaveLength(2)
+    const other = join(folder, 'other.json')
+    await withoutAudit('account.exported', async () => {
+      expect((await tessera('user', 'export', person.username, '--file', other)).code).toBe(1)
+      expect(await filesLike('other.json')).toEqual([])
+    })
 
     const words = ['user', 'anonymise', person.username]
     expect(await tessera(...words)).toMatchObject({ code: 2 })
@@ -333,11 +358,7 @@ describe('points', () => {
   it('are not granted without the entry in the audit log that says who did it', async () => {
     const person = await makePerson(test)
     const grant = () => tessera('points', 'grant', person.username, '70', '--by', root, '--reason', 'prize')
-    await sql`alter table audit_log add constraint cut check (action <> 'points.post') not valid`.execute(
-      test.db,
-    )
-    expect((await grant()).code).toBe(1)
-    await sql`alter table audit_log drop constraint cut`.execute(test.db)
+    await withoutAudit('points.post', async () => expect((await grant()).code).toBe(1))
     expect(await balanceOf(test.db, person.id)).toBe(0n)
     expect((await grant()).code).toBe(0)
     expect((await audited('points.post')).length).toBeGreaterThan(0)
@@ -480,9 +501,21 @@ describe('an archive', () => {
     const client = await buyer.signIn()
     const payPath = `/payment/pay/${body.transaction_id}`
     expect((await client.submit(await client.get(payPath), payPath)).status).toBe(303)
+    // What some programs take for the end of a line.
+    await test.db.updateTable('users').set({ name: 'A\u2028B\rC' }).where('id', '=', friend.id).execute()
     const path = join(folder, 'all.gz')
+    const left = 'of a command that was killed'
+    await writeFile(`${path}.part`, left.repeat(10_000), { mode: 0o644 })
     const written = await told('export', path)
-    expect(await tessera('export', path)).toMatchObject({ code: 1, err: expect.stringContaining('exist') })
+    expect(await filesLike('all.gz')).toEqual(['all.gz'])
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+    const bytes = await readFile(path)
+    expect(await tessera('export', path)).toEqual({
+      code: 1,
+      out: '',
+      err: `${path} exists already, and is not written over\n`,
+    })
+    expect(await readFile(path)).toEqual(bytes)
 
     const fresh = await createDatabase()
     const there = { ...environment(), DATABASE_URL: fresh.url }
@@ -515,46 +548,161 @@ describe('an archive', () => {
     }
   })
 
-  it('is refused when it is none, is cut short, or is of another version', async () => {
-    const fresh = await createDatabase()
-    const there = { ...environment(), DATABASE_URL: fresh.url }
-    const path = join(folder, 'bad.gz')
-    const refused = async (text: string) => {
-      await writeFile(path, gzipSync(text))
-      const { code, err } = await tesseraAt(there, 'import', path)
-      return { code, err }
-    }
-    const lines = gunzipSync(await readFile(join(folder, 'all.gz')))
-      .toString()
-      .split('\n')
-    expect(await refused('nonsense')).toMatchObject({ code: 1, err: expect.stringContaining('no archive') })
-    expect(await refused(lines.slice(0, -2).join('\n'))).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('not whole'),
-    })
-    const older = lines[0]!.replace('"0001_accounts.sql",', '')
-    expect(await refused([older, ...lines.slice(1)].join('\n'))).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('older'),
-    })
-    const newer = lines[0]!.replace('"0001_accounts.sql",', '"0001_accounts.sql","9999_x.sql",')
-    expect(await refused([newer, ...lines.slice(1)].join('\n'))).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('newer'),
-    })
-    // An entry changed on the way makes its journal sum to something: nothing is imported.
-    const changed = lines.map((line) =>
-      line.startsWith('entries\t') ? line.replace('"amount": -120', '"amount": -121') : line,
-    )
-    expect((await refused(changed.join('\n'))).code).toBe(1)
-    await writeFile(path, 'no gzip')
-    for (const file of [path, join(folder, 'nowhere.gz')])
-      expect(await tesseraAt(there, 'import', file)).toMatchObject({
+  it('has its name only when it is whole: one that fails or is interrupted leaves nothing', async () => {
+    const path = join(folder, 'half.gz')
+    await test.db.transaction().execute(async (tx) => {
+      await sql`lock table users in access exclusive mode`.execute(tx)
+      const failing = tessera('export', path)
+      await untilBlocked(test.db, tx)
+      expect(await filesLike('half.gz')).toEqual(['half.gz.part'])
+      await sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where pg_backend_pid() = any (pg_blocking_pids(pid))`.execute(tx)
+      expect(await failing).toEqual({
         code: 1,
-        err: expect.not.stringContaining(' at '),
+        out: '',
+        err: expect.stringMatching(/^terminating [^\n]*\n$/),
       })
-    expect(await tesseraAt(there, 'import', join(folder, 'all.gz'))).toMatchObject({ code: 0 })
-    await fresh.drop()
+      expect(await filesLike('half.gz')).toEqual([])
+
+      const env = { PATH: process.env.PATH, ...environment() }
+      const child = spawn(process.execPath, [MAIN, 'export', path], { env, cwd: folder })
+      const ended = once(child, 'exit')
+      await untilBlocked(test.db, tx)
+      expect(await filesLike('half.gz')).toEqual(['half.gz.part'])
+      child.kill('SIGINT')
+      expect(await ended).toEqual([null, 'SIGINT'])
+      expect(await filesLike('half.gz')).toEqual([])
+    })
+  })
+
+  it('and any such file is written once, whoever else begins it or takes its name', async () => {
+    const path = join(folder, 'once')
+    const write = (text: string, meanwhile = async () => {}) =>
+      writeNewFile(path, async (file) => {
+        await file.writeFile(text)
+        await meanwhile()
+      })
+    const refused = (message: string) => ({ code: 'conflict', message: expect.stringContaining(message) })
+    await expect(write('one', () => write('two'))).rejects.toMatchObject(refused('begun'))
+    expect(await readFile(path, 'utf8')).toBe('two')
+    await rm(path)
+    await expect(write('one', () => writeFile(path, 'another’s'))).rejects.toMatchObject(refused('exists'))
+    expect(await readFile(path, 'utf8')).toBe('another’s')
+    expect(await filesLike('once')).toEqual(['once'])
+  })
+
+  describe('that is refused changes nothing', () => {
+    let whole: Buffer
+    let lines: string[]
+    /** Nothing is in the one; the other is migrated. */
+    let empty: Awaited<ReturnType<typeof createDatabase>>
+    let migrated: typeof empty
+    beforeAll(async () => {
+      whole = await readFile(join(folder, 'all.gz'))
+      lines = gunzipSync(whole).toString().split('\n')
+      empty = await createDatabase('template1')
+      migrated = await createDatabase()
+    })
+    afterAll(async () => {
+      await empty.drop()
+      await migrated.drop()
+    })
+
+    /** Its tables, and how much is in those that every installation fills first. */
+    async function contentsOf(url: string) {
+      const db = openDatabase(url, { max: 1, onBroken: () => {} })
+      const tables = (await db.introspection.getTables()).map(({ name }) => name)
+      const counts: unknown[] = []
+      for (const name of ['users', 'signing_keys'].filter((each) => tables.includes(each)))
+        counts.push((await sql`select count(*) from ${sql.table(name)}`.execute(db)).rows)
+      await db.destroy()
+      return { tables, counts }
+    }
+
+    async function expectRefused(
+      url: string,
+      bytes: Buffer | string,
+      { code = 1, err }: { code?: number; err: string },
+      env: Record<string, string> = environment(),
+    ) {
+      const path = join(folder, 'bad.gz')
+      await writeFile(path, bytes)
+      const before = await contentsOf(url)
+      const outcome = await tesseraAt({ ...env, DATABASE_URL: url }, 'import', path)
+      expect(outcome).toEqual({ code, out: '', err: expect.stringContaining(err) })
+      // A sentence, and not the way to it.
+      expect(outcome.err).not.toContain('    at ')
+      expect(await contentsOf(url)).toEqual(before)
+    }
+
+    it('when it is none, or of another version: not even the database is looked at', async () => {
+      const none = 'no archive of Tessera'
+      await expectRefused(empty.url, 'no gzip', { err: none })
+      for (const text of ['', 'nonsense', '{}', lines[0]!.replace('"migrations"', '"migrated"')])
+        await expectRefused(empty.url, gzipSync(text), { err: `This file is ${none}` })
+      const withHeader = (header: string) => gzipSync([header, ...lines.slice(1)].join('\n'))
+      const first = '"0001_accounts.sql",'
+      const older = lines[0]!.replace(first, '')
+      await expectRefused(empty.url, withHeader(older), { err: 'of an older version: it lacks 0001' })
+      const newer = lines[0]!.replace(first, `${first}"9999_x.sql",`)
+      await expectRefused(empty.url, withHeader(newer), { err: 'of a newer version: it knows 9999_x.sql' })
+      const nowhere = await tesseraAt({ ...environment(), DATABASE_URL: empty.url }, 'import', 'nowhere.gz')
+      expect(nowhere).toMatchObject({ code: 1, err: expect.stringMatching(/^ENOENT[^\n]*\n$/) })
+    })
+
+    it('when it was cut short, or changed on the way', async () => {
+      await expectRefused(migrated.url, whole.subarray(0, -20), { err: 'cut short: unexpected end of file' })
+      const shorter = gzipSync(lines.slice(0, -2).join('\n'))
+      await expectRefused(migrated.url, shorter, { err: 'The archive is not whole' })
+      // An entry that was changed makes its journal sum to something.
+      const changed = lines.map((line) =>
+        line.startsWith('entries\t') ? line.replace('"amount": -120', '"amount": -121') : line,
+      )
+      await expectRefused(migrated.url, gzipSync(changed.join('\n')), { err: 'sum' })
+    })
+
+    it('when the database is not new: it has tables of others, or rows', async () => {
+      const occupied = (why: string) => ({
+        err: `The database is not empty: ${why}. Import into a new one\n`,
+      })
+      await expectRefused(test.deps.config.DATABASE_URL!, whole, occupied('users has rows'))
+      for (const { url } of [empty, migrated]) {
+        const db = openDatabase(url, { max: 1, onBroken: () => {} })
+        await sql`create table invoices (number text)`.execute(db)
+        await expectRefused(url, whole, occupied('it holds a table invoices, which is none of Tessera’s'))
+        await sql`drop table invoices`.execute(db)
+        await db.destroy()
+      }
+      // Another program may call its tables as ours.
+      const db = openDatabase(empty.url, { max: 1, onBroken: () => {} })
+      await sql`create table schema_migrations (version text)`.execute(db)
+      await expectRefused(
+        empty.url,
+        whole,
+        occupied('it holds a table schema_migrations, which is none of Tessera’s'),
+      )
+      await sql`drop table schema_migrations`.execute(db)
+      await db.destroy()
+    })
+
+    it('when APP_SECRET is not that of its origin, or there is none', async () => {
+      const another = { APP_SECRET: 'another secret of the tests, which guards nothing' }
+      const err =
+        'APP_SECRET is not the one under which this archive was encrypted: set APP_SECRET to that one'
+      await expectRefused(empty.url, whole, { code: 2, err }, another)
+      const DATA_DIR = join(folder, 'nothing')
+      const unset = { code: 2, err: 'app-secret is not there, and this archive is encrypted under one' }
+      await expectRefused(migrated.url, whole, unset, { DATA_DIR })
+      expect(existsSync(DATA_DIR)).toBe(false)
+    })
+
+    it('and the same database takes the right one', async () => {
+      for (const { url } of [empty, migrated])
+        expect(
+          await tesseraAt({ ...environment(), DATABASE_URL: url }, 'import', join(folder, 'all.gz')),
+        ).toMatchObject({ code: 0, err: '' })
+    })
   })
 })
 

@@ -1,8 +1,9 @@
 /** `tessera export` and `tessera import`: everything, as one file. */
-import { type ArchiveHeader, exportAll, importAll } from '../database/archive.ts'
-import { migrate } from '../database/migrate.ts'
+import { type ArchiveHeader, exportAll, importAll, withArchive } from '../database/archive.ts'
 import { withDatabaseUrl } from '../database/url.ts'
+import { provenSecrets } from '../first-start.ts'
 import type { Command, Result } from './command.ts'
+import { writeNewFile } from './new-file.ts'
 
 export const archiveCommands: Command[] = [
   {
@@ -11,7 +12,12 @@ export const archiveCommands: Command[] = [
     summary:
       'Writes everything to a new file, in one snapshot. Keep it, and APP_SECRET apart from it, as secret.',
     run: async ({ config, arguments: [path], progress }) =>
-      withDatabaseUrl(config, async (url) => told('Wrote', path!, exportAll(url, path!, progress))),
+      withDatabaseUrl(config, async (url) => {
+        const header = await writeNewFile(path!, (file) =>
+          exportAll(url, (pieces) => file.writeFile(pieces), progress),
+        )
+        return told('Wrote', path!, header)
+      }),
   },
   {
     name: 'import',
@@ -19,15 +25,19 @@ export const archiveCommands: Command[] = [
     summary:
       'Fills a new, empty database from such a file, all or nothing. APP_SECRET must be the one of its origin.',
     run: async ({ config, arguments: [path], progress }) =>
-      withDatabaseUrl(config, async (url) => {
-        await migrate(url)
-        return told('Read', path!, importAll(url, path!, progress))
-      }),
+      withArchive(path!, (archive) =>
+        withDatabaseUrl(config, async (url) => {
+          const header = await importAll(url, archive, {
+            onRows: progress,
+            prove: (ask) => provenSecrets(config, ask, 'this archive'),
+          })
+          return told('Read', path!, header)
+        }),
+      ),
   },
 ]
 
-async function told(verb: string, path: string, work: Promise<ArchiveHeader>): Promise<Result> {
-  const header = await work
+function told(verb: string, path: string, header: ArchiveHeader): Result {
   const rows = header.tables.reduce((total, table) => total + table.rows, 0)
   return {
     lines: [`${verb} ${rows} rows of ${header.tables.length} tables: ${path}`],

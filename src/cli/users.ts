@@ -1,5 +1,4 @@
 /** `tessera user …`: accounts, when nobody can sign in to make or mend them, and what is known of a member. */
-import { open } from 'node:fs/promises'
 import {
   createAccount,
   dropSecondFactor,
@@ -21,6 +20,7 @@ import {
   UsageError,
   withDeps,
 } from './command.ts'
+import { writeNewFile } from './new-file.ts'
 
 export const userCommands: Command[] = [
   {
@@ -131,15 +131,11 @@ export const userCommands: Command[] = [
   },
 ]
 
-/** The file is made here and readable by nobody else. */
 async function writeExport(deps: Deps, user_id: bigint, path: string) {
-  const file = await open(path, 'wx', 0o600)
-  try {
+  await writeNewFile(path, async (file) => {
     await recordExport(deps, { user_id, actor_id: null, ip: null })
-    for await (const piece of exportMember(deps, user_id)) await file.write(piece)
-  } finally {
-    await file.close()
-  }
+    await file.writeFile(exportMember(deps, user_id))
+  })
   return { lines: [`Wrote ${path}`], data: { user_id, path } }
 }
 

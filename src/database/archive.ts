@@ -3,34 +3,42 @@
  * Postgres itself writes it in JSON, taken in one snapshot. Credentials stay encrypted under APP_SECRET or hashed, as
  * they are stored; the file is as secret as the database.
  */
-import { once } from 'node:events'
-import { createReadStream, createWriteStream } from 'node:fs'
-import { createInterface } from 'node:readline'
-import { finished } from 'node:stream/promises'
+import { createReadStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import pg from 'pg'
+import { z } from 'zod'
+import { RETENTION } from '../retention.ts'
+import type { Ask } from '../secret-proof.ts'
 import { connectionSettings } from './connection.ts'
+import { lockMigrations, migrateWithin, migrationNames } from './migrate.ts'
 
 const FORMAT = 'tessera archive 1'
 const ROWS_AT_ONCE = 1_000
 /** Left out: applied here anyway, and filled by a trigger where the journal is partitioned. */
 const LEFT_OUT = ['schema_migrations', 'journal_references']
+const OURS = [...Object.keys(RETENTION), ...LEFT_OUT]
 
 /** What the first line of an archive says. */
-export type ArchiveHeader = {
-  format: typeof FORMAT
+const Header = z.object({
+  format: z.literal(FORMAT),
   /** The migrations of the database it was taken from. */
-  migrations: string[]
+  migrations: z.array(z.string()),
   /** Tables in the order in which they can be filled, with their rows. */
-  tables: { name: string; rows: number }[]
-}
+  tables: z.array(z.object({ name: z.string(), rows: z.number() })),
+})
+export type ArchiveHeader = z.output<typeof Header>
 
 export class ArchiveError extends Error {}
 
 type OnRows = (done: number, total: number) => void
 
-/** Writes the whole database to a file, in one snapshot, while the service goes on. */
-export async function exportAll(url: string, path: string, onRows: OnRows): Promise<ArchiveHeader> {
+/** Gives `write` the whole database, in one snapshot, while the service goes on. */
+export async function exportAll(
+  url: string,
+  write: (pieces: AsyncIterable<Uint8Array>) => Promise<void>,
+  onRows: OnRows,
+): Promise<ArchiveHeader> {
   return withTransaction(url, 'repeatable read, read only', async (client) => {
     const tables: ArchiveHeader['tables'] = []
     for (const name of await tablesInOrder(client)) {
@@ -38,80 +46,119 @@ export async function exportAll(url: string, path: string, onRows: OnRows): Prom
       tables.push({ name, rows: rows[0].rows })
     }
     const header: ArchiveHeader = { format: FORMAT, migrations: await migrationsOf(client), tables }
-    const total = totalOf(header)
-    const file = createWriteStream(path, { flags: 'wx', mode: 0o600 })
-    await once(file, 'open')
-    const gzip = createGzip()
-    gzip.pipe(file)
-    const write = async (line: string) => {
-      if (!gzip.write(`${line}\n`)) await once(gzip, 'drain')
-    }
-    await write(JSON.stringify(header))
-    let done = 0
-    for (const { name } of tables) {
-      await client.query(
-        `declare line cursor for select to_jsonb(each)::text as line from ${quoted(name)} as each`,
-      )
-      for (;;) {
-        const { rows } = await client.query<{ line: string }>(`fetch ${ROWS_AT_ONCE} from line`)
-        if (rows.length === 0) break
-        for (const { line } of rows) await write(`${name}\t${line}`)
-        done += rows.length
-        onRows(done, total)
-      }
-      await client.query('close line')
-    }
-    gzip.end()
-    await finished(file)
+    await pipeline(textOf(client, header, onRows), createGzip(), write)
     return header
   })
 }
 
-/**
- * Fills an empty, migrated database from a file, all or nothing. Every constraint and trigger of the database judges
- * the rows as it would judge new ones. Throws ArchiveError for a file that is no archive, was taken from another
- * version, or is not whole, and for a database that already holds something.
- */
-export async function importAll(url: string, path: string, onRows: OnRows): Promise<ArchiveHeader> {
-  return withTransaction(url, 'read committed', async (client) => {
-    const source = createReadStream(path)
-    await once(source, 'open')
-    const lines = createInterface({ input: source.pipe(createGunzip()), crlfDelay: Number.POSITIVE_INFINITY })
-    const iterator = lines[Symbol.asyncIterator]()
-    const header = readHeader((await iterator.next()).value)
-    await requireSame(client, header)
-    await requireEmpty(client)
-    const total = totalOf(header)
-    let done = 0
-    let next = await iterator.next()
-    for (const { name, rows } of header.tables) {
-      let count = 0
-      await client.query(`create temporary table stage (like ${quoted(name)}) on commit drop`)
-      while (!next.done && next.value.startsWith(`${name}\t`)) {
-        const batch: string[] = []
-        while (batch.length < ROWS_AT_ONCE && !next.done && next.value.startsWith(`${name}\t`)) {
-          batch.push(next.value.slice(name.length + 1))
-          next = await iterator.next()
-        }
-        await client.query(
-          `insert into stage select each.* from jsonb_array_elements($1::jsonb) as line
-           cross join lateral jsonb_populate_record(null::${quoted(name)}, line) as each`,
-          [`[${batch.join(',')}]`],
-        )
-        count += batch.length
-        done += batch.length
-        onRows(done, total)
-      }
-      if (count !== rows)
-        throw new ArchiveError(`The archive is not whole: ${name} has ${count} of ${rows} rows`)
-      await fill(client, name)
+/** The lines of an archive, many at once. */
+async function* textOf(client: pg.Client, header: ArchiveHeader, onRows: OnRows): AsyncGenerator<string> {
+  yield `${JSON.stringify(header)}\n`
+  const total = totalOf(header)
+  let done = 0
+  for (const { name } of header.tables) {
+    await client.query(
+      `declare line cursor for select to_jsonb(each)::text as line from ${quoted(name)} as each`,
+    )
+    for (;;) {
+      const { rows } = await client.query<{ line: string }>(`fetch ${ROWS_AT_ONCE} from line`)
+      if (rows.length === 0) break
+      yield rows.map(({ line }) => `${name}\t${line}\n`).join('')
+      done += rows.length
+      onRows(done, total)
     }
-    if (!next.done) throw new ArchiveError('The archive holds rows of a table that it does not name')
+    await client.query('close line')
+  }
+}
+
+/** A file whose first line was read and is right, and the lines after it. */
+export type Archive = { header: ArchiveHeader; lines: AsyncIterator<string, void> }
+
+/** Reads a file. Throws ArchiveError for one that is no archive, or that another version has written: then `act` is not begun. */
+export async function withArchive<T>(path: string, act: (archive: Archive) => Promise<T>): Promise<T> {
+  const lines = linesOf(path)
+  try {
+    const { value } = await lines.next()
+    const header = readHeader(value ?? '')
+    requireSame(header, await migrationNames())
+    return await act({ header, lines })
+  } finally {
+    await lines.return()
+  }
+}
+
+async function* linesOf(path: string): AsyncGenerator<string, void> {
+  const source = createReadStream(path)
+  const text = createGunzip()
+  source.once('error', (error) => text.destroy(error))
+  try {
+    let rest = ''
+    for await (const chunk of source.pipe(text).setEncoding('utf8')) {
+      const lines = (rest + chunk).split('\n')
+      rest = lines.pop()!
+      yield* lines
+    }
+    if (rest !== '') yield rest
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException
+    if (!code.startsWith('Z_')) throw error
+    throw new ArchiveError(`${path} is no archive of Tessera, or was cut short: ${message}`)
+  } finally {
+    source.destroy()
+    text.destroy()
+  }
+}
+
+/**
+ * Migrates and fills a new database from an archive, in one transaction: all or nothing. Every constraint and trigger of
+ * the database judges the rows as it would judge new ones. Throws ArchiveError for a file that is not whole, and for a
+ * database that already holds something, of ours or of others; what `prove` throws, which is asked when all rows are there.
+ */
+export async function importAll(
+  url: string,
+  { header, lines }: Archive,
+  { onRows, prove }: { onRows: OnRows; prove: (ask: Ask) => Promise<unknown> },
+): Promise<ArchiveHeader> {
+  return withTransaction(url, 'read committed', async (client) => {
+    await lockMigrations(client)
+    await requireNew(client)
+    await migrateWithin(client)
+    await fillAll(client, { header, lines }, onRows)
+    await prove((statement) => client.query(statement))
     await continueSequences(client)
     // Numbers of transactions mean nothing in another database: the sealing looks again.
     await client.query('update journal_sealing set seen_to = null, seen_before = null')
     return header
   })
+}
+
+async function fillAll(client: pg.Client, { header, lines }: Archive, onRows: OnRows): Promise<void> {
+  const total = totalOf(header)
+  let done = 0
+  let next = await lines.next()
+  for (const { name, rows } of header.tables) {
+    let count = 0
+    await client.query(`create temporary table stage (like ${quoted(name)}) on commit drop`)
+    while (!next.done && next.value.startsWith(`${name}\t`)) {
+      const batch: string[] = []
+      while (batch.length < ROWS_AT_ONCE && !next.done && next.value.startsWith(`${name}\t`)) {
+        batch.push(next.value.slice(name.length + 1))
+        next = await lines.next()
+      }
+      await client.query(
+        `insert into stage select each.* from jsonb_array_elements($1::jsonb) as line
+         cross join lateral jsonb_populate_record(null::${quoted(name)}, line) as each`,
+        [`[${batch.join(',')}]`],
+      )
+      count += batch.length
+      done += batch.length
+      onRows(done, total)
+    }
+    if (count !== rows)
+      throw new ArchiveError(`The archive is not whole: ${name} has ${count} of ${rows} rows`)
+    await fill(client, name)
+  }
+  if (!next.done) throw new ArchiveError('The archive holds rows of a table that it does not name')
 }
 
 /** In one statement, because triggers judge all entries of a journal together. Rows of the migrations give way. */
@@ -122,18 +169,15 @@ async function fill(client: pg.Client, name: string): Promise<void> {
   await client.query('drop table stage')
 }
 
-function readHeader(line: string | undefined): ArchiveHeader {
+function readHeader(line: string): ArchiveHeader {
   try {
-    const header = JSON.parse(line ?? '') as ArchiveHeader
-    if (header.format === FORMAT) return header
+    return Header.parse(JSON.parse(line))
   } catch {
-    // Said below.
+    throw new ArchiveError('This file is no archive of Tessera')
   }
-  throw new ArchiveError('This file is no archive of Tessera')
 }
 
-async function requireSame(client: pg.Client, header: ArchiveHeader): Promise<void> {
-  const here = await migrationsOf(client)
+function requireSame(header: ArchiveHeader, here: string[]): void {
   const other = header.migrations.filter((name) => !here.includes(name))
   const missing = here.filter((name) => !header.migrations.includes(name))
   if (other.length + missing.length === 0) return
@@ -144,12 +188,28 @@ async function requireSame(client: pg.Client, header: ArchiveHeader): Promise<vo
   )
 }
 
-async function requireEmpty(client: pg.Client): Promise<void> {
+/** A database in which there is nothing, or a Tessera that nobody has used yet. What extensions bring does not count. */
+async function requireNew(client: pg.Client): Promise<void> {
+  const { rows: found } = await client.query<{ name: string; is_list: boolean }>(`
+    select relname as name, relname = 'schema_migrations' and exists (
+        select from pg_attribute where attrelid = c.oid and attname = 'checksum'
+      ) as is_list
+    from pg_class as c
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'm', 'f') and not relispartition
+      and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = c.oid and deptype = 'e')
+    order by relname`)
+  const isMigrated = found.some(({ is_list }) => is_list)
+  const foreign = found.find(({ name }) => !isMigrated || !OURS.includes(name))
+  if (foreign !== undefined) throw notNew(`it holds a table ${foreign.name}, which is none of Tessera’s`)
   for (const name of ['users', 'journal', 'audit_log']) {
+    if (!found.some((table) => table.name === name)) continue
     const { rows } = await client.query(`select exists (select from ${quoted(name)}) as is_filled`)
-    if (rows[0].is_filled)
-      throw new ArchiveError(`The database is not empty: ${name} has rows. Import into a new one`)
+    if (rows[0].is_filled) throw notNew(`${name} has rows`)
   }
+}
+
+function notNew(why: string): ArchiveError {
+  return new ArchiveError(`The database is not empty: ${why}. Import into a new one`)
 }
 
 /** New rows go on where the old ones ended. */
@@ -176,9 +236,8 @@ async function continueSequences(client: pg.Client): Promise<void> {
 async function tablesInOrder(client: pg.Client): Promise<string[]> {
   const { rows: tables } = await client.query<{ name: string }>(
     `select relname as name from pg_class
-     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
-       and relname <> all ($1) order by relname`,
-    [LEFT_OUT],
+     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and relname = any ($1) order by relname`,
+    [Object.keys(RETENTION).filter((name) => !LEFT_OUT.includes(name))],
   )
   const { rows: references } = await client.query<{ from: string; to: string }>(`
     select distinct whole_from.root::text as from, whole_to.root::text as to
@@ -208,6 +267,8 @@ async function withTransaction<T>(
   act: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
   const client = new pg.Client(connectionSettings(url))
+  // A connection that breaks is told by what was asked of it.
+  client.on('error', () => {})
   await client.connect()
   try {
     await client.query(`begin isolation level ${mode}`)

@@ -35,6 +35,11 @@ async function readFiles(): Promise<Migration[]> {
   )
 }
 
+/** The names of all migrations of this program, in the order in which they are applied. */
+export async function migrationNames(): Promise<string[]> {
+  return (await readMigrations()).map(({ name }) => name)
+}
+
 /**
  * Brings the database up to date and returns the names applied now. Safe to call from many processes at once.
  * Throws DatabaseFault when it leads nowhere, when the schema is newer than this program, and when an applied file has
@@ -83,10 +88,8 @@ async function withClient<T>(url: string, act: (client: pg.Client) => Promise<T>
 async function applyNext(client: pg.Client, migrations: Migration[]): Promise<string | undefined> {
   await client.query('begin')
   try {
-    await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
-    await client.query(
-      'create table if not exists schema_migrations (name text primary key, checksum text not null, applied_at timestamptz not null default now())',
-    )
+    await lockMigrations(client)
+    await makeList(client)
     const [next] = await findPending(client, migrations)
     if (next !== undefined) await apply(client, next)
     await client.query('commit')
@@ -95,6 +98,24 @@ async function applyNext(client: pg.Client, migrations: Migration[]): Promise<st
     await client.query('rollback')
     throw error
   }
+}
+
+/** As migrate, in an open transaction that holds lockMigrations: all of them or none. */
+export async function migrateWithin(client: pg.Client): Promise<void> {
+  const migrations = await readMigrations()
+  await makeList(client)
+  for (const next of await findPending(client, migrations)) await apply(client, next)
+}
+
+/** Nobody else migrates until the transaction ends: every start waits here. */
+export async function lockMigrations(client: pg.Client): Promise<void> {
+  await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+}
+
+async function makeList(client: pg.Client): Promise<void> {
+  await client.query(
+    'create table if not exists schema_migrations (name text primary key, checksum text not null, applied_at timestamptz not null default now())',
+  )
 }
 
 async function findPending(client: pg.Client, migrations: Migration[]): Promise<Migration[]> {

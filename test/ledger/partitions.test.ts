@@ -2,12 +2,12 @@
  * The ledger by month: a live one is partitioned beside payments, goes on over the months' turn, and keeps every rule,
  * list and proof that it had; what is exported from it can be imported anywhere.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { exportAll, importAll } from '../../src/database/archive.ts'
+import { exportAll, importAll, withArchive } from '../../src/database/archive.ts'
 import { type Db, openDatabase } from '../../src/database/connection.ts'
 import { proveBooks } from '../../src/ledger/books.ts'
 import { movementsOf } from '../../src/ledger/journals.ts'
@@ -296,7 +296,11 @@ describe('a ledger that is partitioned', () => {
   it('is exported and imported, from and to ledgers of either kind', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tessera-partitions-'))
     const path = join(folder, 'all.gz')
-    const { tables } = await exportAll(test.deps.config.DATABASE_URL!, path, () => {})
+    const { tables } = await exportAll(
+      test.deps.config.DATABASE_URL!,
+      (pieces) => writeFile(path, pieces),
+      () => {},
+    )
     expect(tables.map(({ name }) => name).filter((name) => /journal|entries/.test(name))).toEqual([
       'journal',
       'entries',
@@ -321,7 +325,9 @@ describe('a ledger that is partitioned', () => {
         await sql`drop table journal_references`.execute(db)
         expect(await partitionLedger(there)).toMatchObject({ isNew: true })
       }
-      await importAll(fresh.url, path, () => {})
+      await withArchive(path, (archive) =>
+        importAll(fresh.url, archive, { onRows: () => {}, prove: async () => {} }),
+      )
       expect(await rowsOf(db)).toEqual(await rowsOf(test.db))
       expect((await proveBooks(db, test.deps.secrets)).isSound).toBe(true)
       if (!isPartitioned) await partitionLedger(there)
