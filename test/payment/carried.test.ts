@@ -45,12 +45,26 @@ async function carriedBack(address: string): Promise<Fields> {
   return Object.fromEntries(new URL(back.location!).searchParams)
 }
 
-async function expectNothingOpened(fields: Fields): Promise<void> {
-  for (const path of ENDPOINTS) {
-    const answer = (await send(test, 'POST', `/payment/api/${path}`, fields)).json() as Reply
-    expect(answer, path).toMatchObject({ code: -3 })
-    expect(Object.keys(answer).sort(), path).toEqual(['code', 'msg', 'sign', 'sign_type', 'timestamp'])
+/** Other fields that are signed by the same text: those of these names inside the values of the fields before them. */
+function folded(fields: Fields, names: string[], unsigned: string[]): Fields {
+  const sent: [string, string][] = []
+  for (const name of Object.keys(fields).sort()) {
+    if (unsigned.includes(name)) continue
+    const before = sent.at(-1)
+    if (before !== undefined && names.includes(name)) before[1] += `&${name}=${fields[name]}`
+    else sent.push([name, fields[name]!])
   }
+  return Object.fromEntries([...sent, ...unsigned.map((name) => [name, fields[name]!])])
+}
+
+async function expectNothingOpened(fields: Fields): Promise<void> {
+  const telling = ['name', 'notify_url', 'trade_status']
+  for (const sent of [fields, folded(fields, telling, ['sign', 'sign_type'])])
+    for (const path of ENDPOINTS) {
+      const answer = (await send(test, 'POST', `/payment/api/${path}`, sent)).json() as Reply
+      expect(answer, path).toMatchObject({ code: -3, msg: '签名不是为该接口生成的' })
+      expect(Object.keys(answer).sort(), path).toEqual(['code', 'msg', 'sign', 'sign_type', 'timestamp'])
+    }
 }
 
 it('a V1 link to pay, and the return of it, open no books and close no trade', async () => {
@@ -76,12 +90,14 @@ it('a callback of the HMAC API is no request', async () => {
   const paid = await buyer.submit(await buyer.get(path), path)
   const fields = Object.fromEntries(new URL(paid.location!).searchParams)
   expect((await shop.receive(paid.location!)).isGenuine).toBe(true)
-  for (const door of ['query', 'orders', 'transfers', 'transfer']) {
-    const { status, body: refused } = await post(test, `/payment/${door}/${shop.payment_id}`, fields)
-    expect(status, door).toBe(401)
-    expect(refused).toMatchObject({
-      errors: [{ code: 1001 }],
-      data: { hint: expect.stringContaining('callback') },
-    })
-  }
+  const telling = ['external_reference', 'merchant_points', 'paid_at', 'platform_fee', 'status']
+  for (const sent of [fields, folded(fields, telling, ['signature'])])
+    for (const door of ['query', 'orders', 'transfers', 'transfer']) {
+      const { status, body: refused } = await post(test, `/payment/${door}/${shop.payment_id}`, sent)
+      expect(status, door).toBe(401)
+      expect(refused).toMatchObject({
+        errors: [{ code: 1001 }],
+        data: { hint: expect.stringContaining('callback') },
+      })
+    }
 })

@@ -4,11 +4,10 @@ import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
 import { networkOf } from '../../limits.ts'
 import { isAllowedAddress } from '../addresses.ts'
-import { canonicalString } from '../canonical.ts'
 import { markTokenUsed } from '../keys.ts'
 import { type FlatParameters, flatParameters } from '../parameters.ts'
 import { type Caller, type FindCaller, makeFindCaller } from './caller.ts'
-import { verifySignature } from './signature.ts'
+import { stringToSign, verifySignature } from './signature.ts'
 
 const PAYMENT_ID = /^pay_[a-z0-9]{20}$/
 const DRIFT_SECONDS_MAX = 300
@@ -57,14 +56,15 @@ async function verified(
   return { api, parameters }
 }
 
-/** A callback is signed by the same key, and a buyer's browser has carried it: it is nobody's request. */
+/**
+ * A callback is signed by the same key, and a buyer's browser has carried it: it is nobody's request. It is told by what
+ * was signed, for its fields can be sent inside the value of one another without a change to that.
+ */
 function refuseCallback(parameters: FlatParameters): void {
-  if (!('merchant_points' in parameters)) return
-  const { signature: _, ...signed } = parameters
+  const signed_string = stringToSign(parameters)
+  if (!/(?:^|&)merchant_points=/.test(signed_string)) return
   const hint = 'These are the parameters of a callback. A request is signed over its own parameters only.'
-  throw new AppError('invalid_signature', 'Invalid signature', {
-    data: { signed_string: canonicalString(signed), hint },
-  })
+  throw new AppError('invalid_signature', 'Invalid signature', { data: { signed_string, hint } })
 }
 
 function verifyTimestamp(timestamp: string | undefined, now: Date): void {
