@@ -11,8 +11,9 @@ export function canonicalString(parameters: Readonly<Record<string, string>>): s
 /** Characters that UTF-16 orders otherwise than UTF-8: surrogates, and what stands above them. */
 const ORDERED_OTHERWISE = /[\ud800-\uffff]/
 
-function compareBytes(a: string, b: string): number {
+/** By the bytes of UTF-8. */
+export function compareBytes(a: string, b: string): number {
   if (ORDERED_OTHERWISE.test(a) || ORDERED_OTHERWISE.test(b))
     return Buffer.compare(Buffer.from(a), Buffer.from(b))
-  return a < b ? -1 : 1
+  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -14,9 +14,12 @@ import {
 } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openJudging } from '../../src/payment/diagnosis/judging.ts'
 import type { Mistake, MistakeCode } from '../../src/payment/diagnosis/mistakes.ts'
 import { readOwnKeys } from '../../src/payment/diagnosis/own-keys.ts'
 import { readPasted } from '../../src/payment/diagnosis/pasted.ts'
+import { gatewayRules, hmacRules } from '../../src/payment/diagnosis/schemes.ts'
+import { explain, type Scheme } from '../../src/payment/diagnosis/search.ts'
 import { judge, keyFingerprint } from '../../src/payment/diagnosis/verdict.ts'
 import { resetMerchantKey, rotateToken, switchVersions } from '../../src/payment/ownership.ts'
 import { forgetWhatIsOver } from '../../src/retention.ts'
@@ -57,7 +60,7 @@ afterAll(async () => {
 })
 
 const readKeys = async () =>
-  readOwnKeys(test.deps, (await test.deps.gatewayKeys.findApp({ app_id: shop.id }))!)
+  (await readOwnKeys(test.deps, (await test.deps.gatewayKeys.findApp({ app_id: shop.id }))!)).keysAt
 const sha256 = (text: string | Buffer) => createHash('sha256').update(text).digest('hex')
 const md5 = (text: string | Buffer) => createHash('md5').update(text).digest('hex')
 const hmac = (key: string | Buffer, text: string | Buffer) =>
@@ -420,6 +423,94 @@ describe('each usual mistake', () => {
       expect(rows[i]).toContain(words)
       expect(page.body).not.toContain(key)
     }
+  })
+})
+
+describe('what it costs', () => {
+  /** Soon explained, so that a test of many takes no time. */
+  const byToken = () => request('hmac', {}, (text) => hmac(shop.token, text))
+  const standing = async () => {
+    const now = test.clock.now()
+    return { keys: (await readKeys())(now), accepts: { v1: true, v2: true }, now }
+  }
+
+  it('is bounded for one request, whatever is sent, and enough for every pair of mistakes in a usual one', async () => {
+    const { keys } = await standing()
+    const many = (count: number, length: number): Fields =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, `${'v é+%'.repeat(length)}${i}`]))
+    const spent = (fields: Fields, rules: ReturnType<typeof hmacRules>) => {
+      let [bytes, tries] = [0, 0]
+      const seal = {
+        take(text: Buffer) {
+          bytes += text.length
+          tries += 1
+          return Buffer.alloc(1)
+        },
+      }
+      const ways = Array.from({ length: 20 }, () => ({ ...seal, mistake: { code: 'algorithm' as const } }))
+      const scheme: Scheme<undefined> = { keys: [{ take: undefined }], seals: [seal, ...ways] }
+      expect(explain(Object.entries(fields), rules, scheme, Buffer.alloc(32))).toBeUndefined()
+      return { bytes, tries }
+    }
+    for (const fields of [many(14, 50), many(28, 24), many(98, 6), many(1, 800), byToken()])
+      for (const rules of [hmacRules(keys), gatewayRules(keys, 'MD5')]) {
+        const { bytes, tries } = spent(fields, rules)
+        expect(bytes + tries * 1_000).toBeLessThan(6_100_000)
+        expect(tries).toBeGreaterThan(100)
+      }
+  })
+
+  it('is that of one at a time, with time for everything else in between, and nobody’s crowd fills the queue', async () => {
+    const judging = openJudging()
+    const asked = { fields: Object.entries(byToken()), door: 'hmac' as const }
+    const by = await standing()
+    let turns = 0
+    let turning: NodeJS.Immediate
+    const turn = () => {
+      turns += 1
+      turning = setImmediate(turn)
+    }
+    turn()
+    const turnsAt: number[] = []
+    const judge = async (user_id: bigint) => {
+      const { mistakes } = await judging.verdictOn(user_id, asked, by)
+      turnsAt.push(turns)
+      return mistakes
+    }
+    const crowd = await Promise.allSettled(Array.from({ length: 40 }, () => judge(1n)).concat(judge(2n)))
+    clearImmediate(turning!)
+    expect(crowd.filter(({ status }) => status === 'fulfilled')).toHaveLength(5)
+    expect(crowd.at(-1)).toEqual({ status: 'fulfilled', value: [{ code: 'raw_token' }] })
+    expect(crowd[4]).toMatchObject({ status: 'rejected', reason: { code: 'overloaded' } })
+    for (const [i, at] of turnsAt.slice(1).entries()) expect(at).toBeGreaterThan(turnsAt[i]!)
+    const many = Array.from({ length: 30 }, (_, i) => judge(BigInt(i)))
+    const ends = await Promise.allSettled(many)
+    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)
+    // Given back: the next one is served.
+    expect(await judge(1n)).toEqual([{ code: 'raw_token' }])
+  })
+
+  it('is paid once for a request that is kept, however often the list is looked at', async () => {
+    const judging = openJudging()
+    const { keys, ...rest } = await standing()
+    let looks = 0
+    const by = {
+      ...rest,
+      get keys() {
+        looks += 1
+        return keys
+      },
+    }
+    const asked = { fields: Object.entries(byToken()), door: 'hmac' as const }
+    await judging.shortVerdictOn(1n, 'one', asked, by)
+    const once = looks
+    expect(once).toBeGreaterThan(0)
+    const again = Array.from({ length: 40 }, () => judging.shortVerdictOn(1n, 'one', asked, by))
+    for (const verdict of await Promise.all(again))
+      expect(verdict).toEqual({ isRight: false, mistakes: [{ code: 'raw_token' }], notes: [] })
+    expect(looks).toBe(once)
+    await judging.shortVerdictOn(1n, 'another', asked, by)
+    expect(looks).toBe(2 * once)
   })
 })
 

@@ -1,5 +1,5 @@
 /** The keys of one application, those that have ended too: a request may have been signed with any of them. */
-import { createPublicKey } from 'node:crypto'
+import { createPublicKey, hash } from 'node:crypto'
 import type { Deps } from '../../deps.ts'
 import type { GatewayApp } from '../gateway/keys.ts'
 import { openKey } from '../keys.ts'
@@ -10,27 +10,32 @@ const KEYS_MAX = 4
 const KINDS = ['token', 'merchant_key', 'merchant_public_key'] as const
 type Kind = (typeof KINDS)[number]
 
-/** Answers with the keys as they stood at a moment; of each kind the newest first. */
-export async function readOwnKeys(deps: Deps, app: GatewayApp): Promise<(at: Date) => OwnKeys> {
+/** The keys as they stood at a moment, of each kind the newest first; and what is the same for as long as they are. */
+export async function readOwnKeys(
+  deps: Deps,
+  app: GatewayApp,
+): Promise<{ keysAt: (at: Date) => OwnKeys; version: string }> {
   const { id, payment_id, pid } = app
   const rows = await deps.db
     .selectFrom('payment_app_keys')
     .where('app_id', '=', id)
     .where('kind', 'in', KINDS)
     .orderBy('id', 'desc')
-    .select(['kind', 'value_encrypted', 'valid_to'])
+    .select(['id', 'kind', 'value_encrypted', 'valid_to'])
     .execute()
-  const opened = rows.map((row) => ({
-    ...row,
-    value: openKey(deps.secrets, id, row.kind, row.value_encrypted),
-  }))
-  const of = (kind: Kind) => opened.filter((row) => row.kind === kind).slice(0, KEYS_MAX)
+  const newest = (kind: Kind) => rows.filter((row) => row.kind === kind).slice(0, KEYS_MAX)
+  const of = (kind: Kind) =>
+    newest(kind).map((row) => ({
+      ...row,
+      value: openKey(deps.secrets, id, row.kind, row.value_encrypted),
+    }))
+  const [tokens, merchantKeys] = [of('token'), of('merchant_key')]
   const publicKeys = of('merchant_public_key').map(({ value, valid_to }) => ({
     value: createPublicKey({ key: Buffer.from(value, 'base64'), format: 'der', type: 'spki' }),
     valid_to,
   }))
   const platform_key = createPublicKey(await deps.gatewayKeys.platformKey(app))
-  return (at) => {
+  const keysAt = (at: Date): OwnKeys => {
     const asOf = <Value>({ value, valid_to }: { value: Value; valid_to: Date | null }): OwnKey<Value> => ({
       value,
       ended_at: valid_to !== null && valid_to <= at ? valid_to : null,
@@ -38,10 +43,12 @@ export async function readOwnKeys(deps: Deps, app: GatewayApp): Promise<(at: Dat
     return {
       payment_id,
       pid,
-      tokens: of('token').map(asOf),
-      merchant_keys: of('merchant_key').map(asOf),
+      tokens: tokens.map(asOf),
+      merchant_keys: merchantKeys.map(asOf),
       public_keys: publicKeys.map(asOf),
       platform_key,
     }
   }
+  const version = rows.map((row) => `${row.id}:${row.valid_to?.getTime()}`).join()
+  return { keysAt, version: hash('sha256', version) }
 }

@@ -6,9 +6,13 @@ import type { Mistake, Way } from './mistakes.ts'
 import type { Field } from './pasted.ts'
 import { everyOrder, pairsLeftOut, type Rules, type Steps, spell, stepsFor } from './spelling.ts'
 
-/** Beyond these, only one mistake is looked for: two cost thousands of hashes of everything sent. */
-const TEXT_BYTES_MAX = 4_096
-const FIELDS_MAX = 30
+/**
+ * What one search may cost, in bytes signed: some tens of milliseconds, whatever is sent. It is enough for every pair of
+ * mistakes in a usual request; of a long one, the pairs that come last are not tried.
+ */
+const EFFORT_MAX = 6_000_000
+/** A short string costs as much as one of so many bytes. */
+const TRY_BYTES = 1_000
 
 /** How a door's signature is made of the bytes of the string and a key. */
 export type Scheme<Key> = {
@@ -27,17 +31,16 @@ export function explain<Key>(
   target: Buffer,
 ): Explanation<Key> | undefined {
   const steps = stepsFor(sent, rules)
-  const isLarge =
-    sent.length > FIELDS_MAX || sent.reduce((sum, [, value]) => sum + value.length, 0) > TEXT_BYTES_MAX
+  const effort = { left: EFFORT_MAX }
   const rarer = {
     ...steps,
     fields: [steps.fields[0]!, ...pairsLeftOut(sent, rules)],
     order: [steps.order[0]!, ...everyOrder(sent, rules)],
   }
   return (
-    firstFit(steps, scheme, target, 1) ??
-    (isLarge ? undefined : firstFit(rarer, scheme, target, 1)) ??
-    (isLarge ? undefined : firstFit(steps, scheme, target, 2))
+    firstFit(steps, scheme, target, 1, effort) ??
+    firstFit(rarer, scheme, target, 1, effort) ??
+    firstFit(steps, scheme, target, 2, effort)
   )
 }
 
@@ -46,13 +49,17 @@ function firstFit<Key>(
   { keys, seals }: Scheme<Key>,
   target: Buffer,
   count: number,
+  effort: { left: number },
 ): Explanation<Key> | undefined {
   for (const spelled of choices({ values, fields, order, join, bytes }, count)) {
     const { taken: ways } = spelled
     const text = spell(ways.values, ways.fields, ways.order, ways.join)
     const written = ways.bytes(text)
     if (written === undefined) continue
+    effort.left -= TRY_BYTES + written.length
     for (const { taken, mistakes } of choices({ keys, seals }, count - spelled.mistakes.length)) {
+      if (effort.left <= 0) return undefined
+      effort.left -= TRY_BYTES + written.length
       if (taken.seals(written, taken.keys)?.equals(target))
         return { mistakes: [...spelled.mistakes, ...mistakes], text, key: taken.keys }
     }

@@ -3,7 +3,7 @@
  * which order, how they are joined, and in which bytes. The first way of each step is the right one. Pure.
  */
 import { withoutDeceptive } from '../../web/parameters.ts'
-import { canonicalString } from '../canonical.ts'
+import { canonicalString, compareBytes } from '../canonical.ts'
 import { CHARSETS } from './charsets.ts'
 import { type Way, wrong } from './mistakes.ts'
 import type { Field } from './pasted.ts'
@@ -196,17 +196,19 @@ function otherDecimals(right: Field[]): Way<Field[]>[] {
 
 /** By name in byte order, as canonicalString does. */
 function sorted(fields: Field[]): Field[] {
-  return fields.toSorted(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+  return fields.toSorted(([a], [b]) => compareBytes(a, b))
 }
 
 const byText = (key: (field: Field) => string) => (fields: Field[]) =>
   fields.toSorted((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0))
 
+const LOCALE = new Intl.Collator()
+
 const ORDERS: ((fields: Field[]) => Field[])[] = [
   (fields) => fields,
   (fields) => sorted(fields).reverse(),
   byText(([name]) => name.toLowerCase()),
-  (fields) => fields.toSorted(([a], [b]) => a.localeCompare(b)),
+  (fields) => fields.toSorted(([a], [b]) => LOCALE.compare(a, b)),
   byText(([, value]) => value),
 ]
 

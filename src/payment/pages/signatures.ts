@@ -1,5 +1,4 @@
 /** The signature debugger: what is wrong with a pasted request, and with those that were refused. */
-import { setImmediate } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { isFresh, signInAgainUrl } from '../../accounts/reauthentication.ts'
@@ -7,10 +6,11 @@ import { browserScope, requireUser, sessionOf } from '../../accounts/session.ts'
 import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
 import { cursor, listUrl } from '../../web/lists.ts'
+import { type Judging, openJudging, type ShortVerdict } from '../diagnosis/judging.ts'
 import { readOwnKeys } from '../diagnosis/own-keys.ts'
 import { type Field, readPasted } from '../diagnosis/pasted.ts'
 import type { OwnKeys } from '../diagnosis/schemes.ts'
-import { judge, type Request, type Verdict, withoutKeys } from '../diagnosis/verdict.ts'
+import { type Request, type Verdict, withoutKeys } from '../diagnosis/verdict.ts'
 import { REFUSED_KEPT_MAX, type RefusedRequest, refusedRequests } from '../refused-requests.ts'
 import { type OwnedRequest, ownedFor, pathOf } from './applications.ts'
 
@@ -29,14 +29,16 @@ export async function signaturePages(app: FastifyInstance, deps: Deps): Promise<
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
   const path = '/payment/applications/:payment_id/signatures'
+  const options = { config: { admission: 'slow' } } as const
+  const judging = openJudging()
 
-  app.get(path, async (request: OwnedRequest, reply) =>
-    showDebugger(request, reply, deps, Query.parse(request.query)),
+  app.get(path, options, async (request: OwnedRequest, reply) =>
+    showDebugger(request, reply, deps, judging, Query.parse(request.query)),
   )
 
-  app.post(path, async (request: OwnedRequest, reply) => {
+  app.post(path, options, async (request: OwnedRequest, reply) => {
     const { text } = request.body as Record<string, unknown>
-    return showDebugger(request, reply, deps, { text: typeof text === 'string' ? text : '' })
+    return showDebugger(request, reply, deps, judging, { text: typeof text === 'string' ? text : '' })
   })
 }
 
@@ -46,19 +48,27 @@ async function showDebugger(
   request: OwnedRequest,
   reply: FastifyReply,
   deps: Deps,
+  judging: Judging,
   { text, refused, before }: Asked,
 ) {
   const owned = await ownedFor(request, deps, 'signatures.debug')
   const session = sessionOf(request)
   const app = (await deps.gatewayKeys.findApp({ app_id: owned.id }))!
-  const [keysAt, settings, kept] = await Promise.all([
+  const [{ keysAt, version }, settings, kept] = await Promise.all([
     readOwnKeys(deps, app),
     deps.settings.read(),
     refusedRequests(deps, owned.id, { id: refused, before }, PAGE_LINES + 1),
   ])
   const now = deps.clock()
-  const verdictOn = (asked: Request, at: Date) =>
-    judge(asked, { keys: keysAt(at), accepts: app.accepts, now: at })
+  const standingAt = (at: Date) => ({ keys: keysAt(at), accepts: app.accepts, now: at })
+  const { v1, v2 } = app.accepts
+  const shortVerdictOn = (each: RefusedRequest) =>
+    judging.shortVerdictOn(
+      session.user.id,
+      `${each.id} ${version} ${v1} ${v2}`,
+      askedOf(each),
+      standingAt(each.at),
+    )
   const maySeeKeys = owned.rights.includes('keys.manage')
   const tells = maySeeKeys && isFresh(session, settings.reauthenticate_minutes, now)
 
@@ -76,12 +86,12 @@ async function showDebugger(
     isUnreadable: text !== undefined && pasted === undefined,
     found:
       asked &&
-      shown(asked, verdictOn(asked, at), keysAt(at), {
+      shown(asked, await judging.verdictOn(session.user.id, asked, standingAt(at)), keysAt(at), {
         expected: tells,
         received: tells || opened === undefined,
       }),
     opened,
-    refused: asked === undefined ? await withVerdicts(kept.slice(0, PAGE_LINES), verdictOn) : undefined,
+    refused: asked === undefined ? await withVerdicts(kept.slice(0, PAGE_LINES), shortVerdictOn) : undefined,
     keptMax: REFUSED_KEPT_MAX,
     address,
     before,
@@ -96,16 +106,13 @@ function askedOf({ fields, door, path }: RefusedRequest): Request {
   return { fields, door, payment_id: PAYMENT_ID_IN_PATH.exec(path)?.[1] }
 }
 
-/** One costs thousands of hashes when nothing explains it, so others get their turn in between. */
+/** One after the other, so that a page waits in one place. */
 async function withVerdicts(
   kept: RefusedRequest[],
-  verdictOn: (asked: Request, at: Date) => Verdict,
-): Promise<(RefusedRequest & { verdict: Verdict })[]> {
-  const judged: (RefusedRequest & { verdict: Verdict })[] = []
-  for (const each of kept) {
-    judged.push({ ...each, verdict: verdictOn(askedOf(each), each.at) })
-    await setImmediate()
-  }
+  verdictOn: (kept: RefusedRequest) => Promise<ShortVerdict>,
+): Promise<(RefusedRequest & { verdict: ShortVerdict })[]> {
+  const judged: (RefusedRequest & { verdict: ShortVerdict })[] = []
+  for (const each of kept) judged.push({ ...each, verdict: await verdictOn(each) })
   return judged
 }
 
