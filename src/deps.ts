@@ -44,7 +44,7 @@ export function openDeps({
 }: Pick<Deps, 'config' | 'db' | 'secrets' | 'clock' | 'batching'> &
   Partial<Pick<Deps, 'metrics' | 'tracing'>>): Deps {
   const settings = openSettings(db)
-  const gatewayKeys = openGatewayKeys({ db, secrets, batching })
+  const gatewayKeys = openGatewayKeys({ db, secrets, batching, clock })
   return {
     config,
     db,

@@ -1,13 +1,16 @@
 /** Purses, orders and applications that an administrator holds: nothing leaves them, whichever way is tried. */
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { banMember, reinstateMember } from '../../src/accounts/members.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { makePayOrder } from '../../src/payment/orders.ts'
 import { refundOrder } from '../../src/payment/refunds.ts'
+import { untilBlocked } from '../blocked.ts'
 import { expectSoundBooks } from '../books.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { makeShop, type Shop, send } from '../gateway-shop.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { makeMerchant } from '../merchant.ts'
 
 let test: TestApp
 let shop: Shop
@@ -177,6 +180,112 @@ it('an application is held by suspending it, in two steps, and reinstated likewi
   })
   await act(page, 'unfreeze')
   expect(await open.pay()).toBe('paid')
+})
+
+it('a banned or suspended member spends and sells nothing at any door; what was sold is told and given back', async () => {
+  const { id } = shop.owner
+  const sold = await newOrder()
+  expect(await sold.pay()).toBe('paid')
+  const open = await newOrder()
+  const trade = (out_trade_no: string) => ({
+    ...{ pid: shop.pidText, out_trade_no, name: 'Tea', money: '1.00' },
+    notify_url: 'https://shop.example.org/notify',
+  })
+  const gateway = async (path: string, signed: Record<string, string>) =>
+    (await send(test, 'POST', `/payment/api/${path}`, signed)).json()
+  const rsa = (fields: Record<string, string>) =>
+    shop.signRsa({ ...fields, timestamp: String(Math.floor(test.clock.now().getTime() / 1000)) })
+  const ofTrade = { pid: shop.pidText, out_trade_no: 'sold-before' }
+  const submitted = await gateway('mapi.php', shop.signMd5(trade('sold-before')))
+  const trade_id = String(submitted.payurl).split('/').at(-1)!
+  const to = { to_user_id: String(buyer.id), to_username: buyer.username, amount: '5' }
+  const payTrade = { transaction_id: trade_id, payer_id: buyer.id, expected_amount: 100n }
+  const before = await balanceOf(test.db, id)
+
+  async function expectBarred(order_id: string) {
+    const refused = [
+      await shop.process({ amount: '1', description: 'x', order_id }),
+      await shop.transfer({ ...to, order_id }),
+    ]
+    for (const { status, body } of refused) {
+      expect(status).toBe(400)
+      expect(body).toMatchObject({ success: false, errors: [{ code: 1009 }] })
+    }
+    for (const answer of [
+      await gateway('mapi.php', shop.signMd5(trade(order_id))),
+      await gateway('pay/create', rsa(trade(order_id))),
+    ])
+      expect(answer).toMatchObject({ code: -1, msg: '商户已被封禁，无法支付' })
+    expect(await open.pay()).toBe('unusable')
+    expect(await makePayOrder(test.deps)(payTrade)).toBe('unusable')
+    expect((await client.get(open.path)).body).toContain('Not available')
+    expect(await balanceOf(test.db, id)).toBe(before)
+  }
+  await banMember(test.deps, { user_id: id, actor_id: adminId, reason: 'Fraud', ip: '203.0.113.7' })
+  await expectBarred('while-banned')
+  expect((await shop.query({ transaction_id: sold.transaction_id })).body).toMatchObject({
+    status: 'completed',
+  })
+  expect(await gateway('pay/query', rsa(ofTrade))).toMatchObject({ code: 0 })
+  expect(await gateway('merchant/info', rsa({ pid: shop.pidText }))).toMatchObject({ code: 0, status: 0 })
+  const refund = { transaction_id: sold.transaction_id, amount: 100n, with_fee: true, key: 'of the barred' }
+  await refundOrder(test.deps, { ...refund, reason: 'x', actor_id: adminId, ip: '203.0.113.7' })
+  expect(await balanceOf(test.db, id)).toBe(before - 95n)
+
+  await test.db
+    .updateTable('users')
+    .set({ is_banned: false, suspended_till: new Date(test.clock.now().getTime() + 1_000) })
+    .where('id', '=', id)
+    .execute()
+  const after = await balanceOf(test.db, id)
+  expect((await shop.transfer({ ...to, order_id: 'while-suspended' })).body).toMatchObject({
+    errors: [{ code: 1009 }],
+  })
+  expect(await open.pay()).toBe('unusable')
+  test.clock.advance(1_000)
+  expect(await open.pay()).toBe('paid')
+  expect(await makePayOrder(test.deps)(payTrade)).toBe('paid')
+  expect((await shop.transfer({ ...to, order_id: 'while-banned' })).status).toBe(200)
+  // Two payments in, less their fees; a transfer out, with its own.
+  expect(await balanceOf(test.db, id)).toBe(after + 2n * 95n - 6n)
+})
+
+it('a payment or transfer that waits while its owner or payer is banned moves nothing', async () => {
+  const other = await makeMerchant(test)
+  const bystander = await makePerson(test, { points: 500n })
+  const atBarred = await newOrder()
+  const { body } = await other.process({ amount: '10', description: 'Tea', order_id: 'by-the-barred' })
+  const transaction_id = String(body.transaction_id)
+  const pay = makePayOrder({ ...test.deps, batching: { itemsMax: 1, lanes: 3 } })
+  const { id } = shop.owner
+  const before = await balanceOf(test.db, id)
+  const acts = await test.db.transaction().execute(async (tx) => {
+    await tx
+      .selectFrom('ledger_accounts')
+      .where('user_id', '=', id)
+      .where('book', '=', 'live')
+      .select('id')
+      .forUpdate()
+      .execute()
+    const waiting = [
+      pay({ transaction_id: atBarred.transaction_id, payer_id: bystander.id, expected_amount: 100n }),
+      pay({ transaction_id, payer_id: id, expected_amount: 10n }),
+      shop.transfer({
+        ...{ to_user_id: String(bystander.id), to_username: bystander.username, amount: '5' },
+        order_id: 'waits-for-the-ban',
+      }),
+    ] as const
+    await untilBlocked(test.db, tx, waiting.length)
+    await banMember(test.deps, { user_id: id, actor_id: adminId, reason: 'Fraud', ip: '203.0.113.7' })
+    return waiting
+  })
+  const [asPayee, asPayer, transfer] = await Promise.all(acts)
+  expect([asPayee, asPayer]).toEqual(['unusable', 'purse_frozen'])
+  expect(transfer.body).toMatchObject({ success: false, errors: [{ code: 1009 }] })
+  expect(await balanceOf(test.db, id)).toBe(before)
+  expect(await balanceOf(test.db, bystander.id)).toBe(500n)
+  await reinstateMember(test.deps, { user_id: id, actor_id: adminId, reason: 'Cleared', ip: '203.0.113.7' })
+  await other.close()
 })
 
 it('needs a reason, the form’s own token, a fresh sign-in, an administrator, and something to hold', async () => {

@@ -21,6 +21,7 @@ export type GatewayApp = {
   payment_id: string
   pid: bigint
   applicant_id: bigint
+  /** With a barred owner, `suspended`. */
   status: PaymentAppStatus
   /** Decimal text: points per unit of the merchant's currency. */
   exchange_rate: string
@@ -46,8 +47,8 @@ export type GatewayKeys = {
   merchantPublicKey(app: GatewayApp): Promise<KeyObject | undefined>
 }
 
-export function openGatewayKeys(deps: Pick<Deps, 'db' | 'secrets' | 'batching'>): GatewayKeys {
-  const { db, secrets, batching } = deps
+export function openGatewayKeys(deps: Pick<Deps, 'db' | 'secrets' | 'batching' | 'clock'>): GatewayKeys {
+  const { db, secrets, batching, clock } = deps
   // By the id of their row, whose key never changes: a new key is a new row.
   const parsed = new Map<bigint, KeyObject>()
   const opened = new Map<bigint, string>()
@@ -99,7 +100,7 @@ export function openGatewayKeys(deps: Pick<Deps, 'db' | 'secrets' | 'batching'>)
   const find = makeBatcher<Name, GatewayApp | undefined>({
     name: 'find gateway applications',
     ...batching,
-    run: async (names) => inOrder(names, await readApps(db, names), asApp),
+    run: async (names) => inOrder(names, await readApps(db, names, clock()), asApp),
   })
 
   /** For applications older than these keys. Many callers at once make one pair, and many processes keep one. */
@@ -166,12 +167,13 @@ type Row = {
 /** One of an application's three names. */
 type Name = { app_id?: bigint; pid?: bigint; payment_id?: string }
 
-async function readApps(db: Db, names: Name[]): Promise<(Row & { item: number })[]> {
+async function readApps(db: Db, names: Name[], now: Date): Promise<(Row & { item: number })[]> {
   const { rows } = await sql<Row & { item: number }>`
     select * from gateway_apps(
       ${names.map(({ app_id }) => app_id ?? null)}::bigint[],
       ${names.map(({ pid }) => pid ?? null)}::bigint[],
-      ${names.map(({ payment_id }) => payment_id ?? null)}::text[]
+      ${names.map(({ payment_id }) => payment_id ?? null)}::text[],
+      ${now}::timestamptz
     )`.execute(db)
   return rows
 }

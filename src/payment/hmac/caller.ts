@@ -12,6 +12,7 @@ const READY_KEYS_MAX = 2_000
 export type Caller = {
   id: bigint
   book: Book
+  /** With a barred owner, `suspended`. */
   status: PaymentAppStatus
   allowed_addresses: string[]
   /** Those in force, the current one first. */

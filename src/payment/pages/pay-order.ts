@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
+import type { PaymentAppStatus } from '../../database/tables.ts'
 import type { Deps } from '../../deps.ts'
 import { paidTrades, tradeMessage } from '../gateway/messages.ts'
 import { isoSeconds, signedCallbackUrl } from '../hmac/signature.ts'
@@ -31,7 +32,7 @@ export function makeOrderPages(deps: Deps): OrderPages {
     name: 'load orders',
     ...deps.batching,
     run: async (transaction_ids) => {
-      const orders = await loadOrders(deps.db, transaction_ids)
+      const orders = await loadOrders(deps.db, transaction_ids, deps.clock())
       const found = new Map(orders.map((order) => [order.transaction_id, order]))
       return transaction_ids.map((transaction_id) => found.get(transaction_id))
     },
@@ -44,7 +45,7 @@ export function makeOrderPages(deps: Deps): OrderPages {
   }
 }
 
-async function loadOrders(db: Db, transaction_ids: string[]) {
+async function loadOrders(db: Db, transaction_ids: string[], now: Date) {
   return db
     .selectFrom('orders')
     .innerJoin('payment_apps as app', 'app.id', 'orders.app_id')
@@ -55,11 +56,13 @@ async function loadOrders(db: Db, transaction_ids: string[]) {
       'app.name as app_name',
       'app.logo_url as app_logo_url',
       'app.homepage as app_homepage',
-      'app.status as app_status',
       'app.callback_url',
       'app.events_url',
       'applicant.username as applicant_username',
       'applicant.trust_level as applicant_trust_level',
+      sql<PaymentAppStatus>`app_standing(
+        app.status, applicant.is_banned, applicant.suspended_till, ${now}
+      )`.as('app_status'),
       // As the owner typed it: 100, not 100.000000.
       sql<string | null>`trim_scale(orders.rate)::text`.as('plain_rate'),
     ])

@@ -1627,11 +1627,11 @@ export const en = {
     acts: {
       suspend: {
         label: 'Suspend',
-        text: 'For some days: no sign-in, open sessions stop at the next request, and tokens of applications fail. What has not expired by then works again afterwards.',
+        text: 'For some days: no sign-in, open sessions stop at the next request, tokens of applications fail, the purse pays nothing out, and payment applications are as if suspended. What has not expired by then works again afterwards.',
       },
       ban: {
         label: 'Ban',
-        text: 'For good, until an administrator reinstates them: no sign-in, open sessions stop at the next request, and tokens of applications fail.',
+        text: 'For good, until an administrator reinstates them: no sign-in, open sessions stop at the next request, tokens of applications fail, the purse pays nothing out, and payment applications are as if suspended.',
       },
       reinstate: {
         label: 'Reinstate',
