@@ -11,7 +11,7 @@ import type { Db } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { postLines, readLines } from '../ledger/point-lines.ts'
-import { type Correction, proposeCorrection } from '../payment/proposals.ts'
+import { type Correction, proposeCorrection, type StandingProposal } from '../payment/proposals.ts'
 import { keyOfRequest } from '../payment/refund-requests.ts'
 import { refundOrder, reverseTransfer } from '../payment/refunds.ts'
 import { randomToken } from '../secrets.ts'
@@ -66,7 +66,8 @@ export function correctionPages(app: FastifyInstance, deps: Deps): void {
     const correction = await readCorrection(deps.db, { ...form, key })
     const by = { actor_id: sessionOf(request).user.id, ip: request.ip }
     if (await needsApproval(deps)) {
-      await proposeCorrection(deps, correction, by)
+      const standing = await proposeCorrection(deps, correction, by)
+      if (standing !== undefined) return preview(reply, deps, { ...form, key: undefined }, standing)
       return reply.redirect('/admin/proposals', 303)
     }
     await carryOut(deps, correction, by)
@@ -82,7 +83,8 @@ async function find(db: Db, id: string) {
   return { orders, transfers }
 }
 
-async function preview(reply: FastifyReply, deps: Deps, form: CorrectionForm) {
+/** @param standing the proposal that stands in the way of this one. */
+async function preview(reply: FastifyReply, deps: Deps, form: CorrectionForm, standing?: StandingProposal) {
   const lines = form.kind === 'points' ? await readLines(deps.db, form.lines, LINES_MAX) : []
   const found =
     form.kind === 'points' ? { orders: [], transfers: [] } : await find(deps.db, form.transaction_id)
@@ -90,8 +92,8 @@ async function preview(reply: FastifyReply, deps: Deps, form: CorrectionForm) {
   const isProposal = await needsApproval(deps)
   const request_id = form.kind === 'refund' ? form.request_id : undefined
   const key = request_id === undefined ? randomToken() : keyOfRequest(BigInt(request_id))
-  const data = { correction: form, lines, isSound, isProposal, ...found, key }
-  return reply.page('corrections-confirm', data)
+  const data = { correction: form, lines, isSound, isProposal, standing, ...found, key }
+  return reply.page('corrections-confirm', data, { status: standing === undefined ? 200 : 409 })
 }
 
 async function needsApproval({ settings }: Deps): Promise<boolean> {

@@ -726,7 +726,7 @@ export type CorrectionProposalsTable = {
   proposed_by: bigint
   proposed_at: Date
   expires_at: Date
-  decision: Nullable<'approved' | 'declined' | 'withdrawn'>
+  decision: Nullable<'approved' | 'declined' | 'withdrawn' | 'expired'>
   decided_by: Nullable<bigint>
   decided_at: Nullable<Date>
   created_at: CreatedAt

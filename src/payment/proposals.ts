@@ -2,7 +2,7 @@
  * Corrections that need two administrators: one proposes, another approves, and only then does anything move. That the
  * two differ, that a proposal is decided once and in time, and that nobody changes it, is held by the database (0071).
  */
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { recordAudit } from '../audit.ts'
 import type { Db, Tx } from '../database/connection.ts'
 import type { CorrectionProposalsTable } from '../database/tables.ts'
@@ -25,16 +25,23 @@ type Actor = { actor_id: bigint; ip: string }
 
 type Proposal = Selectable<CorrectionProposalsTable>
 
-/** Writes a proposal down, once for each key. Throws invalid_form when a line is wrong. */
+/** Another proposal with the same key, which keeps this one from being made. */
+export type StandingProposal = { proposer: string; decision: 'approved' | null }
+
+/**
+ * Writes a proposal down, once for each key: sent again, it is the same one. Answers the proposal that stands in its
+ * way, if another one with this key waits or was carried out. Throws invalid_form when a line is wrong, conflict.
+ */
 export async function proposeCorrection(
   { db, clock }: Deps,
   correction: Correction,
   { actor_id, ip }: Actor,
-): Promise<void> {
+): Promise<StandingProposal | undefined> {
   const now = clock()
   const { kind, reason, key } = correction
   const facts = factsOf(correction)
-  await db.transaction().execute(async (tx) => {
+  return db.transaction().execute(async (tx) => {
+    await closeExpired(tx, key, now)
     const proposed = await tx
       .insertInto('correction_proposals')
       .values({
@@ -42,10 +49,10 @@ export async function proposeCorrection(
         ...{ kind, reason, key, proposed_by: actor_id, proposed_at: now },
         expires_at: new Date(now.getTime() + OPEN_DAYS * DAY_MS),
       })
-      .onConflict((conflict) => conflict.column('key').doNothing())
+      .onConflict((conflict) => conflict.column('key').where(isStanding).doNothing())
       .returning('id')
       .executeTakeFirst()
-    if (proposed === undefined) return
+    if (proposed === undefined) return findOther(tx, correction, actor_id)
     const detail = {
       kind,
       reason,
@@ -54,7 +61,41 @@ export async function proposeCorrection(
     }
     const subject = `proposal:${proposed.id}`
     await recordAudit(tx, { actor_id, action: 'correction.propose', subject, detail, ip })
+    return undefined
   })
+}
+
+/** Of those with one key there is one such at most. */
+const isStanding = sql<boolean>`decision is null or decision = 'approved'`
+
+/** Makes room for the next one with this key. */
+async function closeExpired(tx: Tx, key: string, now: Date): Promise<void> {
+  await tx
+    .updateTable('correction_proposals')
+    .set({ decision: 'expired', decided_at: now })
+    .where('key', '=', key)
+    .where('decision', 'is', null)
+    .where('expires_at', '<=', now)
+    .execute()
+}
+
+/** The proposal that stands in the way of this one; undefined where that waits and is the very same. */
+async function findOther(
+  tx: Tx,
+  correction: Correction,
+  proposed_by: bigint,
+): Promise<StandingProposal | undefined> {
+  const { transaction_id, amount, with_fee, lines } = factsOf(correction)
+  const { rows } = await sql<StandingProposal & { is_same: boolean }>`
+    select proposer.username as proposer, decision, decision is null and
+      (kind, reason, transaction_id, amount, with_fee, lines, proposed_by) is not distinct from
+      (${correction.kind}, ${correction.reason}, ${transaction_id}::text, ${amount}::bigint, ${with_fee}::boolean,
+        ${lines}::jsonb, ${proposed_by}::bigint) as is_same
+    from correction_proposals join users as proposer on proposer.id = proposed_by
+    where key = ${correction.key} and (${isStanding})`.execute(tx)
+  if (rows[0] === undefined) throw new AppError('conflict', 'The proposal before this one was just decided')
+  const { is_same, ...standing } = rows[0]
+  return is_same ? undefined : standing
 }
 
 function factsOf(correction: Correction) {

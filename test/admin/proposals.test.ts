@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { makePayOrder } from '../../src/payment/orders.ts'
+import { askRefund } from '../../src/payment/refund-requests.ts'
 import { expectSoundBooks } from '../books.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness.ts'
@@ -51,13 +52,31 @@ const latest = () =>
   test.db.selectFrom('correction_proposals').orderBy('id', 'desc').selectAll().executeTakeFirstOrThrow()
 
 /** Fills in the correction's form and confirms it, which proposes it. */
-async function propose(fields: Record<string, string>, times = 1) {
-  const { form_token = '' } = (await proposer.get('/admin')).form('/language')
-  const sheet = await proposer.post('/admin/corrections', { form_token, reason: 'Broken cup', ...fields })
-  expect(sheet.body).toContain('Propose')
+async function propose(fields: Record<string, string>, times = 1, by = proposer) {
+  const sheet = await prepare(fields, by)
   for (let sent = 0; sent < times; sent += 1)
-    expect(await proposer.submit(sheet, '/admin/corrections')).toMatchObject({ status: 303, location: PATH })
+    expect(await by.submit(sheet, '/admin/corrections')).toMatchObject({ status: 303, location: PATH })
   return latest()
+}
+/** The page on which the correction is confirmed. */
+async function prepare(fields: Record<string, string>, by = proposer) {
+  const { form_token = '' } = (await by.get('/admin')).form('/language')
+  const sheet = await by.post('/admin/corrections', { form_token, reason: 'Broken cup', ...fields })
+  expect(sheet.body).toContain('Propose')
+  return sheet
+}
+/** What an administrator's form about a merchant's request sends. */
+async function requested(amount = '100') {
+  const transaction_id = await paidOrder(amount)
+  const asking = { transaction_id, amount: BigInt(amount), reason: 'Torn' }
+  await askRefund(test.deps, merchant.payment_id, asking, {
+    user_id: merchant.owner.id,
+    ip: '203.0.113.7',
+  })
+  const { body } = await proposer.get('/admin/refund-requests')
+  const article = body.split('<article').find((part) => part.includes(transaction_id))!
+  const request_id = /refund-requests\/(\d+)\/decline/.exec(article)![1]!
+  return { kind: 'refund', transaction_id, amount, with_fee: 'on', request_id }
 }
 const refund = (transaction_id: string, amount = '100', times = 1) =>
   propose({ kind: 'refund', transaction_id, amount, with_fee: 'on' }, times)
@@ -137,6 +156,43 @@ it('a proposal that cannot be carried out stays open; it can be declined with a 
   expect((await stranger.get(PATH)).status).toBe(403)
 })
 
+it('a merchant’s request can be proposed again after a refusal, one at a time, and whatever stands in the way is said', async () => {
+  const fields = await requested()
+  const before = await balanceOf(test.db, buyer.id)
+  const withdrawn = await propose(fields, 2)
+  await decide(proposer, withdrawn, 'decline', { reason: 'Mistyped' })
+  const declined = await propose(fields)
+  expect(declined.id).not.toBe(withdrawn.id)
+  await decide(approver, declined, 'decline', { reason: 'Not so' })
+
+  const waiting = await propose(fields)
+  for (const [by, reason] of [
+    [approver, 'Broken cup'],
+    [proposer, 'Another reason'],
+  ] as const) {
+    const refused = await by.submit(await prepare({ ...fields, reason }, by), '/admin/corrections')
+    expect(refused.status).toBe(409)
+    expect(refused.body).toContain(`@${first.username} has proposed this already`)
+    expect(refused.body).not.toContain('Propose<')
+  }
+  const late = await prepare(fields)
+  expect((await latest()).id).toBe(waiting.id)
+  expect((await decide(approver, waiting, 'approve')).status).toBe(303)
+  const done = await proposer.submit(late, '/admin/corrections')
+  expect(done.status).toBe(409)
+  expect(done.body).toContain('approved and carried out')
+  expect(await balanceOf(test.db, buyer.id)).toBe(before + 100n)
+  expect((await proposer.get('/admin/refund-requests')).body).not.toContain(fields.transaction_id)
+
+  const both = await requested()
+  const sheets = await Promise.all([prepare(both), prepare(both, approver)])
+  const answers = await Promise.all([
+    proposer.submit(sheets[0], '/admin/corrections'),
+    approver.submit(sheets[1], '/admin/corrections'),
+  ])
+  expect(answers.map(({ status }) => status).sort()).toEqual([303, 409])
+})
+
 it('the database lets nobody approve alone, late, twice, or something else than was proposed', async () => {
   const { id } = await refund(await paidOrder())
   const set = (values: string) =>
@@ -158,7 +214,9 @@ it('the database lets nobody approve alone, late, twice, or something else than 
   await expect(decided('approved', second.id)).rejects.toThrow(/never changed/)
 })
 
-it('a proposal is over after a week', async () => {
+it('a proposal is over after a week, and may be made again', async () => {
+  const fields = await requested()
+  const old = await propose(fields)
   const transaction_id = await paidOrder()
   const proposal = await refund(transaction_id)
   test.clock.advance(7 * DAY_MS)
@@ -169,4 +227,18 @@ it('a proposal is over after a week', async () => {
   expect(stale.status).toBe(409)
   expect(stale.body).toContain('/sign-in')
   expect((await merchant.query({ transaction_id })).body).toMatchObject({ refunded_amount: 0 })
+
+  const again = await propose(fields, 1, await first.signIn())
+  expect(again.id).not.toBe(old.id)
+  const { decision, decided_by } = await test.db
+    .selectFrom('correction_proposals')
+    .where('id', '=', old.id)
+    .select(['decision', 'decided_by'])
+    .executeTakeFirstOrThrow()
+  expect([decision, decided_by]).toEqual(['expired', null])
+  expect((await decide(later, again, 'approve')).status).toBe(303)
+  expect((await merchant.query({ transaction_id: fields.transaction_id })).body).toMatchObject({
+    refunded_amount: 100,
+  })
+  expect((await later.get(`${PATH}?show=all`)).body).toContain('time is over')
 })

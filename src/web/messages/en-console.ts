@@ -75,6 +75,12 @@ export const consoleTexts = {
     lead: 'Refunds, reversals and points by hand that wait for a second administrator. They move nothing before.',
     needed: 'This site asks for a second administrator: nothing moves before another one approves.',
     propose: 'Propose',
+    standing: {
+      open: (username: string) =>
+        `Nothing was proposed: @${username} has proposed this already, and it waits for another administrator. Decide on that one first.`,
+      approved: (username: string) =>
+        `Nothing was proposed: this was proposed by @${username}, approved and carried out.`,
+    },
     shows: { open: 'Waiting', all: 'All' },
     nothing: 'No proposal.',
     kinds: { refund: 'Refund', reversal: 'Reversal', points: 'Points by hand' },

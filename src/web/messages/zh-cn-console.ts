@@ -74,6 +74,10 @@ export const consoleTexts: Messages['console'] = {
     lead: '退款、冲正和手动积分在第二位管理员批准前不会生效。',
     needed: '本站要求两位管理员：另一位批准前不会有任何变动。',
     propose: '提交审批',
+    standing: {
+      open: (username) => `未提交：@${username} 已提交过同一提案，正在等待另一位管理员。请先处理那一份。`,
+      approved: (username) => `未提交：同一提案由 @${username} 提交，已获批准并执行。`,
+    },
     shows: { open: '待批准', all: '全部' },
     nothing: '没有提案。',
     kinds: { refund: '退款', reversal: '冲正', points: '手动积分' },
