@@ -16,6 +16,7 @@ import { SEEN_HEADER, seenTicket } from '../src/health.ts'
 import { keepProof } from '../src/ledger/proofs.ts'
 import { makePerson } from './cast.ts'
 import { certificateOf, type KeyAndCertificate } from './certificate.ts'
+import { startTestForum, type TestForum } from './fake-forum.ts'
 import { APP_SECRET, databaseUrl } from './global-setup.ts'
 import { createDatabase, startTestApp, type TestApp } from './harness.ts'
 import { makeScratchFolder } from './scratch.ts'
@@ -240,6 +241,45 @@ describe('a database', () => {
     expect(by('APP_SECRET').fault).toMatch(
       /^APP_SECRET is not the one under which .*: set APP_SECRET to that one/,
     )
+  })
+})
+
+describe('a forum', () => {
+  let forum: TestForum
+
+  beforeAll(async () => {
+    forum = await startTestForum()
+  })
+  afterAll(() => forum.close())
+
+  it('is good only with a key that it takes for reading members', async () => {
+    const examine = async (env: Record<string, string> = {}) =>
+      (await findingsWith({ ...forum.env, ...env })).by('forum')
+    expect(await examine()).toMatchObject({
+      state: 'good',
+      note: 'it answers, and DISCOURSE_API_KEY may read members',
+    })
+    const wrong = 'not-the-key-of-this-forum'
+    const refused = await examine({ DISCOURSE_API_KEY: wrong })
+    expect(refused.fault).toMatch(/^The forum refuses DISCOURSE_API_KEY \(403\): copy it again, or make one/)
+    expect(refused.fault).not.toContain(wrong)
+    const faults = [
+      ['not_for_you', /^DISCOURSE_API_KEY may not read members \(404\): make it for the user system/],
+      ['redirecting', /^The forum's API answers 302 at http/],
+      ['down', /^The forum's API answers 503 at http/],
+    ] as const
+    for (const [fault, why] of faults) {
+      forum.fault = fault
+      expect((await examine()).fault).toMatch(why)
+    }
+    forum.fault = 'limited'
+    expect(await examine()).toMatchObject({ state: 'unknown', note: expect.stringContaining('429') })
+    const { DISCOURSE_URL, DISCOURSE_SECRET } = forum.env as Record<string, string>
+    const { by } = await findingsWith({ DISCOURSE_URL: DISCOURSE_URL!, DISCOURSE_SECRET: DISCOURSE_SECRET! })
+    expect(by('forum')).toMatchObject({
+      state: 'good',
+      note: expect.stringContaining('DISCOURSE_API_KEY is not set'),
+    })
   })
 })
 

@@ -94,6 +94,11 @@ export async function startForum({ members, groups = [], host = '127.0.0.1', por
 async function handle(request, response, sessions, forum) {
   const url = new URL(request.url ?? '/', 'http://forum')
   if (url.pathname.endsWith('.json')) return answerApi(url, request, response, forum)
+  // Whether the forum runs at all, as Discourse says it to whoever watches over it.
+  if (url.pathname === '/srv/status') {
+    response.writeHead(200, { 'content-type': 'text/plain' }).end('ok')
+    return
+  }
   const cookie = /(?:^|; )forum_session=([\w-]+)/.exec(request.headers.cookie ?? '')?.[1] ?? ''
   const session = sessions.get(cookie) ?? startSession(response, sessions)
   const visit = { url, session, request, response }

@@ -3,6 +3,7 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { sql } from 'kysely'
 import { makeTransport } from '../accounts/email.ts'
+import { apiHeaders, SYSTEM_PATH } from '../accounts/forum/api.ts'
 import { type Config, ConfigError, isLoopback } from '../config.ts'
 import { type Db, openDatabase } from '../database/connection.ts'
 import { connectionFault, databaseFault } from '../database/faults.ts'
@@ -365,11 +366,36 @@ async function countMembersFrom(db: Db, address: string): Promise<number> {
   )
 }
 
-async function examineForum({ config: { DISCOURSE_URL } }: World): Promise<Finding> {
+async function examineForum({ config }: World): Promise<Finding> {
+  const { DISCOURSE_URL, DISCOURSE_API_KEY } = config
   if (DISCOURSE_URL === undefined) return off('DISCOURSE_URL is not set')
   const answer = await ask(`${DISCOURSE_URL}/srv/status`)
   if (answer instanceof Error) return fault(`${DISCOURSE_URL} cannot be reached: ${reasonOf(answer)}`)
-  return answer.ok ? GOOD : fault(`${DISCOURSE_URL}/srv/status answers ${answer.status}`)
+  if (!answer.ok) return fault(`${DISCOURSE_URL}/srv/status answers ${answer.status}`)
+  return DISCOURSE_API_KEY === undefined
+    ? { state: 'good', note: 'it answers; DISCOURSE_API_KEY is not set, so it tells no trust level' }
+    : examineForumKey(config)
+}
+
+/** Asks what every key must be good for, as the service itself does of members. */
+async function examineForumKey(config: Config): Promise<Finding> {
+  const { DISCOURSE_URL, DISCOURSE_API_USERNAME } = config
+  const answer = await ask(`${DISCOURSE_URL}${SYSTEM_PATH}`, { headers: apiHeaders(config) })
+  if (answer instanceof Error) return fault(`The forum's API cannot be reached: ${reasonOf(answer)}`)
+  const { status } = answer
+  if (status === 401 || status === 403)
+    return fault(
+      `The forum refuses DISCOURSE_API_KEY (${status}): copy it again, or make one for the user ${DISCOURSE_API_USERNAME} with the scope read-only`,
+    )
+  // To those who may not see it, Discourse says that it is not there.
+  if (status === 404)
+    return fault(
+      `DISCOURSE_API_KEY may not read members (404): make it for the user system, and set DISCOURSE_API_USERNAME, now ${DISCOURSE_API_USERNAME}, to an administrator of the forum`,
+    )
+  if (status === 429)
+    return { state: 'unknown', note: 'the forum is asked too much just now (429) to try DISCOURSE_API_KEY' }
+  if (!answer.ok) return fault(`The forum's API answers ${status} at ${DISCOURSE_URL}${SYSTEM_PATH}`)
+  return { state: 'good', note: 'it answers, and DISCOURSE_API_KEY may read members' }
 }
 
 async function examineMail({ config }: World): Promise<Finding> {

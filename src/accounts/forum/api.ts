@@ -4,6 +4,7 @@
  */
 import { sql } from 'kysely'
 import { z } from 'zod'
+import type { Config } from '../../config.ts'
 import type { Db } from '../../database/connection.ts'
 import type { Deps } from '../../deps.ts'
 import { inCall } from '../../tracing.ts'
@@ -18,6 +19,8 @@ const PAUSE_SECONDS = 60
 const PAUSE_SECONDS_MAX = 3_600
 /** Discourse's own account "system": every forum has it, and every administrator can see it. */
 const SYSTEM_ID = -1n
+/** Answers 200 to whoever may read members, and so says whether a key is worth anything. */
+export const SYSTEM_PATH = `/admin/users/${SYSTEM_ID}.json`
 
 /** Why there is no answer. The first group stops everybody for a while, the second is about one answer. */
 export type ForumFailure =
@@ -112,7 +115,7 @@ export async function fetchForumUser(
  * word it would bar everybody, so somebody who certainly exists is asked for as well.
  */
 async function findsSystemUser(deps: Deps): Promise<{ failure: ForumFailure } | undefined> {
-  const answer = await ask(deps, `/admin/users/${SYSTEM_ID}.json`, z.object({ id: integer }), 'sign_in')
+  const answer = await ask(deps, SYSTEM_PATH, z.object({ id: integer }), 'sign_in')
   if (answer === 'not_found') {
     await pause(deps.db, deps.clock(), PAUSE_SECONDS)
     return { failure: 'not_permitted' }
@@ -196,11 +199,7 @@ async function getJson({ config }: Deps, path: string): Promise<HttpAnswer> {
     const response = await fetch(`${config.DISCOURSE_URL}${path}`, {
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
-      headers: {
-        'api-key': config.DISCOURSE_API_KEY ?? '',
-        'api-username': config.DISCOURSE_API_USERNAME,
-        accept: 'application/json',
-      },
+      headers: apiHeaders(config),
     })
     const { status } = response
     if (status !== 200) await response.body?.cancel()
@@ -216,6 +215,15 @@ async function getJson({ config }: Deps, path: string): Promise<HttpAnswer> {
   } catch (error) {
     if (error instanceof SyntaxError) return failed('unreadable')
     return failed((error as Error).name === 'TimeoutError' ? 'timeout' : 'unreachable')
+  }
+}
+
+/** As whom the forum is asked. */
+export function apiHeaders({ DISCOURSE_API_KEY, DISCOURSE_API_USERNAME }: Config): Record<string, string> {
+  return {
+    'api-key': DISCOURSE_API_KEY ?? '',
+    'api-username': DISCOURSE_API_USERNAME,
+    accept: 'application/json',
   }
 }
 
