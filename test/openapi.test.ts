@@ -106,13 +106,25 @@ describe('the document', () => {
     }
   })
 
-  it('names every number of a refusal', () => {
+  it('names every number of a refusal, and so does the page', async () => {
     const document = JSON.stringify(openApiDocument(test.deps.config, 'en'))
+    const page = (await buyer.get('/docs/payment')).body
+    const onPage = page.slice(page.indexOf('id="refusals"'))
     const numbers = Object.values(PAYMENT_ERRORS).map(({ number }) => number)
     // Without a number: an unknown address, and what has nothing to do with payments.
-    const own = numbers.filter((number) => number > 1_000 && number < 1_029)
-    expect(own.length).toBeGreaterThan(15)
-    for (const number of own) expect(document).toContain(`${number} `)
+    const own = numbers.filter((number) => number > 1_000)
+    expect(own.length).toBeGreaterThan(20)
+    for (const number of own) {
+      expect(document).toContain(`${number} `)
+      expect(onPage).toContain(`<br>${number} `)
+    }
+  })
+
+  it('has pages to read and to copy from', async () => {
+    const { body } = await buyer.get('/docs/payment')
+    expect(body).toContain('<code>date-time</code>')
+    expect(body).not.toContain('(?:')
+    expect(body).toContain('>amount=120&amp;description=Sticker%20pack&amp;order_id=order-1001</pre>')
   })
 
   it('is named by the discovery document', async () => {

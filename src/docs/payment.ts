@@ -91,15 +91,37 @@ const next = said(
   '下一页的 cursor；到末尾为 null。',
 )
 
+/** What the numbers of a refusal mean. */
+const NUMBERS: [number: number, en: string, zh: string][] = [
+  [1001, 'The signature is wrong; data says what was expected.', '签名错误；data 说明应当签名的内容。'],
+  [1002, 'The timestamp is more than 300 s off.', '时间戳偏差超过 300 秒。'],
+  [1003, 'This address is not on the application’s list.', '请求来源地址不在应用的名单中。'],
+  [1004, 'A parameter is missing.', '缺少参数。'],
+  [1005, 'A parameter is invalid, or another than before.', '参数无效，或与之前提交的不同。'],
+  [1006, 'The order exists; data.status says how it stands.', '订单已存在；data.status 为其状态。'],
+  [1007, 'There is no order of this order_id.', '没有此 order_id 的订单。'],
+  [1008, 'There is no payment of this transaction_id.', '没有此 transaction_id 的交易。'],
+  [1009, 'The application is unknown, not approved, or suspended.', '应用不存在、未审核通过或已停用。'],
+  [1010, 'The wallet holds too few points.', '积分不足。'],
+  [1011, 'The amount is below the minimum.', '金额低于下限。'],
+  [1012, 'A transfer to oneself.', '不能转给自己。'],
+  [1013, 'The daily limit is reached.', '已达每日限额。'],
+  [1014, 'to_user_id and to_username are not the same member.', 'to_user_id 与 to_username 不是同一个会员。'],
+  [1015, 'Transfers are switched off.', '转账已关闭。'],
+  [1016, 'The amount is above the maximum.', '金额超过上限。'],
+  [1017, 'Payments are paused; come back after Retry-After.', '支付暂停；请在 Retry-After 后重试。'],
+  [1018, 'An administrator has frozen the order.', '订单已被管理员冻结。'],
+  [1019, 'An administrator has frozen the purse.', '钱包已被管理员冻结。'],
+  [1029, 'Too many requests; come back after Retry-After.', '请求过多；请在 Retry-After 后重试。'],
+  [1503, 'Too much to do just now; come back after Retry-After.', '服务繁忙；请在 Retry-After 后重试。'],
+]
+const linesOf = (words: 1 | 2) => NUMBERS.map((meaning) => `${meaning[0]} ${meaning[words]}`).join('\n')
+
 const Refusal = z.object({
   success: z.literal(false),
   error: z.string(),
   message: z.string(),
-  errors: said(
-    z.array(z.object({ code: z.int(), detail: z.string() })),
-    '1001 signature, 1002 timestamp, 1003 address not allowed, 1004 parameter missing, 1005 parameter invalid, 1006 order exists, 1007 order not found, 1008 payment not found, 1009 application not usable, 1010 insufficient points, 1011 below minimum, 1012 to yourself, 1013 daily limit, 1014 recipient mismatch, 1015 transfers disabled, 1016 above maximum, 1017 payments are paused, 1018 order frozen, 1019 purse frozen.',
-    '1001 签名错误，1002 时间戳，1003 地址不允许，1004 缺少参数，1005 参数无效，1006 订单已存在，1007 订单不存在，1008 交易不存在，1009 应用不可用，1010 积分不足，1011 低于下限，1012 不能转给自己，1013 每日限额，1014 收款人不符，1015 转账已关闭，1016 超过上限，1017 支付暂停，1018 订单已冻结，1019 钱包已冻结。',
-  ),
+  errors: said(z.array(z.object({ code: z.int(), detail: z.string() })), linesOf(1), linesOf(2)),
   data: said(
     z.record(z.string(), z.unknown()).nullable(),
     'Of a 1001: signed_string, the text that should have been signed, and hint, the likely mistake.',
@@ -111,10 +133,6 @@ const Unknown = z.object({ success: z.literal(false), error: z.literal('Not Foun
 const refused = {
   about: { en: 'Refused; nothing has happened.', zh: '被拒绝，什么都没有发生。' },
   schema: Refusal,
-}
-/** Once, because every byte of the page is sent. */
-const refusedForInstance = {
-  ...refused,
   example: {
     success: false,
     error: 'Missing parameter: amount',
@@ -128,7 +146,10 @@ const wrongSignature = {
   schema: Refusal,
 }
 const unknown = {
-  about: { en: 'There is no such Payment ID.', zh: 'Payment ID 不存在。' },
+  about: {
+    en: 'There is no such Payment ID; the body has no errors and no data.',
+    zh: 'Payment ID 不存在；应答里没有 errors 和 data。',
+  },
   schema: Unknown,
 }
 const later = {
@@ -232,7 +253,6 @@ export const paymentOperations: Operation[] = [
         },
       },
       ...refusals,
-      400: refusedForInstance,
     },
   },
   {

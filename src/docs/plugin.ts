@@ -26,7 +26,7 @@ export async function docsPlugin(app: FastifyInstance, deps: Deps): Promise<void
     for (const area of AREAS) {
       const shown = { en: describe(area, 'en'), zh: describe(area, 'zh') }
       pages.get(`/docs/${area}`, async ({ locale }, reply) =>
-        reply.page('docs-area', { area, areas: AREAS, operations: shown[wordsOf(locale.language)] }),
+        reply.page('docs-area', { area, ...shown[wordsOf(locale.language)] }),
       )
     }
   })
@@ -43,15 +43,27 @@ type Schema = {
   required?: string[]
   description?: string
   pattern?: string
+  format?: string
   enum?: string[]
   const?: unknown
   anyOf?: Schema[]
   items?: Schema
 }
 
-/** What the page of an area shows, in the order of the operations. */
+/** What the page of an area shows, in the order of the operations; what every refusal holds, once for all. */
 function describe(area: Area, language: keyof Text) {
-  return OPERATIONS.filter((operation) => operation.area === area).map((operation) => ({
+  const described = OPERATIONS.filter((operation) => operation.area === area)
+  const refusals = described.flatMap(({ answers }) => Object.entries(answers).filter(isRefusal))
+  return {
+    operations: described.map((operation) => describeOperation(operation, language)),
+    refusal: refusals.length === 0 ? undefined : describeBody(refusals[0]![1], language),
+  }
+}
+
+const isRefusal = ([status, { schema }]: [string, Answer]) => Number(status) >= 400 && schema !== undefined
+
+function describeOperation(operation: Operation, language: keyof Text) {
+  return {
     id: operationId(operation),
     method: operation.method.toUpperCase(),
     path: operation.path,
@@ -65,9 +77,9 @@ function describe(area: Area, language: keyof Text) {
     answers: Object.entries(operation.answers).map(([status, answer]) => ({
       status,
       about: answer.about[language],
-      ...describeBody(answer, language),
+      ...(Number(status) < 400 && describeBody(answer, language)),
     })),
-  }))
+  }
 }
 
 function describeBody({ schema, example }: Answer, language: keyof Text) {
@@ -93,13 +105,15 @@ function typeOf(schema: Schema): string {
   if (schema.enum !== undefined) return schema.enum.join(' | ')
   if (schema.anyOf !== undefined) return schema.anyOf.map(typeOf).join(' | ')
   if (schema.type === 'array') return `${typeOf(schema.items ?? {})}[]`
+  // A date's pattern is nine lines long.
+  if (schema.format !== undefined) return schema.format
   return schema.pattern === undefined ? (schema.type ?? 'any') : `${schema.type} ${schema.pattern}`
 }
 
-/** As it is written on the wire, one parameter a line. */
+/** As it is written on the wire. */
 function exampleOf({ in: place, example }: NonNullable<Operation['request']>): string {
   if (place === 'json') return JSON.stringify(example, null, 2)
   return Object.entries(example)
     .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
-    .join('\n&')
+    .join('&')
 }

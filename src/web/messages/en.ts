@@ -108,6 +108,7 @@ export const en = {
     },
     sentIn: { query: 'Query', form: 'Form body', json: 'JSON body' },
     optional: 'optional',
+    refusals: 'What every refusal holds',
   },
   signIn: {
     title: 'Sign in',

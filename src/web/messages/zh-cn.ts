@@ -91,6 +91,7 @@ export const zhCN: Messages = {
     },
     sentIn: { query: '查询参数', form: '表单', json: 'JSON' },
     optional: '可选',
+    refusals: '被拒绝时的应答',
   },
   signIn: {
     title: '登录',
