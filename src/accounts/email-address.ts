@@ -10,6 +10,7 @@ import { networkOf } from '../limits.ts'
 import type { Language } from '../web/languages.ts'
 import { claimLink, endLinks, findLink, issueLink } from './account-links.ts'
 import { enqueueMail, hasMail } from './email.ts'
+import { PROFILE } from './profile.ts'
 import { requireFreshSignIn } from './reauthentication.ts'
 import { recordSecurityEvent } from './security-events.ts'
 import { requireUser, sessionOf } from './session.ts'
@@ -38,7 +39,7 @@ export async function emailAddressPages(app: FastifyInstance, deps: Deps): Promi
 }
 
 async function changePages(app: FastifyInstance, deps: Deps): Promise<void> {
-  app.addHook('preHandler', requireFreshSignIn(deps, { page: PAGE }))
+  app.addHook('preHandler', requireFreshSignIn(deps, { page: PAGE, back: PROFILE }))
 
   app.get(PAGE, async (_request, reply) => reply.page('email', { email: '', problem: undefined }))
 

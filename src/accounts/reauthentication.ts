@@ -26,18 +26,20 @@ export function signInAgainUrl({ user }: Session, returnTo: string): string {
 /**
  * preHandler after requireUser: lets only a fresh sign-in pass. A page's reader is sent to sign in and comes back;
  * a form is refused with a page that leads to `page`, the address the form stands at.
+ * @param options.back where who does not sign in again goes on, else `page`: for pages that ask for it themselves.
  * @param options.minutes what counts as fresh, else the setting reauthenticate_minutes.
  */
 export function requireFreshSignIn(
   deps: Deps,
-  { page, minutes: given }: { minutes?: number; page: string | ((request: FastifyRequest) => string) },
+  options: { minutes?: number; page: string | ((request: FastifyRequest) => string); back?: string },
 ) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     const session = sessionOf(request)
-    const minutes = given ?? (await deps.settings.read()).reauthenticate_minutes
+    const minutes = options.minutes ?? (await deps.settings.read()).reauthenticate_minutes
     if (isFresh(session, minutes, deps.clock())) return undefined
     if (request.method === 'GET') return reply.redirect(signInAgainUrl(session, request.url), 303)
-    const signInUrl = signInAgainUrl(session, typeof page === 'string' ? page : page(request))
-    return reply.page('sign-in-again', { signInUrl, minutes }, { status: 409 })
+    const page = typeof options.page === 'string' ? options.page : options.page(request)
+    const shown = { signInUrl: signInAgainUrl(session, page), back: options.back ?? page, minutes }
+    return reply.page('sign-in-again', shown, { status: 409 })
   }
 }

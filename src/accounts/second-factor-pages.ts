@@ -30,7 +30,7 @@ const SetUpForm = z.object({
 export async function secondFactorPages(app: FastifyInstance, deps: Deps): Promise<void> {
   app.addHook('preHandler', requireUser)
   app.addHook('preHandler', requireLocalAccount)
-  app.addHook('preHandler', requireFreshSignIn(deps, { page: PAGE }))
+  app.addHook('preHandler', requireFreshSignIn(deps, { page: PAGE, back: PROFILE }))
 
   app.get<{ Querystring: Record<string, unknown> }>(PAGE, async (request, reply) => {
     const factor = await findSecondFactor(deps.db, sessionOf(request).user.id)

@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { PROFILE } from '../accounts/profile.ts'
 import { requireFreshSignIn } from '../accounts/reauthentication.ts'
 import { browserScope, endSession, requireUser, sessionOf } from '../accounts/session.ts'
 import type { Deps } from '../deps.ts'
@@ -26,7 +27,7 @@ const CloseForm = z.object({
 export async function privacyPages(app: FastifyInstance, deps: Deps): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
-  app.addHook('preHandler', requireFreshSignIn(deps, { page: PAGE }))
+  app.addHook('preHandler', requireFreshSignIn(deps, { page: PAGE, back: PROFILE }))
 
   app.get(PAGE, async (request, reply) => {
     const found = await obstaclesOf(deps.db, sessionOf(request).user.id, deps.clock())

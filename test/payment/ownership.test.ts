@@ -189,6 +189,8 @@ describe('tokens', () => {
       test.clock.advance(11 * 60_000)
       const stale = await owner.submit(await owner.get(page), `${page}/reset-key`)
       expect(stale.status).toBe(409)
+      expect(stale.body).toContain(`/sign-in?return_to=${encodeURIComponent(page)}&amp;`)
+      expect(stale.body).toContain(`href="${page}"`)
       expect(
         (await owner.submit(await owner.get(page), `${page}/rotate`, { overlap_hours: '1' })).status,
       ).toBe(409)

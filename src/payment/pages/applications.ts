@@ -103,9 +103,12 @@ export function overlapHoursOf(request: FastifyRequest): number {
   return typeof sent === 'string' && /^\d{1,4}$/.test(sent) ? Number(sent) : Number.NaN
 }
 
-/** Keys are changed by somebody who has signed in just now. */
-export const freshSignIn = (deps: Deps) => ({
-  preHandler: requireFreshSignIn(deps, { page: '/payment/applications' }),
+/**
+ * Keys are changed by somebody who has signed in just now.
+ * @param under the page of the application that the forms stand on, such as `/events`; else its first.
+ */
+export const freshSignIn = (deps: Deps, under = '') => ({
+  preHandler: requireFreshSignIn(deps, { page: (request) => `${pathOf(request as OwnedRequest)}${under}` }),
 })
 
 /** What its owner and team see and do of one application. */

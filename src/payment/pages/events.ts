@@ -11,7 +11,7 @@ export async function eventPages(app: FastifyInstance, deps: Deps): Promise<void
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
   const path = '/payment/applications/:payment_id/events'
-  const guarded = freshSignIn(deps)
+  const guarded = freshSignIn(deps, '/events')
   const secretPage = (request: OwnedRequest, reply: FastifyReply, secret: string, previous_until?: Date) =>
     reply.page(
       'event-secret',

@@ -1065,6 +1065,7 @@ export const en = {
       text: (minutes: number) =>
         `This needs a sign-in of the last ${counted(minutes, 'minute', `${minutes} minutes`)}. Nothing was changed.`,
       submit: 'Sign in again',
+      back: 'Back without changing anything',
       toPay:
         'A payment of this size needs a recent sign-in. You come straight back here; nothing is paid before.',
     },

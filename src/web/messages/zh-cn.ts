@@ -998,6 +998,7 @@ export const zhCN: Messages = {
       notice: '请再次登录以确认是你本人，然后继续。',
       text: (minutes) => `此操作要求在最近 ${minutes} 分钟内登录过。没有任何更改。`,
       submit: '重新登录',
+      back: '返回，不做更改',
       toPay: '此金额的付款需要近期登录。登录后会直接回到本页，在此之前不会扣款。',
     },
     secondStep: {
