@@ -1,5 +1,6 @@
 /** /admin/payment-applications/:payment_id: one payment application, its review, its terms, and what was done to it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { requireFreshSignIn } from '../accounts/reauthentication.ts'
 import { sessionOf } from '../accounts/session.ts'
 import { readAudit } from '../audit.ts'
 import type { Deps } from '../deps.ts'
@@ -22,7 +23,10 @@ export function paymentAppAdminPages(app: FastifyInstance, deps: Deps): void {
     showPaymentApp(request, reply, deps, undefined),
   )
 
-  app.post('/admin/payment-applications/:payment_id/terms', async (request: OneApp, reply) => {
+  const pageOf = (request: FastifyRequest) =>
+    `/admin/payment-applications/${encodeURIComponent((request as OneApp).params.payment_id)}`
+  const guarded = { preHandler: requireFreshSignIn(deps, { page: pageOf }) }
+  app.post('/admin/payment-applications/:payment_id/terms', guarded, async (request: OneApp, reply) => {
     const form = termsForm.safeParse(request.body)
     if (!form.success) {
       const problems = TERMS_FIELDS.filter((name) => form.error.issues.some(({ path }) => path[0] === name))

@@ -1,6 +1,7 @@
 /** The administrator's pages, over the verbs of the other areas. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { requireFreshSignIn } from '../accounts/reauthentication.ts'
 import { browserScope, requireAdmin, requireUser, sessionOf } from '../accounts/session.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
@@ -59,6 +60,7 @@ export async function adminPlugin(app: FastifyInstance, deps: Deps): Promise<voi
 
   app.post<{ Params: { payment_id: string } }>(
     '/admin/payment-applications/:payment_id/review',
+    { preHandler: requireFreshSignIn(deps, { page: '/admin' }) },
     async (request, reply) => {
       const { payment_id } = request.params
       const form = ReviewForm.safeParse(request.body)

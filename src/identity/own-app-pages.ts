@@ -2,6 +2,7 @@
  * /apps/:client_id: one application for its owner — what it says of itself, whom it lets in, its secrets, its
  * history and its end. Everybody else is told that there is no such application.
  */
+import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../accounts/reauthentication.ts'
@@ -31,8 +32,12 @@ const NewSecretForm = z.object({
   overlap_hours: z.coerce.number().refine((hours) => OVERLAP_HOURS.includes(hours)),
 })
 
+/** Where codes are sent, and whom it lets in. */
+const SENSITIVE_FIELDS = ['redirect_uris', 'allow_groups', 'deny_groups'] as const
+
 /** Below requireUser: registered by the pages of /apps. */
 export function ownAppPages(app: FastifyInstance, deps: Deps): void {
+  const askFreshSignIn = requireFreshSignIn(deps, { page: pageOf })
   app.get<OneApp>('/apps/:client_id', async (request, reply) => {
     const { saved } = request.query as Record<string, unknown>
     return showApp(request, reply, deps, { isSaved: saved === '1' })
@@ -42,6 +47,11 @@ export function ownAppPages(app: FastifyInstance, deps: Deps): void {
     const owned = ownedBy(request, deps)
     const form = readAppForm(request, AppForm)
     if ('problems' in form) return showApp(request, reply, deps, { ...form, status: 400 })
+    const app = await getApp(deps.db, owned)
+    if (SENSITIVE_FIELDS.some((field) => !isDeepStrictEqual(app[field], form.values[field]))) {
+      await askFreshSignIn(request, reply)
+      if (reply.sent) return reply
+    }
     await updateApp(deps.db, { ...owned, values: form.values })
     return reply.redirect(`/apps/${owned.client_id}?saved=1`, 303)
   })

@@ -6,6 +6,7 @@ import { balanceOf } from '../../src/ledger/wallet.ts'
 import { expectSoundBooks } from '../books.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { type Browser, type Page, startTestApp, type TestApp } from '../harness.ts'
+import { makeOwnedApp, storedApp, TYPED } from '../identity/owned-app.ts'
 import { type Merchant, makeMerchant } from '../merchant.ts'
 
 const SECOND_FACTOR = '/account/second-factor'
@@ -174,5 +175,76 @@ describe('the page of the second factor', () => {
       .where('user_id', '=', member.id)
       .execute()
     expect((await client.get(SECOND_FACTOR)).status).toBe(303)
+  })
+})
+
+describe('applications on an old sign-in', () => {
+  const NEEDS_SIGN_IN = 'This needs a sign-in of the last 5 minutes. Nothing was changed.'
+  /** Refused with the way to sign in and back to `page`. */
+  const expectRefused = (answer: Page, page: string) => {
+    expect(answer.status).toBe(409)
+    expect(answer.body).toContain(NEEDS_SIGN_IN)
+    expect(signInLink(answer)).toContain(`return_to=${encodeURIComponent(page)}&`)
+  }
+  const rowOf = (id: bigint) =>
+    test.db.selectFrom('payment_apps').where('id', '=', id).selectAll().executeTakeFirstOrThrow()
+
+  it('describe a payment application anew, and send its buyers or points nowhere else', async () => {
+    const client = await merchant.owner.signIn()
+    const page = `/payment/applications/${merchant.payment_id}`
+    const stored = {
+      ...{ name: 'Mugs', description: '', callback_url: merchant.callbackUrl, homepage: '', logo_url: '' },
+      ...{ exchange_rate: '100', allowed_addresses: '' },
+    }
+    const form = { ...(await client.get(page)).form(`${page}/edit`), ...stored }
+    test.clock.advance(5 * MINUTE_MS + 1)
+    const before = await rowOf(merchant.id)
+    const sensitive = [
+      { callback_url: 'https://elsewhere.example/' },
+      { exchange_rate: '7' },
+      { allowed_addresses: '192.0.2.1' },
+    ]
+    for (const change of sensitive)
+      expectRefused(await client.post(`${page}/edit`, { ...form, ...change }), page)
+    expect(await rowOf(merchant.id)).toEqual(before)
+    expect((await client.post(`${page}/edit`, form)).status).toBe(303)
+    expect((await rowOf(merchant.id)).name).toBe('Mugs')
+  })
+
+  it('describe an OAuth application anew, and send its codes nowhere else', async () => {
+    const { client, party, path: page } = await makeOwnedApp(test)
+    const form = { ...(await client.get(page)).form(page), ...TYPED }
+    test.clock.advance(5 * MINUTE_MS + 1)
+    const before = await storedApp(test, party)
+    for (const change of [{ redirect_uris: 'https://evil.example/cb' }, { allow_groups: 'staff' }])
+      expectRefused(await client.post(page, { ...form, ...change }), page)
+    expect(await storedApp(test, party)).toEqual(before)
+    expect((await client.post(page, { ...form, description: 'Another' })).status).toBe(303)
+  })
+
+  it('are not taken over, whose points they then move', async () => {
+    const seller = await makeMerchant(test)
+    const heir = await makePerson(test, { trust_level: 1 })
+    const [owner, next] = [await seller.owner.signIn(), await heir.signIn()]
+    const page = `/payment/applications/${seller.payment_id}/handover`
+    await owner.submit(await owner.get(page), `${page}/offer`, { username: heir.username })
+    const offer = await next.get(page)
+    test.clock.advance(5 * MINUTE_MS + 1)
+    expectRefused(await next.submit(offer, `${page}/accept`), page)
+    expect((await rowOf(seller.id)).applicant_id).toBe(seller.owner.id)
+    await seller.close()
+  })
+
+  it('are neither reviewed nor given terms', async () => {
+    const shop = await makeMerchant(test, { approved: false })
+    const client = await (await makePerson(test, { is_admin: true })).signIn()
+    const page = `/admin/payment-applications/${shop.payment_id}`
+    const form = (await client.get(page)).form(`${page}/terms`)
+    test.clock.advance(5 * MINUTE_MS + 1)
+    const before = await rowOf(shop.id)
+    expectRefused(await client.post(`${page}/review`, { ...form, decision: 'approve' }), '/admin')
+    expectRefused(await client.post(`${page}/terms`, form), page)
+    expect(await rowOf(shop.id)).toEqual(before)
+    await shop.close()
   })
 })

@@ -18,6 +18,7 @@ import {
   makeMerchantPair,
   may,
   OVERLAP_HOURS_DEFAULT,
+  type PaymentAppEdit,
   paymentAppEdit,
   type Right,
   resetMerchantKey,
@@ -111,10 +112,22 @@ export const freshSignIn = (deps: Deps, under = '') => ({
   preHandler: requireFreshSignIn(deps, { page: (request) => `${pathOf(request as OwnedRequest)}${under}` }),
 })
 
+/** Where buyers and their points are led, what a thing costs, and who may ask: not for a session that somebody got hold of. */
+function isSensitive(owned: Pick<PaymentAppEdit, SensitiveField>, edit: PaymentAppEdit): boolean {
+  return (
+    edit.callback_url !== owned.callback_url ||
+    Number(edit.exchange_rate) !== Number(owned.exchange_rate) ||
+    edit.allowed_addresses.join() !== owned.allowed_addresses.join()
+  )
+}
+
+type SensitiveField = 'callback_url' | 'exchange_rate' | 'allowed_addresses'
+
 /** What its owner and team see and do of one application. */
 function ownerPages(app: FastifyInstance, deps: Deps): void {
   const edit = paymentAppEdit(deps.config.production)
   const guarded = freshSignIn(deps)
+  const askFreshSignIn = requireFreshSignIn(deps, { page: (request) => pathOf(request as OwnedRequest) })
 
   app.get('/payment/applications/:payment_id', async (request: OwnedRequest, reply) =>
     showOwned(request, reply, deps, { values: undefined, problems: [] }),
@@ -127,6 +140,10 @@ function ownerPages(app: FastifyInstance, deps: Deps): void {
         filled.error.issues.some(({ path }) => path[0] === field),
       )
       return showOwned(request, reply, deps, { values: textsOf(request.body, EDIT_FIELDS), problems })
+    }
+    if (isSensitive(await ownedFor(request, deps, 'settings.edit'), filled.data)) {
+      await askFreshSignIn(request, reply)
+      if (reply.sent) return reply
     }
     await editPaymentApp(deps, request.params.payment_id, filled.data, actorOf(request))
     return reply.redirect(pathOf(request), 303)

@@ -106,7 +106,7 @@ function handoverPages(app: FastifyInstance, deps: Deps): void {
     return reply.redirect(`${pathOf(request)}/handover`, 303)
   })
 
-  app.post(`${APPLICATION}/handover/accept`, async (request: OneApp, reply) => {
+  app.post(`${APPLICATION}/handover/accept`, guarded, async (request: OneApp, reply) => {
     await acceptOffer(deps, request.params.payment_id, actorOf(request))
     return reply.redirect(pathOf(request), 303)
   })
