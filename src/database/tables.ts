@@ -417,6 +417,8 @@ export type PaymentAppKeysTable = {
   valid_from: Generated<Date>
   valid_to: Nullable<Date>
   last_used_at: Nullable<Date>
+  /** A token from before the application changed hands. */
+  is_former_owners: Generated<boolean>
   created_at: CreatedAt
 }
 

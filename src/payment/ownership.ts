@@ -337,7 +337,7 @@ export async function getOwned(deps: Deps, payment_id: string, user_id: bigint, 
     .where('kind', '=', 'token')
     .where((eb) => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', deps.clock())]))
     .orderBy('id', 'desc')
-    .select(['id', 'created_at', 'last_used_at', 'valid_to'])
+    .select(['id', 'created_at', 'last_used_at', 'valid_to', 'is_former_owners'])
     .execute()
   return { ...app, role, rights, owner_username, tokens }
 }

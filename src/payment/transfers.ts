@@ -18,6 +18,8 @@ const LEVELS = [0, 1, 2, 3, 4] as const
 export type TransferRequest = {
   app_id: bigint
   order_id: string
+  /** Whose points they must be; without it they are those of the owner, whoever that is by then. */
+  from_user_id?: bigint
   to_user_id: bigint
   /** Must name the same member as `to_user_id`, in any case of letters. */
   to_username: string
@@ -173,7 +175,8 @@ async function postTransfers(
       ${byLevel(settings, 'points_transfer_fee_rate')}::numeric[],
       ${byLevel(settings, 'points_transfer_min_amount')}::bigint[],
       ${byLevel(settings, 'points_transfer_max_amount')}::bigint[],
-      ${byLevel(settings, 'points_transfer_daily_limit')}::bigint[]
+      ${byLevel(settings, 'points_transfer_daily_limit')}::bigint[],
+      ${requests.map((request) => request.from_user_id ?? null)}::bigint[]
     ) order by item`.execute(db)
   return rows
 }

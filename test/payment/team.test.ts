@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { refundOrder } from '../../src/payment/refunds.ts'
 import { TEAM_MAX } from '../../src/payment/team.ts'
+import { makePostTransfer } from '../../src/payment/transfers.ts'
 import { expectSoundBooks } from '../books.ts'
 import { makePerson, type Person, signIn } from '../cast.ts'
 import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness.ts'
-import { type Merchant, makeMerchant } from '../merchant.ts'
+import { type Merchant, makeMerchant, merchantSign, post } from '../merchant.ts'
 
 let test: TestApp
 let shop: Merchant
@@ -238,9 +239,10 @@ describe('an application that changes hands', () => {
     const admin = await makePerson(test, { is_admin: true })
     const buyer = await (await makePerson(test, { points: 1_000n })).signIn()
     const [owner, next] = [await seller.owner.signIn(), await heir.signIn()]
-    // The new owner's role in the team ends with becoming the owner.
+    // The new owner's role in the team ends with becoming the owner, and that of everybody else.
     await act(owner, `${at}/team/invite`, { username: heir.username, role: 'viewer' })
     await act(next, `${at}/invitation/accept`)
+    const { client: manager } = await invited(owner, at, 'manager')
 
     const before = await buy(seller, buyer)
     expect((await act(owner, `${at}/handover/offer`, { username: heir.username })).status).toBe(303)
@@ -252,6 +254,7 @@ describe('an application that changes hands', () => {
 
     expect(await rolesIn(seller.id)).toEqual([{ user_id: heir.id, role: 'owner' }])
     expect((await owner.get(at)).status).toBe(404)
+    expect((await manager.get(at)).status).toBe(404)
     expect((await next.get(at)).status).toBe(200)
     const after = await buy(seller, buyer)
     expect([await points(seller.owner), await points(heir)]).toEqual([95n, 95n])
@@ -262,14 +265,36 @@ describe('an application that changes hands', () => {
 
     // Transfers are the new owner's: they may go to the former one, who could not have sent to themselves.
     await buy(seller, buyer)
-    const sent = await seller.transfer({
-      to_user_id: String(seller.owner.id),
-      to_username: seller.owner.username,
-      amount: '10',
-      description: 'Back',
-      order_id: 'hand-transfer',
+    const back = { to_user_id: String(seller.owner.id), to_username: seller.owner.username, amount: '10' }
+    const send = (token: string) => {
+      const fields = { ...back, order_id: 'hand-transfer' }
+      return post(test, `/payment/transfer/${seller.payment_id}`, {
+        ...fields,
+        signature: merchantSign(token, fields),
+      })
+    }
+    // But not by a token that the former owner knows, before it was replaced or within the overlap after that.
+    const expectHeld = async () => {
+      const held = await send(seller.token)
+      expect([held.status, held.body.errors]).toEqual([400, [expect.objectContaining({ code: 1009 })]])
+      expect(JSON.stringify(held.body)).toContain('has a new owner')
+      expect(await points(heir)).toBe(95n)
+    }
+    await expectHeld()
+    expect((await next.get(at)).body).toContain('A former owner of this application knows its token')
+    const rotated = await act(next, `${at}/rotate`, { overlap_hours: '24' })
+    expect(rotated.status).toBe(201)
+    await expectHeld()
+    expect((await seller.query({ transaction_id: before })).status).toBe(200)
+    expect((await send(/\btk_[A-Za-z0-9]{40}\b/.exec(rotated.body)![0])).status).toBe(200)
+    expect(await points(heir)).toBe(84n)
+    expect((await next.get(at)).body).not.toContain('A former owner of this application knows its token')
+    // Nor by a request that was checked just before and posted just after.
+    const late = { app_id: seller.id, order_id: 'late', from_user_id: seller.owner.id, amount: 10n }
+    const to = { to_user_id: seller.owner.id, to_username: seller.owner.username }
+    await expect(makePostTransfer(test.deps)({ ...late, ...to })).rejects.toMatchObject({
+      code: 'application_unusable',
     })
-    expect(sent.status).toBe(200)
     expect(await points(heir)).toBe(84n)
     await expectSoundBooks(test.db)
     expect(await audited(seller.payment_id)).toEqual([
@@ -277,8 +302,11 @@ describe('an application that changes hands', () => {
       'approve',
       'invite',
       'join',
+      'invite',
+      'join',
       'offer',
       'hand_over',
+      'rotate_token',
     ])
     await seller.close()
   })

@@ -13,7 +13,13 @@ const PAYMENT_ID = /^pay_[a-z0-9]{20}$/
 const DRIFT_SECONDS_MAX = 300
 
 export type SignedRequest = FastifyRequest<{ Params: { payment_id: string } }>
-export type Authenticate = (request: SignedRequest) => Promise<{ api: Caller; parameters: FlatParameters }>
+export type Authenticated = {
+  api: Caller
+  parameters: FlatParameters
+  /** Whether a former owner of the application knows the token that the request was signed with. */
+  isFormerOwners: boolean
+}
+export type Authenticate = (request: SignedRequest) => Promise<Authenticated>
 
 /**
  * Makes the check of every signed request: it finds the application, checks its signature, then the optional timestamp,
@@ -25,11 +31,7 @@ export function makeAuthenticate(deps: Deps): Authenticate {
   return async (request) => verified(request, deps, findCaller)
 }
 
-async function verified(
-  request: SignedRequest,
-  deps: Deps,
-  findCaller: FindCaller,
-): Promise<{ api: Caller; parameters: FlatParameters }> {
+async function verified(request: SignedRequest, deps: Deps, findCaller: FindCaller): Promise<Authenticated> {
   const { payment_id } = request.params
   const api = PAYMENT_ID.test(payment_id) ? await findCaller(payment_id) : undefined
   if (api === undefined)
@@ -52,8 +54,9 @@ async function verified(
   if (!isAllowedAddress(request.ip, api.allowed_addresses)) {
     throw new AppError('address_not_allowed', `This address may not call for the application: ${request.ip}`)
   }
-  await markTokenUsed(deps.db, api.tokens[verdict.key]!, deps.clock())
-  return { api, parameters }
+  const token = api.tokens[verdict.key]!
+  await markTokenUsed(deps.db, token, deps.clock())
+  return { api, parameters, isFormerOwners: token.is_former_owners }
 }
 
 /**

@@ -14,9 +14,11 @@ export type Caller = {
   book: Book
   /** With a barred owner, `suspended`. */
   status: PaymentAppStatus
+  /** The owner, whose points it moves. */
+  applicant_id: bigint
   allowed_addresses: string[]
-  /** Those in force, the current one first. */
-  tokens: { id: bigint; keys: TokenKeys; last_used_at: Date | null }[]
+  /** Those in force, the current one first. A former owner knows those from before the application changed hands. */
+  tokens: { id: bigint; keys: TokenKeys; last_used_at: Date | null; is_former_owners: boolean }[]
 }
 
 export type FindCaller = (payment_id: string) => Promise<Caller | undefined>
@@ -26,10 +28,12 @@ type Row = {
   id: bigint
   book: Book
   status: PaymentAppStatus
+  applicant_id: bigint
   allowed_addresses: string[]
   key_id: bigint
   value_encrypted: Buffer
   last_used_at: Date | null
+  is_former_owners: boolean
 }
 
 /**
@@ -58,9 +62,11 @@ export function makeFindCaller(deps: Deps): FindCaller {
       `.execute(deps.db)
       const found = new Map<string, Caller>()
       for (const row of rows) {
-        const { payment_id, id, book, status, allowed_addresses, last_used_at } = row
-        const caller = found.get(payment_id) ?? { id, book, status, allowed_addresses, tokens: [] }
-        caller.tokens.push({ id: row.key_id, keys: keysOf(row), last_used_at })
+        const { payment_id, id, book, status, applicant_id, allowed_addresses } = row
+        const { last_used_at, is_former_owners } = row
+        const known = found.get(payment_id)
+        const caller = known ?? { id, book, status, applicant_id, allowed_addresses, tokens: [] }
+        caller.tokens.push({ id: row.key_id, keys: keysOf(row), last_used_at, is_former_owners })
         found.set(payment_id, caller)
       }
       return payment_ids.map((payment_id) => found.get(payment_id))

@@ -94,8 +94,13 @@ function transferRoute(app: FastifyInstance, deps: Deps, authenticate: Authentic
   const postTransfer = makePostTransfer(deps)
 
   app.post<{ Params: { payment_id: string } }>('/payment/transfer/:payment_id', async (request) => {
-    const { api, parameters } = await authenticate(request).catch(asTransferFailure)
+    const { api, parameters, isFormerOwners } = await authenticate(request).catch(asTransferFailure)
     if (api.status !== 'approved') throw unusable()
+    if (isFormerOwners)
+      throw new AppError(
+        'application_unusable',
+        'This payment application has a new owner: it transfers points once its token was replaced',
+      )
     const [to_user_id, to_username, order_id] = required(parameters, [
       'to_user_id',
       'to_username',
@@ -103,6 +108,7 @@ function transferRoute(app: FastifyInstance, deps: Deps, authenticate: Authentic
     ])
     const transfer = await postTransfer({
       app_id: api.id,
+      from_user_id: api.applicant_id,
       to_user_id: validUserId(to_user_id),
       to_username,
       amount: validAmount(transferAmount(parameters)),

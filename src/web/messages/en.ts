@@ -390,6 +390,8 @@ export const en = {
       lastUsed: 'last used',
       never: 'never used',
       acceptedUntil: 'accepted until',
+      formerOwners:
+        'A former owner of this application knows its token. Transfers through the API wait until you have made a new one.',
       rotate: 'Make a new token',
       rotateHint:
         'The new token and Secret Key are shown once. The old pair is accepted for as long as you say.',
@@ -548,8 +550,8 @@ export const en = {
       consequences: [
         'From the moment it is accepted, payments go to the new owner’s wallet, and transfers through the API are paid from it.',
         'What was paid before stays with the former owner. If an administrator gives such a payment back, it is taken from the former owner’s wallet.',
-        'Keys stay valid, so the shop goes on; the former owner knows them, and the new owner should replace them at once.',
-        'The former owner has no role any more, the rest of the team stays. Transfers follow the new owner’s trust level.',
+        'Keys stay valid, so the shop goes on. The former owner knows them: transfers through the API wait until the new owner has replaced the token.',
+        'The former owner has no role any more, and the team ends: the new owner invites whom they trust. Transfers follow the new owner’s trust level.',
         'Its test application goes with it.',
       ],
       look: 'Look at the offer',
