@@ -33,6 +33,10 @@ import { settingPages } from './settings.ts'
 const ReviewForm = z.object({
   decision: z.enum(['approve', 'reject', 'suspend', 'reinstate']),
   reason: z.string().trim().max(500).default(''),
+  seen_change_at: z.iso
+    .datetime()
+    .transform((text) => new Date(text))
+    .optional(),
 })
 
 /** GET /admin, POST /admin/payment-applications/:payment_id/review. */
@@ -66,10 +70,12 @@ export async function adminPlugin(app: FastifyInstance, deps: Deps): Promise<voi
       const form = ReviewForm.safeParse(request.body)
       if (!form.success)
         throw new AppError('invalid_form', 'The decision is missing or the reason is too long')
-      const { decision, reason } = form.data
+      const { decision, reason, seen_change_at } = form.data
       if (DECISIONS_WITH_REASON.includes(decision) && reason === '')
         return showAdmin(request, reply, deps, payment_id)
-      await reviewPaymentApp(deps, { payment_id, decision, reason, reviewer_id: sessionOf(request).user.id })
+      const reviewer_id = sessionOf(request).user.id
+      const review = { payment_id, decision, reason, reviewer_id }
+      await reviewPaymentApp(deps, { ...review, ...(seen_change_at && { seen_change_at }) })
       return reply.redirect('/admin', 303)
     },
   )
@@ -98,6 +104,8 @@ async function showAdmin(
     ),
   ])
   const status = reasonMissing === undefined ? 200 : 400
-  const data = { queue, checks, alike, decided, books, reasonMissing, now: deps.clock() }
+  // What was changed since stands among what waits.
+  const settled = decided.filter((app) => !queue.some(({ payment_id }) => payment_id === app.payment_id))
+  const data = { queue, checks, alike, decided: settled, books, reasonMissing, now: deps.clock() }
   return reply.page('admin', data, { status })
 }

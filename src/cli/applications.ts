@@ -19,7 +19,7 @@ export const applicationCommands: Command[] = [
     summary: 'Lists the payment applications: those to review, then those in use or suspended.',
     async run({ config }) {
       const apps = await withDeps(config, async ({ db }) => [
-        ...(await reviewQueue(db)).map((app) => ({ ...app, status: 'pending' })),
+        ...(await reviewQueue(db)).filter(({ status }) => status === 'pending'),
         ...(await decidedPaymentApps(db)),
       ])
       return {

@@ -312,6 +312,8 @@ export type PaymentAppsTable = {
   review_reason: Nullable<string>
   reviewed_by: Nullable<bigint>
   reviewed_at: Nullable<Date>
+  /** When what the staff has approved was last changed, until they approve it again. */
+  unreviewed_change_at: Nullable<Date>
   /** Decimal text: points per unit of the merchant's currency. */
   exchange_rate: Generated<string>
   /** Decimal text, 0 to 1. */

@@ -117,7 +117,7 @@ export async function storeCredentials(
 
 export type Decision = 'approve' | 'reject' | 'suspend' | 'reinstate'
 
-/** From which state each decision leads where. decisions.md 4.1. */
+/** From which state each decision leads where; what was changed since it was approved is approved again. decisions.md 4.1. */
 const DECISIONS = {
   approve: { from: 'pending', to: 'approved' },
   reject: { from: 'pending', to: 'rejected' },
@@ -128,7 +128,14 @@ const DECISIONS = {
 /** These take something from the applicant, who reads why. */
 export const DECISIONS_WITH_REASON: readonly Decision[] = ['reject', 'suspend']
 
-export type Review = { payment_id: string; decision: Decision; reason: string; reviewer_id: bigint }
+export type Review = {
+  payment_id: string
+  decision: Decision
+  reason: string
+  reviewer_id: bigint
+  /** The last change that the reviewer has seen, of an application that was approved before: no later one is approved. */
+  seen_change_at?: Date
+}
 
 /**
  * An administrator's decision on an application, with its entry in the audit log. Throws not_found, conflict when the
@@ -136,7 +143,7 @@ export type Review = { payment_id: string; decision: Decision; reason: string; r
  */
 export async function reviewPaymentApp(
   deps: Deps,
-  { payment_id, decision, reason, reviewer_id }: Review,
+  { payment_id, decision, reason, reviewer_id, seen_change_at }: Review,
 ): Promise<void> {
   const now = deps.clock()
   const { from, to } = DECISIONS[decision]
@@ -153,8 +160,14 @@ export async function reviewPaymentApp(
         reviewed_at: now,
         updated_at: now,
       })
+      .$if(decision === 'approve', (query) => query.set({ unreviewed_change_at: null }))
       .where('payment_id', '=', payment_id)
-      .where('status', '=', from)
+      .where((eb) => {
+        const isChanged = eb('unreviewed_change_at', 'is not', null)
+        const isApprovedAgain = eb.and([eb.lit(decision === 'approve'), eb('status', '=', to), isChanged])
+        return eb.or([eb('status', '=', from), isApprovedAgain])
+      })
+      .$if(seen_change_at !== undefined, (query) => query.where('unreviewed_change_at', '=', seen_change_at!))
       .returning(['id', 'applicant_id'])
       .executeTakeFirst()
       // That of its owner.
@@ -213,16 +226,24 @@ export async function applicationsOf(db: Db, user_id: bigint) {
     .execute()
 }
 
-/** Applications that wait for an administrator, oldest first. `others` counts what else the applicant has. */
+/**
+ * Applications that wait for an administrator, oldest first: new ones, and those in use that were changed since they were
+ * approved. `others` counts what else the applicant has.
+ */
 export async function reviewQueue(db: Db) {
   return db
     .selectFrom('payment_apps as app')
     .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
-    .where('app.status', '=', 'pending')
+    .where((eb) =>
+      eb.or([
+        eb('app.status', '=', 'pending'),
+        eb.and([eb('app.status', '=', 'approved'), eb('app.unreviewed_change_at', 'is not', null)]),
+      ]),
+    )
     .orderBy('app.id')
     .limit(QUEUE_MAX)
     .select(['app.payment_id', 'app.name', 'app.description', 'app.callback_url', 'app.homepage'])
-    .select(['app.created_at', 'app.applicant_id'])
+    .select(['app.logo_url', 'app.status', 'app.unreviewed_change_at', 'app.created_at', 'app.applicant_id'])
     .select(['applicant.username', 'applicant.trust_level', 'applicant.created_at as member_since'])
     .select((eb) =>
       eb
@@ -243,7 +264,7 @@ export async function getPaymentApp(db: Db, payment_id: string) {
     .where('app.payment_id', '=', payment_id)
     .select(['app.id', 'app.payment_id', 'app.pid', 'app.name', 'app.description', 'app.callback_url'])
     .select(['app.book', 'app.homepage', 'app.exchange_rate', 'app.status', 'app.review_reason'])
-    .select(['app.applicant_id', 'app.created_at'])
+    .select(['app.applicant_id', 'app.created_at', 'app.logo_url', 'app.unreviewed_change_at'])
     .select(['applicant.username', 'applicant.trust_level', 'applicant.created_at as member_since'])
     .executeTakeFirst()
   if (app === undefined) throw new AppError('not_found', 'There is no such payment application')

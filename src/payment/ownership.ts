@@ -134,7 +134,10 @@ export async function lockPermitted(
   return getPermitted(tx, payment_id, user_id, right)
 }
 
-/** Changes an application. A rejected one goes back to the review with it; a suspended one cannot be changed. */
+/**
+ * Changes an application. A rejected one goes back to the review with it; one in use too, when what was approved changes,
+ * and sells on meanwhile; a suspended one cannot be changed.
+ */
 export async function editPaymentApp(
   deps: Deps,
   payment_id: string,
@@ -148,7 +151,7 @@ export async function editPaymentApp(
       throw new AppError('conflict', 'A suspended application cannot be changed')
     const { allowed_addresses, homepage, logo_url, ...rest } = edit
     const isReapplied = app.status === 'rejected'
-    await tx
+    const { unreviewed_change_at } = await tx
       .updateTable('payment_apps')
       .set({
         ...rest,
@@ -159,8 +162,11 @@ export async function editPaymentApp(
       })
       .$if(isReapplied, (query) => query.set({ status: 'pending', review_reason: null }))
       .where('id', '=', app.id)
-      .execute()
+      .returning('unreviewed_change_at')
+      .executeTakeFirstOrThrow()
     await audit(tx, isReapplied ? 'payment_app.reapply' : 'payment_app.edit', payment_id, { ...edit }, actor)
+    if (unreviewed_change_at?.getTime() === now.getTime())
+      await audit(tx, 'payment_app.change_unreviewed', payment_id, {}, actor)
   })
 }
 
@@ -319,6 +325,7 @@ export async function getOwned(deps: Deps, payment_id: string, user_id: bigint, 
       'app.logo_url',
       'app.status',
       'app.review_reason',
+      'app.unreviewed_change_at',
       'app.events_url',
       'app.events_gone_at',
       'app.v1_enabled',

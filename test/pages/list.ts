@@ -118,6 +118,7 @@ export const PAGES: ListedPage[] = [
   },
   { name: 'pay', as: 'buyer', path: pay('unpaid') },
   { name: 'pay trade', as: 'buyer', path: pay('trade') },
+  { name: 'pay changed', as: 'buyer', path: pay('changed') },
   { name: 'pay test', as: 'newcomer', path: pay('test') },
   { name: 'pay-state test', as: 'buyer', path: pay('testPaid') },
   { name: 'pay short', as: 'newcomer', path: pay('dear') },

@@ -71,6 +71,7 @@ type OrderFate =
   | 'expired'
   | 'closed'
   | 'unusable'
+  | 'changed'
 
 const DAY_MS = 86_400_000
 
@@ -88,12 +89,13 @@ export async function makeWorld(): Promise<World> {
   await test.app.listen({ port, host: '127.0.0.1' })
   const merchant = await makeMerchant(test)
   const suspendedSeller = await makeMerchant(test)
+  const changedSeller = await makeMerchant(test)
   // Nobody changes the keys of this one.
   const steady = await makeMerchant(test)
   const people = await makePeople(test, merchant.owner)
   const testApp = await makeMerchant(test, { twinOf: merchant })
-  const orders = await makeOrders(test, { people, merchant, suspendedSeller, testApp })
-  await makeTeam(test, { people, merchant, suspendedSeller, testApp })
+  const orders = await makeOrders(test, { people, merchant, suspendedSeller, changedSeller, testApp })
+  await makeTeam(test, { people, merchant, suspendedSeller })
   await propose(test, { people, orders })
   // As on the day after.
   await closeDueDays({ db: test.db, clock: () => new Date(test.clock.now().getTime() + 2 * DAY_MS) })
@@ -126,7 +128,9 @@ export async function makeWorld(): Promise<World> {
         .where('transaction_id', '=', transaction_id)
         .execute(),
     close: async () => {
-      await Promise.all([merchant, suspendedSeller, steady, testApp].map((shop) => shop.close()))
+      await Promise.all(
+        [merchant, suspendedSeller, changedSeller, steady, testApp].map((shop) => shop.close()),
+      )
       await Promise.all([test.close(), open.close()])
     },
   }
@@ -181,11 +185,13 @@ async function protect(test: TestApp, person: Person): Promise<void> {
   await turnOnSecondFactor(test.deps, actor, { secret, code })
 }
 
-type Sellers = Pick<World, 'people' | 'merchant' | 'suspendedSeller' | 'testApp'>
+type Sellers = Pick<World, 'people' | 'merchant' | 'suspendedSeller' | 'testApp'> & {
+  changedSeller: Merchant
+}
 
 async function makeOrders(
   test: TestApp,
-  { people, merchant, suspendedSeller, testApp }: Sellers,
+  { people, merchant, suspendedSeller, changedSeller, testApp }: Sellers,
 ): Promise<World['orders']> {
   let count = 0
   const order = async (amount: string, description: string, seller = merchant) => {
@@ -237,6 +243,9 @@ async function makeOrders(
   const closed = (await order('75', 'Postcard')).transaction_id
   await test.db.updateTable('orders').set({ status: 'closed' }).where('transaction_id', '=', closed).execute()
   const unusable = (await order('90', 'Mug', suspendedSeller)).transaction_id
+  const changed = (await order('45', 'Bookmark', changedSeller)).transaction_id
+  const renamed = test.db.updateTable('payment_apps').where('payment_id', '=', changedSeller.payment_id)
+  await renamed.set({ name: 'Forum gift fund', updated_at: test.clock.now() }).execute()
   const seller = test.db.updateTable('payment_apps').where('payment_id', '=', suspendedSeller.payment_id)
   await seller.set({ status: 'suspended', review_reason: 'Sold what it did not have' }).execute()
   const notify_url = 'https://shop.example.org/notify'
@@ -254,6 +263,7 @@ async function makeOrders(
     refunded,
     closed,
     unusable,
+    changed,
     paidByOther: await paid('60', 'Pin', people.admin),
     paid: await paid('1200', 'Sticker pack, all series, with an album to keep them in', people.buyer),
     dear: (await order('40000', 'The whole shop')).transaction_id,
@@ -291,7 +301,10 @@ async function failToTell(test: TestApp, transaction_id: string): Promise<void> 
 }
 
 /** The buyer looks on at the merchant's shop; somebody is asked to, and to own it one day. */
-async function makeTeam(test: TestApp, { people, merchant, suspendedSeller }: Sellers): Promise<void> {
+async function makeTeam(
+  test: TestApp,
+  { people, merchant, suspendedSeller }: Pick<World, 'people' | 'merchant' | 'suspendedSeller'>,
+): Promise<void> {
   const { payment_id } = merchant
   const owner = { user_id: merchant.owner.id, ip: '203.0.113.7' }
   const buyer = { user_id: people.buyer.id, ip: '203.0.113.8' }

@@ -75,6 +75,7 @@ describe('editing', () => {
         'payment_app.apply',
         'payment_app.approve',
         'payment_app.edit',
+        'payment_app.change_unreviewed',
       ])
     }))
 
@@ -99,6 +100,57 @@ describe('editing', () => {
       expect(answer.status).toBe(400)
       expect(answer.body).toContain(`id="${field}-problem"`)
       expect(await row(merchant.payment_id)).toEqual(before)
+    }),
+  )
+
+  it.each(
+    Object.entries({
+      name: 'Official Forum Donations',
+      description: 'Gifts for all',
+      callback_url: 'https://other.example.org/back',
+      homepage: 'https://other.example.org/',
+      logo_url: 'https://other.example.org/logo.png',
+    }),
+  )('of what was approved takes the mark away, until it is approved as it is now: %s', (field, value) =>
+    withShop(async (merchant, owner, page) => {
+      const payPage = async () => {
+        const { body } = await merchant.process(order())
+        const path = new URL(String(body.payment_url)).pathname
+        return (await (await makePerson(test)).signIn()).get(path)
+      }
+      const { name, description, callback_url } = await row(merchant.payment_id)
+      const facts = { ...edited, name, description, callback_url, homepage: '', logo_url: '' }
+      const edit = async (fields: Record<string, string>) => {
+        const { status } = await owner.submit(await owner.get(page), `${page}/edit`, { ...facts, ...fields })
+        expect(status).toBe(303)
+      }
+      const { body } = await owner.get(page)
+      expect(body).toContain('takes “approved by staff” off the pay page')
+      await edit({ exchange_rate: '10' })
+      expect((await payPage()).body).toContain('approved by staff')
+
+      await edit({ [field]: value })
+      expect((await owner.get(page)).body).toContain('Changed since the staff approved it')
+      const shown = await payPage()
+      expect(shown.body).toContain('not reviewed since it was changed')
+      expect(shown.body).not.toContain('approved by staff')
+
+      const admin = await (await makePerson(test, { is_admin: true })).signIn()
+      const review = `/admin/payment-applications/${merchant.payment_id}/review`
+      const seen = await admin.get('/admin')
+      expect(seen.body).toContain(value)
+      test.clock.advance(1)
+      await edit({ [field]: value.replace('o', '0') })
+      expect((await admin.submit(seen, review, { decision: 'approve' })).status).toBe(409)
+      expect((await payPage()).body).not.toContain('approved by staff')
+      expect((await admin.submit(await admin.get('/admin'), review, { decision: 'approve' })).status).toBe(
+        303,
+      )
+      expect((await payPage()).body).toContain('approved by staff')
+      const again = { ...(await admin.get('/admin')).form('/language'), decision: 'approve' }
+      expect((await admin.post(review, again)).status).toBe(409)
+      const acts = ['edit', 'edit', 'change_unreviewed', 'edit', 'change_unreviewed', 'approve']
+      expect((await audits(merchant.payment_id)).slice(2)).toEqual(acts.map((act) => `payment_app.${act}`))
     }),
   )
 

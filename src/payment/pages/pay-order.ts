@@ -56,6 +56,7 @@ async function loadOrders(db: Db, transaction_ids: string[], now: Date) {
       'app.name as app_name',
       'app.logo_url as app_logo_url',
       'app.homepage as app_homepage',
+      'app.unreviewed_change_at as app_unreviewed_change_at',
       'app.callback_url',
       'app.events_url',
       'applicant.username as applicant_username',

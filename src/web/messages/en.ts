@@ -259,6 +259,7 @@ export const en = {
     product: 'Product',
     transaction: 'Transaction',
     approved: 'approved by staff',
+    unreviewed: 'not reviewed since it was changed',
     refunded: 'Given back',
     kept: 'You find this receipt again under My payments.',
     timeLeft: (time: string) => `${time} left`,
@@ -383,6 +384,10 @@ export const en = {
       addressesHint: 'One address or range a line; empty lets every address call.',
       save: 'Save',
       reapply: 'Save and apply again',
+      losesMark:
+        'Changing the name, description, callback, homepage or logo takes “approved by staff” off the pay page until the staff has looked at it again. Sales go on meanwhile.',
+      unreviewed:
+        'Changed since the staff approved it: until they have looked at it again, the pay page does not say “approved by staff”. Sales go on.',
       keys: 'Keys',
       current: 'Current token',
       previous: 'Previous token',
@@ -856,7 +861,10 @@ export const en = {
     approve: 'Approve',
     reject: 'Reject',
     reason: 'Reason',
-    reasonHint: 'Required to reject; the applicant reads it.',
+    reasonHint: 'Required to reject or suspend; the applicant reads it.',
+    changed: 'Changed',
+    changedText:
+      'Approved before, and changed since: buyers do not read “approved by staff” until you approve it as it is now. It goes on selling. What it was is in its history.',
     reasonMissing: 'Say why, so that the applicant can correct it.',
   },
   console: consoleTexts,
@@ -1739,6 +1747,8 @@ export const en = {
       suspend: 'Suspended',
       reinstate: 'Reinstated',
       edit: 'Settings changed',
+      change_unreviewed:
+        'Changed what had been reviewed: the mark “approved by staff” is gone until it is approved again',
       check_addresses: 'Addresses checked',
       reapply: 'Corrected and applied for again',
       rotate_token: 'A new token was made',
