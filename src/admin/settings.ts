@@ -13,7 +13,7 @@ const SettingForm = z.object({ name: z.enum(SETTING_NAMES), value: z.string().ma
 /** Which settings stand together, by the beginning of their names; what is left is about signing in. */
 const AREAS = {
   site: /^(announcement_|payments_read_only$)/,
-  payments: /^(points_payment_|order_|payment_|alert_|second_approver$)/,
+  payments: /^(points_payment_|order_|payment_|alert_|gateway_at_root$|second_approver$)/,
   transfers: /^points_transfer/,
   limits: /^limit_/,
   forum: /^forum_/,

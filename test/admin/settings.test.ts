@@ -37,6 +37,7 @@ it('each is entered as what it is: one of its words, a number within its bounds,
     ['site', 'payments', 'transfers', 'signIn', 'forum'].map((area) => admin.get(`${PATH}?area=${area}`)),
   )
   const html = pages.map(({ body }) => body).join()
+  expect(pages[1]!.body).toContain('id="value-gateway_at_root"')
   const fieldOf = (name: string) =>
     new RegExp(`<(select|input|textarea)[^>]*id="value-${name}"[^]*?(?=<button)`).exec(html)![0]
   expect(fieldOf('registration')).toMatch(

@@ -26,6 +26,7 @@ describe('applying', () => {
     const secretKey = />([0-9a-f]{64})</.exec(created.body)?.[1]
     expect(token).toBeDefined()
     expect(secretKey).toBeDefined()
+    for (const secret of [token, secretKey]) expect(created.body).toContain(`data-copy="${secret}"`)
     const card = await client.get(PATH)
     expect(card.body).not.toContain(token)
     expect(card.body).not.toContain(secretKey)

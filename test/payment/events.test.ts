@@ -363,6 +363,7 @@ it('the owner’s page switches them on with a secret shown once, and its sample
   const shown = await browser.submit(page, path, { events_url: url })
   expect(shown.status).toBe(201)
   const secret = /whsec_[A-Za-z0-9+/=]+/.exec(shown.body)![0]
+  expect(shown.body).toContain(`data-copy="${secret}"`)
   const again = await browser.get(path)
   expect(again.body).toContain('shop=7')
   expect(again.body).not.toContain(secret)

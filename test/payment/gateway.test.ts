@@ -1256,6 +1256,10 @@ describe('submit, where a person stands before the answer', () => {
         expect(await countOrders()).toBe(before)
       }
     }
+    const url = `${SUBMIT}?${new URLSearchParams({ ...shop.signMd5(trade()), money: '0.01' })}`
+    const page = await test.app.inject({ url, headers: { 'accept-language': 'en' } })
+    expect(page.body).toContain('lang="zh-CN">签名验证失败<')
+    expect(page.body).toContain('<p>The shop’s signature is wrong.</p>')
   })
 
   it("takes buyers from anywhere; a shop's server only from its addresses", async () => {

@@ -186,6 +186,7 @@ describe('tokens', () => {
       const rotated = await owner.submit(await owner.get(page), `${page}/rotate`, { overlap_hours: '24' })
       expect(rotated.status).toBe(201)
       const token = /tk_[A-Za-z0-9]{40}/.exec(rotated.body)![0]
+      expect(rotated.body).toContain(`data-copy="${token}"`)
       expect(token).not.toBe(merchant.token)
       expect((await owner.get(page)).body).not.toContain(token)
       expect(isSignedBy(await pay(merchant.token), merchant.token)).toBe(true)

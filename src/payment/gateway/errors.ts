@@ -52,7 +52,34 @@ const WIRE = {
 
 const FAULT = { code: -1, msg: '系统错误，请稍后再试' }
 
-/** The table, for tests that no code is left untested. */
+/** For the buyer whose browser was sent here; never on the wire. */
+const IN_ENGLISH = {
+  unknown_action: 'The shop asked for something that does not exist here.',
+  nothing_sent: 'The shop sent nothing.',
+  order_number_missing: 'The order number is missing.',
+  unknown_application: 'This shop is not known here.',
+  invalid_signature: 'The shop’s signature is wrong.',
+  wrong_key: 'The shop’s key is wrong.',
+  stale_timestamp: 'The shop’s request is too old, or its clock is wrong.',
+  version_off: 'The shop has not switched on this kind of signature.',
+  address_not_allowed: 'The request came from an address that the shop does not allow.',
+  application_unusable: 'This shop cannot take payments.',
+  parameter_missing: 'Something is missing in the shop’s request.',
+  parameter_invalid: 'Something in the shop’s request is not valid.',
+  malformed_request: 'Something in the shop’s request is doubled or not valid.',
+  amount_too_small: 'The price is less than one point.',
+  order_not_found: 'There is no such order.',
+  order_changed: 'The order number was used for another amount.',
+  order_exists: 'The order number has been used.',
+  not_supported: 'This is not supported.',
+  too_many_attempts: 'Too many requests; try again later.',
+  overloaded: 'Too busy just now; try again later.',
+  order_frozen: 'This order is frozen.',
+  payments_paused: 'Payments are paused for maintenance; try again later.',
+} satisfies Record<WireCode, string>
+const FAULT_IN_ENGLISH = 'Something went wrong on our side; try again later.'
+
+/** The table of the wire, for tests that no code is left untested. */
 export const GATEWAY_ERRORS: Readonly<Record<string, { v1: number; v2: number; msg: string }>> = WIRE
 
 /** A refusal in the words of the table, or in better ones: Chinese, short, and without anything that was sent. */
@@ -63,6 +90,8 @@ export function refusal(code: WireCode, msg: string = WIRE[code].msg): AppError 
 export type WireFailure = {
   status: number
   body: { code: number; msg: string }
+  /** The text, for a page in English. */
+  inEnglish: string
   /** Nobody waits for a signature in a flood, and making them would feed it. */
   isSigned: boolean
 }
@@ -81,15 +110,16 @@ export function wireFailure(
   const known = asKnown(error)
   if (known === undefined) {
     request.log.error({ err: error }, 'request failed')
-    return { status: 500, body: FAULT, isSigned: false }
+    return { status: 500, body: FAULT, inEnglish: FAULT_IN_ENGLISH, isSigned: false }
   }
   const { [version]: code, msg } = WIRE[known.code as WireCode]
+  const inEnglish = IN_ENGLISH[known.code as WireCode]
   if (known.retry_after_seconds === undefined) {
-    return { status: 200, body: { code, msg: known.message }, isSigned: true }
+    return { status: 200, body: { code, msg: known.message }, inEnglish, isSigned: true }
   }
   reply.header('retry-after', known.retry_after_seconds)
-  if (known.code === 'payments_paused') return { status: 200, body: { code, msg }, isSigned: true }
-  return { status: known.code === 'overloaded' ? 503 : 429, body: { code, msg }, isSigned: false }
+  if (known.code === 'payments_paused') return { status: 200, body: { code, msg }, inEnglish, isSigned: true }
+  return { status: known.code === 'overloaded' ? 503 : 429, body: { code, msg }, inEnglish, isSigned: false }
 }
 
 function asKnown(error: unknown): AppError | undefined {

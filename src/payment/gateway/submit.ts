@@ -52,8 +52,8 @@ function redirect(reply: FastifyReply, url: string): FastifyReply {
 }
 
 function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { status, body } = wireFailure(error, 'v1', request, reply)
+  const { status, body, inEnglish } = wireFailure(error, 'v1', request, reply)
   const isPaused = error instanceof AppError && error.code === 'payments_paused'
   const options = { status: isPaused ? 503 : status === 200 ? 400 : status }
-  return reply.page('gateway-refused', { failure: body, requestId: request.id }, options)
+  return reply.page('gateway-refused', { failure: body, inEnglish, requestId: request.id }, options)
 }

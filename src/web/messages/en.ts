@@ -24,6 +24,9 @@ type SettingBaseName = SettingName extends infer Name
     : Name
   : never
 
+/** An amount as it is written, such as 1 or 1,000. */
+const pointsOf = (formatted: string) => `${formatted} ${formatted === '1' ? 'point' : 'points'}`
+const areLeft = (formatted: string) => `${pointsOf(formatted)} ${formatted === '1' ? 'is' : 'are'} left`
 const counted = (n: bigint | number, one: string, many: string) => (BigInt(n) === 1n ? one : many)
 
 export const en = {
@@ -197,7 +200,7 @@ export const en = {
       'The account is anonymised. Nobody can undo it. Before it happens you read once more what exactly will.',
     before: 'First this has to be settled:',
     obstacles: {
-      points: (n: string) => `Your wallet holds ${n} points. Spend them, or give them up below.`,
+      points: (n: string) => `Your wallet holds ${pointsOf(n)}. Spend them, or give them up below.`,
       points_coming: 'Points from the forum are on their way to you. Try again in some minutes.',
       frozen: 'Your wallet is frozen. Ask the administrators.',
       last_administrator: 'You are the only administrator. Make somebody else one first.',
@@ -209,7 +212,7 @@ export const en = {
         `Orders were paid to you in the last ${days} days and may have to be refunded. Wait, or have them refunded.`,
       refund_requests: 'A refund is asked for that concerns you. Wait until it is decided.',
     },
-    giveUp: (n: string) => `I give up my ${n} points. Nobody gets them, and they do not come back.`,
+    giveUp: (n: string) => `I give up my ${pointsOf(n)}. Nobody gets them, and they do not come back.`,
     goOn: 'Go on',
     sure: 'Close your account?',
     goes: 'Removed at once:',
@@ -224,7 +227,7 @@ export const en = {
       'the audit log, which only administrators read and nobody can change: there your earlier name and addresses stay',
     ],
     name: 'Your username is given to nobody else. If you come again, from the forum or anew, you are a new member without points.',
-    givesUp: (n: string) => `You give up ${n} points.`,
+    givesUp: (n: string) => `You give up ${pointsOf(n)}.`,
     type: (username: string) => `To confirm, type your username: ${username}`,
     wrong: 'That is not your username.',
     confirm: 'Close the account for good',
@@ -312,7 +315,7 @@ export const en = {
     changed: 'The order changed while you were looking at it. Check the amount and confirm again.',
     price: 'Price',
     converted: (money: string, formatted: string, rate: string) =>
-      `${money} → ${formatted} points (rate ${rate})`,
+      `${money} → ${pointsOf(formatted)} (rate ${rate})`,
     gatewayRefused: {
       title: 'This payment cannot be started',
       text: 'The shop sent a request that was not accepted. Nothing was taken from you. Go back to the shop, and tell it this:',
@@ -349,7 +352,8 @@ export const en = {
     name: 'Name',
     description: 'What do you sell?',
     callbackUrl: 'Callback address',
-    callbackHint: 'Buyers come back here after paying: https, without query or fragment.',
+    callbackHint:
+      'Buyers come back here after paying: https, or http on this computer, without query or fragment.',
     submit: 'Apply',
     needTrustLevel: (needed: number, have: number) =>
       `Applying needs trust level ${needed}; yours is ${have}.`,
@@ -365,7 +369,7 @@ export const en = {
     pid: 'pid (gateway)',
     merchantKey: 'Merchant KEY (V1, MD5)',
     rate: 'Exchange rate',
-    rateText: (rate: string) => `${rate} points per unit of currency`,
+    rateText: (rate: string) => `${pointsOf(rate)} per unit of currency`,
     takings: 'Takings',
     credentialsTitle: 'Keep these now',
     credentialsText: 'The token and the Secret Key are shown this once and cannot be read again.',
@@ -511,7 +515,7 @@ export const en = {
     table: 'The figures as a table',
     products: 'What sold best',
     noProducts: 'Nothing was sold in this time.',
-    sold: (times: string, points: string) => `${times} × · ${points} points`,
+    sold: (times: string, points: string) => `${times} × · ${pointsOf(points)}`,
   },
   team: {
     title: 'Team',
@@ -713,9 +717,9 @@ export const en = {
     answerHint: 'The merchant and the buyer read it.',
     decline: 'Decline',
     left: (left: string, wallet: string, fee: string) =>
-      `${left} points are left of this order: ${wallet} would come from your wallet, ${fee} from the fee.`,
+      `${areLeft(left)} of this order: ${wallet} would come from your wallet, ${fee} from the fee.`,
     adminLeft: (left: string, wallet: string, have: string) =>
-      `${left} points are left of this order: ${wallet} from the wallet of who was paid, which holds ${have}; the rest from the fee.`,
+      `${areLeft(left)} of this order: ${wallet} from the wallet of who was paid, which holds ${have}; the rest from the fee.`,
     short: (have: string) => `Your wallet holds only ${have}. No more than that can be taken from it.`,
     nothingLeft: 'Nothing is left of this order, so nothing can be given back.',
     ask: 'Ask for this refund',
@@ -757,14 +761,14 @@ export const en = {
     orderId: 'Your own number',
     orderIdHint: 'Whatever is sent twice under one number moves once. Empty: one is made.',
     quote: 'Work it out …',
-    limits: (min: string, max: string) => `${min} to ${max} points at a time.`,
-    leftToday: (left: string) => `${left} points are left today.`,
+    limits: (min: string, max: string) => `${min} to ${pointsOf(max)} at a time.`,
+    leftToday: (left: string) => `${areLeft(left)} today.`,
     have: 'You have',
     need: 'You need',
     fee: 'Fee, on top',
-    sent: (points: string, username: string) => `@${username} has received ${points} points.`,
+    sent: (points: string, username: string) => `@${username} has received ${pointsOf(points)}.`,
     confirmTitle: 'Send these points?',
-    confirm: (formatted: string, username: string) => `Send ${formatted} points to @${username}`,
+    confirm: (formatted: string, username: string) => `Send ${pointsOf(formatted)} to @${username}`,
     again: 'Sending this page twice sends the points once.',
     signIn: 'Sign in again to send this many points',
     statuses: { completed: 'Completed', reversed: 'Taken back' },
@@ -980,7 +984,7 @@ export const en = {
         }),
         balance_low: ({ app, points }: Facts) => ({
           subject: 'Your balance is low',
-          text: `Your wallet has fallen below ${points} points, as you wanted to be told for ${app}. Transfers that it cannot pay are refused.`,
+          text: `Your wallet has fallen below ${pointsOf(points!)}, as you wanted to be told for ${app}. Transfers that it cannot pay are refused.`,
         }),
         invited: ({ app }: Facts) => ({
           subject: `${app}: you are invited to the team`,
@@ -1692,9 +1696,9 @@ export const en = {
     check: 'Check …',
     confirmTitle: 'Confirm',
     confirmRefund: (points: string, payer: string, applicant: string) =>
-      `@${payer} gets ${points} points back, from @${applicant} and, if chosen, from the fee.`,
+      `@${payer} gets ${pointsOf(points)} back, from @${applicant} and, if chosen, from the fee.`,
     confirmReversal: (points: string, recipient: string, sender: string) =>
-      `@${recipient} returns ${points} points to @${sender}.`,
+      `@${recipient} returns ${pointsOf(points)} to @${sender}.`,
     confirm: 'Confirm',
     notSound: 'Correct the marked lines first.',
     faults: { unreadable: 'not understood', unknownMember: 'no such member' },
@@ -1725,7 +1729,7 @@ export const en = {
     exampleText: (money: string, points: string, fee: string, received: string) =>
       `A price of ${money} becomes ${points} points: the buyer pays ${points}, the fee is ${fee}, the merchant receives ${received}.`,
     rateHigh: (points: string) =>
-      `The exchange rate is unusually high: a price of 1.00 costs ${points} points. Is that what you mean?`,
+      `The exchange rate is unusually high: a price of 1.00 costs ${pointsOf(points)}. Is that what you mean?`,
     rateLow:
       'The exchange rate is unusually low: a price of 1.00 costs less than a point. Is that what you mean?',
     exampleTooSmall: (money: string) => `A price of ${money} would be less than one point, and is refused.`,

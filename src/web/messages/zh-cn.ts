@@ -323,7 +323,7 @@ export const zhCN: Messages = {
     name: '名称',
     description: '你出售什么？',
     callbackUrl: '回调地址',
-    callbackHint: '买家付款后返回此地址：https，不含查询参数和片段。',
+    callbackHint: '买家付款后返回此地址：https（本机可用 http），不含查询参数和片段。',
     submit: '提交申请',
     needTrustLevel: (needed, have) => `申请需要信任等级 ${needed}，你目前为 ${have}。`,
     status: { pending: '待审核', approved: '已通过', rejected: '已驳回', suspended: '已停用' },
