@@ -127,7 +127,6 @@ type SensitiveField = 'callback_url' | 'exchange_rate' | 'allowed_addresses'
 function ownerPages(app: FastifyInstance, deps: Deps): void {
   const edit = paymentAppEdit(deps.config.production)
   const guarded = freshSignIn(deps)
-  const askFreshSignIn = requireFreshSignIn(deps, { page: (request) => pathOf(request as OwnedRequest) })
 
   app.get('/payment/applications/:payment_id', async (request: OwnedRequest, reply) =>
     showOwned(request, reply, deps, { values: undefined, problems: [] }),
@@ -142,7 +141,7 @@ function ownerPages(app: FastifyInstance, deps: Deps): void {
       return showOwned(request, reply, deps, { values: textsOf(request.body, EDIT_FIELDS), problems })
     }
     if (isSensitive(await ownedFor(request, deps, 'settings.edit'), filled.data)) {
-      await askFreshSignIn(request, reply)
+      await guarded.preHandler(request, reply)
       if (reply.sent) return reply
     }
     await editPaymentApp(deps, request.params.payment_id, filled.data, actorOf(request))
