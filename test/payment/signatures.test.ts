@@ -77,6 +77,19 @@ describe('HMAC API', () => {
     })
   })
 
+  it('guesses at mistakes in short requests only, since anybody may send long ones', () => {
+    const hintFor = (length: number) => {
+      const parameters = { amount: '1', description: 'x'.repeat(length) }
+      const verdict = verifySignature(
+        { ...parameters, signature: sign(KEY, `${stringToSign(parameters)}&`) },
+        [tokenKeys(TOKEN)],
+      )
+      return verdict.isValid ? undefined : verdict.hint
+    }
+    expect(hintFor(4_000)).toBe('The string must not end with &.')
+    expect(hintFor(4_100)).toMatch(/^No usual mistake/)
+  })
+
   it('sorts names by their bytes of UTF-8, also where UTF-16 would have it otherwise', () => {
     expect(stringToSign({ '\u{1f600}': '4', '\uff21': '3', é: '2', Z: '0', a: '1' })).toBe(
       'Z=0&a=1&é=2&\uff21=3&\u{1f600}=4',

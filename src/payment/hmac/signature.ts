@@ -6,7 +6,9 @@ import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } fr
 import { canonicalString } from '../canonical.ts'
 import type { FlatParameters } from '../parameters.ts'
 
+/** Each guess costs a hash of everything sent, and anybody may ask for them: of longer strings none is made. */
 const HINTED_FIELDS_MAX = 15
+const HINTED_LENGTH_MAX = 4_096
 
 /** hex(SHA-256(token)): the Secret Key, also called token_hash. 64 lower-case hex characters. */
 export function secretKeyOf(token: string): string {
@@ -76,6 +78,7 @@ function findMistake(
 ): string {
   if (received === '') return 'The parameter signature is missing.'
   if (!/^[0-9a-f]{64}$/i.test(received)) return 'A signature is 64 hexadecimal characters: hex(HMAC-SHA-256).'
+  const others = text.length > HINTED_LENGTH_MAX ? [] : otherStrings(parameters)
   for (const token of tokens) {
     const key = secretKeyOf(token)
     if (isSignature(received, sign(token, text))) {
@@ -84,7 +87,7 @@ function findMistake(
     if (isSignature(received, sign(Buffer.from(key, 'hex'), text))) {
       return 'The Secret Key was decoded from hex. Use its 64 characters as they are.'
     }
-    for (const [hint, candidate] of otherStrings(parameters)) {
+    for (const [hint, candidate] of others) {
       if (isSignature(received, sign(key, candidate))) return hint
     }
   }
@@ -94,7 +97,6 @@ function findMistake(
 function otherStrings(parameters: FlatParameters): [hint: string, text: string][] {
   const signed = without(parameters, 'signature')
   const fields = Object.entries(signed)
-  // Each guess costs a hash of everything sent, and anybody may ask for them.
   if (fields.length > HINTED_FIELDS_MAX) return []
   const encoded = canonicalString(
     Object.fromEntries(fields.map(([name, value]) => [name, encodeURIComponent(value)])),
