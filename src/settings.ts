@@ -91,6 +91,8 @@ const definitions = {
   limit_registrations: limit.default(10),
   /** Addresses that may be tried out for one payment application in an hour; 0 is no limit. */
   limit_address_tries: limit.default(20),
+  /** Pairs of RSA keys that may be made for a member in an hour: each new payment application has one; 0 is no limit. */
+  limit_key_pairs: limit.default(30),
   /** How often a member may take out their data in an hour; 0 is no limit. */
   limit_exports: limit.default(5),
   /** Failed sign-ins in a quarter of an hour after which an account, or an address, has to wait; 0 is no limit. */

@@ -1,5 +1,5 @@
 /** The administrator's pages, over the verbs of the other areas. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../accounts/reauthentication.ts'
 import { browserScope, requireAdmin, requireUser, sessionOf } from '../accounts/session.ts'
@@ -13,6 +13,7 @@ import {
   reviewPaymentApp,
   reviewQueue,
 } from '../payment/applications.ts'
+import { cursor, listUrl } from '../web/lists.ts'
 import { abusePages } from './abuse.ts'
 import { appAdminPages } from './apps.ts'
 import { auditPages } from './audit.ts'
@@ -29,6 +30,10 @@ import { paymentAppAdminPages } from './payment-apps.ts'
 import { proposalPages } from './proposals.ts'
 import { refundRequestPages } from './refund-requests.ts'
 import { settingPages } from './settings.ts'
+
+const PATH = '/admin'
+const QUEUE_LINES = 50
+const Asked = z.object({ before: cursor })
 
 const ReviewForm = z.object({
   decision: z.enum(['approve', 'reject', 'suspend', 'reinstate']),
@@ -60,7 +65,7 @@ export async function adminPlugin(app: FastifyInstance, deps: Deps): Promise<voi
   booksPages(app, deps)
   forumPages(app, deps)
   abusePages(app, deps)
-  app.get('/admin', async (request, reply) => showAdmin(request, reply, deps, undefined))
+  app.get('/admin', async (request, reply) => showAdmin(reply, deps, Asked.parse(request.query)))
 
   app.post<{ Params: { payment_id: string } }>(
     '/admin/payment-applications/:payment_id/review',
@@ -72,7 +77,7 @@ export async function adminPlugin(app: FastifyInstance, deps: Deps): Promise<voi
         throw new AppError('invalid_form', 'The decision is missing or the reason is too long')
       const { decision, reason, seen_change_at } = form.data
       if (DECISIONS_WITH_REASON.includes(decision) && reason === '')
-        return showAdmin(request, reply, deps, payment_id)
+        return showAdmin(reply, deps, { reasonMissing: payment_id })
       const reviewer_id = sessionOf(request).user.id
       const review = { payment_id, decision, reason, reviewer_id }
       await reviewPaymentApp(deps, { ...review, ...(seen_change_at && { seen_change_at }) })
@@ -81,18 +86,18 @@ export async function adminPlugin(app: FastifyInstance, deps: Deps): Promise<voi
   )
 }
 
-/** @param reasonMissing the application whose rejection came without a reason. */
+/** @param asked where the queue goes on, or the application whose rejection came without a reason. */
 async function showAdmin(
-  _request: FastifyRequest,
   reply: FastifyReply,
   deps: Deps,
-  reasonMissing: string | undefined,
+  { before, reasonMissing }: { before?: bigint | undefined; reasonMissing?: string },
 ) {
-  const [queue, decided, books] = await Promise.all([
-    reviewQueue(deps.db),
+  const [found, decided, books] = await Promise.all([
+    reviewQueue(deps.db, { after: before, from: reasonMissing }, QUEUE_LINES + 1),
     decidedPaymentApps(deps.db),
     lastProof(deps),
   ])
+  const queue = found.slice(0, QUEUE_LINES)
   const [checks, alike] = await Promise.all([
     lastChecks(
       deps.db,
@@ -105,7 +110,18 @@ async function showAdmin(
   ])
   const status = reasonMissing === undefined ? 200 : 400
   // What was changed since stands among what waits.
-  const settled = decided.filter((app) => !queue.some(({ payment_id }) => payment_id === app.payment_id))
-  const data = { queue, checks, alike, decided: settled, books, reasonMissing, now: deps.clock() }
+  const settled = decided.filter((app) => app.status === 'suspended' || app.unreviewed_change_at === null)
+  const later = found.length > QUEUE_LINES ? listUrl(PATH, { before: queue.at(-1)!.id }) : undefined
+  const data = {
+    queue,
+    before,
+    later,
+    checks,
+    alike,
+    decided: settled,
+    books,
+    reasonMissing,
+    now: deps.clock(),
+  }
   return reply.page('admin', data, { status })
 }

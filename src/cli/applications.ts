@@ -10,6 +10,8 @@ import { actorOf, type Command, withDeps } from './command.ts'
 
 const DECISIONS = ['approve', 'reject', 'suspend', 'reinstate'] as const
 
+const LISTED_MAX = 1_000
+
 const by = { by: { type: 'string', isRequired: true } } as const
 
 export const applicationCommands: Command[] = [
@@ -19,7 +21,7 @@ export const applicationCommands: Command[] = [
     summary: 'Lists the payment applications: those to review, then those in use or suspended.',
     async run({ config }) {
       const apps = await withDeps(config, async ({ db }) => [
-        ...(await reviewQueue(db)).filter(({ status }) => status === 'pending'),
+        ...(await reviewQueue(db, {}, LISTED_MAX)).filter(({ status }) => status === 'pending'),
         ...(await decidedPaymentApps(db)),
       ])
       return {

@@ -4,7 +4,7 @@ import { browserScope, requireUser, sessionOf } from '../accounts/session.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { NOTHING_TYPED, type Problems, readAppForm, type Typed } from './app-form.ts'
-import { NewAppPageForm, registerApp } from './apps.ts'
+import { NewAppPageForm, OWNED_APPS_MAX, registerApp } from './apps.ts'
 import { discoveryUrl } from './discovery.ts'
 import { ownAppPages } from './own-app-pages.ts'
 import { appsOf } from './registry.ts'
@@ -45,5 +45,6 @@ async function pageData(request: FastifyRequest, values: Typed, problems: Proble
   const { user } = sessionOf(request)
   const { apps_min_trust_level } = await deps.settings.read()
   const apps = await appsOf(deps.db, user.id)
-  return { apps, values, problems, neededTrustLevel: apps_min_trust_level }
+  const ownedMax = apps.length < OWNED_APPS_MAX ? undefined : OWNED_APPS_MAX
+  return { apps, values, problems, neededTrustLevel: apps_min_trust_level, ownedMax }
 }

@@ -1,7 +1,8 @@
 /** The registry of applications: what one must be like, registering it, listing it. A secret is told once. */
 import { z } from 'zod'
 import { recordAudit } from '../audit.ts'
-import type { Db } from '../database/connection.ts'
+import type { Db, Tx } from '../database/connection.ts'
+import { AppError } from '../errors.ts'
 import { LOWER_ALNUM, randomText } from '../secrets.ts'
 import { en } from '../web/messages/en.ts'
 import { isHonestProse, isHonestText } from '../web/parameters.ts'
@@ -13,6 +14,8 @@ const CLIENT_ID_LENGTH = 24
 const NAME_LENGTH_MAX = 60
 const DESCRIPTION_LENGTH_MAX = 500
 const REDIRECT_URIS_MAX = 20
+/** Of one member. Nobody reviews them before they are there, so their number is bounded. */
+export const OWNED_APPS_MAX = 100
 const GROUPS_MAX = 50
 const GROUP_LENGTH_MAX = 100
 const WEB_ADDRESS_LENGTH_MAX = 500
@@ -110,7 +113,7 @@ export function redirectUriFaultOf(issue: z.core.$ZodIssue): RedirectUriFault | 
 
 /**
  * Registers an application whose values are checked already. `client_secret` can never be read again; a public
- * application has none.
+ * application has none. Throws access_denied where its owner has OWNED_APPS_MAX.
  */
 export async function registerApp(
   db: Db,
@@ -121,6 +124,7 @@ export async function registerApp(db: Db, { ip, ...app }: NewApp) {
   const client_id = randomText(CLIENT_ID_LENGTH, LOWER_ALNUM)
   const secret = app.token_endpoint_auth_method === 'none' ? undefined : newSecret()
   return db.transaction().execute(async (tx) => {
+    await refuseOneTooMany(tx, app.owner_id)
     const { id } = await tx
       .insertInto('oauth_apps')
       .values({ ...app, client_id })
@@ -139,6 +143,18 @@ export async function registerApp(db: Db, { ip, ...app }: NewApp) {
     })
     return { id, client_id, ...(secret && { client_secret: secret.client_secret }) }
   })
+}
+
+async function refuseOneTooMany(tx: Tx, owner_id: bigint): Promise<void> {
+  // One at a time of each member, so that the count holds.
+  await tx.selectFrom('users').where('id', '=', owner_id).select('id').forNoKeyUpdate().execute()
+  const { count } = await tx
+    .selectFrom('oauth_apps')
+    .where('owner_id', '=', owner_id)
+    .select((eb) => eb.fn.countAll<bigint>().as('count'))
+    .executeTakeFirstOrThrow()
+  if (count >= OWNED_APPS_MAX)
+    throw new AppError('access_denied', `A member has at most ${OWNED_APPS_MAX} applications`)
 }
 
 /** The applications of a member, or all there are, newest first. */

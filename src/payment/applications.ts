@@ -1,4 +1,5 @@
 /** Payment applications: applied for by a member, approved by an administrator, known to merchants by their keys. */
+import { sql } from 'kysely'
 import { z } from 'zod'
 import { explainAnonymised } from '../accounts/users.ts'
 import { recordAudit } from '../audit.ts'
@@ -26,8 +27,8 @@ export function isCallbackUrl(text: string, production: boolean): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && !production && isLoopback(text))
 }
 
-/** Of longer lists the rest follows when these are decided. */
-const QUEUE_MAX = 100
+/** Of one member. Somebody looks at each, and the others’ come after them. */
+export const PENDING_APPS_MAX = 5
 const DECIDED_MAX = 200
 
 /** What an applicant fills in. */
@@ -53,32 +54,28 @@ export type PaymentAppCredentials = {
   merchant_key: string
 }
 
-/** Applies for a payment application. Throws forbidden below trust level TL1 (interface.md, Limits). */
+/**
+ * Applies for a payment application. Throws forbidden below trust level TL1 (interface.md, Limits), and conflict while
+ * PENDING_APPS_MAX of the member wait; then no key has been made.
+ */
 export async function applyForPaymentApp(deps: Deps, app: NewPaymentApp): Promise<PaymentAppCredentials> {
   const { payment_apps_min_trust_level } = await deps.settings.read()
+  const admit = async (tx: Tx) => {
+    const { trust_level } = await lockApplicant(tx, app.applicant_id)
+    if (trust_level < payment_apps_min_trust_level)
+      throw new AppError('forbidden', `Applying needs trust level ${payment_apps_min_trust_level}`)
+    await refuseLongQueue(tx, app.applicant_id)
+  }
+  // Before the keys are made, which is what costs; and again, because others may have been made meanwhile.
+  await deps.db.transaction().execute(admit)
   const { payment_id, ...keys } = await newCredentials('live')
   return deps.db.transaction().execute(async (tx) => {
+    await admit(tx)
     const row = await tx
       .insertInto('payment_apps')
-      .columns(['payment_id', 'applicant_id', 'name', 'description', 'callback_url'])
-      .expression((eb) =>
-        eb
-          .selectFrom('users')
-          .where('users.id', '=', app.applicant_id)
-          .where('users.trust_level', '>=', payment_apps_min_trust_level)
-          .select([
-            eb.val(payment_id).as('payment_id'),
-            'users.id',
-            eb.val(app.name).as('name'),
-            eb.val(app.description).as('description'),
-            eb.val(app.callback_url).as('callback_url'),
-          ]),
-      )
+      .values({ payment_id, ...app })
       .returning(['id', 'pid'])
-      .executeTakeFirst()
-    if (row === undefined) {
-      throw new AppError('forbidden', `Applying needs trust level ${payment_apps_min_trust_level}`)
-    }
+      .executeTakeFirstOrThrow()
     const credentials = await storeCredentials(tx, deps.secrets, row.id, keys)
     await recordAudit(tx, {
       actor_id: app.applicant_id,
@@ -89,6 +86,31 @@ export async function applyForPaymentApp(deps: Deps, app: NewPaymentApp): Promis
     })
     return { ...row, payment_id, ...credentials }
   })
+}
+
+/** One at a time of each member, so that what is counted of theirs holds until the end. */
+export async function lockApplicant(tx: Tx, user_id: bigint): Promise<{ trust_level: number }> {
+  return tx
+    .selectFrom('users')
+    .where('id', '=', user_id)
+    .select('trust_level')
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow()
+}
+
+/** Throws conflict where as many of a member’s applications wait as may. The caller holds the member’s row. */
+export async function refuseLongQueue(tx: Tx, applicant_id: bigint): Promise<void> {
+  const { count } = await tx
+    .selectFrom('payment_apps')
+    .where('applicant_id', '=', applicant_id)
+    .where('status', '=', 'pending')
+    .select((eb) => eb.fn.countAll<bigint>().as('count'))
+    .executeTakeFirstOrThrow()
+  if (count >= PENDING_APPS_MAX)
+    throw new AppError(
+      'conflict',
+      `At most ${PENDING_APPS_MAX} applications of a member wait for their review`,
+    )
 }
 
 /** A Payment ID and keys for a new application. The pair takes a good fraction of a second, so before any transaction. */
@@ -227,10 +249,14 @@ export async function applicationsOf(db: Db, user_id: bigint) {
 }
 
 /**
- * Applications that wait for an administrator, oldest first: new ones, and those in use that were changed since they were
- * approved. `others` counts what else the applicant has.
+ * Applications that wait for an administrator, oldest first, after one or from one on: new ones, and those in use that
+ * were changed since they were approved. `others` counts what else the applicant has.
  */
-export async function reviewQueue(db: Db) {
+export async function reviewQueue(
+  db: Db,
+  { after = 0n, from }: { after?: bigint | undefined; from?: string | undefined },
+  max: number,
+) {
   return db
     .selectFrom('payment_apps as app')
     .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
@@ -240,8 +266,20 @@ export async function reviewQueue(db: Db) {
         eb.and([eb('app.status', '=', 'approved'), eb('app.unreviewed_change_at', 'is not', null)]),
       ]),
     )
+    .where('app.id', '>', after)
+    .$if(from !== undefined, (query) =>
+      query.where(
+        'app.id',
+        '>=',
+        sql<bigint>`coalesce((
+          select id from payment_apps
+          where payment_id = ${from} and (status = 'pending' or unreviewed_change_at is not null)
+        ), 0)`,
+      ),
+    )
     .orderBy('app.id')
-    .limit(QUEUE_MAX)
+    .limit(max)
+    .select(['app.id'])
     .select(['app.payment_id', 'app.name', 'app.description', 'app.callback_url', 'app.homepage'])
     .select(['app.logo_url', 'app.status', 'app.unreviewed_change_at', 'app.created_at', 'app.applicant_id'])
     .select(['applicant.username', 'applicant.trust_level', 'applicant.created_at as member_since'])
@@ -281,6 +319,7 @@ export async function decidedPaymentApps(db: Db) {
     .orderBy('app.status', 'desc')
     .orderBy('app.id', 'desc')
     .limit(DECIDED_MAX)
-    .select(['app.payment_id', 'app.name', 'app.status', 'app.review_reason', 'applicant.username'])
+    .select(['app.payment_id', 'app.name', 'app.status', 'app.review_reason', 'app.unreviewed_change_at'])
+    .select('applicant.username')
     .execute()
 }

@@ -146,6 +146,24 @@ export async function currentKey(deps: Deps, app_id: bigint, kind: PaymentAppKey
   return openKey(deps.secrets, app_id, kind, row.value_encrypted)
 }
 
+/** The keys of a kind that are in force, of several applications. */
+export async function currentKeys(
+  deps: Deps,
+  app_ids: bigint[],
+  kind: PaymentAppKeyKind,
+): Promise<Map<bigint, string>> {
+  const rows = await deps.db
+    .selectFrom('payment_app_keys')
+    .where('app_id', '=', sql<bigint>`any(${app_ids}::bigint[])`)
+    .where('kind', '=', kind)
+    .where('valid_to', 'is', null)
+    .select(['app_id', 'value_encrypted'])
+    .execute()
+  return new Map(
+    rows.map(({ app_id, value_encrypted }) => [app_id, openKey(deps.secrets, app_id, kind, value_encrypted)]),
+  )
+}
+
 export type CallbackToken = (app_id: bigint) => Promise<string>
 
 type LiveToken = { app_id: bigint; value_encrypted: Buffer; last_used_at: Date | null }

@@ -11,7 +11,7 @@ import type { TeamRole } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { ALLOWED_ADDRESSES_MAX, isAddressRange } from './addresses.ts'
-import { isCallbackUrl, paymentAppForm } from './applications.ts'
+import { isCallbackUrl, lockApplicant, paymentAppForm, refuseLongQueue } from './applications.ts'
 import { fingerprintOf, type PublicKey } from './gateway/public-key.ts'
 import { secretKeyOf } from './hmac/signature.ts'
 import { endPreviousKeys, newMerchantKey, newRsaPair, newToken, type RsaPair, replaceKey } from './keys.ts'
@@ -135,8 +135,8 @@ export async function lockPermitted(
 }
 
 /**
- * Changes an application. A rejected one goes back to the review with it; one in use too, when what was approved changes,
- * and sells on meanwhile; a suspended one cannot be changed.
+ * Changes an application. A rejected one goes back to the review with it, if not too many of its owner wait there; one in
+ * use too, when what was approved changes, and sells on meanwhile; a suspended one cannot be changed. Throws conflict.
  */
 export async function editPaymentApp(
   deps: Deps,
@@ -151,6 +151,10 @@ export async function editPaymentApp(
       throw new AppError('conflict', 'A suspended application cannot be changed')
     const { allowed_addresses, homepage, logo_url, ...rest } = edit
     const isReapplied = app.status === 'rejected'
+    if (isReapplied) {
+      await lockApplicant(tx, app.applicant_id)
+      await refuseLongQueue(tx, app.applicant_id)
+    }
     const { unreviewed_change_at } = await tx
       .updateTable('payment_apps')
       .set({

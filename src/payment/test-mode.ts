@@ -6,11 +6,12 @@
 import { randomUUID } from 'node:crypto'
 import { sql, type Updateable } from 'kysely'
 import { recordAudit } from '../audit.ts'
-import type { Db } from '../database/connection.ts'
+import type { Db, Tx } from '../database/connection.ts'
 import type { ForcedFault, OrdersTable } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import {
+  lockApplicant,
   type NewPaymentApp,
   newCredentials,
   type PaymentAppCredentials,
@@ -29,14 +30,12 @@ export type NewTestApp = NewPaymentApp & {
 
 /**
  * Makes an application of the test book, in force at once, for a member of any trust level. Throws conflict when the
- * member has TEST_APPS_MAX already, or the live application has one.
+ * member has TEST_APPS_MAX already, then before any key is made, or the live application has one.
  */
 export async function createTestApp(deps: Deps, app: NewTestApp): Promise<PaymentAppCredentials> {
   const { applicant_id, name, description, callback_url, live_app_id = null, ip } = app
-  const { payment_id, ...keys } = await newCredentials('test')
-  return deps.db.transaction().execute(async (tx) => {
-    // One at a time of each member, so that the count holds.
-    await tx.selectFrom('users').where('id', '=', applicant_id).select('id').forNoKeyUpdate().execute()
+  const admit = async (tx: Tx) => {
+    await lockApplicant(tx, applicant_id)
     const { count } = await tx
       .selectFrom('payment_apps')
       .where('applicant_id', '=', applicant_id)
@@ -45,6 +44,12 @@ export async function createTestApp(deps: Deps, app: NewTestApp): Promise<Paymen
       .executeTakeFirstOrThrow()
     if (count >= TEST_APPS_MAX)
       throw new AppError('conflict', `A member has at most ${TEST_APPS_MAX} test applications`)
+  }
+  // Before the keys are made, which is what costs; and again, because others may have been made meanwhile.
+  await deps.db.transaction().execute(admit)
+  const { payment_id, ...keys } = await newCredentials('test')
+  return deps.db.transaction().execute(async (tx) => {
+    await admit(tx)
     const row = await tx
       .insertInto('payment_apps')
       .values({

@@ -1,4 +1,5 @@
 /** /apps: a member's own applications, and the form that registers another. */
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson } from '../cast.ts'
 import { browser, startTestApp, type TestApp } from '../harness.ts'
@@ -45,6 +46,37 @@ describe('GET /apps', () => {
 })
 
 describe('POST /apps', () => {
+  it('registers a hundred for a member and no more, by the API too, until one is deleted', async () => {
+    const person = await makePerson(test)
+    const client = await person.signIn()
+    const page = await client.get('/apps')
+    const party = await makeParty(test)
+    const { access_token } = await obtainTokens(test, client, party)
+    await sql`
+      insert into oauth_apps (client_id, owner_id, name, redirect_uris)
+      select 'many' || lpad(n::text, 20, '0'), ${person.id}, 'Many', array['https://books.example/callback']
+      from generate_series(1, 99) as n
+    `.execute(test.db)
+    const byApi = () =>
+      test.app.inject({
+        method: 'POST',
+        url: '/api/apps',
+        headers: { authorization: `Bearer ${access_token}` },
+        payload: { name: 'Mine', redirect_uris: ['https://app.example/'] },
+      })
+    const answers = await Promise.all([
+      ...Array.from({ length: 3 }, async () => (await byApi()).statusCode),
+      ...Array.from({ length: 3 }, async () => (await client.submit(page, '/apps', TYPED)).status),
+    ])
+    expect(answers.sort()).toEqual([201, 403, 403, 403, 403, 403])
+    expect((await byApi()).json()).toMatchObject({ error: 'access_denied' })
+    const full = await client.get('/apps')
+    expect(full.body).toContain('You have 100 applications')
+    expect(full.body).not.toContain('name="redirect_uris"')
+    await sql`delete from oauth_apps where client_id = 'many' || lpad('1', 20, '0')`.execute(test.db)
+    expect((await byApi()).statusCode).toBe(201)
+  })
+
   it('shows the secret on the page it answers with, and nowhere again', async () => {
     const { client, page } = await member()
     const answer = await client.submit(page, '/apps', TYPED)

@@ -1,9 +1,14 @@
 /** The life of a payment application on the pages: applied for by a member, decided on by an administrator. */
+import { createHook } from 'node:async_hooks'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isCallbackUrl } from '../../src/payment/applications.ts'
+import { isCallbackUrl, reviewPaymentApp } from '../../src/payment/applications.ts'
 import { makePerson } from '../cast.ts'
 import { startTestApp, type TestApp } from '../harness.ts'
 import { merchantSign, post } from '../merchant.ts'
+import { inOneProcess, STATEMENTS } from '../one-process.ts'
+
+const itListens = it.skipIf(inOneProcess(STATEMENTS))
 
 let test: TestApp
 beforeAll(async () => {
@@ -76,6 +81,139 @@ describe('applying', () => {
     expect(answer.body.match(/aria-invalid="true"/g)).toHaveLength(3)
     expect(answer.body).toContain('http://shop.example.org/cb?x=1')
     expect(await rows()).toEqual(before)
+  })
+})
+
+describe('what one member may ask of others', () => {
+  /** The pairs of keys that this process begins to make while something is done. */
+  async function pairsMade(act: () => Promise<unknown>): Promise<number> {
+    let pairs = 0
+    const hook = createHook({
+      init(_id, type) {
+        if (type === 'KEYPAIRGENREQUEST') pairs += 1
+      },
+    }).enable()
+    await act()
+    hook.disable()
+    return pairs
+  }
+
+  it('is five reviews at a time, also asked for at once; no key is made for a sixth', async () => {
+    const bob = await makePerson(test, { username: 'bob' })
+    const client = await bob.signIn()
+    const page = await client.get(PATH)
+    const asked = await Promise.all(Array.from({ length: 8 }, () => client.submit(page, PATH, filled)))
+    expect(asked.map(({ status }) => status).sort()).toEqual([201, 201, 201, 201, 201, 409, 409, 409])
+    const own = test.db.selectFrom('payment_apps').where('applicant_id', '=', bob.id)
+    expect(await own.select('id').execute()).toHaveLength(5)
+    const full = await client.get(PATH)
+    expect(full.body).toContain('5 of your applications wait for their review.')
+    expect(full.body).toContain('Create a test application')
+    expect(full.body).not.toContain('<button class="primary">Apply</button>')
+    const newcomer = await makePerson(test, { trust_level: 0 })
+    const theirs = await newcomer.signIn()
+    const form = await theirs.get(PATH)
+    const refused = async () => {
+      expect((await client.submit(page, PATH, filled)).status).toBe(409)
+      expect((await theirs.submit(form, PATH, filled)).status).toBe(403)
+    }
+    expect(await pairsMade(refused)).toBe(0)
+    // A rejected one that is corrected takes a place too.
+    const admin = await makePerson(test, { is_admin: true })
+    const { payment_id } = await own.select('payment_id').limit(1).executeTakeFirstOrThrow()
+    const reject = { decision: 'reject', reason: 'Which tea?', reviewer_id: admin.id } as const
+    await reviewPaymentApp(test.deps, { payment_id, ...reject })
+    expect((await client.submit(page, PATH, filled)).status).toBe(201)
+    const one = await client.get(`${PATH}/${payment_id}`)
+    const corrected = { ...filled, exchange_rate: '100', homepage: '', logo_url: '', allowed_addresses: '' }
+    const again = await client.submit(one, `${PATH}/${payment_id}/edit`, corrected)
+    expect(again.status).toBe(409)
+    expect(await own.where('status', '=', 'pending').select('id').execute()).toHaveLength(5)
+  })
+
+  it('is so many pairs of keys an hour, whatever they are for', async () => {
+    const admin = await makePerson(test, { is_admin: true })
+    const set = (value: string) =>
+      test.deps.settings.change({
+        name: 'limit_key_pairs',
+        value,
+        actor_id: admin.id,
+        ip: '',
+        now: test.clock.now(),
+      })
+    await set('2')
+    const client = await (await makePerson(test)).signIn()
+    const page = await client.get(PATH)
+    const created = await client.submit(page, PATH, filled)
+    expect(created.status).toBe(201)
+    const one = `${PATH}/${/pay_[a-z0-9]{20}/.exec(created.body)![0]}`
+    expect((await client.submit(page, PATH, { ...filled, book: 'test' })).status).toBe(201)
+    const refused = async () => {
+      expect((await client.submit(page, PATH, filled)).status).toBe(429)
+      const form = await client.get(one)
+      for (const act of ['/test', '/key-pair'])
+        expect((await client.submit(form, `${one}${act}`)).status).toBe(429)
+    }
+    expect(await pairsMade(refused)).toBe(0)
+    test.clock.advance(3_600_000)
+    expect((await client.submit(page, PATH, filled)).status).toBe(201)
+    await set('30')
+  })
+
+  it('fills no more than its own places: the queue is shown in pages, to its end', async () => {
+    const many = await makePerson(test, { username: 'many' })
+    await sql`
+      insert into payment_apps (payment_id, applicant_id, name, description, callback_url)
+      select 'pay_queue' || lpad(n::text, 15, '0'), ${many.id}, 'Queued ' || n, '', 'https://shop.example/cb'
+      from generate_series(1, 60) as n
+    `.execute(test.db)
+    const admin = await (await makePerson(test, { is_admin: true })).signIn()
+    const pages: string[] = []
+    for (let at: string | undefined = '/admin'; at !== undefined; ) {
+      const { body }: { body: string } = await admin.get(at)
+      pages.push(body)
+      at = /href="(\/admin\?before=\d+)"/.exec(body)?.[1]
+    }
+    expect(pages.length).toBeGreaterThan(1)
+    const names = pages.flatMap((body) =>
+      [...body.matchAll(/<h3>(Queued \d+)<\/h3>/g)].map(([, name]) => name),
+    )
+    expect(names).toEqual(Array.from({ length: 60 }, (_, i) => `Queued ${i + 1}`))
+    expect(pages.at(-1)).toContain('To the oldest')
+    // A form of the second page that is not right is shown again, with what is missing.
+    const last = 'pay_queue000000000000060'
+    const review = `/admin/payment-applications/${last}/review`
+    const token = (await admin.get('/admin')).form('/sign-out')
+    const bare = await admin.post(review, { ...token, decision: 'reject', reason: '' })
+    expect(bare.status).toBe(400)
+    expect(bare.body).toMatch(new RegExp(`id="reason-${last}"[^>]*aria-invalid="true"`))
+    // Out of the way of the others.
+    await sql`delete from payment_apps where applicant_id = ${many.id}`.execute(test.db)
+  })
+
+  itListens('is shown with as many statements as there are in a list of one', async () => {
+    const owner = await makePerson(test)
+    const client = await owner.signIn()
+    const page = await client.get(PATH)
+    const statements = async () => {
+      let count = 0
+      const executor = test.deps.db.getExecutor()
+      const original = executor.executeQuery.bind(executor)
+      Object.assign(executor, {
+        executeQuery(query: { sql: string }, ...rest: []) {
+          if (query.sql.includes('payment_app')) count += 1
+          return original(query as never, ...rest)
+        },
+      })
+      expect((await client.get(PATH)).body.match(/Merchant KEY/g)?.length).toBeGreaterThan(0)
+      Object.assign(executor, { executeQuery: original })
+      return count
+    }
+    await client.submit(page, PATH, filled)
+    const ofOne = await statements()
+    for (let n = 0; n < 3; n += 1) await client.submit(page, PATH, filled)
+    expect(await statements()).toBe(ofOne)
+    expect(ofOne).toBeGreaterThan(0)
   })
 })
 

@@ -107,7 +107,7 @@ describe('a test application', () => {
     ])
       expect(made.body).toMatch(shape)
     expect((await browser.get(path)).body).toContain('class="badge warn">Test mode')
-    expect(await reviewQueue(test.db)).toEqual([])
+    expect(await reviewQueue(test.db, {}, 1)).toEqual([])
     const [{ payment_id } = { payment_id: '' }] = await applicationsOf(test.db, newcomer.id)
     const page = await browser.get(`${path}/${payment_id}`)
     expect(page.body).toContain('test-mark"')

@@ -4,11 +4,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { requireFreshSignIn } from '../../accounts/reauthentication.ts'
 import { browserScope, requireUser, sessionOf } from '../../accounts/session.ts'
 import type { Deps } from '../../deps.ts'
-import { applicationsOf, applyForPaymentApp, paymentAppForm } from '../applications.ts'
+import { applicationsOf, applyForPaymentApp, PENDING_APPS_MAX, paymentAppForm } from '../applications.ts'
 import { Amount } from '../fields.ts'
 import { type PublicKeyFault, readPublicKey } from '../gateway/public-key.ts'
 import { offersOf } from '../handover.ts'
-import { currentKey } from '../keys.ts'
+import { currentKeys } from '../keys.ts'
 import {
   type Actor,
   editPaymentApp,
@@ -41,7 +41,8 @@ import { teamPages } from './team.ts'
 const FIELDS = ['name', 'description', 'callback_url'] as const
 const EDIT_FIELDS = [...FIELDS, 'homepage', 'logo_url', 'exchange_rate', 'allowed_addresses'] as const
 type Field = (typeof FIELDS)[number]
-/** Whole points, as many as can be counted. */
+/** A pair of RSA keys is made, which takes a good fraction of a second of a processor. */
+const slow = { config: { admission: 'slow' } } as const
 
 type EditField = (typeof EDIT_FIELDS)[number]
 
@@ -55,13 +56,14 @@ export async function paymentAppPages(app: FastifyInstance, deps: Deps): Promise
     showApplications(request, reply, deps, { values: {}, problems: [] }),
   )
 
-  app.post('/payment/applications', async (request, reply) => {
+  app.post('/payment/applications', slow, async (request, reply) => {
     const filled = form.safeParse(request.body)
     if (!filled.success) {
       const problems = FIELDS.filter((field) => filled.error.issues.some((issue) => issue.path[0] === field))
       return showApplications(request, reply, deps, { values: textsOf(request.body, FIELDS), problems })
     }
     const applicant_id = sessionOf(request).user.id
+    await deps.limits.hit('key_pairs', applicant_id.toString())
     const isTest = (request.body as Record<string, unknown>).book === 'test'
     const credentials = isTest
       ? await createTestApp(deps, { applicant_id, ...filled.data, ip: request.ip })
@@ -183,7 +185,8 @@ const isPoints = (text: string) => Amount.safeParse(text).success
 
 /** The test application beside a live one. */
 function testForms(app: FastifyInstance, deps: Deps): void {
-  app.post('/payment/applications/:payment_id/test', async (request: OwnedRequest, reply) => {
+  app.post('/payment/applications/:payment_id/test', slow, async (request: OwnedRequest, reply) => {
+    await deps.limits.hit('key_pairs', sessionOf(request).user.id.toString())
     const { name, ...credentials } = await createTwin(deps, request.params.payment_id, actorOf(request))
     return reply.page('payment-app-created', { name, credentials, isTest: true }, { status: 201 })
   })
@@ -205,8 +208,10 @@ function gatewayForms(app: FastifyInstance, deps: Deps): void {
     return reply.redirect(toCard(request), 303)
   })
 
-  app.post('/payment/applications/:payment_id/key-pair', guarded, async (request: OwnedRequest, reply) => {
+  const pairMade = { ...guarded, ...slow }
+  app.post('/payment/applications/:payment_id/key-pair', pairMade, async (request: OwnedRequest, reply) => {
     const { payment_id } = await ownedFor(request, deps, 'keys.manage')
+    await deps.limits.hit('key_pairs', sessionOf(request).user.id.toString())
     const { private_base64 } = await makeMerchantPair(deps, payment_id, actorOf(request))
     const pair = { bare: private_base64, pem: pemOf('PRIVATE KEY', private_base64) }
     return reply.page('payment-app-key-pair', { payment_id, pair }, { status: 201 })
@@ -277,12 +282,10 @@ async function showApplications(
     invitationsOf(deps.db, user.id),
     offersOf(deps.db, user.id, deps.clock()),
   ])
-  const applications = await Promise.all(
-    rows.map(async (row) => ({
-      ...row,
-      merchantKey: may(row.role, 'keys.manage') ? await currentKey(deps, row.id, 'merchant_key') : undefined,
-    })),
-  )
+  const readable = rows.filter(({ role }) => may(role, 'keys.manage')).map(({ id }) => id)
+  const keys = await currentKeys(deps, readable, 'merchant_key')
+  const applications = rows.map((row) => ({ ...row, merchantKey: keys.get(row.id) }))
+  const owned = rows.filter(({ role }) => role === 'owner')
   return reply.page(
     'payment-apps',
     {
@@ -292,8 +295,11 @@ async function showApplications(
       values,
       problems,
       neededTrustLevel: payment_apps_min_trust_level,
-      mayTest:
-        applications.filter(({ book, role }) => book === 'test' && role === 'owner').length < TEST_APPS_MAX,
+      mayTest: owned.filter(({ book }) => book === 'test').length < TEST_APPS_MAX,
+      waitingMax:
+        owned.filter(({ status }) => status === 'pending').length < PENDING_APPS_MAX
+          ? undefined
+          : PENDING_APPS_MAX,
     },
     { status: problems.length > 0 ? 400 : 200 },
   )

@@ -357,6 +357,8 @@ export const en = {
     submit: 'Apply',
     needTrustLevel: (needed: number, have: number) =>
       `Applying needs trust level ${needed}; yours is ${have}.`,
+    waiting: (max: number) =>
+      `${max} of your applications wait for their review. When one is decided, you can apply for another.`,
     status: {
       pending: 'Waiting for review',
       approved: 'Approved',
@@ -861,6 +863,8 @@ export const en = {
     groups: { work: 'To do', points: 'Points', people: 'People', apps: 'Applications', site: 'Site' },
     reviewQueue: 'Payment applications to review',
     empty: 'Nothing waits for review.',
+    later: 'Those after them',
+    first: 'To the oldest',
     applicant: 'Applicant',
     approve: 'Approve',
     reject: 'Reject',
@@ -1228,6 +1232,8 @@ export const en = {
       submit: 'Register',
       needTrustLevel: (needed: number, have: number) =>
         `Registering an application needs trust level ${needed}; yours is ${have}.`,
+      full: (max: number) =>
+        `You have ${max} applications, which is as many as a member may have. Delete one to register another.`,
       created: 'Registered',
       everyone: 'Everyone',
       openTo: 'Open to',
@@ -1576,6 +1582,8 @@ export const en = {
       limit_pages: 'Pages a minute for one address; 0: no limit',
       limit_exports: 'Times an hour that a member may take out their data; 0: no limit',
       limit_address_tries: 'Tries an hour of a payment application’s addresses; 0: no limit',
+      limit_key_pairs:
+        'Payment applications and pairs of keys that are made for a member in an hour; 0: no limit',
       limit_apps_created: 'Applications a member may register in an hour; 0: no limit',
       limit_registrations:
         'Accounts that may be made from one address in an hour, while registration is open; 0: no limit',
