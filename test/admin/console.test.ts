@@ -356,7 +356,7 @@ describe('names that could be taken for each other', () => {
       [`/admin/apps/${party.client_id}`]: owner.username,
     }
     const noticeOn = async (path: string) =>
-      /Other applications have this name[\s\S]*?<\/ul>/.exec((await admin.get(path)).body)?.[0] ?? ''
+      (await admin.get(path)).body.match(/Other applications have this name[\s\S]*?<\/ul>/g)?.join() ?? ''
     for (const [path, username] of Object.entries(pages)) {
       const notice = await noticeOn(path)
       expect(notice).not.toContain(`href="${path}"`)
