@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { z } from 'zod'
 import { recordAudit } from './audit.ts'
-import type { Db } from './database/connection.ts'
+import { type Db, type Tx, violatedConstraint } from './database/connection.ts'
 import { AppError } from './errors.ts'
 
 /** A rate between 0 and 1 as exact decimal text. No float touches it: Postgres computes with it as numeric. */
@@ -50,7 +50,7 @@ const groupAliases = z
 const definitions = {
   /** While on, nothing is paid, transferred or placed; what is there can be looked at, and merchants are told of it. */
   payments_read_only: z.enum(['off', 'on']).default('off'),
-  /** Whether refunds, reversals and points by hand wait for the approval of a second administrator. */
+  /** Whether refunds, reversals and points by hand wait for the approval of a second administrator, and so switching this off. */
   second_approver: z.enum(['off', 'on']).default('off'),
   /** Shown on every page, in each language; where one is missing, the other. */
   announcement_en: announcement.default(''),
@@ -130,12 +130,21 @@ export type SettingValues = z.output<typeof schema>
 /** How long a process may act on a value that another process has changed. */
 const FRESH_MS = 2_000
 const HISTORY_MAX = 200
+/** The database's rule about settings that one administrator cannot change alone (0148). */
+const TWO_PEOPLE = 'site_settings_two_people'
 
 export type SettingName = keyof SettingValues
 
 export const SETTING_NAMES = Object.keys(definitions) as SettingName[]
 
-export type SettingChange = { name: SettingName; value: string; actor_id: bigint; ip: string; now: Date }
+export type SettingChange = {
+  name: SettingName
+  value: string
+  /** Null for the operator at the command line, who needs nobody's approval. */
+  actor_id: bigint | null
+  ip: string | null
+  now: Date
+}
 
 export type Settings = {
   /** The values in force, at most 2 s old. */
@@ -144,9 +153,12 @@ export type Settings = {
   latest(): SettingValues
   /**
    * Sets one, with who and when in its history and in the audit log. In force here at once, in other processes
-   * within 2 s. Throws invalid_form, in whose words is what the value must be.
+   * within 2 s. Answers whether it was set: not where it takes the approval of a second administrator. Throws
+   * invalid_form, in whose words is what the value must be.
    */
-  change(change: SettingChange): Promise<void>
+  change(change: SettingChange): Promise<boolean>
+  /** The same within a larger act, in which it was approved; in force everywhere within 2 s of its end. */
+  changeWithin(tx: Tx, change: SettingChange): Promise<void>
 }
 
 /** How a setting is entered: one of a few words, a number (within bounds, or a share of one), or a text. */
@@ -191,8 +203,18 @@ export function openSettings(db: Db): Settings {
       return cached.values
     },
     async change(change) {
-      await store(db, { ...change, value: validated(change.name, change.value) })
+      const checked = { ...change, value: validated(change.name, change.value) }
+      try {
+        await db.transaction().execute((tx) => store(tx, checked))
+      } catch (error) {
+        if (violatedConstraint(error) === TWO_PEOPLE) return false
+        throw error
+      }
       cached = undefined
+      return true
+    },
+    async changeWithin(tx, change) {
+      await store(tx, { ...change, value: validated(change.name, change.value) })
     },
   }
 }
@@ -222,28 +244,26 @@ function controlOf(name: SettingName): SettingControl {
   return { kind: 'text', max: announcement.maxLength! }
 }
 
-async function store(db: Db, { name, value, actor_id, ip, now }: SettingChange): Promise<void> {
-  await db.transaction().execute(async (tx) => {
-    const before = await tx
-      .selectFrom('site_settings')
-      .where('name', '=', name)
-      .select('value')
-      .forUpdate()
-      .executeTakeFirst()
-    await tx
-      .insertInto('site_settings')
-      .values({ name, value, updated_by: actor_id, updated_at: now })
-      .onConflict((conflict) =>
-        conflict.column('name').doUpdateSet({ value, updated_by: actor_id, updated_at: now }),
-      )
-      .execute()
-    await tx
-      .insertInto('site_settings_history')
-      .values({ name, value, changed_by: actor_id, created_at: now })
-      .execute()
-    const detail = { before: before?.value ?? null, after: value }
-    await recordAudit(tx, { actor_id, action: 'setting.change', subject: name, detail, ip })
-  })
+async function store(tx: Tx, { name, value, actor_id, ip, now }: SettingChange): Promise<void> {
+  const before = await tx
+    .selectFrom('site_settings')
+    .where('name', '=', name)
+    .select('value')
+    .forUpdate()
+    .executeTakeFirst()
+  await tx
+    .insertInto('site_settings')
+    .values({ name, value, updated_by: actor_id, updated_at: now })
+    .onConflict((conflict) =>
+      conflict.column('name').doUpdateSet({ value, updated_by: actor_id, updated_at: now }),
+    )
+    .execute()
+  await tx
+    .insertInto('site_settings_history')
+    .values({ name, value, changed_by: actor_id, created_at: now })
+    .execute()
+  const detail = { before: before?.value ?? null, after: value }
+  await recordAudit(tx, { actor_id, action: 'setting.change', subject: name, detail, ip })
 }
 
 /** Every setting by its name, with its value in force and its history. */

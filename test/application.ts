@@ -68,6 +68,7 @@ export function forgetfulSettings({ settings, db }: Pick<Deps, 'settings' | 'db'
     },
     latest: () => latest,
     change: (change) => current.change(change),
+    changeWithin: (tx, change) => current.changeWithin(tx, change),
   } satisfies typeof settings)
   return () => {
     current = openSettings(db)

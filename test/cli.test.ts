@@ -707,6 +707,34 @@ describe('an archive', () => {
 })
 
 describe('the rest', () => {
+  it('sets a setting alone, also one that takes two administrators on the pages, and writes it down', async () => {
+    const set = (value: string) => told('setting', 'set', 'second_approver', value)
+    expect(await set('on')).toEqual({ name: 'second_approver', value: 'on' })
+    await set('off')
+    const { value, updated_by } = await test.db
+      .selectFrom('site_settings')
+      .where('name', '=', 'second_approver')
+      .select(['value', 'updated_by'])
+      .executeTakeFirstOrThrow()
+    expect([value, updated_by]).toEqual(['off', null])
+    const trail = await test.db
+      .selectFrom('audit_log')
+      .where('subject', '=', 'second_approver')
+      .orderBy('id')
+      .select(['actor_id', 'detail', 'ip'])
+      .execute()
+    expect(trail.at(-1)).toEqual({
+      actor_id: null,
+      detail: { before: 'on', after: 'off' },
+      ip: 'command line',
+    })
+    for (const words of [
+      ['second_approver', 'maybe'],
+      ['no_such', 'on'],
+    ])
+      expect(await tessera('setting', 'set', ...words)).toMatchObject({ code: 2 })
+  })
+
   it('rotates keys, and finds that the address is not served', async () => {
     expect((await told('keys', 'rotate')).next).toHaveLength(2)
     const nowhere = async () => `http://127.0.0.1:${await freePort()}`

@@ -49,6 +49,8 @@ const CorrectionForm = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('points'), lines: z.string().min(1).max(50_000), reason, key: key.optional() }),
 ])
 type CorrectionForm = z.output<typeof CorrectionForm>
+/** What these forms are about. */
+type Corrected = Exclude<Correction, { kind: 'setting' }>
 
 /** GET and POST /admin/corrections, inside the administrators' scope. */
 export function correctionPages(app: FastifyInstance, deps: Deps): void {
@@ -100,7 +102,7 @@ async function needsApproval({ settings }: Deps): Promise<boolean> {
   return (await settings.read()).second_approver === 'on'
 }
 
-async function readCorrection(db: Db, form: CorrectionForm & { key: string }): Promise<Correction> {
+async function readCorrection(db: Db, form: CorrectionForm & { key: string }): Promise<Corrected> {
   const { reason, key } = form
   if (form.kind === 'points')
     return { kind: form.kind, reason, key, lines: await readLines(db, form.lines, LINES_MAX) }
@@ -112,7 +114,7 @@ async function readCorrection(db: Db, form: CorrectionForm & { key: string }): P
 
 async function carryOut(
   deps: Deps,
-  { kind, ...correction }: Correction,
+  { kind, ...correction }: Corrected,
   by: { actor_id: bigint; ip: string },
 ): Promise<void> {
   const act = { ...correction, ...by }

@@ -5,6 +5,7 @@ import { requireFreshSignIn } from '../accounts/reauthentication.ts'
 import { sessionOf } from '../accounts/session.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
+import { proposeSetting, type StandingProposal } from '../payment/proposals.ts'
 import { describeSettings, SETTING_NAMES, type SettingName } from '../settings.ts'
 
 const PATH = '/admin/settings'
@@ -37,9 +38,11 @@ type Problem = { name: SettingName; value: string }
 
 /** GET and POST /admin/settings, inside the administrators' scope. A change asks for a fresh sign-in. */
 export function settingPages(app: FastifyInstance, deps: Deps): void {
-  const show = async (reply: FastifyReply, area: Area, problem?: Problem) => {
+  /** @param standing the proposal that keeps another one from being made. */
+  const show = async (reply: FastifyReply, area: Area, problem?: Problem, standing?: StandingProposal) => {
     const settings = (await describeSettings(deps.db)).filter(({ name }) => areaOf(name) === area)
-    return reply.page('settings', { settings, area, problem }, { status: problem === undefined ? 200 : 400 })
+    const status = problem !== undefined ? 400 : standing !== undefined ? 409 : 200
+    return reply.page('settings', { settings, area, problem, standing }, { status })
   }
 
   app.get<{ Querystring: Record<string, unknown> }>(PATH, async (request, reply) => {
@@ -51,9 +54,14 @@ export function settingPages(app: FastifyInstance, deps: Deps): void {
     const form = SettingForm.safeParse(request.body)
     if (!form.success) throw new AppError('invalid_form', 'There is no such setting')
     const { name, value } = form.data
-    const actor_id = sessionOf(request).user.id
+    const by = { actor_id: sessionOf(request).user.id, ip: request.ip }
     try {
-      await deps.settings.change({ name, value, actor_id, ip: request.ip, now: deps.clock() })
+      const isSet = await deps.settings.change({ name, value, ...by, now: deps.clock() })
+      if (!isSet) {
+        const standing = await proposeSetting(deps, { name, value }, by)
+        if (standing !== undefined) return show(reply, areaOf(name), undefined, standing)
+        return reply.redirect('/admin/proposals', 303)
+      }
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'invalid_form') throw error
       return show(reply, areaOf(name), { name, value })

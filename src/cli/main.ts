@@ -17,6 +17,7 @@ import { ledgerCommands } from './ledger.ts'
 import { migrateCommands } from './migrate.ts'
 import { notificationCommands } from './notifications.ts'
 import { pointCommands } from './points.ts'
+import { settingCommands } from './settings.ts'
 import { userCommands } from './users.ts'
 
 const COMMANDS: Command[] = [
@@ -26,6 +27,7 @@ const COMMANDS: Command[] = [
   ...notificationCommands,
   ...bookCommands,
   ...ledgerCommands,
+  ...settingCommands,
   ...keyCommands,
   ...archiveCommands,
   ...migrateCommands,

@@ -720,11 +720,13 @@ export type BooksDaysTable = {
 
 export type CorrectionProposalsTable = {
   id: Identity
-  kind: 'refund' | 'reversal' | 'points'
+  kind: 'refund' | 'reversal' | 'points' | 'setting'
   transaction_id: Nullable<string>
   amount: Nullable<bigint>
   with_fee: Nullable<boolean>
   lines: ColumnType<ProposedLine[] | null, string | null, never>
+  setting: Nullable<string>
+  setting_value: Nullable<string>
   reason: string
   key: string
   proposed_by: bigint

@@ -9,6 +9,7 @@ import type { CorrectionProposalsTable } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { type PointsLine, postLinesWithin } from '../ledger/point-lines.ts'
+import type { SettingName } from '../settings.ts'
 import { refundWithin, reverseWithin } from './refunds.ts'
 
 const OPEN_DAYS = 7
@@ -19,6 +20,8 @@ export type Correction = { reason: string; key: string } & (
   | { kind: 'refund'; transaction_id: string; amount: bigint; with_fee: boolean }
   | { kind: 'reversal'; transaction_id: string; with_fee: boolean }
   | { kind: 'points'; lines: PointsLine[] }
+  /** A setting that one administrator cannot change alone. */
+  | { kind: 'setting'; setting: SettingName; setting_value: string }
 )
 
 type Actor = { actor_id: bigint; ip: string }
@@ -85,12 +88,12 @@ async function findOther(
   correction: Correction,
   proposed_by: bigint,
 ): Promise<StandingProposal | undefined> {
-  const { transaction_id, amount, with_fee, lines } = factsOf(correction)
+  const { transaction_id, amount, with_fee, lines, setting, setting_value } = factsOf(correction)
   const { rows } = await sql<StandingProposal & { is_same: boolean }>`
     select proposer.username as proposer, decision, decision is null and
-      (kind, reason, transaction_id, amount, with_fee, lines, proposed_by) is not distinct from
+      (kind, reason, transaction_id, amount, with_fee, lines, setting, setting_value, proposed_by) is not distinct from
       (${correction.kind}, ${correction.reason}, ${transaction_id}::text, ${amount}::bigint, ${with_fee}::boolean,
-        ${lines}::jsonb, ${proposed_by}::bigint) as is_same
+        ${lines}::jsonb, ${setting}::text, ${setting_value}::text, ${proposed_by}::bigint) as is_same
     from correction_proposals join users as proposer on proposer.id = proposed_by
     where key = ${correction.key} and (${isStanding})`.execute(tx)
   if (rows[0] === undefined) throw new AppError('conflict', 'The proposal before this one was just decided')
@@ -98,33 +101,68 @@ async function findOther(
   return is_same ? undefined : standing
 }
 
+/**
+ * Proposes a change of such a setting. Its key is of what stands now: one proposal at a time, and another after it was set
+ * anew. Answers and throws as proposeCorrection does.
+ */
+export async function proposeSetting(
+  deps: Deps,
+  { name, value }: { name: SettingName; value: string },
+  actor: Actor,
+): Promise<StandingProposal | undefined> {
+  const { updated_at } = await deps.db
+    .selectFrom('site_settings')
+    .where('name', '=', name)
+    .select('updated_at')
+    .executeTakeFirstOrThrow()
+  const key = `setting-${name}-${updated_at.getTime()}`
+  return proposeCorrection(
+    deps,
+    { kind: 'setting', setting: name, setting_value: value, reason: '', key },
+    actor,
+  )
+}
+
+const NO_FACTS = {
+  transaction_id: null,
+  with_fee: null,
+  amount: null,
+  lines: null,
+  setting: null,
+  setting_value: null,
+}
+
 function factsOf(correction: Correction) {
+  if (correction.kind === 'setting') {
+    const { setting, setting_value } = correction
+    return { ...NO_FACTS, setting, setting_value }
+  }
   if (correction.kind !== 'points') {
     const { transaction_id, with_fee } = correction
     const amount = correction.kind === 'refund' ? correction.amount : null
-    return { transaction_id, with_fee, amount, lines: null }
+    return { ...NO_FACTS, transaction_id, with_fee, amount }
   }
   const lines = correction.lines.map(({ user_id, username, amount, fault }) => {
     if (user_id === undefined || fault !== undefined)
       throw new AppError('invalid_form', 'A line is not right')
     return { user_id: String(user_id), username, amount: String(amount) }
   })
-  return { transaction_id: null, with_fee: null, amount: null, lines: JSON.stringify(lines) }
+  return { ...NO_FACTS, lines: JSON.stringify(lines) }
 }
 
 /**
  * Carries a proposal out, all or nothing. Throws forbidden to who proposed it, not_found, and conflict when it is
  * decided or over, or when what it asks for cannot be done; then it stays open.
  */
-export async function approveProposal({ db, clock }: Deps, id: bigint, actor: Actor): Promise<void> {
-  const now = clock()
-  await db.transaction().execute(async (tx) => {
+export async function approveProposal(deps: Deps, id: bigint, actor: Actor): Promise<void> {
+  const now = deps.clock()
+  await deps.db.transaction().execute(async (tx) => {
     const proposal = await lockOpen(tx, id)
     if (proposal.proposed_by === actor.actor_id)
       throw new AppError('forbidden', 'Another administrator has to approve this')
     if (proposal.expires_at <= now) throw new AppError('conflict', 'The time to approve this is over')
     await decide(tx, id, 'approved', actor, now)
-    await carryOut(tx, proposal, now)
+    await carryOut(tx, deps, proposal, now)
     await recordDecision(tx, proposal, 'approve', actor, '')
   })
 }
@@ -170,9 +208,13 @@ async function decide(
 }
 
 /** In the name of who proposed it: theirs is the reason. */
-async function carryOut(tx: Tx, proposal: Proposal, now: Date): Promise<void> {
+async function carryOut(tx: Tx, { settings }: Deps, proposal: Proposal, now: Date): Promise<void> {
   const { kind, transaction_id, amount, with_fee, lines, reason, key, proposed_by: actor_id } = proposal
   const by = { reason, actor_id, ip: null }
+  if (kind === 'setting') {
+    const name = proposal.setting as SettingName
+    return settings.changeWithin(tx, { name, value: proposal.setting_value!, actor_id, ip: null, now })
+  }
   if (kind === 'points') {
     const resolved = lines!.map((line, index) => ({
       line: index + 1,

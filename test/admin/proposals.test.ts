@@ -193,6 +193,51 @@ it('a merchant’s request can be proposed again after a refusal, one at a time,
   expect(answers.map(({ status }) => status).sort()).toEqual([303, 409])
 })
 
+it('the rule is switched off by two, or by the operator, and by nobody alone', async () => {
+  const switchTo = async (value: string, by = proposer) => {
+    const { form_token = '' } = (await by.get('/admin')).form('/language')
+    return by.post('/admin/settings', { form_token, name: 'second_approver', value })
+  }
+  const state = () =>
+    test.db
+      .selectFrom('site_settings')
+      .where('name', '=', 'second_approver')
+      .select(['value', 'updated_by'])
+      .executeTakeFirstOrThrow()
+  for (let sent = 0; sent < 2; sent += 1)
+    expect(await switchTo('off')).toMatchObject({ status: 303, location: PATH })
+  const proposal = await latest()
+  expect(proposal).toMatchObject({ kind: 'setting', setting: 'second_approver', setting_value: 'off' })
+  const other = await switchTo('off', approver)
+  expect(other.status).toBe(409)
+  expect(other.body).toContain(`@${first.username} has proposed this already`)
+  expect((await decide(proposer, proposal, 'approve')).status).toBe(403)
+  for (const by of [first.id, second.id])
+    await expect(
+      sql`update site_settings set value = 'off', updated_by = ${by}, updated_at = ${proposal.proposed_at}
+        where name = 'second_approver'`.execute(test.db),
+    ).rejects.toMatchObject({ constraint: 'site_settings_two_people' })
+  await decide(proposer, proposal, 'decline', { reason: 'Not yet' })
+  expect(await state()).toEqual({ value: 'on', updated_by: first.id })
+
+  await switchTo('off')
+  expect((await approver.get(PATH)).body).toContain('Site setting')
+  expect((await decide(approver, await latest(), 'approve')).status).toBe(303)
+  expect(await state()).toEqual({ value: 'off', updated_by: first.id })
+  test.clock.advance(1)
+  expect((await switchTo('on')).status).toBe(303)
+  // What was approved once is no leave to do it again.
+  expect(await switchTo('off')).toMatchObject({ status: 303, location: PATH })
+  expect(await state()).toEqual({ value: 'on', updated_by: first.id })
+  await decide(approver, await latest(), 'decline', { reason: 'No' })
+
+  const operator = { name: 'second_approver', actor_id: null, ip: 'command line' } as const
+  expect(await test.deps.settings.change({ ...operator, value: 'off', now: test.clock.now() })).toBe(true)
+  expect(await state()).toEqual({ value: 'off', updated_by: null })
+  expect((await proposer.get('/admin/settings?area=payments')).status).toBe(200)
+  await switchTo('on')
+})
+
 it('the database lets nobody approve alone, late, twice, or something else than was proposed', async () => {
   const { id } = await refund(await paidOrder())
   const set = (values: string) =>

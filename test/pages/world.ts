@@ -331,6 +331,8 @@ async function propose(test: TestApp, { people, orders }: Pick<World, 'people' |
   const lines = [{ line: 1, text: '', user_id, username, amount: 25n, fault: undefined }]
   const points = { kind: 'points', reason: 'Won the quiz', key: 'b' } as const
   await proposeCorrection(test.deps, { ...points, lines }, { actor_id: people.admin.id, ip })
+  const rule = { setting: 'second_approver', setting_value: 'off', reason: '', key: 'c' } as const
+  await proposeCorrection(test.deps, { kind: 'setting', ...rule }, { actor_id: colleague, ip })
 }
 
 async function firstTransfer({ db }: TestApp): Promise<string> {

@@ -72,7 +72,7 @@ export const consoleTexts = {
   },
   proposals: {
     title: 'Approvals',
-    lead: 'Refunds, reversals and points by hand that wait for a second administrator. They move nothing before.',
+    lead: 'Refunds, reversals, points by hand, and switching this rule off, that wait for a second administrator. Nothing happens before.',
     needed: 'This site asks for a second administrator: nothing moves before another one approves.',
     propose: 'Propose',
     standing: {
@@ -83,7 +83,7 @@ export const consoleTexts = {
     },
     shows: { open: 'Waiting', all: 'All' },
     nothing: 'No proposal.',
-    kinds: { refund: 'Refund', reversal: 'Reversal', points: 'Points by hand' },
+    kinds: { refund: 'Refund', reversal: 'Reversal', points: 'Points by hand', setting: 'Site setting' },
     states: {
       open: 'waiting',
       approved: 'approved',

@@ -1455,7 +1455,7 @@ export const zhCN: Messages = {
     },
     names: {
       payments_read_only: '暂停支付',
-      second_approver: '更正需第二位管理员批准',
+      second_approver: '更正需第二位管理员批准，关闭此项亦然',
       announcement_en: '每页顶部的英文公告',
       announcement_zh_cn: '每页顶部的中文公告',
       points_payment_fee_rate: '付款手续费比例',

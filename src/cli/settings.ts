@@ -1,0 +1,27 @@
+/** `tessera setting …`: a site setting changed without a browser, and by one person alone. */
+import { AppError } from '../errors.ts'
+import { SETTING_NAMES } from '../settings.ts'
+import { type Command, UsageError, withDeps } from './command.ts'
+
+export const settingCommands: Command[] = [
+  {
+    name: 'setting set',
+    takes: ['name', 'value'],
+    summary:
+      'Changes a site setting, alone also where the pages ask for a second administrator: whoever has the command line has the database.',
+    async run({ config, arguments: [typed, value] }) {
+      const name = SETTING_NAMES.find((each) => each === typed)
+      if (name === undefined) throw new UsageError(`There is no setting ${typed}`)
+      await withDeps(config, async ({ settings, clock }) => {
+        const change = { name, value: value!, actor_id: null, ip: 'command line', now: clock() }
+        await settings.change(change).catch(asTyped)
+      })
+      return { lines: [`${name} is ${value}, everywhere within seconds.`], data: { name, value } }
+    },
+  },
+]
+
+function asTyped(error: unknown): never {
+  if (error instanceof AppError && error.code === 'invalid_form') throw new UsageError(error.message)
+  throw error
+}
