@@ -44,12 +44,17 @@ export async function openAttempt(deps: Deps, by: AttemptedBy): Promise<bigint> 
 }
 
 async function admit(deps: Deps, by: AttemptedBy, undecided_until: Date | null): Promise<bigint> {
-  const account = by.account.toLowerCase()
   const { address, user_id } = by
-  const { id } = await deps.db
+  const { id, account } = await deps.db
     .insertInto('sign_in_attempts')
-    .values({ account, address, attempted_at: deps.clock(), undecided_until })
-    .returning('id')
+    .values({
+      // Where names are looked up: what is one name there counts as one, and elsewhere `İ` is another letter's capital.
+      account: sql<string>`lower(${by.account})`,
+      address,
+      attempted_at: deps.clock(),
+      undecided_until,
+    })
+    .returning(['id', 'account'])
     .executeTakeFirstOrThrow()
   const seconds = await waitFor(deps, { ...by, account, id })
   if (seconds <= 0) return id

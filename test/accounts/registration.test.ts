@@ -73,6 +73,9 @@ it('refuses names that are taken or misleading, short passwords and foreign form
     [{ username: 'ab' }, 400],
     [{ username: 'a b c' }, 400],
     [{ username: 'аdmin' }, 400],
+    // Letters that are others in capitals, so that nobody is found by a name of somebody else's.
+    [{ username: 'novİa' }, 400],
+    [{ username: 'no\u212aia' }, 400],
     [{ username: 'name~7' }, 400],
     [{ username: 'Admin' }, 400],
     [{ username: 'TESSERA' }, 400],

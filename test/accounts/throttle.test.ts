@@ -1,6 +1,7 @@
 /** Throttled sign-ins over two processes: guesses made at once, honest people behind one address, a victim at home. */
+import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { failAttempt, openAttempt } from '../../src/accounts/throttle.ts'
+import { failAttempt, openAttempt, registerAttempt } from '../../src/accounts/throttle.ts'
 import { forgetWhatIsOver } from '../../src/retention.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from '../harness.ts'
@@ -53,6 +54,32 @@ it('of guesses at once from one address, over both processes, no more than thirt
   const statuses = await statusesOf(tries)
   expect(statuses.filter((status) => status === 401)).toHaveLength(30)
   expect(statuses.filter((status) => status === 429)).toHaveLength(50)
+})
+
+it('guesses at an account are counted together under every name that it is found by', async () => {
+  const victim = await makePerson(test, { username: 'alice' })
+  const { rows } = await sql<{ isOne: boolean }>`select lower('İ') = 'i' as "isOne"`.execute(test.db)
+  const { isOne } = rows[0]!
+  const dotted = { ...victim, username: victim.username.replace('i', 'İ') }
+  const names = [victim, dotted, { ...victim, username: victim.username.toUpperCase() }]
+  const guesses = Array.from({ length: 36 }, (_, n) =>
+    trySignIn(guess(names[n % 3]!), { client: browser(n % 2 ? test : other) }),
+  )
+  const statuses = await statusesOf(guesses)
+  expect(statuses.filter((status) => status === 401)).toHaveLength(isOne ? 10 : 20)
+  // And so are the mails that are asked for in its name.
+  const asked = names
+    .concat(names)
+    .map(({ username }) =>
+      registerAttempt(test.deps, { account: `recovery of ${username}`, address: elsewhere(), accountMax: 3 }),
+    )
+  const outcomes = await Promise.allSettled(asked)
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(isOne ? 3 : 5)
+  // The database's word for each, whatever its locale.
+  const { rows: strays } = await sql`
+    select from sign_in_attempts where account <> lower(account) or account = ${dotted.username.toLowerCase()}
+  `.execute(test.db)
+  expect(strays).toEqual([])
 })
 
 it('a member under attack gets in from a browser that has been theirs, and from no other', async () => {
