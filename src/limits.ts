@@ -17,6 +17,7 @@ const LIMITS = {
   pages: { setting: 'limit_pages', seconds: 60 },
   refused_requests: { setting: 'limit_refused_requests', seconds: 60 },
   address_tries: { setting: 'limit_address_tries', seconds: 3_600 },
+  invitations: { setting: 'limit_invitations', seconds: 3_600 },
   key_pairs: { setting: 'limit_key_pairs', seconds: 3_600 },
   exports: { setting: 'limit_exports', seconds: 3_600 },
   apps_created: { setting: 'limit_apps_created', seconds: 3_600 },

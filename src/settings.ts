@@ -93,6 +93,8 @@ const definitions = {
   limit_address_tries: limit.default(20),
   /** Pairs of RSA keys that may be made for a member in an hour: each new payment application has one; 0 is no limit. */
   limit_key_pairs: limit.default(30),
+  /** How often a member may invite to a team, or offer an application, in an hour; 0 is no limit. */
+  limit_invitations: limit.default(30),
   /** How often a member may take out their data in an hour; 0 is no limit. */
   limit_exports: limit.default(5),
   /** Failed sign-ins in a quarter of an hour after which an account, or an address, has to wait; 0 is no limit. */

@@ -43,6 +43,11 @@ export type Alert = {
   to: { user_id: bigint } | { roles: ('owner' | TeamRole)[] }
 }
 
+const DAY_LENGTH = 10
+
+/** The cause of what anybody may do to a member as often as they like: it is told once a day (UTC). */
+export const onceADay = (now: Date): string => now.toISOString().slice(0, DAY_LENGTH)
+
 type Telling = Pick<Deps, 'config' | 'secrets' | 'clock'>
 
 /** Inside the transaction of what is told. Whoever has been told of this cause is not told again. */

@@ -7,7 +7,7 @@ import { findUserByUsername, isBarred } from '../accounts/users.ts'
 import type { Db } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
-import { raiseAlert } from './alerts.ts'
+import { onceADay, raiseAlert } from './alerts.ts'
 import { type Actor, audit, getPermitted, lockPermitted } from './ownership.ts'
 
 const OFFER_DAYS = 7
@@ -16,7 +16,10 @@ const DAY_MS = 86_400_000
 /** Why nothing was offered: nobody has this name, it is the owner's own, or they may not have payment applications. */
 export type OfferFault = 'unknown' | 'self' | 'trust_level'
 
-/** Offers an application to a member, in place of any earlier offer. Throws conflict for a suspended one. */
+/**
+ * Offers an application to a member, who is told once a day, in place of any earlier offer. Throws conflict for a suspended
+ * one, and too_many_attempts.
+ */
 export async function offerApplication(
   deps: Deps,
   payment_id: string,
@@ -24,6 +27,7 @@ export async function offerApplication(
   actor: Actor,
 ): Promise<OfferFault | undefined> {
   const now = deps.clock()
+  await deps.limits.hit('invitations', actor.user_id.toString())
   const { payment_apps_min_trust_level } = await deps.settings.read()
   return deps.db.transaction().execute(async (tx) => {
     const { id: app_id, status } = await lockPermitted(tx, payment_id, actor, 'application.hand_over')
@@ -46,7 +50,7 @@ export async function offerApplication(
     await raiseAlert(tx, deps, {
       app_id,
       kind: 'offered',
-      cause: now.toISOString(),
+      cause: onceADay(now),
       to: { user_id: chosen.id },
     })
     await audit(tx, 'payment_app.offer', payment_id, { to: String(chosen.id) }, actor)

@@ -8,7 +8,7 @@ import { findUserByUsername } from '../accounts/users.ts'
 import type { Db } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
-import { raiseAlert } from './alerts.ts'
+import { onceADay, raiseAlert } from './alerts.ts'
 import { type Actor, audit, lockPermitted } from './ownership.ts'
 
 /** Invitations count too. */
@@ -22,13 +22,14 @@ type Membership = { username: string; role: z.output<typeof teamRole> }
 /** Why nobody was invited: nobody has this name, they have been asked or are in it already, or the team is full. */
 export type InviteFault = 'unknown' | 'known' | 'full'
 
-/** Invites a member. They have no right before they accept. */
+/** Invites a member, who is told once a day. They have no right before they accept. Throws too_many_attempts. */
 export async function inviteMember(
   deps: Deps,
   payment_id: string,
   { username, role }: Membership,
   actor: Actor,
 ): Promise<InviteFault | undefined> {
+  await deps.limits.hit('invitations', actor.user_id.toString())
   return deps.db.transaction().execute(async (tx) => {
     const { id: app_id } = await lockPermitted(tx, payment_id, actor, 'team.manage')
     const invited = await findUserByUsername(tx, username)
@@ -49,7 +50,7 @@ export async function inviteMember(
     await raiseAlert(tx, deps, {
       app_id,
       kind: 'invited',
-      cause: deps.clock().toISOString(),
+      cause: onceADay(deps.clock()),
       to: { user_id: invited.id },
     })
     await audit(tx, 'payment_app.invite', payment_id, { user_id: String(invited.id), role }, actor)

@@ -1,10 +1,12 @@
 /** What members are told of payment applications: on their page of alerts, by mail, and each cause once. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sendDueMail } from '../../src/accounts/email.ts'
+import type { Deps } from '../../src/deps.ts'
 import { grantPoints } from '../../src/ledger/post.ts'
 import { raiseDueAlerts } from '../../src/payment/due-alerts.ts'
+import { offerApplication, withdrawOffer } from '../../src/payment/handover.ts'
 import { makePayOrder } from '../../src/payment/orders.ts'
-import { acceptInvitation, inviteMember } from '../../src/payment/team.ts'
+import { acceptInvitation, inviteMember, removeMember } from '../../src/payment/team.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness.ts'
 import { makeMerchant } from '../merchant.ts'
@@ -205,6 +207,44 @@ it('a low balance is told to the owner alone, once for each time that it falls',
   await rounds()
   expect(await alertsOf(shop.id)).toHaveLength(2)
   await shop.close()
+})
+
+it('an invitation taken back and sent again, or an offer, is told once a day, and there are so many an hour', async () => {
+  const { shop, actor } = await makeShop()
+  const stranger = await makePerson(test, { username: 'stranger' })
+  const email = await confirmEmail(stranger)
+  const { username } = stranger
+  const inviteAgain = async (deps: Deps) => {
+    await inviteMember(deps, shop.payment_id, { username, role: 'viewer' }, actor)
+    await removeMember(deps, shop.payment_id, username, actor)
+  }
+  const offerAgain = async (deps: Deps) => {
+    await offerApplication(deps, shop.payment_id, username, actor)
+    await withdrawOffer(deps, shop.payment_id, actor)
+  }
+  for (const { deps } of [test, other, test, other]) {
+    await inviteAgain(deps)
+    await offerAgain(deps)
+  }
+  expect(await kindsFor(shop.id, stranger)).toEqual(['invited', 'offered'])
+  expect(await mailed(email)).toHaveLength(2)
+  test.clock.advance(24 * HOUR_MS)
+  await inviteAgain(test.deps)
+  expect(await kindsFor(shop.id, stranger)).toEqual(['invited', 'offered', 'invited'])
+
+  const admin = await makePerson(test, { is_admin: true })
+  const now = test.clock.now()
+  const limit = { name: 'limit_invitations', actor_id: admin.id, ip: '', now } as const
+  await test.deps.settings.change({ ...limit, value: '3' })
+  const invite = { username, role: 'viewer' } as const
+  await offerAgain(test.deps)
+  await inviteAgain(test.deps)
+  const page = `/payment/applications/${shop.payment_id}/team`
+  const owner = await shop.owner.signIn()
+  expect((await act(owner, `${page}/invite`, invite)).status).toBe(429)
+  await expect(offerAgain(test.deps)).rejects.toMatchObject({ code: 'too_many_attempts' })
+  expect((await owner.get(page)).body).not.toContain(username)
+  await test.deps.settings.change({ ...limit, value: '30' })
 })
 
 it('whoever is invited, offered an application, gets it or gives it away is told', async () => {

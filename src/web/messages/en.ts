@@ -1584,6 +1584,8 @@ export const en = {
       limit_address_tries: 'Tries an hour of a payment application’s addresses; 0: no limit',
       limit_key_pairs:
         'Payment applications and pairs of keys that are made for a member in an hour; 0: no limit',
+      limit_invitations:
+        'Times an hour that a member may invite to a team or offer an application; 0: no limit',
       limit_apps_created: 'Applications a member may register in an hour; 0: no limit',
       limit_registrations:
         'Accounts that may be made from one address in an hour, while registration is open; 0: no limit',

@@ -1477,6 +1477,7 @@ export const zhCN: Messages = {
       limit_exports: '每位成员每小时可导出数据的次数；0 表示不限',
       limit_address_tries: '每个支付应用每小时可测试地址的次数；0 表示不限',
       limit_key_pairs: '每位成员每小时可新建的收款应用与密钥对的总数；0 表示不限',
+      limit_invitations: '每位成员每小时可邀请团队成员或转让应用的次数；0 表示不限',
       limit_apps_created: '每位成员每小时可注册的应用数；0 表示不限',
       limit_registrations: '开放注册时每个地址每小时可创建的账号数；0 表示不限',
       limit_sign_in_failures_per_account: '账号登录失败多少次后须等待；0 表示不限',
