@@ -1,6 +1,7 @@
 /** Who may do what with a payment application, how people come into its team, and how it changes hands. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
+import { makePayOrder } from '../../src/payment/orders.ts'
 import { refundOrder } from '../../src/payment/refunds.ts'
 import { TEAM_MAX } from '../../src/payment/team.ts'
 import { makePostTransfer } from '../../src/payment/transfers.ts'
@@ -262,6 +263,16 @@ describe('an application that changes hands', () => {
     await refundOrder(test.deps, { ...refund, transaction_id: before, amount: 40n, key: 'before' })
     await refundOrder(test.deps, { ...refund, transaction_id: after, amount: 100n, key: 'after' })
     expect([await points(seller.owner), await points(heir)]).toEqual([57n, 0n])
+
+    // What the former owner holds is no business of the new one, who reads that it is short, and no more.
+    const other = await makeMerchant(test)
+    const { body } = await other.process({ amount: '20', description: 'Tea', order_id: 'by-the-former' })
+    await other.close()
+    const bought = { transaction_id: String(body.transaction_id), payer_id: seller.owner.id }
+    expect(await makePayOrder(test.deps)({ ...bought, expected_amount: 20n })).toBe('paid')
+    const record = await next.get(`${at}/orders/${before}`)
+    expect(record.body).toContain('does not hold as much now')
+    expect(record.body).not.toMatch(/\b37\b/)
 
     // Transfers are the new owner's: they may go to the former one, who could not have sent to themselves.
     await buy(seller, buyer)

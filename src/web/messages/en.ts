@@ -719,10 +719,10 @@ export const en = {
     answerHint: 'The merchant and the buyer read it.',
     decline: 'Decline',
     left: (left: string, wallet: string, fee: string) =>
-      `${areLeft(left)} of this order: ${wallet} would come from your wallet, ${fee} from the fee.`,
+      `${areLeft(left)} of this order: ${wallet} would come from the wallet that was paid, ${fee} from the fee.`,
     adminLeft: (left: string, wallet: string, have: string) =>
       `${areLeft(left)} of this order: ${wallet} from the wallet of who was paid, which holds ${have}; the rest from the fee.`,
-    short: (have: string) => `Your wallet holds only ${have}. No more than that can be taken from it.`,
+    short: 'That wallet does not hold as much now: only a part can be taken from it.',
     nothingLeft: 'Nothing is left of this order, so nothing can be given back.',
     ask: 'Ask for this refund',
     reasonHint: 'The administrator decides. The buyer reads the reason and the outcome.',

@@ -666,10 +666,10 @@ export const zhCN: Messages = {
     answerHint: '商家和买家都会看到。',
     decline: '拒绝',
     left: (left, wallet, fee) =>
-      `这个订单还可退 ${left} 积分：其中 ${wallet} 来自你的钱包，${fee} 来自手续费。`,
+      `这个订单还可退 ${left} 积分：其中 ${wallet} 来自当时收款的钱包，${fee} 来自手续费。`,
     adminLeft: (left, wallet, have) =>
       `这个订单还可退 ${left} 积分：其中 ${wallet} 来自收款人的钱包（现有 ${have}），其余来自手续费。`,
-    short: (have) => `你的钱包只有 ${have} 积分，最多只能从中退回这么多。`,
+    short: '该钱包现在没有这么多积分，只能从中退回一部分。',
     nothingLeft: '这个订单已没有可退的积分。',
     ask: '申请退款',
     reasonHint: '由管理员决定。买家会看到理由和结果。',
