@@ -3,6 +3,7 @@
  * one row by the database; what becomes of them is decided by the rule itself, so it stands in one place.
  */
 import { sql } from 'kysely'
+import { groupsOf, type User } from '../accounts/users.ts'
 import type { Db } from '../database/connection.ts'
 import { type GroupRules, type Refusal, refusalOf, type Standing } from './access.ts'
 
@@ -10,14 +11,58 @@ import { type GroupRules, type Refusal, refusalOf, type Standing } from './acces
 const MEMBERS_MAX = 50_000
 const SAMPLES_MAX = 5
 
-/** Members who fare alike. `samples` are usernames; of suspended members none are told. */
-export type Fare = { refusal: Refusal | undefined; count: number; samples: string[] }
+/** Members who fare alike; in a rough preview, all who are refused. `samples` are usernames; of suspended members none are told. */
+export type Fare = { refusal: Refusal | { rule: 'any' } | undefined; count: number; samples: string[] }
 
-export type Admission = { admitted: Fare; refused: Fare[]; looked_at: number; isBounded: boolean }
+export type Admission = {
+  admitted: Fare
+  refused: Fare[]
+  looked_at: number
+  isBounded: boolean
+  /** Counts are orders of magnitude, 0 for fewer than ten, and nobody is named. */
+  isRough: boolean
+}
+
+type Reader = Pick<User, 'is_admin' | 'is_moderator' | 'trust_level' | 'custom_groups'>
 
 type AlikeRow = Standing & { count: bigint; samples: string[] }
 
-export async function previewAdmission(db: Db, rules: GroupRules, now: Date): Promise<Admission> {
+/**
+ * What becomes of the members, for this reader. Who is in a group is for administrators and those in it: by rules that
+ * name another one, nobody's membership could be read off names, off counts, or off the difference of two counts.
+ */
+export async function previewAdmission(
+  db: Db,
+  rules: GroupRules,
+  reader: Reader,
+  now: Date,
+): Promise<Admission> {
+  const admission = await admissionUnder(db, rules, now)
+  return mayRead(reader, rules) ? admission : rough(admission)
+}
+
+function mayRead(reader: Reader, rules: GroupRules): boolean {
+  const own = groupsOf(reader).map((name) => name.toLowerCase())
+  const named = [...rules.allow_groups, ...rules.deny_groups]
+  return reader.is_admin || named.every((name) => own.includes(name.toLowerCase()))
+}
+
+/** Both rows are always there: the absence of one would be a count too. */
+function rough({ admitted, refused, ...rest }: Admission): Admission {
+  const count = refused.reduce((sum, fare) => sum + fare.count, 0)
+  return {
+    ...rest,
+    admitted: { refusal: undefined, count: magnitudeOf(admitted.count), samples: [] },
+    refused: [{ refusal: { rule: 'any' }, count: magnitudeOf(count), samples: [] }],
+    isRough: true,
+  }
+}
+
+function magnitudeOf(count: number): number {
+  return count < 10 ? 0 : 10 ** (String(count).length - 1)
+}
+
+async function admissionUnder(db: Db, rules: GroupRules, now: Date): Promise<Admission> {
   const fares = new Map<string, Fare>([['', { refusal: undefined, count: 0, samples: [] }]])
   let looked_at = 0
   for (const alike of await alikeMembers(db, rules, now)) {
@@ -33,7 +78,7 @@ export async function previewAdmission(db: Db, rules: GroupRules, now: Date): Pr
   }
   const [admitted, ...refused] = [...fares.values()]
   refused.sort((a, b) => b.count - a.count)
-  return { admitted: admitted!, refused, looked_at, isBounded: looked_at === MEMBERS_MAX }
+  return { admitted: admitted!, refused, looked_at, isBounded: looked_at === MEMBERS_MAX, isRough: false }
 }
 
 /** The members as groups of alike ones; of custom groups only those that the rules name tell them apart. */

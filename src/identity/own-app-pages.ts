@@ -60,7 +60,7 @@ export function ownAppPages(app: FastifyInstance, deps: Deps): void {
     await getApp(deps.db, ownedBy(request, deps))
     const form = readAppForm(request, AppForm)
     if ('problems' in form) return showApp(request, reply, deps, { ...form, status: 400 })
-    const admission = await previewAdmission(deps.db, form.values, deps.clock())
+    const admission = await previewAdmission(deps.db, form.values, sessionOf(request).user, deps.clock())
     return showApp(request, reply, deps, { typed: form.typed, admission })
   })
 

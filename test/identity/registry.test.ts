@@ -167,6 +167,7 @@ describe('the preview of who would get in', () => {
       await own.db.updateTable('users').set({ is_banned: true }).where('id', '=', hidden.id).execute()
 
       const rules = { allow_groups: 'trust_level_2\nCREW', deny_groups: 'shadow' }
+      await own.db.updateTable('users').set({ is_admin: true }).where('id', '=', owner.id).execute()
       const page = await client.get(path)
       const answer = await withoutWriting(own, () =>
         client.post(`${path}/preview`, { ...page.form(path), ...TYPED, name: 'Typed', ...rules }),
@@ -185,6 +186,54 @@ describe('the preview of who would get in', () => {
       expect(rows[0]![3]).toContain(`@${owner.username}`)
       expect(answer.body).not.toContain(hidden.username)
       expect(answer.body).toContain('value="Typed"')
+    } finally {
+      await own.close()
+    }
+  })
+
+  it('tells of groups that its reader is not in neither who is in them nor how many exactly', async () => {
+    const own = await startTestApp()
+    try {
+      const { client, path, owner } = await makeOwnedApp(own)
+      const [secret] = await Promise.all([
+        makePerson(own, { username: 'spy', trust_level: 4, groups: ['Ring'] }),
+        ...Array.from({ length: 11 }, () => makePerson(own, { username: 'crewman', groups: ['Crew'] })),
+      ])
+      await own.db.insertInto('user_groups').values({ user_id: owner.id, name: 'crew' }).execute()
+      const preview = async (allow_groups: string, deny_groups = '') => {
+        const form = (await client.get(path)).form(path)
+        const { body } = await client.post(`${path}/preview`, {
+          ...form,
+          ...TYPED,
+          allow_groups,
+          deny_groups,
+        })
+        return body.split('id="preview"')[1]!.split('</section>')[0]!
+      }
+      const rowsOf = (text: string) =>
+        [...text.matchAll(/<dt>([^<]*)<\/dt>\s*<dd><strong class="\w+">([^<]+)/g)].map((row) => row.slice(1))
+      const fewAndMany = [
+        ['Would get in', 'fewer than 10'],
+        ['Would be refused', '10 or more'],
+      ]
+      // With the one member, without, and of a group that is not there: all the same.
+      const asked = ['ring', 'trust_level_4', 'admins', 'nobody-is-in-it', 'RING\ntrust_level_4']
+      for (const text of [
+        ...(await Promise.all(asked.map((group) => preview(group)))),
+        await preview('trust_level_4', 'ring'),
+      ]) {
+        expect(rowsOf(text)).toEqual(fewAndMany)
+        expect(text).not.toContain('@')
+      }
+      expect(rowsOf(await preview('', 'ring'))).toEqual([
+        ['Would get in', '10 or more'],
+        ['Would be refused', 'fewer than 10'],
+      ])
+      const known = await preview('crew')
+      expect(rowsOf(known)[0]).toEqual(['Would get in', '12'])
+      expect(known).toContain('@crewman')
+      await own.db.updateTable('users').set({ is_admin: true }).where('id', '=', owner.id).execute()
+      expect(await preview('ring')).toContain(`@${secret.username}`)
     } finally {
       await own.close()
     }

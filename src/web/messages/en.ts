@@ -1312,6 +1312,11 @@ export const en = {
     previewText: 'With the groups as they stand in the form. Nothing has been saved.',
     admitted: 'Would get in',
     refusedBarred: 'Suspended at the forum or here',
+    refusedAny: 'Would be refused',
+    rough:
+      'They name groups that you are not in: numbers are rough then, and nobody is named. Administrators see both.',
+    fewerThanTen: 'fewer than 10',
+    orMore: (formatted: string) => `${formatted} or more`,
     refusedDeny: (group: string) => `Refused as members of ${group}`,
     refusedAllow: 'Refused: in none of the groups it is open to',
     nobody: 'nobody',
