@@ -5,6 +5,7 @@
 import { sql } from 'kysely'
 import { findUserByUsername, isBarred } from '../accounts/users.ts'
 import type { Db } from '../database/connection.ts'
+import type { PaymentAppStatus } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { onceADay, raiseAlert } from './alerts.ts'
@@ -90,7 +91,13 @@ export async function acceptOffer(deps: Deps, payment_id: string, actor: Actor):
       .execute()
     const offer = await offersTo(tx, actor.user_id, now)
       .where('app.payment_id', '=', payment_id)
-      .select(['app.id', 'app.status', 'offer.from_user_id', 'recipient.trust_level'])
+      .select(['app.id', 'offer.from_user_id', 'recipient.trust_level'])
+      // With a barred owner it counts as suspended here too, or an offer would be the way around the ban.
+      .select(
+        sql<PaymentAppStatus>`app_standing(app.status, owner.is_banned, owner.suspended_till, ${now})`.as(
+          'status',
+        ),
+      )
       .executeTakeFirst()
     if (offer === undefined) throw notOffered()
     if (offer.status === 'suspended') throw suspended()

@@ -146,15 +146,17 @@ export async function editPaymentApp(
 ): Promise<void> {
   const now = deps.clock()
   await deps.db.transaction().execute(async (tx) => {
+    const { status, applicant_id } = await getPermitted(tx, payment_id, actor.user_id, 'settings.edit')
+    const isReapplied = status === 'rejected'
+    // Members are locked before their applications, here as everywhere.
+    if (isReapplied) await lockApplicant(tx, applicant_id)
     const app = await lockPermitted(tx, payment_id, actor, 'settings.edit')
     if (app.status === 'suspended')
       throw new AppError('conflict', 'A suspended application cannot be changed')
+    if (app.applicant_id !== applicant_id || (app.status === 'rejected') !== isReapplied)
+      throw new AppError('conflict', 'This application was just changed by somebody else')
+    if (isReapplied) await refuseLongQueue(tx, applicant_id)
     const { allowed_addresses, homepage, logo_url, ...rest } = edit
-    const isReapplied = app.status === 'rejected'
-    if (isReapplied) {
-      await lockApplicant(tx, app.applicant_id)
-      await refuseLongQueue(tx, app.applicant_id)
-    }
     const { unreviewed_change_at } = await tx
       .updateTable('payment_apps')
       .set({

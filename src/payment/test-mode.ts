@@ -50,6 +50,8 @@ export async function createTestApp(deps: Deps, app: NewTestApp): Promise<Paymen
   const { payment_id, ...keys } = await newCredentials('test')
   return deps.db.transaction().execute(async (tx) => {
     await admit(tx)
+    // It may have changed hands while the keys were made.
+    if (live_app_id !== null) await lockLive(tx, live_app_id, applicant_id)
     const row = await tx
       .insertInto('payment_apps')
       .values({
@@ -81,6 +83,19 @@ export async function createTestApp(deps: Deps, app: NewTestApp): Promise<Paymen
   })
 }
 
+async function lockLive(tx: Tx, id: bigint, applicant_id: bigint): Promise<void> {
+  const live = await tx
+    .selectFrom('payment_apps')
+    .where('id', '=', id)
+    .where('applicant_id', '=', applicant_id)
+    .select('id')
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  if (live === undefined) throw noSuchApp()
+}
+
+const noSuchApp = () => new AppError('not_found', 'There is no such payment application')
+
 /** Makes the test application of an owner's live one, set up alike. Throws not_found for others, and as createTestApp. */
 export async function createTwin(
   deps: Deps,
@@ -94,7 +109,7 @@ export async function createTwin(
     .where('book', '=', 'live')
     .select(['id', 'name', 'description', 'callback_url'])
     .executeTakeFirst()
-  if (app === undefined) throw new AppError('not_found', 'There is no such payment application')
+  if (app === undefined) throw noSuchApp()
   const { id: live_app_id, ...facts } = app
   const credentials = await createTestApp(deps, { ...facts, live_app_id, applicant_id: user_id, ip })
   return { ...credentials, name: app.name }

@@ -1,12 +1,18 @@
 /** Who may do what with a payment application, how people come into its team, and how it changes hands. */
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
+import { currentKey } from '../../src/payment/keys.ts'
 import { makePayOrder } from '../../src/payment/orders.ts'
+import { editPaymentApp } from '../../src/payment/ownership.ts'
 import { refundOrder } from '../../src/payment/refunds.ts'
 import { TEAM_MAX } from '../../src/payment/team.ts'
+import { createTestApp } from '../../src/payment/test-mode.ts'
 import { makePostTransfer } from '../../src/payment/transfers.ts'
+import { untilBlocked } from '../blocked.ts'
 import { expectSoundBooks } from '../books.ts'
 import { makePerson, type Person, signIn } from '../cast.ts'
+import { makeShop, type Reply, send } from '../gateway-shop.ts'
 import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness.ts'
 import { type Merchant, makeMerchant, merchantSign, post } from '../merchant.ts'
 
@@ -223,6 +229,36 @@ describe('an invitation', () => {
   })
 })
 
+it('a member’s row is locked before the application that is edited, as by whoever anonymises an account', async () => {
+  const seller = await makeMerchant(test)
+  const owned = { payment_id: seller.payment_id, user_id: seller.owner.id, ip: '127.0.0.1' }
+  await test.db
+    .updateTable('payment_apps')
+    .set({ status: 'rejected', review_reason: 'x' })
+    .where('id', '=', seller.id)
+    .execute()
+  const edit = {
+    ...{ name: 'Again', description: '', callback_url: seller.callbackUrl, homepage: '', logo_url: '' },
+    ...{ exchange_rate: '100', allowed_addresses: [] },
+  }
+  await test.db.connection().execute(async (held) => {
+    await sql`begin`.execute(held)
+    await sql`select from users where id = ${owned.user_id} for update`.execute(held)
+    const edited = editPaymentApp(test.deps, owned.payment_id, edit, owned)
+    await untilBlocked(test.db, held)
+    await sql`select from payment_apps where id = ${seller.id} for update nowait`.execute(held)
+    await sql`commit`.execute(held)
+    await edited
+  })
+  const { status } = await test.db
+    .selectFrom('payment_apps')
+    .where('id', '=', seller.id)
+    .select('status')
+    .executeTakeFirstOrThrow()
+  expect(status).toBe('pending')
+  await seller.close()
+})
+
 describe('an application that changes hands', () => {
   const points = (person: Person) => balanceOf(test.db, person.id)
   let orders = 0
@@ -353,12 +389,55 @@ describe('an application that changes hands', () => {
     expect((await act(next, `${at}/handover/accept`)).status).toBe(409)
     expect((await offer(heir.username)).status).toBe(409)
     await suspend('approved')
+    const bar = (is_banned: boolean) =>
+      test.db.updateTable('users').set({ is_banned }).where('id', '=', seller.owner.id).execute()
+    await bar(true)
+    expect((await act(next, `${at}/handover/accept`)).status).toBe(409)
+    await bar(false)
     test.clock.advance(7 * 86_400_000)
     const late = await heir.signIn()
     expect((await act(late, `${at}/handover/accept`)).status).toBe(404)
     // Long signed in: an offer needs more.
     expect((await offer(heir.username)).status).toBe(409)
     expect(await ownerOf(seller)).toEqual([seller.owner.id])
+    await seller.close()
+  })
+
+  it('tells who asks by a key from before nothing of the new owner’s purse', async () => {
+    const seller = await makeShop(test)
+    const at = `/payment/applications/${seller.payment_id}`
+    const heir = await makePerson(test, { points: 700n })
+    const [owner, next] = [await seller.owner.signIn(), await heir.signIn()]
+    await act(owner, `${at}/handover/offer`, { username: heir.username })
+    expect((await act(next, `${at}/handover/accept`)).status).toBe(303)
+
+    const moneyByKey = async (key: string) => {
+      const fields = { act: 'query', pid: seller.pidText, key }
+      return ((await send(test, 'POST', '/payment/api/api.php', fields)).json() as Reply).money
+    }
+    const told = async (path: string) => {
+      const timestamp = String(Math.floor(test.clock.now().getTime() / 1000))
+      const fields = seller.signRsa({ pid: seller.pidText, timestamp })
+      return (await send(test, 'POST', `/payment/api/${path}`, fields)).json() as Reply
+    }
+    expect(await moneyByKey(seller.merchant_key)).toBe('0.00')
+    expect(await told('merchant/info')).toMatchObject({ code: 0, money: '0.00' })
+    expect(await told('transfer/balance')).toMatchObject({ code: 0, available_money: '0.00' })
+    expect((await act(next, `${at}/reset-key`)).status).toBe(303)
+    expect(await moneyByKey(await currentKey(test.deps, seller.id, 'merchant_key'))).toBe('7.00')
+    // The other key is the former owner's still.
+    expect(await told('merchant/info')).toMatchObject({ money: '0.00' })
+    await seller.close()
+  })
+
+  it('has no test application made for it by a former owner', async () => {
+    const seller = await makeMerchant(test)
+    const stranger = await makePerson(test)
+    const facts = { name: 'Twin', description: '', callback_url: seller.callbackUrl, ip: '127.0.0.1' }
+    // As after a handover while the keys were made.
+    await expect(
+      createTestApp(test.deps, { ...facts, applicant_id: stranger.id, live_app_id: seller.id }),
+    ).rejects.toMatchObject({ code: 'not_found' })
     await seller.close()
   })
 

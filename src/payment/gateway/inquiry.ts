@@ -2,9 +2,12 @@
 import { sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
 import type { OrderStatus } from '../../database/tables.ts'
+import { balanceOf } from '../../ledger/wallet.ts'
 import type { FlatParameters } from '../parameters.ts'
 import { refusal } from './errors.ts'
 import type { GatewayApp } from './keys.ts'
+import { moneyOf } from './money.ts'
+import type { Authenticated } from './request.ts'
 import { isOutTradeNo, startOfDay } from './trade.ts'
 
 const TRADES_DEFAULT = 10
@@ -100,4 +103,15 @@ export async function takingsOf(db: Db, { id }: GatewayApp, now: Date): Promise<
     from orders
     where app_id = ${id} and door = 'gateway' and paid_at is not null`.execute(db)
   return rows[0]!
+}
+
+/**
+ * What the owner's wallet holds, in the merchant's currency; nothing to who asks by a key that a former owner knows.
+ */
+export async function balanceTold(
+  db: Db,
+  { app, protocol }: Pick<Authenticated, 'app' | 'protocol'>,
+): Promise<string> {
+  const points = app.is_former_owners[protocol] ? 0n : await balanceOf(db, app.applicant_id, app.book)
+  return moneyOf(points, app.exchange_rate)
 }

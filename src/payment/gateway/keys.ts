@@ -31,6 +31,8 @@ export type GatewayApp = {
   accepts: { v1: boolean; v2: boolean }
   /** The Merchant KEY, which V1 requests, replies and callbacks are signed with. */
   merchant_key: string | undefined
+  /** Whether a former owner of the application knows the key that requests of each version are verified by. */
+  is_former_owners: { v1: boolean; v2: boolean }
   /** The rows of the RSA keys in force. */
   key_ids: { platform_private_key: bigint | null; merchant_public_key: bigint | null }
 }
@@ -93,6 +95,7 @@ export function openGatewayKeys(deps: Pick<Deps, 'db' | 'secrets' | 'batching' |
         v2: row.v2_enabled && merchant_public_key !== null,
       },
       merchant_key,
+      is_former_owners: { v1: row.merchant_key_is_former, v2: row.merchant_public_key_is_former },
       key_ids: { platform_private_key, merchant_public_key },
     }
   }
@@ -162,6 +165,8 @@ type Row = {
   merchant_key: Buffer | null
   platform_private_key_id: bigint | null
   merchant_public_key_id: bigint | null
+  merchant_key_is_former: boolean
+  merchant_public_key_is_former: boolean
 }
 
 /** One of an application's three names. */

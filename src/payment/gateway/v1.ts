@@ -1,15 +1,11 @@
 /** V1: submit.php for a buyer's browser, mapi.php and api.php for a shop's server. gateway.md 1. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
-import { balanceOf } from '../../ledger/wallet.ts'
-import type { FlatParameters } from '../parameters.ts'
 import { keepRefused } from '../refused-requests.ts'
 import type { GatewayVerbs } from './create.ts'
 import { refusal, wireFailure } from './errors.ts'
-import { listedTrades, namedTrade, takingsOf } from './inquiry.ts'
-import type { GatewayApp } from './keys.ts'
-import { moneyOf } from './money.ts'
-import { authenticate, queryAndBody, queryOrBody, requireUsable } from './request.ts'
+import { balanceTold, listedTrades, namedTrade, takingsOf } from './inquiry.ts'
+import { type Authenticated, authenticate, queryAndBody, queryOrBody, requireUsable } from './request.ts'
 import { payUrl } from './submit.ts'
 import { describeV1, pidValue } from './trade.ts'
 
@@ -39,17 +35,17 @@ export async function v1Routes(app: FastifyInstance, { deps, createTrade }: Gate
   })
 }
 
-type Act = (deps: Deps, app: GatewayApp, parameters: FlatParameters) => Promise<Record<string, unknown>>
+type Act = (deps: Deps, asked: Authenticated) => Promise<Record<string, unknown>>
 
 const ACTS: Record<string, Act> = {
   query: describeApplication,
   // Nothing is ever settled to an account outside: points stay in the wallet.
   settle: async () => ({ code: 1, msg: 'success', data: [] }),
-  order: async (deps, app, parameters) => {
+  order: async (deps, { app, parameters }) => {
     const trade = await namedTrade(deps.db, app, parameters)
     return { code: 1, msg: 'success', ...describeV1(trade) }
   },
-  orders: async (deps, app, parameters) => {
+  orders: async (deps, { app, parameters }) => {
     const data = (await listedTrades(deps.db, app, parameters)).map(describeV1)
     return { code: 1, msg: 'success', count: data.length, data }
   },
@@ -63,13 +59,14 @@ async function answer(request: FastifyRequest, deps: Deps): Promise<Record<strin
   if (Object.keys(received).length === 0) throw refusal('nothing_sent')
   const { act } = received
   if (typeof act !== 'string' || !Object.hasOwn(ACTS, act)) throw refusal('unknown_action', 'No Act!')
-  const { app, parameters } = await authenticate(request, received, deps, { byKey: true })
-  requireUsable(app, 'ask')
-  return ACTS[act]!(deps, app, parameters)
+  const asked = await authenticate(request, received, deps, { byKey: true })
+  requireUsable(asked.app, 'ask')
+  return ACTS[act]!(deps, asked)
 }
 
 /** Plugins ask this to find out whether their settings are right. */
-async function describeApplication(deps: Deps, app: GatewayApp, parameters: FlatParameters) {
+async function describeApplication(deps: Deps, asked: Authenticated) {
+  const { app, parameters } = asked
   const takings = await takingsOf(deps.db, app, deps.clock())
   const [today, yesterday] = [Number(takings.count_today), Number(takings.count_yesterday)]
   return {
@@ -77,7 +74,7 @@ async function describeApplication(deps: Deps, app: GatewayApp, parameters: Flat
     pid: pidValue(parameters.pid!),
     key: parameters.key ?? '',
     active: app.status === 'approved' ? 1 : 0,
-    money: moneyOf(await balanceOf(deps.db, app.applicant_id, app.book), app.exchange_rate),
+    money: await balanceTold(deps.db, asked),
     type: 1,
     account: '',
     username: '',

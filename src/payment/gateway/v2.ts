@@ -4,12 +4,11 @@
  */
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../../deps.ts'
-import { balanceOf } from '../../ledger/wallet.ts'
 import { closeOrder } from '../orders.ts'
 import { keepRefused } from '../refused-requests.ts'
 import type { GatewayVerbs } from './create.ts'
 import { refusal, wireFailure } from './errors.ts'
-import { listedTrades, namedTrade, takingsOf } from './inquiry.ts'
+import { balanceTold, listedTrades, namedTrade, takingsOf } from './inquiry.ts'
 import type { GatewayApp } from './keys.ts'
 import { moneyOf, percentOf } from './money.ts'
 import { type Authenticated, authenticate, body, requireUsable } from './request.ts'
@@ -113,10 +112,8 @@ async function close(
   throw refusal('order_exists', status === 'refunded' ? '订单已退款' : '订单已支付')
 }
 
-async function describeApplication(
-  { app, parameters }: Authenticated,
-  { deps }: GatewayVerbs,
-): Promise<Fields> {
+async function describeApplication(asked: Authenticated, { deps }: GatewayVerbs): Promise<Fields> {
+  const { app, parameters } = asked
   const takings = await takingsOf(deps.db, app, deps.clock())
   const isActive = app.status === 'approved' ? 1 : 0
   return {
@@ -124,7 +121,7 @@ async function describeApplication(
     status: isActive,
     pay_status: isActive,
     settle_status: 0,
-    money: await balance(deps, app),
+    money: await balanceTold(deps.db, asked),
     order_num: Number(takings.count),
     order_num_today: Number(takings.count_today),
     order_num_lastday: Number(takings.count_yesterday),
@@ -134,19 +131,15 @@ async function describeApplication(
 }
 
 /** Points are transferred by the HMAC API, from this balance and for this fee. */
-async function describeTransfers({ app }: Authenticated, { deps }: GatewayVerbs): Promise<Fields> {
+async function describeTransfers(asked: Authenticated, { deps }: GatewayVerbs): Promise<Fields> {
   const { trust_level } = await deps.db
     .selectFrom('users')
-    .where('id', '=', app.applicant_id)
+    .where('id', '=', asked.app.applicant_id)
     .select('trust_level')
     .executeTakeFirstOrThrow()
   const settings = await deps.settings.read()
   const rate = settings[`points_transfer_fee_rate_tl${trust_level as 0 | 1 | 2 | 3 | 4}`]
-  return { available_money: await balance(deps, app), transfer_rate: percentOf(rate) }
-}
-
-async function balance({ db }: Deps, { applicant_id, book, exchange_rate }: GatewayApp): Promise<string> {
-  return moneyOf(await balanceOf(db, applicant_id, book), exchange_rate)
+  return { available_money: await balanceTold(deps.db, asked), transfer_rate: percentOf(rate) }
 }
 
 async function refuse(msg: string): Promise<Fields> {

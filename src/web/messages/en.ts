@@ -402,7 +402,7 @@ export const en = {
       never: 'never used',
       acceptedUntil: 'accepted until',
       formerOwners:
-        'A former owner of this application knows its token. Transfers through the API wait until you have made a new one.',
+        'A former owner of this application knows its token. Transfers through the API wait until you have made a new one. Replace the keys of the gateway as well: until then it tells no balance.',
       rotate: 'Make a new token',
       rotateHint:
         'The new token and Secret Key are shown once. The old pair is accepted for as long as you say.',

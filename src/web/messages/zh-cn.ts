@@ -363,7 +363,8 @@ export const zhCN: Messages = {
       lastUsed: '最近使用',
       never: '从未使用',
       acceptedUntil: '有效至',
-      formerOwners: '此应用的原所有者知道现有的 Token。更换之前，接口不能转账。',
+      formerOwners:
+        '此应用的原所有者知道现有的 Token。更换之前，接口不能转账。网关的密钥也请一并更换：更换之前，网关不显示余额。',
       rotate: '更换 Token',
       rotateHint: '新的 Token 与 Secret Key 仅显示一次，旧的一对在所填时间内仍有效。',
       overlap: '旧的一对继续有效的小时数',
