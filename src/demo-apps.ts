@@ -152,14 +152,16 @@ async function ensurePaymentApp(
     .set({ callback_url })
     .where('applicant_id', '=', owner_id)
     .where('name', '=', name)
-    .returning(['id', 'payment_id', 'pid', 'status'])
+    .returning(['id', 'payment_id', 'pid', 'status', 'unreviewed_change_at'])
     .executeTakeFirst()
   if (app === undefined) {
-    app = { ...(await applyForPaymentApp(deps, { applicant_id: owner_id, ...values })), status: 'pending' }
+    const made = await applyForPaymentApp(deps, { applicant_id: owner_id, ...values })
+    app = { ...made, status: 'pending', unreviewed_change_at: null }
   }
   if (app.status === 'pending') {
-    const { payment_id } = app
-    await reviewPaymentApp(deps, { payment_id, decision: 'approve', reason: description, reviewer_id })
+    const { payment_id, unreviewed_change_at: seen_change_at } = app
+    const review = { payment_id, decision: 'approve', reason: description, reviewer_id } as const
+    await reviewPaymentApp(deps, { ...review, seen_change_at })
   }
   return app
 }

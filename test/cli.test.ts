@@ -327,6 +327,26 @@ describe('applications', () => {
       .select('status')
       .executeTakeFirst()
     expect(row?.status).toBe('suspended')
+    await merchant.close()
+  })
+
+  it('are approved as they are at that moment, waiting or changed since', async () => {
+    const merchant = await makeMerchant(test, { approved: false })
+    for (const name of ['Renamed while it waited', 'Renamed in use']) {
+      await test.db
+        .updateTable('payment_apps')
+        .set({ name, updated_at: test.clock.now() })
+        .where('payment_id', '=', merchant.payment_id)
+        .execute()
+      await told('payment-app', 'approve', merchant.payment_id, '--by', root)
+      const row = await test.db
+        .selectFrom('payment_apps')
+        .where('payment_id', '=', merchant.payment_id)
+        .select(['name', 'status', 'unreviewed_change_at'])
+        .executeTakeFirst()
+      expect(row).toEqual({ name, status: 'approved', unreviewed_change_at: null })
+    }
+    await merchant.close()
   })
 
   it('get a new client secret, told once', async () => {

@@ -79,8 +79,8 @@ export async function adminPlugin(app: FastifyInstance, deps: Deps): Promise<voi
       if (DECISIONS_WITH_REASON.includes(decision) && reason === '')
         return showAdmin(reply, deps, { reasonMissing: payment_id })
       const reviewer_id = sessionOf(request).user.id
-      const review = { payment_id, decision, reason, reviewer_id }
-      await reviewPaymentApp(deps, { ...review, ...(seen_change_at && { seen_change_at }) })
+      const review = { payment_id, decision, reason, reviewer_id, seen_change_at: seen_change_at ?? null }
+      await reviewPaymentApp(deps, review)
       return reply.redirect('/admin', 303)
     },
   )

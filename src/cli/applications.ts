@@ -3,6 +3,7 @@ import { resetSecret } from '../identity/app-secrets.ts'
 import {
   DECISIONS_WITH_REASON,
   decidedPaymentApps,
+  getPaymentApp,
   reviewPaymentApp,
   reviewQueue,
 } from '../payment/applications.ts'
@@ -51,7 +52,10 @@ export const applicationCommands: Command[] = [
         const reason = String(options.reason ?? '').trim()
         await withDeps(config, async (deps) => {
           const reviewer_id = await actorOf(deps, options)
-          await reviewPaymentApp(deps, { payment_id: payment_id!, decision, reason, reviewer_id })
+          const app = await getPaymentApp(deps.db, payment_id!)
+          const review = { payment_id: app.payment_id, decision, reason, reviewer_id }
+          // Who writes the command means the application as it is now.
+          await reviewPaymentApp(deps, { ...review, seen_change_at: app.unreviewed_change_at })
         })
         return { lines: [`${payment_id}: ${decision} done.`], data: { payment_id, decision } }
       },

@@ -155,13 +155,14 @@ export type Review = {
   decision: Decision
   reason: string
   reviewer_id: bigint
-  /** The last change that the reviewer has seen, of an application that was approved before: no later one is approved. */
-  seen_change_at?: Date
+  /** The last change that the reviewer has seen; without one, none was made since the application was last approved. */
+  seen_change_at?: Date | null
 }
 
 /**
  * An administrator's decision on an application, with its entry in the audit log. Throws not_found, conflict when the
- * application is not (any more) in a state to decide on so, and invalid_form when a reason is missing.
+ * application is not (any more) in a state to decide on so, or would be approved otherwise than it was seen, and
+ * invalid_form when a reason is missing.
  */
 export async function reviewPaymentApp(
   deps: Deps,
@@ -182,23 +183,30 @@ export async function reviewPaymentApp(
         reviewed_at: now,
         updated_at: now,
       })
-      .$if(decision === 'approve', (query) => query.set({ unreviewed_change_at: null }))
+      .$if(decision === 'approve', (query) =>
+        query
+          .set({ unreviewed_change_at: null })
+          .where('unreviewed_change_at', 'is not distinct from', seen_change_at ?? null),
+      )
       .where('payment_id', '=', payment_id)
       .where((eb) => {
         const isChanged = eb('unreviewed_change_at', 'is not', null)
         const isApprovedAgain = eb.and([eb.lit(decision === 'approve'), eb('status', '=', to), isChanged])
         return eb.or([eb('status', '=', from), isApprovedAgain])
       })
-      .$if(seen_change_at !== undefined, (query) => query.where('unreviewed_change_at', '=', seen_change_at!))
       .returning(['id', 'applicant_id'])
       .executeTakeFirst()
       // That of its owner.
       .catch(explainAnonymised)
     if (reviewed === undefined) {
-      const found = tx.selectFrom('payment_apps').where('payment_id', '=', payment_id).select('id')
-      if ((await found.executeTakeFirst()) === undefined)
-        throw new AppError('not_found', `There is no application ${payment_id}`)
-      throw new AppError('conflict', `This application is not ${from}`)
+      const { status } = await getPaymentApp(tx, payment_id)
+      const isOtherThanSeen = decision === 'approve' && (status === 'pending' || status === 'approved')
+      throw new AppError(
+        'conflict',
+        isOtherThanSeen
+          ? 'This application was decided on or changed since it was looked at'
+          : `This application is not ${from}`,
+      )
     }
     await recordAudit(tx, {
       actor_id: reviewer_id,
@@ -273,7 +281,8 @@ export async function reviewQueue(
         '>=',
         sql<bigint>`coalesce((
           select id from payment_apps
-          where payment_id = ${from} and (status = 'pending' or unreviewed_change_at is not null)
+          where payment_id = ${from}
+            and (status = 'pending' or status = 'approved' and unreviewed_change_at is not null)
         ), 0)`,
       ),
     )
@@ -305,7 +314,7 @@ export async function getPaymentApp(db: Db, payment_id: string) {
     .select(['app.applicant_id', 'app.created_at', 'app.logo_url', 'app.unreviewed_change_at'])
     .select(['applicant.username', 'applicant.trust_level', 'applicant.created_at as member_since'])
     .executeTakeFirst()
-  if (app === undefined) throw new AppError('not_found', 'There is no such payment application')
+  if (app === undefined) throw new AppError('not_found', `There is no application ${payment_id}`)
   return app
 }
 

@@ -154,6 +154,69 @@ describe('editing', () => {
     }),
   )
 
+  it('of one that waits is not approved before it was seen, nor by a form older than another’s approval', async () => {
+    const merchant = await makeMerchant(test, { approved: false })
+    const admin = await (await makePerson(test, { is_admin: true })).signIn()
+    const shown = `/admin/payment-applications/${merchant.payment_id}`
+    const review = `${shown}/review`
+    const owner = await merchant.owner.signIn()
+    const page = `/payment/applications/${merchant.payment_id}`
+    const edit = async (name: string) => {
+      const fields = { ...edited, name }
+      expect((await owner.submit(await owner.get(page), `${page}/edit`, fields)).status).toBe(303)
+    }
+    const pages = async () => [await admin.get('/admin'), await admin.get(shown)]
+    const approve = async (seen: Awaited<ReturnType<typeof pages>>) => {
+      const answers = []
+      for (const each of seen)
+        answers.push((await admin.submit(each, review, { decision: 'approve' })).status)
+      return answers
+    }
+    const first = await pages()
+    await edit('Official Bank')
+    expect(await approve(first)).toEqual([409, 409])
+    const second = await pages()
+    // In the same millisecond, too.
+    await edit('Official Forum Bank')
+    expect(await approve(second)).toEqual([409, 409])
+    expect(await row(merchant.payment_id)).toMatchObject({ status: 'pending', name: 'Official Forum Bank' })
+
+    const third = await pages()
+    for (const { body } of third) {
+      const own = body.split('<article').find((part) => part.includes(shown))
+      expect(own).toContain('Official Forum Bank')
+      expect(own).not.toContain('Approved before, and changed since')
+      expect(own).toContain('value="reject"')
+    }
+    expect((await owner.get(page)).body).not.toContain('Changed since the staff approved it')
+    const rejected = await admin.submit(first[0]!, review, { decision: 'reject', reason: 'Say more' })
+    expect(rejected.status).toBe(303)
+    await edit('Official Donations')
+    expect(await approve(third)).toEqual([409, 409])
+    const fourth = await pages()
+    expect(await approve(fourth)).toEqual([303, 409])
+    expect(await row(merchant.payment_id)).toMatchObject({ status: 'approved', unreviewed_change_at: null })
+
+    await edit('Official Bank once more')
+    expect(await approve([...first, ...fourth])).toEqual([409, 409, 409, 409])
+    expect((await row(merchant.payment_id)).unreviewed_change_at).not.toBeNull()
+    await merchant.close()
+  })
+
+  it('of what was approved is not approved by a form from before, which had no change to show', async () => {
+    const merchant = await makeMerchant(test, { approved: false })
+    const admin = await (await makePerson(test, { is_admin: true })).signIn()
+    const review = `/admin/payment-applications/${merchant.payment_id}/review`
+    const [mine, theirs] = [await admin.get('/admin'), await admin.get('/admin')]
+    expect((await admin.submit(theirs, review, { decision: 'approve' })).status).toBe(303)
+    const owner = await merchant.owner.signIn()
+    const page = `/payment/applications/${merchant.payment_id}`
+    await owner.submit(await owner.get(page), `${page}/edit`, edited)
+    expect((await admin.submit(mine, review, { decision: 'approve' })).status).toBe(409)
+    expect((await row(merchant.payment_id)).unreviewed_change_at).not.toBeNull()
+    await merchant.close()
+  })
+
   it('of a rejected application applies again', async () => {
     const merchant = await makeMerchant(test, { approved: false })
     const admin = await (await makePerson(test, { is_admin: true })).signIn()

@@ -1767,7 +1767,7 @@ export const en = {
       reinstate: 'Reinstated',
       edit: 'Settings changed',
       change_unreviewed:
-        'Changed what had been reviewed: the mark “approved by staff” is gone until it is approved again',
+        'Changed what the staff review: “approved by staff” shows only once it is approved as it is now',
       check_addresses: 'Addresses checked',
       reapply: 'Corrected and applied for again',
       rotate_token: 'A new token was made',

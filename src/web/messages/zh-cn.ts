@@ -1648,7 +1648,7 @@ export const zhCN: Messages = {
       suspend: '停用',
       reinstate: '恢复',
       edit: '修改设置',
-      change_unreviewed: '修改了审核过的内容，“已通过审核”标记待重新审核后恢复',
+      change_unreviewed: '修改了需要审核的内容，按现状审核通过后才显示“已通过审核”',
       check_addresses: '检查了地址',
       reapply: '修改后重新申请',
       rotate_token: '生成新令牌',
