@@ -82,7 +82,9 @@ function client(url: string) {
 }
 
 describe('the process', () => {
-  it('makes an administrator once, whose one-time password it prints once, or says that it cannot, and stops in order', async () => {
+  it('makes an administrator once, whose one-time password it prints once, or says that it cannot, and stops in order', {
+    timeout: 180_000,
+  }, async () => {
     const first = await start()
     const password = /administrator: admin, one-time password (\w+)/.exec(first.output())?.[1]
     expect(password).toMatch(/^\w{16}$/)
