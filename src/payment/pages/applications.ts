@@ -1,7 +1,5 @@
 /** Where a member applies for payment applications and sees them. */
-
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { requireFreshSignIn } from '../../accounts/reauthentication.ts'
 import { browserScope, requireUser, sessionOf } from '../../accounts/session.ts'
 import type { Deps } from '../../deps.ts'
 import { applicationsOf, applyForPaymentApp, PENDING_APPS_MAX, paymentAppForm } from '../applications.ts'
@@ -10,17 +8,14 @@ import { type PublicKeyFault, readPublicKey } from '../gateway/public-key.ts'
 import { offersOf } from '../handover.ts'
 import { currentKeys } from '../keys.ts'
 import {
-  type Actor,
   editPaymentApp,
   endOverlap,
-  getOwned,
   getPermitted,
   makeMerchantPair,
   may,
   OVERLAP_HOURS_DEFAULT,
   type PaymentAppEdit,
   paymentAppEdit,
-  type Right,
   resetMerchantKey,
   rotateToken,
   setLowBalance,
@@ -32,6 +27,7 @@ import { termsOf } from '../terms.ts'
 import { createTestApp, createTwin, TEST_APPS_MAX, twinOf } from '../test-mode.ts'
 import { gatewayCard, pemOf, platformSpki } from './gateway-card.ts'
 import { notificationPages } from './notifications.ts'
+import { actorOf, freshSignIn, type OwnedRequest, overlapHoursOf, ownedFor, pathOf } from './owned.ts'
 import { sellersAddresses } from './sellers-addresses.ts'
 import { sellersOrders } from './sellers-orders.ts'
 import { sellersTransfers } from './sellers-transfers.ts'
@@ -41,10 +37,10 @@ import { teamPages } from './team.ts'
 const FIELDS = ['name', 'description', 'callback_url'] as const
 const EDIT_FIELDS = [...FIELDS, 'homepage', 'logo_url', 'exchange_rate', 'allowed_addresses'] as const
 type Field = (typeof FIELDS)[number]
+type EditField = (typeof EDIT_FIELDS)[number]
+
 /** A pair of RSA keys is made, which takes a good fraction of a second of a processor. */
 const slow = { config: { admission: 'slow' } } as const
-
-type EditField = (typeof EDIT_FIELDS)[number]
 
 /** GET and POST /payment/applications, and the page of each application with its forms. */
 export async function paymentAppPages(app: FastifyInstance, deps: Deps): Promise<void> {
@@ -91,39 +87,17 @@ export async function paymentAppPages(app: FastifyInstance, deps: Deps): Promise
   })
 }
 
-export type OwnedRequest = FastifyRequest<{ Params: { payment_id: string } }>
-
-export const actorOf = (request: FastifyRequest): Actor => ({
-  user_id: sessionOf(request).user.id,
-  ip: request.ip,
-})
-export const pathOf = (request: OwnedRequest) =>
-  `/payment/applications/${encodeURIComponent(request.params.payment_id)}`
-
-/** What a form says about an overlap; not a number where it says none. */
-export function overlapHoursOf(request: FastifyRequest): number {
-  const { overlap_hours: sent } = request.body as Record<string, unknown>
-  return typeof sent === 'string' && /^\d{1,4}$/.test(sent) ? Number(sent) : Number.NaN
-}
-
-/**
- * Keys are changed by somebody who has signed in just now.
- * @param under the page of the application that the forms stand on, such as `/events`; else its first.
- */
-export const freshSignIn = (deps: Deps, under = '') => ({
-  preHandler: requireFreshSignIn(deps, { page: (request) => `${pathOf(request as OwnedRequest)}${under}` }),
-})
-
 /** Where buyers and their points are led, what a thing costs, and who may ask: not for a session that somebody got hold of. */
-function isSensitive(owned: Pick<PaymentAppEdit, SensitiveField>, edit: PaymentAppEdit): boolean {
+function isSensitive(
+  owned: Pick<PaymentAppEdit, 'callback_url' | 'exchange_rate' | 'allowed_addresses'>,
+  edit: PaymentAppEdit,
+): boolean {
   return (
     edit.callback_url !== owned.callback_url ||
     Number(edit.exchange_rate) !== Number(owned.exchange_rate) ||
     edit.allowed_addresses.join() !== owned.allowed_addresses.join()
   )
 }
-
-type SensitiveField = 'callback_url' | 'exchange_rate' | 'allowed_addresses'
 
 /** What its owner and team see and do of one application. */
 function ownerPages(app: FastifyInstance, deps: Deps): void {
@@ -223,11 +197,6 @@ function gatewayForms(app: FastifyInstance, deps: Deps): void {
     await switchVersions(deps, request.params.payment_id, enabled, actorOf(request))
     return reply.redirect(toCard(request), 303)
   })
-}
-
-/** Throws not_found where the member has no role, forbidden where theirs lacks this right. */
-export function ownedFor(request: OwnedRequest, deps: Deps, right: Right) {
-  return getOwned(deps, request.params.payment_id, sessionOf(request).user.id, right)
 }
 
 /** @param filled what was typed and what is wrong with it, when an edit was refused. */

@@ -4,7 +4,7 @@ import { browserScope, requireUser } from '../../accounts/session.ts'
 import type { Deps } from '../../deps.ts'
 import { eventSecretsOf, isEventsUrl, rotateEventSecret, setEventsUrl } from '../events.ts'
 import { OVERLAP_HOURS_DEFAULT } from '../ownership.ts'
-import { actorOf, freshSignIn, type OwnedRequest, overlapHoursOf, ownedFor, pathOf } from './applications.ts'
+import { actorOf, freshSignIn, type OwnedRequest, overlapHoursOf, ownedFor, pathOf } from './owned.ts'
 
 /** GET and POST /payment/applications/:payment_id/events, and POST …/events/rotate. */
 export async function eventPages(app: FastifyInstance, deps: Deps): Promise<void> {

@@ -5,7 +5,7 @@ import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
 import { addressesOf, type TriedAddress, tryAddress } from '../address-try.ts'
 import { getPermitted } from '../ownership.ts'
-import { actorOf, type OwnedRequest, pathOf } from './applications.ts'
+import { actorOf, type OwnedRequest, pathOf } from './owned.ts'
 
 const PATH = '/payment/applications/:payment_id/addresses'
 const URL_LENGTH_MAX = 1_000

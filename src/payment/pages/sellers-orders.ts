@@ -14,7 +14,7 @@ import { isExpired, statusWord } from '../orders.ts'
 import { getPermitted } from '../ownership.ts'
 import { askRefund, withdrawRefundRequest } from '../refund-requests.ts'
 import { countOrders, eachOrder, FATES, fateOf, type OrderFilter, ordersOfApp } from '../sellers-orders.ts'
-import { actorOf, type OwnedRequest, pathOf } from './applications.ts'
+import { actorOf, type OwnedRequest, pathOf } from './owned.ts'
 
 const PATH = '/payment/applications/:payment_id/orders'
 const EXPORTED_MAX = 50_000

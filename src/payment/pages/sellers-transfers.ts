@@ -12,7 +12,7 @@ import { Amount, OrderId, UserId } from '../fields.ts'
 import { getPermitted, type Permitted } from '../ownership.ts'
 import { transfersOfApp } from '../sellers-transfers.ts'
 import { quoteTransfer, sendTransfer, type TransferQuote } from '../transfers.ts'
-import { actorOf, type OwnedRequest, pathOf } from './applications.ts'
+import { actorOf, type OwnedRequest, pathOf } from './owned.ts'
 import { needsFreshSignIn } from './pay.ts'
 
 const PATH = '/payment/applications/:payment_id/transfers'

@@ -12,7 +12,7 @@ import { type Field, readPasted } from '../diagnosis/pasted.ts'
 import type { OwnKeys } from '../diagnosis/schemes.ts'
 import { type Request, type Verdict, withoutKeys } from '../diagnosis/verdict.ts'
 import { REFUSED_KEPT_MAX, type RefusedRequest, refusedRequests } from '../refused-requests.ts'
-import { type OwnedRequest, ownedFor, pathOf } from './applications.ts'
+import { type OwnedRequest, ownedFor, pathOf } from './owned.ts'
 
 const PAGE_LINES = 10
 const PASTED_LENGTH_MAX = 8_000

@@ -1,19 +1,18 @@
 /** …/statistics: how an application's sales go, as figures, charts and tables. */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session.ts'
 import type { Deps } from '../../deps.ts'
 import { barChart } from '../../web/bar-chart.ts'
 import { getPermitted } from '../ownership.ts'
 import { latencyOf, type Period, periodsOf, topProducts, UNITS } from '../statistics.ts'
+import type { OwnedRequest } from './owned.ts'
 
 const Asked = z.object({ by: z.enum(UNITS).catch('day') })
 
-type OneApp = FastifyRequest<{ Params: { payment_id: string } }>
-
 /** Within the scope of the merchant's pages. */
 export function statisticsPage(app: FastifyInstance, deps: Deps): void {
-  app.get('/payment/applications/:payment_id/statistics', async (request: OneApp, reply) => {
+  app.get('/payment/applications/:payment_id/statistics', async (request: OwnedRequest, reply) => {
     const { by } = Asked.parse(request.query)
     const { user } = sessionOf(request)
     const owned = await getPermitted(deps.db, request.params.payment_id, user.id, 'orders.read')

@@ -1,7 +1,6 @@
 /** The team of a payment application and its change of hands: …/team, …/invitation and …/handover. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { requireFreshSignIn } from '../../accounts/reauthentication.ts'
 import { sessionOf } from '../../accounts/session.ts'
 import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
@@ -27,6 +26,7 @@ import {
   teamOf,
   teamRole,
 } from '../team.ts'
+import { actorOf, freshSignIn, type OwnedRequest, pathOf } from './owned.ts'
 
 const APPLICATIONS = '/payment/applications'
 const APPLICATION = `${APPLICATIONS}/:payment_id`
@@ -35,49 +35,44 @@ const username = z.string().trim().min(1).max(100)
 const Named = z.object({ username })
 const WithRole = z.object({ username, role: teamRole })
 
-type OneApp = FastifyRequest<{ Params: { payment_id: string } }>
-
-const actorOf = (request: FastifyRequest) => ({ user_id: sessionOf(request).user.id, ip: request.ip })
-const pathOf = ({ params }: OneApp) => `${APPLICATIONS}/${encodeURIComponent(params.payment_id)}`
-
 /** Within the scope of the merchant's pages. */
 export function teamPages(app: FastifyInstance, deps: Deps): void {
   // Whoever gives a role away gives the keys away with it.
-  const guarded = {
-    preHandler: requireFreshSignIn(deps, { page: (request) => `${pathOf(request as OneApp)}/team` }),
-  }
+  const guarded = freshSignIn(deps, '/team')
 
-  app.get(`${APPLICATION}/team`, async (request: OneApp, reply) => showTeam(request, reply, deps, undefined))
+  app.get(`${APPLICATION}/team`, async (request: OwnedRequest, reply) =>
+    showTeam(request, reply, deps, undefined),
+  )
 
-  app.post(`${APPLICATION}/team/invite`, guarded, async (request: OneApp, reply) => {
+  app.post(`${APPLICATION}/team/invite`, guarded, async (request: OwnedRequest, reply) => {
     const form = formOf(WithRole, request)
     const fault = await inviteMember(deps, request.params.payment_id, form, actorOf(request))
     if (fault !== undefined) return showTeam(request, reply, deps, { fault, username: form.username })
     return reply.redirect(`${pathOf(request)}/team`, 303)
   })
 
-  app.post(`${APPLICATION}/team/role`, guarded, async (request: OneApp, reply) => {
+  app.post(`${APPLICATION}/team/role`, guarded, async (request: OwnedRequest, reply) => {
     await changeRole(deps, request.params.payment_id, formOf(WithRole, request), actorOf(request))
     return reply.redirect(`${pathOf(request)}/team`, 303)
   })
 
-  app.post(`${APPLICATION}/team/remove`, async (request: OneApp, reply) => {
+  app.post(`${APPLICATION}/team/remove`, async (request: OwnedRequest, reply) => {
     const { username } = formOf(Named, request)
     await removeMember(deps, request.params.payment_id, username, actorOf(request))
     return reply.redirect(`${pathOf(request)}/team`, 303)
   })
 
-  app.post(`${APPLICATION}/team/leave`, async (request: OneApp, reply) => {
+  app.post(`${APPLICATION}/team/leave`, async (request: OwnedRequest, reply) => {
     await leaveTeam(deps, request.params.payment_id, actorOf(request))
     return reply.redirect(APPLICATIONS, 303)
   })
 
-  app.post(`${APPLICATION}/invitation/accept`, async (request: OneApp, reply) => {
+  app.post(`${APPLICATION}/invitation/accept`, async (request: OwnedRequest, reply) => {
     await acceptInvitation(deps, request.params.payment_id, actorOf(request))
     return reply.redirect(pathOf(request), 303)
   })
 
-  app.post(`${APPLICATION}/invitation/decline`, async (request: OneApp, reply) => {
+  app.post(`${APPLICATION}/invitation/decline`, async (request: OwnedRequest, reply) => {
     await declineInvitation(deps, request.params.payment_id, actorOf(request))
     return reply.redirect(APPLICATIONS, 303)
   })
@@ -86,32 +81,30 @@ export function teamPages(app: FastifyInstance, deps: Deps): void {
 }
 
 function handoverPages(app: FastifyInstance, deps: Deps): void {
-  const guarded = {
-    preHandler: requireFreshSignIn(deps, { page: (request) => `${pathOf(request as OneApp)}/handover` }),
-  }
+  const guarded = freshSignIn(deps, '/handover')
 
-  app.get(`${APPLICATION}/handover`, async (request: OneApp, reply) =>
+  app.get(`${APPLICATION}/handover`, async (request: OwnedRequest, reply) =>
     showHandover(request, reply, deps, undefined),
   )
 
-  app.post(`${APPLICATION}/handover/offer`, guarded, async (request: OneApp, reply) => {
+  app.post(`${APPLICATION}/handover/offer`, guarded, async (request: OwnedRequest, reply) => {
     const { username } = formOf(Named, request)
     const fault = await offerApplication(deps, request.params.payment_id, username, actorOf(request))
     if (fault !== undefined) return showHandover(request, reply, deps, { fault, username })
     return reply.redirect(`${pathOf(request)}/handover`, 303)
   })
 
-  app.post(`${APPLICATION}/handover/withdraw`, async (request: OneApp, reply) => {
+  app.post(`${APPLICATION}/handover/withdraw`, async (request: OwnedRequest, reply) => {
     await withdrawOffer(deps, request.params.payment_id, actorOf(request))
     return reply.redirect(`${pathOf(request)}/handover`, 303)
   })
 
-  app.post(`${APPLICATION}/handover/accept`, guarded, async (request: OneApp, reply) => {
+  app.post(`${APPLICATION}/handover/accept`, guarded, async (request: OwnedRequest, reply) => {
     await acceptOffer(deps, request.params.payment_id, actorOf(request))
     return reply.redirect(pathOf(request), 303)
   })
 
-  app.post(`${APPLICATION}/handover/decline`, async (request: OneApp, reply) => {
+  app.post(`${APPLICATION}/handover/decline`, async (request: OwnedRequest, reply) => {
     await declineOffer(deps, request.params.payment_id, actorOf(request))
     return reply.redirect(APPLICATIONS, 303)
   })
@@ -124,7 +117,7 @@ function formOf<T>(form: z.ZodType<T>, { body }: FastifyRequest): T {
 }
 
 async function showTeam(
-  request: OneApp,
+  request: OwnedRequest,
   reply: FastifyReply,
   deps: Deps,
   refused: { fault: InviteFault; username: string } | undefined,
@@ -142,7 +135,7 @@ async function showTeam(
 }
 
 async function showHandover(
-  request: OneApp,
+  request: OwnedRequest,
   reply: FastifyReply,
   deps: Deps,
   refused: { fault: OfferFault; username: string } | undefined,
