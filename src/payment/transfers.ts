@@ -67,7 +67,7 @@ export function makePostTransfer(deps: Deps): PostTransfer {
   const post = makeBatcher<TransferRequest & { now: Date }, Result>({
     name: 'post transfers',
     ...deps.batching,
-    run: (requests) => postTransfers(deps, deps.db, requests),
+    run: async (requests) => postTransfers(deps.db, await deps.settings.read(), requests),
   })
   return async (request) => {
     await requireEnabled(deps)
@@ -89,9 +89,11 @@ export async function sendTransfer(
   actor: Actor,
 ): Promise<Transfer> {
   await requireEnabled(deps)
+  // Before the transaction: who holds one connection and waits for another may hold up all who wait for what it has locked.
+  const settings = await deps.settings.read()
   return deps.db.transaction().execute(async (tx) => {
     const { id: app_id } = await lockPermitted(tx, payment_id, actor, 'points.transfer')
-    const asked = postTransfers(deps, tx, [{ ...request, app_id, now: deps.clock() }])
+    const asked = postTransfers(tx, settings, [{ ...request, app_id, now: deps.clock() }])
     const [result] = await countOutcome(deps.metrics?.transfers, asked, ([only]) => only!.outcome)
     const { order_id } = request
     const transfer = { ...acceptedOrThrow(result!), order_id }
@@ -158,11 +160,10 @@ export async function quoteTransfer(deps: Deps, app_id: bigint, amount: bigint):
 
 /** Names each anew when it is run again: should a name have been given before, nobody's transfer fails for it. */
 async function postTransfers(
-  deps: Deps,
   db: Db,
+  settings: SettingValues,
   requests: (TransferRequest & { now: Date })[],
 ): Promise<Result[]> {
-  const settings = await deps.settings.read()
   const { rows } = await sql<Result>`
     select (result).* from post_transfers(
       ${requests.map((request) => request.app_id)}::bigint[],

@@ -1,8 +1,13 @@
 /** Transfers on the merchant's pages: found again, worked out before anything moves, and sent once. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { openDatabase } from '../../src/database/connection.ts'
+import { openDeps } from '../../src/deps.ts'
 import { grantPoints } from '../../src/ledger/post.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { reverseTransfer } from '../../src/payment/refunds.ts'
+import { sendTransfer } from '../../src/payment/transfers.ts'
+import { forgetfulSettings } from '../application.ts'
+import { untilBlocked } from '../blocked.ts'
 import { expectSoundBooks } from '../books.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness.ts'
@@ -189,4 +194,31 @@ it('transfers are found by number and name, and paged by what was last seen', as
   const body = await stranger.get(`/payment/applications/${seller.payment_id}/transfers?q=${made[6]}`)
   expect(body.body).toContain('Nothing fits.')
   await seller.close()
+})
+
+it('a transfer by hand needs one connection only, so that a crowd of them cannot hold all and wait for one more', async () => {
+  const { config, secrets, clock } = test.deps
+  const db = openDatabase(config.DATABASE_URL!, { max: 1, onBroken: () => {} })
+  const deps = openDeps({ config, db, secrets, clock })
+  const forget = forgetfulSettings(deps)
+  const actor = { user_id: merchant.owner.id, ip: '::1' }
+  const request = { order_id: 'lone', to_user_id: alice.id, to_username: alice.username, amount: 1n }
+  const before = await balance(alice)
+  const sent = await test.db.transaction().execute(async (tx) => {
+    await tx
+      .selectFrom('payment_apps')
+      .where('payment_id', '=', merchant.payment_id)
+      .select('id')
+      .forUpdate()
+      .execute()
+    const sending = sendTransfer(deps, merchant.payment_id, request, actor)
+    await untilBlocked(test.db, tx)
+    // As if it had waited for longer than settings are kept.
+    forget()
+    return { sending }
+  })
+  expect(await sent.sending).toMatchObject({ status: 'completed' })
+  expect(await balance(alice)).toBe(before + 1n)
+  await deps.limits.close()
+  await db.destroy()
 })
