@@ -27,7 +27,7 @@ export function isCallbackUrl(text: string, production: boolean): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && !production && isLoopback(text))
 }
 
-/** Of one member. Somebody looks at each, and the others’ come after them. */
+/** Of one member: somebody has to look at each, and those of others wait behind them. */
 export const PENDING_APPS_MAX = 5
 const DECIDED_MAX = 200
 
@@ -198,16 +198,7 @@ export async function reviewPaymentApp(
       .executeTakeFirst()
       // That of its owner.
       .catch(explainAnonymised)
-    if (reviewed === undefined) {
-      const { status } = await getPaymentApp(tx, payment_id)
-      const isOtherThanSeen = decision === 'approve' && (status === 'pending' || status === 'approved')
-      throw new AppError(
-        'conflict',
-        isOtherThanSeen
-          ? 'This application was decided on or changed since it was looked at'
-          : `This application is not ${from}`,
-      )
-    }
+    if (reviewed === undefined) throw await explainUndecided(tx, payment_id, decision)
     await recordAudit(tx, {
       actor_id: reviewer_id,
       action: `payment_app.${decision}`,
@@ -223,6 +214,15 @@ export async function reviewPaymentApp(
       to: { user_id: reviewed.applicant_id },
     })
   })
+}
+
+async function explainUndecided(tx: Tx, payment_id: string, decision: Decision): Promise<AppError> {
+  const { status } = await getPaymentApp(tx, payment_id)
+  const isOtherThanSeen = decision === 'approve' && (status === 'pending' || status === 'approved')
+  const why = isOtherThanSeen
+    ? 'This application was decided on or changed since it was looked at'
+    : `This application is not ${DECISIONS[decision].from}`
+  return new AppError('conflict', why)
 }
 
 /** The applications in which a member has a role, newest first, with what each has taken in. */
@@ -256,9 +256,12 @@ export async function applicationsOf(db: Db, user_id: bigint) {
     .execute()
 }
 
+/** New ones, and those in use that were changed since they were approved. Each half has its index. */
+const waitsForReview = sql<boolean>`(status = 'pending' or status = 'approved' and unreviewed_change_at is not null)`
+
 /**
- * Applications that wait for an administrator, oldest first, after one or from one on: new ones, and those in use that
- * were changed since they were approved. `others` counts what else the applicant has.
+ * Applications that wait for an administrator, oldest first: those after one by its number, or from one on by its Payment
+ * ID, if it still waits. `others` counts what else the applicant has.
  */
 export async function reviewQueue(
   db: Db,
@@ -268,28 +271,16 @@ export async function reviewQueue(
   return db
     .selectFrom('payment_apps as app')
     .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
-    .where((eb) =>
-      eb.or([
-        eb('app.status', '=', 'pending'),
-        eb.and([eb('app.status', '=', 'approved'), eb('app.unreviewed_change_at', 'is not', null)]),
-      ]),
-    )
+    .where(waitsForReview)
     .where('app.id', '>', after)
     .$if(from !== undefined, (query) =>
       query.where(
-        'app.id',
-        '>=',
-        sql<bigint>`coalesce((
-          select id from payment_apps
-          where payment_id = ${from}
-            and (status = 'pending' or status = 'approved' and unreviewed_change_at is not null)
-        ), 0)`,
+        sql<boolean>`app.id >= coalesce((select id from payment_apps where payment_id = ${from} and ${waitsForReview}), 0)`,
       ),
     )
     .orderBy('app.id')
     .limit(max)
-    .select(['app.id'])
-    .select(['app.payment_id', 'app.name', 'app.description', 'app.callback_url', 'app.homepage'])
+    .select(['app.id', 'app.payment_id', 'app.name', 'app.description', 'app.callback_url', 'app.homepage'])
     .select(['app.logo_url', 'app.status', 'app.unreviewed_change_at', 'app.created_at', 'app.applicant_id'])
     .select(['applicant.username', 'applicant.trust_level', 'applicant.created_at as member_since'])
     .select((eb) =>

@@ -172,7 +172,7 @@ describe('what one member may ask of others', () => {
     for (let at: string | undefined = '/admin'; at !== undefined; ) {
       const { body }: { body: string } = await admin.get(at)
       pages.push(body)
-      at = /href="(\/admin\?before=\d+)"/.exec(body)?.[1]
+      at = /href="(\/admin\?after=\d+)"/.exec(body)?.[1]
     }
     expect(pages.length).toBeGreaterThan(1)
     const names = pages.flatMap((body) =>
