@@ -11,7 +11,7 @@ import type { Db } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { postLines, readLines } from '../ledger/point-lines.ts'
-import { type Correction, proposeCorrection, type StandingProposal } from '../payment/proposals.ts'
+import { type Correction, propose, type StandingProposal } from '../payment/proposals.ts'
 import { keyOfRequest } from '../payment/refund-requests.ts'
 import { refundOrder, reverseTransfer } from '../payment/refunds.ts'
 import { randomToken } from '../secrets.ts'
@@ -49,8 +49,6 @@ const CorrectionForm = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('points'), lines: z.string().min(1).max(50_000), reason, key: key.optional() }),
 ])
 type CorrectionForm = z.output<typeof CorrectionForm>
-/** What these forms are about. */
-type Corrected = Exclude<Correction, { kind: 'setting' }>
 
 /** GET and POST /admin/corrections, inside the administrators' scope. */
 export function correctionPages(app: FastifyInstance, deps: Deps): void {
@@ -68,7 +66,7 @@ export function correctionPages(app: FastifyInstance, deps: Deps): void {
     const correction = await readCorrection(deps.db, { ...form, key })
     const by = { actor_id: sessionOf(request).user.id, ip: request.ip }
     if (await needsApproval(deps)) {
-      const standing = await proposeCorrection(deps, correction, by)
+      const standing = await propose(deps, correction, by)
       if (standing !== undefined) return preview(reply, deps, { ...form, key: undefined }, standing)
       return reply.redirect('/admin/proposals', 303)
     }
@@ -102,7 +100,7 @@ async function needsApproval({ settings }: Deps): Promise<boolean> {
   return (await settings.read()).second_approver === 'on'
 }
 
-async function readCorrection(db: Db, form: CorrectionForm & { key: string }): Promise<Corrected> {
+async function readCorrection(db: Db, form: CorrectionForm & { key: string }): Promise<Correction> {
   const { reason, key } = form
   if (form.kind === 'points')
     return { kind: form.kind, reason, key, lines: await readLines(db, form.lines, LINES_MAX) }
@@ -114,7 +112,7 @@ async function readCorrection(db: Db, form: CorrectionForm & { key: string }): P
 
 async function carryOut(
   deps: Deps,
-  { kind, ...correction }: Corrected,
+  { kind, ...correction }: Correction,
   by: { actor_id: bigint; ip: string },
 ): Promise<void> {
   const act = { ...correction, ...by }

@@ -1,8 +1,9 @@
 /**
- * Corrections that need two administrators: one proposes, another approves, and only then does anything move. That the
- * two differ, that a proposal is decided once and in time, and that nobody changes it, is held by the database (0071).
+ * Acts that need two administrators: one proposes, another approves, and only then does anything happen. That the two
+ * differ, that a proposal is decided once and in time, that nobody changes it, and that of those with one key one stands
+ * at most, is held by the database (0071, 0146, 0148).
  */
-import { type Selectable, sql } from 'kysely'
+import { type Insertable, type Selectable, sql } from 'kysely'
 import { recordAudit } from '../audit.ts'
 import type { Db, Tx } from '../database/connection.ts'
 import type { CorrectionProposalsTable } from '../database/tables.ts'
@@ -14,15 +15,23 @@ import { refundWithin, reverseWithin } from './refunds.ts'
 
 const OPEN_DAYS = 7
 const DAY_MS = 86_400_000
+/** Of the proposals with one key there is one such at most. */
+const isStanding = sql<boolean>`decision is null or decision = 'approved'`
+
+type Named = { reason: string; key: string }
 
 /** What is to be done, as the acts themselves take it. Amounts are whole points. */
-export type Correction = { reason: string; key: string } & (
-  | { kind: 'refund'; transaction_id: string; amount: bigint; with_fee: boolean }
-  | { kind: 'reversal'; transaction_id: string; with_fee: boolean }
-  | { kind: 'points'; lines: PointsLine[] }
-  /** A setting that one administrator cannot change alone. */
-  | { kind: 'setting'; setting: SettingName; setting_value: string }
-)
+export type Correction = Named &
+  (
+    | { kind: 'refund'; transaction_id: string; amount: bigint; with_fee: boolean }
+    | { kind: 'reversal'; transaction_id: string; with_fee: boolean }
+    | { kind: 'points'; lines: PointsLine[] }
+  )
+
+/** A setting that one administrator cannot change alone. */
+type SettingChange = Named & { kind: 'setting'; setting: SettingName; setting_value: string }
+
+type ProposedAct = Correction | SettingChange
 
 type Actor = { actor_id: bigint; ip: string }
 
@@ -35,41 +44,35 @@ export type StandingProposal = { proposer: string; decision: 'approved' | null }
  * Writes a proposal down, once for each key: sent again, it is the same one. Answers the proposal that stands in its
  * way, if another one with this key waits or was carried out. Throws invalid_form when a line is wrong, conflict.
  */
-export async function proposeCorrection(
+export async function propose(
   { db, clock }: Deps,
-  correction: Correction,
+  act: ProposedAct,
   { actor_id, ip }: Actor,
 ): Promise<StandingProposal | undefined> {
   const now = clock()
-  const { kind, reason, key } = correction
-  const facts = factsOf(correction)
+  const { kind, reason, key } = act
+  const facts = factsOf(act)
+  const proposal = { kind, reason, key, ...facts, proposed_by: actor_id }
   return db.transaction().execute(async (tx) => {
     await closeExpired(tx, key, now)
-    const proposed = await tx
+    const written = await tx
       .insertInto('correction_proposals')
       .values({
-        ...facts,
-        ...{ kind, reason, key, proposed_by: actor_id, proposed_at: now },
+        ...proposal,
+        proposed_at: now,
         expires_at: new Date(now.getTime() + OPEN_DAYS * DAY_MS),
       })
       .onConflict((conflict) => conflict.column('key').where(isStanding).doNothing())
       .returning('id')
       .executeTakeFirst()
-    if (proposed === undefined) return findOther(tx, correction, actor_id)
-    const detail = {
-      kind,
-      reason,
-      transaction_id: facts.transaction_id,
-      amount: facts.amount?.toString() ?? null,
-    }
-    const subject = `proposal:${proposed.id}`
+    if (written === undefined) return findOther(tx, proposal)
+    const { transaction_id, amount } = facts
+    const detail = { kind, reason, transaction_id, amount: amount?.toString() ?? null }
+    const subject = `proposal:${written.id}`
     await recordAudit(tx, { actor_id, action: 'correction.propose', subject, detail, ip })
     return undefined
   })
 }
-
-/** Of those with one key there is one such at most. */
-const isStanding = sql<boolean>`decision is null or decision = 'approved'`
 
 /** Makes room for the next one with this key. */
 async function closeExpired(tx: Tx, key: string, now: Date): Promise<void> {
@@ -85,17 +88,17 @@ async function closeExpired(tx: Tx, key: string, now: Date): Promise<void> {
 /** The proposal that stands in the way of this one; undefined where that waits and is the very same. */
 async function findOther(
   tx: Tx,
-  correction: Correction,
-  proposed_by: bigint,
+  proposal: Insertable<Omit<CorrectionProposalsTable, 'proposed_at' | 'expires_at'>>,
 ): Promise<StandingProposal | undefined> {
-  const { transaction_id, amount, with_fee, lines, setting, setting_value } = factsOf(correction)
+  const { kind, reason, transaction_id, amount, with_fee, lines, setting, setting_value, proposed_by } =
+    proposal
   const { rows } = await sql<StandingProposal & { is_same: boolean }>`
     select proposer.username as proposer, decision, decision is null and
       (kind, reason, transaction_id, amount, with_fee, lines, setting, setting_value, proposed_by) is not distinct from
-      (${correction.kind}, ${correction.reason}, ${transaction_id}::text, ${amount}::bigint, ${with_fee}::boolean,
-        ${lines}::jsonb, ${setting}::text, ${setting_value}::text, ${proposed_by}::bigint) as is_same
+      (${kind}, ${reason}, ${transaction_id}::text, ${amount}::bigint, ${with_fee}::boolean, ${lines}::jsonb,
+        ${setting}::text, ${setting_value}::text, ${proposed_by}::bigint) as is_same
     from correction_proposals join users as proposer on proposer.id = proposed_by
-    where key = ${correction.key} and (${isStanding})`.execute(tx)
+    where key = ${proposal.key} and (${isStanding})`.execute(tx)
   if (rows[0] === undefined) throw new AppError('conflict', 'The proposal before this one was just decided')
   const { is_same, ...standing } = rows[0]
   return is_same ? undefined : standing
@@ -103,7 +106,7 @@ async function findOther(
 
 /**
  * Proposes a change of such a setting. Its key is of what stands now: one proposal at a time, and another after it was set
- * anew. Answers and throws as proposeCorrection does.
+ * anew. Answers and throws as `propose` does.
  */
 export async function proposeSetting(
   deps: Deps,
@@ -116,11 +119,7 @@ export async function proposeSetting(
     .select('updated_at')
     .executeTakeFirstOrThrow()
   const key = `setting-${name}-${updated_at.getTime()}`
-  return proposeCorrection(
-    deps,
-    { kind: 'setting', setting: name, setting_value: value, reason: '', key },
-    actor,
-  )
+  return propose(deps, { kind: 'setting', setting: name, setting_value: value, reason: '', key }, actor)
 }
 
 const NO_FACTS = {
@@ -132,17 +131,17 @@ const NO_FACTS = {
   setting_value: null,
 }
 
-function factsOf(correction: Correction) {
-  if (correction.kind === 'setting') {
-    const { setting, setting_value } = correction
+function factsOf(act: ProposedAct) {
+  if (act.kind === 'setting') {
+    const { setting, setting_value } = act
     return { ...NO_FACTS, setting, setting_value }
   }
-  if (correction.kind !== 'points') {
-    const { transaction_id, with_fee } = correction
-    const amount = correction.kind === 'refund' ? correction.amount : null
+  if (act.kind !== 'points') {
+    const { transaction_id, with_fee } = act
+    const amount = act.kind === 'refund' ? act.amount : null
     return { ...NO_FACTS, transaction_id, with_fee, amount }
   }
-  const lines = correction.lines.map(({ user_id, username, amount, fault }) => {
+  const lines = act.lines.map(({ user_id, username, amount, fault }) => {
     if (user_id === undefined || fault !== undefined)
       throw new AppError('invalid_form', 'A line is not right')
     return { user_id: String(user_id), username, amount: String(amount) }

@@ -10,7 +10,7 @@ import { applyForPaymentApp } from '../../src/payment/applications.ts'
 import { setEventsUrl } from '../../src/payment/events.ts'
 import { offerApplication } from '../../src/payment/handover.ts'
 import { makePayOrder } from '../../src/payment/orders.ts'
-import { proposeCorrection } from '../../src/payment/proposals.ts'
+import { propose } from '../../src/payment/proposals.ts'
 import { askRefund } from '../../src/payment/refund-requests.ts'
 import { refundOrder } from '../../src/payment/refunds.ts'
 import { acceptInvitation, inviteMember } from '../../src/payment/team.ts'
@@ -96,7 +96,7 @@ export async function makeWorld(): Promise<World> {
   const testApp = await makeMerchant(test, { twinOf: merchant })
   const orders = await makeOrders(test, { people, merchant, suspendedSeller, changedSeller, testApp })
   await makeTeam(test, { people, merchant, suspendedSeller })
-  await propose(test, { people, orders })
+  await makeProposals(test, { people, orders })
   // As on the day after.
   await closeDueDays({ db: test.db, clock: () => new Date(test.clock.now().getTime() + 2 * DAY_MS) })
   await makeRefused(test, merchant)
@@ -318,21 +318,20 @@ async function makeTeam(
 }
 
 /** One that waits for the administrator of the pages, and one of theirs. */
-async function propose(test: TestApp, { people, orders }: Pick<World, 'people' | 'orders'>): Promise<void> {
+async function makeProposals(
+  test: TestApp,
+  { people, orders }: Pick<World, 'people' | 'orders'>,
+): Promise<void> {
   const { id: colleague } = await makePerson(test, { username: 'colleague', is_admin: true })
   const ip = '203.0.113.7'
   const refund = { kind: 'refund', transaction_id: orders.paid, amount: 1_200n, with_fee: true } as const
-  await proposeCorrection(
-    test.deps,
-    { ...refund, reason: 'Never arrived', key: 'a' },
-    { actor_id: colleague, ip },
-  )
+  await propose(test.deps, { ...refund, reason: 'Never arrived', key: 'a' }, { actor_id: colleague, ip })
   const { id: user_id, username } = people.newcomer
   const lines = [{ line: 1, text: '', user_id, username, amount: 25n, fault: undefined }]
   const points = { kind: 'points', reason: 'Won the quiz', key: 'b' } as const
-  await proposeCorrection(test.deps, { ...points, lines }, { actor_id: people.admin.id, ip })
+  await propose(test.deps, { ...points, lines }, { actor_id: people.admin.id, ip })
   const rule = { setting: 'second_approver', setting_value: 'off', reason: '', key: 'c' } as const
-  await proposeCorrection(test.deps, { kind: 'setting', ...rule }, { actor_id: colleague, ip })
+  await propose(test.deps, { kind: 'setting', ...rule }, { actor_id: colleague, ip })
 }
 
 async function firstTransfer({ db }: TestApp): Promise<string> {
