@@ -1,0 +1,125 @@
+/** What the doctor examines in the database: the server, the schema, and what is kept there. */
+import { sql } from 'kysely'
+import type { Db } from '../../database/connection.ts'
+import { connectionFault } from '../../database/faults.ts'
+import { requireMigrated } from '../../database/migrate.ts'
+import { openSecrets } from '../../first-start.ts'
+import { openSigningKeys } from '../../identity/keys.ts'
+import { lastProof } from '../../ledger/proofs.ts'
+import { holdsSecrets } from '../../secret-proof.ts'
+import { countWaiting } from '../../secret-rotation.ts'
+import {
+  DRIFT_SECONDS_MAX,
+  type Finding,
+  fault,
+  GOOD,
+  type Installation,
+  judged,
+  sentenceFor,
+} from './finding.ts'
+
+const POSTGRES_MIN = 150_000
+
+/** Whether it answers, is new enough, and lets its role do what the service does. */
+export async function examineDatabase({ db, refusal }: Installation): Promise<Finding> {
+  if (refusal !== undefined) return fault(sentenceFor(refusal))
+  try {
+    return judged((await findVersionFault(db)) ?? (await findRightsFault(db)))
+  } catch (error) {
+    return fault(connectionFault(error))
+  }
+}
+
+async function settingOf(db: Db, name: string): Promise<string> {
+  const { rows } = await sql<{ value: string }>`select current_setting(${name}) as value`.execute(db)
+  return rows[0]!.value
+}
+
+async function findVersionFault(db: Db): Promise<string | undefined> {
+  if (Number(await settingOf(db, 'server_version_num')) >= POSTGRES_MIN) return undefined
+  return `Postgres ${await settingOf(db, 'server_version')} is too old: 15 or newer is needed`
+}
+
+/** What the service needs of its role: tables to read and write, and a schema in which its migrations make more. */
+async function findRightsFault(db: Db): Promise<string | undefined> {
+  const { rows } = await sql<{ role: string; database: string; is_open: boolean | null }>`
+    select quote_ident(current_user) as role, quote_ident(current_database()) as database,
+      has_schema_privilege(current_schema(), 'create') as is_open`.execute(db)
+  const { role, database, is_open } = rows[0]!
+  if (!is_open)
+    return `The role ${role} may not make tables in the schema public: as a superuser \`alter database ${database} owner to ${role}\`, or \`grant usage, create on schema public to ${role}\` in that database`
+  const { rows: closed } = await sql<{ name: string; owner: string }>`
+    select relname as name, quote_ident(pg_get_userbyid(relowner)) as owner
+    from pg_class
+    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not (
+      has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')
+      and has_table_privilege(oid, 'update') and has_table_privilege(oid, 'delete')
+    )
+    order by relname`.execute(db)
+  const [first] = closed
+  if (first === undefined) return undefined
+  return `The role ${role} may not read and write ${closed.length} tables, such as ${first.name}, which belongs to ${first.owner}: set DATABASE_URL to that role, or give each to this one by \`alter table … owner to ${role}\``
+}
+
+/** Whether what is written is taken, and outlives a power cut. */
+export async function examineWrites({ db }: Installation): Promise<Finding> {
+  const { rows } = await sql<{ is_standby: boolean }>`select pg_is_in_recovery() as is_standby`.execute(db)
+  if (rows[0]!.is_standby)
+    return fault('DATABASE_URL leads to a standby, which takes no writes: set it to the primary')
+  if ((await settingOf(db, 'transaction_read_only')) === 'on')
+    return fault(
+      'Transactions are read only, so every write fails: `alter role … reset default_transaction_read_only`, and the same for `alter database`, unless postgresql.conf or DATABASE_URL says it',
+    )
+  for (const name of ['fsync', 'full_page_writes', 'synchronous_commit']) {
+    if ((await settingOf(db, name)) === 'off')
+      return fault(`${name} is off, so a power cut loses payments: turn it on in postgresql.conf`)
+  }
+  return GOOD
+}
+
+/** Whether the schema is that of this program. */
+export async function examineSchema({ db }: Installation): Promise<Finding> {
+  await requireMigrated(db)
+  return GOOD
+}
+
+/** Whether everything that is encrypted opens under APP_SECRET, the signing keys first. */
+export async function examineSecret({ config, db, clock }: Installation): Promise<Finding> {
+  if (!(await holdsSecrets(db)))
+    return { state: 'unknown', note: 'nothing is encrypted under it before the first start' }
+  const secrets = await openSecrets(config, db)
+  const foreign = await openSigningKeys({ db, secrets, clock }).unreadable()
+  if (foreign.length > 0)
+    return fault(
+      `${foreign.length} signing keys were made under another APP_SECRET and never sign: run tessera keys rotate, which withdraws them`,
+    )
+  const waiting = await countWaiting({ db, secrets })
+  if (waiting === 0) return GOOD
+  const first = config.APP_SECRET_OTHER === undefined ? 'set that one as APP_SECRET_OTHER, and ' : ''
+  return fault(
+    `${waiting} stored secrets are encrypted under another APP_SECRET: ${first}run tessera keys rotate --app-secret`,
+  )
+}
+
+/** Of the proof that is made once a day: one of now would take as long as the ledger is big. */
+export async function examineBooks({ db }: Installation): Promise<Finding> {
+  const last = await lastProof({ db })
+  if (last === undefined)
+    return {
+      state: 'unknown',
+      note: 'never proven: a running service proves them once a day, and tessera books verify at any time',
+    }
+  const at = last.finished_at.toISOString()
+  if (last.is_sound) return { state: 'good', note: `passed at ${at}` }
+  return fault(`The books did not pass at ${at}: tessera books verify says what is broken`)
+}
+
+/** Of this machine against that of the database. */
+export async function examineClock({ db, clock }: Installation): Promise<Finding> {
+  const before = clock().getTime()
+  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db)
+  const middle = (before + clock().getTime()) / 2
+  const drift = Math.round((rows[0]!.now.getTime() - middle) / 1000)
+  if (Math.abs(drift) <= DRIFT_SECONDS_MAX) return GOOD
+  return fault(`The database's clock is ${drift} seconds ahead of this machine's: synchronise both by NTP`)
+}

@@ -1,0 +1,64 @@
+/** What the doctor examines of the servers that are configured: the forum, the mail server, the collector of traces. */
+import { makeTransport } from '../../accounts/email.ts'
+import { apiHeaders, SYSTEM_PATH } from '../../accounts/forum/api.ts'
+import type { Config } from '../../config.ts'
+import { tracesUrl } from '../../trace-export.ts'
+import { ask, type Finding, fault, GOOD, type Installation, off, reasonOf } from './finding.ts'
+
+/** Whether it answers, and its API key may read members. */
+export async function examineForum({ config }: Installation): Promise<Finding> {
+  const { DISCOURSE_URL, DISCOURSE_API_KEY } = config
+  if (DISCOURSE_URL === undefined) return off('DISCOURSE_URL is not set')
+  const answer = await ask(`${DISCOURSE_URL}/srv/status`)
+  if (answer instanceof Error) return fault(`${DISCOURSE_URL} cannot be reached: ${reasonOf(answer)}`)
+  if (!answer.ok) return fault(`${DISCOURSE_URL}/srv/status answers ${answer.status}`)
+  return DISCOURSE_API_KEY === undefined
+    ? { state: 'good', note: 'it answers; DISCOURSE_API_KEY is not set, so it tells no trust level' }
+    : examineForumKey(config)
+}
+
+/** Asks what every key must be good for, as the service itself does of members. */
+async function examineForumKey(config: Config): Promise<Finding> {
+  const { DISCOURSE_URL, DISCOURSE_API_USERNAME } = config
+  const answer = await ask(`${DISCOURSE_URL}${SYSTEM_PATH}`, { headers: apiHeaders(config) })
+  if (answer instanceof Error) return fault(`The forum's API cannot be reached: ${reasonOf(answer)}`)
+  const { status } = answer
+  if (status === 401 || status === 403)
+    return fault(
+      `The forum refuses DISCOURSE_API_KEY (${status}): copy it again, or make one for the user ${DISCOURSE_API_USERNAME} with the scope read-only`,
+    )
+  // To those who may not see it, Discourse says that it is not there.
+  if (status === 404)
+    return fault(
+      `DISCOURSE_API_KEY may not read members (404): make it for the user system, and set DISCOURSE_API_USERNAME, now ${DISCOURSE_API_USERNAME}, to an administrator of the forum`,
+    )
+  if (status === 429)
+    return { state: 'unknown', note: 'the forum is asked too much just now (429) to try DISCOURSE_API_KEY' }
+  if (!answer.ok) return fault(`The forum's API answers ${status} at ${DISCOURSE_URL}${SYSTEM_PATH}`)
+  return { state: 'good', note: 'it answers, and DISCOURSE_API_KEY may read members' }
+}
+
+/** Whether SMTP_URL takes us, password and certificate included. */
+export async function examineMail({ config }: Installation): Promise<Finding> {
+  if (config.SMTP_URL === undefined) return off('SMTP_URL is not set')
+  const transport = await makeTransport(config)
+  try {
+    await transport.verify()
+    return GOOD
+  } catch (error) {
+    return fault(`The mail server of SMTP_URL refuses us: ${(error as Error).message}`)
+  } finally {
+    transport.close()
+  }
+}
+
+/** A collector takes a message without any span in it as it would take one with some. */
+export async function examineCollector({ config }: Installation): Promise<Finding> {
+  const url = tracesUrl(config)
+  if (url === undefined) return off('OTEL_EXPORTER_OTLP_ENDPOINT is not set')
+  const headers = { ...config.OTEL_EXPORTER_OTLP_HEADERS, 'content-type': 'application/json' }
+  const answer = await ask(url, { method: 'POST', headers, body: '{"resourceSpans":[]}' })
+  if (answer instanceof Error) return fault(`The collector at ${url} cannot be reached: ${reasonOf(answer)}`)
+  if (answer.ok) return GOOD
+  return fault(`The collector at ${url} answers ${answer.status}: it must take OTLP over HTTP with JSON`)
+}
