@@ -105,7 +105,7 @@ export const identityOperations: Operation[] = [
       303: {
         about: {
           en: 'Back to redirect_uri with code, state and iss, or error; before that, pages for the member.',
-          zh: '带着 code、state、iss 或 error 回到 redirect_uri；在此之前是给会员看的页面。',
+          zh: '带着 code、state、iss 或 error 回到 redirect_uri；在此之前是给成员看的页面。',
         },
       },
       400: {
@@ -168,7 +168,7 @@ export const identityOperations: Operation[] = [
     security: 'bearer',
     answers: {
       200: {
-        about: { en: 'The member.', zh: '会员资料。' },
+        about: { en: 'The member.', zh: '成员资料。' },
         schema: Profile,
         example: {
           sub: '1',

@@ -31,7 +31,7 @@ export async function freezePurse({ db, clock }: Deps, user_id: bigint, act: Fre
       .set(frozen(act, clock()))
       .where('frozen_at', 'is', null)
       .executeTakeFirst()
-    if (changed.numUpdatedRows === 0n) throw new AppError('conflict', 'This purse is frozen already')
+    if (changed.numUpdatedRows === 0n) throw new AppError('conflict', 'This wallet is frozen already')
     await record(tx, 'purse.freeze', `user:${user_id}`, act)
   })
 }
@@ -40,7 +40,7 @@ export async function freezePurse({ db, clock }: Deps, user_id: bigint, act: Fre
 export async function unfreezePurse({ db }: Deps, user_id: bigint, act: FreezeAct): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const changed = await purse(tx, user_id).set(THAWED).where('frozen_at', 'is not', null).executeTakeFirst()
-    if (changed.numUpdatedRows === 0n) throw new AppError('conflict', 'This purse is not frozen')
+    if (changed.numUpdatedRows === 0n) throw new AppError('conflict', 'This wallet is not frozen')
     await record(tx, 'purse.unfreeze', `user:${user_id}`, act)
   })
 }

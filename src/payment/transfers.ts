@@ -227,7 +227,7 @@ function acceptedOrThrow({ outcome, bound, have, ...transfer }: Result): Omit<Tr
       })
     }
     case 'purse_frozen':
-      throw new AppError('purse_frozen', 'The purse of this application is frozen by an administrator')
+      throw new AppError('purse_frozen', 'The wallet of this application is frozen by an administrator')
     case 'too_large':
       throw new AppError('parameter_invalid', 'Invalid amount: with its fee it exceeds what can be counted')
   }

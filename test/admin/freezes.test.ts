@@ -73,7 +73,7 @@ it('a frozen purse pays nothing, is told why, still receives, and spends again w
   expect((await client.submit(form, path)).status).toBe(409)
   for (const address of [path, '/account']) {
     const { body } = await client.get(address)
-    expect(body).toContain('This purse is frozen')
+    expect(body).toContain('This wallet is frozen')
     expect(body).toContain('Looks &lt;odd&gt;')
   }
   expect((await client.get(path)).body).toMatch(/<button class="primary block" disabled/)

@@ -43,12 +43,12 @@ export const consoleTexts = {
     through: 'Through',
     sender: 'From',
     recipient: 'To',
-    accounts: { wallet: 'Purse', fee: 'Platform fees', issuance: 'Issuance' },
+    accounts: { wallet: 'Wallet', fee: 'Platform fees', issuance: 'Issuance' },
   },
   freeze: {
     frozen: 'Frozen',
     titles: {
-      purses: { freeze: 'Freeze this purse', unfreeze: 'Unfreeze this purse' },
+      purses: { freeze: 'Freeze this wallet', unfreeze: 'Unfreeze this wallet' },
       orders: { freeze: 'Freeze this order', unfreeze: 'Unfreeze this order' },
       'payment-applications': { freeze: 'Suspend this application', unfreeze: 'Reinstate this application' },
     },

@@ -135,7 +135,7 @@ export const en = {
   account: {
     title: 'Wallet',
     balance: 'Balance',
-    frozen: 'This purse is frozen: nothing can be paid or sent from it. An administrator can tell more.',
+    frozen: 'This wallet is frozen: nothing can be paid or sent from it. An administrator can tell more.',
     statement: 'Statement',
     empty: 'No movements yet.',
     kind: 'Kind',
@@ -1658,11 +1658,11 @@ export const en = {
     acts: {
       suspend: {
         label: 'Suspend',
-        text: 'For some days: no sign-in, open sessions stop at the next request, tokens of applications fail, the purse pays nothing out, and payment applications are as if suspended. What has not expired by then works again afterwards.',
+        text: 'For some days: no sign-in, open sessions stop at the next request, tokens of applications fail, the wallet pays nothing out, and payment applications are as if suspended. What has not expired by then works again afterwards.',
       },
       ban: {
         label: 'Ban',
-        text: 'For good, until an administrator reinstates them: no sign-in, open sessions stop at the next request, tokens of applications fail, the purse pays nothing out, and payment applications are as if suspended.',
+        text: 'For good, until an administrator reinstates them: no sign-in, open sessions stop at the next request, tokens of applications fail, the wallet pays nothing out, and payment applications are as if suspended.',
       },
       reinstate: {
         label: 'Reinstate',

@@ -25,7 +25,7 @@ export const signaturesZhCN: typeof signaturesEn = {
   doors: { hmac: 'HMAC 接口', v1: '网关 V1（MD5）', v2: '网关 V2（RSA）' },
   keyExpected: '应使用的密钥',
   keyUsed: '实际使用的密钥',
-  keys: { secret_key: 'Secret Key', merchant_key: '商户 KEY', public_key: '您的公钥' },
+  keys: { secret_key: 'Secret Key', merchant_key: '商户 KEY', public_key: '你的公钥' },
   stringExpected: '应当签名的字符串',
   stringUsed: '实际签名的字符串',
   signatureExpected: '应得的签名',
@@ -35,11 +35,11 @@ export const signaturesZhCN: typeof signaturesEn = {
   nothing: '无',
   withKeysOnly: '其余部分只对可以查看密钥的人显示：拿到完整签名的人可以发送这个请求。',
   afterSignIn: '重新登录后才显示其余部分：拿到完整签名的人可以发送这个请求。',
-  rsaHint: '只有您的私钥能生成这个签名，因此这里比较摘要。',
+  rsaHint: '只有你的私钥能生成这个签名，因此这里比较摘要。',
   parameters: '读到的参数',
   fingerprints: '比对指纹',
   fingerprintsText:
-    '这里从不显示密钥。用下面的命令可以算出您手中密钥的指纹，请用它替换 KEY。HMAC 接口用的是 Secret Key。',
+    '这里从不显示密钥。用下面的命令可以算出你手中密钥的指纹，请用它替换 KEY。HMAC 接口用的是 Secret Key。',
   refused: '被拒绝的请求',
   refusedLead: (kept) =>
     `最近被拒绝的 ${kept} 个请求，最多保留 30 天。其中的密钥不会显示，完整的签名只对可以查看密钥的人显示。`,
@@ -79,10 +79,10 @@ export const signaturesZhCN: typeof signaturesEn = {
     key_hashed_again: () => '密钥被多次哈希。请对 token 做一次 SHA-256，或直接使用 Secret Key。',
     key_whitespace: () => '密钥两端有空格或换行。请去掉。',
     other_key: (what) => `把别的内容当成了密钥：${what}。`,
-    ended_key: (what) => `签名用的是您的旧密钥，它已于 ${what} 失效。请换成当前的密钥。`,
+    ended_key: (what) => `签名用的是你的旧密钥，它已于 ${what} 失效。请换成当前的密钥。`,
     no_key: () => '没有使用密钥：生成签名时它是空的。请检查保存密钥的设置。',
     wrong_public_key: (what) =>
-      `签名不是由这里登记的公钥所对应的私钥生成的${what === '' ? '' : `（该密钥为 ${what} 位）`}。请在应用页面粘贴您自己的公钥，而不是平台公钥，并确认插件中的私钥与它是一对。`,
+      `签名不是由这里登记的公钥所对应的私钥生成的${what === '' ? '' : `（该密钥为 ${what} 位）`}。请在应用页面粘贴你自己的公钥，而不是平台公钥，并确认插件中的私钥与它是一对。`,
     algorithm: (what) =>
       `使用了其他算法：${what}。HMAC 接口用 HMAC-SHA-256，V1 用普通 MD5，V2 用 RSA 加 SHA-256。`,
     not_hmac: () => '把密钥和字符串拼在一起做了哈希。应使用 HMAC-SHA-256，密钥单独传入。',
@@ -124,8 +124,8 @@ export const signaturesZhCN: typeof signaturesEn = {
     unseen: (what) => `参数中有不可见字符：${what}。它们与其他字符一样参与签名。`,
     sent_charset: (what) => `参数以 ${what} 发送。请使用 UTF-8，其他字符集不被接受。`,
     version_off: (what) => `本应用已关闭 ${what === 'v1' ? 'V1' : 'V2'}，或缺少它的密钥。`,
-    signed_by_us: () => '这是由我们签名的答复或通知。请用应用页面上的平台公钥验证，而不是您自己的公钥。',
+    signed_by_us: () => '这是由我们签名的答复或通知。请用应用页面上的平台公钥验证，而不是你自己的公钥。',
     unexplained: () =>
-      '常见的错误都得不出这个签名。请逐字比较应当签名的字符串与您签名的内容，并比较密钥的指纹。',
+      '常见的错误都得不出这个签名。请逐字比较应当签名的字符串与你签名的内容，并比较密钥的指纹。',
   },
 }

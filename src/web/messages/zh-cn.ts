@@ -182,9 +182,9 @@ export const zhCN: Messages = {
       points_coming: '论坛的积分正在发放给你，请几分钟后再试。',
       frozen: '你的钱包已冻结，请联系管理员。',
       last_administrator: '你是唯一的管理员，请先指定另一位管理员。',
-      team_roles: '你在参与他人的支付应用，请先退出这些团队。',
+      team_roles: '你在参与他人的收款应用，请先退出这些团队。',
       oauth_apps: '有供成员登录的应用登记在你名下，请先删除。',
-      open_orders: '你的支付应用还有可以付款的订单。请等待订单过期，或移交应用。',
+      open_orders: '你的收款应用还有可以付款的订单。请等待订单过期，或移交应用。',
       refundable_orders: (days: number) =>
         `最近 ${days} 天内有付给你的订单，可能需要退款。请等待，或先办理退款。`,
       refund_requests: '有与你有关的退款申请，请等待处理结果。',
@@ -196,7 +196,7 @@ export const zhCN: Messages = {
     gone: [
       '你的名称、用户名、邮箱、头像、用户组以及与论坛的关联',
       '你的密码、两步验证、登录状态、登录地址，以及应用代表你所做的一切授权',
-      '你的支付应用：停止使用，密钥失效',
+      '你的收款应用：停止使用，密钥失效',
     ],
     stays: '为了账目完整而保留：',
     kept: [
@@ -400,7 +400,7 @@ export const zhCN: Messages = {
     playPoints: '虚拟积分',
     toLive: '对应的正式应用',
     usable: '测试模式：立即可用',
-    outcomesTitle: '或者看看您的商店如何应对：',
+    outcomesTitle: '或者看看你的商店如何应对：',
     outcomesText: '仅限测试模式。',
     outcomes: {
       expired: '让付款时间立即结束',
@@ -412,9 +412,9 @@ export const zhCN: Messages = {
   },
   events: {
     title: '事件',
-    lead: '适用于使用 HMAC API 的商店：订单和转账的变化会在买家返回之外，以 POST 发送到您的服务器。填写地址之前一直关闭。',
+    lead: '适用于使用 HMAC API 的商店：订单和转账的变化会在买家返回之外，以 POST 发送到你的服务器。填写地址之前一直关闭。',
     off: '已关闭：不发送任何内容。',
-    gone: '您的地址返回了 410 Gone（永久失效），事件因此关闭，时间：',
+    gone: '你的地址返回了 410 Gone（永久失效），事件因此关闭，时间：',
     on: '已开启',
     url: '接收事件的地址',
     urlHint: '使用 https，可以带查询参数。留空即关闭事件；尚未送达的事件会被放弃。',
@@ -423,7 +423,7 @@ export const zhCN: Messages = {
     secret: '密钥',
     secretHint: '每个事件都按 Standard Webhooks 用它签名：多数语言的库需要的正是这段文本。开启事件时生成。',
     secretTitle: '请立即保存',
-    secretText: '仅显示这一次。请保存到您的服务器读取密钥的地方。',
+    secretText: '仅显示这一次。请保存到你的服务器读取密钥的地方。',
     current: '当前密钥',
     previous: '旧密钥',
     overlap: '旧密钥继续使用的小时数',
@@ -437,7 +437,7 @@ export const zhCN: Messages = {
   },
   alerts: {
     title: '提醒',
-    lead: '与您的收款应用有关的重要情况。若您已验证邮箱且本站可发送邮件，也会通过邮件告知。',
+    lead: '与你的收款应用有关的重要情况。若你已验证邮箱且本站可发送邮件，也会通过邮件告知。',
     nothing: '暂无提醒。',
     unread: '新',
     unreadLabel: '条未读提醒',
@@ -445,7 +445,7 @@ export const zhCN: Messages = {
     markRead: '全部标为已读',
     look: '查看',
     lowBalance: '余额不足提醒',
-    lowBalanceLabel: '钱包低于多少积分时提醒您',
+    lowBalanceLabel: '钱包低于多少积分时提醒你',
     lowBalanceHint: '适用于从钱包支付转账的所有者。留空则不提醒。',
     lowBalanceProblem: '须为不小于 1 的整数，或留空。',
     save: '保存',
@@ -477,7 +477,7 @@ export const zhCN: Messages = {
     title: '团队',
     application: '应用',
     lead: '参与管理此应用的成员。受邀者接受之前没有任何权限。',
-    yourRole: '您的角色',
+    yourRole: '你的角色',
     role: '角色',
     roles: { owner: '所有者', manager: '管理员', operator: '操作员', viewer: '查看者' },
     whoMayDo: '各角色的权限',
@@ -497,7 +497,7 @@ export const zhCN: Messages = {
     username: '用户名',
     invite: '邀请',
     inviteHint: '本站成员登录时使用的用户名。',
-    invited: (owner, role) => `@${owner} 邀请您加入团队，角色：${role}。`,
+    invited: (owner, role) => `@${owner} 邀请你加入团队，角色：${role}。`,
     accept: '接受',
     decline: '拒绝',
     faults: {
@@ -507,12 +507,12 @@ export const zhCN: Messages = {
     },
     handover: {
       title: '移交应用',
-      lead: '可以让另一位成员成为此应用的所有者：由您提出，对方在七天内接受；在此之前一切照旧。',
-      offered: (owner) => `@${owner} 希望把此应用移交给您，由您成为所有者。`,
+      lead: '可以让另一位成员成为此应用的所有者：由你提出，对方在七天内接受；在此之前一切照旧。',
+      offered: (owner) => `@${owner} 希望把此应用移交给你，由你成为所有者。`,
       consequences: [
         '自接受之时起，收款进入新所有者的钱包，接口转账也从其钱包支付。',
         '此前的收款仍归原所有者。若管理员退还这类付款，将从原所有者的钱包扣除。',
-        '密钥继续有效，商店不受影响。原所有者知道这些密钥：在新所有者更换令牌之前，接口不能转账。',
+        '密钥继续有效，商店不受影响。原所有者知道这些密钥：在新所有者更换 Token 之前，接口不能转账。',
         '原所有者不再担任任何角色，团队也随之解散，由新所有者重新邀请。转账按新所有者的信任等级执行。',
         '对应的测试应用随之一并移交。',
       ],
@@ -526,14 +526,14 @@ export const zhCN: Messages = {
       suspended: '已停用的应用不能移交。',
       faults: {
         unknown: () => '没有可以移交的同名成员。',
-        self: () => '您已是所有者。',
+        self: () => '你已是所有者。',
         trust_level: (level) => `成为所有者需要信任等级 ${level}。`,
       },
     },
   },
   notifications: {
     title: '通知',
-    lead: '您的商店收到的通知，逐次列出。网关付款以回复 success 一词为确认，事件以任何 2xx 状态码为确认；未确认时，我们在 15 小时内共尝试六次。',
+    lead: '你的商店收到的通知，逐次列出。网关付款以回复 success 一词为确认，事件以任何 2xx 状态码为确认；未确认时，我们在 15 小时内共尝试六次。',
     adminLead: '发给商户的通知：网关付款以 success 一词确认，事件以任何 2xx 状态码确认。',
     show: '显示',
     statuses: {
@@ -904,11 +904,11 @@ export const zhCN: Messages = {
       alerts: {
         reviewed: ({ app, decision, reason }) => ({
           subject: `${app}：${decided[decision!] ?? decision}`,
-          text: `管理员已处理您的收款应用 ${app}：${decided[decision!] ?? decision}。${reason ? `说明：${reason}` : ''}`,
+          text: `管理员已处理你的收款应用 ${app}：${decided[decision!] ?? decision}。${reason ? `说明：${reason}` : ''}`,
         }),
         notifications_failing: ({ app, count }) => ({
           subject: `${app}：通知失败`,
-          text: `您的商店没有确认付款：${app} 今天有 ${count} 条通知多次失败。可在通知页面查看商店的回复，并重新发送。`,
+          text: `你的商店没有确认付款：${app} 今天有 ${count} 条通知多次失败。可在通知页面查看商店的回复，并重新发送。`,
         }),
         key_expiring: ({ app, until }) => ({
           subject: `${app}：旧密钥即将失效`,
@@ -916,23 +916,23 @@ export const zhCN: Messages = {
         }),
         balance_low: ({ app, points }) => ({
           subject: '余额不足',
-          text: `按您为 ${app} 设定的提醒：钱包已低于 ${points} 积分。余额不足的转账会被拒绝。`,
+          text: `按你为 ${app} 设定的提醒：钱包已低于 ${points} 积分。余额不足的转账会被拒绝。`,
         }),
         invited: ({ app }) => ({
-          subject: `${app}：邀请您加入团队`,
-          text: `您可以加入收款应用 ${app} 的团队。接受之前不会有任何变化。`,
+          subject: `${app}：邀请你加入团队`,
+          text: `你可以加入收款应用 ${app} 的团队。接受之前不会有任何变化。`,
         }),
         offered: ({ app }) => ({
-          subject: `${app}：请您接手`,
-          text: `您可以成为收款应用 ${app} 的所有者。页面说明了这意味着什么；接受之前不会有任何变化。`,
+          subject: `${app}：请你接手`,
+          text: `你可以成为收款应用 ${app} 的所有者。页面说明了这意味着什么；接受之前不会有任何变化。`,
         }),
         received: ({ app }) => ({
-          subject: `${app} 现已归您所有`,
-          text: `您现在是收款应用 ${app} 的所有者，此后的收款进入您的钱包。原所有者知道其密钥，请更换。`,
+          subject: `${app} 现已归你所有`,
+          text: `你现在是收款应用 ${app} 的所有者，此后的收款进入你的钱包。原所有者知道其密钥，请更换。`,
         }),
         given_away: ({ app }) => ({
           subject: `${app} 已有新的所有者`,
-          text: `您的移交已被接受，收款应用 ${app} 不再归您所有。此前的收款仍归您，退款也从您的钱包扣除。`,
+          text: `你的移交已被接受，收款应用 ${app} 不再归你所有。此前的收款仍归你，退款也从你的钱包扣除。`,
         }),
         events_gone: ({ app }) => ({
           subject: `${app}：事件已关闭`,
@@ -993,8 +993,8 @@ export const zhCN: Messages = {
           text: '管理员已结束你账号的全部登录，并撤销了所有应用的访问权限。请重新登录后继续使用。',
         },
         'sign_in.link_used': {
-          subject: '有人用一次性链接登录了您的账户',
-          text: '本站运维人员为您的账户生成了一次性登录链接，且该链接已被使用。如果不是您要求的，请立即告知他们。',
+          subject: '有人用一次性链接登录了你的账号',
+          text: '本站运维人员为你的账号生成了一次性登录链接，且该链接已被使用。如果不是你要求的，请立即告知他们。',
         },
       },
     },
@@ -1477,12 +1477,12 @@ export const zhCN: Messages = {
       signing_key_days: '签名密钥使用天数',
       limit_token_failures: '每个应用和地址每分钟在令牌端点可失败的次数；0 表示不限',
       limit_api_requests: '每个收款应用每分钟的请求数；0 表示不限',
-      limit_refused_requests: '每分钟为支付应用所有者保留的被拒请求数；0 表示不限',
+      limit_refused_requests: '每分钟为收款应用所有者保留的被拒请求数；0 表示不限',
       limit_pages: '每个地址每分钟的页面数；0 表示不限',
       limit_exports: '每位成员每小时可导出数据的次数；0 表示不限',
-      limit_address_tries: '每个支付应用每小时可测试地址的次数；0 表示不限',
+      limit_address_tries: '每个收款应用每小时可测试地址的次数；0 表示不限',
       limit_key_pairs: '每位成员每小时可新建的收款应用与密钥对的总数；0 表示不限',
-      limit_invitations: '每位成员每小时可邀请团队成员或转让应用的次数；0 表示不限',
+      limit_invitations: '每位成员每小时可邀请团队成员或移交应用的次数；0 表示不限',
       limit_apps_created: '每位成员每小时可注册的应用数；0 表示不限',
       limit_registrations: '开放注册时每个地址每小时可创建的账号数；0 表示不限',
       limit_sign_in_failures_per_account: '账号登录失败多少次后须等待；0 表示不限',
@@ -1544,11 +1544,11 @@ export const zhCN: Messages = {
     acts: {
       suspend: {
         label: '停用',
-        text: '停用若干天：不能登录，已有会话在下次请求时失效，应用持有的令牌无法使用，钱包不能付出积分，其支付应用视同停用。停用结束后，未过期的会恢复有效。',
+        text: '停用若干天：不能登录，已有会话在下次请求时失效，应用持有的令牌无法使用，钱包不能付出积分，其收款应用视同停用。停用结束后，未过期的会恢复有效。',
       },
       ban: {
         label: '封禁',
-        text: '永久封禁，直到管理员恢复：不能登录，已有会话在下次请求时失效，应用持有的令牌无法使用，钱包不能付出积分，其支付应用视同停用。',
+        text: '永久封禁，直到管理员恢复：不能登录，已有会话在下次请求时失效，应用持有的令牌无法使用，钱包不能付出积分，其收款应用视同停用。',
       },
       reinstate: {
         label: '恢复',
@@ -1560,7 +1560,7 @@ export const zhCN: Messages = {
       },
       anonymise: {
         label: '匿名化',
-        text: '永久生效，任何人都无法恢复：删除名称、邮箱、登录、密钥以及能打开账号的一切，其支付应用停止使用，账本只保留账号编号。未了结的订单、退款和积分须先处理。',
+        text: '永久生效，任何人都无法恢复：删除名称、邮箱、登录、密钥以及能打开账号的一切，其收款应用停止使用，账本只保留账号编号。未了结的订单、退款和积分须先处理。',
       },
       reset_factor: {
         label: '关闭两步验证',
@@ -1651,8 +1651,8 @@ export const zhCN: Messages = {
       change_unreviewed: '修改了需要审核的内容，按现状审核通过后才显示“已通过审核”',
       check_addresses: '检查了地址',
       reapply: '修改后重新申请',
-      rotate_token: '生成新令牌',
-      end_overlap: '终止旧令牌',
+      rotate_token: '更换 Token',
+      end_overlap: '停用旧 Token',
       reset_merchant_key: '重置 Merchant KEY',
       make_key_pair: '生成 V2 密钥对',
       set_public_key: '设置 V2 公钥',
