@@ -552,6 +552,20 @@ describe('a paste', () => {
       expect(readPasted(nothing)).toBeUndefined()
   })
 
+  it('is read in time that grows with its length, not with the square of it', () => {
+    // Of so many characters the square would never end.
+    const many = 1_000_000
+    expect(readPasted(`a=b${'\n'.repeat(many)}c=d`)?.fields).toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+    ])
+    const long = `${' '.repeat(many)}e`
+    expect(readPasted(`a=b ; \nc=${long}`)?.fields).toEqual([
+      ['a', 'b '],
+      ['c', long.slice(1)],
+    ])
+  })
+
   it('says what is wrong beside the signature: another charset, names given twice, another application', async () => {
     const say = (text: string, code: MistakeCode, what: string) => {
       seen.add(code)

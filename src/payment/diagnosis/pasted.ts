@@ -134,7 +134,7 @@ const NAME = `(?:['"]([^'"\\n]{1,64})['"]|([\\w.$-]{1,64}))`
 /** PHP's `'name' => 'value'`, and what Python and JavaScript write: `'name': 'value'`. */
 const IN_CODE = new RegExp(`${NAME}\\s*(?:=>|:)\\s*(?:${STRING}|([^\\s,'"()\\[\\]{}][^,\\n)\\]}]*))`, 'g')
 /** print_r's `[name] => value`: the value is the rest of the line. */
-const PRINTED = /^\s*\[([^\]\n]{1,64})\] => ?(.*)$/gm
+const PRINTED = /^[ \t]*\[([^\]\n]{1,64})\] => ?(.*)$/gm
 
 function readCode(text: string): Pasted | undefined {
   const printed = [...text.matchAll(PRINTED)].map(([, name, value]): Field => [name!, value!])
@@ -156,8 +156,9 @@ function readLines(text: string): Pasted | undefined {
     return readForm(lines.join(''))
   const fields = lines.flatMap((line): readonly Field[] => {
     if (/&[\w.-]+=/.test(line)) return readForm(line.trim()).fields
-    const [, name, value] = /^\s*['"]?([^\s:='"]{1,64})['"]?\s*[=:]\s?(.*?)[,;]?\s*$/.exec(line) ?? []
-    return name === undefined ? [] : [[name, value!]]
+    const [, name, rest] = /^\s*['"]?([^\s:='"]{1,64})['"]?\s*[=:]\s?(.*)$/s.exec(line) ?? []
+    // One after the other: an expression for all three would try every space of a long line as the first of the last.
+    return name === undefined ? [] : [[name, rest!.trimEnd().replace(/[,;]$/, '')]]
   })
   return fields.length === 0 ? undefined : { fields, nested: [] }
 }
