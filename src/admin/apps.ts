@@ -11,6 +11,7 @@ import {
   getApp,
   markReviewed,
   reinstateApp,
+  reviewedVersion,
   searchApps,
   suspendApp,
 } from '../identity/registry.ts'
@@ -28,6 +29,10 @@ const Search = z.object({
   before: cursor,
 })
 
+const ReviewForm = z.object({
+  reviewed: z.enum(['yes', 'no']).catch('no'),
+  seen: z.string().optional().catch(undefined),
+})
 const ReasonForm = z.object({ reason: z.string().trim().min(1).max(500) })
 
 /** Below requireAdmin. */
@@ -58,8 +63,8 @@ export function appAdminPages(app: FastifyInstance, deps: Deps): void {
   }
 
   app.post<OneApp>('/admin/apps/:client_id/review', async (request, reply) => {
-    const { reviewed } = request.body as Record<string, unknown>
-    await markReviewed(deps.db, { ...actBy(request, deps), isReviewed: reviewed === 'yes' })
+    const { reviewed, seen } = ReviewForm.parse(request.body)
+    await markReviewed(deps.db, { ...actBy(request, deps), isReviewed: reviewed === 'yes', seen })
     return reply.redirect(`/admin/apps/${request.params.client_id}`, 303)
   })
 
@@ -89,6 +94,7 @@ async function showApp(
     likeNamed(db, [app.name]),
   ])
   const path = `/admin/apps/${app.client_id}`
-  const data = { app, secrets, members, history, alike, isReasonMissing, path }
+  const seen = reviewedVersion(app)
+  const data = { app, secrets, members, history, alike, isReasonMissing, path, seen }
   return reply.page('admin-app', data, { status: isReasonMissing ? 400 : 200 })
 }

@@ -7,20 +7,21 @@ import { sql } from 'kysely'
 import { recordAudit } from '../audit.ts'
 import type { Db, Tx } from '../database/connection.ts'
 import { AppError } from '../errors.ts'
+import { sha256 } from '../secrets.ts'
 import type { AppValues } from './apps.ts'
 
 /** Beyond this many, the number of members is not counted on. */
 const MEMBERS_COUNTED_MAX = 10_000
 
 /** What the staff looked at when it gave its mark. */
-const REVIEWED_FIELDS: (keyof AppValues)[] = [
+const REVIEWED_FIELDS = [
   'name',
   'description',
   'homepage',
   'logo_url',
   'redirect_uris',
   'post_logout_redirect_uris',
-]
+] as const satisfies (keyof AppValues)[]
 
 /** An act on an application that must be the actor's own. */
 export type Owned = Act & { owner_id: bigint }
@@ -147,7 +148,7 @@ export async function updateApp(db: Db, owned: Owned & { values: AppValues }): P
     const fields = Object.keys(values) as (keyof AppValues)[]
     const changed = fields.filter((field) => !isDeepStrictEqual(app[field], values[field]))
     if (changed.length === 0) return
-    const losesMark = app.reviewed_at !== null && changed.some((field) => REVIEWED_FIELDS.includes(field))
+    const losesMark = app.reviewed_at !== null && REVIEWED_FIELDS.some((field) => changed.includes(field))
     const mark = losesMark ? { reviewed_at: null, reviewed_by: null } : {}
     await tx
       .updateTable('oauth_apps')
@@ -220,12 +221,25 @@ export async function reinstateApp(db: Db, act: Act & { reason: string }): Promi
   })
 }
 
-/** Gives or withdraws the mark "reviewed by staff"; one that is given already keeps its date. */
-export async function markReviewed(db: Db, act: Act & { isReviewed: boolean }): Promise<void> {
-  const { actor_id, now, isReviewed } = act
+/** What the staff looks at, as a page carries it to the form that gives the mark. */
+export function reviewedVersion(app: Pick<AppValues, (typeof REVIEWED_FIELDS)[number]>): string {
+  return sha256(JSON.stringify(REVIEWED_FIELDS.map((field) => app[field]))).toString('hex')
+}
+
+/**
+ * Gives or withdraws the mark "reviewed by staff"; one that is given already keeps its date. Throws conflict when it would
+ * be given to something else than the version that was `seen`.
+ */
+export async function markReviewed(
+  db: Db,
+  act: Act & { isReviewed: boolean; seen?: string | undefined },
+): Promise<void> {
+  const { actor_id, now, isReviewed, seen } = act
   await db.transaction().execute(async (tx) => {
     const app = await lockApp(tx, act)
     if ((app.reviewed_at !== null) === isReviewed) return
+    if (isReviewed && seen !== reviewedVersion(app))
+      throw new AppError('conflict', 'This application was changed since it was looked at')
     await tx
       .updateTable('oauth_apps')
       .set(

@@ -1,8 +1,8 @@
 /** /admin/apps and /admin/audit: registered applications in the hands of administrators. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson } from '../cast.ts'
-import { type Browser, browser, startTestApp, type TestApp } from '../harness.ts'
-import { countLive, makeOwnedApp, storedApp, toldSecret, trailOf } from '../identity/owned-app.ts'
+import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness.ts'
+import { countLive, makeOwnedApp, storedApp, TYPED, toldSecret, trailOf } from '../identity/owned-app.ts'
 import {
   authorizationUrl,
   authorize,
@@ -264,6 +264,21 @@ describe('the mark of the staff', () => {
       ['oauth_app.reviewed', { before: { reviewed: false }, after: { reviewed: true } }],
       ['oauth_app.review_withdrawn', { before: { reviewed: true }, after: { reviewed: false } }],
     ])
+  })
+
+  it('is given to what was shown only, not to what its owner has made of it since', async () => {
+    const { client, party, path } = await makeOwnedApp(test)
+    const shown = await admin.get(pathOf(party))
+    const mark = (page: Page) => admin.submit(page, `${pathOf(party)}/review`, { reviewed: 'yes' })
+    const edit = async (redirect_uris: string) =>
+      client.submit(await client.get(path), path, { ...TYPED, redirect_uris })
+    await edit('https://elsewhere.example/callback')
+    await withoutWriting(test, async () => expect((await mark(shown)).status).toBe(409))
+    expect(await storedApp(test, party)).toMatchObject({ reviewed_at: null })
+
+    await edit(party.redirect_uri)
+    expect((await mark(shown)).status).toBe(303)
+    expect(await storedApp(test, party)).toMatchObject({ reviewed_by: adminId })
   })
 })
 
