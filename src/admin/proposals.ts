@@ -1,4 +1,4 @@
-/** /admin/proposals: corrections that wait for a second administrator, and what became of earlier ones. */
+/** /admin/proposals: what waits for a second administrator, and what became of earlier proposals. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../accounts/reauthentication.ts'

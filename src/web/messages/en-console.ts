@@ -72,7 +72,7 @@ export const consoleTexts = {
   },
   proposals: {
     title: 'Approvals',
-    lead: 'Refunds, reversals, points by hand, and switching this rule off, that wait for a second administrator. Nothing happens before.',
+    lead: 'Refunds, reversals, points by hand, and switching this rule off wait here for a second administrator. Nothing happens before.',
     needed: 'This site asks for a second administrator: nothing moves before another one approves.',
     propose: 'Propose',
     standing: {

@@ -863,7 +863,7 @@ export const en = {
     groups: { work: 'To do', points: 'Points', people: 'People', apps: 'Applications', site: 'Site' },
     reviewQueue: 'Payment applications to review',
     empty: 'Nothing waits for review.',
-    later: 'Those after them',
+    later: 'Later',
     first: 'To the oldest',
     applicant: 'Applicant',
     approve: 'Approve',
@@ -1314,7 +1314,7 @@ export const en = {
     refusedBarred: 'Suspended at the forum or here',
     refusedAny: 'Would be refused',
     rough:
-      'They name groups that you are not in: numbers are rough then, and nobody is named. Administrators see both.',
+      'The rules name groups that you are not in: numbers are rough then, and nobody is named. Administrators see both.',
     fewerThanTen: 'fewer than 10',
     orMore: (formatted: string) => `${formatted} or more`,
     refusedDeny: (group: string) => `Refused as members of ${group}`,
