@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { findSecondFactor } from './second-factor.ts'
 import { recordSecurityEvent } from './security-events.ts'
-import { isBarred, userColumns } from './users.ts'
+import { isBarred, lockUser, userColumns } from './users.ts'
 
 const DAY_MS = 86_400_000
 const EVENTS_MAX = 50
@@ -162,7 +162,7 @@ export async function reinstateMember(
 ): Promise<void> {
   const now = deps.clock()
   await deps.db.transaction().execute(async (tx) => {
-    const member = await lockMember(tx, user_id)
+    const member = await lockUser(tx, user_id)
     if (!isBarred(member, now)) throw new AppError('conflict', 'This member is not kept out')
     if (member.anonymised_at !== null) throw new AppError('conflict', 'This account is anonymised for good')
     const forum = await tx
@@ -249,18 +249,6 @@ export function isLastAdministrator(user_id: bigint, now: Date): RawBuilder<bool
       select from users where is_admin and id <> ${user_id} and not is_banned
         and (suspended_till is null or suspended_till <= ${now})
     )`
-}
-
-/** Holds a member's row while they are acted on. Throws not_found. */
-export async function lockMember(tx: Tx, user_id: bigint) {
-  const member = await tx
-    .selectFrom('users')
-    .where('id', '=', user_id)
-    .select(['is_banned', 'suspended_till', 'anonymised_at'])
-    .forNoKeyUpdate()
-    .executeTakeFirst()
-  if (member === undefined) throw noSuchMember()
-  return member
 }
 
 function noSuchMember(): AppError {

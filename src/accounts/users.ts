@@ -96,6 +96,21 @@ export async function findUserIds(db: Db, usernames: string[]): Promise<(bigint 
   return rows.map(({ id }) => id ?? undefined)
 }
 
+/**
+ * Holds a member's row until the transaction ends: while they are acted on, or while what is theirs is counted, so that the
+ * count holds. Throws not_found.
+ */
+export async function lockUser(tx: Tx, user_id: bigint) {
+  const user = await tx
+    .selectFrom('users')
+    .where('id', '=', user_id)
+    .select(['trust_level', 'is_banned', 'suspended_till', 'anonymised_at'])
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  if (user === undefined) throw new AppError('not_found', 'There is no such member')
+  return user
+}
+
 /** In which language to write to the member: that of the last sign-in, unless the member has chosen one. */
 export async function noticeLanguage(db: Db, user_id: bigint, language: Language): Promise<void> {
   await db

@@ -1,5 +1,6 @@
 /** The registry of applications: what one must be like, registering it, listing it. A secret is told once. */
 import { z } from 'zod'
+import { lockUser } from '../accounts/users.ts'
 import { recordAudit } from '../audit.ts'
 import type { Db, Tx } from '../database/connection.ts'
 import { AppError } from '../errors.ts'
@@ -146,8 +147,7 @@ export async function registerApp(db: Db, { ip, ...app }: NewApp) {
 }
 
 async function refuseOneTooMany(tx: Tx, owner_id: bigint): Promise<void> {
-  // One at a time of each member, so that the count holds.
-  await tx.selectFrom('users').where('id', '=', owner_id).select('id').forNoKeyUpdate().execute()
+  await lockUser(tx, owner_id)
   const { count } = await tx
     .selectFrom('oauth_apps')
     .where('owner_id', '=', owner_id)

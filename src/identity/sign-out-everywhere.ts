@@ -1,7 +1,8 @@
 /** A member's way out of everything at once: every browser, and whatever applications hold in their name. */
-import { lockMember, type MemberAct } from '../accounts/members.ts'
+import type { MemberAct } from '../accounts/members.ts'
 import { recordSecurityEvent } from '../accounts/security-events.ts'
 import { endSessionsOf } from '../accounts/session.ts'
+import { lockUser } from '../accounts/users.ts'
 import type { Db } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import { endGrantsOf } from './grants.ts'
@@ -13,7 +14,7 @@ export async function signOutEverywhere(
 ): Promise<void> {
   const now = deps.clock()
   await deps.db.transaction().execute(async (tx) => {
-    await lockMember(tx, user_id)
+    await lockUser(tx, user_id)
     const sessions = await endSessionsOf(tx, user_id)
     const grants = await endGrantsOf(tx, { user_id, now })
     const detail = { reason, sessions: sessions.length, grants }

@@ -1,7 +1,7 @@
 /** Payment applications: applied for by a member, approved by an administrator, known to merchants by their keys. */
 import { sql } from 'kysely'
 import { z } from 'zod'
-import { explainAnonymised } from '../accounts/users.ts'
+import { explainAnonymised, lockUser } from '../accounts/users.ts'
 import { recordAudit } from '../audit.ts'
 import { isLoopback } from '../config.ts'
 import type { Db, Tx } from '../database/connection.ts'
@@ -61,16 +61,12 @@ export type PaymentAppCredentials = {
 export async function applyForPaymentApp(deps: Deps, app: NewPaymentApp): Promise<PaymentAppCredentials> {
   const { payment_apps_min_trust_level } = await deps.settings.read()
   const admit = async (tx: Tx) => {
-    const { trust_level } = await lockApplicant(tx, app.applicant_id)
+    const { trust_level } = await lockUser(tx, app.applicant_id)
     if (trust_level < payment_apps_min_trust_level)
       throw new AppError('forbidden', `Applying needs trust level ${payment_apps_min_trust_level}`)
     await refuseLongQueue(tx, app.applicant_id)
   }
-  // Before the keys are made, which is what costs; and again, because others may have been made meanwhile.
-  await deps.db.transaction().execute(admit)
-  const { payment_id, ...keys } = await newCredentials('live')
-  return deps.db.transaction().execute(async (tx) => {
-    await admit(tx)
+  return withNewKeys(deps, 'live', admit, async (tx, { payment_id, ...keys }) => {
     const row = await tx
       .insertInto('payment_apps')
       .values({ payment_id, ...app })
@@ -88,16 +84,6 @@ export async function applyForPaymentApp(deps: Deps, app: NewPaymentApp): Promis
   })
 }
 
-/** One at a time of each member, so that what is counted of theirs holds until the end. */
-export async function lockApplicant(tx: Tx, user_id: bigint): Promise<{ trust_level: number }> {
-  return tx
-    .selectFrom('users')
-    .where('id', '=', user_id)
-    .select('trust_level')
-    .forNoKeyUpdate()
-    .executeTakeFirstOrThrow()
-}
-
 /** Throws conflict where as many of a member’s applications wait as may. The caller holds the member’s row. */
 export async function refuseLongQueue(tx: Tx, applicant_id: bigint): Promise<void> {
   const { count } = await tx
@@ -113,15 +99,25 @@ export async function refuseLongQueue(tx: Tx, applicant_id: bigint): Promise<voi
     )
 }
 
-/** A Payment ID and keys for a new application. The pair takes a good fraction of a second, so before any transaction. */
-export async function newCredentials(book: Book) {
-  const platform = await newRsaPair()
-  return {
-    payment_id: newPaymentId(book),
-    token: newToken(book),
-    merchant_key: newMerchantKey(book),
-    platform_private_key: platform.private_base64,
-  }
+type NewKeys = Record<'payment_id' | 'token' | 'merchant_key' | 'platform_private_key', string>
+
+/**
+ * Makes an application with a Payment ID and keys of its own. The keys are what costs: a good fraction of a second, outside
+ * of any transaction. So it is admitted before they are made, and again after, because others may have been made meanwhile.
+ */
+export async function withNewKeys<Made>(
+  { db }: Deps,
+  book: Book,
+  admit: (tx: Tx) => Promise<void>,
+  make: (tx: Tx, keys: NewKeys) => Promise<Made>,
+): Promise<Made> {
+  await db.transaction().execute(admit)
+  const { private_base64: platform_private_key } = await newRsaPair()
+  const own = { payment_id: newPaymentId(book), token: newToken(book), merchant_key: newMerchantKey(book) }
+  return db.transaction().execute(async (tx) => {
+    await admit(tx)
+    return make(tx, { ...own, platform_private_key })
+  })
 }
 
 /** Stores the keys of a new application. Answers what its owner is told. */
@@ -129,7 +125,7 @@ export async function storeCredentials(
   tx: Tx,
   secrets: Secrets,
   app_id: bigint,
-  keys: Omit<Awaited<ReturnType<typeof newCredentials>>, 'payment_id'>,
+  keys: Omit<NewKeys, 'payment_id'>,
 ) {
   const { token, merchant_key } = keys
   for (const kind of ['token', 'merchant_key', 'platform_private_key'] as const)

@@ -5,13 +5,14 @@
  */
 import { sql } from 'kysely'
 import { z } from 'zod'
+import { lockUser } from '../accounts/users.ts'
 import { recordAudit } from '../audit.ts'
 import type { Db, Tx } from '../database/connection.ts'
 import type { TeamRole } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { ALLOWED_ADDRESSES_MAX, isAddressRange } from './addresses.ts'
-import { isCallbackUrl, lockApplicant, paymentAppForm, refuseLongQueue } from './applications.ts'
+import { isCallbackUrl, paymentAppForm, refuseLongQueue } from './applications.ts'
 import { fingerprintOf, type PublicKey } from './gateway/public-key.ts'
 import { secretKeyOf } from './hmac/signature.ts'
 import { endPreviousKeys, newMerchantKey, newRsaPair, newToken, type RsaPair, replaceKey } from './keys.ts'
@@ -149,7 +150,7 @@ export async function editPaymentApp(
     const { status, applicant_id } = await getPermitted(tx, payment_id, actor.user_id, 'settings.edit')
     const isReapplied = status === 'rejected'
     // Members are locked before their applications, here as everywhere.
-    if (isReapplied) await lockApplicant(tx, applicant_id)
+    if (isReapplied) await lockUser(tx, applicant_id)
     const app = await lockPermitted(tx, payment_id, actor, 'settings.edit')
     if (app.status === 'suspended')
       throw new AppError('conflict', 'A suspended application cannot be changed')

@@ -5,17 +5,17 @@
  */
 import { randomUUID } from 'node:crypto'
 import { sql, type Updateable } from 'kysely'
+import { lockUser } from '../accounts/users.ts'
 import { recordAudit } from '../audit.ts'
 import type { Db, Tx } from '../database/connection.ts'
 import type { ForcedFault, OrdersTable } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import {
-  lockApplicant,
   type NewPaymentApp,
-  newCredentials,
   type PaymentAppCredentials,
   storeCredentials,
+  withNewKeys,
 } from './applications.ts'
 import type { Actor } from './ownership.ts'
 
@@ -30,12 +30,13 @@ export type NewTestApp = NewPaymentApp & {
 
 /**
  * Makes an application of the test book, in force at once, for a member of any trust level. Throws conflict when the
- * member has TEST_APPS_MAX already, then before any key is made, or the live application has one.
+ * member has TEST_APPS_MAX already, or the live application has one, and not_found when that is not theirs (any more);
+ * then no key has been made.
  */
 export async function createTestApp(deps: Deps, app: NewTestApp): Promise<PaymentAppCredentials> {
   const { applicant_id, name, description, callback_url, live_app_id = null, ip } = app
   const admit = async (tx: Tx) => {
-    await lockApplicant(tx, applicant_id)
+    await lockUser(tx, applicant_id)
     const { count } = await tx
       .selectFrom('payment_apps')
       .where('applicant_id', '=', applicant_id)
@@ -44,14 +45,9 @@ export async function createTestApp(deps: Deps, app: NewTestApp): Promise<Paymen
       .executeTakeFirstOrThrow()
     if (count >= TEST_APPS_MAX)
       throw new AppError('conflict', `A member has at most ${TEST_APPS_MAX} test applications`)
+    if (live_app_id !== null) await lockWithoutTwin(tx, live_app_id, applicant_id)
   }
-  // Before the keys are made, which is what costs; and again, because others may have been made meanwhile.
-  await deps.db.transaction().execute(admit)
-  const { payment_id, ...keys } = await newCredentials('test')
-  return deps.db.transaction().execute(async (tx) => {
-    await admit(tx)
-    // It may have changed hands while the keys were made.
-    if (live_app_id !== null) await lockLive(tx, live_app_id, applicant_id)
+  return withNewKeys(deps, 'test', admit, async (tx, { payment_id, ...keys }) => {
     const row = await tx
       .insertInto('payment_apps')
       .values({
@@ -65,10 +61,8 @@ export async function createTestApp(deps: Deps, app: NewTestApp): Promise<Paymen
         callback_url,
         live_app_id,
       })
-      .onConflict((conflict) => conflict.constraint('payment_apps_live_app_id_key').doNothing())
       .returning(['id', 'pid'])
-      .executeTakeFirst()
-    if (row === undefined) throw new AppError('conflict', 'This application has a test application already')
+      .executeTakeFirstOrThrow()
     const credentials = await storeCredentials(tx, deps.secrets, row.id, keys)
     const detail = { name, description, callback_url }
     const entry = {
@@ -83,7 +77,8 @@ export async function createTestApp(deps: Deps, app: NewTestApp): Promise<Paymen
   })
 }
 
-async function lockLive(tx: Tx, id: bigint, applicant_id: bigint): Promise<void> {
+/** Whoever makes the test application of a live one holds its row, and so does whoever hands it over. */
+async function lockWithoutTwin(tx: Tx, id: bigint, applicant_id: bigint): Promise<void> {
   const live = await tx
     .selectFrom('payment_apps')
     .where('id', '=', id)
@@ -92,6 +87,12 @@ async function lockLive(tx: Tx, id: bigint, applicant_id: bigint): Promise<void>
     .forNoKeyUpdate()
     .executeTakeFirst()
   if (live === undefined) throw noSuchApp()
+  const twin = await tx
+    .selectFrom('payment_apps')
+    .where('live_app_id', '=', id)
+    .select('id')
+    .executeTakeFirst()
+  if (twin !== undefined) throw new AppError('conflict', 'This application has a test application already')
 }
 
 const noSuchApp = () => new AppError('not_found', 'There is no such payment application')

@@ -3,14 +3,10 @@
  * touched. Whatever would lose points or leave somebody alone with an open matter stands in the way until it is settled.
  */
 import { type RawBuilder, sql } from 'kysely'
-import {
-  isLastAdministrator,
-  lockMember,
-  lockWithAdministrators,
-  type MemberAct,
-} from '../accounts/members.ts'
+import { isLastAdministrator, lockWithAdministrators, type MemberAct } from '../accounts/members.ts'
 import { recordSecurityEvent } from '../accounts/security-events.ts'
 import { endSessionsOf } from '../accounts/session.ts'
+import { lockUser } from '../accounts/users.ts'
 import { recordAudit } from '../audit.ts'
 import { type Db, isDeadlock, type Tx } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
@@ -131,7 +127,7 @@ async function anonymiseWithin(tx: Tx, deps: Deps, act: Anonymisation): Promise<
 
 async function lockAccount(tx: Tx, user_id: bigint): Promise<void> {
   await lockWithAdministrators(tx, user_id)
-  const { anonymised_at } = await lockMember(tx, user_id)
+  const { anonymised_at } = await lockUser(tx, user_id)
   if (anonymised_at !== null) throw new AppError('conflict', 'This account is anonymised already')
 }
 

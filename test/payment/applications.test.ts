@@ -158,6 +158,10 @@ describe('what one member may ask of others', () => {
     test.clock.advance(3_600_000)
     expect((await client.submit(page, PATH, filled)).status).toBe(201)
     await set('30')
+    const form = await client.get(one)
+    expect((await client.submit(form, `${one}/test`)).status).toBe(201)
+    const again = async () => expect((await client.submit(form, `${one}/test`)).status).toBe(409)
+    expect(await pairsMade(again)).toBe(0)
   })
 
   it('fills no more than its own places: the queue is shown in pages, to its end', async () => {
