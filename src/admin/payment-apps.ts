@@ -9,6 +9,7 @@ import { getPaymentApp } from '../payment/applications.ts'
 import { setTerms, TERMS_FIELDS, termsForm, termsOf } from '../payment/terms.ts'
 import { likeNamed } from './like-named.ts'
 
+const PATH = '/admin/payment-applications/:payment_id'
 const HISTORY_LINES = 50
 
 type OneApp = FastifyRequest<{ Params: { payment_id: string } }>
@@ -19,14 +20,12 @@ type Filled = { values: Record<string, unknown>; problems: Field[] }
 
 /** Below requireAdmin. */
 export function paymentAppAdminPages(app: FastifyInstance, deps: Deps): void {
-  app.get('/admin/payment-applications/:payment_id', async (request: OneApp, reply) =>
-    showPaymentApp(request, reply, deps, undefined),
-  )
+  app.get(PATH, async (request: OneApp, reply) => showPaymentApp(request, reply, deps, undefined))
 
-  const pageOf = (request: FastifyRequest) =>
-    `/admin/payment-applications/${encodeURIComponent((request as OneApp).params.payment_id)}`
-  const guarded = { preHandler: requireFreshSignIn(deps, { page: pageOf }) }
-  app.post('/admin/payment-applications/:payment_id/terms', guarded, async (request: OneApp, reply) => {
+  const guarded = {
+    preHandler: requireFreshSignIn(deps, { page: (request) => pathOf(request as OneApp) }),
+  }
+  app.post(`${PATH}/terms`, guarded, async (request: OneApp, reply) => {
     const form = termsForm.safeParse(request.body)
     if (!form.success) {
       const problems = TERMS_FIELDS.filter((name) => form.error.issues.some(({ path }) => path[0] === name))
@@ -35,14 +34,18 @@ export function paymentAppAdminPages(app: FastifyInstance, deps: Deps): void {
     }
     const { payment_id } = request.params
     await setTerms(deps, payment_id, form.data, { actor_id: sessionOf(request).user.id, ip: request.ip })
-    return reply.redirect(`/admin/payment-applications/${payment_id}`, 303)
+    return reply.redirect(pathOf(request), 303)
   })
 
-  app.post('/admin/payment-applications/:payment_id/check', async (request: OneApp, reply) => {
+  app.post(`${PATH}/check`, async (request: OneApp, reply) => {
     const { payment_id } = request.params
     await checkAddresses(deps, payment_id, { actor_id: sessionOf(request).user.id, ip: request.ip })
-    return reply.redirect(`/admin/payment-applications/${payment_id}#addresses`, 303)
+    return reply.redirect(`${pathOf(request)}#addresses`, 303)
   })
+}
+
+function pathOf({ params }: OneApp): string {
+  return `/admin/payment-applications/${encodeURIComponent(params.payment_id)}`
 }
 
 async function showPaymentApp(

@@ -6,7 +6,7 @@ import { Resolver } from 'node:dns/promises'
 import { recordAudit } from '../audit.ts'
 import type { Db } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
-import { AppError } from '../errors.ts'
+import { getPaymentApp } from './applications.ts'
 import { EgressError, makeEgressGuard, type NameResolver } from './notifications/egress.ts'
 
 const ACTION = 'payment_app.check_addresses'
@@ -24,12 +24,7 @@ export async function checkAddresses(
   actor: { actor_id: bigint; ip: string },
   resolver: NameResolver = new Resolver(DNS),
 ): Promise<void> {
-  const app = await db
-    .selectFrom('payment_apps')
-    .where('payment_id', '=', payment_id)
-    .select(['callback_url', 'homepage', 'logo_url'])
-    .executeTakeFirst()
-  if (app === undefined) throw new AppError('not_found', 'There is no such payment application')
+  const app = await getPaymentApp(db, payment_id)
   const guard = makeEgressGuard(config.NOTIFY_ALLOW_CIDRS ?? [], resolver)
   const urls = [app.callback_url, app.homepage, app.logo_url].filter((url) => url !== null)
   const addresses = await Promise.all(
