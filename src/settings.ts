@@ -97,6 +97,10 @@ const definitions = {
   limit_invitations: limit.default(30),
   /** How often a member may take out their data in an hour; 0 is no limit. */
   limit_exports: limit.default(5),
+  /** Files of orders that a member may take home in an hour; 0 is no limit. */
+  limit_order_files: limit.default(30),
+  /** Orders of the test book that a member's applications may create in an hour: they are kept for ever; 0 is no limit. */
+  limit_test_orders: limit.default(1_000),
   /** Failed sign-ins in a quarter of an hour after which an account, or an address, has to wait; 0 is no limit. */
   limit_sign_in_failures_per_account: limit.default(10),
   limit_sign_in_failures_per_address: limit.default(30),

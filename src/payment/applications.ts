@@ -246,6 +246,8 @@ export async function applicationsOf(db: Db, user_id: bigint) {
       eb
         .selectFrom('orders')
         .whereRef('orders.app_id', '=', 'app.id')
+        // By their own index: a shop may have many more that nobody has paid.
+        .where('orders.paid_at', 'is not', null)
         .select((e) => e.fn.coalesce(e.fn.sum<bigint>('orders.merchant_points'), e.lit(0)).as('points'))
         .as('takings'),
     ])

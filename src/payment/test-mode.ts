@@ -8,7 +8,7 @@ import { sql, type Updateable } from 'kysely'
 import { lockUser } from '../accounts/users.ts'
 import { recordAudit } from '../audit.ts'
 import type { Db, Tx } from '../database/connection.ts'
-import type { ForcedFault, OrdersTable } from '../database/tables.ts'
+import type { Book, ForcedFault, OrdersTable } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import {
@@ -75,6 +75,17 @@ export async function createTestApp(deps: Deps, app: NewTestApp): Promise<Paymen
     await recordAudit(tx, entry)
     return { ...row, payment_id, ...credentials }
   })
+}
+
+/**
+ * Counts an order that is being created, if it is of the test book: anybody may have applications there, and orders are
+ * kept for ever. Throws too_many_attempts.
+ */
+export async function countTestOrder(
+  { limits }: Pick<Deps, 'limits'>,
+  { book, applicant_id }: { book: Book; applicant_id: bigint },
+): Promise<void> {
+  if (book === 'test') await limits.hit('test_orders', applicant_id.toString())
 }
 
 /** Whoever makes the test application of a live one holds its row, and so does whoever hands it over. */

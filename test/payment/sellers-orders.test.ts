@@ -206,6 +206,21 @@ describe('the orders of an application', () => {
     await seller.close()
   })
 
+  it('go into so many files an hour of one member', async () => {
+    const seller = await makeMerchant(test)
+    const browser = await seller.owner.signIn()
+    const set = (value: string) => {
+      const by = { actor_id: admin.id, ip: '', now: test.clock.now() }
+      return test.deps.settings.change({ name: 'limit_order_files', value, ...by })
+    }
+    await set('2')
+    const file = `${listOf(seller)}/export.csv`
+    const statuses = [await browser.get(file), await browser.get(file), await browser.get(file)]
+    expect(statuses.map(({ status }) => status)).toEqual([200, 200, 429])
+    await set('30')
+    await seller.close()
+  })
+
   it('are not there for anybody else', async () => {
     const mallory = await (await makePerson(test, { username: 'mallory' })).signIn()
     const { transaction_id } = await order('Secret', '10')

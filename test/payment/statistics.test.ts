@@ -1,11 +1,13 @@
 /** What an application's figures say: by day and week as they begin in China, by product, and how soon its shop confirms. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { poolUse } from '../../src/database/connection.ts'
 import { makePayOrder } from '../../src/payment/orders.ts'
 import { refundOrder } from '../../src/payment/refunds.ts'
 import { latencyOf, periodsOf, topProducts } from '../../src/payment/statistics.ts'
 import { barChart } from '../../src/web/bar-chart.ts'
-import { makePerson, type Person } from '../cast.ts'
-import { startTestApp, type TestApp } from '../harness.ts'
+import { makePerson, type Person, signIn } from '../cast.ts'
+import { anotherProcess, startTestApp, type TestApp } from '../harness.ts'
 import { type Merchant, makeMerchant } from '../merchant.ts'
 import { makeGatewayOrders } from '../notify-receiver.ts'
 
@@ -109,6 +111,29 @@ it('the page shows them to the team, and to nobody else', async () => {
   expect((await owner.get(`${page}?by=century`)).status).toBe(200)
   const stranger = await (await makePerson(test)).signIn()
   expect((await stranger.get(page)).status).toBe(404)
+})
+
+it('a crowd that asks for figures waits in line with one connection, and keeps nobody from what costs little', async () => {
+  const process = await anotherProcess(test)
+  const owner = await signIn(process, shop.owner.username, shop.owner.password)
+  const pages = ['statistics', 'orders/export'].map(
+    (end) => `/payment/applications/${shop.payment_id}/${end}`,
+  )
+  const statuses: number[] = []
+  const crowd = await test.db.transaction().execute(async (tx) => {
+    await sql`lock table orders in access exclusive mode`.execute(tx)
+    const asking = Array.from({ length: 20 }, async (_, i) =>
+      statuses.push((await owner.get(pages[i % 2]!)).status),
+    )
+    // Four wait, the first of them for the table.
+    await vi.waitUntil(() => statuses.length === 16, { timeout: 20_000 })
+    expect(poolUse(process.db).waiting).toBe(0)
+    expect((await owner.get('/payment/applications/new-nowhere')).status).toBe(404)
+    return { asking }
+  })
+  await Promise.all(crowd.asking)
+  expect(statuses.toSorted()).toEqual([...new Array(4).fill(200), ...new Array(16).fill(503)])
+  await process.close()
 })
 
 it('bars are as high as what they stand for', () => {

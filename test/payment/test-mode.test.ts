@@ -223,6 +223,31 @@ describe('in test mode', () => {
     await expectNothingLiveMoved()
   })
 
+  it('orders are created so many an hour for one member, at both doors together, and live ones without that limit', async () => {
+    const shop = await makeShop(test, { isTest: true })
+    const set = (value: string) => {
+      const by = { actor_id: admin.id, ip: '', now: test.clock.now() }
+      return test.deps.settings.change({ name: 'limit_test_orders', value, ...by })
+    }
+    await set('2')
+    const order = () => shop.process({ amount: '1', description: 'Tea', order_id: randomUUID() })
+    const trade = () => {
+      const fields = { pid: shop.pidText, out_trade_no: randomUUID(), name: 'Tea', money: '1.00' }
+      const asked = shop.signMd5({ ...fields, notify_url: receiver.url })
+      return send(test, 'POST', '/payment/api/mapi.php', asked)
+    }
+    expect((await order()).status).toBe(200)
+    expect((await trade()).json()).toMatchObject({ code: 1 })
+    expect(await order()).toMatchObject({ status: 429, body: { errors: [{ code: 1029 }] } })
+    expect((await trade()).statusCode).toBe(429)
+    await set('1000')
+    await expectNothingLiveMoved()
+    await set('1')
+    for (let i = 0; i < 3; i += 1) await createOrder(live)
+    await set('1000')
+    await shop.close()
+  })
+
   it('transfers move play points, and a live application shows none of them', async () => {
     const to = { to_user_id: String(buyer.id), to_username: buyer.username }
     const { body } = await tester.transfer({ ...to, amount: '250', order_id: 'gift' })

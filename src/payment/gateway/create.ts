@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto'
 import type { Deps } from '../../deps.ts'
 import type { Order, PlaceOrder } from '../orders.ts'
 import type { FlatParameters } from '../parameters.ts'
+import { countTestOrder } from '../test-mode.ts'
 import { refusal } from './errors.ts'
 import { isMoney, isSameMoney, pointsOf } from './money.ts'
 import { type Authenticated, requireUsable } from './request.ts'
@@ -38,13 +39,14 @@ export type GatewayVerbs = { deps: Deps; createTrade: CreateTrade }
  * changes nothing. A paid one is answered as it is. Throws order_changed for other money, order_exists for one that was
  * closed or refunded, order_frozen for one that an administrator holds. gateway.md 5.7–5.11.
  */
-export function makeCreateTrade({ clock }: Pick<Deps, 'clock'>, placeOrder: PlaceOrder): CreateTrade {
+export function makeCreateTrade(deps: Pick<Deps, 'clock' | 'limits'>, placeOrder: PlaceOrder): CreateTrade {
   return async ({ app, parameters, protocol, asReceived }) => {
     requireUsable(app, 'sell')
     const { out_trade_no, name, money, ...facts } = readNewTrade(parameters)
     const rate = app.exchange_rate
     const amount = pointsOf(money, rate)
     if (amount < 1n) throw refusal('amount_too_small')
+    await countTestOrder(deps, app)
     const received = asReceived()
     const order = await withUnusedNumber(() =>
       placeOrder({
@@ -53,7 +55,14 @@ export function makeCreateTrade({ clock }: Pick<Deps, 'clock'>, placeOrder: Plac
         description: name,
         amount,
         received,
-        trade: { ...facts, money, trade_no: newTradeNo(clock()), protocol, pid_sent: parameters.pid!, rate },
+        trade: {
+          ...facts,
+          money,
+          trade_no: newTradeNo(deps.clock()),
+          protocol,
+          pid_sent: parameters.pid!,
+          rate,
+        },
       }),
     )
     if (order.status === 'paid') return order

@@ -16,6 +16,7 @@ import {
 import type { FlatParameters } from '../parameters.ts'
 import { receivedRequest } from '../received.ts'
 import { keepRefused, rememberRefusals } from '../refused-requests.ts'
+import { countTestOrder } from '../test-mode.ts'
 import { makePostTransfer } from '../transfers.ts'
 import { describeOrder, describeTransfer } from './answers.ts'
 import { type Authenticate, makeAuthenticate, requireReadable, unusable } from './authenticate.ts'
@@ -42,13 +43,15 @@ export async function hmacRoutes(app: FastifyInstance, deps: Deps, placeOrder: P
     const { api, parameters } = await authenticate(request)
     if (api.status !== 'approved') throw unusable()
     const [amount, description, order_id] = required(parameters, ['amount', 'description', 'order_id'])
-    const order = await createOrder({
+    const asked = {
       app_id: api.id,
       order_id: validOrderId(order_id),
       description: validDescription(description),
       amount: validAmount(amount),
       received: receivedRequest(request, parameters),
-    })
+    }
+    await countTestOrder(deps, api)
+    const order = await createOrder(asked)
     return {
       success: true,
       payment_url: `${deps.config.PAYMENT_PUBLIC_URL}/payment/pay/${order.transaction_id}`,

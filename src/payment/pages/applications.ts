@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { browserScope, requireUser, sessionOf } from '../../accounts/session.ts'
 import type { Deps } from '../../deps.ts'
+import { openTurns } from '../../turns.ts'
 import { applicationsOf, applyForPaymentApp, PENDING_APPS_MAX, paymentAppForm } from '../applications.ts'
 import { Amount } from '../fields.ts'
 import { type PublicKeyFault, readPublicKey } from '../gateway/public-key.ts'
@@ -47,6 +48,7 @@ export async function paymentAppPages(app: FastifyInstance, deps: Deps): Promise
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
   const form = paymentAppForm(deps.config.production)
+  const turns = openTurns()
 
   app.get('/payment/applications', async (request, reply) =>
     showApplications(request, reply, deps, { values: {}, problems: [] }),
@@ -70,11 +72,11 @@ export async function paymentAppPages(app: FastifyInstance, deps: Deps): Promise
   ownerPages(app, deps)
   lowBalanceForm(app, deps)
   gatewayForms(app, deps)
-  sellersOrders(app, deps)
+  sellersOrders(app, deps, turns)
   sellersAddresses(app, deps)
   sellersTransfers(app, deps)
   teamPages(app, deps)
-  statisticsPage(app, deps)
+  statisticsPage(app, deps, turns)
   testForms(app, deps)
   notificationPages(app, deps, {
     path: '/payment/applications/:payment_id/notifications',

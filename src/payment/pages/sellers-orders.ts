@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { sessionOf } from '../../accounts/session.ts'
 import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
+import type { Turns } from '../../turns.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
 import { cursor, listUrl, searchText } from '../../web/lists.ts'
 import { Amount } from '../fields.ts'
@@ -75,7 +76,7 @@ const COLUMNS = [
 ]
 
 /** Inside a browser scope of members. */
-export function sellersOrders(app: FastifyInstance, deps: Deps): void {
+export function sellersOrders(app: FastifyInstance, deps: Deps, turns: Turns): void {
   orderPage(app, deps)
   const permitted = (request: OwnedRequest) =>
     getPermitted(deps.db, request.params.payment_id, sessionOf(request).user.id, 'orders.read')
@@ -105,7 +106,9 @@ export function sellersOrders(app: FastifyInstance, deps: Deps): void {
   app.get(`${PATH}/export`, async (request: OwnedRequest, reply) => {
     const owned = await permitted(request)
     const asked = readAsked(request.query)
-    const found = await countOrders(deps.db, owned.id, filterOf(asked), deps.clock(), EXPORTED_MAX)
+    const found = await turns.take(sessionOf(request).user.id, () =>
+      countOrders(deps.db, owned.id, filterOf(asked), deps.clock(), EXPORTED_MAX),
+    )
     const address = `${pathOf(request)}/orders`
     return reply.page('seller-orders-export', {
       owned,
@@ -119,13 +122,14 @@ export function sellersOrders(app: FastifyInstance, deps: Deps): void {
   app.get(`${PATH}/export.csv`, async (request: OwnedRequest, reply) => {
     const { id, payment_id } = await permitted(request)
     const filter = filterOf(readAsked(request.query))
+    await deps.limits.hit('order_files', sessionOf(request).user.id.toString())
     const now = deps.clock()
     const today = now.toISOString().slice(0, 10)
     return reply
       .header('cache-control', 'no-store')
       .header('content-disposition', `attachment; filename="orders-${payment_id}-${today}.csv"`)
       .type(CSV_TYPE)
-      .send(Readable.from(fileOf(deps, id, filter, now)))
+      .send(Readable.from(turns.goOn(fileOf(deps, id, filter, now))))
   })
 }
 

@@ -3,24 +3,21 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session.ts'
 import type { Deps } from '../../deps.ts'
+import type { Turns } from '../../turns.ts'
 import { barChart } from '../../web/bar-chart.ts'
 import { getPermitted } from '../ownership.ts'
-import { latencyOf, type Period, periodsOf, topProducts, UNITS } from '../statistics.ts'
+import { latencyOf, type Period, periodsOf, topProducts, UNITS, type Unit } from '../statistics.ts'
 import type { OwnedRequest } from './owned.ts'
 
 const Asked = z.object({ by: z.enum(UNITS).catch('day') })
 
 /** Within the scope of the merchant's pages. */
-export function statisticsPage(app: FastifyInstance, deps: Deps): void {
+export function statisticsPage(app: FastifyInstance, deps: Deps, turns: Turns): void {
   app.get('/payment/applications/:payment_id/statistics', async (request: OwnedRequest, reply) => {
     const { by } = Asked.parse(request.query)
     const { user } = sessionOf(request)
     const owned = await getPermitted(deps.db, request.params.payment_id, user.id, 'orders.read')
-    const periods = await periodsOf(deps.db, owned.id, { unit: by, now: deps.clock() })
-    const [products, latency] = await Promise.all([
-      topProducts(deps.db, owned.id, periods[0]!.begins),
-      latencyOf(deps.db, owned.id),
-    ])
+    const { periods, products, latency } = await turns.take(user.id, () => figuresOf(deps, owned.id, by))
     return reply.page('statistics', {
       owned,
       by,
@@ -36,6 +33,13 @@ export function statisticsPage(app: FastifyInstance, deps: Deps): void {
       ),
     })
   })
+}
+
+/** Of a big shop they take the database a second or two. */
+async function figuresOf({ db, clock }: Deps, app_id: bigint, unit: Unit) {
+  const periods = await periodsOf(db, app_id, { unit, now: clock() })
+  const products = await topProducts(db, app_id, periods[0]!.begins)
+  return { periods, products, latency: await latencyOf(db, app_id) }
 }
 
 function totalsOf(periods: Period[]) {

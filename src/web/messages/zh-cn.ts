@@ -1480,6 +1480,8 @@ export const zhCN: Messages = {
       limit_refused_requests: '每分钟为收款应用所有者保留的被拒请求数；0 表示不限',
       limit_pages: '每个地址每分钟的页面数；0 表示不限',
       limit_exports: '每位成员每小时可导出数据的次数；0 表示不限',
+      limit_order_files: '每位成员每小时可下载订单文件的次数；0 表示不限',
+      limit_test_orders: '每位成员的应用每小时可创建的测试订单数；0 表示不限',
       limit_address_tries: '每个收款应用每小时可测试地址的次数；0 表示不限',
       limit_key_pairs: '每位成员每小时可新建的收款应用与密钥对的总数；0 表示不限',
       limit_invitations: '每位成员每小时可邀请团队成员或移交应用的次数；0 表示不限',
