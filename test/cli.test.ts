@@ -10,7 +10,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccount } from '../src/accounts/operator.ts'
 import { stepAt, totpCode } from '../src/accounts/totp.ts'
-import { progressLine, tessera as run } from '../src/cli/main.ts'
+import { progressLine } from '../src/cli/main.ts'
 import { writeNewFile } from '../src/cli/new-file.ts'
 import { type Db, openDatabase } from '../src/database/connection.ts'
 import { balanceOf } from '../src/ledger/wallet.ts'
@@ -22,6 +22,7 @@ import { browser, createDatabase, startTestApp, type TestApp } from './harness.t
 import { makeParty } from './identity/relying-party.ts'
 import { makeMerchant } from './merchant.ts'
 import { startNotifyWorld } from './notify-world.ts'
+import { environmentOf, type Outcome, tesseraAt, toldAt } from './operator.ts'
 import { freePort } from './server-process.ts'
 
 const MAIN = join(import.meta.dirname, '../src/cli/main.ts')
@@ -41,33 +42,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-type Outcome = { code: number; out: string; err: string }
-
-const environment = () => ({
-  DATABASE_URL: test.deps.config.DATABASE_URL!,
-  APP_SECRET: test.deps.config.APP_SECRET!,
-})
-
+const environment = () => environmentOf(test)
 const tessera = (...words: string[]) => tesseraAt(environment(), ...words)
-
-async function tesseraAt(env: Record<string, string>, ...words: string[]): Promise<Outcome> {
-  const said = { out: '', err: '' }
-  const output = {
-    out: (text: string) => {
-      said.out += text
-    },
-    err: (text: string) => {
-      said.err += text
-    },
-  }
-  return { code: await run(words, output, env), ...said }
-}
-
-async function told(...args: string[]): Promise<Record<string, unknown>> {
-  const { out, err, code } = await tessera(...args, '--json')
-  if (code !== 0) throw new Error(`${code}: ${err}`)
-  return JSON.parse(out)
-}
+const told = (...words: string[]) => toldAt(environment(), ...words)
 
 const audited = (action: string) =>
   test.db.selectFrom('audit_log').where('action', '=', action).select(['subject', 'actor_id']).execute()

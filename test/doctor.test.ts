@@ -10,7 +10,6 @@ import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { buildApp } from '../src/app.ts'
-import { tessera } from '../src/cli/main.ts'
 import { openDatabase } from '../src/database/connection.ts'
 import { SEEN_HEADER, seenTicket } from '../src/health.ts'
 import { keepProof } from '../src/ledger/proofs.ts'
@@ -19,6 +18,7 @@ import { certificateOf, type KeyAndCertificate } from './certificate.ts'
 import { startTestForum, type TestForum } from './fake-forum.ts'
 import { APP_SECRET, databaseUrl } from './global-setup.ts'
 import { createDatabase, startTestApp, type TestApp } from './harness.ts'
+import { tesseraAt } from './operator.ts'
 import { makeScratchFolder } from './scratch.ts'
 import { freePort } from './server-process.ts'
 
@@ -63,17 +63,10 @@ afterAll(() => test.close())
 
 type Found = { check: string; state: string; is_good: boolean; fault?: string; note?: string }
 
-async function run(env: Record<string, string>, ...flags: string[]): Promise<{ code: number; out: string }> {
-  let out = ''
-  const output = {
-    out: (text: string) => {
-      out += text
-    },
-    err: (text: string) => {
-      throw new Error(text)
-    },
-  }
-  return { code: await tessera(['doctor', ...flags], output, env), out }
+async function run(env: Record<string, string>, ...flags: string[]) {
+  const { err, ...outcome } = await tesseraAt(env, 'doctor', ...flags)
+  expect(err).toBe('')
+  return outcome
 }
 
 /** What the doctor finds with this instead of what is right. It always answers with its whole list. */
@@ -205,18 +198,11 @@ describe('a database', () => {
       const { by, skipped } = await findingsWith(there)
       expect(by('schema').fault).toMatch(why)
       expect(skipped).toEqual(OF_SCHEMA)
-      let said = ''
-      const output = {
-        out: () => {},
-        err: (text: string) => {
-          said += text
-        },
-      }
       for (const flags of [[], ['--json']]) {
-        said = ''
         const words = ['user', 'create', 'carla', ...flags]
-        expect(await tessera(words, output, { ...environment, ...there })).toBe(1)
-        const error = flags.length > 0 ? JSON.parse(said).error : said.trimEnd()
+        const { code, err } = await tesseraAt({ ...environment, ...there }, ...words)
+        expect(code).toBe(1)
+        const error = flags.length > 0 ? JSON.parse(err).error : err.trimEnd()
         expect(error).toMatch(why)
         expect(error).not.toContain('\n')
       }

@@ -8,7 +8,6 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mailContext } from '../src/accounts/email.ts'
 import { factorContext } from '../src/accounts/second-factor.ts'
-import { tessera } from '../src/cli/main.ts'
 import { proveBooks } from '../src/ledger/books.ts'
 import { currentKey } from '../src/payment/keys.ts'
 import { refusedContext, refusedRequests } from '../src/payment/refused-requests.ts'
@@ -20,6 +19,7 @@ import { APP_SECRET as OLD } from './global-setup.ts'
 import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from './harness.ts'
 import { type Merchant, makeMerchant, merchantSign, post } from './merchant.ts'
 import { until } from './notify-world.ts'
+import { tesseraAt } from './operator.ts'
 import { ROOT, startServer, stopServer } from './server-process.ts'
 
 const NEW = 'a new secret of the tests, which guards nothing at all'
@@ -76,13 +76,9 @@ function command(env: Record<string, string>, ...words: string[]): ChildProcess 
 
 /** The command without its process, which takes most of its time. */
 async function run(env: Record<string, string>, ...words: string[]) {
-  let said = ''
-  const hear = (text: string) => {
-    said += text
-  }
   const environment = { DATABASE_URL: test.deps.config.DATABASE_URL!, ...env }
-  const code = await tessera([...words, '--json'], { out: hear, err: hear }, environment)
-  return { code, said: JSON.parse(said) }
+  const { code, out, err } = await tesseraAt(environment, ...words, '--json')
+  return { code, said: JSON.parse(out + err) }
 }
 
 const rotate = (env: Record<string, string>) => run(env, 'keys', 'rotate', '--app-secret')

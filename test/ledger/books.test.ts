@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { tessera } from '../../src/cli/main.ts'
 import type { Tx } from '../../src/database/connection.ts'
 import { type Invariant, type Proof, proveBooks, proveWithin } from '../../src/ledger/books.ts'
 import { INVARIANTS } from '../../src/ledger/invariants.ts'
@@ -16,6 +15,7 @@ import { sealAll } from '../books.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness.ts'
 import { type Merchant, makeMerchant } from '../merchant.ts'
+import { environmentOf, tesseraAt } from '../operator.ts'
 
 let test: TestApp
 let admin: Browser
@@ -280,23 +280,8 @@ describe('the page', () => {
 })
 
 describe('npm run books', () => {
-  async function verify(words: string[] = [], environment: Record<string, string> = {}) {
-    let [out, err] = ['', '']
-    const output = {
-      out: (text: string) => {
-        out += text
-      },
-      err: (text: string) => {
-        err += text
-      },
-    }
-    const given = {
-      DATABASE_URL: test.deps.config.DATABASE_URL!,
-      APP_SECRET: test.deps.config.APP_SECRET!,
-      ...environment,
-    }
-    return { code: await tessera(['books', 'verify', ...words], output, given), out, err }
-  }
+  const verify = (words: string[] = [], environment: Record<string, string> = {}) =>
+    tesseraAt({ ...environmentOf(test), ...environment }, 'books', 'verify', ...words)
 
   it('prints every invariant with its count, and where the chain ends', async () => {
     const { code, out } = await verify()
