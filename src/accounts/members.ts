@@ -48,7 +48,7 @@ export async function searchMembers(
     )
   }
   if (standing === 'barred')
-    members = members.where((eb) => eb.or([eb('is_banned', '=', true), eb('suspended_till', '>', now)]))
+    members = members.where(sql<boolean>`is_barred(is_banned, suspended_till, ${now})`)
   if (standing === 'admins') members = members.where('is_admin', '=', true)
   if (before !== undefined) members = members.where('id', '<', before)
   return members.execute()
@@ -246,8 +246,7 @@ export async function lockWithAdministrators(tx: Tx, user_id: bigint): Promise<v
 export function isLastAdministrator(user_id: bigint, now: Date): RawBuilder<boolean> {
   return sql<boolean>`
     (select is_admin from users where id = ${user_id}) and not exists (
-      select from users where is_admin and id <> ${user_id} and not is_banned
-        and (suspended_till is null or suspended_till <= ${now})
+      select from users where is_admin and id <> ${user_id} and not is_barred(is_banned, suspended_till, ${now})
     )`
 }
 
