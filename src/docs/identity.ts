@@ -1,6 +1,6 @@
 /** The identity interface, described. identity.md; RFC 6749, 7009, 7662; OpenID Connect Core 1.0. */
 import { z } from 'zod'
-import { NewAppForm } from '../identity/apps.ts'
+import { NewAppForm, OWNED_APPS_MAX } from '../identity/apps.ts'
 import { SCOPES } from '../identity/authorization-request.ts'
 import { type Operation, said } from './operation.ts'
 
@@ -334,6 +334,17 @@ export const identityOperations: Operation[] = [
       },
       400: refused,
       401: notProven,
+      403: {
+        about: {
+          en: `The trust level is too low, or ${OWNED_APPS_MAX} applications are there already.`,
+          zh: `信任等级不够，或已有 ${OWNED_APPS_MAX} 个应用。`,
+        },
+        schema: Refusal,
+        example: {
+          error: 'access_denied',
+          error_description: `A member has at most ${OWNED_APPS_MAX} applications`,
+        },
+      },
     },
   },
 ]
