@@ -29,7 +29,7 @@ export async function findAppSecret(config: Config): Promise<string | undefined>
 }
 
 /** APP_SECRET as configured, or the one kept in DATA_DIR (made now, mode 0600, when there is none). */
-export async function provideAppSecret(config: Config): Promise<string> {
+async function provideAppSecret(config: Config): Promise<string> {
   if (config.APP_SECRET !== undefined) return config.APP_SECRET
   await mkdir(config.DATA_DIR, { recursive: true })
   const path = secretPath(config)

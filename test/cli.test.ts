@@ -315,6 +315,11 @@ describe('applications', () => {
         .set({ name, updated_at: test.clock.now() })
         .where('payment_id', '=', merchant.payment_id)
         .execute()
+      const { out } = await tessera('payment-app', 'list')
+      const state = name.includes('waited') ? 'pending' : 'changed'
+      expect(out.match(new RegExp(`^${merchant.payment_id}.*$`, 'gm'))).toEqual([
+        expect.stringMatching(`  ${state}    ${name} `),
+      ])
       await told('payment-app', 'approve', merchant.payment_id, '--by', root)
       const row = await test.db
         .selectFrom('payment_apps')

@@ -91,7 +91,7 @@ function asToken(sent: unknown): string {
 }
 
 /** Sends the link to the new address. An earlier one, perhaps to a mistyped address, works no more. */
-export async function requestAddress(
+async function requestAddress(
   deps: Deps,
   request: { user: Pick<User, 'id' | 'username'>; email: string; language: Language; ip: string },
 ): Promise<void> {
@@ -124,7 +124,7 @@ export async function requestAddress(
 }
 
 /** Makes the address of the link the member's own, tells the old one, and returns it; undefined for a dead or foreign link. */
-export async function confirmAddress(
+async function confirmAddress(
   deps: Deps,
   { token, user_id, ip }: { token: string; user_id: bigint; ip: string },
 ): Promise<string | undefined> {

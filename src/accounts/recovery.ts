@@ -92,7 +92,7 @@ function asToken(sent: unknown): string {
  * Sets a new password with a link and ends every session; tokens of applications, the second factor and all else stay.
  * False when the link is used, expired, or was sent to an address that is the account's no more.
  */
-export async function recoverPassword(
+async function recoverPassword(
   deps: Deps,
   { token, new_password, ip }: { token: string; new_password: string; ip: string },
 ): Promise<boolean> {

@@ -11,7 +11,7 @@ import { hashPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './passwo
 import { startSession } from './session.ts'
 import { createUser, isUsername } from './users.ts'
 
-export const REGISTER = '/register'
+const REGISTER = '/register'
 
 /** Names that a reader would take for those who run the site. */
 const RESERVED = new Set([

@@ -77,8 +77,6 @@ async function showAdmin(
     ),
   ])
   const status = reasonMissing === undefined ? 200 : 400
-  // What was changed since stands among what waits.
-  const settled = decided.filter((app) => app.status === 'suspended' || app.unreviewed_change_at === null)
   const later = found.length > QUEUE_LINES ? listUrl(PATH, { after: queue.at(-1)!.id }) : undefined
   const data = {
     queue,
@@ -86,7 +84,7 @@ async function showAdmin(
     later,
     checks,
     alike,
-    decided: settled,
+    decided,
     books,
     reasonMissing,
     now: deps.clock(),

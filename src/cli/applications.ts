@@ -19,23 +19,26 @@ export const applicationCommands: Command[] = [
   {
     name: 'payment-app list',
     takes: [],
-    summary: 'Lists the payment applications: those to review, then those in use or suspended.',
+    summary:
+      'Lists the payment applications: those to review, also because they were changed, then those in use or suspended.',
     async run({ config }) {
       const apps = await withDeps(config, async ({ db }) => [
-        ...(await reviewQueue(db, {}, LISTED_MAX)).filter(({ status }) => status === 'pending'),
-        ...(await decidedPaymentApps(db)),
+        ...(await reviewQueue(db, {}, LISTED_MAX)).map((app) => ({ ...app, isWaiting: true })),
+        ...(await decidedPaymentApps(db)).map((app) => ({ ...app, isWaiting: false })),
       ])
+      const told = apps.map(({ payment_id, status, name, username, isWaiting }) => ({
+        payment_id,
+        status,
+        name,
+        applicant: username,
+        is_changed: isWaiting && status === 'approved',
+      }))
       return {
-        lines: apps.map(
-          ({ payment_id, status, name, username }) =>
-            `${payment_id}  ${status.padEnd(9)}  ${name} (@${username})`,
-        ),
-        data: apps.map(({ payment_id, status, name, username }) => ({
-          payment_id,
-          status,
-          name,
-          applicant: username,
-        })),
+        lines: told.map(({ payment_id, status, name, applicant, is_changed }) => {
+          const state = is_changed ? 'changed' : status
+          return `${payment_id}  ${state.padEnd(9)}  ${name} (@${applicant})`
+        }),
+        data: told,
       }
     },
   },

@@ -2,7 +2,7 @@
 import { groupsOf, isBarred, type User } from '../accounts/users.ts'
 import { isLoopback } from '../config.ts'
 
-export const REDIRECT_URI_LENGTH_MAX = 2_000
+const REDIRECT_URI_LENGTH_MAX = 2_000
 
 /** What is wrong with an address that an application wants to register. */
 export type RedirectUriFault =

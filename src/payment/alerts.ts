@@ -43,10 +43,10 @@ export type Alert = {
   to: { user_id: bigint } | { roles: ('owner' | TeamRole)[] }
 }
 
-const DAY_LENGTH = 10
-
 /** The cause of what anybody may do to a member as often as they like: it is told once a day (UTC). */
-export const onceADay = (now: Date): string => now.toISOString().slice(0, DAY_LENGTH)
+export function onceADay(now: Date): string {
+  return now.toISOString().slice(0, 10)
+}
 
 type Telling = Pick<Deps, 'config' | 'secrets' | 'clock'>
 

@@ -307,17 +307,17 @@ export async function getPaymentApp(db: Db, payment_id: string) {
   return app
 }
 
-/** Live applications in use or out of it, for an administrator: suspended ones first, then the newest. */
+/** Live applications in use or out of it that wait for no review, for an administrator: suspended ones first, then the newest. */
 export async function decidedPaymentApps(db: Db) {
   return db
     .selectFrom('payment_apps as app')
     .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
     .where('app.status', 'in', ['approved', 'suspended'])
     .where('app.book', '=', 'live')
+    .where((eb) => eb.not(waitsForReview))
     .orderBy('app.status', 'desc')
     .orderBy('app.id', 'desc')
     .limit(DECIDED_MAX)
-    .select(['app.payment_id', 'app.name', 'app.status', 'app.review_reason', 'app.unreviewed_change_at'])
-    .select('applicant.username')
+    .select(['app.payment_id', 'app.name', 'app.status', 'app.review_reason', 'applicant.username'])
     .execute()
 }

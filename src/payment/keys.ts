@@ -1,6 +1,7 @@
 /**
  * The keys of payment applications: encrypted at rest, rotated with an overlap. decisions.md 4.3 and 4.4.
  */
+import assert from 'node:assert/strict'
 import { generateKeyPair as generate } from 'node:crypto'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
@@ -136,14 +137,9 @@ export async function markTokenUsed(db: Db, { id, last_used_at }: TokenUse, now:
 
 /** The key of a kind that is in force. */
 export async function currentKey(deps: Deps, app_id: bigint, kind: PaymentAppKeyKind): Promise<string> {
-  const row = await deps.db
-    .selectFrom('payment_app_keys')
-    .where('app_id', '=', app_id)
-    .where('kind', '=', kind)
-    .where('valid_to', 'is', null)
-    .select('value_encrypted')
-    .executeTakeFirstOrThrow()
-  return openKey(deps.secrets, app_id, kind, row.value_encrypted)
+  const key = (await currentKeys(deps, [app_id], kind)).get(app_id)
+  assert(key !== undefined)
+  return key
 }
 
 /** The keys of a kind that are in force, of several applications. */

@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000
 const ATTEMPTS_MAX = 3
 
 /** What stands in the way, in the order in which it is told. */
-export const OBSTACLES = [
+const OBSTACLES = [
   'points',
   'points_coming',
   'frozen',

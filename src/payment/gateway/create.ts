@@ -95,7 +95,7 @@ function newTradeNo(now: Date): string {
 }
 
 /** Reads what a create sends. Throws parameter_missing and parameter_invalid. Pure. */
-export function readNewTrade(parameters: FlatParameters): NewTrade {
+function readNewTrade(parameters: FlatParameters): NewTrade {
   const { type = null, param = null, return_url = null } = parameters
   const out_trade_no = required(parameters, 'out_trade_no', '商户订单号')
   const notify_url = required(parameters, 'notify_url', '异步通知地址')

@@ -8,7 +8,7 @@ import { connect as connectTls } from 'node:tls'
 import type { AttemptOutcome } from '../../database/tables.ts'
 import { type Address, bareHost, EgressError, type EgressGuard } from './egress.ts'
 
-export const ATTEMPT_SECONDS_MAX = 10
+const ATTEMPT_SECONDS_MAX = 10
 const BODY_BYTES_MAX = 65_536
 const KEPT_BYTES_MAX = 2_048
 const DETAIL_LENGTH_MAX = 300
@@ -144,7 +144,7 @@ async function judge(response: IncomingMessage, { body: sent }: Message): Promis
 }
 
 /** decisions.md 8.2. `\s` includes the byte order mark. */
-export function isSuccess(body: string): boolean {
+function isSuccess(body: string): boolean {
   return /^\s*(?:success|"\s*success\s*")\s*$/i.test(body)
 }
 

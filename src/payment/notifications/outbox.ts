@@ -15,7 +15,7 @@ import type { Attempt } from './delivery.ts'
 const RETRY_MINUTES = [1, 5, 30, 120, 720]
 export const ATTEMPTS_MAX = RETRY_MINUTES.length + 1
 /** Longer than an attempt and its settling may take; a process silent for so long is taken for dead. */
-export const LEASE_SECONDS = 60
+const LEASE_SECONDS = 60
 const HOST_CLAIMS_MAX = 16
 const APP_CLAIMS_MAX = 32
 
