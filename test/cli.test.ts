@@ -14,7 +14,9 @@ import { progressLine } from '../src/cli/main.ts'
 import { writeNewFile } from '../src/cli/new-file.ts'
 import { type Db, openDatabase } from '../src/database/connection.ts'
 import { balanceOf } from '../src/ledger/wallet.ts'
+import { applyForPaymentApp } from '../src/payment/applications.ts'
 import { freezePurse, unfreezePurse } from '../src/payment/freezes.ts'
+import { createTestApp } from '../src/payment/test-mode.ts'
 import { untilBlocked } from './blocked.ts'
 import { expectSoundBooks } from './books.ts'
 import { makePerson } from './cast.ts'
@@ -498,6 +500,7 @@ describe('notifications', () => {
 describe('an archive', () => {
   it('fills a new database with everything, which the books then prove', async () => {
     const merchant = await makeMerchant(test)
+    const testing = await makeMerchant(test, { twinOf: merchant })
     const [buyer, friend] = [await makePerson(test, { points: 500n }), await makePerson(test)]
     const { body } = await merchant.process({ amount: '120', description: 'A thing', order_id: 'one' })
     const client = await buyer.signIn()
@@ -541,13 +544,18 @@ describe('an archive', () => {
       await expectSoundBooks(other)
       const { seen_before } = await other.selectFrom('journal_sealing').selectAll().executeTakeFirstOrThrow()
       expect(seen_before).toBeNull()
-      // Ids go on where they were.
-      const { id } = await createAccount({ ...test.deps, db: other }, { username: 'newcomer' })
-      expect(id).toBeGreaterThan(friend.id)
+      // Ids and pids go on where they were.
+      const deps = { ...test.deps, db: other }
+      const { id: applicant_id } = await createAccount(deps, { username: 'newcomer', trust_level: 1 })
+      expect(applicant_id).toBeGreaterThan(friend.id)
+      const made = { applicant_id, name: 'New', description: '', callback_url: merchant.callbackUrl }
+      expect((await applyForPaymentApp(deps, made)).pid).toBe(merchant.pid + 1n)
+      expect((await createTestApp(deps, { ...made, ip: '127.0.0.1' })).pid).toBe(testing.pid + 1n)
     } finally {
       await other.destroy()
       await fresh.drop()
     }
+    await Promise.all([merchant.close(), testing.close()])
   })
 
   it('has its name only when it is whole: one that fails or is interrupted leaves nothing', async () => {

@@ -18,6 +18,11 @@ const ROWS_AT_ONCE = 1_000
 /** Left out: applied here anyway, and filled by a trigger where the journal is partitioned. */
 const LEFT_OUT = ['schema_migrations', 'journal_references']
 const OURS = [...Object.keys(RETENTION), ...LEFT_OUT]
+/** The numbers of payment applications, which are apart in the two books. */
+const PIDS = [
+  ['live', 'payment_apps_pid'],
+  ['test', 'payment_apps_test_pid'],
+]
 
 /** What the first line of an archive says. */
 const Header = z.object({
@@ -226,10 +231,12 @@ async function continueSequences(client: pg.Client): Promise<void> {
       [sequence],
     )
   }
-  await client.query(
-    `select setval('payment_apps_pid', coalesce((select max(pid) from payment_apps), 1001),
-       exists (select from payment_apps))`,
-  )
+  for (const [book, sequence] of PIDS) {
+    await client.query(
+      `select setval($1, max(pid)) from payment_apps where book = $2 having max(pid) is not null`,
+      [sequence, book],
+    )
+  }
 }
 
 /** Every table of ours, each after those it refers to. Partitions are parts of their table. */
