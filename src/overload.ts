@@ -18,7 +18,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /**
      * `always`: answered whatever there is to do. `slow`: waits for something slower than the database, such as the
-     * hash of a password or another server.
+     * hash of a password, a pair of keys, or another server.
      */
     admission?: 'always' | 'slow'
   }
