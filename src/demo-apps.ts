@@ -149,17 +149,18 @@ async function ensurePaymentApp(
   const { name, description, callback_url } = values
   let app = await deps.db
     .updateTable('payment_apps')
-    .set({ callback_url })
+    .set({ callback_url, updated_at: deps.clock() })
     .where('applicant_id', '=', owner_id)
     .where('name', '=', name)
+    .where('book', '=', 'live')
     .returning(['id', 'payment_id', 'pid', 'status', 'unreviewed_change_at'])
     .executeTakeFirst()
   if (app === undefined) {
     const made = await applyForPaymentApp(deps, { applicant_id: owner_id, ...values })
     app = { ...made, status: 'pending', unreviewed_change_at: null }
   }
-  if (app.status === 'pending') {
-    const { payment_id, unreviewed_change_at: seen_change_at } = app
+  const { status, payment_id, unreviewed_change_at: seen_change_at } = app
+  if (status === 'pending' || (status === 'approved' && seen_change_at !== null)) {
     const review = { payment_id, decision: 'approve', reason: description, reviewer_id } as const
     await reviewPaymentApp(deps, { ...review, seen_change_at })
   }

@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { verifyPassword } from '../src/accounts/password.ts'
 import { loadConfig } from '../src/config.ts'
@@ -207,6 +208,15 @@ describe('a second start', () => {
   test('finds its data, and its applications follow the ports', async () => {
     const dataDir = await dataFolder()
     const first = await start({ dataDir })
+    // A test application is called as its live one.
+    await withDatabase(dataDir, (db) =>
+      sql`
+        insert into payment_apps
+          (payment_id, pid, book, status, live_app_id, applicant_id, name, description, callback_url)
+        select 'pay_test' || lpad(id::text, 16, '0'), nextval('payment_apps_test_pid'), 'test', 'approved', id,
+          applicant_id, name, description, callback_url
+        from payment_apps`.execute(db),
+    )
     expect(await first.end('SIGTERM')).toBe(0)
     const { demo } = await start({ dataDir })
 
@@ -225,6 +235,10 @@ describe('a second start', () => {
       v1_address: `${demo.base_url}/payment/api/`,
       v2_address: `${demo.base_url}/payment/`,
     })
+    const approved = await withDatabase(dataDir, (db) =>
+      db.selectFrom('payment_apps').where('book', '=', 'live').select('unreviewed_change_at').execute(),
+    )
+    expect(approved).toEqual([{ unreviewed_change_at: null }, { unreviewed_change_at: null }])
     // The shop sends its visitor to an address that the service accepts: on to sign in, not to an error page.
     const login = await fetch(`${demo.shop_url}/login`, { redirect: 'manual' })
     const authorization = await fetch(login.headers.get('location')!, {
