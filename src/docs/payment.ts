@@ -87,8 +87,8 @@ const Transfer = z.object({
 
 const next = said(
   TransactionId.nullable(),
-  'The cursor of the next page; null at the end.',
-  '下一页的 cursor；到末尾为 null。',
+  'The cursor of the next page, also after one with fewer lines than asked for; null at the end.',
+  '下一页的 cursor，本页条数不足时也可能有；到末尾为 null。',
 )
 
 /** What the numbers of a refusal mean. */

@@ -1,4 +1,5 @@
 /** The lists of the HMAC API: everything of one application, each row once, page by page, whatever is added meanwhile. */
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { grantPoints } from '../../src/ledger/post.ts'
 import { makePayOrder } from '../../src/payment/orders.ts'
@@ -82,6 +83,32 @@ describe('orders', () => {
       next_cursor: null,
     })
     await stranger.close()
+  })
+
+  it('are looked for in so many at a time, and found behind any number of the gateway’s', async () => {
+    const seller = await makeMerchant(test)
+    const first = await order(seller)
+    const rows = 20_001
+    await sql`
+      insert into orders (
+        app_id, door, order_id, transaction_id, description, amount, expires_at, created_at, protocol, pid_sent, trade_no,
+        money, rate, notify_url
+      )
+      select ${seller.id}, 'gateway', 'trade-' || i, 'txn_' || lpad(i::text, 24, 'g'), 'Straw', 100, ${test.clock.now()},
+        ${test.clock.now()}, 'v1', '1', i::text, '1', 100, 'https://shop.example/'
+      from generate_series(1, ${rows}::int) as i`.execute(test.db)
+    const last = await order(seller)
+    const ids = ({ data }: List) => data.map(({ transaction_id }) => transaction_id)
+
+    const newest = await list('orders', {}, seller)
+    expect([ids(newest), newest.next_cursor]).toEqual([[last], expect.stringMatching(/^txn_g/)])
+    const rest = await list('orders', { cursor: newest.next_cursor! }, seller)
+    expect([ids(rest), rest.next_cursor]).toEqual([[first], null])
+    const oldest = await list('orders', { order: 'asc' }, seller)
+    expect([ids(oldest), oldest.next_cursor]).toEqual([[first], expect.stringMatching(/^txn_g/)])
+    const now = String(test.clock.now().getTime() / 1000 + 1_200)
+    expect(await list('orders', { since: now }, seller)).toMatchObject({ data: [], next_cursor: null })
+    await seller.close()
   })
 
   it('are narrowed by when they were created', async () => {

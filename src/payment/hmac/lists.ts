@@ -3,17 +3,24 @@
  * so that a merchant can compare its own books with ours. Signed like every other request.
  */
 import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
 import type { OrderStatus } from '../../database/tables.ts'
 import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
-import type { StatusWord } from '../orders.ts'
+import type { Order, StatusWord } from '../orders.ts'
 import type { FlatParameters } from '../parameters.ts'
+import type { Transfer } from '../transfers.ts'
 import { describeOrder, describeTransfer } from './answers.ts'
 import { type Authenticate, requireReadable } from './authenticate.ts'
 
 const LIMIT_DEFAULT = 50
 const LIMIT_MAX = 200
+/** How many orders of an application one page looks at for those that fit: those of the gateway are no lines of this list. */
+const LOOKED_THROUGH_MAX = 20_000
+const BIGGEST_ID = 9_223_372_036_854_775_807n
+/** By how much the clocks of processes may differ that create orders at the same time. */
+const CLOCKS_DIFFER_MS = 600_000
 
 const ORDER_STATUSES: Record<StatusWord, OrderStatus[]> = {
   pending: ['unpaid', 'expired'],
@@ -40,9 +47,9 @@ export function listRoutes(app: FastifyInstance, deps: Deps, authenticate: Authe
     const { api, parameters } = await authenticate(request)
     requireReadable(api)
     const page = readPage(parameters, ORDER_STATUSES)
-    const rows = await findOrders(deps.db, api.id, page)
+    const { rows, stopped_at } = await findOrders(deps.db, api.id, page)
     const now = deps.clock()
-    return answer(rows, page, (order) => describeOrder(order, now))
+    return answer(rows, page, (order) => describeOrder(order, now), stopped_at)
   })
 
   app.post<{ Params: { payment_id: string } }>('/payment/transfers/:payment_id', async (request) => {
@@ -54,47 +61,82 @@ export function listRoutes(app: FastifyInstance, deps: Deps, authenticate: Authe
   })
 }
 
-/** One row more than asked for was read, to know whether there is another page. */
+/** One row more than asked for was read, to know whether there is another page. @param stopped_at where looking ended early. */
 function answer<Row extends { transaction_id: string }>(
   rows: Row[],
   { limit }: Page<unknown>,
   describe: (row: Row) => object,
+  stopped_at: string | null = null,
 ) {
   const shown = rows.slice(0, limit)
-  const next_cursor = rows.length > limit ? shown.at(-1)!.transaction_id : null
+  const next_cursor = rows.length > limit ? shown.at(-1)!.transaction_id : stopped_at
   return { success: true, data: shown.map(describe), next_cursor }
 }
 
-/** Orders of the HMAC door, as they were created: all of one book, its application's. */
-async function findOrders(db: Db, app_id: bigint, page: Page<OrderStatus[]>) {
-  const { limit, isAscending, cursor, statuses, since, until } = page
-  const after = cursor === undefined ? undefined : await findCursor(db, 'orders', app_id, cursor)
-  let query = db.selectFrom('orders').where('app_id', '=', app_id).where('door', '=', 'hmac')
-  if (statuses !== undefined) query = query.where('status', 'in', statuses)
-  if (since !== undefined) query = query.where('created_at', '>=', since)
-  if (until !== undefined) query = query.where('created_at', '<', until)
-  if (after !== undefined) query = query.where('id', isAscending ? '>' : '<', after)
-  return query
-    .orderBy('id', isAscending ? 'asc' : 'desc')
-    .limit(limit + 1)
-    .selectAll()
-    .execute()
+/**
+ * The rows of an application that this page may look at, in its order. A range of pairs, which only the index of these pairs
+ * has in its order: else Postgres may walk the rows of all applications for those of one.
+ */
+async function laneOf(
+  db: Db,
+  table: 'orders' | 'transfers',
+  app_id: bigint,
+  { isAscending, cursor }: Page<unknown>,
+) {
+  const after = cursor === undefined ? undefined : await findCursor(db, table, app_id, cursor)
+  const [low, high] = isAscending ? [after ?? 0n, BIGGEST_ID] : [0n, after ?? BIGGEST_ID]
+  const direction = sql.raw(isAscending ? 'asc' : 'desc')
+  return {
+    within: sql<boolean>`(app_id, id) > (${app_id}::bigint, ${low}::bigint) and (app_id, id) < (${app_id}::bigint, ${high}::bigint)`,
+    inOrder: sql`order by app_id ${direction}, id ${direction}`,
+  }
+}
+
+/**
+ * Orders of the HMAC door, as they were created: all of one book, its application's. `stopped_at` is the order up to which
+ * was looked, if there are more; then there may be fewer than asked for.
+ */
+async function findOrders(
+  db: Db,
+  app_id: bigint,
+  page: Page<OrderStatus[]>,
+): Promise<{ rows: Order[]; stopped_at: string | null }> {
+  const { limit, statuses, since, until } = page
+  const { within, inOrder } = await laneOf(db, 'orders', app_id, page)
+  const firstSince = (moment: Date, margin_ms: number) =>
+    sql`(${app_id}::bigint, (select first_order_since(${app_id}, ${new Date(moment.getTime() + margin_ms)}::timestamptz)))`
+  const lane = [within]
+  const fits = [sql`door = 'hmac'`]
+  if (statuses !== undefined) fits.push(sql`status = any(${statuses}::text[])`)
+  if (since !== undefined) {
+    lane.push(sql`(app_id, id) >= ${firstSince(since, -CLOCKS_DIFFER_MS)}`)
+    fits.push(sql`created_at >= ${since}`)
+  }
+  if (until !== undefined) {
+    lane.push(sql`(app_id, id) < ${firstSince(until, CLOCKS_DIFFER_MS)}`)
+    fits.push(sql`created_at < ${until}`)
+  }
+  const rowsOfLane = sql`from orders where ${sql.join(lane, sql` and `)} ${inOrder}`
+  const { rows } = await sql<Order>`
+    select * from (select * ${rowsOfLane} limit ${LOOKED_THROUGH_MAX}) as looked_at
+    where ${sql.join(fits, sql` and `)} ${inOrder} limit ${limit + 1}`.execute(db)
+  if (rows.length > limit) return { rows, stopped_at: null }
+  const stops = await sql<{ transaction_id: string }>`
+    select transaction_id ${rowsOfLane} offset ${LOOKED_THROUGH_MAX - 1} limit 1`.execute(db)
+  return { rows, stopped_at: stops.rows[0]?.transaction_id ?? null }
 }
 
 /** Transfers as they were made. */
 async function findTransfers(db: Db, app_id: bigint, page: Page<'completed' | 'reversed'>) {
-  const { limit, isAscending, cursor, statuses: status, since, until } = page
-  const after = cursor === undefined ? undefined : await findCursor(db, 'transfers', app_id, cursor)
-  let query = db.selectFrom('transfers').where('app_id', '=', app_id)
-  if (status !== undefined) query = query.where('status', '=', status)
-  if (since !== undefined) query = query.where('paid_at', '>=', since)
-  if (until !== undefined) query = query.where('paid_at', '<', until)
-  if (after !== undefined) query = query.where('id', isAscending ? '>' : '<', after)
-  return query
-    .orderBy('id', isAscending ? 'asc' : 'desc')
-    .limit(limit + 1)
-    .selectAll()
-    .execute()
+  const { limit, statuses: status, since, until } = page
+  const { within, inOrder } = await laneOf(db, 'transfers', app_id, page)
+  const fits = [within]
+  if (status !== undefined) fits.push(sql`status = ${status}`)
+  if (since !== undefined) fits.push(sql`paid_at >= ${since}`)
+  if (until !== undefined) fits.push(sql`paid_at < ${until}`)
+  const { rows } = await sql<Transfer>`
+    select * from transfers where ${sql.join(fits, sql` and `)} ${inOrder} limit ${limit + 1}`.execute(db)
+  return rows
 }
 
 /** Throws parameter_invalid for a cursor that is no row of this application. */

@@ -15,6 +15,7 @@ const PAYER_PAUSE_SECONDS = 60
 const REDELIVERIES_MAX = 10_000
 const ATTEMPTS_SHOWN_MAX = 20
 const HOSTS_SHOWN_MAX = 20
+const BIGGEST_ID = 9_223_372_036_854_775_807n
 
 /** In whose name somebody looks or acts: it decides which notifications there are for them. */
 export type Standing = { role: 'team' | 'payer'; user_id: bigint } | { role: 'administrator' }
@@ -40,6 +41,13 @@ function hasRight(user_id: bigint, right: Right) {
   return sql<SqlBool>`payment_apps.id in (
     select app_id from payment_app_roles where user_id = ${user_id} and role = any(${rolesWith(right)}::text[])
   )`
+}
+
+/** A range of pairs: else Postgres may walk the notifications of the whole site for the few of one application. */
+function isOfApplication(payment_id: string, before = BIGGEST_ID) {
+  const pair = sql`(notifications.app_id, notifications.id)`
+  const app_id = sql`(select id from payment_apps where payment_id = ${payment_id})`
+  return sql<SqlBool>`${pair} > (${app_id}, 0) and ${pair} < (${app_id}, ${before}::bigint)`
 }
 
 /** Each by its own index. */
@@ -69,6 +77,10 @@ export async function readNotifications(
   limit: number,
 ) {
   let query = notificationsFor(db, standing, 'orders.read')
+    // Of one application, in the order of the index that has them beside each other.
+    .$if(payment_id !== undefined, (all) =>
+      all.where(isOfApplication(payment_id!, before)).orderBy('notifications.app_id', 'desc'),
+    )
     .orderBy('notifications.id', 'desc')
     .limit(limit)
     .select([
@@ -89,7 +101,6 @@ export async function readNotifications(
       eb.fn.coalesce('orders.transaction_id', 'transfers.transaction_id').$notNull().as('transaction_id'),
       eb.fn.coalesce('orders.order_id', 'transfers.order_id').$notNull().as('order_id'),
     ])
-  if (payment_id !== undefined) query = query.where('payment_apps.payment_id', '=', payment_id)
   if (transaction_id !== undefined) query = query.where(tellsOf(transaction_id))
   if (status !== undefined) query = query.where('notifications.status', '=', status)
   if (before !== undefined) query = query.where('notifications.id', '<', before)
