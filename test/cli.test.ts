@@ -19,10 +19,10 @@ import { freezePurse, unfreezePurse } from '../src/payment/freezes.ts'
 import { createTestApp } from '../src/payment/test-mode.ts'
 import { untilBlocked } from './blocked.ts'
 import { expectSoundBooks } from './books.ts'
-import { makePerson } from './cast.ts'
+import { makePerson, type Person } from './cast.ts'
 import { browser, createDatabase, startTestApp, type TestApp } from './harness.ts'
 import { makeParty } from './identity/relying-party.ts'
-import { makeMerchant } from './merchant.ts'
+import { type Merchant, makeMerchant } from './merchant.ts'
 import { startNotifyWorld } from './notify-world.ts'
 import { environmentOf, type Outcome, tesseraAt, toldAt } from './operator.ts'
 import { freePort } from './server-process.ts'
@@ -498,20 +498,29 @@ describe('notifications', () => {
 })
 
 describe('an archive', () => {
-  it('fills a new database with everything, which the books then prove', async () => {
-    const merchant = await makeMerchant(test)
-    const testing = await makeMerchant(test, { twinOf: merchant })
-    const [buyer, friend] = [await makePerson(test, { points: 500n }), await makePerson(test)]
+  let merchant: Merchant
+  let testing: Merchant
+  let friend: Person
+  let path: string
+  let written: Record<string, unknown>
+  beforeAll(async () => {
+    merchant = await makeMerchant(test)
+    testing = await makeMerchant(test, { twinOf: merchant })
+    friend = await makePerson(test)
     const { body } = await merchant.process({ amount: '120', description: 'A thing', order_id: 'one' })
-    const client = await buyer.signIn()
+    const client = await (await makePerson(test, { points: 500n })).signIn()
     const payPath = `/payment/pay/${body.transaction_id}`
     expect((await client.submit(await client.get(payPath), payPath)).status).toBe(303)
     // What some programs take for the end of a line.
     await test.db.updateTable('users').set({ name: 'A\u2028B\rC' }).where('id', '=', friend.id).execute()
-    const path = join(folder, 'all.gz')
+    path = join(folder, 'all.gz')
     const left = 'of a command that was killed'
     await writeFile(`${path}.part`, left.repeat(10_000), { mode: 0o644 })
-    const written = await told('export', path)
+    written = await told('export', path)
+  })
+  afterAll(() => Promise.all([merchant.close(), testing.close()]))
+
+  it('fills a new database with everything, which the books then prove', async () => {
     expect(await filesLike('all.gz')).toEqual(['all.gz'])
     expect((await stat(path)).mode & 0o777).toBe(0o600)
     const bytes = await readFile(path)
@@ -555,7 +564,6 @@ describe('an archive', () => {
       await other.destroy()
       await fresh.drop()
     }
-    await Promise.all([merchant.close(), testing.close()])
   })
 
   it('has its name only when it is whole: one that fails or is interrupted leaves nothing', async () => {
@@ -609,7 +617,7 @@ describe('an archive', () => {
     let empty: Awaited<ReturnType<typeof createDatabase>>
     let migrated: typeof empty
     beforeAll(async () => {
-      whole = await readFile(join(folder, 'all.gz'))
+      whole = await readFile(path)
       lines = gunzipSync(whole).toString().split('\n')
       empty = await createDatabase('template1')
       migrated = await createDatabase()
@@ -709,9 +717,10 @@ describe('an archive', () => {
 
     it('and the same database takes the right one', async () => {
       for (const { url } of [empty, migrated])
-        expect(
-          await tesseraAt({ ...environment(), DATABASE_URL: url }, 'import', join(folder, 'all.gz')),
-        ).toMatchObject({ code: 0, err: '' })
+        expect(await tesseraAt({ ...environment(), DATABASE_URL: url }, 'import', path)).toMatchObject({
+          code: 0,
+          err: '',
+        })
     })
   })
 })

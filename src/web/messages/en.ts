@@ -1586,7 +1586,7 @@ export const en = {
         'Refused requests a minute that are kept for the owner of a payment application; 0: no limit',
       limit_pages: 'Pages a minute for one address; 0: no limit',
       limit_exports: 'Times an hour that a member may take out their data; 0: no limit',
-      limit_order_files: 'Files of orders that a member may take home in an hour; 0: no limit',
+      limit_order_files: 'Files of orders that a member may download in an hour; 0: no limit',
       limit_test_orders: 'Test orders that a member’s applications may create in an hour; 0: no limit',
       limit_address_tries: 'Tries an hour of a payment application’s addresses; 0: no limit',
       limit_key_pairs:
