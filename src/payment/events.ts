@@ -9,8 +9,9 @@ import { AppError } from '../errors.ts'
 import { raiseAlert } from './alerts.ts'
 import { isCallbackUrl } from './applications.ts'
 import { newEventSecret } from './hmac/events.ts'
+import { endOfOverlap } from './key-changes.ts'
 import { replaceKey, storeKey } from './keys.ts'
-import { type Actor, audit, endOfOverlap, lockPermitted, rolesWith } from './ownership.ts'
+import { type Actor, audit, lockPermitted, rolesWith } from './ownership.ts'
 
 const URL_LENGTH_MAX = 1_000
 

@@ -7,20 +7,22 @@ import { applicationsOf, applyForPaymentApp, PENDING_APPS_MAX, paymentAppForm } 
 import { Amount } from '../fields.ts'
 import { type PublicKeyFault, readPublicKey } from '../gateway/public-key.ts'
 import { offersOf } from '../handover.ts'
+import {
+  endOverlap,
+  makeMerchantPair,
+  OVERLAP_HOURS_DEFAULT,
+  resetMerchantKey,
+  rotateToken,
+  setPublicKey,
+} from '../key-changes.ts'
 import { currentKeys } from '../keys.ts'
 import {
   editPaymentApp,
-  endOverlap,
   getPermitted,
-  makeMerchantPair,
   may,
-  OVERLAP_HOURS_DEFAULT,
   type PaymentAppEdit,
   paymentAppEdit,
-  resetMerchantKey,
-  rotateToken,
   setLowBalance,
-  setPublicKey,
   switchVersions,
 } from '../ownership.ts'
 import { invitationsOf } from '../team.ts'

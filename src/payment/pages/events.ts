@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { browserScope, requireUser } from '../../accounts/session.ts'
 import type { Deps } from '../../deps.ts'
 import { eventSecretsOf, isEventsUrl, rotateEventSecret, setEventsUrl } from '../events.ts'
-import { OVERLAP_HOURS_DEFAULT } from '../ownership.ts'
+import { OVERLAP_HOURS_DEFAULT } from '../key-changes.ts'
 import { actorOf, freshSignIn, type OwnedRequest, overlapHoursOf, ownedFor, pathOf } from './owned.ts'
 
 /** GET and POST /payment/applications/:payment_id/events, and POST …/events/rotate. */
