@@ -358,6 +358,30 @@ describe('an application that changes hands', () => {
     await seller.close()
   })
 
+  it('takes the mark of the staff away until its new owner is approved, who is nobody else than was shown', async () => {
+    const admin = await (await makePerson(test, { is_admin: true })).signIn()
+    for (const approved of [true, false]) {
+      const seller = await makeMerchant(test, { approved })
+      const at = `/payment/applications/${seller.payment_id}`
+      const review = `/admin/payment-applications/${seller.payment_id}`
+      const heir = await makePerson(test, { username: 'heir', trust_level: 1 })
+      const [owner, next] = [await seller.owner.signIn(), await heir.signIn()]
+      const shown = await admin.get(review)
+      await act(owner, `${at}/handover/offer`, { username: heir.username })
+      await act(next, `${at}/handover/accept`)
+      expect(await ownerOf(seller)).toEqual([heir.id])
+      if (approved) {
+        const { body } = await seller.process({ amount: '1', description: 'Tea', order_id: 'handed-over' })
+        const page = await owner.get(new URL(String(body.payment_url)).pathname)
+        expect(page.body).toContain('not reviewed since it was changed')
+      } else expect((await admin.submit(shown, `${review}/review`, { decision: 'approve' })).status).toBe(409)
+      const seen = await admin.get('/admin')
+      expect(seen.body).toContain(`@${heir.username}`)
+      expect((await admin.submit(seen, `${review}/review`, { decision: 'approve' })).status).toBe(303)
+      await seller.close()
+    }
+  })
+
   it('does so only when the one who is asked accepts, in time, and may own it', async () => {
     const seller = await makeMerchant(test)
     const at = `/payment/applications/${seller.payment_id}`
