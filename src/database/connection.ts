@@ -7,6 +7,9 @@ import type { Tables } from './tables.ts'
 export type Db = Kysely<Tables>
 export type Tx = Transaction<Tables>
 
+/** Of all ids, which are `bigint`: where a list from its end begins. */
+export const BIGGEST_ID = 9_223_372_036_854_775_807n
+
 const INT8 = 20
 const INT8_ARRAY = 1016
 const CONNECT_TIMEOUT_MS = 5_000

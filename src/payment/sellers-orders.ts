@@ -1,6 +1,6 @@
 /** The orders of one application, as its merchant looks for them: by any number, buyer, amount, day and fate. Read only. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Db } from '../database/connection.ts'
+import { BIGGEST_ID, type Db } from '../database/connection.ts'
 import {
   containing,
   type Looked,
@@ -15,7 +15,6 @@ import { isExpired, type Order } from './orders.ts'
 const LOOKED_THROUGH_MAX = 20_000
 const READ_THROUGH_MAX = 10_000
 const CHUNK_LINES = 1_000
-const BIGGEST_ID = 9_223_372_036_854_775_807n
 /** By how much the clocks of processes may differ that create orders at the same time. */
 const CLOCKS_DIFFER_MS = 600_000
 
@@ -130,8 +129,8 @@ async function scopeOf(db: Db, app_id: bigint, filter: OrderFilter, now: Date): 
   if (max !== undefined) fits.push(sql`o.amount <= ${max}`)
   if (from !== undefined) fits.push(sql`o.created_at >= ${from}`)
   if (until !== undefined) fits.push(sql`o.created_at < ${until}`)
-  const low = from === undefined ? sql`0` : firstSince(app_id, from, -CLOCKS_DIFFER_MS)
-  const high = until === undefined ? undefined : firstSince(app_id, until, CLOCKS_DIFFER_MS)
+  const low = from === undefined ? sql`0` : lowestIdSince(app_id, from)
+  const high = until === undefined ? undefined : lowestIdAfter(app_id, until)
   // Of one buyer there are fewer than of the whole shop.
   const owner =
     payer_id === undefined ? { column: 'o.app_id', id: app_id } : { column: 'o.payer_id', id: payer_id }
@@ -164,6 +163,16 @@ function laneOfNumbers(ids: bigint[]): Lane {
     before: (before = BIGGEST_ID) => sql`o.id = any(${ids}::bigint[]) and o.id < ${before}::bigint`,
     newestFirst: sql`order by o.id desc`,
   }
+}
+
+/** From which id on there may be orders of an application that were created since a moment. */
+export function lowestIdSince(app_id: bigint, moment: Date) {
+  return firstSince(app_id, moment, -CLOCKS_DIFFER_MS)
+}
+
+/** From which id on there are none that were created before a moment. */
+export function lowestIdAfter(app_id: bigint, moment: Date) {
+  return firstSince(app_id, moment, CLOCKS_DIFFER_MS)
 }
 
 /** A subquery, so that it is worked out once. */

@@ -1,6 +1,6 @@
 /** The transfers of one application, as its merchant looks for them. Read only. */
 import { type SqlBool, sql } from 'kysely'
-import type { Db } from '../database/connection.ts'
+import { BIGGEST_ID, type Db } from '../database/connection.ts'
 import {
   containing,
   type Looked,
@@ -13,7 +13,6 @@ import type { Transfer } from './transfers.ts'
 
 /** About 2 µs each. */
 const READ_THROUGH_MAX = 10_000
-const BIGGEST_ID = 9_223_372_036_854_775_807n
 
 export type SellersTransfer = Transfer & { id: bigint }
 

@@ -4,12 +4,13 @@
  */
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
-import type { Db } from '../../database/connection.ts'
+import { BIGGEST_ID, type Db } from '../../database/connection.ts'
 import type { OrderStatus } from '../../database/tables.ts'
 import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
 import type { Order, StatusWord } from '../orders.ts'
 import type { FlatParameters } from '../parameters.ts'
+import { lowestIdAfter, lowestIdSince } from '../sellers-orders.ts'
 import type { Transfer } from '../transfers.ts'
 import { describeOrder, describeTransfer } from './answers.ts'
 import { type Authenticate, requireReadable } from './authenticate.ts'
@@ -18,9 +19,6 @@ const LIMIT_DEFAULT = 50
 const LIMIT_MAX = 200
 /** How many orders of an application one page looks at for those that fit: those of the gateway are no lines of this list. */
 const LOOKED_THROUGH_MAX = 20_000
-const BIGGEST_ID = 9_223_372_036_854_775_807n
-/** By how much the clocks of processes may differ that create orders at the same time. */
-const CLOCKS_DIFFER_MS = 600_000
 
 const ORDER_STATUSES: Record<StatusWord, OrderStatus[]> = {
   pending: ['unpaid', 'expired'],
@@ -103,17 +101,15 @@ async function findOrders(
 ): Promise<{ rows: Order[]; stopped_at: string | null }> {
   const { limit, statuses, since, until } = page
   const { within, inOrder } = await laneOf(db, 'orders', app_id, page)
-  const firstSince = (moment: Date, margin_ms: number) =>
-    sql`(${app_id}::bigint, (select first_order_since(${app_id}, ${new Date(moment.getTime() + margin_ms)}::timestamptz)))`
   const lane = [within]
   const fits = [sql`door = 'hmac'`]
   if (statuses !== undefined) fits.push(sql`status = any(${statuses}::text[])`)
   if (since !== undefined) {
-    lane.push(sql`(app_id, id) >= ${firstSince(since, -CLOCKS_DIFFER_MS)}`)
+    lane.push(sql`(app_id, id) >= (${app_id}::bigint, ${lowestIdSince(app_id, since)})`)
     fits.push(sql`created_at >= ${since}`)
   }
   if (until !== undefined) {
-    lane.push(sql`(app_id, id) < ${firstSince(until, CLOCKS_DIFFER_MS)}`)
+    lane.push(sql`(app_id, id) < (${app_id}::bigint, ${lowestIdAfter(app_id, until)})`)
     fits.push(sql`created_at < ${until}`)
   }
   const rowsOfLane = sql`from orders where ${sql.join(lane, sql` and `)} ${inOrder}`

@@ -4,7 +4,7 @@
  */
 import { type SqlBool, sql } from 'kysely'
 import { recordAudit } from '../../audit.ts'
-import type { Db } from '../../database/connection.ts'
+import { BIGGEST_ID, type Db } from '../../database/connection.ts'
 import type { NotificationStatus } from '../../database/tables.ts'
 import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
@@ -15,7 +15,6 @@ const PAYER_PAUSE_SECONDS = 60
 const REDELIVERIES_MAX = 10_000
 const ATTEMPTS_SHOWN_MAX = 20
 const HOSTS_SHOWN_MAX = 20
-const BIGGEST_ID = 9_223_372_036_854_775_807n
 
 /** In whose name somebody looks or acts: it decides which notifications there are for them. */
 export type Standing = { role: 'team' | 'payer'; user_id: bigint } | { role: 'administrator' }
