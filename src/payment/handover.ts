@@ -3,12 +3,13 @@
  * with the former owner, and is given back by them; what is paid from then on goes to the new one.
  */
 import { sql } from 'kysely'
-import { findUserByUsername, isBarred } from '../accounts/users.ts'
+import { findUserByUsername, isBarred, lockUser } from '../accounts/users.ts'
 import type { Db } from '../database/connection.ts'
 import type { PaymentAppStatus } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { onceADay, raiseAlert } from './alerts.ts'
+import { refuseLongQueue } from './applications.ts'
 import { type Actor, audit, getPermitted, lockPermitted } from './ownership.ts'
 
 const OFFER_DAYS = 7
@@ -75,14 +76,16 @@ export async function withdrawOffer(deps: Deps, payment_id: string, actor: Actor
 
 /**
  * Makes the member the owner, of its test application too. Throws not_found where nothing is offered to them (any more),
- * forbidden below the trust level that applying needs, conflict while the application is suspended; then nothing has
- * changed.
+ * forbidden below the trust level that applying needs, conflict while the application is suspended, or if it waits for its
+ * review and as many of theirs do; then nothing has changed.
  */
 export async function acceptOffer(deps: Deps, payment_id: string, actor: Actor): Promise<void> {
   const now = deps.clock()
   const { payment_apps_min_trust_level } = await deps.settings.read()
   await deps.db.transaction().execute(async (tx) => {
-    // Apart from the look at the offer, which must see what was committed while this waited.
+    // Members are locked before their applications, and both apart from the look at the offer, which must see what was
+    // committed while this waited.
+    await lockUser(tx, actor.user_id)
     await tx
       .selectFrom('payment_apps')
       .where('payment_id', '=', payment_id)
@@ -103,6 +106,7 @@ export async function acceptOffer(deps: Deps, payment_id: string, actor: Actor):
     if (offer.status === 'suspended') throw suspended()
     if (offer.trust_level < payment_apps_min_trust_level)
       throw new AppError('forbidden', `Owning one needs trust level ${payment_apps_min_trust_level}`)
+    if (offer.status === 'pending') await refuseLongQueue(tx, actor.user_id)
     await sql`select hand_over_application(${offer.id}, ${actor.user_id}, ${now})`.execute(tx)
     const told = { app_id: offer.id, cause: now.toISOString() }
     await raiseAlert(tx, deps, { ...told, kind: 'received', to: { user_id: actor.user_id } })

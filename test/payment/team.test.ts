@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
+import { PENDING_APPS_MAX } from '../../src/payment/applications.ts'
 import { currentKey } from '../../src/payment/keys.ts'
 import { makePayOrder } from '../../src/payment/orders.ts'
 import { editPaymentApp } from '../../src/payment/ownership.ts'
@@ -380,6 +381,27 @@ describe('an application that changes hands', () => {
       expect((await admin.submit(seen, `${review}/review`, { decision: 'approve' })).status).toBe(303)
       await seller.close()
     }
+  })
+
+  it('fills nobody’s places in the review beyond those that a member has', async () => {
+    const seller = await makeMerchant(test, { approved: false })
+    const at = `/payment/applications/${seller.payment_id}`
+    const heir = await makePerson(test, { username: 'heir' })
+    const [owner, next] = [await seller.owner.signIn(), await heir.signIn()]
+    await sql`
+      insert into payment_apps (payment_id, applicant_id, name, description, callback_url)
+      select 'pay_' || lpad(${heir.id}::text || n, 20, 'q'), ${heir.id}, 'Mine', '', 'https://mine.example/'
+      from generate_series(1, ${PENDING_APPS_MAX}::integer) as n`.execute(test.db)
+    await act(owner, `${at}/handover/offer`, { username: heir.username })
+    expect((await act(next, `${at}/handover/accept`)).status).toBe(409)
+    expect(await ownerOf(seller)).toEqual([seller.owner.id])
+    await test.db
+      .updateTable('payment_apps')
+      .set({ status: 'rejected', reviewed_by: heir.id, reviewed_at: test.clock.now(), review_reason: 'No' })
+      .where('applicant_id', '=', heir.id)
+      .execute()
+    expect((await act(next, `${at}/handover/accept`)).status).toBe(303)
+    await seller.close()
   })
 
   it('does so only when the one who is asked accepts, in time, and may own it', async () => {
