@@ -312,7 +312,7 @@ export type PaymentAppsTable = {
   review_reason: Nullable<string>
   reviewed_by: Nullable<bigint>
   reviewed_at: Nullable<Date>
-  /** When what the staff has approved was last changed, until they approve it again. */
+  /** When what the staff approves of it was last changed, until they approve it as it is; no two changes have one moment. */
   unreviewed_change_at: Nullable<Date>
   /** Decimal text: points per unit of the merchant's currency. */
   exchange_rate: Generated<string>

@@ -563,6 +563,7 @@ export const en = {
         'What was paid before stays with the former owner. If an administrator gives such a payment back, it is taken from the former owner’s wallet.',
         'Keys stay valid, so the shop goes on. The former owner knows them: transfers through the API wait until the new owner has replaced the token.',
         'The former owner has no role any more, and the team ends: the new owner invites whom they trust. Transfers follow the new owner’s trust level.',
+        'The pay page does not say “approved by staff” until the staff has approved it for the new owner. Sales go on meanwhile.',
         'Its test application goes with it.',
       ],
       look: 'Look at the offer',
