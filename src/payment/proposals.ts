@@ -5,7 +5,7 @@
  */
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { recordAudit } from '../audit.ts'
-import type { Db, Tx } from '../database/connection.ts'
+import { type Db, type Tx, violatedConstraint } from '../database/connection.ts'
 import type { CorrectionProposalsTable } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
@@ -151,7 +151,8 @@ function factsOf(act: ProposedAct) {
 
 /**
  * Carries a proposal out, all or nothing. Throws forbidden to who proposed it, not_found, and conflict when it is
- * decided or over, or when what it asks for cannot be done; then it stays open.
+ * decided or over, when its proposer is no administrator (any more), or when what it asks for cannot be done; then it
+ * stays open.
  */
 export async function approveProposal(deps: Deps, id: bigint, actor: Actor): Promise<void> {
   const now = deps.clock()
@@ -204,6 +205,12 @@ async function decide(
     .set({ decision, decided_by: actor_id, decided_at: now })
     .where('id', '=', id)
     .execute()
+    .catch(explainAlone)
+}
+
+function explainAlone(error: unknown): never {
+  if (violatedConstraint(error) !== 'correction_proposals_two_administrators') throw error
+  throw new AppError('conflict', 'Whoever proposed this is no administrator any more', { cause: error })
 }
 
 /** In the name of who proposed it: theirs is the reason. */

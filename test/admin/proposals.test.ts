@@ -259,6 +259,24 @@ it('the database lets nobody approve alone, late, twice, or something else than 
   await expect(decided('approved', second.id)).rejects.toThrow(/never changed/)
 })
 
+it('is approved of an administrator only: one who was made a member since, or is kept out, proposes nothing', async () => {
+  const { id } = await refund(await paidOrder())
+  const before = await balanceOf(test.db, buyer.id)
+  const change = (values: { is_admin?: boolean; is_banned?: boolean }) =>
+    test.db.updateTable('users').set(values).where('id', '=', first.id).execute()
+  const { form_token = '' } = (await approver.get('/admin')).form('/language')
+  const approve = () => approver.post(`${PATH}/${id}/approve`, { form_token })
+  for (const out of [{ is_admin: false }, { is_admin: true, is_banned: true }]) {
+    await change(out)
+    expect((await approve()).status).toBe(409)
+  }
+  expect(await balanceOf(test.db, buyer.id)).toBe(before)
+  expect((await latest()).decision).toBeNull()
+  await change({ is_banned: false })
+  expect((await approve()).status).toBe(303)
+  expect(await balanceOf(test.db, buyer.id)).toBeGreaterThan(before)
+})
+
 it('a proposal is over after a week, and may be made again', async () => {
   const fields = await requested()
   const old = await propose(fields)
