@@ -6,6 +6,7 @@ import { inject } from 'vitest'
 import { buildApp } from '../src/app.ts'
 import { openDatabase } from '../src/database/connection.ts'
 import { type Deps, openDeps } from '../src/deps.ts'
+import type { SettingName } from '../src/settings.ts'
 import { closeApplication, openApplication } from './application.ts'
 import { APP_TEMPLATE, databaseUrl, START, TEMPLATE } from './global-setup.ts'
 import { spreadRequests } from './processes.ts'
@@ -92,6 +93,11 @@ export async function anotherProcess(test: TestApp, { secrets = test.deps.secret
     startNotifier: () => deps.notifier.start(app.log),
     close: () => closeApplication({ app, deps }),
   }
+}
+
+/** A site setting, as the operator sets it. */
+export async function setSetting({ deps }: TestApp, name: SettingName, value: string): Promise<void> {
+  await deps.settings.change({ name, value, actor_id: null, ip: 'command line', now: deps.clock() })
 }
 
 /** An answer as a browser sees it. `form` reads the hidden fields of the page's form with this action. */

@@ -1,7 +1,8 @@
 /** /register: local accounts for anybody, where an administrator has opened it. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { SettingName } from '../../src/settings.ts'
 import { makePerson, signIn } from '../cast.ts'
-import { browser, startTestApp, type TestApp } from '../harness.ts'
+import { browser, setSetting, startTestApp, type TestApp } from '../harness.ts'
 
 const PATH = '/register'
 const PASSWORD = 'correct horse battery'
@@ -14,15 +15,7 @@ beforeAll(async () => {
 afterAll(() => test.close())
 
 async function set(values: Record<string, string>): Promise<void> {
-  const { id: actor_id } = await makePerson(test, { is_admin: true })
-  for (const [name, value] of Object.entries(values))
-    await test.deps.settings.change({
-      name: name as 'registration',
-      value,
-      actor_id,
-      ip: '::1',
-      now: test.clock.now(),
-    })
+  for (const [name, value] of Object.entries(values)) await setSetting(test, name as SettingName, value)
 }
 
 /** Registers in a browser of its own, from an address of its own. */

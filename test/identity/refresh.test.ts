@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sha256 } from '../../src/secrets.ts'
 import { makePerson } from '../cast.ts'
-import { startTestApp, type TestApp } from '../harness.ts'
+import { setSetting, startTestApp, type TestApp } from '../harness.ts'
 import {
   authorize,
   makeParty,
@@ -219,19 +219,8 @@ describe('a member who may not come in any more', () => {
 })
 
 describe('a refresh token whose answer was lost', () => {
-  const setGrace = (seconds: number) =>
-    test.deps.settings.change({
-      name: 'refresh_grace_seconds',
-      value: String(seconds),
-      actor_id: actor,
-      ip: '::1',
-      now: test.clock.now(),
-    })
-  let actor: bigint
-  beforeAll(async () => {
-    actor = (await makePerson(test, { is_admin: true })).id
-    await setGrace(10)
-  })
+  const setGrace = (seconds: number) => setSetting(test, 'refresh_grace_seconds', String(seconds))
+  beforeAll(() => setGrace(10))
   afterAll(() => setGrace(0))
 
   it('may be used again for some seconds, once, and what was lost is spent', async () => {

@@ -8,7 +8,7 @@ import { offerApplication, withdrawOffer } from '../../src/payment/handover.ts'
 import { makePayOrder } from '../../src/payment/orders.ts'
 import { acceptInvitation, inviteMember, removeMember } from '../../src/payment/team.ts'
 import { makePerson, type Person } from '../cast.ts'
-import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { anotherProcess, type Browser, setSetting, startTestApp, type TestApp } from '../harness.ts'
 import { makeMerchant } from '../merchant.ts'
 import { makeGatewayOrders } from '../notify-receiver.ts'
 import { type SmtpServer, startSmtpServer } from '../smtp-server.ts'
@@ -232,10 +232,7 @@ it('an invitation taken back and sent again, or an offer, is told once a day, an
   await inviteAgain(test.deps)
   expect(await kindsFor(shop.id, stranger)).toEqual(['invited', 'offered', 'invited'])
 
-  const admin = await makePerson(test, { is_admin: true })
-  const now = test.clock.now()
-  const limit = { name: 'limit_invitations', actor_id: admin.id, ip: '', now } as const
-  await test.deps.settings.change({ ...limit, value: '3' })
+  await setSetting(test, 'limit_invitations', '3')
   const invite = { username, role: 'viewer' } as const
   await offerAgain(test.deps)
   await inviteAgain(test.deps)
@@ -244,7 +241,7 @@ it('an invitation taken back and sent again, or an offer, is told once a day, an
   expect((await act(owner, `${page}/invite`, invite)).status).toBe(429)
   await expect(offerAgain(test.deps)).rejects.toMatchObject({ code: 'too_many_attempts' })
   expect((await owner.get(page)).body).not.toContain(username)
-  await test.deps.settings.change({ ...limit, value: '30' })
+  await setSetting(test, 'limit_invitations', '30')
 })
 
 it('whoever is invited, offered an application, gets it or gives it away is told', async () => {

@@ -8,7 +8,7 @@ import { refundOrder } from '../../src/payment/refunds.ts'
 import type { SettingName } from '../../src/settings.ts'
 import { expectSoundBooks } from '../books.ts'
 import { makePerson, type Person } from '../cast.ts'
-import { startTestApp, type TestApp } from '../harness.ts'
+import { setSetting, startTestApp, type TestApp } from '../harness.ts'
 import { type Merchant, makeMerchant } from '../merchant.ts'
 
 const MOST = 9_007_199_254_740_991n
@@ -38,8 +38,7 @@ const rateText = (millionths: bigint) =>
 const floorOf = (amount: bigint, millionths: bigint) => (amount * millionths) / MILLION
 const ceilOf = (amount: bigint, millionths: bigint) => (amount * millionths + MILLION - 1n) / MILLION
 
-const change = (name: SettingName, value: string) =>
-  test.deps.settings.change({ name, value, actor_id: adminId, ip: '127.0.0.1', now: test.clock.now() })
+const change = (name: SettingName, value: string) => setSetting(test, name, value)
 
 describe('fees', () => {
   /** Every pair of these, and pairs from a fixed sequence of any size. */

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isCallbackUrl, reviewPaymentApp } from '../../src/payment/applications.ts'
 import { makePerson } from '../cast.ts'
-import { startTestApp, type TestApp } from '../harness.ts'
+import { setSetting, startTestApp, type TestApp } from '../harness.ts'
 import { merchantSign, post } from '../merchant.ts'
 import { inOneProcess, STATEMENTS } from '../one-process.ts'
 
@@ -132,15 +132,7 @@ describe('what one member may ask of others', () => {
   })
 
   it('is so many pairs of keys an hour, whatever they are for', async () => {
-    const admin = await makePerson(test, { is_admin: true })
-    const set = (value: string) =>
-      test.deps.settings.change({
-        name: 'limit_key_pairs',
-        value,
-        actor_id: admin.id,
-        ip: '',
-        now: test.clock.now(),
-      })
+    const set = (value: string) => setSetting(test, 'limit_key_pairs', value)
     await set('2')
     const client = await (await makePerson(test)).signIn()
     const page = await client.get(PATH)

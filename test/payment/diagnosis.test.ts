@@ -29,7 +29,14 @@ import { en } from '../../src/web/messages/en.ts'
 import { zhCN } from '../../src/web/messages/zh-cn.ts'
 import { makePerson, signIn } from '../cast.ts'
 import { type Fields, makeShop, type Shop, send } from '../gateway-shop.ts'
-import { anotherProcess, type Browser, type Page, startTestApp, type TestApp } from '../harness.ts'
+import {
+  anotherProcess,
+  type Browser,
+  type Page,
+  setSetting,
+  startTestApp,
+  type TestApp,
+} from '../harness.ts'
 import { COUNTED_APART, inOneProcess } from '../one-process.ts'
 
 const itCounts = it.skipIf(inOneProcess(COUNTED_APART))
@@ -712,9 +719,7 @@ describe('refused requests', () => {
     'are kept at a bounded rate, and not at all when they succeed or are too many anyway',
     async () => {
       const seller = await makeShop(test)
-      const admin = await makePerson(test, { username: 'admin', is_admin: true })
-      const set = (name: SettingName, value: string) =>
-        test.deps.settings.change({ name, value, actor_id: admin.id, ip: '', now: test.clock.now() })
+      const set = (name: SettingName, value: string) => setSetting(test, name, value)
       await set('limit_refused_requests', '3')
       for (let i = 0; i < 6; i += 1) await forged(seller, '192.0.2.1')
       expect(await countKept(seller)).toBe(3)

@@ -12,7 +12,7 @@ import forge from 'node-forge'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makePerson } from '../cast.ts'
 import { type Fields, makeShop, md5, type Shop, send } from '../gateway-shop.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { type Browser, setSetting, startTestApp, type TestApp } from '../harness.ts'
 
 const V1_BASE = '/payment/api/'
 const EITHER_BASE = '/payment/'
@@ -32,13 +32,7 @@ beforeAll(async () => {
   test.startNotifier()
   shop = await makeShop(test)
   buyer = await (await makePerson(test, { points: 1_000_000n })).signIn()
-  await test.deps.settings.change({
-    name: 'gateway_at_root',
-    value: 'on',
-    actor_id: shop.owner.id,
-    ip: '127.0.0.1',
-    now: test.clock.now(),
-  })
+  await setSetting(test, 'gateway_at_root', 'on')
   receiver = createServer((request, response) => {
     const [path = '', query = ''] = request.url!.split('?')
     told.set(path, query)

@@ -19,7 +19,7 @@ import type { SettingName } from '../../src/settings.ts'
 import { expectSoundBooks } from '../books.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { type Fields, gatewayText, makeShop, md5, type Reply, type Shop, send } from '../gateway-shop.ts'
-import { type Browser, browser, startTestApp, type TestApp } from '../harness.ts'
+import { type Browser, browser, setSetting, startTestApp, type TestApp } from '../harness.ts'
 import { COUNTED_APART, inOneProcess } from '../one-process.ts'
 
 const MAPI = '/payment/api/mapi.php'
@@ -128,9 +128,7 @@ async function pay(out_trade_no: string, seller = shop): Promise<URL> {
   return new URL(paid.location!)
 }
 
-async function set(name: SettingName, value: string) {
-  await test.deps.settings.change({ name, value, actor_id: alice.id, ip: '127.0.0.1', now: test.clock.now() })
-}
+const set = (name: SettingName, value: string) => setSetting(test, name, value)
 
 describe('a create', () => {
   it.each([

@@ -6,7 +6,7 @@ import { refundOrder } from '../../src/payment/refunds.ts'
 import { countOrders, eachOrder, ordersOfApp } from '../../src/payment/sellers-orders.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { gatewayText, md5, send } from '../gateway-shop.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { type Browser, setSetting, startTestApp, type TestApp } from '../harness.ts'
 import { type Merchant, makeMerchant } from '../merchant.ts'
 import { makeGatewayOrders } from '../notify-receiver.ts'
 
@@ -209,10 +209,7 @@ describe('the orders of an application', () => {
   it('go into so many files an hour of one member', async () => {
     const seller = await makeMerchant(test)
     const browser = await seller.owner.signIn()
-    const set = (value: string) => {
-      const by = { actor_id: admin.id, ip: '', now: test.clock.now() }
-      return test.deps.settings.change({ name: 'limit_order_files', value, ...by })
-    }
+    const set = (value: string) => setSetting(test, 'limit_order_files', value)
     await set('2')
     const file = `${listOf(seller)}/export.csv`
     const statuses = [await browser.get(file), await browser.get(file), await browser.get(file)]

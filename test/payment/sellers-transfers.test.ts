@@ -6,11 +6,12 @@ import { grantPoints } from '../../src/ledger/post.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { reverseTransfer } from '../../src/payment/refunds.ts'
 import { sendTransfer } from '../../src/payment/transfers.ts'
+import type { SettingName } from '../../src/settings.ts'
 import { forgetfulSettings } from '../application.ts'
 import { untilBlocked } from '../blocked.ts'
 import { expectSoundBooks } from '../books.ts'
 import { makePerson, type Person } from '../cast.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { type Browser, setSetting, startTestApp, type TestApp } from '../harness.ts'
 import { type Merchant, makeMerchant } from '../merchant.ts'
 
 let test: TestApp
@@ -46,8 +47,7 @@ const give = ({ id: user_id }: Person, amount: bigint) =>
     now: test.clock.now(),
   })
 const textOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
-const set = (name: 'reauthenticate_above_points' | 'points_transfer_daily_limit_tl2', value: string) =>
-  test.deps.settings.change({ name, value, actor_id: admin.id, ip: '::1', now: test.clock.now() })
+const set = (name: SettingName, value: string) => setSetting(test, name, value)
 
 async function quote(fields: Record<string, string>, by = owner) {
   return by.submit(await by.get(path), `${path}/quote`, fields)

@@ -8,7 +8,7 @@ import { makePostTransfer } from '../../src/payment/transfers.ts'
 import { untilBlocked } from '../blocked.ts'
 import { expectSoundBooks } from '../books.ts'
 import { makePerson, type Person } from '../cast.ts'
-import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { anotherProcess, type Browser, setSetting, startTestApp, type TestApp } from '../harness.ts'
 import { type Merchant, makeMerchant } from '../merchant.ts'
 
 const DAY_MS = 86_400_000
@@ -309,14 +309,8 @@ describe('a daily limit of transfers', () => {
     [
       'of the sender’s trust level',
       async () => {
-        for (const { deps } of [test, elsewhere])
-          await deps.settings.change({
-            name: 'points_transfer_daily_limit_tl2',
-            value: '1000',
-            actor_id: buyer.id,
-            ip: '127.0.0.1',
-            now: deps.clock(),
-          })
+        for (const each of [test, elsewhere])
+          await setSetting(each, 'points_transfer_daily_limit_tl2', '1000')
       },
     ],
   ])('%s is used up to the point and not beyond by two processes at once', (_name, limit) =>

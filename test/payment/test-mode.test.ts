@@ -14,7 +14,7 @@ import { makePostTransfer } from '../../src/payment/transfers.ts'
 import { expectSoundBooks } from '../books.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { makeShop, send } from '../gateway-shop.ts'
-import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { anotherProcess, type Browser, setSetting, startTestApp, type TestApp } from '../harness.ts'
 import { type Merchant, makeMerchant } from '../merchant.ts'
 import { type Receiver, startReceiver, succeed } from '../notify-receiver.ts'
 import { until } from '../notify-world.ts'
@@ -225,10 +225,7 @@ describe('in test mode', () => {
 
   it('orders are created so many an hour for one member, at both doors together, and live ones without that limit', async () => {
     const shop = await makeShop(test, { isTest: true })
-    const set = (value: string) => {
-      const by = { actor_id: admin.id, ip: '', now: test.clock.now() }
-      return test.deps.settings.change({ name: 'limit_test_orders', value, ...by })
-    }
+    const set = (value: string) => setSetting(test, 'limit_test_orders', value)
     await set('2')
     const order = () => shop.process({ amount: '1', description: 'Tea', order_id: randomUUID() })
     const trade = () => {
