@@ -5,8 +5,9 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import forge from 'node-forge'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { buildApp } from '../../src/app.ts'
+import { poolUse } from '../../src/database/connection.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { makeCreateTrade } from '../../src/payment/gateway/create.ts'
 import { GATEWAY_ERRORS } from '../../src/payment/gateway/errors.ts'
@@ -19,7 +20,7 @@ import type { SettingName } from '../../src/settings.ts'
 import { expectSoundBooks } from '../books.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { type Fields, gatewayText, makeShop, md5, type Reply, type Shop, send } from '../gateway-shop.ts'
-import { type Browser, browser, setSetting, startTestApp, type TestApp } from '../harness.ts'
+import { anotherProcess, type Browser, browser, setSetting, startTestApp, type TestApp } from '../harness.ts'
 import { COUNTED_APART, inOneProcess } from '../one-process.ts'
 
 const MAPI = '/payment/api/mapi.php'
@@ -1015,6 +1016,25 @@ describe('api.php', () => {
     }
     expect(await askApi('orders')).not.toMatchObject({ data: expect.arrayContaining([{ pid: Number(pid) }]) })
     await seller.close()
+  })
+
+  it('lists in turn, so that a crowd that asks for what lies far down has one connection', async () => {
+    const process = await anotherProcess(test)
+    const asked = shop.signMd5({ act: 'orders', pid: shop.pidText, offset: '9999999' })
+    const statuses: number[] = []
+    const crowd = await test.db.transaction().execute(async (tx) => {
+      await sql`lock table orders in access exclusive mode`.execute(tx)
+      const asking = Array.from({ length: 20 }, async () =>
+        statuses.push((await send(process, 'POST', API, asked)).statusCode),
+      )
+      // Four wait, the first of them for the table.
+      await vi.waitUntil(() => statuses.length === 16, { timeout: 20_000 })
+      expect(poolUse(process.db).waiting).toBe(0)
+      return { asking }
+    })
+    await Promise.all(crowd.asking)
+    expect(statuses.toSorted()).toEqual([...new Array(4).fill(200), ...new Array(16).fill(503)])
+    await process.close()
   })
 
   it('settles nothing and refunds nothing', async () => {

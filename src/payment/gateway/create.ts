@@ -1,6 +1,7 @@
 /** A new trade: what its parameters must be, and what becomes of one whose out_trade_no was used before. */
 import { randomInt } from 'node:crypto'
 import type { Deps } from '../../deps.ts'
+import type { Turns } from '../../turns.ts'
 import type { Order, PlaceOrder } from '../orders.ts'
 import type { FlatParameters } from '../parameters.ts'
 import { countTestOrder } from '../test-mode.ts'
@@ -31,7 +32,12 @@ export type NewTrade = {
 export type CreateTrade = (asked: Authenticated) => Promise<Order>
 
 /** What the routes of the gateway are made over. */
-export type GatewayVerbs = { deps: Deps; createTrade: CreateTrade }
+export type GatewayVerbs = {
+  deps: Deps
+  createTrade: CreateTrade
+  /** In which lists are read. */
+  turns: Turns
+}
 
 /**
  * Makes the createTrade of this process. It creates a trade, or finds the one of the same out_trade_no: unpaid with the

@@ -1,9 +1,10 @@
 /** What a merchant may ask: one trade, many of them, and how the application stands. Read only. */
-import { sql } from 'kysely'
-import type { Db } from '../../database/connection.ts'
+import { type SqlBool, sql } from 'kysely'
+import { BIGGEST_ID, type Db } from '../../database/connection.ts'
 import type { OrderStatus } from '../../database/tables.ts'
 import { balanceOf } from '../../ledger/wallet.ts'
 import type { FlatParameters } from '../parameters.ts'
+import type { GatewayVerbs } from './create.ts'
 import { refusal } from './errors.ts'
 import type { GatewayApp } from './keys.ts'
 import { moneyOf } from './money.ts'
@@ -22,11 +23,10 @@ const STATUS_FILTER = new Map<string, OrderStatus[]>([
   ['2', ['refunded']],
 ])
 
-function trades(db: Db, { id, book }: GatewayApp) {
+function trades(db: Db, { book }: GatewayApp) {
   return db
     .selectFrom('orders')
     .leftJoin('users as payer', 'payer.id', 'orders.payer_id')
-    .where('orders.app_id', '=', id)
     .where('orders.door', '=', 'gateway')
     .where('orders.book', '=', book)
     .select([
@@ -54,7 +54,7 @@ export type Trade = Awaited<ReturnType<ReturnType<typeof trades>['executeTakeFir
 export async function namedTrade(db: Db, app: GatewayApp, parameters: FlatParameters): Promise<Trade> {
   const { trade_no, out_trade_no } = parameters
   if (trade_no === undefined && out_trade_no === undefined) throw refusal('order_number_missing')
-  const query = trades(db, app)
+  const query = trades(db, app).where('orders.app_id', '=', app.id)
   const trade =
     trade_no !== undefined
       ? await query.where('orders.trade_no', '=', trade_no).executeTakeFirst()
@@ -65,19 +65,32 @@ export async function namedTrade(db: Db, app: GatewayApp, parameters: FlatParame
   return trade
 }
 
-/** Trades, newest first, by `limit` (50 at most), `offset` or `page` (from 1), and `status`. Throws parameter_invalid. */
-export async function listedTrades(db: Db, app: GatewayApp, parameters: FlatParameters): Promise<Trade[]> {
+/**
+ * Trades, newest first, by `limit` (50 at most), `offset` or `page` (from 1), and `status`. Read in turn, for the further down
+ * and the rarer they are, the more of a shop's orders are passed over. Throws parameter_invalid, and overloaded.
+ */
+export async function listedTrades(
+  { deps: { db }, turns }: Pick<GatewayVerbs, 'deps' | 'turns'>,
+  app: GatewayApp,
+  parameters: FlatParameters,
+): Promise<Trade[]> {
   const { limit = String(TRADES_DEFAULT), offset, page = '1', status } = parameters
   if (![limit, offset ?? '0', page].every((text) => COUNT.test(text))) throw refusal('parameter_invalid')
   const statuses = status === undefined ? undefined : STATUS_FILTER.get(status)
   if (status !== undefined && statuses === undefined) throw refusal('parameter_invalid', '订单状态格式无效')
   const count = Math.min(Number(limit), TRADES_MAX)
-  return trades(db, app)
-    .$if(statuses !== undefined, (query) => query.where('orders.status', 'in', statuses!))
+  const pair = sql`(orders.app_id, orders.id)`
+  const query = trades(db, app)
+    // A range of pairs, which only the index of these pairs has in its order.
+    .where(
+      sql<SqlBool>`${pair} > (${app.id}::bigint, 0) and ${pair} < (${app.id}::bigint, ${BIGGEST_ID}::bigint)`,
+    )
+    .$if(statuses !== undefined, (all) => all.where('orders.status', 'in', statuses!))
+    .orderBy('orders.app_id', 'desc')
     .orderBy('orders.id', 'desc')
     .limit(count)
     .offset(offset === undefined ? Math.max(0, Number(page) - 1) * count : Number(offset))
-    .execute()
+  return turns.take(app.applicant_id, () => query.execute())
 }
 
 export type Takings = {

@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Deps } from '../../deps.ts'
+import { openTurns } from '../../turns.ts'
 import { acceptMultipart } from '../../web/parameters.ts'
 import type { PlaceOrder } from '../orders.ts'
 import { rememberRefusals } from '../refused-requests.ts'
@@ -13,7 +14,7 @@ import { v1Routes } from './v1.ts'
 import { unknownPath, v2Routes } from './v2.ts'
 
 export async function gatewayPlugin(app: FastifyInstance, deps: Deps, placeOrder: PlaceOrder): Promise<void> {
-  const verbs = { deps, createTrade: makeCreateTrade(deps, placeOrder) }
+  const verbs = { deps, createTrade: makeCreateTrade(deps, placeOrder), turns: openTurns() }
   app.decorateRequest('gatewayApp', undefined)
   rememberRefusals(app)
   acceptMultipart(app)

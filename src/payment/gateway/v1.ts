@@ -10,7 +10,8 @@ import { payUrl } from './submit.ts'
 import { describeV1, pidValue } from './trade.ts'
 
 /** GET and POST mapi.php and api.php. */
-export async function v1Routes(app: FastifyInstance, { deps, createTrade }: GatewayVerbs): Promise<void> {
+export async function v1Routes(app: FastifyInstance, verbs: GatewayVerbs): Promise<void> {
+  const { deps, createTrade } = verbs
   app.setErrorHandler(async (error, request, reply) => {
     await keepRefused(deps, request, error)
     const { status, body } = wireFailure(error, 'v1', request, reply)
@@ -31,22 +32,22 @@ export async function v1Routes(app: FastifyInstance, { deps, createTrade }: Gate
   app.route({
     method: ['GET', 'POST'],
     url: '/api.php',
-    handler: (request) => answer(request, deps),
+    handler: (request) => answer(request, verbs),
   })
 }
 
-type Act = (deps: Deps, asked: Authenticated) => Promise<Record<string, unknown>>
+type Act = (verbs: GatewayVerbs, asked: Authenticated) => Promise<Record<string, unknown>>
 
 const ACTS: Record<string, Act> = {
-  query: describeApplication,
+  query: ({ deps }, asked) => describeApplication(deps, asked),
   // Nothing is ever settled to an account outside: points stay in the wallet.
   settle: async () => ({ code: 1, msg: 'success', data: [] }),
-  order: async (deps, { app, parameters }) => {
+  order: async ({ deps }, { app, parameters }) => {
     const trade = await namedTrade(deps.db, app, parameters)
     return { code: 1, msg: 'success', ...describeV1(trade) }
   },
-  orders: async (deps, { app, parameters }) => {
-    const data = (await listedTrades(deps.db, app, parameters)).map(describeV1)
+  orders: async (verbs, { app, parameters }) => {
+    const data = (await listedTrades(verbs, app, parameters)).map(describeV1)
     return { code: 1, msg: 'success', count: data.length, data }
   },
   refund: async () => {
@@ -54,14 +55,14 @@ const ACTS: Record<string, Act> = {
   },
 }
 
-async function answer(request: FastifyRequest, deps: Deps): Promise<Record<string, unknown>> {
+async function answer(request: FastifyRequest, verbs: GatewayVerbs): Promise<Record<string, unknown>> {
   const received = queryAndBody(request)
   if (Object.keys(received).length === 0) throw refusal('nothing_sent')
   const { act } = received
   if (typeof act !== 'string' || !Object.hasOwn(ACTS, act)) throw refusal('unknown_action', 'No Act!')
-  const asked = await authenticate(request, received, deps, { byKey: true })
+  const asked = await authenticate(request, received, verbs.deps, { byKey: true })
   requireUsable(asked.app, 'ask')
-  return ACTS[act]!(deps, asked)
+  return ACTS[act]!(verbs, asked)
 }
 
 /** Plugins ask this to find out whether their settings are right. */
