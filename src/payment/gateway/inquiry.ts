@@ -23,12 +23,13 @@ const STATUS_FILTER = new Map<string, OrderStatus[]>([
   ['2', ['refunded']],
 ])
 
-function trades(db: Db, { book }: GatewayApp) {
-  return db
-    .selectFrom('orders')
+function tradesOnly(db: Db, { book }: GatewayApp) {
+  return db.selectFrom('orders').where('orders.door', '=', 'gateway').where('orders.book', '=', book)
+}
+
+function trades(db: Db, app: GatewayApp) {
+  return tradesOnly(db, app)
     .leftJoin('users as payer', 'payer.id', 'orders.payer_id')
-    .where('orders.door', '=', 'gateway')
-    .where('orders.book', '=', book)
     .select([
       'orders.id',
       'orders.trade_no',
@@ -79,17 +80,18 @@ export async function listedTrades(
   const statuses = status === undefined ? undefined : STATUS_FILTER.get(status)
   if (status !== undefined && statuses === undefined) throw refusal('parameter_invalid', '订单状态格式无效')
   const count = Math.min(Number(limit), TRADES_MAX)
-  const pair = sql`(orders.app_id, orders.id)`
-  const query = trades(db, app)
-    // A range of pairs, which only the index of these pairs has in its order.
+  // Chosen before they are joined to anything, by a range of pairs, which only the index of these pairs has in its order.
+  const chosen = tradesOnly(db, app)
     .where(
-      sql<SqlBool>`${pair} > (${app.id}::bigint, 0) and ${pair} < (${app.id}::bigint, ${BIGGEST_ID}::bigint)`,
+      sql<SqlBool>`(app_id, id) > (${app.id}::bigint, 0) and (app_id, id) < (${app.id}::bigint, ${BIGGEST_ID}::bigint)`,
     )
-    .$if(statuses !== undefined, (all) => all.where('orders.status', 'in', statuses!))
-    .orderBy('orders.app_id', 'desc')
-    .orderBy('orders.id', 'desc')
+    .$if(statuses !== undefined, (all) => all.where('status', 'in', statuses!))
+    .orderBy('app_id', 'desc')
+    .orderBy('id', 'desc')
     .limit(count)
     .offset(offset === undefined ? Math.max(0, Number(page) - 1) * count : Number(offset))
+    .select('id')
+  const query = trades(db, app).where('orders.id', 'in', chosen).orderBy('orders.id', 'desc')
   return turns.take(app.applicant_id, () => query.execute())
 }
 
