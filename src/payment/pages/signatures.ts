@@ -53,22 +53,12 @@ async function showDebugger(
 ) {
   const owned = await ownedFor(request, deps, 'signatures.debug')
   const session = sessionOf(request)
-  const app = (await deps.gatewayKeys.findApp({ app_id: owned.id }))!
-  const [{ keysAt, version }, settings, kept] = await Promise.all([
-    readOwnKeys(deps, app),
+  const [{ keysAt, verdictOn, shortVerdictOn }, settings, kept] = await Promise.all([
+    judgeOf(deps, judging, { app_id: owned.id, user_id: session.user.id }),
     deps.settings.read(),
     refusedRequests(deps, owned.id, { id: refused, before }, PAGE_LINES + 1),
   ])
   const now = deps.clock()
-  const standingAt = (at: Date) => ({ keys: keysAt(at), accepts: app.accepts, now: at })
-  const { v1, v2 } = app.accepts
-  const shortVerdictOn = (each: RefusedRequest) =>
-    judging.shortVerdictOn(
-      session.user.id,
-      `${each.id} ${version} ${v1} ${v2}`,
-      askedOf(each),
-      standingAt(each.at),
-    )
   const maySeeKeys = owned.rights.includes('keys.manage')
   const tells = maySeeKeys && isFresh(session, settings.reauthenticate_minutes, now)
 
@@ -86,7 +76,7 @@ async function showDebugger(
     isUnreadable: text !== undefined && pasted === undefined,
     found:
       asked &&
-      shown(asked, await judging.verdictOn(session.user.id, asked, standingAt(at)), keysAt(at), {
+      shown(asked, await verdictOn(asked, at), keysAt(at), {
         expected: tells,
         received: tells || opened === undefined,
       }),
@@ -100,6 +90,27 @@ async function showDebugger(
     signInUrl: maySeeKeys ? signInAgainUrl(session, request.url) : undefined,
   }
   return reply.page('signatures', data, { status: data.isUnreadable ? 400 : 200 })
+}
+
+/** How requests of an application are judged for this reader: by its keys as they stood at a moment. */
+async function judgeOf(
+  deps: Deps,
+  judging: Judging,
+  { app_id, user_id }: { app_id: bigint; user_id: bigint },
+) {
+  const app = (await deps.gatewayKeys.findApp({ app_id }))!
+  const { keysAt, version } = await readOwnKeys(deps, app)
+  const { v1, v2 } = app.accepts
+  const standingAt = (at: Date) => ({ keys: keysAt(at), accepts: app.accepts, now: at })
+  return {
+    keysAt,
+    verdictOn: (asked: Request, at: Date) => judging.verdictOn(user_id, asked, standingAt(at)),
+    shortVerdictOn(kept: RefusedRequest) {
+      // A verdict holds for as long as the keys and the versions are the same.
+      const name = `${kept.id} ${version} ${v1} ${v2}`
+      return judging.shortVerdictOn(user_id, name, askedOf(kept), standingAt(kept.at))
+    },
+  }
 }
 
 function askedOf({ fields, door, path }: RefusedRequest): Request {
