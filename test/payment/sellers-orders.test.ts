@@ -206,6 +206,30 @@ describe('the orders of an application', () => {
     await seller.close()
   })
 
+  it('are found by day without reading what others sold in between', async () => {
+    const seller = await makeMerchant(test)
+    const busy = await makeMerchant(test)
+    await order('Early', '1', seller)
+    const now = test.clock.now()
+    await sql`
+      insert into orders (app_id, door, order_id, transaction_id, description, amount, expires_at, created_at)
+      select ${busy.id}, 'hmac', 'busy-' || i, 'txn_' || lpad(i::text, 24, 'b'), 'Straw', 5, ${now}, ${now}
+      from generate_series(1, 5000) as i`.execute(test.db)
+    await order('Late', '1', seller)
+    await sql`analyze orders`.execute(test.db)
+    const read = await test.db.transaction().execute(async (tx) => {
+      for (const at of [0, now.getTime(), now.getTime() + DAY_MS])
+        await sql`select first_order_since(${seller.id}, ${new Date(at)})`.execute(tx)
+      return sql<{ rows: bigint }>`
+        select idx_tup_fetch + seq_tup_read as rows from pg_stat_xact_user_tables where relname = 'orders'`.execute(
+        tx,
+      )
+    })
+    expect(Number(read.rows[0]!.rows)).toBeLessThan(300)
+    await seller.close()
+    await busy.close()
+  })
+
   it('go into so many files an hour of one member', async () => {
     const seller = await makeMerchant(test)
     const browser = await seller.owner.signIn()
