@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely'
 import { makeBatcher } from '../database/batcher.ts'
-import type { Db } from '../database/connection.ts'
+import { BIGGEST_ID, type Db } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { countOutcome } from '../metrics.ts'
@@ -138,7 +138,9 @@ export async function quoteTransfer(deps: Deps, app_id: bigint, amount: bigint):
     -- The sum of a sender's day stands with the day's last transfer.
     left join lateral (
       select last.day, last.day_points from transfers as last
-      where last.from_user_id = sender.id and last.book = app.book order by last.id desc limit 1
+      where (last.from_user_id, last.book, last.id) > (sender.id, app.book, 0)
+        and (last.from_user_id, last.book, last.id) < (sender.id, app.book, ${BIGGEST_ID}::bigint)
+      order by last.from_user_id desc, last.book desc, last.id desc limit 1
     ) as sent on true
     cross join lateral (select
       transfer_fee(${amount}::bigint, (${byLevel(settings, 'points_transfer_fee_rate')}::numeric[])[level]) as fee,

@@ -1,4 +1,5 @@
 /** Transfers: one charge per order_id, bounds and fees by trust level, every refusal leaving every wallet alone. */
+import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { grantPoints } from '../../src/ledger/post.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
@@ -9,6 +10,7 @@ import { expectSoundBooks } from '../books.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { startTestApp, type TestApp } from '../harness.ts'
 import { type Answer, type Merchant, makeMerchant, merchantSign, post } from '../merchant.ts'
+import { rowsRead } from '../rows-read.ts'
 
 let test: TestApp
 let merchant: Merchant
@@ -341,6 +343,33 @@ describe('bounds and fees', () => {
         expectRefusal(await merchant.transfer(fields()), 400, 1015, 'Transfer feature is disabled'),
       ),
     ))
+})
+
+it('a first transfer is posted without reading those of everybody else', async () => {
+  const busy = await makeMerchant(test)
+  const quiet = await makeMerchant(test)
+  await give(busy.owner, 10_000n)
+  const to = { to_user_id: alice.id, to_username: alice.username, amount: 1n }
+  const send = makePostTransfer(test.deps)
+  await Promise.all(
+    Array.from({ length: 300 }, (_, i) => send({ ...to, app_id: busy.id, order_id: `busy-${i}` })),
+  )
+  await sql`analyze transfers`.execute(test.db)
+  const read = await test.db.transaction().execute(async (tx) => {
+    const before = await rowsRead(tx, 'transfers')
+    const asked = [quiet.id, 'first', `txn_${'q'.repeat(24)}`, alice.id, alice.username, 1n, test.clock.now()]
+    const lists = ['bigint', 'text', 'text', 'bigint', 'text', 'bigint', 'timestamptz'].map(
+      (type, i) => sql`array[${asked[i]}]::${sql.raw(type)}[]`,
+    )
+    const { rows } = await sql<{ outcome: string }>`
+      select (result).outcome from post_transfers(
+        ${sql.join(lists)}, array_fill(0.1, array[5]), array_fill(1::bigint, array[5]), array_fill(9::bigint, array[5]),
+        array_fill(null::bigint, array[5]))`.execute(tx)
+    expect(rows).toEqual([{ outcome: 'insufficient' }])
+    return (await rowsRead(tx, 'transfers')) - before
+  })
+  expect(read).toBeLessThan(50)
+  await Promise.all([busy.close(), quiet.close()])
 })
 
 describe('races', () => {
