@@ -90,7 +90,7 @@ async function startBalancer(port: number, urls: string[]): Promise<{ stop: () =
   }
 }
 
-/** What the helpers of the tests ask of an application, over real HTTP. */
+/** What the tests' own functions ask of an application, over real HTTP. */
 function appAt(url: string): FastifyInstance {
   const inject = async (given: string | InjectOptions) => {
     const { method = 'GET', url: path, headers, payload } = typeof given === 'string' ? { url: given } : given
