@@ -1,10 +1,13 @@
 /** Trying out an address: what comes back in plain words, never into our own network, not too often, and on record. */
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { addressesOf } from '../../src/payment/address-try.ts'
 import { makePerson } from '../cast.ts'
 import { freePort } from '../demo-process.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness.ts'
 import { type Merchant, makeMerchant } from '../merchant.ts'
 import { makeGatewayOrders, type Receiver, startReceiver } from '../notify-receiver.ts'
+import { rowsRead } from '../rows-read.ts'
 
 let test: TestApp
 let merchant: Merchant
@@ -86,4 +89,32 @@ it('the addresses that are known stand ready, and only so many tries an hour are
   expect((await owner.post(path, { url: receiver.url })).status).toBe(403)
   const tries = await Promise.all(Array.from({ length: 12 }, () => attempt('nonsense')))
   expect(tries.filter(({ status }) => status === 429)).toHaveLength(2)
+})
+
+it('those of a shop are looked for among its own orders alone', async () => {
+  const [shop, other] = [await makeMerchant(test), await makeMerchant(test)]
+  const sold = 3_000
+  await sql`
+    insert into orders (app_id, door, order_id, transaction_id, description, amount, expires_at, created_at)
+    select ${shop.id}, 'hmac', 'sold-' || i, 'txn_' || lpad(i::text, 24, 's'), 'Straw', 5, now(), now()
+    from generate_series(1, ${sold}::int) as i`.execute(test.db)
+  await sql`
+    insert into orders (
+      app_id, door, order_id, transaction_id, description, amount, expires_at, created_at, protocol, pid_sent, trade_no,
+      money, rate, notify_url
+    )
+    select ${other.id}, 'gateway', 'sold-' || i, 'txn_' || lpad(i::text, 24, 'o'), 'Straw', 100, now(), now(), 'v1', '1',
+      i::text, '1', 100, 'https://other.example/'
+    from generate_series(1, ${sold}::int) as i`.execute(test.db)
+  await sql`analyze orders`.execute(test.db)
+  const read = await test.db.transaction().execute(async (tx) => {
+    const before = await rowsRead(tx, 'orders')
+    const callback_url = 'https://shop.example/'
+    expect(await addressesOf(tx, { id: shop.id, callback_url })).toEqual([
+      { kind: 'callback', url: callback_url },
+    ])
+    return (await rowsRead(tx, 'orders')) - before
+  })
+  expect(read).toBeLessThanOrEqual(sold)
+  await Promise.all([shop.close(), other.close()])
 })
