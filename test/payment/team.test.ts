@@ -168,6 +168,19 @@ describe('a right', () => {
 })
 
 describe('an invitation', () => {
+  it('of a manager, once accepted, has the owner read that the keys are known, and of nobody else', async () => {
+    const seller = await makeMerchant(test)
+    const at = `/payment/applications/${seller.payment_id}`
+    const owner = await seller.owner.signIn()
+    const isWarned = async () => (await owner.get(`${at}/team`)).body.includes('Managers know the keys')
+    await invited(owner, at, 'operator')
+    const { client } = await invited(owner, at, 'manager', false)
+    expect(await isWarned()).toBe(false)
+    await act(client, `${at}/invitation/accept`)
+    expect(await isWarned()).toBe(true)
+    await seller.close()
+  })
+
   it('gives nothing before it is accepted, and can be declined, taken back and answered once', async () => {
     const seller = await makeMerchant(test)
     const at = `/payment/applications/${seller.payment_id}`

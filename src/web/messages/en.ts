@@ -542,6 +542,7 @@ export const en = {
     change: 'Change',
     save: 'Change the role',
     remove: 'Remove from the team',
+    knowsKeys: 'Managers know the keys. Replace these after you remove one or give them another role.',
     leave: 'Leave the team',
     username: 'User name',
     invite: 'Invite',

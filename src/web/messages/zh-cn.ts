@@ -493,6 +493,7 @@ export const zhCN: Messages = {
     change: '更改',
     save: '更改角色',
     remove: '移出团队',
+    knowsKeys: '管理员知道密钥。移出管理员或更改其角色后，请更换密钥。',
     leave: '退出团队',
     username: '用户名',
     invite: '邀请',
