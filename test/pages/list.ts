@@ -254,7 +254,12 @@ export const PAGES: ListedPage[] = [
   { name: 'alerts empty', as: 'newcomer', path: at('/account/alerts') },
   { name: 'statistics', as: 'merchant', path: (world) => `${paymentApp(world)}/statistics` },
   { name: 'statistics week', as: 'buyer', path: (world) => `${paymentApp(world)}/statistics?by=week` },
-  { name: 'payment-app-team', as: 'merchant', path: (world) => `${paymentApp(world)}/team` },
+  {
+    name: 'payment-app-team',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/team`,
+    act: unfolding,
+  },
   { name: 'payment-app viewer', as: 'buyer', path: paymentApp },
   { name: 'payment-app-team viewer', as: 'buyer', path: (world) => `${paymentApp(world)}/team` },
   { name: 'payment-app-handover', as: 'merchant', path: (world) => `${paymentApp(world)}/handover` },

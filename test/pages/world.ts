@@ -313,6 +313,7 @@ async function makeTeam(
   await acceptInvitation(test.deps, payment_id, buyer)
   const { owner: seller } = suspendedSeller
   await inviteMember(test.deps, payment_id, { username: seller.username, role: 'manager' }, owner)
+  await acceptInvitation(test.deps, payment_id, { user_id: seller.id, ip: '203.0.113.9' })
   await inviteMember(test.deps, payment_id, { username, role: 'operator' }, owner)
   await offerApplication(test.deps, payment_id, username, owner)
 }
