@@ -3,9 +3,25 @@
  * What no index can find is looked for in a bounded number of rows at a time, so that a page costs the same whatever is
  * asked for; the next page goes on where this one stopped.
  */
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { BIGGEST_ID } from './connection.ts'
 
 export const PAGE_LINES = 25
 const LOOKED_THROUGH_MAX = 1_000
+
+/**
+ * The rows of one application, between two ids that are left out: as a range of pairs, which only the index of these pairs
+ * has in its order. Asked for as those of the application, Postgres may walk the rows of all others for them.
+ * @param table its name in the query. @param app_id the id, or a subquery that answers it.
+ */
+export function rowsOfApp(
+  table: string,
+  app_id: bigint | RawBuilder<bigint>,
+  { after = 0n, before = BIGGEST_ID }: { after?: bigint | undefined; before?: bigint | undefined } = {},
+): RawBuilder<SqlBool> {
+  const pair = sql`(${sql.ref(`${table}.app_id`)}, ${sql.ref(`${table}.id`)})`
+  return sql`${pair} > (${app_id}::bigint, ${after}::bigint) and ${pair} < (${app_id}::bigint, ${before}::bigint)`
+}
 
 /** How many rows one page may look at. @param lookedThrough for a search whose rows are cheaper to look at than most. */
 export function rowsWithin(isSearch: boolean, lookedThrough = LOOKED_THROUGH_MAX): number {

@@ -3,7 +3,8 @@
  * bounds, but with nothing in it. What comes back tells whether it can be reached, in the words of notifications.
  */
 import { sql } from 'kysely'
-import { BIGGEST_ID, type Db } from '../database/connection.ts'
+import type { Db } from '../database/connection.ts'
+import { rowsOfApp } from '../database/looking-back.ts'
 import type { Deps } from '../deps.ts'
 import type { Attempt } from './notifications/delivery.ts'
 import { makeDeliver, type NotifierOptions } from './notifications/worker.ts'
@@ -25,7 +26,7 @@ export async function addressesOf(
   const { rows } = await sql<{ notify_url: string | null; return_url: string | null }>`
     select notify_url, return_url from (
       select id, door, notify_url, return_url from orders
-      where (app_id, id) > (${id}::bigint, 0) and (app_id, id) < (${id}::bigint, ${BIGGEST_ID}::bigint)
+      where ${rowsOfApp('orders', id)}
       order by app_id desc, id desc limit ${LOOKED_THROUGH_MAX}
     ) as latest
     where door = 'gateway' order by id desc limit 1`.execute(db)

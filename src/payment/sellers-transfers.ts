@@ -7,6 +7,7 @@ import {
   PAGE_LINES,
   type Page,
   pageOf,
+  rowsOfApp,
   rowsWithin,
 } from '../database/looking-back.ts'
 import type { Transfer } from './transfers.ts'
@@ -33,8 +34,7 @@ export async function transfersOfApp(
   const within = rowsWithin(text !== undefined, READ_THROUGH_MAX)
   const lane =
     numbered === undefined
-      ? // A range of pairs, which only the index of these pairs has in its order.
-        sql<SqlBool>`(t.app_id, t.id) >= (${app_id}::bigint, 0) and (t.app_id, t.id) < (${app_id}::bigint, ${before}::bigint)`
+      ? rowsOfApp('t', app_id, { before })
       : sql<SqlBool>`t.id = ${numbered} and t.id < ${before}::bigint`
   const fits =
     text === undefined || numbered !== undefined

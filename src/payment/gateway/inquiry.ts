@@ -1,6 +1,7 @@
 /** What a merchant may ask: one trade, many of them, and how the application stands. Read only. */
-import { type SqlBool, sql } from 'kysely'
-import { BIGGEST_ID, type Db } from '../../database/connection.ts'
+import { sql } from 'kysely'
+import type { Db } from '../../database/connection.ts'
+import { rowsOfApp } from '../../database/looking-back.ts'
 import type { OrderStatus } from '../../database/tables.ts'
 import { balanceOf } from '../../ledger/wallet.ts'
 import type { FlatParameters } from '../parameters.ts'
@@ -80,11 +81,9 @@ export async function listedTrades(
   const statuses = status === undefined ? undefined : STATUS_FILTER.get(status)
   if (status !== undefined && statuses === undefined) throw refusal('parameter_invalid', '订单状态格式无效')
   const count = Math.min(Number(limit), TRADES_MAX)
-  // Chosen before they are joined to anything, by a range of pairs, which only the index of these pairs has in its order.
+  // Chosen before they are joined to anything.
   const chosen = tradesOnly(db, app)
-    .where(
-      sql<SqlBool>`(app_id, id) > (${app.id}::bigint, 0) and (app_id, id) < (${app.id}::bigint, ${BIGGEST_ID}::bigint)`,
-    )
+    .where(rowsOfApp('orders', app.id))
     .$if(statuses !== undefined, (all) => all.where('status', 'in', statuses!))
     .orderBy('app_id', 'desc')
     .orderBy('id', 'desc')

@@ -4,7 +4,8 @@
  */
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
-import { BIGGEST_ID, type Db } from '../../database/connection.ts'
+import type { Db } from '../../database/connection.ts'
+import { rowsOfApp } from '../../database/looking-back.ts'
 import type { OrderStatus } from '../../database/tables.ts'
 import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
@@ -71,21 +72,17 @@ function answer<Row extends { transaction_id: string }>(
   return { success: true, data: shown.map(describe), next_cursor }
 }
 
-/**
- * The rows of an application that this page may look at, in its order. A range of pairs, which only the index of these pairs
- * has in its order: else Postgres may walk the rows of all applications for those of one.
- */
+/** The rows of an application that this page may look at, in its order. */
 async function laneOf(
   db: Db,
   table: 'orders' | 'transfers',
   app_id: bigint,
   { isAscending, cursor }: Page<unknown>,
 ) {
-  const after = cursor === undefined ? undefined : await findCursor(db, table, app_id, cursor)
-  const [low, high] = isAscending ? [after ?? 0n, BIGGEST_ID] : [0n, after ?? BIGGEST_ID]
+  const last = cursor === undefined ? undefined : await findCursor(db, table, app_id, cursor)
   const direction = sql.raw(isAscending ? 'asc' : 'desc')
   return {
-    within: sql<boolean>`(app_id, id) > (${app_id}::bigint, ${low}::bigint) and (app_id, id) < (${app_id}::bigint, ${high}::bigint)`,
+    within: rowsOfApp(table, app_id, isAscending ? { after: last } : { before: last }),
     inOrder: sql`order by app_id ${direction}, id ${direction}`,
   }
 }

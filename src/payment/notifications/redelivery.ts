@@ -4,7 +4,8 @@
  */
 import { type SqlBool, sql } from 'kysely'
 import { recordAudit } from '../../audit.ts'
-import { BIGGEST_ID, type Db } from '../../database/connection.ts'
+import type { Db } from '../../database/connection.ts'
+import { rowsOfApp } from '../../database/looking-back.ts'
 import type { NotificationStatus } from '../../database/tables.ts'
 import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
@@ -42,12 +43,8 @@ function hasRight(user_id: bigint, right: Right) {
   )`
 }
 
-/** A range of pairs: else Postgres may walk the notifications of the whole site for the few of one application. */
-function isOfApplication(payment_id: string, before = BIGGEST_ID) {
-  const pair = sql`(notifications.app_id, notifications.id)`
-  const app_id = sql`(select id from payment_apps where payment_id = ${payment_id})`
-  return sql<SqlBool>`${pair} > (${app_id}, 0) and ${pair} < (${app_id}, ${before}::bigint)`
-}
+const idOf = (payment_id: string) =>
+  sql<bigint>`(select id from payment_apps where payment_id = ${payment_id})`
 
 /** Each by its own index. */
 function tellsOf(transaction_id: string) {
@@ -78,7 +75,9 @@ export async function readNotifications(
   let query = notificationsFor(db, standing, 'orders.read')
     // Of one application, in the order of the index that has them beside each other.
     .$if(payment_id !== undefined, (all) =>
-      all.where(isOfApplication(payment_id!, before)).orderBy('notifications.app_id', 'desc'),
+      all
+        .where(rowsOfApp('notifications', idOf(payment_id!), { before }))
+        .orderBy('notifications.app_id', 'desc'),
     )
     .orderBy('notifications.id', 'desc')
     .limit(limit)
