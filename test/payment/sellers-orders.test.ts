@@ -1,6 +1,7 @@
 /** A merchant's orders: found by everything there is to find them by, paged, taken home as a file, and nobody else's. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readNotifications } from '../../src/payment/notifications/redelivery.ts'
 import { makePayOrder } from '../../src/payment/orders.ts'
 import { refundOrder } from '../../src/payment/refunds.ts'
 import { countOrders, eachOrder, ordersOfApp } from '../../src/payment/sellers-orders.ts'
@@ -225,6 +226,33 @@ describe('the orders of an application', () => {
       return (await rowsRead(tx, 'orders')) - before
     })
     expect(read).toBeLessThan(300)
+    await seller.close()
+    await busy.close()
+  })
+
+  it('have their notifications found without reading those of others', async () => {
+    const seller = await makeMerchant(test)
+    const busy = await makeMerchant(test)
+    const { transaction_id: own } = await order('Told', '1', seller)
+    const now = test.clock.now()
+    await sql`
+      insert into orders (app_id, door, order_id, transaction_id, description, amount, expires_at, created_at)
+      select ${busy.id}, 'hmac', 'told-' || i, 'txn_' || lpad(i::text, 24, 't'), 'Straw', 5, ${now}, ${now}
+      from generate_series(1, 2000) as i`.execute(test.db)
+    await sql`
+      insert into notifications (order_id, status, next_attempt_at)
+      select id, 'delivered', null from orders where app_id in (${seller.id}, ${busy.id}) order by id`.execute(
+      test.db,
+    )
+    await sql`analyze notifications`.execute(test.db)
+    const standing = { role: 'team', user_id: seller.owner.id } as const
+    const read = await test.db.transaction().execute(async (tx) => {
+      const before = await rowsRead(tx, 'notifications')
+      const told = await readNotifications(tx, standing, { payment_id: seller.payment_id }, 25)
+      expect(told.map(({ transaction_id }) => transaction_id)).toEqual([own])
+      return (await rowsRead(tx, 'notifications')) - before
+    })
+    expect(read).toBeLessThan(50)
     await seller.close()
     await busy.close()
   })
