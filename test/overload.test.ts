@@ -1,6 +1,7 @@
 /** More requests at once than a process takes on: who is told to come back, how each door says so, and what it costs the others. */
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -179,8 +180,15 @@ describe('a place', () => {
   }
 
   it('is not held by who sends no body', async () => {
-    const head = 'POST /oauth2/token HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n'
+    const head = asText(newOrder()).slice(0, -1)
+    const begun: IncomingMessage[] = []
+    const note = (request: IncomingMessage) => begun.push(request)
+    test.app.server.on('request', note)
     await Promise.all(Array.from({ length: 3 * PLACES }, () => say(head)))
+    // Each is past everything that could refuse it unread, and its last byte is waited for.
+    const isRead = (request: IncomingMessage) => request.listenerCount('data') > 0
+    await vi.waitUntil(() => begun.filter(isRead).length === 3 * PLACES, PATIENCE)
+    test.app.server.off('request', note)
     expect((await shop.process(newOrder())).status).toBe(200)
     hangUp()
     await inHand(0)
