@@ -18,6 +18,16 @@ const ROWS_AT_ONCE = 1_000
 /** Left out: applied here anyway, and filled by a trigger where the journal is partitioned. */
 const LEFT_OUT = ['schema_migrations', 'journal_references']
 const OURS = [...Object.keys(RETENTION), ...LEFT_OUT]
+/**
+ * Functions of triggers that complete a new row, or write others with it. An archive holds what they wrote, so they rest
+ * while its tables fill. Every other trigger refuses rows, and judges those of an archive too.
+ */
+export const WRITING = [
+  'grant_play_points',
+  'notification_route',
+  'payment_app_key_book',
+  'write_transfer_event',
+]
 /** The numbers of payment applications, which are apart in the two books. */
 const PIDS = [
   ['live', 'payment_apps_pid'],
@@ -31,6 +41,8 @@ const Header = z.object({
   migrations: z.array(z.string()),
   /** Tables in the order in which they can be filled, with their rows. */
   tables: z.array(z.object({ name: z.string(), rows: z.number() })),
+  /** The next value of every sequence. Archives of the first versions lack it. */
+  sequences: z.record(z.string(), z.string()).optional(),
 })
 export type ArchiveHeader = z.output<typeof Header>
 
@@ -50,7 +62,12 @@ export async function exportAll(
       const { rows } = await client.query(`select count(*)::int as rows from ${quoted(name)}`)
       tables.push({ name, rows: rows[0].rows })
     }
-    const header: ArchiveHeader = { format: FORMAT, migrations: await migrationsOf(client), tables }
+    const header: ArchiveHeader = {
+      format: FORMAT,
+      migrations: await migrationsOf(client),
+      tables,
+      sequences: await sequencesOf(client),
+    }
     await pipeline(textOf(client, header, onRows), createGzip(), write)
     return header
   })
@@ -79,13 +96,13 @@ async function* textOf(client: pg.Client, header: ArchiveHeader, onRows: OnRows)
 /** A file whose first line was read and is right, and the lines after it. */
 export type Archive = { header: ArchiveHeader; lines: AsyncIterator<string, void> }
 
-/** Reads a file. Throws ArchiveError for one that is no archive, or that another version has written: then `act` is not begun. */
+/** Reads a file. Throws ArchiveError for one that is no archive, or that a newer version has written: then `act` is not begun. */
 export async function withArchive<T>(path: string, act: (archive: Archive) => Promise<T>): Promise<T> {
   const lines = linesOf(path)
   try {
     const { value } = await lines.next()
     const header = readHeader(value ?? '')
-    requireSame(header, await migrationNames())
+    requireKnown(header, await migrationNames())
     return await act({ header, lines })
   } finally {
     await lines.return()
@@ -115,9 +132,10 @@ async function* linesOf(path: string): AsyncGenerator<string, void> {
 }
 
 /**
- * Migrates and fills a new database from an archive, in one transaction: all or nothing. Every constraint and trigger of
- * the database judges the rows as it would judge new ones. Throws ArchiveError for a file that is not whole, and for a
- * database that already holds something, of ours or of others; what `prove` throws, which is asked when all rows are there.
+ * Migrates and fills a new database from an archive, in one transaction: all or nothing. The tables fill as they were in
+ * the version that wrote the archive, and are then upgraded. Every constraint and every trigger that refuses judges the
+ * rows as it would judge new ones. Throws ArchiveError for a file that is not whole, and for a database that already holds
+ * something, of ours or of others; what `prove` throws, which is asked when all rows are there.
  */
 export async function importAll(
   url: string,
@@ -127,14 +145,30 @@ export async function importAll(
   return withTransaction(url, 'read committed', async (client) => {
     await lockMigrations(client)
     await requireNew(client)
+    await migrateWithin(client, header.migrations)
+    await requireNotNewer(client, header)
+    await withoutWriting(client, () => fillAll(client, { header, lines }, onRows))
+    await continueSequences(client, header)
     await migrateWithin(client)
-    await fillAll(client, { header, lines }, onRows)
     await prove((statement) => client.query(statement))
-    await continueSequences(client)
     // Numbers of transactions mean nothing in another database: the sealing looks again.
     await client.query('update journal_sealing set seen_to = null, seen_before = null')
     return header
   })
+}
+
+/** Acts while nothing but what it writes is written. */
+async function withoutWriting(client: pg.Client, act: () => Promise<void>): Promise<void> {
+  const { rows } = await client.query<{ table: string; name: string }>(
+    `select tgrelid::regclass::text as table, quote_ident(tgname) as name
+     from pg_trigger join pg_proc on pg_proc.oid = tgfoid
+     where not tgisinternal and tgparentid = 0 and tgenabled = 'O' and proname = any ($1)
+       and pronamespace = 'public'::regnamespace`,
+    [WRITING],
+  )
+  for (const { table, name } of rows) await client.query(`alter table ${table} disable trigger ${name}`)
+  await act()
+  for (const { table, name } of rows) await client.query(`alter table ${table} enable trigger ${name}`)
 }
 
 async function fillAll(client: pg.Client, { header, lines }: Archive, onRows: OnRows): Promise<void> {
@@ -182,14 +216,16 @@ function readHeader(line: string): ArchiveHeader {
   }
 }
 
-function requireSame(header: ArchiveHeader, here: string[]): void {
-  const other = header.migrations.filter((name) => !here.includes(name))
-  const missing = here.filter((name) => !header.migrations.includes(name))
-  if (other.length + missing.length === 0) return
+function requireKnown(header: ArchiveHeader, here: string[]): void {
+  const other = header.migrations.find((name) => !here.includes(name))
+  if (other !== undefined) throw new ArchiveError(`The archive is of a newer version: it knows ${other}`)
+}
+
+async function requireNotNewer(client: pg.Client, { migrations }: ArchiveHeader): Promise<void> {
+  const newer = (await migrationsOf(client)).find((name) => !migrations.includes(name))
+  if (newer === undefined) return
   throw new ArchiveError(
-    other.length > 0
-      ? `The archive is of a newer version: it knows ${other[0]}`
-      : `The archive is of an older version: it lacks ${missing[0]}. Import it with that version, then upgrade`,
+    `The archive is of an older version: it lacks ${newer}, which this database has. Import into one without tables, which is upgraded on the way`,
   )
 }
 
@@ -217,8 +253,30 @@ function notNew(why: string): ArchiveError {
   return new ArchiveError(`The database is not empty: ${why}. Import into a new one`)
 }
 
-/** New rows go on where the old ones ended. */
-async function continueSequences(client: pg.Client): Promise<void> {
+/** Of every sequence of ours, the value that it gives next. */
+async function sequencesOf(client: pg.Client): Promise<Record<string, string>> {
+  const { rows } = await client.query<{ name: string }>(`
+    select relname as name from pg_class
+    where relnamespace = 'public'::regnamespace and relkind = 'S' order by relname`)
+  const sequences: Record<string, string> = {}
+  for (const { name } of rows) {
+    const { rows } = await client.query(
+      `select (last_value + is_called::int)::text as next from ${quoted(name)}`,
+    )
+    sequences[name] = rows[0].next
+  }
+  return sequences
+}
+
+/** New rows go on where the old ones ended: no number is given again, also not of what was deleted. */
+async function continueSequences(client: pg.Client, { sequences }: ArchiveHeader): Promise<void> {
+  if (sequences === undefined) return continueAfterRows(client)
+  for (const [name, next] of Object.entries(sequences))
+    await client.query('select setval($1, $2, false)', [quoted(name), next])
+}
+
+/** For archives that do not say where the sequences were. */
+async function continueAfterRows(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ table: string; column: string; sequence: string }>(`
     select c.relname as table, a.attname as column, pg_get_serial_sequence(quote_ident(c.relname), a.attname) as sequence
     from pg_class as c join pg_attribute as a on a.attrelid = c.oid
@@ -241,9 +299,11 @@ async function continueSequences(client: pg.Client): Promise<void> {
 
 /** Every table of ours, each after those it refers to. Partitions are parts of their table. */
 async function tablesInOrder(client: pg.Client): Promise<string[]> {
+  // A trigger of users refuses the names in former_usernames, so these come first.
   const { rows: tables } = await client.query<{ name: string }>(
     `select relname as name from pg_class
-     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and relname = any ($1) order by relname`,
+     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and relname = any ($1)
+     order by relname <> 'former_usernames', relname`,
     [Object.keys(RETENTION).filter((name) => !LEFT_OUT.includes(name))],
   )
   const { rows: references } = await client.query<{ from: string; to: string }>(`

@@ -100,11 +100,12 @@ async function applyNext(client: pg.Client, migrations: Migration[]): Promise<st
   }
 }
 
-/** As migrate, in an open transaction that holds lockMigrations: all of them or none. */
-export async function migrateWithin(client: pg.Client): Promise<void> {
+/** As migrate, in an open transaction that holds lockMigrations: all of them, or all of those that are named. */
+export async function migrateWithin(client: pg.Client, names?: string[]): Promise<void> {
   const migrations = await readMigrations()
   await makeList(client)
-  for (const next of await findPending(client, migrations)) await apply(client, next)
+  for (const next of await findPending(client, migrations))
+    if (names === undefined || names.includes(next.name)) await apply(client, next)
 }
 
 /** Nobody else migrates until the transaction ends: every start waits here. */
