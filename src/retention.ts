@@ -70,7 +70,7 @@ export const RETENTION = {
 
   limit_counters: { days: 0, since: 'ends_at' },
   access_tokens: { days: 1, since: 'expires_at' },
-  // A used one shows a replay for as long as its family lives. They go first: a family may have had thousands.
+  // A used one shows a replay for as long as its family lives. A refresh deletes all but the newest 200 of its family.
   refresh_tokens: {
     days: 1,
     since: 'grants.expires_at',

@@ -79,6 +79,8 @@ const definitions = {
   signing_key_days: z.coerce.number().int().min(1).max(3_650).default(90),
   /** Failures a minute of one client from one address at the endpoints where clients authenticate; 0 is no limit. */
   limit_token_failures: limit.default(60),
+  /** Refreshes of one grant; each minute of its age allows one more. 0 is no limit. */
+  limit_refreshes: limit.default(100),
   /** Requests a minute of one payment application; 0 is no limit. */
   limit_api_requests: limit.default(6_000),
   /** Refused requests a minute that are kept for their application's owner to look into; 0 is no limit. */

@@ -178,6 +178,8 @@ export type RefreshTokensTable = {
   id: Identity
   token_hash: Buffer
   grant_id: bigint
+  /** Its place in the family: 0 is the one that came with the code. */
+  generation: Generated<number>
   expires_at: Date
   used_at: Nullable<Date>
   created_at: CreatedAt

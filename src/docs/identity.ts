@@ -158,6 +158,17 @@ export const identityOperations: Operation[] = [
       },
       400: refused,
       401: notProven,
+      429: {
+        about: {
+          en: 'Too many failures, or too many refreshes of one grant. Nothing was spent: wait as many seconds as Retry-After says.',
+          zh: '失败次数过多，或同一授权刷新过于频繁。令牌未被消耗：请按 Retry-After 的秒数等待。',
+        },
+        schema: Refusal,
+        example: {
+          error: 'temporarily_unavailable',
+          error_description: 'This grant was refreshed too often. Use its access token, or wait.',
+        },
+      },
     },
   },
   {

@@ -18,6 +18,10 @@ export const ACCESS_TOKEN_SECONDS = 3_600
 export const ACCESS_LIFE = `${ACCESS_TOKEN_SECONDS} seconds`
 export const IDLE_LIFE = '14 days'
 export const FAMILY_LIFE = '30 days'
+/** Of a family, besides the token in force: an older one is only wrong, and no longer known as a replay. */
+export const SPENT_TOKENS_KEPT = 200
+/** A family over its limit may be refreshed once a minute. */
+const LIMITED_SECONDS = 60
 
 /** Claims of one commit, and those that may wait for the next. */
 export const TOKEN_BATCH_MAX = 64
@@ -78,14 +82,15 @@ export type RotateRefreshToken = (refresh: Refresh) => Promise<IssuedTokens>
  * Makes the rotation of refresh tokens of this process; those that arrive together share a commit. It exchanges a
  * refresh token for new tokens, once. Throws invalid_grant for whatever is wrong with it, and when the member may no
  * longer use the application; invalid_scope when more is asked for than was granted. A token used before ends the
- * family, unless it may be asked for again; another client's token stays as it is.
+ * family, unless it may be asked for again; another client's token stays as it is. Throws too_many_attempts, and spends
+ * nothing, when the family has been refreshed more often than its limit allows.
  */
 export function makeRotateRefreshToken({ db, settings }: Pick<Deps, 'db' | 'settings'>): RotateRefreshToken {
   const claim = makeBatcher<Claim, (Issued & { grant_id: bigint }) | undefined>({
     name: 'claim refresh tokens',
     itemsMax: TOKEN_BATCH_MAX,
     queueMax: TOKEN_QUEUE_MAX,
-    run: (claims) => claimRefreshTokens(db, claims),
+    run: async (claims) => claimRefreshTokens(db, claims, (await settings.read()).limit_refreshes),
   })
   return async (refresh) => {
     const { client, scopes, now } = refresh
@@ -93,11 +98,11 @@ export function makeRotateRefreshToken({ db, settings }: Pick<Deps, 'db' | 'sett
     const asked = { client, scopes, now, tokens }
     let issued = await claim({ ...asked, token_hash: sha256(refresh.refresh_token) })
     if (issued === undefined) {
-      const { refresh_grace_seconds } = await settings.read()
+      const { refresh_grace_seconds, limit_refreshes } = await settings.read()
       const unheard = await findUnheard(db, refresh, refresh_grace_seconds)
       if (unheard !== undefined) issued = await claim({ ...asked, token_hash: unheard })
+      if (issued === undefined) return refuseRefresh(db, refresh, limit_refreshes)
     }
-    if (issued === undefined) return refuseRefresh(db, refresh)
     const { grant_id, ...rest } = issued
     // NOTE: losing access ends the family: nobody has been told the new tokens yet, and the next way in is a sign-in.
     const refusal = refusalOf(issued.user, client, now)
@@ -108,7 +113,7 @@ export function makeRotateRefreshToken({ db, settings }: Pick<Deps, 'db' | 'sett
 }
 
 /** One statement, whose rules stand in the database function. */
-async function claimRefreshTokens(db: Db, claims: Claim[]) {
+async function claimRefreshTokens(db: Db, claims: Claim[], limit: number) {
   const claimed = sql<Claimed & { grant_id: bigint; nonce: null }>`rotate_refresh_tokens(
     ${claims.map(({ token_hash }) => token_hash)}::bytea[],
     ${claims.map(({ client }) => client.id)}::bigint[],
@@ -116,7 +121,7 @@ async function claimRefreshTokens(db: Db, claims: Claim[]) {
     ${claims.map(({ now }) => now)}::timestamptz[],
     ${claims.map(({ tokens }) => tokens.access_hash)}::bytea[],
     ${claims.map(({ tokens }) => tokens.refresh_hash)}::bytea[],
-    ${ACCESS_LIFE}::interval, ${IDLE_LIFE}::interval
+    ${ACCESS_LIFE}::interval, ${IDLE_LIFE}::interval, ${FAMILY_LIFE}::interval, ${limit}, ${SPENT_TOKENS_KEPT}
   )`
   const rows = await db
     .selectFrom(claimed.as('claimed'))
@@ -162,7 +167,7 @@ async function findUnheard(
 }
 
 /** Why a refresh token was not taken. What may be told is told; a replay is dealt with first. */
-async function refuseRefresh(db: Db, refresh: Refresh): Promise<never> {
+async function refuseRefresh(db: Db, refresh: Refresh, limit: number): Promise<never> {
   const { client, refresh_token, scopes = [], address, now } = refresh
   const token = await db
     .selectFrom('refresh_tokens as token')
@@ -171,6 +176,10 @@ async function refuseRefresh(db: Db, refresh: Refresh): Promise<never> {
     .where('family.app_id', '=', client.id)
     .select(['token.grant_id', 'token.used_at', 'token.expires_at'])
     .select(['family.user_id', 'family.revoked_at', 'family.scopes'])
+    .select(
+      sql<boolean>`may_refresh(
+        token.generation, family.expires_at - ${FAMILY_LIFE}::interval, ${now}, ${limit})`.as('mayRefresh'),
+    )
     .executeTakeFirst()
   if (token === undefined) throw invalidRefreshToken()
   if (token.used_at !== null) {
@@ -183,6 +192,15 @@ async function refuseRefresh(db: Db, refresh: Refresh): Promise<never> {
   const isLive = token.revoked_at === null && token.expires_at > now
   if (isLive && scopes.some((scope) => !token.scopes.includes(scope))) {
     throw new AppError('invalid_scope', 'More was asked for than was granted')
+  }
+  if (isLive && !token.mayRefresh) {
+    throw new AppError(
+      'too_many_attempts',
+      'This grant was refreshed too often. Use its access token, or wait.',
+      {
+        retry_after_seconds: LIMITED_SECONDS,
+      },
+    )
   }
   throw invalidRefreshToken()
 }

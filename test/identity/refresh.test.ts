@@ -187,6 +187,76 @@ describe('a refresh token', () => {
   })
 })
 
+describe('refreshing without end', () => {
+  /** Refreshes one after the other, and answers with the newest token. */
+  async function refreshTimes(count: number, refresh_token: string): Promise<string> {
+    let token = refresh_token
+    for (let n = 0; n < count; n += 1) {
+      const { status, body } = await refresh(test, party, token)
+      expect(status).toBe(200)
+      token = body.refresh_token as string
+    }
+    return token
+  }
+  const familyOf = (refresh_token: string) =>
+    test.db
+      .selectFrom('refresh_tokens')
+      .where('token_hash', '=', sha256(refresh_token))
+      .select('grant_id')
+      .executeTakeFirstOrThrow()
+  const readFamily = (id: bigint) =>
+    test.db.selectFrom('grants').where('id', '=', id).select('revoked_at').executeTakeFirstOrThrow()
+
+  it('stops at the limit of the grant, spends nothing, and goes on a minute later', async () => {
+    const { tokens, person } = await freshTokens()
+    const last = await refreshTimes(100, tokens.refresh_token)
+    const tooMany = await withoutWriting(test, () => refresh(test, party, last))
+    expect(tooMany).toMatchObject({ status: 429, body: { error: 'temporarily_unavailable' } })
+    expect(tooMany.headers['retry-after']).toBe('60')
+    // The member's other grants have limits of their own, and a replay is recognised all the same.
+    const other = await obtainTokens(test, await person.signIn(), party)
+    expect((await refresh(test, party, other.refresh_token)).status).toBe(200)
+
+    test.clock.advance(60_000)
+    const next = await refreshTimes(1, last)
+    expect((await refresh(test, party, next)).status).toBe(429)
+    expect((await refresh(test, party, last)).body.error).toBe('invalid_grant')
+    expect((await refresh(test, party, next)).body.error).toBe('invalid_grant')
+  })
+
+  it('leaves the limit to the setting, and 0 is none', async () => {
+    const { tokens } = await freshTokens()
+    await setSetting(test, 'limit_refreshes', '2')
+    const last = await refreshTimes(2, tokens.refresh_token)
+    expect((await refresh(test, party, last)).status).toBe(429)
+    await setSetting(test, 'limit_refreshes', '0')
+    await refreshTimes(3, last)
+    await setSetting(test, 'limit_refreshes', '100')
+  })
+
+  it('keeps the newest 200 spent tokens of a family, and ends it by any of those', async () => {
+    await setSetting(test, 'limit_refreshes', '0')
+    const { tokens } = await freshTokens()
+    const { grant_id } = await familyOf(tokens.refresh_token)
+    const early = await refreshTimes(59, tokens.refresh_token)
+    const kept = await refreshTimes(1, early)
+    const newest = await refreshTimes(200, kept)
+    await setSetting(test, 'limit_refreshes', '100')
+
+    const rows = await test.db
+      .selectFrom('refresh_tokens')
+      .where('grant_id', '=', grant_id)
+      .select('id')
+      .execute()
+    expect(rows).toHaveLength(201)
+    await refused(early)
+    expect((await readFamily(grant_id)).revoked_at).toBeNull()
+    expect((await refresh(test, party, kept)).body.error).toBe('invalid_grant')
+    expect((await readFamily(grant_id)).revoked_at).not.toBeNull()
+    await refused(newest)
+  })
+})
+
 describe('a member who may not come in any more', () => {
   it('when suspended gets nothing until the suspension ends', async () => {
     const { tokens, person } = await freshTokens()

@@ -1583,6 +1583,7 @@ export const en = {
       signing_key_days: 'Days a key signs ID tokens',
       limit_token_failures:
         'Failures a minute of one application and address at the token endpoint; 0: no limit',
+      limit_refreshes: 'Refreshes of one grant’s tokens; each minute of its age allows one more; 0: no limit',
       limit_api_requests: 'Requests a minute of one payment application; 0: no limit',
       limit_refused_requests:
         'Refused requests a minute that are kept for the owner of a payment application; 0: no limit',

@@ -1478,6 +1478,7 @@ export const zhCN: Messages = {
       alert_key_hours: '旧密钥失效前多少小时提醒所有者',
       signing_key_days: '签名密钥使用天数',
       limit_token_failures: '每个应用和地址每分钟在令牌端点可失败的次数；0 表示不限',
+      limit_refreshes: '每次授权可刷新令牌的次数，授权后每过一分钟再加一次；0 表示不限',
       limit_api_requests: '每个收款应用每分钟的请求数；0 表示不限',
       limit_refused_requests: '每分钟为收款应用所有者保留的被拒请求数；0 表示不限',
       limit_pages: '每个地址每分钟的页面数；0 表示不限',
