@@ -1,18 +1,23 @@
 /** Payments read-only: a setting of the site, under which nothing is placed, paid or transferred. */
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
+import type { SettingValues } from '../settings.ts'
 
 /** When those who were refused may ask whether it is over. */
 const RETRY_SECONDS = 60
 
 /** Whether payments are paused. In force in every process within 2 s of the change. */
 export async function isPaused({ settings }: Pick<Deps, 'settings'>): Promise<boolean> {
-  return (await settings.read()).payments_read_only === 'on'
+  return isReadOnly(await settings.read())
+}
+
+function isReadOnly({ payments_read_only }: SettingValues): boolean {
+  return payments_read_only === 'on'
 }
 
 /** Throws payments_paused while they are. */
-export async function requireUnpaused(deps: Pick<Deps, 'settings'>): Promise<void> {
-  if (!(await isPaused(deps))) return
+export function requireUnpaused(settings: SettingValues): void {
+  if (!isReadOnly(settings)) return
   const options = { retry_after_seconds: RETRY_SECONDS }
   throw new AppError('payments_paused', 'Payments are paused for maintenance', options)
 }

@@ -5,12 +5,13 @@
 import { type Selectable, sql } from 'kysely'
 import { inOrder, makeBatcher } from '../database/batcher.ts'
 import type { Db } from '../database/connection.ts'
-import type { Book, OrderStatus, OrdersTable, ReceivedRequest } from '../database/tables.ts'
+import type { OrderStatus, OrdersTable, ReceivedRequest } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { countOutcome } from '../metrics.ts'
 import { LOWER_ALNUM, randomText } from '../secrets.ts'
 import { isPaused, requireUnpaused } from './maintenance.ts'
+import { madeBefore } from './repeats.ts'
 
 const SWEEP_MAX = 500
 
@@ -66,8 +67,12 @@ export type TradeFacts = {
   return_url: string | null
 }
 
-/** Places an order of either door, as the database function receive_orders does. */
-export type PlaceOrder = (order: NewOrder) => Promise<Order>
+/**
+ * Places an order of either door, as the database function receive_orders does.
+ * @param requireAllowed throws what refuses a new sale. An order that was placed before is answered all the same; only
+ * one whose time is over would be a new sale.
+ */
+export type PlaceOrder = (order: NewOrder, requireAllowed?: () => Promise<void>) => Promise<Order>
 
 /** Makes the placeOrder of this process: orders of both doors that arrive together share a commit. Throws payments_paused. */
 export function makePlaceOrder(deps: Deps): PlaceOrder {
@@ -76,10 +81,24 @@ export function makePlaceOrder(deps: Deps): PlaceOrder {
     ...deps.batching,
     run: (orders) => placeOrders(deps, orders),
   })
-  return async (order) => {
-    await requireUnpaused(deps)
-    return place({ ...order, now: deps.clock() })
+  return async (asked, requireAllowed) => {
+    const order = { ...asked, now: deps.clock() }
+    const before = await madeBefore(
+      async () => {
+        await requireAllowed?.()
+        requireUnpaused(await deps.settings.read())
+      },
+      () => findStandingOrder(deps.db, order),
+    )
+    return before ?? place(order)
   }
+}
+
+/** The order of this order_id, unless its time is over. */
+async function findStandingOrder(db: Db, asked: NewOrder & { now: Date }): Promise<Order | undefined> {
+  const { app_id, order_id, trade, now } = asked
+  const order = await findOrder(db, { app_id, door: trade === undefined ? 'hmac' : 'gateway', order_id })
+  return order === undefined || isExpired(order, now) ? undefined : order
 }
 
 async function placeOrders(deps: Deps, orders: (NewOrder & { now: Date })[]): Promise<Order[]> {
@@ -101,7 +120,10 @@ async function placeOrders(deps: Deps, orders: (NewOrder & { now: Date })[]): Pr
   return rows
 }
 
-export type CreateOrder = (order: Omit<NewOrder, 'trade'>) => Promise<Order>
+export type CreateOrder = (
+  order: Omit<NewOrder, 'trade'>,
+  requireAllowed?: () => Promise<void>,
+) => Promise<Order>
 
 /**
  * Makes the createOrder of the HMAC door. It creates an order, or finds the one of the same order_id: unpaid with the
@@ -109,8 +131,8 @@ export type CreateOrder = (order: Omit<NewOrder, 'trade'>) => Promise<Order>
  * amount, order_exists for one that is paid, refunded or closed, and order_frozen. decisions.md 5.7.
  */
 export function makeCreateOrder(deps: Deps, placeOrder = makePlaceOrder(deps)): CreateOrder {
-  return async (asked) => {
-    const order = await placeOrder(asked)
+  return async (asked, requireAllowed) => {
+    const order = await placeOrder(asked, requireAllowed)
     const word = statusWord(order)
     if (word !== 'pending') {
       const data = { status: word, transaction_id: order.transaction_id }
@@ -156,14 +178,13 @@ export function makeFindTransaction(deps: Deps): (look: OrderLook) => Promise<Or
 
 export function findOrder(
   db: Db,
-  { id: app_id, book }: { id: bigint; book: Book },
-  order_id: string,
+  { app_id, door, order_id }: { app_id: bigint; door: Order['door']; order_id: string },
 ): Promise<Order | undefined> {
   return db
     .selectFrom('orders')
     .where('app_id', '=', app_id)
-    .where('book', '=', book)
-    .where('door', '=', 'hmac')
+    .where('book', '=', (eb) => eb.selectFrom('payment_apps').where('id', '=', app_id).select('book'))
+    .where('door', '=', door)
     .where('order_id', '=', order_id)
     .selectAll()
     .executeTakeFirst()

@@ -12,6 +12,7 @@ import { LOWER_ALNUM, randomText } from '../secrets.ts'
 import type { SettingValues } from '../settings.ts'
 import { requireUnpaused } from './maintenance.ts'
 import { type Actor, audit, lockPermitted } from './ownership.ts'
+import { madeBefore } from './repeats.ts'
 
 const LEVELS = [0, 1, 2, 3, 4] as const
 
@@ -20,6 +21,8 @@ export type TransferRequest = {
   order_id: string
   /** Whose points they must be; without it they are those of the owner, whoever that is by then. */
   from_user_id?: bigint
+  /** A former owner knows the key of the request: it moves nothing, and is told nothing that the owner of now has sent. */
+  isFormerOwners?: boolean
   to_user_id: bigint
   /** Must name the same member as `to_user_id`, in any case of letters. */
   to_username: string
@@ -57,7 +60,10 @@ type Outcome =
 
 type Result = Omit<Transfer, 'order_id'> & { outcome: Outcome; bound: bigint | null; have: bigint | null }
 
-export type PostTransfer = (request: TransferRequest) => Promise<Transfer>
+/**
+ * @param requireAllowed throws what refuses a new transfer of this caller. A repeated request is answered all the same.
+ */
+export type PostTransfer = (request: TransferRequest, requireAllowed?: () => void) => Promise<Transfer>
 
 /**
  * Makes the transfer verb of this process: transfers that arrive together share a commit. It answers the transfer,
@@ -69,9 +75,16 @@ export function makePostTransfer(deps: Deps): PostTransfer {
     ...deps.batching,
     run: async (requests) => postTransfers(deps.db, await deps.settings.read(), requests),
   })
-  return async (request) => {
-    await requireEnabled(deps)
-    const asked = post({ ...request, now: deps.clock() })
+  return async (request, requireAllowed) => {
+    const before = await madeBefore(
+      async () => {
+        requireAllowed?.()
+        if (request.isFormerOwners) throw formerOwners()
+        requireEnabled(await deps.settings.read())
+      },
+      () => findRepeated(deps.db, request),
+    )
+    const asked = before === undefined ? post({ ...request, now: deps.clock() }) : Promise.resolve(before)
     const result = await countOutcome(deps.metrics?.transfers, asked, ({ outcome }) => outcome)
     return { ...acceptedOrThrow(result), order_id: request.order_id }
   }
@@ -88,13 +101,20 @@ export async function sendTransfer(
   request: Omit<TransferRequest, 'app_id'>,
   actor: Actor,
 ): Promise<Transfer> {
-  await requireEnabled(deps)
   // Before the transaction: who holds one connection and waits for another may hold up all who wait for what it has locked.
   const settings = await deps.settings.read()
   return deps.db.transaction().execute(async (tx) => {
     const { id: app_id } = await lockPermitted(tx, payment_id, actor, 'points.transfer')
-    const asked = postTransfers(tx, settings, [{ ...request, app_id, now: deps.clock() }])
-    const [result] = await countOutcome(deps.metrics?.transfers, asked, ([only]) => only!.outcome)
+    const asked = { ...request, app_id }
+    const before = await madeBefore(
+      async () => requireEnabled(settings),
+      () => findRepeated(tx, asked),
+    )
+    const results =
+      before === undefined
+        ? postTransfers(tx, settings, [{ ...asked, now: deps.clock() }])
+        : Promise.resolve([before])
+    const [result] = await countOutcome(deps.metrics?.transfers, results, ([only]) => only!.outcome)
     const { order_id } = request
     const transfer = { ...acceptedOrThrow(result!), order_id }
     if (result!.outcome === 'completed') {
@@ -106,10 +126,32 @@ export async function sendTransfer(
   })
 }
 
-async function requireEnabled(deps: Deps): Promise<void> {
-  await requireUnpaused(deps)
-  const { points_transfers } = await deps.settings.read()
-  if (points_transfers === 'off') throw new AppError('transfers_disabled', 'Transfer feature is disabled')
+function requireEnabled(settings: SettingValues): void {
+  requireUnpaused(settings)
+  if (settings.points_transfers === 'off')
+    throw new AppError('transfers_disabled', 'Transfer feature is disabled')
+}
+
+function formerOwners(): AppError {
+  const text = 'This payment application has a new owner: it transfers points once its token was replaced'
+  return new AppError('application_unusable', text)
+}
+
+/** The transfer that this order_id made before, judged as post_transfers judges a repeat. */
+async function findRepeated(db: Db, request: TransferRequest): Promise<Result | undefined> {
+  const { app_id, order_id, to_user_id, amount, isFormerOwners = false, from_user_id } = request
+  const made = await db
+    .selectFrom('transfers')
+    .where('app_id', '=', app_id)
+    .where('order_id', '=', order_id)
+    .$if(isFormerOwners, (query) => query.where('from_user_id', '<>', from_user_id!))
+    .select(['transaction_id', 'status', 'amount', 'fee', 'from_user_id', 'from_username'])
+    .select(['to_user_id', 'to_username', 'paid_at'])
+    .executeTakeFirst()
+  if (made === undefined) return undefined
+  const isOther = made.to_user_id !== to_user_id || made.amount !== amount
+  const outcome = isOther ? 'changed' : made.status === 'reversed' ? 'reversed' : 'exists'
+  return { ...made, outcome, bound: null, have: null }
 }
 
 /** What a transfer would take, in whole points, and what it may be. */

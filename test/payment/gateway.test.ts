@@ -1325,9 +1325,10 @@ describe('an application', () => {
       expectRefusal(await askV2('merchant/info', {}, seller), 'v2', 'application_unusable', msg, seller)
     }
     await become('suspended')
-    expectRefusal(await ask(MAPI, seller.signMd5(sold)), 'v1', 'application_unusable')
-    expectRefusal(await ask(CREATE, seller.signRsa(sold)), 'v2', 'application_unusable', undefined, seller)
-    expect((await send(test, 'GET', SUBMIT, seller.signMd5(sold))).body).toContain('商户已被封禁，无法支付')
+    const unsold = trade({ pid })
+    expectRefusal(await ask(MAPI, seller.signMd5(unsold)), 'v1', 'application_unusable')
+    expectRefusal(await ask(CREATE, seller.signRsa(unsold)), 'v2', 'application_unusable', undefined, seller)
+    expect((await send(test, 'GET', SUBMIT, seller.signMd5(unsold))).body).toContain('商户已被封禁，无法支付')
     expect(await askApi('query', {}, seller)).toMatchObject({ code: 1, active: 0 })
     expect(await askV2('merchant/info', {}, seller)).toMatchObject({ code: 0, status: 0, pay_status: 0 })
     expect(await askV2('pay/query', { out_trade_no: sold.out_trade_no! }, seller)).toMatchObject({ code: 0 })

@@ -392,7 +392,7 @@ describe('query', () => {
       .set({ status: 'suspended' })
       .where('payment_id', '=', seller.payment_id)
       .execute()
-    expectRefusal(await seller.process(fields()), 400, 1009, /not approved/)
+    expectRefusal(await seller.process(fields()), 400, 1009, 'This payment application is suspended')
     expect((await seller.query({ transaction_id: String(body.transaction_id) })).status).toBe(200)
     await seller.close()
   })

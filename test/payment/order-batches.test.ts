@@ -28,7 +28,7 @@ const newOrder = (order_id: string, amount = 10n) => ({
 /** Has a batch of these made: the lane is taken by another while they arrive. */
 function together(createOrder: CreateOrder, orders: ReturnType<typeof newOrder>[]) {
   const first = createOrder(newOrder(`first-${orders[0]!.order_id}`))
-  const rest = Promise.allSettled(orders.map(createOrder))
+  const rest = Promise.allSettled(orders.map((order) => createOrder(order)))
   return Promise.all([first, rest]).then(([, outcomes]) => outcomes)
 }
 
@@ -60,7 +60,8 @@ it('an order that cannot be stored harms none of its batch', async () => {
 it('orders asked for again and paid at once, by several lanes in any order, all come to an end', async () => {
   const payer = await makePerson(test, { points: 10_000n })
   const asked = Array.from({ length: 40 }, (_, n) => newOrder(`again-${n}`))
-  const placed = await Promise.all(asked.map(makeCreateOrder(test.deps)))
+  const place = makeCreateOrder(test.deps)
+  const placed = await Promise.all(asked.map((order) => place(order)))
   test.clock.advance(31 * 60_000)
   const lanes = [0, 1, 2].map(() => ({
     create: makeCreateOrder(test.deps),
@@ -73,7 +74,10 @@ it('orders asked for again and paid at once, by several lanes in any order, all 
       payer_id: payer.id,
       expected_amount: 10n,
     }))
-    return [...mine.map(create), ...(lane % 2 === 0 ? payments.toReversed() : payments).map(pay)]
+    return [
+      ...mine.map((order) => create(order)),
+      ...(lane % 2 === 0 ? payments.toReversed() : payments).map(pay),
+    ]
   })
   const outcomes = await Promise.allSettled(acts)
   const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : []))

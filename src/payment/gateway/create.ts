@@ -2,10 +2,11 @@
 import { randomInt } from 'node:crypto'
 import type { Deps } from '../../deps.ts'
 import type { Turns } from '../../turns.ts'
-import type { Order, PlaceOrder } from '../orders.ts'
+import { findOrder, type Order, type PlaceOrder } from '../orders.ts'
 import type { FlatParameters } from '../parameters.ts'
 import { countTestOrder } from '../test-mode.ts'
 import { refusal } from './errors.ts'
+import type { GatewayApp } from './keys.ts'
 import { isMoney, isSameMoney, pointsOf } from './money.ts'
 import { type Authenticated, requireUsable } from './request.ts'
 import { carriesField, isOutTradeNo } from './trade.ts'
@@ -45,32 +46,29 @@ export type GatewayVerbs = {
  * changes nothing. A paid one is answered as it is. Throws order_changed for other money, order_exists for one that was
  * closed or refunded, order_frozen for one that an administrator holds. gateway.md 5.7–5.11.
  */
-export function makeCreateTrade(deps: Pick<Deps, 'clock' | 'limits'>, placeOrder: PlaceOrder): CreateTrade {
+export function makeCreateTrade(
+  deps: Pick<Deps, 'db' | 'clock' | 'limits'>,
+  placeOrder: PlaceOrder,
+): CreateTrade {
   return async ({ app, parameters, protocol, asReceived }) => {
-    requireUsable(app, 'sell')
+    requireUsable(app, 'ask')
     const { out_trade_no, name, money, ...facts } = readNewTrade(parameters)
     const rate = app.exchange_rate
-    const amount = pointsOf(money, rate)
-    if (amount < 1n) throw refusal('amount_too_small')
-    await countTestOrder(deps, app)
+    const points = pointsOf(money, rate)
+    // A trade keeps the points it was created with: what its money is worth today is not judged.
+    const amount = points < 1n ? await pointsBefore(deps, app, out_trade_no) : points
+    const requireAllowed = async () => {
+      requireUsable(app, 'sell')
+      if (amount < 1n) throw refusal('amount_too_small')
+      await countTestOrder(deps, app)
+    }
     const received = asReceived()
-    const order = await withUnusedNumber(() =>
-      placeOrder({
-        app_id: app.id,
-        order_id: out_trade_no,
-        description: name,
-        amount,
-        received,
-        trade: {
-          ...facts,
-          money,
-          trade_no: newTradeNo(deps.clock()),
-          protocol,
-          pid_sent: parameters.pid!,
-          rate,
-        },
-      }),
-    )
+    const order = await withUnusedNumber(() => {
+      const trade_no = newTradeNo(deps.clock())
+      const trade = { ...facts, money, trade_no, protocol, pid_sent: parameters.pid!, rate }
+      const asked = { app_id: app.id, order_id: out_trade_no, description: name, amount, received, trade }
+      return placeOrder(asked, requireAllowed)
+    })
     if (order.status === 'paid') return order
     if (order.status === 'closed') throw refusal('order_exists', '订单已关闭')
     if (order.status === 'refunded') throw refusal('order_exists', '订单已退款')
@@ -78,6 +76,12 @@ export function makeCreateTrade(deps: Pick<Deps, 'clock' | 'limits'>, placeOrder
     if (order.frozen_at !== null) throw refusal('order_frozen')
     return order
   }
+}
+
+/** The points of the trade with this number; 0 if there is none. */
+async function pointsBefore({ db }: Pick<Deps, 'db'>, app: GatewayApp, order_id: string): Promise<bigint> {
+  const order = await findOrder(db, { app_id: app.id, door: 'gateway', order_id })
+  return order?.amount ?? 0n
 }
 
 /** Places a trade, again if the trade_no that was drawn for it is another trade's. Throws what else goes wrong. */

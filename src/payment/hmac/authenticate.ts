@@ -1,5 +1,6 @@
 /** Who is calling the HMAC API, proved by the signature; and what an application may do by its state. */
 import type { FastifyRequest } from 'fastify'
+import type { PaymentAppStatus } from '../../database/tables.ts'
 import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
 import { networkOf } from '../../limits.ts'
@@ -80,10 +81,15 @@ function verifyTimestamp(timestamp: string | undefined, now: Date): void {
 
 /** Throws application_unusable unless the application may ask. A suspended one may, about what it has sold: decisions.md 4.8. */
 export function requireReadable({ status }: Caller): void {
-  if (status !== 'approved' && status !== 'suspended') throw unusable()
+  if (status !== 'approved' && status !== 'suspended') throw unusable(status)
 }
 
-/** The application is not approved (1009). */
-export function unusable(): AppError {
-  return new AppError('application_unusable', 'This payment application is not approved')
+/** Throws application_unusable unless the application may sell and transfer. */
+export function requireApproved({ status }: Caller): void {
+  if (status !== 'approved') throw unusable(status)
+}
+
+function unusable(status: PaymentAppStatus): AppError {
+  const is = status === 'suspended' ? 'suspended' : 'not approved'
+  return new AppError('application_unusable', `This payment application is ${is}`)
 }

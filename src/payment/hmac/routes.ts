@@ -19,7 +19,7 @@ import { keepRefused, rememberRefusals } from '../refused-requests.ts'
 import { countTestOrder } from '../test-mode.ts'
 import { makePostTransfer } from '../transfers.ts'
 import { describeOrder, describeTransfer } from './answers.ts'
-import { type Authenticate, makeAuthenticate, requireReadable, unusable } from './authenticate.ts'
+import { type Authenticate, makeAuthenticate, requireApproved, requireReadable } from './authenticate.ts'
 import type { Caller } from './caller.ts'
 import { listRoutes } from './lists.ts'
 import { isoSeconds } from './signature.ts'
@@ -41,7 +41,7 @@ export async function hmacRoutes(app: FastifyInstance, deps: Deps, placeOrder: P
 
   app.post<{ Params: { payment_id: string } }>('/payment/pay/:payment_id/process', async (request) => {
     const { api, parameters } = await authenticate(request)
-    if (api.status !== 'approved') throw unusable()
+    requireReadable(api)
     const [amount, description, order_id] = required(parameters, ['amount', 'description', 'order_id'])
     const asked = {
       app_id: api.id,
@@ -50,8 +50,10 @@ export async function hmacRoutes(app: FastifyInstance, deps: Deps, placeOrder: P
       amount: validAmount(amount),
       received: receivedRequest(request, parameters),
     }
-    await countTestOrder(deps, api)
-    const order = await createOrder(asked)
+    const order = await createOrder(asked, async () => {
+      requireApproved(api)
+      await countTestOrder(deps, api)
+    })
     return {
       success: true,
       payment_url: `${deps.config.PAYMENT_PUBLIC_URL}/payment/pay/${order.transaction_id}`,
@@ -79,7 +81,11 @@ function queryRoute(app: FastifyInstance, deps: Deps, authenticate: Authenticate
       return order
     }
     if (order_id) {
-      const order = await findOrder(deps.db, api, validOrderId(order_id))
+      const order = await findOrder(deps.db, {
+        app_id: api.id,
+        door: 'hmac',
+        order_id: validOrderId(order_id),
+      })
       if (order === undefined) throw new AppError('order_not_found', 'Order not found')
       return order
     }
@@ -98,25 +104,22 @@ function transferRoute(app: FastifyInstance, deps: Deps, authenticate: Authentic
 
   app.post<{ Params: { payment_id: string } }>('/payment/transfer/:payment_id', async (request) => {
     const { api, parameters, isFormerOwners } = await authenticate(request).catch(asTransferFailure)
-    if (api.status !== 'approved') throw unusable()
-    if (isFormerOwners)
-      throw new AppError(
-        'application_unusable',
-        'This payment application has a new owner: it transfers points once its token was replaced',
-      )
+    requireReadable(api)
     const [to_user_id, to_username, order_id] = required(parameters, [
       'to_user_id',
       'to_username',
       'order_id',
     ])
-    const transfer = await postTransfer({
+    const asked = {
       app_id: api.id,
       from_user_id: api.applicant_id,
+      isFormerOwners,
       to_user_id: validUserId(to_user_id),
       to_username,
       amount: validAmount(transferAmount(parameters)),
       order_id: validOrderId(order_id),
-    })
+    }
+    const transfer = await postTransfer(asked, () => requireApproved(api))
     return { success: true, ...describeTransfer(transfer) }
   })
 }

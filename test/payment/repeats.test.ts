@@ -1,0 +1,320 @@
+/** Repeats at both doors: what was done before is answered the same, whatever was switched off since. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { banMember } from '../../src/accounts/members.ts'
+import { balanceOf } from '../../src/ledger/wallet.ts'
+import { acceptOffer, offerApplication } from '../../src/payment/handover.ts'
+import { rotateToken } from '../../src/payment/key-changes.ts'
+import { makePayOrder } from '../../src/payment/orders.ts'
+import { editPaymentApp } from '../../src/payment/ownership.ts'
+import { reverseTransfer } from '../../src/payment/refunds.ts'
+import { sendTransfer } from '../../src/payment/transfers.ts'
+import type { SettingName } from '../../src/settings.ts'
+import { expectSoundBooks } from '../books.ts'
+import { makePerson, type Person } from '../cast.ts'
+import { makeShop, type Reply, type Shop, send } from '../gateway-shop.ts'
+import { setSetting, startTestApp, type TestApp } from '../harness.ts'
+import { merchantSign, post } from '../merchant.ts'
+
+const MAPI = '/payment/api/mapi.php'
+const CREATE = '/payment/api/pay/create'
+const MINUTE_MS = 60_000
+
+let test: TestApp
+let shop: Shop
+let buyer: Person
+let admin: Person
+let count = 0
+
+beforeAll(async () => {
+  test = await startTestApp()
+  buyer = await makePerson(test, { points: 1_000_000n })
+  admin = await makePerson(test, { is_admin: true })
+})
+afterAll(() => test.close())
+afterEach(() => expectSoundBooks(test.db))
+
+const set = (name: SettingName, value: string) => setSetting(test, name, value)
+const become = (status: 'approved' | 'suspended') =>
+  test.db.updateTable('payment_apps').set({ status }).where('id', '=', shop.id).execute()
+const byAdmin = () => ({ actor_id: admin.id, reason: 'test', ip: '203.0.113.7' })
+
+/** A shop whose owner has points to send. */
+async function openShop({ isTest = false } = {}): Promise<void> {
+  shop = await makeShop(test, { isTest })
+  if (!isTest) await pay(await initiate({ amount: '10000' }))
+}
+
+async function initiate(over: Record<string, string> = {}): Promise<string> {
+  const { body } = await shop.process(order(over))
+  return String(body.transaction_id)
+}
+const order = (over: Record<string, string> = {}) => ({
+  amount: '100',
+  description: 'Tea',
+  order_id: `order-${++count}`,
+  ...over,
+})
+
+async function pay(transaction_id: string): Promise<void> {
+  const { amount } = await test.db
+    .selectFrom('orders')
+    .where('transaction_id', '=', transaction_id)
+    .select('amount')
+    .executeTakeFirstOrThrow()
+  const payment = { transaction_id, payer_id: buyer.id, expected_amount: amount }
+  expect(await makePayOrder(test.deps)(payment)).toBe('paid')
+}
+
+const transfer = (over: Record<string, string> = {}) => ({
+  to_user_id: String(buyer.id),
+  to_username: buyer.username,
+  amount: '100',
+  order_id: `transfer-${++count}`,
+  ...over,
+})
+
+/** The payment_url of the HMAC API and of the gateway ends with the transaction_id. */
+const numberIn = (url: unknown) => String(url).split('/').at(-1)!.split('?')[0]!
+
+const trade = (over: Record<string, string> = {}) => ({
+  pid: shop.pidText,
+  out_trade_no: `trade-${++count}`,
+  name: 'Tea',
+  money: '9.90',
+  notify_url: 'https://shop.example/notify',
+  timestamp: String(Math.floor(test.clock.now().getTime() / 1000)),
+  ...over,
+})
+const createV1 = async (fields: Record<string, string>): Promise<Reply> =>
+  (await send(test, 'POST', MAPI, shop.signMd5(fields))).json()
+const createV2 = async (fields: Record<string, string>): Promise<Reply> =>
+  (await send(test, 'POST', CREATE, shop.signRsa(fields))).json()
+
+/** Each of them refuses what is new. */
+const SWITCHES = {
+  'transfers are off': {
+    on: () => set('points_transfers', 'off'),
+    off: () => set('points_transfers', 'on'),
+    code: 1015,
+    refuses: ['transfers'],
+  },
+  'payments are paused': {
+    on: () => set('payments_read_only', 'on'),
+    off: () => set('payments_read_only', 'off'),
+    code: 1017,
+    refuses: ['transfers', 'orders'],
+  },
+  'the application is suspended': {
+    on: () => become('suspended'),
+    off: () => become('approved'),
+    code: 1009,
+    refuses: ['transfers', 'orders'],
+  },
+  'its owner is banned': {
+    on: () => banMember(test.deps, { user_id: shop.owner.id, ...byAdmin() }),
+    off: () =>
+      test.db.updateTable('users').set({ is_banned: false }).where('id', '=', shop.owner.id).execute(),
+    code: 1009,
+    refuses: ['transfers', 'orders'],
+  },
+  'its daily limit is one point': {
+    on: () => set('points_transfer_daily_limit_tl2', '1'),
+    off: () => set('points_transfer_daily_limit_tl2', ''),
+    code: 1013,
+    refuses: ['transfers'],
+  },
+  'its trust level sends less at most': {
+    on: () => set('points_transfer_max_amount_tl2', '99'),
+    off: () => set('points_transfer_max_amount_tl2', '20000'),
+    code: 1016,
+    refuses: ['transfers'],
+  },
+} as const
+const NAMES = Object.keys(SWITCHES) as (keyof typeof SWITCHES)[]
+
+describe.each(NAMES)('while %s', (name) => {
+  const { on, off, code, refuses } = SWITCHES[name]
+  const refusesOrders = (refuses as readonly string[]).includes('orders')
+
+  it('a repeated transfer answers its original result and moves nothing', async () => {
+    await openShop()
+    const [done, reversed, byHand] = [transfer(), transfer(), transfer()]
+    const first = await shop.transfer(done)
+    const { body } = await shop.transfer(reversed)
+    const transaction_id = String(body.transaction_id)
+    await reverseTransfer(test.deps, { transaction_id, with_fee: true, ...byAdmin() })
+    const actor = { user_id: shop.owner.id, ip: '203.0.113.7' }
+    const asked = {
+      to_user_id: buyer.id,
+      to_username: buyer.username,
+      amount: 100n,
+      order_id: byHand.order_id,
+    }
+    const sent = await sendTransfer(test.deps, shop.payment_id, asked, actor)
+    const before = await balanceOf(test.db, shop.owner.id)
+
+    await on()
+    expect((await shop.transfer(transfer())).body).toMatchObject({ success: false, errors: [{ code }] })
+    expect(await shop.transfer(done)).toEqual(first)
+    expect(first.status).toBe(200)
+    const other = await shop.transfer({ ...done, amount: '101' })
+    expect(other).toMatchObject({ status: 400, body: { errors: [{ code: 1005 }], data: null } })
+    const back = await shop.transfer(reversed)
+    expect(back).toMatchObject({ status: 400, body: { errors: [{ code: 1006 }] } })
+    expect(back.body.data).toEqual({ status: 'reversed', transaction_id })
+    expect(await sendTransfer(test.deps, shop.payment_id, asked, actor)).toEqual(sent)
+    const fresh = { ...asked, order_id: `by-hand-${++count}` }
+    await expect(sendTransfer(test.deps, shop.payment_id, fresh, actor)).rejects.toThrow()
+    await off()
+    expect(await balanceOf(test.db, shop.owner.id)).toBe(before)
+    expect((await shop.transfer(done)).body).toEqual(first.body)
+    await shop.close()
+  })
+
+  it.runIf(refusesOrders)('a repeated initiate answers what stands, but opens nothing', async () => {
+    await openShop()
+    const [paid, expired] = [order(), order()]
+    const paid_id = numberIn((await shop.process(paid)).body.payment_url)
+    await pay(paid_id)
+    await shop.process(expired)
+    test.clock.advance(30 * MINUTE_MS)
+    const unpaid = order()
+    const first = await shop.process(unpaid)
+
+    await on()
+    const again = await shop.process(paid)
+    expect(again).toMatchObject({ status: 400, body: { errors: [{ code: 1006 }] } })
+    expect(again.body.data).toEqual({ status: 'completed', transaction_id: paid_id })
+    expect(await shop.process(unpaid)).toEqual(first)
+    const other = await shop.process({ ...unpaid, amount: '101' })
+    expect(other).toMatchObject({ status: 400, body: { errors: [{ code: 1005 }], data: null } })
+    for (const sale of [expired, order()])
+      expect((await shop.process(sale)).body).toMatchObject({ errors: [{ code }] })
+    await off()
+    const { expires_at } = first.body
+    expect((await shop.process(unpaid)).body).toMatchObject({ expires_at })
+    expect((await shop.process(expired)).status).toBe(200)
+    await shop.close()
+  })
+
+  it.runIf(refusesOrders)('a repeated create of either version answers its trade', async () => {
+    await openShop()
+    const [paid, expired] = [trade(), trade()]
+    const { trade_no: paid_no, payurl } = await createV1(paid)
+    await pay(numberIn(payurl))
+    await createV1(expired)
+    test.clock.advance(30 * MINUTE_MS)
+    const at = { timestamp: String(Math.floor(test.clock.now().getTime() / 1000)) }
+    const unpaid = trade()
+    const { trade_no } = await createV1(unpaid)
+
+    await on()
+    expect(await createV1({ ...paid, ...at })).toMatchObject({
+      code: 1,
+      msg: '订单已支付',
+      trade_no: paid_no,
+    })
+    const again = await createV2({ ...paid, ...at })
+    expect(again).toMatchObject({ code: 1, msg: '订单已支付', trade_no: paid_no })
+    expect(shop.isGenuine(again)).toBe(true)
+    expect(await createV1(unpaid)).toMatchObject({ code: 1, trade_no })
+    expect(await createV2(unpaid)).toMatchObject({ code: 0, trade_no, money: '9.90' })
+    const page = await send(test, 'GET', '/payment/api/submit.php', shop.signMd5(unpaid))
+    expect(page.statusCode).toBe(302)
+    expect(await createV1({ ...unpaid, money: '9.91' })).toMatchObject({ msg: '该订单号已用于其他金额' })
+    for (const sale of [{ ...expired, ...at }, trade()]) {
+      expect(await createV1(sale)).toMatchObject({ code: -1 })
+      expect(await createV2(sale)).toMatchObject({ code: -1 })
+    }
+    await off()
+    await shop.close()
+  })
+})
+
+describe('a repeated transfer', () => {
+  it('is answered only with the right signature and from an allowed address', async () => {
+    await openShop()
+    const done = transfer()
+    await shop.transfer(done)
+    const edit = {
+      name: 'Shop',
+      description: 'What a test sells',
+      callback_url: shop.callbackUrl,
+      homepage: '',
+      logo_url: '',
+      exchange_rate: '100',
+      allowed_addresses: ['203.0.113.0/24'],
+    }
+    await editPaymentApp(test.deps, shop.payment_id, edit, { user_id: shop.owner.id, ip: '203.0.113.7' })
+    expect((await shop.transfer(done)).body).toMatchObject({ errors: [{ code: 1003 }] })
+    const forged = { ...done, signature: merchantSign('tk_other', done) }
+    const answer = await post(test, `/payment/transfer/${shop.payment_id}`, forged)
+    expect(answer).toMatchObject({ status: 401, body: { errors: [{ code: 1001 }] } })
+    await shop.close()
+  })
+
+  it('by a former owner’s token is answered, but tells nothing that the new owner sent', async () => {
+    await openShop()
+    const heir = await makePerson(test, { points: 10_000n })
+    const [before, after] = [transfer(), transfer()]
+    const first = await shop.transfer(before)
+    const actor = { user_id: shop.owner.id, ip: '203.0.113.7' }
+    await offerApplication(test.deps, shop.payment_id, heir.username, actor)
+    await acceptOffer(test.deps, shop.payment_id, { ...actor, user_id: heir.id })
+    const { token } = await rotateToken(test.deps, shop.payment_id, 24, { ...actor, user_id: heir.id })
+    const path = `/payment/transfer/${shop.payment_id}`
+    const sent = await post(test, path, { ...after, signature: merchantSign(token, after) })
+    expect(sent.body).toMatchObject({ success: true, from_user_id: Number(heir.id) })
+    expect(await shop.transfer(before)).toEqual(first)
+    for (const unknown of [after, { ...after, amount: '7' }, transfer()]) {
+      const held = await shop.transfer(unknown)
+      expect(held).toMatchObject({ status: 400, body: { errors: [{ code: 1009 }], data: null } })
+    }
+    await shop.close()
+  })
+})
+
+describe('a trade created again', () => {
+  const setRate = (exchange_rate: string) =>
+    test.db.updateTable('payment_apps').set({ exchange_rate }).where('id', '=', shop.id).execute()
+
+  it('is found before its money is judged by a lower rate, and keeps its points', async () => {
+    await openShop()
+    const [paid, unpaid] = [trade(), trade()]
+    const { trade_no: paid_no, payurl } = await createV1(paid)
+    await pay(numberIn(payurl))
+    const { trade_no } = await createV2(unpaid)
+
+    await setRate('0.01')
+    expect(await createV1(trade())).toMatchObject({ code: -1, msg: '金额不足一积分' })
+    expect(await createV1(paid)).toMatchObject({ code: 1, trade_no: paid_no })
+    expect(await createV2(paid)).toMatchObject({ code: 1, trade_no: paid_no })
+    expect(await createV1(unpaid)).toMatchObject({ code: 1, trade_no })
+    expect(await createV2(unpaid)).toMatchObject({ code: 0, trade_no, money: '9.90' })
+    expect(await createV2({ ...unpaid, money: '9.91' })).toMatchObject({ msg: '该订单号已用于其他金额' })
+    test.clock.advance(30 * MINUTE_MS)
+    const timestamp = String(Math.floor(test.clock.now().getTime() / 1000))
+    expect(await createV2({ ...unpaid, timestamp })).toMatchObject({ code: 0, trade_no })
+    const row = await test.db
+      .selectFrom('orders')
+      .where('trade_no', '=', String(trade_no))
+      .select(['amount', 'status', 'expires_at'])
+      .executeTakeFirstOrThrow()
+    expect(row).toMatchObject({ amount: 990n, status: 'unpaid' })
+    expect(row.expires_at.getTime()).toBe(test.clock.now().getTime() + 30 * MINUTE_MS)
+    await shop.close()
+  })
+})
+
+it('the limit of test orders refuses new ones, and no repeat', async () => {
+  await openShop({ isTest: true })
+  await set('limit_test_orders', '2')
+  const [sold, sale] = [order(), trade()]
+  const first = await shop.process(sold)
+  const { trade_no } = await createV1(sale)
+  expect((await shop.process(order())).status).toBe(429)
+  expect((await send(test, 'POST', MAPI, shop.signMd5(trade()))).statusCode).toBe(429)
+  expect(await shop.process(sold)).toEqual(first)
+  expect(await createV1(sale)).toMatchObject({ code: 1, trade_no })
+  await shop.close()
+})
