@@ -298,13 +298,26 @@ describe('the database', () => {
         values (${hash}, ${id}, 'sign_in', '', ${at})`,
       sql`insert into second_factors (user_id, secret_encrypted, last_step) values (${id}, '', 0)`,
       sql`insert into user_groups (user_id, name) values (${id}, 'x')`,
+      sql`insert into consents (app_id, user_id, scopes) select min(id), ${id}, '{}' from oauth_apps`,
+      sql`insert into authorization_codes
+          (code_hash, app_id, user_id, redirect_uri, redirect_uri_sent, scopes, auth_time, amr, expires_at)
+        select ${hash}, min(id), ${id}, '', true, '{}', ${at}, '{}', ${at} from oauth_apps`,
       sql`insert into grants (app_id, user_id, scopes, auth_time, amr, expires_at)
         select min(id), ${id}, '{}', ${at}, '{}', ${at} from oauth_apps`,
+      sql`insert into forum_members (user_id, username, next_check_at, score_due_at) values (${id}, 'x', ${at}, ${at})`,
+      sql`insert into forum_scores (user_id, score, imported_on) values (${id}, 0, '2026-01-01')`,
+      sql`insert into alerts (user_id, app_id, kind, cause, facts, raised_at)
+        values (${id}, ${app}, 'invited', '', '{}', ${at})`,
+      sql`insert into order_views (user_id, order_id, viewed_at) select ${id}, min(id), ${at} from orders`,
+      sql`insert into outgoing_mails (user_id, recipient, kind, subject, sent_at) values (${id}, '', '', '', ${at})`,
+      sql`insert into payment_app_offers (app_id, from_user_id, to_user_id, offered_at, expires_at)
+        values (${app}, ${root.id}, ${id}, ${at}, ${at})`,
       sql`insert into payment_app_members (app_id, user_id, role, invited_by, invited_at)
         values (${app}, ${id}, 'viewer', ${root.id}, ${at})`,
       sql`update payment_apps set applicant_id = ${id} where id = ${app}`,
       sql`update oauth_apps set owner_id = ${id}`,
       sql`update users set anonymised_at = null where id = ${id}`,
+      sql`update users set anonymised_at = null, username = 'again' where id = ${id}`,
       sql`update users set password_hash = 'x' where id = ${id}`,
       sql`update users set email = 'x@y' where id = ${id}`,
       sql`update users set forum_id = 1 where id = ${id}`,
@@ -314,6 +327,7 @@ describe('the database', () => {
       sql`delete from former_usernames`,
     ]
     await makeParty(test)
+    await orderAt(shop, '1')
     for (const attempt of attempts)
       await expect(attempt.execute(test.db), attempt.compile(test.db).sql).rejects.toThrow(
         /is anonymised|users_anonymised|users_neutral_name|closed_is_empty|append-only/,

@@ -1,9 +1,11 @@
 /** The second factor: RFC 6238, its set-up, the second page of signing in, recovery codes, and help from an administrator. */
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { resetSecondFactor } from '../../src/accounts/second-factor.ts'
 import { base32, matchingStep, otpauthUri, stepAt, totpCode } from '../../src/accounts/totp.ts'
 import { buildApp } from '../../src/app.ts'
 import { openDatabase } from '../../src/database/connection.ts'
+import { untilBlocked } from '../blocked.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness.ts'
 import { readQr } from '../qr.ts'
@@ -237,9 +239,14 @@ describe('signing in with a second factor', () => {
     const clients = [await givePassword(alice), await givePassword(alice, '/', other)]
     const pages = await Promise.all(clients.map((client) => client.get(SECOND_STEP)))
     const code = codeNow(alice.secret)
-    const answers = await Promise.all(
-      clients.map((client, i) => client.submit(pages[i]!, SECOND_STEP, { code })),
-    )
+    // Both have read that the code is unused before either may use it.
+    const asked = await test.db.transaction().execute(async (tx) => {
+      await sql`select from second_factors where user_id = ${alice.person.id} for update`.execute(tx)
+      const sent = clients.map((client, i) => client.submit(pages[i]!, SECOND_STEP, { code }))
+      await untilBlocked(test.db, tx, 2)
+      return sent
+    })
+    const answers = await Promise.all(asked)
     expect(answers.map((answer) => answer.status).sort()).toEqual([303, 401])
     const loser = clients[answers.findIndex((answer) => answer.status === 401)]!
     expect((await giveCode(loser, { code })).status).toBe(401)

@@ -1,11 +1,13 @@
 /** The buyer's page: sign-in on the way, one payment per order, every state its own page, and the signed way back. */
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { grantPoints } from '../../src/ledger/post.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { expireOrders } from '../../src/payment/orders.ts'
+import { untilBlocked } from '../blocked.ts'
 import { expectSoundBooks } from '../books.ts'
-import { makePerson, type Person } from '../cast.ts'
-import { browser, type Page, startTestApp, type TestApp } from '../harness.ts'
+import { makePerson, type Person, signIn } from '../cast.ts'
+import { anotherProcess, browser, type Page, startTestApp, type TestApp } from '../harness.ts'
 import { type Merchant, makeMerchant } from '../merchant.ts'
 
 let test: TestApp
@@ -310,15 +312,44 @@ describe('the form', () => {
 })
 
 describe('races', () => {
+  let elsewhere: TestApp
+  beforeAll(async () => {
+    elsewhere = await anotherProcess(test)
+    // With the first points comes the wallet, and one process would wait for the other to make it.
+    const points = { user_id: merchant.owner.id, amount: 1n, reference: 'races', reason: 'test' }
+    await grantPoints(test.db, { ...points, actor_id: null, now: test.clock.now() })
+  })
+  afterAll(() => elsewhere.close())
+
+  /** Lets both processes come as far as the wallets of these people, which neither may have before the other is there. */
+  async function meetingAtWallets(people: Person[], begin: () => Promise<Page>[]): Promise<Page[]> {
+    const begun = await test.db.transaction().execute(async (tx) => {
+      const ids = people.map(({ id }) => id)
+      await tx
+        .selectFrom('ledger_accounts')
+        .where('user_id', 'in', ids)
+        .select('id')
+        .orderBy('id')
+        .forUpdate()
+        .execute()
+      const answers = begin()
+      await untilBlocked(test.db, tx, 2)
+      return { answers }
+    })
+    return Promise.all(begun.answers)
+  }
+
   it('one order paid twenty times at once by two buyers is paid once', async () => {
     const { path, transaction_id } = await order()
     const buyers = await Promise.all([
       makePerson(test, { points: 10_000n }),
       makePerson(test, { points: 10_000n }),
     ])
-    const clients = await Promise.all(buyers.map((buyer) => buyer.signIn()))
+    const clients = await Promise.all(
+      buyers.map(({ username, password }, i) => signIn([test, elsewhere][i]!, username, password)),
+    )
     const pages = await Promise.all(clients.map((client) => client.get(path)))
-    const answers = await Promise.all(
+    const answers = await meetingAtWallets(buyers, () =>
       Array.from({ length: 20 }, (_, i) => clients[i % 2]!.submit(pages[i % 2]!, path)),
     )
     const balances = await Promise.all(buyers.map(balance))
@@ -330,12 +361,17 @@ describe('races', () => {
 
   it('one wallet paying many orders at once never goes below zero', async () => {
     const buyer = await makePerson(test, { points: 300n })
-    const client = await buyer.signIn()
-    const orders = await Promise.all(Array.from({ length: 10 }, () => order('100')))
-    const pages = await Promise.all(orders.map(({ path }) => client.get(path)))
-    const answers = await Promise.all(orders.map(({ path }, i) => client.submit(pages[i]!, path)))
-    expect(answers.filter((answer) => answer.status === 303)).toHaveLength(3)
-    expect(await balance(buyer)).toBe(0n)
+    const clients = await Promise.all(
+      [test, elsewhere].map((at) => signIn(at, buyer.username, buyer.password)),
+    )
+    const orders = await Promise.all(Array.from({ length: 10 }, () => order('200')))
+    const pages = await Promise.all(orders.map(({ path }, i) => clients[i % 2]!.get(path)))
+    const answers = await meetingAtWallets([buyer], () =>
+      orders.map(({ path }, i) => clients[i % 2]!.submit(pages[i]!, path)),
+    )
+    const statuses = answers.map(({ status }) => status).sort()
+    expect(statuses).toEqual([303, ...new Array<number>(9).fill(409)])
+    expect(await balance(buyer)).toBe(100n)
   })
 
   it('two processes paying each other’s orders at once neither deadlock nor lose a point', async () => {

@@ -6,6 +6,7 @@ import { grantPoints } from '../../src/ledger/post.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { expireOrders, makeCreateOrder, makePayOrder } from '../../src/payment/orders.ts'
 import { makePostTransfer } from '../../src/payment/transfers.ts'
+import { untilBlocked } from '../blocked.ts'
 import { expectSoundBooks } from '../books.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { anotherProcess, startTestApp, type TestApp } from '../harness.ts'
@@ -131,13 +132,23 @@ describe('transfers', () => {
   })
 
   it('of one order_id, a hundred at once in two processes, are one transfer with one answer', async () => {
-    const [from, to] = [await makeRichMerchant(1_000n), await makePerson(test)]
-    const answers = await Promise.all(
-      Array.from({ length: 100 }, (_, i) => transfer(processOf(i), from, to, 'the-one')),
-    )
+    const [from, to] = [await makeRichMerchant(1_000n), await makePerson(test, { points: 1n })]
+    // Both processes have begun before either may have the sender's wallet; the recipient's is there.
+    const begun = await test.db.transaction().execute(async (tx) => {
+      await tx
+        .selectFrom('ledger_accounts')
+        .where('user_id', '=', from.owner.id)
+        .select('id')
+        .forUpdate()
+        .execute()
+      const sent = Array.from({ length: 100 }, (_, i) => transfer(processOf(i), from, to, 'the-one'))
+      await untilBlocked(test.db, tx, 2)
+      return { sent }
+    })
+    const answers = await Promise.all(begun.sent)
     expect(answers[0]!.status).toBe(200)
     for (const answer of answers) expect(answer).toEqual(answers[0])
-    expect([await balance(from.owner), await balance(to)]).toEqual([1_000n - 11n, 10n])
+    expect([await balance(from.owner), await balance(to)]).toEqual([1_000n - 11n, 11n])
   })
 
   it('two thousand at once of one applicant to one member, over two processes, are each done once', async () => {
