@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { networkOf, openLimits } from '../src/limits.ts'
+import { RECORDED_OF_ALL_MAX, RECORDED_OF_NETWORK_MAX, recordRefusal } from '../src/refusals.ts'
 import { forgetWhatIsOver } from '../src/retention.ts'
 import { openSettings } from '../src/settings.ts'
 import { untilBlocked } from './blocked.ts'
@@ -142,6 +143,57 @@ describe('the token endpoint', () => {
     )
     for (const secret of [code, body.access_token, tokens.refresh_token, party.client_secret])
       expect(everything).not.toContain(secret)
+  })
+})
+
+describe('the record of refusals', () => {
+  const refusedFrom = (network: number, address: number) =>
+    recordRefusal(test.db, {
+      kind: 'client_refused',
+      address: `2001:db8:${network.toString(16)}::${address.toString(16)}`,
+      at: test.clock.now(),
+    })
+  const ofMany = async (count: number, refuse: (n: number) => Promise<void>) => {
+    for (let n = 0; n < count; n += 1) await refuse(n)
+    return (await eventsOf('client_refused')).length
+  }
+
+  it('takes as much of a whole IPv6 network as of one address, and goes on a minute later', async () => {
+    expect(await ofMany(100, (n) => refusedFrom(1, n))).toBe(RECORDED_OF_NETWORK_MAX)
+    expect(await ofMany(1, () => refusedFrom(2, 1))).toBe(RECORDED_OF_NETWORK_MAX + 1)
+    test.clock.advance(60_001)
+    expect(await ofMany(1, () => refusedFrom(1, 1))).toBe(RECORDED_OF_NETWORK_MAX + 2)
+  })
+
+  it('takes so many of a kind from all networks in an hour, and others of another kind', async () => {
+    expect(await ofMany(RECORDED_OF_ALL_MAX + 50, (n) => refusedFrom(n, 1))).toBe(RECORDED_OF_ALL_MAX)
+    const record = { kind: 'sign_in_failed', address: '192.0.2.1', at: test.clock.now() } as const
+    await recordRefusal(test.db, record)
+    expect(await eventsOf('sign_in_failed')).toHaveLength(1)
+    test.clock.advance(3_600_001)
+    expect(await ofMany(1, () => refusedFrom(1, 1))).toBe(RECORDED_OF_ALL_MAX + 1)
+  })
+
+  it('and the counters grow with networks, not with invented clients', async () => {
+    const party = await makeParty(test)
+    const invented = (n: number) => ({ ...party, client_id: `nobody${n}`, client_secret: 'wrong' })
+    const from = (n: number) => ({ 'x-forwarded-for': `2001:db8:5::${n.toString(16)}` })
+    const statuses = []
+    for (let n = 0; n < 80; n += 1) {
+      const form = { grant_type: 'refresh_token', refresh_token: 'x' }
+      statuses.push((await redeem(test, invented(n), form, from(n))).status)
+    }
+    expect(statuses).toEqual([...Array(60).fill(401), ...Array(20).fill(429)])
+    const counters = await test.db
+      .selectFrom('limit_counters')
+      .where('scope', '=', 'token_failures')
+      .select('key')
+      .execute()
+    expect(counters).toHaveLength(1)
+    expect(await eventsOf('client_refused')).toHaveLength(60)
+    // Clients that exist are not kept waiting by them.
+    const right = await redeem(test, party, { grant_type: 'refresh_token', refresh_token: 'x' }, from(1))
+    expect(right.body.error).toBe('invalid_grant')
   })
 })
 

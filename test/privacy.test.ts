@@ -436,8 +436,8 @@ describe('what is taken out', () => {
       amount: '5',
       order_id: 'gift',
     })
-    await sql`insert into security_events (kind, user_id, address, at)
-      select 'form_refused', ${owner.id}, '192.0.2.7', ${test.clock.now()} from generate_series(1, 1201)`.execute(
+    await sql`insert into security_events (kind, user_id, address, network, at)
+      select 'form_refused', ${owner.id}, '192.0.2.7', '192.0.2.7', ${test.clock.now()} from generate_series(1, 1201)`.execute(
       test.db,
     )
 

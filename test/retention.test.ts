@@ -90,7 +90,7 @@ function rowsAt(at: Date, app_id: bigint, user_id: bigint): Record<string, RawBu
     outgoing_mails: sql`(recipient, kind, subject, sent_at) values ('x', 'x', 'x', ${at})`,
     refused_requests: sql`(app_id, door, path, address, network, code, message, fields_encrypted, at)
       values (${app_id}, 'hmac', '/', 'x', 'x', 'x', 'x', '', ${at})`,
-    security_events: sql`(kind, address, at) values ('form_refused', 'x', ${at})`,
+    security_events: sql`(kind, address, network, at) values ('form_refused', 'x', 'x', ${at})`,
     payment_app_keys: sql`(app_id, kind, value_encrypted, valid_from, valid_to)
       values (${app_id}, 'token', '', ${at}::timestamptz - interval '1 day', ${at})`,
     app_secrets: sql`(app_id, secret_hash, expires_at) select (select min(id) from oauth_apps), ${hash}, ${at}`,

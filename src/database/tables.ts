@@ -79,6 +79,8 @@ export type SecurityEventsTable = {
   user_id: Nullable<bigint>
   client_id: Nullable<string>
   address: string
+  /** Whom the address stands for. */
+  network: string
   detail: JSONColumnType<Record<string, string>>
   at: Date
   created_at: CreatedAt

@@ -58,12 +58,15 @@ export function makeAuthenticateClient(deps: Deps): AuthenticateClient {
     if (client_id === undefined) throw invalidClient(authorization !== undefined)
     const key = failureKey(client_id, request.ip)
     deps.limits.refuseFull('token_failures', key)
+    const known = client_secret === undefined ? [] : await find(client_id)
     const client =
       client_secret === undefined
         ? await findPublicClient(deps.db, client_id)
-        : await provenClient(deps.db, await find(client_id), client_secret, now)
+        : await provenClient(deps.db, known, client_secret, now)
     if (client !== undefined) return client
-    await countRefused(deps, client_id, key, request.ip, now)
+    // Invented names share one count, or each would be a row.
+    const countedKey = known.length === 0 ? `unknown clients of ${networkOf(request.ip)}` : key
+    await countRefused(deps, client_id, countedKey, request.ip, now)
     throw invalidClient(authorization !== undefined)
   }
 }
@@ -87,6 +90,7 @@ async function countRefused(
   address: string,
   now: Date,
 ): Promise<void> {
+  limits.refuseFull('token_failures', key)
   try {
     await limits.hit('token_failures', key)
   } catch (error) {
