@@ -425,6 +425,8 @@ export type PaymentAppKeysTable = {
   last_used_at: Nullable<Date>
   /** A token from before the application changed hands. */
   is_former_owners: Generated<boolean>
+  /** When it first changed hands after this key was made. */
+  former_since: Nullable<Date>
   created_at: CreatedAt
 }
 

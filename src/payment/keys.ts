@@ -52,6 +52,16 @@ export async function newRsaPair(): Promise<RsaPair> {
 /** The name of the place where a key is stored. */
 export const keyContext = (app_id: bigint, kind: PaymentAppKeyKind) => `payment_app_keys ${app_id} ${kind}`
 
+/** Since when a former owner of the application has known this key; undefined for the owner's own. */
+export async function formerSince(db: Db, key_id: bigint): Promise<Date | undefined> {
+  const { former_since } = await db
+    .selectFrom('payment_app_keys')
+    .where('id', '=', key_id)
+    .select('former_since')
+    .executeTakeFirstOrThrow()
+  return former_since ?? undefined
+}
+
 export async function storeKey(
   tx: Tx,
   secrets: Secrets,

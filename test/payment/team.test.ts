@@ -3,6 +3,8 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { PENDING_APPS_MAX } from '../../src/payment/applications.ts'
+import { eventSecretsOf, setEventsUrl } from '../../src/payment/events.ts'
+import { acceptOffer, offerApplication } from '../../src/payment/handover.ts'
 import { currentKey } from '../../src/payment/keys.ts'
 import { makePayOrder } from '../../src/payment/orders.ts'
 import { editPaymentApp } from '../../src/payment/ownership.ts'
@@ -16,6 +18,7 @@ import { makePerson, type Person, signIn } from '../cast.ts'
 import { makeShop, type Reply, send } from '../gateway-shop.ts'
 import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness.ts'
 import { type Merchant, makeMerchant, merchantSign, post } from '../merchant.ts'
+import { makeGatewayOrders } from '../notify-receiver.ts'
 
 let test: TestApp
 let shop: Merchant
@@ -486,6 +489,113 @@ describe('an application that changes hands', () => {
     expect(await moneyByKey(await currentKey(test.deps, seller.id, 'merchant_key'))).toBe('7.00')
     // The other key is the former owner's still.
     expect(await told('merchant/info')).toMatchObject({ money: '0.00' })
+    await seller.close()
+  })
+
+  it('lists nothing since the hand-over to a key from before', async () => {
+    const seller = await makeShop(test)
+    const at = `/payment/applications/${seller.payment_id}`
+    const heir = await makePerson(test, { points: 1_000n })
+    const [owner, next] = [await seller.owner.signIn(), await heir.signIn()]
+    const buyer = await makePerson(test, { points: 1_000n })
+    const pay = (transaction_id: string) =>
+      makePayOrder(test.deps)({ transaction_id, payer_id: buyer.id, expected_amount: 100n })
+    const place = async () =>
+      String(
+        (await seller.process({ amount: '100', description: 'Tea', order_id: `told-${++orders}` })).body
+          .transaction_id,
+      )
+    const trades = (count: number) =>
+      makeGatewayOrders(test, seller, { count, notify_url: 'http://127.0.0.1:9/' })
+    const transfer = async (token: string) => {
+      const to = { to_user_id: String(buyer.id), to_username: buyer.username }
+      const fields = { ...to, amount: '10', order_id: `told-${++orders}` }
+      const signature = merchantSign(token, fields)
+      const path = `/payment/transfer/${seller.payment_id}`
+      return String((await post(test, path, { ...fields, signature })).body.transaction_id)
+    }
+    const listed = async (
+      what: 'orders' | 'transfers',
+      token: string,
+      fields: Record<string, string> = {},
+    ) => {
+      const signature = merchantSign(token, fields)
+      const { body } = await post(test, `/payment/${what}/${seller.payment_id}`, { ...fields, signature })
+      return (body.data as unknown as { transaction_id: string }[]).map((row) => row.transaction_id)
+    }
+    const byKey = async (what: string, key: string) => {
+      const fields = { act: what, pid: seller.pidText, key }
+      return (await send(test, 'POST', '/payment/api/api.php', fields)).json() as Reply
+    }
+    const byRsa = async (path: string) => {
+      const timestamp = String(Math.floor(test.clock.now().getTime() / 1000))
+      const fields = seller.signRsa({ pid: seller.pidText, timestamp })
+      return (await send(test, 'POST', `/payment/api/merchant/${path}`, fields)).json() as Reply
+    }
+
+    const [sold, open] = [await place(), await place()]
+    const [soldTrade, openTrade] = await trades(2)
+    await pay(sold)
+    await pay(soldTrade!)
+    const sent = await transfer(seller.token)
+    test.clock.advance(1_000)
+    await act(owner, `${at}/handover/offer`, { username: heir.username })
+    expect((await act(next, `${at}/handover/accept`)).status).toBe(303)
+    test.clock.advance(1_000)
+    const [later] = [await place(), await trades(1)]
+    for (const each of [open, openTrade!, later]) expect(await pay(each)).toBe('paid')
+    const rotated = await act(next, `${at}/rotate`, { overlap_hours: '24' })
+    const token = /\btk_[A-Za-z0-9]{40}\b/.exec(rotated.body)![0]
+    const sentLater = await transfer(token)
+
+    expect(await listed('orders', seller.token)).toEqual([sold])
+    expect(await listed('orders', token)).toEqual([later, open, sold])
+    expect(await listed('transfers', seller.token)).toEqual([sent])
+    expect(await listed('transfers', token)).toEqual([sentLater, sent])
+    const until = String(Math.floor(test.clock.now().getTime() / 1000) + 60)
+    expect(await listed('transfers', seller.token, { until, order: 'asc' })).toEqual([sent])
+    // The shop goes on, so it confirms what it sells by the number that it knows.
+    expect((await seller.query({ transaction_id: later })).body).toMatchObject({ status: 'completed' })
+
+    const told = { count: 1, data: [expect.objectContaining({ status: 1 })] }
+    expect(await byKey('orders', seller.merchant_key)).toMatchObject(told)
+    expect(await byRsa('orders')).toMatchObject(told)
+    expect(await byKey('query', seller.merchant_key)).toMatchObject({ orders: 1, order_today: 1 })
+    expect(await byRsa('info')).toMatchObject({ order_num: 1, order_money_today: '1.00' })
+    expect((await act(next, `${at}/reset-key`)).status).toBe(303)
+    const key = await currentKey(test.deps, seller.id, 'merchant_key')
+    expect(await byKey('orders', key)).toMatchObject({ count: 3 })
+    expect(await byKey('query', key)).toMatchObject({ orders: 2 })
+    await seller.close()
+  })
+
+  it('ends the events of the former owner', async () => {
+    const seller = await makeMerchant(test)
+    const heir = await makePerson(test)
+    const buyer = await (await makePerson(test, { points: 1_000n })).signIn()
+    const [giver, taker] = [seller.owner, heir].map(({ id }) => ({ user_id: id, ip: '127.0.0.1' }))
+    const url = 'http://127.0.0.1:9/events'
+    const secret = await setEventsUrl(test.deps, seller.payment_id, url, giver!)
+    await buy(seller, buyer)
+    await offerApplication(test.deps, seller.payment_id, heir.username, giver!)
+    await acceptOffer(test.deps, seller.payment_id, taker!)
+    await buy(seller, buyer)
+
+    const { events_url } = await test.db
+      .selectFrom('payment_apps')
+      .where('id', '=', seller.id)
+      .select('events_url')
+      .executeTakeFirstOrThrow()
+    expect(events_url).toBeNull()
+    expect(await eventSecretsOf(test.db, seller.id, test.clock.now())).toEqual([])
+    // Not even what is not told yet; and the second sale is no event.
+    const told = test.db.selectFrom('notifications').where('app_id', '=', seller.id).select('status')
+    expect(await told.execute()).toEqual([{ status: 'failed' }])
+    const another = await setEventsUrl(test.deps, seller.payment_id, url, taker!)
+    expect(another).toMatch(/^whsec_/)
+    expect(another).not.toBe(secret)
+    await buy(seller, buyer)
+    expect(await told.orderBy('id').execute()).toEqual([{ status: 'failed' }, { status: 'due' }])
     await seller.close()
   })
 

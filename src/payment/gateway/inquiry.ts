@@ -4,6 +4,7 @@ import type { Db } from '../../database/connection.ts'
 import { rowsOfApp } from '../../database/looking-back.ts'
 import type { OrderStatus } from '../../database/tables.ts'
 import { balanceOf } from '../../ledger/wallet.ts'
+import { formerSince } from '../keys.ts'
 import type { FlatParameters } from '../parameters.ts'
 import type { GatewayVerbs } from './create.ts'
 import { refusal } from './errors.ts'
@@ -23,6 +24,15 @@ const STATUS_FILTER = new Map<string, OrderStatus[]>([
   ['1', ['paid']],
   ['2', ['refunded']],
 ])
+
+/** An application, and by which rules it asks: which of its keys it has shown. */
+type Asked = Pick<Authenticated, 'app' | 'protocol'>
+
+/** Since when nothing is told to the key that was shown, because a former owner knows it. */
+async function untoldSince(db: Db, { app, protocol }: Asked): Promise<Date | undefined> {
+  if (!app.is_former_owners[protocol]) return undefined
+  return formerSince(db, app.key_ids[protocol === 'v1' ? 'merchant_key' : 'merchant_public_key']!)
+}
 
 function tradesOnly(db: Db, { book }: GatewayApp) {
   return db.selectFrom('orders').where('orders.door', '=', 'gateway').where('orders.book', '=', book)
@@ -69,22 +79,29 @@ export async function namedTrade(db: Db, app: GatewayApp, parameters: FlatParame
 
 /**
  * Trades, newest first, by `limit` (50 at most), `offset` or `page` (from 1), and `status`. Read in turn, for the further down
- * and the rarer they are, the more of a shop's orders are passed over. Throws parameter_invalid, and overloaded.
+ * and the rarer they are, the more of a shop's orders are passed over. To a former owner's key those from before the
+ * application changed hands, but for what was paid since. Throws parameter_invalid, and overloaded.
  */
 export async function listedTrades(
   { deps: { db }, turns }: Pick<GatewayVerbs, 'deps' | 'turns'>,
-  app: GatewayApp,
-  parameters: FlatParameters,
+  asked: Authenticated,
 ): Promise<Trade[]> {
+  const { app, parameters } = asked
   const { limit = String(TRADES_DEFAULT), offset, page = '1', status } = parameters
   if (![limit, offset ?? '0', page].every((text) => COUNT.test(text))) throw refusal('parameter_invalid')
   const statuses = status === undefined ? undefined : STATUS_FILTER.get(status)
   if (status !== undefined && statuses === undefined) throw refusal('parameter_invalid', '订单状态格式无效')
   const count = Math.min(Number(limit), TRADES_MAX)
+  const untold = await untoldSince(db, asked)
   // Chosen before they are joined to anything.
   const chosen = tradesOnly(db, app)
     .where(rowsOfApp('orders', app.id))
     .$if(statuses !== undefined, (all) => all.where('status', 'in', statuses!))
+    .$if(untold !== undefined, (all) =>
+      all
+        .where('created_at', '<', untold!)
+        .where((eb) => eb.or([eb('paid_at', 'is', null), eb('paid_at', '<', untold!)])),
+    )
     .orderBy('app_id', 'desc')
     .orderBy('id', 'desc')
     .limit(count)
@@ -103,8 +120,12 @@ export type Takings = {
   points_yesterday: bigint
 }
 
-/** How many trades were paid in all, today and yesterday, and for how many points. Days are those of Asia/Shanghai. */
-export async function takingsOf(db: Db, { id }: GatewayApp, now: Date): Promise<Takings> {
+/**
+ * How many trades were paid in all, today and yesterday, and for how many points; to a former owner's key those from before
+ * the application changed hands. Days are those of Asia/Shanghai.
+ */
+export async function takingsOf(db: Db, asked: Asked, now: Date): Promise<Takings> {
+  const untold = await untoldSince(db, asked)
   const today = startOfDay(now)
   const yesterday = new Date(today.getTime() - DAY_MS)
   const { rows } = await sql<Takings>`
@@ -115,17 +136,15 @@ export async function takingsOf(db: Db, { id }: GatewayApp, now: Date): Promise<
       coalesce(sum(amount) filter (where paid_at >= ${yesterday} and paid_at < ${today}), 0)::bigint
         as points_yesterday
     from orders
-    where app_id = ${id} and door = 'gateway' and paid_at is not null`.execute(db)
+    where app_id = ${asked.app.id} and door = 'gateway' and paid_at is not null
+      and (${untold ?? null}::timestamptz is null or paid_at < ${untold ?? null}::timestamptz)`.execute(db)
   return rows[0]!
 }
 
 /**
  * What the owner's wallet holds, in the merchant's currency; nothing to who asks by a key that a former owner knows.
  */
-export async function balanceTold(
-  db: Db,
-  { app, protocol }: Pick<Authenticated, 'app' | 'protocol'>,
-): Promise<string> {
+export async function balanceTold(db: Db, { app, protocol }: Asked): Promise<string> {
   const points = app.is_former_owners[protocol] ? 0n : await balanceOf(db, app.applicant_id, app.book)
   return moneyOf(points, app.exchange_rate)
 }

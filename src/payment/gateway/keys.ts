@@ -33,8 +33,12 @@ export type GatewayApp = {
   merchant_key: string | undefined
   /** Whether a former owner of the application knows the key that requests of each version are verified by. */
   is_former_owners: { v1: boolean; v2: boolean }
-  /** The rows of the RSA keys in force. */
-  key_ids: { platform_private_key: bigint | null; merchant_public_key: bigint | null }
+  /** The rows of the keys in force. */
+  key_ids: {
+    merchant_key: bigint | null
+    platform_private_key: bigint | null
+    merchant_public_key: bigint | null
+  }
 }
 
 /** `pid` is what a request calls its application: the number or the Payment ID, as text. */
@@ -96,7 +100,7 @@ export function openGatewayKeys(deps: Pick<Deps, 'db' | 'secrets' | 'batching' |
       },
       merchant_key,
       is_former_owners: { v1: row.merchant_key_is_former, v2: row.merchant_public_key_is_former },
-      key_ids: { platform_private_key, merchant_public_key },
+      key_ids: { merchant_key: row.merchant_key_id, platform_private_key, merchant_public_key },
     }
   }
 

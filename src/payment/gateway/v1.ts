@@ -46,8 +46,8 @@ const ACTS: Record<string, Act> = {
     const trade = await namedTrade(deps.db, app, parameters)
     return { code: 1, msg: 'success', ...describeV1(trade) }
   },
-  orders: async (verbs, { app, parameters }) => {
-    const data = (await listedTrades(verbs, app, parameters)).map(describeV1)
+  orders: async (verbs, asked) => {
+    const data = (await listedTrades(verbs, asked)).map(describeV1)
     return { code: 1, msg: 'success', count: data.length, data }
   },
   refund: async () => {
@@ -68,7 +68,7 @@ async function answer(request: FastifyRequest, verbs: GatewayVerbs): Promise<Rec
 /** Plugins ask this to find out whether their settings are right. */
 async function describeApplication(deps: Deps, asked: Authenticated) {
   const { app, parameters } = asked
-  const takings = await takingsOf(deps.db, app, deps.clock())
+  const takings = await takingsOf(deps.db, asked, deps.clock())
   const [today, yesterday] = [Number(takings.count_today), Number(takings.count_yesterday)]
   return {
     code: 1,

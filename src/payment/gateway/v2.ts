@@ -28,8 +28,8 @@ const ENDPOINTS: Record<string, Endpoint> = {
   'pay/refund': () => refuse('不支持自动退款，请联系管理员处理'),
   'pay/refundquery': () => refuse('不支持自动退款，请联系管理员处理'),
   'merchant/info': describeApplication,
-  'merchant/orders': async ({ app, parameters }, verbs) => {
-    const data = (await listedTrades(verbs, app, parameters)).map((trade) => nonEmpty(describeV2(trade)))
+  'merchant/orders': async (asked, verbs) => {
+    const data = (await listedTrades(verbs, asked)).map((trade) => nonEmpty(describeV2(trade)))
     return { count: data.length, data }
   },
   'transfer/submit': () => refuse('未开通代付功能'),
@@ -114,7 +114,7 @@ async function close(
 
 async function describeApplication(asked: Authenticated, { deps }: GatewayVerbs): Promise<Fields> {
   const { app, parameters } = asked
-  const takings = await takingsOf(deps.db, app, deps.clock())
+  const takings = await takingsOf(deps.db, asked, deps.clock())
   const isActive = app.status === 'approved' ? 1 : 0
   return {
     pid: pidValue(parameters.pid!),

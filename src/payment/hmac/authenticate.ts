@@ -19,6 +19,7 @@ export type Authenticated = {
   parameters: FlatParameters
   /** Whether a former owner of the application knows the token that the request was signed with. */
   isFormerOwners: boolean
+  token_id: bigint
 }
 export type Authenticate = (request: SignedRequest) => Promise<Authenticated>
 
@@ -57,7 +58,7 @@ async function verified(request: SignedRequest, deps: Deps, findCaller: FindCall
   }
   const token = api.tokens[verdict.key]!
   await markTokenUsed(deps.db, token, deps.clock())
-  return { api, parameters, isFormerOwners: token.is_former_owners }
+  return { api, parameters, isFormerOwners: token.is_former_owners, token_id: token.id }
 }
 
 /**

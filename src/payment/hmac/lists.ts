@@ -9,12 +9,13 @@ import { rowsOfApp } from '../../database/looking-back.ts'
 import type { OrderStatus } from '../../database/tables.ts'
 import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
+import { formerSince } from '../keys.ts'
 import type { Order, StatusWord } from '../orders.ts'
 import type { FlatParameters } from '../parameters.ts'
 import { lowestIdAfter, lowestIdSince } from '../sellers-orders.ts'
 import type { Transfer } from '../transfers.ts'
 import { describeOrder, describeTransfer } from './answers.ts'
-import { type Authenticate, requireReadable } from './authenticate.ts'
+import { type Authenticate, type Authenticated, requireReadable } from './authenticate.ts'
 
 const LIMIT_DEFAULT = 50
 const LIMIT_MAX = 200
@@ -39,22 +40,26 @@ type Page<Status> = {
   statuses: Status | undefined
   since: Date | undefined
   until: Date | undefined
+  /** For a token that a former owner knows: what has been since the application changed hands is not told. */
+  untold_since: Date | undefined
 }
 
 export function listRoutes(app: FastifyInstance, deps: Deps, authenticate: Authenticate): void {
   app.post<{ Params: { payment_id: string } }>('/payment/orders/:payment_id', async (request) => {
-    const { api, parameters } = await authenticate(request)
+    const asked = await authenticate(request)
+    const { api } = asked
     requireReadable(api)
-    const page = readPage(parameters, ORDER_STATUSES)
+    const page = await readPage(deps.db, asked, ORDER_STATUSES)
     const { rows, stopped_at } = await findOrders(deps.db, api.id, page)
     const now = deps.clock()
     return answer(rows, page, (order) => describeOrder(order, now), stopped_at)
   })
 
   app.post<{ Params: { payment_id: string } }>('/payment/transfers/:payment_id', async (request) => {
-    const { api, parameters } = await authenticate(request)
+    const asked = await authenticate(request)
+    const { api } = asked
     requireReadable(api)
-    const page = readPage(parameters, TRANSFER_STATUSES)
+    const page = await readPage(deps.db, asked, TRANSFER_STATUSES)
     const rows = await findTransfers(deps.db, api.id, page)
     return answer(rows, page, describeTransfer)
   })
@@ -96,7 +101,7 @@ async function findOrders(
   app_id: bigint,
   page: Page<OrderStatus[]>,
 ): Promise<{ rows: Order[]; stopped_at: string | null }> {
-  const { limit, statuses, since, until } = page
+  const { limit, statuses, since, until, untold_since } = page
   const { within, inOrder } = await laneOf(db, 'orders', app_id, page)
   const lane = [within]
   const fits = [sql`door = 'hmac'`]
@@ -109,6 +114,8 @@ async function findOrders(
     lane.push(sql`(app_id, id) < (${app_id}::bigint, ${lowestIdAfter(app_id, until)})`)
     fits.push(sql`created_at < ${until}`)
   }
+  // Also of an order from before that was paid since then: the new owner has sold it.
+  if (untold_since !== undefined) fits.push(sql`(paid_at is null or paid_at < ${untold_since})`)
   const rowsOfLane = sql`from orders where ${sql.join(lane, sql` and `)} ${inOrder}`
   const { rows } = await sql<Order>`
     select * from (select * ${rowsOfLane} limit ${LOOKED_THROUGH_MAX}) as looked_at
@@ -150,7 +157,19 @@ async function findCursor(
 }
 
 /** Throws parameter_invalid, naming the parameter. An empty one counts as absent. */
-function readPage<Word extends string, Status>(
+async function readPage<Word extends string, Status>(
+  db: Db,
+  { parameters, isFormerOwners, token_id }: Authenticated,
+  words: Record<Word, Status>,
+): Promise<Page<Status>> {
+  const page = asPage(parameters, words)
+  const untold_since = isFormerOwners ? await formerSince(db, token_id) : undefined
+  if (untold_since === undefined) return page
+  const { until = untold_since } = page
+  return { ...page, untold_since, until: until < untold_since ? until : untold_since }
+}
+
+function asPage<Word extends string, Status>(
   parameters: FlatParameters,
   words: Record<Word, Status>,
 ): Page<Status> {
@@ -162,6 +181,7 @@ function readPage<Word extends string, Status>(
     statuses: status ? oneOf('status', status, words) : undefined,
     since: since ? readMoment('since', since) : undefined,
     until: until ? readMoment('until', until) : undefined,
+    untold_since: undefined,
   }
 }
 

@@ -402,7 +402,7 @@ export const en = {
       never: 'never used',
       acceptedUntil: 'accepted until',
       formerOwners:
-        'A former owner of this application knows its token. Transfers through the API wait until you have made a new one. Replace the keys of the gateway as well: until then it tells no balance.',
+        'A former owner of this application knows its token. Transfers through the API wait until you have made a new one. Replace the keys of the gateway as well. By keys from before, lists and counts tell nothing since the hand-over, and the gateway tells no balance.',
       rotate: 'Make a new token',
       rotateHint:
         'The new token and Secret Key are shown once. The old pair is accepted for as long as you say.',
@@ -562,7 +562,8 @@ export const en = {
       consequences: [
         'From the moment it is accepted, payments go to the new owner’s wallet, and transfers through the API are paid from it.',
         'What was paid before stays with the former owner. If an administrator gives such a payment back, it is taken from the former owner’s wallet.',
-        'Keys stay valid, so the shop goes on. The former owner knows them: transfers through the API wait until the new owner has replaced the token.',
+        'Keys stay valid, so the shop goes on. The former owner knows them: transfers through the API wait until the new owner has replaced the token. By such keys, lists and counts tell only what was before, and no balance is told. An order that is named is told, because the shop asks about its orders.',
+        'Events are switched off, and their secrets end. The new owner sets an address of their own.',
         'The former owner has no role any more, and the team ends: the new owner invites whom they trust. Transfers follow the new owner’s trust level.',
         'The pay page does not say “approved by staff” until the staff has approved it for the new owner. Sales go on meanwhile.',
         'Its test application goes with it.',
