@@ -453,7 +453,9 @@ describe.each(WAYS)('parameters, %s', (_, path, version, sign) => {
         expectRefusal(await ask(path, tampered), version, 'invalid_signature')
       }
     }
-    expectRefusal(await ask(path, { ...signed, added: 'later' }), version, 'invalid_signature')
+    const bare = sign(trade())
+    for (const name of ['added', 'param', 'return_url', 'clientip', 'device'])
+      expectRefusal(await ask(path, { ...bare, [name]: 'later' }), version, 'invalid_signature')
     expectRefusal(
       await ask(path, { ...signed, pid: other.pidText }),
       version,
@@ -477,6 +479,7 @@ describe.each(WAYS)('parameters, %s', (_, path, version, sign) => {
       expectRefusal(await ask(path, { ...signed, sign: value }), version, 'invalid_signature')
     expectRefusal(await ask(path, without(signed, 'sign')), version, 'invalid_signature')
     expect(await countOrders()).toBe(before)
+    expect(await ask(path, signed)).toMatchObject({ code: version === 'v1' ? 1 : 0 })
   })
 })
 
