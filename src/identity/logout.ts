@@ -1,7 +1,8 @@
 /**
  * GET and POST /oauth2/logout (OpenID Connect RP-Initiated Logout 1.0): an application sends the member to sign out
  * here. It is done at once when the ID token it brings is the signed-in member's; otherwise the member is asked,
- * because a link alone must not sign anybody out. Whoever goes on goes to an address registered for this.
+ * because a link alone must not sign anybody out. Only an address registered for this is gone on to: at once with an ID
+ * token, and without one by a link on our page, because anybody can make such a request.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -49,6 +50,7 @@ export async function logoutPages(app: FastifyInstance, deps: Deps): Promise<voi
     const logout = await readLogout(request.query, deps)
     if (logout.fault !== undefined) return showFault(request, reply, logout, logout.fault)
     const { session } = request
+    if (session === undefined && isOffered(logout)) return showWayOn(reply, logout)
     const isSettled = session === undefined || logout.hint?.sub === session.user.id.toString()
     return isSettled ? finish(request, reply, logout, deps) : ask(request, reply, logout)
   })
@@ -56,10 +58,25 @@ export async function logoutPages(app: FastifyInstance, deps: Deps): Promise<voi
   app.post(CONFIRM_PATH, async (request, reply) => {
     const form = z.object({ query: z.string() }).safeParse(request.body)
     if (!form.success) throw malformed('The form is incomplete')
-    return finish(request, reply, await readLogout(parseParameters(form.data.query), deps), deps)
+    const sent = parseParameters(form.data.query)
+    const logout = await readLogout(sent, deps)
+    // The same request, which shows the way on once nobody is signed in.
+    const destination = isOffered(logout) ? `${LOGOUT_PATH}?${queryText(sent)}` : logout.destination
+    return finish(request, reply, { ...logout, destination }, deps)
   })
 
-  app.get(DONE_PATH, async (_request, reply) => reply.page('signed-out', {}))
+  app.get(DONE_PATH, async (_request, reply) =>
+    reply.page('signed-out', { app: undefined, destination: undefined }),
+  )
+}
+
+/** Whether the way on is a link on our page. */
+function isOffered({ hint, destination }: Logout): boolean {
+  return hint === undefined && destination !== undefined
+}
+
+function showWayOn(reply: FastifyReply, { app, destination }: Logout): FastifyReply {
+  return reply.page('signed-out', { app, destination })
 }
 
 async function readLogout(sent: Parameters, deps: Deps): Promise<Logout> {
@@ -103,19 +120,18 @@ async function finish(
   return reply.redirect(destination, 303)
 }
 
-function ask(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { app, destination, fault }: Logout,
-  status = 200,
-): FastifyReply {
+function ask(request: FastifyRequest, reply: FastifyReply, logout: Logout, status = 200): FastifyReply {
+  const { app, destination, fault } = logout
   const data = {
     app,
     fault,
     query: queryText(request.query as Parameters),
     host: destination === undefined ? undefined : new URL(destination).host,
   }
-  return reply.page('sign-out', data, { status, leavesSite: destination ?? false })
+  return reply.page('sign-out', data, {
+    status,
+    leavesSite: isOffered(logout) ? false : (destination ?? false),
+  })
 }
 
 function showFault(request: FastifyRequest, reply: FastifyReply, logout: Logout, fault: Fault): FastifyReply {

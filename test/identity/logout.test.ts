@@ -104,17 +104,33 @@ describe('with an ID token of the signed-in member', () => {
 })
 
 describe('whoever is not recognised', () => {
-  it('is asked first, and goes where they were sent', async () => {
+  it('without an ID token is asked first, and then offered the way on as a link', async () => {
     const { client } = await signedIn()
     const request = { client_id: party.client_id, post_logout_redirect_uri: BYE, state: 's' }
     const page = await logout(client, request)
     await isAsked(client, page)
     expect(page.body).toContain('Reading Club')
     expect(page.body).toContain('app.example')
-    expect(page.headers['content-security-policy']).toContain("form-action 'self' https:;")
+    expect(page.headers['content-security-policy']).toContain("form-action 'self';")
     const done = await client.submit(page, '/oauth2/logout/confirm')
-    expect(done).toMatchObject({ status: 303, location: `${BYE}?state=s` })
+    expect(done).toMatchObject({ status: 303, location: `/oauth2/logout?${query(request)}` })
     expect(await isSignedIn(client)).toBe(false)
+    const shown = await client.get(done.location!)
+    expect(shown.status).toBe(200)
+    expect(shown.body).toContain('You are signed out')
+    expect(shown.body).toContain(`href="${BYE}?state=s"`)
+  })
+
+  it.each([
+    ['en', 'Go on to Reading Club'],
+    ['zh-CN', '前往 Reading Club'],
+  ])('and brings no ID token is never sent on by a link alone: %s', async (language, words) => {
+    const request = { client_id: party.client_id, post_logout_redirect_uri: BYE }
+    const page = await logout(browser(test), request, { 'accept-language': language })
+    expect(page).toMatchObject({ status: 200, location: undefined })
+    expect(page.body).toContain(words)
+    expect(page.body).toContain(`href="${BYE}"`)
+    expect(page.headers['cache-control']).toBe('no-store')
   })
 
   it('is asked when the ID token is somebody else’s', async () => {
@@ -122,6 +138,8 @@ describe('whoever is not recognised', () => {
     const { client } = await signedIn()
     const page = await logout(client, { id_token_hint: id_token, post_logout_redirect_uri: BYE })
     await isAsked(client, page)
+    expect(page.headers['content-security-policy']).toContain("form-action 'self' https:;")
+    expect((await client.submit(page, '/oauth2/logout/confirm')).location).toBe(BYE)
   })
 
   it('is asked when nothing is said', async () => {

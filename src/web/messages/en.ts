@@ -1169,6 +1169,8 @@ export const en = {
       leadFor: (app: string) => `${app} asks to sign you out of Tessera in this browser.`,
       stay: 'Stay signed in',
       goesOn: 'Afterwards you go on to',
+      goOn: (app: string) => `Go on to ${app}`,
+      goesOnBy: 'This link leads to',
       faultTitle: 'This link is not right',
       faults: {
         unknown_hint: 'The link carries an ID token that is not one of ours, so it was not followed.',

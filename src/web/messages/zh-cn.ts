@@ -1093,6 +1093,8 @@ export const zhCN: Messages = {
       leadFor: (app) => `${app} 请求让你在此浏览器中退出 Tessera。`,
       stay: '保持登录',
       goesOn: '之后前往',
+      goOn: (app) => `前往 ${app}`,
+      goesOnBy: '此链接通往',
       faultTitle: '此链接有误',
       faults: {
         unknown_hint: '链接携带的 ID 令牌不是由本站签发的，因此未予处理。',
