@@ -42,8 +42,8 @@ const trade = {
   out_trade_no: outTradeNo,
   notify_url: said(
     address,
-    'Asked by GET when the trade is paid; answer success.',
-    '付款后以 GET 通知；请返回 success。',
+    'Asked by GET when the trade is paid; the last line of the answer must be success.',
+    '付款后以 GET 通知；回复的最后一行须为 success。',
   ),
   return_url: said(address.optional(), 'The buyer comes back here.', '买家付款后返回的地址。'),
   name: said(z.string().min(1), 'Cut to 127 bytes.', '超过 127 字节会被截断。'),

@@ -712,13 +712,36 @@ describe('the same out_trade_no again', () => {
         const trade_no = tries <= collisions ? taken : order.trade!.trade_no
         return place({ ...order, trade: { ...order.trade!, trade_no } })
       })
-      const order = await createTrade({ app, parameters: trade(), protocol: 'v1', asReceived: unseen })
+      const { log } = test.app
+      const order = await createTrade({ app, parameters: trade(), protocol: 'v1', asReceived: unseen, log })
       return { order, tries }
     }
     const { order, tries } = await create(2)
     expect(tries).toBe(3)
     expect(order.trade_no).not.toBe(taken)
     await expect(create(3)).rejects.toMatchObject({ constraint: 'orders_trade_no_key' })
+  })
+
+  it('with an address that has a query is named in the log once, without the address', async () => {
+    const createTrade = makeCreateTrade(test.deps, makePlaceOrder(test.deps))
+    const app = (await test.deps.gatewayKeys.findApp({ pid: shop.pidText }))!
+    const asReceived = () => ({ method: 'POST', path: '/', ip: '::1', parameters: [], left_out: 0 })
+    const warn = vi.spyOn(test.app.log, 'warn')
+    const create = (parameters: Record<string, string>) =>
+      createTrade({ app, parameters, protocol: 'v1', asReceived, log: test.app.log })
+    await create(trade({ notify_url: 'https://shop.example/notify', return_url: 'https://shop.example/' }))
+    expect(warn).not.toHaveBeenCalled()
+
+    const parameters = trade({
+      notify_url: 'https://shop.example/notify?key=hush',
+      return_url: 'https://shop.example/?key=hush',
+    })
+    const { transaction_id } = await create(parameters)
+    await create(parameters)
+    const about = { payment_id: app.payment_id, transaction_id, addresses: ['notify_url', 'return_url'] }
+    expect(warn.mock.calls).toEqual([[about, expect.stringContaining('query of their own')]])
+    expect(JSON.stringify(warn.mock.calls)).not.toMatch(/hush|shop\.example/)
+    warn.mockRestore()
   })
 
   it('of another application, or of the HMAC API, is another order', async () => {

@@ -29,6 +29,14 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
+/** As servers answer that show warnings to whoever asks. */
+const WARNED = [
+  'Warning: Undefined array key "a" in notify.php on line 3\nsuccess',
+  '<br />\r\n<b>Notice</b>: x\r\n<br />\r\nSUCCESS\r\n\r\n',
+  'Deprecated: y\n\n\ufeff"success"\n',
+  'z\rsuccess',
+]
+
 describe('an attempt', () => {
   it('is the signed GET of the gateway, V1 under the Merchant KEY and V2 under the platform key', async () => {
     const v1 = await world.payOne(`${receiver.url}/signed/v1?shop=7`)
@@ -60,7 +68,7 @@ describe('an attempt', () => {
     expect(attempt).toMatchObject({ outcome: 'delivered', response_status: 200, response_body: 'success' })
   })
 
-  it('succeeds by a 2xx whose body is the word success, in every accepted spelling and in no other', async () => {
+  it('succeeds by a 2xx whose last line is the word success, in every accepted spelling and in no other', async () => {
     const right = [
       'success',
       'SUCCESS',
@@ -71,6 +79,7 @@ describe('an attempt', () => {
       '\ufeffsuccess',
       '\ufeff "success" ',
       '\n\n\tsuccess',
+      ...WARNED,
     ]
     const wrong = [
       '',
@@ -84,6 +93,10 @@ describe('an attempt', () => {
       '"success',
       '{"result":"success"}',
       'ſucceſs',
+      'success\nfail',
+      'fail success',
+      'Warning: x\n<b>success</b>',
+      'success\n<!-- rendered in 12 ms -->',
     ]
     const bodies = [...right, ...wrong]
     const given = new Map<string, string>()
@@ -97,6 +110,14 @@ describe('an attempt', () => {
     const outcomes = new Map(notifications.map((each) => [given.get(each.order_id)!, each.log[0]!.outcome]))
     expect(right.map((body) => [body, outcomes.get(body)])).toEqual(right.map((body) => [body, 'delivered']))
     expect(wrong.map((body) => [body, outcomes.get(body)])).toEqual(wrong.map((body) => [body, 'wrong_body']))
+    const details = new Map(notifications.map((each) => [given.get(each.order_id)!, each.log[0]!.detail]))
+    expect(WARNED.map((body) => details.get(body))).toEqual([
+      'Warning: Undefined array key "a" in notify.php on line 3',
+      '<br />\n<b>Notice</b>: x\n<br />',
+      'Deprecated: y',
+      'z',
+    ])
+    expect(details.get('success')).toBeNull()
   })
 
   type Misbehaviour = [
@@ -188,6 +209,38 @@ describe('an attempt', () => {
       'wrong_body',
     ],
   ]
+  it('that failed names an address with a query of its own, and what preceded success is shown', async () => {
+    receiver.answer = ({ path }, response) =>
+      void response.end(path === '/warned' ? 'Warning: <old> PHP\nsuccess' : 'fail')
+    const orders = await Promise.all(
+      ['own?shop=7', 'plain', 'warned'].map((path) => world.payOne(`${receiver.url}/${path}`)),
+    )
+    await world.told(orders)
+    receiver.answer = succeed
+    const client = await world.merchant.owner.signIn()
+    const pageOf = async (transaction_id: string | undefined, language: string) => {
+      const path = `/payment/applications/${world.merchant.payment_id}/notifications`
+      const page = await client.get(`${path}?${new URLSearchParams({ transaction_id: transaction_id! })}`, {
+        'accept-language': language,
+      })
+      expect(page.status).toBe(200)
+      return page.body
+    }
+    const [own, plain, warned] = orders
+    expect(await pageOf(own, 'en')).toContain('This order’s notify_url has a query of its own')
+    expect(await pageOf(own, 'zh-CN')).toContain('该订单的 notify_url 自带查询参数')
+    expect(await pageOf(plain, 'en')).not.toContain('query of its own')
+    expect(await pageOf(warned, 'en')).toMatch(
+      /Before the word success it said: <code class="small">Warning: &lt;old&gt; PHP</,
+    )
+    await test.db
+      .updateTable('orders')
+      .set({ return_url: 'https://shop.example/?a=1' })
+      .where('transaction_id', '=', own!)
+      .execute()
+    expect(await pageOf(own, 'en')).toContain('notify_url and return_url have queries of their own')
+  })
+
   it('fails by any other answer, each for its reason', async () => {
     receiver.answer = (request, response) =>
       misbehaviours[Number(request.path.split('/').pop())]![1](request, response)

@@ -1,5 +1,6 @@
 /** A new trade: what its parameters must be, and what becomes of one whose out_trade_no was used before. */
 import { randomInt } from 'node:crypto'
+import type { FastifyBaseLogger } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import type { Turns } from '../../turns.ts'
 import { findOrder, type Order, type PlaceOrder } from '../orders.ts'
@@ -50,7 +51,7 @@ export function makeCreateTrade(
   deps: Pick<Deps, 'db' | 'clock' | 'limits'>,
   placeOrder: PlaceOrder,
 ): CreateTrade {
-  return async ({ app, parameters, protocol, asReceived }) => {
+  return async ({ app, parameters, protocol, asReceived, log }) => {
     requireUsable(app, 'ask')
     const { out_trade_no, name, money, ...facts } = readNewTrade(parameters)
     const rate = app.exchange_rate
@@ -63,12 +64,14 @@ export function makeCreateTrade(
       await countTestOrder(deps, app)
     }
     const received = asReceived()
+    let trade_no = ''
     const order = await withUnusedNumber(() => {
-      const trade_no = newTradeNo(deps.clock())
+      trade_no = newTradeNo(deps.clock())
       const trade = { ...facts, money, trade_no, protocol, pid_sent: parameters.pid!, rate }
       const asked = { app_id: app.id, order_id: out_trade_no, description: name, amount, received, trade }
       return placeOrder(asked, requireAllowed)
     })
+    if (order.trade_no === trade_no) logOwnQueries(log, app, order)
     if (order.status === 'paid') return order
     if (order.status === 'closed') throw refusal('order_exists', '订单已关闭')
     if (order.status === 'refunded') throw refusal('order_exists', '订单已退款')
@@ -76,6 +79,18 @@ export function makeCreateTrade(
     if (order.frozen_at !== null) throw refusal('order_frozen')
     return order
   }
+}
+
+/** Says of a new trade which of its addresses have a query of their own, and nothing of what is in it. */
+function logOwnQueries(log: FastifyBaseLogger, { payment_id }: GatewayApp, order: Order): void {
+  const { transaction_id, notify_url, return_url } = order
+  const addresses = Object.entries({ notify_url, return_url }).filter(([, url]) => url?.includes('?'))
+  if (addresses.length === 0) return
+  const about = { payment_id, transaction_id, addresses: addresses.map(([name]) => name) }
+  log.warn(
+    about,
+    'addresses of this order have a query of their own: a shop that verifies all of the query refuses them',
+  )
 }
 
 /** The points of the trade with this number; 0 if there is none. */

@@ -2,7 +2,7 @@
  * A request of the gateway: where its parameters stand, which application it speaks for, and whether it may. By
  * `sign_type` exactly `RSA` it is verified as V2, by anything else as V1, on every path; no other choice is its own.
  */
-import type { FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import type { ReceivedRequest } from '../../database/tables.ts'
 import type { Deps } from '../../deps.ts'
 import { networkOf } from '../../limits.ts'
@@ -58,6 +58,8 @@ export type Authenticated = {
   protocol: 'v1' | 'v2'
   /** The request itself, as it may be shown again. */
   asReceived(): ReceivedRequest
+  /** The service's own log, in lines of this request. */
+  log: FastifyBaseLogger
 }
 
 export type Asking = {
@@ -91,7 +93,7 @@ export async function authenticate(
     throw refusal('address_not_allowed')
   }
   const asReceived = () => receivedRequest(request, parameters)
-  return { app, parameters: withoutBlanks(parameters), protocol, asReceived }
+  return { app, parameters: withoutBlanks(parameters), protocol, asReceived, log: request.log }
 }
 
 /** Selling needs an approved application; asking about what was sold, one that was approved. decisions.md 4.8. */

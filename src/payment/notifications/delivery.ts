@@ -12,6 +12,7 @@ const ATTEMPT_SECONDS_MAX = 10
 const BODY_BYTES_MAX = 65_536
 const KEPT_BYTES_MAX = 2_048
 const DETAIL_LENGTH_MAX = 300
+const SUCCESS = /^(?:success|"\s*success\s*")$/i
 /** How long an address of several is tried alone. */
 const CONNECT_STEP_MS = 2_500
 
@@ -26,7 +27,7 @@ export type Attempt = {
 export type Message = {
   url: string
   headers?: Record<string, string>
-  /** With one it is a POST, and any 2xx confirms it; else a GET, confirmed by the word success. */
+  /** With one it is a POST, and any 2xx confirms it; else a GET, confirmed by a last line that is the word success. */
   body?: string
 }
 
@@ -140,12 +141,20 @@ async function judge(response: IncomingMessage, { body: sent }: Message): Promis
   if (!isOk) return { outcome: 'bad_status', detail: null, ...answer }
   if (isDecided) return { outcome: 'delivered', detail: null, ...answer }
   if (size > bytes_max) return { outcome: 'too_large', detail: null, ...answer }
-  return { outcome: isSuccess(body.toString()) ? 'delivered' : 'wrong_body', detail: null, ...answer }
+  const before = beforeSuccess(body.toString())
+  if (before === undefined) return { outcome: 'wrong_body', detail: null, ...answer }
+  return { outcome: 'delivered', detail: before === '' ? null : detailOf(before)!, ...answer }
 }
 
-/** decisions.md 8.2. `\s` includes the byte order mark. */
-function isSuccess(body: string): boolean {
-  return /^\s*(?:success|"\s*success\s*")\s*$/i.test(body)
+/**
+ * What a body says before the word success, which is all of it or its last line that is not empty: a server that shows
+ * its warnings has done its work. Undefined without that word. decisions.md 12.4. White space includes the byte order mark.
+ */
+function beforeSuccess(body: string): string | undefined {
+  const text = body.trim()
+  if (SUCCESS.test(text)) return ''
+  const lines = text.split(/[\r\n]+/)
+  return SUCCESS.test(lines.pop()!.trim()) ? lines.join('\n').trim() : undefined
 }
 
 /** Postgres stores no NUL, and a character cut in two is none. */

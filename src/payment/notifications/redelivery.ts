@@ -57,6 +57,11 @@ function tellsOf(transaction_id: string) {
 /** Events that nobody wants any more are not told again. */
 const isWanted = sql<SqlBool>`(notifications.kind = 'gateway' or payment_apps.events_url is not null)`
 
+/** Whether an address of a trade has a query of its own, which is not signed. */
+function hasOwnQuery(address: 'notify_url' | 'return_url') {
+  return sql<boolean>`(notifications.kind = 'gateway' and coalesce(${sql.ref(`orders.${address}`)} like '%?%', false))`
+}
+
 export type NotificationFilter = {
   payment_id?: string | undefined
   transaction_id?: string | undefined
@@ -98,6 +103,8 @@ export async function readNotifications(
       eb.fn.coalesce('notifications.occurred_at', 'orders.paid_at').as('occurred_at'),
       eb.fn.coalesce('orders.transaction_id', 'transfers.transaction_id').$notNull().as('transaction_id'),
       eb.fn.coalesce('orders.order_id', 'transfers.order_id').$notNull().as('order_id'),
+      hasOwnQuery('notify_url').as('notifyHasQuery'),
+      hasOwnQuery('return_url').as('returnHasQuery'),
     ])
   if (transaction_id !== undefined) query = query.where(tellsOf(transaction_id))
   if (status !== undefined) query = query.where('notifications.status', '=', status)

@@ -617,6 +617,9 @@ export const en = {
     days: (n: number) => `${n} days`,
     sentAndAnswered: 'What was sent and answered',
     body: 'The answer, its first 2 KB',
+    beforeSuccess: 'Before the word success it said:',
+    ownQuery: (names: string[]) =>
+      `This order’s ${names.join(' and ')} ${counted(names.length, 'has a query of its own', 'have queries of their own')}. It is not signed, so a shop that verifies all of the query never accepts the notification. Create orders with addresses that have no query.`,
     due: 'Due now',
     oldestDue: 'Oldest that nobody has taken up',
     underWay: 'Under way',
@@ -625,7 +628,7 @@ export const en = {
     waiting: (text: string, n: number) => `${text} ${counted(n, 'notification', 'notifications')}`,
     outcomes: {
       delivered: 'Confirmed.',
-      wrong_body: 'The answer is not the word success.',
+      wrong_body: 'The last line of the answer is not the word success.',
       too_large: 'The answer is longer than 64 KiB; it should be the word success.',
       bad_status: 'The status of the answer is an error.',
       redirect: 'The address redirects, and redirects are not followed. Use the final address as notify_url.',

@@ -567,6 +567,9 @@ export const zhCN: Messages = {
     days: (n: number) => `${n} 天`,
     sentAndAnswered: '发送与回复的内容',
     body: '回复的前 2 KB',
+    beforeSuccess: 'success 之前的内容：',
+    ownQuery: (names) =>
+      `该订单的 ${names.join(' 和 ')} 自带查询参数。这些参数不参与签名，对全部参数验签的商店永远不会接受通知。请使用不带查询参数的地址创建订单。`,
     due: '现在待发',
     oldestDue: '最早的待发通知',
     underWay: '正在进行',
@@ -575,7 +578,7 @@ export const zhCN: Messages = {
     waiting: (text: string) => `${text} 条通知`,
     outcomes: {
       delivered: '已确认。',
-      wrong_body: '回复不是 success 一词。',
+      wrong_body: '回复的最后一行不是 success 一词。',
       too_large: '回复超过 64 KiB；应为 success 一词。',
       bad_status: '回复的状态码表示错误。',
       redirect: '该地址发生跳转，而跳转不会被跟随。请把最终地址填为 notify_url。',
