@@ -2,11 +2,11 @@
  * What a first start makes when nothing is configured: APP_SECRET, the signing key, an administrator. With a
  * PUBLIC_URL that is not loopback nothing is invented; what is missing stops the start.
  */
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { hashPassword } from './accounts/password.ts'
 import { createUser } from './accounts/users.ts'
-import { type Config, ConfigError } from './config.ts'
+import { appSecretFault, type Config, ConfigError } from './config.ts'
 import type { Db } from './database/connection.ts'
 import { AppError } from './errors.ts'
 import { type Ask, askOf, proveSecrets, samplesOf } from './secret-proof.ts'
@@ -17,34 +17,62 @@ const PASSWORD_LENGTH = 16
 
 const secretPath = (config: Config) => join(config.DATA_DIR, 'app-secret')
 
-/** APP_SECRET as configured, or the one kept in DATA_DIR, if there is one. */
+/** APP_SECRET as configured, or the one kept in DATA_DIR, if there is one. Throws ConfigError for one that is too short. */
 export async function findAppSecret(config: Config): Promise<string | undefined> {
   if (config.APP_SECRET !== undefined) return config.APP_SECRET
   try {
-    return (await readFile(secretPath(config), 'utf8')).trim()
+    return await readAppSecret(secretPath(config))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     return undefined
   }
 }
 
+async function readAppSecret(path: string): Promise<string> {
+  const text = (await readFile(path, 'utf8')).trim()
+  const fault = appSecretFault(text)
+  if (fault === undefined) return text
+  throw new ConfigError([
+    `${path} ${fault}: put back the one that was there, or delete the file if the database has never been used`,
+  ])
+}
+
 /** APP_SECRET as configured, or the one kept in DATA_DIR (made now, mode 0600, when there is none). */
 async function provideAppSecret(config: Config): Promise<string> {
   if (config.APP_SECRET !== undefined) return config.APP_SECRET
-  await mkdir(config.DATA_DIR, { recursive: true })
+  const made = await mkdir(config.DATA_DIR, { recursive: true })
   const path = secretPath(config)
   const draft = `${path}.${randomText(8, ALNUM)}`
   try {
     // Written aside and then given its name, which fails if there is one: a start that is killed leaves no half
-    // secret, and of two that come together one wins and both read the same.
-    await writeFile(draft, randomText(SECRET_LENGTH, ALNUM), { mode: 0o600 })
+    // secret, and of two that come together one wins and both read the same. On the disk before it has its name, and the
+    // name before anything is encrypted: a power cut takes neither away from what it opens.
+    const file = await open(draft, 'wx', 0o600)
+    try {
+      await file.writeFile(randomText(SECRET_LENGTH, ALNUM))
+      await file.sync()
+    } finally {
+      await file.close()
+    }
     await link(draft, path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
     await rm(draft, { force: true })
   }
-  return (await readFile(path, 'utf8')).trim()
+  await syncFolders(resolve(config.DATA_DIR), resolve(made === undefined ? config.DATA_DIR : dirname(made)))
+  return readAppSecret(path)
+}
+
+/** Flushes the names within a folder, and within those above it up to another. */
+async function syncFolders(folder: string, last: string): Promise<void> {
+  const handle = await open(folder)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  if (folder !== last) await syncFolders(dirname(folder), last)
 }
 
 /**

@@ -183,7 +183,7 @@ describe('the orders of an application', () => {
     expect(head).toMatch(/^\uFEFFcreated_at,transaction_id,order_id,/)
     expect(lines.pop()).toBe('')
     expect(lines.map((line) => line.split(',').slice(4).join(','))).toEqual([
-      `'\t@SUM(1),pending,false,,13,,,0,,`,
+      `'\t'@SUM(1),pending,false,,13,,,0,,`,
       '"贴纸, ""glow""",pending,false,,12,,,0,,',
       `"'=HYPERLINK(""https://evil.example"";""x"")",pending,false,,11,,,0,,`,
     ])
