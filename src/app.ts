@@ -36,7 +36,7 @@ const GATEWAY_DOUBLED_SLASH =
 /** Builds the application over its dependencies. The caller listens, and closes. */
 export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   const app = Fastify({
-    logger: loggerOptions(deps.config),
+    logger: { ...loggerOptions(deps.config), ...(deps.logTo && { stream: deps.logTo }) },
     genReqId: makeRequestIds(),
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: deps.config.TRUST_PROXY ?? false,

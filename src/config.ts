@@ -125,6 +125,11 @@ const ratio = z
 
 const appSecret = z.string().min(32, 'must have at least 32 characters')
 
+/** What is wrong with an APP_SECRET that is kept in a file, if anything. */
+export function appSecretFault(text: string): string | undefined {
+  return appSecret.safeParse(text).error?.issues[0]?.message
+}
+
 /** One entry per variable, in the order of `.env.example`. Empty text counts as absent. */
 export const environment = z.object({
   HOST: z.string().default('127.0.0.1'),

@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { type Config, ConfigError } from './config.ts'
 import { type Demo, forumUrl, PEOPLE, seedDemo } from './demo-world.ts'
+import type { Deps } from './deps.ts'
 import { refuseTakenPort } from './ports.ts'
 import { randomToken } from './secrets.ts'
 import { type Running, serve } from './server.ts'
@@ -23,7 +24,7 @@ type Stop = () => Promise<void>
  */
 export async function startDemo(
   config: Config,
-  { withForum = false }: { withForum?: boolean } = {},
+  { withForum = false, logTo }: { withForum?: boolean } & Pick<Deps, 'logTo'> = {},
 ): Promise<Running<Demo>> {
   await refusePorts(config, withForum)
   const stops: Stop[] = []
@@ -34,7 +35,7 @@ export async function startDemo(
     const forum = withForum ? forumConfig(config) : {}
     const whole: Config = Object.freeze({ ...config, ...forum })
     if (withForum) stops.push(await startExample('forum', FORUM, forumEnvironment(whole)))
-    const service = await serve(whole, (deps) => seedDemo(deps, { withForum }))
+    const service = await serve(whole, (deps) => seedDemo(deps, { withForum }), { logTo })
     stops.push(service.stop)
     const demo = service.prepared
     stops.push(await startExample('shop', SHOP, shopEnvironment(whole, demo)))

@@ -30,6 +30,8 @@ export type Deps = {
   tracing: Tracing | undefined
   /** Other limits of the payment area's batches than the usual ones: for the bench. */
   batching?: Batching
+  /** Where the log goes instead of standard output. */
+  logTo?: NodeJS.WriteStream | undefined
 }
 
 /** Whoever opens the parts closes `limits`, which may hold counts, and then the database. */
@@ -41,7 +43,8 @@ export function openDeps({
   metrics,
   tracing,
   batching = {},
-}: Pick<Deps, 'config' | 'db' | 'secrets' | 'clock' | 'batching'> &
+  logTo,
+}: Pick<Deps, 'config' | 'db' | 'secrets' | 'clock' | 'batching' | 'logTo'> &
   Partial<Pick<Deps, 'metrics' | 'tracing'>>): Deps {
   const settings = openSettings(db)
   const gatewayKeys = openGatewayKeys({ db, secrets, batching, clock })
@@ -58,5 +61,6 @@ export function openDeps({
     metrics,
     tracing,
     batching,
+    logTo,
   }
 }

@@ -3,7 +3,6 @@ import { parseArgs } from 'node:util'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
 import { type Config, ConfigError, isRunByNpm, loadConfig, loadDemoConfig } from './config.ts'
-import type { Batching } from './database/batcher.ts'
 import { type Db, openDatabase } from './database/connection.ts'
 import { databaseFault } from './database/faults.ts'
 import { migrate } from './database/migrate.ts'
@@ -31,7 +30,7 @@ export type Running<T> = { prepared: T; stop: () => Promise<void> }
 export async function serve<T>(
   config: Config,
   prepare: (deps: Deps) => Promise<T>,
-  { batching = {} }: { batching?: Batching } = {},
+  { batching = {}, logTo }: Pick<Deps, 'batching' | 'logTo'> = {},
 ): Promise<Running<T>> {
   const closers: (() => Promise<void>)[] = []
   const stop = async () => {
@@ -62,7 +61,7 @@ export async function serve<T>(
     closers.push(() => db.destroy())
     const secrets = await openSecrets(config, db)
     const metrics = await openMetrics({ config, db, clock })
-    const deps = openDeps({ config, db, secrets, clock, metrics, tracing, batching })
+    const deps = openDeps({ config, db, secrets, clock, metrics, tracing, batching, logTo })
     closers.push(() => deps.limits.close())
     const prepared = await prepare(deps)
     await ensureSigningKeys(deps)
@@ -109,7 +108,11 @@ async function main(): Promise<void> {
 async function demo({ json, forum }: { json: boolean; forum: boolean }): Promise<void> {
   // Imported only here: a service of its own has no use for it.
   const { describeDemo, startDemo } = await import('./demo.ts')
-  const { prepared, stop } = await startDemo(loadDemoConfig(), { withForum: forum })
+  const { prepared, stop } = await startDemo(loadDemoConfig(), {
+    withForum: forum,
+    // Scripts read a single line of standard output.
+    logTo: json ? process.stderr : undefined,
+  })
   stopOnSignal(stop)
   process.stdout.write(json ? `${JSON.stringify(prepared)}\n` : describeDemo(prepared))
 }

@@ -128,6 +128,13 @@ describe('a first start', () => {
     expect((await stat(join(dataDir, 'demo.json'))).mode & 0o777).toBe(0o600)
   })
 
+  test('writes its log to standard error, so that the line stays alone', async () => {
+    const { demo, output } = await start({ dataDir: await dataFolder(), env: { LOG_LEVEL: 'info' } })
+    expect((await fetch(demo.base_url)).status).toBe(200)
+    await expect.poll(() => output().stderr).toContain('"msg"')
+    expect(output().stdout).toBe(`${JSON.stringify(demo)}\n`)
+  })
+
   test('without --json prints the addresses, the sign-ins, and what to do first', async () => {
     const dataDir = await dataFolder()
     const child = await spawnDemo({ dataDir, flags: ['--demo'] })
