@@ -97,10 +97,18 @@ const NUMBERS: [number: number, en: string, zh: string][] = [
   [1002, 'The timestamp is more than 300 s off.', '时间戳偏差超过 300 秒。'],
   [1003, 'This address is not on the application’s list.', '请求来源地址不在应用的名单中。'],
   [1004, 'A parameter is missing.', '缺少参数。'],
-  [1005, 'A parameter is invalid, or another than before.', '参数无效，或与之前提交的不同。'],
+  [
+    1005,
+    'A parameter is invalid, another than before, or in the URL instead of the body.',
+    '参数无效、与之前提交的不同，或写在了 URL 里而不在请求体中。',
+  ],
   [1006, 'The order exists; data.status says how it stands.', '订单已存在；data.status 为其状态。'],
   [1007, 'There is no order of this order_id.', '没有此 order_id 的订单。'],
-  [1008, 'There is no payment of this transaction_id.', '没有此 transaction_id 的交易。'],
+  [
+    1008,
+    'There is no payment of this transaction_id; the text says if it is a transfer.',
+    '没有此 transaction_id 的交易；若它是转账，说明中会指出。',
+  ],
   [
     1009,
     'The application is unknown, not approved, or suspended; or a transfer came with a token from before it changed hands.',
@@ -128,11 +136,16 @@ const Refusal = z.object({
   errors: said(z.array(z.object({ code: z.int(), detail: z.string() })), linesOf(1), linesOf(2)),
   data: said(
     z.record(z.string(), z.unknown()).nullable(),
-    'Of a 1001: signed_string, the text that should have been signed, and hint, the likely mistake.',
-    '1001 时包含 signed_string（应当签名的文本）和 hint（可能的错误）。',
+    'Of a 1001: signed_string, the text that should have been signed, and hint, the likely mistake, which errors[].detail says too.',
+    '1001 时包含 signed_string（应当签名的文本）和 hint（可能的错误，errors[].detail 中也有）。',
   ),
 })
-const Unknown = z.object({ success: z.literal(false), error: z.literal('Not Found'), message: z.string() })
+const UNKNOWN = 'Payment application not found'
+const Unknown = z.object({
+  success: z.literal(false),
+  error: z.literal(UNKNOWN),
+  message: z.literal(UNKNOWN),
+})
 
 const refused = {
   about: { en: 'Refused; nothing has happened.', zh: '被拒绝，什么都没有发生。' },

@@ -56,13 +56,13 @@ export function sendPaymentError(error: unknown, request: FastifyRequest, reply:
   const { number, status } = WIRE[known.code as keyof typeof WIRE]
   if (known.retry_after_seconds !== undefined) reply.header('retry-after', known.retry_after_seconds)
   if (known.code === 'application_not_found') {
-    return reply.code(status).send({ success: false, error: 'Not Found', message: known.message })
+    return reply.code(status).send({ success: false, error: known.message, message: known.message })
   }
-  const { message } = known
-  const errors = [{ code: number, detail: message }]
-  return reply
-    .code(status)
-    .send({ success: false, error: message, message, errors, data: known.data ?? null })
+  const { message, data = null } = known
+  // Most clients show nothing of `data`, so the likely mistake is said here too.
+  const detail = data?.hint === undefined ? message : `${message}. ${data.hint}`
+  const errors = [{ code: number, detail }]
+  return reply.code(status).send({ success: false, error: message, message, errors, data })
 }
 
 function asPaymentError(error: unknown): AppError | undefined {

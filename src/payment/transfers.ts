@@ -139,12 +139,9 @@ function formerOwners(): AppError {
 
 /** The transfer that this order_id made before, judged as post_transfers judges a repeat. */
 async function findRepeated(db: Db, request: TransferRequest): Promise<Result | undefined> {
-  const { app_id, order_id, to_user_id, amount, isFormerOwners = false, from_user_id } = request
-  const made = await db
-    .selectFrom('transfers')
-    .where('app_id', '=', app_id)
+  const { order_id, to_user_id, amount } = request
+  const made = await transfersKnownTo(db, request)
     .where('order_id', '=', order_id)
-    .$if(isFormerOwners, (query) => query.where('from_user_id', '<>', from_user_id!))
     .select(['transaction_id', 'status', 'amount', 'fee', 'from_user_id', 'from_username'])
     .select(['to_user_id', 'to_username', 'paid_at'])
     .executeTakeFirst()
@@ -152,6 +149,29 @@ async function findRepeated(db: Db, request: TransferRequest): Promise<Result | 
   const isOther = made.to_user_id !== to_user_id || made.amount !== amount
   const outcome = isOther ? 'changed' : made.status === 'reversed' ? 'reversed' : 'exists'
   return { ...made, outcome, bound: null, have: null }
+}
+
+type Asker = Pick<TransferRequest, 'app_id' | 'from_user_id' | 'isFormerOwners'>
+
+/** The transfers of an application that its caller may know of. */
+function transfersKnownTo(db: Db, { app_id, from_user_id, isFormerOwners = false }: Asker) {
+  return db
+    .selectFrom('transfers')
+    .where('app_id', '=', app_id)
+    .$if(isFormerOwners, (query) => query.where('from_user_id', '<>', from_user_id!))
+}
+
+/** Whether this number of ours or of the application is that of a transfer. */
+export async function isTransfer(
+  db: Db,
+  asker: Asker,
+  number: { transaction_id: string } | { order_id: string },
+): Promise<boolean> {
+  const found = await transfersKnownTo(db, asker)
+    .where((eb) => eb.and(number))
+    .select('id')
+    .executeTakeFirst()
+  return found !== undefined
 }
 
 /** What a transfer would take, in whole points, and what it may be. */

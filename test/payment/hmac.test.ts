@@ -36,14 +36,9 @@ const orderRows = async () =>
 function expectRefusal(answer: Answer, status: number, code: number, text: RegExp | string) {
   seen.add(code)
   expect(answer.status).toBe(status)
-  const { error } = answer.body
-  expect(answer.body).toEqual({
-    success: false,
-    error,
-    message: error,
-    errors: [{ code, detail: error }],
-    data: answer.body.data ?? null,
-  })
+  const { error, data = null } = answer.body
+  const detail = code === 1001 ? `${error}. ${data?.hint}` : error
+  expect(answer.body).toEqual({ success: false, error, message: error, errors: [{ code, detail }], data })
   if (typeof text === 'string') expect(error).toBe(text)
   else expect(error).toMatch(text)
 }
@@ -199,6 +194,30 @@ describe('signature', () => {
     expect(await orderRows()).toBe(before)
   })
 
+  it('is refused with the likely mistake where clients look for it', async () => {
+    const order = fields()
+    const text = `amount=100&description=Tea&order_id=${order.order_id}`
+    const signature = createHmac('sha256', merchant.token).update(text).digest('hex')
+    const { body } = await post(test, path(), { ...order, signature })
+    const hint = 'The token itself was used as the key. Use its SHA-256 in hex: the Secret Key.'
+    expect(body.errors).toEqual([{ code: 1001, detail: `Invalid signature. ${hint}` }])
+    expect(body.data?.hint).toBe(hint)
+  })
+
+  it('in the URL is not read: the refusal asks for the body', async () => {
+    const before = await orderRows()
+    const order = fields()
+    const all = { ...order, signature: merchantSign(merchant.token, order) }
+    const inUrl = await post(test, `${path()}?${new URLSearchParams(all)}`, '')
+    expectRefusal(inUrl, 400, 1005, 'Parameters in the URL are not read: send them in the body')
+    const { amount, ...rest } = all
+    const divided = await post(test, `${path()}?amount=${amount}`, rest)
+    expectRefusal(divided, 401, 1001, 'Invalid signature')
+    expect(divided.body.data?.hint).toContain('send them in the body')
+    expect(await orderRows()).toBe(before)
+    expect((await post(test, `${path()}?lang=zh`, all)).status).toBe(200)
+  })
+
   it('covers parameters that nobody knows', async () => {
     const order: Record<string, string> = fields({ device: 'pc' })
     expect((await merchant.process(order)).status).toBe(200)
@@ -249,7 +268,8 @@ describe('signature', () => {
     for (const id of ['pay_00000000000000000000', 'nonsense', '%20', `pay_${'x'.repeat(100)}`]) {
       const { status, body } = await post(test, `/payment/pay/${id}/process`, fields())
       expect(status).toBe(404)
-      expect(body).toEqual({ success: false, error: 'Not Found', message: expect.any(String) })
+      const error = 'Payment application not found'
+      expect(body).toEqual({ success: false, error, message: error })
     }
     seen.add(0)
   })

@@ -250,6 +250,13 @@ describe('tokens', () => {
       expect(rotated.status).toBe(201)
       const token = /tk_[A-Za-z0-9]{40}/.exec(rotated.body)![0]
       expect(rotated.body).toContain(`data-copy="${token}"`)
+      for (const shown of [rotated, await owner.get(page)]) {
+        expect(shown.body).toContain('Give the Secret Key to a client that uses its key as it is')
+        expect(shown.body).toContain('Give the token to a client that takes the SHA-256 of its key')
+      }
+      const inChinese = await owner.get(page, { 'accept-language': 'zh-CN' })
+      expect(inChinese.body).toContain('Secret Key 填给直接使用密钥的客户端')
+      expect(inChinese.body).toContain('Token 填给请求和回调都先对密钥做 SHA-256 的客户端')
       expect(token).not.toBe(merchant.token)
       expect((await owner.get(page)).body).not.toContain(token)
       expect(isSignedBy(await pay(merchant.token), merchant.token)).toBe(true)

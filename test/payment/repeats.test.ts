@@ -270,6 +270,8 @@ describe('a repeated transfer', () => {
       const held = await shop.transfer(unknown)
       expect(held).toMatchObject({ status: 400, body: { errors: [{ code: 1009 }], data: null } })
     }
+    const asked = await shop.query({ transaction_id: String(sent.body.transaction_id) })
+    expect(asked.body.error).toBe('Payment not found')
     await shop.close()
   })
 })

@@ -152,6 +152,19 @@ describe('a transfer', () => {
     )
   })
 
+  it('asked for as a payment is said to be a transfer, to its own application only', async () => {
+    const other = await makeMerchant(test)
+    const { order_id, ...rest } = fields()
+    const { body } = await merchant.transfer({ order_id, ...rest })
+    const transaction_id = String(body.transaction_id)
+    const how = /: this is a transfer\. .* order_id .* POST \/payment\/transfers\/:payment_id$/
+    await expectRefusal(await merchant.query({ transaction_id }), 400, 1008, how)
+    await expectRefusal(await merchant.query({ order_id }), 400, 1007, how)
+    await expectRefusal(await other.query({ transaction_id }), 400, 1008, 'Payment not found')
+    await expectRefusal(await other.query({ order_id }), 400, 1007, 'Order not found')
+    await other.close()
+  })
+
   it('takes points for amount, one of the two', async () => {
     const { amount: _, ...rest } = fields()
     expect((await merchant.transfer({ ...rest, points: '7' })).body).toMatchObject({ amount: 7, fee: 1 })
@@ -252,7 +265,7 @@ describe('a transfer is refused', () => {
       const forged = await post(test, path, { ...request, signature: merchantSign('tk_other', request) })
       expect(forged).toMatchObject({ status: 401, body: { errors: [{ code: 1001 }] } })
       const unknown = await post(test, '/payment/transfer/pay_00000000000000000000', request)
-      await expectRefusal(unknown, 401, 1009, /no payment application/)
+      await expectRefusal(unknown, 401, 1009, 'Payment application not found')
     })
   })
 

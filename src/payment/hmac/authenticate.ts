@@ -4,6 +4,7 @@ import type { PaymentAppStatus } from '../../database/tables.ts'
 import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
 import { networkOf } from '../../limits.ts'
+import { malformed } from '../../web/parameters.ts'
 import { isAllowedAddress } from '../addresses.ts'
 import { markTokenUsed } from '../keys.ts'
 import { type FlatParameters, flatParameters } from '../parameters.ts'
@@ -12,6 +13,7 @@ import { stringToSign, verifySignature } from './signature.ts'
 
 const PAYMENT_ID = /^pay_[a-z0-9]{20}$/
 const DRIFT_SECONDS_MAX = 300
+const IN_THE_URL = 'Parameters in the URL are not read: send them in the body'
 
 export type SignedRequest = FastifyRequest<{ Params: { payment_id: string } }>
 export type Authenticated = {
@@ -36,8 +38,7 @@ export function makeAuthenticate(deps: Deps): Authenticate {
 async function verified(request: SignedRequest, deps: Deps, findCaller: FindCaller): Promise<Authenticated> {
   const { payment_id } = request.params
   const api = PAYMENT_ID.test(payment_id) ? await findCaller(payment_id) : undefined
-  if (api === undefined)
-    throw new AppError('application_not_found', 'There is no payment application with this Payment ID')
+  if (api === undefined) throw new AppError('application_not_found', 'Payment application not found')
   request.speaksFor = { app_id: api.id, door: 'hmac', received: request.body }
   const parameters = flatParameters(request.body)
   const verdict = verifySignature(
@@ -47,7 +48,10 @@ async function verified(request: SignedRequest, deps: Deps, findCaller: FindCall
   if (!verdict.isValid) {
     // Counted apart: whoever knows a Payment ID only cannot use up what its application may ask.
     await deps.limits.take('api_requests', `${api.id} unsigned ${networkOf(request.ip)}`)
-    const { signed_string, hint } = verdict
+    const isInUrl = Object.keys(request.query as object).length > 0
+    if (isInUrl && parameters.signature === undefined) throw malformed(IN_THE_URL)
+    const { signed_string } = verdict
+    const hint = isInUrl ? `${IN_THE_URL}. ${verdict.hint}` : verdict.hint
     throw new AppError('invalid_signature', 'Invalid signature', { data: { signed_string, hint } })
   }
   await deps.limits.take('api_requests', api.id.toString())

@@ -17,10 +17,15 @@ import type { FlatParameters } from '../parameters.ts'
 import { receivedRequest } from '../received.ts'
 import { keepRefused, rememberRefusals } from '../refused-requests.ts'
 import { countTestOrder } from '../test-mode.ts'
-import { makePostTransfer } from '../transfers.ts'
+import { isTransfer, makePostTransfer } from '../transfers.ts'
 import { describeOrder, describeTransfer } from './answers.ts'
-import { type Authenticate, makeAuthenticate, requireApproved, requireReadable } from './authenticate.ts'
-import type { Caller } from './caller.ts'
+import {
+  type Authenticate,
+  type Authenticated,
+  makeAuthenticate,
+  requireApproved,
+  requireReadable,
+} from './authenticate.ts'
 import { listRoutes } from './lists.ts'
 import { isoSeconds } from './signature.ts'
 
@@ -69,33 +74,40 @@ export async function hmacRoutes(app: FastifyInstance, deps: Deps, placeOrder: P
   listRoutes(app, deps, authenticate)
 }
 
+const A_TRANSFER =
+  'this is a transfer. Send the transfer again with its order_id to read its result, or list transfers at POST /payment/transfers/:payment_id'
+
 function queryRoute(app: FastifyInstance, deps: Deps, authenticate: Authenticate): void {
   const findTransaction = makeFindTransaction(deps)
 
-  async function queriedOrder(api: Caller, { transaction_id, order_id }: FlatParameters): Promise<Order> {
+  async function queriedOrder({ api, parameters, isFormerOwners }: Authenticated): Promise<Order> {
+    const { transaction_id, order_id } = parameters
+    const asker = { app_id: api.id, from_user_id: api.applicant_id, isFormerOwners }
     if (transaction_id) {
       const order = TransactionId.safeParse(transaction_id).success
         ? await findTransaction({ app_id: api.id, transaction_id })
         : undefined
-      if (order === undefined) throw new AppError('payment_not_found', 'Payment not found')
-      return order
+      if (order !== undefined) return order
+      const isSent = await isTransfer(deps.db, asker, { transaction_id })
+      throw new AppError(
+        'payment_not_found',
+        isSent ? `Payment not found: ${A_TRANSFER}` : 'Payment not found',
+      )
     }
     if (order_id) {
-      const order = await findOrder(deps.db, {
-        app_id: api.id,
-        door: 'hmac',
-        order_id: validOrderId(order_id),
-      })
-      if (order === undefined) throw new AppError('order_not_found', 'Order not found')
-      return order
+      const look = { app_id: api.id, door: 'hmac', order_id: validOrderId(order_id) } as const
+      const order = await findOrder(deps.db, look)
+      if (order !== undefined) return order
+      const isSent = await isTransfer(deps.db, asker, { order_id })
+      throw new AppError('order_not_found', isSent ? `Order not found: ${A_TRANSFER}` : 'Order not found')
     }
     throw new AppError('parameter_missing', 'Missing parameter: transaction_id')
   }
 
   app.post<{ Params: { payment_id: string } }>('/payment/query/:payment_id', async (request) => {
-    const { api, parameters } = await authenticate(request)
-    requireReadable(api)
-    return { success: true, ...describeOrder(await queriedOrder(api, parameters), deps.clock()) }
+    const asked = await authenticate(request)
+    requireReadable(asked.api)
+    return { success: true, ...describeOrder(await queriedOrder(asked), deps.clock()) }
   })
 }
 

@@ -378,6 +378,12 @@ export const en = {
     token: 'Token',
     secretKey: 'Secret Key',
     secretKeyHint: 'The SHA-256 of the token: sign requests and verify callbacks with it.',
+    which: {
+      secretKey:
+        'Give the Secret Key to a client that uses its key as it is, for requests or only for callbacks. With the token instead, its requests are refused (1001), or its check of callbacks fails.',
+      token:
+        'Give the token to a client that takes the SHA-256 of its key, for requests and for callbacks. With the Secret Key instead, its requests pass, but its check of callbacks fails.',
+    },
     done: 'I have stored them',
     own: {
       manage: 'Manage',

@@ -341,6 +341,12 @@ export const zhCN: Messages = {
     token: 'Token',
     secretKey: 'Secret Key',
     secretKeyHint: '即 Token 的 SHA-256，用于请求签名和回调验签。',
+    which: {
+      secretKey:
+        'Secret Key 填给直接使用密钥的客户端（请求和回调都直接用，或仅回调直接用）。误填 Token 时，请求被拒绝（1001），或回调验签失败。',
+      token:
+        'Token 填给请求和回调都先对密钥做 SHA-256 的客户端。误填 Secret Key 时，请求能通过，但回调验签失败。',
+    },
     done: '我已保存',
     own: {
       manage: '管理',
