@@ -15,6 +15,7 @@ export type PageCode =
   | 'too_many_attempts'
   | 'conflict'
   | 'overloaded'
+  | 'unavailable'
 
 /** OAuth 2.0 / OpenID Connect codes (RFC 6749, RFC 6750, OIDC Core; invalid_redirect_uri is RFC 7591's). */
 export type OAuthCode =

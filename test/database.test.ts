@@ -60,6 +60,13 @@ it('a statement that gets no connection in time is told to come back, and not do
     await db.destroy()
   }))
 
+/** What Postgres answers to a statement that has waited for a lock as long as it may. */
+function lockedOut(): pg.DatabaseError {
+  return Object.assign(new pg.DatabaseError('canceling statement due to lock timeout', 0, 'error'), {
+    code: '55P03',
+  })
+}
+
 describe('a batcher', () => {
   /** A lane whose statements are held open until released, so that callers gather. */
   function lane(run: (items: number[]) => number[], { itemsMax = 10, queueMax = 100, lanes = 1 } = {}) {
@@ -119,6 +126,42 @@ describe('a batcher', () => {
       'rejected',
       'fulfilled',
     ])
+  })
+
+  it('lets everybody else go on while one item is locked out, which waits apart', async () => {
+    let isLocked = true
+    const batches: number[][] = []
+    const submit = makeBatcher<number, number>({
+      name: 'numbers',
+      run: async (items) => {
+        batches.push(items)
+        await new Promise((resolve) => setImmediate(resolve))
+        if (isLocked && items.includes(3)) throw lockedOut()
+        return items
+      },
+    })
+    const first = submit(0)
+    const locked = submit(3)
+    expect(await Promise.all([first, ...[1, 2, 4].map(submit)])).toEqual([0, 1, 2, 4])
+    expect(batches.slice(0, 2)).toEqual([[0], [3, 1, 2, 4]])
+    // The lane is free for the next.
+    expect(await Promise.all([5, 6].map(submit))).toEqual([5, 6])
+    expect(batches).toContainEqual([5])
+    isLocked = false
+    expect(await locked).toBe(3)
+  })
+
+  it('gives an item up that stays locked out, and says what the database said', {
+    timeout: 60_000,
+  }, async () => {
+    const submit = makeBatcher<number, number>({
+      name: 'numbers',
+      run: async () => {
+        await new Promise((resolve) => setImmediate(resolve))
+        throw lockedOut()
+      },
+    })
+    await expect(submit(1)).rejects.toMatchObject({ code: '55P03' })
   })
 
   it('refuses more waiting callers than it may hold, and goes on afterwards', async () => {

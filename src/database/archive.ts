@@ -12,6 +12,7 @@ import { RETENTION } from '../retention.ts'
 import type { Ask } from '../secret-proof.ts'
 import { connectionSettings } from './connection.ts'
 import { lockMigrations, migrateWithin, migrationNames } from './migrate.ts'
+import { liftClientTimeouts } from './timeouts.ts'
 
 const FORMAT = 'tessera archive 1'
 const ROWS_AT_ONCE = 1_000
@@ -339,6 +340,8 @@ async function withTransaction<T>(
   await client.connect()
   try {
     await client.query(`begin isolation level ${mode}`)
+    // Between two statements the file is read or written, however slowly.
+    await liftClientTimeouts(client)
     const result = await act(client)
     await client.query('commit')
     return result

@@ -13,6 +13,8 @@ export const BIGGEST_ID = 9_223_372_036_854_775_807n
 const INT8 = 20
 const INT8_ARRAY = 1016
 const CONNECT_TIMEOUT_MS = 5_000
+/** So long a connection may be silent before TCP asks whether the other side is there; without it, two hours. */
+const KEEP_ALIVE_MS = 60_000
 /** The pool's words for both: a place in it, and a new connection to the server. */
 const WAITED_TOO_LONG =
   /^(timeout exceeded when trying to connect|Connection terminated due to connection timeout)$/
@@ -31,7 +33,13 @@ const types: pg.CustomTypesConfig = {
 
 /** The settings every connection of ours has. No named statements and no start-up options: pgbouncer refuses them. */
 export function connectionSettings(url: string): pg.ClientConfig {
-  return { connectionString: url, types, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true }
+  return {
+    connectionString: url,
+    types,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Why a database cannot be used, in one sentence that says how to mend it: for whoever runs the service. */
+import pg from 'pg'
 import { AppError } from '../errors.ts'
 
 /** A database that an operator has to mend first; the message says all there is to know. */
@@ -23,6 +24,7 @@ const UNREACHABLE: Record<string, string> = {
 }
 
 const REFUSALS: Record<string, string> = {
+  '53100': 'make room on the disk of the database, or give it a larger one',
   '25006':
     'the database takes no writes: set DATABASE_URL to the primary and not a standby, and take default_transaction_read_only away from role and database',
   '42501':
@@ -32,6 +34,23 @@ const REFUSALS: Record<string, string> = {
 /** The database has none of our tables, not even the list of its migrations. */
 export const NOT_SET_UP =
   'The database has not been set up: run `tessera migrate`, or start the service, which does it'
+
+/**
+ * Connections (08, 57), deadlocks and races (40), disk and memory (53), the server's system (58); no place to lock or to
+ * write, and transactions that were idle for too long.
+ */
+const PASSING = /^(08|40|53|57|58|25006|25P03|55P03)/
+/** The client's words for a connection that is gone, or that its server has closed. */
+const CONNECTION_GONE =
+  /^(Connection terminated|Client has encountered a connection error|Client was closed and is not queryable)/
+
+/** Whether an error says that the database cannot act now, and may when it is asked again. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return PASSING.test(error.code ?? '')
+  if (!(error instanceof Error) || error instanceof AppError) return false
+  const { code = '', syscall } = error as NodeJS.ErrnoException
+  return CONNECTION_GONE.test(error.message) || (syscall !== undefined && code in UNREACHABLE)
+}
 
 /** A sentence for an error of the database that an operator can mend. Undefined for any other error. */
 export function databaseFault(error: unknown): string | undefined {

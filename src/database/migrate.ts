@@ -9,6 +9,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { connectionSettings, type Db } from './connection.ts'
 import { connectionFault, DatabaseFault, NOT_SET_UP } from './faults.ts'
+import { giveTimeouts, liftClientTimeouts } from './timeouts.ts'
 
 const MIGRATIONS_DIR = join(import.meta.dirname, '../../migrations')
 /** Any constant of ours: it names the lock among all advisory locks of this database. */
@@ -51,10 +52,21 @@ export async function migrate(url: string): Promise<string[]> {
     const names: string[] = []
     for (;;) {
       const name = await applyNext(client, migrations)
-      if (name === undefined) return names
+      if (name === undefined) break
       names.push(name)
     }
+    if (await alone(client, () => giveTimeouts(client))) await endConnection(client)
+    return names
   })
+}
+
+/**
+ * Ends this connection on the server too: it was opened without the timeouts, and pgbouncer would give it to the next.
+ * Others that pgbouncer holds end with their `server_lifetime`.
+ */
+async function endConnection(client: pg.Client): Promise<void> {
+  client.on('error', () => {})
+  await client.query('select pg_terminate_backend(pg_backend_pid())').catch(() => {})
 }
 
 /** The names that `migrate` would apply now. Throws as it does, and changes nothing. */
@@ -81,19 +93,27 @@ async function withClient<T>(url: string, act: (client: pg.Client) => Promise<T>
   }
 }
 
-/**
- * Applies the first migration that is missing, and answers its name. The lock ends with the transaction: a lock of the
- * session would stay behind on a connection of pgbouncer, which is ours for a transaction only.
- */
+/** Applies the first migration that is missing, and answers its name. */
 async function applyNext(client: pg.Client, migrations: Migration[]): Promise<string | undefined> {
-  await client.query('begin')
-  try {
-    await lockMigrations(client)
+  return alone(client, async () => {
     await makeList(client)
     const [next] = await findPending(client, migrations)
     if (next !== undefined) await apply(client, next)
-    await client.query('commit')
     return next?.name
+  })
+}
+
+/**
+ * Acts in a transaction while nobody else migrates. The lock ends with the transaction: a lock of the session would stay
+ * behind on a connection of pgbouncer, which is ours for a transaction only.
+ */
+async function alone<T>(client: pg.Client, act: () => Promise<T>): Promise<T> {
+  await client.query('begin')
+  try {
+    await lockMigrations(client)
+    const result = await act()
+    await client.query('commit')
+    return result
   } catch (error) {
     await client.query('rollback')
     throw error
@@ -108,8 +128,9 @@ export async function migrateWithin(client: pg.Client, names?: string[]): Promis
     if (names === undefined || names.includes(next.name)) await apply(client, next)
 }
 
-/** Nobody else migrates until the transaction ends: every start waits here. */
+/** Nobody else migrates until the transaction ends: every start waits here, however long the others take. */
 export async function lockMigrations(client: pg.Client): Promise<void> {
+  await liftClientTimeouts(client)
   await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
 }
 

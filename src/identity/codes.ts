@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { memberOf, userColumns } from '../accounts/users.ts'
 import { inOrder, makeBatcher } from '../database/batcher.ts'
 import type { Db } from '../database/connection.ts'
+import { within } from '../database/timeouts.ts'
 import { AppError } from '../errors.ts'
 import { recordRefusal } from '../refusals.ts'
 import { randomToken, sha256 } from '../secrets.ts'
@@ -89,7 +90,7 @@ export function makeExchangeCode(db: Db): ExchangeCode {
     name: 'claim codes',
     itemsMax: TOKEN_BATCH_MAX,
     queueMax: TOKEN_QUEUE_MAX,
-    run: (claims) => claimCodes(db, claims),
+    run: (claims, patience_ms) => claimCodes(db, claims, patience_ms),
   })
   return async (exchange) => {
     const { client, redirect_uri } = exchange
@@ -108,9 +109,9 @@ export function makeExchangeCode(db: Db): ExchangeCode {
 }
 
 /** One statement, whose rules stand in the database function. */
-async function claimCodes(db: Db, claims: Claim[]): Promise<(Issued | undefined)[]> {
+async function claimCodes(db: Db, claims: Claim[], patience_ms: number): Promise<(Issued | undefined)[]> {
   const claimed = sql<Claimed & { nonce: string | null }>`exchange_codes(
-    ${claims.map(({ code }) => sha256(code))}::bytea[],
+    ${within(patience_ms, sql`${claims.map(({ code }) => sha256(code))}::bytea[]`)},
     ${claims.map(({ client }) => client.id)}::bigint[],
     ${claims.map(({ redirect_uri }) => redirect_uri ?? null)}::text[],
     ${claims.map(({ code_verifier }) => challengeOf(code_verifier))}::text[],

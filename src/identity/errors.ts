@@ -3,8 +3,8 @@
  * people. One table gives each code its status.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, type OAuthCode } from '../errors.ts'
-import { clientFaultStatus, sendPageError, wantsHtml } from '../web/pages.ts'
+import { AppError, type ErrorCode, type OAuthCode } from '../errors.ts'
+import { asTold, clientFaultStatus, sendPageError, wantsHtml } from '../web/pages.ts'
 
 const PAYLOAD_TOO_LARGE = 413
 const REALM = 'Tessera'
@@ -56,11 +56,11 @@ export function asDescription(message: string): string {
  * Renders a failure for programs. Of the error's data, `challenge` becomes WWW-Authenticate and the rest joins
  * the body.
  */
-export function sendOAuthError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function sendOAuthError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
+  const error = asTold(thrown, request)
   const failure = asOAuthFailure(error)
-  if (error instanceof AppError && (error.code === 'too_many_attempts' || error.code === 'overloaded'))
-    return sendNotNow(error, reply)
+  if (error instanceof AppError && NOT_NOW.includes(error.code)) return sendNotNow(error, reply)
   if (failure === undefined) {
     request.log.error({ err: error }, 'request failed')
     return reply
@@ -75,11 +75,13 @@ export function sendOAuthError(error: unknown, request: FastifyRequest, reply: F
     .send({ error: code, error_description: asDescription(message), ...members })
 }
 
-/** OAuth has one code for both: the request was right, and its time was not. */
+const NOT_NOW: readonly ErrorCode[] = ['too_many_attempts', 'overloaded', 'unavailable']
+
+/** OAuth has one code for all: the request was right, and its time was not. */
 function sendNotNow({ code, message, retry_after_seconds }: AppError, reply: FastifyReply): FastifyReply {
   if (retry_after_seconds !== undefined) reply.header('retry-after', retry_after_seconds)
   return reply
-    .code(code === 'overloaded' ? 503 : 429)
+    .code(code === 'too_many_attempts' ? 429 : 503)
     .send({ error: 'temporarily_unavailable', error_description: asDescription(message) })
 }
 

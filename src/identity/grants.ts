@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { memberOf, type User, userColumns } from '../accounts/users.ts'
 import { inOrder, makeBatcher } from '../database/batcher.ts'
 import type { Db, Tx } from '../database/connection.ts'
+import { within } from '../database/timeouts.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { recordRefusal } from '../refusals.ts'
@@ -90,7 +91,8 @@ export function makeRotateRefreshToken({ db, settings }: Pick<Deps, 'db' | 'sett
     name: 'claim refresh tokens',
     itemsMax: TOKEN_BATCH_MAX,
     queueMax: TOKEN_QUEUE_MAX,
-    run: async (claims) => claimRefreshTokens(db, claims, (await settings.read()).limit_refreshes),
+    run: async (claims, patience_ms) =>
+      claimRefreshTokens(db, claims, (await settings.read()).limit_refreshes, patience_ms),
   })
   return async (refresh) => {
     const { client, scopes, now } = refresh
@@ -113,9 +115,9 @@ export function makeRotateRefreshToken({ db, settings }: Pick<Deps, 'db' | 'sett
 }
 
 /** One statement, whose rules stand in the database function. */
-async function claimRefreshTokens(db: Db, claims: Claim[], limit: number) {
+async function claimRefreshTokens(db: Db, claims: Claim[], limit: number, patience_ms: number) {
   const claimed = sql<Claimed & { grant_id: bigint; nonce: null }>`rotate_refresh_tokens(
-    ${claims.map(({ token_hash }) => token_hash)}::bytea[],
+    ${within(patience_ms, sql`${claims.map(({ token_hash }) => token_hash)}::bytea[]`)},
     ${claims.map(({ client }) => client.id)}::bigint[],
     ${claims.map(({ scopes }) => scopes?.join(' ') ?? null)}::text[],
     ${claims.map(({ now }) => now)}::timestamptz[],

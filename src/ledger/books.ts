@@ -5,6 +5,7 @@
 import { sql } from 'kysely'
 import type { Db, Tx } from '../database/connection.ts'
 import type { Book } from '../database/tables.ts'
+import { liftTimeouts } from '../database/timeouts.ts'
 import type { Secrets } from '../secrets.ts'
 import { type ChainFault, type ChainVerdict, verifyChain } from './chain.ts'
 import { INVARIANTS, type LedgerInvariant } from './invariants.ts'
@@ -59,7 +60,10 @@ export async function proveBooks(db: Db, secrets?: Secrets, onProgress?: OnProgr
     .transaction()
     .setIsolationLevel('repeatable read')
     .setAccessMode('read only')
-    .execute((tx) => proveWithin(tx, secrets, onProgress))
+    .execute(async (tx) => {
+      await liftTimeouts(tx)
+      return proveWithin(tx, secrets, onProgress)
+    })
 }
 
 /** The same over what a transaction sees. */

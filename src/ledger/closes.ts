@@ -1,6 +1,7 @@
 /** The daily close: what each day has moved, written down once by whichever process comes first. Days end in Asia/Shanghai. */
 import { sql } from 'kysely'
 import type { Db } from '../database/connection.ts'
+import { unhurried } from '../database/timeouts.ts'
 import type { Deps } from '../deps.ts'
 
 /** A journal bears the time of its request, and may be committed a moment later. */
@@ -20,7 +21,7 @@ export async function closeDueDays({ db, clock }: Pick<Deps, 'db' | 'clock'>): P
       (${settled}::timestamptz at time zone 'Asia/Shanghai')::date::timestamp - interval '1 day',
       interval '1 day'
     ) as day order by day limit ${DAYS_AT_ONCE}`.execute(db)
-  for (const { day } of rows) await closeDay(db, day, clock())
+  for (const { day } of rows) await unhurried(db, (tx) => closeDay(tx, day, clock()))
 }
 
 async function closeDay(db: Db, day: string, now: Date): Promise<void> {

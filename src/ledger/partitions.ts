@@ -15,6 +15,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { type Db, isLockedOut, type Tx } from '../database/connection.ts'
+import { unhurried } from '../database/timeouts.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 
@@ -65,8 +66,7 @@ export async function partitionLedger(
  * behind on a connection of pgbouncer.
  */
 async function alone<T>(db: Db, act: () => Promise<T>): Promise<T> {
-  return db.transaction().execute(async (tx) => {
-    await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx)
+  return unhurried(db, async (tx) => {
     const { rows } = await sql`select where pg_try_advisory_xact_lock(${PARTITIONING_LOCK})`.execute(tx)
     if (rows.length === 0)
       throw new AppError(
@@ -163,8 +163,10 @@ async function keepReferences(db: Db, onProgress: (done: number, total: number) 
       for (const statement of REFERENCES) await sql.raw(statement).execute(tx)
     }),
   )
-  const { rows } = await sql<{ last: bigint; total: bigint }>`
-    select coalesce(max(id), 0) as last, count(*) as total from journal`.execute(db)
+  const { rows } = await unhurried(db, (tx) =>
+    sql<{ last: bigint; total: bigint }>`
+    select coalesce(max(id), 0) as last, count(*) as total from journal`.execute(tx),
+  )
   const { last, total } = rows[0]!
   let done = 0
   for (let after = 0n; after < last; ) {
@@ -226,7 +228,9 @@ async function boundFirst(db: Db, now: Month): Promise<Month> {
           .execute(tx)
       }),
     )
-    await sql.raw(`alter table ${table} validate constraint ${table}_first_ids`).execute(db)
+    await unhurried(db, (tx) =>
+      sql.raw(`alter table ${table} validate constraint ${table}_first_ids`).execute(tx),
+    )
   }
   return cut
 }
@@ -344,7 +348,7 @@ async function validateReferences(db: Db): Promise<void> {
     db,
   )
   for (const { table, name } of rows)
-    await sql.raw(`alter table ${table} validate constraint ${name}`).execute(db)
+    await unhurried(db, (tx) => sql.raw(`alter table ${table} validate constraint ${name}`).execute(tx))
 }
 
 /** From the month after the last partition to so many ahead. */

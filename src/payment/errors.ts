@@ -1,10 +1,10 @@
 /** What failures look like on the HMAC API: one body for every client, decisions.md 5.6. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type PaymentCode } from '../errors.ts'
-import { clientFaultStatus } from '../web/pages.ts'
+import { asTold, clientFaultStatus } from '../web/pages.ts'
 
 /** Failures that other scopes share with this one. */
-type SharedCode = 'malformed_request' | 'too_many_attempts' | 'overloaded'
+type SharedCode = 'malformed_request' | 'too_many_attempts' | 'overloaded' | 'unavailable'
 type WireError = { number: number; status: number }
 
 const WIRE = {
@@ -33,14 +33,20 @@ const WIRE = {
   application_not_found: { number: 0, status: 404 },
   too_many_attempts: { number: 1029, status: 429 },
   overloaded: { number: 1503, status: 503 },
+  unavailable: { number: 1503, status: 503 },
 } satisfies Record<PaymentCode | SharedCode, WireError>
 
 /** The numbers of the wire, for tests that no code is left untested. */
 export const PAYMENT_ERRORS: Readonly<Record<string, WireError>> = WIRE
 
 /** Renders a failure of the HMAC scope. Never a numeric `status`: clients settle orders by a status word. */
-export function sendPaymentError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function sendPaymentError(
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
   reply.header('cache-control', 'no-store')
+  const error = asTold(thrown, request)
   const known = asPaymentError(error)
   if (known === undefined) {
     request.log.error({ err: error }, 'request failed')

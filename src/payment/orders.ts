@@ -6,6 +6,7 @@ import { type Selectable, sql } from 'kysely'
 import { inOrder, makeBatcher } from '../database/batcher.ts'
 import type { Db } from '../database/connection.ts'
 import type { OrderStatus, OrdersTable, ReceivedRequest } from '../database/tables.ts'
+import { within } from '../database/timeouts.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { countOutcome } from '../metrics.ts'
@@ -79,7 +80,7 @@ export function makePlaceOrder(deps: Deps): PlaceOrder {
   const place = makeBatcher<NewOrder & { now: Date }, Order>({
     name: 'place orders',
     ...deps.batching,
-    run: (orders) => placeOrders(deps, orders),
+    run: (orders, patience_ms) => placeOrders(deps, orders, patience_ms),
   })
   return async (asked, requireAllowed) => {
     const order = { ...asked, now: deps.clock() }
@@ -101,7 +102,11 @@ async function findStandingOrder(db: Db, asked: NewOrder & { now: Date }): Promi
   return order === undefined || isExpired(order, now) ? undefined : order
 }
 
-async function placeOrders(deps: Deps, orders: (NewOrder & { now: Date })[]): Promise<Order[]> {
+async function placeOrders(
+  deps: Deps,
+  orders: (NewOrder & { now: Date })[],
+  patience_ms: number,
+): Promise<Order[]> {
   const { order_expiry_minutes } = await deps.settings.read()
   const asked = orders.map(({ trade, now, app_id, amount, ...order }, item) => ({
     ...order,
@@ -115,7 +120,7 @@ async function placeOrders(deps: Deps, orders: (NewOrder & { now: Date })[]): Pr
     expires_at: new Date(now.getTime() + order_expiry_minutes * 60_000),
   }))
   const { rows } = await sql<Order>`
-    select (placed).* from receive_orders(${JSON.stringify(asked)}::jsonb) order by item
+    select (placed).* from receive_orders(${within(patience_ms, sql`${JSON.stringify(asked)}::jsonb`)}) order by item
   `.execute(deps.db)
   return rows
 }
@@ -219,11 +224,11 @@ export function makePayOrder(deps: Deps): PayOrder {
   const pay = makeBatcher<Payment & { now: Date }, PayOutcome>({
     name: 'pay orders',
     ...deps.batching,
-    run: async (payments) => {
+    run: async (payments, patience_ms) => {
       const { points_payment_fee_rate } = await deps.settings.read()
       const { rows } = await sql<{ outcome: PayOutcome }>`
         select outcome from pay_orders(
-          ${payments.map((payment) => payment.transaction_id)}::text[],
+          ${within(patience_ms, sql`${payments.map((payment) => payment.transaction_id)}::text[]`)},
           ${payments.map((payment) => payment.payer_id)}::bigint[],
           ${payments.map((payment) => payment.expected_amount)}::bigint[],
           ${payments.map((payment) => payment.now)}::timestamptz[],

@@ -5,6 +5,7 @@
 import { sql } from 'kysely'
 import { makeBatcher } from '../database/batcher.ts'
 import { BIGGEST_ID, type Db } from '../database/connection.ts'
+import { within } from '../database/timeouts.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { countOutcome } from '../metrics.ts'
@@ -73,7 +74,8 @@ export function makePostTransfer(deps: Deps): PostTransfer {
   const post = makeBatcher<TransferRequest & { now: Date }, Result>({
     name: 'post transfers',
     ...deps.batching,
-    run: async (requests) => postTransfers(deps.db, await deps.settings.read(), requests),
+    run: async (requests, patience_ms) =>
+      postTransfers(deps.db, await deps.settings.read(), requests, patience_ms),
   })
   return async (request, requireAllowed) => {
     const before = await madeBefore(
@@ -227,10 +229,12 @@ async function postTransfers(
   db: Db,
   settings: SettingValues,
   requests: (TransferRequest & { now: Date })[],
+  patience_ms?: number,
 ): Promise<Result[]> {
+  const app_ids = sql`${requests.map((request) => request.app_id)}::bigint[]`
   const { rows } = await sql<Result>`
     select (result).* from post_transfers(
-      ${requests.map((request) => request.app_id)}::bigint[],
+      ${patience_ms === undefined ? app_ids : within(patience_ms, app_ids)},
       ${requests.map((request) => request.order_id)}::text[],
       ${requests.map(() => `txn_${randomText(24, LOWER_ALNUM)}`)}::text[],
       ${requests.map((request) => request.to_user_id)}::bigint[],

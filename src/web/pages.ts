@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fastifyView } from '@fastify/view'
 import { Eta } from 'eta'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isPassing } from '../database/faults.ts'
 import type { Deps } from '../deps.ts'
 import { AppError, type PageCode } from '../errors.ts'
 import { assetUrl } from './assets.ts'
@@ -10,6 +11,8 @@ import { FORM_TOKEN_FIELD, formToken } from './form-guard.ts'
 import { chooseLocale, LANGUAGE_COOKIE, type Language, type Locale } from './languages.ts'
 import { plainText } from './parameters.ts'
 
+/** After what a database cannot do: most such faults are over soon. */
+const RETRY_SECONDS = 2
 const VIEWS_DIR = join(import.meta.dirname, '../../views')
 
 export type PageOptions = {
@@ -38,6 +41,7 @@ const STATUS = {
   conflict: 409,
   too_many_attempts: 429,
   overloaded: 503,
+  unavailable: 503,
 } satisfies Record<PageCode, number>
 
 /** Adds `reply.page`, `request.locale` and the headers that every answer carries. */
@@ -145,8 +149,8 @@ export function wantsHtml(request: FastifyRequest): boolean {
  * Renders a failure of the browser scope: a page for people, JSON for scripts. Merchants' clients tell an unknown
  * address from an unknown Payment ID by the presence of `error_type`.
  */
-export function sendPageError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const failure = asPageFailure(error, request)
+export function sendPageError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const failure = asPageFailure(asTold(thrown, request), request)
   if (failure.retry_after_seconds !== undefined) reply.header('retry-after', failure.retry_after_seconds)
   if (!wantsHtml(request)) {
     const { code, message } = failure
@@ -181,6 +185,19 @@ function asPageFailure(error: unknown, request: FastifyRequest): PageFailure {
   }
   request.log.error({ err: error }, 'request failed')
   return { code: 'internal_error', status: 500, message: 'Something went wrong on our side' }
+}
+
+/**
+ * What a caller is told of an error, in every scope: that of a database that cannot act just now is one that passes. It
+ * is logged here, because nobody else sees it.
+ */
+export function asTold(error: unknown, request: FastifyRequest): unknown {
+  if (!isPassing(error)) return error
+  request.log.error({ err: error }, 'the database could not act')
+  return new AppError('unavailable', 'This cannot be done just now. Try again in a moment', {
+    retry_after_seconds: RETRY_SECONDS,
+    cause: error,
+  })
 }
 
 /** The 4xx status of an error that Fastify itself raised for what the caller sent (media type, size, syntax). */

@@ -25,7 +25,7 @@ import { merchantSign } from '../merchant.ts'
 import { freePort, startServer, stopServer } from '../server-process.ts'
 import { type PostgresProxy, startProxy } from './proxy.ts'
 
-const APP_SECRET = 'a secret of the faults, which guards nothing at all'
+export const APP_SECRET = 'a secret of the faults, which guards nothing at all'
 const BUYERS = 4
 /** How long anybody goes on asking. */
 const PATIENCE_MS = 60_000
@@ -209,9 +209,9 @@ export async function makeBuyer(db: Db, username: string, password_hash?: string
   return { ...buyer, session, form_token: formToken(makeSecrets(APP_SECRET), session) }
 }
 
-/** An approved application of a new member. */
-export async function makeShop(db: Db, username: string): Promise<Shop> {
-  const owner = await makeMember(db, username)
+/** An approved application of a new member, or of this one. */
+export async function makeShop(db: Db, username: string, member?: Member): Promise<Shop> {
+  const owner = member ?? (await makeMember(db, username))
   const settings = openSettings(db)
   const deps = { db, secrets: makeSecrets(APP_SECRET), settings, clock: () => new Date() } as Deps
   const application = { name: 'Shop', description: '', callback_url: 'http://127.0.0.1:9/paid' }

@@ -4,7 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type GatewayCode } from '../../errors.ts'
-import { clientFaultStatus } from '../../web/pages.ts'
+import { asTold, clientFaultStatus } from '../../web/pages.ts'
 
 /** Failures that other scopes share with this one. */
 type SharedCode =
@@ -20,6 +20,7 @@ type SharedCode =
   | 'malformed_request'
   | 'too_many_attempts'
   | 'overloaded'
+  | 'unavailable'
   | 'payments_paused'
   | 'order_frozen'
 type WireCode = GatewayCode | SharedCode
@@ -46,6 +47,7 @@ const WIRE = {
   not_supported: { v1: -1, v2: -1, msg: '不支持该操作' },
   too_many_attempts: { v1: -1, v2: -1, msg: '请求过于频繁，请稍后再试' },
   overloaded: { v1: -1, v2: -1, msg: '系统繁忙，请稍后再试' },
+  unavailable: { v1: -1, v2: -1, msg: '系统暂时不可用，请稍后再试' },
   order_frozen: { v1: -1, v2: -1, msg: '该订单已被冻结' },
   payments_paused: { v1: -1, v2: -1, msg: '系统维护中，暂停支付，请稍后再试' },
 } satisfies Record<WireCode, { v1: number; v2: number; msg: string }>
@@ -74,6 +76,7 @@ const IN_ENGLISH = {
   not_supported: 'This is not supported.',
   too_many_attempts: 'Too many requests; try again later.',
   overloaded: 'Too busy just now; try again later.',
+  unavailable: 'This cannot be done just now; try again later.',
   order_frozen: 'This order is frozen.',
   payments_paused: 'Payments are paused for maintenance; try again later.',
 } satisfies Record<WireCode, string>
@@ -98,15 +101,16 @@ export type WireFailure = {
 
 /**
  * A failure as the paths of a version tell it. Always with HTTP 200, because many clients read nothing of another
- * answer; but 429 to whoever asks too often, 503 while we are too busy for anybody, and 500 for faults of ours, which
- * are logged.
+ * answer; but 429 to whoever asks too often, 503 while we are too busy for anybody or the database cannot act, and 500 for
+ * faults of ours, which are logged.
  */
 export function wireFailure(
-  error: unknown,
+  thrown: unknown,
   version: 'v1' | 'v2',
   request: FastifyRequest,
   reply: FastifyReply,
 ): WireFailure {
+  const error = asTold(thrown, request)
   const known = asKnown(error)
   if (known === undefined) {
     request.log.error({ err: error }, 'request failed')
@@ -119,7 +123,12 @@ export function wireFailure(
   }
   reply.header('retry-after', known.retry_after_seconds)
   if (known.code === 'payments_paused') return { status: 200, body: { code, msg }, inEnglish, isSigned: true }
-  return { status: known.code === 'overloaded' ? 503 : 429, body: { code, msg }, inEnglish, isSigned: false }
+  return {
+    status: known.code === 'too_many_attempts' ? 429 : 503,
+    body: { code, msg },
+    inEnglish,
+    isSigned: false,
+  }
 }
 
 function asKnown(error: unknown): AppError | undefined {

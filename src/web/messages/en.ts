@@ -66,6 +66,7 @@ export const en = {
       conflict: 'That does not fit what is there',
       too_many_attempts: 'Too many attempts',
       overloaded: 'Too busy just now',
+      unavailable: 'This cannot be done just now',
       internal_error: 'Something went wrong on our side',
     },
     advice: {
@@ -78,6 +79,7 @@ export const en = {
       conflict: 'Go back, reload the page and see how things stand now.',
       too_many_attempts: 'Wait a moment, then try again.',
       overloaded: 'Nothing was changed. Try again in a few seconds.',
+      unavailable: 'Try again in a few seconds. If you paid, look first whether it was done.',
       internal_error: 'Nothing you did caused this. Try again; if it stays, tell us the reference below.',
     },
     retryAfter: (seconds: number) => `Try again in ${seconds} seconds.`,

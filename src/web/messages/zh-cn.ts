@@ -46,6 +46,7 @@ export const zhCN: Messages = {
       conflict: '与现有内容冲突',
       too_many_attempts: '尝试次数过多',
       overloaded: '系统繁忙',
+      unavailable: '暂时无法处理',
       internal_error: '服务器出错了',
     },
     advice: {
@@ -58,6 +59,7 @@ export const zhCN: Messages = {
       conflict: '请返回并刷新页面，查看当前状态。',
       too_many_attempts: '请稍候再试。',
       overloaded: '没有任何更改，请几秒后重试。',
+      unavailable: '请几秒后重试。如果是付款，请先查看是否已完成。',
       internal_error: '这不是你的问题。请重试；若仍出现，请告知下方的参考编号。',
     },
     retryAfter: (seconds) => `请在 ${seconds} 秒后重试。`,
