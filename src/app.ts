@@ -30,6 +30,10 @@ import {
 } from './web/parameters.ts'
 
 const PATH_PARAMETER_LENGTH_MAX = 200
+/** A request that is not whole by then is answered with 408, and its connection closed. Proxies give up before. */
+const REQUEST_TIMEOUT_MS = 15_000
+const HEADERS_TIMEOUT_MS = 12_000
+const CHECK_INTERVAL_MS = 1_000
 const GATEWAY_DOUBLED_SLASH =
   /^((?:\/payment(?:\/api)?)?)\/{2,}(?=(?:submit|mapi|api)\.php|(?:api\/)?(?:pay|merchant|transfer)\/)/
 
@@ -41,6 +45,8 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: deps.config.TRUST_PROXY ?? false,
     bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: CHECK_INTERVAL_MS },
     // An undecodable path: no scope is chosen yet, and with it no page and no format of errors.
     frameworkErrors: (_error, { id }: FastifyRequest, reply: FastifyReply) =>
       reply

@@ -3,6 +3,7 @@
  * the caller, which shows whether the proxy in front of it is trusted.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { makeCanWrite } from './database/can-write.ts'
 import { isMigrated } from './database/migrate.ts'
 import type { Deps } from './deps.ts'
 import type { Secrets } from './secrets.ts'
@@ -26,11 +27,13 @@ export function healthRoutes(app: FastifyInstance, deps: Deps): void {
     reply.header('cache-control', 'no-store').send({ status: 'ok', ...seenBy(request, deps) }),
   )
 
+  const canWrite = makeCanWrite(deps.db)
   app.get('/readyz', { config }, async (request, reply) => {
-    const checks = { database: false, migrations: false, signing_key: false }
+    const checks = { database: false, migrations: false, writes: false, signing_key: false }
     try {
       checks.migrations = await isMigrated(deps.db)
       checks.database = true
+      checks.writes = await canWrite()
       checks.signing_key = (await deps.signingKeys.current()) !== undefined
     } catch (error) {
       request.log.warn({ err: error }, 'not ready')

@@ -17,6 +17,8 @@ import { traceStatement } from './tracing.ts'
 import { reportUnreadableKeys, startWorker } from './worker.ts'
 
 const STOP_SECONDS_MAX = 20
+/** What is in flight by then is cut off, so that the rest of the stop has its time too. */
+const FINISH_SECONDS_MAX = 15
 const IDLE_SWEEP_MS = 50
 const PARENT_WATCH_MS = 500
 
@@ -69,8 +71,8 @@ export async function serve<T>(
     log = app.log
     await reportUnreadableKeys(deps, app.log)
     const worker = startWorker(deps, app.log)
-    closers.push(() => worker.stop())
-    closers.push(() => finish(app))
+    // Together: each may take most of the time there is.
+    closers.push(async () => void (await Promise.all([finish(app), worker.stop()])))
     if (metrics !== undefined) closers.push(await serveMetrics(config, metrics))
     await app.listen({ host: config.HOST, port: config.PORT }).catch((cause: NodeJS.ErrnoException) => {
       throw new ListenError('PORT', config.HOST, config.PORT, cause)
@@ -82,14 +84,16 @@ export async function serve<T>(
   }
 }
 
-/** Takes no more requests and waits for those in flight. */
+/** Takes no more requests and waits for those in flight, for a while: some may never end. */
 async function finish(app: FastifyInstance): Promise<void> {
   // A connection that falls idle after the close has begun would be kept alive for more than a minute.
   const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_MS)
+  const cut = setTimeout(() => app.server.closeAllConnections(), FINISH_SECONDS_MAX * 1000)
   try {
     await app.close()
   } finally {
     clearInterval(sweep)
+    clearTimeout(cut)
   }
 }
 

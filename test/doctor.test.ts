@@ -11,6 +11,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { buildApp } from '../src/app.ts'
 import { openDatabase } from '../src/database/connection.ts'
+import { migrate } from '../src/database/migrate.ts'
 import { SEEN_HEADER, seenTicket } from '../src/health.ts'
 import { keepProof } from '../src/ledger/proofs.ts'
 import { makePerson } from './cast.ts'
@@ -26,6 +27,7 @@ const CHECKS = [
   'configuration',
   'database',
   'database writes',
+  'timeouts',
   'schema',
   'APP_SECRET',
   'books',
@@ -40,7 +42,7 @@ const CHECKS = [
   'traces',
 ]
 const OF_SCHEMA = ['APP_SECRET', 'books', 'partitions']
-const OF_DATABASE = ['database writes', 'schema', ...OF_SCHEMA, 'clock']
+const OF_DATABASE = ['database writes', 'timeouts', 'schema', ...OF_SCHEMA, 'clock']
 
 let test: TestApp
 let environment: Record<string, string>
@@ -58,6 +60,8 @@ beforeAll(async () => {
     new URL(test.deps.config.DATABASE_URL!).pathname.slice(1),
   )
   environment = { DATABASE_URL, APP_SECRET, PUBLIC_URL: url }
+  // As a start does, to which the database of the tests is new.
+  await migrate(DATABASE_URL)
 })
 afterAll(() => test.close())
 
@@ -177,10 +181,12 @@ describe('a database', () => {
     await does(`alter role ${role} set default_transaction_read_only = on`)
     const reading = await examine()
     expect({ faults: reading.faults, skipped: reading.skipped }).toEqual({
-      faults: ['database writes'],
+      faults: ['database writes', 'timeouts'],
       skipped: [],
     })
     expect(reading.by('database writes').fault).toMatch(/^Transactions are read only/)
+    // Which a start sets; none was made here.
+    expect(reading.by('timeouts').fault).toMatch(/^idle_in_transaction_session_timeout is off.*alter role/)
     expect(reading.by('APP_SECRET')).toMatchObject({
       state: 'unknown',
       note: expect.stringContaining('first start'),

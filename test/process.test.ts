@@ -145,6 +145,43 @@ describe('the process', () => {
   })
 })
 
+describe('a request that never becomes whole', () => {
+  /** Sends the head and a part of the body, and answers when the server has asked for it. */
+  async function begin(url: string) {
+    const call = request(`${url}/oauth2/token`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        'content-length': 100,
+        expect: '100-continue',
+      },
+    })
+    const ended = new Promise<number | undefined>((resolve) => {
+      call.once('response', (response) => resolve(response.resume().statusCode))
+      call.once('error', () => resolve(undefined))
+    })
+    call.flushHeaders()
+    await once(call, 'continue')
+    call.write('grant_type=')
+    return { ended }
+  }
+
+  it('is ended by the server', { timeout: 120_000 }, async () => {
+    const server = await start()
+    const { ended } = await begin(server.url)
+    expect(await ended).toBe(408)
+    expect(await stopServer(server, 'SIGTERM')).toBe(0)
+  })
+
+  it('does not keep a stop from closing everything in order', { timeout: 120_000 }, async () => {
+    const server = await start()
+    const { ended } = await begin(server.url)
+    // By the hard limit it would end with 1.
+    expect(await stopServer(server, 'SIGTERM')).toBe(0)
+    expect(await ended).toBeUndefined()
+  })
+})
+
 describe('under npm', () => {
   it('the process ends when the shell that npm started it through is gone', async () => {
     const port = String(await freePort())

@@ -17,6 +17,7 @@ import {
   examineDatabase,
   examineSchema,
   examineSecret,
+  examineTimeouts,
   examineWrites,
 } from './doctor/database.ts'
 import {
@@ -45,6 +46,7 @@ const SCHEMA = 'schema'
 const CHECKS: Check[] = [
   { name: DATABASE, examine: examineDatabase },
   { name: 'database writes', needs: DATABASE, examine: examineWrites },
+  { name: 'timeouts', needs: DATABASE, examine: examineTimeouts },
   { name: SCHEMA, needs: DATABASE, examine: examineSchema },
   { name: 'APP_SECRET', needs: SCHEMA, examine: examineSecret },
   { name: 'books', needs: SCHEMA, examine: examineBooks },

@@ -1,8 +1,10 @@
 /** What the doctor examines in the database: the server, the schema, and what is kept there. */
 import { sql } from 'kysely'
+import { hasRoom } from '../../database/can-write.ts'
 import type { Db } from '../../database/connection.ts'
 import { connectionFault } from '../../database/faults.ts'
 import { requireMigrated } from '../../database/migrate.ts'
+import { TIMEOUTS } from '../../database/timeouts.ts'
 import { openSecrets } from '../../first-start.ts'
 import { openSigningKeys } from '../../identity/keys.ts'
 import { lastProof } from '../../ledger/proofs.ts'
@@ -70,9 +72,22 @@ export async function examineWrites({ db }: Installation): Promise<Finding> {
     return fault(
       'Transactions are read only, so every write fails: `alter role … reset default_transaction_read_only`, and the same for `alter database`, unless postgresql.conf or DATABASE_URL says it',
     )
+  if (!(await hasRoom(db)))
+    return fault('The disk of the database is full, so writes fail: make room on it, or give it a larger one')
   for (const name of ['fsync', 'full_page_writes', 'synchronous_commit']) {
     if ((await settingOf(db, name)) === 'off')
       return fault(`${name} is off, so a power cut loses payments: turn it on in postgresql.conf`)
+  }
+  return GOOD
+}
+
+/** Whether the database frees what a frozen process has locked. */
+export async function examineTimeouts({ db }: Installation): Promise<Finding> {
+  for (const name of ['idle_in_transaction_session_timeout', 'lock_timeout'] as const) {
+    if ((await settingOf(db, name)) === '0')
+      return fault(
+        `${name} is off, so one frozen process can stop payments: start the service once, which sets it for its role, and then end older connections (\`RECONNECT\` in pgbouncer); or as a superuser \`alter role … in database … set ${name} = '${TIMEOUTS[name]}'\``,
+      )
   }
   return GOOD
 }
