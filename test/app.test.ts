@@ -68,10 +68,13 @@ describe('errors', () => {
     const client = browser(test)
     client.cookies.set('tessera_session', 'anything')
     const page = await client.get('/account')
+    const told = await client.get('/account', { accept: 'application/json' })
     await sql`alter table gone rename to users`.execute(test.db)
-    expect(page.status).toBe(500)
-    expect(page.body).toContain('Something went wrong on our side')
-    expect(page.body).not.toMatch(/users|relation|select/i)
+    for (const { status, body } of [page, told]) {
+      expect(status).toBe(500)
+      expect(body).toContain('Something went wrong on our side')
+      expect(body).not.toMatch(/users|relation|select/i)
+    }
   })
 })
 

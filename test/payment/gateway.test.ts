@@ -1053,8 +1053,9 @@ describe('api.php', () => {
       const asking = Array.from({ length: 20 }, async () =>
         statuses.push((await send(process, 'POST', API, asked)).statusCode),
       )
-      // Four wait, the first of them for the table.
+      // Four wait, the first of them for the table, and the others without a connection.
       await vi.waitUntil(() => statuses.length === 16, { timeout: 20_000 })
+      await vi.waitUntil(() => poolUse(process.db).open - poolUse(process.db).idle === 1, { timeout: 20_000 })
       expect(poolUse(process.db).waiting).toBe(0)
       return { asking }
     })

@@ -125,8 +125,9 @@ it('a crowd that asks for figures waits in line with one connection, and keeps n
     const asking = Array.from({ length: 20 }, async (_, i) =>
       statuses.push((await owner.get(pages[i % 2]!)).status),
     )
-    // Four wait, the first of them for the table.
+    // Four wait, the first of them for the table, and the others without a connection.
     await vi.waitUntil(() => statuses.length === 16, { timeout: 20_000 })
+    await vi.waitUntil(() => poolUse(process.db).open - poolUse(process.db).idle === 1, { timeout: 20_000 })
     expect(poolUse(process.db).waiting).toBe(0)
     expect((await owner.get('/payment/applications/new-nowhere')).status).toBe(404)
     return { asking }
