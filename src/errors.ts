@@ -66,6 +66,7 @@ export type GatewayCode =
   | 'order_number_missing'
   | 'wrong_key'
   | 'version_off'
+  | 'parameter_ambiguous'
   | 'amount_too_small'
   | 'order_changed'
   | 'not_supported'

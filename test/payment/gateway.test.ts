@@ -66,6 +66,7 @@ const trade = (over: Fields = {}): Fields => ({
   timestamp: seconds(),
   ...over,
 })
+const signedBy = (fields: Fields) => ({ text: gatewayText(fields), reader: { needs: [], takes: {} } })
 const without = (fields: Fields, name: string): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([key]) => key !== name))
 
@@ -368,12 +369,13 @@ const BAD: [name: string, value: string | undefined, code: string, msg?: string]
   ].map((value): [string, string, string] => ['pid', value, 'unknown_application']),
 ]
 
-/** A field of another's message inside a value: gateway.md 6.1. */
-const SMUGGLED = [
-  'x&out_trade_no=VICTIM&pid=1001&timestamp=1767225600&trade_no=T&trade_status=TRADE_SUCCESS&type=alipay',
-  'x&type=',
-  '&sign_type=RSA',
-  'a=1&trade_status=TRADE_SUCCESS',
+/** Another's notification inside a value: gateway.md 6.1. */
+const SMUGGLED =
+  'x&out_trade_no=VICTIM&pid=1001&timestamp=1767225600&trade_no=T&trade_status=TRADE_SUCCESS&type=alipay'
+/** Values that hold what reads like a field, and have one meaning. */
+const NESTED: Fields[] = [
+  { name: 'Tea&type=green', param: 'uid=5&type=vip' },
+  { param: '{"back":"https://shop.example/?uid=5&type=vip"}' },
 ]
 
 const WAYS = [
@@ -398,6 +400,12 @@ describe.each(WAYS)('parameters, %s', (_, path, version, sign) => {
         expect(columns[name]).toBe(kept === 'PAYMENT_ID' ? value : kept === '' ? null : kept)
       if (name === 'pid' && version === 'v2') expect(reply.pid).toBe(shop.payment_id)
     }
+    for (const nested of NESTED) {
+      const fields = trade(nested)
+      await ask(path, sign(fields))
+      const { name = 'VIP membership', param = null } = nested
+      expect(await rowOf(fields.out_trade_no!)).toMatchObject({ description: name, param })
+    }
   })
 
   it('are refused when missing, empty, malformed or beyond their bounds, and nothing is kept', async () => {
@@ -407,11 +415,14 @@ describe.each(WAYS)('parameters, %s', (_, path, version, sign) => {
       const signer = name === 'pid' ? null : shop
       expectRefusal(await ask(path, sign(fields)), version, code, msg, signer)
     }
-    for (const value of SMUGGLED) {
-      expectRefusal(await ask(path, sign(trade({ name: value }))), version, INVALID, '商品名称格式无效')
-      expectRefusal(await ask(path, sign(trade({ param: value }))), version, INVALID, '业务扩展参数格式无效')
-      expectRefusal(await ask(path, sign(trade({ type: value }))), version, INVALID, '支付方式格式无效')
-    }
+    const ambiguous = (label: string) => `${label}有歧义，签名原文还可读成另一组参数`
+    const refusals: [Fields, string, string][] = [
+      [{ name: SMUGGLED }, 'parameter_ambiguous', ambiguous('商品名称')],
+      [{ param: `x&out_trade_no=VICTIM&pid=1001` }, 'parameter_ambiguous', ambiguous('商品名称')],
+      [{ type: SMUGGLED }, INVALID, '支付方式格式无效'],
+    ]
+    for (const [fields, code, msg] of refusals)
+      expectRefusal(await ask(path, sign(trade(fields))), version, code, msg)
     expect(await countOrders()).toBe(before)
   })
 
@@ -713,7 +724,9 @@ describe('the same out_trade_no again', () => {
         return place({ ...order, trade: { ...order.trade!, trade_no } })
       })
       const { log } = test.app
-      const order = await createTrade({ app, parameters: trade(), protocol: 'v1', asReceived: unseen, log })
+      const parameters = trade()
+      const signed = signedBy(parameters)
+      const order = await createTrade({ app, parameters, protocol: 'v1', signed, asReceived: unseen, log })
       return { order, tries }
     }
     const { order, tries } = await create(2)
@@ -727,8 +740,15 @@ describe('the same out_trade_no again', () => {
     const app = (await test.deps.gatewayKeys.findApp({ pid: shop.pidText }))!
     const asReceived = () => ({ method: 'POST', path: '/', ip: '::1', parameters: [], left_out: 0 })
     const warn = vi.spyOn(test.app.log, 'warn')
-    const create = (parameters: Record<string, string>) =>
-      createTrade({ app, parameters, protocol: 'v1', asReceived, log: test.app.log })
+    const create = (parameters: Fields) =>
+      createTrade({
+        app,
+        parameters,
+        protocol: 'v1',
+        signed: signedBy(parameters),
+        asReceived,
+        log: test.app.log,
+      })
     await create(trade({ notify_url: 'https://shop.example/notify', return_url: 'https://shop.example/' }))
     expect(warn).not.toHaveBeenCalled()
 
@@ -1284,7 +1304,10 @@ describe('submit, where a person stands before the answer', () => {
         const cases: [Fields | string, string][] = [
           [{ ...shop.signMd5(trade()), money: '0.01' }, '签名验证失败'],
           [shop.signMd5(trade({ money: 'x' })), '商品金额格式无效'],
-          [shop.signMd5(trade({ name: '<script>alert(1)</script>&type=' })), '商品名称格式无效'],
+          [
+            shop.signMd5(trade({ name: '<script>alert(1)</script>&option=1' })),
+            '商品名称有歧义，签名原文还可读成另一组参数',
+          ],
           [shop.signRsa(trade({ timestamp: '1' })), '时间戳无效或已过期'],
           [trade({ pid: '999999' }), '商户不存在'],
           [`${new URLSearchParams(shop.signMd5(trade()))}&money=1`, '请求参数重复或格式无效'],
@@ -1465,9 +1488,10 @@ describe('addresses', () => {
 describe('forgery', () => {
   it("of one merchant's notification through another's: refused at the create, and the keys differ", async () => {
     // T18a: what a merchant would have the platform sign; T18b: what another would read in it.
-    const { name } = { name: SMUGGLED[0]!.replace('pid=1001', `pid=${shop.pidText}`) }
+    const name = SMUGGLED.replace('pid=1001', `pid=${shop.pidText}`)
     const attack = trade({ pid: other.pidText, name, money: '100.00' })
-    expectRefusal(await ask(CREATE, other.signRsa(attack)), 'v2', INVALID, '商品名称格式无效', other)
+    const msg = '商品名称有歧义，签名原文还可读成另一组参数'
+    expectRefusal(await ask(CREATE, other.signRsa(attack)), 'v2', 'parameter_ambiguous', msg, other)
     // Were such a trade there all the same, its signature would be by a key that the victim does not hold.
     const fields = trade({ pid: other.pidText })
     await ask(CREATE, other.signRsa(fields))

@@ -157,7 +157,7 @@ function judgeV1(fields: readonly Field[], parameters: Record<string, string>, k
     const mistakes = judgeKey(byKey, keys)
     return { ...base, isRight: mistakes.length === 0, mistakes }
   }
-  if (verifyMd5(parameters, live)) {
+  if (verifyMd5(parameters, live) !== undefined) {
     return {
       ...base,
       isRight: true,
@@ -206,11 +206,11 @@ function judgeV2(fields: readonly Field[], parameters: Record<string, string>, k
     expected: { text, digest: sha256(text), ...(live && { key: publicFacts(live) }) },
     received: { signature },
   }
-  if (live !== undefined && verifyRsa(parameters, live)) {
+  if (live !== undefined && verifyRsa(parameters, live) !== undefined) {
     const received = { signature, text, digest: sha256(text), key: publicFacts(live) }
     return { ...base, isRight: true, received }
   }
-  if (verifyRsa(parameters, keys.platform_key)) {
+  if (verifyRsa(parameters, keys.platform_key) !== undefined) {
     const received = { signature, text, digest: sha256(text), key: publicFacts(keys.platform_key) }
     return { ...base, isRight: true, notes: [{ code: 'signed_by_us' }], received }
   }

@@ -6,11 +6,15 @@ import type { Turns } from '../../turns.ts'
 import { findOrder, type Order, type PlaceOrder } from '../orders.ts'
 import type { FlatParameters } from '../parameters.ts'
 import { countTestOrder } from '../test-mode.ts'
+import { NOTICE, requireNoReading, requireOneNotice, requireOneReading } from './ambiguity.ts'
 import { refusal } from './errors.ts'
 import type { GatewayApp } from './keys.ts'
+import { tradeFields } from './messages.ts'
 import { isMoney, isSameMoney, pointsOf } from './money.ts'
+import type { Reader } from './readings.ts'
 import { type Authenticated, requireUsable } from './request.ts'
-import { carriesField, isOutTradeNo } from './trade.ts'
+import { gatewayString } from './signature.ts'
+import { isOutTradeNo, labelOf } from './trade.ts'
 
 export const TYPE = /^[A-Za-z0-9_.-]{1,32}$/
 const NAME_BYTES_MAX = 127
@@ -51,9 +55,12 @@ export function makeCreateTrade(
   deps: Pick<Deps, 'db' | 'clock' | 'limits'>,
   placeOrder: PlaceOrder,
 ): CreateTrade {
-  return async ({ app, parameters, protocol, asReceived, log }) => {
+  return async (request) => {
+    const { app, parameters, protocol, asReceived, log } = request
     requireUsable(app, 'ask')
-    const { out_trade_no, name, money, ...facts } = readNewTrade(parameters)
+    const newTrade = readNewTrade(parameters)
+    requireOneMeaning(request, newTrade, deps.clock())
+    const { out_trade_no, name, money, ...facts } = newTrade
     const rate = app.exchange_rate
     const points = pointsOf(money, rate)
     // A trade keeps the points it was created with: what its money is worth today is not judged.
@@ -119,33 +126,73 @@ function newTradeNo(now: Date): string {
   return `${Math.floor(now.getTime() / 1000)}${String(randomInt(TRADE_NO_TAIL)).padStart(9, '0')}`
 }
 
+const optional = (isValid: (value: string) => boolean) => (value: string) =>
+  value.trim() === '' || isValid(value)
+
+/** What may stand in the fields of a create. PHP's readers of a notification would drop a `0`: their sign would be wrong. */
+const TAKES = {
+  out_trade_no: (value: string) => isOutTradeNo(value) && value !== '0',
+  notify_url: isMerchantUrl,
+  return_url: optional(isMerchantUrl),
+  name: (value: string) => value.trim() !== '' && value !== '0',
+  money: isMoney,
+  type: optional((value) => TYPE.test(value)),
+  param: optional((value) => value.length <= PARAM_LENGTH_MAX),
+}
+const NEEDS = ['out_trade_no', 'notify_url', 'name', 'money'] as const
+
 /** Reads what a create sends. Throws parameter_missing and parameter_invalid. Pure. */
 function readNewTrade(parameters: FlatParameters): NewTrade {
   const { type = null, param = null, return_url = null } = parameters
-  const out_trade_no = required(parameters, 'out_trade_no', '商户订单号')
-  const notify_url = required(parameters, 'notify_url', '异步通知地址')
-  const name = required(parameters, 'name', '商品名称')
-  const money = required(parameters, 'money', '商品金额')
-  // PHP's readers of a notification would drop a `0`, and find its signature wrong.
-  if (!isOutTradeNo(out_trade_no) || out_trade_no === '0') throw invalid('商户订单号')
-  if (!isMerchantUrl(notify_url)) throw invalid('异步通知地址')
-  if (return_url !== null && !isMerchantUrl(return_url)) throw invalid('跳转通知地址')
-  if (!isMoney(money)) throw invalid('商品金额')
-  if (type !== null && !TYPE.test(type)) throw invalid('支付方式')
-  if (name === '0' || carriesField(name)) throw invalid('商品名称')
-  if (param !== null && (param.length > PARAM_LENGTH_MAX || carriesField(param)))
-    throw invalid('业务扩展参数')
+  for (const name of NEEDS) {
+    if (parameters[name] === undefined) throw refusal('parameter_missing', `${labelOf(name)}不能为空`)
+  }
+  for (const name of Object.keys(TAKES) as (keyof typeof TAKES)[]) {
+    const value = parameters[name]
+    if (value !== undefined && !TAKES[name](value))
+      throw refusal('parameter_invalid', `${labelOf(name)}格式无效`)
+  }
+  const { out_trade_no, notify_url, name, money } = parameters as Record<(typeof NEEDS)[number], string>
   return { out_trade_no, name: cutName(name), money, type, param, notify_url, return_url }
 }
 
-function required(parameters: FlatParameters, name: string, label: string): string {
-  const value = parameters[name]
-  if (value === undefined) throw refusal('parameter_missing', `${label}不能为空`)
-  return value
-}
-
-function invalid(label: string) {
-  return refusal('parameter_invalid', `${label}格式无效`)
+/**
+ * Throws parameter_ambiguous for what is signed here, or would be signed for the shop once this is paid, and can be read
+ * in two ways. Pure.
+ */
+export function requireOneMeaning(
+  { parameters, protocol, signed }: Authenticated,
+  trade: NewTrade,
+  now: Date,
+): void {
+  const { text, reader } = signed!
+  const creates: Reader = {
+    ...reader,
+    needs: [...reader.needs, ...NEEDS],
+    takes: { ...reader.takes, ...TAKES },
+  }
+  requireOneReading(text, parameters, creates)
+  const told = tradeFields(
+    {
+      ...trade,
+      pid_sent: parameters.pid!,
+      order_id: trade.out_trade_no,
+      description: trade.name,
+      // These are not known yet, and no `&` will be in them.
+      trade_no: '1',
+      transaction_id: 'txn_1',
+      created_at: now,
+      paid_at: now,
+      buyer: '',
+    },
+    protocol,
+    now,
+  )
+  requireOneNotice(gatewayString(told), told)
+  if (protocol === 'v2') return
+  // The KEY signs both ways.
+  requireNoReading(text, parameters, NOTICE)
+  requireNoReading(gatewayString(told), told, creates)
 }
 
 /** At most 127 bytes, never half a character: longer names are cut, not refused. gateway.md 1.2. */

@@ -6,7 +6,7 @@ import type { KeyObject } from 'node:crypto'
 import type { Db } from '../../database/connection.ts'
 import type { Deps } from '../../deps.ts'
 import { gatewayString, signMd5, signRsa } from './signature.ts'
-import { carriesField, shanghaiTime } from './trade.ts'
+import { shanghaiTime } from './trade.ts'
 
 /** Orders of the gateway that are paid, and not given back since: nothing is signed for any other. */
 export function paidTrades(db: Db) {
@@ -82,12 +82,16 @@ export async function tradeParameters(
   signer: Signer,
   now: Date,
 ): Promise<Record<string, string>> {
-  if (signer.protocol === 'v2') {
-    const fields = nonEmpty({ ...commonFields(trade), ...fieldsOfV2(trade, now) })
-    return { ...fields, sign: await signRsa(gatewayString(fields), signer.platform_key), sign_type: 'RSA' }
-  }
-  const fields = nonEmpty(commonFields(trade))
-  return { ...fields, sign: signMd5(gatewayString(fields), signer.merchant_key), sign_type: 'MD5' }
+  const fields = tradeFields(trade, signer.protocol, now)
+  const text = gatewayString(fields)
+  return signer.protocol === 'v2'
+    ? { ...fields, sign: await signRsa(text, signer.platform_key), sign_type: 'RSA' }
+    : { ...fields, sign: signMd5(text, signer.merchant_key), sign_type: 'MD5' }
+}
+
+/** What of them is signed. */
+export function tradeFields(trade: TradeFacts, protocol: 'v1' | 'v2', now: Date): Record<string, string> {
+  return nonEmpty({ ...commonFields(trade), ...(protocol === 'v2' && fieldsOfV2(trade, now)) })
 }
 
 /** All of V1, in the order of its documents: clients that rebuild the string from a list know no others. */
@@ -109,8 +113,8 @@ function fieldsOfV2(trade: TradeFacts, now: Date): Record<string, string> {
     api_trade_no: trade.transaction_id,
     addtime: shanghaiTime(trade.created_at),
     endtime: shanghaiTime(trade.paid_at!),
-    // The buyer sees the signed return and chose this name: one that reads like further fields is left out.
-    buyer: carriesField(trade.buyer) ? '' : trade.buyer,
+    // The buyer sees the signed return and chose this name: one in which another field could begin is left out.
+    buyer: /&[^&]*=/.test(trade.buyer) ? '' : trade.buyer,
     timestamp: String(Math.floor(now.getTime() / 1000)),
   }
 }

@@ -10,8 +10,10 @@ import { sameText } from '../../secrets.ts'
 import { isAllowedAddress } from '../addresses.ts'
 import { type FlatParameters, flatParameters } from '../parameters.ts'
 import { receivedRequest } from '../received.ts'
+import { requireOneReading } from './ambiguity.ts'
 import { refusal } from './errors.ts'
 import type { GatewayApp } from './keys.ts'
+import { hasTooManyStarts, type Reader } from './readings.ts'
 import { verifyMd5, verifyRsa } from './signature.ts'
 
 const DRIFT_SECONDS_MAX = 300
@@ -56,6 +58,8 @@ export type Authenticated = {
   parameters: FlatParameters
   /** By which rules the request was verified. */
   protocol: 'v1' | 'v2'
+  /** The text that the signature is for, and how we read it; none where the Merchant KEY did instead. */
+  signed: { text: string; reader: Reader } | undefined
   /** The request itself, as it may be shown again. */
   asReceived(): ReceivedRequest
   /** The service's own log, in lines of this request. */
@@ -81,19 +85,23 @@ export async function authenticate(
   const hasKey = byKey && !isBlank(parameters.key)
   const protocol = !hasKey && parameters.sign_type === 'RSA' ? 'v2' : 'v1'
   if (!app.accepts[protocol]) throw refusal('version_off', whyOff(app, protocol))
-  const isOwn = hasKey ? hasMerchantKey(parameters, app) : await hasSignature(parameters, app, deps)
-  if (!isOwn) {
+  const text = hasKey ? undefined : await signedText(parameters, app, deps)
+  if (hasKey ? !hasMerchantKey(parameters, app) : text === undefined) {
     // Counted apart: whoever knows a pid only cannot use up what its application may ask.
     await deps.limits.take('api_requests', `${app.id} unsigned ${networkOf(request.ip)}`)
     throw refusal(hasKey ? 'wrong_key' : 'invalid_signature')
   }
   await deps.limits.take('api_requests', app.id.toString())
-  if (protocol === 'v2') verifyTimestamp(parameters.timestamp, deps.clock())
+  if (protocol === 'v2' && !isFresh(parameters.timestamp, deps.clock())) throw refusal('stale_timestamp')
   if (!byBrowser && !isAllowedAddress(request.ip, app.allowed_addresses)) {
     throw refusal('address_not_allowed')
   }
+  if (text !== undefined && hasTooManyStarts(text)) {
+    throw refusal('parameter_ambiguous', '请求参数中与号过多，无法判断签名原文的含义')
+  }
+  const signed = text === undefined ? undefined : { text, reader: readerOf(app, protocol, deps.clock()) }
   const asReceived = () => receivedRequest(request, parameters)
-  return { app, parameters: withoutBlanks(parameters), protocol, asReceived, log: request.log }
+  return { app, parameters: withoutBlanks(parameters), protocol, signed, asReceived, log: request.log }
 }
 
 /** Selling needs an approved application; asking about what was sold, one that was approved. decisions.md 4.8. */
@@ -128,17 +136,46 @@ function hasMerchantKey({ key = '' }: FlatParameters, { merchant_key }: GatewayA
   return merchant_key !== undefined && sameText(key, merchant_key)
 }
 
-async function hasSignature(parameters: FlatParameters, app: GatewayApp, deps: Deps): Promise<boolean> {
+async function signedText(
+  parameters: FlatParameters,
+  app: GatewayApp,
+  deps: Deps,
+): Promise<string | undefined> {
   if (parameters.sign_type !== 'RSA') return verifyMd5(parameters, app.merchant_key ?? '')
   const publicKey = await deps.gatewayKeys.merchantPublicKey(app)
-  return publicKey !== undefined && verifyRsa(parameters, publicKey)
+  return publicKey && verifyRsa(parameters, publicKey)
 }
 
-function verifyTimestamp(timestamp: string | undefined, now: Date): void {
+function isFresh(timestamp: string | undefined, now: Date): boolean {
   // The pattern first: arithmetic with what is no number refuses nothing.
-  if (timestamp === undefined || !/^\d{10}$/.test(timestamp)) throw refusal('stale_timestamp')
-  const drift = Math.abs(Math.floor(now.getTime() / 1000) - Number(timestamp))
-  if (drift > DRIFT_SECONDS_MAX) throw refusal('stale_timestamp')
+  if (timestamp === undefined || !/^\d{10}$/.test(timestamp)) return false
+  return Math.abs(Math.floor(now.getTime() / 1000) - Number(timestamp)) <= DRIFT_SECONDS_MAX
+}
+
+/** What every signed request of an application must hold for us to take it. */
+function readerOf(app: GatewayApp, protocol: 'v1' | 'v2', now: Date): Reader {
+  const isPid = (value: string) => [String(app.pid), app.payment_id].includes(value)
+  const isName = (name: string) => !AMBIGUOUS_NAME.test(name)
+  if (protocol === 'v1') return { needs: ['pid'], takes: { pid: isPid }, isName }
+  const timestamp = (value: string) => isFresh(value, now)
+  return { needs: ['pid', 'timestamp'], takes: { pid: isPid, timestamp }, isName }
+}
+
+/** What opens a trade, or says that one is paid: a buyer's browser carries it, signed, from the shop and back. */
+const FIELD_OF_BUYERS = /(?:^|&)(?:name|notify_url|trade_status)=/
+const INQUIRY = ['act', 'trade_no', 'out_trade_no', 'limit', 'offset', 'page', 'status']
+
+/**
+ * Nothing in a signed text says what it is for. So a link or return that a shop had signed for its buyer is refused where
+ * it would open the shop's books or close its trade. It is told by what was signed, for its fields can be sent inside the
+ * value of one another without a change to that.
+ */
+export function requireInquiry({ signed, parameters }: Authenticated): void {
+  if (signed === undefined) return
+  const { text, reader } = signed
+  if (FIELD_OF_BUYERS.test(text)) throw refusal('invalid_signature', '签名不是为该接口生成的')
+  const read = Object.fromEntries(INQUIRY.map((name) => [name, () => true]))
+  requireOneReading(text, parameters, { ...reader, takes: { ...reader.takes, ...read } })
 }
 
 function isBlank(value: unknown): boolean {

@@ -36,15 +36,16 @@ export function signMd5(text: string, key: string): string {
     .digest('hex')
 }
 
-/** Whether `sign` is right for the parameters, strictly or with blanks dropped; hex in any case; constant time. */
-export function verifyMd5(parameters: Readonly<Record<string, string>>, key: string): boolean {
+/** The text that `sign` is right for, if any: strictly, or with blanks dropped; hex in any case; constant time. */
+export function verifyMd5(parameters: Readonly<Record<string, string>>, key: string): string | undefined {
   const received = parameters.sign ?? ''
   // An application without a KEY would accept anybody's md5 of the bare string.
-  if (key === '' || !/^[0-9a-f]{32}$/i.test(received)) return false
-  const matches = [gatewayString(parameters), gatewayStringWithoutBlanks(parameters)].map((text) =>
+  if (key === '' || !/^[0-9a-f]{32}$/i.test(received)) return undefined
+  const texts = [gatewayString(parameters), gatewayStringWithoutBlanks(parameters)]
+  const matches = texts.filter((text) =>
     timingSafeEqual(Buffer.from(received, 'hex'), Buffer.from(signMd5(text, key), 'hex')),
   )
-  return matches.includes(true)
+  return matches[0]
 }
 
 const signOffLoop = promisify(sign)
@@ -54,12 +55,15 @@ export async function signRsa(text: string, privateKey: KeyObject): Promise<stri
   return (await signOffLoop('sha256', Buffer.from(text), privateKey)).toString('base64')
 }
 
-/** Whether `sign` is right for the parameters. A space in it is a `+` that the client forgot to encode. */
-export function verifyRsa(parameters: Readonly<Record<string, string>>, publicKey: KeyObject): boolean {
+/** The text that `sign` is right for, if any. A space in it is a `+` that the client forgot to encode. */
+export function verifyRsa(
+  parameters: Readonly<Record<string, string>>,
+  publicKey: KeyObject,
+): string | undefined {
   const received = (parameters.sign ?? '').replaceAll(' ', '+')
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(received)) return false
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(received)) return undefined
   const signature = Buffer.from(received, 'base64')
-  return [gatewayString(parameters), gatewayStringWithoutBlanks(parameters)].some((text) =>
+  return [gatewayString(parameters), gatewayStringWithoutBlanks(parameters)].find((text) =>
     verify('sha256', Buffer.from(text), publicKey, signature),
   )
 }

@@ -1,4 +1,4 @@
-/** Names and values of the protocol: how a trade and its times are written, and what no value may look like. Pure. */
+/** Names and values of the protocol: how a trade and its times are written. Pure. */
 import type { OrderStatus } from '../../database/tables.ts'
 import type { Trade } from './inquiry.ts'
 import { moneyOf } from './money.ts'
@@ -21,39 +21,23 @@ export function startOfDay(moment: Date): Date {
   return new Date(`${shanghaiTime(moment).slice(0, 10)}T00:00:00+08:00`)
 }
 
-/** interface.md, Gateway trade: the names that a reader of a signed string could take for a field. */
-const FIELDS = [
-  'pid',
-  'trade_no',
-  'out_trade_no',
-  'api_trade_no',
-  'type',
-  'name',
-  'money',
-  'param',
-  'buyer',
-  'addtime',
-  'endtime',
-  'trade_status',
-  'status',
-  'timestamp',
-  'sign',
-  'sign_type',
-  'notify_url',
-  'return_url',
-  'method',
-  'device',
-  'pay_type',
-  'code',
-]
-const FIELD_INSIDE = new RegExp(`&(?:${FIELDS.join('|')})=`)
+/** What refusals call the fields. */
+const LABELS: Readonly<Record<string, string>> = {
+  pid: '商户号',
+  out_trade_no: '商户订单号',
+  trade_no: '平台订单号',
+  type: '支付方式',
+  name: '商品名称',
+  money: '商品金额',
+  param: '业务扩展参数',
+  notify_url: '异步通知地址',
+  return_url: '跳转通知地址',
+  trade_status: '交易状态',
+  timestamp: '时间戳',
+}
 
-/**
- * Whether a value holds what reads like another field. Signed strings join values unescaped, so such a value makes one
- * signature fit two sets of parameters. `A & B` and `uid=1` are no such thing. gateway.md 6.1.
- */
-export function carriesField(value: string): boolean {
-  return FIELD_INSIDE.test(value)
+export function labelOf(field: string): string {
+  return LABELS[field] ?? '请求参数'
 }
 
 /** V2's numbers. An order that ran out or was closed has none of its own: it is not paid. gateway.md 2.2. */

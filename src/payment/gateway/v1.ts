@@ -5,7 +5,14 @@ import { keepRefused } from '../refused-requests.ts'
 import type { GatewayVerbs } from './create.ts'
 import { refusal, wireFailure } from './errors.ts'
 import { balanceTold, listedTrades, namedTrade, takingsOf } from './inquiry.ts'
-import { type Authenticated, authenticate, queryAndBody, queryOrBody, requireUsable } from './request.ts'
+import {
+  type Authenticated,
+  authenticate,
+  queryAndBody,
+  queryOrBody,
+  requireInquiry,
+  requireUsable,
+} from './request.ts'
 import { payUrl } from './submit.ts'
 import { describeV1, pidValue } from './trade.ts'
 
@@ -61,6 +68,7 @@ async function answer(request: FastifyRequest, verbs: GatewayVerbs): Promise<Rec
   const { act } = received
   if (typeof act !== 'string' || !Object.hasOwn(ACTS, act)) throw refusal('unknown_action', 'No Act!')
   const asked = await authenticate(request, received, verbs.deps, { byKey: true })
+  requireInquiry(asked)
   requireUsable(asked.app, 'ask')
   return ACTS[act]!(verbs, asked)
 }
