@@ -253,6 +253,8 @@ it('a banned or suspended member spends and sells nothing at any door; what was 
 it('a payment or transfer that waits while its owner or payer is banned moves nothing', async () => {
   const other = await makeMerchant(test)
   const bystander = await makePerson(test, { points: 500n })
+  // With the first sale comes the wallet that is locked below.
+  await (await newOrder('1')).pay()
   const atBarred = await newOrder()
   const { body } = await other.process({ amount: '10', description: 'Tea', order_id: 'by-the-barred' })
   const transaction_id = String(body.transaction_id)
