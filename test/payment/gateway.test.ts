@@ -101,19 +101,16 @@ const countOrders = async () =>
       .executeTakeFirstOrThrow()
   ).n
 
-/** A refusal as the paths of a version tell it; of V2, signed by whoever's key it should be. */
-function expectRefusal(
-  reply: Reply,
-  version: 'v1' | 'v2',
-  code: string,
-  msg?: string,
-  signer: Shop | null = shop,
-) {
+/** How a reply looks: by the path, and on V1's paths signed if the request was by RSA. */
+type Shape = 'v1' | 'v1 signed' | 'v2'
+
+/** A refusal as the paths of a version tell it; to RSA and on V2's paths, signed by whoever's key it should be. */
+function expectRefusal(reply: Reply, version: Shape, code: string, msg?: string, signer: Shop | null = shop) {
   const wire = GATEWAY_ERRORS[code]!
-  expect(reply).toMatchObject({ code: wire[version], msg: msg ?? wire.msg })
+  expect(reply).toMatchObject({ code: wire[version === 'v2' ? 'v2' : 'v1'], msg: msg ?? wire.msg })
   expect(reply.msg).toMatch(reply.code === -5 ? /./ : HAN)
   expect(reply).not.toHaveProperty('status')
-  const isSigned = version === 'v2' && signer !== null
+  const isSigned = version !== 'v1' && signer !== null
   expect(Object.keys(reply).sort()).toEqual(
     isSigned ? ['code', 'msg', 'sign', 'sign_type', 'timestamp'] : ['code', 'msg'],
   )
@@ -152,8 +149,11 @@ describe('a create', () => {
         const reply = await ask(path, signed, method)
         const row = await rowOf(fields.out_trade_no!)
         const payurl = `${test.url}/payment/pay/${row.transaction_id}`
+        const signature = { timestamp: seconds(), sign: expect.any(String), sign_type: 'RSA' }
         if (shape === 'v1') {
-          expect(reply).toEqual({ code: 1, msg: 'success', trade_no: row.trade_no, payurl })
+          const answer = { code: 1, msg: 'success', trade_no: row.trade_no, payurl }
+          expect(reply).toEqual(protocol === 'v1' ? answer : { ...answer, ...signature })
+          expect(shop.isGenuine(reply)).toBe(protocol === 'v2')
         } else {
           expect(reply).toEqual({
             code: 0,
@@ -380,7 +380,7 @@ const NESTED: Fields[] = [
 
 const WAYS = [
   ['MD5 at mapi.php', MAPI, 'v1', (fields: Fields) => shop.signMd5(fields)],
-  ['RSA at mapi.php', MAPI, 'v1', (fields: Fields) => shop.signRsa(fields)],
+  ['RSA at mapi.php', MAPI, 'v1 signed', (fields: Fields) => shop.signRsa(fields)],
   ['MD5 at pay/create', CREATE, 'v2', (fields: Fields) => shop.signMd5(fields)],
   ['RSA at pay/create', CREATE, 'v2', (fields: Fields) => shop.signRsa(fields)],
 ] as const
@@ -393,7 +393,7 @@ describe.each(WAYS)('parameters, %s', (_, path, version, sign) => {
         [name]: name === 'out_trade_no' ? `${++count}${value.slice(String(count).length)}` : value,
       })
       const reply = await ask(path, sign(fields))
-      expect(reply, `${name}=${value}`).toMatchObject({ code: version === 'v1' ? 1 : 0 })
+      expect(reply, `${name}=${value}`).toMatchObject({ code: version === 'v2' ? 0 : 1 })
       const row = await rowOf(fields.out_trade_no!)
       const columns: Record<string, unknown> = { ...row, name: row.description, pid: row.pid_sent }
       if (name in columns)
@@ -490,7 +490,7 @@ describe.each(WAYS)('parameters, %s', (_, path, version, sign) => {
       expectRefusal(await ask(path, { ...signed, sign: value }), version, 'invalid_signature')
     expectRefusal(await ask(path, without(signed, 'sign')), version, 'invalid_signature')
     expect(await countOrders()).toBe(before)
-    expect(await ask(path, signed)).toMatchObject({ code: version === 'v1' ? 1 : 0 })
+    expect(await ask(path, signed)).toMatchObject({ code: version === 'v2' ? 0 : 1 })
   })
 })
 
@@ -508,7 +508,7 @@ describe('sign_type', () => {
       expect(await ask(path, unnamed)).toMatchObject({ code: version === 'v1' ? 1 : 0 })
       expectRefusal(
         await ask(path, { ...shop.signMd5(trade()), sign_type: 'RSA' }),
-        version,
+        path === MAPI ? 'v1 signed' : 'v2',
         'invalid_signature',
       )
     }
@@ -551,11 +551,11 @@ describe('sign_type', () => {
     for (const timestamp of bad) {
       for (const [path, version] of [
         [CREATE, 'v2'],
-        [MAPI, 'v1'],
+        [MAPI, 'v1 signed'],
       ] as const) {
         expectRefusal(await ask(path, shop.signRsa(trade({ timestamp }))), version, 'stale_timestamp')
         expect(await ask(path, shop.signMd5(trade({ timestamp })))).toMatchObject({
-          code: version === 'v1' ? 1 : 0,
+          code: version === 'v2' ? 0 : 1,
         })
       }
     }
@@ -956,7 +956,12 @@ describe('api.php', () => {
       expect(await ask(`${API}?act=order`, { pid, key, ...by })).toEqual(expected)
       expect(await ask(`${API}?${new URLSearchParams(byKey)}`, byKey)).toEqual(expected)
       expect(await ask(API, shop.signMd5(bySign), 'GET')).toEqual(expected)
-      expect(await ask(API, shop.signRsa(bySign))).toEqual(expected)
+      const byRsa = await ask(API, shop.signRsa(bySign))
+      expect(byRsa).toEqual({ ...expected, timestamp: seconds(), sign: expect.any(String), sign_type: 'RSA' })
+      expect(shop.isGenuine(byRsa)).toBe(true)
+      // sign_type=RSA is V2 here too: the KEY is no signature of that.
+      const both = await ask(API, { ...byKey, sign_type: 'RSA' })
+      expectRefusal(both, 'v1 signed', 'invalid_signature')
     }
     await pay(out_trade_no)
     expect(await askApi('order', number)).toEqual({
@@ -1130,6 +1135,8 @@ describe('api.php', () => {
     // A right signature does not make up for a wrong key.
     expectRefusal(await ask(API, shop.signMd5({ act: 'query', pid, key: 'x' })), 'v1', 'wrong_key')
     expectRefusal(await askApi('order'), 'v1', 'order_number_missing')
+    const unnamed = shop.signRsa({ act: 'order', pid, timestamp: seconds() })
+    expectRefusal(await ask(API, unnamed), 'v1 signed', 'order_number_missing')
     expectRefusal(await askApi('order', { trade_no: ' ', out_trade_no: '' }), 'v1', 'order_number_missing')
     const fields = trade({ pid: other.pidText })
     const { trade_no } = await ask(MAPI, other.signMd5(fields))

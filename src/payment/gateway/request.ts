@@ -67,7 +67,7 @@ export type Authenticated = {
 }
 
 export type Asking = {
-  /** Whether the plain Merchant KEY, as the parameter `key`, will do instead of a signature (api.php). */
+  /** Whether the plain Merchant KEY, as the parameter `key`, will do instead of a signature of V1 (api.php). */
   byKey?: boolean
   /** A buyer's browser brings the request, from wherever the buyer is. */
   byBrowser?: boolean
@@ -82,8 +82,8 @@ export async function authenticate(
 ): Promise<Authenticated> {
   const app = await findApp(request, received, deps)
   const parameters = unambiguous(received)
-  const hasKey = byKey && !isBlank(parameters.key)
-  const protocol = !hasKey && parameters.sign_type === 'RSA' ? 'v2' : 'v1'
+  const protocol = parameters.sign_type === 'RSA' ? 'v2' : 'v1'
+  const hasKey = byKey && protocol === 'v1' && !isBlank(parameters.key)
   if (!app.accepts[protocol]) throw refusal('version_off', whyOff(app, protocol))
   const text = hasKey ? undefined : await signedText(parameters, app, deps)
   if (hasKey ? !hasMerchantKey(parameters, app) : text === undefined) {
@@ -118,6 +118,11 @@ async function findApp(request: FastifyRequest, received: Received, deps: Deps):
   if (request.gatewayApp === undefined) throw refusal('unknown_application')
   request.speaksFor = { app_id: request.gatewayApp.id, door: 'gateway', received }
   return request.gatewayApp
+}
+
+/** Whether a request whose application is known says that it is V2: then its answer is signed, on every path. */
+export function isAskedByRsa({ speaksFor }: FastifyRequest): boolean {
+  return [(speaksFor?.received as Received | undefined)?.sign_type].flat().includes('RSA')
 }
 
 function unambiguous(received: Received): FlatParameters {

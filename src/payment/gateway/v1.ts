@@ -5,9 +5,11 @@ import { keepRefused } from '../refused-requests.ts'
 import type { GatewayVerbs } from './create.ts'
 import { refusal, wireFailure } from './errors.ts'
 import { balanceTold, listedTrades, namedTrade, takingsOf } from './inquiry.ts'
+import { type Fields, signReply } from './reply.ts'
 import {
   type Authenticated,
   authenticate,
+  isAskedByRsa,
   queryAndBody,
   queryOrBody,
   requireInquiry,
@@ -21,8 +23,8 @@ export async function v1Routes(app: FastifyInstance, verbs: GatewayVerbs): Promi
   const { deps, createTrade } = verbs
   app.setErrorHandler(async (error, request, reply) => {
     await keepRefused(deps, request, error)
-    const { status, body } = wireFailure(error, 'v1', request, reply)
-    return reply.code(status).send(body)
+    const { status, body, isSigned } = wireFailure(error, 'v1', request, reply)
+    return reply.code(status).send(isSigned ? await asAsked(deps, request, body) : body)
   })
 
   app.route({
@@ -32,18 +34,25 @@ export async function v1Routes(app: FastifyInstance, verbs: GatewayVerbs): Promi
       const order = await createTrade(await authenticate(request, queryOrBody(request), deps))
       // Of a paid one too: the page says so, and leads back. Clients that know no such case find what they look for.
       const msg = order.status === 'paid' ? '订单已支付' : 'success'
-      return { code: 1, msg, trade_no: order.trade_no, payurl: payUrl(deps, order) }
+      const payurl = payUrl(deps, order)
+      return asAsked(deps, request, { code: 1, msg, trade_no: order.trade_no, payurl })
     },
   })
 
   app.route({
     method: ['GET', 'POST'],
     url: '/api.php',
-    handler: (request) => answer(request, verbs),
+    handler: async (request) => asAsked(deps, request, await answer(request, verbs)),
   })
 }
 
-type Act = (verbs: GatewayVerbs, asked: Authenticated) => Promise<Record<string, unknown>>
+/** Who asks with sign_type=RSA verifies the reply, so it is signed. Its other fields are those of V1, empty ones too. */
+async function asAsked(deps: Deps, request: FastifyRequest, fields: Fields): Promise<Fields> {
+  const { gatewayApp } = request
+  return gatewayApp !== undefined && isAskedByRsa(request) ? signReply(deps, gatewayApp, fields) : fields
+}
+
+type Act = (verbs: GatewayVerbs, asked: Authenticated) => Promise<Fields>
 
 const ACTS: Record<string, Act> = {
   query: ({ deps }, asked) => describeApplication(deps, asked),
@@ -62,7 +71,7 @@ const ACTS: Record<string, Act> = {
   },
 }
 
-async function answer(request: FastifyRequest, verbs: GatewayVerbs): Promise<Record<string, unknown>> {
+async function answer(request: FastifyRequest, verbs: GatewayVerbs): Promise<Fields> {
   const received = queryAndBody(request)
   if (Object.keys(received).length === 0) throw refusal('nothing_sent')
   const { act } = received

@@ -3,21 +3,18 @@
  * gateway.md 2.
  */
 import type { FastifyInstance } from 'fastify'
-import type { Deps } from '../../deps.ts'
 import { closeOrder } from '../orders.ts'
 import { keepRefused } from '../refused-requests.ts'
 import type { GatewayVerbs } from './create.ts'
 import { refusal, wireFailure } from './errors.ts'
 import { balanceTold, listedTrades, namedTrade, takingsOf } from './inquiry.ts'
-import type { GatewayApp } from './keys.ts'
 import { moneyOf, percentOf } from './money.ts'
+import { type Fields, signReply } from './reply.ts'
 import { type Authenticated, authenticate, body, requireInquiry, requireUsable } from './request.ts'
-import { gatewayString, signRsa } from './signature.ts'
 import { payUrl } from './submit.ts'
 import { describeV2, pidValue } from './trade.ts'
 
-/** What an endpoint answers besides `code` 0 and `msg`, which it may say otherwise. */
-type Fields = Record<string, unknown>
+/** It answers what stands besides `code` 0 and `msg`, which it may say otherwise. */
 type Endpoint = (asked: Authenticated, verbs: GatewayVerbs) => Promise<Fields>
 
 const ENDPOINTS: Record<string, Endpoint> = {
@@ -48,7 +45,7 @@ export async function v2Routes(app: FastifyInstance, verbs: GatewayVerbs): Promi
     const { status, body, isSigned } = wireFailure(error, 'v2', request, reply)
     const { gatewayApp } = request
     const isKnown = isSigned && gatewayApp !== undefined
-    return reply.code(status).send(isKnown ? await sign(deps, gatewayApp, body) : body)
+    return reply.code(status).send(isKnown ? await signReply(deps, gatewayApp, body) : body)
   })
 
   for (const [path, endpoint] of Object.entries(ENDPOINTS)) {
@@ -56,7 +53,8 @@ export async function v2Routes(app: FastifyInstance, verbs: GatewayVerbs): Promi
       const asked = await authenticate(request, body(request), deps)
       if (!NAMED_ENDPOINTS.includes(path)) requireInquiry(asked)
       requireUsable(asked.app, 'ask')
-      return sign(deps, asked.app, { code: 0, msg: 'success', ...(await endpoint(asked, verbs)) })
+      const fields = nonEmpty({ code: 0, msg: 'success', ...(await endpoint(asked, verbs)) })
+      return signReply(deps, asked.app, fields)
     })
     // Its parameters are not in a query, whatever the query says.
     app.get(`/${path}`, async () => {
@@ -131,17 +129,6 @@ async function describeTransfers(asked: Authenticated, { deps }: GatewayVerbs): 
 
 async function refuse(msg: string): Promise<Fields> {
   throw refusal('not_supported', msg)
-}
-
-/** The private operation stands on the thread pool, so that signing holds up no other request. */
-async function sign({ clock, gatewayKeys }: Deps, app: GatewayApp, fields: Fields): Promise<Fields> {
-  const timestamp = String(Math.floor(clock().getTime() / 1000))
-  const signed = nonEmpty({ ...fields, timestamp })
-  return {
-    ...signed,
-    sign: await signRsa(gatewayString(signed), await gatewayKeys.platformKey(app)),
-    sign_type: 'RSA',
-  }
 }
 
 /** No nulls and nothing empty: readers differ about both. */

@@ -1,0 +1,18 @@
+/** Replies that we sign with the application's own platform key, as V2 has it. gateway.md 2.1. */
+import type { Deps } from '../../deps.ts'
+import type { GatewayApp } from './keys.ts'
+import { gatewayString, signRsa } from './signature.ts'
+
+export type Fields = Record<string, unknown>
+
+/** The fields with timestamp, sign and sign_type. The thread pool signs, so other requests do not wait. */
+export async function signReply(
+  { clock, gatewayKeys }: Deps,
+  app: GatewayApp,
+  fields: Fields,
+): Promise<Fields> {
+  const timestamp = String(Math.floor(clock().getTime() / 1000))
+  const signed = { ...fields, timestamp }
+  const sign = await signRsa(gatewayString(signed), await gatewayKeys.platformKey(app))
+  return { ...signed, sign, sign_type: 'RSA' }
+}
