@@ -43,47 +43,64 @@ export type DemoApps = {
 export type SavedApps = {
   oauth_app?: { client_id: string; client_secret: string }
   merchant_private_key?: string
+  /** Of the applications of the reference. */
+  sample_oauth_app?: { client_id: string; client_secret: string }
+  sample_private_key?: string
 }
 
-type Store = { saved: SavedApps; save: () => Promise<void> }
+export type Store = { saved: SavedApps; save: () => Promise<void> }
 type Shop = { owner_id: bigint; reviewer_id: bigint; shop_url: string }
 
+type OauthApp = { name: string; description: string; redirect_uris: string[] }
+
 /** The shop's OAuth application. */
-export async function ensureOauthApp(
-  { db }: Deps,
-  { saved, save }: Store,
+export function ensureOauthApp(
+  deps: Deps,
+  store: Store,
   owner_id: bigint,
   shop_url: string,
 ): Promise<DemoApps['oauth_app']> {
   const redirect_uris = [`${shop_url}/login/callback`]
-  if (saved.oauth_app !== undefined) {
+  return ensureOauthAppAs('oauth_app', { ...SHOP, redirect_uris }, deps, store, owner_id)
+}
+
+/** Finds or makes an OAuth application, whose secret is saved by this name. */
+export async function ensureOauthAppAs(
+  kept_as: 'oauth_app' | 'sample_oauth_app',
+  { redirect_uris, ...app }: OauthApp,
+  { db }: Pick<Deps, 'db'>,
+  { saved, save }: Store,
+  owner_id: bigint,
+): Promise<DemoApps['oauth_app']> {
+  const known = saved[kept_as]
+  if (known !== undefined) {
     const kept = await db
       .updateTable('oauth_apps as app')
       .set({ redirect_uris })
-      .where('client_id', '=', saved.oauth_app.client_id)
+      .where('client_id', '=', known.client_id)
       .where((eb) =>
         eb.exists(
           eb
             .selectFrom('app_secrets as secret')
             .whereRef('secret.app_id', '=', 'app.id')
-            .where('secret.secret_hash', '=', sha256(saved.oauth_app!.client_secret))
+            .where('secret.secret_hash', '=', sha256(known.client_secret))
             .select('secret.id'),
         ),
       )
       .returning('client_id')
       .executeTakeFirst()
-    if (kept !== undefined) return { ...saved.oauth_app, redirect_uris }
+    if (kept !== undefined) return { ...known, redirect_uris }
   }
   // One whose secret was never written down (a start cut short) or is gone cannot be used any more.
-  await db.deleteFrom('oauth_apps').where('owner_id', '=', owner_id).where('name', '=', SHOP.name).execute()
+  await db.deleteFrom('oauth_apps').where('owner_id', '=', owner_id).where('name', '=', app.name).execute()
   const { client_id, client_secret } = await registerApp(db, {
-    ...SHOP,
+    ...app,
     owner_id,
     redirect_uris,
     allow_groups: [],
     deny_groups: [],
   })
-  saved.oauth_app = { client_id, client_secret }
+  saved[kept_as] = { client_id, client_secret }
   await save()
   return { client_id, client_secret, redirect_uris }
 }
@@ -132,7 +149,7 @@ export async function ensureGatewayApp(
 }
 
 /** Whether requests signed with this private key are the application's: a start cut short may have lost one. */
-async function isInForce({ gatewayKeys }: Deps, app_id: bigint, private_base64: string | undefined) {
+export async function isInForce({ gatewayKeys }: Deps, app_id: bigint, private_base64: string | undefined) {
   const app = await gatewayKeys.findApp({ app_id })
   const publicKey = app && (await gatewayKeys.merchantPublicKey(app))
   if (private_base64 === undefined || publicKey === undefined) return false

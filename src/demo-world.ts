@@ -16,6 +16,7 @@ import {
   ensureShopApp,
   type SavedApps,
 } from './demo-apps.ts'
+import { ensureSamples } from './demo-samples.ts'
 import type { Deps } from './deps.ts'
 import { grantPoints } from './ledger/post.ts'
 import { balanceOf } from './ledger/wallet.ts'
@@ -70,6 +71,8 @@ export async function seedDemo(deps: Deps, { withForum = false } = {}): Promise<
   const shop_url = exampleUrl(config, config.SHOP_PORT)
   const gateway_shop_url = exampleUrl(config, config.GATEWAY_SHOP_PORT)
   const store = { saved, save: () => writeSaved(config, saved) }
+  const alice = { id: idOf('alice'), username: 'alice' }
+  deps.findSamples = await ensureSamples(deps, store, { owner_id, member: alice })
   if (withForum) await turnOnBridge(deps.db)
   return {
     base_url: config.PUBLIC_URL,

@@ -2,6 +2,7 @@
 import type { Config } from './config.ts'
 import type { Batching } from './database/batcher.ts'
 import type { Db } from './database/connection.ts'
+import type { FindSamples } from './docs/samples.ts'
 import { openSigningKeys, type SigningKeys } from './identity/keys.ts'
 import { type Limits, openLimits } from './limits.ts'
 import type { Metrics } from './metrics.ts'
@@ -28,6 +29,8 @@ export type Deps = {
   metrics: Metrics | undefined
   /** Absent unless traces go somewhere. */
   tracing: Tracing | undefined
+  /** Keys that the examples of the reference are made with, where they may be shown: in the demo. */
+  findSamples?: FindSamples
   /** Other limits of the payment area's batches than the usual ones: for the bench. */
   batching?: Batching
   /** Where the log goes instead of standard output. */

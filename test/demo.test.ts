@@ -184,7 +184,7 @@ describe('a first start', () => {
 
     const { demo } = await start({ dataDir })
     expect(demo.people.map((entry) => entry.points)).toEqual([5_000, 1_000, 300, 50, 0])
-    expect(await withDatabase(dataDir, countRows)).toEqual({ users: 5, oauth_apps: 1, payment_apps: 2 })
+    expect(await withDatabase(dataDir, countRows)).toEqual({ users: 5, oauth_apps: 2, payment_apps: 3 })
   })
 })
 
@@ -222,7 +222,7 @@ describe('a second start', () => {
           (payment_id, pid, book, status, live_app_id, applicant_id, name, description, callback_url)
         select 'pay_test' || lpad(id::text, 16, '0'), nextval('payment_apps_test_pid'), 'test', 'approved', id,
           applicant_id, name, description, callback_url
-        from payment_apps`.execute(db),
+        from payment_apps where book = 'live'`.execute(db),
     )
     expect(await first.end('SIGTERM')).toBe(0)
     const { demo } = await start({ dataDir })
@@ -274,7 +274,7 @@ describe('a second start', () => {
     // The private key for V2 stood in the same file.
     expect(demo.gateway_app.payment_id).toBe(first.demo.gateway_app.payment_id)
     expect(demo.gateway_app.merchant_private_key).not.toBe(first.demo.gateway_app.merchant_private_key)
-    expect(await withDatabase(dataDir, countRows)).toEqual({ users: 5, oauth_apps: 1, payment_apps: 2 })
+    expect(await withDatabase(dataDir, countRows)).toEqual({ users: 5, oauth_apps: 2, payment_apps: 3 })
     const hash = await withDatabase(dataDir, (db) =>
       db
         .selectFrom('users')
@@ -325,7 +325,11 @@ describe('a start that cannot succeed', () => {
     const { code } = await failedStart({ dataDir, port, shopPort: await freePort() })
     expect(code).toBe(1)
     const uris = await withDatabase(dataDir, (db) =>
-      db.selectFrom('oauth_apps').select('redirect_uris').execute(),
+      db
+        .selectFrom('oauth_apps')
+        .where('client_id', '=', demo.oauth_app.client_id)
+        .select('redirect_uris')
+        .execute(),
     )
     expect(uris).toEqual([{ redirect_uris: demo.oauth_app.redirect_uris }])
   })

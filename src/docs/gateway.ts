@@ -1,11 +1,19 @@
 /** The gateway, V1 and V2, described. gateway.md 1–3. */
 import { z } from 'zod'
-import { PARAM_LENGTH_MAX, TYPE, URL_LENGTH_MAX } from '../payment/gateway/create.ts'
+import { NAME_BYTES_MAX, PARAM_LENGTH_MAX, TYPE, URL_LENGTH_MAX } from '../payment/gateway/create.ts'
+import { COUNT, TRADES_DEFAULT, TRADES_MAX } from '../payment/gateway/inquiry.ts'
 import { MONEY } from '../payment/gateway/money.ts'
-import { OUT_TRADE_NO } from '../payment/gateway/trade.ts'
+import { DRIFT_SECONDS_MAX } from '../payment/gateway/request.ts'
+import { type describeV1, type describeV2, OUT_TRADE_NO } from '../payment/gateway/trade.ts'
+import { gatewayCodes } from './codes.ts'
 import { type Answer, type Operation, said } from './operation.ts'
+import { NOW, SAMPLE_TRADE, SAMPLE_TRADES } from './samples.ts'
 
-const Pid = said(z.string(), 'The number of the application, on its page.', '应用页面上的商户 ID。')
+const Pid = said(
+  z.string(),
+  'The number on the page of the application. Its Payment ID works too; callbacks repeat what was sent.',
+  '应用页面上的商户 ID；也可使用 Payment ID，回调中按创建时的写法返回。',
+)
 const Sign = said(
   z.string(),
   'Over every non-empty parameter but sign and sign_type, sorted by name, joined as a=1&b=2. V1: the lower-case MD5 of that with the KEY behind it. V2: SHA256withRSA, base64.',
@@ -22,57 +30,117 @@ const Timestamp = said(
     .string()
     .regex(/^\d{10}$/)
     .optional(),
-  'Needed with RSA: seconds since 1970, at most 300 off.',
-  '使用 RSA 时必填：1970 年以来的秒数，偏差不超过 300 秒。',
+  `Required with RSA: seconds since 1970, at most ${DRIFT_SECONDS_MAX} seconds from the time of the server.`,
+  `使用 RSA 时必填：1970 年以来的秒数，与服务器时间相差不超过 ${DRIFT_SECONDS_MAX} 秒。`,
 )
 const outTradeNo = said(
   z.string().regex(OUT_TRADE_NO),
-  'Your own number; the same again is the same trade.',
-  '商户订单号；重复提交得到同一笔交易。',
+  'Your own number for the order. The same number again is the same trade. 0 is refused.',
+  '商户订单号；重复提交得到同一笔交易。不能为 0。',
 )
 const money = said(
   z.string().regex(MONEY),
-  'In your currency; converted at the application’s rate.',
-  '商户货币金额，按应用汇率换算成积分。',
+  'An amount in your currency, converted at the rate of the application and rounded half up to whole points. Under one point is refused. Every answer and callback repeats it as you sent it.',
+  '商户货币金额，按应用汇率换算，四舍五入为整数积分；不足 1 积分会被拒绝。应答和回调中按提交的写法返回。',
 )
 const address = z.url().max(URL_LENGTH_MAX)
 const trade = {
   pid: Pid,
-  type: said(z.string().regex(TYPE).optional(), 'Echoed back.', '原样返回。'),
+  type: said(
+    z.string().regex(TYPE).optional(),
+    'Any value, such as alipay. It is repeated in answers and callbacks and changes nothing: buyers pay in points.',
+    '任意值，例如 alipay；应答和回调中原样返回，不影响支付方式，买家一律用积分付款。',
+  ),
   out_trade_no: outTradeNo,
   notify_url: said(
     address,
-    'Asked by GET when the trade is paid; the last line of the answer must be success.',
-    '付款后以 GET 通知；回复的最后一行须为 success。',
+    'An absolute http or https address. The service sends a GET there when the trade is paid; the last line of the answer must be success.',
+    'http 或 https 的完整地址；付款后以 GET 通知，回复的最后一行须为 success。',
   ),
-  return_url: said(address.optional(), 'The buyer comes back here.', '买家付款后返回的地址。'),
-  name: said(z.string().min(1), 'Cut to 127 bytes.', '超过 127 字节会被截断。'),
+  return_url: said(
+    address.optional(),
+    'The buyer returns here after paying. Without it the buyer returns to the callback URL of the application.',
+    '买家付款后返回的地址；未填写时返回应用的回调地址。',
+  ),
+  name: said(
+    z.string().min(1),
+    `What the buyer reads. Text beyond ${NAME_BYTES_MAX} bytes of UTF-8 is cut off. It may contain & and =.`,
+    `买家看到的商品名称；UTF-8 超过 ${NAME_BYTES_MAX} 字节的部分会被截断。可以包含 & 和 =。`,
+  ),
   money,
-  param: said(z.string().max(PARAM_LENGTH_MAX).optional(), 'Echoed back.', '原样返回。'),
+  param: said(
+    z.string().max(PARAM_LENGTH_MAX).optional(),
+    'Your own text, repeated in callbacks and queries. It may contain & and =.',
+    '商户自定义内容，在回调和查询中原样返回。可以包含 & 和 =。',
+  ),
 }
 const named = {
-  trade_no: z.string().optional(),
+  trade_no: said(
+    z.string().optional(),
+    'The number of the platform: at most 19 digits. One of the two numbers is required; trade_no wins.',
+    '平台订单号，最多 19 位数字。两个订单号至少填一个，同时填写时以 trade_no 为准。',
+  ),
   out_trade_no: outTradeNo.optional(),
 }
-const TRADE = {
-  type: 'alipay',
-  out_trade_no: 'mug-1001',
-  notify_url: 'https://shop.example/notify',
-  return_url: 'https://shop.example/return',
-  name: 'Mug',
-  money: '9.90',
+const newTrade = () => ({ ...SAMPLE_TRADE, out_trade_no: `mug-${NOW}` })
+
+const refusalOf = (version: 'v1' | 'v2') => {
+  const lines = (language: 'en' | 'zh') =>
+    gatewayCodes(version)
+      .map(({ code, msg, about }) => `${code} ${msg}: ${about[language]}`)
+      .join('\n')
+  const code = said(z.int(), lines('en'), lines('zh'))
+  return z.object({ code, msg: z.string() }).loose()
+}
+const REFUSALS = { v1: refusalOf('v1'), v2: refusalOf('v2') }
+
+/** JSON endpoints answer 200 for every outcome: `code` says which. */
+function answered(
+  version: 'v1' | 'v2',
+  schema: z.ZodType,
+  example: unknown,
+  en: string,
+  zh: string,
+): Record<number, Answer> {
+  return { 200: { about: { en, zh }, schema: z.union([schema, REFUSALS[version]]), example } }
 }
 
-const Refusal = z.object({ code: z.int(), msg: z.string() }).loose()
-/** JSON endpoints answer 200 whatever becomes of the request: `code` tells. */
-function answered(schema: z.ZodType, example: unknown, en: string, zh: string): Record<number, Answer> {
-  return { 200: { about: { en, zh }, schema: z.union([schema, Refusal]), example } }
+const count = z.string().regex(COUNT).optional()
+const page = {
+  limit: said(
+    count,
+    `How many: ${TRADES_DEFAULT} without it, at most ${TRADES_MAX}.`,
+    `条数：默认 ${TRADES_DEFAULT}，最多 ${TRADES_MAX}。`,
+  ),
+  offset: said(count, 'How many of the newest to pass over.', '跳过最新的多少条。'),
+  page: said(count, 'Instead of offset: the page, from 1.', '代替 offset：页码，从 1 开始。'),
+  status: said(
+    z.enum(['0', '1', '2']).optional(),
+    'Only these: 0 not paid, 1 paid, 2 refunded.',
+    '只列出：0 未付款，1 已付款，2 已退款。',
+  ),
 }
 
 const signedAnswer = { timestamp: z.string(), sign: z.string(), sign_type: z.literal('RSA') }
 const v2 = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.object({ code: z.literal(0), msg: z.string(), ...shape, ...signedAnswer })
 const signature = { timestamp: '1767323045', sign: 'bGlrZSB0aGlz…', sign_type: 'RSA' }
+
+/** Typed by what describeV1 answers, so that a field that is added there is described here. */
+const rowV1 = {
+  trade_no: z.string(),
+  out_trade_no: z.string(),
+  api_trade_no: z.string(),
+  type: z.string(),
+  pid: z.int(),
+  addtime: z.string(),
+  endtime: z.string(),
+  name: z.string(),
+  money: z.string(),
+  status: said(z.int(), '1 paid, 0 anything else.', '1 已付款，0 其他。'),
+  param: z.string(),
+  buyer: z.string(),
+} satisfies Record<keyof ReturnType<typeof describeV1>, z.ZodType>
 
 const rowV2 = {
   trade_no: z.string(),
@@ -88,15 +156,20 @@ const rowV2 = {
   trade_status: z.literal('TRADE_SUCCESS').optional(),
   param: z.string().optional(),
   buyer: z.string().optional(),
-}
+  refundmoney: said(
+    z.string().optional(),
+    'What was given back, in your currency.',
+    '已退金额（商户货币）。',
+  ),
+} satisfies Record<keyof ReturnType<typeof describeV2>, z.ZodType>
 
 export const gatewayOperations: Operation[] = [
   {
     area: 'v1',
     method: 'get',
     path: '/payment/api/submit.php',
-    about: { en: 'Send a buyer’s browser to pay', zh: '页面跳转支付' },
-    request: { in: 'query', schema: z.object({ ...trade, ...signed }), example: TRADE },
+    about: { en: 'Send the browser of a buyer to pay (GET or POST)', zh: '页面跳转支付（GET 或 POST）' },
+    request: { in: 'query', schema: z.object({ ...trade, ...signed }), example: newTrade },
     answers: {
       302: { about: { en: 'To the pay page.', zh: '跳转到支付页。' } },
       400: { about: { en: 'A page that says what is wrong.', zh: '说明错误的页面。' } },
@@ -107,8 +180,9 @@ export const gatewayOperations: Operation[] = [
     method: 'post',
     path: '/payment/api/mapi.php',
     about: { en: 'Open a trade', zh: 'API 下单' },
-    request: { in: 'form', schema: z.object({ ...trade, ...signed }), example: TRADE },
+    request: { in: 'form', schema: z.object({ ...trade, ...signed }), example: newTrade },
     answers: answered(
+      'v1',
       z.object({ code: z.literal(1), msg: z.string(), trade_no: z.string(), payurl: z.url() }),
       {
         code: 1,
@@ -132,25 +206,11 @@ export const gatewayOperations: Operation[] = [
         key: said(z.string().optional(), 'The KEY itself, or a sign instead.', '商户 KEY，或改用 sign。'),
         ...named,
       }),
-      example: { out_trade_no: TRADE.out_trade_no },
+      example: () => ({ out_trade_no: SAMPLE_TRADES.asked }),
     },
     answers: answered(
-      z.object({
-        code: z.literal(1),
-        msg: z.string(),
-        trade_no: z.string(),
-        out_trade_no: z.string(),
-        api_trade_no: z.string(),
-        type: z.string(),
-        pid: z.int(),
-        addtime: z.string(),
-        endtime: z.string(),
-        name: z.string(),
-        money: z.string(),
-        status: said(z.int(), '1 paid, 0 not.', '1 已付款，0 未付款。'),
-        param: z.string(),
-        buyer: z.string(),
-      }),
+      'v1',
+      z.object({ code: z.literal(1), msg: z.string(), ...rowV1 }),
       {
         code: 1,
         msg: 'success',
@@ -176,8 +236,9 @@ export const gatewayOperations: Operation[] = [
     method: 'post',
     path: '/payment/api/api.php?act=query',
     about: { en: 'Are my settings right?', zh: '查询商户信息' },
-    request: { in: 'form', schema: z.object({ pid: Pid, key: z.string() }), example: {} },
+    request: { in: 'form', schema: z.object({ pid: Pid, key: z.string() }), example: () => ({}) },
     answers: answered(
+      'v1',
       z
         .object({
           code: z.literal(1),
@@ -204,6 +265,39 @@ export const gatewayOperations: Operation[] = [
     ),
   },
   {
+    area: 'v1',
+    method: 'post',
+    path: '/payment/api/api.php?act=orders',
+    about: { en: 'List trades', zh: '批量查询订单' },
+    request: {
+      in: 'form',
+      schema: z.object({ pid: Pid, key: z.string(), ...page }),
+      example: () => ({ limit: '10' }),
+    },
+    answers: answered(
+      'v1',
+      z.object({ code: z.literal(1), msg: z.string(), count: z.int(), data: z.array(z.object(rowV1)) }),
+      { code: 1, msg: 'success', count: 0, data: [] },
+      'The newest first.',
+      '最新的在前。',
+    ),
+  },
+  {
+    area: 'v2',
+    method: 'get',
+    path: '/payment/api/pay/submit',
+    about: { en: 'Send the browser of a buyer to pay (GET or POST)', zh: '页面跳转支付（GET 或 POST）' },
+    request: {
+      in: 'query',
+      schema: z.object({ ...trade, timestamp: Timestamp, ...signed }),
+      example: newTrade,
+    },
+    answers: {
+      302: { about: { en: 'To the pay page.', zh: '跳转到支付页。' } },
+      400: { about: { en: 'A page that says what is wrong.', zh: '说明错误的页面。' } },
+    },
+  },
+  {
     area: 'v2',
     method: 'post',
     path: '/payment/api/pay/create',
@@ -216,9 +310,10 @@ export const gatewayOperations: Operation[] = [
         timestamp: Timestamp,
         ...signed,
       }),
-      example: { method: 'web', ...TRADE, out_trade_no: 'mug-2001' },
+      example: () => ({ method: 'web', ...newTrade() }),
     },
     answers: answered(
+      'v2',
       v2({
         trade_no: z.string(),
         pay_type: z.literal('jump'),
@@ -250,9 +345,10 @@ export const gatewayOperations: Operation[] = [
     request: {
       in: 'form',
       schema: z.object({ pid: Pid, ...named, timestamp: Timestamp, ...signed }),
-      example: { out_trade_no: 'mug-2001' },
+      example: () => ({ out_trade_no: SAMPLE_TRADES.asked }),
     },
     answers: answered(
+      'v2',
       v2(rowV2),
       {
         code: 0,
@@ -283,9 +379,10 @@ export const gatewayOperations: Operation[] = [
     request: {
       in: 'form',
       schema: z.object({ pid: Pid, ...named, timestamp: Timestamp, ...signed }),
-      example: { out_trade_no: 'mug-2001' },
+      example: () => ({ out_trade_no: SAMPLE_TRADES.closed }),
     },
     answers: answered(
+      'v2',
       v2({}),
       { code: 0, msg: 'success', ...signature },
       'Closed, now or before.',
@@ -297,8 +394,13 @@ export const gatewayOperations: Operation[] = [
     method: 'post',
     path: '/payment/api/merchant/info',
     about: { en: 'The application and its takings', zh: '商户信息' },
-    request: { in: 'form', schema: z.object({ pid: Pid, timestamp: Timestamp, ...signed }), example: {} },
+    request: {
+      in: 'form',
+      schema: z.object({ pid: Pid, timestamp: Timestamp, ...signed }),
+      example: () => ({}),
+    },
     answers: answered(
+      'v2',
       v2({
         pid: z.int(),
         status: z.int(),
@@ -339,21 +441,36 @@ export const gatewayOperations: Operation[] = [
       in: 'form',
       schema: z.object({
         pid: Pid,
-        offset: z
-          .string()
-          .regex(/^\d{1,9}$/)
-          .optional(),
-        limit: said(z.string().optional(), 'At most 50.', '最多 50。'),
+        ...page,
         timestamp: Timestamp,
         ...signed,
       }),
-      example: { offset: '0', limit: '10' },
+      example: () => ({ offset: '0', limit: '10' }),
     },
     answers: answered(
+      'v2',
       v2({ count: z.int(), data: z.array(z.object(rowV2)) }),
       { code: 0, msg: 'success', count: 0, data: [], ...signature },
       'data itself is not part of what is signed.',
       'data 不参与签名。',
+    ),
+  },
+  {
+    area: 'v2',
+    method: 'post',
+    path: '/payment/api/transfer/balance',
+    about: { en: 'The balance, and what a transfer costs', zh: '余额与转账费率' },
+    request: {
+      in: 'form',
+      schema: z.object({ pid: Pid, timestamp: Timestamp, ...signed }),
+      example: () => ({}),
+    },
+    answers: answered(
+      'v2',
+      v2({ available_money: z.string(), transfer_rate: z.string() }),
+      { code: 0, msg: 'success', available_money: '10.00', transfer_rate: '3', ...signature },
+      'available_money is in your currency, transfer_rate in percent. The HMAC API makes the transfers.',
+      'available_money 为商户货币，transfer_rate 为百分比。转账请使用 HMAC 接口。',
     ),
   },
 ]

@@ -93,13 +93,13 @@ export const identityOperations: Operation[] = [
         id_token_hint: text.optional(),
         login_hint: text.optional(),
       }),
-      example: {
+      example: ({ client_id, redirect_uri }) => ({
         response_type: 'code',
-        client_id: 'k3x9…',
-        redirect_uri: 'https://app.example/callback',
+        client_id,
+        redirect_uri,
         scope: 'openid profile',
         state: 'af0ifjsldkj',
-      },
+      }),
     },
     answers: {
       303: {
@@ -137,11 +137,7 @@ export const identityOperations: Operation[] = [
         scope: said(text.optional(), 'Of a refresh: fewer than were granted.', '刷新时可缩小范围。'),
         ...clientInBody,
       }),
-      example: {
-        grant_type: 'authorization_code',
-        code: 'SplxlOBeZQQYbYS6WxSbIA',
-        redirect_uri: 'https://app.example/callback',
-      },
+      example: ({ code, redirect_uri }) => ({ grant_type: 'authorization_code', code, redirect_uri }),
     },
     answers: {
       200: {
@@ -210,7 +206,7 @@ export const identityOperations: Operation[] = [
     request: {
       in: 'form',
       schema: z.object({ token: text, token_type_hint: text.optional(), ...clientInBody }),
-      example: { token: 'tGzv3JOkF0XG5Qx2TlKWIA' },
+      example: () => ({ token: 'tGzv3JOkF0XG5Qx2TlKWIA' }),
     },
     answers: {
       200: {
@@ -231,7 +227,7 @@ export const identityOperations: Operation[] = [
     request: {
       in: 'form',
       schema: z.object({ token: text, token_type_hint: text.optional(), ...clientInBody }),
-      example: { token: '2YotnFZFEjr1zCsicMWpAA' },
+      example: ({ access_token }) => ({ token: access_token }),
     },
     answers: {
       200: {
@@ -306,7 +302,7 @@ export const identityOperations: Operation[] = [
       schema: z.object({
         owner: said(z.literal('all').optional(), 'For administrators: everybody’s.', '管理员可列出全部。'),
       }),
-      example: {},
+      example: () => ({}),
     },
     answers: {
       200: { about: { en: 'All of them.', zh: '全部应用。' }, schema: z.array(Listed.loose()) },
@@ -322,13 +318,13 @@ export const identityOperations: Operation[] = [
     request: {
       in: 'json',
       schema: NewAppForm,
-      example: {
+      example: () => ({
         name: 'Reading Club',
         description: 'What we read this month',
         redirect_uris: ['https://app.example/callback'],
         allow_groups: ['trust_level_1'],
         deny_groups: [],
-      },
+      }),
     },
     answers: {
       201: {

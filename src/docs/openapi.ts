@@ -1,10 +1,14 @@
-/** The interfaces as one OpenAPI 3.1 document, made from the operations and their schemas. Pure. */
+/** The interfaces as one OpenAPI 3.1 document, made from the operations, the webhooks and their schemas. */
 import type { Config } from '../config.ts'
 import { gatewayOperations } from './gateway.ts'
 import { identityOperations } from './identity.ts'
 import { type Answer, type Area, jsonSchema, type Operation, SECURITY, type Text } from './operation.ts'
 import { paymentOperations } from './payment.ts'
+import type { Samples } from './samples.ts'
+import { shellOf, signedExample } from './shell.ts'
+import { WEBHOOKS, type Webhook } from './webhooks.ts'
 
+export const AREAS: Area[] = ['identity', 'payment', 'v1', 'v2']
 export const OPERATIONS: Operation[] = [...identityOperations, ...paymentOperations, ...gatewayOperations]
 
 const MEDIA = { form: 'application/x-www-form-urlencoded', json: 'application/json' }
@@ -17,39 +21,50 @@ const ANYWHERE: Text = {
 
 type Schema = { properties?: Record<string, Schema>; required?: string[]; description?: string }
 
-/** The whole document in one language. */
-export function openApiDocument(
-  { PUBLIC_URL, PAYMENT_PUBLIC_URL }: Pick<Config, 'PUBLIC_URL' | 'PAYMENT_PUBLIC_URL'>,
+type Addresses = Pick<Config, 'PUBLIC_URL' | 'PAYMENT_PUBLIC_URL'>
+
+/** The address that the paths of an area are relative to. */
+export function serverOf(area: Area, { PUBLIC_URL, PAYMENT_PUBLIC_URL }: Addresses): string {
+  return area === 'identity' ? PUBLIC_URL : PAYMENT_PUBLIC_URL
+}
+
+/** The whole document in one language, with examples that are signed with these keys at this moment. */
+export async function openApiDocument(
+  config: Addresses,
   language: keyof Text,
+  { samples, now }: { samples: Samples; now: Date },
 ) {
-  const servers: Record<Area, string> = {
-    identity: PUBLIC_URL,
-    payment: PAYMENT_PUBLIC_URL,
-    v1: PAYMENT_PUBLIC_URL,
-    v2: PAYMENT_PUBLIC_URL,
-  }
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of OPERATIONS) {
     const { area, method, path, about, security } = operation
+    const server = serverOf(area, config)
+    const example = await signedExample(operation, samples, now)
     paths[path] ??= {}
     paths[path][method] = {
       operationId: operationId(operation),
       tags: [area],
       summary: about[language],
-      servers: [{ url: servers[area] }],
+      servers: [{ url: server }],
       ...(security === undefined ? {} : { security: [{ [security]: [] }] }),
-      ...describeRequest(operation, language),
+      ...describeRequest(operation, example, samples, language),
       responses: Object.fromEntries(
         Object.entries(operation.answers).map(([code, answer]) => [code, describeAnswer(answer, language)]),
       ),
+      'x-codeSamples': [{ lang: 'Shell', source: shellOf(operation, samples, server) }],
     }
   }
+  const webhooks = await Promise.all(
+    WEBHOOKS.map(
+      async (webhook) => [webhook.name, await describeWebhook(webhook, samples, language)] as const,
+    ),
+  )
   return {
     openapi: '3.1.0',
     info: { title: 'Tessera', version: '1', description: ANYWHERE[language] },
-    servers: [{ url: PUBLIC_URL }],
-    tags: Object.keys(servers).map((name) => ({ name })),
+    servers: [{ url: config.PUBLIC_URL }],
+    tags: AREAS.map((name) => ({ name })),
     paths,
+    webhooks: Object.fromEntries(webhooks),
     components: { securitySchemes: SECURITY },
   }
 }
@@ -63,31 +78,67 @@ export function operationId({ method, path }: Operation): string {
   return [method, ...words].join('_')
 }
 
-function describeRequest({ path, request }: Operation, language: keyof Text) {
+function describeRequest(
+  { path, request }: Operation,
+  example: Record<string, unknown>,
+  { payment_id }: Samples,
+  language: keyof Text,
+) {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: 'path',
     required: true,
     schema: { type: 'string' },
+    example: payment_id,
   }))
   if (request === undefined) return inPath.length === 0 ? {} : { parameters: inPath }
   const schema = jsonSchema(request.schema, 'input', language) as Schema
-  if (request.in === 'query') {
-    const inQuery = Object.entries(schema.properties ?? {}).map(([name, { description, ...rest }]) => ({
-      name,
-      in: 'query',
-      required: schema.required?.includes(name) ?? false,
-      ...(description === undefined ? {} : { description }),
-      schema: rest,
-      ...(Object.hasOwn(request.example, name) ? { example: request.example[name] } : {}),
-    }))
-    return { parameters: [...inPath, ...inQuery] }
-  }
+  if (request.in === 'query') return { parameters: [...inPath, ...parametersOf('query', schema, example)] }
   return {
     ...(inPath.length === 0 ? {} : { parameters: inPath }),
     requestBody: {
       required: true,
-      content: { [MEDIA[request.in]]: { schema, example: request.example } },
+      content: { [MEDIA[request.in]]: { schema, example } },
+    },
+  }
+}
+
+/** The members of an object as parameters, each with its part of the example. */
+function parametersOf(place: 'query' | 'header', schema: Schema, example: Record<string, unknown>) {
+  return Object.entries(schema.properties ?? {}).map(([name, { description, ...rest }]) => ({
+    name,
+    in: place,
+    required: schema.required?.includes(name) ?? false,
+    ...(description === undefined ? {} : { description }),
+    schema: rest,
+    ...(Object.hasOwn(example, name) ? { example: example[name] } : {}),
+  }))
+}
+
+async function describeWebhook(webhook: Webhook, samples: Samples, language: keyof Text) {
+  const { name, area, method, title, about, answer, headers } = webhook
+  const schema = jsonSchema(webhook.schema, 'output', language) as Schema
+  const example = await webhook.example(samples)
+  const inHeaders =
+    headers === undefined ? [] : parametersOf('header', jsonSchema(headers, 'output', language), {})
+  const message =
+    method === 'post'
+      ? {
+          parameters: inHeaders,
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema, example: JSON.parse(example) } },
+          },
+        }
+      : { parameters: parametersOf('query', schema, Object.fromEntries(new URL(example).searchParams)) }
+  return {
+    [method]: {
+      operationId: `receive_${name.replace('.', '_')}`,
+      tags: [area],
+      summary: title[language],
+      description: about[language],
+      ...message,
+      responses: { 200: { description: answer[language] } },
     },
   }
 }

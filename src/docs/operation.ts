@@ -1,5 +1,6 @@
 /** What an operation of an interface is to whoever reads about it: the schemas that check it, and examples. */
 import { z } from 'zod'
+import type { Samples } from './samples.ts'
 
 export type Area = 'identity' | 'payment' | 'v1' | 'v2'
 export type Text = { en: string; zh: string }
@@ -22,8 +23,8 @@ export type Operation = {
   request?: {
     in: 'query' | 'form' | 'json'
     schema: z.ZodObject
-    /** What is sent, without the parameters that sign it. */
-    example: Record<string, unknown>
+    /** What is sent, without what proves the sender: pid, key, timestamp and signature. */
+    example: (samples: Samples) => Record<string, unknown>
   }
   /** By HTTP status. */
   answers: Record<number, Answer>

@@ -1,7 +1,12 @@
 /** The HMAC payment API, described. decisions.md 5. */
 import { z } from 'zod'
 import { Amount, Description, OrderId, TransactionId, UserId } from '../payment/fields.ts'
+import type { describeOrder, describeTransfer } from '../payment/hmac/answers.ts'
+import { DRIFT_SECONDS_MAX } from '../payment/hmac/authenticate.ts'
+import { LIMIT_DEFAULT, LIMIT_MAX } from '../payment/hmac/lists.ts'
+import { PAYMENT_CODES } from './codes.ts'
 import { type Operation, said } from './operation.ts'
+import { NOW, SAMPLE_ORDER } from './samples.ts'
 
 const Signature = said(
   z.string().regex(/^[0-9a-fA-F]{64}$/),
@@ -13,22 +18,22 @@ const Timestamp = said(
     .string()
     .regex(/^\d{10}$/)
     .optional(),
-  'Seconds since 1970. Optional; if sent it is signed, and may be at most 300 s off.',
-  '1970 年以来的秒数。可选；一旦发送就参与签名，偏差不能超过 300 秒。',
+  `Seconds since 1970. Optional. When sent it is signed too, and must be within ${DRIFT_SECONDS_MAX} seconds of the time of the server.`,
+  `1970 年以来的秒数。可选；一旦发送就参与签名，与服务器时间相差不能超过 ${DRIFT_SECONDS_MAX} 秒。`,
 )
 const signed = { timestamp: Timestamp, signature: Signature }
 
 const orderId = said(
   OrderId,
-  'Your own number. The same number again is the same order, never a second one.',
-  '商户自己的订单号。重复提交得到同一笔订单，不会产生第二笔。',
+  'Your own number: printable ASCII without space and &. The same number again is the same order or transfer, never a second one.',
+  '商户自己的订单号：可见 ASCII 字符，不含空格和 &。重复提交得到同一笔订单或转账，不会产生第二笔。',
 )
 const points = said(z.int().nonnegative(), 'Points.', '积分。')
 const moment = said(z.iso.datetime(), 'UTC, to the second.', 'UTC 时间，精确到秒。')
 const status = said(
   z.enum(['pending', 'completed', 'cancelled', 'refunded']),
-  'pending: not paid yet (see expired). completed: paid.',
-  'pending：尚未付款（另见 expired）。completed：已付款。',
+  'pending: not paid; expired says whether its time is over. completed: paid, also when a part was refunded. cancelled: closed. refunded: given back in full.',
+  'pending：尚未付款，是否已过付款时间见 expired。completed：已付款，包括部分退款。cancelled：已关闭。refunded：已全额退款。',
 )
 
 const Opened = z.object({
@@ -40,12 +45,16 @@ const Opened = z.object({
   expires_at: moment,
 })
 
-const Order = z.object({
+export const Order = z.object({
   transaction_id: TransactionId,
   order_id: OrderId,
   status,
   amount: points,
-  platform_fee: points,
+  platform_fee: said(
+    points,
+    'A share of the amount, rounded down; 0 until paid.',
+    '金额的一部分，向下取整；付款前为 0。',
+  ),
   merchant_points: said(
     points,
     'What the merchant received: amount less the fee.',
@@ -61,7 +70,11 @@ const Order = z.object({
   updated_at: moment,
   paid_at: moment.nullable(),
   expires_at: moment,
-  expired: said(z.boolean(), 'The time to pay is over.', '付款时间已过。'),
+  expired: said(
+    z.boolean(),
+    'Whether the time to pay is over. The status stays pending: the same order_id sent again opens the order for another window.',
+    '付款时间是否已过。状态仍为 pending；用同一 order_id 再次发起会重新打开该订单。',
+  ),
   error_message: z.null(),
   refunded_amount: points,
   frozen: said(
@@ -69,21 +82,21 @@ const Order = z.object({
     'Held by an administrator: it cannot be paid or refunded.',
     '被管理员冻结，不能付款或退款。',
   ),
-})
+} satisfies Record<keyof ReturnType<typeof describeOrder>, z.ZodType>)
 
-const Transfer = z.object({
+export const Transfer = z.object({
   transaction_id: TransactionId,
   order_id: OrderId,
   status: z.enum(['completed', 'reversed']),
   amount: points,
-  fee: points,
+  fee: said(points, 'By the trust level of the owner, rounded up.', '按所有者的信任等级计算，向上取整。'),
   total_deduction: said(points, 'What the sender lost: amount and fee.', '转出方共扣除：金额加手续费。'),
   from_user_id: z.int(),
   from_username: z.string(),
   to_user_id: z.int(),
   to_username: z.string(),
   paid_at: moment,
-})
+} satisfies Record<keyof ReturnType<typeof describeTransfer>, z.ZodType>)
 
 const next = said(
   TransactionId.nullable(),
@@ -91,53 +104,18 @@ const next = said(
   '下一页的 cursor，本页条数不足时也可能有；到末尾为 null。',
 )
 
-/** What the numbers of a refusal mean. */
-const NUMBERS: [number: number, en: string, zh: string][] = [
-  [1001, 'The signature is wrong; data says what was expected.', '签名错误；data 说明应当签名的内容。'],
-  [1002, 'The timestamp is more than 300 s off.', '时间戳偏差超过 300 秒。'],
-  [1003, 'This address is not on the application’s list.', '请求来源地址不在应用的名单中。'],
-  [1004, 'A parameter is missing.', '缺少参数。'],
-  [
-    1005,
-    'A parameter is invalid, another than before, or in the URL instead of the body.',
-    '参数无效、与之前提交的不同，或写在了 URL 里而不在请求体中。',
-  ],
-  [1006, 'The order exists; data.status says how it stands.', '订单已存在；data.status 为其状态。'],
-  [1007, 'There is no order of this order_id.', '没有此 order_id 的订单。'],
-  [
-    1008,
-    'There is no payment of this transaction_id; the text says if it is a transfer.',
-    '没有此 transaction_id 的交易；若它是转账，说明中会指出。',
-  ],
-  [
-    1009,
-    'The application is unknown, not approved, or suspended; or a transfer came with a token from before it changed hands.',
-    '应用不存在、未审核通过或已停用；或转账使用了移交之前的 Token。',
-  ],
-  [1010, 'The wallet holds too few points.', '积分不足。'],
-  [1011, 'The amount is below the minimum.', '金额低于下限。'],
-  [1012, 'A transfer to oneself.', '不能转给自己。'],
-  [1013, 'The daily limit is reached.', '已达每日限额。'],
-  [1014, 'to_user_id and to_username are not the same member.', 'to_user_id 与 to_username 不是同一个成员。'],
-  [1015, 'Transfers are switched off.', '转账已关闭。'],
-  [1016, 'The amount is above the maximum.', '金额超过上限。'],
-  [1017, 'Payments are paused; come back after Retry-After.', '支付暂停；请在 Retry-After 后重试。'],
-  [1018, 'An administrator has frozen the order.', '订单已被管理员冻结。'],
-  [1019, 'An administrator has frozen the wallet.', '钱包已被管理员冻结。'],
-  [1029, 'Too many requests; come back after Retry-After.', '请求过多；请在 Retry-After 后重试。'],
-  [1503, 'Too much to do just now; come back after Retry-After.', '服务繁忙；请在 Retry-After 后重试。'],
-]
-const linesOf = (words: 1 | 2) => NUMBERS.map((meaning) => `${meaning[0]} ${meaning[words]}`).join('\n')
+const lines = (language: 'en' | 'zh') =>
+  PAYMENT_CODES.map(({ code, about }) => `${code} ${about[language]}`).join('\n')
 
 const Refusal = z.object({
   success: z.literal(false),
   error: z.string(),
   message: z.string(),
-  errors: said(z.array(z.object({ code: z.int(), detail: z.string() })), linesOf(1), linesOf(2)),
+  errors: said(z.array(z.object({ code: z.int(), detail: z.string() })), lines('en'), lines('zh')),
   data: said(
     z.record(z.string(), z.unknown()).nullable(),
-    'Of a 1001: signed_string, the text that should have been signed, and hint, the likely mistake, which errors[].detail says too.',
-    '1001 时包含 signed_string（应当签名的文本）和 hint（可能的错误，errors[].detail 中也有）。',
+    'With 1001: signed_string, the text that should have been signed, and hint, the likely mistake, which errors[].detail says too. With 1002: server_time. With 1006: status and transaction_id.',
+    '1001 时包含 signed_string（应当签名的文本）和 hint（可能的错误，errors[].detail 中也有）；1002 时包含 server_time；1006 时包含 status 和 transaction_id。',
   ),
 })
 const UNKNOWN = 'Payment application not found'
@@ -175,7 +153,7 @@ const later = {
 }
 const refusals = { 400: refused, 401: wrongSignature, 404: unknown, 429: later, 503: later }
 
-const ORDER = {
+export const ORDER = {
   transaction_id: 'txn_8f2k4m6n8p0q2r4s6t8v0w2x',
   order_id: 'order-1001',
   status: 'completed',
@@ -193,7 +171,7 @@ const ORDER = {
   refunded_amount: 0,
   frozen: false,
 }
-const TRANSFER = {
+export const TRANSFER = {
   transaction_id: 'txn_0a1b2c3d4e5f6g7h8i9j0k1l',
   order_id: 'cashback-1001',
   status: 'completed',
@@ -213,8 +191,8 @@ const page = {
       .string()
       .regex(/^\d{1,3}$/)
       .optional(),
-    'How many, 1 to 200; 50 if absent.',
-    '条数，1 到 200；默认 50。',
+    `How many, 1 to ${LIMIT_MAX}; ${LIMIT_DEFAULT} without it.`,
+    `条数，1 到 ${LIMIT_MAX}；默认 ${LIMIT_DEFAULT}。`,
   ),
   cursor: said(z.string().optional(), 'next_cursor of the page before.', '上一页的 next_cursor。'),
   order: said(z.enum(['asc', 'desc']).optional(), 'Newest first (desc) if absent.', '默认新的在前（desc）。'),
@@ -251,7 +229,7 @@ export const paymentOperations: Operation[] = [
         order_id: orderId,
         ...signed,
       }),
-      example: { amount: '120', description: 'Sticker pack', order_id: 'order-1001' },
+      example: () => ({ ...SAMPLE_ORDER, order_id: `order-${NOW}` }),
     },
     answers: {
       200: {
@@ -284,7 +262,7 @@ export const paymentOperations: Operation[] = [
         order_id: OrderId.optional(),
         ...signed,
       }),
-      example: { transaction_id: ORDER.transaction_id },
+      example: () => ({ order_id: SAMPLE_ORDER.order_id }),
     },
     answers: {
       200: {
@@ -316,7 +294,12 @@ export const paymentOperations: Operation[] = [
         order_id: orderId,
         ...signed,
       }),
-      example: { to_user_id: '1', to_username: 'alice', amount: '10', order_id: 'cashback-1001' },
+      example: ({ member }) => ({
+        to_user_id: member.id,
+        to_username: member.username,
+        amount: '10',
+        order_id: `cashback-${NOW}`,
+      }),
     },
     answers: {
       200: {
@@ -341,7 +324,7 @@ export const paymentOperations: Operation[] = [
         status: z.enum(['pending', 'completed', 'cancelled', 'refunded']).optional(),
         ...page,
       }),
-      example: { limit: '50', order: 'asc', status: 'completed' },
+      example: () => ({ limit: '50', order: 'asc', status: 'pending' }),
     },
     answers: {
       200: {
@@ -360,7 +343,7 @@ export const paymentOperations: Operation[] = [
     request: {
       in: 'form',
       schema: z.object({ status: z.enum(['completed', 'reversed']).optional(), ...page }),
-      example: { limit: '50' },
+      example: () => ({ limit: '50' }),
     },
     answers: {
       200: {

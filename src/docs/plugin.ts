@@ -1,34 +1,73 @@
-/** The reference: GET /docs and /docs/{area} for people, GET /docs/openapi.json for programs. Public, and the same for all. */
+/**
+ * The reference: GET /docs and its pages for people, GET /docs/openapi.json for programs. Public. Rules are read from the
+ * settings in force, and examples are signed, when they are shown.
+ */
 import type { FastifyInstance } from 'fastify'
 import { browserScope } from '../accounts/session.ts'
 import type { Deps } from '../deps.ts'
-import { OPERATIONS, openApiDocument, operationId } from './openapi.ts'
+import { gatewayCodes, PAYMENT_CODES } from './codes.ts'
+import { AREAS, OPERATIONS, openApiDocument, operationId, serverOf } from './openapi.ts'
 import { type Answer, type Area, jsonSchema, type Operation, type Text } from './operation.ts'
+import { rulesOf } from './rules.ts'
+import { madeUpSamples, type Samples } from './samples.ts'
+import { shellOf } from './shell.ts'
+import { SCHEDULE, WEBHOOKS, type Webhook } from './webhooks.ts'
 
-const AREAS: Area[] = ['identity', 'payment', 'v1', 'v2']
-const CACHE_SECONDS = 300
+const SECTIONS = [...AREAS, 'notifications', 'codes', 'rules'] as const
 
 export async function docsPlugin(app: FastifyInstance, deps: Deps): Promise<void> {
-  const documents = { en: openApiDocument(deps.config, 'en'), zh: openApiDocument(deps.config, 'zh') }
-  const body = { en: JSON.stringify(documents.en), zh: JSON.stringify(documents.zh) }
-  app.get('/docs/openapi.json', async ({ locale }, reply) =>
-    reply
-      .header('cache-control', `public, max-age=${CACHE_SECONDS}`)
-      .header('access-control-allow-origin', '*')
-      .header('vary', 'accept-language, cookie')
-      .type('application/json; charset=utf-8')
-      .send(body[wordsOf(locale.language)]),
-  )
+  const { config, clock, findSamples = madeUpSamples } = deps
+  app.get('/docs/openapi.json', async ({ locale }, reply) => {
+    const samples = await findSamples()
+    return (
+      reply
+        // Its examples are signed at this moment.
+        .header('cache-control', 'no-store')
+        .header('access-control-allow-origin', '*')
+        .type('application/json; charset=utf-8')
+        .send(await openApiDocument(config, wordsOf(locale.language), { samples, now: clock() }))
+    )
+  })
 
   await app.register(async (pages) => {
     browserScope(pages, deps)
-    pages.get('/docs', async (_request, reply) => reply.page('docs', { areas: AREAS }))
+    pages.get('/docs', async (_request, reply) => reply.page('docs', { sections: SECTIONS }))
     for (const area of AREAS) {
-      const shown = { en: describe(area, 'en'), zh: describe(area, 'zh') }
       pages.get(`/docs/${area}`, async ({ locale }, reply) =>
-        reply.page('docs-area', { area, ...shown[wordsOf(locale.language)] }),
+        reply.page('docs-area', { area, ...describeArea(area, wordsOf(locale.language)) }),
       )
     }
+    for (const operation of OPERATIONS) {
+      const { area } = operation
+      pages.get(`/docs/${area}/${operationId(operation)}`, async ({ locale }, reply) => {
+        const samples = await findSamples()
+        const described = describeOperation(operation, wordsOf(locale.language))
+        const script = shellOf(operation, samples, serverOf(area, config))
+        const { isLive } = samples
+        return reply.page('docs-operation', { area, isLive, operation: { ...described, script } })
+      })
+    }
+    pages.get('/docs/notifications', async ({ locale }, reply) => {
+      const language = wordsOf(locale.language)
+      const webhooks = WEBHOOKS.map(({ name, title }) => ({ id: name, title: title[language] }))
+      return reply.page('docs-notifications', { webhooks, schedule: SCHEDULE[language] })
+    })
+    for (const webhook of WEBHOOKS) {
+      pages.get(`/docs/notifications/${webhook.name}`, async ({ locale }, reply) => {
+        const described = await describeWebhook(webhook, wordsOf(locale.language), await findSamples())
+        return reply.page('docs-notification', { webhook: described })
+      })
+    }
+    pages.get('/docs/codes', async ({ locale }, reply) => {
+      const language = wordsOf(locale.language)
+      const inWords = <Code extends { about: Text }>(codes: readonly Code[]) =>
+        codes.map(({ about, ...code }) => ({ ...code, about: about[language] }))
+      const gateway = { v1: inWords(gatewayCodes('v1')), v2: inWords(gatewayCodes('v2')) }
+      return reply.page('docs-codes', { payment: inWords(PAYMENT_CODES), gateway })
+    })
+    pages.get('/docs/rules', async ({ locale }, reply) =>
+      reply.page('docs-rules', { rules: rulesOf(await deps.settings.read(), wordsOf(locale.language)) }),
+    )
   })
 }
 
@@ -44,6 +83,8 @@ type Schema = {
   description?: string
   pattern?: string
   format?: string
+  minLength?: number
+  maxLength?: number
   enum?: string[]
   const?: unknown
   anyOf?: Schema[]
@@ -51,11 +92,16 @@ type Schema = {
 }
 
 /** What the page of an area shows, in the order of the operations; what every refusal holds, once for all. */
-function describe(area: Area, language: keyof Text) {
+function describeArea(area: Area, language: keyof Text) {
   const described = OPERATIONS.filter((operation) => operation.area === area)
   const refusals = described.flatMap(({ answers }) => Object.entries(answers).filter(isRefusal))
   return {
-    operations: described.map((operation) => describeOperation(operation, language)),
+    operations: described.map((operation) => ({
+      id: operationId(operation),
+      method: operation.method.toUpperCase(),
+      path: operation.path,
+      about: operation.about[language],
+    })),
     refusal: refusals.length === 0 ? undefined : describeBody(refusals[0]![1], language),
   }
 }
@@ -64,15 +110,13 @@ const isRefusal = ([status, { schema }]: [string, Answer]) => Number(status) >= 
 
 function describeOperation(operation: Operation, language: keyof Text) {
   return {
-    id: operationId(operation),
     method: operation.method.toUpperCase(),
     path: operation.path,
     about: operation.about[language],
     security: operation.security,
     sent: operation.request && {
       in: operation.request.in,
-      fields: fieldsOf(jsonSchema(operation.request.schema, 'input', language)),
-      example: exampleOf(operation.request),
+      fields: fieldsOf(jsonSchema(operation.request.schema, 'input', language), language),
     },
     answers: Object.entries(operation.answers).map(([status, answer]) => ({
       status,
@@ -82,20 +126,33 @@ function describeOperation(operation: Operation, language: keyof Text) {
   }
 }
 
+async function describeWebhook(webhook: Webhook, language: keyof Text, samples: Samples) {
+  const { method, title, about, answer, schema, headers } = webhook
+  return {
+    method: method.toUpperCase(),
+    title: title[language],
+    about: about[language],
+    headers: headers && fieldsOf(jsonSchema(headers, 'output', language), language),
+    fields: fieldsOf(jsonSchema(schema, 'output', language), language),
+    example: await webhook.example(samples),
+    answer: answer[language],
+  }
+}
+
 function describeBody({ schema, example }: Answer, language: keyof Text) {
   return {
-    fields: schema === undefined ? [] : fieldsOf(jsonSchema(schema, 'output', language)),
+    fields: schema === undefined ? [] : fieldsOf(jsonSchema(schema, 'output', language), language),
     example: example === undefined ? undefined : JSON.stringify(example, null, 2),
   }
 }
 
 /** Members of an object; of a choice of objects, those of the first. */
-function fieldsOf(schema: Schema): Field[] {
+function fieldsOf(schema: Schema, language: keyof Text): Field[] {
   const { properties = {}, required = [] } = schema.anyOf?.[0] ?? schema.items ?? schema
   return Object.entries(properties).map(([name, field]) => ({
     name,
     isRequired: required.includes(name),
-    type: typeOf(field),
+    type: [typeOf(field), lengthOf(field, language)].filter(Boolean).join(', '),
     about: field.description ?? '',
   }))
 }
@@ -110,10 +167,8 @@ function typeOf(schema: Schema): string {
   return schema.pattern === undefined ? (schema.type ?? 'any') : `${schema.type} ${schema.pattern}`
 }
 
-/** As it is written on the wire. */
-function exampleOf({ in: place, example }: NonNullable<Operation['request']>): string {
-  if (place === 'json') return JSON.stringify(example, null, 2)
-  return Object.entries(example)
-    .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
-    .join('&')
+function lengthOf({ minLength, maxLength }: Schema, language: keyof Text): string | undefined {
+  if (maxLength === undefined) return undefined
+  const range = minLength === undefined ? `≤ ${maxLength}` : `${minLength}–${maxLength}`
+  return language === 'zh' ? `${range} 个字符` : `${range} characters`
 }

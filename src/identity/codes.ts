@@ -25,7 +25,7 @@ import {
   TOKEN_QUEUE_MAX,
 } from './grants.ts'
 
-const CODE_SECONDS = 60
+export const CODE_SECONDS = 60
 
 export type NewCode = {
   app_id: bigint

@@ -36,8 +36,10 @@ const WIRE = {
   unavailable: { number: 1503, status: 503 },
 } satisfies Record<PaymentCode | SharedCode, WireError>
 
-/** The numbers of the wire, for tests that no code is left untested. */
-export const PAYMENT_ERRORS: Readonly<Record<string, WireError>> = WIRE
+export type PaymentWireCode = keyof typeof WIRE
+
+/** The numbers of the wire, for the reference, and for tests that no code is left untested. */
+export const PAYMENT_ERRORS: Readonly<Record<PaymentWireCode, WireError>> = WIRE
 
 /** Renders a failure of the HMAC scope. Never a numeric `status`: clients settle orders by a status word. */
 export function sendPaymentError(

@@ -6,9 +6,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../errors.ts'
 
 export const BODY_BYTES_MAX = 65_536
-const PARAMETERS_MAX = 100
-const NAME_LENGTH_MAX = 64
-const VALUE_BYTES_MAX = 8_192
+export const PARAMETERS_MAX = 100
+export const NAME_LENGTH_MAX = 64
+export const VALUE_BYTES_MAX = 8_192
 
 /** Parameters as received: decoded once, prototype-free. */
 export type Parameters = Record<string, string | string[]>

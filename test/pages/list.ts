@@ -1,5 +1,7 @@
 /** Every page there is: one line each. A view in views/ that no line names fails the tests of pages. */
 import type { Page } from 'playwright-core'
+import { OPERATIONS, operationId } from '../../src/docs/openapi.ts'
+import { WEBHOOKS } from '../../src/docs/webhooks.ts'
 import type { Person } from '../cast.ts'
 import { authorizationUrl, REDIRECT_URI } from '../identity/relying-party.ts'
 import type { Role, World } from './world.ts'
@@ -52,10 +54,24 @@ export const PAGES: ListedPage[] = [
   { name: 'home admin', as: 'admin', path: at('/') },
   { name: 'error', as: 'visitor', path: at('/nowhere') },
   { name: 'docs', as: 'visitor', path: at('/docs') },
-  { name: 'docs-area identity', as: 'visitor', path: at('/docs/identity'), act: unfolding },
-  { name: 'docs-area payment', as: 'visitor', path: at('/docs/payment'), act: unfolding },
-  { name: 'docs-area v1', as: 'visitor', path: at('/docs/v1'), act: unfolding },
-  { name: 'docs-area v2', as: 'visitor', path: at('/docs/v2'), act: unfolding },
+  { name: 'docs-area identity', as: 'visitor', path: at('/docs/identity') },
+  { name: 'docs-area payment', as: 'visitor', path: at('/docs/payment') },
+  { name: 'docs-area v1', as: 'visitor', path: at('/docs/v1') },
+  { name: 'docs-area v2', as: 'visitor', path: at('/docs/v2') },
+  ...OPERATIONS.map((operation): ListedPage => {
+    const id = operationId(operation)
+    return { name: `docs-operation ${id}`, as: 'visitor', path: at(`/docs/${operation.area}/${id}`) }
+  }),
+  { name: 'docs-notifications', as: 'visitor', path: at('/docs/notifications') },
+  ...WEBHOOKS.map(
+    ({ name }): ListedPage => ({
+      name: `docs-notification ${name}`,
+      as: 'visitor',
+      path: at(`/docs/notifications/${name}`),
+    }),
+  ),
+  { name: 'docs-codes', as: 'visitor', path: at('/docs/codes') },
+  { name: 'docs-rules', as: 'visitor', path: at('/docs/rules') },
   { name: 'sign-in', as: 'visitor', path: at('/sign-in') },
   { name: 'register', as: 'visitor', path: ({ open }) => `${open.url}/register` },
   { name: 'sign-in again', as: 'buyer', path: at('/sign-in?reason=again') },

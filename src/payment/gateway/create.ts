@@ -17,7 +17,7 @@ import { gatewayString } from './signature.ts'
 import { isOutTradeNo, labelOf } from './trade.ts'
 
 export const TYPE = /^[A-Za-z0-9_.-]{1,32}$/
-const NAME_BYTES_MAX = 127
+export const NAME_BYTES_MAX = 127
 export const PARAM_LENGTH_MAX = 500
 export const URL_LENGTH_MAX = 1_000
 const TRADE_NO_KEY = 'orders_trade_no_key'

@@ -23,7 +23,7 @@ type SharedCode =
   | 'unavailable'
   | 'payments_paused'
   | 'order_frozen'
-type WireCode = GatewayCode | SharedCode
+export type GatewayWireCode = GatewayCode | SharedCode
 
 /** The code on each version's paths, and the text, unless whoever refuses says it more exactly. */
 const WIRE = {
@@ -51,9 +51,10 @@ const WIRE = {
   unavailable: { v1: -1, v2: -1, msg: '系统暂时不可用，请稍后再试' },
   order_frozen: { v1: -1, v2: -1, msg: '该订单已被冻结' },
   payments_paused: { v1: -1, v2: -1, msg: '系统维护中，暂停支付，请稍后再试' },
-} satisfies Record<WireCode, { v1: number; v2: number; msg: string }>
+} satisfies Record<GatewayWireCode, { v1: number; v2: number; msg: string }>
 
-const FAULT = { code: -1, msg: '系统错误，请稍后再试' }
+/** Answered with HTTP 500, for faults of the service. */
+export const GATEWAY_FAULT = { code: -1, msg: '系统错误，请稍后再试' }
 
 /** For the buyer whose browser was sent here; never on the wire. */
 const IN_ENGLISH = {
@@ -81,14 +82,14 @@ const IN_ENGLISH = {
   unavailable: 'This cannot be done just now; try again later.',
   order_frozen: 'This order is frozen.',
   payments_paused: 'Payments are paused for maintenance; try again later.',
-} satisfies Record<WireCode, string>
+} satisfies Record<GatewayWireCode, string>
 const FAULT_IN_ENGLISH = 'Something went wrong on our side; try again later.'
 
-/** The table of the wire, for tests that no code is left untested. */
+/** The table of the wire, for the reference, and for tests that no code is left untested. */
 export const GATEWAY_ERRORS: Readonly<Record<string, { v1: number; v2: number; msg: string }>> = WIRE
 
 /** A refusal in the words of the table, or in better ones: Chinese, short, and without anything that was sent. */
-export function refusal(code: WireCode, msg: string = WIRE[code].msg): AppError {
+export function refusal(code: GatewayWireCode, msg: string = WIRE[code].msg): AppError {
   return new AppError(code, msg)
 }
 
@@ -116,10 +117,10 @@ export function wireFailure(
   const known = asKnown(error)
   if (known === undefined) {
     request.log.error({ err: error }, 'request failed')
-    return { status: 500, body: FAULT, inEnglish: FAULT_IN_ENGLISH, isSigned: false }
+    return { status: 500, body: GATEWAY_FAULT, inEnglish: FAULT_IN_ENGLISH, isSigned: false }
   }
-  const { [version]: code, msg } = WIRE[known.code as WireCode]
-  const inEnglish = IN_ENGLISH[known.code as WireCode]
+  const { [version]: code, msg } = WIRE[known.code as GatewayWireCode]
+  const inEnglish = IN_ENGLISH[known.code as GatewayWireCode]
   if (known.retry_after_seconds === undefined) {
     return { status: 200, body: { code, msg: known.message }, inEnglish, isSigned: true }
   }

@@ -13,9 +13,9 @@ import { moneyOf } from './money.ts'
 import type { Authenticated } from './request.ts'
 import { isOutTradeNo, startOfDay } from './trade.ts'
 
-const TRADES_DEFAULT = 10
-const TRADES_MAX = 50
-const COUNT = /^\d{1,7}$/
+export const TRADES_DEFAULT = 10
+export const TRADES_MAX = 50
+export const COUNT = /^\d{1,7}$/
 const DAY_MS = 86_400_000
 
 /** What the numbers of a `status` filter stand for, in both versions. */

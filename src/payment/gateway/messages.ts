@@ -95,7 +95,7 @@ export function tradeFields(trade: TradeFacts, protocol: 'v1' | 'v2', now: Date)
 }
 
 /** All of V1, in the order of its documents: clients that rebuild the string from a list know no others. */
-function commonFields(trade: TradeFacts): Record<string, string | null> {
+function commonFields(trade: TradeFacts) {
   return {
     pid: trade.pid_sent,
     trade_no: trade.trade_no,
@@ -108,7 +108,7 @@ function commonFields(trade: TradeFacts): Record<string, string | null> {
   }
 }
 
-function fieldsOfV2(trade: TradeFacts, now: Date): Record<string, string> {
+function fieldsOfV2(trade: TradeFacts, now: Date) {
   return {
     api_trade_no: trade.transaction_id,
     addtime: shanghaiTime(trade.created_at),
@@ -118,6 +118,11 @@ function fieldsOfV2(trade: TradeFacts, now: Date): Record<string, string> {
     timestamp: String(Math.floor(now.getTime() / 1000)),
   }
 }
+
+type Proof = 'sign' | 'sign_type'
+/** The parameters of a version's notify and return, for whoever describes them. */
+export type FieldOfV1 = keyof ReturnType<typeof commonFields> | Proof
+export type FieldOfV2 = FieldOfV1 | keyof ReturnType<typeof fieldsOfV2>
 
 /** Some clients sign whatever arrives, empty values too, and PHP's `empty()` drops `0` as well: neither is sent. */
 function nonEmpty(fields: Record<string, string | null>): Record<string, string> {

@@ -16,7 +16,7 @@ import type { GatewayApp } from './keys.ts'
 import { hasTooManyStarts, type Reader } from './readings.ts'
 import { verifyMd5, verifyRsa } from './signature.ts'
 
-const DRIFT_SECONDS_MAX = 300
+export const DRIFT_SECONDS_MAX = 300
 /** In a name, these would let one signed string be read in two ways; and PHP reads brackets as an array. */
 const AMBIGUOUS_NAME = /[&=[\]]/
 

@@ -12,7 +12,7 @@ import { type Caller, type FindCaller, makeFindCaller } from './caller.ts'
 import { stringToSign, verifySignature } from './signature.ts'
 
 const PAYMENT_ID = /^pay_[a-z0-9]{20}$/
-const DRIFT_SECONDS_MAX = 300
+export const DRIFT_SECONDS_MAX = 300
 const IN_THE_URL = 'Parameters in the URL are not read: send them in the body'
 
 export type SignedRequest = FastifyRequest<{ Params: { payment_id: string } }>

@@ -17,8 +17,8 @@ import type { Transfer } from '../transfers.ts'
 import { describeOrder, describeTransfer } from './answers.ts'
 import { type Authenticate, type Authenticated, requireReadable } from './authenticate.ts'
 
-const LIMIT_DEFAULT = 50
-const LIMIT_MAX = 200
+export const LIMIT_DEFAULT = 50
+export const LIMIT_MAX = 200
 /** How many orders of an application one page looks at for those that fit: those of the gateway are no lines of this list. */
 const LOOKED_THROUGH_MAX = 20_000
 

@@ -8,7 +8,7 @@ import { connect as connectTls } from 'node:tls'
 import type { AttemptOutcome } from '../../database/tables.ts'
 import { type Address, bareHost, EgressError, type EgressGuard } from './egress.ts'
 
-const ATTEMPT_SECONDS_MAX = 10
+export const ATTEMPT_SECONDS_MAX = 10
 const BODY_BYTES_MAX = 65_536
 const KEPT_BYTES_MAX = 2_048
 const DETAIL_LENGTH_MAX = 300

@@ -12,7 +12,7 @@ import { type EventToTell, findEvents } from '../hmac/events.ts'
 import type { Attempt } from './delivery.ts'
 
 /** After the end of each failed attempt but the last. */
-const RETRY_MINUTES = [1, 5, 30, 120, 720]
+export const RETRY_MINUTES = [1, 5, 30, 120, 720]
 export const ATTEMPTS_MAX = RETRY_MINUTES.length + 1
 /** Longer than an attempt and its settling may take; a process silent for so long is taken for dead. */
 const LEASE_SECONDS = 60

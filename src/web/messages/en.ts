@@ -106,7 +106,40 @@ export const en = {
       payment: { title: 'Payments in points', text: 'The HMAC API: initiate, query, transfer, list.' },
       v1: { title: 'Gateway V1', text: 'The epay protocol with MD5, for shops that speak it already.' },
       v2: { title: 'Gateway V2', text: 'The epay protocol with RSA. Every answer is signed.' },
+      notifications: {
+        title: 'Callbacks, notifications, events',
+        text: 'What the service sends to a shop, how to verify it, what to answer, and when it is sent again.',
+      },
+      codes: { title: 'Codes', text: 'Every code of a refusal, and what it means.' },
+      rules: {
+        title: 'Rules and limits',
+        text: 'The life of an order, rounding, fees and bounds, as they are set on this site now.',
+      },
     },
+    liveSamples: {
+      identity:
+        'This is a demo: the examples are complete and work as they are. The code is good for one minute and one use; reload the page for another.',
+      payment:
+        'This is a demo: the examples are complete and work as they are, with the keys of a test application. Its points are play points.',
+      v1: 'This is a demo: the examples are complete and work as they are, with the keys of a test application. Its points are play points.',
+      v2: 'This is a demo: the examples are complete and work as they are, with the keys of a test application. Its points are play points.',
+    },
+    madeUpSamples: {
+      identity:
+        'The examples have sample credentials. Put those of your application in their place; they are shown when you register it at /apps.',
+      payment:
+        'The examples have sample keys. Put your own in their place; the page of your application at /payment/applications has them. A test application needs no review.',
+      v1: 'The examples have sample keys. Put your own in their place; the gateway card of your application at /payment/applications has them. A test application needs no review.',
+      v2: 'The examples have sample keys. Put your own in their place; the gateway card of your application at /payment/applications has the pid, and your private key is yours alone. A test application needs no review.',
+    },
+    example: 'Example for a shell with curl and openssl',
+    headers: 'Headers',
+    yourAnswer: 'Your answer',
+    code: 'Code',
+    meaning: 'Meaning',
+    unknownPaymentId:
+      'An unknown Payment ID answers 404 with success, error and message, without errors; a transfer answers 1009.',
+    ofMsg: 'msg may say more than here, such as which parameter is not valid. Decide by code.',
     security: {
       client: 'HTTP Basic with client_id and client_secret.',
       bearer: 'Authorization: Bearer with an access token.',

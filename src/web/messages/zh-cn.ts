@@ -86,7 +86,35 @@ export const zhCN: Messages = {
       payment: { title: '积分支付', text: 'HMAC 接口：发起、查询、转账、列表。' },
       v1: { title: '网关 V1', text: '易支付协议（MD5），供已支持它的商店使用。' },
       v2: { title: '网关 V2', text: '易支付协议（RSA），所有应答都带签名。' },
+      notifications: {
+        title: '回调、通知与事件',
+        text: '服务发给商店的内容、如何验签、应当返回什么，以及何时重试。',
+      },
+      codes: { title: '错误码', text: '每个错误码及其含义。' },
+      rules: { title: '规则与限制', text: '订单的生命周期、取整、手续费与限额，均为本站当前设置。' },
     },
+    liveSamples: {
+      identity:
+        '这是演示环境：示例完整，可直接运行。授权码一分钟内有效且只能使用一次，刷新页面可得到新的授权码。',
+      payment: '这是演示环境：示例完整，可直接运行，使用测试应用的密钥和试用积分。',
+      v1: '这是演示环境：示例完整，可直接运行，使用测试应用的密钥和试用积分。',
+      v2: '这是演示环境：示例完整，可直接运行，使用测试应用的密钥和试用积分。',
+    },
+    madeUpSamples: {
+      identity: '示例中的凭据仅作示范，请换成自己应用的凭据：在 /apps 登记应用时显示。',
+      payment:
+        '示例中的密钥仅作示范，请换成自己的密钥，见 /payment/applications 的应用页面。测试应用无需审核。',
+      v1: '示例中的密钥仅作示范，请换成自己的密钥，见 /payment/applications 应用页面的网关卡片。测试应用无需审核。',
+      v2: '示例中的密钥仅作示范，请换成自己的密钥：pid 见 /payment/applications 应用页面的网关卡片，私钥由你自己保管。测试应用无需审核。',
+    },
+    example: '示例（需要 curl 与 openssl）',
+    headers: '请求头',
+    yourAnswer: '你的应答',
+    code: '错误码',
+    meaning: '含义',
+    unknownPaymentId:
+      'Payment ID 不存在时返回 404，应答只有 success、error 和 message，没有 errors；转账返回 1009。',
+    ofMsg: 'msg 可能比这里更具体，例如指出哪个参数无效。请以 code 为准。',
     security: {
       client: 'HTTP Basic：client_id 与 client_secret。',
       bearer: 'Authorization: Bearer 加访问令牌。',

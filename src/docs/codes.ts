@@ -1,0 +1,194 @@
+/** What every code of a refusal means, for each entry of the tables that the doors answer from. */
+
+import { PAYMENT_ERRORS, type PaymentWireCode } from '../payment/errors.ts'
+import { GATEWAY_ERRORS, GATEWAY_FAULT, type GatewayWireCode } from '../payment/gateway/errors.ts'
+import type { Text } from './operation.ts'
+
+const text = (en: string, zh: string): Text => ({ en, zh })
+const later = text('Try again after Retry-After seconds.', '请在 Retry-After 秒后重试。')
+const after = (en: string, zh: string) => text(`${en} ${later.en}`, `${zh}${later.zh}`)
+
+const PAYMENT_MEANINGS: Record<Exclude<PaymentWireCode, 'application_not_found'>, Text> = {
+  invalid_signature: text(
+    'The signature is wrong. data says what to sign and which mistake is likely.',
+    '签名错误。data 说明应当签名的内容和可能的错误。',
+  ),
+  stale_timestamp: text(
+    'The timestamp is not 10 digits, or too far from the time of the server, which data.server_time tells.',
+    '时间戳不是 10 位数字，或与服务器时间相差过大；服务器时间见 data.server_time。',
+  ),
+  address_not_allowed: text(
+    'The request came from an address that is not on the list of the application.',
+    '请求来源地址不在应用的名单中。',
+  ),
+  parameter_missing: text('A parameter is missing.', '缺少参数。'),
+  parameter_invalid: text(
+    'A parameter is not valid or stands in the URL instead of the body, or the order exists with another amount or recipient.',
+    '参数无效，或写在了 URL 里而不在请求体中；或订单已存在，但金额或收款人不同。',
+  ),
+  malformed_request: text(
+    'The body cannot be read: a repeated or nested parameter, text that is not UTF-8, or another Content-Type.',
+    '请求体无法读取：参数重复或嵌套、不是 UTF-8，或 Content-Type 不对。',
+  ),
+  order_exists: text(
+    'The order is paid, closed or refunded, or the transfer is reversed. data.status says which.',
+    '订单已付款、已关闭或已退款，或转账已撤销；见 data.status。',
+  ),
+  order_not_found: text('No order has this order_id.', '没有此 order_id 的订单。'),
+  payment_not_found: text(
+    'No order has this transaction_id; the text says so when it is a transfer.',
+    '没有此 transaction_id 的订单；若它是转账，说明中会指出。',
+  ),
+  application_unusable: text(
+    'The application is suspended or not approved, or its token is from before it changed hands.',
+    '应用已停用或未审核通过，或 Token 来自移交之前。',
+  ),
+  insufficient_points: text(
+    'The wallet holds too few points for amount and fee.',
+    '积分不足以支付金额与手续费。',
+  ),
+  below_minimum: text('The amount is below the minimum of the trust level.', '金额低于该信任等级的下限。'),
+  transfer_to_self: text('The recipient is the owner of the application.', '不能转给应用的所有者自己。'),
+  daily_limit_reached: text('The transfers of the day reach the daily limit.', '当日转账已达限额。'),
+  recipient_mismatch: text(
+    'to_user_id and to_username do not name the same member.',
+    'to_user_id 与 to_username 不是同一个成员。',
+  ),
+  transfers_disabled: text('Transfers are switched off on this site.', '本站已关闭转账。'),
+  above_maximum: text('The amount is above the maximum of the trust level.', '金额超过该信任等级的上限。'),
+  payments_paused: after('Payments are paused for maintenance.', '系统维护，支付暂停。'),
+  order_frozen: text('An administrator has frozen the order.', '订单已被管理员冻结。'),
+  purse_frozen: text('An administrator has frozen the wallet.', '钱包已被管理员冻结。'),
+  unknown_application: text(
+    'Transfers only: no application has this Payment ID. Other requests answer 404.',
+    '仅转账：没有此 Payment ID 的应用；其他请求返回 404。',
+  ),
+  too_many_attempts: after('Too many requests.', '请求过多。'),
+  overloaded: after('The service is too busy.', '服务繁忙。'),
+  unavailable: after(
+    'The service cannot write or reach its database just now.',
+    '服务暂时无法写入或连接数据库。',
+  ),
+}
+/** Answered with HTTP 500, for faults of the service. */
+const FAULT = {
+  code: 1500,
+  status: 500,
+  about: text(
+    'A fault of the service. The same request may be sent again.',
+    '服务内部错误，可以重发同一请求。',
+  ),
+}
+
+/** The numbers of the HMAC API, in their order. */
+export const PAYMENT_CODES: readonly { code: number; status: number; about: Text }[] = [
+  ...Object.entries(PAYMENT_MEANINGS).map(([name, about]) => {
+    const { number, status } = PAYMENT_ERRORS[name as PaymentWireCode]
+    return { code: number, status, about }
+  }),
+  FAULT,
+].sort((a, b) => a.code - b.code)
+
+const GATEWAY_MEANINGS: Record<GatewayWireCode, Text> = {
+  unknown_action: text(
+    'No endpoint has this path, or api.php knows no such act.',
+    '路径不存在，或 api.php 没有该 act。',
+  ),
+  nothing_sent: text('The request carries no parameters or no pid.', '没有参数或没有 pid。'),
+  order_number_missing: text(
+    'Neither trade_no nor out_trade_no was sent.',
+    '没有 trade_no，也没有 out_trade_no。',
+  ),
+  unknown_application: text('No application has this pid.', '没有此 pid 的应用。'),
+  invalid_signature: text(
+    'The signature does not fit the parameters and the key of the application.',
+    '签名与参数及应用的密钥不符。',
+  ),
+  wrong_key: text(
+    'The KEY sent to api.php is not that of the application.',
+    '发送给 api.php 的 KEY 不正确。',
+  ),
+  stale_timestamp: text(
+    'V2: the timestamp is missing, not 10 digits, or too far from the time of the server.',
+    'V2：缺少时间戳、不是 10 位数字，或与服务器时间相差过大。',
+  ),
+  version_off: text(
+    'The application has no key for this kind of signature, or has switched it off.',
+    '应用没有该签名方式的密钥，或已关闭该方式。',
+  ),
+  address_not_allowed: text(
+    'The request came from an address that is not on the list of the application.',
+    '请求来源地址不在应用的名单中。',
+  ),
+  application_unusable: text('The application is suspended or not approved.', '应用已停用或未审核通过。'),
+  parameter_missing: text('A parameter is missing; msg names it.', '缺少参数，msg 说明是哪一个。'),
+  parameter_invalid: text('A parameter is not valid; msg names it.', '参数无效，msg 说明是哪一个。'),
+  parameter_ambiguous: text(
+    'The signed text can be read as other parameters too; msg names the field. Encode its value, for example as base64.',
+    '签名原文还可读成另一组参数，msg 说明是哪个字段。请先对该值编码，例如 base64。',
+  ),
+  malformed_request: text(
+    'A parameter is repeated or nested, or the body is not a form in UTF-8.',
+    '参数重复或嵌套，或请求体不是 UTF-8 表单。',
+  ),
+  amount_too_small: text('The money converts to less than one point.', '金额换算后不足一积分。'),
+  order_not_found: text('The application has no such trade.', '该应用没有此订单。'),
+  order_changed: text('The out_trade_no exists with other money.', '该商户订单号已存在，但金额不同。'),
+  order_exists: text(
+    'The trade is closed or refunded; or it is paid and can no longer be closed.',
+    '订单已关闭或已退款；或已付款而无法关闭。',
+  ),
+  not_supported: text(
+    'The endpoint exists only in the protocol: refunds are made by an administrator, transfers by the HMAC API.',
+    '仅为协议保留的接口：退款由管理员处理，转账请使用 HMAC 接口。',
+  ),
+  too_many_attempts: after('Too many requests (HTTP 429).', '请求过多（HTTP 429）。'),
+  overloaded: after('The service is too busy (HTTP 503).', '服务繁忙（HTTP 503）。'),
+  unavailable: after(
+    'The service cannot write or reach its database just now (HTTP 503).',
+    '服务暂时无法写入或连接数据库（HTTP 503）。',
+  ),
+  order_frozen: text('An administrator has frozen the trade.', '订单已被管理员冻结。'),
+  payments_paused: after('Payments are paused for maintenance.', '系统维护，支付暂停。'),
+}
+
+/** The codes of a version by number, each with its usual `msg`; V2's answer for a paid trade first. */
+export function gatewayCodes(version: 'v1' | 'v2'): { code: number; msg: string; about: Text }[] {
+  const refusals = Object.entries(GATEWAY_MEANINGS).map(([name, about]) => {
+    const wire = GATEWAY_ERRORS[name]!
+    return { code: wire[version], msg: wire.msg, about }
+  })
+  refusals.push({
+    ...GATEWAY_FAULT,
+    about: text(
+      'A fault of the service (HTTP 500). Send the request again.',
+      '服务内部错误（HTTP 500），请重发。',
+    ),
+  })
+  return [...SUCCESS[version], ...refusals.sort((a, b) => b.code - a.code)]
+}
+
+const SUCCESS = {
+  v1: [
+    { code: 1, msg: 'success', about: text('Done.', '成功。') },
+    {
+      code: 1,
+      msg: '订单已支付',
+      about: text(
+        'mapi.php: the trade is paid already; payurl shows that and leads the buyer back.',
+        'mapi.php：订单已付款；payurl 页面会说明并把买家带回。',
+      ),
+    },
+  ],
+  v2: [
+    { code: 0, msg: 'success', about: text('Done.', '成功。') },
+    {
+      code: 1,
+      msg: '订单已支付',
+      about: text(
+        'pay/create: the trade is paid already. The answer has trade_no and no pay_info.',
+        'pay/create：订单已付款；应答有 trade_no，没有 pay_info。',
+      ),
+    },
+  ],
+}

@@ -1,0 +1,182 @@
+/** The rules behind the interfaces that no field shows: an order's life, rounding, fees and bounds, read from the settings in force. */
+import { CODE_SECONDS } from '../identity/codes.ts'
+import { ACCESS_TOKEN_SECONDS, FAMILY_LIFE, IDLE_LIFE } from '../identity/grants.ts'
+import { percentOf } from '../payment/gateway/money.ts'
+import type { SettingValues } from '../settings.ts'
+import { BODY_BYTES_MAX, NAME_LENGTH_MAX, PARAMETERS_MAX, VALUE_BYTES_MAX } from '../web/parameters.ts'
+import type { Text } from './operation.ts'
+
+type Rules = { id: string; title: string; lines: string[]; table?: { head: string[]; rows: string[][] } }
+
+const LEVELS = [0, 1, 2, 3, 4] as const
+
+type Say = (en: string, zh: string) => string
+
+/** All of them in one language, in the order of the page. */
+export function rulesOf(settings: SettingValues, language: keyof Text): Rules[] {
+  const say: Say = (en, zh) => (language === 'zh' ? zh : en)
+  const all = [orderRules, roundingRules, transferRules, limitRules, gatewayRules]
+  return all.map((rules) => rules(settings, say))
+}
+
+const percent = (rate: string) => `${percentOf(rate)}%`
+
+function orderRules(settings: SettingValues, say: Say): Rules {
+  const window = settings.order_expiry_minutes
+  return {
+    id: 'orders',
+    title: say('The life of an order', '订单的生命周期'),
+    lines: [
+      say(`A new order can be paid for ${window} minutes.`, `新订单可在 ${window} 分钟内付款。`),
+      say(
+        'The same number with the same amount, sent again before it is paid, is the same order: nothing changes.',
+        '付款前用同一订单号、相同金额再次提交，得到同一笔订单，不作任何改变。',
+      ),
+      say(
+        'An expired order that is sent again opens anew under the same transaction_id or trade_no, for a whole window. A gateway order keeps the points it had. Until then status stays pending with expired: true on the HMAC API, and 0 at the gateway.',
+        '过期订单再次提交会重新打开：transaction_id 或 trade_no 不变，重新计时；网关订单的积分数不变。在此之前，HMAC 接口的 status 仍为 pending 且 expired 为 true，网关的 status 为 0。',
+      ),
+      say(
+        'A closed order and a refunded one are refused when they are sent again (1006; -1 at the gateway). So is another amount or other money under the same number (1005; -1).',
+        '已关闭或已退款的订单再次提交会被拒绝（1006；网关为 -1）；同一订单号换了金额也会被拒绝（1005；网关为 -1）。',
+      ),
+      say(
+        'A paid order answers 1006 with data.status completed on the HMAC API, and code 1 at the gateway.',
+        '已付款的订单再次提交：HMAC 接口返回 1006，data.status 为 completed；网关返回 code 1。',
+      ),
+      say(
+        'A transfer that is sent again answers its first result and moves nothing, even while transfers are off, payments are paused or the application is suspended. Another recipient or amount is refused (1005), and a reversed transfer too (1006).',
+        '同一转账再次提交返回最初的结果，不会再次扣款；转账关闭、支付暂停或应用停用时也一样。收款人或金额不同会被拒绝（1005），已撤销的转账也会被拒绝（1006）。',
+      ),
+      say(
+        'The HMAC API and the gateway keep their orders apart. V1 and V2 share theirs.',
+        'HMAC 接口与网关的订单各自独立；V1 与 V2 共用。',
+      ),
+      say(
+        'Refunds are made by an administrator. The refund endpoints of the gateway answer -1.',
+        '退款由管理员处理；网关的退款接口返回 -1。',
+      ),
+    ],
+  }
+}
+
+function roundingRules(settings: SettingValues, say: Say): Rules {
+  return {
+    id: 'rounding',
+    title: say('Fees and rounding', '手续费与取整'),
+    lines: [
+      say(
+        `The platform keeps ${percent(settings.points_payment_fee_rate)} of a payment, unless the application has a rate of its own. Refunds give the fee back unless the administrator decides otherwise.`,
+        `平台从每笔付款中收取 ${percent(settings.points_payment_fee_rate)}，应用另有约定的除外。退款时手续费一并退回，管理员另行决定的除外。`,
+      ),
+    ],
+    table: {
+      head: [say('amount', '金额'), say('rounded', '取整')],
+      rows: [
+        [say('fee of a transfer', '转账手续费'), say('up to a whole point', '向上取整到整数积分')],
+        [
+          say('platform fee of a payment', '付款的平台手续费'),
+          say('down to a whole point', '向下取整到整数积分'),
+        ],
+        [
+          say('money of the gateway in points', '网关金额换算成积分'),
+          say('half up to a whole point; under one point is refused', '四舍五入到整数积分；不足 1 积分拒绝'),
+        ],
+        [
+          say('balance and takings in money', '余额与收入换算成货币'),
+          say('down to two decimals', '向下取整到两位小数'),
+        ],
+      ],
+    },
+  }
+}
+
+function transferRules(settings: SettingValues, say: Say): Rules {
+  const none = say('none', '无')
+  return {
+    id: 'transfers',
+    title: say('Transfers, by the trust level of the owner', '转账：按所有者的信任等级'),
+    lines: [
+      settings.points_transfers === 'on'
+        ? say('Transfers are on.', '转账已开放。')
+        : say('Transfers are off on this site (1015).', '本站已关闭转账（1015）。'),
+      say(
+        'The owner of the application pays amount and fee. The day of the daily limit is that of China (+08:00).',
+        '应用所有者支付金额与手续费。每日限额按北京时间计算。',
+      ),
+    ],
+    table: {
+      head: [
+        say('level', '等级'),
+        say('fee', '手续费'),
+        say('least', '下限'),
+        say('most', '上限'),
+        say('a day', '每日'),
+      ],
+      rows: LEVELS.map((level) => [
+        `TL${level}`,
+        percent(settings[`points_transfer_fee_rate_tl${level}`]),
+        settings[`points_transfer_min_amount_tl${level}`],
+        settings[`points_transfer_max_amount_tl${level}`],
+        settings[`points_transfer_daily_limit_tl${level}`] || none,
+      ]),
+    },
+  }
+}
+
+function limitRules(settings: SettingValues, say: Say): Rules {
+  const perMinute = settings.limit_api_requests
+  const days = (life: string) => say(life, life.replace(' days', ' 天'))
+  return {
+    id: 'limits',
+    title: say('Limits of requests', '请求的限制'),
+    lines: [
+      say(
+        `A body has at most ${BODY_BYTES_MAX} bytes and ${PARAMETERS_MAX} parameters, a name ${NAME_LENGTH_MAX} characters, a value ${VALUE_BYTES_MAX} bytes. Text is UTF-8. A parameter is sent once.`,
+        `请求体最多 ${BODY_BYTES_MAX} 字节、${PARAMETERS_MAX} 个参数；参数名最多 ${NAME_LENGTH_MAX} 个字符，参数值最多 ${VALUE_BYTES_MAX} 字节。文本为 UTF-8，每个参数只能出现一次。`,
+      ),
+      perMinute === 0
+        ? say('The number of requests is not limited.', '请求次数不限。')
+        : say(
+            `A payment application may send ${perMinute} requests a minute. More are answered 429 with Retry-After.`,
+            `每个支付应用每分钟最多 ${perMinute} 次请求，超出返回 429 与 Retry-After。`,
+          ),
+      say(
+        `A payment application needs trust level ${settings.payment_apps_min_trust_level} and the approval of an administrator; a test application needs neither. An OAuth application needs trust level ${settings.apps_min_trust_level}.`,
+        `申请支付应用需要信任等级 ${settings.payment_apps_min_trust_level} 并经管理员审核；测试应用不需要。登记 OAuth 应用需要信任等级 ${settings.apps_min_trust_level}。`,
+      ),
+      say(
+        `A code lives ${CODE_SECONDS} seconds and is used once, an access token ${ACCESS_TOKEN_SECONDS} seconds. A refresh token is replaced at each use; it ends after ${IDLE_LIFE} without use and ${FAMILY_LIFE} after the sign-in.`,
+        `授权码有效 ${CODE_SECONDS} 秒且只能使用一次，访问令牌有效 ${ACCESS_TOKEN_SECONDS} 秒。刷新令牌每次使用后更换，${days(IDLE_LIFE)}未使用或登录满 ${days(FAMILY_LIFE)}后失效。`,
+      ),
+    ],
+  }
+}
+
+function gatewayRules(settings: SettingValues, say: Say): Rules {
+  return {
+    id: 'gateway',
+    title: say('Addresses of the gateway', '网关地址'),
+    lines: [
+      say(
+        'V1 is at /payment/api/ and V2 at /payment/api/pay/ and /payment/api/merchant/. /payment/ is an alias of the V1 address, /payment/api/api/ of both, and pay/submit.php of submit.php.',
+        'V1 位于 /payment/api/，V2 位于 /payment/api/pay/ 与 /payment/api/merchant/。/payment/ 是 V1 的别名，/payment/api/api/ 是两者的别名，pay/submit.php 是 submit.php 的别名。',
+      ),
+      say(
+        'sign_type=RSA makes a request V2 at every address, and its answer is signed. Any other value makes it V1.',
+        '任何地址上 sign_type=RSA 的请求都按 V2 处理，应答带签名；其他一律按 V1 处理。',
+      ),
+      settings.gateway_at_root === 'on'
+        ? say('The same paths stand at the root of the host too.', '主机根路径下也有同样的地址。')
+        : say('They do not stand at the root of the host.', '主机根路径下没有这些地址。'),
+      say(
+        'name and param may contain & and =, unless other parameters, sorted by name, would spell the same signed text. Only then is the value refused, with its name in msg.',
+        'name 与 param 可以包含 & 和 =；仅当另一组参数排序后会拼出相同的待签名文本时才会被拒绝，msg 说明是哪一个。',
+      ),
+      say(
+        'JSON endpoints answer HTTP 200 for every outcome, and code says which. The exceptions are 429, 503 and 500.',
+        'JSON 接口对所有结果都返回 HTTP 200，以 code 区分；例外为 429、503 和 500。',
+      ),
+    ],
+  }
+}

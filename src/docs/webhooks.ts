@@ -1,0 +1,281 @@
+/**
+ * What the service sends by itself: the ways back of a buyer's browser, notifications, events. Fields are typed by the
+ * code that builds the messages, which makes the examples of callbacks and notifications too.
+ */
+import { createPrivateKey } from 'node:crypto'
+import { z } from 'zod'
+import {
+  type FieldOfV1,
+  type FieldOfV2,
+  tradeParameters,
+  withParameters,
+} from '../payment/gateway/messages.ts'
+import { OUT_TRADE_NO } from '../payment/gateway/trade.ts'
+import type { EventType } from '../payment/hmac/events.ts'
+import { type CallbackFields, signedCallbackUrl } from '../payment/hmac/signature.ts'
+import { ATTEMPT_SECONDS_MAX } from '../payment/notifications/delivery.ts'
+import { ATTEMPTS_MAX, RETRY_MINUTES } from '../payment/notifications/outbox.ts'
+import { said, type Text } from './operation.ts'
+import { ORDER, Order, TRANSFER, Transfer } from './payment.ts'
+import { SAMPLE_TRADE, type Samples } from './samples.ts'
+
+export type Webhook = {
+  name: string
+  area: 'payment' | 'v1' | 'v2'
+  method: 'get' | 'post'
+  title: Text
+  /** Who sends it, when and where to, and what to answer. */
+  about: Text
+  /** Of the query of a GET, or of the JSON body of a POST. */
+  schema: z.ZodObject
+  headers?: z.ZodObject
+  /** As it arrives, signed with the sample keys. */
+  example: (samples: Samples) => Promise<string>
+  answer: Text
+}
+
+/** When a failed attempt is repeated, in words. */
+export const SCHEDULE: Text = {
+  en: `An attempt that fails is repeated ${RETRY_MINUTES.map((minutes) => minutesIn('en', minutes)).join(', ')} after the end of the one before: ${ATTEMPTS_MAX} attempts in all, each of at most ${ATTEMPT_SECONDS_MAX} seconds, without following redirects. After the last one the notification is failed; its page sends it again by hand. A message may arrive more than once.`,
+  zh: `失败后依次在上一次结束的 ${RETRY_MINUTES.map((minutes) => minutesIn('zh', minutes)).join('、')}后重试：共 ${ATTEMPTS_MAX} 次，每次最长 ${ATTEMPT_SECONDS_MAX} 秒，不跟随跳转。最后一次仍失败则通知失败，可在通知页面手动重发。同一通知可能到达多次。`,
+}
+
+function minutesIn(language: keyof Text, minutes: number): string {
+  const [count, en, zh] = minutes < 60 ? [minutes, 'minute', '分钟'] : [minutes / 60, 'hour', '小时']
+  return language === 'zh' ? `${count} ${zh}` : `${count} ${en}${count === 1 ? '' : 's'}`
+}
+
+const text = z.string()
+const Digits = z.string().regex(/^\d+$/)
+
+const Callback = z.object({
+  transaction_id: said(text, 'The number of the order.', '订单的交易号。'),
+  external_reference: said(text, 'Your order_id.', '商户的 order_id。'),
+  amount: said(
+    Digits,
+    'What the buyer paid, in points. Compare it with your order.',
+    '买家支付的积分；请与订单核对。',
+  ),
+  platform_fee: said(Digits, 'The fee, in points.', '手续费（积分）。'),
+  merchant_points: said(Digits, 'What you received: amount less fee.', '商户实收积分：金额减去手续费。'),
+  status: said(z.literal('completed'), 'Always completed.', '固定为 completed。'),
+  paid_at: said(z.iso.datetime(), 'UTC, to the second, with Z.', 'UTC 时间，精确到秒，以 Z 结尾。'),
+  signature: said(
+    z.string().regex(/^[0-9a-f]{64}$/),
+    'HMAC-SHA-256 over all other parameters, decoded, sorted by name and joined as a=1&b=2. The key is the Secret Key as text.',
+    '对其余全部参数（解码后）按名称排序拼成 a=1&b=2，以 Secret Key 文本为密钥计算 HMAC-SHA-256。',
+  ),
+} satisfies Record<keyof CallbackFields | 'signature', z.ZodType>)
+
+const ofV1 = {
+  pid: said(text, 'As the shop sent it.', '与下单时相同。'),
+  trade_no: said(text, 'The number of the platform.', '平台订单号。'),
+  out_trade_no: said(z.string().regex(OUT_TRADE_NO), 'Your number.', '商户订单号。'),
+  type: said(text.optional(), 'As the shop sent it.', '与下单时相同。'),
+  name: said(text, 'As the shop sent it, cut to its length.', '与下单时相同（超长部分已截断）。'),
+  money: said(text, 'As the shop sent it. Compare it with your order.', '与下单时相同；请与订单核对。'),
+  trade_status: said(z.literal('TRADE_SUCCESS'), 'Paid.', '已付款。'),
+  param: said(text.optional(), 'As the shop sent it.', '与下单时相同。'),
+  sign: said(
+    z.string().regex(/^[0-9a-f]{32}$/),
+    'The lower-case MD5 of all non-empty parameters but sign and sign_type, decoded, sorted, joined as a=1&b=2, with the KEY behind.',
+    '除 sign、sign_type 外的全部非空参数（解码后）排序拼成 a=1&b=2，直接接上 KEY 后的小写 MD5。',
+  ),
+  sign_type: z.literal('MD5'),
+} satisfies Record<FieldOfV1, z.ZodType>
+const MessageV1 = z.object(ofV1)
+
+const MessageV2 = z.object({
+  ...ofV1,
+  api_trade_no: said(text, 'The transaction_id of the order.', '订单的交易号。'),
+  addtime: said(text, 'When it was created, in China (+08:00).', '创建时间（北京时间）。'),
+  endtime: said(text, 'When it was paid, in China (+08:00).', '付款时间（北京时间）。'),
+  buyer: said(text.optional(), 'The username of the buyer.', '买家用户名。'),
+  timestamp: said(
+    z.string().regex(/^\d{10}$/),
+    'Seconds since 1970 when this message was signed: each attempt is signed anew.',
+    '签名时的秒数；每次重试都重新签名。',
+  ),
+  sign: said(
+    text,
+    'SHA256withRSA over all non-empty parameters but sign and sign_type, decoded, sorted, joined as a=1&b=2, in base64. Verify it with the platform public key on the page of the application.',
+    '除 sign、sign_type 外的全部非空参数（解码后）排序拼成 a=1&b=2 的 SHA256withRSA 签名，base64。请用应用页面上的平台公钥验签。',
+  ),
+  sign_type: z.literal('RSA'),
+} satisfies Record<FieldOfV2, z.ZodType>)
+
+const EventHeaders = z.object({
+  'webhook-id': said(text, 'The id of the event: the same at each attempt.', '事件编号，重试时不变。'),
+  'webhook-timestamp': said(Digits, 'Seconds since 1970 of this attempt.', '本次发送的秒数（1970 年以来）。'),
+  'webhook-signature': said(
+    text,
+    'v1, and the base64 of the HMAC-SHA-256 over id.timestamp.body, keyed with the bytes behind whsec_. During a rotation two, with a space between.',
+    'v1, 加上对 id.timestamp.body 的 HMAC-SHA-256（base64），密钥为 whsec_ 之后的 base64 内容。更换密钥期间有两个，以空格分隔。',
+  ),
+})
+
+const PAID: Parameters<typeof tradeParameters>[0] = {
+  pid_sent: '1001',
+  trade_no: '1767323045123456789',
+  order_id: 'mug-1001',
+  transaction_id: 'txn_8f2k4m6n8p0q2r4s6t8v0w2x',
+  type: SAMPLE_TRADE.type,
+  description: SAMPLE_TRADE.name,
+  money: SAMPLE_TRADE.money,
+  param: null,
+  created_at: new Date('2026-01-02T03:04:05Z'),
+  paid_at: new Date('2026-01-02T03:05:00Z'),
+  buyer: 'alice',
+}
+
+async function exampleV1({ pid, merchant_key }: Samples, address: string): Promise<string> {
+  const signer = { protocol: 'v1', merchant_key } as const
+  return withParameters(address, await tradeParameters({ ...PAID, pid_sent: pid }, signer, PAID.paid_at!))
+}
+
+/** Signed by the platform, whose key no sample has: the signature is cut short. */
+async function exampleV2({ pid, merchant_private_key }: Samples, address: string): Promise<string> {
+  const key = Buffer.from(merchant_private_key, 'base64')
+  const platform_key = createPrivateKey({ key, format: 'der', type: 'pkcs8' })
+  const signer = { protocol: 'v2', platform_key } as const
+  const parameters = await tradeParameters({ ...PAID, pid_sent: pid }, signer, PAID.paid_at!)
+  return withParameters(address, { ...parameters, sign: 'bGlrZSB0aGlz' })
+}
+
+const ANSWER_SUCCESS: Text = {
+  en: 'Status 2xx with success as the whole body or as its last line settles the notification. Everything else is a failure.',
+  zh: '状态 2xx 且整个正文或最后一行为 success，即为通知成功；其他均为失败。',
+}
+const SHOWS_A_PAGE: Text = { en: 'A page for the buyer.', zh: '给买家看的页面。' }
+const ACCEPTED: Text = {
+  en: 'Any 2xx settles the event. 410 ends the events of the application; everything else is repeated.',
+  zh: '任何 2xx 即为成功。410 会关闭该应用的事件通知；其他均会重试。',
+}
+
+const notify = (version: 'V1' | 'V2'): Pick<Webhook, 'title' | 'about' | 'answer'> => ({
+  title: { en: `Notification of ${version}`, zh: `${version} 异步通知` },
+  about: {
+    en: `The service sends it to the notify_url of a paid trade, from its server, at once after the payment. Verify the sign over every non-empty parameter, since fields may be added. Check that trade_status is TRADE_SUCCESS and that the money is that of your order, and do nothing for an order that is done. ${SCHEDULE.en}`,
+    zh: `付款后立即由服务器发送到订单的 notify_url。请对全部非空参数验签（今后可能增加字段），核对 trade_status 为 TRADE_SUCCESS、money 与订单一致；已处理的订单不再处理。${SCHEDULE.zh}`,
+  },
+  answer: ANSWER_SUCCESS,
+})
+const comeBack = (version: 'V1' | 'V2'): Pick<Webhook, 'title' | 'about' | 'answer'> => ({
+  title: { en: `Return of ${version}`, zh: `${version} 同步返回` },
+  about: {
+    en: 'The browser of the buyer comes to return_url with the parameters of the notification. It may never come, or come twice: deliver by the notification or a query.',
+    zh: '买家的浏览器带着与通知相同的参数来到 return_url。它可能不来或来两次，请以通知或查询结果为准。',
+  },
+  answer: SHOWS_A_PAGE,
+})
+
+const EVENT_ABOUT: Record<EventType, { title: Text; when: Text }> = {
+  'order.paid': {
+    title: { en: 'Event order.paid', zh: '事件 order.paid' },
+    when: { en: 'A buyer has paid an order.', zh: '买家已付款。' },
+  },
+  'order.expired': {
+    title: { en: 'Event order.expired', zh: '事件 order.expired' },
+    when: { en: 'The time to pay an order is over.', zh: '订单超过付款时间。' },
+  },
+  'order.refunded': {
+    title: { en: 'Event order.refunded', zh: '事件 order.refunded' },
+    when: { en: 'An order was refunded, in part or in full.', zh: '订单已退款（部分或全额）。' },
+  },
+  'transfer.completed': {
+    title: { en: 'Event transfer.completed', zh: '事件 transfer.completed' },
+    when: { en: 'A transfer was made.', zh: '转账已完成。' },
+  },
+}
+
+function eventWebhook(type: EventType): Webhook {
+  const { title, when } = EVENT_ABOUT[type]
+  const isTransfer = type === 'transfer.completed'
+  return {
+    name: type,
+    area: 'payment',
+    method: 'post',
+    title,
+    about: {
+      en: `${when.en} Sent to the events address, when the application has one, by Standard Webhooks 1.0.0. data is the ${isTransfer ? 'transfer' : 'order'} as the API answers it. ${SCHEDULE.en}`,
+      zh: `${when.zh}应用设置了事件地址时发送，遵循 Standard Webhooks 1.0.0。data 与接口返回的${isTransfer ? '转账' : '订单'}相同。${SCHEDULE.zh}`,
+    },
+    headers: EventHeaders,
+    schema: z.object({
+      type: z.literal(type),
+      timestamp: said(z.iso.datetime(), 'When it happened.', '发生时间。'),
+      data: isTransfer ? Transfer : Order,
+    }),
+    example: async () =>
+      JSON.stringify(
+        { type, timestamp: '2026-01-02T03:05:00.000Z', data: isTransfer ? TRANSFER : ORDER },
+        null,
+        2,
+      ),
+    answer: ACCEPTED,
+  }
+}
+
+const { notify_url, return_url } = SAMPLE_TRADE
+
+export const WEBHOOKS: Webhook[] = [
+  {
+    name: 'callback',
+    area: 'payment',
+    method: 'get',
+    title: { en: 'Callback of the HMAC API', zh: 'HMAC 接口回调' },
+    about: {
+      en: 'The browser of the buyer comes to the callback URL of the application after paying. Reject it unless the signature is right, over every parameter that came but signature. Then check that the order is not done yet and that the amount is that of your order. It may never come, or come twice: ask query, or listen to events.',
+      zh: '买家付款后，浏览器来到应用的回调地址。请对除 signature 外的全部参数验签，不符即拒绝；再核对订单尚未处理、金额与订单一致。它可能不来或来两次，请以查询或事件为准。',
+    },
+    schema: Callback,
+    example: async ({ token }) =>
+      signedCallbackUrl(
+        'https://shop.example/paid',
+        {
+          transaction_id: ORDER.transaction_id,
+          external_reference: ORDER.order_id,
+          amount: String(ORDER.amount),
+          platform_fee: String(ORDER.platform_fee),
+          merchant_points: String(ORDER.merchant_points),
+          status: ORDER.status,
+          paid_at: ORDER.paid_at,
+        },
+        token,
+      ),
+    answer: SHOWS_A_PAGE,
+  },
+  ...(Object.keys(EVENT_ABOUT) as EventType[]).map(eventWebhook),
+  {
+    name: 'notify.v1',
+    area: 'v1',
+    method: 'get',
+    ...notify('V1'),
+    schema: MessageV1,
+    example: (samples) => exampleV1(samples, notify_url),
+  },
+  {
+    name: 'return.v1',
+    area: 'v1',
+    method: 'get',
+    ...comeBack('V1'),
+    schema: MessageV1,
+    example: (samples) => exampleV1(samples, return_url),
+  },
+  {
+    name: 'notify.v2',
+    area: 'v2',
+    method: 'get',
+    ...notify('V2'),
+    schema: MessageV2,
+    example: (samples) => exampleV2(samples, notify_url),
+  },
+  {
+    name: 'return.v2',
+    area: 'v2',
+    method: 'get',
+    ...comeBack('V2'),
+    schema: MessageV2,
+    example: (samples) => exampleV2(samples, return_url),
+  },
+]
