@@ -50,7 +50,10 @@ const groupAliases = z
 const definitions = {
   /** While on, nothing is paid, transferred or placed; what is there can be looked at, and merchants are told of it. */
   payments_read_only: z.enum(['off', 'on']).default('off'),
-  /** Whether refunds, reversals and points by hand wait for the approval of a second administrator, and so switching this off. */
+  /**
+   * Whether refunds, reversals, points by hand, fees, terms, transfer rates and bounds, and the forum bridge wait for the
+   * approval of a second administrator, and so switching this off.
+   */
   second_approver: z.enum(['off', 'on']).default('off'),
   /** Shown on every page, in each language; where one is missing, the other. */
   announcement_en: announcement.default(''),
@@ -138,7 +141,7 @@ export type SettingValues = z.output<typeof schema>
 /** How long a process may act on a value that another process has changed. */
 const FRESH_MS = 2_000
 const HISTORY_MAX = 200
-/** The database's rule about settings that one administrator cannot change alone (0148). */
+/** The database's rule about settings that one administrator cannot change alone (0148, 0186). */
 const TWO_PEOPLE = 'site_settings_two_people'
 
 export type SettingName = keyof SettingValues

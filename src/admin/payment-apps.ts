@@ -6,6 +6,7 @@ import { readAudit } from '../audit.ts'
 import type { Deps } from '../deps.ts'
 import { checkAddresses, lastChecks } from '../payment/address-check.ts'
 import { getPaymentApp } from '../payment/applications.ts'
+import { proposeTerms, type StandingProposal } from '../payment/proposals.ts'
 import { setTerms, TERMS_FIELDS, termsForm, termsOf } from '../payment/terms.ts'
 import { likeNamed } from './like-named.ts'
 
@@ -15,8 +16,8 @@ const HISTORY_LINES = 50
 type OneApp = FastifyRequest<{ Params: { payment_id: string } }>
 type Field = (typeof TERMS_FIELDS)[number]
 
-/** What was typed and what is wrong with it, when terms were refused. */
-type Filled = { values: Record<string, unknown>; problems: Field[] }
+/** What was typed and what is wrong with it, or which proposal stands in its way, when terms were refused. */
+type Filled = { values: Record<string, unknown>; problems: Field[]; standing?: StandingProposal }
 
 /** Below requireAdmin. */
 export function paymentAppAdminPages(app: FastifyInstance, deps: Deps): void {
@@ -33,8 +34,11 @@ export function paymentAppAdminPages(app: FastifyInstance, deps: Deps): void {
       return showPaymentApp(request, reply, deps, { values, problems })
     }
     const { payment_id } = request.params
-    await setTerms(deps, payment_id, form.data, { actor_id: sessionOf(request).user.id, ip: request.ip })
-    return reply.redirect(pathOf(request), 303)
+    const by = { actor_id: sessionOf(request).user.id, ip: request.ip }
+    if (await setTerms(deps, payment_id, form.data, by)) return reply.redirect(pathOf(request), 303)
+    const standing = await proposeTerms(deps, payment_id, form.data, by)
+    if (standing === undefined) return reply.redirect('/admin/proposals', 303)
+    return showPaymentApp(request, reply, deps, { values: form.data, problems: [], standing })
   })
 
   app.post(`${PATH}/check`, async (request: OneApp, reply) => {
@@ -55,7 +59,8 @@ async function showPaymentApp(
   filled: Filled | undefined,
 ): Promise<FastifyReply> {
   const app = await getPaymentApp(deps.db, request.params.payment_id)
-  const [terms, history, checks, alike] = await Promise.all([
+  const [{ second_approver }, terms, history, checks, alike] = await Promise.all([
+    deps.settings.read(),
     termsOf(deps, app),
     readAudit(deps.db, { subject: app.payment_id, action: 'payment_app' }, HISTORY_LINES),
     lastChecks(deps.db, [app.payment_id]),
@@ -71,6 +76,9 @@ async function showPaymentApp(
     now: deps.clock(),
     values: filled?.values ?? terms,
     problems: filled?.problems ?? [],
+    standing: filled?.standing,
+    isProposal: second_approver === 'on',
   }
-  return reply.page('admin-payment-app', data, { status: filled === undefined ? 200 : 400 })
+  const status = filled === undefined ? 200 : filled.standing === undefined ? 400 : 409
+  return reply.page('admin-payment-app', data, { status })
 }

@@ -20,11 +20,13 @@ const ROWS_AT_ONCE = 1_000
 const LEFT_OUT = ['schema_migrations', 'journal_references']
 const OURS = [...Object.keys(RETENTION), ...LEFT_OUT]
 /**
- * Functions of triggers that complete a new row, or write others with it. An archive holds what they wrote, so they rest
- * while its tables fill. Every other trigger refuses rows, and judges those of an archive too.
+ * Functions of triggers that rest while the tables fill. Most complete a new row, or write others with it, which the archive
+ * holds as they were written; one asks who approved a change of a setting, and here nothing is changed. Every other trigger
+ * refuses rows, and judges those of an archive too.
  */
-export const WRITING = [
+export const RESTING = [
   'grant_play_points',
+  'keep_second_approver',
   'notification_route',
   'payment_app_key_book',
   'write_transfer_event',
@@ -148,7 +150,7 @@ export async function importAll(
     await requireNew(client)
     await migrateWithin(client, header.migrations)
     await requireNotNewer(client, header)
-    await withoutWriting(client, () => fillAll(client, { header, lines }, onRows))
+    await whileResting(client, () => fillAll(client, { header, lines }, onRows))
     await continueSequences(client, header)
     await migrateWithin(client)
     await prove((statement) => client.query(statement))
@@ -158,14 +160,13 @@ export async function importAll(
   })
 }
 
-/** Acts while nothing but what it writes is written. */
-async function withoutWriting(client: pg.Client, act: () => Promise<void>): Promise<void> {
+async function whileResting(client: pg.Client, act: () => Promise<void>): Promise<void> {
   const { rows } = await client.query<{ table: string; name: string }>(
     `select tgrelid::regclass::text as table, quote_ident(tgname) as name
      from pg_trigger join pg_proc on pg_proc.oid = tgfoid
      where not tgisinternal and tgparentid = 0 and tgenabled = 'O' and proname = any ($1)
        and pronamespace = 'public'::regnamespace`,
-    [WRITING],
+    [RESTING],
   )
   for (const { table, name } of rows) await client.query(`alter table ${table} disable trigger ${name}`)
   await act()

@@ -724,15 +724,24 @@ export type BooksDaysTable = {
   created_at: CreatedAt
 }
 
+/** Terms of a payment application, as text. */
+export type ProposedTerms = {
+  fee_rate: string | null
+  daily_payments_max: string | null
+  daily_transfers_max: string | null
+}
+
 export type CorrectionProposalsTable = {
   id: Identity
-  kind: 'refund' | 'reversal' | 'points' | 'setting'
+  kind: 'refund' | 'reversal' | 'points' | 'setting' | 'terms'
   transaction_id: Nullable<string>
   amount: Nullable<bigint>
   with_fee: Nullable<boolean>
   lines: ColumnType<ProposedLine[] | null, string | null, never>
   setting: Nullable<string>
   setting_value: Nullable<string>
+  payment_id: Nullable<string>
+  terms: ColumnType<ProposedTerms | null, string | null, never>
   reason: string
   key: string
   proposed_by: bigint

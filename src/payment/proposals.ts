@@ -1,17 +1,18 @@
 /**
  * Acts that need two administrators: one proposes, another approves, and only then does anything happen. That the two
  * differ and are administrators still, that a proposal is decided once and in time, that nobody changes it, and that of
- * those with one key one stands at most, is held by the database (0071, 0146, 0148, 0163).
+ * those with one key one stands at most, is held by the database (0071, 0146, 0148, 0163, 0186).
  */
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { recordAudit } from '../audit.ts'
 import { type Db, type Tx, violatedConstraint } from '../database/connection.ts'
-import type { CorrectionProposalsTable } from '../database/tables.ts'
+import type { CorrectionProposalsTable, ProposedTerms } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { type PointsLine, postLinesWithin } from '../ledger/point-lines.ts'
 import type { SettingName } from '../settings.ts'
 import { refundWithin, reverseWithin } from './refunds.ts'
+import { setTermsWithin, type Terms, textsOf } from './terms.ts'
 
 const OPEN_DAYS = 7
 const DAY_MS = 86_400_000
@@ -31,7 +32,9 @@ export type Correction = Named &
 /** A setting that one administrator cannot change alone. */
 type SettingChange = Named & { kind: 'setting'; setting: SettingName; setting_value: string }
 
-type ProposedAct = Correction | SettingChange
+type TermsChange = Named & { kind: 'terms'; payment_id: string; terms: ProposedTerms }
+
+type ProposedAct = Correction | SettingChange | TermsChange
 
 type Actor = { actor_id: bigint; ip: string }
 
@@ -66,8 +69,12 @@ export async function propose(
       .returning('id')
       .executeTakeFirst()
     if (written === undefined) return findOther(tx, proposal)
-    const { transaction_id, amount } = facts
-    const detail = { kind, reason, transaction_id, amount: amount?.toString() ?? null }
+    const { transaction_id, amount, setting, setting_value, payment_id } = facts
+    const detail = {
+      ...{ kind, reason, transaction_id, amount: amount?.toString() ?? null },
+      ...(setting !== null && { setting, setting_value }),
+      ...(payment_id !== null && { payment_id, terms: facts.terms }),
+    }
     const subject = `proposal:${written.id}`
     await recordAudit(tx, { actor_id, action: 'correction.propose', subject, detail, ip })
     return undefined
@@ -90,13 +97,14 @@ async function findOther(
   tx: Tx,
   proposal: Insertable<Omit<CorrectionProposalsTable, 'proposed_at' | 'expires_at'>>,
 ): Promise<StandingProposal | undefined> {
-  const { kind, reason, transaction_id, amount, with_fee, lines, setting, setting_value, proposed_by } =
-    proposal
+  const { kind, reason, transaction_id, amount, with_fee, lines, proposed_by } = proposal
+  const { setting, setting_value, payment_id, terms } = proposal
   const { rows } = await sql<StandingProposal & { is_same: boolean }>`
     select proposer.username as proposer, decision, decision is null and
-      (kind, reason, transaction_id, amount, with_fee, lines, setting, setting_value, proposed_by) is not distinct from
+      (kind, reason, transaction_id, amount, with_fee, lines, setting, setting_value, payment_id, terms, proposed_by)
+      is not distinct from
       (${kind}, ${reason}, ${transaction_id}::text, ${amount}::bigint, ${with_fee}::boolean, ${lines}::jsonb,
-        ${setting}::text, ${setting_value}::text, ${proposed_by}::bigint) as is_same
+        ${setting}::text, ${setting_value}::text, ${payment_id}::text, ${terms}::jsonb, ${proposed_by}::bigint) as is_same
     from correction_proposals join users as proposer on proposer.id = proposed_by
     where key = ${proposal.key} and (${isStanding})`.execute(tx)
   if (rows[0] === undefined) throw new AppError('conflict', 'The proposal before this one was just decided')
@@ -113,13 +121,34 @@ export async function proposeSetting(
   { name, value }: { name: SettingName; value: string },
   actor: Actor,
 ): Promise<StandingProposal | undefined> {
-  const { updated_at } = await deps.db
+  const set = await deps.db
     .selectFrom('site_settings')
     .where('name', '=', name)
     .select('updated_at')
+    .executeTakeFirst()
+  const key = `setting-${name}-${set?.updated_at.getTime() ?? 'default'}`
+  const setting_value = value.trim()
+  return propose(deps, { kind: 'setting', setting: name, setting_value, reason: '', key }, actor)
+}
+
+/**
+ * Proposes the terms of an application. Its key is of the last that were approved: one proposal at a time, and the same
+ * terms again after others. Answers and throws as `propose` does.
+ */
+export async function proposeTerms(
+  deps: Deps,
+  payment_id: string,
+  { reason, ...terms }: Terms,
+  actor: Actor,
+): Promise<StandingProposal | undefined> {
+  const last = await deps.db
+    .selectFrom('correction_proposals')
+    .where('payment_id', '=', payment_id)
+    .where('decision', '=', 'approved')
+    .select((eb) => eb.fn.max('id').as('id'))
     .executeTakeFirstOrThrow()
-  const key = `setting-${name}-${updated_at.getTime()}`
-  return propose(deps, { kind: 'setting', setting: name, setting_value: value, reason: '', key }, actor)
+  const key = `terms-${payment_id}-${last.id ?? 'first'}`
+  return propose(deps, { kind: 'terms', payment_id, terms: textsOf(terms), reason, key }, actor)
 }
 
 const NO_FACTS = {
@@ -129,12 +158,18 @@ const NO_FACTS = {
   lines: null,
   setting: null,
   setting_value: null,
+  payment_id: null,
+  terms: null,
 }
 
 function factsOf(act: ProposedAct) {
   if (act.kind === 'setting') {
     const { setting, setting_value } = act
     return { ...NO_FACTS, setting, setting_value }
+  }
+  if (act.kind === 'terms') {
+    const { payment_id, terms } = act
+    return { ...NO_FACTS, payment_id, terms: JSON.stringify(terms) }
   }
   if (act.kind !== 'points') {
     const { transaction_id, with_fee } = act
@@ -220,6 +255,15 @@ async function carryOut(tx: Tx, { settings }: Deps, proposal: Proposal, now: Dat
   if (kind === 'setting') {
     const name = proposal.setting as SettingName
     return settings.changeWithin(tx, { name, value: proposal.setting_value!, actor_id, ip: null, now })
+  }
+  if (kind === 'terms') {
+    const { fee_rate, daily_payments_max, daily_transfers_max } = proposal.terms!
+    const terms = {
+      ...{ fee_rate, reason },
+      daily_payments_max: daily_payments_max === null ? null : BigInt(daily_payments_max),
+      daily_transfers_max: daily_transfers_max === null ? null : BigInt(daily_transfers_max),
+    }
+    return setTermsWithin(tx, proposal.payment_id!, terms, { actor_id, ip: null, now })
   }
   if (kind === 'points') {
     const resolved = lines!.map((line, index) => ({

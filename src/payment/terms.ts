@@ -5,6 +5,8 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { recordAudit } from '../audit.ts'
+import { type Tx, violatedConstraint } from '../database/connection.ts'
+import type { ProposedTerms } from '../database/tables.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { rate } from '../settings.ts'
@@ -15,6 +17,8 @@ const EXAMPLE_MONEY = '9.90'
 const UNIT_MONEY = '1.00'
 /** Points for one unit of currency, above which a rate is more often a mistake than meant. The default is 100. */
 const UNUSUAL_POINTS = 1_000n
+/** The database's rule about terms that one administrator cannot set alone (0186). */
+const TWO_PEOPLE = 'payment_apps_two_people'
 
 const dailyMax = z
   .string()
@@ -39,38 +43,65 @@ export const TERMS_FIELDS = ['fee_rate', 'daily_payments_max', 'daily_transfers_
 
 export type Terms = z.output<typeof termsForm>
 
-/** Sets all of an application's terms, with its entry in the audit log. Throws not_found. */
+type TermsAct = { actor_id: bigint; ip: string | null; now: Date }
+
+/**
+ * Sets all of an application's terms, with its entry in the audit log. Answers whether they were set: not where that takes
+ * the approval of a second administrator. Throws not_found.
+ */
 export async function setTerms(
-  deps: Deps,
+  { db, clock }: Deps,
   payment_id: string,
-  { reason, ...terms }: Terms,
-  { actor_id, ip }: { actor_id: bigint; ip: string },
-): Promise<void> {
-  await deps.db.transaction().execute(async (tx) => {
-    const app = await tx
-      .selectFrom('payment_apps')
-      .where('payment_id', '=', payment_id)
-      .select(['id', 'daily_payments_max', 'daily_transfers_max'])
-      .select(sql<string | null>`trim_scale(fee_rate)::text`.as('fee_rate'))
-      // Transfers in flight hold the row by its key.
-      .forNoKeyUpdate()
-      .executeTakeFirst()
-    if (app === undefined) throw new AppError('not_found', 'There is no such payment application')
-    const { id, ...before } = app
-    await tx
-      .updateTable('payment_apps')
-      .set({ ...terms, updated_at: deps.clock() })
-      .where('id', '=', id)
-      .execute()
-    // Counted anew from what has been paid today: nobody counted while there was no limit.
-    await tx.deleteFrom('payment_app_days').where('app_id', '=', id).execute()
-    const detail = { before: textsOf(before), after: textsOf(terms), reason }
-    await recordAudit(tx, { actor_id, action: 'payment_app.terms', subject: payment_id, detail, ip })
-  })
+  terms: Terms,
+  by: { actor_id: bigint; ip: string },
+): Promise<boolean> {
+  try {
+    await db.transaction().execute((tx) => setTermsWithin(tx, payment_id, terms, { ...by, now: clock() }))
+    return true
+  } catch (error) {
+    if (violatedConstraint(error) === TWO_PEOPLE) return false
+    throw error
+  }
 }
 
-function textsOf(values: Omit<Terms, 'reason'>): Record<string, string | null> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value?.toString() ?? null]))
+/** The same within a larger act, in which it was approved. */
+export async function setTermsWithin(
+  tx: Tx,
+  payment_id: string,
+  { reason, ...terms }: Terms,
+  { actor_id, ip, now }: TermsAct,
+): Promise<void> {
+  const app = await tx
+    .selectFrom('payment_apps')
+    .where('payment_id', '=', payment_id)
+    .select(['id', 'daily_payments_max', 'daily_transfers_max'])
+    .select(sql<string | null>`trim_scale(fee_rate)::text`.as('fee_rate'))
+    // Transfers in flight hold the row by its key.
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  if (app === undefined) throw new AppError('not_found', 'There is no such payment application')
+  const { id, ...before } = app
+  await tx
+    .updateTable('payment_apps')
+    .set({ ...terms, updated_at: now })
+    .where('id', '=', id)
+    .execute()
+  // Counted anew from what has been paid today: nobody counted while there was no limit.
+  await tx.deleteFrom('payment_app_days').where('app_id', '=', id).execute()
+  const detail = { before: textsOf(before), after: textsOf(terms), reason }
+  await recordAudit(tx, { actor_id, action: 'payment_app.terms', subject: payment_id, detail, ip })
+}
+
+export function textsOf({
+  fee_rate,
+  daily_payments_max,
+  daily_transfers_max,
+}: Omit<Terms, 'reason'>): ProposedTerms {
+  return {
+    fee_rate,
+    daily_payments_max: daily_payments_max?.toString() ?? null,
+    daily_transfers_max: daily_transfers_max?.toString() ?? null,
+  }
 }
 
 /** The terms in force, what of the day's limits is used, and what a sale of EXAMPLE_MONEY comes to. */

@@ -238,6 +238,110 @@ it('the rule is switched off by two, or by the operator, and by nobody alone', a
   await switchTo('on')
 })
 
+it.each([
+  ['points_payment_fee_rate', '0.01'],
+  ['points_transfer_fee_rate_tl2', '0.02'],
+  ['points_transfer_max_amount_tl2', '999999'],
+  ['points_transfer_daily_limit_tl0', '5'],
+  ['forum_points_bridge', 'on'],
+  ['forum_points_for_past_score', 'on'],
+] as const)('the setting %s is changed by two, and by nobody alone', async (name, value) => {
+  const set = async (to: string, by = proposer) => {
+    const { form_token = '' } = (await by.get('/admin')).form('/language')
+    return by.post('/admin/settings', { form_token, name, value: to })
+  }
+  const stored = async () =>
+    (await test.db.selectFrom('site_settings').where('name', '=', name).select('value').executeTakeFirst())
+      ?.value
+  expect(await set(` ${value} `)).toMatchObject({ status: 303, location: PATH })
+  expect(await stored()).toBeUndefined()
+  expect((await set(value, approver)).status).toBe(409)
+  const alone = { name, value, updated_by: first.id }
+  await expect(test.db.insertInto('site_settings').values(alone).execute()).rejects.toMatchObject({
+    constraint: 'site_settings_two_people',
+  })
+  const { body } = await approver.get(PATH)
+  expect(body).toContain(value === 'on' ? 'on</strong>' : `<strong>${value}</strong>`)
+  expect((await decide(approver, await latest(), 'approve')).status).toBe(303)
+  expect(await stored()).toBe(value)
+  // What was approved is in force; saved as it is, it changes nothing.
+  expect((await set(value)).location).not.toBe(PATH)
+  if (value === 'on') return
+  await expect(
+    sql`update site_settings set value = '1', updated_by = ${first.id} where name = ${name}`.execute(test.db),
+  ).rejects.toMatchObject({ constraint: 'site_settings_two_people' })
+})
+
+it('brakes take one administrator while the rule is on', async () => {
+  for (const [name, value] of [
+    ['forum_points_bridge', 'off'],
+    ['points_transfers', 'off'],
+    ['points_transfers', 'on'],
+    ['payments_read_only', 'on'],
+    ['payments_read_only', 'off'],
+  ] as const) {
+    const change = { name, value, actor_id: first.id, ip: '203.0.113.7', now: test.clock.now() }
+    expect(await test.deps.settings.change(change), name).toBe(true)
+  }
+})
+
+it('terms of an application are set by two, one proposal at a time, and by nobody alone', async () => {
+  const page = `/admin/payment-applications/${merchant.payment_id}`
+  const set = async (fee_rate: string, by = proposer, reason = 'A trial') => {
+    const shown = await by.get(page)
+    expect(shown.body).toContain('Propose</button>')
+    const terms = { fee_rate, daily_payments_max: '5000', daily_transfers_max: '', reason }
+    return by.submit(shown, `${page}/terms`, terms)
+  }
+  const terms = () =>
+    test.db
+      .selectFrom('payment_apps')
+      .where('id', '=', merchant.id)
+      .select(['fee_rate', 'daily_payments_max', 'daily_transfers_max'])
+      .executeTakeFirstOrThrow()
+  const before = await terms()
+  for (let sent = 0; sent < 2; sent += 1)
+    expect(await set('0.020')).toMatchObject({ status: 303, location: PATH })
+  const proposal = await latest()
+  expect(proposal).toMatchObject({ kind: 'terms', payment_id: merchant.payment_id, reason: 'A trial' })
+  for (const [by, rate] of [
+    [approver, '0.020'],
+    [proposer, '0.03'],
+  ] as const) {
+    const refused = await set(rate, by)
+    expect(refused.status).toBe(409)
+    expect(refused.body).toContain(`@${first.username} has proposed this already`)
+    expect(refused.body).toContain(`value="${rate}"`)
+  }
+  expect(await terms()).toEqual(before)
+  for (const change of ['fee_rate = 0.02', 'daily_payments_max = 7', 'daily_transfers_max = 7'])
+    await expect(
+      sql`update payment_apps set ${sql.raw(change)} where id = ${merchant.id}`.execute(test.db),
+    ).rejects.toMatchObject({ constraint: 'payment_apps_two_people' })
+  expect((await decide(proposer, proposal, 'approve')).status).toBe(403)
+  const { body } = await approver.get(PATH)
+  expect(body).toContain(`href="${page}"`)
+  expect(body).toContain('<strong>5000</strong>')
+
+  expect((await decide(approver, proposal, 'approve')).status).toBe(303)
+  const after = { daily_payments_max: 5000n, daily_transfers_max: null }
+  expect(await terms()).toMatchObject({ ...after, fee_rate: expect.stringMatching(/^0\.020*$/) })
+  const entry = await test.db
+    .selectFrom('audit_log')
+    .where('action', '=', 'payment_app.terms')
+    .where('subject', '=', merchant.payment_id)
+    .select('actor_id')
+    .execute()
+  expect(entry).toEqual([{ actor_id: first.id }])
+  // Other terms, and then the first ones again.
+  for (const rate of ['0.05', '0.020']) {
+    expect(await set(rate)).toMatchObject({ status: 303, location: PATH })
+    expect((await decide(approver, await latest(), 'approve')).status).toBe(303)
+  }
+  // Everything else of an application is edited as before.
+  await sql`update payment_apps set updated_at = updated_at where id = ${merchant.id}`.execute(test.db)
+})
+
 it('the database lets nobody approve alone, late, twice, or something else than was proposed', async () => {
   const { id } = await refund(await paidOrder())
   const set = (values: string) =>

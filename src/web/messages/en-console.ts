@@ -72,8 +72,8 @@ export const consoleTexts = {
   },
   proposals: {
     title: 'Approvals',
-    lead: 'Refunds, reversals, points by hand, and switching this rule off wait here for a second administrator. Nothing happens before.',
-    needed: 'This site asks for a second administrator: nothing moves before another one approves.',
+    lead: 'Refunds, reversals, points by hand, fees, terms of applications, rates and limits of transfers, switching the forum bridge on, and switching this rule off wait here for a second administrator. Nothing happens before.',
+    needed: 'This site asks for a second administrator: nothing happens before another one approves.',
     propose: 'Propose',
     standing: {
       open: (username: string) =>
@@ -83,7 +83,13 @@ export const consoleTexts = {
     },
     shows: { open: 'Waiting', all: 'All' },
     nothing: 'No proposal.',
-    kinds: { refund: 'Refund', reversal: 'Reversal', points: 'Points by hand', setting: 'Site setting' },
+    kinds: {
+      refund: 'Refund',
+      reversal: 'Reversal',
+      points: 'Points by hand',
+      setting: 'Site setting',
+      terms: 'Terms of an application',
+    },
     states: {
       open: 'waiting',
       approved: 'approved',

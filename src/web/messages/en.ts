@@ -1612,7 +1612,8 @@ export const en = {
     },
     names: {
       payments_read_only: 'Payments read-only',
-      second_approver: 'Corrections need a second administrator, and so does switching this off',
+      second_approver:
+        'Corrections, fees, terms, transfer rates and limits, and the forum bridge need a second administrator, and so does switching this off',
       announcement_en: 'Announcement on every page, in English',
       announcement_zh_cn: 'Announcement on every page, in Chinese',
       points_payment_fee_rate: 'Fee of a payment, as a share',

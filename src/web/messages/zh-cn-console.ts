@@ -71,7 +71,7 @@ export const consoleTexts: Messages['console'] = {
   },
   proposals: {
     title: '待批准',
-    lead: '退款、冲正、手动积分，以及关闭这条规则，在第二位管理员批准前不会生效。',
+    lead: '退款、冲正、手动积分、手续费、应用条款、转账费率与限额、开启论坛得分导入，以及关闭这条规则，在第二位管理员批准前不会生效。',
     needed: '本站要求两位管理员：另一位批准前不会有任何变动。',
     propose: '提交审批',
     standing: {
@@ -80,7 +80,7 @@ export const consoleTexts: Messages['console'] = {
     },
     shows: { open: '待批准', all: '全部' },
     nothing: '没有提案。',
-    kinds: { refund: '退款', reversal: '冲正', points: '手动积分', setting: '站点设置' },
+    kinds: { refund: '退款', reversal: '冲正', points: '手动积分', setting: '站点设置', terms: '应用条款' },
     states: {
       open: '待批准',
       approved: '已批准',

@@ -1504,7 +1504,7 @@ export const zhCN: Messages = {
     },
     names: {
       payments_read_only: '暂停支付',
-      second_approver: '更正需第二位管理员批准，关闭此项亦然',
+      second_approver: '更正、手续费、应用条款、转账费率与限额、论坛得分导入需第二位管理员批准，关闭此项亦然',
       announcement_en: '每页顶部的英文公告',
       announcement_zh_cn: '每页顶部的中文公告',
       points_payment_fee_rate: '付款手续费比例',
