@@ -100,6 +100,14 @@ export class AppError extends Error {
   }
 }
 
+/** What cannot be done just now, and may be when it is asked for again: most such faults are over soon. */
+export function unavailable(cause?: unknown): AppError {
+  return new AppError('unavailable', 'This cannot be done just now. Try again in a moment', {
+    retry_after_seconds: 2,
+    cause,
+  })
+}
+
 /** More than can be served at once; the least wait that Retry-After can say is enough. */
 export function overloaded(cause?: unknown): AppError {
   return new AppError('overloaded', 'Too many requests at once', { retry_after_seconds: 1, cause })

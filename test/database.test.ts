@@ -128,40 +128,49 @@ describe('a batcher', () => {
     ])
   })
 
-  it('lets everybody else go on while one item is locked out, which waits apart', async () => {
-    let isLocked = true
-    const batches: number[][] = []
+  /** A batcher whose item 3 needs what is locked, by a frozen process or by a busy one. */
+  function locked({ isFrozen }: { isFrozen: boolean }) {
+    const state = { isLocked: true, tries: [] as [items: number[], patience_ms: number][] }
     const submit = makeBatcher<number, number>({
       name: 'numbers',
-      run: async (items) => {
-        batches.push(items)
+      findHeld: async (items) => items.map((item) => isFrozen && state.isLocked && item === 3),
+      run: async (items, patience_ms) => {
+        state.tries.push([items, patience_ms])
         await new Promise((resolve) => setImmediate(resolve))
-        if (isLocked && items.includes(3)) throw lockedOut()
+        if (state.isLocked && items.includes(3)) throw lockedOut()
         return items
       },
     })
+    return { submit, state, batches: () => state.tries.map(([items]) => items) }
+  }
+
+  it('lets everybody else go on while a frozen process holds up one item, which waits apart', async () => {
+    const { submit, state, batches } = locked({ isFrozen: true })
     const first = submit(0)
-    const locked = submit(3)
+    const held = submit(3)
     expect(await Promise.all([first, ...[1, 2, 4].map(submit)])).toEqual([0, 1, 2, 4])
-    expect(batches.slice(0, 2)).toEqual([[0], [3, 1, 2, 4]])
-    // The lane is free for the next.
+    expect(batches()).toEqual([[0], [3, 1, 2, 4], [1, 2, 4]])
+    // From now on they are known before.
+    const again = submit(3)
     expect(await Promise.all([5, 6].map(submit))).toEqual([5, 6])
-    expect(batches).toContainEqual([5])
-    isLocked = false
-    expect(await locked).toBe(3)
+    expect(batches().slice(3).flat()).toEqual([5, 6])
+    state.isLocked = false
+    expect(await Promise.all([held, again])).toEqual([3, 3])
   })
 
-  it('gives an item up that stays locked out, and says what the database said', {
+  it('gives an item up that stays held, and says that it may be tried again', {
     timeout: 60_000,
   }, async () => {
-    const submit = makeBatcher<number, number>({
-      name: 'numbers',
-      run: async () => {
-        await new Promise((resolve) => setImmediate(resolve))
-        throw lockedOut()
-      },
-    })
-    await expect(submit(1)).rejects.toMatchObject({ code: '55P03' })
+    const { submit } = locked({ isFrozen: true })
+    await expect(submit(3)).rejects.toMatchObject({ code: 'unavailable', retry_after_seconds: 2 })
+  })
+
+  it('waits longer for what is busy, as a whole, and then gives up', async () => {
+    const { submit, state, batches } = locked({ isFrozen: false })
+    const answers = Promise.allSettled([0, 1, 3].map(submit))
+    expect((await answers).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected'])
+    expect(batches()).toEqual([[0], [1, 3], [1, 3]])
+    expect(state.tries[2]![1]).toBeGreaterThan(state.tries[1]![1])
   })
 
   it('refuses more waiting callers than it may hold, and goes on afterwards', async () => {

@@ -2,7 +2,8 @@
  * Natural batching, the group commit of the money path: while one statement is in flight, callers that arrive
  * wait together, and the next statement takes them all. No timer: a lone caller never waits for company.
  */
-import { overloaded } from '../errors.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { overloaded, unavailable } from '../errors.ts'
 import { AT_ONCE_LIMIT } from '../overload.ts'
 import { currentScope, inBatch, type Scope } from '../tracing.ts'
 import { isLockedOut } from './connection.ts'
@@ -11,14 +12,13 @@ const ITEMS_MAX = 64
 /** Nobody who was let in is refused here, but for those who asked and went away again: their items are still done. */
 const QUEUE_MAX = AT_ONCE_LIMIT
 
-/** How long a batch waits for a lock: longer than the batches of other processes hold theirs. */
+/** How long a batch waits for a lock: on an idle machine, longer than the batches of other processes hold theirs. */
 const PATIENCE_MS = 250
-/** How long one item of a batch that was locked out waits, to see whether it is the one. */
-const PROBE_MS = 100
-/** How long an item may be locked out. A frozen process holds its locks for less: see TIMEOUTS. */
-const GIVE_UP_MS = 5_000
-/** How many items try alone at once, each on a connection of the pool. */
-const TRYING_MAX = 3
+/** How long it waits for what no frozen process holds, since running statements end by themselves. */
+const BUSY_PATIENCE_MS = 2_500
+/** How long an item waits for a frozen process, whose locks end before: see TIMEOUTS. */
+const HELD_MS = 5_000
+const HELD_POLL_MS = 100
 
 /** Bounds of a batcher. */
 export type Batching = {
@@ -38,6 +38,8 @@ export type BatcherOptions<Item, Outcome> = Batching & {
    * lock so long at most.
    */
   run: (items: Item[], patience_ms: number) => Promise<Outcome[]>
+  /** Which items need a row that a frozen process holds. Without it, none does. */
+  findHeld?: (items: Item[]) => Promise<boolean[]>
 }
 
 type Caller<Item, Outcome> = {
@@ -45,36 +47,22 @@ type Caller<Item, Outcome> = {
   resolve: (outcome: Outcome) => void
   reject: (error: unknown) => void
   scope: Scope | undefined
+  /** Until when it may wait for a frozen process. */
+  until?: number
 }
-
-/** One that others have locked out, until when it may try. */
-type LockedOut<Item, Outcome> = { caller: Caller<Item, Outcome>; until: number }
 
 /**
  * Makes the function that callers use. It resolves only after the commit that holds the item. A transaction that fails
- * as a whole is run again item by item, so one bad item harms nobody else. One that others lock out leaves the lane, and
- * its items try alone: those that need what is locked wait, the rest and the next batch go on. Throws overloaded, and
- * what the database says to an item that stays locked out.
+ * as a whole is run again item by item, so one bad item harms nobody else. Items that need what a frozen process holds
+ * wait apart, without a connection or a lock, and hold up nobody. Throws overloaded, and unavailable.
  */
 export function makeBatcher<Item, Outcome>(
   options: BatcherOptions<Item, Outcome>,
 ): (item: Item) => Promise<Outcome> {
-  const { name, run, itemsMax = ITEMS_MAX, queueMax = QUEUE_MAX, lanes = 1 } = options
-  const runFor = (callers: Caller<Item, Outcome>[], patience_ms: number) =>
-    inBatch(name, callers, () =>
-      run(
-        callers.map((caller) => caller.item),
-        patience_ms,
-      ),
-    )
+  const { name, run, findHeld, itemsMax = ITEMS_MAX, queueMax = QUEUE_MAX, lanes = 1 } = options
   const waiting: Caller<Item, Outcome>[] = []
+  const held: Caller<Item, Outcome>[] = []
   let running = 0
-  /** Locked out in company, so perhaps not by what they need themselves. */
-  const suspected: LockedOut<Item, Outcome>[] = []
-  /** Locked out alone. */
-  const lockedOut: LockedOut<Item, Outcome>[] = []
-  let trying = 0
-  let tryingAgain = 0
 
   async function drain(): Promise<void> {
     running += 1
@@ -83,70 +71,80 @@ export function makeBatcher<Item, Outcome>(
   }
 
   async function settle(callers: Caller<Item, Outcome>[]): Promise<void> {
+    // While some are held, others may be: they are found before they hold up the rest.
+    const free = held.length === 0 ? callers : await setApart(callers)
     try {
-      const outcomes = await runFor(callers, PATIENCE_MS)
-      for (const [index, caller] of callers.entries()) caller.resolve(outcomes[index]!)
+      await finish(free, PATIENCE_MS)
     } catch (error) {
-      if (isLockedOut(error)) return putAside(callers, callers.length === 1 ? lockedOut : suspected)
-      // A connection lost at commit leaves the outcome unknown; running the item again finds out.
-      for (const caller of callers) {
-        try {
-          const [outcome] = await runFor([caller], PATIENCE_MS)
-          caller.resolve(outcome!)
-        } catch (error) {
-          if (isLockedOut(error)) putAside([caller], lockedOut)
-          else caller.reject(error)
-        }
-      }
+      if (isLockedOut(error)) await settleLockedOut(free)
+      else await settleEach(free)
     }
   }
 
-  function putAside(callers: Caller<Item, Outcome>[], queue: LockedOut<Item, Outcome>[]): void {
-    const until = performance.now() + GIVE_UP_MS
-    queue.push(...callers.map((caller) => ({ caller, until })))
-    while (trying < TRYING_MAX && trying < suspected.length + lockedOut.length) void tryAlone()
+  /** What is busy is waited for as a whole: item by item it would serve fewer, and be held the longer. */
+  async function settleLockedOut(callers: Caller<Item, Outcome>[]): Promise<void> {
+    const free = await setApart(callers)
+    try {
+      await finish(free, BUSY_PATIENCE_MS)
+    } catch (error) {
+      if (isLockedOut(error)) for (const caller of free) caller.reject(error)
+      else await settleEach(free)
+    }
   }
 
-  /** Those that may be free come first, and one connection is kept for them. */
-  async function tryAlone(): Promise<void> {
-    trying += 1
-    for (;;) {
-      const suspect = suspected.shift()
-      const again = suspect === undefined && tryingAgain < TRYING_MAX - 1 ? lockedOut.shift() : undefined
-      const next = suspect ?? again
-      if (next === undefined) break
-      if (again !== undefined) tryingAgain += 1
-      try {
-        const [outcome] = await runFor([next.caller], suspect === undefined ? PATIENCE_MS : PROBE_MS)
-        next.caller.resolve(outcome!)
-      } catch (error) {
-        if (!isLockedOut(error)) next.caller.reject(error)
-        else lockedOut.push(next)
-        giveUp(error)
-      }
-      if (again !== undefined) tryingAgain -= 1
-    }
-    trying -= 1
+  /** A connection lost at commit leaves the outcome unknown; running the item again finds out. */
+  async function settleEach(callers: Caller<Item, Outcome>[]): Promise<void> {
+    for (const caller of callers) await finish([caller], PATIENCE_MS).catch(caller.reject)
   }
 
-  /** However many wait their turn, none waits for longer than it may. */
-  function giveUp(error: unknown): void {
-    const now = performance.now()
-    for (const each of lockedOut.splice(0)) {
-      if (each.until <= now) each.caller.reject(error)
-      else lockedOut.push(each)
+  async function finish(callers: Caller<Item, Outcome>[], patience_ms: number): Promise<void> {
+    if (callers.length === 0) return
+    const outcomes = await inBatch(name, callers, () => run(itemsOf(callers), patience_ms))
+    for (const [index, caller] of callers.entries()) caller.resolve(outcomes[index]!)
+  }
+
+  /** Answers those that nothing frozen holds up; the others wait. */
+  async function setApart(callers: Caller<Item, Outcome>[]): Promise<Caller<Item, Outcome>[]> {
+    const areHeld = (await findHeld?.(itemsOf(callers)).catch(() => undefined)) ?? []
+    const until = performance.now() + HELD_MS
+    const wasEmpty = held.length === 0
+    for (const [index, caller] of callers.entries())
+      if (areHeld[index]) held.push(Object.assign(caller, { until: caller.until ?? until }))
+    if (wasEmpty && held.length > 0) void watchHeld()
+    return callers.filter((_, index) => !areHeld[index])
+  }
+
+  async function watchHeld(): Promise<void> {
+    while (held.length > 0) {
+      await sleep(HELD_POLL_MS)
+      const now = performance.now()
+      const callers = held.splice(0)
+      const inTime = callers.filter(({ until }) => until! > now)
+      for (const caller of callers) if (caller.until! <= now) caller.reject(unavailable())
+      // In the list meanwhile, so that batches go on asking.
+      held.push(...inTime)
+      if (inTime.length === 0) continue
+      const areHeld = await findHeld!(itemsOf(inTime)).catch(() => inTime.map(() => true))
+      const freed = new Set(inTime.filter((_, index) => !areHeld[index]))
+      held.push(...held.splice(0).filter((caller) => !freed.has(caller)))
+      for (const caller of freed) submit(caller)
     }
+  }
+
+  function submit(caller: Caller<Item, Outcome>): void {
+    waiting.push(caller)
+    if (running < lanes) void drain()
   }
 
   return (item) =>
     new Promise((resolve, reject) => {
-      if (waiting.length + suspected.length + lockedOut.length >= queueMax) {
-        reject(overloaded())
-        return
-      }
-      waiting.push({ item, resolve, reject, scope: currentScope() })
-      if (running < lanes) void drain()
+      if (waiting.length + held.length >= queueMax) reject(overloaded())
+      else submit({ item, resolve, reject, scope: currentScope() })
     })
+}
+
+function itemsOf<Item>(callers: { item: Item }[]): Item[] {
+  return callers.map(({ item }) => item)
 }
 
 /**

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { memberOf, userColumns } from '../accounts/users.ts'
 import { inOrder, makeBatcher } from '../database/batcher.ts'
 import type { Db } from '../database/connection.ts'
+import { findHeld } from '../database/frozen.ts'
 import { within } from '../database/timeouts.ts'
 import { AppError } from '../errors.ts'
 import { recordRefusal } from '../refusals.ts'
@@ -90,6 +91,16 @@ export function makeExchangeCode(db: Db): ExchangeCode {
     name: 'claim codes',
     itemsMax: TOKEN_BATCH_MAX,
     queueMax: TOKEN_QUEUE_MAX,
+    findHeld: (claims) =>
+      findHeld(
+        db,
+        sql`unnest(${claims.map(({ code }) => sha256(code))}::bytea[]) with ordinality as asked (code_hash, item)`,
+        sql`select code.xmax from authorization_codes as code where code.code_hash = asked.code_hash`,
+        sql`select app.xmax from authorization_codes as code
+          join oauth_apps as app on app.id = code.app_id where code.code_hash = asked.code_hash`,
+        sql`select session.xmax from authorization_codes as code
+          join sessions as session on session.id = code.session_id where code.code_hash = asked.code_hash`,
+      ),
     run: (claims, patience_ms) => claimCodes(db, claims, patience_ms),
   })
   return async (exchange) => {

@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { memberOf, type User, userColumns } from '../accounts/users.ts'
 import { inOrder, makeBatcher } from '../database/batcher.ts'
 import type { Db, Tx } from '../database/connection.ts'
+import { findHeld } from '../database/frozen.ts'
 import { within } from '../database/timeouts.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
@@ -91,6 +92,16 @@ export function makeRotateRefreshToken({ db, settings }: Pick<Deps, 'db' | 'sett
     name: 'claim refresh tokens',
     itemsMax: TOKEN_BATCH_MAX,
     queueMax: TOKEN_QUEUE_MAX,
+    findHeld: (claims) =>
+      findHeld(
+        db,
+        sql`unnest(${claims.map(({ token_hash }) => token_hash)}::bytea[]) with ordinality as asked (token_hash, item)`,
+        sql`select token.xmax from refresh_tokens as token where token.token_hash = asked.token_hash`,
+        sql`select family.xmax from refresh_tokens as token
+          join grants as family on family.id = token.grant_id where token.token_hash = asked.token_hash`,
+        sql`select app.xmax from refresh_tokens as token join grants as family on family.id = token.grant_id
+          join oauth_apps as app on app.id = family.app_id where token.token_hash = asked.token_hash`,
+      ),
     run: async (claims, patience_ms) =>
       claimRefreshTokens(db, claims, (await settings.read()).limit_refreshes, patience_ms),
   })

@@ -5,6 +5,7 @@
 import { type Selectable, sql } from 'kysely'
 import { inOrder, makeBatcher } from '../database/batcher.ts'
 import type { Db } from '../database/connection.ts'
+import { findHeld } from '../database/frozen.ts'
 import type { OrderStatus, OrdersTable, ReceivedRequest } from '../database/tables.ts'
 import { within } from '../database/timeouts.ts'
 import type { Deps } from '../deps.ts'
@@ -80,6 +81,16 @@ export function makePlaceOrder(deps: Deps): PlaceOrder {
   const place = makeBatcher<NewOrder & { now: Date }, Order>({
     name: 'place orders',
     ...deps.batching,
+    findHeld: (orders) =>
+      findHeld(
+        deps.db,
+        sql`unnest(
+          ${orders.map(({ app_id }) => app_id)}::bigint[], ${orders.map(doorOf)}::text[],
+          ${orders.map(({ order_id }) => order_id)}::text[]
+        ) with ordinality as asked (app_id, door, order_id, item)`,
+        sql`select xmax from orders
+          where app_id = asked.app_id and door = asked.door and order_id = asked.order_id`,
+      ),
     run: (orders, patience_ms) => placeOrders(deps, orders, patience_ms),
   })
   return async (asked, requireAllowed) => {
@@ -97,8 +108,8 @@ export function makePlaceOrder(deps: Deps): PlaceOrder {
 
 /** The order of this order_id, unless its time is over. */
 async function findStandingOrder(db: Db, asked: NewOrder & { now: Date }): Promise<Order | undefined> {
-  const { app_id, order_id, trade, now } = asked
-  const order = await findOrder(db, { app_id, door: trade === undefined ? 'hmac' : 'gateway', order_id })
+  const { app_id, order_id, now } = asked
+  const order = await findOrder(db, { app_id, door: doorOf(asked), order_id })
   return order === undefined || isExpired(order, now) ? undefined : order
 }
 
@@ -114,7 +125,7 @@ async function placeOrders(
     item,
     app_id: String(app_id),
     amount: String(amount),
-    door: trade === undefined ? 'hmac' : 'gateway',
+    door: doorOf({ trade }),
     transaction_id: `txn_${randomText(24, LOWER_ALNUM)}`,
     now,
     expires_at: new Date(now.getTime() + order_expiry_minutes * 60_000),
@@ -123,6 +134,10 @@ async function placeOrders(
     select (placed).* from receive_orders(${within(patience_ms, sql`${JSON.stringify(asked)}::jsonb`)}) order by item
   `.execute(deps.db)
   return rows
+}
+
+function doorOf({ trade }: { trade?: TradeFacts | undefined }): 'hmac' | 'gateway' {
+  return trade === undefined ? 'hmac' : 'gateway'
 }
 
 export type CreateOrder = (
@@ -224,6 +239,20 @@ export function makePayOrder(deps: Deps): PayOrder {
   const pay = makeBatcher<Payment & { now: Date }, PayOutcome>({
     name: 'pay orders',
     ...deps.batching,
+    findHeld: (payments) =>
+      findHeld(
+        deps.db,
+        sql`unnest(
+          ${payments.map((payment) => payment.transaction_id)}::text[],
+          ${payments.map((payment) => payment.payer_id)}::bigint[]
+        ) with ordinality as asked (transaction_id, payer_id, item)`,
+        sql`select xmax from orders where transaction_id = asked.transaction_id`,
+        sql`select wallet.xmax from orders as o
+          join payment_apps as app on app.id = o.app_id
+          join ledger_accounts as wallet on wallet.user_id in (asked.payer_id, app.applicant_id)
+            and wallet.book = o.book and wallet.kind = 'wallet'
+          where o.transaction_id = asked.transaction_id`,
+      ),
     run: async (payments, patience_ms) => {
       const { points_payment_fee_rate } = await deps.settings.read()
       const { rows } = await sql<{ outcome: PayOutcome }>`

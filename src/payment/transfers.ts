@@ -5,6 +5,7 @@
 import { sql } from 'kysely'
 import { makeBatcher } from '../database/batcher.ts'
 import { BIGGEST_ID, type Db } from '../database/connection.ts'
+import { findHeld } from '../database/frozen.ts'
 import { within } from '../database/timeouts.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
@@ -74,6 +75,17 @@ export function makePostTransfer(deps: Deps): PostTransfer {
   const post = makeBatcher<TransferRequest & { now: Date }, Result>({
     name: 'post transfers',
     ...deps.batching,
+    findHeld: (requests) =>
+      findHeld(
+        deps.db,
+        sql`unnest(
+          ${requests.map(({ app_id }) => app_id)}::bigint[], ${requests.map(({ to_user_id }) => to_user_id)}::bigint[]
+        ) with ordinality as asked (app_id, to_user_id, item)`,
+        sql`select wallet.xmax from payment_apps as app
+          join ledger_accounts as wallet on wallet.user_id in (asked.to_user_id, app.applicant_id)
+            and wallet.book = app.book and wallet.kind = 'wallet'
+          where app.id = asked.app_id`,
+      ),
     run: async (requests, patience_ms) =>
       postTransfers(deps.db, await deps.settings.read(), requests, patience_ms),
   })

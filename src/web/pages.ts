@@ -5,14 +5,12 @@ import { Eta } from 'eta'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isPassing } from '../database/faults.ts'
 import type { Deps } from '../deps.ts'
-import { AppError, type PageCode } from '../errors.ts'
+import { AppError, type PageCode, unavailable } from '../errors.ts'
 import { assetUrl } from './assets.ts'
 import { FORM_TOKEN_FIELD, formToken } from './form-guard.ts'
 import { chooseLocale, LANGUAGE_COOKIE, type Language, type Locale } from './languages.ts'
 import { plainText } from './parameters.ts'
 
-/** After what a database cannot do: most such faults are over soon. */
-const RETRY_SECONDS = 2
 const VIEWS_DIR = join(import.meta.dirname, '../../views')
 
 export type PageOptions = {
@@ -194,10 +192,7 @@ function asPageFailure(error: unknown, request: FastifyRequest): PageFailure {
 export function asTold(error: unknown, request: FastifyRequest): unknown {
   if (!isPassing(error)) return error
   request.log.error({ err: error }, 'the database could not act')
-  return new AppError('unavailable', 'This cannot be done just now. Try again in a moment', {
-    retry_after_seconds: RETRY_SECONDS,
-    cause: error,
-  })
+  return unavailable(error)
 }
 
 /** The 4xx status of an error that Fastify itself raised for what the caller sent (media type, size, syntax). */

@@ -9,6 +9,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Db, openDatabase } from '../../src/database/connection.ts'
 import { migrate } from '../../src/database/migrate.ts'
+import { liftTimeouts } from '../../src/database/timeouts.ts'
 import { untilBlocked } from '../blocked.ts'
 import { expectSoundBooks } from '../books.ts'
 import { createDatabase } from '../harness.ts'
@@ -86,6 +87,7 @@ async function besideFrozen(settings: string, act: () => Promise<void>): Promise
   const frozen = await startServer({ ...env, DATABASE_URL: url.href })
   try {
     await db.transaction().execute(async (tx) => {
+      await liftTimeouts(tx)
       await sql`lock table audit_log in share mode`.execute(tx)
       const transfer = fetch(`${frozen.url}/payment/applications/${frozenShop.payment_id}/transfers`, {
         method: 'POST',
