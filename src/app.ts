@@ -34,8 +34,6 @@ const PATH_PARAMETER_LENGTH_MAX = 200
 const REQUEST_TIMEOUT_MS = 15_000
 const HEADERS_TIMEOUT_MS = 12_000
 const CHECK_INTERVAL_MS = 1_000
-const GATEWAY_DOUBLED_SLASH =
-  /^((?:\/payment(?:\/api)?)?)\/{2,}(?=(?:submit|mapi|api)\.php|(?:api\/)?(?:pay|merchant|transfer)\/)/
 
 /** Builds the application over its dependencies. The caller listens, and closes. */
 export async function buildApp(deps: Deps): Promise<FastifyInstance> {
@@ -53,8 +51,13 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
         .code(400)
         .header('x-request-id', id)
         .send({ error: 'malformed_request', message: 'The path cannot be decoded', request_id: id }),
-    rewriteUrl: ({ url = '/' }) => withoutDoubledSlash(url),
-    routerOptions: { maxParamLength: PATH_PARAMETER_LENGTH_MAX, querystringParser: parseQuery },
+    // Shops append paths to a base address that ends with a slash or does not, and some end paths with one.
+    routerOptions: {
+      maxParamLength: PATH_PARAMETER_LENGTH_MAX,
+      querystringParser: parseQuery,
+      ignoreTrailingSlash: true,
+      ignoreDuplicateSlashes: true,
+    },
   })
   if (deps.tracing !== undefined) traceRequests(app, deps.tracing)
   answerDocumentsFirst(app, deps)
@@ -84,14 +87,6 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   await app.register(adminPlugin, deps)
   await app.register(docsPlugin, deps)
   return app
-}
-
-/**
- * Gateway addresses are shown with the slash that most libraries expect at their end; the others add one of their own,
- * and a shop must not have to know which kind its plugin is.
- */
-function withoutDoubledSlash(url: string): string {
-  return url.replace(GATEWAY_DOUBLED_SLASH, '$1/')
 }
 
 const UNREADABLE_QUERY = Symbol('unreadable query')

@@ -8,6 +8,7 @@
 export type PageCode =
   | 'malformed_request'
   | 'not_found'
+  | 'method_not_allowed'
   | 'forbidden'
   | 'sign_in_required'
   | 'form_expired'

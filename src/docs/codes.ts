@@ -30,6 +30,10 @@ const PAYMENT_MEANINGS: Record<Exclude<PaymentWireCode, 'application_not_found'>
     'The body cannot be read: a repeated or nested parameter, text that is not UTF-8, or another Content-Type.',
     '请求体无法读取：参数重复或嵌套、不是 UTF-8，或 Content-Type 不对。',
   ),
+  method_not_allowed: text(
+    'The address takes another method, which Allow names (HTTP 405).',
+    '请求方法不正确，Allow 列出允许的方法（HTTP 405）。',
+  ),
   order_exists: text(
     'The order is paid, closed or refunded, or the transfer is reversed. data.status says which.',
     '订单已付款、已关闭或已退款，或转账已撤销；见 data.status。',
@@ -130,6 +134,10 @@ const GATEWAY_MEANINGS: Record<GatewayWireCode, Text> = {
   malformed_request: text(
     'A parameter is repeated or nested, or the body is not a form in UTF-8.',
     '参数重复或嵌套，或请求体不是 UTF-8 表单。',
+  ),
+  method_not_allowed: text(
+    'The address takes another method, which Allow names (HTTP 405).',
+    '请求方法不正确，Allow 列出允许的方法（HTTP 405）。',
   ),
   amount_too_small: text('The money converts to less than one point.', '金额换算后不足一积分。'),
   order_not_found: text('The application has no such trade.', '该应用没有此订单。'),

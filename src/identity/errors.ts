@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode, type OAuthCode } from '../errors.ts'
 import { asTold, clientFaultStatus, sendPageError, wantsHtml } from '../web/pages.ts'
 
+const METHOD_NOT_ALLOWED = 405
 const PAYLOAD_TOO_LARGE = 413
 const REALM = 'Tessera'
 
@@ -109,6 +110,8 @@ function asOAuthFailure(error: unknown): OAuthFailure | undefined {
     const { code, message, data = {} } = error
     return { code, status: STATUS[code], message, data }
   }
+  if (error instanceof AppError && error.code === 'method_not_allowed')
+    return { code: 'invalid_request', status: METHOD_NOT_ALLOWED, message: error.message, data: {} }
   const status = clientFaultStatus(error)
   const isMalformed = error instanceof AppError && error.code === 'malformed_request'
   if (!isMalformed && status === undefined) return undefined

@@ -4,6 +4,8 @@
  */
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import { refuseOtherMethods } from '../web/methods.ts'
 import { listAppsRoute, registerAppRoute } from './apps-api.ts'
 import { appPages } from './apps-pages.ts'
 import { authorisedAppPages } from './authorised-apps.ts'
@@ -21,9 +23,6 @@ import { TOKEN_PATHS, tokenRoutes } from './token.ts'
 import { USERINFO_PATHS, userinfoRoutes } from './userinfo.ts'
 
 export async function identityPlugin(app: FastifyInstance, deps: Deps): Promise<void> {
-  const authenticateClient = makeAuthenticateClient(deps)
-  const getBearer = makeGetBearer(deps)
-
   await app.register(async (browser) => {
     browser.setErrorHandler(sendBrowserError)
     await browser.register(authorizePages, deps)
@@ -36,24 +35,42 @@ export async function identityPlugin(app: FastifyInstance, deps: Deps): Promise<
 
   await app.register(async (machine) => {
     machine.setErrorHandler(sendOAuthError)
-    await machine.register(discoveryRoutes, deps)
-    await machine.register(async (personal) => {
-      personal.addHook('onRequest', (_request, reply, done) => {
-        reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
-        done()
-      })
-      registerAppRoute(personal, deps, getBearer)
-      await personal.register(listAppsRoute, { ...deps, getBearer })
-      await personal.register(async (forms) => {
-        forms.removeContentTypeParser(['application/json', 'text/plain'])
-        introspectionRoute(forms, deps, authenticateClient)
-        await forms.register(async (everywhere) => {
-          crossOriginScope(everywhere, [...TOKEN_PATHS, ...USERINFO_PATHS, REVOCATION_PATH])
-          tokenRoutes(everywhere, deps, authenticateClient)
-          userinfoRoutes(everywhere, deps, getBearer)
-          revocationRoute(everywhere, deps, authenticateClient)
-        })
+    await refuseOtherMethods(machine, () => machineRoutes(machine, deps))
+  })
+}
+
+async function machineRoutes(machine: FastifyInstance, deps: Deps): Promise<void> {
+  const authenticateClient = makeAuthenticateClient(deps)
+  const getBearer = makeGetBearer(deps)
+  await machine.register(discoveryRoutes, deps)
+  await machine.register(async (personal) => {
+    personal.addHook('onRequest', (_request, reply, done) => {
+      reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
+      done()
+    })
+    registerAppRoute(personal, deps, getBearer)
+    await personal.register(listAppsRoute, { ...deps, getBearer })
+    await personal.register(async (forms) => {
+      takeFormsOnly(forms)
+      introspectionRoute(forms, deps, authenticateClient)
+      await forms.register(async (everywhere) => {
+        crossOriginScope(everywhere, [...TOKEN_PATHS, ...USERINFO_PATHS, REVOCATION_PATH])
+        tokenRoutes(everywhere, deps, authenticateClient)
+        userinfoRoutes(everywhere, deps, getBearer)
+        revocationRoute(everywhere, deps, authenticateClient)
       })
     })
   })
+}
+
+function takeFormsOnly(app: FastifyInstance): void {
+  app.removeContentTypeParser(['application/json', 'text/plain'])
+  app.addContentTypeParser('*', (_request, _payload, done) =>
+    done(
+      new AppError(
+        'invalid_request',
+        'Send the parameters as a form, with Content-Type: application/x-www-form-urlencoded',
+      ),
+    ),
+  )
 }

@@ -4,7 +4,12 @@ import { AppError, type PaymentCode } from '../errors.ts'
 import { asTold, clientFaultStatus } from '../web/pages.ts'
 
 /** Failures that other scopes share with this one. */
-type SharedCode = 'malformed_request' | 'too_many_attempts' | 'overloaded' | 'unavailable'
+type SharedCode =
+  | 'malformed_request'
+  | 'method_not_allowed'
+  | 'too_many_attempts'
+  | 'overloaded'
+  | 'unavailable'
 type WireError = { number: number; status: number }
 
 const WIRE = {
@@ -31,6 +36,7 @@ const WIRE = {
   unknown_application: { number: 1009, status: 401 },
   // Clients tell an unknown application from an unknown route by the absence of `errors`, so it has no number.
   application_not_found: { number: 0, status: 404 },
+  method_not_allowed: { number: 1405, status: 405 },
   too_many_attempts: { number: 1029, status: 429 },
   overloaded: { number: 1503, status: 503 },
   unavailable: { number: 1503, status: 503 },

@@ -1,6 +1,7 @@
 /** The payment area: the buyer's and the merchant's pages (browser), the HMAC API and the gateway (machine). */
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
+import { refuseOtherMethods } from '../web/methods.ts'
 import { gatewayPlugin } from './gateway/plugin.ts'
 import { hmacRoutes } from './hmac/routes.ts'
 import { makePayOrder, makePlaceOrder } from './orders.ts'
@@ -20,6 +21,6 @@ export async function paymentPlugin(app: FastifyInstance, deps: Deps): Promise<v
   await app.register(alertPages, deps)
   await app.register(eventPages, deps)
   await app.register(signaturePages, deps)
-  await app.register(async (scope) => hmacRoutes(scope, deps, placeOrder))
-  await app.register(async (scope) => gatewayPlugin(scope, deps, placeOrder))
+  await app.register(async (scope) => refuseOtherMethods(scope, () => hmacRoutes(scope, deps, placeOrder)))
+  await app.register(async (scope) => refuseOtherMethods(scope, () => gatewayPlugin(scope, deps, placeOrder)))
 }

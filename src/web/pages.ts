@@ -36,6 +36,7 @@ const STATUS = {
   forbidden: 403,
   form_expired: 403,
   not_found: 404,
+  method_not_allowed: 405,
   conflict: 409,
   too_many_attempts: 429,
   overloaded: 503,

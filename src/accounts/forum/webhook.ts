@@ -10,6 +10,7 @@ import type { Tx } from '../../database/connection.ts'
 import type { Deps } from '../../deps.ts'
 import { AppError } from '../../errors.ts'
 import { sameText } from '../../secrets.ts'
+import { refuseOtherMethods } from '../../web/methods.ts'
 import { clientFaultStatus } from '../../web/pages.ts'
 import { hintOneMember } from './groups.ts'
 
@@ -31,9 +32,11 @@ export async function forumWebhook(app: FastifyInstance, deps: Deps): Promise<vo
     done(null, body),
   )
   app.setErrorHandler(sendFault)
-  app.post('/forum/webhook', { bodyLimit: BODY_BYTES_MAX }, async (request) => {
-    verifySignature(request, deps.config.DISCOURSE_WEBHOOK_SECRET)
-    return { status: await receive(deps, readEvent(request)) }
+  await refuseOtherMethods(app, async () => {
+    app.post('/forum/webhook', { bodyLimit: BODY_BYTES_MAX }, async (request) => {
+      verifySignature(request, deps.config.DISCOURSE_WEBHOOK_SECRET)
+      return { status: await receive(deps, readEvent(request)) }
+    })
   })
 }
 
@@ -119,5 +122,6 @@ function sendFault(error: unknown, _request: FastifyRequest, reply: FastifyReply
 function statusOf(error: unknown): number | undefined {
   if (!(error instanceof AppError)) return clientFaultStatus(error)
   if (error.code === 'overloaded') return undefined
+  if (error.code === 'method_not_allowed') return 405
   return error.code === 'forbidden' ? 403 : 400
 }

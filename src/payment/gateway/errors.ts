@@ -18,6 +18,7 @@ type SharedCode =
   | 'application_unusable'
   | 'unknown_application'
   | 'malformed_request'
+  | 'method_not_allowed'
   | 'too_many_attempts'
   | 'overloaded'
   | 'unavailable'
@@ -28,6 +29,7 @@ export type GatewayWireCode = GatewayCode | SharedCode
 /** The code on each version's paths, and the text, unless whoever refuses says it more exactly. */
 const WIRE = {
   unknown_action: { v1: -5, v2: -5, msg: '接口不存在' },
+  method_not_allowed: { v1: -5, v2: -5, msg: '请求方式不正确' },
   nothing_sent: { v1: -4, v2: -4, msg: '未传入任何参数' },
   order_number_missing: { v1: -4, v2: -1, msg: '订单号不能为空' },
   unknown_application: { v1: -3, v2: -3, msg: '商户不存在' },
@@ -59,6 +61,7 @@ export const GATEWAY_FAULT = { code: -1, msg: '系统错误，请稍后再试' }
 /** For the buyer whose browser was sent here; never on the wire. */
 const IN_ENGLISH = {
   unknown_action: 'The shop asked for something that does not exist here.',
+  method_not_allowed: 'The shop asked in a way that does not exist here.',
   nothing_sent: 'The shop sent nothing.',
   order_number_missing: 'The order number is missing.',
   unknown_application: 'This shop is not known here.',
@@ -104,8 +107,8 @@ export type WireFailure = {
 
 /**
  * A failure as the paths of a version tell it. Always with HTTP 200, because many clients read nothing of another
- * answer; but 429 to whoever asks too often, 503 while we are too busy for anybody or the database cannot act, and 500 for
- * faults of ours, which are logged.
+ * answer; but 405 to another method, 429 to whoever asks too often, 503 while we are too busy for anybody or the database
+ * cannot act, and 500 for faults of ours, which are logged.
  */
 export function wireFailure(
   thrown: unknown,
@@ -121,6 +124,8 @@ export function wireFailure(
   }
   const { [version]: code, msg } = WIRE[known.code as GatewayWireCode]
   const inEnglish = IN_ENGLISH[known.code as GatewayWireCode]
+  if (known.code === 'method_not_allowed')
+    return { status: 405, body: { code, msg }, inEnglish, isSigned: false }
   if (known.retry_after_seconds === undefined) {
     return { status: 200, body: { code, msg: known.message }, inEnglish, isSigned: true }
   }

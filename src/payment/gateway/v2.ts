@@ -69,13 +69,15 @@ export async function unknownPath(app: FastifyInstance): Promise<void> {
     const { status, body } = wireFailure(error, 'v2', request, reply)
     return reply.code(status).send(body)
   })
-  app.route({
-    method: ['GET', 'POST'],
-    url: '/*',
-    handler: async () => {
-      throw refusal('unknown_action')
-    },
-  })
+  for (const url of ['/', '/*']) {
+    app.route({
+      method: ['GET', 'POST'],
+      url,
+      handler: async () => {
+        throw refusal('unknown_action')
+      },
+    })
+  }
 }
 
 async function create(asked: Authenticated, { deps, createTrade }: GatewayVerbs): Promise<Fields> {
