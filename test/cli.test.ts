@@ -768,6 +768,7 @@ describe('the rest', () => {
     expect(findings.filter(({ fault }) => fault !== undefined).map(({ check }) => check)).toEqual([
       // The cluster of the tests does without fsync.
       'database writes',
+      'timeouts',
       'public address',
       'payment address',
       'traces',

@@ -6,6 +6,7 @@ import { makeBatcher } from '../src/database/batcher.ts'
 import { connectionSettings, openDatabase } from '../src/database/connection.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { databaseUrl } from './global-setup.ts'
+import { hasPgbouncer, startPgbouncer } from './pgbouncer.ts'
 
 async function query(url: string, text: string) {
   const client = new pg.Client(connectionSettings(url))
@@ -59,6 +60,31 @@ it('a statement that gets no connection in time is told to come back, and not do
     expect((await sql`select to_regclass('made') as made`.execute(db)).rows).toEqual([{ made: null }])
     await db.destroy()
   }))
+
+describe('the timeouts of the role', () => {
+  const show = (url: string) => query(url, "select current_setting('lock_timeout') as lock_timeout")
+
+  it.skipIf(!hasPgbouncer)('are in force behind pgbouncer as soon as a start has migrated', () =>
+    withEmptyDatabase(async (url) => {
+      const pgbouncer = await startPgbouncer(url)
+      try {
+        await migrate(pgbouncer.url)
+        expect(await show(pgbouncer.url)).toEqual([{ lock_timeout: '2500ms' }])
+      } finally {
+        await pgbouncer.stop()
+      }
+    }),
+  )
+
+  it('stay what an operator has set', () =>
+    withEmptyDatabase(async (url) => {
+      const name = new URL(url).pathname.slice(1)
+      await query(url, `alter role current_user in database ${name} set lock_timeout = '9s'`)
+      await migrate(url)
+      await migrate(url)
+      expect(await show(url)).toEqual([{ lock_timeout: '9s' }])
+    }))
+})
 
 /** What Postgres answers to a statement that has waited for a lock as long as it may. */
 function lockedOut(): pg.DatabaseError {
