@@ -1453,8 +1453,9 @@ describe('addresses', () => {
         trade_no: expect.any(String),
       })
     }
-    for (const path of [`${v1}submit.php`, `${v2}pay/submit`]) {
+    for (const path of [`${v1}submit.php`, `${v1}pay/submit.php`, `${v2}pay/submit`]) {
       expect((await send(test, 'GET', path, shop.signMd5(trade()))).statusCode).toBe(302)
+      expect((await send(test, 'POST', path, shop.signMd5(trade()))).statusCode).toBe(302)
     }
     const { pidText: pid, merchant_key: key } = shop
     expect((await send(test, 'GET', `${v1}api.php`, { act: 'query', pid, key })).json()).toMatchObject({
@@ -1471,19 +1472,40 @@ describe('addresses', () => {
     await works('/payment/api/api/', '/payment/api/api/')
   })
 
+  it.each(['/payment/api/sumbit.php', '/payment/api/pay/pay.php', '/payment/sumbit.php'])(
+    'like %s, which is none, are a page for a browser',
+    async (path) => {
+      const page = await test.app.inject({ url: path, headers: { accept: 'text/html,*/*' } })
+      expect(page.statusCode).toBe(404)
+      expect(page.headers['content-type']).toMatch(/^text\/html/)
+      const program = await test.app.inject(path)
+      expect(program.headers['content-type']).toMatch(/^application\/json/)
+    },
+  )
+
   it('at the root of the host work only where an administrator turned them on', async () => {
     const paths = [
       '/mapi.php',
       '/submit.php',
+      '/pay/submit.php',
       '/api.php',
       '/api/pay/create',
       '/api/pay/submit',
       '/api/merchant/info',
     ]
     for (const path of paths) {
+      const base = path.startsWith('/api/') ? '/payment/' : '/payment/api/'
       const response = await send(test, 'POST', path, shop.signMd5(trade()))
       expect(response.statusCode).toBe(404)
-      expect(response.json()).toMatchObject({ error: 'not_found' })
+      expect(response.json()).toEqual({
+        code: -5,
+        msg: `支付网关地址是 ${test.url}${base} ，域名根路径由管理员用设置 gateway_at_root 开启`,
+      })
+      const page = await test.app.inject({ url: path, headers: { accept: 'text/html' } })
+      expect(page.statusCode).toBe(404)
+      expect(page.headers['content-type']).toMatch(/^text\/html/)
+      expect(page.body).toContain(`${test.url}${base} `)
+      expect(page.body).toContain('gateway_at_root')
     }
     await set('gateway_at_root', 'on')
     await works('/', '/api/')

@@ -2,13 +2,15 @@
  * The gateway: V1 and V2 of the epay protocol, another door to the same orders. Machine scope: signed parameters or the
  * Merchant KEY, no cookies. Mounted wherever libraries that append to one base address will look. decisions.md 1.3.
  */
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import { openTurns } from '../../turns.ts'
+import { wantsHtml } from '../../web/pages.ts'
 import { acceptMultipart } from '../../web/parameters.ts'
 import type { PlaceOrder } from '../orders.ts'
 import { rememberRefusals } from '../refused-requests.ts'
 import { type GatewayVerbs, makeCreateTrade } from './create.ts'
+import { refusal, wireFailure } from './errors.ts'
 import { submitRoute } from './submit.ts'
 import { v1Routes } from './v1.ts'
 import { unknownPath, v2Routes } from './v2.ts'
@@ -23,12 +25,12 @@ export async function gatewayPlugin(app: FastifyInstance, deps: Deps, placeOrder
   })
   await mountV1(app, '/payment/api', verbs)
   await mountV2(app, '/payment/api', verbs)
-  await app.register(unknownPath, { prefix: '/payment/api' })
+  await app.register((scope) => unknownPath(scope, deps), { prefix: '/payment/api' })
   await mountV1(app, '/payment', verbs)
   await mountV1(app, '/payment/api/api', verbs)
   await mountV2(app, '/payment/api/api', verbs)
   await app.register(async (scope) => {
-    scope.addHook('onRequest', async (_request, reply) => requireRoot(deps, reply))
+    scope.addHook('onRequest', async (request, reply) => requireRoot(deps, request, reply))
     await mountV1(scope, '', verbs)
     await mountV2(scope, '/api', verbs)
   })
@@ -36,6 +38,8 @@ export async function gatewayPlugin(app: FastifyInstance, deps: Deps, placeOrder
 
 async function mountV1(app: FastifyInstance, prefix: string, verbs: GatewayVerbs): Promise<void> {
   await app.register(submitRoute, { ...verbs, path: `${prefix}/submit.php` })
+  // Some integrations append this to the base.
+  await app.register(submitRoute, { ...verbs, path: `${prefix}/pay/submit.php` })
   await app.register((scope) => v1Routes(scope, verbs), { prefix })
 }
 
@@ -45,8 +49,17 @@ async function mountV2(app: FastifyInstance, prefix: string, verbs: GatewayVerbs
 }
 
 /** For libraries that take no path in their base address. NOTE: off unless an administrator turns it on. */
-async function requireRoot({ settings }: Deps, reply: FastifyReply): Promise<FastifyReply | undefined> {
+async function requireRoot(
+  { settings, config }: Deps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply | undefined> {
   if ((await settings.read()).gateway_at_root === 'on') return undefined
-  reply.callNotFound()
-  return reply
+  // Clients append `api/…` to the one base, the name of a file to the other.
+  const base = `${config.PAYMENT_PUBLIC_URL}${request.url.startsWith('/api/') ? '/payment/' : '/payment/api/'}`
+  const msg = `支付网关地址是 ${base} ，域名根路径由管理员用设置 gateway_at_root 开启`
+  const { body: failure } = wireFailure(refusal('unknown_action', msg), 'v1', request, reply)
+  if (!wantsHtml(request)) return reply.code(404).send(failure)
+  const inEnglish = `The gateway is at ${base}. An administrator opens the root of the host with the setting gateway_at_root.`
+  return reply.page('gateway-refused', { failure, inEnglish, requestId: request.id }, { status: 404 })
 }

@@ -3,6 +3,9 @@
  * gateway.md 2.
  */
 import type { FastifyInstance } from 'fastify'
+import type { Deps } from '../../deps.ts'
+import { AppError } from '../../errors.ts'
+import { sendPageError, wantsHtml } from '../../web/pages.ts'
 import { closeOrder } from '../orders.ts'
 import { keepRefused } from '../refused-requests.ts'
 import type { GatewayVerbs } from './create.ts'
@@ -63,8 +66,8 @@ export async function v2Routes(app: FastifyInstance, verbs: GatewayVerbs): Promi
   }
 }
 
-/** V2's code for what is none of its paths. */
-export async function unknownPath(app: FastifyInstance): Promise<void> {
+/** V2's code for what is none of its paths; a page for a browser that a shop has sent to one. */
+export async function unknownPath(app: FastifyInstance, { settings }: Deps): Promise<void> {
   app.setErrorHandler((error, request, reply) => {
     const { status, body } = wireFailure(error, 'v2', request, reply)
     return reply.code(status).send(body)
@@ -73,8 +76,10 @@ export async function unknownPath(app: FastifyInstance): Promise<void> {
     app.route({
       method: ['GET', 'POST'],
       url,
-      handler: async () => {
-        throw refusal('unknown_action')
+      handler: async (request, reply) => {
+        if (!wantsHtml(request)) throw refusal('unknown_action')
+        await settings.read()
+        return sendPageError(new AppError('not_found', 'There is nothing at this address'), request, reply)
       },
     })
   }
