@@ -21,13 +21,7 @@ import { privacyPages } from './privacy/pages.ts'
 import { traceRequests } from './tracing.ts'
 import { registerAssets } from './web/assets.ts'
 import { registerPages, sendPageError } from './web/pages.ts'
-import {
-  BODY_BYTES_MAX,
-  isCleanValue,
-  malformed,
-  type Parameters,
-  parseParameters,
-} from './web/parameters.ts'
+import { BODY_BYTES_MAX, isCleanValue, NotUtf8, type Parameters, parseParameters } from './web/parameters.ts'
 
 const PATH_PARAMETER_LENGTH_MAX = 200
 /** A request that is not whole by then is answered with 408, and its connection closed. Proxies give up before. */
@@ -106,11 +100,11 @@ function refuseUncleanText(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const unreadable = (request.query as Record<symbol, unknown>)[UNREADABLE_QUERY]
     if (unreadable !== undefined) return done(unreadable as Error)
-    done(isCleanValue(request.params) ? undefined : malformed('The path is not valid UTF-8 text'))
+    done(isCleanValue(request.params) ? undefined : new NotUtf8('The path'))
   })
   app.addHook('preValidation', ({ body }, _reply, done) => {
     const isClean = Buffer.isBuffer(body) || isCleanValue(body)
-    done(isClean ? undefined : malformed('The body is not valid UTF-8 text'))
+    done(isClean ? undefined : new NotUtf8('The body'))
   })
 }
 

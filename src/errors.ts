@@ -68,6 +68,8 @@ export type GatewayCode =
   | 'wrong_key'
   | 'version_off'
   | 'parameter_ambiguous'
+  | 'not_utf8'
+  | 'wrong_content_type'
   | 'amount_too_small'
   | 'order_changed'
   | 'not_supported'

@@ -131,9 +131,14 @@ const GATEWAY_MEANINGS: Record<GatewayWireCode, Text> = {
     'The signed text can be read as other parameters too; msg names the field. Encode its value, for example as base64.',
     '签名原文还可读成另一组参数，msg 说明是哪个字段。请先对该值编码，例如 base64。',
   ),
+  not_utf8: text('The parameters are not UTF-8 text.', '参数不是 UTF-8 文本。'),
+  wrong_content_type: text(
+    'The Content-Type of the body is not one of a form.',
+    '请求体的 Content-Type 不是表单类型。',
+  ),
   malformed_request: text(
-    'A parameter is repeated or nested, or the body is not a form in UTF-8.',
-    '参数重复或嵌套，或请求体不是 UTF-8 表单。',
+    'A parameter is repeated or nested, or the body cannot be read as a form.',
+    '参数重复或嵌套，或请求体无法按表单读取。',
   ),
   method_not_allowed: text(
     'The address takes another method, which Allow names (HTTP 405).',

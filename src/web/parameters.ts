@@ -54,7 +54,7 @@ function collect(pairs: Iterable<[string, unknown]>): Parameters {
       throw malformed(`A parameter name is longer than ${NAME_LENGTH_MAX} characters`)
     if (Buffer.byteLength(value) > VALUE_BYTES_MAX)
       throw malformed(`A value is longer than ${VALUE_BYTES_MAX} bytes`)
-    if (!isCleanText(name) || !isCleanText(value)) throw malformed('A parameter is not valid UTF-8 text')
+    if (!isCleanText(name) || !isCleanText(value)) throw new NotUtf8('A parameter')
     const before = parameters[name]
     parameters[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]
   }
@@ -115,6 +115,13 @@ export function isCleanValue(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null) return true
   if (depth > DEPTH_MAX) return false
   return Object.entries(value).every(([name, inner]) => isCleanText(name) && isCleanValue(inner, depth + 1))
+}
+
+/** For scopes that say in their own words what is wrong. */
+export class NotUtf8 extends AppError {
+  constructor(what: string) {
+    super('malformed_request', `${what} is not valid UTF-8 text`)
+  }
 }
 
 export function malformed(message: string): AppError {

@@ -110,6 +110,8 @@ describe('money', () => {
     ['1.15', '100', 115n],
     ['33.33', '3', 100n],
     ['007', '1', 7n],
+    ['9.900', '100', 990n],
+    ['0.10000000', '100', 10n],
     ['99999999.99', '999999.999999', 99_999_999_989_900n],
   ])('%s at a rate of %s is %s points', (money, rate, points) => {
     expect(pointsOf(money, rate)).toBe(points)
@@ -148,13 +150,16 @@ describe('money', () => {
     )
   })
 
-  it('is ASCII digits with at most two decimals, and compares as a number', () => {
-    for (const text of ['0', '9.9', '00012345', '12345678.90']) expect(isMoney(text)).toBe(true)
+  it('is ASCII digits with at most two decimals and zeros behind them, and compares as a number', () => {
+    for (const text of ['0', '9.9', '00012345', '12345678.90', '9.900', '0.10000000'])
+      expect(isMoney(text)).toBe(true)
     const others = [
       '',
       '.5',
       '5.',
       '1.234',
+      '1.2304',
+      `1.2${'0'.repeat(18)}`,
       '-1',
       '+1',
       '1e3',
@@ -169,6 +174,7 @@ describe('money', () => {
     for (const text of others) expect(isMoney(text)).toBe(false)
     expect(isSameMoney('9.9', '9.90')).toBe(true)
     expect(isSameMoney('010', '10.00')).toBe(true)
+    expect(isSameMoney('9.900', '9.9')).toBe(true)
     expect(isSameMoney('9.9', '9.09')).toBe(false)
   })
 })

@@ -27,7 +27,9 @@ const MAPI = '/payment/api/mapi.php'
 const API = '/payment/api/api.php'
 const SUBMIT = '/payment/api/submit.php'
 const CREATE = '/payment/api/pay/create'
-const HAN = /^[\p{Script=Han}，]+$/u
+/** Chinese, with the names of standards in it. */
+const HAN_AND_NAMES =
+  /^[\p{Script=Han}，]+(?: (?:UTF-8|Content-Type|application\/x-www-form-urlencoded)(?:[ ，]?[\p{Script=Han}，]+)?)*$/u
 
 const itCounts = it.skipIf(inOneProcess(COUNTED_APART))
 
@@ -108,7 +110,7 @@ type Shape = 'v1' | 'v1 signed' | 'v2'
 function expectRefusal(reply: Reply, version: Shape, code: string, msg?: string, signer: Shop | null = shop) {
   const wire = GATEWAY_ERRORS[code]!
   expect(reply).toMatchObject({ code: wire[version === 'v2' ? 'v2' : 'v1'], msg: msg ?? wire.msg })
-  expect(reply.msg).toMatch(reply.code === -5 ? /./ : HAN)
+  expect(reply.msg).toMatch(reply.code === -5 ? /./ : HAN_AND_NAMES)
   expect(reply).not.toHaveProperty('status')
   const isSigned = version !== 'v1' && signer !== null
   expect(Object.keys(reply).sort()).toEqual(
@@ -248,6 +250,8 @@ describe('a create', () => {
       ['x', 'multipart/form-data'],
     ]
     for (const [payload, type] of others) {
+      const isOtherType = ['text/plain', 'application/xml'].includes(type)
+      const code = isOtherType ? 'wrong_content_type' : 'malformed_request'
       for (const [path, version] of [
         [MAPI, 'v1'],
         [CREATE, 'v2'],
@@ -255,7 +259,8 @@ describe('a create', () => {
       ] as const) {
         const response = await post(payload, type, path)
         expect(response.statusCode).toBe(200)
-        expectRefusal(response.json(), version, 'malformed_request', undefined, null)
+        expectRefusal(response.json(), version, code, undefined, null)
+        if (isOtherType) expect(response.json().msg).toContain('Content-Type')
       }
       expect((await post(payload, type, SUBMIT)).statusCode).toBe(400)
     }
@@ -290,6 +295,9 @@ const GOOD: [name: string, value: string, kept?: unknown][] = [
   ['money', '0.01'],
   ['money', '00099.5'],
   ['money', '99999999.99'],
+  ['money', '9.900'],
+  ['money', '0.10000000'],
+  ['money', `12345678.9${long('0', 10)}`],
   ['param', ''],
   ['param', '\t ', null],
   ['param', '0'],
@@ -297,6 +305,8 @@ const GOOD: [name: string, value: string, kept?: unknown][] = [
   ['param', long('字', 500)],
   ['unknown', '什么 & = + %41'],
   ['pid', 'PAYMENT_ID'],
+  ['pid', ' PAYMENT_ID\n'],
+  ['pid', ' PID '],
 ]
 
 const MISSING = 'parameter_missing'
@@ -320,9 +330,24 @@ const BAD: [name: string, value: string | undefined, code: string, msg?: string]
   ...[' a', 'a b', 'a&b', '订单', 'a/b', 'a\n', "a'", '0', long('x', 129)].map(
     (value): [string, string, string, string] => ['out_trade_no', value, INVALID, '商户订单号格式无效'],
   ),
-  ...['9.', '.9', '9.901', '-1', '+1', '1e3', '9,90', '１０', ' 9', '9 ', '0x10', 'NaN', '100000000'].map(
-    (value): [string, string, string, string] => ['money', value, INVALID, '商品金额格式无效'],
-  ),
+  ...[
+    '9.',
+    '.9',
+    '9.901',
+    '9.9001',
+    '9.0.0',
+    `12345678.9${long('0', 11)}`,
+    '-1',
+    '+1',
+    '1e3',
+    '9,90',
+    '１０',
+    ' 9',
+    '9 ',
+    '0x10',
+    'NaN',
+    '100000000',
+  ].map((value): [string, string, string, string] => ['money', value, INVALID, '商品金额格式无效']),
   ...['0', '0.00', '00.00'].map((value): [string, string, string] => ['money', value, 'amount_too_small']),
   ...[
     'shop.example/n',
@@ -388,7 +413,7 @@ const WAYS = [
 describe.each(WAYS)('parameters, %s', (_, path, version, sign) => {
   it('are kept as they were sent, up to their bounds', async () => {
     for (const [name, sent, kept = sent] of GOOD) {
-      const value = sent === 'PAYMENT_ID' ? shop.payment_id : sent
+      const value = sent.replace('PAYMENT_ID', shop.payment_id).replace('PID', shop.pidText)
       const fields = trade({
         [name]: name === 'out_trade_no' ? `${++count}${value.slice(String(count).length)}` : value,
       })
@@ -397,8 +422,10 @@ describe.each(WAYS)('parameters, %s', (_, path, version, sign) => {
       const row = await rowOf(fields.out_trade_no!)
       const columns: Record<string, unknown> = { ...row, name: row.description, pid: row.pid_sent }
       if (name in columns)
-        expect(columns[name]).toBe(kept === 'PAYMENT_ID' ? value : kept === '' ? null : kept)
-      if (name === 'pid' && version === 'v2') expect(reply.pid).toBe(shop.payment_id)
+        expect(columns[name]).toBe(name === 'pid' ? value.trim() : kept === '' ? null : kept)
+      const pid = value.includes(shop.payment_id) ? shop.payment_id : Number(shop.pid)
+      if (name === 'pid' && version === 'v2') expect(reply.pid).toBe(pid)
+      if (name === 'money' && version === 'v2') expect(reply.money).toBe(value)
     }
     for (const nested of NESTED) {
       const fields = trade(nested)
@@ -442,9 +469,12 @@ describe.each(WAYS)('parameters, %s', (_, path, version, sign) => {
     for (const name of ['a[]', 'a[b]', 'a&b', 'money=1&x', '=', ']']) {
       expectRefusal(await ask(path, sign(trade({ [name]: '1' }))), version, 'malformed_request')
     }
+    for (const text of ['pid=%FF%FE', 'pid=1001&name=a%00b', `pid=1001&name=%B2%E8`]) {
+      const reply = await ask(path, text)
+      expectRefusal(reply, version, 'not_utf8', undefined, null)
+      expect(reply.msg).toContain('UTF-8')
+    }
     const bodies = [
-      'pid=%FF%FE',
-      'pid=1001&name=a%00b',
       Array.from({ length: 101 }, (_, i) => `p${i}=1`).join('&'),
       `${long('n', 65)}=1`,
       `pid=1001&name=${long('x', 8_193)}`,
@@ -1318,7 +1348,7 @@ describe('submit, where a person stands before the answer', () => {
           [shop.signRsa(trade({ timestamp: '1' })), '时间戳无效或已过期'],
           [trade({ pid: '999999' }), '商户不存在'],
           [`${new URLSearchParams(shop.signMd5(trade()))}&money=1`, '请求参数重复或格式无效'],
-          ['pid=1001&name=%FF', '请求参数重复或格式无效'],
+          ['pid=1001&name=%FF', '请求参数不是有效的 UTF-8 文本，请以 UTF-8 编码发送'],
         ]
         for (const [fields, msg] of cases) {
           const page = await send(test, method, path, fields)

@@ -74,7 +74,7 @@ export function makeCreateTrade(
     let trade_no = ''
     const order = await withUnusedNumber(() => {
       trade_no = newTradeNo(deps.clock())
-      const trade = { ...facts, money, trade_no, protocol, pid_sent: parameters.pid!, rate }
+      const trade = { ...facts, money, trade_no, protocol, pid_sent: parameters.pid!.trim(), rate }
       const asked = { app_id: app.id, order_id: out_trade_no, description: name, amount, received, trade }
       return placeOrder(asked, requireAllowed)
     })
@@ -175,7 +175,7 @@ export function requireOneMeaning(
   const told = tradeFields(
     {
       ...trade,
-      pid_sent: parameters.pid!,
+      pid_sent: parameters.pid!.trim(),
       order_id: trade.out_trade_no,
       description: trade.name,
       // These are not known yet, and no `&` will be in them.

@@ -2,9 +2,10 @@
  * What failures look like at the gateway: a negative code and a short Chinese text, which old clients show to people.
  * gateway.md 1.5 and 2.3. Texts never repeat what was sent: V2 signs them for whoever asks.
  */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type GatewayCode } from '../../errors.ts'
 import { asTold, clientFaultStatus } from '../../web/pages.ts'
+import { NotUtf8 } from '../../web/parameters.ts'
 
 /** Failures that other scopes share with this one. */
 type SharedCode =
@@ -42,6 +43,12 @@ const WIRE = {
   parameter_missing: { v1: -1, v2: -1, msg: '缺少参数' },
   parameter_invalid: { v1: -1, v2: -1, msg: '参数格式无效' },
   parameter_ambiguous: { v1: -1, v2: -1, msg: '请求参数有歧义，签名原文还可读成另一组参数' },
+  not_utf8: { v1: -1, v2: -1, msg: '请求参数不是有效的 UTF-8 文本，请以 UTF-8 编码发送' },
+  wrong_content_type: {
+    v1: -1,
+    v2: -1,
+    msg: '不支持该 Content-Type，请使用 application/x-www-form-urlencoded',
+  },
   malformed_request: { v1: -1, v2: -1, msg: '请求参数重复或格式无效' },
   amount_too_small: { v1: -1, v2: -1, msg: '金额不足一积分' },
   order_not_found: { v1: -1, v2: -1, msg: '订单不存在' },
@@ -74,6 +81,8 @@ const IN_ENGLISH = {
   parameter_missing: 'Something is missing in the shop’s request.',
   parameter_invalid: 'Something in the shop’s request is not valid.',
   parameter_ambiguous: 'The shop’s request can be read in two ways.',
+  not_utf8: 'The shop’s request is not UTF-8 text.',
+  wrong_content_type: 'The shop’s request has a Content-Type that is not supported: it must be a form.',
   malformed_request: 'Something in the shop’s request is doubled or not valid.',
   amount_too_small: 'The price is less than one point.',
   order_not_found: 'There is no such order.',
@@ -141,7 +150,9 @@ export function wireFailure(
 
 function asKnown(error: unknown): AppError | undefined {
   // What the readers of bodies and queries say is not in Chinese, nor theirs to sign.
+  if (error instanceof NotUtf8) return refusal('not_utf8')
   if (error instanceof AppError && error.code === 'malformed_request') return refusal('malformed_request')
   if (error instanceof AppError && error.code in WIRE) return error
+  if ((error as FastifyError).code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return refusal('wrong_content_type')
   return clientFaultStatus(error) === undefined ? undefined : refusal('malformed_request')
 }

@@ -1,11 +1,11 @@
 /** Money of the gateway: decimal text in the merchant's currency, and what it is in points. Exact integers only. */
 
-export const MONEY = /^\d{1,8}(\.\d{1,2})?$/
+export const MONEY = /^(?=.{1,20}$)\d{1,8}(\.\d{1,2}0*)?$/
 const MONEY_PLACES = 2
 /** As many as an exchange rate has at most. */
 const RATE_PLACES = 6
 
-/** Whether this is an amount as the protocol writes it: ASCII digits, no sign, at most two decimals. */
+/** Whether this is an amount as the protocol writes it: ASCII digits, no sign, at most two decimals and zeros behind them. */
 export function isMoney(text: string): boolean {
   return MONEY.test(text)
 }
@@ -36,8 +36,8 @@ export function isSameMoney(a: string, b: string): boolean {
   return scaled(a, MONEY_PLACES) === scaled(b, MONEY_PLACES)
 }
 
-/** Decimal text as an integer of its last place. */
+/** Decimal text as an integer of its last place. What stands behind that place is zeros. */
 function scaled(text: string, places: number): bigint {
   const [whole = '', fraction = ''] = text.split('.')
-  return BigInt(whole + fraction.padEnd(places, '0'))
+  return BigInt(whole + fraction.padEnd(places, '0').slice(0, places))
 }

@@ -38,6 +38,7 @@ export function queryOrBody(request: FastifyRequest): Received {
 /** The body alone: V2's JSON endpoints take nothing from a query. */
 export function body(request: FastifyRequest): Received {
   const received = request.body ?? {}
+  if (request.headers['content-type']?.startsWith('text/plain')) throw refusal('wrong_content_type')
   if (typeof received !== 'object' || Array.isArray(received)) throw refusal('malformed_request')
   return received as Received
 }
@@ -114,7 +115,7 @@ async function findApp(request: FastifyRequest, received: Received, deps: Deps):
   const { pid } = received
   if (Array.isArray(pid)) throw refusal('malformed_request')
   if (isBlank(pid)) throw refusal('nothing_sent', pid === undefined ? undefined : '商户号不能为空')
-  request.gatewayApp = await deps.gatewayKeys.findApp({ pid: String(pid) })
+  request.gatewayApp = await deps.gatewayKeys.findApp({ pid: String(pid).trim() })
   if (request.gatewayApp === undefined) throw refusal('unknown_application')
   request.speaksFor = { app_id: request.gatewayApp.id, door: 'gateway', received }
   return request.gatewayApp
@@ -159,7 +160,7 @@ function isFresh(timestamp: string | undefined, now: Date): boolean {
 
 /** What every signed request of an application must hold for us to take it. */
 function readerOf(app: GatewayApp, protocol: 'v1' | 'v2', now: Date): Reader {
-  const isPid = (value: string) => [String(app.pid), app.payment_id].includes(value)
+  const isPid = (value: string) => [String(app.pid), app.payment_id].includes(value.trim())
   const isName = (name: string) => !AMBIGUOUS_NAME.test(name)
   if (protocol === 'v1') return { needs: ['pid'], takes: { pid: isPid }, isName }
   const timestamp = (value: string) => isFresh(value, now)

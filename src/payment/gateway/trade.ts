@@ -46,9 +46,10 @@ const STATUS = { unpaid: 0, expired: 0, closed: 0, paid: 1, refunded: 2 } satisf
   number
 >
 
-/** A pid as JSON: the number, or the Payment ID of a merchant who sent that. */
+/** A pid as JSON: the number, or the Payment ID of a merchant who sent that. White space around it is not echoed. */
 export function pidValue(sent: string): number | string {
-  return /^\d+$/.test(sent) ? Number(sent) : sent
+  const pid = sent.trim()
+  return /^\d+$/.test(pid) ? Number(pid) : pid
 }
 
 /** A trade as V1 tells it: every field there, `status` 1 for paid and 0 for anything else. gateway.md 1.4. */
