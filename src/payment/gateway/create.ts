@@ -189,10 +189,8 @@ export function requireOneMeaning(
     now,
   )
   requireOneNotice(gatewayString(told), told)
-  if (protocol === 'v2') return
-  // The KEY signs both ways.
-  requireNoReading(text, parameters, NOTICE)
-  requireNoReading(gatewayString(told), told, creates)
+  // The KEY of V1 signs both ways. A notification that reads as a create has two readings as a notification too.
+  if (protocol === 'v1') requireNoReading(text, parameters, NOTICE)
 }
 
 /** At most 127 bytes, never half a character: longer names are cut, not refused. gateway.md 1.2. */
