@@ -203,13 +203,15 @@ describe('four processes behind a balancer', () => {
     const settings = await admin.get('/admin/settings')
     const change = { name: 'points_transfers', value: 'off' }
     expect((await admin.submit(settings, '/admin/settings', change)).status).toBeLessThan(400)
-    const transfer = sign({
-      to_user_id: String(buyer.id),
-      to_username: buyer.username,
-      amount: '1',
-      order_id: 'refused',
-    })
+    let tries = 0
     const refused = async (one: TestApp) => {
+      // A new transfer each time: one that was completed before the setting arrived is answered again.
+      const transfer = sign({
+        to_user_id: String(buyer.id),
+        to_username: buyer.username,
+        amount: '1',
+        order_id: `try-${++tries}`,
+      })
       const { body } = await post(one, `/payment/transfer/${merchant.payment_id}`, transfer)
       return JSON.stringify(body).includes('1015')
     }

@@ -186,6 +186,8 @@ describe.each(['/oauth2/revoke', '/oauth2/introspect'])('%s', (path) => {
   it('is a form, posted', async () => {
     const json = await postForm(test, path, '{"token":"x"}', { 'content-type': 'application/json' })
     expect(json).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
-    expect((await test.app.inject({ url: path })).statusCode).toBe(404)
+    const got = await test.app.inject({ url: path })
+    expect(got.statusCode).toBe(405)
+    expect(got.headers.allow).toMatch(/\bPOST$/)
   })
 })
