@@ -78,14 +78,17 @@ export function* readings(text: string, { needs, takes, isName = () => true }: R
     )
   }
 
-  function endsInOrder(from: number): number[] {
-    const ends = starts.map((_, to) => to).filter((to) => to > from && canEnd(from, to))
-    if (canEnd(from, end)) ends.push(end)
-    const { name } = starts[from]!
-    if (!ADDRESSES.includes(name)) return ends
-    const isKept = (to: number) =>
-      to !== end && !KNOWN.has(starts[to]!.name) && /[?#]/.test(valueBetween(from, to))
-    return [...ends.filter((to) => !isKept(to)), ...ends.filter(isKept).reverse()]
+  function* endsInOrder(from: number): Generator<number> {
+    const isAddress = ADDRESSES.includes(starts[from]!.name)
+    const kept: number[] = []
+    for (let to = from + 1; to <= end; to += 1) {
+      if (!canEnd(from, to)) continue
+      const isKept =
+        isAddress && to !== end && !KNOWN.has(starts[to]!.name) && /[?#]/.test(valueBetween(from, to))
+      if (isKept) kept.push(to)
+      else yield to
+    }
+    yield* kept.reverse()
   }
 
   const dead = new Set<number>()
