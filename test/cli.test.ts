@@ -482,6 +482,13 @@ describe('notifications', () => {
     const listed = await tesseraAt(there, 'notifications', 'list', '--status', 'failed', '--json')
     expect(JSON.parse(listed.out)).toMatchObject([{ transaction_id: one, log: [{ response_status: 500 }] }])
     expect(listed.out).not.toContain('sign=')
+    await world.test.db
+      .updateTable('notification_attempts')
+      .set({ detail: '\u001b[31mPaid\u0007\ntxn_false  delivered' })
+      .execute()
+    const shown = await tesseraAt(there, 'notifications', 'list', '--status', 'failed')
+    expect(shown.out.trimEnd().split('\n')).toHaveLength(1)
+    expect(shown.out).toContain(String.raw`\u001b[31mPaid\u0007\u000atxn_false`)
     expect((await tesseraAt(there, 'notifications', 'list', '--status', 'lost')).code).toBe(2)
 
     const by = ['--by', admin.username, '--json']

@@ -129,6 +129,17 @@ function withoutBigints(_name: string, value: unknown): unknown {
   return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
 }
 
+/**
+ * A line as a terminal may show it. Lines quote what shops and members wrote, which could else move the cursor, or look
+ * like another line.
+ */
+export function printable(line: string): string {
+  return line.replaceAll(
+    /[\p{Cc}\u2028\u2029]/gu,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
 export type Output = { out(text: string): void; err(text: string): void }
 
 /** Runs one command and answers with its exit code. `environment` is the process's own unless a test says otherwise. */
@@ -143,7 +154,7 @@ export async function tessera(
   }
   try {
     const { result, asJson } = await run(words, () => loadConfig(environment))
-    out(`${asJson ? JSON.stringify(result.data, withoutBigints) : result.lines.join('\n')}\n`)
+    out(`${asJson ? JSON.stringify(result.data, withoutBigints) : result.lines.map(printable).join('\n')}\n`)
     return result.isFaulty ? FOUND_FAULTS : 0
   } catch (error) {
     const isTyped = error instanceof UsageError || error instanceof ConfigError

@@ -105,8 +105,8 @@ const GATEWAY_MEANINGS: Record<GatewayWireCode, Text> = {
   ),
   unknown_application: text('No application has this pid.', '没有此 pid 的应用。'),
   invalid_signature: text(
-    'The signature does not fit the parameters and the key of the application.',
-    '签名与参数及应用的密钥不符。',
+    'The signature does not fit the parameters and the key of the application, or it was made for another endpoint.',
+    '签名与参数及应用的密钥不符，或签名是为其他接口生成的。',
   ),
   wrong_key: text(
     'The KEY sent to api.php is not that of the application.',

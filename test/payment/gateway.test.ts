@@ -1140,6 +1140,9 @@ describe('api.php', () => {
     for (const act of ['', 'pay', 'Order', '__proto__', 'constructor', 'toString']) {
       expectRefusal(await askApi(act), 'v1', 'unknown_action', 'No Act!')
     }
+    const byRsa = await ask(`${API}?act=pay`, shop.signRsa({ pid, timestamp: seconds() }))
+    expect(byRsa).toMatchObject({ code: -5, msg: 'No Act!', sign_type: 'RSA' })
+    expect(shop.isGenuine(byRsa)).toBe(true)
     expectRefusal(
       await ask(`${API}?act=order`, { act: 'query', pid, key }),
       'v1',

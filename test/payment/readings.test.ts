@@ -143,7 +143,9 @@ async function otherMeaning(fields: Fields, placed: Placed, protocol: Protocol):
     const isOther = JSON.stringify(pick(other, names)) !== JSON.stringify(pick(told, names))
     if (isNotice(other, told) && isOther) return { told, other }
     const isSame =
-      lead(other.out_trade_no) === told.out_trade_no && lead(other.money ?? told.money) === told.money
+      lead(other.out_trade_no) === told.out_trade_no &&
+      lead(other.money ?? told.money) === told.money &&
+      lead(other.trade_no ?? told.trade_no) === told.trade_no
     if (isCarelessNotice(other) && !isSame) return { told, careless: other }
   }
   if (protocol === 'v2') return undefined
@@ -323,6 +325,17 @@ it('a V1 link that reads as a notification is refused, for the KEY signs both', 
   const told = { ...ORDER, param: 'a&notify_url=https://e.example/n&out_trade_no=O-2&pid=1001&z=' }
   expect(await create(told, signOf(gatewayText(told), 'v1'))).toMatchObject({ code: 'parameter_ambiguous' })
 })
+
+it.each(['v1', 'v2'] as const)(
+  'a notification of %s names one trade, even without a pid',
+  async (protocol) => {
+    const param = 'p&timestamp=1767225600&trade_no=9&trade_status=TRADE_SUCCESS&zz=1'
+    const trade = { ...ORDER, timestamp: TIMESTAMP, param }
+    const message = '业务扩展参数有歧义，签名原文还可读成另一组参数'
+    const answer = await create(trade, signOf(gatewayText(trade), protocol))
+    expect(answer).toEqual({ code: 'parameter_ambiguous', message })
+  },
+)
 
 it('a query means one thing: a field inside the value of another one is refused', async () => {
   const ask = (fields: Fields) =>

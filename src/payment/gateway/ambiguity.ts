@@ -46,11 +46,11 @@ function beginsOtherwise(own: string): (value: string) => boolean {
 
 /**
  * The rule for what we tell shops: their verifiers take any reading. So there must be no other one with all the fields
- * that we always send, and none at all with another order number or other money.
- * @param told the fields of a notification, with any trade_no and times.
+ * that we always send, and none at all with another order number, other money or another trade_no.
+ * @param told the fields of a notification, with any times and a trade_no that no trade has.
  */
 export function requireOneNotice(text: string, told: Readonly<Record<string, string>>): void {
-  const others: Reader[] = ['out_trade_no', 'money'].map((name) => ({
+  const others: Reader[] = ['out_trade_no', 'money', 'trade_no'].map((name) => ({
     needs: [...NOTICE.needs, name],
     takes: { ...NOTICE.takes, [name]: beginsOtherwise(told[name]!) },
   }))

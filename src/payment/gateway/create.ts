@@ -179,7 +179,7 @@ export function requireOneMeaning(
       order_id: trade.out_trade_no,
       description: trade.name,
       // These are not known yet, and no `&` will be in them.
-      trade_no: '1',
+      trade_no: '0',
       transaction_id: 'txn_1',
       created_at: now,
       paid_at: now,

@@ -111,7 +111,8 @@ export function requireUsable({ status }: GatewayApp, act: 'sell' | 'ask'): void
   throw refusal('application_unusable', status === 'suspended' ? undefined : '支付应用尚未启用')
 }
 
-async function findApp(request: FastifyRequest, received: Received, deps: Deps): Promise<GatewayApp> {
+/** The application that the pid names, kept with the request. Throws nothing_sent and unknown_application. */
+export async function findApp(request: FastifyRequest, received: Received, deps: Deps): Promise<GatewayApp> {
   const { pid } = received
   if (Array.isArray(pid)) throw refusal('malformed_request')
   if (isBlank(pid)) throw refusal('nothing_sent', pid === undefined ? undefined : '商户号不能为空')

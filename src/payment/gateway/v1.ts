@@ -9,6 +9,7 @@ import { type Fields, signReply } from './reply.ts'
 import {
   type Authenticated,
   authenticate,
+  findApp,
   isAskedByRsa,
   queryAndBody,
   queryOrBody,
@@ -75,7 +76,11 @@ async function answer(request: FastifyRequest, verbs: GatewayVerbs): Promise<Fie
   const received = queryAndBody(request)
   if (Object.keys(received).length === 0) throw refusal('nothing_sent')
   const { act } = received
-  if (typeof act !== 'string' || !Object.hasOwn(ACTS, act)) throw refusal('unknown_action', 'No Act!')
+  if (typeof act !== 'string' || !Object.hasOwn(ACTS, act)) {
+    // A caller by RSA verifies refusals too, so the application is looked up for its key.
+    if (received.sign_type === 'RSA') await findApp(request, received, verbs.deps)
+    throw refusal('unknown_action', 'No Act!')
+  }
   const asked = await authenticate(request, received, verbs.deps, { byKey: true })
   requireInquiry(asked)
   requireUsable(asked.app, 'ask')
