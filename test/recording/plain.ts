@@ -9,7 +9,7 @@ const DRAWN: [name: string, pattern: RegExp][] = [
   ['txn', /txn_[A-Za-z0-9]+/g],
   ['pay', /pay_[a-z0-9]{20}/g],
   ['client', /\b[a-z0-9]{24}\b/g],
-  ['token', /tk_[A-Za-z0-9]+/g],
+  ['token', /(?<![\w-])tk_[A-Za-z0-9]+/g],
   ['event', /(?:evt|msg|whsec|req)_[\w+/=-]+/g],
   ['uuid', /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g],
   ['pem', /-----BEGIN [A-Z ]+-----[\s\S]*?-----END [A-Z ]+-----/g],
