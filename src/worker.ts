@@ -6,7 +6,6 @@ import { answerRecoveryRequests } from './accounts/recovery.ts'
 import type { Deps } from './deps.ts'
 import { rotateDueSigningKeys } from './identity/key-rotation.ts'
 import { closeDueDays } from './ledger/closes.ts'
-import { keepPartitions } from './ledger/partitions.ts'
 import { keepDueProof } from './ledger/proofs.ts'
 import { makeSealer } from './ledger/seal.ts'
 import { raiseDueAlerts } from './payment/due-alerts.ts'
@@ -21,7 +20,6 @@ const SWEEP_ROUND_MS = 60_000
 /** Somebody waits for the mail. */
 const MAIL_ROUND_MS = 5_000
 const BOOKS_ROUND_MS = 60_000
-const PARTITIONS_ROUND_MS = 60_000
 const ALERTS_ROUND_MS = 60_000
 
 export type Worker = {
@@ -51,7 +49,6 @@ export function startWorker(deps: Deps, log: FastifyBaseLogger): Worker {
       )
       log.error({ broken }, 'the books do not pass: an administrator sees on /admin/books what is broken')
     }),
-    repeat(PARTITIONS_ROUND_MS, log, () => keepPartitions(deps)),
     repeat(MAIL_ROUND_MS, log, async () => {
       await answerRecoveryRequests(deps)
       await sendDueMail(deps)

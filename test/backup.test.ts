@@ -7,13 +7,11 @@ import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDatabase } from '../src/database/connection.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { ensureSigningKeys } from '../src/identity/key-rotation.ts'
-import { findPartitionFault, keepPartitions, partitionLedger } from '../src/ledger/partitions.ts'
 import { makePayOrder, makePlaceOrder } from '../src/payment/orders.ts'
 import { openApplication } from './application.ts'
 import { expectSoundBooks } from './books.ts'
@@ -144,25 +142,6 @@ describe.skipIf(POSTGRES_15 === undefined)('a backup', () => {
     const client = await makePerson(restored, { points: 1n })
     expect((await (await client.signIn()).get('/account')).status).toBe(200)
     await restored.close()
-  })
-
-  it('carries a ledger that is partitioned, with its rules', async () => {
-    await partitionLedger(test.deps)
-    const february = { ...test.deps, clock: () => new Date('2026-02-01T00:00:00Z') }
-    await keepPartitions(february)
-    const { paid, stop } = await startPaying()
-    await until(() => paid.length >= 4)
-    await stop()
-    await createDatabases('partitioned')
-    const { stdout } = await script('backup.sh', ['once'])
-    await script('restore.sh', [stdout.trim()], { PGDATABASE: 'partitioned' })
-    const db = openDatabase(urlOf('partitioned'), { max: 2, onBroken: () => {} })
-    await expectSoundBooks(db)
-    expect(await findPartitionFault({ ...february, db })).toBeUndefined()
-    const held = await sql<{ count: bigint }>`select count(*) from journal_2026_02`.execute(db)
-    expect(held.rows).toEqual([{ count: BigInt(paid.length) }])
-    await expect(sql`delete from entries_2026_02`.execute(db)).rejects.toThrow(/append-only/)
-    await db.destroy()
   })
 
   it('is never restored over what is there', async () => {

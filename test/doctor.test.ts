@@ -31,7 +31,6 @@ const CHECKS = [
   'schema',
   'APP_SECRET',
   'books',
-  'partitions',
   'clock',
   'public address',
   'payment address',
@@ -41,7 +40,7 @@ const CHECKS = [
   'mail',
   'traces',
 ]
-const OF_SCHEMA = ['APP_SECRET', 'books', 'partitions']
+const OF_SCHEMA = ['APP_SECRET', 'books']
 const OF_DATABASE = ['database writes', 'timeouts', 'schema', ...OF_SCHEMA, 'clock']
 
 let test: TestApp

@@ -1,7 +1,6 @@
 /**
  * `npm run bench:scaling`: what a payment (placed, paid, sealed) and a transfer leave on disk and in the WAL and use of the
- * processor, with one table for the ledger and with partitions by month; and how long it takes to partition a large one.
- * Without HTTP: the functions of the money path, driven by 32 callers. `--count` of each act, `--journals` of the large ledger.
+ * processor. Without HTTP: the functions of the money path, driven by 32 callers. `--count` of each act.
  */
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
@@ -9,7 +8,6 @@ import { type Db, openDatabase } from '../../src/database/connection.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import type { Deps } from '../../src/deps.ts'
 import { proveBooks } from '../../src/ledger/books.ts'
-import { partitionLedger } from '../../src/ledger/partitions.ts'
 import { makeSealer } from '../../src/ledger/seal.ts'
 import { makePayOrder, makePlaceOrder } from '../../src/payment/orders.ts'
 import { makePostTransfer } from '../../src/payment/transfers.ts'
@@ -21,7 +19,6 @@ import { cpuSeconds, measureCalls, treeSeconds } from '../driver.ts'
 const { values: flags } = parseArgs({
   options: {
     count: { type: 'string', default: '5000' },
-    journals: { type: 'string', default: '1000000' },
   },
 })
 const COUNT = Number(flags.count)
@@ -37,18 +34,6 @@ const PEOPLE = [
    select 'pay_' || lpad(id::text, 20, '0'), id, 'Shop of ' || username, '', 'https://shop.example/paid', 'approved', id, now()
    from users where id <= ${OWNERS}`,
   `select post_points(array_agg(id), array_agg(1000000000::bigint), array_agg(username), 'bench', null, now()) from users`,
-]
-
-/** Past the triggers, and not for the books. */
-const LARGE = [
-  'set session_replication_role = replica',
-  `insert into journal (book, kind, reference, reason, posted_at)
-   select 'live', 'grant', 'past:' || md5(n::text), 'bench', now() from generate_series(1, ${Number(flags.journals)}) as n`,
-  `insert into entries (journal_id, book, account_id, amount)
-   select j.id, 'live', a.id, case a.kind when 'fee' then 1 else -1 end
-   from journal as j join ledger_accounts as a on a.book = 'live' and a.kind in ('fee', 'issuance')`,
-  'set session_replication_role = origin',
-  'vacuum analyze',
 ]
 
 /** As an application's server sends it. */
@@ -109,16 +94,12 @@ async function sealAll(deps: Deps): Promise<void> {
   }
 }
 
-/** In all and of the indexes, table by table, a partition being its table's. */
+/** The size of each table in all, and of its indexes. */
 async function sizesOf(db: Db): Promise<Map<string, { bytes: number; indexes: number }>> {
   await sql.raw('vacuum').execute(db)
   const { rows } = await sql<{ name: string; bytes: bigint; indexes: bigint }>`
-    select name, sum(bytes)::bigint as bytes, sum(indexes)::bigint as indexes
-    from (
-      select coalesce(pg_partition_root(oid), oid)::regclass::text as name,
-        pg_total_relation_size(oid) as bytes, pg_indexes_size(oid) as indexes
-      from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
-    ) as tables group by name`.execute(db)
+    select relname as name, pg_total_relation_size(oid) as bytes, pg_indexes_size(oid) as indexes
+    from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`.execute(db)
   return new Map(
     rows.map(({ name, bytes, indexes }) => [name, { bytes: Number(bytes), indexes: Number(indexes) }]),
   )
@@ -165,46 +146,19 @@ async function printCost(
 const postgres = await startPostgres()
 try {
   await migrate(postgres.url)
-  const urlOf = (database: string) => Object.assign(new URL(postgres.url), { pathname: `/${database}` }).href
-  const source = openDatabase(postgres.url, { max: 1, onBroken: () => {} })
-  for (const statement of PEOPLE) await sql.raw(statement).execute(source)
-  const { rows } = await sql<{ pid: string }>`select pg_read_file('postmaster.pid') as pid`.execute(source)
+  const db = openDatabase(postgres.url, { max: 10, onBroken: () => {} })
+  for (const statement of PEOPLE) await sql.raw(statement).execute(db)
+  const { rows } = await sql<{ pid: string }>`select pg_read_file('postmaster.pid') as pid`.execute(db)
   const postmaster = Number.parseInt(rows[0]!.pid, 10)
-  await source.destroy()
-
-  const admin = openDatabase(urlOf('template1'), { max: 1, onBroken: () => {} })
-  const open = async (database: string): Promise<Deps> => {
-    const template = new URL(postgres.url).pathname.slice(1)
-    await sql`create database ${sql.id(database)} template ${sql.id(template)}`.execute(admin)
-    // As the migrations do, in the database that they run in.
-    await sql`alter role current_user in database ${sql.id(database)} set jit = off`.execute(admin)
-    const db = openDatabase(urlOf(database), { max: 10, onBroken: () => {} })
-    const secrets = makeSecrets('scaling-bench-'.repeat(4))
-    return { db, secrets, clock: () => new Date(), settings: openSettings(db) } as Deps
-  }
-  const [plain, months] = [await open('plain'), await open('months')]
-  await partitionLedger(months)
+  const secrets = makeSecrets('scaling-bench-'.repeat(4))
+  const deps = { db, secrets, clock: () => new Date(), settings: openSettings(db) } as Deps
   console.log('| | bytes | WAL | CPU µs: process | Postgres | bytes by table (of them indexes) |')
   console.log('|---|---|---|---|---|---|')
-  for (const [name, deps] of [
-    ['one table', plain],
-    ['partitions', months],
-  ] as const) {
-    await printCost(`payment, ${name}`, deps, postmaster, payments)
-    await printCost(`transfer, ${name}`, deps, postmaster, transfers)
-    const { isSound } = await proveBooks(deps.db, deps.secrets)
-    if (!isSound) throw new Error(`The books of ${name} do not pass`)
-  }
-  const large = await open('large')
-  await large.db.connection().execute(async (connection) => {
-    for (const statement of LARGE) await sql.raw(statement).execute(connection)
-  })
-  const began = Date.now()
-  const { locked_ms } = await partitionLedger(large)
-  const seconds = Math.round((Date.now() - began) / 1000)
-  console.log(
-    `\nThe books pass. A ledger of ${flags.journals} journals was partitioned in ${seconds} s, ${locked_ms} ms of them under locks.`,
-  )
+  await printCost('payment', deps, postmaster, payments)
+  await printCost('transfer', deps, postmaster, transfers)
+  const { isSound } = await proveBooks(db, secrets)
+  if (!isSound) throw new Error('The books do not pass')
+  await db.destroy()
 } finally {
   await postgres.stop()
 }

@@ -2,7 +2,6 @@
 import type { Config } from '../config.ts'
 import { openDatabase } from '../database/connection.ts'
 import { provideDatabase } from '../database/url.ts'
-import { findPartitionFault } from '../ledger/partitions.ts'
 import type { Command, Progress, Result } from './command.ts'
 import {
   ADDRESS,
@@ -20,15 +19,7 @@ import {
   examineTimeouts,
   examineWrites,
 } from './doctor/database.ts'
-import {
-  type Finding,
-  fault,
-  GOOD,
-  type Installation,
-  judged,
-  sentenceFor,
-  skippedFor,
-} from './doctor/finding.ts'
+import { type Finding, fault, GOOD, type Installation, sentenceFor, skippedFor } from './doctor/finding.ts'
 import { examineCollector, examineForum, examineMail } from './doctor/services.ts'
 
 type Check = {
@@ -50,11 +41,6 @@ const CHECKS: Check[] = [
   { name: SCHEMA, needs: DATABASE, examine: examineSchema },
   { name: 'APP_SECRET', needs: SCHEMA, examine: examineSecret },
   { name: 'books', needs: SCHEMA, examine: examineBooks },
-  {
-    name: 'partitions',
-    needs: SCHEMA,
-    examine: async (installation) => judged(await findPartitionFault(installation)),
-  },
   { name: 'clock', needs: DATABASE, examine: examineClock },
   { name: ADDRESS, examine: ({ config }) => examineAddress(config.PUBLIC_URL) },
   { name: PAYMENT_ADDRESS, examine: ({ config }) => examineAddress(config.PAYMENT_PUBLIC_URL) },
@@ -72,7 +58,7 @@ export const doctorCommands: Command[] = [
     name: 'doctor',
     takes: [],
     summary:
-      'Checks configuration, database, schema, secrets, books, partitions, clock, addresses, proxy, forum, mail and traces, and says how to mend each. Whatever is amiss, it prints its whole list.',
+      'Checks configuration, database, schema, secrets, books, clock, addresses, proxy, forum, mail and traces, and says how to mend each. Whatever is amiss, it prints its whole list.',
     run: async ({ config, progress }) => report(await examineAll(config, progress)),
     judgeConfig: ({ faults }) =>
       report([

@@ -13,7 +13,6 @@ import { bookCommands } from './books.ts'
 import { type Command, type Progress, type Result, requiredOption, UsageError } from './command.ts'
 import { doctorCommands } from './doctor.ts'
 import { keyCommands } from './keys.ts'
-import { ledgerCommands } from './ledger.ts'
 import { migrateCommands } from './migrate.ts'
 import { notificationCommands } from './notifications.ts'
 import { pointCommands } from './points.ts'
@@ -26,7 +25,6 @@ const COMMANDS: Command[] = [
   ...pointCommands,
   ...notificationCommands,
   ...bookCommands,
-  ...ledgerCommands,
   ...settingCommands,
   ...keyCommands,
   ...archiveCommands,

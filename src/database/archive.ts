@@ -16,9 +16,8 @@ import { liftClientTimeouts } from './timeouts.ts'
 
 const FORMAT = 'tessera archive 1'
 const ROWS_AT_ONCE = 1_000
-/** Left out: applied here anyway, and filled by a trigger where the journal is partitioned. */
-const LEFT_OUT = ['schema_migrations', 'journal_references']
-const OURS = [...Object.keys(RETENTION), ...LEFT_OUT]
+/** Left out, because the import migrates the new database itself. */
+const LEFT_OUT = ['schema_migrations']
 /**
  * Functions of triggers that rest while the tables fill. Most complete a new row, or write others with it, which the archive
  * holds as they were written; one asks who approved a change of a setting, and here nothing is changed. Every other trigger
@@ -164,7 +163,7 @@ async function whileResting(client: pg.Client, act: () => Promise<void>): Promis
   const { rows } = await client.query<{ table: string; name: string }>(
     `select tgrelid::regclass::text as table, quote_ident(tgname) as name
      from pg_trigger join pg_proc on pg_proc.oid = tgfoid
-     where not tgisinternal and tgparentid = 0 and tgenabled = 'O' and proname = any ($1)
+     where not tgisinternal and tgenabled = 'O' and proname = any ($1)
        and pronamespace = 'public'::regnamespace`,
     [RESTING],
   )
@@ -238,11 +237,11 @@ async function requireNew(client: pg.Client): Promise<void> {
         select from pg_attribute where attrelid = c.oid and attname = 'checksum'
       ) as is_list
     from pg_class as c
-    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'm', 'f') and not relispartition
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'm', 'f')
       and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = c.oid and deptype = 'e')
     order by relname`)
   const isMigrated = found.some(({ is_list }) => is_list)
-  const foreign = found.find(({ name }) => !isMigrated || !OURS.includes(name))
+  const foreign = found.find(({ name }) => !isMigrated || !(name in RETENTION))
   if (foreign !== undefined) throw notNew(`it holds a table ${foreign.name}, which is none of Tessera’s`)
   for (const name of ['users', 'journal', 'audit_log']) {
     if (!found.some((table) => table.name === name)) continue
@@ -282,8 +281,7 @@ async function continueAfterRows(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ table: string; column: string; sequence: string }>(`
     select c.relname as table, a.attname as column, pg_get_serial_sequence(quote_ident(c.relname), a.attname) as sequence
     from pg_class as c join pg_attribute as a on a.attrelid = c.oid
-    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
-      and a.attidentity <> ''`)
+    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attidentity <> ''`)
   for (const { table, column, sequence } of rows) {
     await client.query(
       `select setval($1, coalesce((select max(${quoted(column)}) from ${quoted(table)}), 1),
@@ -299,21 +297,19 @@ async function continueAfterRows(client: pg.Client): Promise<void> {
   }
 }
 
-/** Every table of ours, each after those it refers to. Partitions are parts of their table. */
+/** Every table of ours, each after those it refers to. */
 async function tablesInOrder(client: pg.Client): Promise<string[]> {
   // A trigger of users refuses the names in former_usernames, so these come first.
   const { rows: tables } = await client.query<{ name: string }>(
     `select relname as name from pg_class
-     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and relname = any ($1)
+     where relnamespace = 'public'::regnamespace and relkind = 'r' and relname = any ($1)
      order by relname <> 'former_usernames', relname`,
     [Object.keys(RETENTION).filter((name) => !LEFT_OUT.includes(name))],
   )
   const { rows: references } = await client.query<{ from: string; to: string }>(`
-    select distinct whole_from.root::text as from, whole_to.root::text as to
+    select distinct conrelid::regclass::text as from, confrelid::regclass::text as to
     from pg_constraint
-    cross join lateral (select coalesce(pg_partition_root(conrelid), conrelid)::regclass as root) as whole_from
-    cross join lateral (select coalesce(pg_partition_root(confrelid), confrelid)::regclass as root) as whole_to
-    where contype = 'f' and connamespace = 'public'::regnamespace and whole_from.root <> whole_to.root`)
+    where contype = 'f' and connamespace = 'public'::regnamespace and conrelid <> confrelid`)
   const ordered: string[] = []
   const visit = (name: string, path: string[]) => {
     if (ordered.includes(name)) return
