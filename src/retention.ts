@@ -48,6 +48,7 @@ export const RETENTION = {
   payment_apps: 'record',
 
   schema_migrations: 'bounded',
+  schema_functions: 'bounded',
   journal_sealing: 'bounded',
   retired_seal_keys: 'bounded',
   // The last hundred.

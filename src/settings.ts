@@ -141,7 +141,7 @@ export type SettingValues = z.output<typeof schema>
 /** How long a process may act on a value that another process has changed. */
 const FRESH_MS = 2_000
 const HISTORY_MAX = 200
-/** The database's rule about settings that one administrator cannot change alone (0148, 0186). */
+/** The database's rule about settings that one administrator cannot change alone (functions/guards/second-approver.sql). */
 const TWO_PEOPLE = 'site_settings_two_people'
 
 export type SettingName = keyof SettingValues

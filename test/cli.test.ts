@@ -667,9 +667,9 @@ describe('an archive', () => {
       for (const text of ['', 'nonsense', '{}', lines[0]!.replace('"migrations"', '"migrated"')])
         await expectRefused(empty.url, gzipSync(text), { err: `This file is ${none}` })
       const withHeader = (header: string) => gzipSync([header, ...lines.slice(1)].join('\n'))
-      const first = '"0001_accounts.sql",'
-      const newer = lines[0]!.replace(first, `${first}"9999_x.sql",`)
-      await expectRefused(empty.url, withHeader(newer), { err: 'of a newer version: it knows 9999_x.sql' })
+      const first = '"010-accounts.sql",'
+      const newer = lines[0]!.replace(first, `${first}"999-x.sql",`)
+      await expectRefused(empty.url, withHeader(newer), { err: 'of a newer version: it knows 999-x.sql' })
       const nowhere = await tesseraAt({ ...environment(), DATABASE_URL: empty.url }, 'import', 'nowhere.gz')
       expect(nowhere).toMatchObject({ code: 1, err: expect.stringMatching(/^ENOENT[^\n]*\n$/) })
     })
@@ -831,7 +831,7 @@ describe('the rest', () => {
       return JSON.parse(out)
     }
     const { migrations } = await migrate('--dry-run')
-    expect(migrations[0]).toBe('0001_accounts.sql')
+    expect(migrations[0]).toBe('010-accounts.sql')
     expect(await migrate('--dry-run')).toEqual({ migrations, is_applied: false })
     expect(await migrate()).toEqual({ migrations, is_applied: true })
     expect(await migrate('--dry-run')).toEqual({ migrations: [], is_applied: false })

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { describe, expect, inject, it } from 'vitest'
 import { makeBatcher } from '../src/database/batcher.ts'
 import { connectionSettings, openDatabase } from '../src/database/connection.ts'
-import { migrate } from '../src/database/migrate.ts'
+import { isMigrated, migrate, pendingMigrations, requireMigrated } from '../src/database/migrate.ts'
 import { databaseUrl } from './global-setup.ts'
 import { hasPgbouncer, startPgbouncer } from './pgbouncer.ts'
 
@@ -39,14 +39,57 @@ describe('migrations', () => {
       expect(await migrate(url)).toEqual([])
     }))
 
+  it('apply a text of functions that the database lacks, and the plans after it', () =>
+    withEmptyDatabase(async (url) => {
+      await migrate(url)
+      const settings = () => query(url, "select proconfig from pg_proc where proname = 'pay_orders'")
+      const before = await settings()
+      expect(before[0].proconfig).toContain('enable_seqscan=off')
+      await query(url, `delete from schema_functions where name = 'functions/payment/pay.sql'`)
+      expect(await pendingMigrations(url)).toEqual(['functions/payment/pay.sql', 'functions/plans.sql'])
+      expect(await migrate(url)).toEqual(['functions/payment/pay.sql', 'functions/plans.sql'])
+      expect(await settings()).toEqual(before)
+    }))
+
+  it('refuse a text of functions that they never had', () =>
+    withEmptyDatabase(async (url) => {
+      await migrate(url)
+      await query(url, `update schema_functions set checksum = 'x' where name = 'functions/payment/pay.sql'`)
+      const refusal = /newer than this program, for it holds another text of functions\/payment\/pay\.sql/
+      await expect(migrate(url)).rejects.toThrow(refusal)
+      const db = openDatabase(url, { max: 1, onBroken: () => {} })
+      await expect(requireMigrated(db)).rejects.toThrow(refusal)
+      // Its tables are ours, so it goes on serving beside the newer release.
+      expect(await isMigrated(db)).toBe(true)
+      await db.destroy()
+    }))
+
+  it('refuse a database from before the first release', () =>
+    withEmptyDatabase(async (url) => {
+      await query(
+        url,
+        `create table schema_migrations (name text primary key, checksum text not null);
+         insert into schema_migrations values ('0001_accounts.sql', 'x')`,
+      )
+      const refusal =
+        /from before the first release made this database.* set DATABASE_URL to an empty database$/
+      await expect(migrate(url)).rejects.toThrow(refusal)
+      await expect(pendingMigrations(url)).rejects.toThrow(refusal)
+      const held = await query(
+        url,
+        "select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'",
+      )
+      expect(held).toEqual([{ relname: 'schema_migrations' }])
+    }))
+
   it('leave a newer or an edited database alone', () =>
     withEmptyDatabase(async (url) => {
       await migrate(url)
-      await query(url, `insert into schema_migrations (name, checksum) values ('9999_future.sql', 'x')`)
+      await query(url, `insert into schema_migrations (name, checksum) values ('999-future.sql', 'x')`)
       await expect(migrate(url)).rejects.toThrow(/newer than this program/)
-      await query(url, `delete from schema_migrations where name = '9999_future.sql'`)
-      await query(url, `update schema_migrations set checksum = 'x' where name = '0001_accounts.sql'`)
-      await expect(migrate(url)).rejects.toThrow(/0001_accounts.sql was changed/)
+      await query(url, `delete from schema_migrations where name = '999-future.sql'`)
+      await query(url, `update schema_migrations set checksum = 'x' where name = '010-accounts.sql'`)
+      await expect(migrate(url)).rejects.toThrow(/010-accounts.sql was changed/)
     }))
 })
 

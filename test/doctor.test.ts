@@ -212,12 +212,12 @@ describe('a database', () => {
         expect(error).not.toContain('\n')
       }
     }
-    await sql`insert into schema_migrations (name, checksum) values ('9999_future.sql', 'x')`.execute(db)
+    await sql`insert into schema_migrations (name, checksum) values ('999-future.sql', 'x')`.execute(db)
     await expectFault(
       /^The database is newer than this program, .*: use the newer version of Tessera, or restore/,
     )
-    await sql`delete from schema_migrations where name in ('9999_future.sql', '0002_oauth.sql')`.execute(db)
-    await expectFault(/^The database is older .* lacks migration 0002_oauth.sql: run `tessera migrate`/)
+    await sql`delete from schema_migrations where name in ('999-future.sql', '040-identity.sql')`.execute(db)
+    await expectFault(/^The database is older .* lacks migration 040-identity.sql: run `tessera migrate`/)
     await sql`alter table schema_migrations rename to hidden`.execute(db)
     await expectFault(/^The database has not been set up: run `tessera migrate`, or start/)
     await db.destroy()

@@ -288,9 +288,9 @@ describe('a start that cannot succeed', () => {
       /no database that can be used: .*create database/,
     )
     await sql`create table schema_migrations (name text primary key, checksum text not null)`.execute(owner)
-    await sql`insert into schema_migrations values ('9999_future.sql', 'x')`.execute(owner)
+    await sql`insert into schema_migrations values ('999-future.sql', 'x')`.execute(owner)
     expect(await sentenceOf({ DATABASE_URL: fresh.url })).toMatch(
-      /^The database is newer than this program, for it holds migration 9999_future.sql: use the newer/,
+      /^The database is newer than this program, for it holds migration 999-future.sql: use the newer/,
     )
     await owner.destroy()
     await fresh.drop()

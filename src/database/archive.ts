@@ -11,13 +11,13 @@ import { z } from 'zod'
 import { RETENTION } from '../retention.ts'
 import type { Ask } from '../secret-proof.ts'
 import { connectionSettings } from './connection.ts'
-import { lockMigrations, migrateWithin, migrationNames } from './migrate.ts'
+import { isUnreleased, lockMigrations, migrateWithin, migrationNames } from './migrate.ts'
 import { liftClientTimeouts } from './timeouts.ts'
 
 const FORMAT = 'tessera archive 1'
 const ROWS_AT_ONCE = 1_000
 /** Left out, because the import migrates the new database itself. */
-const LEFT_OUT = ['schema_migrations']
+const LEFT_OUT = ['schema_migrations', 'schema_functions']
 /**
  * Functions of triggers that rest while the tables fill. Most complete a new row, or write others with it, which the archive
  * holds as they were written; one asks who approved a change of a setting, and here nothing is changed. Every other trigger
@@ -134,10 +134,11 @@ async function* linesOf(path: string): AsyncGenerator<string, void> {
 }
 
 /**
- * Migrates and fills a new database from an archive, in one transaction: all or nothing. The tables fill as they were in
- * the version that wrote the archive, and are then upgraded. Every constraint and every trigger that refuses judges the
- * rows as it would judge new ones. Throws ArchiveError for a file that is not whole, and for a database that already holds
- * something, of ours or of others; what `prove` throws, which is asked when all rows are there.
+ * Migrates and fills a new database from an archive, in one transaction: all or nothing. Every constraint, and every trigger
+ * that refuses, judges the rows as it would judge new ones. The tables of an archive from an earlier version fill as they were
+ * in that version, and are then upgraded. Triggers do not judge these rows, because the functions of this program are made for
+ * its own tables. Throws ArchiveError for a file that is not whole, and for a database that already holds something, of ours
+ * or of others; what `prove` throws, which is asked when all rows are there.
  */
 export async function importAll(
   url: string,
@@ -219,7 +220,12 @@ function readHeader(line: string): ArchiveHeader {
 
 function requireKnown(header: ArchiveHeader, here: string[]): void {
   const other = header.migrations.find((name) => !here.includes(name))
-  if (other !== undefined) throw new ArchiveError(`The archive is of a newer version: it knows ${other}`)
+  if (other === undefined) return
+  throw new ArchiveError(
+    isUnreleased(other)
+      ? 'The archive is of a version from before the first release. Nothing is carried over from those versions'
+      : `The archive is of a newer version: it knows ${other}`,
+  )
 }
 
 async function requireNotNewer(client: pg.Client, { migrations }: ArchiveHeader): Promise<void> {

@@ -1,6 +1,11 @@
 /**
- * Forward-only migrations: the files of `migrations/` in name order, one transaction each, one process at a
- * time. A database that holds a migration this program does not know is newer than it, and is left alone.
+ * The schema of the database, brought up to date by files of `migrations/` alone and never backwards.
+ *
+ * - A numbered file changes tables. It runs once, in the order of names, and is never edited afterwards.
+ * - A file of `functions/` is the one text of its functions and their triggers. It runs again whenever the text changes.
+ *
+ * One call is one transaction under one lock, so nobody sees new tables under old functions. A database that holds what this
+ * program does not know was written by another version, and is left alone.
  */
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
@@ -12,50 +17,61 @@ import { connectionFault, DatabaseFault, NOT_SET_UP } from './faults.ts'
 import { giveTimeouts, liftClientTimeouts } from './timeouts.ts'
 
 const MIGRATIONS_DIR = join(import.meta.dirname, '../../migrations')
+/** A line `sha256  name` for each text that a file of functions ever had. */
+const HISTORY = 'functions/history'
+/** Sets how functions are planned. It runs last, after any other file of functions, because they lose these settings. */
+const PLANS = 'functions/plans.sql'
 /** Any constant of ours: it names the lock among all advisory locks of this database. */
 const MIGRATION_LOCK = 7_305_128_841
 
-type Migration = { name: string; sql: string; checksum: string }
-type Applied = Pick<Migration, 'name' | 'checksum'>
+type File = { name: string; sql: string; checksum: string }
+type Applied = Pick<File, 'name' | 'checksum'>
+type Files = { numbered: File[]; functions: File[]; history: Set<string> }
 
-let migrations: Promise<Migration[]> | undefined
+let files: Promise<Files> | undefined
 
 /** Once a process: what an upgrade puts there later belongs to the next one. */
-function readMigrations(): Promise<Migration[]> {
-  migrations ??= readFiles()
-  return migrations
+function readMigrations(): Promise<Files> {
+  files ??= readFiles()
+  return files
 }
 
-async function readFiles(): Promise<Migration[]> {
-  const names = (await readdir(MIGRATIONS_DIR)).filter((name) => name.endsWith('.sql')).sort()
-  return Promise.all(
-    names.map(async (name) => {
+async function readFiles(): Promise<Files> {
+  const names = (await readdir(MIGRATIONS_DIR, { recursive: true })).filter((name) => name.endsWith('.sql'))
+  const all = await Promise.all(
+    names.sort().map(async (name) => {
       const sql = await readFile(join(MIGRATIONS_DIR, name), 'utf8')
       return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
     }),
   )
+  const functions = all
+    .filter(isFunctions)
+    .sort((a, b) => Number(a.name === PLANS) - Number(b.name === PLANS))
+  const history = await readFile(join(MIGRATIONS_DIR, HISTORY), 'utf8')
+  return {
+    numbered: all.filter((file) => !isFunctions(file)),
+    functions,
+    history: new Set(history.split('\n')),
+  }
 }
 
-/** The names of all migrations of this program, in the order in which they are applied. */
+/** The names of the numbered files of this program, in the order in which they are applied. */
 export async function migrationNames(): Promise<string[]> {
-  return (await readMigrations()).map(({ name }) => name)
+  return (await readMigrations()).numbered.map(({ name }) => name)
 }
 
 /**
  * Brings the database up to date and returns the names applied now. Safe to call from many processes at once.
- * Throws DatabaseFault when it leads nowhere, when the schema is newer than this program, and when an applied file has
- * been edited since.
+ * Throws DatabaseFault when the address leads nowhere, when another version has written the schema, and when an applied file
+ * was edited since.
  */
 export async function migrate(url: string): Promise<string[]> {
-  const migrations = await readMigrations()
   return withClient(url, async (client) => {
-    const names: string[] = []
-    for (;;) {
-      const name = await applyNext(client, migrations)
-      if (name === undefined) break
-      names.push(name)
-    }
-    if (await alone(client, () => giveTimeouts(client))) await endConnection(client)
+    const { names, isTimed } = await alone(client, async () => ({
+      names: await migrateWithin(client),
+      isTimed: await giveTimeouts(client),
+    }))
+    if (isTimed) await endConnection(client)
     return names
   })
 }
@@ -71,13 +87,11 @@ async function endConnection(client: pg.Client): Promise<void> {
 
 /** The names that `migrate` would apply now. Throws as it does, and changes nothing. */
 export async function pendingMigrations(url: string): Promise<string[]> {
-  const migrations = await readMigrations()
   return withClient(url, async (client) => {
-    const { rows: found } = await client.query(
-      "select to_regclass('schema_migrations') is not null as is_there",
-    )
-    if (!found[0].is_there) return migrations.map(({ name }) => name)
-    return (await findPending(client, migrations)).map(({ name }) => name)
+    const { rows } = await client.query("select to_regclass('schema_migrations') is not null as is_there")
+    const { numbered, functions } = await readMigrations()
+    const due = rows[0].is_there ? await findDue((text) => client.query(text)) : [...numbered, ...functions]
+    return due.map(({ name }) => name)
   })
 }
 
@@ -91,16 +105,6 @@ async function withClient<T>(url: string, act: (client: pg.Client) => Promise<T>
   } finally {
     await client.end()
   }
-}
-
-/** Applies the first migration that is missing, and answers its name. */
-async function applyNext(client: pg.Client, migrations: Migration[]): Promise<string | undefined> {
-  return alone(client, async () => {
-    await makeList(client)
-    const [next] = await findPending(client, migrations)
-    if (next !== undefined) await apply(client, next)
-    return next?.name
-  })
 }
 
 /**
@@ -120,12 +124,24 @@ async function alone<T>(client: pg.Client, act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** As migrate, in an open transaction that holds lockMigrations: all of them, or all of those that are named. */
-export async function migrateWithin(client: pg.Client, names?: string[]): Promise<void> {
-  const migrations = await readMigrations()
-  await makeList(client)
-  for (const next of await findPending(client, migrations))
-    if (names === undefined || names.includes(next.name)) await apply(client, next)
+/**
+ * As migrate, in an open transaction that holds lockMigrations. With `names`, only these numbered files, and no functions
+ * while other numbered files are missing: the functions of this program are made for all of its tables.
+ */
+export async function migrateWithin(client: pg.Client, names?: string[]): Promise<string[]> {
+  await client.query(`
+    create table if not exists schema_migrations (
+      name text primary key, checksum text not null, applied_at timestamptz not null default now()
+    );
+    create table if not exists schema_functions (
+      name text primary key, checksum text not null, applied_at timestamptz not null default now()
+    )`)
+  const due = await findDue((text) => client.query(text))
+  const numbered = due.filter((file) => !isFunctions(file))
+  const isHeldBack = (file: File) => names !== undefined && !names.includes(file.name)
+  const wanted = numbered.some(isHeldBack) ? numbered.filter((file) => !isHeldBack(file)) : due
+  for (const file of wanted) await apply(client, file)
+  return wanted.map(({ name }) => name)
 }
 
 /** Nobody else migrates until the transaction ends: every start waits here, however long the others take. */
@@ -134,60 +150,88 @@ export async function lockMigrations(client: pg.Client): Promise<void> {
   await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
 }
 
-async function makeList(client: pg.Client): Promise<void> {
-  await client.query(
-    'create table if not exists schema_migrations (name text primary key, checksum text not null, applied_at timestamptz not null default now())',
-  )
+type Ask = (text: string) => Promise<{ rows: Applied[] }>
+
+/** What is not applied yet, in its order. Throws DatabaseFault when another version has written the schema. */
+async function findDue(ask: Ask): Promise<File[]> {
+  const { numbered, functions, history } = await readMigrations()
+  const { rows: applied } = await ask('select name, checksum from schema_migrations')
+  requireOwn(applied, numbered)
+  const { rows: texts } = await ask('select name, checksum from schema_functions')
+  const unknown = texts.find(({ name, checksum }) => !history.has(`${checksum}  ${name}`))
+  if (unknown !== undefined) throw newer(`it holds another text of ${unknown.name}`)
+
+  const names = new Set(applied.map(({ name }) => name))
+  const standing = new Map(texts.map(({ name, checksum }) => [name, checksum]))
+  const changed = functions.filter(({ name, checksum }) => standing.get(name) !== checksum)
+  return [
+    ...numbered.filter(({ name }) => !names.has(name)),
+    ...functions.filter((file) => changed.includes(file) || (changed.length > 0 && file.name === PLANS)),
+  ]
 }
 
-async function findPending(client: pg.Client, migrations: Migration[]): Promise<Migration[]> {
-  const { rows } = await client.query<Applied>('select name, checksum from schema_migrations')
-  return missingFrom(rows, migrations)
+/** Whether a file is one of those from before the first release, when every change had a file of its own. */
+export function isUnreleased(name: string): boolean {
+  return /^\d{4}_/.test(name)
 }
 
-/** What is not applied yet. Throws DatabaseFault when something is that this program does not know. */
-function missingFrom(applied: Applied[], migrations: Migration[]): Migration[] {
-  const known = new Map(migrations.map((migration) => [migration.name, migration.checksum]))
+function requireOwn(applied: Applied[], numbered: File[]): void {
+  const known = new Map(numbered.map(({ name, checksum }) => [name, checksum]))
   for (const { name, checksum } of applied) {
-    if (!known.has(name))
+    if (isUnreleased(name))
       throw new DatabaseFault(
-        `The database is newer than this program, for it holds migration ${name}: use the newer version of Tessera, or restore a backup made before the upgrade`,
+        `A version from before the first release made this database, for it holds migration ${name}. Nothing is carried over from those versions: set DATABASE_URL to an empty database`,
       )
+    if (!known.has(name)) throw newer(`it holds migration ${name}`)
     if (known.get(name) !== checksum)
       throw new DatabaseFault(
         `Migration ${name} was changed after it had been applied: use the files of a release as they are`,
       )
   }
-  const names = new Set(applied.map(({ name }) => name))
-  return migrations.filter(({ name }) => !names.has(name))
 }
 
-async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
+function newer(why: string): DatabaseFault {
+  return new DatabaseFault(
+    `The database is newer than this program, for ${why}: use the newer version of Tessera, or restore a backup made before the upgrade`,
+  )
+}
+
+function isFunctions({ name }: File): boolean {
+  return name.startsWith('functions/')
+}
+
+async function apply(client: pg.Client, file: File): Promise<void> {
+  const { name, sql, checksum } = file
   try {
     await client.query(sql)
   } catch (error) {
     throw new DatabaseFault(`Migration ${name} failed: ${(error as Error).message}`, { cause: error })
   }
-  await client.query('insert into schema_migrations (name, checksum) values ($1, $2)', [name, checksum])
+  await client.query(
+    `insert into ${isFunctions(file) ? 'schema_functions' : 'schema_migrations'} (name, checksum) values ($1, $2)
+     on conflict (name) do update set checksum = excluded.checksum, applied_at = now()`,
+    [name, checksum],
+  )
 }
 
 /**
- * Whether the schema is that of this program: one of the conditions of being ready. A process that an upgrade has left
- * behind must not be led to, for its statements may be gone.
+ * Whether the tables are those of this program: one of the conditions of being ready. A process that an upgrade has left
+ * behind must not be led to, for its statements may be gone. It may be while only texts of functions differ: these serve the
+ * release before, too.
  */
 export async function isMigrated(db: Db): Promise<boolean> {
-  const own = await readMigrations()
+  const own = await migrationNames()
   const rows = await db.selectFrom('schema_migrations').select('name').execute()
   const applied = new Set(rows.map(({ name }) => name))
-  return applied.size === own.length && own.every(({ name }) => applied.has(name))
+  return applied.size === own.length && own.every((name) => applied.has(name))
 }
 
 /** Throws DatabaseFault when the database cannot be used, or its schema is not exactly that of this program. */
 export async function requireMigrated(db: Db): Promise<void> {
-  const applied = await appliedTo(db).catch((error: unknown) => {
+  const [first, ...more] = await dueIn(db).catch((error: unknown) => {
+    if (error instanceof DatabaseFault) throw error
     throw new DatabaseFault(connectionFault(error), { cause: error })
   })
-  const [first, ...more] = missingFrom(applied, await readMigrations())
   if (first === undefined) return
   const others = more.length === 0 ? '' : ` and ${more.length} more`
   throw new DatabaseFault(
@@ -195,8 +239,8 @@ export async function requireMigrated(db: Db): Promise<void> {
   )
 }
 
-async function appliedTo(db: Db): Promise<Applied[]> {
+async function dueIn(db: Db): Promise<File[]> {
   const { rows } = await sql`select where to_regclass('schema_migrations') is not null`.execute(db)
   if (rows.length === 0) throw new DatabaseFault(NOT_SET_UP)
-  return db.selectFrom('schema_migrations').select(['name', 'checksum']).execute()
+  return findDue((text) => sql.raw<Applied>(text).execute(db))
 }

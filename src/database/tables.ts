@@ -808,10 +808,13 @@ export type RefusedRequestsTable = {
   created_at: CreatedAt
 }
 
+/** The files of migrations/ that were applied: numbered ones, and texts of functions. */
 export type SchemaMigrationsTable = { name: string; checksum: string; applied_at: CreatedAt }
+export type SchemaFunctionsTable = SchemaMigrationsTable
 
 export type Tables = {
   schema_migrations: SchemaMigrationsTable
+  schema_functions: SchemaFunctionsTable
   users: UsersTable
   former_usernames: FormerUsernamesTable
   user_groups: UserGroupsTable

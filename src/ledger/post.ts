@@ -1,6 +1,6 @@
 /**
  * Points out of nothing and back into it: grants, and an administrator's adjustments, against the issuance account.
- * The rule is the database functions judge_points and post_points (0130).
+ * The rule is the database functions judge_points and post_points, functions/ledger/points.sql.
  */
 import { sql } from 'kysely'
 import type { Db } from '../database/connection.ts'

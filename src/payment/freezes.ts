@@ -1,6 +1,6 @@
 /**
  * What an administrator holds: a member's purse, out of which nothing is paid or transferred then, and an unpaid order,
- * which cannot be paid. Both are undone by their opposite; the rules stand in the database (0070).
+ * which cannot be paid. Both are undone by their opposite; the rules stand in the database: functions/payment/pay.sql, transfers.sql.
  */
 import { recordAudit } from '../audit.ts'
 import type { Tx } from '../database/connection.ts'

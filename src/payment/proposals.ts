@@ -1,7 +1,7 @@
 /**
  * Acts that need two administrators: one proposes, another approves, and only then does anything happen. That the two
  * differ and are administrators still, that a proposal is decided once and in time, that nobody changes it, and that of
- * those with one key one stands at most, is held by the database (0071, 0146, 0148, 0163, 0186).
+ * those with one key one stands at most, is held by the database: 070-payments.sql, functions/guards/second-approver.sql.
  */
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { recordAudit } from '../audit.ts'

@@ -17,7 +17,7 @@ const EXAMPLE_MONEY = '9.90'
 const UNIT_MONEY = '1.00'
 /** Points for one unit of currency, above which a rate is more often a mistake than meant. The default is 100. */
 const UNUSUAL_POINTS = 1_000n
-/** The database's rule about terms that one administrator cannot set alone (0186). */
+/** The database's rule about terms that one administrator cannot set alone (functions/guards/second-approver.sql). */
 const TWO_PEOPLE = 'payment_apps_two_people'
 
 const dailyMax = z

@@ -1,0 +1,48 @@
+-- Rows that nobody may change or delete.
+
+-- Of tables that are only added to.
+create or replace function refuse_change() returns trigger language plpgsql as $$
+begin
+  raise exception '% is append-only', tg_table_name using errcode = 'restrict_violation';
+end
+$$;
+create or replace trigger audit_log_append_only before update or delete or truncate on audit_log
+  for each statement execute function refuse_change();
+create or replace trigger former_usernames_append_only before update or delete or truncate on former_usernames
+  for each statement execute function refuse_change();
+create or replace trigger site_settings_history_append_only before update or delete or truncate on site_settings_history
+  for each statement execute function refuse_change();
+create or replace trigger journal_append_only before update or delete or truncate on journal
+  for each statement execute function refuse_change();
+create or replace trigger entries_append_only before update or delete or truncate on entries
+  for each statement execute function refuse_change();
+create or replace trigger journal_seals_append_only before update or delete or truncate on journal_seals
+  for each statement execute function refuse_change();
+create or replace trigger books_days_append_only before update or delete or truncate on books_days
+  for each statement execute function refuse_change();
+create or replace trigger order_requests_append_only before update or delete or truncate on order_requests
+  for each statement execute function refuse_change();
+create or replace trigger refunds_append_only before update or delete or truncate on refunds
+  for each statement execute function refuse_change();
+create or replace trigger correction_proposals_not_deleted before delete or truncate on correction_proposals
+  for each statement execute function refuse_change();
+
+-- Of tables whose rows change: who paid whom for what, and who asked for a refund.
+create or replace function refuse_deletion() returns trigger language plpgsql as $$
+begin
+  raise exception '% are never deleted', tg_table_name using errcode = 'restrict_violation';
+end
+$$;
+create or replace trigger users_not_deleted before delete or truncate on users
+  for each statement execute function refuse_deletion();
+create or replace trigger orders_not_deleted before delete or truncate on orders
+  for each statement execute function refuse_deletion();
+create or replace trigger transfers_not_deleted before delete or truncate on transfers
+  for each statement execute function refuse_deletion();
+create or replace trigger refund_requests_not_deleted before delete or truncate on refund_requests
+  for each statement execute function refuse_deletion();
+create or replace trigger notifications_not_deleted before delete or truncate on notifications
+  for each statement execute function refuse_deletion();
+-- The platform's accounts come with the tables. The import of an archive replaces them with those of the archive.
+create or replace trigger ledger_accounts_not_deleted before delete on ledger_accounts
+  for each row when (old.kind = 'wallet') execute function refuse_deletion();

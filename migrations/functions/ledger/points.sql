@@ -1,0 +1,107 @@
+-- Grants and adjustments: points out of the issuance account and back into it. One statement takes one line or thousands.
+
+-- What would become of each line if the lines were posted now:
+--   posted · repeated (its reference did exactly this before) · changed (its reference stands for another member, amount or
+--   reason) · not_found (no such member, or an anonymised one) · too_many (more points than can be counted) · insufficient
+-- For one member, additions count before deductions, wherever the lines stand, because only the final balance matters. A line is
+-- at fault when the balance cannot be reached from it on. A frozen wallet is corrected like any other. A null reason matches
+-- every reason.
+create or replace function judge_points(p_user_ids bigint[], p_amounts bigint[], p_references text[], p_reason text)
+  returns table (item integer, outcome text) language plpgsql stable as $$
+declare
+  c_points_max constant bigint := 9007199254740991;
+  v_issued bigint;
+begin
+  select -balance into strict v_issued from ledger_accounts where kind = 'issuance' and book = 'live';
+  return query
+    select line.place::integer, case
+        when before.is_same then 'repeated'
+        when not before.is_same then 'changed'
+        when member.id is null then 'not_found'
+        when line.amount > 0 and greatest(held.balance + line.given, v_issued + line.given_to_all) > c_points_max
+          then 'too_many'
+        when line.amount < 0 and held.balance + line.given_in_all < line.taken then 'insufficient'
+        else 'posted'
+      end
+    from (
+      select asked.*,
+        sum(greatest(asked.amount, 0)) over (order by asked.place) as given_to_all,
+        sum(greatest(asked.amount, 0)) over of_member as given,
+        sum(-least(asked.amount, 0)) over of_member as taken,
+        sum(greatest(asked.amount, 0)) over (partition by asked.user_id) as given_in_all
+      from unnest(p_user_ids, p_amounts, p_references) with ordinality as asked (user_id, amount, reference, place)
+      window of_member as (partition by asked.user_id order by asked.place)
+    ) as line
+    left join lateral (
+      select id from users where id = line.user_id and anonymised_at is null offset 0
+    ) as member on true
+    left join lateral (
+      select id, balance from ledger_accounts where user_id = line.user_id and book = 'live' and kind = 'wallet' offset 0
+    ) as wallet on true
+    cross join lateral (values (coalesce(wallet.balance, 0))) as held (balance)
+    left join lateral (
+      select journal.reason = coalesce(p_reason, journal.reason) and exists (
+          select from entries as e
+          where e.journal_id = journal.id and e.account_id = wallet.id and e.amount = line.amount
+          offset 0
+        ) as is_same
+      from journal
+      where journal.kind in ('grant', 'adjustment') and journal.reference = line.reference and journal.book = 'live'
+      order by is_same
+      limit 1
+    ) as before on true
+    order by line.place;
+end
+$$;
+
+-- Posts the lines if every one of them can be posted. Otherwise nothing moves. Each line is a journal of its own: a grant when
+-- it gives, an adjustment when it takes. Answers what judge_points does. Wallets are opened where they are missing, and locked
+-- as payments lock them. The issuance account is locked last. Every act of this kind locks it, so a reference that is not
+-- visible then is in no other transaction either.
+create or replace function post_points(
+  p_user_ids bigint[], p_amounts bigint[], p_references text[], p_reason text, p_actor_id bigint, p_now timestamptz
+) returns table (item integer, outcome text) language plpgsql as $$
+declare
+  v_member_ids bigint[];
+  v_issuance_id bigint;
+  v_outcomes text[];
+  v_kind text;
+  v_count integer;
+  v_references text[];
+  v_wallet_ids bigint[];
+  v_amounts bigint[];
+  v_counter_amounts bigint[];
+  v_places integer[];
+begin
+  select array_agg(member.id) into v_member_ids
+  from (select distinct asked.user_id from unnest(p_user_ids) as asked (user_id)) as party
+  cross join lateral (select id from users where id = party.user_id and anonymised_at is null offset 0) as member;
+  if v_member_ids is not null then
+    perform lock_wallets(v_member_ids, array_fill('live'::text, array[cardinality(v_member_ids)]));
+  end if;
+  select id into strict v_issuance_id from ledger_accounts where kind = 'issuance' and book = 'live' for update;
+
+  select array_agg(judged.outcome order by judged.item) into v_outcomes
+  from judge_points(p_user_ids, p_amounts, p_references, p_reason) as judged;
+  if 'posted' = all (v_outcomes) then
+    foreach v_kind in array array['grant', 'adjustment'] loop
+      select array_agg(line.reference order by line.place), array_agg(wallet.id order by line.place),
+        array_agg(line.amount order by line.place), array_agg(-line.amount order by line.place), count(*)
+      into v_references, v_wallet_ids, v_amounts, v_counter_amounts, v_count
+      from unnest(p_user_ids, p_amounts, p_references) with ordinality as line (user_id, amount, reference, place)
+      cross join lateral (
+        select id from ledger_accounts where user_id = line.user_id and book = 'live' and kind = 'wallet' offset 0
+      ) as wallet
+      where (line.amount > 0) = (v_kind = 'grant');
+      continue when v_count = 0;
+      v_places := array(select generate_series(1, v_count));
+      perform post_journals(
+        v_kind, array_fill('live'::text, array[v_count]), v_references, array_fill(p_actor_id, array[v_count]), p_reason,
+        array_fill(p_now, array[v_count]), v_places || v_places,
+        v_wallet_ids || array_fill(v_issuance_id, array[v_count]), v_amounts || v_counter_amounts
+      );
+    end loop;
+  end if;
+  return query select told.place::integer, told.outcome from unnest(v_outcomes) with ordinality as told (outcome, place);
+end
+$$;

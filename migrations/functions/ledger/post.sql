@@ -1,0 +1,104 @@
+-- The only functions that write journals, entries and balances; and the wallets that they move points between.
+
+-- A banned or suspended member spends nothing, and their applications count as suspended.
+create or replace function is_barred(p_is_banned boolean, p_suspended_till timestamptz, p_now timestamptz) returns boolean
+  language sql immutable parallel safe
+return coalesce(p_is_banned or p_suspended_till > p_now, false);
+
+-- Locks the wallets of these members in these books, by id, and opens the missing ones. Answers with their balances and whether
+-- they are frozen. It looks wallets up one by one and locks them by id: a plan that looked them up by their members in the
+-- order of ids could read every wallet.
+create or replace function lock_wallets(
+  p_user_ids bigint[], p_books text[], out ids bigint[], out balances bigint[], out frozen boolean[]
+) language plpgsql as $$
+declare
+  v_ids bigint[];
+begin
+  insert into ledger_accounts (book, kind, user_id, balance)
+  select party.book, 'wallet', party.user_id, 0
+  from unnest(p_user_ids, p_books) as party (user_id, book)
+  where not exists (
+    select from ledger_accounts as l
+    where l.user_id = party.user_id and l.book = party.book and l.kind = 'wallet'
+    offset 0
+  )
+  order by party.user_id, party.book
+  on conflict do nothing;
+
+  select array_agg(wallet.id) into v_ids
+  from unnest(p_user_ids, p_books) as party (user_id, book)
+  cross join lateral (
+    select l.id from ledger_accounts as l
+    where l.user_id = party.user_id and l.book = party.book and l.kind = 'wallet'
+    offset 0
+  ) as wallet;
+  select array_agg(wallet.id), array_agg(wallet.balance), array_agg(wallet.frozen_at is not null)
+  into ids, balances, frozen
+  from (
+    select l.id, l.balance, l.frozen_at from ledger_accounts as l where l.id = any (v_ids) order by l.id for update
+  ) as wallet;
+end
+$$;
+
+-- Posts journals with their lines and moves the balances. `p_places` tells to which journal, from 1, each line belongs. Answers
+-- with the ids of the journals, in their order. Lines of amount zero are left out, and one account may stand in several lines.
+-- The caller has locked every wallet and checked what may be spent. A wallet that would fall below zero violates
+-- ledger_accounts_not_negative and undoes everything.
+create or replace function post_journals(
+  p_kind text, p_books text[], p_references text[], p_actor_ids bigint[], p_reason text, p_posted_ats timestamptz[],
+  p_places integer[], p_account_ids bigint[], p_amounts bigint[]
+) returns bigint[] language plpgsql as $$
+declare
+  v_journal_ids bigint[];
+begin
+  with posted as (
+    -- Rows get their ids in the order in which they are inserted.
+    insert into journal (book, kind, reference, actor_id, reason, posted_at)
+    select asked.book, p_kind, asked.reference, asked.actor_id, p_reason, asked.posted_at
+    from unnest(p_books, p_references, p_actor_ids, p_posted_ats) with ordinality
+      as asked (book, reference, actor_id, posted_at, place)
+    order by asked.place
+    returning id
+  )
+  select array_agg(posted.id order by posted.id) into v_journal_ids from posted;
+
+  insert into entries (journal_id, book, account_id, amount)
+  select v_journal_ids[line.place], p_books[line.place], line.account_id, line.amount
+  from unnest(p_places, p_account_ids, p_amounts) as line (place, account_id, amount)
+  where line.amount <> 0;
+
+  update ledger_accounts as account
+  set balance = account.balance + moved.amount
+  from (
+    select line.account_id, sum(line.amount) as amount
+    from unnest(p_account_ids, p_amounts) as line (account_id, amount)
+    group by line.account_id
+  ) as moved
+  where account.id = moved.account_id and account.kind <> 'fee' and moved.amount <> 0;
+
+  return v_journal_ids;
+end
+$$;
+
+-- Posts one journal.
+create or replace function post_journal(
+  p_book text, p_kind text, p_reference text, p_actor_id bigint, p_reason text, p_posted_at timestamptz,
+  p_account_ids bigint[], p_amounts bigint[]
+) returns bigint language plpgsql as $$
+declare
+  v_journal_ids constant bigint[] := post_journals(
+    p_kind, array[p_book], array[p_reference], array[p_actor_id], p_reason, array[p_posted_at],
+    array_fill(1, array[cardinality(p_account_ids)]), p_account_ids, p_amounts
+  );
+begin
+  return v_journal_ids[1];
+end
+$$;
+
+-- An application may change hands while a batch waits for the wallets of its former owner. The batch is undone, and its caller
+-- begins again with the wallets of the new owner.
+create or replace function refuse_unlocked_wallet(p_app_id bigint) returns void language plpgsql as $$
+begin
+  raise exception 'application % has changed hands', p_app_id using errcode = 'serialization_failure';
+end
+$$;

@@ -1,0 +1,62 @@
+-- What is written into the outbox `notifications`, and for which address.
+
+-- The host of an http(s) address, in lower case, without user, port and final dots. Empty when there is none.
+create or replace function url_host(p_url text) returns text language sql immutable parallel safe as $$
+  select coalesce(
+    rtrim(lower((regexp_match(p_url, '^[a-z]+://(?:[^/?#]*@)?(\[[^]/?#]*\]|[^:/?#]*)', 'i'))[1]), '.'), ''
+  )
+$$;
+
+-- How long a shop in test mode waits for the notification of an order whose tester asked for a slow one.
+create or replace function slow_notify() returns interval language sql immutable parallel safe as $$ select interval '20 seconds' $$;
+
+-- The application, the address and the time of a gateway notification are facts of its order, so no writer has to know them.
+create or replace function notification_route() returns trigger language plpgsql as $$
+begin
+  select o.app_id, url_host(o.notify_url),
+    new.next_attempt_at + case when o.forced = 'notify_slow' then slow_notify() else interval '0' end
+  into new.app_id, new.host, new.next_attempt_at
+  from orders as o where o.id = new.order_id;
+  return new;
+end
+$$;
+create or replace trigger notifications_route before insert on notifications
+  for each row when (new.kind = 'gateway') execute function notification_route();
+
+-- A version 4 UUID has 122 random bits. There is no dot in it, because a dot separates the parts of the signature.
+create or replace function new_event_id() returns text language sql volatile as $$
+  select 'evt_' || replace(gen_random_uuid()::text, '-', '')
+$$;
+
+create or replace function write_order_event() returns trigger language plpgsql as $$
+begin
+  insert into notifications (kind, order_id, app_id, host, event_id, occurred_at, facts, next_attempt_at)
+  select
+    case when new.refunded_amount > old.refunded_amount then 'order.refunded' else 'order.' || new.status end,
+    new.id, app.id, url_host(app.events_url), new_event_id(), new.updated_at, to_jsonb(new),
+    new.updated_at + case when new.forced = 'notify_slow' then slow_notify() else interval '0' end
+  from payment_apps as app where app.id = new.app_id and app.events_url is not null;
+  return null;
+end
+$$;
+create or replace trigger orders_event after update of status, refunded_amount on orders
+  for each row when (
+    new.door = 'hmac' and (
+      new.refunded_amount > old.refunded_amount
+      or (new.status <> old.status and new.status in ('paid', 'expired'))
+    )
+  )
+  execute function write_order_event();
+
+create or replace function write_transfer_event() returns trigger language plpgsql as $$
+begin
+  insert into notifications (kind, transfer_id, app_id, host, event_id, occurred_at, facts, next_attempt_at)
+  select
+    'transfer.completed', new.id, app.id, url_host(app.events_url), new_event_id(), new.paid_at, to_jsonb(new),
+    new.paid_at
+  from payment_apps as app where app.id = new.app_id and app.events_url is not null;
+  return null;
+end
+$$;
+create or replace trigger transfers_event after insert on transfers
+  for each row execute function write_transfer_event();

@@ -1,0 +1,135 @@
+-- Delivery of the outbox: claims that survive a dead process, limits for each host and each application, and a record of every
+-- attempt.
+
+-- Records attempts and their consequences. An attempt whose claim is no longer in force is recorded and changes nothing, unless
+-- it delivered: what a merchant has acknowledged stays acknowledged. Safe to repeat.
+create or replace function settle_notifications(p_attempts jsonb) returns void language plpgsql as $$
+begin
+  insert into notification_attempts as a (
+    notification_id, claim, url, started_at, duration_ms, outcome, detail, response_status, response_body
+  )
+  select id, claim, url, started_at, duration_ms, outcome, detail, response_status, response_body
+  from jsonb_to_recordset(p_attempts) as x (
+    id bigint, claim integer, url text, started_at timestamptz, duration_ms integer, outcome text, detail text,
+    response_status integer, response_body text
+  )
+  -- Another process took this attempt for interrupted. Now its outcome is known.
+  on conflict on constraint notification_attempts_claim_key do update set
+    url = excluded.url, duration_ms = excluded.duration_ms, outcome = excluded.outcome, detail = excluded.detail,
+    response_status = excluded.response_status, response_body = excluded.response_body
+    where a.outcome = 'interrupted';
+
+  update notifications as n
+  set status = case
+        when x.outcome = 'delivered' then 'delivered' when x.next_attempt_at is null then 'failed' else 'due'
+      end,
+      attempts = n.attempts + 1, next_attempt_at = x.next_attempt_at, claimed_until = null, interruptions = 0,
+      updated_at = x.ended_at
+  from jsonb_to_recordset(p_attempts) as x (
+    id bigint, claim integer, outcome text, ended_at timestamptz, next_attempt_at timestamptz
+  )
+  where n.id = x.id and n.status = 'due'
+    and (x.outcome = 'delivered' or (n.claims = x.claim and n.claimed_until is not null));
+end
+$$;
+
+-- Claims due notifications for a process until p_now + p_lease. After that time another process may claim them. All processes
+-- together claim at most p_host_max for one host and p_app_max for one application, so one claim runs at a time. Hosts and
+-- applications with the fewest claims under way come first: a slow host delays no other, and so does an application with many
+-- hosts.
+create or replace function claim_notifications(
+  p_now timestamptz, p_lease interval, p_max integer, p_host_max integer, p_app_max integer
+) returns setof notifications language plpgsql as $$
+begin
+  -- Any constant that nothing else locks. Migrations have another.
+  perform pg_advisory_xact_lock(7305128842);
+  return query
+  with recursive
+  -- A lane is a host and an application. The index leads from one lane to the next, however many rows a lane has.
+  lanes (host, app_id) as (
+    (select n.host, n.app_id from notifications as n where n.status = 'due' order by n.host, n.app_id limit 1)
+    union all
+    select next.host, next.app_id
+    from lanes cross join lateral (
+      select n.host, n.app_id from notifications as n
+      where n.status = 'due' and (n.host, n.app_id) > (lanes.host, lanes.app_id)
+      order by n.host, n.app_id limit 1
+    ) as next
+  ),
+  busy as materialized (
+    select n.host, n.app_id from notifications as n where n.claimed_until > p_now
+  ),
+  load as (
+    select lanes.host, lanes.app_id,
+      coalesce(of_host.claims, 0) as of_host, coalesce(of_app.claims, 0) as of_app, coalesce(of_lane.claims, 0) as of_lane
+    from lanes
+    left join (select b.host, count(*) as claims from busy as b group by b.host) as of_host using (host)
+    left join (select b.app_id, count(*) as claims from busy as b group by b.app_id) as of_app using (app_id)
+    left join (select b.host, b.app_id, count(*) as claims from busy as b group by b.host, b.app_id) as of_lane
+      using (host, app_id)
+  ),
+  waiting as (
+    select load.*, n.id, n.next_attempt_at,
+      load.of_lane
+        + row_number() over (partition by load.host, load.app_id order by n.next_attempt_at, n.id) as lane_rank
+    from load
+    cross join lateral (
+      select due.id, due.next_attempt_at from notifications as due
+      where not exists (select from paused_hosts as p where p.host = load.host)
+        and due.status = 'due' and due.host = load.host and due.app_id = load.app_id
+        and due.next_attempt_at <= p_now and (due.claimed_until is null or due.claimed_until <= p_now)
+      order by due.next_attempt_at
+      limit greatest(least(p_host_max - load.of_host, p_app_max - load.of_app), 0)
+    ) as n
+  ),
+  at_host as (
+    select w.*, w.of_host
+      + row_number() over (partition by w.host order by w.lane_rank, w.next_attempt_at, w.id) as host_rank
+    from waiting as w
+  ),
+  ranked as (
+    select h.id, h.next_attempt_at, h.host_rank, h.of_app
+      + row_number() over (partition by h.app_id order by h.host_rank, h.next_attempt_at, h.id) as app_rank
+    from at_host as h
+    where h.host_rank <= p_host_max
+  ),
+  chosen as (
+    select r.id from ranked as r
+    where r.app_rank <= p_app_max
+    order by greatest(r.host_rank, r.app_rank), r.next_attempt_at
+    limit p_max
+  ),
+  taken as (
+    select still.id, still.claims, still.claimed_until
+    from chosen cross join lateral (
+      select n.id, n.claims, n.claimed_until from notifications as n
+      where n.id = chosen.id and n.status = 'due' and n.next_attempt_at <= p_now
+        and (n.claimed_until is null or n.claimed_until <= p_now)
+      for update skip locked
+    ) as still
+  ),
+  interrupted as (
+    insert into notification_attempts (notification_id, claim, started_at, outcome)
+    select taken.id, taken.claims, taken.claimed_until - p_lease, 'interrupted'
+    from taken where taken.claimed_until is not null
+    on conflict do nothing
+  )
+  update notifications as n
+  set claimed_until = p_now + p_lease, claims = n.claims + 1,
+      interruptions = n.interruptions + (taken.claimed_until is not null)::integer, updated_at = p_now
+  from taken where n.id = taken.id
+  returning n.*;
+end
+$$;
+
+-- One turn of a process: what it has done, and what it does next, in one commit.
+create or replace function turn_notifications(
+  p_attempts jsonb, p_now timestamptz, p_lease interval, p_max integer, p_host_max integer, p_app_max integer
+) returns setof notifications language plpgsql as $$
+begin
+  if jsonb_array_length(p_attempts) > 0 then perform settle_notifications(p_attempts); end if;
+  if p_max > 0 then
+    return query select * from claim_notifications(p_now, p_lease, p_max, p_host_max, p_app_max);
+  end if;
+end
+$$;

@@ -1,0 +1,124 @@
+-- Placing and finding orders, for many requests at once.
+
+-- Places orders: each new, or the one that has its door's order_id already. An existing order stays as it is. Only if it has
+-- expired, and the request asks for the same amount (of the gateway: the same money), its time begins again. Of two equal
+-- requests in one batch, the first is placed and both are answered with it.
+create or replace function place_orders(p_orders jsonb) returns table (item integer, placed orders) language plpgsql as $$
+declare
+  v_new bigint;
+  v_existing bigint[];
+begin
+  insert into orders (
+    app_id, book, door, order_id, transaction_id, description, amount, expires_at, created_at, updated_at,
+    trade_no, protocol, pid_sent, money, rate, type, param, notify_url, return_url
+  )
+  select asked.app_id, app.book, asked.door, asked.order_id, asked.transaction_id, asked.description, asked.amount,
+    asked.expires_at, asked.now, asked.now,
+    asked.trade_no, asked.protocol, asked.pid_sent, asked.money, asked.rate, asked.type, asked.param,
+    asked.notify_url, asked.return_url
+  from jsonb_to_recordset(p_orders) as asked (
+    item integer, app_id bigint, door text, order_id text, transaction_id text, description text, amount bigint,
+    expires_at timestamptz, now timestamptz,
+    trade_no text, protocol text, pid_sent text, money text, rate numeric, type text, param text, notify_url text,
+    return_url text
+  )
+  cross join lateral (select book from payment_apps where id = asked.app_id offset 0) as app
+  -- In the order of keys, so that two batches never wait for each other's new rows in a circle.
+  order by asked.app_id, asked.door, asked.order_id, asked.item
+  on conflict on constraint orders_order_id_key do nothing;
+  get diagnostics v_new = row_count;
+
+  if v_new < jsonb_array_length(p_orders) then
+    select array_agg(o.id) into v_existing
+    from jsonb_to_recordset(p_orders) as asked (app_id bigint, door text, order_id text)
+    cross join lateral (select book from payment_apps where id = asked.app_id offset 0) as app
+    cross join lateral (
+      select id from orders
+      where app_id = asked.app_id and book = app.book and door = asked.door and order_id = asked.order_id
+      offset 0
+    ) as o;
+    -- Locked by id, as payments lock them.
+    perform from orders where id = any (v_existing) order by id for update;
+    update orders as existing
+    set status = 'unpaid', expires_at = asked.expires_at, updated_at = asked.now
+    from jsonb_to_recordset(p_orders) as asked (
+      app_id bigint, door text, order_id text, amount bigint, money text, expires_at timestamptz, now timestamptz
+    )
+    where existing.id = any (v_existing)
+      and existing.app_id = asked.app_id and existing.door = asked.door and existing.order_id = asked.order_id
+      -- Only an order that can no longer be paid begins again.
+      and existing.status in ('unpaid', 'expired') and existing.expires_at <= asked.now
+      and coalesce(existing.money::numeric = asked.money::numeric, existing.amount = asked.amount);
+  end if;
+
+  return query
+    select asked.item, o.facts
+    from jsonb_to_recordset(p_orders) as asked (item integer, app_id bigint, door text, order_id text)
+    cross join lateral (select book from payment_apps where id = asked.app_id offset 0) as app
+    cross join lateral (
+      select orders as facts from orders
+      where app_id = asked.app_id and book = app.book and door = asked.door and order_id = asked.order_id
+      offset 0
+    ) as o;
+end
+$$;
+
+-- Places orders as place_orders does, and keeps the request of each new one, if there is a request.
+create or replace function receive_orders(p_orders jsonb) returns table (item integer, placed orders) language plpgsql as $$
+begin
+  return query
+    with known as materialized (select * from place_orders(p_orders)),
+    kept as (
+      insert into order_requests (order_id, request, received_at)
+      select (known.placed).id, asked.received, asked.now
+      from known
+      join jsonb_to_recordset(p_orders) as asked (item integer, transaction_id text, now timestamptz, received jsonb)
+        on asked.item = known.item
+      -- An order that was placed before has another transaction_id than the one made for this request.
+      where asked.transaction_id = (known.placed).transaction_id and asked.received is not null
+    )
+    select known.item, known.placed from known;
+end
+$$;
+
+-- Orders of the HMAC API by their transaction_ids, each for the application that it must belong to.
+create or replace function find_orders(p_app_ids bigint[], p_transaction_ids text[])
+  returns table (item integer, found orders) language plpgsql stable as $$
+begin
+  return query
+    select asked.item::integer, o.facts
+    from unnest(p_app_ids, p_transaction_ids) with ordinality as asked (app_id, transaction_id, item)
+    cross join lateral (
+      select orders as facts from orders
+      where transaction_id = asked.transaction_id and app_id = asked.app_id and door = 'hmac'
+      offset 0
+    ) as o;
+end
+$$;
+
+-- The first order of an application that was created at p_at or later, by binary search: ids rise with the time of creation,
+-- except for the differences between the clocks of several processes. Null when the application has no orders. Beyond the last
+-- one when all are older. It asks for ranges of pairs, which only the index of these pairs has in its order. Asked for one
+-- application's orders by id alone, Postgres walks those of all applications in between.
+create or replace function first_order_since(p_app_id bigint, p_at timestamptz) returns bigint language plpgsql stable as $$
+declare
+  c_end constant bigint := 9223372036854775807;
+  v_low bigint;
+  v_high bigint;
+  v_middle bigint;
+  v_found record;
+begin
+  select id into v_low from orders
+  where (app_id, id) > (p_app_id, 0) and (app_id, id) < (p_app_id, c_end) order by app_id, id limit 1;
+  select id + 1 into v_high from orders
+  where (app_id, id) > (p_app_id, 0) and (app_id, id) < (p_app_id, c_end) order by app_id desc, id desc limit 1;
+  -- Every order below v_low is older than p_at. No order from v_high on is.
+  while v_low < v_high loop
+    v_middle := v_low + (v_high - v_low) / 2;
+    select id, created_at into strict v_found from orders
+    where (app_id, id) >= (p_app_id, v_middle) and (app_id, id) < (p_app_id, c_end) order by app_id, id limit 1;
+    if v_found.created_at < p_at then v_low := v_found.id + 1; else v_high := v_middle; end if;
+  end loop;
+  return v_low;
+end
+$$;

@@ -1,0 +1,96 @@
+-- The owner of a payment application, its team, and its hand-over.
+
+-- A member has one role: the owner is not in the team.
+create or replace function refuse_owner_as_member() returns trigger language plpgsql as $$
+begin
+  if exists (select from payment_apps where id = new.app_id and applicant_id = new.user_id) then
+    raise exception 'the owner of an application is no member of its team'
+      using errcode = 'check_violation', constraint = 'payment_app_members_not_owner';
+  end if;
+  return new;
+end
+$$;
+create or replace trigger payment_app_members_not_owner before insert or update on payment_app_members
+  for each row execute function refuse_owner_as_member();
+
+-- Notes each change of what the staff approves of a live application, the owner included. Each note differs from the one before,
+-- even if both changes came in the same millisecond, so a reviewer approves exactly what was shown.
+create or replace function note_unreviewed_change() returns trigger language plpgsql as $$
+begin
+  -- As exact as a form carries it.
+  new.unreviewed_change_at := greatest(
+    date_trunc('milliseconds', new.updated_at),
+    old.unreviewed_change_at + interval '1 millisecond'
+  );
+  return new;
+end
+$$;
+create or replace trigger payment_apps_unreviewed_change
+  before update of name, description, callback_url, homepage, logo_url, applicant_id on payment_apps
+  for each row when (
+    old.book = 'live'
+    and (old.name, old.description, old.callback_url, old.homepage, old.logo_url, old.applicant_id)
+      is distinct from (new.name, new.description, new.callback_url, new.homepage, new.logo_url, new.applicant_id)
+  )
+  execute function note_unreviewed_change();
+
+-- The team ends, and so do the offer, the alert and the address for events that the former owner set. The keys of before belong
+-- to the former owner. The secrets of events end, and events that are not yet sent are given up.
+create or replace function settle_new_owner() returns trigger language plpgsql as $$
+begin
+  delete from payment_app_members where app_id = new.id;
+  delete from payment_app_offers where app_id = new.id;
+  update payment_apps
+  set low_balance_points = null, low_balance_at = null, events_url = null, events_gone_at = null
+  where id = new.id;
+  update payment_app_keys set is_former_owners = true, former_since = coalesce(former_since, new.updated_at)
+  where app_id = new.id and kind in ('token', 'merchant_key', 'merchant_public_key');
+  update payment_app_keys set valid_to = new.updated_at
+  where app_id = new.id and kind = 'event_secret' and (valid_to is null or valid_to > new.updated_at);
+  -- Events that nobody was told yet are given up, as when their owner switches them off.
+  update notifications
+  set status = 'failed', next_attempt_at = null, claimed_until = null, updated_at = new.updated_at
+  where app_id = new.id and kind <> 'gateway' and status = 'due';
+  return null;
+end
+$$;
+create or replace trigger payment_apps_new_owner after update of applicant_id on payment_apps
+  for each row when (old.applicant_id <> new.applicant_id) execute function settle_new_owner();
+
+-- A test application goes with its live application. Given away by itself, it stands alone, and the owner of the live one may
+-- make another.
+create or replace function part_twins() returns trigger language plpgsql as $$
+begin
+  if new.book = 'live' then
+    update payment_apps set applicant_id = new.applicant_id, updated_at = new.updated_at where live_app_id = new.id;
+  else
+    update payment_apps as twin set live_app_id = null from payment_apps as live
+    where twin.id = new.id and live.id = twin.live_app_id and live.applicant_id <> new.applicant_id;
+  end if;
+  return null;
+end
+$$;
+create or replace trigger payment_apps_part_twins after update of applicant_id on payment_apps
+  for each row when (old.applicant_id <> new.applicant_id) execute function part_twins();
+
+-- Makes another member the owner. It locks the applications by id, then the wallets of both members by id. Every payment to the
+-- application and every transfer of it locks the owner's wallet too: what has begun ends with the former owner's wallet, and
+-- what begins uses the new owner's.
+create or replace function hand_over_application(p_app_id bigint, p_to_user_id bigint, p_now timestamptz) returns void
+  language plpgsql as $$
+declare
+  v_from_user_id bigint;
+begin
+  perform from payment_apps where p_app_id in (id, live_app_id) order by id for no key update;
+  select applicant_id into strict v_from_user_id from payment_apps where id = p_app_id;
+  insert into ledger_accounts (book, kind, user_id, balance)
+  select app.book, 'wallet', party.user_id, 0
+  from payment_apps as app cross join (values (v_from_user_id), (p_to_user_id)) as party (user_id)
+  where p_app_id in (app.id, app.live_app_id)
+  order by app.book, party.user_id
+  on conflict do nothing;
+  perform from ledger_accounts
+  where kind = 'wallet' and user_id in (v_from_user_id, p_to_user_id) order by id for update;
+  update payment_apps set applicant_id = p_to_user_id, updated_at = p_now where id = p_app_id;
+end
+$$;

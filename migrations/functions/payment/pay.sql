@@ -1,0 +1,203 @@
+-- Paying orders.
+
+-- floor(amount × rate): decisions.md 6.1. The payee pays it.
+create or replace function payment_fee(p_amount bigint, p_rate numeric) returns bigint
+  language sql immutable parallel safe as $$ select floor(p_amount * p_rate)::bigint $$;
+
+-- The status of an application, by its own state and its owner's.
+create or replace function app_standing(p_status text, p_is_banned boolean, p_suspended_till timestamptz, p_now timestamptz)
+  returns text language sql immutable parallel safe
+return case
+  when p_status = 'approved' and is_barred(p_is_banned, p_suspended_till, p_now) then 'suspended'
+  else p_status
+end;
+
+-- Counts points towards an application's limit of the day. Answers null once they are counted, or the points used so far when
+-- they do not fit; then nothing is counted. The caller has locked the owner's wallet, which every payment to the application
+-- and every transfer of it locks, so the first count of a day misses none. The day's row is locked from the first read: an
+-- administrator who changes the limit deletes the row, and a count would otherwise be lost.
+create or replace function count_for_day(
+  p_act text, p_app_id bigint, p_book text, p_amount bigint, p_max bigint, p_now timestamptz
+) returns bigint language plpgsql as $$
+declare
+  v_day constant date := p_now at time zone 'Asia/Shanghai';
+  v_from constant timestamptz := v_day::timestamp at time zone 'Asia/Shanghai';
+  v_to constant timestamptz := (v_day + 1)::timestamp at time zone 'Asia/Shanghai';
+  v_used bigint;
+begin
+  select points into v_used from payment_app_days
+  where app_id = p_app_id and book = p_book and act = p_act and day = v_day
+  for update;
+  if not found then
+    if p_act = 'payments' then
+      select coalesce(sum(amount), 0) into v_used from orders
+      where app_id = p_app_id and book = p_book and paid_at >= v_from and paid_at < v_to;
+    else
+      select coalesce(sum(amount), 0) into v_used from transfers
+      where app_id = p_app_id and book = p_book and paid_at >= v_from and paid_at < v_to;
+    end if;
+    insert into payment_app_days (app_id, book, act, day, points)
+    values (p_app_id, p_book, p_act, v_day, v_used);
+  end if;
+  if v_used + p_amount > p_max then return v_used; end if;
+  update payment_app_days set points = points + p_amount
+  where app_id = p_app_id and book = p_book and act = p_act and day = v_day;
+  return null;
+end
+$$;
+
+-- Pays orders in one transaction, in the order given, and answers in that order. Outcomes, never raised:
+--   paid · paid_before (by the same payer) · paid_by_other · expired · closed · unusable (the application is not approved, or
+--   its owner is barred) · changed (another amount than the payer saw) · insufficient · daily_limit (of the application)
+--   · not_found · order_frozen · purse_frozen (the payer's wallet is frozen, or the payer is barred)
+-- It locks the orders by id, then the wallets by id, so two batches never wait for each other in a circle. It judges each
+-- order by what the orders before it in the batch have left, and writes at the end. Each statement that writes checks the
+-- constraints of its table, so a statement for each order would cost more than the rows.
+create or replace function pay_orders(
+  p_transaction_ids text[], p_payer_ids bigint[], p_expected_amounts bigint[], p_nows timestamptz[],
+  p_fee_rate numeric
+) returns table (item integer, outcome text) language plpgsql as $$
+declare
+  v_user_ids bigint[];
+  v_books text[];
+  -- The locked wallets, and what they hold as the batch goes on.
+  v_wallet_ids bigint[];
+  v_balances bigint[];
+  v_frozen boolean[];
+  -- By item: who has paid its order, once the item was judged.
+  v_paid_by bigint[];
+  v_payer_id bigint;
+  -- Places in v_wallet_ids.
+  v_from integer;
+  v_to integer;
+  v_fee bigint;
+  asked record;
+  -- What is written: one element for each order that is paid, and three lines for each.
+  v_count integer := 0;
+  v_order_ids bigint[];
+  v_paid_books text[];
+  v_references text[];
+  v_payer_ids bigint[];
+  v_payee_ids bigint[];
+  v_fees bigint[];
+  v_paid_ats timestamptz[];
+  v_places integer[];
+  v_account_ids bigint[];
+  v_amounts bigint[];
+  v_journal_ids bigint[];
+begin
+  -- 1. Locks.
+  perform from orders where transaction_id = any (p_transaction_ids) order by id for update;
+
+  select array_agg(party.user_id), array_agg(party.book) into v_user_ids, v_books
+  from (
+    select distinct o.book, member.user_id
+    from unnest(p_transaction_ids, p_payer_ids) as i (transaction_id, payer_id)
+    cross join lateral (select book, app_id from orders where transaction_id = i.transaction_id offset 0) as o
+    cross join lateral (select applicant_id from payment_apps where id = o.app_id offset 0) as app
+    cross join lateral (values (i.payer_id), (app.applicant_id)) as member (user_id)
+  ) as party;
+  select ids, balances, frozen into v_wallet_ids, v_balances, v_frozen from lock_wallets(v_user_ids, v_books);
+
+  -- 2. What each item asks for, read under the locks: a payment that waited sees who was barred since.
+  for asked in
+    select i.place::integer, i.transaction_id, i.payer_id, i.expected_amount, i.now,
+      lag(i.place) over (partition by i.transaction_id order by i.place) as same_before,
+      o.id as order_id, o.book, o.status, o.amount, o.expires_at, o.payer_id as paid_by, o.app_id,
+      o.frozen_at is not null as is_frozen,
+      app_standing(app.status, payee.is_banned, payee.suspended_till, i.now) as app_status,
+      app.fee_rate, app.daily_payments_max, app.applicant_id as payee_id,
+      is_barred(payer.is_banned, payer.suspended_till, i.now) as payer_is_barred,
+      payer_wallet.id as payer_wallet_id, payee_wallet.id as payee_wallet_id, fees.id as fee_account_id
+    from unnest(p_transaction_ids, p_payer_ids, p_expected_amounts, p_nows) with ordinality
+      as i (transaction_id, payer_id, expected_amount, now, place)
+    left join lateral (
+      select id, book, status, amount, expires_at, payer_id, app_id, frozen_at from orders
+      where transaction_id = i.transaction_id
+      offset 0
+    ) as o on true
+    left join lateral (
+      select status, fee_rate, daily_payments_max, applicant_id from payment_apps where id = o.app_id offset 0
+    ) as app on true
+    left join lateral (
+      select is_banned, suspended_till from users where id = app.applicant_id offset 0
+    ) as payee on true
+    left join lateral (
+      select is_banned, suspended_till from users where id = i.payer_id offset 0
+    ) as payer on true
+    left join lateral (
+      select id from ledger_accounts where user_id = i.payer_id and book = o.book and kind = 'wallet' offset 0
+    ) as payer_wallet on true
+    left join lateral (
+      select id from ledger_accounts where user_id = app.applicant_id and book = o.book and kind = 'wallet' offset 0
+    ) as payee_wallet on true
+    left join lateral (
+      select id from ledger_accounts where kind = 'fee' and book = o.book offset 0
+    ) as fees on true
+    order by i.place
+  loop
+    -- 3. The guards, in their order.
+    item := asked.place;
+    v_payer_id := coalesce(v_paid_by[asked.same_before], asked.paid_by);
+    v_paid_by[item] := v_payer_id;
+    v_from := array_position(v_wallet_ids, asked.payer_wallet_id);
+    v_to := array_position(v_wallet_ids, asked.payee_wallet_id);
+    if v_to is null and asked.order_id is not null then perform refuse_unlocked_wallet(asked.app_id); end if;
+    outcome := case
+      when asked.order_id is null then 'not_found'
+      when v_payer_id = asked.payer_id then 'paid_before'
+      when v_payer_id is not null then 'paid_by_other'
+      when asked.status = 'closed' then 'closed'
+      -- The clock decides, whether or not the sweep has been here.
+      when asked.expires_at <= asked.now then 'expired'
+      when asked.is_frozen then 'order_frozen'
+      when asked.app_status <> 'approved' then 'unusable'
+      when asked.amount <> asked.expected_amount then 'changed'
+      when v_frozen[v_from] or asked.payer_is_barred then 'purse_frozen'
+      when coalesce(v_balances[v_from], 0) < asked.amount then 'insufficient'
+      -- The last guard, because it counts what it lets through.
+      when asked.daily_payments_max is not null and count_for_day(
+        'payments', asked.app_id, asked.book, asked.amount, asked.daily_payments_max, asked.now
+      ) is not null then 'daily_limit'
+      else 'paid'
+    end;
+
+    -- 4. What moves: the payer pays the amount. The payee gets it without the fee.
+    if outcome = 'paid' then
+      v_fee := payment_fee(asked.amount, coalesce(asked.fee_rate, p_fee_rate));
+      v_balances[v_from] := v_balances[v_from] - asked.amount;
+      v_balances[v_to] := v_balances[v_to] + asked.amount - v_fee;
+      v_paid_by[item] := asked.payer_id;
+      v_count := v_count + 1;
+      v_order_ids[v_count] := asked.order_id;
+      v_paid_books[v_count] := asked.book;
+      v_references[v_count] := asked.transaction_id;
+      v_payer_ids[v_count] := asked.payer_id;
+      v_payee_ids[v_count] := asked.payee_id;
+      v_fees[v_count] := v_fee;
+      v_paid_ats[v_count] := asked.now;
+      v_places := v_places || array[v_count, v_count, v_count];
+      v_account_ids := v_account_ids || array[asked.payer_wallet_id, asked.payee_wallet_id, asked.fee_account_id];
+      v_amounts := v_amounts || array[-asked.amount, asked.amount - v_fee, v_fee];
+    end if;
+    return next;
+  end loop;
+  if v_count = 0 then return; end if;
+
+  -- 5. What is recorded: the journals, the orders, the notifications of the gateway.
+  v_journal_ids := post_journals(
+    'payment', v_paid_books, v_references, v_payer_ids, null, v_paid_ats, v_places, v_account_ids, v_amounts
+  );
+  update orders as o
+  set status = 'paid', payer_id = paid.payer_id, payee_id = paid.payee_id, fee = paid.fee,
+      merchant_points = o.amount - paid.fee, paid_at = paid.at, journal_id = paid.journal_id, updated_at = paid.at
+  from unnest(v_order_ids, v_payer_ids, v_payee_ids, v_fees, v_paid_ats, v_journal_ids)
+    as paid (id, payer_id, payee_id, fee, at, journal_id)
+  where o.id = paid.id;
+  insert into notifications (order_id, next_attempt_at)
+  select paid.id, paid.at
+  from unnest(v_order_ids, v_paid_ats) as paid (id, at)
+  cross join lateral (select notify_url from orders where id = paid.id offset 0) as o
+  where o.notify_url is not null;
+end
+$$;

@@ -1,0 +1,111 @@
+-- What administrators give back: refunds of orders and reversals of transfers. Each is a new journal, never an edit. Each has a
+-- key, made with the form that asks for it and part of the journal's reference, so a form that is sent twice acts once.
+
+-- The book of a refund is the book of its order. refunds_journal already binds it to that of its journal.
+create or replace function refund_book() returns trigger language plpgsql as $$
+begin
+  if not exists (select from orders where id = new.order_id and book = new.book) then
+    raise exception 'a refund belongs to the book of its order'
+      using errcode = 'check_violation', constraint = 'refunds_book';
+  end if;
+  return new;
+end
+$$;
+create or replace trigger refunds_book before insert on refunds
+  for each row execute function refund_book();
+
+-- Refunds points of a paid order to its payer, from the payee's wallet and, with p_with_fee, from the fee in proportion. After
+-- the last refund of an order exactly its fee has gone back. Outcomes, never raised:
+--   refunded · repeated (this key acted before) · not_found · not_paid · too_much · insufficient (the payee's wallet does not
+--   hold its part)
+create or replace function refund_order(
+  p_transaction_id text, p_amount bigint, p_with_fee boolean, p_key text, p_reason text, p_actor_id bigint,
+  p_now timestamptz
+) returns text language plpgsql as $$
+declare
+  v_order orders;
+  v_reference text := p_transaction_id || ':' || p_key;
+  v_fee_part bigint := 0;
+  v_merchant ledger_accounts;
+  v_payer_wallet_id bigint;
+  v_fee_account_id bigint;
+  v_journal_id bigint;
+begin
+  select * into v_order from orders where transaction_id = p_transaction_id for update;
+  if not found then return 'not_found'; end if;
+  if exists (select from journal where kind = 'refund' and reference = v_reference and book = v_order.book) then
+    return 'repeated';
+  end if;
+  if v_order.paid_at is null then return 'not_paid'; end if;
+  if v_order.refunded_amount + p_amount > v_order.amount then return 'too_much'; end if;
+
+  -- Locked by id, like every act on wallets.
+  perform from ledger_accounts
+  where kind = 'wallet' and book = v_order.book and user_id in (v_order.payer_id, v_order.payee_id)
+  order by id for update;
+  select * into strict v_merchant from ledger_accounts
+  where kind = 'wallet' and book = v_order.book and user_id = v_order.payee_id;
+  select id into strict v_payer_wallet_id from ledger_accounts
+  where kind = 'wallet' and book = v_order.book and user_id = v_order.payer_id;
+  select id into strict v_fee_account_id from ledger_accounts where kind = 'fee' and book = v_order.book;
+
+  if p_with_fee then
+    v_fee_part := div(v_order.fee::numeric * (v_order.refunded_amount + p_amount), v_order.amount)
+      - div(v_order.fee::numeric * v_order.refunded_amount, v_order.amount);
+  end if;
+  -- A payee who paid their own order refunds into the wallet that the refund comes from.
+  if v_order.payer_id <> v_order.payee_id and v_merchant.balance < p_amount - v_fee_part then
+    return 'insufficient';
+  end if;
+  v_journal_id := post_journal(
+    v_order.book, 'refund', v_reference, p_actor_id, p_reason, p_now,
+    array[v_payer_wallet_id, v_merchant.id, v_fee_account_id],
+    array[p_amount, -(p_amount - v_fee_part), -v_fee_part]
+  );
+  insert into refunds (order_id, book, amount, fee_part, reason, actor_id, refunded_at, journal_id)
+  values (v_order.id, v_order.book, p_amount, v_fee_part, p_reason, p_actor_id, p_now, v_journal_id);
+  update orders
+  set refunded_amount = refunded_amount + p_amount,
+      status = case when refunded_amount + p_amount = amount then 'refunded' else status end,
+      updated_at = p_now
+  where id = v_order.id;
+  return 'refunded';
+end
+$$;
+
+-- Reverses a transfer: the recipient returns the amount and, with p_with_fee, the platform its fee. Outcomes, never raised:
+--   reversed · repeated · not_found · insufficient (the recipient no longer holds the amount)
+create or replace function reverse_transfer(
+  p_transaction_id text, p_with_fee boolean, p_reason text, p_actor_id bigint, p_now timestamptz
+) returns text language plpgsql as $$
+declare
+  v_transfer transfers;
+  v_sender_wallet_id bigint;
+  v_recipient ledger_accounts;
+  v_fee_account_id bigint;
+  v_fee bigint;
+  v_journal_id bigint;
+begin
+  select * into v_transfer from transfers where transaction_id = p_transaction_id for update;
+  if not found then return 'not_found'; end if;
+  if v_transfer.status = 'reversed' then return 'repeated'; end if;
+  perform from ledger_accounts
+  where kind = 'wallet' and book = v_transfer.book and user_id in (v_transfer.from_user_id, v_transfer.to_user_id)
+  order by id for update;
+  select * into strict v_recipient from ledger_accounts
+  where kind = 'wallet' and book = v_transfer.book and user_id = v_transfer.to_user_id;
+  if v_recipient.balance < v_transfer.amount then return 'insufficient'; end if;
+  select id into strict v_sender_wallet_id from ledger_accounts
+  where kind = 'wallet' and book = v_transfer.book and user_id = v_transfer.from_user_id;
+  select id into strict v_fee_account_id from ledger_accounts where kind = 'fee' and book = v_transfer.book;
+  v_fee := case when p_with_fee then v_transfer.fee else 0 end;
+  v_journal_id := post_journal(
+    v_transfer.book, 'reversal', p_transaction_id, p_actor_id, p_reason, p_now,
+    array[v_sender_wallet_id, v_recipient.id, v_fee_account_id],
+    array[v_transfer.amount + v_fee, -v_transfer.amount, -v_fee]
+  );
+  update transfers set status = 'reversed', reversal_journal_id = v_journal_id, updated_at = p_now
+  where id = v_transfer.id;
+  return 'reversed';
+end
+$$;

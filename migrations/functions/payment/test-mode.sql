@@ -1,0 +1,46 @@
+-- Test mode: play points, and the book of keys.
+
+create or replace function play_points() returns bigint language sql immutable parallel safe as $$ select 1000000::bigint $$;
+
+-- A wallet of the test book opens with play points, out of the issuance account of the test book.
+create or replace function grant_play_points() returns trigger language plpgsql as $$
+declare
+  v_issuance_id bigint;
+begin
+  select id into strict v_issuance_id from ledger_accounts where kind = 'issuance' and book = 'test';
+  perform post_journal(
+    'test', 'grant', 'play:' || new.user_id, null, 'Play points of test mode', new.created_at,
+    array[new.id, v_issuance_id], array[play_points(), -play_points()]
+  );
+  return null;
+end
+$$;
+create or replace trigger ledger_accounts_play_points after insert on ledger_accounts
+  for each row when (new.kind = 'wallet' and new.book = 'test') execute function grant_play_points();
+
+-- Fills a member's test wallet up again. It locks the issuance account before the wallet, as the opening of a wallet does.
+create or replace function refill_play_points(p_user_id bigint, p_key text, p_now timestamptz) returns void language plpgsql as $$
+declare
+  v_issuance_id bigint;
+  v_wallet ledger_accounts;
+begin
+  select id into strict v_issuance_id from ledger_accounts where kind = 'issuance' and book = 'test' for update;
+  select * into v_wallet from ledger_accounts
+  where kind = 'wallet' and book = 'test' and user_id = p_user_id for update;
+  if not found or v_wallet.balance >= play_points() then return; end if;
+  perform post_journal(
+    'test', 'grant', 'play:' || p_user_id || ':' || p_key, p_user_id, 'Play points of test mode', p_now,
+    array[v_wallet.id, v_issuance_id], array[play_points() - v_wallet.balance, v_wallet.balance - play_points()]
+  );
+end
+$$;
+
+-- The book of a key is its application's.
+create or replace function payment_app_key_book() returns trigger language plpgsql as $$
+begin
+  select book into new.book from payment_apps where id = new.app_id;
+  return new;
+end
+$$;
+create or replace trigger payment_app_keys_book before insert on payment_app_keys
+  for each row execute function payment_app_key_book();

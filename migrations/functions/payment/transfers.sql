@@ -1,0 +1,224 @@
+-- Transfers from the wallet of an application's owner to members.
+
+-- ceil(amount × rate): decisions.md 6.2. The sender pays it on top of the amount.
+create or replace function transfer_fee(p_amount bigint, p_rate numeric) returns bigint
+  language sql immutable parallel safe as $$ select ceil(p_amount * p_rate)::bigint $$;
+
+-- Makes transfers in one transaction, in the order given, each once for an application and its order_id. Answers in that order.
+-- Outcomes, never raised:
+--   completed · exists (the same request before: its result) · changed (same order_id, other recipient or amount) · reversed
+--   · unusable (the application is not approved, its owner is barred, or it changed hands since the signature was checked)
+--   · mismatch (id and username are not one member) · to_self · below_minimum · above_maximum · too_large
+--   · daily_limit (the sender's or the application's) · purse_frozen (the sender's wallet) · insufficient
+-- Rates and limits come by trust level 0 to 4. A null daily limit is none. p_from_user_ids names the owner whose points a
+-- request may move, as known when its signature was checked. Null: the owner of now.
+-- It locks the wallets by id. Two requests with one order_id meet there too: they belong to one application, so to one
+-- sender's wallet, and the second finds what the first has written. As pay_orders, it judges first and writes at the end.
+create or replace function post_transfers(
+  p_app_ids bigint[], p_order_ids text[], p_transaction_ids text[], p_to_user_ids bigint[], p_to_usernames text[],
+  p_amounts bigint[], p_nows timestamptz[], p_rates numeric[], p_minimums bigint[], p_maximums bigint[],
+  p_daily_limits bigint[], p_from_user_ids bigint[] default null
+) returns table (item integer, result transfer_result) language plpgsql as $$
+declare
+  c_points_max constant bigint := 9007199254740991;
+  v_user_ids bigint[];
+  v_books text[];
+  -- The locked wallets, and what they hold as the batch goes on.
+  v_wallet_ids bigint[];
+  v_balances bigint[];
+  v_frozen boolean[];
+  -- By wallet: the day in which its member's last transfer counts, and the total of that day.
+  v_days date[];
+  v_day_points numeric[];
+  -- By item: the transfer with its order_id, once the item was judged.
+  v_standing transfer_result[];
+  asked record;
+  -- Places in v_wallet_ids.
+  v_from integer;
+  v_to integer;
+  v_day date;
+  v_today numeric;
+  v_app_today bigint;
+  -- What is written: one element for each transfer, and three lines for each.
+  v_count integer := 0;
+  v_items integer[];
+  v_done_books text[];
+  v_done transfer_result[];
+  v_done_days date[];
+  v_done_points numeric[];
+  v_places integer[];
+  v_account_ids bigint[];
+  v_amounts bigint[];
+  v_journal_ids bigint[];
+begin
+  -- 1. Locks.
+  select array_agg(party.user_id), array_agg(party.book) into v_user_ids, v_books
+  from (
+    select distinct app.book, member.id as user_id
+    from unnest(p_app_ids, p_to_user_ids) as i (app_id, to_user_id)
+    cross join lateral (select book, applicant_id from payment_apps where id = i.app_id offset 0) as app
+    cross join lateral (values (app.applicant_id), (i.to_user_id)) as party (user_id)
+    cross join lateral (select id from users where id = party.user_id offset 0) as member
+  ) as party;
+  select ids, balances, frozen into v_wallet_ids, v_balances, v_frozen from lock_wallets(v_user_ids, v_books);
+
+  -- 2. What each item asks for, read under the locks.
+  for asked in
+    select i.place::integer, i.transaction_id, i.to_user_id, i.amount, i.now, i.app_id, i.expected_user_id,
+      lag(i.place) over (partition by i.app_id, i.order_id order by i.place) as same_before,
+      app_standing(app.status, sender.is_banned, sender.suspended_till, i.now) as app_status,
+      app.book, app.daily_transfers_max,
+      sender.id as from_user_id, sender.username as from_username, from_wallet.id as from_wallet_id,
+      sender.trust_level + 1 as level, last.day as last_day, last.day_points as last_day_points,
+      recipient.username as to_username, to_wallet.id as to_wallet_id, fees.id as fee_account_id,
+      row(
+        null, null, null, before.transaction_id, before.status, before.amount, before.fee,
+        before.from_user_id, before.from_username, before.to_user_id, before.to_username, before.paid_at
+      )::transfer_result as standing
+    from unnest(
+      p_app_ids, p_order_ids, p_transaction_ids, p_to_user_ids, p_to_usernames, p_amounts, p_nows, p_from_user_ids
+    ) with ordinality as i (
+      app_id, order_id, transaction_id, to_user_id, to_username, amount, now, expected_user_id, place
+    )
+    cross join lateral (
+      select status, book, daily_transfers_max, applicant_id from payment_apps where id = i.app_id offset 0
+    ) as app
+    cross join lateral (
+      select id, username, trust_level, is_banned, suspended_till from users where id = app.applicant_id offset 0
+    ) as sender
+    cross join lateral (
+      select id from ledger_accounts where user_id = sender.id and book = app.book and kind = 'wallet' offset 0
+    ) as from_wallet
+    -- By a range over the index that ends with the id. Otherwise Postgres, where few members have ever sent points, walks
+    -- everybody's transfers for a sender without one.
+    left join lateral (
+      select day, day_points from transfers
+      where (from_user_id, book, id) > (sender.id, app.book, 0)
+        and (from_user_id, book, id) < (sender.id, app.book, 9223372036854775807)
+      order by from_user_id desc, book desc, id desc limit 1
+    ) as last on true
+    left join lateral (
+      select id, username from users
+      where id = i.to_user_id and lower(username) = lower(i.to_username) and anonymised_at is null
+      offset 0
+    ) as recipient on true
+    left join lateral (
+      select id from ledger_accounts where user_id = recipient.id and book = app.book and kind = 'wallet' offset 0
+    ) as to_wallet on true
+    cross join lateral (
+      select id from ledger_accounts where kind = 'fee' and book = app.book offset 0
+    ) as fees
+    left join lateral (
+      select * from transfers where app_id = i.app_id and order_id = i.order_id offset 0
+    ) as before on true
+    order by i.place
+  loop
+    item := asked.place;
+    result := null;
+    -- 3. A repeated request is answered with the transfer that it made.
+    v_standing[item] := coalesce(v_standing[asked.same_before], asked.standing);
+    if (v_standing[item]).transaction_id is not null then
+      result := v_standing[item];
+      result.outcome := case
+        when result.to_user_id <> asked.to_user_id or result.amount <> asked.amount then 'changed'
+        when result.status = 'reversed' then 'reversed'
+        else 'exists'
+      end;
+      return next;
+      continue;
+    end if;
+
+    v_from := array_position(v_wallet_ids, asked.from_wallet_id);
+    if v_from is null then perform refuse_unlocked_wallet(asked.app_id); end if;
+    v_days[v_from] := coalesce(v_days[v_from], asked.last_day);
+    v_day_points[v_from] := coalesce(v_day_points[v_from], asked.last_day_points);
+    -- A day begins at midnight in China, as in the gateway's daily figures. When the clocks of two processes differ, the sender's
+    -- day begins with the first of them.
+    v_day := greatest((asked.now at time zone 'Asia/Shanghai')::date, v_days[v_from]);
+    v_today := case when v_day = v_days[v_from] then v_day_points[v_from] else 0 end;
+
+    -- 4. The guards, in their order, and the limit that each of them tells.
+    result.amount := asked.amount;
+    result.fee := transfer_fee(asked.amount, p_rates[asked.level]);
+    result.outcome := case
+      when asked.expected_user_id <> asked.from_user_id or asked.app_status <> 'approved' then 'unusable'
+      when asked.to_username is null then 'mismatch'
+      when asked.to_user_id = asked.from_user_id then 'to_self'
+      when asked.amount < p_minimums[asked.level] then 'below_minimum'
+      when asked.amount > p_maximums[asked.level] then 'above_maximum'
+      when asked.amount + result.fee > c_points_max then 'too_large'
+      when v_today + asked.amount > p_daily_limits[asked.level] then 'daily_limit'
+      when v_frozen[v_from] then 'purse_frozen'
+      when v_balances[v_from] < asked.amount + result.fee then 'insufficient'
+      else 'completed'
+    end;
+    case result.outcome
+      when 'below_minimum' then result.bound := p_minimums[asked.level];
+      when 'above_maximum' then result.bound := p_maximums[asked.level];
+      when 'daily_limit' then result.bound := p_daily_limits[asked.level]; result.have := v_today;
+      when 'insufficient' then result.bound := asked.amount + result.fee; result.have := v_balances[v_from];
+      else
+    end case;
+    -- The last guard, because it counts what it lets through.
+    if result.outcome = 'completed' and asked.daily_transfers_max is not null then
+      v_app_today := count_for_day(
+        'transfers', asked.app_id, asked.book, asked.amount, asked.daily_transfers_max, asked.now
+      );
+      if v_app_today is not null then
+        result.outcome := 'daily_limit'; result.bound := asked.daily_transfers_max; result.have := v_app_today;
+      end if;
+    end if;
+
+    -- 5. What moves: the sender pays the amount and the fee. The recipient gets the amount.
+    if result.outcome = 'completed' then
+      result.transaction_id := asked.transaction_id;
+      result.status := 'completed';
+      result.from_user_id := asked.from_user_id;
+      result.from_username := asked.from_username;
+      result.to_user_id := asked.to_user_id;
+      result.to_username := asked.to_username;
+      result.paid_at := asked.now;
+      v_standing[item] := result;
+      v_to := array_position(v_wallet_ids, asked.to_wallet_id);
+      v_balances[v_from] := v_balances[v_from] - asked.amount - result.fee;
+      v_balances[v_to] := v_balances[v_to] + asked.amount;
+      v_days[v_from] := v_day;
+      v_day_points[v_from] := v_today + asked.amount;
+      v_count := v_count + 1;
+      v_items[v_count] := item;
+      v_done_books[v_count] := asked.book;
+      v_done[v_count] := result;
+      v_done_days[v_count] := v_day;
+      v_done_points[v_count] := v_day_points[v_from];
+      v_places := v_places || array[v_count, v_count, v_count];
+      v_account_ids := v_account_ids || array[asked.from_wallet_id, asked.to_wallet_id, asked.fee_account_id];
+      v_amounts := v_amounts || array[-(asked.amount + result.fee), asked.amount, result.fee];
+    end if;
+    return next;
+  end loop;
+  if v_count = 0 then return; end if;
+
+  -- 6. What is recorded: the journals and the transfers.
+  select post_journals(
+    'transfer', v_done_books, array_agg(done.transaction_id), array_agg(done.from_user_id), null,
+    array_agg(done.paid_at), v_places, v_account_ids, v_amounts
+  ) into v_journal_ids
+  from unnest(v_done) as done;
+  insert into transfers (
+    app_id, book, order_id, transaction_id, amount, fee, from_user_id, from_username, to_user_id, to_username, paid_at,
+    day, day_points, journal_id
+  )
+  select p_app_ids[done.item], done.book, p_order_ids[done.item],
+    (done.transfer).transaction_id, (done.transfer).amount, (done.transfer).fee,
+    (done.transfer).from_user_id, (done.transfer).from_username,
+    (done.transfer).to_user_id, (done.transfer).to_username, (done.transfer).paid_at,
+    done.day, done.day_points, done.journal_id
+  from (
+    select v_items[n] as item, v_done_books[n] as book, v_done[n] as transfer, v_done_days[n] as day,
+      v_done_points[n] as day_points, v_journal_ids[n] as journal_id
+    from generate_series(1, v_count) as n
+    offset 0
+  ) as done
+  order by done.item;
+end
+$$;

@@ -1,0 +1,36 @@
+-- How Postgres plans the functions of the busy paths. `create or replace function` drops a function's settings, so this file is
+-- applied again after any other file of functions.
+--
+-- plan_cache_mode: for a few elements of an array Postgres makes a new plan at every call, which costs more than it saves. A
+-- generic plan is made once for each connection.
+-- enable_seqscan, enable_hashjoin, enable_mergejoin: a plan that is made while a table is small reads the whole table, and a
+-- connection would keep it while the table grows. These functions use indexes from the first day. For the same reason their
+-- statements put each look-up behind `offset 0`, which keeps Postgres from joining it in another way.
+do $$
+declare
+  c_one_plan constant text[] := array[
+    'use_sessions', 'clients_with_secrets', 'live_tokens', 'receive_orders',
+    'settle_notifications', 'claim_notifications'
+  ];
+  c_by_index constant text[] := array[
+    'pay_orders', 'post_transfers', 'refund_order', 'reverse_transfer', 'judge_points', 'post_points',
+    'place_orders', 'find_orders', 'payment_apps_with_tokens', 'gateway_apps',
+    'exchange_codes', 'rotate_refresh_tokens', 'live_access_tokens'
+  ];
+  v_name text;
+begin
+  foreach v_name in array c_one_plan || c_by_index loop
+    execute format('alter function %I reset all', v_name);
+    execute format('alter function %I set plan_cache_mode = force_generic_plan', v_name);
+  end loop;
+  foreach v_name in array c_by_index loop
+    execute format('alter function %I set enable_seqscan = off', v_name);
+    execute format('alter function %I set enable_hashjoin = off', v_name);
+    execute format('alter function %I set enable_mergejoin = off', v_name);
+  end loop;
+  -- What is due changes faster than the statistics of its table. The lanes of a claim come from an index in its order.
+  alter function settle_notifications set enable_seqscan = off;
+  alter function claim_notifications set enable_seqscan = off;
+  alter function claim_notifications set enable_bitmapscan = off;
+end
+$$;
