@@ -273,20 +273,7 @@ export function makePayOrder(deps: Deps): PayOrder {
 
 /** Marks orders whose time is over, a bounded number at once; several processes share the work. Answers how many. */
 export async function expireOrders(db: Db, now: Date): Promise<number> {
-  const expired = await db
-    .updateTable('orders')
-    .set({ status: 'expired', updated_at: now })
-    .where('id', 'in', (eb) =>
-      eb
-        .selectFrom('orders')
-        .where('status', '=', 'unpaid')
-        .where('expires_at', '<=', now)
-        .orderBy('expires_at')
-        .limit(SWEEP_MAX)
-        .select('id')
-        .forUpdate()
-        .skipLocked(),
-    )
-    .executeTakeFirst()
-  return Number(expired.numUpdatedRows)
+  const { rows } = await sql<{ count: number }>`
+    select expire_orders(${now}::timestamptz, ${SWEEP_MAX}::integer) as count`.execute(db)
+  return rows[0]!.count
 }

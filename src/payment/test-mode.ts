@@ -188,9 +188,12 @@ async function changeTestOrder(
       .where('transaction_id', '=', transaction_id)
       .where('book', '=', 'test')
       .where('status', '=', 'unpaid')
-      .returning('forced')
+      .returning(['id', 'status', 'forced'])
       .executeTakeFirst()
-    if (order !== undefined)
-      await recordAudit(tx, { actor_id, action, subject: transaction_id, detail: { ...order }, ip })
+    if (order === undefined) return
+    const { id, status, forced } = order
+    if (status === 'expired')
+      await sql`select write_order_events('order.expired', array[${id}::bigint])`.execute(tx)
+    await recordAudit(tx, { actor_id, action, subject: transaction_id, detail: { forced }, ip })
   })
 }

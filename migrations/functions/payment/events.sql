@@ -28,25 +28,20 @@ create or replace function new_event_id() returns text language sql volatile as 
   select 'evt_' || replace(gen_random_uuid()::text, '-', '')
 $$;
 
-create or replace function write_order_event() returns trigger language plpgsql as $$
+-- Writes an event for each of these orders of the HMAC API whose application has an address for events. It reads the orders as
+-- they are now, so the act writes its events last.
+create or replace function write_order_events(p_kind text, p_order_ids bigint[]) returns void language plpgsql as $$
 begin
   insert into notifications (kind, order_id, app_id, host, event_id, occurred_at, facts, next_attempt_at)
-  select
-    case when new.refunded_amount > old.refunded_amount then 'order.refunded' else 'order.' || new.status end,
-    new.id, app.id, url_host(app.events_url), new_event_id(), new.updated_at, to_jsonb(new),
-    new.updated_at + case when new.forced = 'notify_slow' then slow_notify() else interval '0' end
-  from payment_apps as app where app.id = new.app_id and app.events_url is not null;
-  return null;
+  select p_kind, o.id, app.id, url_host(app.events_url), new_event_id(), o.updated_at, to_jsonb(o),
+    o.updated_at + case when o.forced = 'notify_slow' then slow_notify() else interval '0' end
+  from unnest(p_order_ids) as changed (id)
+  cross join lateral (select * from orders where id = changed.id and door = 'hmac' offset 0) as o
+  cross join lateral (
+    select id, events_url from payment_apps where id = o.app_id and events_url is not null offset 0
+  ) as app;
 end
 $$;
-create or replace trigger orders_event after update of status, refunded_amount on orders
-  for each row when (
-    new.door = 'hmac' and (
-      new.refunded_amount > old.refunded_amount
-      or (new.status <> old.status and new.status in ('paid', 'expired'))
-    )
-  )
-  execute function write_order_event();
 
 create or replace function write_transfer_event() returns trigger language plpgsql as $$
 begin

@@ -81,6 +81,27 @@ begin
 end
 $$;
 
+-- Expires unpaid orders whose time is over, the oldest first and p_max at most, and answers how many. It skips an order that
+-- another transaction has locked, such as a payment. The clock refuses an expired order anyway, whatever its status says.
+create or replace function expire_orders(p_now timestamptz, p_max integer) returns integer language plpgsql as $$
+declare
+  v_ids bigint[];
+begin
+  with expired as (
+    update orders set status = 'expired', updated_at = p_now
+    where id in (
+      select id from orders where status = 'unpaid' and expires_at <= p_now
+      order by expires_at limit p_max for update skip locked
+    )
+    returning id
+  )
+  select array_agg(id) into v_ids from expired;
+  if v_ids is null then return 0; end if;
+  perform write_order_events('order.expired', v_ids);
+  return cardinality(v_ids);
+end
+$$;
+
 -- Orders of the HMAC API by their transaction_ids, each for the application that it must belong to.
 create or replace function find_orders(p_app_ids bigint[], p_transaction_ids text[])
   returns table (item integer, found orders) language plpgsql stable as $$

@@ -75,6 +75,7 @@ declare
   -- What is written: one element for each order that is paid, and three lines for each.
   v_count integer := 0;
   v_order_ids bigint[];
+  v_ids_with_event bigint[];
   v_paid_books text[];
   v_references text[];
   v_payer_ids bigint[];
@@ -105,6 +106,7 @@ begin
       lag(i.place) over (partition by i.transaction_id order by i.place) as same_before,
       o.id as order_id, o.book, o.status, o.amount, o.expires_at, o.payer_id as paid_by, o.app_id,
       o.frozen_at is not null as is_frozen,
+      o.door = 'hmac' and app.events_url is not null as has_event,
       app_standing(app.status, payee.is_banned, payee.suspended_till, i.now) as app_status,
       app.fee_rate, app.daily_payments_max, app.applicant_id as payee_id,
       is_barred(payer.is_banned, payer.suspended_till, i.now) as payer_is_barred,
@@ -112,12 +114,12 @@ begin
     from unnest(p_transaction_ids, p_payer_ids, p_expected_amounts, p_nows) with ordinality
       as i (transaction_id, payer_id, expected_amount, now, place)
     left join lateral (
-      select id, book, status, amount, expires_at, payer_id, app_id, frozen_at from orders
+      select id, book, door, status, amount, expires_at, payer_id, app_id, frozen_at from orders
       where transaction_id = i.transaction_id
       offset 0
     ) as o on true
     left join lateral (
-      select status, fee_rate, daily_payments_max, applicant_id from payment_apps where id = o.app_id offset 0
+      select status, fee_rate, daily_payments_max, applicant_id, events_url from payment_apps where id = o.app_id offset 0
     ) as app on true
     left join lateral (
       select is_banned, suspended_till from users where id = app.applicant_id offset 0
@@ -170,6 +172,7 @@ begin
       v_paid_by[item] := asked.payer_id;
       v_count := v_count + 1;
       v_order_ids[v_count] := asked.order_id;
+      if asked.has_event then v_ids_with_event := v_ids_with_event || asked.order_id; end if;
       v_paid_books[v_count] := asked.book;
       v_references[v_count] := asked.transaction_id;
       v_payer_ids[v_count] := asked.payer_id;
@@ -184,7 +187,7 @@ begin
   end loop;
   if v_count = 0 then return; end if;
 
-  -- 5. What is recorded: the journals, the orders, the notifications of the gateway.
+  -- 5. What is recorded: the journals, the orders, the notifications of the gateway, the events of the HMAC API.
   v_journal_ids := post_journals(
     'payment', v_paid_books, v_references, v_payer_ids, null, v_paid_ats, v_places, v_account_ids, v_amounts
   );
@@ -199,5 +202,6 @@ begin
   from unnest(v_order_ids, v_paid_ats) as paid (id, at)
   cross join lateral (select notify_url from orders where id = paid.id offset 0) as o
   where o.notify_url is not null;
+  if v_ids_with_event is not null then perform write_order_events('order.paid', v_ids_with_event); end if;
 end
 $$;

@@ -69,6 +69,7 @@ begin
       status = case when refunded_amount + p_amount = amount then 'refunded' else status end,
       updated_at = p_now
   where id = v_order.id;
+  perform write_order_events('order.refunded', array[v_order.id]);
   return 'refunded';
 end
 $$;
