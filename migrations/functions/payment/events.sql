@@ -43,15 +43,15 @@ begin
 end
 $$;
 
-create or replace function write_transfer_event() returns trigger language plpgsql as $$
+-- The same for transfers.
+create or replace function write_transfer_events(p_transaction_ids text[]) returns void language plpgsql as $$
 begin
   insert into notifications (kind, transfer_id, app_id, host, event_id, occurred_at, facts, next_attempt_at)
-  select
-    'transfer.completed', new.id, app.id, url_host(app.events_url), new_event_id(), new.paid_at, to_jsonb(new),
-    new.paid_at
-  from payment_apps as app where app.id = new.app_id and app.events_url is not null;
-  return null;
+  select 'transfer.completed', t.id, app.id, url_host(app.events_url), new_event_id(), t.paid_at, to_jsonb(t), t.paid_at
+  from unnest(p_transaction_ids) as made (transaction_id)
+  cross join lateral (select * from transfers where transaction_id = made.transaction_id offset 0) as t
+  cross join lateral (
+    select id, events_url from payment_apps where id = t.app_id and events_url is not null offset 0
+  ) as app;
 end
 $$;
-create or replace trigger transfers_event after insert on transfers
-  for each row execute function write_transfer_event();

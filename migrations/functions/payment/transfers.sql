@@ -42,6 +42,7 @@ declare
   -- What is written: one element for each transfer, and three lines for each.
   v_count integer := 0;
   v_items integer[];
+  v_ids_with_event text[];
   v_done_books text[];
   v_done transfer_result[];
   v_done_days date[];
@@ -67,7 +68,7 @@ begin
     select i.place::integer, i.transaction_id, i.to_user_id, i.amount, i.now, i.app_id, i.expected_user_id,
       lag(i.place) over (partition by i.app_id, i.order_id order by i.place) as same_before,
       app_standing(app.status, sender.is_banned, sender.suspended_till, i.now) as app_status,
-      app.book, app.daily_transfers_max,
+      app.book, app.daily_transfers_max, app.events_url is not null as has_event,
       sender.id as from_user_id, sender.username as from_username, from_wallet.id as from_wallet_id,
       sender.trust_level + 1 as level, last.day as last_day, last.day_points as last_day_points,
       recipient.username as to_username, to_wallet.id as to_wallet_id, fees.id as fee_account_id,
@@ -81,7 +82,7 @@ begin
       app_id, order_id, transaction_id, to_user_id, to_username, amount, now, expected_user_id, place
     )
     cross join lateral (
-      select status, book, daily_transfers_max, applicant_id from payment_apps where id = i.app_id offset 0
+      select status, book, daily_transfers_max, applicant_id, events_url from payment_apps where id = i.app_id offset 0
     ) as app
     cross join lateral (
       select id, username, trust_level, is_banned, suspended_till from users where id = app.applicant_id offset 0
@@ -186,6 +187,7 @@ begin
       v_day_points[v_from] := v_today + asked.amount;
       v_count := v_count + 1;
       v_items[v_count] := item;
+      if asked.has_event then v_ids_with_event := v_ids_with_event || asked.transaction_id; end if;
       v_done_books[v_count] := asked.book;
       v_done[v_count] := result;
       v_done_days[v_count] := v_day;
@@ -198,7 +200,7 @@ begin
   end loop;
   if v_count = 0 then return; end if;
 
-  -- 6. What is recorded: the journals and the transfers.
+  -- 6. What is recorded: the journals, the transfers and their events.
   select post_journals(
     'transfer', v_done_books, array_agg(done.transaction_id), array_agg(done.from_user_id), null,
     array_agg(done.paid_at), v_places, v_account_ids, v_amounts
@@ -220,5 +222,6 @@ begin
     offset 0
   ) as done
   order by done.item;
+  if v_ids_with_event is not null then perform write_transfer_events(v_ids_with_event); end if;
 end
 $$;
