@@ -13,7 +13,7 @@ declare
     'settle_notifications', 'claim_notifications'
   ];
   c_by_index constant text[] := array[
-    'pay_orders', 'post_transfers', 'refund_order', 'reverse_transfer', 'judge_points', 'post_points',
+    'open_wallets', 'pay_orders', 'post_transfers', 'refund_order', 'reverse_transfer', 'judge_points', 'post_points',
     'place_orders', 'find_orders', 'expire_orders', 'write_order_events',
     'write_transfer_events', 'payment_apps_with_tokens', 'gateway_apps',
     'exchange_codes', 'rotate_refresh_tokens', 'live_access_tokens'

@@ -23,7 +23,7 @@ const LEFT_OUT = ['schema_migrations', 'schema_functions']
  * holds as they were written; one asks who approved a change of a setting, and here nothing is changed. Every other trigger
  * refuses rows, and judges those of an archive too.
  */
-export const RESTING = ['grant_play_points', 'keep_second_approver', 'notification_route', 'payment_app_key_book']
+export const RESTING = ['keep_second_approver', 'notification_route', 'payment_app_key_book']
 /** The numbers of payment applications, which are apart in the two books. */
 const PIDS = [
   ['live', 'payment_apps_pid'],

@@ -2,6 +2,7 @@
  * What an administrator holds: a member's purse, out of which nothing is paid or transferred then, and an unpaid order,
  * which cannot be paid. Both are undone by their opposite; the rules stand in the database: functions/payment/pay.sql, transfers.sql.
  */
+import { sql } from 'kysely'
 import { recordAudit } from '../audit.ts'
 import type { Tx } from '../database/connection.ts'
 import type { Deps } from '../deps.ts'
@@ -22,11 +23,7 @@ export async function freezePurse({ db, clock }: Deps, user_id: bigint, act: Fre
   await db.transaction().execute(async (tx) => {
     const user = await tx.selectFrom('users').where('id', '=', user_id).select('id').executeTakeFirst()
     if (user === undefined) throw new AppError('not_found', 'There is no such member')
-    await tx
-      .insertInto('ledger_accounts')
-      .values({ book: 'live', kind: 'wallet', user_id, balance: 0n })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute()
+    await sql`select open_wallets(array[${user_id}::bigint], array['live'])`.execute(tx)
     const changed = await purse(tx, user_id)
       .set(frozen(act, clock()))
       .where('frozen_at', 'is', null)

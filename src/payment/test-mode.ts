@@ -144,11 +144,7 @@ export async function twinOf(
 
 /** Opens a member's test wallet where there is none yet; the database fills it with play points. */
 export async function openPlayWallet(db: Db, user_id: bigint): Promise<void> {
-  await db
-    .insertInto('ledger_accounts')
-    .values({ book: 'test', kind: 'wallet', user_id, balance: 0n })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
+  await sql`select open_wallets(array[${user_id}::bigint], array['test'])`.execute(db)
 }
 
 /** Fills a member's test wallet up to what it opened with. */

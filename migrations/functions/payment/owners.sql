@@ -83,12 +83,9 @@ declare
 begin
   perform from payment_apps where p_app_id in (id, live_app_id) order by id for no key update;
   select applicant_id into strict v_from_user_id from payment_apps where id = p_app_id;
-  insert into ledger_accounts (book, kind, user_id, balance)
-  select app.book, 'wallet', party.user_id, 0
+  perform open_wallets(array_agg(party.user_id), array_agg(app.book))
   from payment_apps as app cross join (values (v_from_user_id), (p_to_user_id)) as party (user_id)
-  where p_app_id in (app.id, app.live_app_id)
-  order by app.book, party.user_id
-  on conflict do nothing;
+  where p_app_id in (app.id, app.live_app_id);
   perform from ledger_accounts
   where kind = 'wallet' and user_id in (v_from_user_id, p_to_user_id) order by id for update;
   update payment_apps set applicant_id = p_to_user_id, updated_at = p_now where id = p_app_id;

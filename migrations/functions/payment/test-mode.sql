@@ -1,24 +1,6 @@
--- Test mode: play points, and the book of keys.
+-- Test mode: play points, and the book of keys. open_wallets gives a new test wallet its play points.
 
-create or replace function play_points() returns bigint language sql immutable parallel safe as $$ select 1000000::bigint $$;
-
--- A wallet of the test book opens with play points, out of the issuance account of the test book.
-create or replace function grant_play_points() returns trigger language plpgsql as $$
-declare
-  v_issuance_id bigint;
-begin
-  select id into strict v_issuance_id from ledger_accounts where kind = 'issuance' and book = 'test';
-  perform post_journal(
-    'test', 'grant', 'play:' || new.user_id, null, 'Play points of test mode', new.created_at,
-    array[new.id, v_issuance_id], array[play_points(), -play_points()]
-  );
-  return null;
-end
-$$;
-create or replace trigger ledger_accounts_play_points after insert on ledger_accounts
-  for each row when (new.kind = 'wallet' and new.book = 'test') execute function grant_play_points();
-
--- Fills a member's test wallet up again. It locks the issuance account before the wallet, as the opening of a wallet does.
+-- Fills a member's test wallet up again. It locks the issuance account before the wallet, as open_wallets does.
 create or replace function refill_play_points(p_user_id bigint, p_key text, p_now timestamptz) returns void language plpgsql as $$
 declare
   v_issuance_id bigint;
