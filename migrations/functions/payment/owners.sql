@@ -34,60 +34,46 @@ create or replace trigger payment_apps_unreviewed_change
   )
   execute function note_unreviewed_change();
 
--- The team ends, and so do the offer, the alert and the address for events that the former owner set. The keys of before belong
--- to the former owner. The secrets of events end, and events that are not yet sent are given up.
-create or replace function settle_new_owner() returns trigger language plpgsql as $$
-begin
-  delete from payment_app_members where app_id = new.id;
-  delete from payment_app_offers where app_id = new.id;
-  update payment_apps
-  set low_balance_points = null, low_balance_at = null, events_url = null, events_gone_at = null
-  where id = new.id;
-  update payment_app_keys set is_former_owners = true, former_since = coalesce(former_since, new.updated_at)
-  where app_id = new.id and kind in ('token', 'merchant_key', 'merchant_public_key');
-  update payment_app_keys set valid_to = new.updated_at
-  where app_id = new.id and kind = 'event_secret' and (valid_to is null or valid_to > new.updated_at);
-  -- Events that nobody was told yet are given up, as when their owner switches them off.
-  update notifications
-  set status = 'failed', next_attempt_at = null, claimed_until = null, updated_at = new.updated_at
-  where app_id = new.id and kind <> 'gateway' and status = 'due';
-  return null;
-end
-$$;
-create or replace trigger payment_apps_new_owner after update of applicant_id on payment_apps
-  for each row when (old.applicant_id <> new.applicant_id) execute function settle_new_owner();
-
--- A test application goes with its live application. Given away by itself, it stands alone, and the owner of the live one may
--- make another.
-create or replace function part_twins() returns trigger language plpgsql as $$
-begin
-  if new.book = 'live' then
-    update payment_apps set applicant_id = new.applicant_id, updated_at = new.updated_at where live_app_id = new.id;
-  else
-    update payment_apps as twin set live_app_id = null from payment_apps as live
-    where twin.id = new.id and live.id = twin.live_app_id and live.applicant_id <> new.applicant_id;
-  end if;
-  return null;
-end
-$$;
-create or replace trigger payment_apps_part_twins after update of applicant_id on payment_apps
-  for each row when (old.applicant_id <> new.applicant_id) execute function part_twins();
-
--- Makes another member the owner. It locks the applications by id, then the wallets of both members by id. Every payment to the
--- application and every transfer of it locks the owner's wallet too: what has begun ends with the former owner's wallet, and
--- what begins uses the new owner's.
+-- Makes another member the owner. A test application goes with its live application. Handed over by itself, it stands alone, and
+-- the owner of the live one may make another.
+-- It locks the applications by id, then the wallets of both members by id. Every payment to the application and every transfer
+-- of it locks the owner's wallet too: what has begun ends with the former owner's wallet, and what begins uses the new owner's.
 create or replace function hand_over_application(p_app_id bigint, p_to_user_id bigint, p_now timestamptz) returns void
   language plpgsql as $$
 declare
   v_from_user_id bigint;
+  v_app_ids bigint[];
 begin
-  perform from payment_apps where p_app_id in (id, live_app_id) order by id for no key update;
+  -- 1. Locks.
+  select array_agg(locked.id) into v_app_ids
+  from (
+    select id from payment_apps where p_app_id in (id, live_app_id) order by id for no key update
+  ) as locked;
   select applicant_id into strict v_from_user_id from payment_apps where id = p_app_id;
   perform open_wallets(array_agg(party.user_id), array_agg(app.book))
   from payment_apps as app cross join (values (v_from_user_id), (p_to_user_id)) as party (user_id)
-  where p_app_id in (app.id, app.live_app_id);
+  where app.id = any (v_app_ids);
   perform from ledger_accounts
   where kind = 'wallet' and user_id in (v_from_user_id, p_to_user_id) order by id for update;
-  update payment_apps set applicant_id = p_to_user_id, updated_at = p_now where id = p_app_id;
+
+  -- 2. The new owner. The team ends, and so do the offer, the alert and the address for events of the former owner.
+  update payment_apps
+  set applicant_id = p_to_user_id, updated_at = p_now,
+      live_app_id = case when id = p_app_id then null else live_app_id end,
+      low_balance_points = null, low_balance_at = null, events_url = null, events_gone_at = null
+  where id = any (v_app_ids);
+  delete from payment_app_members where app_id = any (v_app_ids);
+  delete from payment_app_offers where app_id = any (v_app_ids);
+
+  -- 3. The keys of before belong to the former owner, and the secrets of events end.
+  update payment_app_keys set is_former_owners = true, former_since = coalesce(former_since, p_now)
+  where app_id = any (v_app_ids) and kind in ('token', 'merchant_key', 'merchant_public_key');
+  update payment_app_keys set valid_to = p_now
+  where app_id = any (v_app_ids) and kind = 'event_secret' and (valid_to is null or valid_to > p_now);
+
+  -- 4. Events that are not delivered yet are given up, as when their owner switches them off.
+  update notifications
+  set status = 'failed', next_attempt_at = null, claimed_until = null, updated_at = p_now
+  where app_id = any (v_app_ids) and kind <> 'gateway' and status = 'due';
 end
 $$;
