@@ -49,6 +49,9 @@ describe('migrations', () => {
       expect(await pendingMigrations(url)).toEqual(['functions/payment/pay.sql', 'functions/plans.sql'])
       expect(await migrate(url)).toEqual(['functions/payment/pay.sql', 'functions/plans.sql'])
       expect(await settings()).toEqual(before)
+      await query(url, 'delete from schema_functions')
+      expect((await migrate(url)).at(-1)).toBe('functions/plans.sql')
+      expect(await settings()).toEqual(before)
     }))
 
   it('refuse a text of functions that they never had', () =>

@@ -10,7 +10,7 @@ begin
   return null;
 end
 $$;
-create trigger entries_sum_to_zero after insert on entries
+create or replace trigger entries_sum_to_zero after insert on entries
   referencing new table as inserted for each statement execute function refuse_unbalanced();
 
 -- Postgres hands out identity values before rows exist, and their transactions commit in any order. A transaction that has its
