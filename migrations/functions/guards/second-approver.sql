@@ -31,8 +31,8 @@ return exists (select from site_settings where name = 'second_approver' and valu
 
 -- The settings that one administrator cannot change alone: this rule itself, what the platform takes, what transfers cost and how
 -- much they move, and whether the forum's scores become points. Switching the bridge to the forum off stops points and needs one.
--- The change names who proposed it, and is approved in the transaction that makes it. The command line acts alone, and names
--- no member. A setting that is set again is first tried as a new row, so an insert of the value in force changes nothing.
+-- The change is the one that was last approved, names who proposed it, and has the time of the approval. So an approval is good for
+-- one change. The command line acts alone, and names no member. A setting that is set again is first tried as a new row, so an insert of the value in force changes nothing.
 create or replace function keep_second_approver() returns trigger language plpgsql as $$
 begin
   if new.updated_by is null or not needs_two_people()
@@ -46,9 +46,11 @@ begin
     return new;
   end if;
   if not exists (
-    select from correction_proposals
-    where kind = 'setting' and setting = new.name and setting_value = new.value
-      and decision = 'approved' and proposed_by = new.updated_by and xmin = pg_current_xact_id()::xid
+    select from (
+      select * from correction_proposals
+      where kind = 'setting' and setting = new.name and decision = 'approved' order by id desc limit 1
+    ) as newest
+    where setting_value = new.value and proposed_by = new.updated_by and decided_at = new.updated_at
   ) then
     raise exception 'changing % needs a second administrator', new.name
       using errcode = 'check_violation', constraint = 'site_settings_two_people';
@@ -63,12 +65,14 @@ create or replace trigger site_settings_two_people before insert or update on si
 create or replace function keep_terms() returns trigger language plpgsql as $$
 begin
   if needs_two_people() and not exists (
-    select from correction_proposals
-    where kind = 'terms' and payment_id = new.payment_id
-      and (terms ->> 'fee_rate')::numeric is not distinct from new.fee_rate
+    select from (
+      select * from correction_proposals
+      where kind = 'terms' and payment_id = new.payment_id and decision = 'approved' order by id desc limit 1
+    ) as newest
+    where (terms ->> 'fee_rate')::numeric is not distinct from new.fee_rate
       and (terms ->> 'daily_payments_max')::bigint is not distinct from new.daily_payments_max
       and (terms ->> 'daily_transfers_max')::bigint is not distinct from new.daily_transfers_max
-      and decision = 'approved' and xmin = pg_current_xact_id()::xid
+      and decided_at = new.updated_at
   ) then
     raise exception 'the terms of % need a second administrator', new.payment_id
       using errcode = 'check_violation', constraint = 'payment_apps_two_people';
