@@ -81,3 +81,74 @@ it('pay_orders and everything it calls stand in at most three files', () => {
   )
   expect([...opened].length, [...opened].join(', ')).toBeLessThanOrEqual(3)
 })
+
+/** Constructs that a Postgres-compatible distributed engine may lack. */
+const CONSTRUCTS = [
+  ...[
+    'referencing new table',
+    'referencing old table',
+    'xmin',
+    'xid8',
+    'pg_current_xact_id',
+    'pg_snapshot_xmin',
+  ],
+  ...['pg_snapshot_xmax', 'txid_current', 'ctid', 'tableoid', 'unlogged', 'temporary', 'nulls not distinct'],
+  ...[
+    'brin',
+    'gin',
+    'gist',
+    'spgist',
+    'exclude using',
+    'deferrable',
+    'initially deferred',
+    'constraint trigger',
+  ],
+  ...[
+    'pg_advisory_lock',
+    'pg_advisory_xact_lock',
+    'pg_try_advisory_xact_lock',
+    'skip locked',
+    'listen',
+    'fillfactor',
+  ],
+  ...[
+    'partition by range',
+    'partition by list',
+    'create extension',
+    'create rule',
+    'materialized view',
+    'tablesample',
+  ],
+  ...[
+    'enable_seqscan',
+    'dblink',
+    'postgres_fdw',
+    'lock table',
+    'set session',
+    'repeatable read',
+    'serializable',
+  ],
+]
+
+it('docs/scaling.md names every construct that a distributed engine may lack', () => {
+  const document = readFileSync(join(ROOT, 'docs/scaling.md'), 'utf8')
+  const table = document.slice(document.indexOf('### What in the SQL would have to change'))
+  const source = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.startsWith('web/messages') && !name.startsWith('docs/'))
+    .map((name) => readFileSync(join(ROOT, 'src', name), 'utf8'))
+  const statements = source.flatMap((text) => text.match(/`[^`]*`|'[^'\n]*'/g) ?? [])
+  const all = [...texts.keys()].map(code).concat(statements).join('\n')
+  const isIn = (text: string, construct: string) => new RegExp(`\\b${construct}\\b`).test(text)
+  expect(CONSTRUCTS.filter((construct) => isIn(all, construct) && !isIn(table, construct))).toEqual([])
+})
+
+it('triggers refuse or fill in a column of their own row', () => {
+  const called = [...texts.keys()].flatMap((name) =>
+    matches(name, /create or replace trigger[\s\S]*?execute function (\w+)/g),
+  )
+  expect(called.length).toBeGreaterThan(30)
+  for (const name of new Set(called))
+    expect(bodies.get(name), name).not.toMatch(
+      /\b(insert into|delete from|update [a-z_]+ (as [a-z]+ )?set)\b/,
+    )
+})

@@ -10,7 +10,8 @@ $$;
 -- How long a shop in test mode waits for the notification of an order whose tester asked for a slow one.
 create or replace function slow_notify() returns interval language sql immutable parallel safe as $$ select interval '20 seconds' $$;
 
--- The application, the address and the time of a gateway notification are facts of its order, so no writer has to know them.
+-- The application, the host and the time of a new gateway notification are facts of its order, so no writer has to know them. A
+-- row of an archive has them already.
 create or replace function notification_route() returns trigger language plpgsql as $$
 begin
   select o.app_id, url_host(o.notify_url),
@@ -21,7 +22,7 @@ begin
 end
 $$;
 create or replace trigger notifications_route before insert on notifications
-  for each row when (new.kind = 'gateway') execute function notification_route();
+  for each row when (new.kind = 'gateway' and new.host is null) execute function notification_route();
 
 -- A version 4 UUID has 122 random bits. There is no dot in it, because a dot separates the parts of the signature.
 create or replace function new_event_id() returns text language sql volatile as $$
