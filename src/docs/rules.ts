@@ -174,8 +174,8 @@ function gatewayRules(settings: SettingValues, say: Say): Rules {
         'name 与 param 可以包含 & 和 =；仅当另一组参数排序后会拼出相同的待签名文本时才会被拒绝，msg 说明是哪一个。',
       ),
       say(
-        'JSON endpoints answer HTTP 200 for every outcome, and code says which. The exceptions are 405 for a wrong method, 404 where there is nothing, 429, 503 and 500.',
-        'JSON 接口对所有结果都返回 HTTP 200，以 code 区分；例外为 405（请求方法不正确）、404（地址不存在）、429、503 和 500。',
+        'JSON endpoints answer HTTP 200 for every outcome, and code says which. The exceptions are 405 for a wrong method, 404 at the root of the host where the gateway is not open, 429, 503 and 500.',
+        'JSON 接口对所有结果都返回 HTTP 200，以 code 区分；例外为 405（请求方法不正确）、404（未开放的主机根路径）、429、503 和 500。',
       ),
     ],
   }
