@@ -2,7 +2,7 @@
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type EmbeddedPostgres, startEmbedded } from '../src/database/embedded.ts'
+import { type EmbeddedPostgres, startEmbedded } from '../src/database/embedded/embedded.ts'
 
 /** @param kept a folder that is left as it is at the end. */
 export async function startPostgres(kept?: string): Promise<Pick<EmbeddedPostgres, 'url' | 'stop'>> {

@@ -1,5 +1,5 @@
 /** Our service as `npm start` runs it; with `--unbatched`, each payment, transfer and look-up by itself. */
-import { loadConfig } from '../src/config.ts'
+import { loadConfig } from '../src/platform/config.ts'
 import { serve } from '../src/server.ts'
 
 const batching = process.argv.includes('--unbatched') ? { itemsMax: 1, lanes: Number.POSITIVE_INFINITY } : {}

@@ -2,18 +2,18 @@
 import { parseArgs } from 'node:util'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
-import { type Config, ConfigError, isRunByNpm, loadConfig, loadDemoConfig } from './config.ts'
+import { type Deps, openDeps } from './core/core.ts'
+import { openMetrics, serveMetrics } from './core/metrics.ts'
 import { type Db, openDatabase } from './database/connection.ts'
 import { databaseFault } from './database/faults.ts'
 import { migrate } from './database/migrate.ts'
 import { provideDatabase } from './database/url.ts'
-import { type Deps, openDeps } from './deps.ts'
-import { ensureAdministrator, openSecrets } from './first-start.ts'
-import { ensureSigningKeys } from './identity/key-rotation.ts'
-import { openMetrics, serveMetrics } from './metrics.ts'
-import { ListenError, refuseTakenPort } from './ports.ts'
-import { type Loss, openTracing } from './trace-export.ts'
-import { traceStatement } from './tracing.ts'
+import { ensureSigningKeys } from './identity/keys/rotation.ts'
+import { ensureAdministrator, openSecrets } from './operations/first-start.ts'
+import { type Config, ConfigError, isRunByNpm, loadConfig, loadDemoConfig } from './platform/config.ts'
+import { ListenError, refuseTakenPort } from './platform/ports.ts'
+import { type Loss, openTracing } from './platform/trace-export.ts'
+import { traceStatement } from './platform/tracing.ts'
 import { reportUnreadableKeys, startWorker } from './worker.ts'
 
 const STOP_SECONDS_MAX = 20
@@ -111,7 +111,7 @@ async function main(): Promise<void> {
 
 async function demo({ json, forum }: { json: boolean; forum: boolean }): Promise<void> {
   // Imported only here: a service of its own has no use for it.
-  const { describeDemo, startDemo } = await import('./demo.ts')
+  const { describeDemo, startDemo } = await import('./demo/demo.ts')
   const { prepared, stop } = await startDemo(loadDemoConfig(), {
     withForum: forum,
     // Scripts read a single line of standard output.

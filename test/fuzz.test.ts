@@ -8,7 +8,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance, HTTPMethods } from 'fastify'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { randomToken, sha256 } from '../src/secrets.ts'
+import { randomToken, sha256 } from '../src/platform/secrets.ts'
 import { formToken } from '../src/web/form-guard.ts'
 import { expectSoundBooks } from './books.ts'
 import { makePerson, type Person } from './cast.ts'
@@ -58,7 +58,7 @@ function routesOf(app: FastifyInstance): Route[] {
 /** The names that forms, pages and interfaces use. */
 async function knownFields(): Promise<string[]> {
   const folder = join(ROOT, 'views')
-  const views = (await readdir(folder)).filter((name) => name.endsWith('.eta'))
+  const views = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.eta'))
   const texts = await Promise.all(views.map((name) => readFile(join(folder, name), 'utf8')))
   const described = (await test.app.inject('/docs/openapi.json')).body
   const inForms = [...texts.join('\n').matchAll(/\bname="(\w+)"/g)].map(([, name]) => name!)

@@ -7,9 +7,9 @@ import { createHash, createPrivateKey, createPublicKey, createSign } from 'node:
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import forge from 'node-forge'
-import { readPublicKey } from '../src/payment/gateway/public-key.ts'
-import { makeMerchantPair, setPublicKey } from '../src/payment/key-changes.ts'
-import { currentKey } from '../src/payment/keys.ts'
+import { makeMerchantPair, setPublicKey } from '../src/payment/apps/key-changes.ts'
+import { currentKey } from '../src/payment/signing/keys.ts'
+import { readPublicKey } from '../src/payment/signing/public-key.ts'
 import type { TestApp } from './harness.ts'
 import { type Merchant, makeMerchant } from './merchant.ts'
 

@@ -1,7 +1,7 @@
 /** What reaches the log, and what never does. */
 import Fastify, { type FastifyBaseLogger } from 'fastify'
 import { expect, it } from 'vitest'
-import { loggerOptions } from '../src/log.ts'
+import { loggerOptions } from '../src/platform/log.ts'
 
 function linesOf(write: (log: FastifyBaseLogger) => void): Record<string, unknown>[] {
   const lines: string[] = []

@@ -86,7 +86,7 @@ function readIn(file: string): { read: string[]; missing: string[] } {
   }
 }
 
-const views = globSync(join(ROOT, 'views/*.eta'))
+const views = globSync(join(ROOT, 'views/**/*.eta'))
 const sources = globSync(join(ROOT, 'src/**/*.ts')).filter(
   (file) =>
     !file.includes('/messages/') && /\blocale\b|\bMessages\b|messages\/en/.test(readFileSync(file, 'utf8')),

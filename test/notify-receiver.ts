@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { LOWER_ALNUM, randomText } from '../src/secrets.ts'
+import { LOWER_ALNUM, randomText } from '../src/platform/secrets.ts'
 import type { TestApp } from './harness.ts'
 
 export type Received = { path: string; headers: IncomingMessage['headers']; fields: Record<string, string> }

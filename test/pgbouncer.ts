@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { chown, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
-import { serverUser } from '../src/database/embedded-user.ts'
+import { serverUser } from '../src/database/embedded/user.ts'
 import { makeScratchFolder } from './scratch.ts'
 import { freePort } from './server-process.ts'
 

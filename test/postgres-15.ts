@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs'
 import { chown, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { startServer } from '../src/database/embedded-server.ts'
-import { run, serverUser } from '../src/database/embedded-user.ts'
+import { startServer } from '../src/database/embedded/server.ts'
+import { run, serverUser } from '../src/database/embedded/user.ts'
 import { SERVER_SETTINGS } from './global-setup.ts'
 import { makeScratchFolder } from './scratch.ts'
 

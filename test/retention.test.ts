@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { type RawBuilder, sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { BATCH, deleteBatch, forgetWhatIsOver, RETENTION, SWEPT } from '../src/retention.ts'
+import { BATCH, deleteBatch, forgetWhatIsOver, RETENTION, SWEPT } from '../src/operations/retention.ts'
 import { makePerson } from './cast.ts'
 import { startTestApp, type TestApp } from './harness.ts'
 import { makeMerchant } from './merchant.ts'

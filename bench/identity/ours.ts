@@ -1,10 +1,11 @@
 /** What the bench needs in our database: members, an application, and codes as a browser would have brought them. */
-import { hashPassword } from '../../src/accounts/password.ts'
-import { createUser } from '../../src/accounts/users.ts'
+
+import { createUser } from '../../src/accounts/people/users.ts'
+import { hashPassword } from '../../src/accounts/security/password.ts'
 import type { Db } from '../../src/database/connection.ts'
-import { registerApp } from '../../src/identity/apps.ts'
-import type { SigningAlgorithm } from '../../src/identity/keys.ts'
-import { randomToken, sha256 } from '../../src/secrets.ts'
+import { registerApp } from '../../src/identity/apps/apps.ts'
+import type { SigningAlgorithm } from '../../src/identity/keys/keys.ts'
+import { randomToken, sha256 } from '../../src/platform/secrets.ts'
 
 export const REDIRECT_URI = 'https://app.example/callback'
 export const PASSWORD = 'correct horse battery'

@@ -1,7 +1,8 @@
 /** What callers ask for in the bench, prepared and signed before the clock runs. */
-import { sign, stringToSign } from '../../src/payment/hmac/signature.ts'
-import type { Payment } from '../../src/payment/orders.ts'
-import type { TransferRequest } from '../../src/payment/transfers.ts'
+
+import type { Payment } from '../../src/payment/orders/orders.ts'
+import type { TransferRequest } from '../../src/payment/orders/transfers.ts'
+import { sign, stringToSign } from '../../src/payment/signing/hmac.ts'
 import type { Request } from '../driver.ts'
 import type { Acts } from './in-process.ts'
 import { type Member, makeOrders, newOrderId, type Shop, type World } from './world.ts'

@@ -2,12 +2,13 @@
  * The limit in the database: the batch functions driven as the server drives them, by as many callers, without HTTP,
  * signatures, sessions or pages. A process of its own, told what to do over its channel.
  */
-import { loadConfig } from '../../src/config.ts'
+
+import type { Deps } from '../../src/core/core.ts'
+import { openSettings } from '../../src/core/settings.ts'
 import { openDatabase } from '../../src/database/connection.ts'
-import type { Deps } from '../../src/deps.ts'
-import { makePayOrder, type Payment } from '../../src/payment/orders.ts'
-import { makePostTransfer, type TransferRequest } from '../../src/payment/transfers.ts'
-import { openSettings } from '../../src/settings.ts'
+import { makePayOrder, type Payment } from '../../src/payment/orders/orders.ts'
+import { makePostTransfer, type TransferRequest } from '../../src/payment/orders/transfers.ts'
+import { loadConfig } from '../../src/platform/config.ts'
 import { type Measured, measureCalls } from '../driver.ts'
 
 export type Acts = { act: 'pay'; items: Payment[] } | { act: 'transfer'; items: TransferRequest[] }

@@ -1,10 +1,16 @@
 /** Whom the bench lets pay: members with points and sessions, and approved applications, each of another member. */
-import { createUser } from '../../src/accounts/users.ts'
-import type { Deps } from '../../src/deps.ts'
+import { createUser } from '../../src/accounts/people/users.ts'
+import type { Deps } from '../../src/core/core.ts'
 import { grantPoints } from '../../src/ledger/post.ts'
-import { secretKeyOf } from '../../src/payment/hmac/signature.ts'
-import { newMerchantKey, newRsaPair, newToken, type RsaPair, storeKey } from '../../src/payment/keys.ts'
-import { LOWER_ALNUM, randomText, randomToken, sha256 } from '../../src/secrets.ts'
+import { secretKeyOf } from '../../src/payment/signing/hmac.ts'
+import {
+  newMerchantKey,
+  newRsaPair,
+  newToken,
+  type RsaPair,
+  storeKey,
+} from '../../src/payment/signing/keys.ts'
+import { LOWER_ALNUM, randomText, randomToken, sha256 } from '../../src/platform/secrets.ts'
 import { formToken } from '../../src/web/form-guard.ts'
 
 const MEMBERS = 1_000

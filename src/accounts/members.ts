@@ -3,12 +3,12 @@
  * down with its reason, told to the member, and holds from the member's next request on.
  */
 import { type RawBuilder, sql } from 'kysely'
+import type { Deps } from '../core/core.ts'
 import type { Db, Tx } from '../database/connection.ts'
-import type { Deps } from '../deps.ts'
-import { AppError } from '../errors.ts'
-import { findSecondFactor } from './second-factor.ts'
-import { recordSecurityEvent } from './security-events.ts'
-import { isBarred, lockUser, userColumns } from './users.ts'
+import { AppError } from '../platform/errors.ts'
+import { isBarred, lockUser, userColumns } from './people/users.ts'
+import { findSecondFactor } from './security/second-factor.ts'
+import { recordSecurityEvent } from './security/security-events.ts'
 
 const DAY_MS = 86_400_000
 const EVENTS_MAX = 50

@@ -4,19 +4,19 @@
  * accounts that an administrator makes.
  */
 import { sql } from 'kysely'
-import { recordAudit } from '../audit.ts'
+import { recordAudit } from '../core/audit.ts'
+import type { Deps } from '../core/core.ts'
 import type { Tx } from '../database/connection.ts'
-import type { Deps } from '../deps.ts'
-import { AppError } from '../errors.ts'
-import { ALNUM, randomText } from '../secrets.ts'
-import { endLinks, issueLink } from './account-links.ts'
+import { AppError } from '../platform/errors.ts'
+import { ALNUM, randomText } from '../platform/secrets.ts'
 import { isLastAdministrator, lockWithAdministrators } from './members.ts'
-import { hashPassword } from './password.ts'
-import { resetSecondFactor } from './second-factor.ts'
-import { recordSecurityEvent } from './security-events.ts'
-import { endSessionsOf } from './session.ts'
-import { SIGN_IN_LINK } from './sign-in-link.ts'
-import { createUser, findUserByUsername, isBarred, type NewUser, type User } from './users.ts'
+import { createUser, findUserByUsername, isBarred, type NewUser, type User } from './people/users.ts'
+import { endLinks, issueLink } from './security/account-links.ts'
+import { hashPassword } from './security/password.ts'
+import { resetSecondFactor } from './security/second-factor.ts'
+import { recordSecurityEvent } from './security/security-events.ts'
+import { endSessionsOf } from './session/session.ts'
+import { SIGN_IN_LINK } from './sign-in/link.page.ts'
 
 const PASSWORD_LENGTH = 16
 const LINK_MINUTES = 15

@@ -1,71 +1,93 @@
 /**
- * Holding a member's purse, a payment application or a single order, and letting it go again: a page that says what
- * will happen, and the same form confirmed. An application is held by suspending it.
+ * What an administrator holds: a member's purse, out of which nothing is paid or transferred then, and an unpaid order,
+ * which cannot be paid. Both are undone by their opposite; the rules stand in the database: functions/payment/pay.sql, transfers.sql.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { z } from 'zod'
-import { requireFreshSignIn } from '../accounts/reauthentication.ts'
-import { sessionOf } from '../accounts/session.ts'
-import type { Deps } from '../deps.ts'
-import { AppError } from '../errors.ts'
-import { reviewPaymentApp } from '../payment/applications.ts'
-import { type FreezeAct, freezeOrder, freezePurse, unfreezeOrder, unfreezePurse } from '../payment/freezes.ts'
+import { sql } from 'kysely'
+import { recordAudit } from '../core/audit.ts'
+import type { Deps } from '../core/core.ts'
+import type { Tx } from '../database/connection.ts'
+import { AppError } from '../platform/errors.ts'
 
-const FreezeForm = z.object({
-  reason: z.string().trim().min(1, 'Say why').max(500, 'At most 500 characters'),
-  confirmed: z.literal('yes').optional(),
+export type FreezeAct = { reason: string; actor_id: bigint; ip: string }
+
+const THAWED = { frozen_at: null, frozen_by: null, frozen_reason: null }
+
+const frozen = ({ reason, actor_id }: FreezeAct, now: Date) => ({
+  frozen_at: now,
+  frozen_by: actor_id,
+  frozen_reason: reason,
 })
 
-type Act = (deps: Deps, id: string, act: FreezeAct) => Promise<void>
-type OneThing = FastifyRequest<{ Params: { id: string } }>
-
-/** By the address below which each kind of thing has its page. */
-const THINGS: Record<'purses' | 'orders' | 'payment-applications', { freeze: Act; unfreeze: Act }> = {
-  purses: {
-    freeze: (deps, id, act) => freezePurse(deps, userId(id), act),
-    unfreeze: (deps, id, act) => unfreezePurse(deps, userId(id), act),
-  },
-  orders: { freeze: freezeOrder, unfreeze: unfreezeOrder },
-  'payment-applications': {
-    freeze: (deps, payment_id, { reason, actor_id }) =>
-      reviewPaymentApp(deps, { payment_id, decision: 'suspend', reason, reviewer_id: actor_id }),
-    unfreeze: (deps, payment_id, { reason, actor_id }) =>
-      reviewPaymentApp(deps, { payment_id, decision: 'reinstate', reason, reviewer_id: actor_id }),
-  },
+/** Freezes a member's purse. Throws not_found for no such member, and conflict when it is frozen already. */
+export async function freezePurse({ db, clock }: Deps, user_id: bigint, act: FreezeAct): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const user = await tx.selectFrom('users').where('id', '=', user_id).select('id').executeTakeFirst()
+    if (user === undefined) throw new AppError('not_found', 'There is no such member')
+    await sql`select open_wallets(array[${user_id}::bigint], array['live'])`.execute(tx)
+    const changed = await purse(tx, user_id)
+      .set(frozen(act, clock()))
+      .where('frozen_at', 'is', null)
+      .executeTakeFirst()
+    if (changed.numUpdatedRows === 0n) throw new AppError('conflict', 'This wallet is frozen already')
+    await record(tx, 'purse.freeze', `user:${user_id}`, act)
+  })
 }
 
-/** Below requireAdmin: POST …/freeze and …/unfreeze of each. */
-export function freezePages(app: FastifyInstance, deps: Deps): void {
-  for (const [thing, acts] of Object.entries(THINGS)) {
-    for (const act of ['freeze', 'unfreeze'] as const) {
-      const pageOf = (request: FastifyRequest) =>
-        `/admin/${thing}/${encodeURIComponent((request as OneThing).params.id)}`
-      const preHandler = requireFreshSignIn(deps, { page: pageOf })
-      app.post(`/admin/${thing}/:id/${act}`, { preHandler }, async (request: OneThing, reply) =>
-        freeze(request, reply, deps, { thing, act, carryOut: acts[act], page: pageOf(request) }),
-      )
-    }
-  }
+/** Lets a purse spend again. Throws conflict when it is not frozen. */
+export async function unfreezePurse({ db }: Deps, user_id: bigint, act: FreezeAct): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const changed = await purse(tx, user_id).set(THAWED).where('frozen_at', 'is not', null).executeTakeFirst()
+    if (changed.numUpdatedRows === 0n) throw new AppError('conflict', 'This wallet is not frozen')
+    await record(tx, 'purse.unfreeze', `user:${user_id}`, act)
+  })
 }
 
-type Asked = { thing: string; act: 'freeze' | 'unfreeze'; carryOut: Act; page: string }
-
-async function freeze(
-  request: OneThing,
-  reply: FastifyReply,
-  deps: Deps,
-  { thing, act, carryOut, page }: Asked,
-): Promise<FastifyReply> {
-  const form = FreezeForm.safeParse(request.body)
-  if (!form.success) throw new AppError('invalid_form', form.error.issues[0]!.message)
-  const { reason, confirmed } = form.data
-  const { id } = request.params
-  if (confirmed === undefined) return reply.page('admin-freeze', { thing, act, id, reason, page })
-  await carryOut(deps, id, { reason, actor_id: sessionOf(request).user.id, ip: request.ip })
-  return reply.redirect(page, 303)
+/** Freezes an order that is not paid. Throws conflict for any other. */
+export async function freezeOrder(
+  { db, clock }: Deps,
+  transaction_id: string,
+  act: FreezeAct,
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const changed = await tx
+      .updateTable('orders')
+      .set({ ...frozen(act, clock()), updated_at: clock() })
+      .where('transaction_id', '=', transaction_id)
+      .where('frozen_at', 'is', null)
+      .where('paid_at', 'is', null)
+      .executeTakeFirst()
+    if (changed.numUpdatedRows === 0n) throw new AppError('conflict', 'There is no such order to freeze')
+    await record(tx, 'order.freeze', transaction_id, act)
+  })
 }
 
-function userId(text: string): bigint {
-  if (!/^\d{1,18}$/.test(text)) throw new AppError('not_found', 'There is no such member')
-  return BigInt(text)
+/** Lets an order be paid again, while its time lasts. Throws conflict when it is not frozen. */
+export async function unfreezeOrder(
+  { db, clock }: Deps,
+  transaction_id: string,
+  act: FreezeAct,
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const changed = await tx
+      .updateTable('orders')
+      .set({ ...THAWED, updated_at: clock() })
+      .where('transaction_id', '=', transaction_id)
+      .where('frozen_at', 'is not', null)
+      .executeTakeFirst()
+    if (changed.numUpdatedRows === 0n) throw new AppError('conflict', 'This order is not frozen')
+    await record(tx, 'order.unfreeze', transaction_id, act)
+  })
+}
+
+function purse(tx: Tx, user_id: bigint) {
+  return tx
+    .updateTable('ledger_accounts')
+    .where('user_id', '=', user_id)
+    .where('book', '=', 'live')
+    .where('kind', '=', 'wallet')
+}
+
+async function record(tx: Tx, action: string, subject: string, act: FreezeAct): Promise<void> {
+  const { reason, actor_id, ip } = act
+  await recordAudit(tx, { actor_id, action, subject, detail: { reason }, ip })
 }

@@ -1,12 +1,12 @@
 /** `tessera payment-app …` and `tessera app …`: reviews of payment applications, and a lost client secret. */
-import { resetSecret } from '../identity/app-secrets.ts'
+import { resetSecret } from '../identity/apps/secrets.ts'
 import {
   DECISIONS_WITH_REASON,
   decidedPaymentApps,
   getPaymentApp,
   reviewPaymentApp,
   reviewQueue,
-} from '../payment/applications.ts'
+} from '../payment/apps/apps.ts'
 import { actorOf, type Command, withDeps } from './command.ts'
 
 const DECISIONS = ['approve', 'reject', 'suspend', 'reinstate'] as const

@@ -1,12 +1,13 @@
 /** `tessera books verify`, which is `npm run books`: the proof that no point was lost and nothing written over. */
-import type { Config } from '../config.ts'
+
 import { openDatabase } from '../database/connection.ts'
 import { requireMigrated } from '../database/migrate.ts'
 import { withDatabaseUrl } from '../database/url.ts'
-import { findAppSecret } from '../first-start.ts'
 import { type Invariant, type Proof, proveBooks } from '../ledger/books.ts'
 import { type ChainEnd, holdsSeal } from '../ledger/chain.ts'
-import { makeSecrets } from '../secrets.ts'
+import { findAppSecret } from '../operations/first-start.ts'
+import type { Config } from '../platform/config.ts'
+import { makeSecrets } from '../platform/secrets.ts'
 import { en } from '../web/messages/en.ts'
 import { type Command, type Progress, type Result, type Run, UsageError } from './command.ts'
 

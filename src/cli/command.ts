@@ -1,12 +1,12 @@
 /** What a command of the command line is made of, and what all of them share. */
-import { findUserByUsername } from '../accounts/users.ts'
-import type { Config, ConfigError } from '../config.ts'
+import { findUserByUsername } from '../accounts/people/users.ts'
+import { type Deps, openDeps } from '../core/core.ts'
 import { openDatabase } from '../database/connection.ts'
 import { requireMigrated } from '../database/migrate.ts'
 import { withDatabaseUrl } from '../database/url.ts'
-import { type Deps, openDeps } from '../deps.ts'
-import { AppError } from '../errors.ts'
-import { openSecrets } from '../first-start.ts'
+import { openSecrets } from '../operations/first-start.ts'
+import type { Config, ConfigError } from '../platform/config.ts'
+import { AppError } from '../platform/errors.ts'
 
 /** What was typed or configured is wrong, whatever the state of things is, and nothing was done. */
 export class UsageError extends Error {}

@@ -1,7 +1,8 @@
 /** `tessera doctor`: what is wrong with an installation, in words, and how to mend it. It writes nothing to the database. */
-import type { Config } from '../config.ts'
+
 import { openDatabase } from '../database/connection.ts'
 import { provideDatabase } from '../database/url.ts'
+import type { Config } from '../platform/config.ts'
 import type { Command, Progress, Result } from './command.ts'
 import {
   ADDRESS,

@@ -1,8 +1,8 @@
 /** `tessera keys …`: the keys that ID tokens are signed with, and the APP_SECRET that everything is encrypted under. */
 
-import type { Deps } from '../deps.ts'
-import { type NextKey, replaceSigningKeys, rotateSigningKeys } from '../identity/key-rotation.ts'
-import { reencryptAll } from '../secret-rotation.ts'
+import type { Deps } from '../core/core.ts'
+import { type NextKey, replaceSigningKeys, rotateSigningKeys } from '../identity/keys/rotation.ts'
+import { reencryptAll } from '../operations/secret-rotation.ts'
 import {
   type Command,
   type OptionValues,

@@ -4,9 +4,9 @@
  * as when what is named does not exist; 2 wrongly typed or configured, whatever the state; 3 a check found something wrong.
  */
 import { parseArgs } from 'node:util'
-import { type Config, ConfigError, loadConfig } from '../config.ts'
-import { ArchiveError } from '../database/archive.ts'
 import { databaseFault } from '../database/faults.ts'
+import { ArchiveError } from '../operations/archive.ts'
+import { type Config, ConfigError, loadConfig } from '../platform/config.ts'
 import { applicationCommands } from './applications.ts'
 import { archiveCommands } from './archive.ts'
 import { bookCommands } from './books.ts'

@@ -1,7 +1,7 @@
 /** Files that commands write: under their name only when they are whole, and never over another. */
 import { rmSync } from 'node:fs'
 import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 
 /** What ends a command in the middle, by a key or by the system. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

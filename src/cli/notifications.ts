@@ -1,5 +1,5 @@
 /** `tessera notifications …`: what merchants have not heard, and telling them again. */
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../core/core.ts'
 import { readNotifications, redeliver, redeliverFailed } from '../payment/notifications/redelivery.ts'
 import { actorOf, type Command, type OptionValues, UsageError, withDeps } from './command.ts'
 

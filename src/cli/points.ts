@@ -1,10 +1,10 @@
 /** `tessera points …`: points given and taken by hand. */
 import { readFile } from 'node:fs/promises'
-import { recordAudit } from '../audit.ts'
-import { AppError } from '../errors.ts'
-import { judgeLines, type PointsLine, postLines, readLines } from '../ledger/point-lines.ts'
+import { judgeLines, type PointsLine, postLines, readLines } from '../accounts/points.ts'
+import { recordAudit } from '../core/audit.ts'
 import { type Outcome, postPoints, refusalOf } from '../ledger/post.ts'
-import { sha256 } from '../secrets.ts'
+import { AppError } from '../platform/errors.ts'
+import { sha256 } from '../platform/secrets.ts'
 import {
   actorOf,
   type Command,

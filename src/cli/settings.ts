@@ -1,6 +1,7 @@
 /** `tessera setting …`: a site setting changed without a browser, and by one person alone. */
-import { AppError } from '../errors.ts'
-import { SETTING_NAMES } from '../settings.ts'
+
+import { SETTING_NAMES } from '../core/settings.ts'
+import { AppError } from '../platform/errors.ts'
 import { type Command, UsageError, withDeps } from './command.ts'
 
 export const settingCommands: Command[] = [

@@ -6,9 +6,9 @@ import {
   resetPassword,
   setAdministrator,
 } from '../accounts/operator.ts'
-import { isUsername } from '../accounts/users.ts'
-import type { Deps } from '../deps.ts'
-import { AppError } from '../errors.ts'
+import { isUsername } from '../accounts/people/users.ts'
+import type { Deps } from '../core/core.ts'
+import { AppError } from '../platform/errors.ts'
 import { anonymise, type Obstacle, obstaclesOf, REFUNDABLE_DAYS } from '../privacy/anonymise.ts'
 import { exportMember, recordExport } from '../privacy/export.ts'
 import { isHonestText } from '../web/parameters.ts'

@@ -3,9 +3,9 @@
  * wait together, and the next statement takes them all. No timer: a lone caller never waits for company.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { overloaded, unavailable } from '../errors.ts'
-import { AT_ONCE_LIMIT } from '../overload.ts'
-import { currentScope, inBatch, type Scope } from '../tracing.ts'
+import { AT_ONCE_LIMIT } from '../core/overload.ts'
+import { overloaded, unavailable } from '../platform/errors.ts'
+import { currentScope, inBatch, type Scope } from '../platform/tracing.ts'
 import { isLockedOut } from './connection.ts'
 
 const ITEMS_MAX = 64

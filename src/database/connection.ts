@@ -1,7 +1,7 @@
 /** The pool and Kysely over it. `Db` may run anywhere; `Tx` must be inside a transaction. */
 import { Kysely, type Logger, PostgresDialect, type Transaction } from 'kysely'
 import pg from 'pg'
-import { overloaded } from '../errors.ts'
+import { overloaded } from '../platform/errors.ts'
 import type { Tables } from './tables.ts'
 
 export type Db = Kysely<Tables>

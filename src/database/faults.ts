@@ -1,6 +1,6 @@
 /** Why a database cannot be used, in one sentence that says how to mend it: for whoever runs the service. */
 import pg from 'pg'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 
 /** A database that an operator has to mend first; the message says all there is to know. */
 export class DatabaseFault extends Error {}

@@ -1,5 +1,5 @@
 /** Which database this configuration means: DATABASE_URL, or the built-in Postgres under DATA_DIR. */
-import { type Config, ConfigError } from '../config.ts'
+import { type Config, ConfigError } from '../platform/config.ts'
 
 /**
  * A reachable database, and what ends it if it is ours. One that another process owns ends with that process: good
@@ -14,7 +14,7 @@ export async function provideDatabase(
   if (config.DATABASE_URL !== undefined)
     return { url: config.DATABASE_URL, isBorrowed: false, stop: async () => {} }
   // Imported only here: production installs leave the binaries out.
-  const { startEmbedded } = await import('./embedded.ts')
+  const { startEmbedded } = await import('./embedded/embedded.ts')
   const { url, owned, stop } = await startEmbedded({ dataDir: config.DATA_DIR }).catch((error: Error) => {
     throw new ConfigError([
       `DATABASE_URL is not set, and the built-in Postgres does not start: ${error.message}`,

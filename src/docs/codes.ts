@@ -1,7 +1,7 @@
 /** What every code of a refusal means, for each entry of the tables that the doors answer from. */
 
-import { PAYMENT_ERRORS, type PaymentWireCode } from '../payment/errors.ts'
 import { GATEWAY_ERRORS, GATEWAY_FAULT, type GatewayWireCode } from '../payment/gateway/errors.ts'
+import { PAYMENT_ERRORS, type PaymentWireCode } from '../payment/hmac/errors.ts'
 import type { Text } from './operation.ts'
 
 const text = (en: string, zh: string): Text => ({ en, zh })

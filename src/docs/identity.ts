@@ -1,7 +1,7 @@
 /** The identity interface, described. identity.md; RFC 6749, 7009, 7662; OpenID Connect Core 1.0. */
 import { z } from 'zod'
-import { NewAppForm, OWNED_APPS_MAX } from '../identity/apps.ts'
-import { SCOPES } from '../identity/authorization-request.ts'
+import { NewAppForm, OWNED_APPS_MAX } from '../identity/apps/apps.ts'
+import { SCOPES } from '../identity/oauth/authorization-request.ts'
 import { type Operation, said } from './operation.ts'
 
 const text = z.string()

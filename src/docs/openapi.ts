@@ -1,5 +1,5 @@
 /** The interfaces as one OpenAPI 3.1 document, made from the operations, the webhooks and their schemas. */
-import type { Config } from '../config.ts'
+import type { Config } from '../platform/config.ts'
 import { gatewayOperations } from './gateway.ts'
 import { identityOperations } from './identity.ts'
 import { type Answer, type Area, jsonSchema, type Operation, SECURITY, type Text } from './operation.ts'

@@ -1,9 +1,9 @@
 /** The HMAC payment API, described. decisions.md 5. */
 import { z } from 'zod'
-import { Amount, Description, OrderId, TransactionId, UserId } from '../payment/fields.ts'
 import type { describeOrder, describeTransfer } from '../payment/hmac/answers.ts'
 import { DRIFT_SECONDS_MAX } from '../payment/hmac/authenticate.ts'
 import { LIMIT_DEFAULT, LIMIT_MAX } from '../payment/hmac/lists.ts'
+import { Amount, Description, OrderId, TransactionId, UserId } from '../payment/values/fields.ts'
 import { PAYMENT_CODES } from './codes.ts'
 import { type Operation, said } from './operation.ts'
 import { NOW, SAMPLE_ORDER } from './samples.ts'

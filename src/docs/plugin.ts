@@ -3,8 +3,8 @@
  * settings in force, and examples are signed, when they are shown.
  */
 import type { FastifyInstance } from 'fastify'
-import { browserScope } from '../accounts/session.ts'
-import type { Deps } from '../deps.ts'
+import { browserScope } from '../accounts/session/session.ts'
+import type { Deps } from '../core/core.ts'
 import { gatewayCodes, PAYMENT_CODES } from './codes.ts'
 import { AREAS, OPERATIONS, openApiDocument, operationId, serverOf } from './openapi.ts'
 import { type Answer, type Area, jsonSchema, type Operation, type Text } from './operation.ts'
@@ -31,10 +31,10 @@ export async function docsPlugin(app: FastifyInstance, deps: Deps): Promise<void
 
   await app.register(async (pages) => {
     browserScope(pages, deps)
-    pages.get('/docs', async (_request, reply) => reply.page('docs', { sections: SECTIONS }))
+    pages.get('/docs', async (_request, reply) => reply.page('docs/docs', { sections: SECTIONS }))
     for (const area of AREAS) {
       pages.get(`/docs/${area}`, async ({ locale }, reply) =>
-        reply.page('docs-area', { area, ...describeArea(area, wordsOf(locale.language)) }),
+        reply.page('docs/area', { area, ...describeArea(area, wordsOf(locale.language)) }),
       )
     }
     for (const operation of OPERATIONS) {
@@ -44,18 +44,18 @@ export async function docsPlugin(app: FastifyInstance, deps: Deps): Promise<void
         const described = describeOperation(operation, wordsOf(locale.language))
         const script = shellOf(operation, samples, serverOf(area, config))
         const { isLive } = samples
-        return reply.page('docs-operation', { area, isLive, operation: { ...described, script } })
+        return reply.page('docs/operation', { area, isLive, operation: { ...described, script } })
       })
     }
     pages.get('/docs/notifications', async ({ locale }, reply) => {
       const language = wordsOf(locale.language)
       const webhooks = WEBHOOKS.map(({ name, title }) => ({ id: name, title: title[language] }))
-      return reply.page('docs-notifications', { webhooks, schedule: SCHEDULE[language] })
+      return reply.page('docs/notifications', { webhooks, schedule: SCHEDULE[language] })
     })
     for (const webhook of WEBHOOKS) {
       pages.get(`/docs/notifications/${webhook.name}`, async ({ locale }, reply) => {
         const described = await describeWebhook(webhook, wordsOf(locale.language), await findSamples())
-        return reply.page('docs-notification', { webhook: described })
+        return reply.page('docs/notification', { webhook: described })
       })
     }
     pages.get('/docs/codes', async ({ locale }, reply) => {
@@ -63,10 +63,10 @@ export async function docsPlugin(app: FastifyInstance, deps: Deps): Promise<void
       const inWords = <Code extends { about: Text }>(codes: readonly Code[]) =>
         codes.map(({ about, ...code }) => ({ ...code, about: about[language] }))
       const gateway = { v1: inWords(gatewayCodes('v1')), v2: inWords(gatewayCodes('v2')) }
-      return reply.page('docs-codes', { payment: inWords(PAYMENT_CODES), gateway })
+      return reply.page('docs/codes', { payment: inWords(PAYMENT_CODES), gateway })
     })
     pages.get('/docs/rules', async ({ locale }, reply) =>
-      reply.page('docs-rules', { rules: rulesOf(await deps.settings.read(), wordsOf(locale.language)) }),
+      reply.page('docs/rules', { rules: rulesOf(await deps.settings.read(), wordsOf(locale.language)) }),
     )
   })
 }

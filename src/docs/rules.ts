@@ -1,8 +1,9 @@
 /** The rules behind the interfaces that no field shows: an order's life, rounding, fees and bounds, read from the settings in force. */
-import { CODE_SECONDS } from '../identity/codes.ts'
-import { ACCESS_TOKEN_SECONDS, FAMILY_LIFE, IDLE_LIFE } from '../identity/grants.ts'
-import { percentOf } from '../payment/gateway/money.ts'
-import type { SettingValues } from '../settings.ts'
+
+import type { SettingValues } from '../core/settings.ts'
+import { CODE_SECONDS } from '../identity/oauth/codes.ts'
+import { ACCESS_TOKEN_SECONDS, FAMILY_LIFE, IDLE_LIFE } from '../identity/oauth/grants.ts'
+import { percentOf } from '../payment/values/money.ts'
 import { BODY_BYTES_MAX, NAME_LENGTH_MAX, PARAMETERS_MAX, VALUE_BYTES_MAX } from '../web/parameters.ts'
 import type { Text } from './operation.ts'
 

@@ -2,7 +2,7 @@
  * The keys that the examples of the reference are made with. In the demo they belong to applications that exist there,
  * so an example works as it is copied; anywhere else they are made up, and a reader puts their own in their place.
  */
-import { newRsaPair } from '../payment/keys.ts'
+import { newRsaPair } from '../payment/signing/keys.ts'
 
 export type Samples = {
   /** Whether the service here knows these keys. */

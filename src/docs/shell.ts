@@ -3,9 +3,9 @@
  * runs, and as the values themselves.
  */
 import { createPrivateKey } from 'node:crypto'
-import { canonicalString } from '../payment/canonical.ts'
-import { gatewayString, signMd5, signRsa } from '../payment/gateway/signature.ts'
-import { secretKeyOf, sign, stringToSign } from '../payment/hmac/signature.ts'
+import { canonicalString } from '../payment/signing/canonical.ts'
+import { gatewayString, signMd5, signRsa } from '../payment/signing/gateway.ts'
+import { secretKeyOf, sign, stringToSign } from '../payment/signing/hmac.ts'
 import type { Operation } from './operation.ts'
 import { NOW, type Samples } from './samples.ts'
 

@@ -4,6 +4,7 @@
  */
 import { createPrivateKey } from 'node:crypto'
 import { z } from 'zod'
+import type { EventType } from '../payment/events/webhook.ts'
 import {
   type FieldOfV1,
   type FieldOfV2,
@@ -11,10 +12,9 @@ import {
   withParameters,
 } from '../payment/gateway/messages.ts'
 import { OUT_TRADE_NO } from '../payment/gateway/trade.ts'
-import type { EventType } from '../payment/hmac/events.ts'
-import { type CallbackFields, signedCallbackUrl } from '../payment/hmac/signature.ts'
 import { ATTEMPT_SECONDS_MAX } from '../payment/notifications/delivery.ts'
 import { ATTEMPTS_MAX, RETRY_MINUTES } from '../payment/notifications/outbox.ts'
+import { type CallbackFields, signedCallbackUrl } from '../payment/signing/hmac.ts'
 import { said, type Text } from './operation.ts'
 import { ORDER, Order, TRANSFER, Transfer } from './payment.ts'
 import { SAMPLE_TRADE, type Samples } from './samples.ts'

@@ -1,11 +1,11 @@
 /** A member's way out of everything at once: every browser, and whatever applications hold in their name. */
 import type { MemberAct } from '../accounts/members.ts'
-import { recordSecurityEvent } from '../accounts/security-events.ts'
-import { endSessionsOf } from '../accounts/session.ts'
-import { lockUser } from '../accounts/users.ts'
+import { lockUser } from '../accounts/people/users.ts'
+import { recordSecurityEvent } from '../accounts/security/security-events.ts'
+import { endSessionsOf } from '../accounts/session/session.ts'
+import type { Deps } from '../core/core.ts'
 import type { Db } from '../database/connection.ts'
-import type { Deps } from '../deps.ts'
-import { endGrantsOf } from './grants.ts'
+import { endGrantsOf } from './oauth/grants.ts'
 
 /** Ends every session of a member, every sign-in half done, and every code and token. Throws not_found. */
 export async function signOutEverywhere(

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db } from '../database/connection.ts'
-import type { Secrets } from '../secrets.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import { readRetiredSealKeys } from './retired-seal-keys.ts'
 
 /** What a seal of a journal is called among the uses of APP_SECRET. */

@@ -1,8 +1,8 @@
 /** The daily close: what each day has moved, written down once by whichever process comes first. Days end in Asia/Shanghai. */
 import { sql } from 'kysely'
+import type { Deps } from '../core/core.ts'
 import type { Db } from '../database/connection.ts'
 import { unhurried } from '../database/timeouts.ts'
-import type { Deps } from '../deps.ts'
 
 /** A journal bears the time of its request, and may be committed a moment later. */
 const SETTLED_MINUTES = 60

@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely'
 import type { Db } from '../database/connection.ts'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 
 /** What is posted as one: all of it, or nothing. */
 export type Posting = {

@@ -1,5 +1,5 @@
 /** Proofs that are kept: one a day by the worker, and one whenever an administrator asks. */
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../core/core.ts'
 import { type Proof, proofJson, proveBooks } from './books.ts'
 
 const DAY_MS = 86_400_000

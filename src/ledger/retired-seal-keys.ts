@@ -6,7 +6,7 @@
 import { createSecretKey } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db } from '../database/connection.ts'
-import { isSealedBy, type Seal, type SealKey, type Secrets } from '../secrets.ts'
+import { isSealedBy, type Seal, type SealKey, type Secrets } from '../platform/secrets.ts'
 
 /** The name of the place where a retired key is stored: a row whose facts were changed does not open. */
 export const retiredKeyContext = (key_id: Buffer, last_journal_id: bigint) =>

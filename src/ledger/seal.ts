@@ -3,8 +3,8 @@
  * later. Several processes may do it; one at a time does.
  */
 import { sql } from 'kysely'
+import type { Deps } from '../core/core.ts'
 import type { Db, Tx } from '../database/connection.ts'
-import type { Deps } from '../deps.ts'
 import { CHAIN_START, type ChainEnd, nextHash, readContents, SEAL_PURPOSE } from './chain.ts'
 
 /** Journals of one transaction: few, because the hashing is done between the requests of this process. */

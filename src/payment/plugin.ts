@@ -1,16 +1,16 @@
 /** The payment area: the buyer's and the merchant's pages (browser), the HMAC API and the gateway (machine). */
 import type { FastifyInstance } from 'fastify'
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../core/core.ts'
 import { refuseOtherMethods } from '../web/methods.ts'
+import { alertPages } from './alerts/alerts.page.ts'
+import { paymentAppPages } from './apps/apps.page.ts'
+import { payPages } from './buyer/pay.page.ts'
+import { buyersPayments } from './buyer/payments.page.ts'
+import { signaturePages } from './diagnosis/signatures.page.ts'
+import { eventPages } from './events/events.page.ts'
 import { gatewayPlugin } from './gateway/plugin.ts'
 import { hmacRoutes } from './hmac/routes.ts'
-import { makePayOrder, makePlaceOrder } from './orders.ts'
-import { alertPages } from './pages/alerts.ts'
-import { paymentAppPages } from './pages/applications.ts'
-import { buyersPayments } from './pages/buyers-payments.ts'
-import { eventPages } from './pages/events.ts'
-import { payPages } from './pages/pay.ts'
-import { signaturePages } from './pages/signatures.ts'
+import { makePayOrder, makePlaceOrder } from './orders/orders.ts'
 
 export async function paymentPlugin(app: FastifyInstance, deps: Deps): Promise<void> {
   const payOrder = makePayOrder(deps)

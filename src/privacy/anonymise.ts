@@ -4,15 +4,15 @@
  */
 import { type RawBuilder, sql } from 'kysely'
 import { isLastAdministrator, lockWithAdministrators, type MemberAct } from '../accounts/members.ts'
-import { recordSecurityEvent } from '../accounts/security-events.ts'
-import { endSessionsOf } from '../accounts/session.ts'
-import { lockUser } from '../accounts/users.ts'
-import { recordAudit } from '../audit.ts'
+import { lockUser } from '../accounts/people/users.ts'
+import { recordSecurityEvent } from '../accounts/security/security-events.ts'
+import { endSessionsOf } from '../accounts/session/session.ts'
+import { recordAudit } from '../core/audit.ts'
+import type { Deps } from '../core/core.ts'
 import { type Db, isDeadlock, type Tx } from '../database/connection.ts'
-import type { Deps } from '../deps.ts'
-import { AppError } from '../errors.ts'
-import { endGrantsOf } from '../identity/grants.ts'
+import { endGrantsOf } from '../identity/oauth/grants.ts'
 import { adjustPoints } from '../ledger/post.ts'
+import { AppError } from '../platform/errors.ts'
 
 /** For so long after a payment its refund is expected to be possible. */
 export const REFUNDABLE_DAYS = 30

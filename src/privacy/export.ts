@@ -4,11 +4,11 @@
  * member of a million orders takes no more memory than one of three.
  */
 import { type RawBuilder, sql } from 'kysely'
-import { findSecondFactor } from '../accounts/second-factor.ts'
-import { groupsOf, userColumns } from '../accounts/users.ts'
-import { recordAudit } from '../audit.ts'
-import type { Deps } from '../deps.ts'
-import { AppError } from '../errors.ts'
+import { groupsOf, userColumns } from '../accounts/people/users.ts'
+import { findSecondFactor } from '../accounts/security/second-factor.ts'
+import { recordAudit } from '../core/audit.ts'
+import type { Deps } from '../core/core.ts'
+import { AppError } from '../platform/errors.ts'
 
 const ROWS_MAX = 500
 

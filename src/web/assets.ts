@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 
 const ASSETS_DIR = join(import.meta.dirname, '../../views/assets')
 const TYPES = {

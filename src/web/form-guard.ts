@@ -3,9 +3,9 @@
  * sign-in its visitor cookie) and must come from a page of ours.
  */
 import type { FastifyRequest } from 'fastify'
-import type { Config } from '../config.ts'
-import { AppError } from '../errors.ts'
-import type { Secrets } from '../secrets.ts'
+import type { Config } from '../platform/config.ts'
+import { AppError } from '../platform/errors.ts'
+import type { Secrets } from '../platform/secrets.ts'
 
 export const FORM_TOKEN_FIELD = 'form_token'
 

@@ -3,7 +3,7 @@
  * errors, where the router would say that there is no such address.
  */
 import type { FastifyInstance, HTTPMethods } from 'fastify'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 
 /** The routes of one address, and where their errors are rendered. */
 type Address = { scope: FastifyInstance; path: string; methods: Set<HTTPMethods> }

@@ -3,7 +3,7 @@
  * different parameters in the same bytes. A doubled name becomes an array, which every schema refuses.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 
 export const BODY_BYTES_MAX = 65_536
 export const PARAMETERS_MAX = 100

@@ -1,5 +1,5 @@
 /** Where to go after sign-in: a path of ours or nowhere. */
-import { isLoopback } from '../config.ts'
+import { isLoopback } from '../platform/config.ts'
 
 const OWN = 'https://own.invalid'
 

@@ -1,9 +1,9 @@
 /** Signing in through the forum, walked in a browser against a real forum; and every answer that is refused. */
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { registerApp } from '../../src/identity/apps.ts'
-import { sha256 } from '../../src/secrets.ts'
-import { openSettings } from '../../src/settings.ts'
+import { openSettings } from '../../src/core/settings.ts'
+import { registerApp } from '../../src/identity/apps/apps.ts'
+import { sha256 } from '../../src/platform/secrets.ts'
 import { makePerson } from '../cast.ts'
 import {
   answerOf,

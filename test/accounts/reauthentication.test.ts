@@ -1,7 +1,7 @@
 /** Acts that need a recent sign-in: the second factor's page, and payments above the set amount. */
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { stepAt, totpCode } from '../../src/accounts/totp.ts'
+import { stepAt, totpCode } from '../../src/accounts/security/totp.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { expectSoundBooks } from '../books.ts'
 import { makePerson, type Person } from '../cast.ts'

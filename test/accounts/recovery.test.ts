@@ -1,8 +1,8 @@
 /** A forgotten password: an answer that tells nothing, a link that works once, and what it ends and what it leaves. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sendDueMail } from '../../src/accounts/email.ts'
-import { answerRecoveryRequests } from '../../src/accounts/recovery.ts'
+import { sendDueMail } from '../../src/accounts/people/email.ts'
+import { answerRecoveryRequests } from '../../src/accounts/security/recovery.page.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { makePerson, type Person, signIn } from '../cast.ts'
 import { browser, type Page, type TestApp } from '../harness.ts'

@@ -1,6 +1,6 @@
 /** /account/sessions: the browsers signed in to one's account. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { deviceOf } from '../../src/accounts/device.ts'
+import { deviceOf } from '../../src/accounts/session/device.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness.ts'
 

@@ -1,8 +1,8 @@
 /** Local accounts: signing in and out, throttled guesses, sessions, forms and where they lead. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hashPassword, verifyPassword } from '../../src/accounts/password.ts'
-import { createUser, groupsOf } from '../../src/accounts/users.ts'
-import { sha256 } from '../../src/secrets.ts'
+import { createUser, groupsOf } from '../../src/accounts/people/users.ts'
+import { hashPassword, verifyPassword } from '../../src/accounts/security/password.ts'
+import { sha256 } from '../../src/platform/secrets.ts'
 import { safeReturnTo } from '../../src/web/return-to.ts'
 import { makePerson } from '../cast.ts'
 import { type Browser, browser, startTestApp, type TestApp } from '../harness.ts'

@@ -1,8 +1,8 @@
 /** Throttled sign-ins over two processes: guesses made at once, honest people behind one address, a victim at home. */
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { failAttempt, openAttempt, registerAttempt } from '../../src/accounts/throttle.ts'
-import { forgetWhatIsOver } from '../../src/retention.ts'
+import { failAttempt, openAttempt, registerAttempt } from '../../src/accounts/session/throttle.ts'
+import { forgetWhatIsOver } from '../../src/operations/retention.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from '../harness.ts'
 

@@ -1,8 +1,8 @@
 /** The second factor: RFC 6238, its set-up, the second page of signing in, recovery codes, and help from an administrator. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { resetSecondFactor } from '../../src/accounts/second-factor.ts'
-import { base32, matchingStep, otpauthUri, stepAt, totpCode } from '../../src/accounts/totp.ts'
+import { resetSecondFactor } from '../../src/accounts/security/second-factor.ts'
+import { base32, matchingStep, otpauthUri, stepAt, totpCode } from '../../src/accounts/security/totp.ts'
 import { buildApp } from '../../src/app.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { untilBlocked } from '../blocked.ts'

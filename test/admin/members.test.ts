@@ -1,9 +1,9 @@
 /** /admin/members: accounts in the hands of administrators, and what follows for those they belong to. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { banMember } from '../../src/accounts/members.ts'
-import { turnOnSecondFactor } from '../../src/accounts/second-factor.ts'
-import { newTotpSecret, stepAt, totpCode } from '../../src/accounts/totp.ts'
-import { recordRefusal } from '../../src/refusals.ts'
+import { turnOnSecondFactor } from '../../src/accounts/security/second-factor.ts'
+import { newTotpSecret, stepAt, totpCode } from '../../src/accounts/security/totp.ts'
+import { recordRefusal } from '../../src/core/refusals.ts'
 import { makePerson, type Person, signIn } from '../cast.ts'
 import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from '../harness.ts'
 import {

@@ -1,6 +1,6 @@
 /** Site settings: an administrator changes one, it is in force at once, and who did it is kept. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openSettings, SETTING_NAMES } from '../../src/settings.ts'
+import { openSettings, SETTING_NAMES } from '../../src/core/settings.ts'
 import { makePerson } from '../cast.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness.ts'
 

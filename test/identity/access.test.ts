@@ -1,7 +1,7 @@
 /** Who may use an application, and which addresses may be registered. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { User } from '../../src/accounts/users.ts'
-import { redirectUriFault, refusalOf } from '../../src/identity/access.ts'
+import type { User } from '../../src/accounts/people/users.ts'
+import { redirectUriFault, refusalOf } from '../../src/identity/apps/access.ts'
 import { makePerson } from '../cast.ts'
 import { startTestApp, type TestApp } from '../harness.ts'
 import { answerOf, authorizationUrl, authorize, makeParty, withoutWriting } from './relying-party.ts'

@@ -1,7 +1,7 @@
 /** The table of OAuth codes: each is provoked once, and nothing that is sent can do worse than be refused. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { OAuthCode } from '../../src/errors.ts'
-import { OAUTH_ERRORS } from '../../src/identity/errors.ts'
+import { OAUTH_ERRORS } from '../../src/identity/oauth/errors.ts'
+import type { OAuthCode } from '../../src/platform/errors.ts'
 import { makePerson } from '../cast.ts'
 import { browser, startTestApp, type TestApp } from '../harness.ts'
 import { TIMES } from '../thoroughness.ts'

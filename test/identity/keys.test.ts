@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ConfigError } from '../../src/config.ts'
-import { readHint } from '../../src/identity/id-token.ts'
 import {
   ensureSigningKeys,
   replaceSigningKeys,
   rotateDueSigningKeys,
   rotateSigningKeys,
-} from '../../src/identity/key-rotation.ts'
-import { makeSecrets } from '../../src/secrets.ts'
+} from '../../src/identity/keys/rotation.ts'
+import { readHint } from '../../src/identity/oauth/id-token.ts'
+import { ConfigError } from '../../src/platform/config.ts'
+import { makeSecrets } from '../../src/platform/secrets.ts'
 import { makePerson } from '../cast.ts'
 import { anotherProcess, startTestApp, type TestApp } from '../harness.ts'
 import { getJson, makeParty, obtainTokens, type Party, refresh } from './relying-party.ts'

@@ -1,6 +1,6 @@
 /** A member with an application of their own, and the browser in which they look after it. */
 
-import { registerApp } from '../../src/identity/apps.ts'
+import { registerApp } from '../../src/identity/apps/apps.ts'
 import { makePerson, type Person } from '../cast.ts'
 import type { Browser, Page, TestApp } from '../harness.ts'
 import { type Party, REDIRECT_URI } from './relying-party.ts'

@@ -1,7 +1,7 @@
 /** Public applications, which have no secret, and the algorithm that an application chooses for its ID tokens. */
 import { createPublicKey, verify } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sha256 } from '../../src/secrets.ts'
+import { sha256 } from '../../src/platform/secrets.ts'
 import { makePerson } from '../cast.ts'
 import { startTestApp, type TestApp } from '../harness.ts'
 import {

@@ -1,9 +1,9 @@
 /** The rules of redirect URIs against inputs that nobody thought of. A failure prints its seed and its smallest case. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isRegistered, redirectUriFault } from '../../src/identity/access.ts'
-import { NewAppForm } from '../../src/identity/apps.ts'
-import { withParameters } from '../../src/identity/parameters.ts'
+import { isRegistered, redirectUriFault } from '../../src/identity/apps/access.ts'
+import { NewAppForm } from '../../src/identity/apps/apps.ts'
+import { withParameters } from '../../src/identity/oauth/parameters.ts'
 import { makePerson } from '../cast.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness.ts'
 import { TIMES } from '../thoroughness.ts'

@@ -1,6 +1,6 @@
 /** POST /oauth2/token with a refresh token: rotation, its ends, and what a replay does. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sha256 } from '../../src/secrets.ts'
+import { sha256 } from '../../src/platform/secrets.ts'
 import { makePerson } from '../cast.ts'
 import { setSetting, startTestApp, type TestApp } from '../harness.ts'
 import {

@@ -1,7 +1,7 @@
 /** /apps/:client_id: an application in the hands of its owner. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { addSecret, resetSecret } from '../../src/identity/app-secrets.ts'
-import { deleteApp } from '../../src/identity/registry.ts'
+import { deleteApp } from '../../src/identity/apps/registry.ts'
+import { addSecret, resetSecret } from '../../src/identity/apps/secrets.ts'
 import { makePerson } from '../cast.ts'
 import { browser, startTestApp, type TestApp } from '../harness.ts'
 import { countLive, makeOwnedApp, storedApp, TYPED, toldSecret, trailOf } from './owned-app.ts'

@@ -1,7 +1,7 @@
 /** An application as its own server sees Tessera: it sends people to sign in, and redeems what they bring back. */
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { type NewApp, registerApp } from '../../src/identity/apps.ts'
+import { type NewApp, registerApp } from '../../src/identity/apps/apps.ts'
 import { makePerson } from '../cast.ts'
 import type { Browser, Page, TestApp } from '../harness.ts'
 

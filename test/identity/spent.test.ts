@@ -1,7 +1,7 @@
 /** Codes and tokens past their time are forgotten, and what is still good, or still needed to see a replay, is not. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { forgetWhatIsOver } from '../../src/retention.ts'
+import { forgetWhatIsOver } from '../../src/operations/retention.ts'
 import { makePerson } from '../cast.ts'
 import { startTestApp, type TestApp } from '../harness.ts'
 import { makeParty, obtainTokens, refresh } from './relying-party.ts'

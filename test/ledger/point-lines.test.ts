@@ -1,11 +1,11 @@
 /** Many lines of points at once: as few statements, all or none, beside everybody who pays meanwhile. */
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { postLines, readLines } from '../../src/accounts/points.ts'
 import { openDatabase } from '../../src/database/connection.ts'
-import { postLines, readLines } from '../../src/ledger/point-lines.ts'
 import { grantPoints } from '../../src/ledger/post.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
-import { makePostTransfer } from '../../src/payment/transfers.ts'
+import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { anonymise } from '../../src/privacy/anonymise.ts'
 import { untilBlocked } from '../blocked.ts'
 import { expectSoundBooks } from '../books.ts'

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { createUser } from '../../src/accounts/users.ts'
+import { createUser } from '../../src/accounts/people/users.ts'
 import { type Db, openDatabase, type Tx } from '../../src/database/connection.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import {
@@ -20,7 +20,7 @@ import {
 } from '../../src/ledger/chain.ts'
 import { grantPoints } from '../../src/ledger/post.ts'
 import { makeSealer } from '../../src/ledger/seal.ts'
-import { makeSecrets, type Secrets } from '../../src/secrets.ts'
+import { makeSecrets, type Secrets } from '../../src/platform/secrets.ts'
 import { START, startServer } from '../global-setup.ts'
 import { makeScratchFolder } from '../scratch.ts'
 

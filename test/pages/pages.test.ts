@@ -33,7 +33,9 @@ const LOOKS: Look[] = [
 ]
 
 test('every view is a page of the list, or a part of one', async () => {
-  const files = (await readdir(VIEWS)).filter((file) => file.endsWith('.eta') && file !== 'layout.eta')
+  const files = (await readdir(VIEWS, { recursive: true })).filter(
+    (file) => file.endsWith('.eta') && file !== 'layout.eta',
+  )
   const texts = await Promise.all(files.map((file) => readFile(join(VIEWS, file), 'utf8')))
   const pages = files.filter((_file, i) => texts[i]!.includes("layout('/layout'"))
   const listed = new Set(PAGES.map(({ name }) => `${name.split(' ')[0]}.eta`))
@@ -308,7 +310,7 @@ async function photograph(page: Page, { name }: ListedPage, look: Look): Promise
   for (const { viewport, colorScheme, language } of looks) {
     await page.setViewportSize(viewport)
     await page.emulateMedia({ colorScheme })
-    const file = [name.replaceAll(' ', '-'), language, viewport.width, colorScheme].join('_')
+    const file = [name.replaceAll(/[ /]/g, '-'), language, viewport.width, colorScheme].join('_')
     await page.screenshot({ path: join(ARTIFACTS, `${file}.jpg`), fullPage: true, quality: 70 })
   }
   await page.emulateMedia({ colorScheme: look.colorScheme })

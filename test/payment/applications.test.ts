@@ -2,7 +2,7 @@
 import { createHook } from 'node:async_hooks'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isCallbackUrl, reviewPaymentApp } from '../../src/payment/applications.ts'
+import { isCallbackUrl, reviewPaymentApp } from '../../src/payment/apps/apps.ts'
 import { makePerson } from '../cast.ts'
 import { setSetting, startTestApp, type TestApp } from '../harness.ts'
 import { merchantSign, post } from '../merchant.ts'

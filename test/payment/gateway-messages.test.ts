@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { tradeParameters, withParameters } from '../../src/payment/gateway/messages.ts'
-import { isMoney, isSameMoney, moneyOf, pointsOf } from '../../src/payment/gateway/money.ts'
 import { shanghaiTime } from '../../src/payment/gateway/trade.ts'
+import { isMoney, isSameMoney, moneyOf, pointsOf } from '../../src/payment/values/money.ts'
 
 const FIXTURES = join(import.meta.dirname, '../fixtures/gateway')
 const read = (name: string) => readFileSync(join(FIXTURES, name), 'utf8')

@@ -2,7 +2,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PAYMENT_ERRORS } from '../../src/payment/errors.ts'
+import { PAYMENT_ERRORS } from '../../src/payment/hmac/errors.ts'
 import { makePerson } from '../cast.ts'
 import { startTestApp, type TestApp } from '../harness.ts'
 import { type Answer, type Merchant, makeMerchant, merchantSign, post } from '../merchant.ts'

@@ -4,24 +4,24 @@
  * the books pass. MODEL_SEQUENCES sets how many histories (default 1 000), MODEL_SEED which.
  */
 import { expect, it } from 'vitest'
-import { createUser } from '../../src/accounts/users.ts'
+import { createUser } from '../../src/accounts/people/users.ts'
+import type { Deps } from '../../src/core/core.ts'
+import { openSettings } from '../../src/core/settings.ts'
 import { openDatabase } from '../../src/database/connection.ts'
-import type { Deps } from '../../src/deps.ts'
-import { AppError } from '../../src/errors.ts'
 import { adjustPoints, grantPoints } from '../../src/ledger/post.ts'
-import { applyForPaymentApp, reviewPaymentApp } from '../../src/payment/applications.ts'
+import { applyForPaymentApp, reviewPaymentApp } from '../../src/payment/apps/apps.ts'
+import { setTerms } from '../../src/payment/apps/terms.ts'
 import {
   type CreateOrder,
   expireOrders,
   makeCreateOrder,
   makePayOrder,
   type PayOrder,
-} from '../../src/payment/orders.ts'
-import { refundOrder, reverseTransfer } from '../../src/payment/refunds.ts'
-import { setTerms } from '../../src/payment/terms.ts'
-import { makePostTransfer, type PostTransfer } from '../../src/payment/transfers.ts'
-import { makeSecrets } from '../../src/secrets.ts'
-import { openSettings } from '../../src/settings.ts'
+} from '../../src/payment/orders/orders.ts'
+import { refundOrder, reverseTransfer } from '../../src/payment/orders/refunds.ts'
+import { makePostTransfer, type PostTransfer } from '../../src/payment/orders/transfers.ts'
+import { AppError } from '../../src/platform/errors.ts'
+import { makeSecrets } from '../../src/platform/secrets.ts'
 import { expectSoundBooks } from '../books.ts'
 import { createDatabase, START } from '../harness.ts'
 import { TIMES } from '../thoroughness.ts'

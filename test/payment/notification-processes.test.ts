@@ -4,9 +4,9 @@
  */
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newMerchantKey, storeKey } from '../../src/payment/keys.ts'
-import { makePayOrder } from '../../src/payment/orders.ts'
-import { LOWER_ALNUM, randomText } from '../../src/secrets.ts'
+import { makePayOrder } from '../../src/payment/orders/orders.ts'
+import { newMerchantKey, storeKey } from '../../src/payment/signing/keys.ts'
+import { LOWER_ALNUM, randomText } from '../../src/platform/secrets.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { startTestApp, type TestApp } from '../harness.ts'
 import { type Merchant, makeMerchant } from '../merchant.ts'

@@ -1,8 +1,8 @@
 /** What an owner does with a payment application after it was made, and an administrator with one in use. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isAddressRange, isAllowedAddress } from '../../src/payment/addresses.ts'
-import { rotateToken } from '../../src/payment/key-changes.ts'
-import { currentKey } from '../../src/payment/keys.ts'
+import { rotateToken } from '../../src/payment/apps/key-changes.ts'
+import { currentKey } from '../../src/payment/signing/keys.ts'
+import { isAddressRange, isAllowedAddress } from '../../src/payment/values/addresses.ts'
 import { makePerson } from '../cast.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness.ts'
 import { type Merchant, makeMerchant, merchantSign, post } from '../merchant.ts'

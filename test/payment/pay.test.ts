@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { grantPoints } from '../../src/ledger/post.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
-import { expireOrders } from '../../src/payment/orders.ts'
+import { expireOrders } from '../../src/payment/orders/orders.ts'
 import { untilBlocked } from '../blocked.ts'
 import { expectSoundBooks } from '../books.ts'
 import { makePerson, type Person, signIn } from '../cast.ts'
@@ -375,7 +375,7 @@ describe('races', () => {
   })
 
   it('two processes paying each other’s orders at once neither deadlock nor lose a point', async () => {
-    const { makePayOrder } = await import('../../src/payment/orders.ts')
+    const { makePayOrder } = await import('../../src/payment/orders/orders.ts')
     const sellers = await Promise.all([makeMerchant(test), makeMerchant(test)])
     for (const seller of sellers) {
       const funding = await order('4000', seller)

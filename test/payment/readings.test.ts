@@ -8,10 +8,10 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { makeCreateTrade } from '../../src/payment/gateway/create.ts'
-import type { GatewayApp } from '../../src/payment/gateway/keys.ts'
 import { tradeParameters } from '../../src/payment/gateway/messages.ts'
 import { STARTS_MAX } from '../../src/payment/gateway/readings.ts'
 import { authenticate, requireInquiry } from '../../src/payment/gateway/request.ts'
+import type { GatewayApp } from '../../src/payment/signing/gateway-keys.ts'
 import { type Fields, gatewayText, md5 } from '../gateway-shop.ts'
 
 const FIXTURES = join(import.meta.dirname, '../fixtures/gateway')

@@ -1,8 +1,8 @@
 /** Refunds, reversals and corrections: in two steps, with a reason, never below zero, and each confirmation once. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
-import { refundOrder, reverseTransfer } from '../../src/payment/refunds.ts'
-import { makePostTransfer } from '../../src/payment/transfers.ts'
+import { refundOrder, reverseTransfer } from '../../src/payment/orders/refunds.ts'
+import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { expectSoundBooks } from '../books.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness.ts'

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import forge from 'node-forge'
 import { describe, expect, it } from 'vitest'
-import { gatewayString, signMd5, signRsa, verifyMd5, verifyRsa } from '../../src/payment/gateway/signature.ts'
+import { gatewayString, signMd5, signRsa, verifyMd5, verifyRsa } from '../../src/payment/signing/gateway.ts'
 import {
   secretKeyOf,
   sign,
@@ -12,7 +12,7 @@ import {
   stringToSign,
   tokenKeys,
   verifySignature,
-} from '../../src/payment/hmac/signature.ts'
+} from '../../src/payment/signing/hmac.ts'
 
 const TOKEN = 'tk_0123456789abcdef0123456789abcdef'
 const KEY = '6dc4d230311e817a17eab6487733d2e737277a7359d62fc9f99baa08c1b5a2dd'

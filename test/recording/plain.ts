@@ -23,7 +23,8 @@ const DRAWN: [name: string, pattern: RegExp][] = [
   ['written-en', /(?:\w{3,9} \d{1,2}, \d{4}(?:, (?:at )?)?|\b)\d{1,2}:\d\d(?::\d\d)?(?:\s?[AP]M)?(?: UTC)?/g],
   ['written-zh', /\d{4}年\d{1,2}月\d{1,2}日(?:\s?\d\d:\d\d(?::\d\d)?)?/g],
   ['number', /\b\d{10,19}\b/g],
-  ['secret', /(?<![\w/+-])(?=[\w/+-]*\d)[\w/+-]{20,}={0,2}/g],
+  // A token of 32 random bytes may have no digit.
+  ['secret', /(?<![\w/+-])(?:(?=[\w/+-]*\d)[\w/+-]{20,}={0,2}|[\w-]{43}(?![\w/+-]))/g],
   ['password', /\b(?:alice|bob|carol|dora|admin)-[a-z0-9]{6}\b/g],
   ['within', /\b\d+ (?:seconds?|minutes?)\b|\d+\s?(?:秒|分钟)/g],
   ['ms', /\b\d+(?:\.\d+)? ms\b/g],

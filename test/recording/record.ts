@@ -14,7 +14,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Demo } from '../../src/demo-world.ts'
+import type { Demo } from '../../src/demo/world.ts'
 import { makePlain, plainHeaders } from './plain.ts'
 import { type Ask, askAll } from './requests.ts'
 

@@ -1,6 +1,6 @@
 /** The requests of a recording, in a fixed order: pages as visitor and members, the HMAC API, the gateway, OAuth. */
 import { createHash, createHmac, createPrivateKey, sign } from 'node:crypto'
-import type { Demo } from '../../src/demo-world.ts'
+import type { Demo } from '../../src/demo/world.ts'
 import { type Browser, makeBrowser, type Reply } from './browser.ts'
 
 /** Records the reply under this name and hands it on. */

@@ -4,10 +4,10 @@
  */
 import { sql } from 'kysely'
 import { z } from 'zod'
-import type { Config } from '../../config.ts'
+import type { Deps } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
-import type { Deps } from '../../deps.ts'
-import { inCall } from '../../tracing.ts'
+import type { Config } from '../../platform/config.ts'
+import { inCall } from '../../platform/tracing.ts'
 import { isCleanValue } from '../../web/parameters.ts'
 import { forumUsername } from './connect.ts'
 

@@ -7,7 +7,7 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../platform/config.ts'
 import { isCleanText, isCleanValue } from '../../web/parameters.ts'
 
 /** 2^63 − 1: what a bigint column holds. */

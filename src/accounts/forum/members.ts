@@ -3,7 +3,7 @@
  * over, and none of that ever locks anybody out or makes one account of two.
  */
 import { sql } from 'kysely'
-import { recordAudit } from '../../audit.ts'
+import { recordAudit } from '../../core/audit.ts'
 import { type Db, isDeadlock, type Tx, violatedConstraint } from '../../database/connection.ts'
 import type { ForumUser } from './api.ts'
 import type { ForumIdentity } from './connect.ts'

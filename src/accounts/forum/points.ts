@@ -13,7 +13,7 @@
  * whoever comes next finishes what was decided.
  */
 import { sql } from 'kysely'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../core/core.ts'
 import { grantPoints } from '../../ledger/post.ts'
 import { fetchScore } from './api.ts'
 

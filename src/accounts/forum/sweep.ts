@@ -7,7 +7,7 @@
  * than an hour for them, a day for the others. Nobody waits for any of this: payments and pages read local state.
  */
 import { sql } from 'kysely'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../core/core.ts'
 import { type ForumFailure, fetchForumUser } from './api.ts'
 import { parseGroupAliases } from './groups.ts'
 import { barDeletedMember, saveMember, savingMembers } from './members.ts'

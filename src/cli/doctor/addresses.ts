@@ -2,11 +2,11 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { sql } from 'kysely'
-import { isLoopback } from '../../config.ts'
+import { SEEN_HEADER, type Seen, seenTicket } from '../../core/health.ts'
 import type { Db } from '../../database/connection.ts'
-import { SEEN_HEADER, type Seen, seenTicket } from '../../health.ts'
-import { isAllowedAddress } from '../../payment/addresses.ts'
-import { makeSecrets } from '../../secrets.ts'
+import { isAllowedAddress } from '../../payment/values/addresses.ts'
+import { isLoopback } from '../../platform/config.ts'
+import { makeSecrets } from '../../platform/secrets.ts'
 import {
   ask,
   DRIFT_SECONDS_MAX,

@@ -5,11 +5,11 @@ import type { Db } from '../../database/connection.ts'
 import { connectionFault } from '../../database/faults.ts'
 import { requireMigrated } from '../../database/migrate.ts'
 import { TIMEOUTS } from '../../database/timeouts.ts'
-import { openSecrets } from '../../first-start.ts'
-import { openSigningKeys } from '../../identity/keys.ts'
+import { openSigningKeys } from '../../identity/keys/keys.ts'
 import { lastProof } from '../../ledger/proofs.ts'
-import { holdsSecrets } from '../../secret-proof.ts'
-import { countWaiting } from '../../secret-rotation.ts'
+import { openSecrets } from '../../operations/first-start.ts'
+import { holdsSecrets } from '../../operations/secret-proof.ts'
+import { countWaiting } from '../../operations/secret-rotation.ts'
 import {
   DRIFT_SECONDS_MAX,
   type Finding,

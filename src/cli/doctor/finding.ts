@@ -1,8 +1,9 @@
 /** What the doctor looks at, what a check finds there, and how it asks a server. */
-import { type Config, ConfigError } from '../../config.ts'
+
+import type { Clock } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { databaseFault } from '../../database/faults.ts'
-import type { Clock } from '../../deps.ts'
+import { type Config, ConfigError } from '../../platform/config.ts'
 
 export const DRIFT_SECONDS_MAX = 5
 const REACH_TIMEOUT_MS = 10_000

@@ -1,8 +1,9 @@
 /** What the doctor examines of the servers that are configured: the forum, the mail server, the collector of traces. */
-import { makeTransport } from '../../accounts/email.ts'
+
 import { apiHeaders, SYSTEM_PATH } from '../../accounts/forum/api.ts'
-import type { Config } from '../../config.ts'
-import { tracesUrl } from '../../trace-export.ts'
+import { makeTransport } from '../../accounts/people/email.ts'
+import type { Config } from '../../platform/config.ts'
+import { tracesUrl } from '../../platform/trace-export.ts'
 import { ask, type Finding, fault, GOOD, type Installation, off, reasonOf } from './finding.ts'
 
 /** Whether it answers, and its API key may read members. */

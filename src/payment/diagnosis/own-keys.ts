@@ -1,8 +1,8 @@
 /** The keys of one application, those that have ended too: a request may have been signed with any of them. */
 import { createPublicKey, hash } from 'node:crypto'
-import type { Deps } from '../../deps.ts'
-import type { GatewayApp } from '../gateway/keys.ts'
-import { openKey } from '../keys.ts'
+import type { Deps } from '../../core/core.ts'
+import type { GatewayApp } from '../signing/gateway-keys.ts'
+import { openKey } from '../signing/keys.ts'
 import type { OwnKey, OwnKeys } from './schemes.ts'
 
 /** Of each kind. */

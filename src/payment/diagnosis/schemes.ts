@@ -8,7 +8,7 @@ import {
   publicDecrypt,
   verify,
 } from 'node:crypto'
-import { secretKeyOf } from '../hmac/signature.ts'
+import { secretKeyOf } from '../signing/hmac.ts'
 import { type Way, wrong } from './mistakes.ts'
 import type { Scheme } from './search.ts'
 import type { Rules } from './spelling.ts'

@@ -3,7 +3,7 @@
  * which order, how they are joined, and in which bytes. The first way of each step is the right one. Pure.
  */
 import { withoutDeceptive } from '../../web/parameters.ts'
-import { canonicalString, compareBytes } from '../canonical.ts'
+import { canonicalString, compareBytes } from '../signing/canonical.ts'
 import { CHARSETS } from './charsets.ts'
 import { type Way, wrong } from './mistakes.ts'
 import type { Field } from './pasted.ts'

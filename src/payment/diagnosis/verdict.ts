@@ -4,11 +4,11 @@
  */
 import { createHash, type KeyObject } from 'node:crypto'
 import { deceptiveIn } from '../../web/parameters.ts'
-import { canonicalString } from '../canonical.ts'
-import { isMoney } from '../gateway/money.ts'
-import { fingerprintOf } from '../gateway/public-key.ts'
-import { signMd5, verifyMd5, verifyRsa } from '../gateway/signature.ts'
-import { secretKeyOf, sign, tokenKeys, verifySignature } from '../hmac/signature.ts'
+import { canonicalString } from '../signing/canonical.ts'
+import { signMd5, verifyMd5, verifyRsa } from '../signing/gateway.ts'
+import { secretKeyOf, sign, tokenKeys, verifySignature } from '../signing/hmac.ts'
+import { fingerprintOf } from '../signing/public-key.ts'
+import { isMoney } from '../values/money.ts'
 import type { Mistake } from './mistakes.ts'
 import type { Field } from './pasted.ts'
 import {

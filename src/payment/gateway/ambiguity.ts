@@ -2,7 +2,7 @@
  * Refuses texts that can be read in two ways. Of all sets of parameters that spell a signed text, at most one is taken,
  * so nobody turns a signature that they hold into one for other parameters. gateway.md 6.1.
  */
-import type { AppError } from '../../errors.ts'
+import type { AppError } from '../../platform/errors.ts'
 import { refusal } from './errors.ts'
 import { type Reader, type Reading, readings } from './readings.ts'
 import { isOutTradeNo, labelOf } from './trade.ts'

@@ -3,7 +3,7 @@
  * gateway.md 1.5 and 2.3. Texts never repeat what was sent: V2 signs them for whoever asks.
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, type GatewayCode } from '../../errors.ts'
+import { AppError, type GatewayCode } from '../../platform/errors.ts'
 import { asTold, clientFaultStatus } from '../../web/pages.ts'
 import { NotUtf8 } from '../../web/parameters.ts'
 

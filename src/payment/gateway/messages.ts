@@ -3,9 +3,9 @@
  * same. Built and signed anew each time, since verifiers of V2 refuse a timestamp older than 300 s. gateway.md 3.
  */
 import type { KeyObject } from 'node:crypto'
+import type { Deps } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
-import type { Deps } from '../../deps.ts'
-import { gatewayString, signMd5, signRsa } from './signature.ts'
+import { gatewayString, signMd5, signRsa } from '../signing/gateway.ts'
 import { shanghaiTime } from './trade.ts'
 
 /** Orders of the gateway that are paid, and not given back since: nothing is signed for any other. */

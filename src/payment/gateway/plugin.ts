@@ -3,15 +3,15 @@
  * Merchant KEY, no cookies. Mounted wherever libraries that append to one base address will look. decisions.md 1.3.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Deps } from '../../deps.ts'
-import { openTurns } from '../../turns.ts'
+import type { Deps } from '../../core/core.ts'
+import { openTurns } from '../../platform/turns.ts'
 import { wantsHtml } from '../../web/pages.ts'
 import { acceptMultipart } from '../../web/parameters.ts'
-import type { PlaceOrder } from '../orders.ts'
-import { rememberRefusals } from '../refused-requests.ts'
+import { rememberRefusals } from '../diagnosis/refused-requests.ts'
+import type { PlaceOrder } from '../orders/orders.ts'
 import { type GatewayVerbs, makeCreateTrade } from './create.ts'
 import { refusal, wireFailure } from './errors.ts'
-import { submitRoute } from './submit.ts'
+import { submitRoute } from './submit.page.ts'
 import { v1Routes } from './v1.ts'
 import { unknownPath, v2Routes } from './v2.ts'
 
@@ -61,5 +61,5 @@ async function requireRoot(
   const { body: failure } = wireFailure(refusal('unknown_action', msg), 'v1', request, reply)
   if (!wantsHtml(request)) return reply.code(404).send(failure)
   const inEnglish = `The gateway is at ${base}. An administrator opens the root of the host with the setting gateway_at_root.`
-  return reply.page('gateway-refused', { failure, inEnglish, requestId: request.id }, { status: 404 })
+  return reply.page('payment/gateway/refused', { failure, inEnglish, requestId: request.id }, { status: 404 })
 }

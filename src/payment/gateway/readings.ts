@@ -2,7 +2,7 @@
  * The ways in which a signed text can be read. A signed text joins its values unescaped, so the texts of two sets of
  * parameters can be equal: a value may hold what looks like the next parameter. Pure. gateway.md 6.1.
  */
-import { compareBytes } from '../canonical.ts'
+import { compareBytes } from '../signing/canonical.ts'
 
 /** Who reads a text: the fields that a reading must have, and the values that it may have in a field. */
 export type Reader = {

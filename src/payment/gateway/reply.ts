@@ -1,7 +1,7 @@
 /** Replies that we sign with the application's own platform key, as V2 has it. gateway.md 2.1. */
-import type { Deps } from '../../deps.ts'
-import type { GatewayApp } from './keys.ts'
-import { gatewayString, signRsa } from './signature.ts'
+import type { Deps } from '../../core/core.ts'
+import { gatewayString, signRsa } from '../signing/gateway.ts'
+import type { GatewayApp } from '../signing/gateway-keys.ts'
 
 export type Fields = Record<string, unknown>
 

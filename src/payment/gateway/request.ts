@@ -3,18 +3,18 @@
  * `sign_type` exactly `RSA` it is verified as V2, by anything else as V1, on every path; no other choice is its own.
  */
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
+import type { Deps } from '../../core/core.ts'
+import { networkOf } from '../../core/limits.ts'
 import type { ReceivedRequest } from '../../database/tables.ts'
-import type { Deps } from '../../deps.ts'
-import { networkOf } from '../../limits.ts'
-import { sameText } from '../../secrets.ts'
-import { isAllowedAddress } from '../addresses.ts'
-import { type FlatParameters, flatParameters } from '../parameters.ts'
-import { receivedRequest } from '../received.ts'
+import { sameText } from '../../platform/secrets.ts'
+import { receivedRequest } from '../orders/received.ts'
+import { verifyMd5, verifyRsa } from '../signing/gateway.ts'
+import type { GatewayApp } from '../signing/gateway-keys.ts'
+import { isAllowedAddress } from '../values/addresses.ts'
+import { type FlatParameters, flatParameters } from '../values/parameters.ts'
 import { requireOneReading } from './ambiguity.ts'
 import { refusal } from './errors.ts'
-import type { GatewayApp } from './keys.ts'
 import { hasTooManyStarts, type Reader } from './readings.ts'
-import { verifyMd5, verifyRsa } from './signature.ts'
 
 export const DRIFT_SECONDS_MAX = 300
 /** In a name, these would let one signed string be read in two ways; and PHP reads brackets as an array. */

@@ -1,7 +1,7 @@
 /** Names and values of the protocol: how a trade and its times are written. Pure. */
 import type { OrderStatus } from '../../database/tables.ts'
+import { moneyOf } from '../values/money.ts'
 import type { Trade } from './inquiry.ts'
-import { moneyOf } from './money.ts'
 
 const SHANGHAI_OFFSET_MS = 8 * 3_600_000
 export const OUT_TRADE_NO = /^[A-Za-z0-9._\-|]{1,128}$/

@@ -1,7 +1,7 @@
 /** V1: submit.php for a buyer's browser, mapi.php and api.php for a shop's server. gateway.md 1. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Deps } from '../../deps.ts'
-import { keepRefused } from '../refused-requests.ts'
+import type { Deps } from '../../core/core.ts'
+import { keepRefused } from '../diagnosis/refused-requests.ts'
 import type { GatewayVerbs } from './create.ts'
 import { refusal, wireFailure } from './errors.ts'
 import { balanceTold, listedTrades, namedTrade, takingsOf } from './inquiry.ts'
@@ -16,7 +16,7 @@ import {
   requireInquiry,
   requireUsable,
 } from './request.ts'
-import { payUrl } from './submit.ts'
+import { payUrl } from './submit.page.ts'
 import { describeV1, pidValue } from './trade.ts'
 
 /** GET and POST mapi.php and api.php. */

@@ -3,18 +3,18 @@
  * gateway.md 2.
  */
 import type { FastifyInstance } from 'fastify'
-import type { Deps } from '../../deps.ts'
-import { AppError } from '../../errors.ts'
+import type { Deps } from '../../core/core.ts'
+import { AppError } from '../../platform/errors.ts'
 import { sendPageError, wantsHtml } from '../../web/pages.ts'
-import { closeOrder } from '../orders.ts'
-import { keepRefused } from '../refused-requests.ts'
+import { keepRefused } from '../diagnosis/refused-requests.ts'
+import { closeOrder } from '../orders/orders.ts'
+import { moneyOf, percentOf } from '../values/money.ts'
 import type { GatewayVerbs } from './create.ts'
 import { refusal, wireFailure } from './errors.ts'
 import { balanceTold, listedTrades, namedTrade, takingsOf } from './inquiry.ts'
-import { moneyOf, percentOf } from './money.ts'
 import { type Fields, signReply } from './reply.ts'
 import { type Authenticated, authenticate, body, requireInquiry, requireUsable } from './request.ts'
-import { payUrl } from './submit.ts'
+import { payUrl } from './submit.page.ts'
 import { describeV2, pidValue } from './trade.ts'
 
 /** It answers what stands besides `code` 0 and `msg`, which it may say otherwise. */

@@ -1,7 +1,7 @@
 /** Orders and transfers as the HMAC API tells of them. */
-import { isExpired, type Order, statusWord } from '../orders.ts'
-import type { Transfer } from '../transfers.ts'
-import { isoSeconds } from './signature.ts'
+import { isExpired, type Order, statusWord } from '../orders/orders.ts'
+import type { Transfer } from '../orders/transfers.ts'
+import { isoSeconds } from '../signing/hmac.ts'
 
 /** The full transaction, decisions.md 5.8: points as integers, times in UTC, null for what has not happened. */
 export function describeOrder(order: Order, now: Date) {

@@ -1,15 +1,15 @@
 /** Who is calling the HMAC API, proved by the signature; and what an application may do by its state. */
 import type { FastifyRequest } from 'fastify'
+import type { Deps } from '../../core/core.ts'
+import { networkOf } from '../../core/limits.ts'
 import type { PaymentAppStatus } from '../../database/tables.ts'
-import type { Deps } from '../../deps.ts'
-import { AppError } from '../../errors.ts'
-import { networkOf } from '../../limits.ts'
+import { AppError } from '../../platform/errors.ts'
 import { malformed } from '../../web/parameters.ts'
-import { isAllowedAddress } from '../addresses.ts'
-import { markTokenUsed } from '../keys.ts'
-import { type FlatParameters, flatParameters } from '../parameters.ts'
+import { stringToSign, verifySignature } from '../signing/hmac.ts'
+import { markTokenUsed } from '../signing/keys.ts'
+import { isAllowedAddress } from '../values/addresses.ts'
+import { type FlatParameters, flatParameters } from '../values/parameters.ts'
 import { type Caller, type FindCaller, makeFindCaller } from './caller.ts'
-import { stringToSign, verifySignature } from './signature.ts'
 
 const PAYMENT_ID = /^pay_[a-z0-9]{20}$/
 export const DRIFT_SECONDS_MAX = 300

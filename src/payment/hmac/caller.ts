@@ -1,10 +1,10 @@
 /** The application that calls the HMAC API: who it is, from where it may call, and the keys of its signatures. */
 import { sql } from 'kysely'
+import type { Deps } from '../../core/core.ts'
 import { makeBatcher } from '../../database/batcher.ts'
 import type { Book, PaymentAppStatus } from '../../database/tables.ts'
-import type { Deps } from '../../deps.ts'
-import { openKey } from '../keys.ts'
-import { type TokenKeys, tokenKeys } from './signature.ts'
+import { type TokenKeys, tokenKeys } from '../signing/hmac.ts'
+import { openKey } from '../signing/keys.ts'
 
 /** Applications whose keys a process keeps ready, about 1 KB each. */
 const READY_KEYS_MAX = 2_000

@@ -1,10 +1,9 @@
 /** The HMAC API: initiate a payment, query one, transfer, list. Form bodies, JSON and multipart; no cookies, no redirects, always JSON. */
 import type { FastifyInstance } from 'fastify'
-import type { Deps } from '../../deps.ts'
-import { AppError } from '../../errors.ts'
+import type { Deps } from '../../core/core.ts'
+import { AppError } from '../../platform/errors.ts'
 import { acceptMultipart } from '../../web/parameters.ts'
-import { sendPaymentError } from '../errors.ts'
-import { Amount, Description, OrderId, TransactionId, UserId } from '../fields.ts'
+import { keepRefused, rememberRefusals } from '../diagnosis/refused-requests.ts'
 import {
   findOrder,
   makeCreateOrder,
@@ -12,12 +11,13 @@ import {
   type Order,
   type PlaceOrder,
   statusWord,
-} from '../orders.ts'
-import type { FlatParameters } from '../parameters.ts'
-import { receivedRequest } from '../received.ts'
-import { keepRefused, rememberRefusals } from '../refused-requests.ts'
-import { countTestOrder } from '../test-mode.ts'
-import { isTransfer, makePostTransfer } from '../transfers.ts'
+} from '../orders/orders.ts'
+import { receivedRequest } from '../orders/received.ts'
+import { countTestOrder } from '../orders/test-mode.ts'
+import { isTransfer, makePostTransfer } from '../orders/transfers.ts'
+import { isoSeconds } from '../signing/hmac.ts'
+import { Amount, Description, OrderId, TransactionId, UserId } from '../values/fields.ts'
+import type { FlatParameters } from '../values/parameters.ts'
 import { describeOrder, describeTransfer } from './answers.ts'
 import {
   type Authenticate,
@@ -26,8 +26,8 @@ import {
   requireApproved,
   requireReadable,
 } from './authenticate.ts'
+import { sendPaymentError } from './errors.ts'
 import { listRoutes } from './lists.ts'
-import { isoSeconds } from './signature.ts'
 
 /** POST /payment/pay/:payment_id/process, /payment/query/:payment_id and /payment/transfer/:payment_id. */
 export async function hmacRoutes(app: FastifyInstance, deps: Deps, placeOrder: PlaceOrder): Promise<void> {

@@ -5,7 +5,7 @@
  */
 import { isIP } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { blockListOf } from '../addresses.ts'
+import { blockListOf } from '../values/addresses.ts'
 
 /** Of one name no more are tried than fit into the time of an attempt. */
 const ADDRESSES_MAX = 4

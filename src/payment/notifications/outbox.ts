@@ -4,11 +4,11 @@
  * stands here. decisions.md 8.
  */
 import { type Selectable, sql } from 'kysely'
+import type { Deps } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import type { NotificationsTable } from '../../database/tables.ts'
-import type { Deps } from '../../deps.ts'
+import { type EventToTell, findEvents } from '../events/webhook.ts'
 import { type PaidTrade, paidTrades } from '../gateway/messages.ts'
-import { type EventToTell, findEvents } from '../hmac/events.ts'
 import type { Attempt } from './delivery.ts'
 
 /** After the end of each failed attempt but the last. */

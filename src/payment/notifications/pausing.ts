@@ -1,7 +1,7 @@
 /** Hosts that an administrator has paused: nothing is sent to them until they are resumed. The claim honours it. */
-import { recordAudit } from '../../audit.ts'
-import type { Deps } from '../../deps.ts'
-import { AppError } from '../../errors.ts'
+import { recordAudit } from '../../core/audit.ts'
+import type { Deps } from '../../core/core.ts'
+import { AppError } from '../../platform/errors.ts'
 
 type Act = { host: string; reason: string; actor_id: bigint; ip: string }
 

@@ -3,13 +3,13 @@
  * shop was told. A redelivery begins the schedule anew, whatever has become of the earlier one. decisions.md 8.1.
  */
 import { type SqlBool, sql } from 'kysely'
-import { recordAudit } from '../../audit.ts'
+import { recordAudit } from '../../core/audit.ts'
+import type { Deps } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { rowsOfApp } from '../../database/looking-back.ts'
 import type { NotificationStatus } from '../../database/tables.ts'
-import type { Deps } from '../../deps.ts'
-import { AppError } from '../../errors.ts'
-import { type Right, rolesWith } from '../ownership.ts'
+import { AppError } from '../../platform/errors.ts'
+import { type Right, rolesWith } from '../rights/rights.ts'
 
 /** A buyer's impatience is not a merchant's load. */
 const PAYER_PAUSE_SECONDS = 60

@@ -1,0 +1,196 @@
+/**
+ * Outgoing mail as an outbox: a row in the transaction of the act that causes it, sent by whichever process claims it.
+ * Each mail leaves at least once; a process that dies between sending and saying so makes it leave once more.
+ */
+import { sql } from 'kysely'
+import type { createTransport } from 'nodemailer'
+import { recordAudit } from '../../core/audit.ts'
+import type { Deps } from '../../core/core.ts'
+import type { Tx } from '../../database/connection.ts'
+import { type Config, isLoopback } from '../../platform/config.ts'
+import { chooseLocale, type Language, type Messages } from '../../web/languages.ts'
+
+/** After a failed attempt, in order; after the last one the mail is given up. */
+const RETRY_MINUTES = [1, 5, 30, 120]
+/** A process that has not settled a mail by then is taken for dead. Longer than all of TIMEOUTS. */
+const LEASE_MS = 120_000
+const BATCH_MAX = 20
+const ERROR_LENGTH_MAX = 500
+const TIMEOUTS = {
+  connectionTimeout: 5_000,
+  greetingTimeout: 5_000,
+  socketTimeout: 10_000,
+  dnsTimeout: 5_000,
+}
+
+/** The name of the place where a mail's text is stored. */
+export const mailContext = (recipient: string) => `mail to ${recipient}`
+
+/** Whether mail can leave at all. Where it cannot, nothing that needs it is offered. */
+export function hasMail(config: Config): boolean {
+  return config.SMTP_URL !== undefined
+}
+
+export type Mail = {
+  user_id: bigint
+  recipient: string
+  username: string
+  language: Language
+  kind: string
+  /** What the mail says, and the path of ours that it asks to open. */
+  content: (t: Messages['security']['mails']) => { subject: string; text: string }
+  link?: string
+  /** When the link will have expired. */
+  useless_at?: Date
+}
+
+/** Puts a mail into the outbox; without SMTP it is not written at all. */
+export async function enqueueMail(
+  tx: Tx,
+  deps: Pick<Deps, 'config' | 'secrets' | 'clock'>,
+  mail: Mail,
+): Promise<void> {
+  if (!hasMail(deps.config)) return
+  const { mails } = chooseLocale(mail.language, undefined).t.security
+  const { subject, text } = mail.content(mails)
+  const link = mail.link === undefined ? [] : [deps.config.PUBLIC_URL + mail.link]
+  const paragraphs = [mails.greeting(mail.username), text, ...link, mails.footer(deps.config.PUBLIC_URL)]
+  await tx
+    .insertInto('outgoing_mails')
+    .values({
+      user_id: mail.user_id,
+      recipient: mail.recipient,
+      kind: mail.kind,
+      subject,
+      text_encrypted: deps.secrets.encrypt(mailContext(mail.recipient), `${paragraphs.join('\n\n')}\n`),
+      useless_at: mail.useless_at,
+      next_attempt_at: deps.clock(),
+    })
+    .execute()
+}
+
+/** Sends a batch of what is due. Safe to run in any number of processes at once. */
+export async function sendDueMail(deps: Deps): Promise<void> {
+  if (!hasMail(deps.config)) return
+  const mails = await claimDue(deps)
+  if (mails.length === 0) return
+  const transport = await makeTransport(deps.config)
+  try {
+    await Promise.all(mails.map((mail) => sendOne(deps, transport, mail)))
+  } finally {
+    transport.close()
+  }
+}
+
+/** The way to the mail server. Its library is read only where mail is sent: it takes several megabytes. */
+export async function makeTransport(config: Config): Promise<Transport> {
+  const nodemailer = await import('nodemailer')
+  return nodemailer.createTransport(transportOptions(config))
+}
+
+type Transport = ReturnType<typeof createTransport>
+type ClaimedMail = Awaited<ReturnType<typeof claimDue>>[number]
+
+/** Each row goes to one process, which counts the attempt before it makes it and has the lease to settle it. */
+async function claimDue({ db, clock }: Deps) {
+  const now = clock()
+  return db
+    .updateTable('outgoing_mails')
+    .set({ attempts: sql`attempts + 1`, next_attempt_at: new Date(now.getTime() + LEASE_MS) })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('outgoing_mails')
+        .where('next_attempt_at', '<=', now)
+        .orderBy('next_attempt_at')
+        .limit(BATCH_MAX)
+        .forUpdate()
+        .skipLocked()
+        .select('id'),
+    )
+    .returning(['id', 'user_id', 'recipient', 'kind', 'subject', 'text_encrypted', 'useless_at', 'attempts'])
+    .execute()
+}
+
+async function sendOne(deps: Deps, transport: Transport, mail: ClaimedMail): Promise<void> {
+  if (mail.useless_at !== null && mail.useless_at <= deps.clock())
+    return giveUp(deps, mail, 'not sent: its link has expired')
+  // Only when the process that made the last attempt never said how it went.
+  if (mail.attempts > RETRY_MINUTES.length + 1) return giveUp(deps, mail, 'the last attempt was interrupted')
+  try {
+    await transport.sendMail({
+      from: deps.config.SMTP_FROM!,
+      to: { name: '', address: mail.recipient },
+      subject: mail.subject,
+      text: deps.secrets.decrypt(mailContext(mail.recipient), mail.text_encrypted!),
+      date: deps.clock(),
+      // The same at every attempt, so that a mailbox can tell a mail that came twice.
+      messageId: `<${deps.secrets.tag('mail', String(mail.id))}@${new URL(deps.config.PUBLIC_URL).hostname}>`,
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    })
+  } catch (error) {
+    return postpone(deps, mail, (error as Error).message.slice(0, ERROR_LENGTH_MAX))
+  }
+  await deps.db
+    .updateTable('outgoing_mails')
+    .set({ sent_at: deps.clock(), next_attempt_at: null, text_encrypted: null })
+    .where('id', '=', mail.id)
+    .where('next_attempt_at', 'is not', null)
+    .execute()
+}
+
+async function postpone(deps: Deps, mail: ClaimedMail, last_error: string): Promise<void> {
+  const minutes = RETRY_MINUTES[mail.attempts - 1]
+  if (minutes === undefined) return giveUp(deps, mail, last_error)
+  await deps.db
+    .updateTable('outgoing_mails')
+    .set({ next_attempt_at: new Date(deps.clock().getTime() + minutes * 60_000), last_error })
+    .where('id', '=', mail.id)
+    .where('attempts', '=', mail.attempts)
+    .where('next_attempt_at', 'is not', null)
+    .execute()
+}
+
+async function giveUp(
+  deps: Deps,
+  { id, user_id, kind, attempts }: ClaimedMail,
+  last_error: string,
+): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    const given = await tx
+      .updateTable('outgoing_mails')
+      .set({ given_up_at: deps.clock(), next_attempt_at: null, text_encrypted: null, last_error })
+      .where('id', '=', id)
+      .where('attempts', '=', attempts)
+      .where('next_attempt_at', 'is not', null)
+      .executeTakeFirst()
+    if (given.numUpdatedRows !== 1n) return
+    const detail = { kind, last_error }
+    const subject = user_id === null ? `mail:${id}` : `user:${user_id}`
+    await recordAudit(tx, { actor_id: null, action: 'mail.given_up', subject, detail, ip: null })
+  })
+}
+
+/**
+ * Reads SMTP_URL: nothing but host, port and sign-in, since other options could name files. A password travels only
+ * under TLS, unless the server is on this machine.
+ */
+function transportOptions({ SMTP_URL, PUBLIC_URL }: Config) {
+  const url = new URL(SMTP_URL!)
+  const secure = url.protocol === 'smtps:'
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const auth = {
+    user: decodeURIComponent(url.username),
+    pass: decodeURIComponent(url.password),
+  }
+  return {
+    host,
+    port: url.port === '' ? (secure ? 465 : 587) : Number(url.port),
+    secure,
+    ...(auth.user === '' ? {} : { auth }),
+    requireTLS: auth.user !== '' && !isLoopback(`http://${url.host}`),
+    name: new URL(PUBLIC_URL).hostname,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    ...TIMEOUTS,
+  }
+}

@@ -1,0 +1,179 @@
+/** People: who they are, which groups they are in, and whether they may come in at all. */
+import { type Selectable, sql } from 'kysely'
+import type { Db, Tx } from '../../database/connection.ts'
+import { violatedConstraint } from '../../database/connection.ts'
+import type { UsersTable } from '../../database/tables.ts'
+import { AppError } from '../../platform/errors.ts'
+import type { Language } from '../../web/languages.ts'
+
+/** A member as the rest of the program sees one. */
+export type User = {
+  id: bigint
+  username: string
+  name: string | null
+  email: string | null
+  email_verified: boolean
+  avatar_url: string | null
+  trust_level: number
+  is_admin: boolean
+  is_moderator: boolean
+  suspended_till: Date | null
+  is_banned: boolean
+  custom_groups: string[]
+}
+
+/** The columns of `User`, for any query that has the users table in its from clause. */
+export const userColumns = [
+  'users.id',
+  'users.username',
+  'users.name',
+  'users.email',
+  'users.email_verified',
+  'users.avatar_url',
+  'users.trust_level',
+  'users.is_admin',
+  'users.is_moderator',
+  'users.suspended_till',
+  'users.is_banned',
+  sql<string[]>`custom_groups(users.id)`.as('custom_groups'),
+] as const
+
+/** The table `users` for `userColumns`, out of the column `member` of a function's answer: nothing is read again. */
+export function memberOf(answer: string) {
+  return sql<Selectable<UsersTable>>`(select (${sql.ref(answer)}.member).*)`
+}
+
+const TRUST_LEVELS = ['trust_level_0', 'trust_level_1', 'trust_level_2', 'trust_level_3', 'trust_level_4']
+
+/**
+ * The groups of a member, as userinfo shows them and group rules read them: trust levels cumulatively, then
+ * admins, moderators, and custom groups by name (decisions.md 2.2).
+ */
+export function groupsOf(
+  user: Pick<User, 'trust_level' | 'is_admin' | 'is_moderator' | 'custom_groups'>,
+): string[] {
+  const groups = TRUST_LEVELS.slice(0, user.trust_level + 1)
+  if (user.is_admin) groups.push('admins')
+  if (user.is_moderator) groups.push('moderators')
+  return [...groups, ...user.custom_groups]
+}
+
+/** Those groups without the trust levels, which say the same as the level. */
+export function namedGroupsOf(user: Parameters<typeof groupsOf>[0]): string[] {
+  return groupsOf(user).filter((group) => !/^trust_level_\d$/.test(group))
+}
+
+/** Banned and suspended members cannot sign in, and what they hold stops working at its next use. In SQL: is_barred. */
+export function isBarred(user: Pick<User, 'is_banned' | 'suspended_till'>, now: Date): boolean {
+  return user.is_banned || (user.suspended_till !== null && user.suspended_till > now)
+}
+
+/**
+ * Whether an account of ours may be called this: 3 to 30 characters, narrower than the database's rule. No such name looks
+ * like another one, or like one of ours for the forum's members.
+ */
+export function isUsername(text: string): boolean {
+  return /^[A-Za-z0-9_][A-Za-z0-9_.-]{1,28}[A-Za-z0-9_]$/.test(text)
+}
+
+/** The member of this name, in any case of letters. Nobody is called as an anonymised account is. */
+export async function findUserByUsername(db: Db, username: string): Promise<User | undefined> {
+  return db
+    .selectFrom('users')
+    .where(sql`lower(users.username)`, '=', sql<string>`lower(${username})`)
+    .where('users.anonymised_at', 'is', null)
+    .select(userColumns)
+    .executeTakeFirst()
+}
+
+/** The members of these names, in their order and as `findUserByUsername` finds each, in one statement. */
+export async function findUserIds(db: Db, usernames: string[]): Promise<(bigint | undefined)[]> {
+  const { rows } = await sql<{ id: bigint | null }>`
+    select users.id
+    from unnest(${usernames}::text[]) with ordinality as asked (username, place)
+    left join users on lower(users.username) = lower(asked.username) and users.anonymised_at is null
+    order by asked.place`.execute(db)
+  return rows.map(({ id }) => id ?? undefined)
+}
+
+/**
+ * Holds a member's row until the transaction ends: while they are acted on, or while what is theirs is counted, so that the
+ * count holds. Throws not_found.
+ */
+export async function lockUser(tx: Tx, user_id: bigint) {
+  const user = await tx
+    .selectFrom('users')
+    .where('id', '=', user_id)
+    .select(['trust_level', 'is_banned', 'suspended_till', 'anonymised_at'])
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  if (user === undefined) throw new AppError('not_found', 'There is no such member')
+  return user
+}
+
+/** In which language to write to the member: that of the last sign-in, unless the member has chosen one. */
+export async function noticeLanguage(db: Db, user_id: bigint, language: Language): Promise<void> {
+  await db
+    .updateTable('users')
+    .set({ language })
+    .where('id', '=', user_id)
+    .where('language_chosen', '=', false)
+    .where('language', 'is distinct from', language)
+    .execute()
+}
+
+/** The member's own choice, for every page and mail from now on, in every browser. */
+export async function chooseLanguage(db: Db, user_id: bigint, language: Language): Promise<void> {
+  await db.updateTable('users').set({ language, language_chosen: true }).where('id', '=', user_id).execute()
+}
+
+/** By a member, by one who was called so before, or for one who may be. */
+const NAME_TAKEN = ['users_username_key', 'users_neutral_name']
+
+/** Throws conflict where the database would not give an anonymised account something; other errors as they are. */
+export function explainAnonymised(error: unknown): never {
+  if (violatedConstraint(error) !== 'users_anonymised_for_good') throw error
+  throw new AppError('conflict', 'This account was anonymised', { cause: error })
+}
+
+export type NewUser = {
+  username: string
+  password_hash: string
+  must_change_password?: boolean
+  name?: string
+  email?: string
+  trust_level?: number
+  is_admin?: boolean
+  groups?: string[]
+}
+
+/**
+ * Creates a local account and returns its id. Throws conflict when the username is taken in any case.
+ * @param record what is written down of it, in the same transaction.
+ */
+export async function createUser(
+  db: Db,
+  { groups = [], ...values }: NewUser,
+  record: (tx: Tx, id: bigint) => Promise<void> = async () => {},
+): Promise<bigint> {
+  try {
+    return await db.transaction().execute(async (tx) => {
+      const { id } = await tx.insertInto('users').values(values).returning('id').executeTakeFirstOrThrow()
+      await addGroups(tx, id, groups)
+      await record(tx, id)
+      return id
+    })
+  } catch (error) {
+    if (NAME_TAKEN.includes(violatedConstraint(error) ?? ''))
+      throw new AppError('conflict', 'This username is taken')
+    throw error
+  }
+}
+
+async function addGroups(tx: Tx, user_id: bigint, names: string[]): Promise<void> {
+  if (names.length === 0) return
+  await tx
+    .insertInto('user_groups')
+    .values(names.map((name) => ({ user_id, name })))
+    .execute()
+}

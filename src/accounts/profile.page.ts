@@ -1,0 +1,66 @@
+/** /account/profile: a member's name and language, and the ways to everything that guards the account. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { recordAudit } from '../core/audit.ts'
+import type { Deps } from '../core/core.ts'
+import { AppError } from '../platform/errors.ts'
+import { isHonestText } from '../web/parameters.ts'
+import { hasMail } from './people/email.ts'
+import { namedGroupsOf } from './people/users.ts'
+import { sessionOf } from './session/session.ts'
+
+export const PROFILE = '/account/profile'
+const NAME_LENGTH_MAX = 60
+
+const NameForm = z.object({ name: z.string().trim().max(NAME_LENGTH_MAX).refine(isHonestText) })
+
+/** Below requireUser. */
+export function profilePages(app: FastifyInstance, deps: Deps): void {
+  const show = (request: FastifyRequest, reply: FastifyReply, isWrong: boolean) => {
+    const { user } = sessionOf(request)
+    const { saved } = request.query as Record<string, unknown>
+    const data = {
+      customGroups: namedGroupsOf(user),
+      forumUrl: deps.config.DISCOURSE_URL,
+      hasMail: hasMail(deps.config),
+      isSaved: saved === '1',
+      isWrong,
+      path: PROFILE,
+    }
+    return reply.page('accounts/profile', data, { status: isWrong ? 400 : 200 })
+  }
+
+  app.get(PROFILE, async (request, reply) => show(request, reply, false))
+
+  app.post(PROFILE, async (request, reply) => {
+    const { user } = sessionOf(request)
+    if (!user.has_password) throw new AppError('forbidden', 'The name of this account is kept at the forum')
+    const form = NameForm.safeParse(request.body)
+    if (!form.success) return show(request, reply, true)
+    await rename(deps, { user_id: user.id, name: form.data.name || null, ip: request.ip })
+    return reply.redirect(`${PROFILE}?saved=1`, 303)
+  })
+}
+
+async function rename(
+  { db, clock }: Deps,
+  { user_id, name, ip }: { user_id: bigint; name: string | null; ip: string },
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const before = await tx
+      .selectFrom('users')
+      .where('id', '=', user_id)
+      .select('name')
+      .forUpdate()
+      .executeTakeFirstOrThrow()
+    if (before.name === name) return
+    await tx.updateTable('users').set({ name, updated_at: clock() }).where('id', '=', user_id).execute()
+    await recordAudit(tx, {
+      actor_id: user_id,
+      action: 'account.renamed',
+      subject: `user:${user_id}`,
+      detail: { before, after: { name } },
+      ip,
+    })
+  })
+}

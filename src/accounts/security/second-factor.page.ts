@@ -1,0 +1,110 @@
+/** The page of the second factor: set it up, get new recovery codes, turn it off. Always after a fresh sign-in. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { encodeQR } from 'qr'
+import { z } from 'zod'
+import type { Deps } from '../../core/core.ts'
+import { AppError } from '../../platform/errors.ts'
+import { safeReturnTo } from '../../web/return-to.ts'
+import { PROFILE } from '../profile.page.ts'
+import { requireFreshSignIn } from '../session/reauthentication.ts'
+import { requireUser, type Session, sessionOf } from '../session/session.ts'
+import {
+  type Actor,
+  findSecondFactor,
+  remakeRecoveryCodes,
+  turnOffSecondFactor,
+  turnOnSecondFactor,
+} from './second-factor.ts'
+import { newTotpSecret, otpauthUri } from './totp.ts'
+
+const PAGE = '/account/second-factor'
+const QUIET_ZONE_MODULES = 4
+
+const SetUpForm = z.object({
+  setup: z.string().max(1_000),
+  code: z.string().max(20),
+  return_to: z.string().optional(),
+})
+
+/** GET /account/second-factor; POST to it, to …/recovery-codes and to …/off. In a browser scope. */
+export async function secondFactorPages(app: FastifyInstance, deps: Deps): Promise<void> {
+  app.addHook('preHandler', requireUser)
+  app.addHook('preHandler', requireLocalAccount)
+  app.addHook('preHandler', requireFreshSignIn(deps, { page: PAGE, back: PROFILE }))
+
+  app.get<{ Querystring: Record<string, unknown> }>(PAGE, async (request, reply) => {
+    const factor = await findSecondFactor(deps.db, sessionOf(request).user.id)
+    if (factor !== undefined) return reply.page('accounts/security/second-factor', { factor })
+    return showSetUp(request, reply, deps, { secret: newTotpSecret(), returnTo: request.query.return_to })
+  })
+
+  app.post(PAGE, async (request, reply) => {
+    const session = sessionOf(request)
+    const form = SetUpForm.safeParse(request.body)
+    const secret = form.success ? unseal(form.data.setup, session, deps) : undefined
+    if (!form.success || secret === undefined)
+      throw new AppError('form_expired', 'This form has expired. Go back, reload the page and try again.')
+    const { code, return_to: returnTo } = form.data
+    const codes = await turnOnSecondFactor(deps, actor(request), { secret, code: code.replace(/\s/g, '') })
+    if (codes === undefined) return showSetUp(request, reply, deps, { secret, returnTo, isWrong: true })
+    return reply.page('accounts/security/recovery-codes', { codes, isNew: true, returnTo: ownPage(returnTo) })
+  })
+
+  app.post(`${PAGE}/recovery-codes`, async (request, reply) => {
+    const codes = await remakeRecoveryCodes(deps, actor(request))
+    return reply.page('accounts/security/recovery-codes', { codes, isNew: false, returnTo: PAGE })
+  })
+
+  app.post(`${PAGE}/off`, async (request, reply) => {
+    await turnOffSecondFactor(deps, actor(request))
+    return reply.redirect(PROFILE, 303)
+  })
+}
+
+/** NOTE: members of the forum have no password here to add a factor to; the forum has one of its own. */
+async function requireLocalAccount(request: FastifyRequest): Promise<void> {
+  if (!sessionOf(request).user.has_password)
+    throw new AppError('forbidden', 'You sign in at the forum: its two-factor sign-in protects this account')
+}
+
+function showSetUp(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: Deps,
+  { secret, returnTo, isWrong = false }: { secret: string; returnTo: unknown; isWrong?: boolean },
+): FastifyReply {
+  const session = sessionOf(request)
+  const uri = otpauthUri(session.user.username, secret)
+  const data = {
+    uri,
+    qr: encodeQR(uri, 'svg', { border: QUIET_ZONE_MODULES }),
+    secret: secret.replace(/.{4}(?=.)/g, '$& '),
+    setup: seal(secret, session, deps),
+    returnTo: ownPage(returnTo),
+    isRequired: session.needs_second_factor,
+    isWrong,
+  }
+  return reply.page('accounts/security/second-factor-set-up', data, { status: isWrong ? 400 : 200 })
+}
+
+/** The new secret waits in the form, not in the database: opening the page changes nothing, and a wrong code keeps it. */
+function seal(secret: string, { id }: Session, deps: Deps): string {
+  return deps.secrets.encrypt(`second factor set up in session ${id}`, secret).toString('base64url')
+}
+
+function unseal(setup: string, { id }: Session, deps: Deps): string | undefined {
+  try {
+    return deps.secrets.decrypt(`second factor set up in session ${id}`, Buffer.from(setup, 'base64url'))
+  } catch {
+    return undefined
+  }
+}
+
+function actor(request: FastifyRequest): Actor {
+  const { id, user } = sessionOf(request)
+  return { user_id: user.id, session_id: id, ip: request.ip }
+}
+
+function ownPage(returnTo: unknown): string {
+  return returnTo === undefined ? PROFILE : safeReturnTo(returnTo)
+}

@@ -1,0 +1,200 @@
+/**
+ * The second factor of a local account: a TOTP secret, and recovery codes for the day the phone is gone. Every code
+ * is accepted once, however many processes are asked at once: the row that remembers it decides.
+ */
+
+import type { Deps } from '../../core/core.ts'
+import type { Db, Tx } from '../../database/connection.ts'
+import { AppError } from '../../platform/errors.ts'
+import { randomText, sha256 } from '../../platform/secrets.ts'
+import { endSessionsOf } from '../session/session.ts'
+import { recordSecurityEvent } from './security-events.ts'
+import { matchingStep } from './totp.ts'
+
+const RECOVERY_CODES = 10
+const RECOVERY_CODE_LENGTH = 16
+/** 32 characters, none of them mistaken for another: 80 bits in 16. */
+const RECOVERY_ALPHABET = 'abcdefghjkmnpqrstuvwxyz023456789'
+
+/** The name of the place where a member's secret is stored. */
+export const factorContext = (user_id: bigint) => `second factor of ${user_id}`
+
+/** Whose account, and which session acts on it. */
+export type Actor = { user_id: bigint; session_id: bigint; ip: string }
+
+/**
+ * Turns the factor on with the first code of a new secret and returns the recovery codes, which cannot be read again;
+ * undefined when the code is wrong. Every other session of the account ends: it was begun without the factor.
+ */
+export async function turnOnSecondFactor(
+  deps: Deps,
+  { user_id, session_id, ip }: Actor,
+  { secret, code }: { secret: string; code: string },
+): Promise<string[] | undefined> {
+  const last_step = matchingStep(secret, code, deps.clock(), 0n)
+  if (last_step === undefined) return undefined
+  const codes = newRecoveryCodes()
+  await deps.db.transaction().execute(async (tx) => {
+    const made = await tx
+      .insertInto('second_factors')
+      .values({ user_id, secret_encrypted: deps.secrets.encrypt(factorContext(user_id), secret), last_step })
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirst()
+    if (made.numInsertedOrUpdatedRows !== 1n)
+      throw new AppError('conflict', 'There is a second factor already')
+    await insertRecoveryCodes(tx, user_id, codes)
+    await endSessionsOf(tx, user_id, { except: session_id })
+    await tx
+      .updateTable('sessions')
+      .set(({ fn, val }) => ({ amr: fn<string[]>('array_append', ['amr', val('otp')]) }))
+      .where('id', '=', session_id)
+      .execute()
+    await recordSecurityEvent(tx, deps, { event: 'second_factor.on', user_id, actor_id: user_id, ip })
+  })
+  return codes
+}
+
+/** Throws conflict when it is off already. */
+export async function turnOffSecondFactor(deps: Deps, { user_id, ip }: Actor): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    await removeFactor(tx, user_id)
+    await recordSecurityEvent(tx, deps, { event: 'second_factor.off', user_id, actor_id: user_id, ip })
+  })
+}
+
+/**
+ * An administrator's help, or by null the operator's, for a member who has lost the phone and the recovery codes. Throws
+ * conflict when it is off.
+ */
+export async function resetSecondFactor(
+  deps: Deps,
+  {
+    user_id,
+    admin_id,
+    reason,
+    ip,
+  }: { user_id: bigint; admin_id: bigint | null; reason: string; ip: string | null },
+): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    await removeFactor(tx, user_id)
+    const detail = { reason }
+    await recordSecurityEvent(tx, deps, {
+      event: 'second_factor.reset',
+      user_id,
+      actor_id: admin_id,
+      ip,
+      detail,
+    })
+  })
+}
+
+/** Replaces every recovery code, used or not, and returns the new ones. Throws conflict when the factor is off. */
+export async function remakeRecoveryCodes(deps: Deps, { user_id, ip }: Actor): Promise<string[]> {
+  const codes = newRecoveryCodes()
+  await deps.db.transaction().execute(async (tx) => {
+    // Held to the end: of two at once the later one's codes are the ones that count, and no mixture of both.
+    const factor = await tx
+      .selectFrom('second_factors')
+      .where('user_id', '=', user_id)
+      .select('user_id')
+      .forUpdate()
+      .executeTakeFirst()
+    if (factor === undefined) throw new AppError('conflict', 'There is no second factor')
+    await tx.deleteFrom('recovery_codes').where('user_id', '=', user_id).execute()
+    await insertRecoveryCodes(tx, user_id, codes)
+    await recordSecurityEvent(tx, deps, { event: 'recovery_codes.remade', user_id, actor_id: user_id, ip })
+  })
+  return codes
+}
+
+/** Whether the code is the account's, now and for the first time. It is spent with the question. */
+export async function acceptCode(deps: Deps, user_id: bigint, code: string): Promise<boolean> {
+  const factor = await deps.db
+    .selectFrom('second_factors')
+    .where('user_id', '=', user_id)
+    .select(['secret_encrypted', 'last_step'])
+    .executeTakeFirst()
+  if (factor === undefined) return false
+  const secret = deps.secrets.decrypt(factorContext(user_id), factor.secret_encrypted)
+  const step = matchingStep(secret, code, deps.clock(), factor.last_step)
+  if (step === undefined) return false
+  const spent = await deps.db
+    .updateTable('second_factors')
+    .set({ last_step: step })
+    .where('user_id', '=', user_id)
+    .where('last_step', '<', step)
+    .where('secret_encrypted', '=', factor.secret_encrypted)
+    .executeTakeFirst()
+  return spent.numUpdatedRows === 1n
+}
+
+/** As acceptCode, for one of the recovery codes. Case, spaces and hyphens do not matter. */
+export async function acceptRecoveryCode(
+  deps: Deps,
+  { user_id, code, ip }: { user_id: bigint; code: string; ip: string },
+): Promise<boolean> {
+  return deps.db.transaction().execute(async (tx) => {
+    const spent = await tx
+      .updateTable('recovery_codes')
+      .set({ used_at: deps.clock() })
+      .where('user_id', '=', user_id)
+      .where('code_hash', '=', hashOf(code.toLowerCase().replace(/[\s-]/g, '')))
+      .where('used_at', 'is', null)
+      .executeTakeFirst()
+    if (spent.numUpdatedRows !== 1n) return false
+    const detail = { left: await recoveryCodesLeft(tx, user_id) }
+    await recordSecurityEvent(tx, deps, {
+      event: 'recovery_code.used',
+      user_id,
+      actor_id: user_id,
+      ip,
+      detail,
+    })
+    return true
+  })
+}
+
+/** Since when the factor is on, and how many recovery codes are left; undefined when it is off. */
+export async function findSecondFactor(
+  db: Db,
+  user_id: bigint,
+): Promise<{ since: Date; codesLeft: number } | undefined> {
+  const factor = await db
+    .selectFrom('second_factors')
+    .where('user_id', '=', user_id)
+    .select('created_at')
+    .executeTakeFirst()
+  return factor && { since: factor.created_at, codesLeft: await recoveryCodesLeft(db, user_id) }
+}
+
+async function removeFactor(tx: Tx, user_id: bigint): Promise<void> {
+  const gone = await tx.deleteFrom('second_factors').where('user_id', '=', user_id).executeTakeFirst()
+  if (gone.numDeletedRows !== 1n) throw new AppError('conflict', 'There is no second factor')
+  await tx.deleteFrom('pending_sign_ins').where('user_id', '=', user_id).execute()
+}
+
+async function recoveryCodesLeft(db: Db, user_id: bigint): Promise<number> {
+  const { n } = await db
+    .selectFrom('recovery_codes')
+    .where('user_id', '=', user_id)
+    .where('used_at', 'is', null)
+    .select(({ fn }) => fn.countAll<bigint>().as('n'))
+    .executeTakeFirstOrThrow()
+  return Number(n)
+}
+
+async function insertRecoveryCodes(tx: Tx, user_id: bigint, codes: string[]): Promise<void> {
+  const rows = codes.map((code) => ({ user_id, code_hash: hashOf(code.replaceAll('-', '')) }))
+  await tx.insertInto('recovery_codes').values(rows).execute()
+}
+
+/** `abcd-efgh-jkmn-pqrs`, ten times. */
+function newRecoveryCodes(): string[] {
+  return Array.from({ length: RECOVERY_CODES }, () =>
+    randomText(RECOVERY_CODE_LENGTH, RECOVERY_ALPHABET).replace(/.{4}(?=.)/g, '$&-'),
+  )
+}
+
+function hashOf(code: string): Buffer {
+  return sha256(`recovery code ${code}`)
+}

@@ -1,0 +1,263 @@
+/**
+ * Sign-in sessions: a random cookie in the browser, its hash in Postgres. Also the hooks of the browser scope:
+ * who is asking, and is this form ours.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import type { Deps } from '../../core/core.ts'
+import { networkOf } from '../../core/limits.ts'
+import { recordRefusal } from '../../core/refusals.ts'
+import { makeBatcher } from '../../database/batcher.ts'
+import type { Tx } from '../../database/connection.ts'
+import type { Config } from '../../platform/config.ts'
+import { AppError } from '../../platform/errors.ts'
+import { randomToken, sha256 } from '../../platform/secrets.ts'
+import { formToken, verifyForm } from '../../web/form-guard.ts'
+import type { Language } from '../../web/languages.ts'
+import { explainAnonymised, isBarred, noticeLanguage, type User, userColumns } from '../people/users.ts'
+
+const SESSION_DAYS = 14
+const DAY_MS = 86_400_000
+const AGENT_LENGTH_MAX = 300
+/** How exactly it is kept when a session was last used: a row written at every request would be a hot one. */
+const LAST_SEEN_MINUTES = 10
+
+export type Session = {
+  id: bigint
+  /** The cookie's value. Known here only while the request lasts. */
+  token: string
+  auth_time: Date
+  amr: string[]
+  /** An administrator who has to set up a second factor before anything is administered. */
+  needs_second_factor: boolean
+  user: User & SignInFacts
+}
+
+type SignInFacts = {
+  must_change_password: boolean
+  /** A local account: it does not sign in through the forum. */
+  has_password: boolean
+  has_second_factor: boolean
+  unread_alerts: number
+  /** Null while the member has chosen none: then the browser decides. */
+  chosen_language: Language | null
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    session: Session | undefined
+    /** What form tokens are bound to before there is a session. */
+    visitorToken: string | undefined
+  }
+}
+
+const cookieName = (config: Config) => (config.production ? '__Host-session' : 'tessera_session')
+const visitorCookieName = (config: Config) => (config.production ? '__Host-visitor' : 'tessera_visitor')
+export const cookieOptions = (config: Config) =>
+  ({ path: '/', httpOnly: true, sameSite: 'lax', secure: config.production }) as const
+
+/** Adds to a scope: the limit of pages, `request.session`, and the form check on everything that is not GET or HEAD. */
+export function browserScope(app: FastifyInstance, deps: Deps): void {
+  const findSession = makeFindSession(deps)
+  app.addHook('onRequest', async (request) => deps.limits.take('pages', networkOf(request.ip)))
+  app.addHook('preHandler', async (request) => {
+    await loadSession(request, deps, findSession)
+    if (request.method !== 'GET' && request.method !== 'HEAD') await requireOwnForm(request, deps)
+  })
+  app.addHook('onSend', (request, reply, payload, done) => {
+    keepVisitorToken(request, reply, payload, deps)
+    done()
+  })
+}
+
+/** A new visitor needs the cookie for the forms of the page they are given, and for nothing else. */
+function keepVisitorToken(request: FastifyRequest, reply: FastifyReply, payload: unknown, deps: Deps): void {
+  const { visitorToken, cookies } = request
+  const name = visitorCookieName(deps.config)
+  if (visitorToken === undefined || cookies[name] === visitorToken) return
+  if (typeof payload !== 'string' || !payload.includes(formToken(deps.secrets, visitorToken))) return
+  reply.setCookie(name, visitorToken, cookieOptions(deps.config))
+}
+
+async function requireOwnForm(request: FastifyRequest, deps: Deps): Promise<void> {
+  try {
+    verifyForm(request, request.session?.token ?? request.visitorToken, deps)
+  } catch (error) {
+    await recordRefusal(deps.db, {
+      kind: 'form_refused',
+      user_id: request.session?.user.id,
+      address: request.ip,
+      detail: { route: request.routeOptions.url ?? '' },
+      at: deps.clock(),
+    })
+    throw error
+  }
+}
+
+async function loadSession(request: FastifyRequest, deps: Deps, findSession: FindSession): Promise<void> {
+  const token = request.cookies[cookieName(deps.config)]
+  if (token !== undefined) request.session = await findSession(token)
+  if (request.session !== undefined) return
+  request.visitorToken = request.cookies[visitorCookieName(deps.config)] ?? randomToken()
+}
+
+type FindSession = (token: string) => Promise<Session | undefined>
+type LiveSession = { item: number; id: bigint; user_id: bigint; auth_time: Date; amr: string[] }
+
+/**
+ * Makes the look at sessions of a scope; those that are asked for together are read in one statement, which also notes
+ * their use. It answers the live session of a cookie value: none when it has ended or its user is barred.
+ */
+function makeFindSession(deps: Deps): FindSession {
+  const look = makeBatcher<string, Omit<Session, 'needs_second_factor'> | undefined>({
+    name: 'find sessions',
+    ...deps.batching,
+    run: (tokens) => findLive(deps, tokens),
+  })
+  return async (token) => {
+    const session = await look(token)
+    if (session === undefined || isBarred(session.user, deps.clock())) return undefined
+    return { ...session, needs_second_factor: await lacksFactor(session.user, deps) }
+  }
+}
+
+async function findLive({ db, clock }: Deps, tokens: string[]) {
+  const now = clock()
+  const unseen_since = new Date(now.getTime() - LAST_SEEN_MINUTES * 60_000)
+  const live = sql<LiveSession>`use_sessions(
+    ${tokens.map(sha256)}::bytea[], ${now}::timestamptz, ${unseen_since}::timestamptz
+  )`
+  const rows = await db
+    .selectFrom(live.as('session'))
+    .innerJoin('users', 'users.id', 'session.user_id')
+    .select(userColumns)
+    .select(['session.item', 'session.id as session_id', 'session.auth_time', 'session.amr'])
+    .select('users.must_change_password')
+    .select([
+      sql<boolean>`users.password_hash is not null`.as('has_password'),
+      // A factor left from before the account went over to the forum is asked for no more.
+      sql<boolean>`users.password_hash is not null and exists (
+          select from second_factors as factor where factor.user_id = users.id
+        )`.as('has_second_factor'),
+      sql<number>`(
+          select count(*)::integer from alerts where alerts.user_id = users.id and alerts.read_at is null
+        )`.as('unread_alerts'),
+      sql<Language | null>`case when users.language_chosen then users.language end`.as('chosen_language'),
+    ])
+    .execute()
+  const sessions = new Array<Omit<Session, 'needs_second_factor'> | undefined>(tokens.length).fill(undefined)
+  for (const { item, session_id, auth_time, amr, ...user } of rows)
+    sessions[item - 1] = { id: session_id, token: tokens[item - 1]!, auth_time, amr, user }
+  return sessions
+}
+
+/** NOTE: an administrator who signs in at the forum is protected there, and not held to a factor of ours. */
+async function lacksFactor(user: SignInFacts & { is_admin: boolean }, deps: Deps): Promise<boolean> {
+  if (!user.is_admin || !user.has_password || user.has_second_factor) return false
+  return (await deps.settings.read()).admins_need_second_factor === 'on'
+}
+
+/**
+ * Starts a session and gives the browser a new cookie, ending the session it may have had: no fixation.
+ * @param auth_time when its member proved who they are, if not now.
+ */
+export async function startSession(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  user_id: bigint,
+  amr: string[],
+  deps: Deps,
+  auth_time = deps.clock(),
+): Promise<void> {
+  const now = deps.clock()
+  const token = randomToken()
+  if (request.session !== undefined) await endSession(request, reply, deps)
+  await deps.db
+    .insertInto('sessions')
+    .values({
+      token_hash: sha256(token),
+      user_id,
+      auth_time,
+      amr,
+      ip: request.ip,
+      agent: (request.headers['user-agent'] ?? '').slice(0, AGENT_LENGTH_MAX),
+      expires_at: new Date(now.getTime() + SESSION_DAYS * DAY_MS),
+      last_seen_at: now,
+    })
+    .execute()
+    .catch(explainAnonymised)
+  await noticeLanguage(deps.db, user_id, request.locale.language)
+  reply.setCookie(cookieName(deps.config), token, {
+    ...cookieOptions(deps.config),
+    maxAge: (SESSION_DAYS * DAY_MS) / 1000,
+  })
+}
+
+/** Ends this browser's session. */
+export async function endSession(request: FastifyRequest, reply: FastifyReply, deps: Deps): Promise<void> {
+  if (request.session !== undefined) {
+    await deps.db.deleteFrom('sessions').where('id', '=', request.session.id).execute()
+  }
+  reply.clearCookie(cookieName(deps.config), cookieOptions(deps.config))
+}
+
+/**
+ * Ends a member's sessions and the sign-ins half done: every one, or `only` these, or all `except` this. They are locked
+ * in the order of ids, as the exchange of codes locks them, so that the two wait for each other and never in a circle.
+ */
+export async function endSessionsOf(
+  tx: Tx,
+  user_id: bigint,
+  { only, except }: { only?: bigint[]; except?: bigint } = {},
+): Promise<{ ip: string; agent: string; auth_time: Date }[]> {
+  await tx.deleteFrom('pending_sign_ins').where('user_id', '=', user_id).execute()
+  return tx
+    .deleteFrom('sessions')
+    .where('id', 'in', (eb) => {
+      let ending = eb.selectFrom('sessions').where('user_id', '=', user_id)
+      if (only !== undefined) ending = ending.where('id', 'in', only)
+      if (except !== undefined) ending = ending.where('id', '<>', except)
+      return ending.orderBy('id').select('id').forUpdate()
+    })
+    .returning(['ip', 'agent', 'auth_time'])
+    .execute()
+}
+
+/** The address of the sign-in page that comes back to `returnTo`, a path of ours. */
+export function signInUrl(returnTo: string): string {
+  return `/sign-in?return_to=${encodeURIComponent(returnTo)}`
+}
+
+/**
+ * preHandler of scopes that need a member: sends a page's reader to sign in and back, refuses a form. An account
+ * on a one-time password may go nowhere but to its change.
+ */
+export async function requireUser(
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply | undefined> {
+  if (request.session === undefined) {
+    if (request.method === 'GET' || request.method === 'HEAD')
+      return reply.redirect(signInUrl(request.url), 303)
+    throw new AppError('sign_in_required', 'Sign in first')
+  }
+  if (!request.session.user.must_change_password) return undefined
+  return reply.redirect(`/account/password?return_to=${encodeURIComponent(request.url)}`, 303)
+}
+
+/** preHandler after requireUser: administrators only, and with a second factor where the site demands one. */
+export async function requireAdmin(
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply | undefined> {
+  if (!request.session?.user.is_admin) throw new AppError('forbidden', 'Only administrators may do this')
+  if (!request.session.needs_second_factor) return undefined
+  const returnTo = request.method === 'GET' ? request.url : '/admin'
+  return reply.redirect(`/account/second-factor?return_to=${encodeURIComponent(returnTo)}`, 303)
+}
+
+/** The session of a request that has passed requireUser. */
+export function sessionOf(request: FastifyRequest): Session {
+  if (request.session === undefined) throw new AppError('sign_in_required', 'Sign in first')
+  return request.session
+}

@@ -1,0 +1,110 @@
+/** /register: a local account for anybody who asks, where the setting `registration` is open and no forum is configured (decisions.md 2.4). */
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { recordAudit } from '../../core/audit.ts'
+import type { Deps } from '../../core/core.ts'
+import { networkOf } from '../../core/limits.ts'
+import { AppError } from '../../platform/errors.ts'
+import { leadsTo, safeReturnTo } from '../../web/return-to.ts'
+import { createUser, isUsername } from '../people/users.ts'
+import { hashPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../security/password.ts'
+import { rememberBrowser } from '../session/known-browser.ts'
+import { startSession } from '../session/session.ts'
+
+const REGISTER = '/register'
+
+/** Names that a reader would take for those who run the site. */
+const RESERVED = new Set([
+  'admin',
+  'administrator',
+  'moderator',
+  'root',
+  'staff',
+  'support',
+  'system',
+  'tessera',
+])
+
+const Form = z.object({
+  username: z
+    .string()
+    .trim()
+    .refine(isUsername)
+    .refine((name) => !RESERVED.has(name.toLowerCase())),
+  password: z.string().min(PASSWORD_LENGTH_MIN).max(PASSWORD_LENGTH_MAX),
+})
+
+type Problem = 'username' | 'password' | 'taken'
+
+/** GET and POST /register, in the scope of the sign-in page. Throws not_found while registration is closed. */
+export function registrationRoutes(app: FastifyInstance, deps: Deps): void {
+  const requireOpen = async () => {
+    if (!(await isRegistrationOpen(deps)))
+      throw new AppError('not_found', 'Accounts are made by the administrators of this site')
+  }
+
+  app.get<{ Querystring: Record<string, unknown> }>(
+    REGISTER,
+    { preHandler: requireOpen },
+    async (request, reply) => {
+      const returnTo = safeReturnTo(request.query.return_to)
+      const shown = { returnTo, username: '', problem: undefined }
+      return reply.page('accounts/sign-in/register', shown, { leavesSite: leadsTo(returnTo) })
+    },
+  )
+
+  app.post(REGISTER, { preHandler: requireOpen, config: { admission: 'slow' } }, async (request, reply) => {
+    const sent = (request.body ?? {}) as Record<string, unknown>
+    const returnTo = safeReturnTo(sent.return_to)
+    const again = (problem: Problem) => {
+      const username = typeof sent.username === 'string' ? sent.username.slice(0, 60) : ''
+      const status = problem === 'taken' ? 409 : 400
+      return reply.page(
+        'accounts/sign-in/register',
+        { returnTo, username, problem },
+        { status, leavesSite: leadsTo(returnTo) },
+      )
+    }
+    const form = Form.safeParse(sent)
+    if (!form.success) return again(form.error.issues[0]!.path[0] === 'password' ? 'password' : 'username')
+    // Before the costly hash. A name that is taken counts too, or names could be tried out without end.
+    await deps.limits.hit('registrations', networkOf(request.ip))
+    const { username, password } = form.data
+    const password_hash = await hashPassword(password)
+    const user_id = await register(deps, { username, password_hash, ip: request.ip })
+    if (user_id === undefined) return again('taken')
+    await startSession(request, reply, user_id, ['pwd'], deps)
+    rememberBrowser(request, reply, user_id, deps)
+    return reply.redirect(returnTo, 303)
+  })
+}
+
+/** Never beside a forum, whatever the setting: a stranger could take a name that is a forum member's. */
+export async function isRegistrationOpen({
+  config,
+  settings,
+}: Pick<Deps, 'config' | 'settings'>): Promise<boolean> {
+  if (config.DISCOURSE_URL !== undefined) return false
+  return (await settings.read()).registration === 'open'
+}
+
+/** The new account's id; undefined when the name is taken, in any case. */
+async function register(
+  { db }: Deps,
+  { username, password_hash, ip }: { username: string; password_hash: string; ip: string },
+): Promise<bigint | undefined> {
+  try {
+    return await createUser(db, { username, password_hash }, (tx, id) =>
+      recordAudit(tx, {
+        actor_id: id,
+        action: 'account.registered',
+        subject: `user:${id}`,
+        detail: { username },
+        ip,
+      }),
+    )
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'conflict') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * The end of signing in with a password or a one-time link: a session, or for an account with a second factor the page that asks for it.
+ * Between the two pages the browser holds a cookie of its own that opens nothing else.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { Deps } from '../../core/core.ts'
+import { recordRefusal } from '../../core/refusals.ts'
+import { randomToken, sha256 } from '../../platform/secrets.ts'
+import { leadsTo } from '../../web/return-to.ts'
+import { isBarred } from '../people/users.ts'
+import { acceptCode, acceptRecoveryCode } from '../security/second-factor.ts'
+import { attemptedBy, rememberBrowser } from '../session/known-browser.ts'
+import { cookieOptions, startSession } from '../session/session.ts'
+import { clearAttempts, failAttempt, openAttempt, withdrawAttempt } from '../session/throttle.ts'
+
+const PENDING_MINUTES = 10
+
+const CodeForm = z.union([
+  z.object({
+    code: z
+      .string()
+      .transform(withoutSpaces)
+      .pipe(z.string().regex(/^\d{6}$/)),
+  }),
+  z.object({ recovery_code: z.string().min(1).max(100) }),
+])
+
+function withoutSpaces(text: string): string {
+  return text.replace(/\s/g, '')
+}
+
+/** A password or link that was right, what it proves as RFC 8176 names it, and the attempt that it was counted as, if it was. */
+export type FirstStep = { user_id: bigint; amr: string[]; attempt?: bigint; returnTo: string }
+
+/** Answers a right password or link: with a session, or with the way to the second page. */
+export async function finishSignIn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { user_id, amr, attempt, returnTo }: FirstStep,
+  deps: Deps,
+): Promise<FastifyReply> {
+  const factor = await deps.db
+    .selectFrom('second_factors as factor')
+    .innerJoin('users', 'users.id', 'factor.user_id')
+    .where('factor.user_id', '=', user_id)
+    // A factor left from before the account went over to the forum is asked for no more.
+    .where('users.password_hash', 'is not', null)
+    .select('factor.user_id')
+    .executeTakeFirst()
+  if (factor === undefined) {
+    if (attempt !== undefined) await clearAttempts(deps, attempt)
+    await startSession(request, reply, user_id, amr, deps)
+    rememberBrowser(request, reply, user_id, deps)
+    return reply.redirect(returnTo, 303)
+  }
+  // Not cleared yet: who knows the password could else start the count of wrong codes anew with it.
+  if (attempt !== undefined) await withdrawAttempt(deps, attempt)
+  const token = randomToken()
+  await deps.db
+    .insertInto('pending_sign_ins')
+    .values({
+      token_hash: sha256(token),
+      user_id,
+      amr,
+      return_to: returnTo,
+      expires_at: new Date(deps.clock().getTime() + PENDING_MINUTES * 60_000),
+    })
+    .execute()
+  reply.setCookie(cookieName(deps), token, { ...cookieOptions(deps.config), maxAge: PENDING_MINUTES * 60 })
+  return reply.redirect('/sign-in/second-factor', 303)
+}
+
+/** GET and POST /sign-in/second-factor, in the scope of the sign-in page. */
+export function secondStepRoutes(app: FastifyInstance, deps: Deps): void {
+  app.get('/sign-in/second-factor', async (request, reply) => {
+    const pending = await findPending(request, deps)
+    if (pending === undefined) return reply.redirect('/sign-in', 303)
+    return reply.page(
+      'accounts/sign-in/second-step',
+      { username: pending.username, problem: undefined },
+      { leavesSite: leadsTo(pending.return_to) },
+    )
+  })
+
+  app.post('/sign-in/second-factor', { config: { admission: 'slow' } }, async (request, reply) => {
+    const pending = await findPending(request, deps)
+    if (pending === undefined) return reply.redirect('/sign-in', 303)
+    const form = CodeForm.safeParse(request.body)
+    const { user_id, username } = pending
+    const attempt = await openAttempt(deps, attemptedBy(request, { user_id, username }, deps))
+    const isRight = form.success && (await accept(form.data, { user_id, ip: request.ip }, deps))
+    if (!isRight) {
+      await failAttempt(deps, attempt)
+      const refusal = { kind: 'second_factor_failed', user_id, address: request.ip } as const
+      await recordRefusal(deps.db, { ...refusal, at: deps.clock() })
+      const problem =
+        form.data !== undefined && 'recovery_code' in form.data ? 'wrongRecoveryCode' : 'wrongCode'
+      return reply.page(
+        'accounts/sign-in/second-step',
+        { username, problem },
+        { status: 401, leavesSite: leadsTo(pending.return_to) },
+      )
+    }
+    await clearAttempts(deps, attempt)
+    const { numDeletedRows } = await deps.db
+      .deleteFrom('pending_sign_ins')
+      .where('id', '=', pending.id)
+      .executeTakeFirst()
+    reply.clearCookie(cookieName(deps), cookieOptions(deps.config))
+    // Used by another request meanwhile, or ended with a change of the password.
+    if (numDeletedRows !== 1n) return reply.redirect('/sign-in', 303)
+    await startSession(request, reply, user_id, [...pending.amr, 'otp'], deps)
+    rememberBrowser(request, reply, user_id, deps)
+    return reply.redirect(pending.return_to, 303)
+  })
+}
+
+function accept(
+  form: z.output<typeof CodeForm>,
+  { user_id, ip }: { user_id: bigint; ip: string },
+  deps: Deps,
+): Promise<boolean> {
+  if ('code' in form) return acceptCode(deps, user_id, form.code)
+  return acceptRecoveryCode(deps, { user_id, code: form.recovery_code, ip })
+}
+
+/** The sign-in that this browser has begun, if it is still to be finished. */
+async function findPending(request: FastifyRequest, deps: Deps) {
+  const token = request.cookies[cookieName(deps)]
+  if (token === undefined) return undefined
+  const now = deps.clock()
+  const row = await deps.db
+    .selectFrom('pending_sign_ins as pending')
+    .innerJoin('users', 'users.id', 'pending.user_id')
+    .where('pending.token_hash', '=', sha256(token))
+    .where('pending.expires_at', '>', now)
+    .select(['pending.id', 'pending.user_id', 'pending.amr', 'pending.return_to'])
+    .select(['users.username', 'users.is_banned', 'users.suspended_till'])
+    .executeTakeFirst()
+  return row === undefined || isBarred(row, now) ? undefined : row
+}
+
+function cookieName({ config }: Deps): string {
+  return config.production ? '__Host-sign-in' : 'tessera_sign_in'
+}

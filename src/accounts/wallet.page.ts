@@ -1,0 +1,51 @@
+/** /account: a member's balance and statement, of points or of play points, searched and paged by its address. */
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import type { Deps } from '../core/core.ts'
+import type { JournalKind } from '../database/tables.ts'
+import { purseOf, statementOf } from '../ledger/wallet.ts'
+import { cursor, listUrl, searchText } from '../web/lists.ts'
+import { sessionOf } from './session/session.ts'
+
+const PAGE = '/account'
+const KINDS = [
+  'payment',
+  'transfer',
+  'refund',
+  'reversal',
+  'grant',
+  'adjustment',
+] as const satisfies JournalKind[]
+
+const Asked = z.object({
+  q: searchText,
+  kind: z.enum(KINDS).optional().catch(undefined),
+  before: cursor,
+  book: z.literal('test').optional().catch(undefined),
+})
+
+/** Below requireUser. */
+export function walletPage(app: FastifyInstance, { db }: Deps): void {
+  app.get(PAGE, async (request, reply) => {
+    const { q, kind, before, book } = Asked.parse(request.query)
+    const { id } = sessionOf(request).user
+    const [live, play, statement] = await Promise.all([
+      purseOf(db, id),
+      purseOf(db, id, 'test'),
+      statementOf(db, id, { text: q || undefined, kind, before }, book),
+    ])
+    return reply.page('accounts/wallet', {
+      ...(book === 'test' ? play : live),
+      play,
+      isTest: book === 'test',
+      statement,
+      q,
+      kind,
+      kinds: KINDS,
+      older: statement.next && listUrl(PAGE, { book, q, kind, before: statement.next }),
+      newest: listUrl(PAGE, { book }),
+      isSearch: q !== '' || kind !== undefined,
+      before,
+    })
+  })
+}

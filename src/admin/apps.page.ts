@@ -1,0 +1,103 @@
+/** /admin/apps: every registered application, found, looked at, suspended, reviewed, and given a new secret. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
+import { sessionOf } from '../accounts/session/session.ts'
+import { readAudit } from '../core/audit.ts'
+import type { Deps } from '../core/core.ts'
+import {
+  countMembers,
+  getApp,
+  markReviewed,
+  reinstateApp,
+  reviewedVersion,
+  searchApps,
+  suspendApp,
+} from '../identity/apps/registry.ts'
+import { liveSecrets, resetSecret } from '../identity/apps/secrets.ts'
+import { cursor, searchText } from '../web/lists.ts'
+import { likeNamed } from './like-named.ts'
+
+const PAGE_LINES = 50
+const HISTORY_LINES = 50
+
+type OneApp = { Params: { client_id: string } }
+
+const Search = z.object({
+  q: searchText,
+  standing: z.enum(['all', 'suspended', 'unreviewed']).catch('all'),
+  before: cursor,
+})
+
+const ReviewForm = z.object({
+  reviewed: z.enum(['yes', 'no']).catch('no'),
+  seen: z.string().optional().catch(undefined),
+})
+const ReasonForm = z.object({ reason: z.string().trim().min(1).max(500) })
+
+/** Below requireAdmin. */
+export function appAdminPages(app: FastifyInstance, deps: Deps): void {
+  app.get('/admin/apps', async (request, reply) => {
+    const { q, standing, before } = Search.parse(request.query)
+    const found = await searchApps(deps.db, { text: q, standing, before }, PAGE_LINES + 1)
+    const apps = found.slice(0, PAGE_LINES)
+    const next = found.length > PAGE_LINES ? apps.at(-1)!.id : undefined
+    return reply.page('admin/apps', { apps, q, standing, next })
+  })
+
+  app.get<OneApp>('/admin/apps/:client_id', async (request, reply) => showApp(request, reply, deps))
+
+  const page = (request: FastifyRequest) =>
+    `/admin/apps/${(request as FastifyRequest<OneApp>).params.client_id}`
+  const preHandler = requireFreshSignIn(deps, { page })
+  for (const [act, verb] of [
+    ['suspend', suspendApp],
+    ['reinstate', reinstateApp],
+  ] as const) {
+    app.post<OneApp>(`/admin/apps/:client_id/${act}`, { preHandler }, async (request, reply) => {
+      const form = ReasonForm.safeParse(request.body)
+      if (!form.success) return showApp(request, reply, deps, { isReasonMissing: true })
+      await verb(deps.db, { ...actBy(request, deps), reason: form.data.reason })
+      return reply.redirect(`/admin/apps/${request.params.client_id}`, 303)
+    })
+  }
+
+  app.post<OneApp>('/admin/apps/:client_id/review', async (request, reply) => {
+    const { reviewed, seen } = ReviewForm.parse(request.body)
+    await markReviewed(deps.db, { ...actBy(request, deps), isReviewed: reviewed === 'yes', seen })
+    return reply.redirect(`/admin/apps/${request.params.client_id}`, 303)
+  })
+
+  app.post<OneApp>('/admin/apps/:client_id/reset-secret', { preHandler }, async (request, reply) => {
+    const { client_id } = request.params
+    const told = await resetSecret(deps.db, actBy(request, deps))
+    return reply.page('identity/apps/secret', {
+      app: { client_id, ...told },
+      back: `/admin/apps/${client_id}`,
+    })
+  })
+}
+
+function actBy(request: FastifyRequest<OneApp>, deps: Deps) {
+  const { client_id } = request.params
+  return { client_id, actor_id: sessionOf(request).user.id, now: deps.clock(), ip: request.ip }
+}
+
+async function showApp(
+  request: FastifyRequest<OneApp>,
+  reply: FastifyReply,
+  { db, clock }: Deps,
+  { isReasonMissing = false } = {},
+): Promise<FastifyReply> {
+  const app = await getApp(db, { client_id: request.params.client_id })
+  const [secrets, members, history, alike] = await Promise.all([
+    liveSecrets(db, app.id, clock()),
+    countMembers(db, app.id),
+    readAudit(db, { subject: app.client_id, action: 'oauth_app' }, HISTORY_LINES),
+    likeNamed(db, [app.name]),
+  ])
+  const path = `/admin/apps/${app.client_id}`
+  const seen = reviewedVersion(app)
+  const data = { app, secrets, members, history, alike, isReasonMissing, path, seen }
+  return reply.page('admin/app', data, { status: isReasonMissing ? 400 : 200 })
+}

@@ -1,0 +1,46 @@
+/** /admin/books: the last proof of the books, and a new one at a push of a button; the days closed, and the platform's fees. */
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import type { Deps } from '../core/core.ts'
+import { lastDays } from '../ledger/closes.ts'
+import { movementsOf } from '../ledger/journals.ts'
+import { keepProof, lastProof } from '../ledger/proofs.ts'
+import { cursor, listUrl } from '../web/lists.ts'
+
+const FEES = '/admin/books/fees'
+const PAGE_LINES = 25
+const DAYS_SHOWN = 31
+
+/** Below requireAdmin. */
+export function booksPages(app: FastifyInstance, deps: Deps): void {
+  // In a large database a proof takes minutes: whoever asks meanwhile waits for the one that runs.
+  let running: Promise<unknown> | undefined
+
+  app.get('/admin/books', async (_request, reply) => {
+    const [last, days] = await Promise.all([lastProof(deps), lastDays(deps.db, DAYS_SHOWN)])
+    return reply.page('admin/books', { last, days })
+  })
+
+  app.get(FEES, async (request, reply) => {
+    const { before } = z.object({ before: cursor }).parse(request.query)
+    const { id } = await deps.db
+      .selectFrom('ledger_accounts')
+      .where('kind', '=', 'fee')
+      .where('book', '=', 'live')
+      .select('id')
+      .executeTakeFirstOrThrow()
+    const found = await movementsOf(deps.db, id, before, PAGE_LINES + 1)
+    const movements = found.slice(0, PAGE_LINES)
+    const isMore = found.length > PAGE_LINES
+    const older = isMore ? listUrl(FEES, { before: movements.at(-1)!.id }) : undefined
+    return reply.page('admin/fees', { movements, older, before, newest: FEES })
+  })
+
+  app.post('/admin/books', async (_request, reply) => {
+    running ??= keepProof(deps).finally(() => {
+      running = undefined
+    })
+    await running
+    return reply.redirect('/admin/books', 303)
+  })
+}

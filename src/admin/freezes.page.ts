@@ -1,0 +1,71 @@
+/**
+ * Holding a member's purse, a payment application or a single order, and letting it go again: a page that says what
+ * will happen, and the same form confirmed. An application is held by suspending it.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
+import { sessionOf } from '../accounts/session/session.ts'
+import type { Deps } from '../core/core.ts'
+import { reviewPaymentApp } from '../payment/apps/apps.ts'
+import { AppError } from '../platform/errors.ts'
+import { type FreezeAct, freezeOrder, freezePurse, unfreezeOrder, unfreezePurse } from './freezes.ts'
+
+const FreezeForm = z.object({
+  reason: z.string().trim().min(1, 'Say why').max(500, 'At most 500 characters'),
+  confirmed: z.literal('yes').optional(),
+})
+
+type Act = (deps: Deps, id: string, act: FreezeAct) => Promise<void>
+type OneThing = FastifyRequest<{ Params: { id: string } }>
+
+/** By the address below which each kind of thing has its page. */
+const THINGS: Record<'purses' | 'orders' | 'payment-applications', { freeze: Act; unfreeze: Act }> = {
+  purses: {
+    freeze: (deps, id, act) => freezePurse(deps, userId(id), act),
+    unfreeze: (deps, id, act) => unfreezePurse(deps, userId(id), act),
+  },
+  orders: { freeze: freezeOrder, unfreeze: unfreezeOrder },
+  'payment-applications': {
+    freeze: (deps, payment_id, { reason, actor_id }) =>
+      reviewPaymentApp(deps, { payment_id, decision: 'suspend', reason, reviewer_id: actor_id }),
+    unfreeze: (deps, payment_id, { reason, actor_id }) =>
+      reviewPaymentApp(deps, { payment_id, decision: 'reinstate', reason, reviewer_id: actor_id }),
+  },
+}
+
+/** Below requireAdmin: POST …/freeze and …/unfreeze of each. */
+export function freezePages(app: FastifyInstance, deps: Deps): void {
+  for (const [thing, acts] of Object.entries(THINGS)) {
+    for (const act of ['freeze', 'unfreeze'] as const) {
+      const pageOf = (request: FastifyRequest) =>
+        `/admin/${thing}/${encodeURIComponent((request as OneThing).params.id)}`
+      const preHandler = requireFreshSignIn(deps, { page: pageOf })
+      app.post(`/admin/${thing}/:id/${act}`, { preHandler }, async (request: OneThing, reply) =>
+        freeze(request, reply, deps, { thing, act, carryOut: acts[act], page: pageOf(request) }),
+      )
+    }
+  }
+}
+
+type Asked = { thing: string; act: 'freeze' | 'unfreeze'; carryOut: Act; page: string }
+
+async function freeze(
+  request: OneThing,
+  reply: FastifyReply,
+  deps: Deps,
+  { thing, act, carryOut, page }: Asked,
+): Promise<FastifyReply> {
+  const form = FreezeForm.safeParse(request.body)
+  if (!form.success) throw new AppError('invalid_form', form.error.issues[0]!.message)
+  const { reason, confirmed } = form.data
+  const { id } = request.params
+  if (confirmed === undefined) return reply.page('admin/freeze', { thing, act, id, reason, page })
+  await carryOut(deps, id, { reason, actor_id: sessionOf(request).user.id, ip: request.ip })
+  return reply.redirect(page, 303)
+}
+
+function userId(text: string): bigint {
+  if (!/^\d{1,18}$/.test(text)) throw new AppError('not_found', 'There is no such member')
+  return BigInt(text)
+}

@@ -1,0 +1,165 @@
+/**
+ * /admin/members: every account, found, looked at, and acted on in two steps: a page that says what will happen, and the
+ * same form confirmed.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import {
+  accessOf,
+  banMember,
+  getMember,
+  recentEvents,
+  reinstateMember,
+  searchMembers,
+  suspendMember,
+  suspensionEnd,
+} from '../accounts/members.ts'
+import { createAccount } from '../accounts/operator.ts'
+import { isBarred, isUsername } from '../accounts/people/users.ts'
+import { resetSecondFactor } from '../accounts/security/second-factor.ts'
+import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
+import { sessionOf } from '../accounts/session/session.ts'
+import { describeDevice } from '../accounts/session/sessions.page.ts'
+import type { Deps } from '../core/core.ts'
+import { liveGrants, signOutEverywhere } from '../identity/sign-out-everywhere.ts'
+import { AppError } from '../platform/errors.ts'
+import { anonymise } from '../privacy/anonymise.ts'
+import { cursor, searchText } from '../web/lists.ts'
+
+const PATH = '/admin/members'
+const PAGE_LINES = 50
+
+type OneMember = FastifyRequest<{ Params: { user_id: string } }>
+
+const Search = z.object({
+  q: searchText,
+  standing: z.enum(['all', 'barred', 'admins']).catch('all'),
+  before: cursor,
+})
+
+const NewAccount = z.object({
+  username: z.string().trim().refine(isUsername),
+  trust_level: z
+    .string()
+    .regex(/^[0-4]$/)
+    .transform(Number),
+})
+
+const reason = z.string().trim().min(1, 'Say why').max(500, 'At most 500 characters')
+const confirmed = z.literal('yes').optional()
+const Act = z.discriminatedUnion('act', [
+  z.object({
+    act: z.literal('suspend'),
+    days: z
+      .string()
+      .regex(/^[1-9]\d{0,3}$/, 'Whole days, 9999 at most')
+      .transform(Number),
+    reason,
+    confirmed,
+  }),
+  z.object({ act: z.enum(['ban', 'reinstate', 'sign_out', 'reset_factor', 'anonymise']), reason, confirmed }),
+])
+type Act = z.output<typeof Act>
+
+/** Below requireAdmin. */
+export function memberPages(app: FastifyInstance, deps: Deps): void {
+  app.get(PATH, async (request, reply) => showMembers(request, reply, deps))
+
+  const fresh = requireFreshSignIn(deps, { page: PATH })
+  app.post(`${PATH}/new`, { preHandler: fresh }, async (request, reply) => makeAccount(request, reply, deps))
+
+  app.get(`${PATH}/:user_id`, async (request: OneMember, reply) => showMember(request, reply, deps))
+
+  const page = (request: FastifyRequest) => pathOf(memberOf(request as OneMember))
+  app.post(
+    `${PATH}/:user_id`,
+    { preHandler: requireFreshSignIn(deps, { page }) },
+    async (request: OneMember, reply) => {
+      const user_id = memberOf(request)
+      const form = Act.safeParse(request.body)
+      if (!form.success) throw new AppError('invalid_form', form.error.issues[0]!.message)
+      if (form.data.confirmed === undefined) return preview(reply, deps, user_id, form.data)
+      await carryOut(request, deps, user_id, form.data)
+      return reply.redirect(pathOf(user_id), 303)
+    },
+  )
+}
+
+async function makeAccount(request: FastifyRequest, reply: FastifyReply, deps: Deps): Promise<FastifyReply> {
+  const form = NewAccount.safeParse(request.body)
+  if (!form.success) return showMembers(request, reply, deps, 'username')
+  const by = { actor_id: sessionOf(request).user.id, ip: request.ip }
+  try {
+    const { id, password } = await createAccount(deps, form.data, by)
+    return reply.page('admin/member-created', { id, password, username: form.data.username })
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'conflict')
+      return showMembers(request, reply, deps, 'taken')
+    throw error
+  }
+}
+
+/** @param problem of a new account that could not be made. */
+async function showMembers(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { db, clock }: Deps,
+  problem?: 'username' | 'taken',
+): Promise<FastifyReply> {
+  const { q, standing, before } = Search.parse(request.query)
+  const now = clock()
+  const found = await searchMembers(db, { text: q, standing, before }, now, PAGE_LINES + 1)
+  const members = found.slice(0, PAGE_LINES).map((member) => ({ ...member, isBarred: isBarred(member, now) }))
+  const next = found.length > PAGE_LINES ? members.at(-1)!.id : undefined
+  const { username: typed = '' } = (request.body ?? {}) as { username?: unknown }
+  const status = problem === undefined ? 200 : problem === 'taken' ? 409 : 400
+  return reply.page('admin/members', { members, q, standing, next, problem, typed }, { status })
+}
+
+const pathOf = (user_id: bigint) => `${PATH}/${user_id}`
+
+function memberOf({ params }: OneMember): bigint {
+  if (!/^\d{1,18}$/.test(params.user_id)) throw new AppError('not_found', 'There is no such member')
+  return BigInt(params.user_id)
+}
+
+async function showMember(request: OneMember, reply: FastifyReply, deps: Deps): Promise<FastifyReply> {
+  const user_id = memberOf(request)
+  const member = await getMember(deps.db, user_id)
+  const [{ sessions, factor }, grants, events] = await Promise.all([
+    accessOf(deps, user_id),
+    liveGrants(deps.db, user_id, deps.clock()),
+    recentEvents(deps.db, user_id),
+  ])
+  const { t } = request.locale
+  const seen = sessions.map((session) => ({ ...session, device: describeDevice(session.agent, t) }))
+  const now = deps.clock()
+  const isSelf = user_id === sessionOf(request).user.id
+  const data = { member, sessions: seen, factor, grants, events, isSelf, isBarred: isBarred(member, now) }
+  return reply.page('admin/member', data)
+}
+
+async function preview(reply: FastifyReply, deps: Deps, user_id: bigint, act: Act): Promise<FastifyReply> {
+  const member = await getMember(deps.db, user_id)
+  const till = act.act === 'suspend' ? suspensionEnd(deps.clock(), act.days) : undefined
+  return reply.page('admin/member-confirm', { member, act, till })
+}
+
+function carryOut(request: FastifyRequest, deps: Deps, user_id: bigint, form: Act): Promise<void> {
+  const actor_id = sessionOf(request).user.id
+  const by = { user_id, actor_id, reason: form.reason, ip: request.ip }
+  switch (form.act) {
+    case 'suspend':
+      return suspendMember(deps, { ...by, days: form.days })
+    case 'ban':
+      return banMember(deps, by)
+    case 'reinstate':
+      return reinstateMember(deps, by)
+    case 'sign_out':
+      return signOutEverywhere(deps, by)
+    case 'anonymise':
+      return anonymise(deps, { ...by, give_up: 0n })
+    case 'reset_factor':
+      return resetSecondFactor(deps, { ...by, admin_id: actor_id })
+  }
+}

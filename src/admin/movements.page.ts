@@ -1,0 +1,115 @@
+/**
+ * Where points went: the pages of one order, one transfer, one journal and one member's purse, each with its ledger
+ * lines, its history, and what an administrator may do about it.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { readAudit } from '../core/audit.ts'
+import type { Deps } from '../core/core.ts'
+import { movementsOf, readJournals } from '../ledger/journals.ts'
+import { readNotifications } from '../payment/notifications/redelivery.ts'
+import { isExpired, TRANSACTION_ID } from '../payment/orders/orders.ts'
+import { refundsOf } from '../payment/orders/refunds.ts'
+import { AppError } from '../platform/errors.ts'
+import { cursor, listUrl } from '../web/lists.ts'
+import { findOrders, findTransfers } from './find.page.ts'
+
+const PAGE_LINES = 25
+const HISTORY_LINES = 50
+
+type OneTransaction = FastifyRequest<{ Params: { transaction_id: string } }>
+
+const Numbered = z.object({
+  id: z
+    .string()
+    .regex(/^\d{1,18}$/)
+    .transform(BigInt),
+})
+const Asked = z.object({ before: cursor })
+
+/** Below requireAdmin. */
+export function movementPages(app: FastifyInstance, deps: Deps): void {
+  app.get('/admin/orders/:transaction_id', async (request: OneTransaction, reply) =>
+    showOrder(request, reply, deps),
+  )
+  app.get('/admin/transfers/:transaction_id', async (request: OneTransaction, reply) =>
+    showTransfer(request, reply, deps),
+  )
+  app.get('/admin/journals/:id', async (request, reply) => {
+    const [journal] = await readJournals(deps.db, [idOf(request)])
+    if (journal === undefined) throw nothing()
+    return reply.page('admin/journal', { journal })
+  })
+  app.get('/admin/purses/:id', async (request, reply) => showPurse(request, reply, deps))
+}
+
+function nothing(): AppError {
+  return new AppError('not_found', 'There is no such thing')
+}
+
+function idOf(request: FastifyRequest): bigint {
+  const params = Numbered.safeParse(request.params)
+  if (!params.success) throw nothing()
+  return params.data.id
+}
+
+async function showOrder(request: OneTransaction, reply: FastifyReply, { db, clock }: Deps) {
+  const { transaction_id } = request.params
+  const [order] = TRANSACTION_ID.test(transaction_id) ? await findOrders(db, transaction_id) : []
+  if (order === undefined) throw nothing()
+  const [refunds, notifications, history] = await Promise.all([
+    refundsOf(db, order.id),
+    readNotifications(db, { role: 'administrator' }, { transaction_id }, 1),
+    readAudit(db, { subject: transaction_id }, HISTORY_LINES),
+  ])
+  const ids = [order.journal_id, ...refunds.map(({ journal_id }) => journal_id)]
+  const journals = await readJournals(
+    db,
+    ids.filter((id) => id !== null),
+  )
+  const isOver = isExpired(order, clock())
+  return reply.page('admin/order', { order, isOver, journals, notification: notifications[0], history })
+}
+
+async function showTransfer(request: OneTransaction, reply: FastifyReply, { db }: Deps) {
+  const { transaction_id } = request.params
+  const [transfer] = TRANSACTION_ID.test(transaction_id) ? await findTransfers(db, transaction_id) : []
+  if (transfer === undefined) throw nothing()
+  const ids = [transfer.journal_id, transfer.reversal_journal_id].filter((id) => id !== null)
+  const [journals, history] = await Promise.all([
+    readJournals(db, ids),
+    readAudit(db, { subject: transaction_id }, HISTORY_LINES),
+  ])
+  return reply.page('admin/transfer', { transfer, journals, history })
+}
+
+async function showPurse(request: FastifyRequest, reply: FastifyReply, { db }: Deps) {
+  const user_id = idOf(request)
+  const { before } = Asked.parse(request.query)
+  const member = await db
+    .selectFrom('users')
+    .leftJoin('ledger_accounts as purse', (join) =>
+      join.onRef('purse.user_id', '=', 'users.id').on('purse.book', '=', 'live'),
+    )
+    .where('users.id', '=', user_id)
+    .select(['users.id', 'users.username', 'users.trust_level', 'users.created_at'])
+    .select(['purse.id as account_id', 'purse.balance', 'purse.frozen_at', 'purse.frozen_reason'])
+    .executeTakeFirst()
+  if (member === undefined) throw nothing()
+  const { account_id } = member
+  const [apps, found, history] = await Promise.all([
+    db
+      .selectFrom('payment_apps')
+      .where('applicant_id', '=', user_id)
+      .orderBy('id', 'desc')
+      .limit(PAGE_LINES)
+      .select(['payment_id', 'name', 'status'])
+      .execute(),
+    account_id === null ? [] : movementsOf(db, account_id, before, PAGE_LINES + 1),
+    readAudit(db, { subject: `user:${user_id}` }, HISTORY_LINES),
+  ])
+  const movements = found.slice(0, PAGE_LINES)
+  const path = `/admin/purses/${user_id}`
+  const older = found.length > PAGE_LINES ? listUrl(path, { before: movements.at(-1)!.id }) : undefined
+  return reply.page('admin/purse', { member, apps, movements, history, older, before, newest: path })
+}

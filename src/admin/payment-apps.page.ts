@@ -1,0 +1,84 @@
+/** /admin/payment-applications/:payment_id: one payment application, its review, its terms, and what was done to it. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
+import { sessionOf } from '../accounts/session/session.ts'
+import { readAudit } from '../core/audit.ts'
+import type { Deps } from '../core/core.ts'
+import { getPaymentApp } from '../payment/apps/apps.ts'
+import { setTerms, TERMS_FIELDS, termsForm, termsOf } from '../payment/apps/terms.ts'
+import { checkAddresses, lastChecks } from './address-check.ts'
+import { likeNamed } from './like-named.ts'
+import { proposeTerms, type StandingProposal } from './proposals.ts'
+
+const PATH = '/admin/payment-applications/:payment_id'
+const HISTORY_LINES = 50
+
+type OneApp = FastifyRequest<{ Params: { payment_id: string } }>
+type Field = (typeof TERMS_FIELDS)[number]
+
+/** What was typed and what is wrong with it, or which proposal stands in its way, when terms were refused. */
+type Filled = { values: Record<string, unknown>; problems: Field[]; standing?: StandingProposal }
+
+/** Below requireAdmin. */
+export function paymentAppAdminPages(app: FastifyInstance, deps: Deps): void {
+  app.get(PATH, async (request: OneApp, reply) => showPaymentApp(request, reply, deps, undefined))
+
+  const guarded = {
+    preHandler: requireFreshSignIn(deps, { page: (request) => pathOf(request as OneApp) }),
+  }
+  app.post(`${PATH}/terms`, guarded, async (request: OneApp, reply) => {
+    const form = termsForm.safeParse(request.body)
+    if (!form.success) {
+      const problems = TERMS_FIELDS.filter((name) => form.error.issues.some(({ path }) => path[0] === name))
+      const values = (request.body ?? {}) as Record<string, unknown>
+      return showPaymentApp(request, reply, deps, { values, problems })
+    }
+    const { payment_id } = request.params
+    const by = { actor_id: sessionOf(request).user.id, ip: request.ip }
+    if (await setTerms(deps, payment_id, form.data, by)) return reply.redirect(pathOf(request), 303)
+    const standing = await proposeTerms(deps, payment_id, form.data, by)
+    if (standing === undefined) return reply.redirect('/admin/proposals', 303)
+    return showPaymentApp(request, reply, deps, { values: form.data, problems: [], standing })
+  })
+
+  app.post(`${PATH}/check`, async (request: OneApp, reply) => {
+    const { payment_id } = request.params
+    await checkAddresses(deps, payment_id, { actor_id: sessionOf(request).user.id, ip: request.ip })
+    return reply.redirect(`${pathOf(request)}#addresses`, 303)
+  })
+}
+
+function pathOf({ params }: OneApp): string {
+  return `/admin/payment-applications/${encodeURIComponent(params.payment_id)}`
+}
+
+async function showPaymentApp(
+  request: OneApp,
+  reply: FastifyReply,
+  deps: Deps,
+  filled: Filled | undefined,
+): Promise<FastifyReply> {
+  const app = await getPaymentApp(deps.db, request.params.payment_id)
+  const [{ second_approver }, terms, history, checks, alike] = await Promise.all([
+    deps.settings.read(),
+    termsOf(deps, app),
+    readAudit(deps.db, { subject: app.payment_id, action: 'payment_app' }, HISTORY_LINES),
+    lastChecks(deps.db, [app.payment_id]),
+    likeNamed(deps.db, [app.name]),
+  ])
+  const check = checks.get(app.payment_id)
+  const data = {
+    app,
+    terms,
+    history,
+    check,
+    alike,
+    now: deps.clock(),
+    values: filled?.values ?? terms,
+    problems: filled?.problems ?? [],
+    standing: filled?.standing,
+    isProposal: second_approver === 'on',
+  }
+  const status = filled === undefined ? 200 : filled.standing === undefined ? 400 : 409
+  return reply.page('admin/payment-app', data, { status })
+}

@@ -1,0 +1,52 @@
+/** Refunds that merchants ask for: accepted by the form of corrections, in its two steps, or declined here with a reason. */
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
+import { sessionOf } from '../accounts/session/session.ts'
+import type { Deps } from '../core/core.ts'
+import { declineRefundRequest, listRefundRequests, recoverableOf } from '../payment/orders/refund-requests.ts'
+import { AppError } from '../platform/errors.ts'
+import { cursor, listUrl } from '../web/lists.ts'
+
+const PATH = '/admin/refund-requests'
+const PAGE_LINES = 25
+
+const Asked = z.object({ show: z.enum(['open', 'decided']).catch('open'), before: cursor })
+const DeclineForm = z.object({ answer: z.string().trim().min(1).max(500) })
+
+/** GET /admin/refund-requests and POST …/:id/decline, inside the administrators' scope. */
+export function refundRequestPages(app: FastifyInstance, deps: Deps): void {
+  app.get(PATH, async (request, reply) => {
+    const { show, before } = Asked.parse(request.query)
+    const isOpen = show === 'open'
+    const found = await listRefundRequests(deps.db, { isOpen, after: before }, PAGE_LINES + 1)
+    const shown = found.slice(0, PAGE_LINES)
+    const requests = await Promise.all(
+      shown.map(async (each) => ({
+        ...each,
+        recoverable: isOpen ? await recoverableOf(deps.db, each.order_id) : undefined,
+      })),
+    )
+    const asked = { show: isOpen ? '' : show }
+    const isMore = found.length > PAGE_LINES
+    return reply.page('admin/refund-requests', {
+      requests,
+      show,
+      before,
+      address: PATH,
+      newest: listUrl(PATH, asked),
+      older: isMore ? listUrl(PATH, { ...asked, before: shown.at(-1)!.id }) : undefined,
+    })
+  })
+
+  const guarded = { preHandler: requireFreshSignIn(deps, { page: PATH }) }
+  app.post<{ Params: { id: string } }>(`${PATH}/:id/decline`, guarded, async (request, reply) => {
+    const { id } = request.params
+    const form = DeclineForm.safeParse(request.body)
+    if (!form.success) throw new AppError('invalid_form', 'Say why, in at most 500 characters')
+    if (!/^\d{1,18}$/.test(id)) throw new AppError('not_found', 'There is no such request')
+    const actor_id = sessionOf(request).user.id
+    await declineRefundRequest(deps, { id: BigInt(id), answer: form.data.answer, actor_id, ip: request.ip })
+    return reply.redirect(PATH, 303)
+  })
+}

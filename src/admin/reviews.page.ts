@@ -1,0 +1,93 @@
+/** /admin: the payment applications that wait for a reviewer, the decision on one, and those that were decided on. */
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
+import { sessionOf } from '../accounts/session/session.ts'
+import type { Deps } from '../core/core.ts'
+import { lastProof } from '../ledger/proofs.ts'
+import {
+  DECISIONS_WITH_REASON,
+  decidedPaymentApps,
+  reviewPaymentApp,
+  reviewQueue,
+} from '../payment/apps/apps.ts'
+import { AppError } from '../platform/errors.ts'
+import { cursor, listUrl } from '../web/lists.ts'
+import { lastChecks } from './address-check.ts'
+import { likeNamed } from './like-named.ts'
+
+const PATH = '/admin'
+const QUEUE_LINES = 50
+const Asked = z.object({ after: cursor })
+
+const ReviewForm = z.object({
+  decision: z.enum(['approve', 'reject', 'suspend', 'reinstate']),
+  reason: z.string().trim().max(500).default(''),
+  seen_change_at: z.iso
+    .datetime()
+    .transform((text) => new Date(text))
+    .nullable()
+    .default(null),
+})
+
+/** GET /admin, POST /admin/payment-applications/:payment_id/review, inside the administrators' scope. */
+export function reviewPages(app: FastifyInstance, deps: Deps): void {
+  app.get(PATH, async (request, reply) => showAdmin(reply, deps, Asked.parse(request.query)))
+
+  app.post<{ Params: { payment_id: string } }>(
+    '/admin/payment-applications/:payment_id/review',
+    { preHandler: requireFreshSignIn(deps, { page: PATH }) },
+    async (request, reply) => {
+      const { payment_id } = request.params
+      const form = ReviewForm.safeParse(request.body)
+      if (!form.success)
+        throw new AppError('invalid_form', 'The decision is missing or the reason is too long')
+      const { decision, reason } = form.data
+      if (DECISIONS_WITH_REASON.includes(decision) && reason === '')
+        return showAdmin(reply, deps, { reasonMissing: payment_id })
+      await reviewPaymentApp(deps, { payment_id, ...form.data, reviewer_id: sessionOf(request).user.id })
+      return reply.redirect(PATH, 303)
+    },
+  )
+}
+
+/**
+ * @param asked.after where the queue goes on: after the application of this number.
+ * @param asked.reasonMissing the application whose rejection came without a reason, with which the queue begins then.
+ */
+async function showAdmin(
+  reply: FastifyReply,
+  deps: Deps,
+  { after, reasonMissing }: { after?: bigint | undefined; reasonMissing?: string },
+) {
+  const [found, decided, books] = await Promise.all([
+    reviewQueue(deps.db, { after, from: reasonMissing }, QUEUE_LINES + 1),
+    decidedPaymentApps(deps.db),
+    lastProof(deps),
+  ])
+  const queue = found.slice(0, QUEUE_LINES)
+  const [checks, alike] = await Promise.all([
+    lastChecks(
+      deps.db,
+      queue.map(({ payment_id }) => payment_id),
+    ),
+    likeNamed(
+      deps.db,
+      queue.map(({ name }) => name),
+    ),
+  ])
+  const status = reasonMissing === undefined ? 200 : 400
+  const later = found.length > QUEUE_LINES ? listUrl(PATH, { after: queue.at(-1)!.id }) : undefined
+  const data = {
+    queue,
+    isFirst: after === undefined,
+    later,
+    checks,
+    alike,
+    decided,
+    books,
+    reasonMissing,
+    now: deps.clock(),
+  }
+  return reply.page('admin/reviews', data, { status })
+}

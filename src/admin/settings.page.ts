@@ -1,0 +1,71 @@
+/** The pages of site settings, by area: what each is, what it may be, and who changed it when. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
+import { sessionOf } from '../accounts/session/session.ts'
+import type { Deps } from '../core/core.ts'
+import { describeSettings, SETTING_NAMES, type SettingName } from '../core/settings.ts'
+import { AppError } from '../platform/errors.ts'
+import { proposeSetting, type StandingProposal } from './proposals.ts'
+
+const PATH = '/admin/settings'
+const SettingForm = z.object({ name: z.enum(SETTING_NAMES), value: z.string().max(10_000) })
+
+/** Which settings stand together, by the beginning of their names; what is left is about signing in. */
+const AREAS = {
+  site: /^(announcement_|payments_read_only$)/,
+  payments: /^(points_payment_|order_|payment_|alert_|gateway_at_root$|second_approver$)/,
+  transfers: /^points_transfer/,
+  limits: /^limit_/,
+  forum: /^forum_/,
+  signIn: /^/,
+} as const
+
+type Area = keyof typeof AREAS
+
+function areaOf(name: SettingName): Area {
+  return (Object.keys(AREAS) as Area[]).find((area) => AREAS[area].test(name))!
+}
+
+/** Where the form of a request stands. */
+function pageOf({ body }: FastifyRequest): string {
+  const { data } = SettingForm.safeParse(body)
+  return data === undefined ? PATH : `${PATH}?area=${areaOf(data.name)}`
+}
+
+/** What was entered and refused; the page says what it must be. */
+type Problem = { name: SettingName; value: string }
+
+/** GET and POST /admin/settings, inside the administrators' scope. A change asks for a fresh sign-in. */
+export function settingPages(app: FastifyInstance, deps: Deps): void {
+  /** @param standing the proposal that keeps another one from being made. */
+  const show = async (reply: FastifyReply, area: Area, problem?: Problem, standing?: StandingProposal) => {
+    const settings = (await describeSettings(deps.db)).filter(({ name }) => areaOf(name) === area)
+    const status = problem !== undefined ? 400 : standing !== undefined ? 409 : 200
+    return reply.page('admin/settings', { settings, area, problem, standing }, { status })
+  }
+
+  app.get<{ Querystring: Record<string, unknown> }>(PATH, async (request, reply) => {
+    const { area } = request.query
+    return show(reply, typeof area === 'string' && Object.hasOwn(AREAS, area) ? (area as Area) : 'payments')
+  })
+
+  app.post(PATH, { preHandler: requireFreshSignIn(deps, { page: pageOf }) }, async (request, reply) => {
+    const form = SettingForm.safeParse(request.body)
+    if (!form.success) throw new AppError('invalid_form', 'There is no such setting')
+    const { name, value } = form.data
+    const by = { actor_id: sessionOf(request).user.id, ip: request.ip }
+    try {
+      const isSet = await deps.settings.change({ name, value, ...by, now: deps.clock() })
+      if (!isSet) {
+        const standing = await proposeSetting(deps, { name, value }, by)
+        if (standing !== undefined) return show(reply, areaOf(name), undefined, standing)
+        return reply.redirect('/admin/proposals', 303)
+      }
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'invalid_form') throw error
+      return show(reply, areaOf(name), { name, value })
+    }
+    return reply.redirect(`${PATH}?area=${areaOf(name)}#${name}`, 303)
+  })
+}

@@ -1,0 +1,57 @@
+/**
+ * GET /healthz: the process runs. GET /readyz: it can serve. To `tessera doctor` alone /healthz also tells as whom it sees
+ * the caller, which shows whether the proxy in front of it is trusted.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { makeCanWrite } from '../database/can-write.ts'
+import { isMigrated } from '../database/migrate.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import type { Deps } from './core.ts'
+
+/** Bears a moment and its tag, which only whoever has APP_SECRET can make. */
+export const SEEN_HEADER = 'tessera-seen'
+const SEEN_PURPOSE = 'seen'
+const SEEN_MINUTES_MAX = 5
+
+/** The caller as the service sees it: the address that every limit counts, and what it is made of. */
+export type Seen = { address: string; peer: string; forwarded_for: string | null }
+
+/** What to send in SEEN_HEADER. */
+export function seenTicket(secrets: Secrets, now: Date): string {
+  return `${now.getTime()}.${secrets.tag(SEEN_PURPOSE, String(now.getTime()))}`
+}
+
+export function healthRoutes(app: FastifyInstance, deps: Deps): void {
+  const config = { admission: 'always' } as const
+  app.get('/healthz', { config }, async (request, reply) =>
+    reply.header('cache-control', 'no-store').send({ status: 'ok', ...seenBy(request, deps) }),
+  )
+
+  const canWrite = makeCanWrite(deps.db)
+  app.get('/readyz', { config }, async (request, reply) => {
+    const checks = { database: false, migrations: false, writes: false, signing_key: false }
+    try {
+      checks.migrations = await isMigrated(deps.db)
+      checks.database = true
+      checks.writes = await canWrite()
+      checks.signing_key = (await deps.signingKeys.current()) !== undefined
+    } catch (error) {
+      request.log.warn({ err: error }, 'not ready')
+    }
+    const isReady = Object.values(checks).every(Boolean)
+    return reply
+      .code(isReady ? 200 : 503)
+      .header('cache-control', 'no-store')
+      .send({ status: isReady ? 'ready' : 'not ready', checks })
+  })
+}
+
+/** Nothing for strangers: they would learn of the proxies, and which addresses stand behind them. */
+function seenBy({ headers, ip, socket }: FastifyRequest, { secrets, clock }: Deps): { seen?: Seen } {
+  const ticket = headers[SEEN_HEADER]
+  const [moment = '', tag = ''] = typeof ticket === 'string' ? ticket.split('.') : []
+  const age_ms = Math.abs(clock().getTime() - Number(moment))
+  if (!(age_ms <= SEEN_MINUTES_MAX * 60_000) || !secrets.isTag(SEEN_PURPOSE, moment, tag)) return {}
+  const forwarded_for = headers['x-forwarded-for']?.toString() ?? null
+  return { seen: { address: ip, peer: socket.remoteAddress ?? ip, forwarded_for } }
+}

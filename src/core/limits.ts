@@ -1,0 +1,170 @@
+/**
+ * How often somebody may do something, counted in Postgres for all processes together, in fixed windows: around the
+ * turn of a window up to twice the limit may pass. Every limit is a setting; 0 turns it off.
+ */
+import { sql } from 'kysely'
+import type { Db } from '../database/connection.ts'
+import { AppError } from '../platform/errors.ts'
+import type { Clock } from './core.ts'
+import type { Settings } from './settings.ts'
+
+/** How long a process keeps its own counts before it adds them to everybody's. */
+const SHARE_MS = 1_000
+
+const LIMITS = {
+  token_failures: { setting: 'limit_token_failures', seconds: 60 },
+  api_requests: { setting: 'limit_api_requests', seconds: 60 },
+  pages: { setting: 'limit_pages', seconds: 60 },
+  refused_requests: { setting: 'limit_refused_requests', seconds: 60 },
+  address_tries: { setting: 'limit_address_tries', seconds: 3_600 },
+  invitations: { setting: 'limit_invitations', seconds: 3_600 },
+  key_pairs: { setting: 'limit_key_pairs', seconds: 3_600 },
+  exports: { setting: 'limit_exports', seconds: 3_600 },
+  order_files: { setting: 'limit_order_files', seconds: 3_600 },
+  test_orders: { setting: 'limit_test_orders', seconds: 3_600 },
+  apps_created: { setting: 'limit_apps_created', seconds: 3_600 },
+  registrations: { setting: 'limit_registrations', seconds: 3_600 },
+} as const
+export type LimitName = keyof typeof LIMITS
+
+export type Limits = {
+  /**
+   * Counts in Postgres at once: for failures and rare acts. Throws too_many_attempts past the limit, and from then
+   * on `refuseFull` does so without asking, until the window ends.
+   */
+  hit(name: LimitName, key: string): Promise<void>
+  /**
+   * Throws too_many_attempts when this process has seen the limit of `hit` passed. It costs no statement, so the
+   * other processes let one more failure each through, and those in flight.
+   */
+  refuseFull(name: LimitName, key: string): void
+  /**
+   * Counts here, and adds to everybody's count every second: for frequent requests. Throws too_many_attempts past the
+   * limit. A process learns the count when it adds to it, so each lets at most one second's requests too many through.
+   */
+  take(name: LimitName, key: string): Promise<void>
+  /** Shares what is still counted here only. */
+  close(): Promise<void>
+}
+
+type Counted = { name: LimitName; key: string; ends_at: number; unshared: number; shared: number }
+
+export function openLimits({ db, settings, clock }: { db: Db; settings: Settings; clock: Clock }): Limits {
+  const full = new Map<string, number>()
+  const counted = new Map<string, Counted>()
+  let timer: NodeJS.Timeout | undefined
+  let sharing = Promise.resolve()
+
+  const endOf = (name: LimitName) => {
+    const window_ms = LIMITS[name].seconds * 1000
+    return (Math.floor(clock().getTime() / window_ms) + 1) * window_ms
+  }
+  const maximumOf = async (name: LimitName) => (await settings.read())[LIMITS[name].setting]
+  const tooMany = (ends_at: number) =>
+    new AppError('too_many_attempts', 'Too many requests. Wait a moment and try again.', {
+      retry_after_seconds: Math.max(1, Math.ceil((ends_at - clock().getTime()) / 1000)),
+    })
+
+  const share = async () => {
+    const now = clock().getTime()
+    for (const [id, ends_at] of full) if (ends_at <= now) full.delete(id)
+    for (const [id, each] of counted) if (each.ends_at <= now) counted.delete(id)
+    const news = [...counted.values()].filter((each) => each.unshared > 0)
+    const shared = news.map((each) => ({ each, count: each.unshared }))
+    // Counted for as long as the statement takes, too: what is on its way is not yet in anybody's total.
+    for (const { each, count } of shared) {
+      each.unshared -= count
+      each.shared += count
+    }
+    try {
+      const totals = await add(
+        db,
+        shared.map(({ each, count }) => ({ ...each, count })),
+      )
+      for (const [i, total] of totals.entries()) shared[i]!.each.shared = Number(total)
+    } catch {
+      // Counted again in a second: a limit is not worth a request.
+      for (const { each, count } of shared) {
+        each.shared -= count
+        each.unshared += count
+      }
+    }
+  }
+  const shareSoon = () => {
+    timer ??= setTimeout(() => {
+      timer = undefined
+      sharing = share()
+    }, SHARE_MS).unref()
+  }
+
+  return {
+    async hit(name, key) {
+      const maximum = await maximumOf(name)
+      if (maximum === 0) return
+      const ends_at = endOf(name)
+      const [total] = await add(db, [{ name, key, ends_at, count: 1 }])
+      if (total! <= maximum) return
+      full.set(`${name} ${key}`, ends_at)
+      shareSoon()
+      throw tooMany(ends_at)
+    },
+    refuseFull(name, key) {
+      const ends_at = full.get(`${name} ${key}`)
+      if (ends_at !== undefined && ends_at > clock().getTime()) throw tooMany(ends_at)
+    },
+    async take(name, key) {
+      const maximum = await maximumOf(name)
+      if (maximum === 0) return
+      const ends_at = endOf(name)
+      const id = `${name} ${key}`
+      let entry = counted.get(id)
+      if (entry?.ends_at !== ends_at) {
+        entry = { name, key, ends_at, unshared: 0, shared: 0 }
+        counted.set(id, entry)
+      }
+      if (entry.shared + entry.unshared >= maximum) throw tooMany(ends_at)
+      entry.unshared += 1
+      shareSoon()
+    },
+    async close() {
+      clearTimeout(timer)
+      await sharing
+      await share()
+    },
+  }
+}
+
+type Addition = { name: LimitName; key: string; ends_at: number; count: number }
+
+/** One statement. Answers with the totals, in the order given; keys in one order, so that no two can deadlock. */
+async function add(db: Db, additions: Addition[]): Promise<number[]> {
+  if (additions.length === 0) return []
+  const { rows } = await sql<{ scope: string; key: string; count: bigint }>`
+    insert into limit_counters as counter (scope, key, ends_at, count)
+    select * from unnest(
+      ${additions.map(({ name }) => name)}::text[],
+      ${additions.map(({ key }) => key)}::text[],
+      ${additions.map(({ ends_at }) => new Date(ends_at))}::timestamptz[],
+      ${additions.map(({ count }) => count)}::bigint[]
+    ) as added (scope, key, ends_at, count)
+    order by scope, key, ends_at
+    on conflict (scope, key, ends_at) do update set count = counter.count + excluded.count
+    returning scope, key, count
+  `.execute(db)
+  const totals = new Map(rows.map(({ scope, key, count }) => [`${scope} ${key}`, Number(count)]))
+  return additions.map(({ name, key }) => totals.get(`${name} ${key}`)!)
+}
+
+/** Whom an address stands for when tries are counted: of IPv6 a whole /64, which is what one subscriber gets. */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address)?.[1]
+  if (mapped !== undefined) return mapped
+  if (!address.includes(':')) return address
+  const [head = '', tail] = address.replace(/%.*$/, '').split('::')
+  const groups = head.split(':').filter(Boolean)
+  const rest = (tail ?? '').split(':').filter(Boolean)
+  const zeros = new Array<string>(Math.max(0, 8 - groups.length - rest.length)).fill('0')
+  const all = tail === undefined ? groups : [...groups, ...zeros, ...rest]
+  const network = all.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
+  return `${network.join(':')}::/64`
+}

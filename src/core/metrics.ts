@@ -1,0 +1,205 @@
+/**
+ * What an operator watches, as Prometheus reads it: GET /metrics at METRICS_HOST and METRICS_PORT, an address of its
+ * own that the internet need not reach. Without METRICS_PORT nothing is counted, and the library is not even loaded.
+ * docs/operations has a dashboard and alerts over these names.
+ */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
+import type { Counter, Gauge, Histogram } from 'prom-client'
+import { poolUse } from '../database/connection.ts'
+import type { Deps } from './core.ts'
+
+/** Bounds in seconds, around what pages and the signed API promise. */
+const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+/** An attempt ends after 10 seconds at the latest. */
+const ATTEMPT_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+export type Metrics = {
+  /** By route pattern, never by address: addresses carry ids and keys, and there is no end of them. */
+  requests: Histogram<'method' | 'route' | 'status'>
+  requestsInHand: Gauge
+  overloads: Counter
+  payments: Counter<'outcome'>
+  transfers: Counter<'outcome'>
+  notifications: Histogram<'outcome'>
+  signInFailures: Counter<'reason'>
+  forumFailures: Counter<'failure'>
+  /** Everything as text, with what only the database knows read anew. Scrapes at one time share one reading. */
+  scrape(): Promise<{ type: string; text: string }>
+}
+
+type MetricsDeps = Pick<Deps, 'config' | 'db' | 'clock'>
+
+/** Undefined unless METRICS_PORT is set. */
+export async function openMetrics(deps: MetricsDeps): Promise<Metrics | undefined> {
+  if (deps.config.METRICS_PORT === undefined) return undefined
+  const { default: prometheus } = await import('prom-client')
+  const registry = new prometheus.Registry()
+  // Memory, CPU, garbage collection and the delay of the event loop.
+  prometheus.collectDefaultMetrics({ register: registry })
+  const registers = [registry]
+  const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+    new prometheus.Counter({ name, help, labelNames, registers })
+  const gauge = (name: string, help: string) => new prometheus.Gauge({ name, help, registers })
+  const look = makeLook(deps, gauge)
+  let reading: Promise<string> | undefined
+
+  return {
+    requests: new prometheus.Histogram({
+      name: 'tessera_http_request_duration_seconds',
+      help: 'Time to answer, by route pattern and class of status.',
+      labelNames: ['method', 'route', 'status'],
+      buckets: REQUEST_SECONDS,
+      registers,
+    }),
+    requestsInHand: gauge('tessera_http_requests_in_hand', 'Requests that this process is working on.'),
+    overloads: counter<string>(
+      'tessera_overload_refusals_total',
+      'Requests told to come back, since there were too many.',
+      [],
+    ),
+    payments: counter('tessera_payments_total', 'Payments that members confirmed, by outcome.', ['outcome']),
+    transfers: counter('tessera_transfers_total', 'Transfers that applications asked for, by outcome.', [
+      'outcome',
+    ]),
+    notifications: new prometheus.Histogram({
+      name: 'tessera_notification_attempt_duration_seconds',
+      help: 'Attempts to tell merchants, by outcome.',
+      labelNames: ['outcome'],
+      buckets: ATTEMPT_SECONDS,
+      registers,
+    }),
+    signInFailures: counter(
+      'tessera_sign_in_failures_total',
+      'Wrong passwords and codes, and tries that had to wait.',
+      ['reason'],
+    ),
+    forumFailures: counter('tessera_forum_failures_total', 'Questions that the forum did not answer.', [
+      'failure',
+    ]),
+    async scrape() {
+      reading ??= look()
+        .then(() => registry.metrics())
+        .finally(() => {
+          reading = undefined
+        })
+      return { type: registry.contentType, text: await reading }
+    },
+  }
+}
+
+/** What is true of the whole installation, so that every process says the same of it, and the use of this one's pool. */
+function makeLook(
+  { config, db, clock }: MetricsDeps,
+  gauge: (name: string, help: string) => Gauge,
+): () => Promise<void> {
+  const isUp = gauge('tessera_database_up', 'Whether the database answered this scrape.')
+  const pool = {
+    max: gauge('tessera_database_pool_max', 'Connections that this process may hold.'),
+    open: gauge('tessera_database_pool_open', 'Connections that it holds.'),
+    idle: gauge('tessera_database_pool_idle', 'Connections that do nothing.'),
+    waiting: gauge('tessera_database_pool_waiting', 'Callers that wait for a connection.'),
+  }
+  const facts = {
+    notifications_due: gauge('tessera_notifications_due', 'Notifications whose time has come.'),
+    oldest_due_seconds: gauge('tessera_notification_oldest_due_seconds', 'For how long the oldest is due.'),
+    broken_rows: gauge(
+      'tessera_ledger_broken_rows',
+      'Rows that break an invariant of the ledger, by the newest proof: must be 0.',
+    ),
+    proven_at: gauge('tessera_ledger_proven_timestamp_seconds', 'When the newest proof was finished.'),
+    unsealed_seconds: gauge('tessera_ledger_unsealed_seconds', 'Age of the oldest journal without its seal.'),
+  }
+  pool.max.set(config.DATABASE_POOL_MAX)
+  return async () => {
+    const use = poolUse(db)
+    for (const name of ['open', 'idle', 'waiting'] as const) pool[name].set(use[name])
+    try {
+      const found = await readFacts(db, clock())
+      for (const [name, figure] of Object.entries(facts)) figure.set(found[name as keyof typeof facts])
+      isUp.set(1)
+    } catch {
+      // The other figures are wanted most when the database is gone.
+      isUp.set(0)
+      for (const figure of Object.values(facts)) figure.remove()
+    }
+  }
+}
+
+type Facts = Record<
+  'notifications_due' | 'oldest_due_seconds' | 'broken_rows' | 'proven_at' | 'unsealed_seconds',
+  number
+>
+
+/** A few rows by their indexes: nothing here walks the ledger. */
+async function readFacts(db: Deps['db'], now: Date): Promise<Facts> {
+  const seconds_since = (moment: string) =>
+    sql`coalesce(extract(epoch from ${now}::timestamptz - ${sql.raw(moment)}), 0)::float8`
+  const { rows } = await sql<Facts>`
+    with due as (
+      select count(*) as count, min(next_attempt_at) as oldest
+      from notifications where status = 'due' and next_attempt_at <= ${now}
+    ), newest as (
+      select proof, finished_at from books_proofs order by id desc limit 1
+    ), unsealed as (
+      select created_at from journal where id > (select sealed_to from journal_sealing) order by id limit 1
+    )
+    select due.count::float8 as notifications_due,
+      ${seconds_since('due.oldest')} as oldest_due_seconds,
+      coalesce((
+        select sum((each->>'broken')::bigint) from newest, json_array_elements(proof->'invariants') as each
+      ), 0)::float8 as broken_rows,
+      coalesce((select extract(epoch from finished_at) from newest), 0)::float8 as proven_at,
+      ${seconds_since('(select created_at from unsealed)')} as unsealed_seconds
+    from due`.execute(db)
+  return rows[0]!
+}
+
+/** Times every request of the application. */
+export function measureRequests(app: FastifyInstance, { requests }: Metrics): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'none'
+    const status = `${Math.floor(reply.statusCode / 100)}xx`
+    requests.observe({ method: request.method, route, status }, reply.elapsedTime / 1000)
+    done()
+  })
+}
+
+/** Counts how an act ended: by its outcome, or as `failed` when it threw. */
+export async function countOutcome<T>(
+  counter: Counter<'outcome'> | undefined,
+  act: Promise<T>,
+  outcomeOf: (result: T) => string,
+): Promise<T> {
+  try {
+    const result = await act
+    counter?.inc({ outcome: outcomeOf(result) })
+    return result
+  } catch (error) {
+    counter?.inc({ outcome: 'failed' })
+    throw error
+  }
+}
+
+/** Listens for Prometheus, and answers how to stop. Nothing else is served there, and nothing of it elsewhere. */
+export async function serveMetrics(
+  { METRICS_HOST, METRICS_PORT }: Deps['config'],
+  metrics: Metrics,
+): Promise<() => Promise<void>> {
+  const server = createServer(async (request, response) => {
+    if (request.url !== '/metrics') return response.writeHead(404).end()
+    try {
+      const { type, text } = await metrics.scrape()
+      response.writeHead(200, { 'content-type': type }).end(text)
+    } catch {
+      response.writeHead(500).end()
+    }
+  }).listen(METRICS_PORT, METRICS_HOST)
+  await once(server, 'listening')
+  return async () => {
+    server.close().closeAllConnections()
+    await once(server, 'close')
+  }
+}

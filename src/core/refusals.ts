@@ -1,0 +1,51 @@
+/** The record of security decisions: who was refused what, for whoever looks into an attack. Nothing secret is in it. */
+import { sql } from 'kysely'
+import type { Db } from '../database/connection.ts'
+import { networkOf } from './limits.ts'
+
+/** Of one kind and one network in a minute, and of one kind in an hour from all of them, so that nobody fills the record. */
+export const RECORDED_OF_NETWORK_MAX = 60
+export const RECORDED_OF_ALL_MAX = 1_000
+
+export type RefusalKind =
+  | 'sign_in_failed'
+  | 'sign_in_throttled'
+  | 'second_factor_failed'
+  | 'form_refused'
+  | 'group_refused'
+  | 'client_refused'
+  | 'client_throttled'
+  | 'code_replayed'
+  | 'refresh_token_replayed'
+
+export type RefusalRecord = {
+  kind: RefusalKind
+  address: string
+  at: Date
+  user_id?: bigint | undefined
+  client_id?: string | undefined
+  detail?: Record<string, string>
+}
+
+const CLIENT_ID_LENGTH_MAX = 64
+
+export async function recordRefusal(db: Db, refusal: RefusalRecord): Promise<void> {
+  const { kind, address, at, user_id = null, client_id, detail = {} } = refusal
+  const network = networkOf(address)
+  const [minute_ago, hour_ago] = [60_000, 3_600_000].map((ms) => new Date(at.getTime() - ms))
+  await sql`
+    insert into security_events (kind, user_id, client_id, address, network, detail, at)
+    select ${kind}, ${user_id}::bigint, ${client_id?.slice(0, CLIENT_ID_LENGTH_MAX) ?? null}, ${address}, ${network},
+      ${JSON.stringify(detail)}::jsonb, ${at}
+    where (
+      select count(*) from (
+        select from security_events where network = ${network} and kind = ${kind} and at > ${minute_ago}
+        limit ${RECORDED_OF_NETWORK_MAX}
+      ) as recent
+    ) < ${RECORDED_OF_NETWORK_MAX} and (
+      select count(*) from (
+        select from security_events where kind = ${kind} and at > ${hour_ago} limit ${RECORDED_OF_ALL_MAX}
+      ) as recent
+    ) < ${RECORDED_OF_ALL_MAX}
+  `.execute(db)
+}

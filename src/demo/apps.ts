@@ -1,0 +1,185 @@
+/** The applications of the demo's shops, whose addresses follow the ports that the shops are at. */
+import { createPrivateKey, createPublicKey } from 'node:crypto'
+import type { Deps } from '../core/core.ts'
+import { registerApp } from '../identity/apps/apps.ts'
+import { applyForPaymentApp, reviewPaymentApp } from '../payment/apps/apps.ts'
+import { gatewayCard } from '../payment/apps/gateway-card.ts'
+import { makeMerchantPair } from '../payment/apps/key-changes.ts'
+import { secretKeyOf } from '../payment/signing/hmac.ts'
+import { currentKey } from '../payment/signing/keys.ts'
+import { sha256 } from '../platform/secrets.ts'
+
+const SHOP = { name: 'Sticker Shop', description: 'The example shop of the demo' }
+const GATEWAY_SHOP = {
+  name: 'Mug Shop',
+  description: 'The example shop of the demo that speaks the epay protocol',
+}
+
+/** What the shops are set up with. */
+export type DemoApps = {
+  oauth_app: { client_id: string; client_secret: string; redirect_uris: string[] }
+  payment_app: {
+    payment_id: string
+    pid: number
+    token: string
+    secret_key: string
+    merchant_key: string
+    callback_url: string
+    applicant: string
+  }
+  gateway_app: {
+    payment_id: string
+    pid: number
+    v1_address: string
+    v2_address: string
+    merchant_key: string
+    merchant_private_key: string
+    platform_public_key: string
+    applicant: string
+  }
+}
+
+/** What the database does not keep, or keeps only as a hash, and the demo must print again. */
+export type SavedApps = {
+  oauth_app?: { client_id: string; client_secret: string }
+  merchant_private_key?: string
+  /** Of the applications of the reference. */
+  sample_oauth_app?: { client_id: string; client_secret: string }
+  sample_private_key?: string
+}
+
+export type Store = { saved: SavedApps; save: () => Promise<void> }
+type Shop = { owner_id: bigint; reviewer_id: bigint; shop_url: string }
+
+type OauthApp = { name: string; description: string; redirect_uris: string[] }
+
+/** The shop's OAuth application. */
+export function ensureOauthApp(
+  deps: Deps,
+  store: Store,
+  owner_id: bigint,
+  shop_url: string,
+): Promise<DemoApps['oauth_app']> {
+  const redirect_uris = [`${shop_url}/login/callback`]
+  return ensureOauthAppAs('oauth_app', { ...SHOP, redirect_uris }, deps, store, owner_id)
+}
+
+/** Finds or makes an OAuth application, whose secret is saved by this name. */
+export async function ensureOauthAppAs(
+  kept_as: 'oauth_app' | 'sample_oauth_app',
+  { redirect_uris, ...app }: OauthApp,
+  { db }: Pick<Deps, 'db'>,
+  { saved, save }: Store,
+  owner_id: bigint,
+): Promise<DemoApps['oauth_app']> {
+  const known = saved[kept_as]
+  if (known !== undefined) {
+    const kept = await db
+      .updateTable('oauth_apps as app')
+      .set({ redirect_uris })
+      .where('client_id', '=', known.client_id)
+      .where((eb) =>
+        eb.exists(
+          eb
+            .selectFrom('app_secrets as secret')
+            .whereRef('secret.app_id', '=', 'app.id')
+            .where('secret.secret_hash', '=', sha256(known.client_secret))
+            .select('secret.id'),
+        ),
+      )
+      .returning('client_id')
+      .executeTakeFirst()
+    if (kept !== undefined) return { ...known, redirect_uris }
+  }
+  // One whose secret was never written down (a start cut short) or is gone cannot be used any more.
+  await db.deleteFrom('oauth_apps').where('owner_id', '=', owner_id).where('name', '=', app.name).execute()
+  const { client_id, client_secret } = await registerApp(db, {
+    ...app,
+    owner_id,
+    redirect_uris,
+    allow_groups: [],
+    deny_groups: [],
+  })
+  saved[kept_as] = { client_id, client_secret }
+  await save()
+  return { client_id, client_secret, redirect_uris }
+}
+
+/** The payment application of the shop that speaks the HMAC API. */
+export async function ensureShopApp(deps: Deps, shop: Shop): Promise<DemoApps['payment_app']> {
+  const callback_url = `${shop.shop_url}/payment/callback`
+  const { id, payment_id, pid } = await ensurePaymentApp(deps, shop, { ...SHOP, callback_url })
+  const token = await currentKey(deps, id, 'token')
+  const merchant_key = await currentKey(deps, id, 'merchant_key')
+  return {
+    payment_id,
+    pid: Number(pid),
+    token,
+    secret_key: secretKeyOf(token),
+    merchant_key,
+    callback_url,
+    applicant: 'bob',
+  }
+}
+
+/** The payment application of the shop that speaks the gateway's two versions, with a pair for V2. */
+export async function ensureGatewayApp(
+  deps: Deps,
+  { saved, save }: Store,
+  shop: Shop,
+): Promise<DemoApps['gateway_app']> {
+  const callback_url = `${shop.shop_url}/return`
+  const { id, payment_id, pid } = await ensurePaymentApp(deps, shop, { ...GATEWAY_SHOP, callback_url })
+  if (!(await isInForce(deps, id, saved.merchant_private_key))) {
+    const actor = { user_id: shop.owner_id, ip: '127.0.0.1' }
+    saved.merchant_private_key = (await makeMerchantPair(deps, payment_id, actor)).private_base64
+    await save()
+  }
+  const card = await gatewayCard(deps, id)
+  return {
+    payment_id,
+    pid: Number(pid),
+    v1_address: card.v1Address,
+    v2_address: card.v2Address,
+    merchant_key: await currentKey(deps, id, 'merchant_key'),
+    merchant_private_key: saved.merchant_private_key!,
+    platform_public_key: card.platform.bare,
+    applicant: 'bob',
+  }
+}
+
+/** Whether requests signed with this private key are the application's: a start cut short may have lost one. */
+export async function isInForce({ gatewayKeys }: Deps, app_id: bigint, private_base64: string | undefined) {
+  const app = await gatewayKeys.findApp({ app_id })
+  const publicKey = app && (await gatewayKeys.merchantPublicKey(app))
+  if (private_base64 === undefined || publicKey === undefined) return false
+  const key = createPrivateKey({ key: Buffer.from(private_base64, 'base64'), format: 'der', type: 'pkcs8' })
+  return createPublicKey(key).equals(publicKey)
+}
+
+/** Finds or makes an approved payment application of this name. */
+async function ensurePaymentApp(
+  deps: Deps,
+  { owner_id, reviewer_id }: Shop,
+  values: { name: string; description: string; callback_url: string },
+): Promise<{ id: bigint; payment_id: string; pid: bigint }> {
+  const { name, description, callback_url } = values
+  let app = await deps.db
+    .updateTable('payment_apps')
+    .set({ callback_url, updated_at: deps.clock() })
+    .where('applicant_id', '=', owner_id)
+    .where('name', '=', name)
+    .where('book', '=', 'live')
+    .returning(['id', 'payment_id', 'pid', 'status', 'unreviewed_change_at'])
+    .executeTakeFirst()
+  if (app === undefined) {
+    const made = await applyForPaymentApp(deps, { applicant_id: owner_id, ...values })
+    app = { ...made, status: 'pending', unreviewed_change_at: null }
+  }
+  const { status, payment_id, unreviewed_change_at: seen_change_at } = app
+  if (status === 'pending' || (status === 'approved' && seen_change_at !== null)) {
+    const review = { payment_id, decision: 'approve', reason: description, reviewer_id } as const
+    await reviewPaymentApp(deps, { ...review, seen_change_at })
+  }
+  return app
+}

@@ -1,0 +1,162 @@
+/**
+ * `npm start -- --demo`: the real service on this machine with people, points and a shop, to be tried at once; with
+ * `--forum` also a forum whose members sign in here. Never for anything but trying out: the passwords stand in DATA_DIR/demo.json.
+ */
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import type { Deps } from '../core/core.ts'
+import { type Config, ConfigError } from '../platform/config.ts'
+import { refuseTakenPort } from '../platform/ports.ts'
+import { randomToken } from '../platform/secrets.ts'
+import { type Running, serve } from '../server.ts'
+import { type Demo, forumUrl, PEOPLE, seedDemo } from './world.ts'
+
+const SHOP = join(import.meta.dirname, '../../examples/shop/shop.js')
+const GATEWAY_SHOP = join(import.meta.dirname, '../../examples/gateway-shop/shop.js')
+const FORUM = join(import.meta.dirname, '../../examples/forum/forum.js')
+
+/** What is started stops in reverse order. */
+type Stop = () => Promise<void>
+
+/**
+ * Starts the service, the shops and perhaps the forum, and resolves once all answer. Throws ConfigError and
+ * ListenError before it starts anything.
+ */
+export async function startDemo(
+  config: Config,
+  { withForum = false, logTo }: { withForum?: boolean } & Pick<Deps, 'logTo'> = {},
+): Promise<Running<Demo>> {
+  await refusePorts(config, withForum)
+  const stops: Stop[] = []
+  const stop = async () => {
+    for (let last = stops.pop(); last !== undefined; last = stops.pop()) await last()
+  }
+  try {
+    const forum = withForum ? forumConfig(config) : {}
+    const whole: Config = Object.freeze({ ...config, ...forum })
+    if (withForum) stops.push(await startExample('forum', FORUM, forumEnvironment(whole)))
+    const service = await serve(whole, (deps) => seedDemo(deps, { withForum }), { logTo })
+    stops.push(service.stop)
+    const demo = service.prepared
+    stops.push(await startExample('shop', SHOP, shopEnvironment(whole, demo)))
+    stops.push(await startExample('gateway shop', GATEWAY_SHOP, gatewayShopEnvironment(whole, demo)))
+    return { prepared: demo, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function refusePorts(config: Config, withForum: boolean): Promise<void> {
+  const examples = ['SHOP_PORT', 'GATEWAY_SHOP_PORT', ...(withForum ? ['FORUM_PORT' as const] : [])] as const
+  const seen: (keyof Config)[] = ['PORT']
+  for (const name of examples) {
+    const other = seen.find((each) => config[each] === config[name])
+    if (other !== undefined) throw new ConfigError([`${name} must differ from ${other}`])
+    seen.push(name)
+  }
+  for (const name of examples) await refuseTakenPort(name, config.HOST, config[name])
+}
+
+/** The forum keeps nothing, so what the two share may be new at each start. */
+function forumConfig(config: Config) {
+  return {
+    DISCOURSE_URL: forumUrl(config),
+    DISCOURSE_SECRET: randomToken(),
+    DISCOURSE_API_KEY: randomToken(),
+    DISCOURSE_WEBHOOK_SECRET: randomToken(),
+  }
+}
+
+function forumEnvironment(config: Config): NodeJS.ProcessEnv {
+  return {
+    TESSERA_URL: config.PUBLIC_URL,
+    TESSERA_PAYMENT_URL: config.PAYMENT_PUBLIC_URL,
+    CONNECT_SECRET: config.DISCOURSE_SECRET,
+    API_KEY: config.DISCOURSE_API_KEY,
+    WEBHOOK_SECRET: config.DISCOURSE_WEBHOOK_SECRET,
+    FORUM_PORT: String(config.FORUM_PORT),
+    HOST: config.HOST,
+  }
+}
+
+function shopEnvironment(config: Config, demo: Demo): NodeJS.ProcessEnv {
+  return {
+    TESSERA_URL: config.PUBLIC_URL,
+    TESSERA_PAYMENT_URL: config.PAYMENT_PUBLIC_URL,
+    CLIENT_ID: demo.oauth_app.client_id,
+    CLIENT_SECRET: demo.oauth_app.client_secret,
+    PAYMENT_ID: demo.payment_app.payment_id,
+    PAYMENT_TOKEN: demo.payment_app.token,
+    SHOP_URL: demo.shop_url,
+    SHOP_PORT: String(config.SHOP_PORT),
+    HOST: config.HOST,
+  }
+}
+
+function gatewayShopEnvironment(config: Config, { gateway_app, gateway_shop_url }: Demo): NodeJS.ProcessEnv {
+  return {
+    V1_ADDRESS: gateway_app.v1_address,
+    V2_ADDRESS: gateway_app.v2_address,
+    PID: String(gateway_app.pid),
+    MERCHANT_KEY: gateway_app.merchant_key,
+    MERCHANT_PRIVATE_KEY: gateway_app.merchant_private_key,
+    PLATFORM_PUBLIC_KEY: gateway_app.platform_public_key,
+    SHOP_URL: gateway_shop_url,
+    SHOP_PORT: String(config.GATEWAY_SHOP_PORT),
+    HOST: config.HOST,
+  }
+}
+
+/** Starts an example and resolves when it listens. It sees nothing of our environment but what it needs. */
+async function startExample(name: string, script: string, env: NodeJS.ProcessEnv): Promise<Stop> {
+  const child = spawn(process.execPath, [script], {
+    env,
+    // The channel tells us that it listens, and tells it that we have gone, however we went.
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  await new Promise<void>((resolve, reject) => {
+    child.once('message', () => resolve())
+    child.once('error', reject)
+    child.once('exit', (code) => reject(new Error(`The ${name} did not start: it ended with ${code}`)))
+  })
+  return async () => {
+    child.kill()
+    await ended
+  }
+}
+
+/** The sign-ins as a table, the addresses, and what to do first. */
+export function describeDemo({ base_url, shop_url, gateway_shop_url, forum_url, people }: Demo): string {
+  const rows = people.map(({ username, password, points, trust_level }, i) => [
+    username,
+    password,
+    points.toLocaleString('en'),
+    `TL${trust_level}`,
+    PEOPLE[i]!.part,
+  ])
+  const table = [['sign in as', 'password', 'points', 'trust', 'who is'], ...rows]
+  const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)))
+  const isNumber = (column: number) => column === 2
+  const lines = table.map((row) =>
+    row
+      .map((cell, column) =>
+        isNumber(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!),
+      )
+      .join('   ')
+      .trimEnd(),
+  )
+  const addresses = [`Tessera   ${base_url}`, `Shop      ${shop_url}`, `Mug shop  ${gateway_shop_url}`]
+  const first = [
+    'Open the shop, sign in as alice, and buy the sticker pack.',
+    'The mug shop is one whose plugin speaks the epay protocol: it was given an address, a pid and keys.',
+  ]
+  if (forum_url !== undefined) {
+    addresses.push(`Forum     ${forum_url}`)
+    first.push(
+      'Or sign in with the forum: its members need no password, and have points for their score in a moment.',
+    )
+  }
+  return [...addresses, '', ...lines, '', ...first].map((line) => `${line}\n`).join('')
+}

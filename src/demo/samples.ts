@@ -1,0 +1,133 @@
+/**
+ * The applications whose keys the demo's reference shows: one for sign-in, one of the test book for payments, and the
+ * orders that its examples ask about.
+ */
+
+import type { Deps } from '../core/core.ts'
+import { type FindSamples, SAMPLE_ORDER, SAMPLE_TRADE, SAMPLE_TRADES, type Samples } from '../docs/samples.ts'
+import { makeAuthenticateClient } from '../identity/oauth/clients.ts'
+import { issueCode, makeExchangeCode } from '../identity/oauth/codes.ts'
+import { makeMerchantPair } from '../payment/apps/key-changes.ts'
+import { makePlaceOrder } from '../payment/orders/orders.ts'
+import { createTestApp } from '../payment/orders/test-mode.ts'
+import { currentKey } from '../payment/signing/keys.ts'
+import { pointsOf } from '../payment/values/money.ts'
+import { ensureOauthAppAs, isInForce, type Store } from './apps.ts'
+
+const APP = { name: 'Reference', description: 'Its keys are in the examples of the reference' }
+const IP = '127.0.0.1'
+const RATE = '100'
+
+type Member = { id: bigint; username: string }
+
+/** Makes what is missing, and answers how the reference finds its keys: with a new code of this member at each call. */
+export async function ensureSamples(
+  deps: Deps,
+  store: Store,
+  { owner_id, member }: { owner_id: bigint; member: Member },
+): Promise<FindSamples> {
+  const redirect_uri = `${deps.config.PUBLIC_URL}/docs/identity`
+  const oauth = { ...APP, redirect_uris: [redirect_uri] }
+  const { client_id, client_secret } = await ensureOauthAppAs(
+    'sample_oauth_app',
+    oauth,
+    deps,
+    store,
+    owner_id,
+  )
+  const payments = await ensureTestApp(deps, store, owner_id)
+  const client = { client_id, client_secret, redirect_uri }
+  const grant = makeGrant(deps, client, member)
+  return async () => ({
+    isLive: true,
+    ...client,
+    ...payments,
+    ...(await grant()),
+    member: { id: member.id.toString(), username: member.username },
+  })
+}
+
+type Payments = Pick<Samples, 'payment_id' | 'token' | 'pid' | 'merchant_key' | 'merchant_private_key'>
+
+async function ensureTestApp(deps: Deps, { saved, save }: Store, owner_id: bigint): Promise<Payments> {
+  const found = await deps.db
+    .selectFrom('payment_apps')
+    .where('applicant_id', '=', owner_id)
+    .where('name', '=', APP.name)
+    .where('book', '=', 'test')
+    .select(['id', 'payment_id', 'pid'])
+    .executeTakeFirst()
+  const callback_url = `${deps.config.PAYMENT_PUBLIC_URL}/docs/notifications`
+  const { id, payment_id, pid } =
+    found ?? (await createTestApp(deps, { ...APP, callback_url, applicant_id: owner_id, ip: IP }))
+  if (!(await isInForce(deps, id, saved.sample_private_key))) {
+    const actor = { user_id: owner_id, ip: IP }
+    saved.sample_private_key = (await makeMerchantPair(deps, payment_id, actor)).private_base64
+    await save()
+  }
+  await ensureOrders(deps, { app_id: id, pid: pid.toString() })
+  return {
+    payment_id,
+    pid: pid.toString(),
+    token: await currentKey(deps, id, 'token'),
+    merchant_key: await currentKey(deps, id, 'merchant_key'),
+    merchant_private_key: saved.sample_private_key!,
+  }
+}
+
+/** A number that was used before is the same order, whatever became of it. */
+async function ensureOrders(deps: Deps, { app_id, pid }: { app_id: bigint; pid: string }): Promise<void> {
+  const placeOrder = makePlaceOrder(deps)
+  const { order_id, amount, description } = SAMPLE_ORDER
+  await placeOrder({ app_id, order_id, amount: BigInt(amount), description })
+  const { name, money, ...urls } = SAMPLE_TRADE
+  for (const [index, out_trade_no] of Object.values(SAMPLE_TRADES).entries()) {
+    await placeOrder({
+      app_id,
+      order_id: out_trade_no,
+      description: name,
+      amount: pointsOf(money, RATE),
+      trade: {
+        ...urls,
+        money,
+        rate: RATE,
+        param: null,
+        protocol: 'v1',
+        pid_sent: pid,
+        trade_no: `${index + 1}`,
+      },
+    })
+  }
+}
+
+/** What a sign-in of the member at the client would give it. */
+function makeGrant(
+  deps: Deps,
+  { redirect_uri, ...credentials }: Pick<Samples, 'client_id' | 'client_secret' | 'redirect_uri'>,
+  { id: user_id }: Member,
+): () => Promise<Pick<Samples, 'code' | 'access_token'>> {
+  const authenticate = makeAuthenticateClient(deps)
+  const exchange = makeExchangeCode(deps.db)
+  return async () => {
+    const now = deps.clock()
+    const client = await authenticate({ headers: {}, ip: IP }, credentials, now)
+    const issue = () =>
+      issueCode(deps.db, {
+        app_id: client.id,
+        user_id,
+        // Of no session: nobody has signed in.
+        session_id: 0n,
+        redirect_uri,
+        redirect_uri_sent: true,
+        scopes: ['openid', 'profile'],
+        nonce: undefined,
+        code_challenge: undefined,
+        auth_time: now,
+        amr: [],
+        now,
+      })
+    const code = await issue()
+    const spent = { client, code: await issue(), redirect_uri, code_verifier: undefined, address: IP, now }
+    return { code, access_token: (await exchange(spent)).access_token }
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * The world of the demo: people, their points, and the shops' applications. Made at the first start and found again at
+ * every later one; what a start that was cut short left undone, the next one does.
+ */
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { createUser } from '../accounts/people/users.ts'
+import { hashPassword, verifyPassword } from '../accounts/security/password.ts'
+import type { Deps } from '../core/core.ts'
+import type { Db } from '../database/connection.ts'
+import { grantPoints } from '../ledger/post.ts'
+import { balanceOf } from '../ledger/wallet.ts'
+import type { Config } from '../platform/config.ts'
+import { randomText } from '../platform/secrets.ts'
+import { type DemoApps, ensureGatewayApp, ensureOauthApp, ensureShopApp, type SavedApps } from './apps.ts'
+import { ensureSamples } from './samples.ts'
+
+const PASSWORD_LENGTH = 6
+/** Without the letters and digits that are mistaken for each other. */
+const READABLE = 'abcdefghjkmnpqrstuvwxyz23456789'
+
+export const PEOPLE = [
+  { username: 'alice', part: 'a buyer', points: 5_000n, trust_level: 2 },
+  { username: 'bob', part: 'the merchant', points: 1_000n, trust_level: 2 },
+  { username: 'carol', part: 'a basic member', points: 300n, trust_level: 1 },
+  { username: 'dora', part: 'short of points', points: 50n, trust_level: 0 },
+  { username: 'admin', part: 'the administrator', points: 0n, trust_level: 4, is_admin: true },
+] as const
+
+type DemoPerson = {
+  id: number
+  username: string
+  password: string
+  points: number
+  trust_level: number
+  admin: boolean
+}
+
+/** What there is to try, as `--json` prints it. */
+export type Demo = DemoApps & {
+  base_url: string
+  shop_url: string
+  gateway_shop_url: string
+  /** Only with `--forum`. */
+  forum_url?: string
+  people: DemoPerson[]
+}
+
+/** Makes what is missing of the demo's world, and answers all of it. */
+export async function seedDemo(deps: Deps, { withForum = false } = {}): Promise<Demo> {
+  const { config } = deps
+  const saved = await readSaved(config)
+  // Kept before they are used: an account whose password nobody knows would be no use.
+  for (const { username } of PEOPLE) {
+    saved.passwords[username] ??= `${username}-${randomText(PASSWORD_LENGTH, READABLE)}`
+  }
+  await writeSaved(config, saved)
+
+  const people: DemoPerson[] = []
+  for (const person of PEOPLE)
+    people.push(await ensurePerson(deps, person, saved.passwords[person.username]!))
+  const idOf = (username: string) => BigInt(people.find((person) => person.username === username)!.id)
+  const [owner_id, reviewer_id] = [idOf('bob'), idOf('admin')]
+  const shop_url = exampleUrl(config, config.SHOP_PORT)
+  const gateway_shop_url = exampleUrl(config, config.GATEWAY_SHOP_PORT)
+  const store = { saved, save: () => writeSaved(config, saved) }
+  const alice = { id: idOf('alice'), username: 'alice' }
+  deps.findSamples = await ensureSamples(deps, store, { owner_id, member: alice })
+  if (withForum) await turnOnBridge(deps.db)
+  return {
+    base_url: config.PUBLIC_URL,
+    shop_url,
+    gateway_shop_url,
+    ...(withForum && { forum_url: forumUrl(config) }),
+    people,
+    oauth_app: await ensureOauthApp(deps, store, owner_id, shop_url),
+    payment_app: await ensureShopApp(deps, { owner_id, reviewer_id, shop_url }),
+    gateway_app: await ensureGatewayApp(deps, store, { owner_id, reviewer_id, shop_url: gateway_shop_url }),
+  }
+}
+
+/** The examples are reached by the same host name as the service, so that an address typed once works for all. */
+function exampleUrl({ PUBLIC_URL }: Config, port: number): string {
+  return `http://${new URL(PUBLIC_URL).hostname}:${port}`
+}
+
+export function forumUrl(config: Config): string {
+  return exampleUrl(config, config.FORUM_PORT)
+}
+
+/** So that members of the forum have something to spend. Who has changed these settings keeps them. */
+async function turnOnBridge(db: Db): Promise<void> {
+  await db
+    .insertInto('site_settings')
+    .values(['forum_points_bridge', 'forum_points_for_past_score'].map((name) => ({ name, value: 'on' })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+/** What the database keeps only as hashes, and the demo must print again. */
+type Saved = SavedApps & { passwords: Record<string, string> }
+
+const savedFile = (config: Config) => join(config.DATA_DIR, 'demo.json')
+
+async function readSaved(config: Config): Promise<Saved> {
+  try {
+    return JSON.parse(await readFile(savedFile(config), 'utf8')) as Saved
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { passwords: {} }
+    throw error
+  }
+}
+
+/** Replaces the file as a whole, so that a start cut short leaves the old one or the new one. */
+async function writeSaved(config: Config, saved: Saved): Promise<void> {
+  const file = savedFile(config)
+  await mkdir(config.DATA_DIR, { recursive: true })
+  await writeFile(`${file}.new`, `${JSON.stringify(saved, null, 2)}\n`, { mode: 0o600 })
+  await rename(`${file}.new`, file)
+}
+
+async function ensurePerson(
+  { db, clock }: Deps,
+  { username, points, part: _, ...values }: (typeof PEOPLE)[number],
+  password: string,
+): Promise<DemoPerson> {
+  const found = await db
+    .selectFrom('users')
+    .where(sql`lower(username)`, '=', username)
+    .select(['id', 'password_hash'])
+    .executeTakeFirst()
+  let id = found?.id
+  if (id === undefined) {
+    const email = `${username}@example.org`
+    id = await createUser(db, { ...values, username, email, password_hash: await hashPassword(password) })
+  } else if (!(await verifyPassword(password, found?.password_hash))) {
+    // Made by an earlier start without --demo, or changed since: what is printed must let its reader in.
+    const password_hash = await hashPassword(password)
+    await db
+      .updateTable('users')
+      .set({ password_hash, must_change_password: false })
+      .where('id', '=', id)
+      .execute()
+  }
+  if (points > 0n) {
+    const reference = `demo:${username}`
+    const reason = 'Points of the demo'
+    await grantPoints(db, { user_id: id, amount: points, reference, reason, actor_id: null, now: clock() })
+  }
+  return describePerson(db, id, password)
+}
+
+async function describePerson(db: Db, id: bigint, password: string): Promise<DemoPerson> {
+  const { username, trust_level, is_admin } = await db
+    .selectFrom('users')
+    .where('id', '=', id)
+    .select(['username', 'trust_level', 'is_admin'])
+    .executeTakeFirstOrThrow()
+  const points = Number(await balanceOf(db, id))
+  return { id: Number(id), username, password, points, trust_level, admin: is_admin }
+}

@@ -1,0 +1,103 @@
+/**
+ * Who would get in under a pair of group rules. Members who are alike in all that the rules look at are counted as
+ * one row by the database; what becomes of them is decided by the rule itself, so it stands in one place.
+ */
+import { sql } from 'kysely'
+import { groupsOf, type User } from '../../accounts/people/users.ts'
+import type { Db } from '../../database/connection.ts'
+import { type GroupRules, type Refusal, refusalOf, type Standing } from './access.ts'
+
+/** Only the newest are looked at beyond this many, so that a preview stays cheap on any forum. */
+const MEMBERS_MAX = 50_000
+const SAMPLES_MAX = 5
+
+/** Members who fare alike; in a rough preview, all who are refused. `samples` are usernames; of suspended members none are told. */
+export type Fare = { refusal: Refusal | { rule: 'any' } | undefined; count: number; samples: string[] }
+
+export type Admission = {
+  admitted: Fare
+  refused: Fare[]
+  looked_at: number
+  isBounded: boolean
+  /** Counts are orders of magnitude, 0 for fewer than ten, and nobody is named. */
+  isRough: boolean
+}
+
+type Reader = Pick<User, 'is_admin' | 'is_moderator' | 'trust_level' | 'custom_groups'>
+
+type AlikeRow = Standing & { count: bigint; samples: string[] }
+
+/**
+ * What becomes of the members, for this reader. Who is in a group is for administrators and those in it: by rules that
+ * name another one, nobody's membership could be read off names, off counts, or off the difference of two counts.
+ */
+export async function previewAdmission(
+  db: Db,
+  rules: GroupRules,
+  reader: Reader,
+  now: Date,
+): Promise<Admission> {
+  const admission = await admissionUnder(db, rules, now)
+  return mayRead(reader, rules) ? admission : rough(admission)
+}
+
+function mayRead(reader: Reader, rules: GroupRules): boolean {
+  const own = groupsOf(reader).map((name) => name.toLowerCase())
+  const named = [...rules.allow_groups, ...rules.deny_groups]
+  return reader.is_admin || named.every((name) => own.includes(name.toLowerCase()))
+}
+
+/** Both rows are always there: the absence of one would be a count too. */
+function rough({ admitted, refused, ...rest }: Admission): Admission {
+  const count = refused.reduce((sum, fare) => sum + fare.count, 0)
+  return {
+    ...rest,
+    admitted: { refusal: undefined, count: magnitudeOf(admitted.count), samples: [] },
+    refused: [{ refusal: { rule: 'any' }, count: magnitudeOf(count), samples: [] }],
+    isRough: true,
+  }
+}
+
+function magnitudeOf(count: number): number {
+  return count < 10 ? 0 : 10 ** (String(count).length - 1)
+}
+
+async function admissionUnder(db: Db, rules: GroupRules, now: Date): Promise<Admission> {
+  const fares = new Map<string, Fare>([['', { refusal: undefined, count: 0, samples: [] }]])
+  let looked_at = 0
+  for (const alike of await alikeMembers(db, rules, now)) {
+    const refusal = refusalOf(alike, rules, now)
+    const key = refusal === undefined ? '' : JSON.stringify(refusal)
+    const fare = fares.get(key) ?? { refusal, count: 0, samples: [] }
+    fares.set(key, fare)
+    fare.count += Number(alike.count)
+    looked_at += Number(alike.count)
+    if (refusal?.rule !== 'barred') {
+      fare.samples = [...fare.samples, ...alike.samples].slice(0, SAMPLES_MAX)
+    }
+  }
+  const [admitted, ...refused] = [...fares.values()]
+  refused.sort((a, b) => b.count - a.count)
+  return { admitted: admitted!, refused, looked_at, isBounded: looked_at === MEMBERS_MAX, isRough: false }
+}
+
+/** The members as groups of alike ones; of custom groups only those that the rules name tell them apart. */
+async function alikeMembers(db: Db, rules: GroupRules, now: Date): Promise<AlikeRow[]> {
+  const names = [...rules.allow_groups, ...rules.deny_groups].map((name) => name.toLowerCase())
+  const { rows } = await sql<AlikeRow>`
+    with named as (
+      select user_id, array_agg(lower(name) order by lower(name)) as groups
+      from user_groups where lower(name) = any(${names}::text[])
+      group by user_id
+    )
+    select trust_level, is_admin, is_moderator,
+      is_barred(is_banned, suspended_till, ${now}) as is_banned, null as suspended_till,
+      coalesce(named.groups, '{}') as custom_groups,
+      count(*) as count, (array_agg(username order by id desc))[1:${sql.lit(SAMPLES_MAX)}] as samples
+    from (select * from users order by id desc limit ${MEMBERS_MAX}) as member
+    left join named on named.user_id = member.id
+    group by 1, 2, 3, 4, 6
+    order by 1, 2, 3, 4, 6
+  `.execute(db)
+  return rows
+}

@@ -1,0 +1,50 @@
+/** /apps: a member's own applications, and the form that registers another. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'
+import type { Deps } from '../../core/core.ts'
+import { AppError } from '../../platform/errors.ts'
+import { discoveryUrl } from '../oauth/discovery.ts'
+import { NewAppPageForm, OWNED_APPS_MAX, registerApp } from './apps.ts'
+import { NOTHING_TYPED, type Problems, readAppForm, type Typed } from './form.ts'
+import { ownAppPages } from './own-app.page.ts'
+import { appsOf } from './registry.ts'
+
+export async function appPages(app: FastifyInstance, deps: Deps): Promise<void> {
+  browserScope(app, deps)
+  app.addHook('preHandler', requireUser)
+
+  app.get('/apps', async (request, reply) =>
+    reply.page('identity/apps/apps', await pageData(request, NOTHING_TYPED, {}, deps)),
+  )
+
+  app.post('/apps', async (request, reply) => {
+    const { user } = sessionOf(request)
+    const { apps_min_trust_level } = await deps.settings.read()
+    if (user.trust_level < apps_min_trust_level) {
+      throw new AppError('forbidden', `Registering needs trust level ${apps_min_trust_level}`)
+    }
+    const form = readAppForm(request, NewAppPageForm)
+    if ('problems' in form) {
+      const data = await pageData(request, form.typed, form.problems, deps)
+      return reply.page('identity/apps/apps', data, { status: 400 })
+    }
+    await deps.limits.hit('apps_created', user.id.toString())
+    const credentials = await registerApp(deps.db, { ...form.values, owner_id: user.id, ip: request.ip })
+    const registered = { ...form.values, ...credentials }
+    return reply.page(
+      'identity/apps/created',
+      { app: registered, discoveryUrl: discoveryUrl(deps.config) },
+      { status: 201 },
+    )
+  })
+
+  ownAppPages(app, deps)
+}
+
+async function pageData(request: FastifyRequest, values: Typed, problems: Problems, deps: Deps) {
+  const { user } = sessionOf(request)
+  const { apps_min_trust_level } = await deps.settings.read()
+  const apps = await appsOf(deps.db, user.id)
+  const ownedMax = apps.length < OWNED_APPS_MAX ? undefined : OWNED_APPS_MAX
+  return { apps, values, problems, neededTrustLevel: apps_min_trust_level, ownedMax }
+}

@@ -1,0 +1,177 @@
+/** The registry of applications: what one must be like, registering it, listing it. A secret is told once. */
+import { z } from 'zod'
+import { lockUser } from '../../accounts/people/users.ts'
+import { recordAudit } from '../../core/audit.ts'
+import type { Db, Tx } from '../../database/connection.ts'
+import { AppError } from '../../platform/errors.ts'
+import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
+import { en } from '../../web/messages/en.ts'
+import { isHonestProse, isHonestText } from '../../web/parameters.ts'
+import { SIGNING_ALGORITHMS } from '../keys/keys.ts'
+import { type RedirectUriFault, redirectUriFault, webAddressFault } from './access.ts'
+import { newSecret } from './secrets.ts'
+
+const CLIENT_ID_LENGTH = 24
+const NAME_LENGTH_MAX = 60
+const DESCRIPTION_LENGTH_MAX = 500
+const REDIRECT_URIS_MAX = 20
+/** Of one member. Nobody reviews them before they are there, so their number is bounded. */
+export const OWNED_APPS_MAX = 100
+const GROUPS_MAX = 50
+const GROUP_LENGTH_MAX = 100
+const WEB_ADDRESS_LENGTH_MAX = 500
+
+const redirectUri = z.string().superRefine((uri, context) => {
+  const fault = redirectUriFault(uri)
+  if (fault === undefined) return
+  context.addIssue({ code: 'custom', message: en.identity.redirectUriFaults[fault], params: { fault } })
+})
+
+const groups = z
+  .array(
+    z
+      .string()
+      .trim()
+      .min(1)
+      .max(GROUP_LENGTH_MAX)
+      .refine(isHonestText, 'Must not contain control characters'),
+  )
+  .max(GROUPS_MAX)
+  .default([])
+  .transform(withoutRepeats)
+
+/** What can be said of an application, and changed later. Unknown members are ignored, repeated values are dropped. */
+const AppFields = z.object({
+  name: z
+    .string()
+    .trim()
+    .min(1)
+    .max(NAME_LENGTH_MAX)
+    .refine(isHonestText, 'Must not contain control or direction characters'),
+  description: z
+    .string()
+    .trim()
+    .max(DESCRIPTION_LENGTH_MAX)
+    .refine(isHonestProse, 'Must not contain control or direction characters')
+    .default(''),
+  redirect_uris: z
+    .array(redirectUri)
+    .min(1)
+    .max(REDIRECT_URIS_MAX)
+    .transform((uris) => [...new Set(uris)]),
+  post_logout_redirect_uris: z
+    .array(redirectUri)
+    .max(REDIRECT_URIS_MAX)
+    .default([])
+    .transform((uris) => [...new Set(uris)]),
+  id_token_signed_response_alg: z.enum(SIGNING_ALGORITHMS).default('RS256'),
+  allow_groups: groups,
+  deny_groups: groups,
+})
+
+/** Chosen once: an application that has a secret cannot come to do without, nor the other way round. */
+const ClientKind = z.object({
+  token_endpoint_auth_method: z
+    .enum(['client_secret_basic', 'client_secret_post', 'none'])
+    .default('client_secret_basic'),
+})
+
+/** What a program posts. */
+export const NewAppForm = AppFields.extend(ClientKind.shape)
+
+/** An https address or nothing. */
+const webAddress = z
+  .string()
+  .trim()
+  .max(WEB_ADDRESS_LENGTH_MAX)
+  .refine((text) => text === '' || webAddressFault(text) === undefined, 'Must be an https address')
+  .transform((text) => (text === '' ? null : text))
+
+/** The pages' form also takes what people are shown of an application before they trust it. */
+export const AppForm = AppFields.extend({ homepage: webAddress, logo_url: webAddress })
+export const NewAppPageForm = AppForm.extend(ClientKind.shape)
+
+export type AppValues = z.output<typeof AppForm>
+type NewAppValues = z.output<typeof NewAppPageForm>
+
+export type NewApp = Pick<
+  NewAppValues,
+  'name' | 'description' | 'redirect_uris' | 'allow_groups' | 'deny_groups'
+> &
+  Partial<NewAppValues> & { owner_id: bigint; ip?: string }
+type Confidential = { token_endpoint_auth_method?: 'client_secret_basic' | 'client_secret_post' }
+type Registered = { id: bigint; client_id: string }
+
+/** Group names compare case-insensitively, so `Staff` and `staff` are one. */
+function withoutRepeats(names: string[]): string[] {
+  return [...new Map(names.map((name) => [name.toLowerCase(), name])).values()]
+}
+
+/** What is wrong with a redirect URI, if this issue is about one. */
+export function redirectUriFaultOf(issue: z.core.$ZodIssue): RedirectUriFault | undefined {
+  return issue.code === 'custom' ? (issue.params?.fault as RedirectUriFault | undefined) : undefined
+}
+
+/**
+ * Registers an application whose values are checked already. `client_secret` can never be read again; a public
+ * application has none. Throws access_denied where its owner has OWNED_APPS_MAX.
+ */
+export async function registerApp(
+  db: Db,
+  app: NewApp & Confidential,
+): Promise<Registered & { client_secret: string }>
+export async function registerApp(db: Db, app: NewApp): Promise<Registered & { client_secret?: string }>
+export async function registerApp(db: Db, { ip, ...app }: NewApp) {
+  const client_id = randomText(CLIENT_ID_LENGTH, LOWER_ALNUM)
+  const secret = app.token_endpoint_auth_method === 'none' ? undefined : newSecret()
+  return db.transaction().execute(async (tx) => {
+    await refuseOneTooMany(tx, app.owner_id)
+    const { id } = await tx
+      .insertInto('oauth_apps')
+      .values({ ...app, client_id })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    if (secret !== undefined) {
+      const { secret_hash } = secret
+      await tx.insertInto('app_secrets').values({ app_id: id, secret_hash }).execute()
+    }
+    await recordAudit(tx, {
+      actor_id: app.owner_id,
+      action: 'oauth_app.registered',
+      subject: client_id,
+      detail: { name: app.name, redirect_uris: app.redirect_uris },
+      ip: ip ?? null,
+    })
+    return { id, client_id, ...(secret && { client_secret: secret.client_secret }) }
+  })
+}
+
+async function refuseOneTooMany(tx: Tx, owner_id: bigint): Promise<void> {
+  await lockUser(tx, owner_id)
+  const { count } = await tx
+    .selectFrom('oauth_apps')
+    .where('owner_id', '=', owner_id)
+    .select((eb) => eb.fn.countAll<bigint>().as('count'))
+    .executeTakeFirstOrThrow()
+  if (count >= OWNED_APPS_MAX)
+    throw new AppError('access_denied', `A member has at most ${OWNED_APPS_MAX} applications`)
+}
+
+/** The applications of a member, or all there are, newest first. */
+export async function listApps(db: Db, owner: { id: bigint } | 'all') {
+  const apps = db
+    .selectFrom('oauth_apps as app')
+    .innerJoin('users as owner', 'owner.id', 'app.owner_id')
+    .orderBy('app.id', 'desc')
+    .select([
+      'app.client_id',
+      'app.name',
+      'app.description',
+      'app.redirect_uris',
+      'app.allow_groups',
+      'app.deny_groups',
+      'owner.username as owner_username',
+      'app.created_at',
+    ])
+  return (owner === 'all' ? apps : apps.where('app.owner_id', '=', owner.id)).execute()
+}

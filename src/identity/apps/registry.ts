@@ -1,0 +1,269 @@
+/**
+ * What can be done to a registered application: by its owner, to whom others' applications do not exist, and by
+ * administrators. Each act is one transaction that locks the application's row and leaves an entry in the audit log.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { sql } from 'kysely'
+import { recordAudit } from '../../core/audit.ts'
+import type { Db, Tx } from '../../database/connection.ts'
+import { AppError } from '../../platform/errors.ts'
+import { sha256 } from '../../platform/secrets.ts'
+import type { AppValues } from './apps.ts'
+
+/** Beyond this many, the number of members is not counted on. */
+const MEMBERS_COUNTED_MAX = 10_000
+
+/** What the staff looked at when it gave its mark. */
+const REVIEWED_FIELDS = [
+  'name',
+  'description',
+  'homepage',
+  'logo_url',
+  'redirect_uris',
+  'post_logout_redirect_uris',
+] as const satisfies (keyof AppValues)[]
+
+/** An act on an application that must be the actor's own. */
+export type Owned = Act & { owner_id: bigint }
+type Act = { client_id: string; actor_id: bigint; now: Date; ip: string }
+
+const columns = [
+  'app.id',
+  'app.client_id',
+  'app.owner_id',
+  'app.name',
+  'app.description',
+  'app.homepage',
+  'app.logo_url',
+  'app.redirect_uris',
+  'app.post_logout_redirect_uris',
+  'app.id_token_signed_response_alg',
+  'app.token_endpoint_auth_method',
+  'app.allow_groups',
+  'app.deny_groups',
+  'app.suspended_at',
+  'app.suspended_reason',
+  'app.reviewed_at',
+  'app.created_at',
+] as const
+
+/** The applications of a member, newest first. */
+export async function appsOf(db: Db, owner_id: bigint) {
+  return db
+    .selectFrom('oauth_apps as app')
+    .where('app.owner_id', '=', owner_id)
+    .orderBy('app.id', 'desc')
+    .select(columns)
+    .execute()
+}
+
+export type AppSearch = {
+  /** Part of a name, a client_id, or the owner's username. */
+  text: string
+  standing: 'all' | 'suspended' | 'unreviewed'
+  /** Only applications registered before this one. */
+  before: bigint | undefined
+}
+
+/** Every application that fits, newest first. */
+export async function searchApps(db: Db, { text, standing, before }: AppSearch, limit: number) {
+  let apps = db
+    .selectFrom('oauth_apps as app')
+    .innerJoin('users as owner', 'owner.id', 'app.owner_id')
+    .orderBy('app.id', 'desc')
+    .limit(limit)
+    .select(columns)
+    .select('owner.username as owner_username')
+  if (text !== '') {
+    const part = `%${text.replace(/[\\%_]/g, '\\$&')}%`
+    apps = apps.where((eb) =>
+      eb.or([
+        eb('app.name', 'ilike', part),
+        eb('app.client_id', '=', text),
+        eb(sql`lower(owner.username)`, '=', sql<string>`lower(${text.replace(/^@/, '')})`),
+      ]),
+    )
+  }
+  if (standing === 'suspended') apps = apps.where('app.suspended_at', 'is not', null)
+  if (standing === 'unreviewed') apps = apps.where('app.reviewed_at', 'is', null)
+  if (before !== undefined) apps = apps.where('app.id', '<', before)
+  return apps.execute()
+}
+
+/** An application for its page. Throws not_found; with an owner given, also for everybody else's. */
+export async function getApp(db: Db, { client_id, owner_id }: { client_id: string; owner_id?: bigint }) {
+  let apps = db
+    .selectFrom('oauth_apps as app')
+    .innerJoin('users as owner', 'owner.id', 'app.owner_id')
+    .where('app.client_id', '=', client_id)
+    .select(columns)
+    .select('owner.username as owner_username')
+  if (owner_id !== undefined) apps = apps.where('app.owner_id', '=', owner_id)
+  const app = await apps.executeTakeFirst()
+  if (app === undefined) throw noSuchApp()
+  return app
+}
+
+/**
+ * Holds the application's row. It is the first lock of every act, so acts on one application follow each other;
+ * sign-ins and tokens, which only refer to the row, go on meanwhile.
+ */
+export async function lockApp(tx: Tx, { client_id, owner_id }: { client_id: string; owner_id?: bigint }) {
+  let apps = tx
+    .selectFrom('oauth_apps as app')
+    .where('app.client_id', '=', client_id)
+    .select(columns)
+    .forNoKeyUpdate()
+  if (owner_id !== undefined) apps = apps.where('app.owner_id', '=', owner_id)
+  const app = await apps.executeTakeFirst()
+  if (app === undefined) throw noSuchApp()
+  return app
+}
+
+function noSuchApp(): AppError {
+  return new AppError('not_found', 'No such application')
+}
+
+/** How many members have allowed the application; `isMore` when there are more than were counted. */
+export async function countMembers(db: Db, app_id: bigint): Promise<{ count: number; isMore: boolean }> {
+  const { count } = await db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('consents')
+        .where('app_id', '=', app_id)
+        .select('app_id')
+        .limit(MEMBERS_COUNTED_MAX + 1)
+        .as('member'),
+    )
+    .select((eb) => eb.fn.countAll<bigint>().as('count'))
+    .executeTakeFirstOrThrow()
+  return { count: Math.min(Number(count), MEMBERS_COUNTED_MAX), isMore: count > MEMBERS_COUNTED_MAX }
+}
+
+/** Writes what differs, and says so. A change of anything the staff has looked at takes its mark away. */
+export async function updateApp(db: Db, owned: Owned & { values: AppValues }): Promise<void> {
+  const { values } = owned
+  await db.transaction().execute(async (tx) => {
+    const app = await lockApp(tx, owned)
+    const fields = Object.keys(values) as (keyof AppValues)[]
+    const changed = fields.filter((field) => !isDeepStrictEqual(app[field], values[field]))
+    if (changed.length === 0) return
+    const losesMark = app.reviewed_at !== null && REVIEWED_FIELDS.some((field) => changed.includes(field))
+    const mark = losesMark ? { reviewed_at: null, reviewed_by: null } : {}
+    await tx
+      .updateTable('oauth_apps')
+      .set({ ...values, ...mark })
+      .where('id', '=', app.id)
+      .execute()
+    await record(tx, 'updated', owned, { before: pick(app, changed), after: pick(values, changed) })
+    if (losesMark) await record(tx, 'review_withdrawn', owned, reviewChange(true))
+  })
+}
+
+/**
+ * Deletes the application with everything it was given. `typed_name` is what its owner typed to confirm: only the
+ * application's name counts. What a token request may hold (a code, a refresh token) is locked before what it
+ * waits for (its grant, the application), in its own order, so that the two cannot deadlock.
+ */
+export async function deleteApp(
+  db: Db,
+  owned: Owned & { typed_name: string },
+): Promise<'deleted' | 'not_confirmed'> {
+  return db.transaction().execute(async (tx) => {
+    const app = await lockApp(tx, owned)
+    if (owned.typed_name.trim() !== app.name) return 'not_confirmed'
+    const { id, owner_id: _, ...before } = app
+    await sql`select from consents where app_id = ${id} order by user_id for update`.execute(tx)
+    await sql`select from authorization_codes where app_id = ${id} order by id for update`.execute(tx)
+    await sql`
+      select from refresh_tokens as token join grants on grants.id = token.grant_id
+      where grants.app_id = ${id} order by token.id for update of token`.execute(tx)
+    const members = await tx
+      .selectFrom('consents')
+      .where('app_id', '=', id)
+      .select((eb) => eb.fn.countAll<bigint>().as('count'))
+      .executeTakeFirstOrThrow()
+    await tx.deleteFrom('oauth_apps').where('id', '=', id).execute()
+    await record(tx, 'deleted', owned, { before: { ...before, members: Number(members.count) }, after: null })
+    return 'deleted'
+  })
+}
+
+/** Throws conflict when it is suspended already. */
+export async function suspendApp(db: Db, act: Act & { reason: string }): Promise<void> {
+  const { reason, actor_id, now } = act
+  await db.transaction().execute(async (tx) => {
+    const app = await lockApp(tx, act)
+    if (app.suspended_at !== null) throw new AppError('conflict', 'This application is suspended already')
+    await tx
+      .updateTable('oauth_apps')
+      .set({ suspended_at: now, suspended_by: actor_id, suspended_reason: reason })
+      .where('id', '=', app.id)
+      .execute()
+    const after = { suspended: true }
+    await record(tx, 'suspended', act, { before: { suspended: false }, after, reason })
+  })
+}
+
+/** What it was given before works again, as far as it has not expired. Throws conflict when it is not suspended. */
+export async function reinstateApp(db: Db, act: Act & { reason: string }): Promise<void> {
+  const { reason } = act
+  await db.transaction().execute(async (tx) => {
+    const app = await lockApp(tx, act)
+    if (app.suspended_at === null) throw new AppError('conflict', 'This application is not suspended')
+    await tx
+      .updateTable('oauth_apps')
+      .set({ suspended_at: null, suspended_by: null, suspended_reason: null })
+      .where('id', '=', app.id)
+      .execute()
+    const before = { suspended: true, reason: app.suspended_reason }
+    await record(tx, 'reinstated', act, { before, after: { suspended: false }, reason })
+  })
+}
+
+/** What the staff looks at, as a page carries it to the form that gives the mark. */
+export function reviewedVersion(app: Pick<AppValues, (typeof REVIEWED_FIELDS)[number]>): string {
+  return sha256(JSON.stringify(REVIEWED_FIELDS.map((field) => app[field]))).toString('hex')
+}
+
+/**
+ * Gives or withdraws the mark "reviewed by staff"; one that is given already keeps its date. Throws conflict when it would
+ * be given to something else than the version that was `seen`.
+ */
+export async function markReviewed(
+  db: Db,
+  act: Act & { isReviewed: boolean; seen?: string | undefined },
+): Promise<void> {
+  const { actor_id, now, isReviewed, seen } = act
+  await db.transaction().execute(async (tx) => {
+    const app = await lockApp(tx, act)
+    if ((app.reviewed_at !== null) === isReviewed) return
+    if (isReviewed && seen !== reviewedVersion(app))
+      throw new AppError('conflict', 'This application was changed since it was looked at')
+    await tx
+      .updateTable('oauth_apps')
+      .set(
+        isReviewed ? { reviewed_at: now, reviewed_by: actor_id } : { reviewed_at: null, reviewed_by: null },
+      )
+      .where('id', '=', app.id)
+      .execute()
+    await record(tx, isReviewed ? 'reviewed' : 'review_withdrawn', act, reviewChange(!isReviewed))
+  })
+}
+
+const reviewChange = (before: boolean) => ({ before: { reviewed: before }, after: { reviewed: !before } })
+
+type AppAct = 'updated' | 'deleted' | 'suspended' | 'reinstated' | 'reviewed' | 'review_withdrawn'
+
+async function record(
+  tx: Tx,
+  act: AppAct,
+  { client_id, actor_id, ip }: Act,
+  detail: Record<string, unknown>,
+): Promise<void> {
+  await recordAudit(tx, { actor_id, action: `oauth_app.${act}`, subject: client_id, detail, ip })
+}
+
+function pick<T extends object, K extends keyof T>(values: T, names: K[]): Pick<T, K> {
+  return Object.fromEntries(names.map((name) => [name, values[name]])) as Pick<T, K>
+}

@@ -1,0 +1,229 @@
+/**
+ * How signing keys come and go. A new key is published before it signs, so that whoever verifies has it by then;
+ * the one before it stays published until nothing that it signed can be valid, and then keeps its public half only.
+ */
+import { generateKeyPair as generate, type KeyObject } from 'node:crypto'
+import { promisify } from 'node:util'
+import { calculateJwkThumbprint } from 'jose'
+import { sql } from 'kysely'
+import { recordAudit } from '../../core/audit.ts'
+import type { Deps } from '../../core/core.ts'
+import type { Tx } from '../../database/connection.ts'
+import { ConfigError } from '../../platform/config.ts'
+import type { Secrets } from '../../platform/secrets.ts'
+import { JWKS_CACHE_SECONDS } from '../oauth/discovery.ts'
+import { ID_TOKEN_SECONDS } from '../oauth/id-token.ts'
+import {
+  encryptionContext,
+  KEYS_FRESH_SECONDS,
+  type KeyStore,
+  loadKeys,
+  SIGNING_ALGORITHMS,
+  type SigningAlgorithm,
+  signingAt,
+} from './keys.ts'
+
+const RSA_BITS = 2048
+const DAY_MS = 86_400_000
+/** How far the clocks of two machines may differ, and how long a request may take from its key to its signature. */
+const SKEW_SECONDS = 300
+/** From a key's first publication to its first signature: every cache of the old set has ended by then. */
+const PUBLISHED_AHEAD_SECONDS = JWKS_CACHE_SECONDS + KEYS_FRESH_SECONDS + SKEW_SECONDS
+/** From the successor's first signature to the end of everything that this key signed. */
+const OUTLIVES_SECONDS = ID_TOKEN_SECONDS + SKEW_SECONDS
+/** Any constant of ours: it keeps two processes from making the same key twice. */
+const KEY_CREATION_LOCK = 7_305_128_842
+
+const generateKeyPair = promisify(generate)
+
+/**
+ * Makes the first key of each algorithm where there is none. Safe when several processes start at once. Throws
+ * ConfigError where there are keys and none of them opens, so that nothing could be signed.
+ */
+export async function ensureSigningKeys(store: KeyStore): Promise<void> {
+  for (const alg of SIGNING_ALGORITHMS) {
+    const newest = await findNewest(store, alg)
+    if (newest === undefined) await addKey(store, alg, { after: undefined, signs_from: store.clock() })
+  }
+  const now = store.clock()
+  const keys = await loadKeys(store, now)
+  if (SIGNING_ALGORITHMS.every((alg) => signingAt(keys, alg, now) !== undefined)) return
+  throw new ConfigError([
+    'APP_SECRET opens no signing key of this database: if it is the right one, `tessera keys rotate` withdraws those that were made under another one, and makes new ones',
+  ])
+}
+
+/** The worker's round: makes the keys that are due by the setting, and forgets private halves of no more use. */
+export async function rotateDueSigningKeys(deps: KeyStore & Pick<Deps, 'settings'>): Promise<void> {
+  const { signing_key_days } = await deps.settings.read()
+  const now = deps.clock()
+  for (const alg of SIGNING_ALGORITHMS) {
+    const newest = await findNewest(deps, alg)
+    if (newest === undefined) continue
+    const signs_from = new Date(newest.signs_from.getTime() + signing_key_days * DAY_MS)
+    const isDue = now >= later(signs_from, -PUBLISHED_AHEAD_SECONDS)
+    if (isDue) await addKey(deps, alg, { after: newest.kid, signs_from })
+  }
+  // One whose successor does not open signs on.
+  const keys = await loadKeys(deps, now)
+  const inUse = SIGNING_ALGORITHMS.flatMap((alg) => signingAt(keys, alg, now)?.kid ?? [])
+  await deps.db
+    .updateTable('signing_keys')
+    .set({ private_encrypted: null })
+    .where('published_until', '<=', now)
+    .where('private_encrypted', 'is not', null)
+    .where('kid', '<>', sql<string>`all(${inUse}::text[])`)
+    .execute()
+}
+
+export type NextKey = { alg: SigningAlgorithm; kid: string; signs_from: Date }
+
+/**
+ * Begins a rotation now, whatever the schedule says. A key that waits for its time already is left to it. Keys that do
+ * not open under this APP_SECRET are withdrawn first, so that they stand in nobody's way.
+ */
+export async function rotateSigningKeys(store: KeyStore): Promise<{ next: NextKey[]; withdrawn: string[] }> {
+  const withdrawn = await withdrawUnreadable(store)
+  const next: NextKey[] = []
+  for (const alg of SIGNING_ALGORITHMS) {
+    const newest = await findNewest(store, alg)
+    const isWaiting = newest !== undefined && newest.signs_from > store.clock()
+    if (!isWaiting) await addKey(store, alg, { after: newest?.kid, signs_from: store.clock() })
+    const { kid, signs_from } = (await findNewest(store, alg))!
+    next.push({ alg, kid, signs_from })
+  }
+  return { next, withdrawn }
+}
+
+/** The newest of those that open is the newest again, and what follows it is published ahead as ever. */
+async function withdrawUnreadable({ db, secrets, clock }: KeyStore): Promise<string[]> {
+  return db.transaction().execute(async (tx) => {
+    await lockKeyCreation(tx)
+    const now = clock()
+    const { unreadable, signing } = await loadKeys({ db: tx, secrets }, now)
+    if (unreadable.length === 0) return []
+    const withdrawn = await withdraw(tx, now, unreadable)
+    for (const alg of SIGNING_ALGORITHMS) {
+      const kid = signing.find((key) => key.alg === alg)?.kid
+      if (kid === undefined || (await findNewest({ db: tx }, alg)) !== undefined) continue
+      await tx.updateTable('signing_keys').set({ published_until: null }).where('kid', '=', kid).execute()
+    }
+    await recordReplaced(tx, { withdrawn, made: [] })
+    return withdrawn
+  })
+}
+
+/**
+ * For the day on which a key may be in the wrong hands: withdraws every key there is, also those that wait and those that
+ * are retired, and makes others that sign at once. The price: applications refuse what the new keys sign until they have
+ * fetched them, and running processes go on with the old ones for KEYS_FRESH_SECONDS at most. Nobody is signed out.
+ * @returns the new keys, and the names of those that were withdrawn.
+ */
+export async function replaceSigningKeys({
+  db,
+  secrets,
+  clock,
+}: KeyStore): Promise<{ made: NextKey[]; withdrawn: string[] }> {
+  const keys = await Promise.all(SIGNING_ALGORITHMS.map((alg) => makeKey(secrets, alg)))
+  return db.transaction().execute(async (tx) => {
+    await lockKeyCreation(tx)
+    const now = clock()
+    const withdrawn = await withdraw(tx, now, 'all')
+    const made = keys.map(({ kid, alg }) => ({ kid, alg, signs_from: now }))
+    await tx
+      .insertInto('signing_keys')
+      .values(keys.map((key) => ({ ...key, signs_from: now })))
+      .execute()
+    await recordReplaced(tx, { withdrawn, made: made.map(({ kid }) => kid) })
+    return { made, withdrawn }
+  })
+}
+
+async function withdraw(tx: Tx, now: Date, which: string[] | 'all'): Promise<string[]> {
+  const gone = await tx
+    .updateTable('signing_keys')
+    .set({
+      withdrawn_at: now,
+      private_encrypted: null,
+      // Later than its first signature, as the constraint wants it, also of a key that never came to sign.
+      published_until: sql<Date>`coalesce(published_until, greatest(${now}, signs_from + interval '1 second'))`,
+    })
+    .where('withdrawn_at', 'is', null)
+    .$if(which !== 'all', (query) => query.where('kid', 'in', which as string[]))
+    .returning('kid')
+    .execute()
+  return gone.map(({ kid }) => kid)
+}
+
+async function recordReplaced(tx: Tx, detail: { withdrawn: string[]; made: string[] }): Promise<void> {
+  await recordAudit(tx, {
+    actor_id: null,
+    action: 'signing_keys.replaced',
+    subject: 'signing_keys',
+    detail,
+    ip: null,
+  })
+}
+
+function findNewest({ db }: Pick<KeyStore, 'db'>, alg: SigningAlgorithm) {
+  return db
+    .selectFrom('signing_keys')
+    .where('alg', '=', alg)
+    .where('published_until', 'is', null)
+    .select(['kid', 'signs_from'])
+    .executeTakeFirst()
+}
+
+/**
+ * Adds a key that signs from then on, but not before it has been published for long enough. Does nothing when
+ * `after` is the newest key no more: another process was faster.
+ */
+async function addKey(
+  { db, secrets, clock }: KeyStore,
+  alg: SigningAlgorithm,
+  { after, signs_from: wanted }: { after: string | undefined; signs_from: Date },
+): Promise<void> {
+  const key = await makeKey(secrets, alg)
+  await db.transaction().execute(async (tx) => {
+    await lockKeyCreation(tx)
+    const newest = await findNewest({ db: tx }, alg)
+    if (newest?.kid !== after) return
+    // A first key signs at once: there is no other, and nobody has fetched a set without it.
+    const earliest = after === undefined ? clock() : later(clock(), PUBLISHED_AHEAD_SECONDS)
+    const signs_from = wanted > earliest ? wanted : earliest
+    await tx
+      .updateTable('signing_keys')
+      .set({ published_until: later(signs_from, OUTLIVES_SECONDS) })
+      .where('alg', '=', alg)
+      .where('published_until', 'is', null)
+      .execute()
+    await tx
+      .insertInto('signing_keys')
+      .values({ ...key, signs_from })
+      .execute()
+  })
+}
+
+async function lockKeyCreation(tx: Tx): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${KEY_CREATION_LOCK})`.execute(tx)
+}
+
+/** A new key as it is stored, named by its thumbprint. */
+async function makeKey(secrets: Secrets, alg: SigningAlgorithm) {
+  const { publicKey, privateKey } = await makePair(alg)
+  const jwk = publicKey.export({ format: 'jwk' }) as Record<string, string>
+  const kid = await calculateJwkThumbprint(jwk)
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
+  const private_encrypted = secrets.encrypt(encryptionContext(kid), pem)
+  return { kid, alg, public_jwk: JSON.stringify({ kid, alg, use: 'sig', ...jwk }), private_encrypted }
+}
+
+/** Off the event loop: an RSA key takes a good fraction of a second. */
+function makePair(alg: SigningAlgorithm): Promise<{ publicKey: KeyObject; privateKey: KeyObject }> {
+  if (alg === 'ES256') return generateKeyPair('ec', { namedCurve: 'P-256' })
+  return generateKeyPair('rsa', { modulusLength: RSA_BITS })
+}
+
+function later(moment: Date, seconds: number): Date {
+  return new Date(moment.getTime() + seconds * 1000)
+}

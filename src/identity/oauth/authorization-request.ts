@@ -1,0 +1,215 @@
+/**
+ * What an application asks for at the authorization endpoint. First who asks and where the answer may go, whose
+ * faults are never redirected; then everything else, whose faults always are (identity.md 2 b to j).
+ */
+import type { Db } from '../../database/connection.ts'
+import { AppError } from '../../platform/errors.ts'
+import type { Parameters } from '../../web/parameters.ts'
+import { isPublic, isRegistered } from '../apps/access.ts'
+import { BEARER_CHALLENGE } from './errors.ts'
+import { namesIn, type Single, singleValue, singleValues } from './parameters.ts'
+
+const STATE_BYTES_MAX = 2_048
+const NONCE_BYTES_MAX = 1_024
+const SCOPE_BYTES_MAX = 1_024
+/** It travels in a form field and, encoded once more, in the address of the sign-in page. */
+export const QUERY_BYTES_MAX = 8_000
+
+export const SCOPES = ['openid', 'profile', 'email', 'offline_access', 'apps']
+const DEFAULT_SCOPES = ['openid', 'profile']
+export const PROMPTS = ['none', 'login', 'consent', 'select_account']
+
+export type AuthorizedApp = {
+  id: bigint
+  client_id: string
+  name: string
+  description: string
+  redirect_uris: string[]
+  allow_groups: string[]
+  deny_groups: string[]
+  homepage: string | null
+  logo_url: string | null
+  suspended_at: Date | null
+  reviewed_at: Date | null
+  token_endpoint_auth_method: string
+  created_at: Date
+  owner_username: string
+  owner_trust_level: number
+  /** Whether the owner's account is one of the forum's. */
+  owner_is_at_forum: boolean
+}
+
+/** An application that may be answered, and where. */
+export type Target = {
+  app: AuthorizedApp
+  redirect_uri: string
+  redirect_uri_sent: boolean
+  /** Echoed in every answer. Absent when it was not sent, or is nothing that can be echoed. */
+  state: string | undefined
+}
+
+/** Throws invalid_client, invalid_redirect_uri or invalid_request; no application learns of these by redirect. */
+export async function findTarget(db: Db, sent: Parameters): Promise<Target> {
+  const client_id = singleValue(sent, 'client_id')
+  const sentUri = singleValue(sent, 'redirect_uri')
+  if (client_id === undefined) throw new AppError('invalid_request', 'client_id is missing')
+  const app = await findApp(db, client_id)
+  if (app === undefined) {
+    throw new AppError('invalid_client', 'No application has this client_id', {
+      data: { challenge: BEARER_CHALLENGE },
+    })
+  }
+  const redirect_uri = sentUri ?? onlyRedirectUri(app)
+  if (!isRegistered(app, redirect_uri)) {
+    throw new AppError('invalid_redirect_uri', 'The redirect_uri is not registered for this application')
+  }
+  if (queryText(sent).length > QUERY_BYTES_MAX) {
+    throw new AppError('invalid_request', `The request is longer than ${QUERY_BYTES_MAX} bytes`)
+  }
+  return { app, redirect_uri, redirect_uri_sent: sentUri !== undefined, state: echoableState(sent) }
+}
+
+async function findApp(db: Db, client_id: string): Promise<AuthorizedApp | undefined> {
+  return db
+    .selectFrom('oauth_apps as app')
+    .innerJoin('users as owner', 'owner.id', 'app.owner_id')
+    .where('app.client_id', '=', client_id)
+    .select([
+      'app.id',
+      'app.client_id',
+      'app.name',
+      'app.description',
+      'app.redirect_uris',
+      'app.allow_groups',
+      'app.deny_groups',
+      'app.homepage',
+      'app.logo_url',
+      'app.suspended_at',
+      'app.reviewed_at',
+      'app.token_endpoint_auth_method',
+      'app.created_at',
+      'owner.username as owner_username',
+      'owner.trust_level as owner_trust_level',
+    ])
+    .select((eb) => eb('owner.forum_id', 'is not', null).$castTo<boolean>().as('owner_is_at_forum'))
+    .executeTakeFirst()
+}
+
+function onlyRedirectUri(app: AuthorizedApp): string {
+  const [only, ...others] = app.redirect_uris
+  if (only === undefined || others.length > 0) {
+    throw new AppError('invalid_request', 'redirect_uri is missing, and the application has several')
+  }
+  return only
+}
+
+export function echoableState({ state }: { state?: string | string[] | undefined }): string | undefined {
+  return typeof state === 'string' && state !== '' && Buffer.byteLength(state) <= STATE_BYTES_MAX
+    ? state
+    : undefined
+}
+
+/** The request as a query string of its decoded parameters: one text, however the sender encoded it. */
+export function queryText(sent: Parameters): string {
+  const pairs = Object.entries(sent).flatMap(([name, value]) =>
+    [value].flat().map((one): [string, string] => [name, one]),
+  )
+  return new URLSearchParams(pairs).toString()
+}
+
+export type Demand = {
+  scopes: string[]
+  code_challenge: string | undefined
+  prompts: string[]
+  max_age: number | undefined
+  nonce: string | undefined
+  login_hint: string | undefined
+  id_token_hint: string | undefined
+}
+
+/** Reads the rest of the request, in the order of identity.md. Throws what the redirect will say. */
+export function readDemand(sent: Parameters, app: AuthorizedApp): Demand {
+  const values = singleValues(sent)
+  requireCodeFlow(values)
+  refuseRequestObjects(values)
+  requireShort(values, 'state', STATE_BYTES_MAX)
+  requireShort(values, 'nonce', NONCE_BYTES_MAX)
+  return {
+    scopes: readScopes(values),
+    code_challenge: readChallenge(values, app),
+    prompts: readPrompts(values),
+    max_age: readMaxAge(values),
+    nonce: values.nonce,
+    login_hint: values.login_hint,
+    id_token_hint: values.id_token_hint,
+  }
+}
+
+function requireCodeFlow({ response_type, response_mode }: Single): void {
+  if (response_type === undefined) throw new AppError('invalid_request', 'response_type is missing')
+  if (response_type !== 'code') {
+    throw new AppError('unsupported_response_type', 'The only response_type is code')
+  }
+  if (response_mode !== undefined && response_mode !== 'query') {
+    throw new AppError('invalid_request', 'The only response_mode is query')
+  }
+}
+
+function refuseRequestObjects({ request, request_uri, registration }: Single): void {
+  if (request !== undefined) throw new AppError('request_not_supported', 'request is not supported')
+  if (request_uri !== undefined) {
+    throw new AppError('request_uri_not_supported', 'request_uri is not supported')
+  }
+  if (registration !== undefined) {
+    throw new AppError('registration_not_supported', 'registration is not supported')
+  }
+}
+
+function requireShort(values: Single, name: string, bytes_max: number): void {
+  if (Buffer.byteLength(values[name] ?? '') > bytes_max) {
+    throw new AppError('invalid_request', `${name} is longer than ${bytes_max} bytes`)
+  }
+}
+
+/** NOTE: unknown scopes are ignored (OIDC Core 3.1.2.1); when no known one is left, the default is meant. */
+function readScopes({ scope = '' }: Single): string[] {
+  if (Buffer.byteLength(scope) > SCOPE_BYTES_MAX) {
+    throw new AppError('invalid_scope', `scope is longer than ${SCOPE_BYTES_MAX} bytes`)
+  }
+  const known = namesIn(scope).filter((name) => SCOPES.includes(name))
+  return known.length === 0 ? DEFAULT_SCOPES : known
+}
+
+/** RFC 7636, S256 only: `plain` would protect nothing that TLS does not. A public application has no other proof. */
+function readChallenge(
+  { code_challenge, code_challenge_method }: Single,
+  app: AuthorizedApp,
+): string | undefined {
+  const isAbsent = code_challenge === undefined && code_challenge_method === undefined
+  if (isAbsent && !isPublic(app)) return undefined
+  if (code_challenge === undefined) throw new AppError('invalid_request', 'code_challenge is missing')
+  if (code_challenge_method !== 'S256') {
+    throw new AppError('invalid_request', 'The only code_challenge_method is S256')
+  }
+  if (!/^[A-Za-z0-9._~-]{43,128}$/.test(code_challenge)) {
+    throw new AppError('invalid_request', 'code_challenge must be 43 to 128 unreserved characters')
+  }
+  return code_challenge
+}
+
+function readPrompts({ prompt = '' }: Single): string[] {
+  const prompts = namesIn(prompt)
+  if (prompts.some((name) => !PROMPTS.includes(name))) {
+    throw new AppError('invalid_request', `prompt must be of: ${PROMPTS.join(', ')}`)
+  }
+  if (prompts.includes('none') && prompts.length > 1) {
+    throw new AppError('invalid_request', 'prompt none stands alone')
+  }
+  return prompts
+}
+
+function readMaxAge({ max_age }: Single): number | undefined {
+  if (max_age === undefined) return undefined
+  if (!/^\d{1,9}$/.test(max_age)) throw new AppError('invalid_request', 'max_age must be whole seconds')
+  return Number(max_age)
+}

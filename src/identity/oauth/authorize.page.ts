@@ -1,0 +1,275 @@
+/**
+ * GET /oauth2/auth and the consent form: the request's own faults, then the person's (sign-in, group rules,
+ * consent), then a code. Whether an answer is a page or a redirect is decided here and nowhere else.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { namedGroupsOf } from '../../accounts/people/users.ts'
+import { browserScope, type Session, sessionOf, signInUrl } from '../../accounts/session/session.ts'
+import type { Deps } from '../../core/core.ts'
+import { recordRefusal } from '../../core/refusals.ts'
+import { violatedConstraint } from '../../database/connection.ts'
+import { isLoopback } from '../../platform/config.ts'
+import { AppError } from '../../platform/errors.ts'
+import { wantsHtml } from '../../web/pages.ts'
+import { malformed, type Parameters, parseParameters } from '../../web/parameters.ts'
+import { isPublic, type Refusal, refusalOf, refusalText } from '../apps/access.ts'
+import { countMembers } from '../apps/registry.ts'
+import { type Demand, findTarget, queryText, readDemand, type Target } from './authorization-request.ts'
+import { allowAndIssueCode, issueCode, type NewCode } from './codes.ts'
+import { hasConsented } from './consents.ts'
+import { asDescription, isOAuthError, type OAuthError } from './errors.ts'
+import { type Hint, readHint } from './id-token.ts'
+import { namesIn, withParameters } from './parameters.ts'
+import { markedQuery, meetsMark } from './reauthentication.ts'
+
+export const AUTHORIZATION_PATH = '/oauth2/auth'
+export const AUTHORIZATION_PATHS = [AUTHORIZATION_PATH, '/oauth2/authorize', '/oauth-provider/authorize']
+const LOGIN_HINT_LENGTH_MAX = 60
+
+/** The foreign keys by which codes and consents hold to their application. */
+const GONE = /^(authorization_codes|consents)_app_id_fkey$/
+
+type Decision = 'allow' | 'deny'
+
+const ConsentForm = z.object({ decision: z.enum(['allow', 'deny']), query: z.string() })
+
+/** The browser scope: authorization requests, and the answer to the consent page. */
+export async function authorizePages(app: FastifyInstance, deps: Deps): Promise<void> {
+  browserScope(app, deps)
+  neverStored(app)
+
+  for (const path of AUTHORIZATION_PATHS) {
+    // No HEAD: it would issue codes that nobody reads.
+    app.get<{ Querystring: Parameters }>(path, { exposeHeadRoute: false }, async (request, reply) =>
+      authorize(request, reply, request.query, undefined, deps),
+    )
+  }
+
+  app.post('/oauth2/consent', async (request, reply) => {
+    const form = ConsentForm.safeParse(request.body)
+    if (!form.success) throw malformed('The consent form is incomplete')
+    const { decision, query } = form.data
+    return authorize(request, reply, parseParameters(query), decision, deps)
+  })
+}
+
+function neverStored(app: FastifyInstance): void {
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('cache-control', 'no-store')
+  })
+}
+
+/** Answers an authorization request. `decision` is the member's, once the consent page has been shown. */
+async function authorize(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  sent: Parameters,
+  decision: Decision | undefined,
+  deps: Deps,
+): Promise<FastifyReply> {
+  const target = await findTarget(deps.db, sent)
+  if (target.app.suspended_at !== null) return refuseSuspended(request, reply, target)
+  try {
+    const demand = readDemand(sent, target.app)
+    const expected = await readExpected(demand, deps)
+    const detour = findDetour(request.session, sent, { ...demand, expected }, deps)
+    if (detour !== undefined) return reply.redirect(detour, 303)
+    const session = sessionOf(request)
+    if (isSomebodyElse(session, expected)) {
+      throw new AppError('login_required', 'Somebody else signed in than the id_token_hint names')
+    }
+    const refusal = refusalOf(session.user, target.app, deps.clock())
+    if (refusal !== undefined) {
+      await recordRefusal(deps.db, {
+        kind: 'group_refused',
+        user_id: session.user.id,
+        client_id: target.app.client_id,
+        address: request.ip,
+        detail: { rule: refusal.rule },
+        at: deps.clock(),
+      })
+      throw new AppError('access_denied', refusalText(refusal), { data: { refusal } })
+    }
+    if (decision === 'deny') throw new AppError('access_denied', 'The user refused authorization')
+
+    const code = newCode(target, demand, session, deps.clock())
+    if (decision === 'allow')
+      return answer(reply, target, { code: await allowAndIssueCode(deps.db, code) }, deps)
+    if (await needsConsent(target, demand, code, deps)) {
+      return askForConsent(reply, target, demand, sent, session, deps)
+    }
+    return answer(reply, target, { code: await issueCode(deps.db, code) }, deps)
+  } catch (error) {
+    // Its owner has deleted the application since it was found.
+    if (GONE.test(violatedConstraint(error) ?? '')) await findTarget(deps.db, sent)
+    if (!isOAuthError(error)) throw error
+    return refuse(error, target, sent, request, reply, deps)
+  }
+}
+
+/** NOTE: never by redirect, also under prompt=none: it may be the very place that people are to be kept from. */
+function refuseSuspended(request: FastifyRequest, reply: FastifyReply, { app }: Target): FastifyReply {
+  if (!wantsHtml(request)) throw new AppError('access_denied', 'This application has been suspended')
+  return reply.page('identity/oauth/suspended', { app }, { status: 403 })
+}
+
+/** Whose session the application counts on: that of the ID token which it brought as a hint. */
+async function readExpected({ id_token_hint }: Demand, deps: Deps): Promise<Hint | undefined> {
+  if (id_token_hint === undefined) return undefined
+  const hint = await readHint(id_token_hint, deps)
+  if (hint === undefined)
+    throw new AppError('invalid_request', 'The id_token_hint is not an ID token of ours')
+  return hint
+}
+
+function isSomebodyElse(session: Session, expected: Hint | undefined): boolean {
+  return expected !== undefined && expected.sub !== session.user.id.toString()
+}
+
+type Expectation = Demand & { expected: Hint | undefined }
+
+/** Where the member must go before the request can go on: to sign in, again, or to change a one-time password. */
+function findDetour(
+  session: Session | undefined,
+  sent: Parameters,
+  demand: Expectation,
+  deps: Deps,
+): string | undefined {
+  const needsSignIn = session === undefined || needsNewSignIn(session, sent, demand, deps)
+  if (!needsSignIn && !session.user.must_change_password) return undefined
+  if (demand.prompts.includes('none')) {
+    throw new AppError('login_required', 'The user must sign in first')
+  }
+  if (!needsSignIn) {
+    const back = `${AUTHORIZATION_PATH}?${queryText(sent)}`
+    return `/account/password?return_to=${encodeURIComponent(back)}`
+  }
+  const isDemanded = demandsSignIn(demand) || demand.max_age !== undefined || demand.expected !== undefined
+  const query = isDemanded ? markedQuery(sent, session, deps) : queryText(sent)
+  const hint = demand.login_hint?.slice(0, LOGIN_HINT_LENGTH_MAX)
+  const hinted = hint === undefined ? '' : `&login_hint=${encodeURIComponent(hint)}`
+  return signInUrl(`${AUTHORIZATION_PATH}?${query}`) + hinted
+}
+
+function needsNewSignIn(session: Session, sent: Parameters, demand: Expectation, deps: Deps): boolean {
+  const { max_age, expected } = demand
+  const age_seconds = epochSeconds(deps.clock()) - epochSeconds(session.auth_time)
+  const isTooOld = max_age !== undefined && age_seconds > max_age
+  const isWrong = demandsSignIn(demand) || isTooOld || isSomebodyElse(session, expected)
+  return isWrong && !meetsMark(sent, session, deps)
+}
+
+function demandsSignIn({ prompts }: Demand): boolean {
+  return prompts.includes('login') || prompts.includes('select_account')
+}
+
+/** Applications are told auth_time in whole seconds, so ages are counted in them too. */
+function epochSeconds(moment: Date): number {
+  return Math.floor(moment.getTime() / 1000)
+}
+
+function newCode(target: Target, demand: Demand, session: Session, now: Date): NewCode {
+  return {
+    app_id: target.app.id,
+    user_id: session.user.id,
+    session_id: session.id,
+    redirect_uri: target.redirect_uri,
+    redirect_uri_sent: target.redirect_uri_sent,
+    scopes: demand.scopes,
+    nonce: demand.nonce,
+    code_challenge: demand.code_challenge,
+    auth_time: session.auth_time,
+    amr: session.amr,
+    now,
+  }
+}
+
+async function needsConsent(target: Target, demand: Demand, code: NewCode, deps: Deps): Promise<boolean> {
+  const isAsked = demand.prompts.includes('consent') || mayBeImpersonated(target)
+  if (!isAsked && (await hasConsented(deps.db, code, demand.scopes))) return false
+  if (demand.prompts.includes('none')) throw new AppError('consent_required', 'The user must consent first')
+  return true
+}
+
+/**
+ * Any program on the member's machine can take the place of a public application that is answered there, so only
+ * the member can tell whether it is the one they started (RFC 8252 8.6).
+ */
+function mayBeImpersonated({ app, redirect_uri }: Target): boolean {
+  return isPublic(app) && !redirect_uri.startsWith('https:')
+}
+
+async function askForConsent(
+  reply: FastifyReply,
+  target: Target,
+  demand: Demand,
+  sent: Parameters,
+  { user }: Session,
+  { db, config }: Deps,
+): Promise<FastifyReply> {
+  const { app, redirect_uri } = target
+  const { DISCOURSE_URL: forum } = config
+  const hasProfile = forum !== undefined && app.owner_is_at_forum
+  return reply.page(
+    'identity/oauth/consent',
+    {
+      app,
+      members: await countMembers(db, app.id),
+      ownerUrl: hasProfile ? `${forum}/u/${encodeURIComponent(app.owner_username)}` : undefined,
+      scopes: demand.scopes,
+      isAskedEachTime: mayBeImpersonated(target),
+      query: queryText(sent),
+      switchAccountUrl: switchAccountUrl(sent),
+      destination: { host: new URL(redirect_uri).host, isLoopback: isLoopback(redirect_uri) },
+      customGroups: namedGroupsOf(user),
+    },
+    { leavesSite: redirect_uri },
+  )
+}
+
+function switchAccountUrl(sent: Parameters): string {
+  return signInUrl(`${AUTHORIZATION_PATH}?${queryText(sent)}`)
+}
+
+/** Sends the member back to the application. */
+function answer(
+  reply: FastifyReply,
+  target: Target,
+  result: Record<string, string>,
+  deps: Deps,
+): FastifyReply {
+  return reply.redirect(answerUrl(target, result, deps), 303)
+}
+
+function answerUrl({ redirect_uri, state }: Target, result: Record<string, string>, deps: Deps): string {
+  const parameters = { ...result, ...(state === undefined ? {} : { state }), iss: deps.config.PUBLIC_URL }
+  return withParameters(redirect_uri, parameters)
+}
+
+/** Whether nobody may be shown a page: prompt=none, however many spaces surround it. */
+function isSilent({ prompt }: Parameters): boolean {
+  return typeof prompt === 'string' && namesIn(prompt).includes('none')
+}
+
+/**
+ * How a refusal reaches the application: by redirect. Two wait for somebody to follow them: a group rule, which
+ * the member should read first, and any denial that a script asked for, which finds the address in its answer.
+ */
+function refuse(
+  error: OAuthError,
+  target: Target,
+  sent: Parameters,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: Deps,
+): FastifyReply {
+  const { code, message } = error
+  const redirect_to = answerUrl(target, { error: code, error_description: asDescription(message) }, deps)
+  if (code !== 'access_denied' || isSilent(sent)) return reply.redirect(redirect_to, 303)
+  if (!wantsHtml(request)) throw new AppError(code, message, { data: { redirect_to } })
+  const refusal = error.data?.refusal as Refusal | undefined
+  if (refusal === undefined) return reply.redirect(redirect_to, 303)
+  const data = { app: target.app, refusal, redirect_to, switchAccountUrl: switchAccountUrl(sent) }
+  return reply.page('identity/oauth/refused', data, { status: 403 })
+}

@@ -1,0 +1,96 @@
+/** Access tokens as they come with a request (RFC 6750), and whom they speak for. */
+import { sql } from 'kysely'
+import { isBarred, memberOf, type User, userColumns } from '../../accounts/people/users.ts'
+import type { Deps } from '../../core/core.ts'
+import { inOrder, makeBatcher } from '../../database/batcher.ts'
+import type { Db } from '../../database/connection.ts'
+import { AppError } from '../../platform/errors.ts'
+import { sha256 } from '../../platform/secrets.ts'
+import { BEARER_CHALLENGE, bearerError } from './errors.ts'
+
+/** Looks of one statement, and those that may wait for the next. */
+const BATCH_MAX = 64
+const QUEUE_MAX = 1_000
+
+/**
+ * The token of an Authorization header or, where the route takes one, of the form body; a token in the query is
+ * never looked at (RFC 9700 4.3.2). Throws invalid_token when there is none, invalid_request when it cannot be
+ * told which.
+ */
+export function readBearer(authorization: string | undefined, bodyToken?: string): string {
+  const token = readHeader(authorization)
+  if (token !== undefined && bodyToken !== undefined) {
+    throw bearerError('invalid_request', 'The access token was given in two places')
+  }
+  const found = token ?? bodyToken
+  if (found !== undefined) return found
+  // RFC 6750 3.1: a request without credentials is told no error code in the challenge.
+  throw new AppError('invalid_token', 'An access token is required', {
+    data: { challenge: BEARER_CHALLENGE },
+  })
+}
+
+function readHeader(authorization: string | undefined): string | undefined {
+  if (authorization === undefined || !/^bearer\b/i.test(authorization)) return undefined
+  const token = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(authorization)?.[1]
+  if (token === undefined) throw bearerError('invalid_request', 'The Authorization header is malformed')
+  return token
+}
+
+/** Whom a live access token speaks for, what it was granted, and to which application. */
+export type Bearer = { user: TokenUser; scopes: string[]; app: { redirect_uris: string[] } }
+export type TokenUser = User & { is_silenced: boolean }
+
+export type GetBearer = (access_token: string) => Promise<Bearer>
+
+type LiveToken = { item: number; scopes: string[]; redirect_uris: string[]; member: unknown }
+type FoundToken = User & Pick<LiveToken, 'scopes' | 'redirect_uris'> & { silenced_till: Date | null }
+type Look = { access_token: string; now: Date }
+
+/**
+ * Makes the look at access tokens of this process; tokens that arrive together are looked at in one statement. It throws
+ * invalid_token for a token that is unknown, expired or revoked, or whose user or application is barred.
+ */
+export function makeGetBearer({ db, clock }: Pick<Deps, 'db' | 'clock'>): GetBearer {
+  const look = makeBatcher<Look, FoundToken | undefined>({
+    name: 'find access tokens',
+    itemsMax: BATCH_MAX,
+    queueMax: QUEUE_MAX,
+    run: (looks) => findLive(db, looks),
+  })
+  return async (access_token) => {
+    const now = clock()
+    const found = await look({ access_token, now })
+    if (found === undefined || isBarred(found, now)) {
+      throw bearerError('invalid_token', 'The access token is wrong, expired or revoked')
+    }
+    const { scopes, redirect_uris, silenced_till, ...user } = found
+    const is_silenced = silenced_till !== null && silenced_till > now
+    return { user: { ...user, is_silenced }, scopes, app: { redirect_uris } }
+  }
+}
+
+async function findLive(db: Db, looks: Look[]) {
+  const live = sql<LiveToken>`live_access_tokens(
+    ${looks.map(({ access_token }) => sha256(access_token))}::bytea[], ${looks.map(({ now }) => now)}::timestamptz[]
+  )`
+  const rows = await db
+    .selectFrom(live.as('token'))
+    .innerJoinLateral(memberOf('token').as('users'), (join) => join.onTrue())
+    .select(userColumns)
+    .select(['token.item', 'token.scopes', 'token.redirect_uris'])
+    .select(sql<Date | null>`silenced_till(users.id)`.as('silenced_till'))
+    .execute()
+  return inOrder(looks, rows, (row) => row)
+}
+
+/** The application that a token was issued to, live or not. */
+export async function findAppOf(db: Db, access_token: string): Promise<Bearer['app'] | undefined> {
+  return db
+    .selectFrom('access_tokens as token')
+    .innerJoin('grants as family', 'family.id', 'token.grant_id')
+    .innerJoin('oauth_apps as app', 'app.id', 'family.app_id')
+    .where('token.token_hash', '=', sha256(access_token))
+    .select('app.redirect_uris')
+    .executeTakeFirst()
+}

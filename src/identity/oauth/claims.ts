@@ -1,0 +1,34 @@
+/** What applications are told about a member: the userinfo answer and the claims of the ID token (decisions.md 3). */
+import { groupsOf, type User } from '../../accounts/people/users.ts'
+import type { TokenUser } from './bearer.ts'
+
+/** What an ID token adds under the scope `profile`. Unknown values are absent, never null or empty. */
+export function profileClaims(user: User) {
+  return {
+    username: user.username,
+    preferred_username: user.username,
+    ...present('name', user.name),
+    ...present('picture', user.avatar_url),
+    groups: groupsOf(user),
+    trust_level: user.trust_level,
+    ...present('email', user.email),
+    // An explicit false is refused by some clients, and says no more than absence.
+    ...(user.email_verified && user.email ? { email_verified: true } : {}),
+  }
+}
+
+/** The userinfo answer, the same for every token of a user. A barred user gets none, so `active` is always true. */
+export function userinfo(user: TokenUser) {
+  return {
+    sub: user.id.toString(),
+    id: Number(user.id),
+    ...profileClaims(user),
+    ...present('avatar_url', user.avatar_url),
+    active: true,
+    silenced: user.is_silenced,
+  }
+}
+
+function present<Name extends string>(name: Name, value: string | null): { [key in Name]?: string } {
+  return value === null || value === '' ? {} : ({ [name]: value } as { [key in Name]: string })
+}

@@ -1,0 +1,198 @@
+/** Applications as OAuth clients: who is calling the token endpoint (RFC 6749 2.3.1). */
+import { timingSafeEqual } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import type { Deps } from '../../core/core.ts'
+import { networkOf } from '../../core/limits.ts'
+import { recordRefusal } from '../../core/refusals.ts'
+import { makeBatcher } from '../../database/batcher.ts'
+import type { Db } from '../../database/connection.ts'
+import { AppError } from '../../platform/errors.ts'
+import { sha256 } from '../../platform/secrets.ts'
+import type { SigningAlgorithm } from '../keys/keys.ts'
+import { BASIC_CHALLENGE } from './errors.ts'
+import type { Single } from './parameters.ts'
+
+/** How exactly the last use of a secret is kept: a row written at every token request would be a hot one. */
+const LAST_USED_MINUTES = 10
+/** What an unknown client's secret is compared with, so that it takes as long as a wrong secret. */
+const NO_SECRET = Buffer.alloc(32)
+const KEY_LENGTH_MAX = 64
+/** Clients of one look-up, and those that may wait for the next. */
+const BATCH_MAX = 64
+const QUEUE_MAX = 1_000
+
+export type Client = {
+  id: bigint
+  client_id: string
+  redirect_uris: string[]
+  allow_groups: string[]
+  deny_groups: string[]
+  id_token_signed_response_alg: SigningAlgorithm
+  token_endpoint_auth_method: string
+}
+
+export type AuthenticateClient = (
+  request: Pick<FastifyRequest, 'headers' | 'ip'>,
+  body: Single,
+  now: Date,
+) => Promise<Client>
+
+/**
+ * Makes the authentication of clients of this process; those that arrive together are looked up in one statement. It
+ * answers the authenticated client of a request. Basic, body parameters, or both when they agree; a public application
+ * gives its client_id in the body and nothing else. Throws invalid_client, in the same words for an unknown client
+ * and a wrong secret; invalid_request when header and body differ; and too_many_attempts after too many failures of
+ * this client at this address.
+ */
+export function makeAuthenticateClient(deps: Deps): AuthenticateClient {
+  const find = makeBatcher<string, ClientSecret[]>({
+    name: 'find client secrets',
+    itemsMax: BATCH_MAX,
+    queueMax: QUEUE_MAX,
+    run: (client_ids) => findSecrets(deps.db, client_ids),
+  })
+  return async (request, body, now) => {
+    const { authorization } = request.headers
+    const { client_id, client_secret } = presented(authorization, body) ?? {}
+    if (client_id === undefined) throw invalidClient(authorization !== undefined)
+    const key = failureKey(client_id, request.ip)
+    deps.limits.refuseFull('token_failures', key)
+    const known = client_secret === undefined ? [] : await find(client_id)
+    const client =
+      client_secret === undefined
+        ? await findPublicClient(deps.db, client_id)
+        : await provenClient(deps.db, known, client_secret, now)
+    if (client !== undefined) return client
+    // Invented names share one count, or each would be a row.
+    const countedKey = known.length === 0 ? `unknown clients of ${networkOf(request.ip)}` : key
+    await countRefused(deps, client_id, countedKey, request.ip, now)
+    throw invalidClient(authorization !== undefined)
+  }
+}
+
+/** What the request says of its client. Throws invalid_request when it says two things. */
+function presented(authorization: string | undefined, body: Single): Credentials | undefined {
+  const { client_id, client_secret } = body
+  if (authorization === undefined) return { client_id, client_secret }
+  const credentials = readBasic(authorization)
+  for (const name of ['client_id', 'client_secret'] as const) {
+    if (credentials !== undefined && body[name] !== undefined && body[name] !== credentials[name])
+      throw new AppError('invalid_request', `${name} differs between header and body`)
+  }
+  return credentials
+}
+
+async function countRefused(
+  { db, limits }: Deps,
+  client_id: string,
+  key: string,
+  address: string,
+  now: Date,
+): Promise<void> {
+  limits.refuseFull('token_failures', key)
+  try {
+    await limits.hit('token_failures', key)
+  } catch (error) {
+    await recordRefusal(db, { kind: 'client_throttled', client_id, address, at: now })
+    throw error
+  }
+  await recordRefusal(db, { kind: 'client_refused', client_id, address, at: now })
+}
+
+/**
+ * A client that has proved itself and then presents what is worth nothing: answered as long as the limit allows, and
+ * counted apart, so that its right requests go on.
+ */
+export async function countUselessGrant({ limits }: Deps, client: Client, address: string): Promise<void> {
+  await limits.hit('token_failures', `grants of ${failureKey(client.client_id, address)}`)
+}
+
+function failureKey(client_id: string, address: string): string {
+  return `${client_id.slice(0, KEY_LENGTH_MAX)} ${networkOf(address)}`
+}
+
+export function invalidClient(usedHeader: boolean): AppError {
+  const data = usedHeader ? { challenge: BASIC_CHALLENGE } : {}
+  return new AppError('invalid_client', 'The client ID or the client secret is wrong', { data })
+}
+
+type Credentials = { client_id: string | undefined; client_secret: string | undefined }
+
+/** RFC 6749 2.3.1: each half is form-encoded before the pair is base64-encoded. */
+function readBasic(authorization: string): Credentials | undefined {
+  const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1]
+  if (encoded === undefined) return undefined
+  const bytes = Buffer.from(encoded, 'base64')
+  if (bytes.toString('base64') !== encoded) return undefined
+  const pair = bytes.toString()
+  const colon = pair.indexOf(':')
+  if (colon === -1) return undefined
+  const client_id = decodeForm(pair.slice(0, colon))
+  const client_secret = decodeForm(pair.slice(colon + 1))
+  // Postgres stores no NUL, so no client has one.
+  if (client_id === undefined || client_secret === undefined || client_id.includes('\0')) return undefined
+  return { client_id, client_secret }
+}
+
+function decodeForm(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return undefined
+  }
+}
+
+type ClientSecret = Client & {
+  secret_id: bigint
+  secret_hash: Buffer
+  last_used_at: Date | null
+  expires_at: Date | null
+}
+
+/**
+ * The secrets of each application, itself with them. One statement, each application once.
+ * NOTE: a suspended application cannot authenticate, in the same words as one that does not exist (RFC 6749 5.2 leaves
+ * invalid_client for every way in which that fails).
+ */
+async function findSecrets(db: Db, client_ids: string[]): Promise<ClientSecret[][]> {
+  const { rows } = await sql<ClientSecret>`
+    select * from clients_with_secrets(${[...new Set(client_ids)]}::text[])`.execute(db)
+  const found = Map.groupBy(rows, ({ client_id }) => client_id)
+  return client_ids.map((client_id) => found.get(client_id) ?? [])
+}
+
+async function provenClient(
+  db: Db,
+  known: ClientSecret[],
+  client_secret: string,
+  now: Date,
+): Promise<Client | undefined> {
+  const presented = sha256(client_secret)
+  const live = known.filter(({ expires_at }) => expires_at === null || expires_at > now)
+  const hashes = live.length === 0 ? [NO_SECRET] : live.map((each) => each.secret_hash)
+  const matches = hashes.map((hash) => timingSafeEqual(hash, presented))
+  const proven = live[matches.indexOf(true)]
+  if (proven === undefined) return undefined
+  const { secret_id, last_used_at } = proven
+  const isNoted = last_used_at !== null && now.getTime() - last_used_at.getTime() < LAST_USED_MINUTES * 60_000
+  if (!isNoted) await noteUse(db, secret_id, now)
+  return proven
+}
+
+/** Apart from finding it: in one statement, planning the update would cost every request more than this does a few. */
+async function noteUse(db: Db, secret_id: bigint, now: Date): Promise<void> {
+  await db.updateTable('app_secrets').set({ last_used_at: now }).where('id', '=', secret_id).execute()
+}
+
+/** Whoever knows the client_id may say so: what such a client presents is proved by PKCE, or was rotated. */
+async function findPublicClient(db: Db, client_id: string): Promise<Client | undefined> {
+  return db
+    .selectFrom('oauth_apps')
+    .where('client_id', '=', client_id)
+    .where('token_endpoint_auth_method', '=', 'none')
+    .where('suspended_at', 'is', null)
+    .select(['id', 'client_id', 'redirect_uris', 'allow_groups', 'deny_groups'])
+    .select(['id_token_signed_response_alg', 'token_endpoint_auth_method'])
+    .executeTakeFirst()
+}

@@ -1,0 +1,165 @@
+/** Authorization codes: bound to all that was asked, valid for a minute, exchanged once. */
+import { sql } from 'kysely'
+import { memberOf, userColumns } from '../../accounts/people/users.ts'
+import { recordRefusal } from '../../core/refusals.ts'
+import { inOrder, makeBatcher } from '../../database/batcher.ts'
+import type { Db } from '../../database/connection.ts'
+import { findHeld } from '../../database/frozen.ts'
+import { within } from '../../database/timeouts.ts'
+import { AppError } from '../../platform/errors.ts'
+import { randomToken, sha256 } from '../../platform/secrets.ts'
+import { isRegistered } from '../apps/access.ts'
+import type { Client } from './clients.ts'
+import { rememberConsent } from './consents.ts'
+import {
+  ACCESS_LIFE,
+  asIssued,
+  type Claimed,
+  FAMILY_LIFE,
+  IDLE_LIFE,
+  type Issued,
+  type IssuedTokens,
+  type NewTokens,
+  newTokens,
+  revokeGrant,
+  TOKEN_BATCH_MAX,
+  TOKEN_QUEUE_MAX,
+} from './grants.ts'
+
+export const CODE_SECONDS = 60
+
+export type NewCode = {
+  app_id: bigint
+  user_id: bigint
+  session_id: bigint
+  redirect_uri: string
+  redirect_uri_sent: boolean
+  scopes: string[]
+  nonce: string | undefined
+  code_challenge: string | undefined
+  auth_time: Date
+  amr: string[]
+  now: Date
+}
+
+/** Issues a code for what the member has allowed before. */
+export async function issueCode(db: Db, { session_id, now, ...bound }: NewCode): Promise<string> {
+  const code = randomToken()
+  await db
+    .insertInto('authorization_codes')
+    .values((eb) => ({
+      ...bound,
+      code_hash: sha256(code),
+      // Null when the session has ended since this request began; held otherwise, so that it cannot now.
+      session_id: eb.selectFrom('sessions').where('id', '=', session_id).select('id').forKeyShare(),
+      expires_at: new Date(now.getTime() + CODE_SECONDS * 1000),
+    }))
+    .execute()
+  return code
+}
+
+/** Remembers the consent and issues the code, both or neither. */
+export async function allowAndIssueCode(db: Db, code: NewCode): Promise<string> {
+  return db.transaction().execute(async (tx) => {
+    await rememberConsent(tx, code, code.scopes, code.now)
+    return issueCode(tx, code)
+  })
+}
+
+export type Exchange = {
+  client: Client
+  code: string
+  redirect_uri: string | undefined
+  code_verifier: string | undefined
+  /** Where the request came from. */
+  address: string
+  now: Date
+}
+
+type Claim = Exchange & { tokens: NewTokens }
+
+export type ExchangeCode = (exchange: Exchange) => Promise<IssuedTokens>
+
+/**
+ * Makes the exchange of codes of this process; those that arrive together share a commit. It exchanges a code for
+ * tokens, once. Throws invalid_grant, in one wording, for whatever is wrong with the code, and invalid_redirect_uri for
+ * an address that is not registered. A failed attempt spends nothing; a second use of a spent code revokes what the
+ * first one got.
+ */
+export function makeExchangeCode(db: Db): ExchangeCode {
+  const claim = makeBatcher<Claim, Issued | undefined>({
+    name: 'claim codes',
+    itemsMax: TOKEN_BATCH_MAX,
+    queueMax: TOKEN_QUEUE_MAX,
+    findHeld: (claims) =>
+      findHeld(
+        db,
+        sql`unnest(${claims.map(({ code }) => sha256(code))}::bytea[]) with ordinality as asked (code_hash, item)`,
+        sql`select code.xmax from authorization_codes as code where code.code_hash = asked.code_hash`,
+        sql`select app.xmax from authorization_codes as code
+          join oauth_apps as app on app.id = code.app_id where code.code_hash = asked.code_hash`,
+        sql`select session.xmax from authorization_codes as code
+          join sessions as session on session.id = code.session_id where code.code_hash = asked.code_hash`,
+      ),
+    run: (claims, patience_ms) => claimCodes(db, claims, patience_ms),
+  })
+  return async (exchange) => {
+    const { client, redirect_uri } = exchange
+    if (redirect_uri !== undefined && !isRegistered(client, redirect_uri)) {
+      throw new AppError('invalid_redirect_uri', 'The redirect_uri is not registered for this application')
+    }
+    const tokens = newTokens()
+    const issued = await claim({ ...exchange, tokens })
+    if (issued !== undefined) return { ...tokens.told, ...issued }
+    await revokeReplayed(db, exchange)
+    throw new AppError(
+      'invalid_grant',
+      'The code is wrong, expired, already used, or was not issued for this',
+    )
+  }
+}
+
+/** One statement, whose rules stand in the database function. */
+async function claimCodes(db: Db, claims: Claim[], patience_ms: number): Promise<(Issued | undefined)[]> {
+  const claimed = sql<Claimed & { nonce: string | null }>`exchange_codes(
+    ${within(patience_ms, sql`${claims.map(({ code }) => sha256(code))}::bytea[]`)},
+    ${claims.map(({ client }) => client.id)}::bigint[],
+    ${claims.map(({ redirect_uri }) => redirect_uri ?? null)}::text[],
+    ${claims.map(({ code_verifier }) => challengeOf(code_verifier))}::text[],
+    ${claims.map(({ now }) => now)}::timestamptz[],
+    ${claims.map(({ tokens }) => tokens.access_hash)}::bytea[],
+    ${claims.map(({ tokens }) => tokens.refresh_hash)}::bytea[],
+    ${FAMILY_LIFE}::interval, ${ACCESS_LIFE}::interval, ${IDLE_LIFE}::interval
+  )`
+  const rows = await db
+    .selectFrom(claimed.as('claimed'))
+    .innerJoinLateral(memberOf('claimed').as('users'), (join) => join.onTrue())
+    .select(userColumns)
+    .select(['claimed.item', 'claimed.session_id', 'claimed.nonce'])
+    .select(['claimed.scopes', 'claimed.auth_time', 'claimed.amr'])
+    .execute()
+  return inOrder(claims, rows, asIssued)
+}
+
+/** The S256 challenge that this verifier answers; one of the wrong form answers none. */
+function challengeOf(code_verifier: string | undefined): string | null {
+  if (code_verifier === undefined) return null
+  if (!/^[A-Za-z0-9._~-]{43,128}$/.test(code_verifier)) return ''
+  return sha256(code_verifier).toString('base64url')
+}
+
+/** Ends the family that a spent code begot. A code of another application, or one never used, is left alone. */
+async function revokeReplayed(db: Db, { client, code, address, now }: Exchange): Promise<void> {
+  const replayed = await db
+    .selectFrom('authorization_codes as code')
+    .innerJoin('grants as family', 'family.code_id', 'code.id')
+    .where('code.code_hash', '=', sha256(code))
+    .where('code.app_id', '=', client.id)
+    .where('code.used_at', 'is not', null)
+    .select(['family.id', 'family.user_id'])
+    .executeTakeFirst()
+  if (replayed === undefined) return
+  await revokeGrant(db, replayed.id, 'code replayed', now)
+  const { user_id } = replayed
+  await recordRefusal(db, { kind: 'code_replayed', user_id, client_id: client.client_id, address, at: now })
+}

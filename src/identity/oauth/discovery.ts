@@ -1,0 +1,149 @@
+/** What clients read to configure themselves (OIDC Discovery 1.0, RFC 8414), and the public keys. Only what exists is listed. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { JWK } from 'jose'
+import type { Deps } from '../../core/core.ts'
+import type { Config } from '../../platform/config.ts'
+import { sha256 } from '../../platform/secrets.ts'
+import { SIGNING_ALGORITHMS } from '../keys/keys.ts'
+import { PROMPTS, SCOPES } from './authorization-request.ts'
+import { AUTHORIZATION_PATH } from './authorize.page.ts'
+import { answerPreflights } from './cross-origin.ts'
+import { INTROSPECTION_PATH } from './introspection.ts'
+import { LOGOUT_PATH } from './logout.page.ts'
+import { REVOCATION_PATH } from './revocation.ts'
+
+const DISCOVERY_PATH = '/.well-known/openid-configuration'
+const DISCOVERY_PATHS = [
+  DISCOVERY_PATH,
+  '/oauth-provider/.well-known/openid-configuration',
+  '/.well-known/oauth-authorization-server',
+]
+const JWKS_PATH = '/oauth2/jwks'
+/** How long others may go on with the keys and addresses they have read. */
+export const JWKS_CACHE_SECONDS = 300
+
+/** What a client is configured with. */
+export function discoveryUrl({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): string {
+  return PUBLIC_URL + DISCOVERY_PATH
+}
+
+/**
+ * Answers the plain requests for these documents before all other hooks, since anyone may ask for them at any time: to be
+ * called first. What is asked in any other way, with a query or by HEAD, goes the way of every request to the same answer.
+ */
+export function answerDocumentsFirst(app: FastifyInstance, deps: Deps): void {
+  const documents = openDocuments(deps)
+  app.addHook('onRequest', (request, reply, done) => {
+    const { method, url = '' } = request.raw
+    const read = method === 'GET' ? documents.get(url) : undefined
+    if (read === undefined) return done()
+    read().then((document) => sendPublic(request, reply, document), done)
+  })
+}
+
+export async function discoveryRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
+  answerPreflights(app, [...DISCOVERY_PATHS, JWKS_PATH], 'GET')
+  for (const [path, read] of openDocuments(deps)) {
+    app.get(path, async (request, reply) => sendPublic(request, reply, await read()))
+  }
+}
+
+/** How each document is read, by its path. It is put together once, the keys again when they have been read again. */
+function openDocuments({ config, signingKeys }: Deps): Map<string, () => Promise<Published>> {
+  const document = Promise.resolve(publish(discoveryDocument(config.PUBLIC_URL)))
+  let jwks: { keys: readonly JWK[]; published: Published } | undefined
+  const readKeys = async () => {
+    // The same list until the keys are read again.
+    const keys = await signingKeys.published()
+    if (jwks?.keys !== keys) jwks = { keys, published: publish({ keys }) }
+    return jwks.published
+  }
+  return new Map([
+    ...DISCOVERY_PATHS.map((path) => [path, () => document] as const),
+    [JWKS_PATH, readKeys] as const,
+  ])
+}
+
+function discoveryDocument(issuer: string) {
+  return {
+    issuer,
+    authorization_endpoint: issuer + AUTHORIZATION_PATH,
+    token_endpoint: `${issuer}/oauth2/token`,
+    userinfo_endpoint: `${issuer}/oauth2/userinfo`,
+    jwks_uri: issuer + JWKS_PATH,
+    revocation_endpoint: issuer + REVOCATION_PATH,
+    introspection_endpoint: issuer + INTROSPECTION_PATH,
+    end_session_endpoint: issuer + LOGOUT_PATH,
+    service_documentation: `${issuer}/docs/identity`,
+    scopes_supported: SCOPES,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code', 'refresh_token'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: SIGNING_ALGORITHMS,
+    token_endpoint_auth_methods_supported: [...SECRET_METHODS, 'none'],
+    revocation_endpoint_auth_methods_supported: [...SECRET_METHODS, 'none'],
+    introspection_endpoint_auth_methods_supported: SECRET_METHODS,
+    code_challenge_methods_supported: ['S256'],
+    prompt_values_supported: PROMPTS,
+    claims_supported: CLAIMS,
+    // OIDC Discovery takes absence of the second for true.
+    request_parameter_supported: false,
+    request_uri_parameter_supported: false,
+    claims_parameter_supported: false,
+    authorization_response_iss_parameter_supported: true,
+  }
+}
+
+const SECRET_METHODS = ['client_secret_basic', 'client_secret_post']
+
+const CLAIMS = [
+  'iss',
+  'sub',
+  'aud',
+  'exp',
+  'iat',
+  'auth_time',
+  'nonce',
+  'at_hash',
+  'sid',
+  'amr',
+  'username',
+  'preferred_username',
+  'name',
+  'picture',
+  'groups',
+  'trust_level',
+  'email',
+  'email_verified',
+  'id',
+  'avatar_url',
+  'active',
+  'silenced',
+]
+
+/** A document as it is sent, and the name of this version of it. For anyone, from anywhere, and cheap to ask again. */
+type Published = { body: Buffer; etag: string; headers: string[] }
+
+function publish(document: object): Published {
+  const text = JSON.stringify(document)
+  const etag = `"${sha256(text).toString('base64url').slice(0, 22)}"`
+  const headers = ['cache-control', `public, max-age=${JWKS_CACHE_SECONDS}`, 'etag', etag]
+  return { body: Buffer.from(text), etag, headers: [...headers, 'access-control-allow-origin', '*'] }
+}
+
+/** Past the framework's reply, which would put the same together each time. */
+function sendPublic(
+  { id, headers: { 'if-none-match': known } }: FastifyRequest,
+  reply: FastifyReply,
+  { body, etag, headers }: Published,
+): void {
+  reply.hijack()
+  const all = [...headers, 'x-request-id', id]
+  if (known?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)) {
+    reply.raw.writeHead(304, all).end()
+    return
+  }
+  const about = ['content-type', 'application/json; charset=utf-8', 'content-length', String(body.length)]
+  reply.raw.writeHead(200, [...all, ...about]).end(body)
+}

@@ -1,0 +1,124 @@
+/**
+ * The identity area's failures on the wire: RFC 6749 bodies `{error, error_description}` for programs, pages for
+ * people. One table gives each code its status.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError, type ErrorCode, type OAuthCode } from '../../platform/errors.ts'
+import { asTold, clientFaultStatus, sendPageError, wantsHtml } from '../../web/pages.ts'
+
+const METHOD_NOT_ALLOWED = 405
+const PAYLOAD_TOO_LARGE = 413
+const REALM = 'Tessera'
+
+/** Codes that only ever travel in a redirect still have a status, because a table with holes hides mistakes. */
+const STATUS = {
+  invalid_request: 400,
+  invalid_client: 401,
+  invalid_grant: 400,
+  invalid_redirect_uri: 400,
+  invalid_scope: 400,
+  invalid_token: 401,
+  insufficient_scope: 403,
+  access_denied: 403,
+  unsupported_grant_type: 400,
+  unsupported_response_type: 400,
+  login_required: 400,
+  consent_required: 400,
+  request_not_supported: 400,
+  request_uri_not_supported: 400,
+  registration_not_supported: 400,
+} satisfies Record<OAuthCode, number>
+
+/** The table, for the test that leaves no code unprovoked. */
+export const OAUTH_ERRORS: Readonly<Record<OAuthCode, number>> = STATUS
+
+export type OAuthError = AppError & { code: OAuthCode }
+
+export function isOAuthError(error: unknown): error is OAuthError {
+  return error instanceof AppError && error.code in STATUS
+}
+
+/** What goes into a WWW-Authenticate header. A Bearer challenge opens no password box in a browser. */
+export const BASIC_CHALLENGE = `Basic realm="${REALM}", charset="UTF-8"`
+export const BEARER_CHALLENGE = `Bearer realm="${REALM}"`
+
+/** A failure of a request that should carry an access token (RFC 6750 3). */
+export function bearerError(code: OAuthCode, message: string): AppError {
+  const challenge = `${BEARER_CHALLENGE}, error="${code}", error_description="${asDescription(message)}"`
+  return new AppError(code, message, { data: { challenge } })
+}
+
+/** Characters that RFC 6749 5.2 allows in error_description; group names and the like may hold others. */
+export function asDescription(message: string): string {
+  return message.replace(/"/g, "'").replace(/[^\x20-\x5b\x5d-\x7e]/g, '?')
+}
+
+/**
+ * Renders a failure for programs. Of the error's data, `challenge` becomes WWW-Authenticate and the rest joins
+ * the body.
+ */
+export function sendOAuthError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
+  const error = asTold(thrown, request)
+  const failure = asOAuthFailure(error)
+  if (error instanceof AppError && NOT_NOW.includes(error.code)) return sendNotNow(error, reply)
+  if (failure === undefined) {
+    request.log.error({ err: error }, 'request failed')
+    return reply
+      .code(500)
+      .send({ error: 'server_error', error_description: 'Something went wrong on our side' })
+  }
+  const { challenge, ...members } = failure.data
+  if (challenge !== undefined) reply.header('www-authenticate', challenge)
+  const { code, message } = failure
+  return reply
+    .code(failure.status)
+    .send({ error: code, error_description: asDescription(message), ...members })
+}
+
+const NOT_NOW: readonly ErrorCode[] = ['too_many_attempts', 'overloaded', 'unavailable']
+
+/** OAuth has one code for all: the request was right, and its time was not. */
+function sendNotNow({ code, message, retry_after_seconds }: AppError, reply: FastifyReply): FastifyReply {
+  if (retry_after_seconds !== undefined) reply.header('retry-after', retry_after_seconds)
+  return reply
+    .code(code === 'too_many_attempts' ? 429 : 503)
+    .send({ error: 'temporarily_unavailable', error_description: asDescription(message) })
+}
+
+/** Renders a failure of the browser scope: a page that also shows the OAuth code, or JSON when no page is wanted. */
+export function sendBrowserError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const failure = asOAuthFailure(error)
+  const isPageFailure = error instanceof AppError && failure === undefined
+  if (isPageFailure || (failure === undefined && wantsHtml(request)))
+    return sendPageError(error, request, reply)
+  if (failure === undefined || !wantsHtml(request)) return sendOAuthError(error, request, reply)
+  const { challenge } = failure.data
+  if (challenge !== undefined) reply.header('www-authenticate', challenge)
+  return reply.page('identity/oauth/error', { failure, requestId: request.id }, { status: failure.status })
+}
+
+type OAuthFailure = {
+  code: OAuthCode
+  status: number
+  message: string
+  data: { challenge?: string } & Record<string, unknown>
+}
+
+function asOAuthFailure(error: unknown): OAuthFailure | undefined {
+  if (isOAuthError(error)) {
+    const { code, message, data = {} } = error
+    return { code, status: STATUS[code], message, data }
+  }
+  if (error instanceof AppError && error.code === 'method_not_allowed')
+    return { code: 'invalid_request', status: METHOD_NOT_ALLOWED, message: error.message, data: {} }
+  const status = clientFaultStatus(error)
+  const isMalformed = error instanceof AppError && error.code === 'malformed_request'
+  if (!isMalformed && status === undefined) return undefined
+  return {
+    code: 'invalid_request',
+    status: status === PAYLOAD_TOO_LARGE ? status : STATUS.invalid_request,
+    message: (error as Error).message,
+    data: {},
+  }
+}

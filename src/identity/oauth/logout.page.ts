@@ -1,0 +1,141 @@
+/**
+ * GET and POST /oauth2/logout (OpenID Connect RP-Initiated Logout 1.0): an application sends the member to sign out
+ * here. It is done at once when the ID token it brings is the signed-in member's; otherwise the member is asked,
+ * because a link alone must not sign anybody out. Only an address registered for this is gone on to: at once with an ID
+ * token, and without one by a link on our page, because anybody can make such a request.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { browserScope, endSession } from '../../accounts/session/session.ts'
+import type { Deps } from '../../core/core.ts'
+import type { Db } from '../../database/connection.ts'
+import { AppError } from '../../platform/errors.ts'
+import { wantsHtml } from '../../web/pages.ts'
+import { malformed, type Parameters, parseParameters } from '../../web/parameters.ts'
+import { echoableState, queryText } from './authorization-request.ts'
+import { type Hint, readHint } from './id-token.ts'
+import { type Single, singleValues, withParameters } from './parameters.ts'
+
+export const LOGOUT_PATH = '/oauth2/logout'
+const CONFIRM_PATH = '/oauth2/logout/confirm'
+const DONE_PATH = '/oauth2/logout/done'
+
+/** Why the request is not followed as it stands. The member can sign out all the same. */
+type Fault = 'unknown_hint' | 'other_client' | 'unknown_address'
+
+const FAULTS = {
+  unknown_hint: ['invalid_request', 'The id_token_hint is not an ID token of ours'],
+  other_client: ['invalid_request', 'The id_token_hint was not issued to this client_id'],
+  unknown_address: [
+    'invalid_redirect_uri',
+    'The post_logout_redirect_uri is not registered for this application',
+  ],
+} as const satisfies Record<Fault, readonly [string, string]>
+
+type Logout = {
+  app: { name: string } | undefined
+  hint: Hint | undefined
+  /** Where to go afterwards, with the state. */
+  destination: string | undefined
+  fault: Fault | undefined
+}
+
+export async function logoutPages(app: FastifyInstance, deps: Deps): Promise<void> {
+  browserScope(app, deps)
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('cache-control', 'no-store')
+  })
+
+  app.get<{ Querystring: Parameters }>(LOGOUT_PATH, { exposeHeadRoute: false }, async (request, reply) => {
+    const logout = await readLogout(request.query, deps)
+    if (logout.fault !== undefined) return showFault(request, reply, logout, logout.fault)
+    const { session } = request
+    if (session === undefined && isOffered(logout)) return showWayOn(reply, logout)
+    const isSettled = session === undefined || logout.hint?.sub === session.user.id.toString()
+    return isSettled ? finish(request, reply, logout, deps) : ask(request, reply, logout)
+  })
+
+  app.post(CONFIRM_PATH, async (request, reply) => {
+    const form = z.object({ query: z.string() }).safeParse(request.body)
+    if (!form.success) throw malformed('The form is incomplete')
+    const sent = parseParameters(form.data.query)
+    const logout = await readLogout(sent, deps)
+    // The same request, which shows the way on once nobody is signed in.
+    const destination = isOffered(logout) ? `${LOGOUT_PATH}?${queryText(sent)}` : logout.destination
+    return finish(request, reply, { ...logout, destination }, deps)
+  })
+
+  app.get(DONE_PATH, async (_request, reply) =>
+    reply.page('identity/oauth/signed-out', { app: undefined, destination: undefined }),
+  )
+}
+
+/** Whether the way on is a link on our page. */
+function isOffered({ hint, destination }: Logout): boolean {
+  return hint === undefined && destination !== undefined
+}
+
+function showWayOn(reply: FastifyReply, { app, destination }: Logout): FastifyReply {
+  return reply.page('identity/oauth/signed-out', { app, destination })
+}
+
+async function readLogout(sent: Parameters, deps: Deps): Promise<Logout> {
+  const values = singleValues(sent)
+  const { id_token_hint, post_logout_redirect_uri: uri } = values
+  const hint = id_token_hint === undefined ? undefined : await readHint(id_token_hint, deps)
+  if (id_token_hint !== undefined && hint === undefined) return faulty('unknown_hint')
+  if (hint !== undefined && (values.client_id ?? hint.aud) !== hint.aud) return faulty('other_client')
+  const app = await findApp(deps.db, values.client_id ?? hint?.aud)
+  const isKnown = uri === undefined || app?.post_logout_redirect_uris.includes(uri)
+  if (!isKnown) return { ...faulty('unknown_address'), app, hint }
+  return { app, hint, destination: destinationOf(values), fault: undefined }
+}
+
+const faulty = (fault: Fault): Logout => ({ app: undefined, hint: undefined, destination: undefined, fault })
+
+/** Nobody is sent on to a suspended application, so it has no address here. */
+async function findApp(db: Db, client_id: string | undefined) {
+  if (client_id === undefined) return undefined
+  return db
+    .selectFrom('oauth_apps')
+    .where('client_id', '=', client_id)
+    .where('suspended_at', 'is', null)
+    .select(['name', 'post_logout_redirect_uris'])
+    .executeTakeFirst()
+}
+
+function destinationOf(values: Single): string | undefined {
+  const { post_logout_redirect_uri: uri } = values
+  const state = echoableState(values)
+  return uri === undefined || state === undefined ? uri : withParameters(uri, { state })
+}
+
+async function finish(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { destination = DONE_PATH }: Logout,
+  deps: Deps,
+): Promise<FastifyReply> {
+  if (request.session !== undefined) await endSession(request, reply, deps)
+  return reply.redirect(destination, 303)
+}
+
+function ask(request: FastifyRequest, reply: FastifyReply, logout: Logout, status = 200): FastifyReply {
+  const { app, destination, fault } = logout
+  const data = {
+    app,
+    fault,
+    query: queryText(request.query as Parameters),
+    host: destination === undefined ? undefined : new URL(destination).host,
+  }
+  return reply.page('identity/oauth/sign-out', data, {
+    status,
+    leavesSite: isOffered(logout) ? false : (destination ?? false),
+  })
+}
+
+function showFault(request: FastifyRequest, reply: FastifyReply, logout: Logout, fault: Fault): FastifyReply {
+  const [code, message] = FAULTS[fault]
+  if (!wantsHtml(request)) throw new AppError(code, message)
+  return ask(request, reply, logout, 400)
+}

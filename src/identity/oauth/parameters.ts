@@ -1,0 +1,47 @@
+/** OAuth's reading of parameters (RFC 6749 3.1): none may be given twice, and one without a value counts as absent. */
+import { AppError } from '../../platform/errors.ts'
+import type { Parameters } from '../../web/parameters.ts'
+
+/** What was sent, once each and never empty. Prototype-free. */
+export type Single = Readonly<Record<string, string | undefined>>
+
+/** Throws invalid_request when any parameter, known or not, was given twice. */
+export function singleValues(sent: Parameters): Single {
+  const values: Record<string, string> = Object.create(null)
+  for (const [name, value] of Object.entries(sent)) {
+    if (typeof value !== 'string') throw new AppError('invalid_request', `${name} was given more than once`)
+    if (value !== '') values[name] = value
+  }
+  return values
+}
+
+/** The values of a form body. Throws invalid_request when there is none, or as `singleValues` does. */
+export function formValues(body: Parameters | undefined): Single {
+  if (body === undefined) throw new AppError('invalid_request', 'A form body is required')
+  return singleValues(body)
+}
+
+/** Throws invalid_request when the parameter is missing. */
+export function requiredValue(values: Single, name: string): string {
+  const value = values[name]
+  if (value === undefined) throw new AppError('invalid_request', `${name} is missing`)
+  return value
+}
+
+/** One parameter on its own, for those that matter before the rest is looked at. */
+export function singleValue(sent: Parameters, name: string): string | undefined {
+  const value = sent[name]
+  if (Array.isArray(value)) throw new AppError('invalid_request', `${name} was given more than once`)
+  return value === '' ? undefined : value
+}
+
+/** The address with more parameters appended to its text: parsing and printing it again could change it. */
+export function withParameters(uri: string, parameters: Record<string, string>): string {
+  const join = !uri.includes('?') ? '?' : /[?&]$/.test(uri) ? '' : '&'
+  return uri + join + new URLSearchParams(parameters).toString()
+}
+
+/** The names in a space-separated list (scope, prompt), each once, in the order sent. */
+export function namesIn(list: string): string[] {
+  return [...new Set(list.split(' ').filter((name) => name !== ''))]
+}

@@ -1,0 +1,50 @@
+/**
+ * POST /oauth2/revoke (RFC 7009): an application gives back what it was given. An access token ends alone, a refresh
+ * token with its whole family. The answer is the same whether there was anything to end or not.
+ */
+import type { FastifyInstance } from 'fastify'
+import type { Deps } from '../../core/core.ts'
+import type { Db } from '../../database/connection.ts'
+import { sha256 } from '../../platform/secrets.ts'
+import type { Parameters } from '../../web/parameters.ts'
+import type { AuthenticateClient, Client } from './clients.ts'
+import { admitOrigin } from './cross-origin.ts'
+import { revokeGrant } from './grants.ts'
+import { formValues, requiredValue } from './parameters.ts'
+
+export const REVOCATION_PATH = '/oauth2/revoke'
+
+export function revocationRoute(
+  app: FastifyInstance,
+  deps: Deps,
+  authenticateClient: AuthenticateClient,
+): void {
+  app.post<{ Body: Parameters | undefined }>(REVOCATION_PATH, async (request, reply) => {
+    const body = formValues(request.body)
+    const now = deps.clock()
+    const client = await authenticateClient(request, body, now)
+    admitOrigin(request, reply, client)
+    // token_type_hint is not needed to find a token, and a wrong one must not hide it (RFC 7009 2.1).
+    await revokeToken(deps.db, client, requiredValue(body, 'token'), now)
+    return reply.send()
+  })
+}
+
+async function revokeToken(db: Db, client: Client, token: string, now: Date): Promise<void> {
+  const token_hash = sha256(token)
+  await db
+    .deleteFrom('access_tokens as token')
+    .using('grants as family')
+    .whereRef('family.id', '=', 'token.grant_id')
+    .where('family.app_id', '=', client.id)
+    .where('token.token_hash', '=', token_hash)
+    .execute()
+  const family = await db
+    .selectFrom('refresh_tokens as token')
+    .innerJoin('grants as family', 'family.id', 'token.grant_id')
+    .where('family.app_id', '=', client.id)
+    .where('token.token_hash', '=', token_hash)
+    .select('family.id')
+    .executeTakeFirst()
+  if (family !== undefined) await revokeGrant(db, family.id, 'revoked by the application', now)
+}

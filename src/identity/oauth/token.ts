@@ -1,0 +1,78 @@
+/** POST /oauth2/token: the client proves itself, then a code or a refresh token becomes a set of tokens. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Deps } from '../../core/core.ts'
+import { AppError } from '../../platform/errors.ts'
+import type { Parameters } from '../../web/parameters.ts'
+import { type AuthenticateClient, type Client, countUselessGrant } from './clients.ts'
+import { type ExchangeCode, makeExchangeCode } from './codes.ts'
+import { admitOrigin } from './cross-origin.ts'
+import { isOAuthError } from './errors.ts'
+import {
+  ACCESS_TOKEN_SECONDS,
+  type IssuedTokens,
+  makeRotateRefreshToken,
+  type RotateRefreshToken,
+} from './grants.ts'
+import { signIdToken } from './id-token.ts'
+import { formValues, namesIn, requiredValue, type Single } from './parameters.ts'
+
+export const TOKEN_PATHS = ['/oauth2/token', '/oauth-provider/token']
+
+/** Ways of turning a grant into tokens. */
+type Redeem = { exchangeCode: ExchangeCode; rotateRefreshToken: RotateRefreshToken }
+
+export function tokenRoutes(app: FastifyInstance, deps: Deps, authenticateClient: AuthenticateClient): void {
+  const verbs = {
+    exchangeCode: makeExchangeCode(deps.db),
+    rotateRefreshToken: makeRotateRefreshToken(deps),
+  }
+  for (const path of TOKEN_PATHS) {
+    app.post<{ Body: Parameters | undefined }>(path, async (request, reply) => {
+      const body = formValues(request.body)
+      const now = deps.clock()
+      const client = await authenticateClient(request, body, now)
+      admitOrigin(request, reply, client)
+      // Fetched before the grant is claimed: without a key nothing is spent.
+      const key = await deps.signingKeys.current(client.id_token_signed_response_alg)
+      const issued = await redeem(client, body, now, request, verbs).catch(async (error) => {
+        if (isOAuthError(error)) await countUselessGrant(deps, client, request.ip)
+        throw error
+      })
+      const { access_token, refresh_token, scopes } = issued
+      const id_token = signIdToken(issued, client.client_id, key, now, deps)
+      return {
+        access_token,
+        token_type: 'Bearer',
+        expires_in: ACCESS_TOKEN_SECONDS,
+        refresh_token,
+        id_token,
+        scope: scopes.join(' '),
+      }
+    })
+  }
+}
+
+async function redeem(
+  client: Client,
+  body: Single,
+  now: Date,
+  { ip: address }: Pick<FastifyRequest, 'ip'>,
+  { exchangeCode, rotateRefreshToken }: Redeem,
+): Promise<IssuedTokens> {
+  const { redirect_uri, code_verifier, scope } = body
+  switch (requiredValue(body, 'grant_type')) {
+    case 'authorization_code': {
+      const code = requiredValue(body, 'code')
+      return exchangeCode({ client, code, redirect_uri, code_verifier, address, now })
+    }
+    case 'refresh_token': {
+      // A blank scope names nothing, and so means all that was granted, like an absent one.
+      const names = namesIn(scope ?? '')
+      const scopes = names.length === 0 ? undefined : names
+      const refresh_token = requiredValue(body, 'refresh_token')
+      return rotateRefreshToken({ client, refresh_token, scopes, address, now })
+    }
+    default:
+      throw new AppError('unsupported_grant_type', 'grant_type must be authorization_code or refresh_token')
+  }
+}

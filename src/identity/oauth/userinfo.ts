@@ -1,0 +1,42 @@
+/** GET and POST /oauth2/userinfo: the member behind an access token, as of this moment. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../../core/core.ts'
+import type { Db } from '../../database/connection.ts'
+import type { Parameters } from '../../web/parameters.ts'
+import { findAppOf, type GetBearer, readBearer } from './bearer.ts'
+import { userinfo } from './claims.ts'
+import { admitOrigin } from './cross-origin.ts'
+import { singleValues } from './parameters.ts'
+
+export const USERINFO_PATHS = ['/oauth2/userinfo', '/oauth-provider/userinfo']
+
+export function userinfoRoutes(app: FastifyInstance, deps: Deps, getBearer: GetBearer): void {
+  const verbs = { db: deps.db, getBearer }
+  for (const path of USERINFO_PATHS) {
+    app.get(path, async (request, reply) => tell(request, reply, undefined, verbs))
+
+    app.post<{ Body: Parameters | undefined }>(path, async (request, reply) => {
+      const { access_token } = singleValues(request.body ?? {})
+      return tell(request, reply, access_token, verbs)
+    })
+  }
+}
+
+async function tell(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  bodyToken: string | undefined,
+  { db, getBearer }: { db: Db; getBearer: GetBearer },
+) {
+  const token = readBearer(request.headers.authorization, bodyToken)
+  try {
+    const { user, app } = await getBearer(token)
+    admitOrigin(request, reply, app)
+    return userinfo(user)
+  } catch (error) {
+    // A page must be able to read that its token has died. Whose that was is looked up for pages only.
+    const app = request.headers.origin === undefined ? undefined : await findAppOf(db, token)
+    if (app !== undefined) admitOrigin(request, reply, app)
+    throw error
+  }
+}

@@ -1,0 +1,348 @@
+/**
+ * Everything the service knows, as one file that any Postgres can be filled from: a compressed list of rows, each as
+ * Postgres itself writes it in JSON, taken in one snapshot. Credentials stay encrypted under APP_SECRET or hashed, as
+ * they are stored; the file is as secret as the database.
+ */
+import { createReadStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createGzip } from 'node:zlib'
+import pg from 'pg'
+import { z } from 'zod'
+import { connectionSettings } from '../database/connection.ts'
+import { isUnreleased, lockMigrations, migrateWithin, migrationNames } from '../database/migrate.ts'
+import { liftClientTimeouts } from '../database/timeouts.ts'
+import { RETENTION } from './retention.ts'
+import type { Ask } from './secret-proof.ts'
+
+const FORMAT = 'tessera archive 1'
+const ROWS_AT_ONCE = 1_000
+/** Left out, because the import migrates the new database itself. */
+const LEFT_OUT = ['schema_migrations', 'schema_functions']
+/** The trigger that rests while the tables fill. It asks who approved a change of a setting, and an import changes none. */
+const RESTING = { table: 'site_settings', trigger: 'site_settings_two_people' }
+/** The numbers of payment applications, which are apart in the two books. */
+const PIDS = [
+  ['live', 'payment_apps_pid'],
+  ['test', 'payment_apps_test_pid'],
+]
+
+/** What the first line of an archive says. */
+const Header = z.object({
+  format: z.literal(FORMAT),
+  /** The migrations of the database it was taken from. */
+  migrations: z.array(z.string()),
+  /** Tables in the order in which they can be filled, with their rows. */
+  tables: z.array(z.object({ name: z.string(), rows: z.number() })),
+  /** The next value of every sequence. Archives of the first versions lack it. */
+  sequences: z.record(z.string(), z.string()).optional(),
+})
+export type ArchiveHeader = z.output<typeof Header>
+
+export class ArchiveError extends Error {}
+
+type OnRows = (done: number, total: number) => void
+
+/** Gives `write` the whole database, in one snapshot, while the service goes on. */
+export async function exportAll(
+  url: string,
+  write: (pieces: AsyncIterable<Uint8Array>) => Promise<void>,
+  onRows: OnRows,
+): Promise<ArchiveHeader> {
+  return withTransaction(url, 'repeatable read, read only', async (client) => {
+    const tables: ArchiveHeader['tables'] = []
+    for (const name of await tablesInOrder(client)) {
+      const { rows } = await client.query(`select count(*)::int as rows from ${quoted(name)}`)
+      tables.push({ name, rows: rows[0].rows })
+    }
+    const header: ArchiveHeader = {
+      format: FORMAT,
+      migrations: await migrationsOf(client),
+      tables,
+      sequences: await sequencesOf(client),
+    }
+    await pipeline(textOf(client, header, onRows), createGzip(), write)
+    return header
+  })
+}
+
+/** The lines of an archive, many at once. */
+async function* textOf(client: pg.Client, header: ArchiveHeader, onRows: OnRows): AsyncGenerator<string> {
+  yield `${JSON.stringify(header)}\n`
+  const total = totalOf(header)
+  let done = 0
+  for (const { name } of header.tables) {
+    await client.query(
+      `declare line cursor for select to_jsonb(each)::text as line from ${quoted(name)} as each`,
+    )
+    for (;;) {
+      const { rows } = await client.query<{ line: string }>(`fetch ${ROWS_AT_ONCE} from line`)
+      if (rows.length === 0) break
+      yield rows.map(({ line }) => `${name}\t${line}\n`).join('')
+      done += rows.length
+      onRows(done, total)
+    }
+    await client.query('close line')
+  }
+}
+
+/** A file whose first line was read and is right, and the lines after it. */
+export type Archive = { header: ArchiveHeader; lines: AsyncIterator<string, void> }
+
+/** Reads a file. Throws ArchiveError for one that is no archive, or that a newer version has written: then `act` is not begun. */
+export async function withArchive<T>(path: string, act: (archive: Archive) => Promise<T>): Promise<T> {
+  const lines = linesOf(path)
+  try {
+    const { value } = await lines.next()
+    const header = readHeader(value ?? '')
+    requireKnown(header, await migrationNames())
+    return await act({ header, lines })
+  } finally {
+    await lines.return()
+  }
+}
+
+async function* linesOf(path: string): AsyncGenerator<string, void> {
+  const source = createReadStream(path)
+  const text = createGunzip()
+  source.once('error', (error) => text.destroy(error))
+  try {
+    let rest = ''
+    for await (const chunk of source.pipe(text).setEncoding('utf8')) {
+      const lines = (rest + chunk).split('\n')
+      rest = lines.pop()!
+      yield* lines
+    }
+    if (rest !== '') yield rest
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException
+    if (!code.startsWith('Z_')) throw error
+    throw new ArchiveError(`${path} is no archive of Tessera, or was cut short: ${message}`)
+  } finally {
+    source.destroy()
+    text.destroy()
+  }
+}
+
+/**
+ * Migrates and fills a new database from an archive, in one transaction: all or nothing. Every constraint, and every trigger
+ * that refuses, judges the rows as it would judge new ones. The tables of an archive from an earlier version fill as they were
+ * in that version, and are then upgraded. Triggers do not judge these rows, because the functions of this program are made for
+ * its own tables. Throws ArchiveError for a file that is not whole, and for a database that already holds something, of ours
+ * or of others; what `prove` throws, which is asked when all rows are there.
+ */
+export async function importAll(
+  url: string,
+  { header, lines }: Archive,
+  { onRows, prove }: { onRows: OnRows; prove: (ask: Ask) => Promise<unknown> },
+): Promise<ArchiveHeader> {
+  return withTransaction(url, 'read committed', async (client) => {
+    await lockMigrations(client)
+    await requireNew(client)
+    await migrateWithin(client, header.migrations)
+    await requireNotNewer(client, header)
+    await whileResting(client, () => fillAll(client, { header, lines }, onRows))
+    await continueSequences(client, header)
+    await migrateWithin(client)
+    await prove((statement) => client.query(statement))
+    // Numbers of transactions mean nothing in another database: the sealing looks again.
+    await client.query('update journal_sealing set seen_to = null, seen_before = null')
+    return header
+  })
+}
+
+async function whileResting(client: pg.Client, act: () => Promise<void>): Promise<void> {
+  const { table, trigger } = RESTING
+  const { rows } = await client.query('select from pg_trigger where tgname = $1', [trigger])
+  // The tables of an archive from an earlier version fill before there are triggers.
+  if (rows.length === 0) return act()
+  await client.query(`alter table ${table} disable trigger ${trigger}`)
+  await act()
+  await client.query(`alter table ${table} enable trigger ${trigger}`)
+}
+
+async function fillAll(client: pg.Client, { header, lines }: Archive, onRows: OnRows): Promise<void> {
+  const total = totalOf(header)
+  let done = 0
+  let next = await lines.next()
+  for (const { name, rows } of header.tables) {
+    let count = 0
+    await client.query(`create temporary table stage (like ${quoted(name)}) on commit drop`)
+    while (!next.done && next.value.startsWith(`${name}\t`)) {
+      const batch: string[] = []
+      while (batch.length < ROWS_AT_ONCE && !next.done && next.value.startsWith(`${name}\t`)) {
+        batch.push(next.value.slice(name.length + 1))
+        next = await lines.next()
+      }
+      await client.query(
+        `insert into stage select each.* from jsonb_array_elements($1::jsonb) as line
+         cross join lateral jsonb_populate_record(null::${quoted(name)}, line) as each`,
+        [`[${batch.join(',')}]`],
+      )
+      count += batch.length
+      done += batch.length
+      onRows(done, total)
+    }
+    if (count !== rows)
+      throw new ArchiveError(`The archive is not whole: ${name} has ${count} of ${rows} rows`)
+    await fill(client, name)
+  }
+  if (!next.done) throw new ArchiveError('The archive holds rows of a table that it does not name')
+}
+
+/** In one statement, because triggers judge all entries of a journal together. Rows of the migrations give way. */
+async function fill(client: pg.Client, name: string): Promise<void> {
+  const { rows } = await client.query(`select exists (select from ${quoted(name)}) as is_filled`)
+  if (rows[0].is_filled) await client.query(`delete from ${quoted(name)}`)
+  await client.query(`insert into ${quoted(name)} overriding system value select * from stage`)
+  await client.query('drop table stage')
+}
+
+function readHeader(line: string): ArchiveHeader {
+  try {
+    return Header.parse(JSON.parse(line))
+  } catch {
+    throw new ArchiveError('This file is no archive of Tessera')
+  }
+}
+
+function requireKnown(header: ArchiveHeader, here: string[]): void {
+  const other = header.migrations.find((name) => !here.includes(name))
+  if (other === undefined) return
+  throw new ArchiveError(
+    isUnreleased(other)
+      ? 'The archive is of a version from before the first release. Nothing is carried over from those versions'
+      : `The archive is of a newer version: it knows ${other}`,
+  )
+}
+
+async function requireNotNewer(client: pg.Client, { migrations }: ArchiveHeader): Promise<void> {
+  const newer = (await migrationsOf(client)).find((name) => !migrations.includes(name))
+  if (newer === undefined) return
+  throw new ArchiveError(
+    `The archive is of an older version: it lacks ${newer}, which this database has. Import into one without tables, which is upgraded on the way`,
+  )
+}
+
+/** A database in which there is nothing, or a Tessera that nobody has used yet. What extensions bring does not count. */
+async function requireNew(client: pg.Client): Promise<void> {
+  const { rows: found } = await client.query<{ name: string; is_list: boolean }>(`
+    select relname as name, relname = 'schema_migrations' and exists (
+        select from pg_attribute where attrelid = c.oid and attname = 'checksum'
+      ) as is_list
+    from pg_class as c
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'm', 'f')
+      and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = c.oid and deptype = 'e')
+    order by relname`)
+  const isMigrated = found.some(({ is_list }) => is_list)
+  const foreign = found.find(({ name }) => !isMigrated || !(name in RETENTION))
+  if (foreign !== undefined) throw notNew(`it holds a table ${foreign.name}, which is none of Tessera’s`)
+  for (const name of ['users', 'journal', 'audit_log']) {
+    if (!found.some((table) => table.name === name)) continue
+    const { rows } = await client.query(`select exists (select from ${quoted(name)}) as is_filled`)
+    if (rows[0].is_filled) throw notNew(`${name} has rows`)
+  }
+}
+
+function notNew(why: string): ArchiveError {
+  return new ArchiveError(`The database is not empty: ${why}. Import into a new one`)
+}
+
+/** Of every sequence of ours, the value that it gives next. */
+async function sequencesOf(client: pg.Client): Promise<Record<string, string>> {
+  const { rows } = await client.query<{ name: string }>(`
+    select relname as name from pg_class
+    where relnamespace = 'public'::regnamespace and relkind = 'S' order by relname`)
+  const sequences: Record<string, string> = {}
+  for (const { name } of rows) {
+    const { rows } = await client.query(
+      `select (last_value + is_called::int)::text as next from ${quoted(name)}`,
+    )
+    sequences[name] = rows[0].next
+  }
+  return sequences
+}
+
+/** New rows go on where the old ones ended: no number is given again, also not of what was deleted. */
+async function continueSequences(client: pg.Client, { sequences }: ArchiveHeader): Promise<void> {
+  if (sequences === undefined) return continueAfterRows(client)
+  for (const [name, next] of Object.entries(sequences))
+    await client.query('select setval($1, $2, false)', [quoted(name), next])
+}
+
+/** For archives that do not say where the sequences were. */
+async function continueAfterRows(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ table: string; column: string; sequence: string }>(`
+    select c.relname as table, a.attname as column, pg_get_serial_sequence(quote_ident(c.relname), a.attname) as sequence
+    from pg_class as c join pg_attribute as a on a.attrelid = c.oid
+    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attidentity <> ''`)
+  for (const { table, column, sequence } of rows) {
+    await client.query(
+      `select setval($1, coalesce((select max(${quoted(column)}) from ${quoted(table)}), 1),
+         exists (select from ${quoted(table)}))`,
+      [sequence],
+    )
+  }
+  for (const [book, sequence] of PIDS) {
+    await client.query(
+      `select setval($1, max(pid)) from payment_apps where book = $2 having max(pid) is not null`,
+      [sequence, book],
+    )
+  }
+}
+
+/** Every table of ours, each after those it refers to. */
+async function tablesInOrder(client: pg.Client): Promise<string[]> {
+  // A trigger of users refuses the names in former_usernames, so these come first.
+  const { rows: tables } = await client.query<{ name: string }>(
+    `select relname as name from pg_class
+     where relnamespace = 'public'::regnamespace and relkind = 'r' and relname = any ($1)
+     order by relname <> 'former_usernames', relname`,
+    [Object.keys(RETENTION).filter((name) => !LEFT_OUT.includes(name))],
+  )
+  const { rows: references } = await client.query<{ from: string; to: string }>(`
+    select distinct conrelid::regclass::text as from, confrelid::regclass::text as to
+    from pg_constraint
+    where contype = 'f' and connamespace = 'public'::regnamespace and conrelid <> confrelid`)
+  const ordered: string[] = []
+  const visit = (name: string, path: string[]) => {
+    if (ordered.includes(name)) return
+    if (path.includes(name)) throw new Error(`Tables refer to each other: ${[...path, name].join(' → ')}`)
+    for (const { from, to } of references) if (from === name) visit(to, [...path, name])
+    ordered.push(name)
+  }
+  for (const { name } of tables) visit(name, [])
+  return ordered
+}
+
+async function migrationsOf(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>('select name from schema_migrations order by name')
+  return rows.map(({ name }) => name)
+}
+
+async function withTransaction<T>(
+  url: string,
+  mode: string,
+  act: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client(connectionSettings(url))
+  // A connection that breaks is told by what was asked of it.
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    await client.query(`begin isolation level ${mode}`)
+    // Between two statements the file is read or written, however slowly.
+    await liftClientTimeouts(client)
+    const result = await act(client)
+    await client.query('commit')
+    return result
+  } finally {
+    // Ends an open transaction too.
+    await client.end()
+  }
+}
+
+const quoted = (name: string) => pg.escapeIdentifier(name)
+
+function totalOf({ tables }: ArchiveHeader): number {
+  return tables.reduce((total, { rows }) => total + rows, 0)
+}

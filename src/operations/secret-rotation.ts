@@ -1,0 +1,176 @@
+/**
+ * Changing APP_SECRET: whatever is stored encrypted is encrypted anew under the one in use, in batches beside running
+ * processes, and the key of the old one's seals is kept. Each ciphertext says which key it was made with, so that work
+ * which was interrupted goes on where it ended, and one that is over finds nothing to do.
+ */
+import { sql } from 'kysely'
+import { mailContext } from '../accounts/people/email.ts'
+import { factorContext } from '../accounts/security/second-factor.ts'
+import type { Deps } from '../core/core.ts'
+import type { PaymentAppKeyKind } from '../database/tables.ts'
+import { encryptionContext } from '../identity/keys/keys.ts'
+import { retiredKeyContext, retireSealKey } from '../ledger/retired-seal-keys.ts'
+import { refusedContext } from '../payment/diagnosis/refused-requests.ts'
+import { keyContext } from '../payment/signing/keys.ts'
+
+/** Rows of one transaction: so few that nobody waits for them. */
+const BATCH_MAX = 50
+
+/** The columns that contexts are made of. */
+export type Facts = {
+  kid: string
+  app_id: bigint
+  kind: PaymentAppKeyKind
+  user_id: bigint
+  recipient: string
+  key_id: Buffer
+  last_journal_id: bigint
+}
+
+/** A column of ciphertexts, and which facts of its row their context is made of. */
+type Store = {
+  table: string
+  id: string
+  column: string
+  facts: (keyof Facts)[]
+  contextOf(row: Facts): string
+}
+
+/** Every column of the database that is encrypted under APP_SECRET. */
+export const ENCRYPTED: Store[] = [
+  {
+    table: 'signing_keys',
+    id: 'id',
+    column: 'private_encrypted',
+    facts: ['kid'],
+    contextOf: ({ kid }) => encryptionContext(kid),
+  },
+  {
+    table: 'payment_app_keys',
+    id: 'id',
+    column: 'value_encrypted',
+    facts: ['app_id', 'kind'],
+    contextOf: ({ app_id, kind }) => keyContext(app_id, kind),
+  },
+  {
+    table: 'refused_requests',
+    id: 'id',
+    column: 'fields_encrypted',
+    facts: ['app_id'],
+    contextOf: ({ app_id }) => refusedContext(app_id),
+  },
+  {
+    table: 'second_factors',
+    id: 'user_id',
+    column: 'secret_encrypted',
+    facts: ['user_id'],
+    contextOf: ({ user_id }) => factorContext(user_id),
+  },
+  {
+    table: 'outgoing_mails',
+    id: 'id',
+    column: 'text_encrypted',
+    facts: ['recipient'],
+    contextOf: ({ recipient }) => mailContext(recipient),
+  },
+  {
+    table: 'retired_seal_keys',
+    id: 'id',
+    column: 'key_encrypted',
+    facts: ['key_id', 'last_journal_id'],
+    contextOf: ({ key_id, last_journal_id }) => retiredKeyContext(key_id, last_journal_id),
+  },
+]
+
+export type Reencrypted = {
+  /** Ciphertexts encrypted anew, by table. */
+  done: Record<string, number>
+  /** Those that neither APP_SECRET opens, which stay as they are. */
+  unreadable: Record<string, number>
+  /** The last journal that was sealed under the other APP_SECRET. */
+  sealed_to: bigint | undefined
+}
+
+type RotationDeps = Pick<Deps, 'db' | 'secrets'>
+
+/**
+ * Encrypts everything anew that is not under the APP_SECRET in use. Whoever serves meanwhile must know both, and none may
+ * still write under the other: what it writes afterwards waits for the next call.
+ * @param onProgress is told how many ciphertexts were looked at, of how many.
+ */
+export async function reencryptAll(
+  deps: RotationDeps,
+  onProgress: (done: number, total: number) => void = () => {},
+): Promise<Reencrypted> {
+  const result: Reencrypted = { done: {}, unreadable: {}, sealed_to: undefined }
+  const total = await countWaiting(deps)
+  let looked = 0
+  for (const store of ENCRYPTED) {
+    const count = { done: 0, unreadable: 0 }
+    for (let last: bigint | undefined = 0n; last !== undefined; ) {
+      const batch: Batch = await reencryptBatch(deps, store, last)
+      count.done += batch.done
+      count.unreadable += batch.unreadable
+      looked += batch.done + batch.unreadable
+      onProgress(looked, total)
+      last = batch.last
+    }
+    result.done[store.table] = count.done
+    result.unreadable[store.table] = count.unreadable
+  }
+  result.sealed_to = await retireSealKey(deps.db, deps.secrets)
+  return result
+}
+
+const isWaiting = ({ column }: Store, { secrets }: RotationDeps) =>
+  sql`${sql.ref(column)} is not null and substring(${sql.ref(column)} from 2 for 4) <> ${secrets.encryptionKeyId}`
+
+/** How many ciphertexts are not under the APP_SECRET in use. */
+export async function countWaiting(deps: RotationDeps): Promise<number> {
+  let total = 0
+  for (const store of ENCRYPTED) {
+    const { rows } = await sql<{ count: bigint }>`
+      select count(*) as count from ${sql.table(store.table)} where ${isWaiting(store, deps)}`.execute(
+      deps.db,
+    )
+    total += Number(rows[0]!.count)
+  }
+  return total
+}
+
+/** `last` is the id to go on behind, undefined after the last batch. */
+type Batch = { done: number; unreadable: number; last: bigint | undefined }
+
+async function reencryptBatch(deps: RotationDeps, store: Store, after: bigint): Promise<Batch> {
+  const { table, id, column, facts, contextOf } = store
+  return deps.db.transaction().execute(async (tx) => {
+    // Locked: a row that somebody changes meanwhile is waited for, and read as it is then.
+    const { rows } = await sql<Facts & { row_id: bigint; ciphertext: Buffer }>`
+      select ${sql.ref(id)} as row_id, ${sql.ref(column)} as ciphertext,
+        ${sql.join(facts.map((fact) => sql.ref(fact)))}
+      from ${sql.table(table)}
+      where ${sql.ref(id)} > ${after} and ${isWaiting(store, deps)}
+      order by ${sql.ref(id)} limit ${BATCH_MAX} for update`.execute(tx)
+    const batch: Batch = { done: 0, unreadable: 0, last: rows.at(-1)?.row_id }
+    for (const { row_id, ciphertext, ...row } of rows) {
+      const anew = reencrypt(deps, contextOf(row), ciphertext)
+      if (anew === undefined) batch.unreadable += 1
+      else {
+        await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${anew} where ${sql.ref(id)} = ${row_id}`.execute(
+          tx,
+        )
+        batch.done += 1
+      }
+    }
+    return batch
+  })
+}
+
+/** Undefined for one that no APP_SECRET we know has made, or that was changed since: it holds up none of the others. */
+function reencrypt({ secrets }: RotationDeps, context: string, ciphertext: Buffer): Buffer | undefined {
+  try {
+    return secrets.encrypt(context, secrets.decrypt(context, ciphertext))
+  } catch {
+    return undefined
+  }
+}

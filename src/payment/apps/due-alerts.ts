@@ -1,0 +1,98 @@
+/** Alerts that time brings about, looked for by the worker: what keeps failing, what ends soon, what runs low. */
+import { sql } from 'kysely'
+import type { Deps } from '../../core/core.ts'
+import { type Alert, raiseAlert } from '../alerts/alerts.ts'
+import { rolesWith } from '../rights/rights.ts'
+
+const HOUR_MS = 3_600_000
+
+/** One round: raises what time alone brings about. Safe in any number of processes at once. */
+export async function raiseDueAlerts(deps: Deps): Promise<void> {
+  const { alert_failed_attempts, alert_key_hours } = await deps.settings.read()
+  await alertFailing(deps, alert_failed_attempts)
+  await alertExpiringKeys(deps, alert_key_hours)
+  await alertLowBalances(deps)
+}
+
+/** An application whose notifications fail is one cause a day, however many fail; a day begins at midnight in China. */
+async function alertFailing(deps: Deps, attempts: number): Promise<void> {
+  const now = deps.clock()
+  const { rows } = await sql<{ app_id: bigint; day: string; count: number }>`
+    select app_id, today.day::text, count(*)::integer as count
+    from (select (${now}::timestamptz at time zone 'Asia/Shanghai')::date as day) as today
+    join notifications on updated_at >= today.day::timestamp at time zone 'Asia/Shanghai'
+      and status <> 'delivered' and attempts >= ${attempts}
+    where not exists (
+      select from alerts
+      where alerts.app_id = notifications.app_id and kind = 'notifications_failing' and cause = today.day::text
+    )
+    group by app_id, today.day`.execute(deps.db)
+  for (const { app_id, day, count } of rows)
+    await raise(deps, {
+      app_id,
+      kind: 'notifications_failing',
+      cause: day,
+      facts: { count: String(count) },
+      to: { roles: rolesWith('settings.edit') },
+    })
+}
+
+/** A key that was replaced is accepted until the overlap ends; whoever still uses it should know. */
+async function alertExpiringKeys(deps: Deps, hours: number): Promise<void> {
+  const now = deps.clock()
+  const keys = await deps.db
+    .selectFrom('payment_app_keys as key')
+    .where('key.valid_to', '>', now)
+    .where('key.valid_to', '<=', new Date(now.getTime() + hours * HOUR_MS))
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('alerts')
+            .whereRef('alerts.app_id', '=', 'key.app_id')
+            .where('alerts.kind', '=', 'key_expiring')
+            .where(sql`alerts.cause`, '=', sql`key.id::text`)
+            .select('alerts.id'),
+        ),
+      ),
+    )
+    .select(['key.id', 'key.app_id', 'key.valid_to'])
+    .execute()
+  for (const { id, app_id, valid_to } of keys)
+    await raise(deps, {
+      app_id,
+      kind: 'key_expiring',
+      cause: String(id),
+      facts: { until: `${valid_to!.toISOString().slice(0, 16).replace('T', ' ')} UTC` },
+      to: { roles: rolesWith('keys.manage') },
+    })
+}
+
+/** A shortage begins when the wallet is below what its owner has named, and ends when it is not any more. */
+async function alertLowBalances(deps: Deps): Promise<void> {
+  const now = deps.clock()
+  const balance = sql`coalesce((
+    select balance from ledger_accounts where user_id = applicant_id and book = 'live' and kind = 'wallet'
+  ), 0)`
+  await sql`
+    update payment_apps set low_balance_at = null
+    where low_balance_points is not null and low_balance_at is not null and ${balance} >= low_balance_points
+  `.execute(deps.db)
+  await deps.db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{ id: bigint; applicant_id: bigint; points: string }>`
+      update payment_apps set low_balance_at = ${now}
+      where low_balance_points is not null and low_balance_at is null and ${balance} < low_balance_points
+      returning id, applicant_id, low_balance_points::text as points`.execute(tx)
+    for (const { id: app_id, applicant_id, points } of rows)
+      await raiseAlert(tx, deps, {
+        app_id,
+        kind: 'balance_low',
+        cause: now.toISOString(),
+        facts: { points },
+        to: { user_id: applicant_id },
+      })
+  })
+}
+
+async function raise(deps: Deps, alert: Alert): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => raiseAlert(tx, deps, alert))
+}

@@ -1,0 +1,50 @@
+/** What a shop's plugin is set up with: the addresses, the pid and the keys of both versions, in the forms that plugins want. */
+import { createPublicKey, type KeyObject } from 'node:crypto'
+import type { Deps } from '../../core/core.ts'
+import type { GatewayApp } from '../signing/gateway-keys.ts'
+import { fingerprintOf } from '../signing/public-key.ts'
+
+/**
+ * Addresses end in a slash, because plugins append to them as they are. Those of V2 append `api/pay/…` themselves.
+ * gateway.md 5.1.
+ */
+export async function gatewayCard(deps: Deps, app_id: bigint) {
+  const app = await getApp(deps, app_id)
+  const publicKey = await deps.gatewayKeys.merchantPublicKey(app)
+  const bare = await spkiOfPlatform(deps, app)
+  const url = deps.config.PAYMENT_PUBLIC_URL
+  return {
+    v1Address: `${url}/payment/api/`,
+    v2Address: `${url}/payment/`,
+    submitAddress: `${url}/payment/api/submit.php`,
+    merchantKey: app.merchant_key,
+    platform: { bare, pem: pemOf('PUBLIC KEY', bare) },
+    publicKey: publicKey && {
+      bits: publicKey.asymmetricKeyDetails?.modulusLength,
+      fingerprint: fingerprintOf(spkiOf(publicKey)),
+    },
+  }
+}
+
+/** Our public key for an application: the base64 of its SPKI. */
+export async function platformSpki(deps: Deps, app_id: bigint): Promise<string> {
+  return spkiOfPlatform(deps, await getApp(deps, app_id))
+}
+
+async function spkiOfPlatform({ gatewayKeys }: Deps, app: GatewayApp): Promise<string> {
+  return spkiOf(createPublicKey(await gatewayKeys.platformKey(app)))
+}
+
+const spkiOf = (key: KeyObject) => key.export({ type: 'spki', format: 'der' }).toString('base64')
+
+async function getApp({ gatewayKeys }: Deps, app_id: bigint): Promise<GatewayApp> {
+  const app = await gatewayKeys.findApp({ app_id })
+  if (app === undefined) throw new Error(`There is no payment application ${app_id}`)
+  return app
+}
+
+/** The base64 of a DER as PEM. */
+export function pemOf(label: 'PUBLIC KEY' | 'PRIVATE KEY', base64: string): string {
+  const lines = base64.match(/.{1,64}/g) ?? []
+  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`].join('\n')
+}

@@ -1,0 +1,179 @@
+/**
+ * How a payment application gets another owner: offered by the one, accepted by the other. What was paid before stays
+ * with the former owner, and is given back by them; what is paid from then on goes to the new one.
+ */
+import { sql } from 'kysely'
+import { findUserByUsername, isBarred, lockUser } from '../../accounts/people/users.ts'
+import type { Deps } from '../../core/core.ts'
+import type { Db } from '../../database/connection.ts'
+import type { PaymentAppStatus } from '../../database/tables.ts'
+import { AppError } from '../../platform/errors.ts'
+import { onceADay, raiseAlert } from '../alerts/alerts.ts'
+import { type Actor, audit, getPermitted, lockPermitted } from '../rights/rights.ts'
+import { refuseLongQueue } from './apps.ts'
+
+const OFFER_DAYS = 7
+const DAY_MS = 86_400_000
+
+/** Why nothing was offered: nobody has this name, it is the owner's own, or they may not have payment applications. */
+export type OfferFault = 'unknown' | 'self' | 'trust_level'
+
+/**
+ * Offers an application to a member, who is told once a day, in place of any earlier offer. Throws conflict for a suspended
+ * one, and too_many_attempts.
+ */
+export async function offerApplication(
+  deps: Deps,
+  payment_id: string,
+  username: string,
+  actor: Actor,
+): Promise<OfferFault | undefined> {
+  const now = deps.clock()
+  await deps.limits.hit('invitations', actor.user_id.toString())
+  const { payment_apps_min_trust_level } = await deps.settings.read()
+  return deps.db.transaction().execute(async (tx) => {
+    const { id: app_id, status } = await lockPermitted(tx, payment_id, actor, 'application.hand_over')
+    if (status === 'suspended') throw suspended()
+    const chosen = await findUserByUsername(tx, username)
+    if (chosen === undefined || isBarred(chosen, now)) return 'unknown'
+    if (chosen.id === actor.user_id) return 'self'
+    if (chosen.trust_level < payment_apps_min_trust_level) return 'trust_level'
+    const offer = {
+      from_user_id: actor.user_id,
+      to_user_id: chosen.id,
+      offered_at: now,
+      expires_at: new Date(now.getTime() + OFFER_DAYS * DAY_MS),
+    }
+    await tx
+      .insertInto('payment_app_offers')
+      .values({ app_id, ...offer })
+      .onConflict((conflict) => conflict.column('app_id').doUpdateSet(offer))
+      .execute()
+    await raiseAlert(tx, deps, {
+      app_id,
+      kind: 'offered',
+      cause: onceADay(now),
+      to: { user_id: chosen.id },
+    })
+    await audit(tx, 'payment_app.offer', payment_id, { to: String(chosen.id) }, actor)
+    return undefined
+  })
+}
+
+/** Takes an offer back. Throws conflict when there is none. */
+export async function withdrawOffer(deps: Deps, payment_id: string, actor: Actor): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    const { id } = await lockPermitted(tx, payment_id, actor, 'application.hand_over')
+    const withdrawn = await tx
+      .deleteFrom('payment_app_offers')
+      .where('app_id', '=', id)
+      .returning('to_user_id')
+      .executeTakeFirst()
+    if (withdrawn === undefined) throw new AppError('conflict', 'Nothing is offered any more')
+    await audit(tx, 'payment_app.withdraw_offer', payment_id, { to: String(withdrawn.to_user_id) }, actor)
+  })
+}
+
+/**
+ * Makes the member the owner, of its test application too. Throws not_found where nothing is offered to them (any more),
+ * forbidden below the trust level that applying needs, conflict while the application is suspended, or if it waits for its
+ * review and as many of theirs do; then nothing has changed.
+ */
+export async function acceptOffer(deps: Deps, payment_id: string, actor: Actor): Promise<void> {
+  const now = deps.clock()
+  const { payment_apps_min_trust_level } = await deps.settings.read()
+  await deps.db.transaction().execute(async (tx) => {
+    // Members are locked before their applications, and both apart from the look at the offer, which must see what was
+    // committed while this waited.
+    await lockUser(tx, actor.user_id)
+    await tx
+      .selectFrom('payment_apps')
+      .where('payment_id', '=', payment_id)
+      .select('id')
+      .forNoKeyUpdate()
+      .execute()
+    const offer = await offersTo(tx, actor.user_id, now)
+      .where('app.payment_id', '=', payment_id)
+      .select(['app.id', 'offer.from_user_id', 'recipient.trust_level'])
+      // With a barred owner it counts as suspended here too, or an offer would be the way around the ban.
+      .select(
+        sql<PaymentAppStatus>`app_standing(app.status, owner.is_banned, owner.suspended_till, ${now})`.as(
+          'status',
+        ),
+      )
+      .executeTakeFirst()
+    if (offer === undefined) throw notOffered()
+    if (offer.status === 'suspended') throw suspended()
+    if (offer.trust_level < payment_apps_min_trust_level)
+      throw new AppError('forbidden', `Owning one needs trust level ${payment_apps_min_trust_level}`)
+    if (offer.status === 'pending') await refuseLongQueue(tx, actor.user_id)
+    await sql`select hand_over_application(${offer.id}, ${actor.user_id}, ${now})`.execute(tx)
+    const told = { app_id: offer.id, cause: now.toISOString() }
+    await raiseAlert(tx, deps, { ...told, kind: 'received', to: { user_id: actor.user_id } })
+    await raiseAlert(tx, deps, { ...told, kind: 'given_away', to: { user_id: offer.from_user_id } })
+    const detail = { from: String(offer.from_user_id), to: String(actor.user_id) }
+    const moved = await tx
+      .selectFrom('payment_apps')
+      .where((eb) => eb.or([eb('id', '=', offer.id), eb('live_app_id', '=', offer.id)]))
+      .orderBy('id')
+      .select('payment_id')
+      .execute()
+    for (const app of moved) await audit(tx, 'payment_app.hand_over', app.payment_id, detail, actor)
+  })
+}
+
+/** Throws not_found where nothing is offered to the member (any more). */
+export async function declineOffer(deps: Deps, payment_id: string, actor: Actor): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    const declined = await tx
+      .deleteFrom('payment_app_offers as offer')
+      .using('payment_apps as app')
+      .whereRef('app.id', '=', 'offer.app_id')
+      .where('app.payment_id', '=', payment_id)
+      .where('offer.to_user_id', '=', actor.user_id)
+      .returning('offer.from_user_id')
+      .executeTakeFirst()
+    if (declined === undefined) throw notOffered()
+    await audit(tx, 'payment_app.decline_offer', payment_id, { from: String(declined.from_user_id) }, actor)
+  })
+}
+
+/** The application that is offered to the reader, or the owner's own with what is offered of it. Throws as getPermitted. */
+export async function getHandover(deps: Deps, payment_id: string, user_id: bigint) {
+  const offered = await offersTo(deps.db, user_id, deps.clock())
+    .where('app.payment_id', '=', payment_id)
+    .select(['app.payment_id', 'app.name', 'app.status', 'owner.username as owner_username'])
+    .select(['offer.expires_at', 'recipient.username as to_username'])
+    .executeTakeFirst()
+  if (offered !== undefined) return { isMine: false, app: offered, offer: offered }
+  const app = await getPermitted(deps.db, payment_id, user_id, 'application.hand_over')
+  const offer = await deps.db
+    .selectFrom('payment_app_offers as offer')
+    .innerJoin('users as recipient', 'recipient.id', 'offer.to_user_id')
+    .where('offer.app_id', '=', app.id)
+    .where('offer.expires_at', '>', deps.clock())
+    .select(['offer.expires_at', 'recipient.username as to_username'])
+    .executeTakeFirst()
+  return { isMine: true, app, offer }
+}
+
+/** What is offered to the member, the newest first. */
+export async function offersOf(db: Db, user_id: bigint, now: Date) {
+  return offersTo(db, user_id, now)
+    .orderBy('offer.offered_at', 'desc')
+    .select(['app.payment_id', 'app.name', 'owner.username as owner_username', 'offer.expires_at'])
+    .execute()
+}
+
+function offersTo(db: Db, user_id: bigint, now: Date) {
+  return db
+    .selectFrom('payment_app_offers as offer')
+    .innerJoin('payment_apps as app', 'app.id', 'offer.app_id')
+    .innerJoin('users as owner', 'owner.id', 'app.applicant_id')
+    .innerJoin('users as recipient', 'recipient.id', 'offer.to_user_id')
+    .where('offer.to_user_id', '=', user_id)
+    .where('offer.expires_at', '>', now)
+}
+
+const notOffered = () => new AppError('not_found', 'There is no such offer')
+const suspended = () => new AppError('conflict', 'A suspended application cannot change hands')

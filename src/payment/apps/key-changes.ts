@@ -1,0 +1,110 @@
+/**
+ * The keys of a payment application replaced, by whoever has the right to: a token with an overlap, the gateway's at once.
+ * What is new is told this once; each change leaves an audit entry.
+ */
+
+import type { Deps } from '../../core/core.ts'
+import type { Tx } from '../../database/connection.ts'
+import { AppError } from '../../platform/errors.ts'
+import { type Actor, audit, lockPermitted } from '../rights/rights.ts'
+import { secretKeyOf } from '../signing/hmac.ts'
+import {
+  endPreviousKeys,
+  newMerchantKey,
+  newRsaPair,
+  newToken,
+  type RsaPair,
+  replaceKey,
+} from '../signing/keys.ts'
+import { fingerprintOf, type PublicKey } from '../signing/public-key.ts'
+
+export const OVERLAP_HOURS_DEFAULT = 24
+const OVERLAP_HOURS_MAX = 720
+
+/** Until when a replaced key is accepted, after an overlap in hours; with 0 it ends now. Throws invalid_form. */
+export function endOfOverlap(now: Date, overlap_hours: number): Date {
+  if (!Number.isInteger(overlap_hours) || overlap_hours < 0 || overlap_hours > OVERLAP_HOURS_MAX) {
+    throw new AppError('invalid_form', `The overlap must be 0 to ${OVERLAP_HOURS_MAX} hours`)
+  }
+  return new Date(now.getTime() + overlap_hours * 3_600_000)
+}
+
+export type RotatedToken = { token: string; secret_key: string; previous_until: Date }
+
+/**
+ * Issues a new token and Secret Key, told this once. The previous pair is accepted for the overlap, in hours;
+ * with 0 it ends now. decisions.md 4.3.
+ */
+export async function rotateToken(
+  deps: Deps,
+  payment_id: string,
+  overlap_hours: number,
+  actor: Actor,
+): Promise<RotatedToken> {
+  const now = deps.clock()
+  const previous_until = endOfOverlap(now, overlap_hours)
+  const token = await deps.db.transaction().execute(async (tx) => {
+    const { id, book } = await lockPermitted(tx, payment_id, actor, 'keys.manage')
+    const made = newToken(book)
+    await replaceKey(tx, deps.secrets, id, 'token', made, { now, previousUntil: previous_until })
+    await audit(tx, 'payment_app.rotate_token', payment_id, { overlap_hours }, actor)
+    return made
+  })
+  return { token, secret_key: secretKeyOf(token), previous_until }
+}
+
+/** Ends the overlap of a rotation at once. Throws conflict when there is none. */
+export async function endOverlap(deps: Deps, payment_id: string, actor: Actor): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    const { id } = await lockPermitted(tx, payment_id, actor, 'keys.manage')
+    const isEnded = await endPreviousKeys(tx, id, 'token', deps.clock())
+    if (!isEnded) throw new AppError('conflict', 'No earlier key is accepted any more')
+    await audit(tx, 'payment_app.end_overlap', payment_id, {}, actor)
+  })
+}
+
+/** Replaces the Merchant KEY with immediate effect, for requests and for pending callbacks. decisions.md 4.4. */
+export async function resetMerchantKey(deps: Deps, payment_id: string, actor: Actor): Promise<void> {
+  const now = deps.clock()
+  await deps.db.transaction().execute(async (tx) => {
+    const { id, book } = await lockPermitted(tx, payment_id, actor, 'keys.manage')
+    await replaceKey(tx, deps.secrets, id, 'merchant_key', newMerchantKey(book), { now, previousUntil: now })
+    await audit(tx, 'payment_app.reset_merchant_key', payment_id, {}, actor)
+  })
+}
+
+/** Puts the key that the merchant's V2 requests are verified by in place of any earlier one, with immediate effect. */
+export async function setPublicKey(
+  deps: Deps,
+  payment_id: string,
+  { spki_base64, bits, fingerprint }: PublicKey,
+  actor: Actor,
+): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    await replacePublicKey(tx, deps, payment_id, spki_base64, actor)
+    await audit(tx, 'payment_app.set_public_key', payment_id, { bits, fingerprint }, actor)
+  })
+}
+
+/** Makes a pair for the merchant. Its public half is in force at once; the private half is told this once and kept nowhere. */
+export async function makeMerchantPair(deps: Deps, payment_id: string, actor: Actor): Promise<RsaPair> {
+  const pair = await newRsaPair()
+  const fingerprint = fingerprintOf(pair.public_base64)
+  await deps.db.transaction().execute(async (tx) => {
+    await replacePublicKey(tx, deps, payment_id, pair.public_base64, actor)
+    await audit(tx, 'payment_app.make_key_pair', payment_id, { fingerprint }, actor)
+  })
+  return pair
+}
+
+async function replacePublicKey(
+  tx: Tx,
+  { clock, secrets }: Deps,
+  payment_id: string,
+  spki_base64: string,
+  actor: Actor,
+): Promise<void> {
+  const now = clock()
+  const { id } = await lockPermitted(tx, payment_id, actor, 'keys.manage')
+  await replaceKey(tx, secrets, id, 'merchant_public_key', spki_base64, { now, previousUntil: now })
+}

@@ -1,0 +1,182 @@
+/**
+ * The team of a payment application: people whom its owner has invited and who have accepted, each with one role.
+ * Nobody is put in a team unasked; whoever is in one may leave it.
+ */
+import { sql } from 'kysely'
+import { z } from 'zod'
+import { findUserByUsername } from '../../accounts/people/users.ts'
+import type { Deps } from '../../core/core.ts'
+import type { Db } from '../../database/connection.ts'
+import { AppError } from '../../platform/errors.ts'
+import { onceADay, raiseAlert } from '../alerts/alerts.ts'
+import { type Actor, audit, lockPermitted } from '../rights/rights.ts'
+
+/** Invitations count too. */
+export const TEAM_MAX = 20
+
+export const TEAM_ROLES = ['manager', 'operator', 'viewer'] as const
+export const teamRole = z.enum(TEAM_ROLES)
+
+type Membership = { username: string; role: z.output<typeof teamRole> }
+
+/** Why nobody was invited: nobody has this name, they have been asked or are in it already, or the team is full. */
+export type InviteFault = 'unknown' | 'known' | 'full'
+
+/** Invites a member, who is told once a day. They have no right before they accept. Throws too_many_attempts. */
+export async function inviteMember(
+  deps: Deps,
+  payment_id: string,
+  { username, role }: Membership,
+  actor: Actor,
+): Promise<InviteFault | undefined> {
+  await deps.limits.hit('invitations', actor.user_id.toString())
+  return deps.db.transaction().execute(async (tx) => {
+    const { id: app_id } = await lockPermitted(tx, payment_id, actor, 'team.manage')
+    const invited = await findUserByUsername(tx, username)
+    if (invited === undefined) return 'unknown'
+    if (invited.id === actor.user_id) return 'known'
+    const team = await tx
+      .selectFrom('payment_app_members')
+      .where('app_id', '=', app_id)
+      .select('user_id')
+      .execute()
+    if (team.some(({ user_id }) => user_id === invited.id)) return 'known'
+    if (team.length >= TEAM_MAX) return 'full'
+    const { user_id: invited_by } = actor
+    await tx
+      .insertInto('payment_app_members')
+      .values({ app_id, user_id: invited.id, role, invited_by, invited_at: deps.clock() })
+      .execute()
+    await raiseAlert(tx, deps, {
+      app_id,
+      kind: 'invited',
+      cause: onceADay(deps.clock()),
+      to: { user_id: invited.id },
+    })
+    await audit(tx, 'payment_app.invite', payment_id, { user_id: String(invited.id), role }, actor)
+    return undefined
+  })
+}
+
+/** Gives somebody in the team, or invited, another role. Throws not_found. */
+export async function changeRole(
+  deps: Deps,
+  payment_id: string,
+  { username, role }: Membership,
+  actor: Actor,
+): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    const { id } = await lockPermitted(tx, payment_id, actor, 'team.manage')
+    const changed = await tx
+      .updateTable('payment_app_members')
+      .set({ role })
+      .where('app_id', '=', id)
+      .where('user_id', '=', userNamed(username))
+      .returning('user_id')
+      .executeTakeFirst()
+    if (changed === undefined) throw nobodySo()
+    await audit(tx, 'payment_app.change_role', payment_id, { user_id: String(changed.user_id), role }, actor)
+  })
+}
+
+/** Takes somebody out of the team, or an invitation back. Throws not_found. */
+export async function removeMember(
+  deps: Deps,
+  payment_id: string,
+  username: string,
+  actor: Actor,
+): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    const { id } = await lockPermitted(tx, payment_id, actor, 'team.manage')
+    const removed = await tx
+      .deleteFrom('payment_app_members')
+      .where('app_id', '=', id)
+      .where('user_id', '=', userNamed(username))
+      .returning(['user_id', 'role'])
+      .executeTakeFirst()
+    if (removed === undefined) throw nobodySo()
+    const detail = { user_id: String(removed.user_id), role: removed.role }
+    await audit(tx, 'payment_app.remove_member', payment_id, detail, actor)
+  })
+}
+
+/** The member goes. Throws conflict for the owner, who can only hand the application over. */
+export async function leaveTeam(deps: Deps, payment_id: string, actor: Actor): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    const { id, role } = await lockPermitted(tx, payment_id, actor, 'application.read')
+    if (role === 'owner') throw new AppError('conflict', 'An owner cannot leave an application')
+    await tx
+      .deleteFrom('payment_app_members')
+      .where('app_id', '=', id)
+      .where('user_id', '=', actor.user_id)
+      .execute()
+    await audit(tx, 'payment_app.leave', payment_id, { role }, actor)
+  })
+}
+
+/** Throws not_found where the member is not invited (any more). */
+export async function acceptInvitation(deps: Deps, payment_id: string, actor: Actor): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    const accepted = await tx
+      .updateTable('payment_app_members as member')
+      .from('payment_apps as app')
+      .whereRef('app.id', '=', 'member.app_id')
+      .where('app.payment_id', '=', payment_id)
+      .where('member.user_id', '=', actor.user_id)
+      .where('member.accepted_at', 'is', null)
+      .set({ accepted_at: deps.clock() })
+      .returning('member.role')
+      .executeTakeFirst()
+    if (accepted === undefined) throw notInvited()
+    await audit(tx, 'payment_app.join', payment_id, { role: accepted.role }, actor)
+  })
+}
+
+/** Throws not_found where the member is not invited (any more). */
+export async function declineInvitation(deps: Deps, payment_id: string, actor: Actor): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    const declined = await tx
+      .deleteFrom('payment_app_members as member')
+      .using('payment_apps as app')
+      .whereRef('app.id', '=', 'member.app_id')
+      .where('app.payment_id', '=', payment_id)
+      .where('member.user_id', '=', actor.user_id)
+      .where('member.accepted_at', 'is', null)
+      .returning('member.role')
+      .executeTakeFirst()
+    if (declined === undefined) throw notInvited()
+    await audit(tx, 'payment_app.decline_invitation', payment_id, { role: declined.role }, actor)
+  })
+}
+
+/** Those in the team and those invited, in the order in which they were asked. */
+export async function teamOf(db: Db, app_id: bigint) {
+  return db
+    .selectFrom('payment_app_members as member')
+    .innerJoin('users', 'users.id', 'member.user_id')
+    .where('member.app_id', '=', app_id)
+    .orderBy('member.invited_at')
+    .orderBy('member.user_id')
+    .select(['users.username', 'users.name', 'member.role', 'member.invited_at', 'member.accepted_at'])
+    .execute()
+}
+
+/** Invitations that the member has not answered, the newest first. */
+export async function invitationsOf(db: Db, user_id: bigint) {
+  return db
+    .selectFrom('payment_app_members as member')
+    .innerJoin('payment_apps as app', 'app.id', 'member.app_id')
+    .innerJoin('users as owner', 'owner.id', 'app.applicant_id')
+    .where('member.user_id', '=', user_id)
+    .where('member.accepted_at', 'is', null)
+    .orderBy('member.invited_at', 'desc')
+    .select(['app.payment_id', 'app.name', 'owner.username as owner_username'])
+    .select(['member.role', 'member.invited_at'])
+    .execute()
+}
+
+const userNamed = (username: string) =>
+  sql<bigint>`(select id from users where lower(username) = lower(${username}))`
+
+const nobodySo = () => new AppError('not_found', 'Nobody of this name is in the team')
+const notInvited = () => new AppError('not_found', 'There is no such invitation')

@@ -1,0 +1,151 @@
+/**
+ * The terms of one payment application, set by an administrator: a fee rate of its own, and how many points it may
+ * take in and transfer out in a day. They are applied by the database functions pay_orders and post_transfers.
+ */
+import { sql } from 'kysely'
+import { z } from 'zod'
+import { recordAudit } from '../../core/audit.ts'
+import type { Deps } from '../../core/core.ts'
+import { rate } from '../../core/settings.ts'
+import { type Tx, violatedConstraint } from '../../database/connection.ts'
+import type { ProposedTerms } from '../../database/tables.ts'
+import { AppError } from '../../platform/errors.ts'
+import { pointsOf } from '../values/money.ts'
+
+/** The price of the worked example, in a merchant's currency. */
+const EXAMPLE_MONEY = '9.90'
+const UNIT_MONEY = '1.00'
+/** Points for one unit of currency, above which a rate is more often a mistake than meant. The default is 100. */
+const UNUSUAL_POINTS = 1_000n
+/** The database's rule about terms that one administrator cannot set alone (functions/guards/second-approver.sql). */
+const TWO_PEOPLE = 'payment_apps_two_people'
+
+const dailyMax = z
+  .string()
+  .trim()
+  .regex(/^\d{0,16}$/)
+  .transform((text) => (text === '' ? null : BigInt(text)))
+  .refine((points) => points === null || points <= BigInt(Number.MAX_SAFE_INTEGER))
+
+/** As the form sends them. An empty rate is the site's, an empty limit is none. */
+export const termsForm = z.object({
+  fee_rate: z
+    .string()
+    .trim()
+    .pipe(z.union([rate, z.literal('')]))
+    .transform((text) => text || null),
+  daily_payments_max: dailyMax,
+  daily_transfers_max: dailyMax,
+  reason: z.string().trim().max(500),
+})
+
+export const TERMS_FIELDS = ['fee_rate', 'daily_payments_max', 'daily_transfers_max', 'reason'] as const
+
+export type Terms = z.output<typeof termsForm>
+
+type TermsAct = { actor_id: bigint; ip: string | null; now: Date }
+
+/**
+ * Sets all of an application's terms, with its entry in the audit log. Answers whether they were set: not where that takes
+ * the approval of a second administrator. Throws not_found.
+ */
+export async function setTerms(
+  { db, clock }: Deps,
+  payment_id: string,
+  terms: Terms,
+  by: { actor_id: bigint; ip: string },
+): Promise<boolean> {
+  try {
+    await db.transaction().execute((tx) => setTermsWithin(tx, payment_id, terms, { ...by, now: clock() }))
+    return true
+  } catch (error) {
+    if (violatedConstraint(error) === TWO_PEOPLE) return false
+    throw error
+  }
+}
+
+/** The same within a larger act, in which it was approved. */
+export async function setTermsWithin(
+  tx: Tx,
+  payment_id: string,
+  { reason, ...terms }: Terms,
+  { actor_id, ip, now }: TermsAct,
+): Promise<void> {
+  const app = await tx
+    .selectFrom('payment_apps')
+    .where('payment_id', '=', payment_id)
+    .select(['id', 'daily_payments_max', 'daily_transfers_max'])
+    .select(sql<string | null>`trim_scale(fee_rate)::text`.as('fee_rate'))
+    // Transfers in flight hold the row by its key.
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  if (app === undefined) throw new AppError('not_found', 'There is no such payment application')
+  const { id, ...before } = app
+  await tx
+    .updateTable('payment_apps')
+    .set({ ...terms, updated_at: now })
+    .where('id', '=', id)
+    .execute()
+  // Counted anew from what has been paid today: nobody counted while there was no limit.
+  await tx.deleteFrom('payment_app_days').where('app_id', '=', id).execute()
+  const detail = { before: textsOf(before), after: textsOf(terms), reason }
+  await recordAudit(tx, { actor_id, action: 'payment_app.terms', subject: payment_id, detail, ip })
+}
+
+export function textsOf({
+  fee_rate,
+  daily_payments_max,
+  daily_transfers_max,
+}: Omit<Terms, 'reason'>): ProposedTerms {
+  return {
+    fee_rate,
+    daily_payments_max: daily_payments_max?.toString() ?? null,
+    daily_transfers_max: daily_transfers_max?.toString() ?? null,
+  }
+}
+
+/** The terms in force, what of the day's limits is used, and what a sale of EXAMPLE_MONEY comes to. */
+export type TermsInForce = {
+  /** Decimal text; null where the site's rate applies. */
+  fee_rate: string | null
+  /** The rate that applies, in percent, as decimal text. */
+  fee_percent: string
+  daily_payments_max: bigint | null
+  daily_transfers_max: bigint | null
+  payments_today: bigint
+  transfers_today: bigint
+  example: { money: string; points: bigint; fee: bigint; merchant_points: bigint }
+  /** What one unit of currency costs in points, where that is unusual: less than one, or very many. */
+  unusual_points: bigint | undefined
+}
+
+/** Reads them of one application; days begin at midnight in Asia/Shanghai. */
+export async function termsOf(
+  deps: Deps,
+  { id, exchange_rate }: { id: bigint; exchange_rate: string },
+): Promise<TermsInForce> {
+  const { points_payment_fee_rate } = await deps.settings.read()
+  const points = pointsOf(EXAMPLE_MONEY, exchange_rate)
+  const { rows } = await sql<Omit<TermsInForce, 'example' | 'unusual_points'> & { fee: bigint }>`
+    select trim_scale(app.fee_rate)::text as fee_rate, trim_scale(applied.rate * 100)::text as fee_percent,
+      app.daily_payments_max, app.daily_transfers_max,
+      (select coalesce(sum(amount), 0)::bigint from orders
+        where app_id = app.id and paid_at >= today.start) as payments_today,
+      (select coalesce(sum(amount), 0)::bigint from transfers
+        where app_id = app.id and paid_at >= today.start) as transfers_today,
+      payment_fee(${points}::bigint, applied.rate) as fee
+    from payment_apps as app
+    cross join lateral (select coalesce(app.fee_rate, ${points_payment_fee_rate}::numeric) as rate) as applied
+    cross join lateral (select
+      date_trunc('day', ${deps.clock()}::timestamptz at time zone 'Asia/Shanghai') at time zone 'Asia/Shanghai' as start
+    ) as today
+    where app.id = ${id}`.execute(deps.db)
+  const { fee, ...terms } = rows[0]!
+  const unit = pointsOf(UNIT_MONEY, exchange_rate)
+  const unusual_points = unit < 1n || unit > UNUSUAL_POINTS ? unit : undefined
+  return {
+    ...terms,
+    unusual_points,
+    example: { money: EXAMPLE_MONEY, points, fee, merchant_points: points - fee },
+  }
+}

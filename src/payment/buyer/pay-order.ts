@@ -1,0 +1,116 @@
+/** An order as its buyer meets it: what has become of it for this reader, and the ways back to the shop. */
+import { sql } from 'kysely'
+import type { Deps } from '../../core/core.ts'
+import { makeBatcher } from '../../database/batcher.ts'
+import type { Db } from '../../database/connection.ts'
+import type { PaymentAppStatus } from '../../database/tables.ts'
+import { paidTrades, tradeMessage } from '../gateway/messages.ts'
+import { isExpired, statusWord, TRANSACTION_ID } from '../orders/orders.ts'
+import { isoSeconds, signedCallbackUrl } from '../signing/hmac.ts'
+import { type CallbackToken, makeCallbackToken } from '../signing/keys.ts'
+
+/** What a page says about an order that cannot be paid here and now. */
+export type State =
+  | 'paid'
+  | 'refunded'
+  | 'paidByOther'
+  | 'expired'
+  | 'closed'
+  | 'frozen'
+  | 'unusable'
+  | 'dailyLimit'
+
+/** What the pages of orders work with. Looks that are made together share a statement. */
+export type OrderPages = {
+  deps: Deps
+  loadOrder(transaction_id: string): Promise<LoadedOrder | undefined>
+  callbackToken: CallbackToken
+}
+
+export function makeOrderPages(deps: Deps): OrderPages {
+  const load = makeBatcher<string, LoadedOrder | undefined>({
+    name: 'load orders',
+    ...deps.batching,
+    run: async (transaction_ids) => {
+      const orders = await loadOrders(deps.db, transaction_ids, deps.clock())
+      const found = new Map(orders.map((order) => [order.transaction_id, order]))
+      return transaction_ids.map((transaction_id) => found.get(transaction_id))
+    },
+  })
+  return {
+    deps,
+    loadOrder: async (transaction_id) =>
+      TRANSACTION_ID.test(transaction_id) ? load(transaction_id) : undefined,
+    callbackToken: makeCallbackToken(deps),
+  }
+}
+
+async function loadOrders(db: Db, transaction_ids: string[], now: Date) {
+  return db
+    .selectFrom('orders')
+    .innerJoin('payment_apps as app', 'app.id', 'orders.app_id')
+    .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
+    .where('orders.transaction_id', 'in', transaction_ids)
+    .selectAll('orders')
+    .select([
+      'app.name as app_name',
+      'app.logo_url as app_logo_url',
+      'app.homepage as app_homepage',
+      'app.unreviewed_change_at as app_unreviewed_change_at',
+      'app.callback_url',
+      'app.events_url',
+      'applicant.username as applicant_username',
+      'applicant.trust_level as applicant_trust_level',
+      sql<PaymentAppStatus>`app_standing(
+        app.status, applicant.is_banned, applicant.suspended_till, ${now}
+      )`.as('app_status'),
+      // As the owner typed it: 100, not 100.000000.
+      sql<string | null>`trim_scale(orders.rate)::text`.as('plain_rate'),
+    ])
+    .execute()
+}
+
+export type LoadedOrder = Awaited<ReturnType<typeof loadOrders>>[number]
+
+/** Undefined while the order can be paid. */
+export function stateFor(order: LoadedOrder, reader_id: bigint, now: Date): State | undefined {
+  if (order.status === 'paid' || order.status === 'refunded') {
+    return order.payer_id === reader_id ? order.status : 'paidByOther'
+  }
+  if (order.status === 'closed') return 'closed'
+  if (order.frozen_at !== null) return 'frozen'
+  if (isExpired(order, now)) return 'expired'
+  return order.app_status === 'approved' ? undefined : 'unusable'
+}
+
+/** The way back for one who has not paid: it tells the shop nothing. */
+export function shopOf(order: LoadedOrder): string {
+  return order.app_homepage ?? new URL(wayBack(order)).origin
+}
+
+/** Where the payer goes on to, as far as an order of the gateway says so. */
+function wayBack({ return_url, callback_url }: LoadedOrder): string {
+  return return_url ?? callback_url
+}
+
+/** The signed way back of a paid order, made fresh each time. decisions.md 5.9. */
+export async function signedWayBack(
+  { deps, callbackToken }: OrderPages,
+  order: LoadedOrder,
+): Promise<string> {
+  if (order.door === 'gateway') {
+    const trade = await paidTrades(deps.db).where('orders.id', '=', order.id).executeTakeFirst()
+    // Given back in this very moment: there is nothing to tell.
+    return trade === undefined ? shopOf(order) : tradeMessage(deps, trade, wayBack(order))
+  }
+  const fields = {
+    transaction_id: order.transaction_id,
+    external_reference: order.order_id,
+    amount: String(order.amount),
+    platform_fee: String(order.fee),
+    merchant_points: String(order.merchant_points),
+    status: statusWord(order),
+    paid_at: isoSeconds(order.paid_at!),
+  }
+  return signedCallbackUrl(order.callback_url, fields, await callbackToken(order.app_id))
+}

@@ -1,0 +1,267 @@
+/** The buyer's page at payment_url: confirm and pay, or see what has become of the order. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { encodeQR } from 'qr'
+import { z } from 'zod'
+import { isFresh, signInAgainUrl } from '../../accounts/session/reauthentication.ts'
+import { browserScope, requireUser, type Session, sessionOf } from '../../accounts/session/session.ts'
+import type { Deps } from '../../core/core.ts'
+import type { Db } from '../../database/connection.ts'
+import { purseOf } from '../../ledger/wallet.ts'
+import { AppError } from '../../platform/errors.ts'
+import { LED_BACK, type PayOrder, type PayOutcome, TRANSACTION_ID } from '../orders/orders.ts'
+import { refundRequestsOf } from '../orders/refund-requests.ts'
+import { refundsOf } from '../orders/refunds.ts'
+import { expireNow, forceFault, openPlayWallet, refillPlayPoints } from '../orders/test-mode.ts'
+import {
+  type LoadedOrder,
+  makeOrderPages,
+  type OrderPages,
+  type State,
+  shopOf,
+  signedWayBack,
+  stateFor,
+} from './pay-order.ts'
+import { noteView } from './payments.ts'
+import { type TellFault, tellAgain, tellingOf } from './telling.ts'
+
+/** How long a buyer waits for the shop to be told before going back to it. gateway.md 3. */
+const FIRST_NOTIFY_MS = 2_000
+/** The last part of the time to pay, in which it is counted down. */
+const COUNTDOWN_SHARE = 0.25
+/** How long a receipt stands before it leads on by itself. */
+const LED_BACK_SECONDS = 5
+/** White around the code, as scanners need it. */
+const QUIET_ZONE_MODULES = 2
+
+/** What a tester may let happen, beside paying. Those of a notification are of use where there is one. */
+const TEST_OUTCOMES = ['expired', 'notify_refused', 'notify_slow', 'notify_twice', 'refill'] as const
+
+const TestForm = z.object({ outcome: z.enum(TEST_OUTCOMES) })
+
+const PayForm = z.object({ expected_amount: z.string().regex(/^\d{1,16}$/) })
+
+type PayRequest = FastifyRequest<{ Params: { transaction_id: string }; Querystring: Record<string, unknown> }>
+
+type Refusal = PayOutcome | 'stale_sign_in'
+
+/** GET and POST /payment/pay/:transaction_id, and what belongs to the page: …/return, …/state, …/qr.svg, …/tell. */
+export function payPages(app: FastifyInstance, deps: Deps, payOrder: PayOrder): void {
+  browserScope(app, deps)
+  app.addHook('preHandler', requireUser)
+  const pages = makeOrderPages(deps)
+
+  app.get('/payment/pay/:transaction_id', async (request: PayRequest, reply) =>
+    showOrder(request, reply, pages),
+  )
+
+  app.post('/payment/pay/:transaction_id', async (request: PayRequest, reply) =>
+    pay(request, reply, pages, payOrder),
+  )
+
+  app.post('/payment/pay/:transaction_id/test', async (request: PayRequest, reply) => {
+    const form = TestForm.safeParse(request.body)
+    const { book, transaction_id } = await getOrder(request, pages)
+    if (!form.success || book !== 'test') throw new AppError('not_found', 'There is no such test')
+    const { outcome } = form.data
+    const actor = { user_id: sessionOf(request).user.id, ip: request.ip }
+    if (outcome !== 'expired' && outcome !== 'refill') {
+      await forceFault(deps, transaction_id, outcome, actor)
+      return pay(request, reply, pages, payOrder)
+    }
+    if (outcome === 'expired') await expireNow(deps, transaction_id, actor)
+    else await refillPlayPoints(deps, actor.user_id)
+    return reply.redirect(`/payment/pay/${transaction_id}`, 303)
+  })
+
+  payAids(app, pages)
+}
+
+/** Pays, and sends the buyer back to the shop; or says why not. */
+async function pay(
+  request: PayRequest,
+  reply: FastifyReply,
+  pages: OrderPages,
+  payOrder: PayOrder,
+): Promise<FastifyReply> {
+  const { deps } = pages
+  const form = PayForm.safeParse(request.body)
+  const { transaction_id } = request.params
+  const session = sessionOf(request)
+  const payer_id = session.user.id
+  const expected_amount = BigInt(form.data?.expected_amount ?? 0)
+  // payOrder takes no other amount than the expected one, so this holds for whatever is paid.
+  if (await needsFreshSignIn(session, expected_amount, deps))
+    return showOrder(request, reply, pages, 'stale_sign_in')
+  const outcome: PayOutcome =
+    form.success && TRANSACTION_ID.test(transaction_id)
+      ? await payOrder({ transaction_id, payer_id, expected_amount })
+      : 'changed'
+  if (outcome === 'paid' || outcome === 'paid_before') {
+    const order = await pages.loadOrder(transaction_id)
+    // Many shops look at their own records as soon as the buyer is back.
+    if (outcome === 'paid' && order!.notify_url !== null)
+      await deps.notifier.attempted(order!.id, FIRST_NOTIFY_MS)
+    else if (outcome === 'paid' && order!.events_url !== null) deps.notifier.nudge()
+    // The shop is to hear nothing, so not from the buyer's return either.
+    if (order!.forced === 'notify_refused') return reply.redirect(`/payment/pay/${transaction_id}`, 303)
+    // Given back since: there is nothing to tell.
+    if (order!.status === 'paid') return reply.redirect(await signedWayBack(pages, order!), 303)
+  }
+  return showOrder(request, reply, pages, outcome)
+}
+
+/** What the page, or the receipt that it becomes, asks for besides. */
+function payAids(app: FastifyInstance, pages: OrderPages): void {
+  const { deps } = pages
+
+  // Signed when it is followed: a link in the page would be stale before the page is.
+  app.get('/payment/pay/:transaction_id/return', async (request: PayRequest, reply) => {
+    const order = await pages.loadOrder(request.params.transaction_id)
+    const reader_id = sessionOf(request).user.id
+    if (order === undefined || stateFor(order, reader_id, deps.clock()) !== 'paid')
+      return showOrder(request, reply, pages)
+    return reply.redirect(await signedWayBack(pages, order), 303)
+  })
+
+  app.get('/payment/pay/:transaction_id/state', async (request: PayRequest, reply) => {
+    const order = await getOrder(request, pages)
+    const state = stateFor(order, sessionOf(request).user.id, deps.clock()) ?? 'open'
+    return reply.header('cache-control', 'no-store').send({ state })
+  })
+
+  app.get('/payment/pay/:transaction_id/qr.svg', async (request: PayRequest, reply) => {
+    const { transaction_id } = await getOrder(request, pages)
+    const code = encodeQR(payUrl(deps, transaction_id), 'svg', { border: QUIET_ZONE_MODULES })
+    // Kept as a file, it is looked at on any background.
+    const svg = code.replace(/(<svg[^>]*>)/, '$1<rect width="100%" height="100%" fill="#fff"/>')
+    return reply.header('cache-control', 'no-store').type('image/svg+xml').send(svg)
+  })
+
+  app.post('/payment/pay/:transaction_id/tell', async (request: PayRequest, reply) => {
+    const { id: order_id, transaction_id } = await getOrder(request, pages)
+    const user_id = sessionOf(request).user.id
+    const fault = await tellAgain(deps, { user_id, transaction_id, ip: request.ip })
+    if (fault !== undefined) return showOrder(request, reply, pages, undefined, fault)
+    await deps.notifier.attempted(order_id, FIRST_NOTIFY_MS)
+    return reply.redirect(`/payment/pay/${transaction_id}?told=1#shop`, 303)
+  })
+}
+
+async function getOrder(request: PayRequest, { loadOrder }: OrderPages): Promise<LoadedOrder> {
+  const order = await loadOrder(request.params.transaction_id)
+  if (order === undefined) throw new AppError('not_found', 'There is no payment at this address')
+  return order
+}
+
+function payUrl({ config }: Deps, transaction_id: string): string {
+  return `${config.PAYMENT_PUBLIC_URL}/payment/pay/${transaction_id}`
+}
+
+/** Renders the page that fits the order now. A refused payment is answered with 409 and the reason. */
+async function showOrder(
+  request: PayRequest,
+  reply: FastifyReply,
+  { deps, loadOrder }: OrderPages,
+  refused?: Refusal,
+  tellFault?: TellFault,
+) {
+  const order = await loadOrder(request.params.transaction_id)
+  const path = `/payment/pay/${request.params.transaction_id}`
+  if (order === undefined) {
+    const data = { state: 'notFound', order: undefined, requestId: request.id }
+    return reply.page('payment/buyer/pay-state', data, { status: 404 })
+  }
+  const session = sessionOf(request)
+  const state =
+    stateFor(order, session.user.id, deps.clock()) ?? (refused === 'daily_limit' ? 'dailyLimit' : undefined)
+  if (state !== undefined) return showState(request, reply, deps, { order, state, refused, tellFault })
+
+  if (order.book === 'test') await openPlayWallet(deps.db, session.user.id)
+  const now = deps.clock()
+  const [purse, isStale, settings] = await Promise.all([
+    purseOf(deps.db, session.user.id, order.book),
+    needsFreshSignIn(session, order.amount, deps),
+    deps.settings.read(),
+    noteView(deps.db, { user_id: session.user.id, order_id: order.id, now }),
+  ])
+  const data = {
+    order,
+    shop: shopOf(order),
+    balance: purse.balance,
+    frozenReason: purse.frozen_reason,
+    now,
+    countdownSeconds: settings.order_expiry_minutes * 60 * COUNTDOWN_SHARE,
+    payUrl: payUrl(deps, order.transaction_id),
+    earnUrl: deps.config.DISCOURSE_URL,
+    hasChanged: refused === 'changed',
+    isPaused: settings.payments_read_only === 'on',
+    signInUrl: isStale ? signInAgainUrl(session, path) : undefined,
+    path,
+    testOutcomes: order.book === 'test' ? testOutcomes(order) : [],
+  }
+  const status = refused === undefined ? 200 : refused === 'paused' ? 503 : 409
+  return reply.page('payment/buyer/pay', data, { status, leavesSite: order.return_url ?? true })
+}
+
+function testOutcomes({ notify_url, events_url }: LoadedOrder) {
+  if ((notify_url ?? events_url) !== null) return TEST_OUTCOMES
+  return TEST_OUTCOMES.filter((outcome) => outcome !== 'notify_slow' && outcome !== 'notify_twice')
+}
+
+type Shown = {
+  order: LoadedOrder
+  state: State
+  refused: Refusal | undefined
+  tellFault: TellFault | undefined
+}
+
+/** The receipt of the payer, or why there is nothing to pay. */
+async function showState(
+  request: PayRequest,
+  reply: FastifyReply,
+  deps: Deps,
+  { order, state, refused, tellFault }: Shown,
+) {
+  const { id: order_id, transaction_id } = order
+  const user_id = sessionOf(request).user.id
+  const isMine = state === 'paid' || state === 'refunded'
+  const [telling, refunds, requests] = await Promise.all([
+    isMine ? tellingOf(deps, { user_id, transaction_id }) : undefined,
+    isMine ? refundsOf(deps.db, order_id) : [],
+    isMine ? requestsForBuyer(deps.db, order_id) : [],
+  ])
+  const path = `/payment/pay/${transaction_id}`
+  const isLedBack = state === 'paid' && request.url.endsWith(`?${LED_BACK}`)
+  // The header, not an element or a script: it works in every browser, and leaves the page as it is.
+  if (isLedBack) reply.header('refresh', `${LED_BACK_SECONDS}; url=${path}/return`)
+  if (tellFault?.retry_after_seconds !== undefined) reply.header('retry-after', tellFault.retry_after_seconds)
+  const data = {
+    order,
+    state,
+    // Only the payer gets a signed way back: nobody else may tell the shop that they have paid.
+    returnUrl: state === 'paid' ? `${path}/return` : shopOf(order),
+    isLedBack,
+    telling,
+    tellFault,
+    wasTold: request.query.told === '1',
+    refunds,
+    requests,
+    path,
+  }
+  const faultStatus = tellFault?.code === 'too_many_attempts' ? 429 : 409
+  const status = tellFault !== undefined ? faultStatus : refused === undefined ? 200 : 409
+  return reply.page('payment/buyer/pay-state', data, { status })
+}
+
+/** What is asked for on the buyer's behalf: what waits, and what was declined. What was given back shows as such. */
+async function requestsForBuyer(db: Db, order_id: bigint) {
+  const requests = await refundRequestsOf(db, order_id)
+  return requests.filter(({ status }) => status === 'open' || status === 'declined')
+}
+
+/** Whether the amount is one that the site lets nobody pay on an old sign-in, and this is one. */
+export async function needsFreshSignIn(session: Session, amount: bigint, deps: Deps): Promise<boolean> {
+  const { reauthenticate_above_points, reauthenticate_minutes } = await deps.settings.read()
+  if (reauthenticate_above_points === 0 || amount <= BigInt(reauthenticate_above_points)) return false
+  return !isFresh(session, reauthenticate_minutes, deps.clock())
+}

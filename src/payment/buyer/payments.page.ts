@@ -1,0 +1,31 @@
+/** /account/payments: what a member has paid and what waits to be paid, searched and paged by its address. */
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'
+import type { Deps } from '../../core/core.ts'
+import { cursor, listUrl, searchText } from '../../web/lists.ts'
+import { fateOf, ordersOfBuyer } from './payments.ts'
+
+const PAGE = '/account/payments'
+
+const Asked = z.object({ q: searchText, before: cursor })
+
+export async function buyersPayments(app: FastifyInstance, deps: Deps): Promise<void> {
+  browserScope(app, deps)
+  app.addHook('preHandler', requireUser)
+
+  app.get(PAGE, async (request, reply) => {
+    const { q, before } = Asked.parse(request.query)
+    const { id } = sessionOf(request).user
+    const found = await ordersOfBuyer(deps.db, id, { text: q || undefined, before })
+    const now = deps.clock()
+    return reply.page('payment/buyer/payments', {
+      orders: found.rows.map((order) => ({ ...order, fate: fateOf(order, now) })),
+      looked_back_to: found.looked_back_to,
+      older: found.next && listUrl(PAGE, { q, before: found.next }),
+      q,
+      isSearch: q !== '',
+      before,
+    })
+  })
+}

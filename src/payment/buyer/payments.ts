@@ -1,0 +1,100 @@
+/** The orders a member has paid or has opened to pay, read only, and the note that one was opened. */
+import { sql } from 'kysely'
+import type { Db } from '../../database/connection.ts'
+import {
+  amountIn,
+  containing,
+  type Looked,
+  PAGE_LINES,
+  type Page,
+  pageOf,
+  rowsWithin,
+} from '../../database/looking-back.ts'
+import type { Book, OrderStatus } from '../../database/tables.ts'
+import { isExpired } from '../orders/orders.ts'
+
+/** Notes that a member has opened an order to pay it; the first time counts. */
+export async function noteView(
+  db: Db,
+  view: { user_id: bigint; order_id: bigint; now: Date },
+): Promise<void> {
+  const { user_id, order_id, now: viewed_at } = view
+  await db
+    .insertInto('order_views')
+    .values({ user_id, order_id, viewed_at })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+/** What has become of an order, for one who has paid it or opened it. */
+export type Fate = 'open' | 'paid' | 'partlyRefunded' | 'refunded' | 'paidByOther' | 'expired' | 'closed'
+
+export type BuyersOrder = {
+  id: bigint
+  transaction_id: string
+  order_id: string
+  description: string
+  amount: bigint
+  refunded_amount: bigint
+  status: OrderStatus
+  created_at: Date
+  expires_at: Date
+  paid_at: Date | null
+  is_payer: boolean
+  book: Book
+  app_name: string
+}
+
+export type BuyersFilter = {
+  /** Found in what was bought, the shop's name, and the order's numbers; digits are also an amount. */
+  text?: string | undefined
+  /** Only orders older than this one. */
+  before?: bigint | undefined
+}
+
+/** A page of the orders that a member has paid or opened, the newest first; looked up row by row, like the statement. */
+export async function ordersOfBuyer(
+  db: Db,
+  user_id: bigint,
+  { text, before }: BuyersFilter = {},
+): Promise<Page<BuyersOrder>> {
+  const within = rowsWithin(text !== undefined)
+  const isOlder = (id: string) => (before === undefined ? sql`true` : sql`${sql.ref(id)} < ${before}`)
+  const { rows } = await sql<(BuyersOrder | { id: null }) & Looked>`
+    with mine as materialized (
+      select id from (
+        (select id from orders where payer_id = ${user_id} and ${isOlder('id')} order by id desc limit ${within})
+        union
+        (select order_id from order_views where user_id = ${user_id} and ${isOlder('order_id')} order by order_id desc limit ${within})
+      ) as either
+      order by id desc limit ${within}
+    ),
+    line as (
+      select o.id, o.transaction_id, o.order_id, o.description, o.amount, o.refunded_amount, o.status, o.created_at,
+        o.expires_at, o.paid_at, coalesce(o.payer_id = ${user_id}, false) as is_payer, o.book, app.name as app_name
+      from mine
+      cross join lateral (select * from orders where id = mine.id limit 1) as o
+      cross join lateral (select * from payment_apps where id = o.app_id limit 1) as app
+      where ${text === undefined ? sql`true` : mentions(text)}
+      order by o.id desc limit ${PAGE_LINES + 1}
+    )
+    select line.*, looked.*, (select created_at from orders where orders.id = looked.oldest) as oldest_at
+    from (select count(*) as seen, min(id) as oldest from mine) as looked
+    left join line on true
+    order by line.id desc`.execute(db)
+  return pageOf<BuyersOrder>(rows, within)
+}
+
+function mentions(text: string) {
+  return sql`(
+    concat_ws(' ', o.description, app.name, o.order_id, o.transaction_id, o.trade_no) ilike ${containing(text)}
+    or o.amount = ${amountIn(text)}::bigint
+  )`
+}
+
+export function fateOf(order: BuyersOrder, now: Date): Fate {
+  if (order.paid_at !== null && !order.is_payer) return 'paidByOther'
+  if (order.status === 'paid') return order.refunded_amount > 0n ? 'partlyRefunded' : 'paid'
+  if (order.status === 'refunded' || order.status === 'closed') return order.status
+  return isExpired(order, now) ? 'expired' : 'open'
+}

@@ -1,0 +1,166 @@
+/** The signature debugger: what is wrong with a pasted request, and with those that were refused. */
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { isFresh, signInAgainUrl } from '../../accounts/session/reauthentication.ts'
+import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'
+import type { Deps } from '../../core/core.ts'
+import { AppError } from '../../platform/errors.ts'
+import { cursor, listUrl } from '../../web/lists.ts'
+import { type OwnedRequest, ownedFor, pathOf } from '../rights/owned.ts'
+import { type Judging, openJudging, type ShortVerdict } from './judging.ts'
+import { readOwnKeys } from './own-keys.ts'
+import { type Field, readPasted } from './pasted.ts'
+import { REFUSED_KEPT_MAX, type RefusedRequest, refusedRequests } from './refused-requests.ts'
+import type { OwnKeys } from './schemes.ts'
+import { type Request, type Verdict, withoutKeys } from './verdict.ts'
+
+const PAGE_LINES = 10
+const PASTED_LENGTH_MAX = 8_000
+/** Of a signature that is not told in whole: enough to compare by, too little to send. */
+const SHOWN_LENGTH = 8
+const SIGNATURES = ['sign', 'signature']
+const PAYMENT_ID_IN_PATH = /\/(pay_[a-z0-9]{20})(?:\/|$)/
+
+/** One of the refused requests to look into, or where the list of them goes on. */
+const Query = z.object({ refused: cursor, before: cursor })
+
+/** GET and POST /payment/applications/:payment_id/signatures. */
+export async function signaturePages(app: FastifyInstance, deps: Deps): Promise<void> {
+  browserScope(app, deps)
+  app.addHook('preHandler', requireUser)
+  const path = '/payment/applications/:payment_id/signatures'
+  const options = { config: { admission: 'slow' } } as const
+  const judging = openJudging()
+
+  app.get(path, options, async (request: OwnedRequest, reply) =>
+    showDebugger(request, reply, deps, judging, Query.parse(request.query)),
+  )
+
+  app.post(path, options, async (request: OwnedRequest, reply) => {
+    const { text } = request.body as Record<string, unknown>
+    return showDebugger(request, reply, deps, judging, { text: typeof text === 'string' ? text : '' })
+  })
+}
+
+type Asked = { text?: string; refused?: bigint | undefined; before?: bigint | undefined }
+
+async function showDebugger(
+  request: OwnedRequest,
+  reply: FastifyReply,
+  deps: Deps,
+  judging: Judging,
+  { text, refused, before }: Asked,
+) {
+  const owned = await ownedFor(request, deps, 'signatures.debug')
+  const session = sessionOf(request)
+  const [{ keysAt, verdictOn, shortVerdictOn }, settings, kept] = await Promise.all([
+    judgeOf(deps, judging, { app_id: owned.id, user_id: session.user.id }),
+    deps.settings.read(),
+    refusedRequests(deps, owned.id, { id: refused, before }, PAGE_LINES + 1),
+  ])
+  const now = deps.clock()
+  const maySeeKeys = owned.rights.includes('keys.manage')
+  const tells = maySeeKeys && isFresh(session, settings.reauthenticate_minutes, now)
+
+  const opened = refused === undefined ? undefined : kept[0]
+  if (refused !== undefined && opened === undefined)
+    throw new AppError('not_found', 'It is not kept any more')
+  const pasted = text === undefined ? undefined : readPasted(text.slice(0, PASTED_LENGTH_MAX))
+  const asked = opened === undefined ? pasted : askedOf(opened)
+  const at = opened?.at ?? now
+  const address = `${pathOf(request)}/signatures`
+  const data = {
+    owned,
+    text: text ?? '',
+    pastedMax: PASTED_LENGTH_MAX,
+    isUnreadable: text !== undefined && pasted === undefined,
+    found:
+      asked &&
+      shown(asked, await verdictOn(asked, at), keysAt(at), {
+        expected: tells,
+        received: tells || opened === undefined,
+      }),
+    opened,
+    refused: asked === undefined ? await withVerdicts(kept.slice(0, PAGE_LINES), shortVerdictOn) : undefined,
+    keptMax: REFUSED_KEPT_MAX,
+    address,
+    before,
+    newest: address,
+    older: kept.length > PAGE_LINES ? listUrl(address, { before: kept[PAGE_LINES - 1]!.id }) : undefined,
+    signInUrl: maySeeKeys ? signInAgainUrl(session, request.url) : undefined,
+  }
+  return reply.page('payment/diagnosis/signatures', data, { status: data.isUnreadable ? 400 : 200 })
+}
+
+/** How requests of an application are judged for this reader: by its keys as they stood at a moment. */
+async function judgeOf(
+  deps: Deps,
+  judging: Judging,
+  { app_id, user_id }: { app_id: bigint; user_id: bigint },
+) {
+  const app = (await deps.gatewayKeys.findApp({ app_id }))!
+  const { keysAt, version } = await readOwnKeys(deps, app)
+  const { v1, v2 } = app.accepts
+  const standingAt = (at: Date) => ({ keys: keysAt(at), accepts: app.accepts, now: at })
+  return {
+    keysAt,
+    verdictOn: (asked: Request, at: Date) => judging.verdictOn(user_id, asked, standingAt(at)),
+    shortVerdictOn(kept: RefusedRequest) {
+      // A verdict holds for as long as the keys and the versions are the same.
+      const name = `${kept.id} ${version} ${v1} ${v2}`
+      return judging.shortVerdictOn(user_id, name, askedOf(kept), standingAt(kept.at))
+    },
+  }
+}
+
+function askedOf({ fields, door, path }: RefusedRequest): Request {
+  return { fields, door, payment_id: PAYMENT_ID_IN_PATH.exec(path)?.[1] }
+}
+
+/** One after the other, so that a page waits in one place. */
+async function withVerdicts(
+  kept: RefusedRequest[],
+  verdictOn: (kept: RefusedRequest) => Promise<ShortVerdict>,
+): Promise<(RefusedRequest & { verdict: ShortVerdict })[]> {
+  const judged: (RefusedRequest & { verdict: ShortVerdict })[] = []
+  for (const each of kept) judged.push({ ...each, verdict: await verdictOn(each) })
+  return judged
+}
+
+/** A verdict with the parameters it is about, less any key in them, and of signatures only the beginning unless they are told. */
+function shown(
+  request: Request,
+  verdict: Verdict,
+  keys: OwnKeys,
+  tells: { expected: boolean; received: boolean },
+) {
+  const { expected, received } = verdict
+  const cut = (text: string, isTold: boolean) =>
+    isTold || text.length <= SHOWN_LENGTH ? text : `${text.slice(0, SHOWN_LENGTH)}…`
+  const told = (name: string, value: string) =>
+    cut(withoutKeys(value, request, keys), tells.received || !SIGNATURES.includes(name))
+  return {
+    ...verdict,
+    fields: request.fields.map(([name, value]): Field => [name, told(name, value)]),
+    expected: { ...expected, signature: expected.signature && cut(expected.signature, tells.expected) },
+    received: { ...received, signature: told('sign', received.signature) },
+    isCut: expected.signature !== undefined && !tells.expected,
+    difference: differenceOf(expected.text, received.text),
+  }
+}
+
+/** Where two strings begin and end to differ. Undefined where there is nothing to compare. */
+function differenceOf(expected: string, signed: string | undefined) {
+  if (signed === undefined || signed === expected) return undefined
+  let start = 0
+  while (start < Math.min(expected.length, signed.length) && expected[start] === signed[start]) start += 1
+  let end = 0
+  const most = Math.min(expected.length, signed.length) - start
+  while (end < most && expected.at(-1 - end) === signed.at(-1 - end)) end += 1
+  const parts = (text: string) => ({
+    before: text.slice(0, start),
+    differs: text.slice(start, text.length - end),
+    after: text.slice(text.length - end),
+  })
+  return { expected: parts(expected), signed: parts(signed) }
+}

@@ -1,0 +1,56 @@
+/** Where an owner switches an application's events on and off, and replaces their secret. */
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { browserScope, requireUser } from '../../accounts/session/session.ts'
+import type { Deps } from '../../core/core.ts'
+import { OVERLAP_HOURS_DEFAULT } from '../apps/key-changes.ts'
+import { actorOf, freshSignIn, type OwnedRequest, overlapHoursOf, ownedFor, pathOf } from '../rights/owned.ts'
+import { eventSecretsOf, isEventsUrl, rotateEventSecret, setEventsUrl } from './events.ts'
+
+/** GET and POST /payment/applications/:payment_id/events, and POST …/events/rotate. */
+export async function eventPages(app: FastifyInstance, deps: Deps): Promise<void> {
+  browserScope(app, deps)
+  app.addHook('preHandler', requireUser)
+  const path = '/payment/applications/:payment_id/events'
+  const guarded = freshSignIn(deps, '/events')
+  const secretPage = (request: OwnedRequest, reply: FastifyReply, secret: string, previous_until?: Date) =>
+    reply.page(
+      'payment/events/secret',
+      { payment_id: request.params.payment_id, secret, previous_until },
+      { status: 201 },
+    )
+
+  app.get(path, async (request: OwnedRequest, reply) => showEvents(request, reply, deps))
+
+  app.post(path, guarded, async (request: OwnedRequest, reply) => {
+    const { events_url } = request.body as Record<string, unknown>
+    const url = typeof events_url === 'string' ? events_url.trim() : ''
+    if (url !== '' && !isEventsUrl(url, deps.config.production)) return showEvents(request, reply, deps, url)
+    const secret = await setEventsUrl(deps, request.params.payment_id, url || null, actorOf(request))
+    if (secret !== undefined) return secretPage(request, reply, secret)
+    return reply.redirect(`${pathOf(request)}/events`, 303)
+  })
+
+  app.post(`${path}/rotate`, guarded, async (request: OwnedRequest, reply) => {
+    const { payment_id } = request.params
+    const { secret, previous_until } = await rotateEventSecret(
+      deps,
+      payment_id,
+      overlapHoursOf(request),
+      actorOf(request),
+    )
+    return secretPage(request, reply, secret, previous_until)
+  })
+}
+
+/** @param refused an address that was typed and cannot be used. */
+async function showEvents(request: OwnedRequest, reply: FastifyReply, deps: Deps, refused?: string) {
+  const owned = await ownedFor(request, deps, 'settings.edit')
+  const data = {
+    owned,
+    secrets: await eventSecretsOf(deps.db, owned.id, deps.clock()),
+    url: refused ?? owned.events_url ?? '',
+    isRefused: refused !== undefined,
+    overlapHours: OVERLAP_HOURS_DEFAULT,
+  }
+  return reply.page('payment/events/events', data, { status: refused === undefined ? 200 : 400 })
+}

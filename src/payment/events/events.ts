@@ -1,0 +1,143 @@
+/**
+ * Where an application's events go and what they are signed with: the owner's choice, off until it is made. The events
+ * themselves are written by triggers, in the transaction of what they tell of.
+ */
+import { recordAudit } from '../../core/audit.ts'
+import type { Deps } from '../../core/core.ts'
+import type { Tx } from '../../database/connection.ts'
+import { AppError } from '../../platform/errors.ts'
+import { raiseAlert } from '../alerts/alerts.ts'
+import { isCallbackUrl } from '../apps/apps.ts'
+import { endOfOverlap } from '../apps/key-changes.ts'
+import { type Actor, audit, lockPermitted, rolesWith } from '../rights/rights.ts'
+import { replaceKey, storeKey } from '../signing/keys.ts'
+import { newEventSecret } from './webhook.ts'
+
+const URL_LENGTH_MAX = 1_000
+
+/** An address that events are sent to: like a callback's, but it may have a query. */
+export function isEventsUrl(text: string, production: boolean): boolean {
+  if (text.length > URL_LENGTH_MAX || !/^[!-"$-~]+$/.test(text)) return false
+  return isCallbackUrl(text.split('?')[0]!, production)
+}
+
+/**
+ * Sends events to this address from now on; with null no event is written any more, and those not told yet never are.
+ * Answers the new secret when there was none before: it is told this once. Throws invalid_form.
+ */
+export async function setEventsUrl(
+  deps: Deps,
+  payment_id: string,
+  url: string | null,
+  actor: Actor,
+): Promise<string | undefined> {
+  if (url !== null && !isEventsUrl(url, deps.config.production))
+    throw new AppError('invalid_form', 'This is not an address that events can be sent to')
+  return deps.db.transaction().execute(async (tx) => {
+    const { id } = await lockPermitted(tx, payment_id, actor, 'settings.edit')
+    await tx
+      .updateTable('payment_apps')
+      .set({ events_url: url, events_gone_at: null, updated_at: deps.clock() })
+      .where('id', '=', id)
+      .execute()
+    if (url === null) await givingUp(tx, id, deps.clock()).execute()
+    await audit(tx, 'payment_app.set_events_url', payment_id, { url }, actor)
+    if (url === null || (await eventSecretsOf(tx, id, deps.clock())).length > 0) return undefined
+    const secret = newEventSecret()
+    await storeKey(tx, deps.secrets, id, 'event_secret', secret)
+    return secret
+  })
+}
+
+/**
+ * Switches an application's events off whose address has answered 410 Gone, by which the standard means for good, and
+ * tells those of the application. Answers false when another address is set meanwhile, where there may be more luck.
+ * Attempts that are under way end by themselves.
+ */
+export async function retireEvents(
+  deps: Pick<Deps, 'config' | 'db' | 'secrets' | 'clock'>,
+  { app_id, url }: { app_id: bigint; url: string },
+): Promise<boolean> {
+  const now = deps.clock()
+  return deps.db.transaction().execute(async (tx) => {
+    const app = await tx
+      .updateTable('payment_apps')
+      .set({ events_url: null, events_gone_at: now, updated_at: now })
+      .where('id', '=', app_id)
+      .where('events_url', '=', url)
+      .returning('payment_id')
+      .executeTakeFirst()
+    if (app === undefined) return isOff(tx, app_id)
+    await givingUp(tx, app_id, now).where('claimed_until', 'is', null).execute()
+    await recordAudit(tx, {
+      actor_id: null,
+      action: 'payment_app.events_gone',
+      subject: app.payment_id,
+      detail: { url },
+      ip: null,
+    })
+    await raiseAlert(tx, deps, {
+      app_id,
+      kind: 'events_gone',
+      cause: now.toISOString(),
+      to: { roles: rolesWith('settings.edit') },
+    })
+    return true
+  })
+}
+
+async function isOff(tx: Tx, app_id: bigint): Promise<boolean> {
+  const { events_url } = await tx
+    .selectFrom('payment_apps')
+    .where('id', '=', app_id)
+    .select('events_url')
+    .executeTakeFirstOrThrow()
+  return events_url === null
+}
+
+/** Of events that are not told yet. */
+function givingUp(tx: Tx, app_id: bigint, now: Date) {
+  return tx
+    .updateTable('notifications')
+    .set({ status: 'failed', next_attempt_at: null, claimed_until: null, updated_at: now })
+    .where('app_id', '=', app_id)
+    .where('kind', '<>', 'gateway')
+    .where('status', '=', 'due')
+}
+
+export type RotatedEventSecret = { secret: string; previous_until: Date }
+
+/**
+ * Issues a new secret, told this once. For the overlap, in hours, events carry a signature by each; with 0 the previous
+ * one ends now. Throws conflict for an application that has none yet.
+ */
+export async function rotateEventSecret(
+  deps: Deps,
+  payment_id: string,
+  overlap_hours: number,
+  actor: Actor,
+): Promise<RotatedEventSecret> {
+  const now = deps.clock()
+  const previous_until = endOfOverlap(now, overlap_hours)
+  const secret = newEventSecret()
+  await deps.db.transaction().execute(async (tx) => {
+    const { id } = await lockPermitted(tx, payment_id, actor, 'keys.manage')
+    if ((await eventSecretsOf(tx, id, now)).length === 0)
+      throw new AppError('conflict', 'There is no secret yet: switch events on first')
+    await replaceKey(tx, deps.secrets, id, 'event_secret', secret, { now, previousUntil: previous_until })
+    await audit(tx, 'payment_app.rotate_event_secret', payment_id, { overlap_hours }, actor)
+  })
+  return { secret, previous_until }
+}
+
+/** The secrets in force, the current one first, without their values. */
+export async function eventSecretsOf(db: Deps['db'], app_id: bigint, now: Date) {
+  return db
+    .selectFrom('payment_app_keys')
+    .where('app_id', '=', app_id)
+    .where('kind', '=', 'event_secret')
+    .where((eb) => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', now)]))
+    .orderBy('id', 'desc')
+    .select(['created_at', 'valid_to'])
+    .execute()
+}

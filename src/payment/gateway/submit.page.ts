@@ -1,0 +1,59 @@
+/** Where a shop sends its buyers' browsers: submit.php and V2's pay/submit. One redirect, or a page that says why not. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../../core/core.ts'
+import { AppError } from '../../platform/errors.ts'
+import { keepRefused } from '../diagnosis/refused-requests.ts'
+import { LED_BACK, type Order } from '../orders/orders.ts'
+import type { GatewayVerbs } from './create.ts'
+import { wireFailure } from './errors.ts'
+import { authenticate, queryOrBody } from './request.ts'
+
+const NOTICE =
+  '这里是支付接口，请从商家网站发起支付。\nShops send their buyers here to pay; there is nothing to see without an order.\n'
+
+/** GET and POST at this path. */
+export async function submitRoute(
+  app: FastifyInstance,
+  { deps, createTrade, path }: GatewayVerbs & { path: string },
+): Promise<void> {
+  app.setErrorHandler(async (error, request, reply) => {
+    await keepRefused(deps, request, error)
+    return refuse(error, request, reply)
+  })
+  app.route({
+    method: ['GET', 'POST'],
+    url: path,
+    handler: async (request, reply) => {
+      const received = queryOrBody(request)
+      if (received.pid === undefined) return reply.code(400).type('text/plain; charset=utf-8').send(NOTICE)
+      const asked = await authenticate(request, received, deps, { byBrowser: true })
+      return redirect(reply, payUrl(deps, await createTrade(asked)))
+    },
+  })
+}
+
+/** Where an order is paid, or its payer is led on from: absolute, and unguessable. gateway.md 5.7. */
+export function payUrl(
+  { config }: Deps,
+  { transaction_id, status }: Pick<Order, 'transaction_id' | 'status'>,
+): string {
+  const url = `${config.PAYMENT_PUBLIC_URL}/payment/pay/${transaction_id}`
+  return status === 'paid' ? `${url}?${LED_BACK}` : url
+}
+
+/** Shops that post from their server read Location; a browser that stays gets a link. */
+function redirect(reply: FastifyReply, url: string): FastifyReply {
+  return reply
+    .code(302)
+    .header('location', url)
+    .header('content-security-policy', "default-src 'none'; frame-ancestors 'none'")
+    .type('text/html; charset=utf-8')
+    .send(`<!doctype html><meta charset="utf-8"><title>支付</title><a href="${url}">前往支付</a>`)
+}
+
+function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { status, body, inEnglish } = wireFailure(error, 'v1', request, reply)
+  const isPaused = error instanceof AppError && error.code === 'payments_paused'
+  const options = { status: isPaused ? 503 : status === 200 ? 400 : status }
+  return reply.page('payment/gateway/refused', { failure: body, inEnglish, requestId: request.id }, options)
+}

@@ -1,0 +1,98 @@
+/** What merchants were told of, attempt by attempt, and telling them again: for an owner of one application, and for administrators of all. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { sessionOf } from '../../accounts/session/session.ts'
+import type { Deps } from '../../core/core.ts'
+import { AppError } from '../../platform/errors.ts'
+import { cursor, listUrl } from '../../web/lists.ts'
+import { TRANSACTION_ID } from '../orders/orders.ts'
+import { readNotifications, redeliver, redeliverFailed, type Standing } from './redelivery.ts'
+
+const PAGE_LINES = 25
+const STATUSES = ['all', 'due', 'failed', 'delivered'] as const
+/** How far back what has failed may be told again at once. */
+const SINCE_HOURS = [1, 24, 168, 720]
+const HOUR_MS = 3_600_000
+
+const Filter = z.object({
+  status: z.enum(STATUSES).catch('all'),
+  transaction_id: z.string().regex(TRANSACTION_ID).optional().catch(undefined),
+  before: cursor,
+})
+
+/** Of several that tell of one order or transfer, which. */
+const RedeliverForm = z.object({ notification: z.coerce.bigint().optional() }).catch({})
+
+const SinceForm = z.object({
+  hours: z.coerce.number().refine((hours) => SINCE_HOURS.includes(hours)),
+})
+
+type AnyRequest = FastifyRequest<{ Params: { payment_id?: string; transaction_id?: string } }>
+
+export type NotificationPlace = {
+  /** The pattern of the list's address. */
+  path: string
+  view: string
+  standing(request: AnyRequest): Standing
+  /** What the page shows beside the list. Throws not_found for whoever has no list here, forbidden without the right. */
+  facts(
+    request: AnyRequest,
+    right: 'orders.read' | 'notifications.redeliver',
+  ): Promise<Record<string, unknown>>
+}
+
+/** GET the list, and below it POST :transaction_id/redeliver and redeliver-failed. */
+export function notificationPages(app: FastifyInstance, deps: Deps, place: NotificationPlace): void {
+  const addressOf = ({ params }: AnyRequest) =>
+    place.path.replace(':payment_id', encodeURIComponent(params.payment_id ?? ''))
+  const actorOf = (request: AnyRequest) => ({
+    ...place.standing(request),
+    actor_id: sessionOf(request).user.id,
+    ip: request.ip,
+  })
+
+  app.get(place.path, async (request: AnyRequest, reply) => {
+    const { status, transaction_id, before } = Filter.parse(request.query)
+    const { payment_id } = request.params
+    const filter = { payment_id, transaction_id, before, status: status === 'all' ? undefined : status }
+    const [facts, found] = await Promise.all([
+      place.facts(request, 'orders.read'),
+      readNotifications(deps.db, place.standing(request), filter, PAGE_LINES + 1),
+    ])
+    const notifications = found.slice(0, PAGE_LINES)
+    const address = addressOf(request)
+    const asked = { status: status === 'all' ? '' : status, transaction_id }
+    const isMore = found.length > PAGE_LINES
+    return reply.page(place.view, {
+      ...facts,
+      notifications,
+      status,
+      statuses: STATUSES,
+      sinceHours: SINCE_HOURS,
+      address,
+      now: deps.clock(),
+      before,
+      isSearch: transaction_id !== undefined,
+      newest: address,
+      older: isMore ? listUrl(address, { ...asked, before: notifications.at(-1)!.id }) : undefined,
+    })
+  })
+
+  app.post(`${place.path}/:transaction_id/redeliver`, async (request: AnyRequest, reply) => {
+    const { transaction_id } = request.params
+    await place.facts(request, 'notifications.redeliver')
+    const { notification } = RedeliverForm.parse(request.body)
+    await redeliver(deps, transaction_id!, actorOf(request), notification)
+    return reply.redirect(listUrl(addressOf(request), { transaction_id }), 303)
+  })
+
+  app.post(`${place.path}/redeliver-failed`, async (request: AnyRequest, reply) => {
+    const form = SinceForm.safeParse(request.body)
+    if (!form.success) throw new AppError('invalid_form', 'How far back is missing')
+    const since = new Date(deps.clock().getTime() - form.data.hours * HOUR_MS)
+    const { payment_id } = request.params
+    await place.facts(request, 'notifications.redeliver')
+    await redeliverFailed(deps, { payment_id, since }, actorOf(request))
+    return reply.redirect(listUrl(addressOf(request), { status: 'due' }), 303)
+  })
+}

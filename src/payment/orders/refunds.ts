@@ -1,0 +1,108 @@
+/**
+ * What an administrator gives back: refunds of orders, in full or in part, and reversals of transfers. The acts are
+ * database functions; here are their callers, each with its entry in the audit log. decisions.md 7.5.
+ */
+import { sql } from 'kysely'
+import { recordAudit } from '../../core/audit.ts'
+import type { Deps } from '../../core/core.ts'
+import { type Db, type Tx, violatedConstraint } from '../../database/connection.ts'
+import { AppError } from '../../platform/errors.ts'
+import { meetRefundRequest } from './refund-requests.ts'
+
+type Act = { transaction_id: string; reason: string; actor_id: bigint; ip: string | null }
+
+export type Refund = Act & {
+  /** Whole points that the payer gets back. */
+  amount: bigint
+  /** Whether the platform gives back its part of the fee; else the merchant bears it all. */
+  with_fee: boolean
+  /** Made with the form: the same one acts once. */
+  key: string
+}
+
+type RefundOutcome = 'refunded' | 'repeated' | 'not_found' | 'not_paid' | 'too_much' | 'insufficient'
+
+const REFUND_FAULTS = {
+  not_found: ['not_found', 'There is no such order'],
+  not_paid: ['conflict', 'This order is not paid'],
+  too_much: ['conflict', 'That is more than is left of this order'],
+  insufficient: ['conflict', 'The merchant does not have that many points'],
+} as const
+
+/** What was given back of an order, the first first. */
+export async function refundsOf(db: Db, order_id: bigint) {
+  return db
+    .selectFrom('refunds')
+    .where('order_id', '=', order_id)
+    .orderBy('id')
+    .select(['amount', 'reason', 'refunded_at', 'journal_id'])
+    .execute()
+}
+
+/**
+ * Refunds a paid order, and so meets the request for it that waits. Throws conflict, and then nothing moved; a repeated
+ * form does nothing.
+ */
+export async function refundOrder(deps: Deps, refund: Refund): Promise<void> {
+  await deps.db.transaction().execute((tx) => refundWithin(tx, refund, deps.clock()))
+}
+
+/** The same, as a part of a larger act. */
+export async function refundWithin(tx: Tx, refund: Refund, now: Date): Promise<void> {
+  const { transaction_id, amount, with_fee, key, reason, actor_id, ip } = refund
+  const { rows } = await sql<{ outcome: RefundOutcome }>`
+    select refund_order(
+      ${transaction_id}, ${amount}::bigint, ${with_fee}::boolean, ${key}, ${reason}, ${actor_id}::bigint, ${now}::timestamptz
+    ) as outcome`
+    .execute(tx)
+    .catch(explainClosed)
+  const { outcome } = rows[0]!
+  if (outcome === 'repeated') return
+  if (outcome !== 'refunded') {
+    const [code, message] = REFUND_FAULTS[outcome]
+    throw new AppError(code, message)
+  }
+  await meetRefundRequest(tx, transaction_id, { key, actor_id, now })
+  const detail = { amount: String(amount), with_fee, reason }
+  await recordAudit(tx, { actor_id, action: 'order.refund', subject: transaction_id, detail, ip })
+}
+
+type ReversalOutcome = 'reversed' | 'repeated' | 'not_found' | 'insufficient'
+
+const REVERSAL_FAULTS = {
+  not_found: ['not_found', 'There is no such transfer'],
+  insufficient: ['conflict', 'The recipient no longer has that many points'],
+} as const
+
+export type Reversal = Act & { with_fee: boolean }
+
+/** Takes a transfer back in full. Throws conflict, and then nothing moved; a repeated form does nothing. */
+export async function reverseTransfer(deps: Deps, reversal: Reversal): Promise<void> {
+  await deps.db.transaction().execute((tx) => reverseWithin(tx, reversal, deps.clock()))
+}
+
+/** The same, as a part of a larger act. */
+export async function reverseWithin(tx: Tx, reversal: Reversal, now: Date): Promise<void> {
+  const { transaction_id, with_fee, reason, actor_id, ip } = reversal
+  const { rows } = await sql<{ outcome: ReversalOutcome }>`
+    select reverse_transfer(
+      ${transaction_id}, ${with_fee}::boolean, ${reason}, ${actor_id}::bigint, ${now}::timestamptz
+    ) as outcome`
+    .execute(tx)
+    .catch(explainClosed)
+  const { outcome } = rows[0]!
+  if (outcome === 'repeated') return
+  if (outcome !== 'reversed') {
+    const [code, message] = REVERSAL_FAULTS[outcome]
+    throw new AppError(code, message)
+  }
+  const detail = { with_fee, reason }
+  await recordAudit(tx, { actor_id, action: 'transfer.reverse', subject: transaction_id, detail, ip })
+}
+
+/** Points of an anonymised member's wallet could never be spent: the database lets none in. */
+function explainClosed(error: unknown): never {
+  if (violatedConstraint(error) !== 'ledger_accounts_closed_is_empty') throw error
+  const message = 'The account of the member who would get the points was anonymised'
+  throw new AppError('conflict', message, { cause: error })
+}

@@ -1,0 +1,314 @@
+/**
+ * Transfers: an application sends points of its applicant to a member. The act is the database function
+ * post_transfers; here is its caller, and the words for what it refuses. decisions.md 5.10.
+ */
+import { sql } from 'kysely'
+import type { Deps } from '../../core/core.ts'
+import { countOutcome } from '../../core/metrics.ts'
+import type { SettingValues } from '../../core/settings.ts'
+import { makeBatcher } from '../../database/batcher.ts'
+import { BIGGEST_ID, type Db } from '../../database/connection.ts'
+import { findHeld } from '../../database/frozen.ts'
+import { within } from '../../database/timeouts.ts'
+import { AppError } from '../../platform/errors.ts'
+import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
+import { type Actor, audit, lockPermitted } from '../rights/rights.ts'
+import { requireUnpaused } from './maintenance.ts'
+import { madeBefore } from './repeats.ts'
+
+const LEVELS = [0, 1, 2, 3, 4] as const
+
+export type TransferRequest = {
+  app_id: bigint
+  order_id: string
+  /** Whose points they must be; without it they are those of the owner, whoever that is by then. */
+  from_user_id?: bigint
+  /** A former owner knows the key of the request: it moves nothing, and is told nothing that the owner of now has sent. */
+  isFormerOwners?: boolean
+  to_user_id: bigint
+  /** Must name the same member as `to_user_id`, in any case of letters. */
+  to_username: string
+  /** Whole points that the recipient receives; the fee comes on top. */
+  amount: bigint
+}
+
+export type Transfer = {
+  transaction_id: string
+  order_id: string
+  status: string
+  amount: bigint
+  fee: bigint
+  from_user_id: bigint
+  from_username: string
+  to_user_id: bigint
+  to_username: string
+  paid_at: Date
+}
+
+type Outcome =
+  | 'completed'
+  | 'exists'
+  | 'changed'
+  | 'reversed'
+  | 'unusable'
+  | 'mismatch'
+  | 'to_self'
+  | 'below_minimum'
+  | 'above_maximum'
+  | 'daily_limit'
+  | 'insufficient'
+  | 'too_large'
+  | 'purse_frozen'
+
+type Result = Omit<Transfer, 'order_id'> & { outcome: Outcome; bound: bigint | null; have: bigint | null }
+
+/**
+ * @param requireAllowed throws what refuses a new transfer of this caller. A repeated request is answered all the same.
+ */
+export type PostTransfer = (request: TransferRequest, requireAllowed?: () => void) => Promise<Transfer>
+
+/**
+ * Makes the transfer verb of this process: transfers that arrive together share a commit. It answers the transfer,
+ * the same one for a repeated request, or throws the PaymentCode that says why not; then nothing moved.
+ */
+export function makePostTransfer(deps: Deps): PostTransfer {
+  const post = makeBatcher<TransferRequest & { now: Date }, Result>({
+    name: 'post transfers',
+    ...deps.batching,
+    findHeld: (requests) =>
+      findHeld(
+        deps.db,
+        sql`unnest(
+          ${requests.map(({ app_id }) => app_id)}::bigint[], ${requests.map(({ to_user_id }) => to_user_id)}::bigint[]
+        ) with ordinality as asked (app_id, to_user_id, item)`,
+        sql`select wallet.xmax from payment_apps as app
+          join ledger_accounts as wallet on wallet.user_id in (asked.to_user_id, app.applicant_id)
+            and wallet.book = app.book and wallet.kind = 'wallet'
+          where app.id = asked.app_id`,
+      ),
+    run: async (requests, patience_ms) =>
+      postTransfers(deps.db, await deps.settings.read(), requests, patience_ms),
+  })
+  return async (request, requireAllowed) => {
+    const before = await madeBefore(
+      async () => {
+        requireAllowed?.()
+        if (request.isFormerOwners) throw formerOwners()
+        requireEnabled(await deps.settings.read())
+      },
+      () => findRepeated(deps.db, request),
+    )
+    const asked = before === undefined ? post({ ...request, now: deps.clock() }) : Promise.resolve(before)
+    const result = await countOutcome(deps.metrics?.transfers, asked, ({ outcome }) => outcome)
+    return { ...acceptedOrThrow(result), order_id: request.order_id }
+  }
+}
+
+/**
+ * A transfer that a member sends by hand for an application: the same act with its entry in the audit log. Sent again
+ * with the same order_id it is the same transfer, and leaves no second entry. Throws as postTransfer does, and as
+ * lockPermitted does.
+ */
+export async function sendTransfer(
+  deps: Deps,
+  payment_id: string,
+  request: Omit<TransferRequest, 'app_id'>,
+  actor: Actor,
+): Promise<Transfer> {
+  // Before the transaction: who holds one connection and waits for another may hold up all who wait for what it has locked.
+  const settings = await deps.settings.read()
+  return deps.db.transaction().execute(async (tx) => {
+    const { id: app_id } = await lockPermitted(tx, payment_id, actor, 'points.transfer')
+    const asked = { ...request, app_id }
+    const before = await madeBefore(
+      async () => requireEnabled(settings),
+      () => findRepeated(tx, asked),
+    )
+    const results =
+      before === undefined
+        ? postTransfers(tx, settings, [{ ...asked, now: deps.clock() }])
+        : Promise.resolve([before])
+    const [result] = await countOutcome(deps.metrics?.transfers, results, ([only]) => only!.outcome)
+    const { order_id } = request
+    const transfer = { ...acceptedOrThrow(result!), order_id }
+    if (result!.outcome === 'completed') {
+      const { transaction_id, to_username, amount, fee } = transfer
+      const detail = { transaction_id, order_id, to_username, amount: String(amount), fee: String(fee) }
+      await audit(tx, 'transfer.send', payment_id, detail, actor)
+    }
+    return transfer
+  })
+}
+
+function requireEnabled(settings: SettingValues): void {
+  requireUnpaused(settings)
+  if (settings.points_transfers === 'off')
+    throw new AppError('transfers_disabled', 'Transfer feature is disabled')
+}
+
+function formerOwners(): AppError {
+  const text = 'This payment application has a new owner: it transfers points once its token was replaced'
+  return new AppError('application_unusable', text)
+}
+
+/** The transfer that this order_id made before, judged as post_transfers judges a repeat. */
+async function findRepeated(db: Db, request: TransferRequest): Promise<Result | undefined> {
+  const { order_id, to_user_id, amount } = request
+  const made = await transfersKnownTo(db, request)
+    .where('order_id', '=', order_id)
+    .select(['transaction_id', 'status', 'amount', 'fee', 'from_user_id', 'from_username'])
+    .select(['to_user_id', 'to_username', 'paid_at'])
+    .executeTakeFirst()
+  if (made === undefined) return undefined
+  const isOther = made.to_user_id !== to_user_id || made.amount !== amount
+  const outcome = isOther ? 'changed' : made.status === 'reversed' ? 'reversed' : 'exists'
+  return { ...made, outcome, bound: null, have: null }
+}
+
+type Asker = Pick<TransferRequest, 'app_id' | 'from_user_id' | 'isFormerOwners'>
+
+/** The transfers of an application that its caller may know of. */
+function transfersKnownTo(db: Db, { app_id, from_user_id, isFormerOwners = false }: Asker) {
+  return db
+    .selectFrom('transfers')
+    .where('app_id', '=', app_id)
+    .$if(isFormerOwners, (query) => query.where('from_user_id', '<>', from_user_id!))
+}
+
+/** Whether this number of ours or of the application is that of a transfer. */
+export async function isTransfer(
+  db: Db,
+  asker: Asker,
+  number: { transaction_id: string } | { order_id: string },
+): Promise<boolean> {
+  const found = await transfersKnownTo(db, asker)
+    .where((eb) => eb.and(number))
+    .select('id')
+    .executeTakeFirst()
+  return found !== undefined
+}
+
+/** What a transfer would take, in whole points, and what it may be. */
+export type TransferQuote = {
+  fee: bigint
+  /** What the sender's wallet must hold, and what it holds. */
+  need: bigint
+  have: bigint
+  min: bigint
+  max: bigint
+  /** Null where no limit of the day applies. */
+  left_today: bigint | null
+}
+
+/** Works out a transfer of an application as post_transfers would: by its owner's trust level. Nothing is reserved. */
+export async function quoteTransfer(deps: Deps, app_id: bigint, amount: bigint): Promise<TransferQuote> {
+  const settings = await deps.settings.read()
+  const { rows } = await sql<TransferQuote>`
+    select fee, ${amount}::bigint + fee as need, have, min, max,
+      -- Of a limit that is there; greatest and least pass over null.
+      case when left_today is not null then greatest(left_today, 0) end as left_today
+    from payment_apps as app
+    join users as sender on sender.id = app.applicant_id
+    cross join lateral (select sender.trust_level + 1 as level) as its
+    cross join lateral (select (${deps.clock()}::timestamptz at time zone 'Asia/Shanghai')::date as day) as today
+    -- The sum of a sender's day stands with the day's last transfer.
+    left join lateral (
+      select last.day, last.day_points from transfers as last
+      where (last.from_user_id, last.book, last.id) > (sender.id, app.book, 0)
+        and (last.from_user_id, last.book, last.id) < (sender.id, app.book, ${BIGGEST_ID}::bigint)
+      order by last.from_user_id desc, last.book desc, last.id desc limit 1
+    ) as sent on true
+    cross join lateral (select
+      transfer_fee(${amount}::bigint, (${byLevel(settings, 'points_transfer_fee_rate')}::numeric[])[level]) as fee,
+      (${byLevel(settings, 'points_transfer_min_amount')}::bigint[])[level] as min,
+      (${byLevel(settings, 'points_transfer_max_amount')}::bigint[])[level] as max,
+      coalesce((select balance from ledger_accounts
+        where user_id = sender.id and book = app.book and kind = 'wallet'), 0) as have,
+      least(
+        (${byLevel(settings, 'points_transfer_daily_limit')}::bigint[])[level]
+          - case when sent.day >= today.day then sent.day_points::bigint else 0 end,
+        app.daily_transfers_max - (
+          select coalesce(sum(amount), 0)::bigint from transfers
+          where app_id = app.id and paid_at >= today.day::timestamp at time zone 'Asia/Shanghai')
+      ) as left_today
+    ) as figures
+    where app.id = ${app_id}`.execute(deps.db)
+  return rows[0]!
+}
+
+/** Names each anew when it is run again: should a name have been given before, nobody's transfer fails for it. */
+async function postTransfers(
+  db: Db,
+  settings: SettingValues,
+  requests: (TransferRequest & { now: Date })[],
+  patience_ms?: number,
+): Promise<Result[]> {
+  const app_ids = sql`${requests.map((request) => request.app_id)}::bigint[]`
+  const { rows } = await sql<Result>`
+    select (result).* from post_transfers(
+      ${patience_ms === undefined ? app_ids : within(patience_ms, app_ids)},
+      ${requests.map((request) => request.order_id)}::text[],
+      ${requests.map(() => `txn_${randomText(24, LOWER_ALNUM)}`)}::text[],
+      ${requests.map((request) => request.to_user_id)}::bigint[],
+      ${requests.map((request) => request.to_username)}::text[],
+      ${requests.map((request) => request.amount)}::bigint[],
+      ${requests.map((request) => request.now)}::timestamptz[],
+      ${byLevel(settings, 'points_transfer_fee_rate')}::numeric[],
+      ${byLevel(settings, 'points_transfer_min_amount')}::bigint[],
+      ${byLevel(settings, 'points_transfer_max_amount')}::bigint[],
+      ${byLevel(settings, 'points_transfer_daily_limit')}::bigint[],
+      ${requests.map((request) => request.from_user_id ?? null)}::bigint[]
+    ) order by item`.execute(db)
+  return rows
+}
+
+type LevelSetting =
+  | 'points_transfer_fee_rate'
+  | 'points_transfer_min_amount'
+  | 'points_transfer_max_amount'
+  | 'points_transfer_daily_limit'
+
+/** A setting's five values; an empty one is null. */
+function byLevel(settings: SettingValues, name: LevelSetting): (string | null)[] {
+  return LEVELS.map((level) => settings[`${name}_tl${level}`] || null)
+}
+
+/** The texts are those that clients of the interface know; the number stands in the first parentheses. */
+function acceptedOrThrow({ outcome, bound, have, ...transfer }: Result): Omit<Transfer, 'order_id'> {
+  switch (outcome) {
+    case 'completed':
+    case 'exists':
+      return transfer
+    case 'changed':
+      throw new AppError(
+        'parameter_invalid',
+        'Invalid transfer: this order_id was used with another recipient or amount',
+      )
+    case 'reversed': {
+      const data = { status: transfer.status, transaction_id: transfer.transaction_id }
+      throw new AppError('order_exists', `Order already exists with status ${transfer.status}`, { data })
+    }
+    case 'unusable':
+      throw new AppError('application_unusable', 'This payment application is not approved')
+    case 'mismatch':
+      throw new AppError('recipient_mismatch', 'Receiver id and username do not match')
+    case 'to_self':
+      throw new AppError('transfer_to_self', 'Cannot transfer to yourself')
+    case 'below_minimum':
+      throw new AppError('below_minimum', `Amount below minimum limit (${bound})`)
+    case 'above_maximum':
+      throw new AppError('above_maximum', `Amount exceeds maximum limit (${bound})`)
+    case 'daily_limit':
+      throw new AppError('daily_limit_reached', `Daily limit reached (${bound}, used ${have})`)
+    case 'insufficient': {
+      const data = { need: Number(bound), have: Number(have) }
+      throw new AppError('insufficient_points', `Insufficient balance (need ${bound}, have ${have})`, {
+        data,
+      })
+    }
+    case 'purse_frozen':
+      throw new AppError('purse_frozen', 'The wallet of this application is frozen by an administrator')
+    case 'too_large':
+      throw new AppError('parameter_invalid', 'Invalid amount: with its fee it exceeds what can be counted')
+  }
+}

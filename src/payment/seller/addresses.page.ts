@@ -1,0 +1,40 @@
+/** Where a merchant tries out whether the addresses of the shop can be reached. */
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { sessionOf } from '../../accounts/session/session.ts'
+import type { Deps } from '../../core/core.ts'
+import { AppError } from '../../platform/errors.ts'
+import { actorOf, type OwnedRequest, pathOf } from '../rights/owned.ts'
+import { getPermitted } from '../rights/rights.ts'
+import { addressesOf, type TriedAddress, tryAddress } from './addresses.ts'
+
+const PATH = '/payment/applications/:payment_id/addresses'
+const URL_LENGTH_MAX = 1_000
+
+/** Inside a browser scope of members. */
+export function sellersAddresses(app: FastifyInstance, deps: Deps): void {
+  app.get(PATH, async (request: OwnedRequest, reply) => showAddresses(request, reply, deps))
+
+  app.post(PATH, { config: { admission: 'slow' } }, async (request: OwnedRequest, reply) => {
+    const { url } = request.body as Record<string, unknown>
+    if (typeof url !== 'string' || url.trim() === '' || url.length > URL_LENGTH_MAX)
+      throw new AppError('invalid_form', `An address of at most ${URL_LENGTH_MAX} characters is needed`)
+    const tried = await tryAddress(deps, request.params.payment_id, url.trim(), actorOf(request))
+    return showAddresses(request, reply, deps, tried)
+  })
+}
+
+async function showAddresses(
+  request: OwnedRequest,
+  reply: FastifyReply,
+  { db }: Deps,
+  tried?: TriedAddress,
+): Promise<FastifyReply> {
+  const { payment_id } = request.params
+  const owned = await getPermitted(db, payment_id, sessionOf(request).user.id, 'addresses.try')
+  return reply.page('payment/seller/addresses', {
+    owned,
+    tried,
+    known: await addressesOf(db, owned),
+    address: `${pathOf(request)}/addresses`,
+  })
+}

@@ -1,0 +1,61 @@
+/**
+ * Trying an address of a shop out: called once as a notification would call it, by the same guard and within the same
+ * bounds, but with nothing in it. What comes back tells whether it can be reached, in the words of notifications.
+ */
+import { sql } from 'kysely'
+import type { Deps } from '../../core/core.ts'
+import type { Db } from '../../database/connection.ts'
+import { rowsOfApp } from '../../database/looking-back.ts'
+import type { Attempt } from '../notifications/delivery.ts'
+import { makeDeliver, type NotifierOptions } from '../notifications/worker.ts'
+import { type Actor, audit, getPermitted } from '../rights/rights.ts'
+
+/** So many of the newest orders are looked at for one of the gateway: of a shop that has none, not all there are. */
+const LOOKED_THROUGH_MAX = 20_000
+
+export type AddressKind = 'callback' | 'notify' | 'return'
+export type KnownAddress = { kind: AddressKind; url: string }
+
+export type TriedAddress = Attempt & { url: string; duration_ms: number }
+
+/** The addresses by which an application is reached: its callback, and those of its latest order of the gateway. */
+export async function addressesOf(
+  db: Db,
+  { id, callback_url }: { id: bigint; callback_url: string },
+): Promise<KnownAddress[]> {
+  const { rows } = await sql<{ notify_url: string | null; return_url: string | null }>`
+    select notify_url, return_url from (
+      select id, door, notify_url, return_url from orders
+      where ${rowsOfApp('orders', id)}
+      order by app_id desc, id desc limit ${LOOKED_THROUGH_MAX}
+    ) as latest
+    where door = 'gateway' order by id desc limit 1`.execute(db)
+  const [latest] = rows
+  const known: KnownAddress[] = [{ kind: 'callback', url: callback_url }]
+  if (latest?.notify_url) known.push({ kind: 'notify', url: latest.notify_url })
+  if (latest?.return_url) known.push({ kind: 'return', url: latest.return_url })
+  return known
+}
+
+/**
+ * Calls the address. However it goes is an answer, not an error; throws too_many_attempts, and as getPermitted does.
+ * The audit log keeps the host alone, since the rest of an address may be a secret of the shop's.
+ */
+export async function tryAddress(
+  deps: Deps,
+  payment_id: string,
+  url: string,
+  actor: Actor,
+  options: NotifierOptions = {},
+): Promise<TriedAddress> {
+  const { id } = await getPermitted(deps.db, payment_id, actor.user_id, 'addresses.try')
+  await deps.limits.hit('address_tries', id.toString())
+  const start = performance.now()
+  const attempt = await makeDeliver(deps, options)({ url })
+  const duration_ms = Math.round(performance.now() - start)
+  await deps.db.transaction().execute(async (tx) => {
+    const detail = { host: URL.parse(url)?.host ?? null, outcome: attempt.outcome }
+    await audit(tx, 'payment_app.try_address', payment_id, detail, actor)
+  })
+  return { ...attempt, url, duration_ms }
+}

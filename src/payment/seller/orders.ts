@@ -1,0 +1,242 @@
+/** The orders of one application, as its merchant looks for them: by any number, buyer, amount, day and fate. Read only. */
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { BIGGEST_ID, type Db } from '../../database/connection.ts'
+import {
+  containing,
+  type Looked,
+  PAGE_LINES,
+  type Page,
+  pageOf,
+  rowsWithin,
+} from '../../database/looking-back.ts'
+import { isExpired, type Order } from '../orders/orders.ts'
+
+/** How many rows one statement looks at. To look for words in one costs as much as to look at two. */
+const LOOKED_THROUGH_MAX = 20_000
+const READ_THROUGH_MAX = 10_000
+const CHUNK_LINES = 1_000
+/** By how much the clocks of processes may differ that create orders at the same time. */
+const CLOCKS_DIFFER_MS = 600_000
+
+/** What has become of an order, for its merchant. */
+export const FATES = ['open', 'paid', 'partlyRefunded', 'refunded', 'expired', 'closed'] as const
+export type Fate = (typeof FATES)[number]
+
+export type OrderFilter = {
+  /** A number, ours or the merchant's; if no order has it, text in numbers of the merchant's and in what was sold. */
+  text?: string | undefined
+  /** The username of who paid. */
+  buyer?: string | undefined
+  fate?: Fate | undefined
+  /** Whole points, both included. */
+  min?: bigint | undefined
+  max?: bigint | undefined
+  /** Created at this moment or later, and before that one. */
+  from?: Date | undefined
+  until?: Date | undefined
+  /** Only orders older than this one. */
+  before?: bigint | undefined
+}
+
+export type SellersOrder = Pick<
+  Order,
+  | 'id'
+  | 'transaction_id'
+  | 'order_id'
+  | 'trade_no'
+  | 'description'
+  | 'status'
+  | 'amount'
+  | 'fee'
+  | 'merchant_points'
+  | 'refunded_amount'
+  | 'money'
+  | 'created_at'
+  | 'expires_at'
+  | 'paid_at'
+> & { buyer: string | null }
+
+/** A page of an application's orders, the newest first. */
+export async function ordersOfApp(
+  db: Db,
+  app_id: bigint,
+  filter: OrderFilter,
+  now: Date,
+): Promise<Page<SellersOrder>> {
+  const { before: _before, ...sought } = filter
+  const isSearch = Object.values(sought).some((value) => value !== undefined)
+  const scope = await scopeOf(db, app_id, filter, now)
+  const within = rowsWithin(isSearch, scope.within)
+  return look(db, scope, { before: filter.before, within, lines: PAGE_LINES })
+}
+
+/** How many orders fit, counted up to `max` and one more. */
+export async function countOrders(
+  db: Db,
+  app_id: bigint,
+  filter: OrderFilter,
+  now: Date,
+  max: number,
+): Promise<number> {
+  const { lane, fits } = await scopeOf(db, app_id, filter, now)
+  const { rows } = await sql<{ found: number }>`
+    select count(*)::integer as found
+    from (select from orders as o where ${lane.before(filter.before)} and ${fits} limit ${max + 1}) as fitting`.execute(
+    db,
+  )
+  return rows[0]!.found
+}
+
+/** All orders that fit, the newest first, some at a time, so that none of them has to be held for long; at most `max`. */
+export async function* eachOrder(
+  db: Db,
+  app_id: bigint,
+  filter: OrderFilter,
+  now: Date,
+  max: number,
+): AsyncGenerator<SellersOrder[]> {
+  const scope = await scopeOf(db, app_id, filter, now)
+  let { before } = filter
+  for (let left = max; left > 0; ) {
+    const lines = Math.min(left, CHUNK_LINES)
+    const page = await look(db, scope, { before, within: scope.within, lines })
+    if (page.rows.length > 0) yield page.rows
+    if (page.next === undefined) return
+    before = page.next
+    left -= page.rows.length
+  }
+}
+
+export function fateOf(order: Pick<Order, 'status' | 'expires_at' | 'refunded_amount'>, now: Date): Fate {
+  if (order.status === 'paid') return order.refunded_amount > 0n ? 'partlyRefunded' : 'paid'
+  if (order.status === 'refunded' || order.status === 'closed') return order.status
+  return isExpired(order, now) ? 'expired' : 'open'
+}
+
+/** Where to look, what to look for there, and at how many rows at once. */
+type Scope = { lane: Lane; fits: RawBuilder<SqlBool>; within: number }
+
+async function scopeOf(db: Db, app_id: bigint, filter: OrderFilter, now: Date): Promise<Scope> {
+  const { text, buyer, fate, min, max, from, until } = filter
+  const numbered = text === undefined ? [] : await withNumber(db, app_id, text)
+  const payer_id = buyer === undefined ? undefined : await memberNamed(db, buyer)
+  const isRead = text !== undefined && numbered.length === 0
+  const fits = [sql<SqlBool>`o.app_id = ${app_id}`]
+  if (isRead) fits.push(mentions(text))
+  if (payer_id !== undefined) fits.push(sql`o.payer_id = ${payer_id}`)
+  if (fate !== undefined) fits.push(hasFate(fate, now))
+  if (min !== undefined) fits.push(sql`o.amount >= ${min}`)
+  if (max !== undefined) fits.push(sql`o.amount <= ${max}`)
+  if (from !== undefined) fits.push(sql`o.created_at >= ${from}`)
+  if (until !== undefined) fits.push(sql`o.created_at < ${until}`)
+  const low = from === undefined ? sql`0` : lowestIdSince(app_id, from)
+  const high = until === undefined ? undefined : lowestIdAfter(app_id, until)
+  // Of one buyer there are fewer than of the whole shop.
+  const owner =
+    payer_id === undefined ? { column: 'o.app_id', id: app_id } : { column: 'o.payer_id', id: payer_id }
+  const lane = numbered.length > 0 ? laneOfNumbers(numbered) : laneOf(owner, low, high)
+  return { lane, fits: sql.join(fits, sql` and `), within: isRead ? READ_THROUGH_MAX : LOOKED_THROUGH_MAX }
+}
+
+/** Rows beside each other in an index, and the order in which they lie there. */
+type Lane = { before(id: bigint | undefined): RawBuilder<SqlBool>; newestFirst: RawBuilder<unknown> }
+
+/**
+ * Written as a range of pairs, which only the index of these pairs has in its order: else Postgres may walk all orders
+ * of the site for those of one shop.
+ */
+function laneOf(
+  { column, id }: { column: string; id: bigint | null },
+  low: RawBuilder<unknown>,
+  high: RawBuilder<unknown> = sql`${BIGGEST_ID}::bigint`,
+): Lane {
+  const owner = sql.ref(column)
+  return {
+    before: (before = BIGGEST_ID) => sql`
+      ${owner} is not null and (${owner}, o.id) >= (${id}::bigint, ${low}) and (${owner}, o.id) < (${id}::bigint, least(${high}, ${before}::bigint))`,
+    newestFirst: sql`order by ${owner} desc, o.id desc`,
+  }
+}
+
+function laneOfNumbers(ids: bigint[]): Lane {
+  return {
+    before: (before = BIGGEST_ID) => sql`o.id = any(${ids}::bigint[]) and o.id < ${before}::bigint`,
+    newestFirst: sql`order by o.id desc`,
+  }
+}
+
+/** From which id on there may be orders of an application that were created since a moment. */
+export function lowestIdSince(app_id: bigint, moment: Date) {
+  return firstSince(app_id, moment, -CLOCKS_DIFFER_MS)
+}
+
+/** From which id on there are none that were created before a moment. */
+export function lowestIdAfter(app_id: bigint, moment: Date) {
+  return firstSince(app_id, moment, CLOCKS_DIFFER_MS)
+}
+
+/** A subquery, so that it is worked out once. */
+function firstSince(app_id: bigint, moment: Date, margin_ms: number) {
+  return sql`(select first_order_since(${app_id}, ${new Date(moment.getTime() + margin_ms)}::timestamptz))`
+}
+
+async function withNumber(db: Db, app_id: bigint, number: string): Promise<bigint[]> {
+  // Each by an index of its own; together they would be looked for by none.
+  const { rows } = await sql<{ id: bigint }>`
+    select id from orders where transaction_id = ${number} and app_id = ${app_id}
+    union select id from orders where trade_no = ${number} and app_id = ${app_id}
+    union select id from orders where app_id = ${app_id} and book in ('live', 'test') and door in ('hmac', 'gateway') and order_id = ${number}
+  `.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+/** Null for a name that nobody has: nobody's orders are found by it. */
+async function memberNamed(db: Db, username: string): Promise<bigint | null> {
+  const { rows } = await sql<{ id: bigint }>`
+    select id from users where lower(username) = lower(${username}) limit 1`.execute(db)
+  return rows[0]?.id ?? null
+}
+
+function mentions(text: string) {
+  return sql<SqlBool>`concat_ws(' ', o.order_id, o.description) ilike ${containing(text)}`
+}
+
+function hasFate(fate: Fate, now: Date): RawBuilder<SqlBool> {
+  switch (fate) {
+    case 'open':
+      return sql`o.status = 'unpaid' and o.expires_at > ${now}`
+    case 'expired':
+      return sql`(o.status = 'expired' or (o.status = 'unpaid' and o.expires_at <= ${now}))`
+    case 'paid':
+      return sql`o.status = 'paid' and o.refunded_amount = 0`
+    case 'partlyRefunded':
+      return sql`o.status = 'paid' and o.refunded_amount > 0`
+    case 'refunded':
+    case 'closed':
+      return sql`o.status = ${fate}`
+  }
+}
+
+type Look = { before: bigint | undefined; within: number; lines: number }
+
+/** Looks through a bounded number of rows of the lane, newest first, for so many lines that fit. */
+async function look(db: Db, { lane, fits }: Scope, { before, within, lines }: Look) {
+  const { newestFirst } = lane
+  const { rows } = await sql<(SellersOrder | { id: null }) & Looked>`
+    with line as (
+      select o.id, o.transaction_id, o.order_id, o.trade_no, o.description, o.status, o.amount, o.fee, o.merchant_points,
+        o.refunded_amount, o.money, o.created_at, o.expires_at, o.paid_at, payer.username as buyer
+      from (select * from orders as o where ${lane.before(before)} ${newestFirst} limit ${within}) as o
+      left join lateral (select username from users where id = o.payer_id limit 1) as payer on true
+      where ${fits}
+      ${newestFirst} limit ${lines + 1}
+    )
+    select line.*, looked.*, (select created_at from orders where orders.id = looked.oldest) as oldest_at
+    from (
+      select count(*) as seen, min(id) as oldest
+      from (select o.id from orders as o where ${lane.before(before)} ${newestFirst} limit ${within}) as seen
+    ) as looked
+    left join line on true
+    order by line.id desc`.execute(db)
+  return pageOf<SellersOrder>(rows, within, lines)
+}

@@ -1,0 +1,58 @@
+/** …/statistics: how an application's sales go, as figures, charts and tables. */
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { sessionOf } from '../../accounts/session/session.ts'
+import type { Deps } from '../../core/core.ts'
+import type { Turns } from '../../platform/turns.ts'
+import { barChart } from '../../web/bar-chart.ts'
+import type { OwnedRequest } from '../rights/owned.ts'
+import { getPermitted } from '../rights/rights.ts'
+import { latencyOf, type Period, periodsOf, topProducts, UNITS, type Unit } from './statistics.ts'
+
+const Asked = z.object({ by: z.enum(UNITS).catch('day') })
+
+/** Within the scope of the merchant's pages. */
+export function statisticsPage(app: FastifyInstance, deps: Deps, turns: Turns): void {
+  app.get('/payment/applications/:payment_id/statistics', async (request: OwnedRequest, reply) => {
+    const { by } = Asked.parse(request.query)
+    const { user } = sessionOf(request)
+    const owned = await getPermitted(deps.db, request.params.payment_id, user.id, 'orders.read')
+    const { periods, products, latency } = await turns.take(user.id, () => figuresOf(deps, owned.id, by))
+    return reply.page('payment/seller/statistics', {
+      owned,
+      by,
+      units: UNITS,
+      periods,
+      products,
+      latency,
+      totals: totalsOf(periods),
+      ordersChart: barChart(periods.map(({ orders, paid }) => ({ whole: orders, part: paid }))),
+      // For the eye: figures beyond 2^53 are exact in the table.
+      pointsChart: barChart(
+        periods.map(({ points, refunded }) => ({ whole: Number(points), part: Number(points - refunded) })),
+      ),
+    })
+  })
+}
+
+/** Of a big shop they take the database a second or two. */
+async function figuresOf({ db, clock }: Deps, app_id: bigint, unit: Unit) {
+  const periods = await periodsOf(db, app_id, { unit, now: clock() })
+  const products = await topProducts(db, app_id, periods[0]!.begins)
+  return { periods, products, latency: await latencyOf(db, app_id) }
+}
+
+function totalsOf(periods: Period[]) {
+  const none = { orders: 0, paid: 0, settled: 0, points: 0n, merchant_points: 0n, refunded: 0n }
+  return periods.reduce(
+    (sum, each) => ({
+      orders: sum.orders + each.orders,
+      paid: sum.paid + each.paid,
+      settled: sum.settled + each.settled,
+      points: sum.points + each.points,
+      merchant_points: sum.merchant_points + each.merchant_points,
+      refunded: sum.refunded + each.refunded,
+    }),
+    none,
+  )
+}

@@ -1,0 +1,164 @@
+/** The transfers of an application: looked for; and sent by hand in two steps, once however often the second is sent. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { findUserByUsername } from '../../accounts/people/users.ts'
+import { signInAgainUrl } from '../../accounts/session/reauthentication.ts'
+import { sessionOf } from '../../accounts/session/session.ts'
+import type { Deps } from '../../core/core.ts'
+import { AppError } from '../../platform/errors.ts'
+import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
+import { cursor, listUrl, searchText } from '../../web/lists.ts'
+import { needsFreshSignIn } from '../buyer/pay.page.ts'
+import { quoteTransfer, sendTransfer, type TransferQuote } from '../orders/transfers.ts'
+import { actorOf, type OwnedRequest, pathOf } from '../rights/owned.ts'
+import { getPermitted, type Permitted } from '../rights/rights.ts'
+import { Amount, OrderId, UserId } from '../values/fields.ts'
+import { transfersOfApp } from './transfers.ts'
+
+const PATH = '/payment/applications/:payment_id/transfers'
+
+const Asked = z.object({
+  q: searchText,
+  before: cursor,
+  sent: z.string().max(30).optional().catch(undefined),
+})
+
+const amount = z.string().trim().pipe(Amount).transform(BigInt)
+/** What is no name is nobody's. */
+const username = z
+  .string()
+  .catch('')
+  .transform((name) => name.trim().replace(/^@/, ''))
+
+const QuoteForm = z.object({
+  to_username: username,
+  amount,
+  order_id: z.union([z.literal(''), OrderId]).default(''),
+})
+const SendForm = z.object({
+  to_user_id: UserId.transform(BigInt),
+  to_username: username,
+  amount,
+  order_id: OrderId,
+})
+type Sending = z.output<typeof SendForm>
+
+/** The names of texts: why nothing was worked out or sent. */
+type Fault = string
+
+/** Inside a browser scope of members. */
+export function sellersTransfers(app: FastifyInstance, deps: Deps): void {
+  app.get(PATH, async (request: OwnedRequest, reply) => showTransfers(request, reply, deps))
+
+  app.post(`${PATH}/quote`, async (request: OwnedRequest, reply) => {
+    const owned = await permitted(request, deps, 'points.transfer')
+    const form = QuoteForm.safeParse(request.body)
+    if (!form.success) return showTransfers(request, reply, deps, String(form.error.issues[0]!.path[0]))
+    const { to_username, amount, order_id } = form.data
+    const recipient = await findUserByUsername(deps.db, to_username)
+    if (recipient === undefined) return showTransfers(request, reply, deps, 'recipient_mismatch')
+    return showConfirmation(request, reply, deps, owned, {
+      to_user_id: recipient.id,
+      to_username: recipient.username,
+      amount,
+      order_id: order_id || `console-${randomText(16, LOWER_ALNUM)}`,
+    })
+  })
+
+  app.post(PATH, async (request: OwnedRequest, reply) => {
+    const owned = await permitted(request, deps, 'points.transfer')
+    const form = SendForm.safeParse(request.body)
+    if (!form.success) throw new AppError('invalid_form', 'The transfer is not complete')
+    if (await needsFreshSignIn(sessionOf(request), form.data.amount, deps))
+      return showConfirmation(request, reply, deps, owned, form.data)
+    try {
+      const { transaction_id } = await sendTransfer(deps, owned.payment_id, form.data, actorOf(request))
+      deps.notifier.nudge()
+      return reply.redirect(listUrl(`${pathOf(request)}/transfers`, { sent: transaction_id }), 303)
+    } catch (error) {
+      if (!(error instanceof AppError) || !(error.code in request.locale.t.sellerTransfers.faults))
+        throw error
+      return showConfirmation(request, reply, deps, owned, form.data, error.code)
+    }
+  })
+}
+
+function permitted(request: OwnedRequest, { db }: Deps, right: 'orders.read' | 'points.transfer') {
+  return getPermitted(db, request.params.payment_id, sessionOf(request).user.id, right)
+}
+
+/** @param fault why what was typed was not worked out. */
+async function showTransfers(request: OwnedRequest, reply: FastifyReply, deps: Deps, fault?: Fault) {
+  const owned = await permitted(request, deps, 'orders.read')
+  const { q, before, sent } = Asked.parse(request.query)
+  const [found, quote, sentNow] = await Promise.all([
+    transfersOfApp(deps.db, owned.id, { text: q || undefined, before }),
+    quoteTransfer(deps, owned.id, 0n),
+    sent === undefined ? undefined : transfersOfApp(deps.db, owned.id, { text: sent }),
+  ])
+  const address = `${pathOf(request)}/transfers`
+  return reply.page(
+    'payment/seller/transfers',
+    {
+      owned,
+      transfers: found.rows,
+      lookedBackTo: found.looked_back_to,
+      quote,
+      sent: sentNow?.rows.find(({ transaction_id }) => transaction_id === sent),
+      typed: typedIn(request),
+      fault,
+      q,
+      before,
+      isSearch: q !== '',
+      address,
+      newest: address,
+      older: found.next && listUrl(address, { q, before: found.next }),
+    },
+    { status: fault === undefined ? 200 : 400 },
+  )
+}
+
+function typedIn({ body }: FastifyRequest): Record<string, string> {
+  const texts = Object.entries((body ?? {}) as Record<string, unknown>)
+  return Object.fromEntries(texts.filter((each): each is [string, string] => typeof each[1] === 'string'))
+}
+
+/** What will happen, or why it cannot. @param refused why it was not sent. */
+async function showConfirmation(
+  request: OwnedRequest,
+  reply: FastifyReply,
+  deps: Deps,
+  owned: Permitted,
+  sending: Sending,
+  refused?: Fault,
+) {
+  const session = sessionOf(request)
+  const [quote, isStale] = await Promise.all([
+    quoteTransfer(deps, owned.id, sending.amount),
+    needsFreshSignIn(session, sending.amount, deps),
+  ])
+  const address = `${pathOf(request)}/transfers`
+  const data = {
+    owned,
+    sending,
+    quote,
+    fault: refused ?? faultOf(owned, sending, quote),
+    signInUrl: isStale ? signInAgainUrl(session, address) : undefined,
+    address,
+  }
+  return reply.page('payment/seller/transfer-confirm', data, { status: refused === undefined ? 200 : 409 })
+}
+
+/** What post_transfers would say, for the page; it says so itself again when it is asked. */
+function faultOf(
+  { status, applicant_id }: Permitted,
+  { to_user_id, amount }: Sending,
+  { min, max, left_today, need, have }: TransferQuote,
+): Fault | undefined {
+  if (status !== 'approved') return 'application_unusable'
+  if (to_user_id === applicant_id) return 'transfer_to_self'
+  if (amount < min) return 'below_minimum'
+  if (amount > max) return 'above_maximum'
+  if (left_today !== null && amount > left_today) return 'daily_limit_reached'
+  return need > have ? 'insufficient_points' : undefined
+}

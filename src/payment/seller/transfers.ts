@@ -1,0 +1,68 @@
+/** The transfers of one application, as its merchant looks for them. Read only. */
+import { type SqlBool, sql } from 'kysely'
+import { BIGGEST_ID, type Db } from '../../database/connection.ts'
+import {
+  containing,
+  type Looked,
+  PAGE_LINES,
+  type Page,
+  pageOf,
+  rowsOfApp,
+  rowsWithin,
+} from '../../database/looking-back.ts'
+import type { Transfer } from '../orders/transfers.ts'
+
+/** About 2 µs each. */
+const READ_THROUGH_MAX = 10_000
+
+export type SellersTransfer = Transfer & { id: bigint }
+
+export type TransferFilter = {
+  /** A number, ours or the merchant's; if no transfer has it, text in its numbers and in the recipient's name. */
+  text?: string | undefined
+  /** Only transfers older than this one. */
+  before?: bigint | undefined
+}
+
+/** A page of an application's transfers, the newest first. */
+export async function transfersOfApp(
+  db: Db,
+  app_id: bigint,
+  { text, before = BIGGEST_ID }: TransferFilter,
+): Promise<Page<SellersTransfer>> {
+  const numbered = text === undefined ? undefined : await withNumber(db, app_id, text)
+  const within = rowsWithin(text !== undefined, READ_THROUGH_MAX)
+  const lane =
+    numbered === undefined
+      ? rowsOfApp('t', app_id, { before })
+      : sql<SqlBool>`t.id = ${numbered} and t.id < ${before}::bigint`
+  const fits =
+    text === undefined || numbered !== undefined
+      ? sql<SqlBool>`true`
+      : sql<SqlBool>`concat_ws(' ', t.order_id, name_now(t.to_user_id, t.to_username)) ilike ${containing(text)}`
+  const newestFirst = sql`order by t.app_id desc, t.id desc`
+  const { rows } = await sql<(SellersTransfer | { id: null }) & Looked>`
+    with line as (
+      select t.id, t.transaction_id, t.order_id, t.status, t.amount, t.fee, t.from_user_id, t.from_username,
+        t.to_user_id, name_now(t.to_user_id, t.to_username) as to_username, t.paid_at
+      from (select * from transfers as t where ${lane} ${newestFirst} limit ${within}) as t
+      where ${fits}
+      ${newestFirst} limit ${PAGE_LINES + 1}
+    )
+    select line.*, looked.*, (select paid_at from transfers where transfers.id = looked.oldest) as oldest_at
+    from (
+      select count(*) as seen, min(id) as oldest
+      from (select t.id from transfers as t where ${lane} ${newestFirst} limit ${within}) as seen
+    ) as looked
+    left join line on true
+    order by line.id desc`.execute(db)
+  return pageOf<SellersTransfer>(rows, within)
+}
+
+async function withNumber(db: Db, app_id: bigint, number: string): Promise<bigint | undefined> {
+  const { rows } = await sql<{ id: bigint }>`
+    select id from transfers where transaction_id = ${number} and app_id = ${app_id}
+    union select id from transfers where app_id = ${app_id} and order_id = ${number}
+    limit 1`.execute(db)
+  return rows[0]?.id
+}

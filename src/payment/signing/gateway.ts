@@ -1,0 +1,69 @@
+/**
+ * Signatures of the gateway protocols: V1 is MD5 with the Merchant KEY appended, V2 is RSA with SHA-256.
+ * Pure. interface.md, Authentication; gateway.md 1.1 and 2.1.
+ */
+import { createHash, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto'
+import { promisify } from 'node:util'
+import { canonicalString } from './canonical.ts'
+
+/** What is signed: every non-empty scalar except `sign` and `sign_type`. Integers of a reply count as their text. */
+export function gatewayString(parameters: Readonly<Record<string, unknown>>): string {
+  return canonicalString(scalars(parameters, (value) => value !== ''))
+}
+
+/** The same without values that are blank: some clients drop white space like emptiness. */
+function gatewayStringWithoutBlanks(parameters: Readonly<Record<string, unknown>>): string {
+  return canonicalString(scalars(parameters, (value) => value.trim() !== ''))
+}
+
+function scalars(
+  parameters: Readonly<Record<string, unknown>>,
+  isKept: (value: string) => boolean,
+): Record<string, string> {
+  const kept: Record<string, string> = Object.create(null)
+  for (const [name, value] of Object.entries(parameters)) {
+    if (name === 'sign' || name === 'sign_type') continue
+    if (typeof value !== 'string' && !Number.isSafeInteger(value)) continue
+    if (isKept(String(value))) kept[name] = String(value)
+  }
+  return kept
+}
+
+/** V1: lower-case hex MD5 of the string with the KEY directly behind it. */
+export function signMd5(text: string, key: string): string {
+  return createHash('md5')
+    .update(text + key)
+    .digest('hex')
+}
+
+/** The text that `sign` is right for, if any: strictly, or with blanks dropped; hex in any case; constant time. */
+export function verifyMd5(parameters: Readonly<Record<string, string>>, key: string): string | undefined {
+  const received = parameters.sign ?? ''
+  // An application without a KEY would accept anybody's md5 of the bare string.
+  if (key === '' || !/^[0-9a-f]{32}$/i.test(received)) return undefined
+  const texts = [gatewayString(parameters), gatewayStringWithoutBlanks(parameters)]
+  const matches = texts.filter((text) =>
+    timingSafeEqual(Buffer.from(received, 'hex'), Buffer.from(signMd5(text, key), 'hex')),
+  )
+  return matches[0]
+}
+
+const signOffLoop = promisify(sign)
+
+/** V2: base64 of RSA PKCS#1 v1.5 with SHA-256, computed off the event loop. */
+export async function signRsa(text: string, privateKey: KeyObject): Promise<string> {
+  return (await signOffLoop('sha256', Buffer.from(text), privateKey)).toString('base64')
+}
+
+/** The text that `sign` is right for, if any. A space in it is a `+` that the client forgot to encode. */
+export function verifyRsa(
+  parameters: Readonly<Record<string, string>>,
+  publicKey: KeyObject,
+): string | undefined {
+  const received = (parameters.sign ?? '').replaceAll(' ', '+')
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(received)) return undefined
+  const signature = Buffer.from(received, 'base64')
+  return [gatewayString(parameters), gatewayStringWithoutBlanks(parameters)].find((text) =>
+    verify('sha256', Buffer.from(text), publicKey, signature),
+  )
+}

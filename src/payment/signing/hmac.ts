@@ -1,0 +1,144 @@
+/**
+ * Signatures of the HMAC API: what is signed, with which key, and, when it does not fit, which mistake was
+ * probably made. Pure: knows neither HTTP nor SQL. decisions.md 5.2–5.3.
+ */
+import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto'
+import type { FlatParameters } from '../values/parameters.ts'
+import { canonicalString } from './canonical.ts'
+
+/** Each guess costs a hash of everything sent, and anybody may ask for them: of longer strings none is made. */
+const HINTED_FIELDS_MAX = 15
+const HINTED_LENGTH_MAX = 4_096
+
+/** hex(SHA-256(token)): the Secret Key, also called token_hash. 64 lower-case hex characters. */
+export function secretKeyOf(token: string): string {
+  return hash('sha256', token, 'hex')
+}
+
+/** A live token, and the keys that requests under it are signed with: K, or hex(SHA-256(K)). decisions.md 5.3. */
+export type TokenKeys = { token: string; accepted: readonly KeyObject[] }
+
+/** Clients that hash whatever they are given, and were given the Secret Key, sign with its hash. */
+export function tokenKeys(token: string): TokenKeys {
+  const key = secretKeyOf(token)
+  return { token, accepted: [key, secretKeyOf(key)].map((k) => createSecretKey(k, 'ascii')) }
+}
+
+/** The canonical string of every parameter except `signature`. */
+export function stringToSign(parameters: FlatParameters): string {
+  return canonicalString(without(parameters, 'signature'))
+}
+
+/** Lower-case hex HMAC-SHA-256; the key's 64 characters are used as ASCII, not decoded. */
+export function sign(key: string | Buffer | KeyObject, text: string): string {
+  return createHmac('sha256', key).update(text, 'utf8').digest('hex')
+}
+
+/** `key` is the index of the token that it was made with. */
+export type Verdict = { isValid: true; key: number } | { isValid: false; signed_string: string; hint: string }
+
+/**
+ * Checks `parameters.signature` in constant time against every accepted key.
+ * @param tokens the application's live tokens, the current one first.
+ */
+export function verifySignature(parameters: FlatParameters, tokens: readonly TokenKeys[]): Verdict {
+  const received = parameters.signature ?? ''
+  const text = stringToSign(parameters)
+  const texts = [text]
+  const nonEmpty = Object.entries(parameters).filter(([, value]) => value !== '')
+  if (nonEmpty.length < Object.keys(parameters).length) texts.push(stringToSign(Object.fromEntries(nonEmpty)))
+  // Every combination is computed, so that time does not tell which one fitted.
+  const matches = tokens.map(({ accepted }) =>
+    accepted
+      .flatMap((key) => texts.map((candidate) => isSignature(received, sign(key, candidate))))
+      .includes(true),
+  )
+  const key = matches.indexOf(true)
+  if (key !== -1) return { isValid: true, key }
+  const hint = findMistake(
+    parameters,
+    received,
+    text,
+    tokens.map(({ token }) => token),
+  )
+  return { isValid: false, signed_string: text, hint }
+}
+
+function isSignature(received: string, expected: string): boolean {
+  if (!/^[0-9a-f]{64}$/i.test(received)) return false
+  return timingSafeEqual(Buffer.from(received, 'hex'), Buffer.from(expected, 'hex'))
+}
+
+/** Names the classic mistake that leads to the received signature, without telling the right one. */
+function findMistake(
+  parameters: FlatParameters,
+  received: string,
+  text: string,
+  tokens: readonly string[],
+): string {
+  if (received === '') return 'The parameter signature is missing.'
+  if (!/^[0-9a-f]{64}$/i.test(received)) return 'A signature is 64 hexadecimal characters: hex(HMAC-SHA-256).'
+  const others = text.length > HINTED_LENGTH_MAX ? [] : otherStrings(parameters)
+  for (const token of tokens) {
+    const key = secretKeyOf(token)
+    if (isSignature(received, sign(token, text))) {
+      return 'The token itself was used as the key. Use its SHA-256 in hex: the Secret Key.'
+    }
+    if (isSignature(received, sign(Buffer.from(key, 'hex'), text))) {
+      return 'The Secret Key was decoded from hex. Use its 64 characters as they are.'
+    }
+    for (const [hint, candidate] of others) {
+      if (isSignature(received, sign(key, candidate))) return hint
+    }
+  }
+  return 'No usual mistake explains it. Compare signed_string with what you sign, and check that the key is the SHA-256 of the current token.'
+}
+
+function otherStrings(parameters: FlatParameters): [hint: string, text: string][] {
+  const signed = without(parameters, 'signature')
+  const fields = Object.entries(signed)
+  if (fields.length > HINTED_FIELDS_MAX) return []
+  const encoded = canonicalString(
+    Object.fromEntries(fields.map(([name, value]) => [name, encodeURIComponent(value)])),
+  )
+  const urlEncoded = 'The values were URL-encoded before signing. Sign the raw values.'
+  return [
+    [urlEncoded, encoded],
+    [urlEncoded, encoded.replaceAll('%20', '+')],
+    ['The parameters were not sorted by name.', fields.map(([name, value]) => `${name}=${value}`).join('&')],
+    ['The string must not end with &.', `${canonicalString(signed)}&`],
+    ...fields.map(([name]): [string, string] => [
+      `The parameter ${name} was sent but not signed. Every parameter except signature is signed.`,
+      canonicalString(without(signed, name)),
+    ]),
+  ]
+}
+
+function without(parameters: FlatParameters, name: string): FlatParameters {
+  return Object.fromEntries(Object.entries(parameters).filter(([key]) => key !== name))
+}
+
+/** ISO 8601 in UTC to the second, `Z` at the end: the form in which clients sign and compare times. */
+export function isoSeconds(moment: Date): string {
+  return `${moment.toISOString().slice(0, 19)}Z`
+}
+
+/** What a callback tells: exactly these seven, all canonical text. */
+export type CallbackFields = {
+  transaction_id: string
+  external_reference: string
+  amount: string
+  platform_fee: string
+  merchant_points: string
+  status: string
+  paid_at: string
+}
+
+/** callback_url with the seven fields and their signature; everything percent-encoded. decisions.md 5.9. */
+export function signedCallbackUrl(callbackUrl: string, fields: CallbackFields, token: string): string {
+  const signature = sign(secretKeyOf(token), stringToSign(fields))
+  const query = Object.entries({ ...fields, signature }).map(
+    ([name, value]) => `${name}=${encodeURIComponent(value)}`,
+  )
+  return `${callbackUrl}?${query.join('&')}`
+}

@@ -1,0 +1,65 @@
+/** /account/data: a member takes out what is kept about them, or leaves for good. */
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { PROFILE } from '../accounts/profile.page.ts'
+import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
+import { browserScope, endSession, requireUser, sessionOf } from '../accounts/session/session.ts'
+import type { Deps } from '../core/core.ts'
+import { AppError } from '../platform/errors.ts'
+import { anonymise, obstaclesOf, REFUNDABLE_DAYS } from './anonymise.ts'
+import { exportMember, recordExport } from './export.ts'
+
+const PAGE = '/account/data'
+
+const points = z
+  .string()
+  .regex(/^\d{1,16}$/)
+  .transform(BigInt)
+const CloseForm = z.object({
+  /** The points that the page named, if its reader gives them up. */
+  give_up: points.optional(),
+  /** The member's own name, typed on the second page. */
+  username: z.string().trim().max(100).optional(),
+})
+
+/** GET /account/data, and its two acts. Both need a fresh sign-in; leaving, a second page besides. */
+export async function privacyPages(app: FastifyInstance, deps: Deps): Promise<void> {
+  browserScope(app, deps)
+  app.addHook('preHandler', requireUser)
+  app.addHook('preHandler', requireFreshSignIn(deps, { page: PAGE, back: PROFILE }))
+
+  app.get(PAGE, async (request, reply) => {
+    const found = await obstaclesOf(deps.db, sessionOf(request).user.id, deps.clock())
+    return reply.page('privacy/own-data', { ...found, days: REFUNDABLE_DAYS })
+  })
+
+  app.post(`${PAGE}/export`, async (request, reply) => {
+    const { id: user_id } = sessionOf(request).user
+    await deps.limits.hit('exports', user_id.toString())
+    await recordExport(deps, { user_id, actor_id: user_id, ip: request.ip })
+    return reply
+      .type('application/json; charset=utf-8')
+      .header('content-disposition', `attachment; filename="tessera-${user_id}.json"`)
+      .header('cache-control', 'no-store')
+      .send(Readable.from(exportMember(deps, user_id)))
+  })
+
+  app.post(`${PAGE}/close`, async (request, reply) => close(request, reply, deps))
+}
+
+/** First the page that says what will happen; then, with the member's name typed there, it does. */
+async function close(request: FastifyRequest, reply: FastifyReply, deps: Deps): Promise<FastifyReply> {
+  const { id: user_id, username } = sessionOf(request).user
+  const form = CloseForm.safeParse(request.body)
+  if (!form.success) throw new AppError('invalid_form', 'The points given up are a whole number')
+  const { give_up = 0n, username: typed } = form.data
+  if (typed === undefined || typed.toLowerCase() !== username.toLowerCase()) {
+    const isWrong = typed !== undefined
+    return reply.page('privacy/close-account', { give_up, isWrong }, { status: isWrong ? 400 : 200 })
+  }
+  await anonymise(deps, { user_id, actor_id: user_id, reason: 'By the member', ip: request.ip, give_up })
+  await endSession(request, reply, deps)
+  request.session = undefined
+  return reply.page('accounts/security/message', { message: 'accountClosed' })
+}
