@@ -1,6 +1,6 @@
 /** Our service as `npm start` runs it; with `--unbatched`, each payment, transfer and look-up by itself. */
 import { loadConfig } from '../src/platform/config.ts'
-import { serve } from '../src/server.ts'
+import { serve } from '../src/serve.ts'
 
 const batching = process.argv.includes('--unbatched') ? { itemsMax: 1, lanes: Number.POSITIVE_INFINITY } : {}
 

@@ -7,13 +7,13 @@ import { forumWebhook } from './accounts/forum/webhook.ts'
 import { accountRoutes } from './accounts/plugin.ts'
 import { signInRoutes } from './accounts/sign-in/sign-in.page.ts'
 import { adminPlugin } from './admin/plugin.ts'
-import type { Deps } from './core/core.ts'
 import { healthRoutes } from './core/health.ts'
 import { measureRequests } from './core/metrics.ts'
 import { refuseOverload } from './core/overload.ts'
 import { docsPlugin } from './docs/plugin.ts'
 import { answerDocumentsFirst } from './identity/oauth/discovery.ts'
 import { identityPlugin } from './identity/plugin.ts'
+import type { Parts } from './parts.ts'
 import { paymentPlugin } from './payment/plugin.ts'
 import { AppError } from './platform/errors.ts'
 import { loggerOptions, logRequests, makeRequestIds } from './platform/log.ts'
@@ -30,7 +30,7 @@ const HEADERS_TIMEOUT_MS = 12_000
 const CHECK_INTERVAL_MS = 1_000
 
 /** Builds the application over its dependencies. The caller listens, and closes. */
-export async function buildApp(deps: Deps): Promise<FastifyInstance> {
+export async function buildApp(deps: Parts): Promise<FastifyInstance> {
   const app = Fastify({
     logger: { ...loggerOptions(deps.config), ...(deps.logTo && { stream: deps.logTo }) },
     genReqId: makeRequestIds(),
@@ -70,7 +70,7 @@ export async function buildApp(deps: Deps): Promise<FastifyInstance> {
   })
 
   registerAssets(app)
-  healthRoutes(app, deps)
+  healthRoutes(app, deps, async () => (await deps.signingKeys.current()) !== undefined)
   await app.register(signInRoutes, deps)
   await app.register(forumSignInRoutes, deps)
   await app.register(forumWebhook, deps)

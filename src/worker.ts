@@ -3,12 +3,12 @@ import type { FastifyBaseLogger } from 'fastify'
 import { keepInStepWithForum } from './accounts/forum/sweep.ts'
 import { sendDueMail } from './accounts/people/email.ts'
 import { answerRecoveryRequests } from './accounts/security/recovery.page.ts'
-import type { Deps } from './core/core.ts'
 import { rotateDueSigningKeys } from './identity/keys/rotation.ts'
 import { closeDueDays } from './ledger/closes.ts'
 import { keepDueProof } from './ledger/proofs.ts'
 import { makeSealer } from './ledger/seal.ts'
 import { forgetWhatIsOver } from './operations/retention.ts'
+import type { Parts } from './parts.ts'
 import { raiseDueAlerts } from './payment/apps/due-alerts.ts'
 import { expireOrders } from './payment/orders/orders.ts'
 
@@ -28,7 +28,7 @@ export type Worker = {
 }
 
 /** Starts the jobs. They wait for nothing of each other: a mail server that hangs holds up no order. */
-export function startWorker(deps: Deps, log: FastifyBaseLogger): Worker {
+export function startWorker(deps: Parts, log: FastifyBaseLogger): Worker {
   const seal = makeSealer(deps)
   deps.notifier.start(log)
   const jobs = [
@@ -70,7 +70,7 @@ export function startWorker(deps: Deps, log: FastifyBaseLogger): Worker {
 
 /** Said at the start and in every round: nobody else misses a key that never comes to sign. */
 export async function reportUnreadableKeys(
-  { signingKeys }: Pick<Deps, 'signingKeys'>,
+  { signingKeys }: Pick<Parts, 'signingKeys'>,
   log: FastifyBaseLogger,
 ): Promise<void> {
   const kids = await signingKeys.unreadable()

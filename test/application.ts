@@ -2,17 +2,18 @@
 import { tmpdir } from 'node:os'
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from '../src/app.ts'
-import { type Clock, type Deps, openDeps } from '../src/core/core.ts'
 import { openMetrics } from '../src/core/metrics.ts'
 import { openSettings } from '../src/core/settings.ts'
 import { openDatabase } from '../src/database/connection.ts'
+import { openParts, type Parts } from '../src/parts.ts'
+import type { Clock } from '../src/platform/clock.ts'
 import { loadConfig } from '../src/platform/config.ts'
 import { makeSecrets } from '../src/platform/secrets.ts'
 import { openTracing } from '../src/platform/trace-export.ts'
 import { traceStatement } from '../src/platform/tracing.ts'
 import { APP_SECRET } from './global-setup.ts'
 
-export type Application = { app: FastifyInstance; deps: Deps; close(): Promise<void> }
+export type Application = { app: FastifyInstance; deps: Parts; close(): Promise<void> }
 
 /** Opens it over a database, without its worker. `env` is what the environment would say. */
 export async function openApplication(
@@ -34,7 +35,7 @@ export async function openApplication(
     onStatement: tracing && traceStatement,
   })
   const metrics = await openMetrics({ config, db, clock })
-  const deps = openDeps({ config, db, secrets: makeSecrets(APP_SECRET), clock, metrics, tracing })
+  const deps = openParts({ config, db, secrets: makeSecrets(APP_SECRET), clock, metrics, tracing })
   const app = await buildApp(deps)
   await app.ready()
   return {
@@ -58,7 +59,7 @@ export async function closeApplication({ app, deps }: Pick<Application, 'app' | 
  * A process acts for two seconds on settings that another has changed, and no test waits for that. Answers what stands
  * for having waited: the settings are read anew when they are next asked for.
  */
-export function forgetfulSettings({ settings, db }: Pick<Deps, 'settings' | 'db'>): () => void {
+export function forgetfulSettings({ settings, db }: Pick<Parts, 'settings' | 'db'>): () => void {
   let current = openSettings(db)
   let latest = settings.latest()
   Object.assign(settings, {

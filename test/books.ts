@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
-import type { Deps } from '../src/core/core.ts'
+import type { Core } from '../src/core/core.ts'
 import type { Db } from '../src/database/connection.ts'
 import { proveBooks } from '../src/ledger/books.ts'
 import { makeSealer } from '../src/ledger/seal.ts'
@@ -13,7 +13,7 @@ export async function expectSoundBooks(db: Db): Promise<void> {
 }
 
 /** Seals every journal, however long transactions of other tests on this server stand in the way. */
-export async function sealAll({ db, secrets }: Pick<Deps, 'db' | 'secrets'>): Promise<void> {
+export async function sealAll({ db, secrets }: Pick<Core, 'db' | 'secrets'>): Promise<void> {
   const seal = makeSealer({ db, secrets })
   for (;;) {
     await seal()

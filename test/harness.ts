@@ -4,9 +4,9 @@ import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import pg from 'pg'
 import { inject } from 'vitest'
 import { buildApp } from '../src/app.ts'
-import { type Deps, openDeps } from '../src/core/core.ts'
 import type { SettingName } from '../src/core/settings.ts'
 import { openDatabase } from '../src/database/connection.ts'
+import { openParts, type Parts } from '../src/parts.ts'
 import { closeApplication, openApplication } from './application.ts'
 import { APP_TEMPLATE, databaseUrl, START, TEMPLATE } from './global-setup.ts'
 import { spreadRequests } from './processes.ts'
@@ -16,8 +16,8 @@ export const HTML = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8'
 
 export type TestApp = {
   app: FastifyInstance
-  deps: Deps
-  db: Deps['db']
+  deps: Parts
+  db: Parts['db']
   url: string
   clock: { now(): Date; advance(ms: number): void }
   /** Delivers notifications from now on, in every process. */
@@ -82,7 +82,7 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
 export async function anotherProcess(test: TestApp, { secrets = test.deps.secrets } = {}): Promise<TestApp> {
   const { config, clock } = test.deps
   const db = openDatabase(config.DATABASE_URL!, { max: config.DATABASE_POOL_MAX, onBroken: () => {} })
-  const deps = openDeps({ config, db, secrets, clock })
+  const deps = openParts({ config, db, secrets, clock })
   const app = await buildApp(deps)
   await app.ready()
   return {

@@ -19,7 +19,7 @@ import { grantPoints } from '../src/ledger/post.ts'
 import { applyForPaymentApp, reviewPaymentApp } from '../src/payment/apps/apps.ts'
 import { loadConfig } from '../src/platform/config.ts'
 import { makeSecrets } from '../src/platform/secrets.ts'
-import { sentenceFor, serve } from '../src/server.ts'
+import { sentenceFor, serve } from '../src/serve.ts'
 import { createDatabase } from './harness.ts'
 import { freePort, ROOT, type ServerProcess, startServer, stopServer } from './server-process.ts'
 

@@ -7,7 +7,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createUser } from '../../src/accounts/people/users.ts'
-import type { Deps } from '../../src/core/core.ts'
+import type { Core } from '../../src/core/core.ts'
 import { grantPoints } from '../../src/ledger/post.ts'
 import { applyForPaymentApp, reviewPaymentApp } from '../../src/payment/apps/apps.ts'
 import { makePayOrder, makePlaceOrder } from '../../src/payment/orders/orders.ts'
@@ -60,7 +60,7 @@ async function makeReceiver() {
   }
 }
 
-async function makeShop(deps: Deps) {
+async function makeShop(deps: Core) {
   const [buyer, owner] = await Promise.all(
     ['notify-buyer', 'notify-owner'].map((username) =>
       createUser(deps.db, { username, password_hash: 'none', trust_level: 2 }),
@@ -88,8 +88,8 @@ async function makeShop(deps: Deps) {
 type Shop = Awaited<ReturnType<typeof makeShop>>
 
 /** Pays orders of V1 that are told of tomorrow. Answers what makes them all due. */
-async function payOrders(deps: Deps, { app, buyer }: Shop, notify_url: string, count: number) {
-  const later: Deps = { ...deps, clock: () => new Date(Date.now() + DAY_MS) }
+async function payOrders(deps: Core, { app, buyer }: Shop, notify_url: string, count: number) {
+  const later: Core = { ...deps, clock: () => new Date(Date.now() + DAY_MS) }
   const pay = makePayOrder(later)
   let made = 0
   const placeOrder = makePlaceOrder(later)
@@ -125,7 +125,7 @@ async function payOrders(deps: Deps, { app, buyer }: Shop, notify_url: string, c
       .execute()
 }
 
-type Options = { deps: Deps; ours: ServerProcess; bare: ServerProcess; rounds: number; scale: number }
+type Options = { deps: Core; ours: ServerProcess; bare: ServerProcess; rounds: number; scale: number }
 
 /** Runs the rounds and prints their medians. Our service must be allowed to call loopback. */
 export async function compareNotifications({ deps, ours, bare, rounds, scale }: Options): Promise<void> {

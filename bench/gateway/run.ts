@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
-import type { Deps } from '../../src/core/core.ts'
+import type { Core } from '../../src/core/core.ts'
 import { openSettings } from '../../src/core/settings.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { startEmbedded } from '../../src/database/embedded/embedded.ts'
@@ -159,7 +159,7 @@ try {
   const db = openDatabase(postgres.url, { max: 10, onBroken: () => {} })
   const secret = randomText(64, ALNUM)
   const clock = () => new Date()
-  const deps = { db, clock, secrets: makeSecrets(secret), settings: openSettings(db) } as Deps
+  const deps = { db, clock, secrets: makeSecrets(secret), settings: openSettings(db) } as Core
   const { shops } = await makeWorld(deps, SHOPS)
   const key = readPublicKey(pair.publicKey.export({ type: 'spki', format: 'pem' }).toString(), '')
   if (typeof key === 'string') throw new Error(`The key of the bench is refused: ${key}`)

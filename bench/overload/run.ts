@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import type { Deps } from '../../src/core/core.ts'
+import type { Core } from '../../src/core/core.ts'
 import { openSettings } from '../../src/core/settings.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { migrate } from '../../src/database/migrate.ts'
@@ -118,7 +118,7 @@ try {
   await migrate(postgres.url)
   const db = openDatabase(postgres.url, { max: 10, onBroken: () => {} })
   const secrets = makeSecrets(SECRET)
-  const deps = { db, secrets, clock: () => new Date(), settings: openSettings(db) } as Deps
+  const deps = { db, secrets, clock: () => new Date(), settings: openSettings(db) } as Core
   await ensureSigningKeys(deps)
   const acts = await actsOf(await makeWorld(deps))
   server = await startServer(join(import.meta.dirname, '../our-server.ts'), {

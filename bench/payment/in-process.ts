@@ -3,7 +3,7 @@
  * signatures, sessions or pages. A process of its own, told what to do over its channel.
  */
 
-import type { Deps } from '../../src/core/core.ts'
+import type { Core } from '../../src/core/core.ts'
 import { openSettings } from '../../src/core/settings.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { makePayOrder, type Payment } from '../../src/payment/orders/orders.ts'
@@ -16,7 +16,7 @@ export type Task = { callers: number; uncounted: number; postmaster: number; act
 
 const config = loadConfig()
 const db = openDatabase(config.DATABASE_URL!, { max: config.DATABASE_POOL_MAX, onBroken: () => {} })
-const deps = { config, db, clock: () => new Date(), settings: openSettings(db) } as Deps
+const deps = { config, db, clock: () => new Date(), settings: openSettings(db) } as Core
 const payOrder = makePayOrder(deps)
 const postTransfer = makePostTransfer(deps)
 

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { deserialize, serialize } from 'node:v8'
 import { sql } from 'kysely'
-import type { Deps } from '../../src/core/core.ts'
+import type { Core } from '../../src/core/core.ts'
 import { openSettings } from '../../src/core/settings.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { migrate } from '../../src/database/migrate.ts'
@@ -55,9 +55,9 @@ const BARE_SCHEMA = `
 type Site = { url: string; world: World }
 const SECRET = 'payment-bench-'.repeat(4)
 
-function depsOver(url: string): Deps {
+function depsOver(url: string): Core {
   const db = openDatabase(url, { max: 10, onBroken: () => {} })
-  return { db, clock: () => new Date(), secrets: makeSecrets(SECRET), settings: openSettings(db) } as Deps
+  return { db, clock: () => new Date(), secrets: makeSecrets(SECRET), settings: openSettings(db) } as Core
 }
 
 async function openSite(url: string): Promise<Site> {

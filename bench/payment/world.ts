@@ -1,6 +1,6 @@
 /** Whom the bench lets pay: members with points and sessions, and approved applications, each of another member. */
 import { createUser } from '../../src/accounts/people/users.ts'
-import type { Deps } from '../../src/core/core.ts'
+import type { Core } from '../../src/core/core.ts'
 import { grantPoints } from '../../src/ledger/post.ts'
 import { secretKeyOf } from '../../src/payment/signing/hmac.ts'
 import {
@@ -28,9 +28,9 @@ export type Shop = {
   merchant_key: string
   owner_id: bigint
 }
-export type World = { deps: Deps; members: Member[]; shops: Shop[] }
+export type World = { deps: Core; members: Member[]; shops: Shop[] }
 
-export async function makeWorld(deps: Deps, shopCount = SHOPS): Promise<World> {
+export async function makeWorld(deps: Core, shopCount = SHOPS): Promise<World> {
   const { db } = deps
   const limits = ['limit_api_requests', 'limit_pages']
   await db
@@ -45,7 +45,7 @@ export async function makeWorld(deps: Deps, shopCount = SHOPS): Promise<World> {
   return { deps, members, shops }
 }
 
-async function makeMember({ db, secrets }: Deps, n: number): Promise<Member> {
+async function makeMember({ db, secrets }: Core, n: number): Promise<Member> {
   const username = `member${n}`
   const id = await createUser(db, { username, password_hash: 'none', trust_level: 2 })
   const now = new Date()
@@ -68,7 +68,7 @@ async function makeMember({ db, secrets }: Deps, n: number): Promise<Member> {
 }
 
 /** An application as its approval leaves it. They share one RSA pair: to find one takes a good part of a second. */
-async function makeShop({ db, secrets }: Deps, owner: Member, platform: RsaPair): Promise<Shop> {
+async function makeShop({ db, secrets }: Core, owner: Member, platform: RsaPair): Promise<Shop> {
   const payment_id = `pay_${randomText(20, LOWER_ALNUM)}`
   const [token, merchant_key] = [newToken(), newMerchantKey()]
   return db.transaction().execute(async (tx) => {

@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
-import type { Deps } from '../../src/core/core.ts'
+import type { Core } from '../../src/core/core.ts'
 import { openSettings } from '../../src/core/settings.ts'
 import { type Db, openDatabase } from '../../src/database/connection.ts'
 import { migrate } from '../../src/database/migrate.ts'
@@ -57,7 +57,7 @@ const anyPayer = () => BigInt(from(OWNERS + 1, MEMBERS))
 const drive = (call: (n: number) => Promise<unknown>) =>
   measureCalls({ callers: CALLERS, count: COUNT, pids: [], call: (_, n) => call(n) })
 
-async function payments(deps: Deps): Promise<void> {
+async function payments(deps: Core): Promise<void> {
   const [place, pay] = [makePlaceOrder(deps), makePayOrder(deps)]
   const orders: Awaited<ReturnType<typeof place>>[] = []
   await drive(async () => {
@@ -73,7 +73,7 @@ async function payments(deps: Deps): Promise<void> {
   await sealAll(deps)
 }
 
-async function transfers(deps: Deps): Promise<void> {
+async function transfers(deps: Core): Promise<void> {
   const send = makePostTransfer(deps)
   await drive(() => {
     serial += 1
@@ -84,7 +84,7 @@ async function transfers(deps: Deps): Promise<void> {
   await sealAll(deps)
 }
 
-async function sealAll(deps: Deps): Promise<void> {
+async function sealAll(deps: Core): Promise<void> {
   const seal = makeSealer(deps)
   for (;;) {
     await seal()
@@ -114,9 +114,9 @@ async function walOf(db: Db): Promise<number> {
 /** Does an act so often twice, and prints the second time: by then pages have been split and rows freed. */
 async function printCost(
   name: string,
-  deps: Deps,
+  deps: Core,
   postmaster: number,
-  act: (deps: Deps) => Promise<void>,
+  act: (deps: Core) => Promise<void>,
 ): Promise<void> {
   const usage = async () =>
     [
@@ -151,7 +151,7 @@ try {
   const { rows } = await sql<{ pid: string }>`select pg_read_file('postmaster.pid') as pid`.execute(db)
   const postmaster = Number.parseInt(rows[0]!.pid, 10)
   const secrets = makeSecrets('scaling-bench-'.repeat(4))
-  const deps = { db, secrets, clock: () => new Date(), settings: openSettings(db) } as Deps
+  const deps = { db, secrets, clock: () => new Date(), settings: openSettings(db) } as Core
   console.log('| | bytes | WAL | CPU µs: process | Postgres | bytes by table (of them indexes) |')
   console.log('|---|---|---|---|---|---|')
   await printCost('payment', deps, postmaster, payments)

@@ -3,7 +3,7 @@
  * down with its reason, told to the member, and holds from the member's next request on.
  */
 import { type RawBuilder, sql } from 'kysely'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import type { Db, Tx } from '../database/connection.ts'
 import { AppError } from '../platform/errors.ts'
 import { isBarred, lockUser, userColumns } from './people/users.ts'
@@ -70,7 +70,7 @@ export async function getMember(db: Db, user_id: bigint) {
 }
 
 /** What keeps the member's account: live sessions, the last used first, and the second factor. */
-export async function accessOf({ db, clock }: Deps, user_id: bigint) {
+export async function accessOf({ db, clock }: Core, user_id: bigint) {
   const [sessions, factor] = await Promise.all([
     db
       .selectFrom('sessions')
@@ -117,7 +117,7 @@ export type MemberAct = { user_id: bigint; actor_id: bigint; reason: string; ip:
 
 /** Keeps a member out for whole days from now. Throws not_found, forbidden, and conflict for one who is banned. */
 export async function suspendMember(
-  deps: Deps,
+  deps: Core,
   { days, ...act }: MemberAct & { days: number },
 ): Promise<void> {
   const now = deps.clock()
@@ -139,7 +139,7 @@ export function suspensionEnd(now: Date, days: number): Date {
 }
 
 /** Keeps a member out until somebody reinstates them. Throws not_found, forbidden, and conflict for one who is banned. */
-export async function banMember(deps: Deps, act: MemberAct): Promise<void> {
+export async function banMember(deps: Core, act: MemberAct): Promise<void> {
   await bar(deps, act, 'banned', async (tx) => {
     const banned = await tx
       .updateTable('users')
@@ -157,7 +157,7 @@ export async function banMember(deps: Deps, act: MemberAct): Promise<void> {
  * who is not kept out; not_found.
  */
 export async function reinstateMember(
-  deps: Deps,
+  deps: Core,
   { user_id, actor_id, reason, ip }: MemberAct,
 ): Promise<void> {
   const now = deps.clock()
@@ -182,7 +182,7 @@ export async function reinstateMember(
 }
 
 async function bar(
-  deps: Deps,
+  deps: Core,
   { user_id, actor_id, reason, ip }: MemberAct,
   event: 'suspended' | 'banned',
   change: (tx: Tx) => Promise<Record<string, unknown>>,

@@ -5,7 +5,7 @@
  */
 import { sql } from 'kysely'
 import { recordAudit } from '../core/audit.ts'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import type { Tx } from '../database/connection.ts'
 import { AppError } from '../platform/errors.ts'
 import { ALNUM, randomText } from '../platform/secrets.ts'
@@ -28,7 +28,7 @@ async function oneTimePassword() {
 }
 
 /** Throws not_found when there is no member of this name. */
-async function getMember({ db }: Pick<Deps, 'db'>, username: string): Promise<User> {
+async function getMember({ db }: Pick<Core, 'db'>, username: string): Promise<User> {
   const user = await findUserByUsername(db, username)
   if (user === undefined) throw new AppError('not_found', `There is no member ${username}`)
   return user
@@ -39,7 +39,7 @@ async function getMember({ db }: Pick<Deps, 'db'>, username: string): Promise<Us
  * @param by the administrator who does it on a page, if one does.
  */
 export async function createAccount(
-  { db }: Pick<Deps, 'db'>,
+  { db }: Pick<Core, 'db'>,
   account: Omit<NewUser, 'password_hash' | 'must_change_password'>,
   by: { actor_id: bigint; ip: string } | undefined = undefined,
 ): Promise<{ id: bigint; password: string }> {
@@ -57,7 +57,7 @@ export async function createAccount(
  * Makes an administrator of a member, or a member of an administrator. Throws not_found, and conflict when nobody would
  * be left who can act as one.
  */
-export async function setAdministrator(deps: Deps, username: string, is_admin: boolean): Promise<void> {
+export async function setAdministrator(deps: Core, username: string, is_admin: boolean): Promise<void> {
   const { id } = await getMember(deps, username)
   const now = deps.clock()
   await deps.db.transaction().execute(async (tx) => {
@@ -86,7 +86,7 @@ async function requireAnother(
  * Gives a local account a one-time password, told once, and ends its sessions. Throws not_found, and conflict for an
  * account that signs in at the forum.
  */
-export async function resetPassword(deps: Deps, username: string): Promise<string> {
+export async function resetPassword(deps: Core, username: string): Promise<string> {
   const { id: user_id } = await getMember(deps, username)
   const { password, password_hash } = await oneTimePassword()
   await deps.db.transaction().execute(async (tx) => {
@@ -105,7 +105,7 @@ export async function resetPassword(deps: Deps, username: string): Promise<strin
 }
 
 /** Turns a member's second factor off, when no administrator can. Throws not_found, and conflict when it is off. */
-export async function dropSecondFactor(deps: Deps, username: string, reason: string): Promise<void> {
+export async function dropSecondFactor(deps: Core, username: string, reason: string): Promise<void> {
   const { id: user_id } = await getMember(deps, username)
   await resetSecondFactor(deps, { user_id, admin_id: null, reason, ip: null })
 }
@@ -115,7 +115,7 @@ export async function dropSecondFactor(deps: Deps, username: string, reason: str
  * the member's earlier ones. Throws not_found, and conflict for a member who is suspended or banned.
  */
 export async function makeSignInLink(
-  deps: Deps,
+  deps: Core,
   username: string,
 ): Promise<{ url: string; expires_at: Date }> {
   const user = await getMember(deps, username)

@@ -1,7 +1,7 @@
 /** A member's own pages: the front page, the choice of language, the change of password, and what else is registered here. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import { balanceOf } from '../ledger/wallet.ts'
 import { AppError } from '../platform/errors.ts'
 import { isLanguage, LANGUAGE_COOKIE } from '../web/languages.ts'
@@ -40,7 +40,7 @@ const PasswordForm = z.object({
 })
 
 /** GET / and /account/password, POST /account/password and /language; the wallet, the profile and what leads on from it. */
-export async function accountRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function accountRoutes(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
 
   app.get('/', async (request, reply) => {
@@ -73,7 +73,7 @@ export async function accountRoutes(app: FastifyInstance, deps: Deps): Promise<v
 }
 
 /** Outside requireUser's scope, which sends holders of a one-time password here. */
-function passwordRoutes(app: FastifyInstance, deps: Deps): void {
+function passwordRoutes(app: FastifyInstance, deps: Core): void {
   app.get<{ Querystring: Record<string, unknown> }>('/account/password', async (request, reply) => {
     if (request.session === undefined) return reply.redirect(signInUrl('/account/password'), 303)
     if (!request.session.user.has_password) return reply.redirect(PROFILE, 303)

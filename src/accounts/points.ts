@@ -1,7 +1,7 @@
 /** Points for many members at once, as lines of `username,amount`: read first, so that nothing moves while one is wrong. */
 import { sql } from 'kysely'
 import { recordAudit } from '../core/audit.ts'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import type { Db, Tx } from '../database/connection.ts'
 import { judgePoints, type Outcome, postPoints, refusalOf } from '../ledger/post.ts'
 import { AppError } from '../platform/errors.ts'
@@ -58,7 +58,7 @@ export type LinesAct = {
  * and moves nothing twice. Of one member, what is given counts before what is taken. Throws invalid_form when a line is
  * wrong, and conflict, naming the line, when a member has too little, or when the key stands for something else.
  */
-export async function postLines(deps: Deps, lines: PointsLine[], act: LinesAct): Promise<boolean> {
+export async function postLines(deps: Core, lines: PointsLine[], act: LinesAct): Promise<boolean> {
   const now = deps.clock()
   return deps.db.transaction().execute((tx) => postLinesWithin(tx, lines, { ...act, now }))
 }

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { recordAudit } from '../core/audit.ts'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import { AppError } from '../platform/errors.ts'
 import { isHonestText } from '../web/parameters.ts'
 import { hasMail } from './people/email.ts'
@@ -15,7 +15,7 @@ const NAME_LENGTH_MAX = 60
 const NameForm = z.object({ name: z.string().trim().max(NAME_LENGTH_MAX).refine(isHonestText) })
 
 /** Below requireUser. */
-export function profilePages(app: FastifyInstance, deps: Deps): void {
+export function profilePages(app: FastifyInstance, deps: Core): void {
   const show = (request: FastifyRequest, reply: FastifyReply, isWrong: boolean) => {
     const { user } = sessionOf(request)
     const { saved } = request.query as Record<string, unknown>
@@ -43,7 +43,7 @@ export function profilePages(app: FastifyInstance, deps: Deps): void {
 }
 
 async function rename(
-  { db, clock }: Deps,
+  { db, clock }: Core,
   { user_id, name, ip }: { user_id: bigint; name: string | null; ip: string },
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {

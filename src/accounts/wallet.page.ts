@@ -1,7 +1,7 @@
 /** /account: a member's balance and statement, of points or of play points, searched and paged by its address. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import type { JournalKind } from '../database/tables.ts'
 import { purseOf, statementOf } from '../ledger/wallet.ts'
 import { cursor, listUrl, searchText } from '../web/lists.ts'
@@ -25,7 +25,7 @@ const Asked = z.object({
 })
 
 /** Below requireUser. */
-export function walletPage(app: FastifyInstance, { db }: Deps): void {
+export function walletPage(app: FastifyInstance, { db }: Core): void {
   app.get(PAGE, async (request, reply) => {
     const { q, kind, before, book } = Asked.parse(request.query)
     const { id } = sessionOf(request).user

@@ -1,10 +1,10 @@
 /** /admin/abuse: rings, velocity and clusters of new accounts, for somebody to look at. */
 import type { FastifyInstance } from 'fastify'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import { clustersByAddress, clustersByRecipient, moversOf, ringsOf } from './abuse.ts'
 
 /** Below requireAdmin. */
-export function abusePages(app: FastifyInstance, { db, clock }: Deps): void {
+export function abusePages(app: FastifyInstance, { db, clock }: Core): void {
   app.get('/admin/abuse', async (_request, reply) => {
     const now = clock()
     const [rings, movers, byAddress, byRecipient] = await Promise.all([

@@ -4,7 +4,7 @@
  */
 import { Resolver } from 'node:dns/promises'
 import { recordAudit } from '../core/audit.ts'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import type { Db } from '../database/connection.ts'
 import { getPaymentApp } from '../payment/apps/apps.ts'
 import { EgressError, makeEgressGuard, type NameResolver } from '../payment/notifications/egress.ts'
@@ -19,7 +19,7 @@ export type CheckedAddress = { url: string; verdict: AddressVerdict }
 
 /** Resolves every address of an application, with an entry in the audit log. Throws not_found. */
 export async function checkAddresses(
-  { db, config }: Pick<Deps, 'db' | 'config'>,
+  { db, config }: Pick<Core, 'db' | 'config'>,
   payment_id: string,
   actor: { actor_id: bigint; ip: string },
   resolver: NameResolver = new Resolver(DNS),

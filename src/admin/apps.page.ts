@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
 import { sessionOf } from '../accounts/session/session.ts'
 import { readAudit } from '../core/audit.ts'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import {
   countMembers,
   getApp,
@@ -36,7 +36,7 @@ const ReviewForm = z.object({
 const ReasonForm = z.object({ reason: z.string().trim().min(1).max(500) })
 
 /** Below requireAdmin. */
-export function appAdminPages(app: FastifyInstance, deps: Deps): void {
+export function appAdminPages(app: FastifyInstance, deps: Core): void {
   app.get('/admin/apps', async (request, reply) => {
     const { q, standing, before } = Search.parse(request.query)
     const found = await searchApps(deps.db, { text: q, standing, before }, PAGE_LINES + 1)
@@ -78,7 +78,7 @@ export function appAdminPages(app: FastifyInstance, deps: Deps): void {
   })
 }
 
-function actBy(request: FastifyRequest<OneApp>, deps: Deps) {
+function actBy(request: FastifyRequest<OneApp>, deps: Core) {
   const { client_id } = request.params
   return { client_id, actor_id: sessionOf(request).user.id, now: deps.clock(), ip: request.ip }
 }
@@ -86,7 +86,7 @@ function actBy(request: FastifyRequest<OneApp>, deps: Deps) {
 async function showApp(
   request: FastifyRequest<OneApp>,
   reply: FastifyReply,
-  { db, clock }: Deps,
+  { db, clock }: Core,
   { isReasonMissing = false } = {},
 ): Promise<FastifyReply> {
   const app = await getApp(db, { client_id: request.params.client_id })

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../accounts/session/session.ts'
 import { type AuditFilter, readAudit, recordAudit } from '../core/audit.ts'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import type { Db } from '../database/connection.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../web/csv.ts'
 import { cursor, listUrl } from '../web/lists.ts'
@@ -33,7 +33,7 @@ const Asked = z.object({
 type Asked = z.output<typeof Asked>
 
 /** Below requireAdmin. */
-export function auditPages(app: FastifyInstance, { db }: Deps): void {
+export function auditPages(app: FastifyInstance, { db }: Core): void {
   app.get(PATH, async (request, reply) => {
     const asked = Asked.parse(request.query)
     const { before, ...filter } = asked

@@ -1,7 +1,7 @@
 /** /admin/books: the last proof of the books, and a new one at a push of a button; the days closed, and the platform's fees. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import { lastDays } from '../ledger/closes.ts'
 import { movementsOf } from '../ledger/journals.ts'
 import { keepProof, lastProof } from '../ledger/proofs.ts'
@@ -12,7 +12,7 @@ const PAGE_LINES = 25
 const DAYS_SHOWN = 31
 
 /** Below requireAdmin. */
-export function booksPages(app: FastifyInstance, deps: Deps): void {
+export function booksPages(app: FastifyInstance, deps: Core): void {
   // In a large database a proof takes minutes: whoever asks meanwhile waits for the one that runs.
   let running: Promise<unknown> | undefined
 

@@ -8,7 +8,7 @@ import { z } from 'zod'
 import { postLines, readLines } from '../accounts/points.ts'
 import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
 import { sessionOf } from '../accounts/session/session.ts'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import type { Db } from '../database/connection.ts'
 import { keyOfRequest } from '../payment/orders/refund-requests.ts'
 import { refundOrder, reverseTransfer } from '../payment/orders/refunds.ts'
@@ -51,7 +51,7 @@ const CorrectionForm = z.discriminatedUnion('kind', [
 type CorrectionForm = z.output<typeof CorrectionForm>
 
 /** GET and POST /admin/corrections, inside the administrators' scope. */
-export function correctionPages(app: FastifyInstance, deps: Deps): void {
+export function correctionPages(app: FastifyInstance, deps: Core): void {
   app.get<{ Querystring: Record<string, unknown> }>(PATH, async (request, reply) => {
     const id = typeof request.query.id === 'string' ? request.query.id.trim() : ''
     return reply.page('admin/corrections', { id, ...(await find(deps.db, id)) })
@@ -84,7 +84,7 @@ async function find(db: Db, id: string) {
 }
 
 /** @param standing the proposal that stands in the way of this one. */
-async function preview(reply: FastifyReply, deps: Deps, form: CorrectionForm, standing?: StandingProposal) {
+async function preview(reply: FastifyReply, deps: Core, form: CorrectionForm, standing?: StandingProposal) {
   const lines = form.kind === 'points' ? await readLines(deps.db, form.lines, LINES_MAX) : []
   const found =
     form.kind === 'points' ? { orders: [], transfers: [] } : await find(deps.db, form.transaction_id)
@@ -96,7 +96,7 @@ async function preview(reply: FastifyReply, deps: Deps, form: CorrectionForm, st
   return reply.page('admin/corrections-confirm', data, { status: standing === undefined ? 200 : 409 })
 }
 
-async function needsApproval({ settings }: Deps): Promise<boolean> {
+async function needsApproval({ settings }: Core): Promise<boolean> {
   return (await settings.read()).second_approver === 'on'
 }
 
@@ -111,7 +111,7 @@ async function readCorrection(db: Db, form: CorrectionForm & { key: string }): P
 }
 
 async function carryOut(
-  deps: Deps,
+  deps: Core,
   { kind, ...correction }: Correction,
   by: { actor_id: bigint; ip: string },
 ): Promise<void> {

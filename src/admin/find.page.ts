@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import { z } from 'zod'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import type { Db } from '../database/connection.ts'
 import type { JournalKind } from '../database/tables.ts'
 
@@ -18,7 +18,7 @@ type Kind = 'member' | 'oauthApp' | 'paymentApp' | 'order' | 'transfer' | 'journ
 export type Found = { kind: Kind; title: string; note: string; href: string }
 
 /** Below requireAdmin. What alone has this number is gone to at once. */
-export function findPages(app: FastifyInstance, { db }: Deps): void {
+export function findPages(app: FastifyInstance, { db }: Core): void {
   app.get('/admin/find', async (request, reply) => {
     const { q } = Asked.parse(request.query)
     const found = q === '' ? [] : await find(db, q)

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
 import { sessionOf } from '../accounts/session/session.ts'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import { reviewPaymentApp } from '../payment/apps/apps.ts'
 import { AppError } from '../platform/errors.ts'
 import { type FreezeAct, freezeOrder, freezePurse, unfreezeOrder, unfreezePurse } from './freezes.ts'
@@ -16,7 +16,7 @@ const FreezeForm = z.object({
   confirmed: z.literal('yes').optional(),
 })
 
-type Act = (deps: Deps, id: string, act: FreezeAct) => Promise<void>
+type Act = (deps: Core, id: string, act: FreezeAct) => Promise<void>
 type OneThing = FastifyRequest<{ Params: { id: string } }>
 
 /** By the address below which each kind of thing has its page. */
@@ -35,7 +35,7 @@ const THINGS: Record<'purses' | 'orders' | 'payment-applications', { freeze: Act
 }
 
 /** Below requireAdmin: POST …/freeze and …/unfreeze of each. */
-export function freezePages(app: FastifyInstance, deps: Deps): void {
+export function freezePages(app: FastifyInstance, deps: Core): void {
   for (const [thing, acts] of Object.entries(THINGS)) {
     for (const act of ['freeze', 'unfreeze'] as const) {
       const pageOf = (request: FastifyRequest) =>
@@ -53,7 +53,7 @@ type Asked = { thing: string; act: 'freeze' | 'unfreeze'; carryOut: Act; page: s
 async function freeze(
   request: OneThing,
   reply: FastifyReply,
-  deps: Deps,
+  deps: Core,
   { thing, act, carryOut, page }: Asked,
 ): Promise<FastifyReply> {
   const form = FreezeForm.safeParse(request.body)

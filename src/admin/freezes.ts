@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely'
 import { recordAudit } from '../core/audit.ts'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import type { Tx } from '../database/connection.ts'
 import { AppError } from '../platform/errors.ts'
 
@@ -19,7 +19,7 @@ const frozen = ({ reason, actor_id }: FreezeAct, now: Date) => ({
 })
 
 /** Freezes a member's purse. Throws not_found for no such member, and conflict when it is frozen already. */
-export async function freezePurse({ db, clock }: Deps, user_id: bigint, act: FreezeAct): Promise<void> {
+export async function freezePurse({ db, clock }: Core, user_id: bigint, act: FreezeAct): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const user = await tx.selectFrom('users').where('id', '=', user_id).select('id').executeTakeFirst()
     if (user === undefined) throw new AppError('not_found', 'There is no such member')
@@ -34,7 +34,7 @@ export async function freezePurse({ db, clock }: Deps, user_id: bigint, act: Fre
 }
 
 /** Lets a purse spend again. Throws conflict when it is not frozen. */
-export async function unfreezePurse({ db }: Deps, user_id: bigint, act: FreezeAct): Promise<void> {
+export async function unfreezePurse({ db }: Core, user_id: bigint, act: FreezeAct): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const changed = await purse(tx, user_id).set(THAWED).where('frozen_at', 'is not', null).executeTakeFirst()
     if (changed.numUpdatedRows === 0n) throw new AppError('conflict', 'This wallet is not frozen')
@@ -44,7 +44,7 @@ export async function unfreezePurse({ db }: Deps, user_id: bigint, act: FreezeAc
 
 /** Freezes an order that is not paid. Throws conflict for any other. */
 export async function freezeOrder(
-  { db, clock }: Deps,
+  { db, clock }: Core,
   transaction_id: string,
   act: FreezeAct,
 ): Promise<void> {
@@ -63,7 +63,7 @@ export async function freezeOrder(
 
 /** Lets an order be paid again, while its time lasts. Throws conflict when it is not frozen. */
 export async function unfreezeOrder(
-  { db, clock }: Deps,
+  { db, clock }: Core,
   transaction_id: string,
   act: FreezeAct,
 ): Promise<void> {

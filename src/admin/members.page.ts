@@ -20,7 +20,7 @@ import { resetSecondFactor } from '../accounts/security/second-factor.ts'
 import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
 import { sessionOf } from '../accounts/session/session.ts'
 import { describeDevice } from '../accounts/session/sessions.page.ts'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import { liveGrants, signOutEverywhere } from '../identity/sign-out-everywhere.ts'
 import { AppError } from '../platform/errors.ts'
 import { anonymise } from '../privacy/anonymise.ts'
@@ -62,7 +62,7 @@ const Act = z.discriminatedUnion('act', [
 type Act = z.output<typeof Act>
 
 /** Below requireAdmin. */
-export function memberPages(app: FastifyInstance, deps: Deps): void {
+export function memberPages(app: FastifyInstance, deps: Core): void {
   app.get(PATH, async (request, reply) => showMembers(request, reply, deps))
 
   const fresh = requireFreshSignIn(deps, { page: PATH })
@@ -85,7 +85,7 @@ export function memberPages(app: FastifyInstance, deps: Deps): void {
   )
 }
 
-async function makeAccount(request: FastifyRequest, reply: FastifyReply, deps: Deps): Promise<FastifyReply> {
+async function makeAccount(request: FastifyRequest, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
   const form = NewAccount.safeParse(request.body)
   if (!form.success) return showMembers(request, reply, deps, 'username')
   const by = { actor_id: sessionOf(request).user.id, ip: request.ip }
@@ -103,7 +103,7 @@ async function makeAccount(request: FastifyRequest, reply: FastifyReply, deps: D
 async function showMembers(
   request: FastifyRequest,
   reply: FastifyReply,
-  { db, clock }: Deps,
+  { db, clock }: Core,
   problem?: 'username' | 'taken',
 ): Promise<FastifyReply> {
   const { q, standing, before } = Search.parse(request.query)
@@ -123,7 +123,7 @@ function memberOf({ params }: OneMember): bigint {
   return BigInt(params.user_id)
 }
 
-async function showMember(request: OneMember, reply: FastifyReply, deps: Deps): Promise<FastifyReply> {
+async function showMember(request: OneMember, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
   const user_id = memberOf(request)
   const member = await getMember(deps.db, user_id)
   const [{ sessions, factor }, grants, events] = await Promise.all([
@@ -139,13 +139,13 @@ async function showMember(request: OneMember, reply: FastifyReply, deps: Deps): 
   return reply.page('admin/member', data)
 }
 
-async function preview(reply: FastifyReply, deps: Deps, user_id: bigint, act: Act): Promise<FastifyReply> {
+async function preview(reply: FastifyReply, deps: Core, user_id: bigint, act: Act): Promise<FastifyReply> {
   const member = await getMember(deps.db, user_id)
   const till = act.act === 'suspend' ? suspensionEnd(deps.clock(), act.days) : undefined
   return reply.page('admin/member-confirm', { member, act, till })
 }
 
-function carryOut(request: FastifyRequest, deps: Deps, user_id: bigint, form: Act): Promise<void> {
+function carryOut(request: FastifyRequest, deps: Core, user_id: bigint, form: Act): Promise<void> {
   const actor_id = sessionOf(request).user.id
   const by = { user_id, actor_id, reason: form.reason, ip: request.ip }
   switch (form.act) {

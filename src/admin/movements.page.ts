@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { readAudit } from '../core/audit.ts'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import { movementsOf, readJournals } from '../ledger/journals.ts'
 import { readNotifications } from '../payment/notifications/redelivery.ts'
 import { isExpired, TRANSACTION_ID } from '../payment/orders/orders.ts'
@@ -28,7 +28,7 @@ const Numbered = z.object({
 const Asked = z.object({ before: cursor })
 
 /** Below requireAdmin. */
-export function movementPages(app: FastifyInstance, deps: Deps): void {
+export function movementPages(app: FastifyInstance, deps: Core): void {
   app.get('/admin/orders/:transaction_id', async (request: OneTransaction, reply) =>
     showOrder(request, reply, deps),
   )
@@ -53,7 +53,7 @@ function idOf(request: FastifyRequest): bigint {
   return params.data.id
 }
 
-async function showOrder(request: OneTransaction, reply: FastifyReply, { db, clock }: Deps) {
+async function showOrder(request: OneTransaction, reply: FastifyReply, { db, clock }: Core) {
   const { transaction_id } = request.params
   const [order] = TRANSACTION_ID.test(transaction_id) ? await findOrders(db, transaction_id) : []
   if (order === undefined) throw nothing()
@@ -71,7 +71,7 @@ async function showOrder(request: OneTransaction, reply: FastifyReply, { db, clo
   return reply.page('admin/order', { order, isOver, journals, notification: notifications[0], history })
 }
 
-async function showTransfer(request: OneTransaction, reply: FastifyReply, { db }: Deps) {
+async function showTransfer(request: OneTransaction, reply: FastifyReply, { db }: Core) {
   const { transaction_id } = request.params
   const [transfer] = TRANSACTION_ID.test(transaction_id) ? await findTransfers(db, transaction_id) : []
   if (transfer === undefined) throw nothing()
@@ -83,7 +83,7 @@ async function showTransfer(request: OneTransaction, reply: FastifyReply, { db }
   return reply.page('admin/transfer', { transfer, journals, history })
 }
 
-async function showPurse(request: FastifyRequest, reply: FastifyReply, { db }: Deps) {
+async function showPurse(request: FastifyRequest, reply: FastifyReply, { db }: Core) {
   const user_id = idOf(request)
   const { before } = Asked.parse(request.query)
   const member = await db

@@ -3,10 +3,10 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
 import { sessionOf } from '../accounts/session/session.ts'
-import type { Deps } from '../core/core.ts'
 import { notificationPages } from '../payment/notifications/notifications.page.ts'
 import { pauseHost, resumeHost } from '../payment/notifications/pausing.ts'
 import { outboxFigures } from '../payment/notifications/redelivery.ts'
+import type { PaymentDeps } from '../payment/notifications/worker.ts'
 import { AppError } from '../platform/errors.ts'
 
 const PATH = '/admin/notifications'
@@ -21,7 +21,7 @@ const HostForm = z.object({
 })
 
 /** Below requireAdmin. */
-export function notificationAdminPages(app: FastifyInstance, deps: Deps): void {
+export function notificationAdminPages(app: FastifyInstance, deps: PaymentDeps): void {
   notificationPages(app, deps, {
     path: PATH,
     view: 'admin/notifications',

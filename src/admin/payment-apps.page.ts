@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
 import { sessionOf } from '../accounts/session/session.ts'
 import { readAudit } from '../core/audit.ts'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import { getPaymentApp } from '../payment/apps/apps.ts'
 import { setTerms, TERMS_FIELDS, termsForm, termsOf } from '../payment/apps/terms.ts'
 import { checkAddresses, lastChecks } from './address-check.ts'
@@ -20,7 +20,7 @@ type Field = (typeof TERMS_FIELDS)[number]
 type Filled = { values: Record<string, unknown>; problems: Field[]; standing?: StandingProposal }
 
 /** Below requireAdmin. */
-export function paymentAppAdminPages(app: FastifyInstance, deps: Deps): void {
+export function paymentAppAdminPages(app: FastifyInstance, deps: Core): void {
   app.get(PATH, async (request: OneApp, reply) => showPaymentApp(request, reply, deps, undefined))
 
   const guarded = {
@@ -55,7 +55,7 @@ function pathOf({ params }: OneApp): string {
 async function showPaymentApp(
   request: OneApp,
   reply: FastifyReply,
-  deps: Deps,
+  deps: Core,
   filled: Filled | undefined,
 ): Promise<FastifyReply> {
   const app = await getPaymentApp(deps.db, request.params.payment_id)

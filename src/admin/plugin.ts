@@ -1,7 +1,7 @@
 /** The administrator's pages, over the verbs of the other areas. */
 import type { FastifyInstance } from 'fastify'
 import { browserScope, requireAdmin, requireUser } from '../accounts/session/session.ts'
-import type { Deps } from '../core/core.ts'
+import type { PaymentDeps } from '../payment/notifications/worker.ts'
 import { abusePages } from './abuse.page.ts'
 import { appAdminPages } from './apps.page.ts'
 import { auditPages } from './audit.page.ts'
@@ -19,7 +19,7 @@ import { refundRequestPages } from './refund-requests.page.ts'
 import { reviewPages } from './reviews.page.ts'
 import { settingPages } from './settings.page.ts'
 
-export async function adminPlugin(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function adminPlugin(app: FastifyInstance, deps: PaymentDeps): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
   app.addHook('preHandler', requireAdmin)

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
 import { sessionOf } from '../accounts/session/session.ts'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import { AppError } from '../platform/errors.ts'
 import { cursor, listUrl } from '../web/lists.ts'
 import { approveProposal, declineProposal, readProposals } from './proposals.ts'
@@ -23,7 +23,7 @@ const ReasonForm = z.object({
 })
 
 /** Below requireAdmin. */
-export function proposalPages(app: FastifyInstance, deps: Deps): void {
+export function proposalPages(app: FastifyInstance, deps: Core): void {
   app.get(PATH, async (request, reply) => {
     const { show, before } = Asked.parse(request.query)
     const found = await readProposals(deps.db, { isOpen: show === 'open', before }, PAGE_LINES + 1)

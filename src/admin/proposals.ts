@@ -6,7 +6,7 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { type PointsLine, postLinesWithin } from '../accounts/points.ts'
 import { recordAudit } from '../core/audit.ts'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import type { SettingName } from '../core/settings.ts'
 import { type Db, type Tx, violatedConstraint } from '../database/connection.ts'
 import type { CorrectionProposalsTable, ProposedTerms } from '../database/tables.ts'
@@ -48,7 +48,7 @@ export type StandingProposal = { proposer: string; decision: 'approved' | null }
  * way, if another one with this key waits or was carried out. Throws invalid_form when a line is wrong, conflict.
  */
 export async function propose(
-  { db, clock }: Deps,
+  { db, clock }: Core,
   act: ProposedAct,
   { actor_id, ip }: Actor,
 ): Promise<StandingProposal | undefined> {
@@ -117,7 +117,7 @@ async function findOther(
  * anew. Answers and throws as `propose` does.
  */
 export async function proposeSetting(
-  deps: Deps,
+  deps: Core,
   { name, value }: { name: SettingName; value: string },
   actor: Actor,
 ): Promise<StandingProposal | undefined> {
@@ -136,7 +136,7 @@ export async function proposeSetting(
  * terms again after others. Answers and throws as `propose` does.
  */
 export async function proposeTerms(
-  deps: Deps,
+  deps: Core,
   payment_id: string,
   { reason, ...terms }: Terms,
   actor: Actor,
@@ -189,7 +189,7 @@ function factsOf(act: ProposedAct) {
  * decided or over, when its proposer is no administrator (any more), or when what it asks for cannot be done; then it
  * stays open.
  */
-export async function approveProposal(deps: Deps, id: bigint, actor: Actor): Promise<void> {
+export async function approveProposal(deps: Core, id: bigint, actor: Actor): Promise<void> {
   const now = deps.clock()
   await deps.db.transaction().execute(async (tx) => {
     const proposal = await lockOpen(tx, id)
@@ -204,7 +204,7 @@ export async function approveProposal(deps: Deps, id: bigint, actor: Actor): Pro
 
 /** Turns a proposal down, or takes an own one back. Throws not_found, and conflict when it is decided. */
 export async function declineProposal(
-  { db, clock }: Deps,
+  { db, clock }: Core,
   id: bigint,
   { reason, ...actor }: Actor & { reason: string },
 ): Promise<void> {
@@ -249,7 +249,7 @@ function explainAlone(error: unknown): never {
 }
 
 /** In the name of who proposed it: theirs is the reason. */
-async function carryOut(tx: Tx, { settings }: Deps, proposal: Proposal, now: Date): Promise<void> {
+async function carryOut(tx: Tx, { settings }: Core, proposal: Proposal, now: Date): Promise<void> {
   const { kind, transaction_id, amount, with_fee, lines, reason, key, proposed_by: actor_id } = proposal
   const by = { reason, actor_id, ip: null }
   if (kind === 'setting') {

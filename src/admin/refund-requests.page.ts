@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
 import { sessionOf } from '../accounts/session/session.ts'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import { declineRefundRequest, listRefundRequests, recoverableOf } from '../payment/orders/refund-requests.ts'
 import { AppError } from '../platform/errors.ts'
 import { cursor, listUrl } from '../web/lists.ts'
@@ -15,7 +15,7 @@ const Asked = z.object({ show: z.enum(['open', 'decided']).catch('open'), before
 const DeclineForm = z.object({ answer: z.string().trim().min(1).max(500) })
 
 /** GET /admin/refund-requests and POST …/:id/decline, inside the administrators' scope. */
-export function refundRequestPages(app: FastifyInstance, deps: Deps): void {
+export function refundRequestPages(app: FastifyInstance, deps: Core): void {
   app.get(PATH, async (request, reply) => {
     const { show, before } = Asked.parse(request.query)
     const isOpen = show === 'open'

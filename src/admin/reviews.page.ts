@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
 import { sessionOf } from '../accounts/session/session.ts'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import { lastProof } from '../ledger/proofs.ts'
 import {
   DECISIONS_WITH_REASON,
@@ -31,7 +31,7 @@ const ReviewForm = z.object({
 })
 
 /** GET /admin, POST /admin/payment-applications/:payment_id/review, inside the administrators' scope. */
-export function reviewPages(app: FastifyInstance, deps: Deps): void {
+export function reviewPages(app: FastifyInstance, deps: Core): void {
   app.get(PATH, async (request, reply) => showAdmin(reply, deps, Asked.parse(request.query)))
 
   app.post<{ Params: { payment_id: string } }>(
@@ -57,7 +57,7 @@ export function reviewPages(app: FastifyInstance, deps: Deps): void {
  */
 async function showAdmin(
   reply: FastifyReply,
-  deps: Deps,
+  deps: Core,
   { after, reasonMissing }: { after?: bigint | undefined; reasonMissing?: string },
 ) {
   const [found, decided, books] = await Promise.all([

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
 import { sessionOf } from '../accounts/session/session.ts'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import { describeSettings, SETTING_NAMES, type SettingName } from '../core/settings.ts'
 import { AppError } from '../platform/errors.ts'
 import { proposeSetting, type StandingProposal } from './proposals.ts'
@@ -37,7 +37,7 @@ function pageOf({ body }: FastifyRequest): string {
 type Problem = { name: SettingName; value: string }
 
 /** GET and POST /admin/settings, inside the administrators' scope. A change asks for a fresh sign-in. */
-export function settingPages(app: FastifyInstance, deps: Deps): void {
+export function settingPages(app: FastifyInstance, deps: Core): void {
   /** @param standing the proposal that keeps another one from being made. */
   const show = async (reply: FastifyReply, area: Area, problem?: Problem, standing?: StandingProposal) => {
     const settings = (await describeSettings(deps.db)).filter(({ name }) => areaOf(name) === area)

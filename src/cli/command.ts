@@ -1,10 +1,10 @@
 /** What a command of the command line is made of, and what all of them share. */
 import { findUserByUsername } from '../accounts/people/users.ts'
-import { type Deps, openDeps } from '../core/core.ts'
 import { openDatabase } from '../database/connection.ts'
 import { requireMigrated } from '../database/migrate.ts'
 import { withDatabaseUrl } from '../database/url.ts'
 import { openSecrets } from '../operations/first-start.ts'
+import { openParts, type Parts } from '../parts.ts'
 import type { Config, ConfigError } from '../platform/config.ts'
 import { AppError } from '../platform/errors.ts'
 
@@ -49,13 +49,13 @@ export type Command = {
  * Runs an act over the configured database, as the service would, and closes everything. Throws ConfigError for another
  * APP_SECRET than the database's: then nothing was done.
  */
-export async function withDeps<T>(config: Config, act: (deps: Deps) => Promise<T>): Promise<T> {
+export async function withDeps<T>(config: Config, act: (deps: Parts) => Promise<T>): Promise<T> {
   return withDatabaseUrl(config, async (url) => {
     const db = openDatabase(url, { max: 4, onBroken: () => {} })
     try {
       await requireMigrated(db)
       const secrets = await openSecrets(config, db)
-      const deps = openDeps({ config, db, secrets, clock: () => new Date() })
+      const deps = openParts({ config, db, secrets, clock: () => new Date() })
       try {
         return await act(deps)
       } finally {
@@ -78,7 +78,7 @@ export function requiredOption(options: OptionValues, name: string): string {
  * The administrator who answers for an act, named by `--by`: the ledger and the audit log say who did it. Throws
  * UsageError when nobody is named, not_found when there is no such member, and forbidden for one without the right.
  */
-export async function actorOf({ db }: Pick<Deps, 'db'>, options: OptionValues): Promise<bigint> {
+export async function actorOf({ db }: Pick<Parts, 'db'>, options: OptionValues): Promise<bigint> {
   const username = requiredOption(options, 'by')
   const user = await findMember(db, username)
   if (!user.is_admin) throw new AppError('forbidden', `${user.username} is no administrator`)
@@ -86,7 +86,7 @@ export async function actorOf({ db }: Pick<Deps, 'db'>, options: OptionValues): 
 }
 
 /** Throws not_found when there is no member of this name. */
-export async function findMember(db: Deps['db'], username: string) {
+export async function findMember(db: Parts['db'], username: string) {
   const user = await findUserByUsername(db, username)
   if (user === undefined) throw new AppError('not_found', `There is no member ${username}`)
   return user

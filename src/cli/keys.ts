@@ -1,8 +1,8 @@
 /** `tessera keys …`: the keys that ID tokens are signed with, and the APP_SECRET that everything is encrypted under. */
 
-import type { Deps } from '../core/core.ts'
 import { type NextKey, replaceSigningKeys, rotateSigningKeys } from '../identity/keys/rotation.ts'
 import { reencryptAll } from '../operations/secret-rotation.ts'
+import type { Parts } from '../parts.ts'
 import {
   type Command,
   type OptionValues,
@@ -45,7 +45,7 @@ function told({ made, withdrawn }: { made: NextKey[]; withdrawn: string[] }): Re
   return { lines: [...made.map(lineOf), ...gone, PRICE], data: { made, withdrawn } }
 }
 
-async function reencrypt(deps: Deps, options: OptionValues, progress: Progress): Promise<Result> {
+async function reencrypt(deps: Parts, options: OptionValues, progress: Progress): Promise<Result> {
   if (options.now === true) throw new UsageError('--now goes without --app-secret')
   if (deps.config.APP_SECRET_OTHER === undefined)
     throw new UsageError('Set APP_SECRET to the new one and APP_SECRET_OTHER to the old one first')

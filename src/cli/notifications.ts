@@ -1,5 +1,5 @@
 /** `tessera notifications …`: what merchants have not heard, and telling them again. */
-import type { Deps } from '../core/core.ts'
+import type { Parts } from '../parts.ts'
 import { readNotifications, redeliver, redeliverFailed } from '../payment/notifications/redelivery.ts'
 import { actorOf, type Command, type OptionValues, UsageError, withDeps } from './command.ts'
 
@@ -65,7 +65,7 @@ export const notificationCommands: Command[] = [
   },
 ]
 
-async function administrator(deps: Deps, options: OptionValues) {
+async function administrator(deps: Parts, options: OptionValues) {
   const actor_id = await actorOf(deps, options)
   return { role: 'administrator' as const, actor_id, ip: 'command line' }
 }

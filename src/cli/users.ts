@@ -7,7 +7,7 @@ import {
   setAdministrator,
 } from '../accounts/operator.ts'
 import { isUsername } from '../accounts/people/users.ts'
-import type { Deps } from '../core/core.ts'
+import type { Parts } from '../parts.ts'
 import { AppError } from '../platform/errors.ts'
 import { anonymise, type Obstacle, obstaclesOf, REFUNDABLE_DAYS } from '../privacy/anonymise.ts'
 import { exportMember, recordExport } from '../privacy/export.ts'
@@ -131,7 +131,7 @@ export const userCommands: Command[] = [
   },
 ]
 
-async function writeExport(deps: Deps, user_id: bigint, path: string) {
+async function writeExport(deps: Parts, user_id: bigint, path: string) {
   await writeNewFile(path, async (file) => {
     await recordExport(deps, { user_id, actor_id: null, ip: null })
     await file.writeFile(exportMember(deps, user_id))
@@ -159,7 +159,7 @@ const OBSTACLE_TEXTS: Record<Obstacle, (points: bigint) => string> = {
 
 /** Says all of it in sentences. Throws conflict. What comes up after this, anonymising itself refuses. */
 async function requireNoObstacle(
-  { db, clock }: Deps,
+  { db, clock }: Parts,
   { user_id, username, give_up }: { user_id: bigint; username: string; give_up: bigint },
 ): Promise<void> {
   const { obstacles, balance } = await obstaclesOf(db, user_id, clock())

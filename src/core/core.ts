@@ -1,11 +1,7 @@
-/** What the parts of the application are built from. Made once at start, passed down as values. */
-
+/** What every area is opened with. It is opened once, at start, and passed down as a value. */
 import type { Batching } from '../database/batcher.ts'
 import type { Db } from '../database/connection.ts'
-import type { FindSamples } from '../docs/samples.ts'
-import { openSigningKeys, type SigningKeys } from '../identity/keys/keys.ts'
-import { type Notifier, openNotifier } from '../payment/notifications/worker.ts'
-import { type GatewayKeys, openGatewayKeys } from '../payment/signing/gateway-keys.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Tracing } from '../platform/tracing.ts'
@@ -13,58 +9,29 @@ import { type Limits, openLimits } from './limits.ts'
 import type { Metrics } from './metrics.ts'
 import { openSettings, type Settings } from './settings.ts'
 
-/** The one source of time. Tests move it. */
-export type Clock = () => Date
-
-export type Deps = {
+export type Core = {
   config: Config
   db: Db
   clock: Clock
   secrets: Secrets
   settings: Settings
-  signingKeys: SigningKeys
   limits: Limits
-  gatewayKeys: GatewayKeys
-  notifier: Notifier
-  /** Absent where nobody watches. */
+  /** Undefined where no METRICS_PORT is set. */
   metrics: Metrics | undefined
-  /** Absent unless traces go somewhere. */
+  /** Undefined where no traces are exported. */
   tracing: Tracing | undefined
-  /** Keys that the examples of the reference are made with, where they may be shown: in the demo. */
-  findSamples?: FindSamples
-  /** Other limits of the payment area's batches than the usual ones: for the bench. */
-  batching?: Batching
-  /** Where the log goes instead of standard output. */
-  logTo?: NodeJS.WriteStream | undefined
+  /** Replaces the usual limits of the batches. Only the benches set it. */
+  batching: Batching
 }
 
-/** Whoever opens the parts closes `limits`, which may hold counts, and then the database. */
-export function openDeps({
-  config,
-  db,
-  secrets,
-  clock,
-  metrics,
-  tracing,
-  batching = {},
-  logTo,
-}: Pick<Deps, 'config' | 'db' | 'secrets' | 'clock' | 'batching' | 'logTo'> &
-  Partial<Pick<Deps, 'metrics' | 'tracing'>>): Deps {
+/** What the caller opens itself, and closes. */
+export type Given = Pick<Core, 'config' | 'db' | 'clock' | 'secrets'> &
+  Partial<Pick<Core, 'metrics' | 'tracing' | 'batching'>>
+
+/** The caller closes `limits` before the database, because `limits` may hold counts that are not stored yet. */
+export function openCore(given: Given): Core {
+  const { config, db, clock, secrets, metrics, tracing, batching = {} } = given
   const settings = openSettings(db)
-  const gatewayKeys = openGatewayKeys({ db, secrets, batching, clock })
-  return {
-    config,
-    db,
-    clock,
-    secrets,
-    settings,
-    signingKeys: openSigningKeys({ db, secrets, clock }),
-    limits: openLimits({ db, settings, clock }),
-    gatewayKeys,
-    notifier: openNotifier({ config, db, clock, secrets, gatewayKeys, metrics, tracing }),
-    metrics,
-    tracing,
-    batching,
-    logTo,
-  }
+  const limits = openLimits({ db, settings, clock })
+  return { config, db, clock, secrets, settings, limits, metrics, tracing, batching }
 }

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { makeCanWrite } from '../database/can-write.ts'
 import { isMigrated } from '../database/migrate.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import type { Deps } from './core.ts'
+import type { Core } from './core.ts'
 
 /** Bears a moment and its tag, which only whoever has APP_SECRET can make. */
 export const SEEN_HEADER = 'tessera-seen'
@@ -21,7 +21,7 @@ export function seenTicket(secrets: Secrets, now: Date): string {
   return `${now.getTime()}.${secrets.tag(SEEN_PURPOSE, String(now.getTime()))}`
 }
 
-export function healthRoutes(app: FastifyInstance, deps: Deps): void {
+export function healthRoutes(app: FastifyInstance, deps: Core, hasSigningKey: () => Promise<boolean>): void {
   const config = { admission: 'always' } as const
   app.get('/healthz', { config }, async (request, reply) =>
     reply.header('cache-control', 'no-store').send({ status: 'ok', ...seenBy(request, deps) }),
@@ -34,7 +34,7 @@ export function healthRoutes(app: FastifyInstance, deps: Deps): void {
       checks.migrations = await isMigrated(deps.db)
       checks.database = true
       checks.writes = await canWrite()
-      checks.signing_key = (await deps.signingKeys.current()) !== undefined
+      checks.signing_key = await hasSigningKey()
     } catch (error) {
       request.log.warn({ err: error }, 'not ready')
     }
@@ -47,7 +47,7 @@ export function healthRoutes(app: FastifyInstance, deps: Deps): void {
 }
 
 /** Nothing for strangers: they would learn of the proxies, and which addresses stand behind them. */
-function seenBy({ headers, ip, socket }: FastifyRequest, { secrets, clock }: Deps): { seen?: Seen } {
+function seenBy({ headers, ip, socket }: FastifyRequest, { secrets, clock }: Core): { seen?: Seen } {
   const ticket = headers[SEEN_HEADER]
   const [moment = '', tag = ''] = typeof ticket === 'string' ? ticket.split('.') : []
   const age_ms = Math.abs(clock().getTime() - Number(moment))

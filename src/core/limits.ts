@@ -4,8 +4,8 @@
  */
 import { sql } from 'kysely'
 import type { Db } from '../database/connection.ts'
+import type { Clock } from '../platform/clock.ts'
 import { AppError } from '../platform/errors.ts'
-import type { Clock } from './core.ts'
 import type { Settings } from './settings.ts'
 
 /** How long a process keeps its own counts before it adds them to everybody's. */

@@ -9,7 +9,7 @@ import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import type { Counter, Gauge, Histogram } from 'prom-client'
 import { poolUse } from '../database/connection.ts'
-import type { Deps } from './core.ts'
+import type { Core } from './core.ts'
 
 /** Bounds in seconds, around what pages and the signed API promise. */
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
@@ -30,7 +30,7 @@ export type Metrics = {
   scrape(): Promise<{ type: string; text: string }>
 }
 
-type MetricsDeps = Pick<Deps, 'config' | 'db' | 'clock'>
+type MetricsDeps = Pick<Core, 'config' | 'db' | 'clock'>
 
 /** Undefined unless METRICS_PORT is set. */
 export async function openMetrics(deps: MetricsDeps): Promise<Metrics | undefined> {
@@ -134,7 +134,7 @@ type Facts = Record<
 >
 
 /** A few rows by their indexes: nothing here walks the ledger. */
-async function readFacts(db: Deps['db'], now: Date): Promise<Facts> {
+async function readFacts(db: Core['db'], now: Date): Promise<Facts> {
   const seconds_since = (moment: string) =>
     sql`coalesce(extract(epoch from ${now}::timestamptz - ${sql.raw(moment)}), 0)::float8`
   const { rows } = await sql<Facts>`
@@ -185,7 +185,7 @@ export async function countOutcome<T>(
 
 /** Listens for Prometheus, and answers how to stop. Nothing else is served there, and nothing of it elsewhere. */
 export async function serveMetrics(
-  { METRICS_HOST, METRICS_PORT }: Deps['config'],
+  { METRICS_HOST, METRICS_PORT }: Core['config'],
   metrics: Metrics,
 ): Promise<() => Promise<void>> {
   const server = createServer(async (request, response) => {

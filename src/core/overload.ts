@@ -7,7 +7,7 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError, overloaded } from '../platform/errors.ts'
-import type { Deps } from './core.ts'
+import type { Core } from './core.ts'
 
 /** The most that REQUESTS_AT_ONCE_MAX may say; as many may wait for one of the batches. */
 export const AT_ONCE_LIMIT = 1_000
@@ -28,7 +28,7 @@ declare module 'fastify' {
 }
 
 /** To be called after what every answer carries, and before any scope. Throws overloaded, for the scopes to render. */
-export function refuseOverload(app: FastifyInstance, { config, metrics }: Deps): void {
+export function refuseOverload(app: FastifyInstance, { config, metrics }: Core): void {
   const max = config.REQUESTS_AT_ONCE_MAX
   const slowMax = Math.ceil(max / SLOW_ONE_IN)
   let inHand = 0

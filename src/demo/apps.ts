@@ -1,7 +1,7 @@
 /** The applications of the demo's shops, whose addresses follow the ports that the shops are at. */
 import { createPrivateKey, createPublicKey } from 'node:crypto'
-import type { Deps } from '../core/core.ts'
 import { registerApp } from '../identity/apps/apps.ts'
+import type { Parts } from '../parts.ts'
 import { applyForPaymentApp, reviewPaymentApp } from '../payment/apps/apps.ts'
 import { gatewayCard } from '../payment/apps/gateway-card.ts'
 import { makeMerchantPair } from '../payment/apps/key-changes.ts'
@@ -55,7 +55,7 @@ type OauthApp = { name: string; description: string; redirect_uris: string[] }
 
 /** The shop's OAuth application. */
 export function ensureOauthApp(
-  deps: Deps,
+  deps: Parts,
   store: Store,
   owner_id: bigint,
   shop_url: string,
@@ -68,7 +68,7 @@ export function ensureOauthApp(
 export async function ensureOauthAppAs(
   kept_as: 'oauth_app' | 'sample_oauth_app',
   { redirect_uris, ...app }: OauthApp,
-  { db }: Pick<Deps, 'db'>,
+  { db }: Pick<Parts, 'db'>,
   { saved, save }: Store,
   owner_id: bigint,
 ): Promise<DemoApps['oauth_app']> {
@@ -106,7 +106,7 @@ export async function ensureOauthAppAs(
 }
 
 /** The payment application of the shop that speaks the HMAC API. */
-export async function ensureShopApp(deps: Deps, shop: Shop): Promise<DemoApps['payment_app']> {
+export async function ensureShopApp(deps: Parts, shop: Shop): Promise<DemoApps['payment_app']> {
   const callback_url = `${shop.shop_url}/payment/callback`
   const { id, payment_id, pid } = await ensurePaymentApp(deps, shop, { ...SHOP, callback_url })
   const token = await currentKey(deps, id, 'token')
@@ -124,7 +124,7 @@ export async function ensureShopApp(deps: Deps, shop: Shop): Promise<DemoApps['p
 
 /** The payment application of the shop that speaks the gateway's two versions, with a pair for V2. */
 export async function ensureGatewayApp(
-  deps: Deps,
+  deps: Parts,
   { saved, save }: Store,
   shop: Shop,
 ): Promise<DemoApps['gateway_app']> {
@@ -149,7 +149,7 @@ export async function ensureGatewayApp(
 }
 
 /** Whether requests signed with this private key are the application's: a start cut short may have lost one. */
-export async function isInForce({ gatewayKeys }: Deps, app_id: bigint, private_base64: string | undefined) {
+export async function isInForce({ gatewayKeys }: Parts, app_id: bigint, private_base64: string | undefined) {
   const app = await gatewayKeys.findApp({ app_id })
   const publicKey = app && (await gatewayKeys.merchantPublicKey(app))
   if (private_base64 === undefined || publicKey === undefined) return false
@@ -159,7 +159,7 @@ export async function isInForce({ gatewayKeys }: Deps, app_id: bigint, private_b
 
 /** Finds or makes an approved payment application of this name. */
 async function ensurePaymentApp(
-  deps: Deps,
+  deps: Parts,
   { owner_id, reviewer_id }: Shop,
   values: { name: string; description: string; callback_url: string },
 ): Promise<{ id: bigint; payment_id: string; pid: bigint }> {

@@ -4,11 +4,11 @@
  */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import type { Deps } from '../core/core.ts'
+import type { Parts } from '../parts.ts'
 import { type Config, ConfigError } from '../platform/config.ts'
 import { refuseTakenPort } from '../platform/ports.ts'
 import { randomToken } from '../platform/secrets.ts'
-import { type Running, serve } from '../server.ts'
+import { type Running, serve } from '../serve.ts'
 import { type Demo, forumUrl, PEOPLE, seedDemo } from './world.ts'
 
 const SHOP = join(import.meta.dirname, '../../examples/shop/shop.js')
@@ -24,7 +24,7 @@ type Stop = () => Promise<void>
  */
 export async function startDemo(
   config: Config,
-  { withForum = false, logTo }: { withForum?: boolean } & Pick<Deps, 'logTo'> = {},
+  { withForum = false, logTo }: { withForum?: boolean } & Pick<Parts, 'logTo'> = {},
 ): Promise<Running<Demo>> {
   await refusePorts(config, withForum)
   const stops: Stop[] = []

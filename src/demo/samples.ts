@@ -3,10 +3,10 @@
  * orders that its examples ask about.
  */
 
-import type { Deps } from '../core/core.ts'
 import { type FindSamples, SAMPLE_ORDER, SAMPLE_TRADE, SAMPLE_TRADES, type Samples } from '../docs/samples.ts'
 import { makeAuthenticateClient } from '../identity/oauth/clients.ts'
 import { issueCode, makeExchangeCode } from '../identity/oauth/codes.ts'
+import type { Parts } from '../parts.ts'
 import { makeMerchantPair } from '../payment/apps/key-changes.ts'
 import { makePlaceOrder } from '../payment/orders/orders.ts'
 import { createTestApp } from '../payment/orders/test-mode.ts'
@@ -22,7 +22,7 @@ type Member = { id: bigint; username: string }
 
 /** Makes what is missing, and answers how the reference finds its keys: with a new code of this member at each call. */
 export async function ensureSamples(
-  deps: Deps,
+  deps: Parts,
   store: Store,
   { owner_id, member }: { owner_id: bigint; member: Member },
 ): Promise<FindSamples> {
@@ -49,7 +49,7 @@ export async function ensureSamples(
 
 type Payments = Pick<Samples, 'payment_id' | 'token' | 'pid' | 'merchant_key' | 'merchant_private_key'>
 
-async function ensureTestApp(deps: Deps, { saved, save }: Store, owner_id: bigint): Promise<Payments> {
+async function ensureTestApp(deps: Parts, { saved, save }: Store, owner_id: bigint): Promise<Payments> {
   const found = await deps.db
     .selectFrom('payment_apps')
     .where('applicant_id', '=', owner_id)
@@ -76,7 +76,7 @@ async function ensureTestApp(deps: Deps, { saved, save }: Store, owner_id: bigin
 }
 
 /** A number that was used before is the same order, whatever became of it. */
-async function ensureOrders(deps: Deps, { app_id, pid }: { app_id: bigint; pid: string }): Promise<void> {
+async function ensureOrders(deps: Parts, { app_id, pid }: { app_id: bigint; pid: string }): Promise<void> {
   const placeOrder = makePlaceOrder(deps)
   const { order_id, amount, description } = SAMPLE_ORDER
   await placeOrder({ app_id, order_id, amount: BigInt(amount), description })
@@ -102,7 +102,7 @@ async function ensureOrders(deps: Deps, { app_id, pid }: { app_id: bigint; pid: 
 
 /** What a sign-in of the member at the client would give it. */
 function makeGrant(
-  deps: Deps,
+  deps: Parts,
   { redirect_uri, ...credentials }: Pick<Samples, 'client_id' | 'client_secret' | 'redirect_uri'>,
   { id: user_id }: Member,
 ): () => Promise<Pick<Samples, 'code' | 'access_token'>> {

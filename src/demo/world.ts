@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { createUser } from '../accounts/people/users.ts'
 import { hashPassword, verifyPassword } from '../accounts/security/password.ts'
-import type { Deps } from '../core/core.ts'
 import type { Db } from '../database/connection.ts'
 import { grantPoints } from '../ledger/post.ts'
 import { balanceOf } from '../ledger/wallet.ts'
+import type { Parts } from '../parts.ts'
 import type { Config } from '../platform/config.ts'
 import { randomText } from '../platform/secrets.ts'
 import { type DemoApps, ensureGatewayApp, ensureOauthApp, ensureShopApp, type SavedApps } from './apps.ts'
@@ -48,7 +48,7 @@ export type Demo = DemoApps & {
 }
 
 /** Makes what is missing of the demo's world, and answers all of it. */
-export async function seedDemo(deps: Deps, { withForum = false } = {}): Promise<Demo> {
+export async function seedDemo(deps: Parts, { withForum = false } = {}): Promise<Demo> {
   const { config } = deps
   const saved = await readSaved(config)
   // Kept before they are used: an account whose password nobody knows would be no use.
@@ -121,7 +121,7 @@ async function writeSaved(config: Config, saved: Saved): Promise<void> {
 }
 
 async function ensurePerson(
-  { db, clock }: Deps,
+  { db, clock }: Parts,
   { username, points, part: _, ...values }: (typeof PEOPLE)[number],
   password: string,
 ): Promise<DemoPerson> {

@@ -4,18 +4,21 @@
  */
 import type { FastifyInstance } from 'fastify'
 import { browserScope } from '../accounts/session/session.ts'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import { gatewayCodes, PAYMENT_CODES } from './codes.ts'
 import { AREAS, OPERATIONS, openApiDocument, operationId, serverOf } from './openapi.ts'
 import { type Answer, type Area, jsonSchema, type Operation, type Text } from './operation.ts'
 import { rulesOf } from './rules.ts'
-import { madeUpSamples, type Samples } from './samples.ts'
+import { type FindSamples, madeUpSamples, type Samples } from './samples.ts'
 import { shellOf } from './shell.ts'
 import { SCHEDULE, WEBHOOKS, type Webhook } from './webhooks.ts'
 
 const SECTIONS = [...AREAS, 'notifications', 'codes', 'rules'] as const
 
-export async function docsPlugin(app: FastifyInstance, deps: Deps): Promise<void> {
+/** `findSamples` finds keys to sign the examples with; without it they are made up. */
+export type DocsDeps = Core & { findSamples?: FindSamples }
+
+export async function docsPlugin(app: FastifyInstance, deps: DocsDeps): Promise<void> {
   const { config, clock, findSamples = madeUpSamples } = deps
   app.get('/docs/openapi.json', async ({ locale }, reply) => {
     const samples = await findSamples()

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { User } from '../accounts/people/users.ts'
 import { browserScope, requireUser, signInUrl } from '../accounts/session/session.ts'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import { AppError } from '../platform/errors.ts'
 import { wantsHtml } from '../web/pages.ts'
 import type { Parameters } from '../web/parameters.ts'
@@ -17,7 +17,7 @@ const PATH = '/api/apps'
 const FAULTS_SHOWN_MAX = 50
 
 /** Machine scope: an access token of any scope registers an application for its user (interface.md). */
-export function registerAppRoute(app: FastifyInstance, deps: Deps, getBearer: GetBearer): void {
+export function registerAppRoute(app: FastifyInstance, deps: Core, getBearer: GetBearer): void {
   app.post(PATH, async (request, reply) => {
     const { user } = await getBearer(readBearer(request.headers.authorization))
     const { apps_min_trust_level } = await deps.settings.read()
@@ -46,7 +46,7 @@ function invalidApp(issues: z.core.$ZodIssue[]): AppError {
 /** Reads a session where there is no access token, so it is a scope of its own. */
 export async function listAppsRoute(
   app: FastifyInstance,
-  { getBearer, ...deps }: Deps & { getBearer: GetBearer },
+  { getBearer, ...deps }: Core & { getBearer: GetBearer },
 ): Promise<void> {
   browserScope(app, deps)
   app.addHook('onSend', async (request, reply) => {

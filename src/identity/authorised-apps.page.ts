@@ -5,7 +5,7 @@ import { namedGroupsOf } from '../accounts/people/users.ts'
 import { browserScope, requireUser, sessionOf } from '../accounts/session/session.ts'
 import { describeDevice } from '../accounts/session/sessions.page.ts'
 import { recordAudit } from '../core/audit.ts'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import type { Db } from '../database/connection.ts'
 import { AppError } from '../platform/errors.ts'
 import { endGrantsOf } from './oauth/grants.ts'
@@ -13,7 +13,7 @@ import { endGrantsOf } from './oauth/grants.ts'
 const APPS_MAX = 200
 const SIGN_INS_MAX = 50
 
-export async function authorisedAppPages(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function authorisedAppPages(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
   const { db, clock } = deps

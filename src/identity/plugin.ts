@@ -3,12 +3,12 @@
  * session and answer people; the endpoints of programs read no cookie and answer RFC 6749 bodies.
  */
 import type { FastifyInstance } from 'fastify'
-import type { Deps } from '../core/core.ts'
 import { AppError } from '../platform/errors.ts'
 import { refuseOtherMethods } from '../web/methods.ts'
 import { appPages } from './apps/apps.page.ts'
 import { listAppsRoute, registerAppRoute } from './apps-api.ts'
 import { authorisedAppPages } from './authorised-apps.page.ts'
+import type { IdentityDeps } from './keys/keys.ts'
 import { AUTHORIZATION_PATH, AUTHORIZATION_PATHS, authorizePages } from './oauth/authorize.page.ts'
 import { makeGetBearer } from './oauth/bearer.ts'
 import { makeAuthenticateClient } from './oauth/clients.ts'
@@ -22,7 +22,7 @@ import { REVOCATION_PATH, revocationRoute } from './oauth/revocation.ts'
 import { TOKEN_PATHS, tokenRoutes } from './oauth/token.ts'
 import { USERINFO_PATHS, userinfoRoutes } from './oauth/userinfo.ts'
 
-export async function identityPlugin(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function identityPlugin(app: FastifyInstance, deps: IdentityDeps): Promise<void> {
   await app.register(async (browser) => {
     browser.setErrorHandler(sendBrowserError)
     await browser.register(authorizePages, deps)
@@ -39,7 +39,7 @@ export async function identityPlugin(app: FastifyInstance, deps: Deps): Promise<
   })
 }
 
-async function machineRoutes(machine: FastifyInstance, deps: Deps): Promise<void> {
+async function machineRoutes(machine: FastifyInstance, deps: IdentityDeps): Promise<void> {
   const authenticateClient = makeAuthenticateClient(deps)
   const getBearer = makeGetBearer(deps)
   await machine.register(discoveryRoutes, deps)

@@ -3,13 +3,13 @@ import type { MemberAct } from '../accounts/members.ts'
 import { lockUser } from '../accounts/people/users.ts'
 import { recordSecurityEvent } from '../accounts/security/security-events.ts'
 import { endSessionsOf } from '../accounts/session/session.ts'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import type { Db } from '../database/connection.ts'
 import { endGrantsOf } from './oauth/grants.ts'
 
 /** Ends every session of a member, every sign-in half done, and every code and token. Throws not_found. */
 export async function signOutEverywhere(
-  deps: Deps,
+  deps: Core,
   { user_id, actor_id, reason, ip }: MemberAct,
 ): Promise<void> {
   const now = deps.clock()

@@ -1,6 +1,6 @@
 /** The daily close: what each day has moved, written down once by whichever process comes first. Days end in Asia/Shanghai. */
 import { sql } from 'kysely'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import type { Db } from '../database/connection.ts'
 import { unhurried } from '../database/timeouts.ts'
 
@@ -9,7 +9,7 @@ const SETTLED_MINUTES = 60
 const DAYS_AT_ONCE = 31
 
 /** Closes the days that are over and not closed, the oldest first, a bounded number at once. */
-export async function closeDueDays({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
+export async function closeDueDays({ db, clock }: Pick<Core, 'db' | 'clock'>): Promise<void> {
   const settled = new Date(clock().getTime() - SETTLED_MINUTES * 60_000)
   const { rows } = await sql<{ day: string }>`
     select day::date::text as day

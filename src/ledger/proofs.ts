@@ -1,11 +1,11 @@
 /** Proofs that are kept: one a day by the worker, and one whenever an administrator asks. */
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import { type Proof, proofJson, proveBooks } from './books.ts'
 
 const DAY_MS = 86_400_000
 const KEPT_MAX = 100
 
-type ProofDeps = Pick<Deps, 'db' | 'clock' | 'secrets'>
+type ProofDeps = Pick<Core, 'db' | 'clock' | 'secrets'>
 
 /** Proves the books, keeps what was found, and forgets the oldest proofs. */
 export async function keepProof({ db, clock, secrets }: ProofDeps): Promise<Proof> {
@@ -37,7 +37,7 @@ export async function keepDueProof(deps: ProofDeps): Promise<Proof | undefined> 
 }
 
 /** The newest proof kept. */
-export async function lastProof({ db }: Pick<Deps, 'db'>) {
+export async function lastProof({ db }: Pick<Core, 'db'>) {
   return db
     .selectFrom('books_proofs')
     .orderBy('id', 'desc')

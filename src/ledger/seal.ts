@@ -3,7 +3,7 @@
  * later. Several processes may do it; one at a time does.
  */
 import { sql } from 'kysely'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import type { Db, Tx } from '../database/connection.ts'
 import { CHAIN_START, type ChainEnd, nextHash, readContents, SEAL_PURPOSE } from './chain.ts'
 
@@ -19,7 +19,7 @@ export type Sealer = (isStopped?: () => boolean) => Promise<ChainEnd | undefined
  * if it has sealed any. It throws when the chain no longer holds what this process saw in it before: then somebody has
  * cut it off or written it anew, and sealing on would hide that.
  */
-export function makeSealer({ db, secrets }: Pick<Deps, 'db' | 'secrets'>): Sealer {
+export function makeSealer({ db, secrets }: Pick<Core, 'db' | 'secrets'>): Sealer {
   let known: ChainEnd | undefined
 
   return async (isStopped = () => false) => {
@@ -57,7 +57,7 @@ type Standing = {
  */
 async function sealBatch(
   tx: Tx,
-  secrets: Deps['secrets'],
+  secrets: Core['secrets'],
   seen: bigint,
 ): Promise<{ end?: ChainEnd | undefined; isMore: boolean }> {
   const lock = await sql`select from journal_sealing for update skip locked`.execute(tx)
@@ -87,7 +87,7 @@ async function sealBatch(
 
 async function append(
   tx: Tx,
-  secrets: Deps['secrets'],
+  secrets: Core['secrets'],
   journals: Awaited<ReturnType<typeof readContents>>,
 ): Promise<ChainEnd> {
   let end = (await lastSeal(tx)) ?? CHAIN_START

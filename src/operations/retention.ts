@@ -3,7 +3,7 @@
  * and who did what, is kept for ever: the database refuses to delete it.
  */
 import { sql } from 'kysely'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import type { Tables } from '../database/tables.ts'
 
 const DAY_MS = 86_400_000
@@ -114,7 +114,7 @@ export const SWEPT = Object.entries(RETENTION).flatMap(([table, keeping]: [strin
  * transaction of its own. Safe in any number of processes, which skip each other's rows.
  */
 export async function forgetWhatIsOver(
-  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  { db, clock }: Pick<Core, 'db' | 'clock'>,
   isStopped: () => boolean = () => false,
 ): Promise<void> {
   const now = clock().getTime()

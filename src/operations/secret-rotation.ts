@@ -6,7 +6,7 @@
 import { sql } from 'kysely'
 import { mailContext } from '../accounts/people/email.ts'
 import { factorContext } from '../accounts/security/second-factor.ts'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import type { PaymentAppKeyKind } from '../database/tables.ts'
 import { encryptionContext } from '../identity/keys/keys.ts'
 import { retiredKeyContext, retireSealKey } from '../ledger/retired-seal-keys.ts'
@@ -91,7 +91,7 @@ export type Reencrypted = {
   sealed_to: bigint | undefined
 }
 
-type RotationDeps = Pick<Deps, 'db' | 'secrets'>
+type RotationDeps = Pick<Core, 'db' | 'secrets'>
 
 /**
  * Encrypts everything anew that is not under the APP_SECRET in use. Whoever serves meanwhile must know both, and none may

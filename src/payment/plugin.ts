@@ -1,6 +1,5 @@
 /** The payment area: the buyer's and the merchant's pages (browser), the HMAC API and the gateway (machine). */
 import type { FastifyInstance } from 'fastify'
-import type { Deps } from '../core/core.ts'
 import { refuseOtherMethods } from '../web/methods.ts'
 import { alertPages } from './alerts/alerts.page.ts'
 import { paymentAppPages } from './apps/apps.page.ts'
@@ -10,9 +9,10 @@ import { signaturePages } from './diagnosis/signatures.page.ts'
 import { eventPages } from './events/events.page.ts'
 import { gatewayPlugin } from './gateway/plugin.ts'
 import { hmacRoutes } from './hmac/routes.ts'
+import type { PaymentDeps } from './notifications/worker.ts'
 import { makePayOrder, makePlaceOrder } from './orders/orders.ts'
 
-export async function paymentPlugin(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function paymentPlugin(app: FastifyInstance, deps: PaymentDeps): Promise<void> {
   const payOrder = makePayOrder(deps)
   const placeOrder = makePlaceOrder(deps)
   await app.register(async (scope) => payPages(scope, deps, payOrder))

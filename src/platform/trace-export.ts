@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SpanExporter } from '@opentelemetry/sdk-trace'
-import type { Clock } from '../core/core.ts'
+import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import type { Tracing } from './tracing.ts'
 

@@ -8,7 +8,7 @@ import { lockUser } from '../accounts/people/users.ts'
 import { recordSecurityEvent } from '../accounts/security/security-events.ts'
 import { endSessionsOf } from '../accounts/session/session.ts'
 import { recordAudit } from '../core/audit.ts'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import { type Db, isDeadlock, type Tx } from '../database/connection.ts'
 import { endGrantsOf } from '../identity/oauth/grants.ts'
 import { adjustPoints } from '../ledger/post.ts'
@@ -91,7 +91,7 @@ export type Anonymisation = Omit<MemberAct, 'actor_id' | 'ip'> & {
  * whatever was being written for the member is there by then, and what comes later is refused by the database. A
  * session that began in between may be in use by an exchange, which waits for the row: then all is begun again.
  */
-export async function anonymise(deps: Deps, act: Anonymisation): Promise<void> {
+export async function anonymise(deps: Core, act: Anonymisation): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await deps.db.transaction().execute((tx) => anonymiseWithin(tx, deps, act))
@@ -101,7 +101,7 @@ export async function anonymise(deps: Deps, act: Anonymisation): Promise<void> {
   }
 }
 
-async function anonymiseWithin(tx: Tx, deps: Deps, act: Anonymisation): Promise<void> {
+async function anonymiseWithin(tx: Tx, deps: Core, act: Anonymisation): Promise<void> {
   const { user_id, actor_id, reason, ip, give_up } = act
   const now = deps.clock()
   await lockAccount(tx, user_id)

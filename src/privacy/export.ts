@@ -7,7 +7,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { groupsOf, userColumns } from '../accounts/people/users.ts'
 import { findSecondFactor } from '../accounts/security/second-factor.ts'
 import { recordAudit } from '../core/audit.ts'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import { AppError } from '../platform/errors.ts'
 
 const ROWS_MAX = 500
@@ -114,7 +114,7 @@ const LISTS: Record<string, List> = {
  * The document, in pieces of text. Throws not_found. Each list is read as it is at its moment, so what happens
  * meanwhile may be in a later one already.
  */
-export async function* exportMember(deps: Deps, user_id: bigint): AsyncGenerator<string> {
+export async function* exportMember(deps: Core, user_id: bigint): AsyncGenerator<string> {
   yield textOf({
     format: 'tessera-member-1',
     exported_at: deps.clock(),
@@ -138,7 +138,7 @@ export async function* exportMember(deps: Deps, user_id: bigint): AsyncGenerator
 
 /** Writes down that the data was taken out, and by whom: the member, an administrator, or by null the operator. */
 export async function recordExport(
-  { db }: Pick<Deps, 'db'>,
+  { db }: Pick<Core, 'db'>,
   { user_id, actor_id, ip }: { user_id: bigint; actor_id: bigint | null; ip: string | null },
 ): Promise<void> {
   const entry = { actor_id, action: 'account.exported', subject: `user:${user_id}`, detail: {}, ip }
@@ -146,7 +146,7 @@ export async function recordExport(
 }
 
 /** What there is one of. Throws not_found. */
-async function factsOf({ db }: Deps, user_id: bigint) {
+async function factsOf({ db }: Core, user_id: bigint) {
   const user = await db
     .selectFrom('users')
     .where('users.id', '=', user_id)

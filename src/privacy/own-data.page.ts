@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { PROFILE } from '../accounts/profile.page.ts'
 import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
 import { browserScope, endSession, requireUser, sessionOf } from '../accounts/session/session.ts'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import { AppError } from '../platform/errors.ts'
 import { anonymise, obstaclesOf, REFUNDABLE_DAYS } from './anonymise.ts'
 import { exportMember, recordExport } from './export.ts'
@@ -24,7 +24,7 @@ const CloseForm = z.object({
 })
 
 /** GET /account/data, and its two acts. Both need a fresh sign-in; leaving, a second page besides. */
-export async function privacyPages(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function privacyPages(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
   app.addHook('preHandler', requireFreshSignIn(deps, { page: PAGE, back: PROFILE }))
@@ -49,7 +49,7 @@ export async function privacyPages(app: FastifyInstance, deps: Deps): Promise<vo
 }
 
 /** First the page that says what will happen; then, with the member's name typed there, it does. */
-async function close(request: FastifyRequest, reply: FastifyReply, deps: Deps): Promise<FastifyReply> {
+async function close(request: FastifyRequest, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
   const { id: user_id, username } = sessionOf(request).user
   const form = CloseForm.safeParse(request.body)
   if (!form.success) throw new AppError('invalid_form', 'The points given up are a whole number')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fastifyView } from '@fastify/view'
 import { Eta } from 'eta'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Deps } from '../core/core.ts'
+import type { Core } from '../core/core.ts'
 import { isPassing } from '../database/faults.ts'
 import { AppError, type PageCode, unavailable } from '../platform/errors.ts'
 import { assetUrl } from './assets.ts'
@@ -44,7 +44,7 @@ const STATUS = {
 } satisfies Record<PageCode, number>
 
 /** Adds `reply.page`, `request.locale` and the headers that every answer carries. */
-export async function registerPages(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function registerPages(app: FastifyInstance, deps: Core): Promise<void> {
   const eta = new Eta({ views: VIEWS_DIR, cache: deps.config.production, autoTrim: false })
   await app.register(fastifyView, { engine: { eta }, templates: VIEWS_DIR, propertyName: 'render' })
 
@@ -73,7 +73,7 @@ function renderPage(
   view: string,
   data: Record<string, unknown>,
   { status = 200, leavesSite = false }: PageOptions,
-  deps: Deps,
+  deps: Core,
 ): FastifyReply {
   const { request } = reply
   const cookieToken = request.session?.token ?? request.visitorToken
@@ -101,7 +101,7 @@ function renderPage(
 }
 
 /** What every page says at its top. Whatever asked for the page has read the settings, if only for its limit. */
-function siteNotices({ settings }: Deps, language: Language) {
+function siteNotices({ settings }: Core, language: Language) {
   const { announcement_en, announcement_zh_cn, payments_read_only } = settings.latest()
   const [own, other] =
     language === 'en' ? [announcement_en, announcement_zh_cn] : [announcement_zh_cn, announcement_en]

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { createUser } from '../../src/accounts/people/users.ts'
-import type { Deps } from '../../src/core/core.ts'
+import type { Core } from '../../src/core/core.ts'
 import { openSettings } from '../../src/core/settings.ts'
 import { type Db, openDatabase } from '../../src/database/connection.ts'
 import { startEmbedded } from '../../src/database/embedded/embedded.ts'
@@ -213,7 +213,7 @@ export async function makeBuyer(db: Db, username: string, password_hash?: string
 export async function makeShop(db: Db, username: string, member?: Member): Promise<Shop> {
   const owner = member ?? (await makeMember(db, username))
   const settings = openSettings(db)
-  const deps = { db, secrets: makeSecrets(APP_SECRET), settings, clock: () => new Date() } as Deps
+  const deps = { db, secrets: makeSecrets(APP_SECRET), settings, clock: () => new Date() } as Core
   const application = { name: 'Shop', description: '', callback_url: 'http://127.0.0.1:9/paid' }
   const credentials = await applyForPaymentApp(deps, { ...application, applicant_id: owner.id })
   const { payment_id } = credentials

@@ -1,7 +1,7 @@
 /** What members are told of payment applications: on their page of alerts, by mail, and each cause once. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sendDueMail } from '../../src/accounts/people/email.ts'
-import type { Deps } from '../../src/core/core.ts'
+import type { Core } from '../../src/core/core.ts'
 import { grantPoints } from '../../src/ledger/post.ts'
 import { raiseDueAlerts } from '../../src/payment/apps/due-alerts.ts'
 import { offerApplication, withdrawOffer } from '../../src/payment/apps/handover.ts'
@@ -214,11 +214,11 @@ it('an invitation taken back and sent again, or an offer, is told once a day, an
   const stranger = await makePerson(test, { username: 'stranger' })
   const email = await confirmEmail(stranger)
   const { username } = stranger
-  const inviteAgain = async (deps: Deps) => {
+  const inviteAgain = async (deps: Core) => {
     await inviteMember(deps, shop.payment_id, { username, role: 'viewer' }, actor)
     await removeMember(deps, shop.payment_id, username, actor)
   }
-  const offerAgain = async (deps: Deps) => {
+  const offerAgain = async (deps: Core) => {
     await offerApplication(deps, shop.payment_id, username, actor)
     await withdrawOffer(deps, shop.payment_id, actor)
   }

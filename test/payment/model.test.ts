@@ -5,7 +5,7 @@
  */
 import { expect, it } from 'vitest'
 import { createUser } from '../../src/accounts/people/users.ts'
-import type { Deps } from '../../src/core/core.ts'
+import type { Core } from '../../src/core/core.ts'
 import { openSettings } from '../../src/core/settings.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { adjustPoints, grantPoints } from '../../src/ledger/post.ts'
@@ -37,7 +37,7 @@ const FEE_RATES = ['0', '0.05', '0.333333', '1'] as const
 const TRANSFER_RATE = [3n, 100n] as const
 
 type World = {
-  deps: Deps
+  deps: Core
   createOrder: CreateOrder
   pay: PayOrder
   transfer: PostTransfer
@@ -86,7 +86,7 @@ async function openWorld(): Promise<World> {
     clock: () => new Date(now),
     secrets: makeSecrets('a secret of the model, which guards nothing at all'),
     settings: openSettings(db),
-  } as Deps
+  } as Core
   const admin = await createUser(db, { username: `admin${++names}`, password_hash: 'x', is_admin: true })
   return {
     deps,
@@ -105,7 +105,7 @@ async function openWorld(): Promise<World> {
   }
 }
 
-async function makeActors(deps: Deps, admin: bigint): Promise<Actor[]> {
+async function makeActors(deps: Core, admin: bigint): Promise<Actor[]> {
   return Promise.all(
     Array.from({ length: PEOPLE }, async () => {
       const username = `actor${++names}`
@@ -137,7 +137,7 @@ async function beginAnew({ deps, actors, admin }: World, random: Random): Promis
   }
 }
 
-async function limit(deps: Deps, actor: Actor, limits: Limits, admin: bigint): Promise<void> {
+async function limit(deps: Core, actor: Actor, limits: Limits, admin: bigint): Promise<void> {
   actor.limits = limits
   const { payments: daily_payments_max, transfers: daily_transfers_max } = limits
   const terms = { fee_rate: null, daily_payments_max, daily_transfers_max, reason: 'model' }

@@ -1,6 +1,6 @@
 /** Races on real connections, from two processes over one database: whoever comes first, the books pass. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Deps } from '../../src/core/core.ts'
+import type { Core } from '../../src/core/core.ts'
 import { grantPoints } from '../../src/ledger/post.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { expireOrders, makeCreateOrder, makePayOrder } from '../../src/payment/orders/orders.ts'
@@ -69,7 +69,7 @@ describe('paying against the end of the time to pay', () => {
     )
     const end = orders[0]!.expires_at
     // Each payment in a transaction of its own, early and late ones in both processes: they meet in every order.
-    const at = (deps: Deps, moment: number): Deps => ({
+    const at = (deps: Core, moment: number): Core => ({
       ...deps,
       batching: { itemsMax: 1, lanes: 6 },
       clock: () => new Date(moment),

@@ -1,10 +1,10 @@
 /** Transfers on the merchant's pages: found again, worked out before anything moves, and sent once. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { openDeps } from '../../src/core/core.ts'
 import type { SettingName } from '../../src/core/settings.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { grantPoints } from '../../src/ledger/post.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
+import { openParts } from '../../src/parts.ts'
 import { reverseTransfer } from '../../src/payment/orders/refunds.ts'
 import { sendTransfer } from '../../src/payment/orders/transfers.ts'
 import { forgetfulSettings } from '../application.ts'
@@ -199,7 +199,7 @@ it('transfers are found by number and name, and paged by what was last seen', as
 it('a transfer by hand needs one connection only, so that a crowd of them cannot hold all and wait for one more', async () => {
   const { config, secrets, clock } = test.deps
   const db = openDatabase(config.DATABASE_URL!, { max: 1, onBroken: () => {} })
-  const deps = openDeps({ config, db, secrets, clock })
+  const deps = openParts({ config, db, secrets, clock })
   const forget = forgetfulSettings(deps)
   const actor = { user_id: merchant.owner.id, ip: '::1' }
   const request = { order_id: 'lone', to_user_id: alice.id, to_username: alice.username, amount: 1n }

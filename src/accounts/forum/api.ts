@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely'
 import { z } from 'zod'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import type { Config } from '../../platform/config.ts'
 import { inCall } from '../../platform/tracing.ts'
@@ -89,7 +89,7 @@ export type Urgency = 'sign_in' | 'background'
 
 /** Asks for one member. `deleted` is said only when the forum shows us other members but not this one. */
 export async function fetchForumUser(
-  deps: Deps,
+  deps: Core,
   forum_id: bigint,
   urgency: Urgency,
 ): Promise<{ user: ForumUser } | { failure: ForumFailure } | 'deleted'> {
@@ -114,7 +114,7 @@ export async function fetchForumUser(
  * To a key that may not see administrators' pages, Discourse says of every member that there is none. Taken at its
  * word it would bar everybody, so somebody who certainly exists is asked for as well.
  */
-async function findsSystemUser(deps: Deps): Promise<{ failure: ForumFailure } | undefined> {
+async function findsSystemUser(deps: Core): Promise<{ failure: ForumFailure } | undefined> {
   const answer = await ask(deps, SYSTEM_PATH, z.object({ id: integer }), 'sign_in')
   if (answer === 'not_found') {
     await pause(deps.db, deps.clock(), PAUSE_SECONDS)
@@ -126,7 +126,7 @@ async function findsSystemUser(deps: Deps): Promise<{ failure: ForumFailure } | 
 
 /** Asks for a member's gamification score, by the name last known; another member may have that name by now. */
 export async function fetchScore(
-  deps: Deps,
+  deps: Core,
   { forum_id, username }: { forum_id: bigint; username: string },
 ): Promise<{ score: bigint } | { failure: ForumFailure } | 'renamed' | 'no_score'> {
   const path = `/u/${encodeURIComponent(username)}.json`
@@ -140,7 +140,7 @@ export async function fetchScore(
     : { score: gamification_score }
 }
 
-async function ask<T>(deps: Deps, path: string, shape: z.ZodType<T>, urgency: Urgency): Promise<Answer<T>> {
+async function ask<T>(deps: Core, path: string, shape: z.ZodType<T>, urgency: Urgency): Promise<Answer<T>> {
   const answer = await askWithinBudget(deps, path, shape, urgency)
   if (answer !== 'not_found' && 'failure' in answer)
     deps.metrics?.forumFailures.inc({ failure: answer.failure })
@@ -148,7 +148,7 @@ async function ask<T>(deps: Deps, path: string, shape: z.ZodType<T>, urgency: Ur
 }
 
 async function askWithinBudget<T>(
-  deps: Deps,
+  deps: Core,
   path: string,
   shape: z.ZodType<T>,
   urgency: Urgency,
@@ -167,7 +167,7 @@ async function askWithinBudget<T>(
 }
 
 /** Takes one request out of the budget of this minute, or says why not. One row, so that all processes share it. */
-async function spendRequest(deps: Deps, urgency: Urgency): Promise<'paused' | 'over_budget' | undefined> {
+async function spendRequest(deps: Core, urgency: Urgency): Promise<'paused' | 'over_budget' | undefined> {
   const { db, clock, settings } = deps
   const { forum_requests_per_minute } = await settings.read()
   const now = clock()
@@ -190,7 +190,7 @@ async function pause(db: Db, now: Date, seconds: number): Promise<void> {
 
 type HttpAnswer = { answer: Answer<unknown>; retry_after_seconds: number }
 
-async function getJson({ config }: Deps, path: string): Promise<HttpAnswer> {
+async function getJson({ config }: Core, path: string): Promise<HttpAnswer> {
   const failed = (failure: ForumFailure, retry_after_seconds = PAUSE_SECONDS) => ({
     answer: { failure },
     retry_after_seconds,

@@ -13,7 +13,7 @@
  * whoever comes next finishes what was decided.
  */
 import { sql } from 'kysely'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { grantPoints } from '../../ledger/post.ts'
 import { fetchScore } from './api.ts'
 
@@ -35,7 +35,7 @@ export function countScore(before: ScoreState, score: bigint): ScoreState & { gr
 type DueMember = { user_id: bigint; forum_id: bigint; username: string }
 
 /** Imports the score of one member who is due. Answers whether there may be more to do at once. */
-export async function importNextScore(deps: Deps): Promise<boolean> {
+export async function importNextScore(deps: Core): Promise<boolean> {
   const { forum_points_bridge, forum_points_for_past_score } = await deps.settings.read()
   if (forum_points_bridge === 'off' || deps.config.DISCOURSE_API_KEY === undefined) return false
   const member = await claimDueMember(deps)
@@ -69,7 +69,7 @@ type Pending = {
 }
 
 /** Posts the grants that were decided and perhaps not posted: of one member, or of whoever has some. */
-export async function grantPending(deps: Deps, user_id?: bigint): Promise<void> {
+export async function grantPending(deps: Core, user_id?: bigint): Promise<void> {
   let query = deps.db
     .selectFrom('forum_scores')
     .innerJoin('users', 'users.id', 'forum_scores.user_id')
@@ -85,7 +85,7 @@ export async function grantPending(deps: Deps, user_id?: bigint): Promise<void> 
   if (failures.length > 0) throw new AggregateError(failures, 'grants of the points bridge failed')
 }
 
-async function postPending({ db, clock }: Deps, { user_id, forum_id, imported_on, pending_amount }: Pending) {
+async function postPending({ db, clock }: Core, { user_id, forum_id, imported_on, pending_amount }: Pending) {
   await grantPoints(db, {
     user_id,
     amount: pending_amount!,
@@ -103,7 +103,7 @@ async function postPending({ db, clock }: Deps, { user_id, forum_id, imported_on
 }
 
 /** The claim is the time of the next try: it passes to the others if nothing comes of it. Barred members wait. */
-async function claimDueMember({ db, clock }: Deps): Promise<DueMember | undefined> {
+async function claimDueMember({ db, clock }: Core): Promise<DueMember | undefined> {
   const now = clock()
   const { rows } = await sql<DueMember>`
     update forum_members as claimed set score_due_at = ${new Date(now.getTime() + RETRY_MS)}
@@ -122,17 +122,17 @@ async function claimDueMember({ db, clock }: Deps): Promise<DueMember | undefine
 }
 
 /** The name leads to nobody or to somebody else by now: the API knows better. */
-async function askAgain({ db, clock }: Deps, { user_id }: DueMember): Promise<void> {
+async function askAgain({ db, clock }: Core, { user_id }: DueMember): Promise<void> {
   await db.updateTable('forum_members').set({ hinted_at: clock() }).where('user_id', '=', user_id).execute()
 }
 
-async function makeDue({ db }: Pick<Deps, 'db'>, user_id: bigint, score_due_at: Date): Promise<void> {
+async function makeDue({ db }: Pick<Core, 'db'>, user_id: bigint, score_due_at: Date): Promise<void> {
   await db.updateTable('forum_members').set({ score_due_at }).where('user_id', '=', user_id).execute()
 }
 
 /** Writes down what this day's import grants. Once a day, and never over a grant that is still to be posted. */
 async function decideGrant(
-  deps: Deps,
+  deps: Core,
   { user_id }: DueMember,
   score: bigint,
   isPastCounted: boolean,

@@ -6,7 +6,7 @@
  * to demand a password. An application that demands a new sign-in gets a new handshake and with it a new auth_time.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
 import type { Config } from '../../platform/config.ts'
 import { randomToken, sha256 } from '../../platform/secrets.ts'
@@ -41,7 +41,7 @@ type Query = { Querystring: Record<string, unknown> }
 const cookieName = (config: Config) => (config.production ? '__Host-forum' : 'tessera_forum')
 
 /** GET /sign-in/forum and its callback. */
-export async function forumSignInRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function forumSignInRoutes(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
 
   // No HEAD: it would make nonces that nobody uses.
@@ -108,7 +108,7 @@ function originInUse({ host }: FastifyRequest, { PUBLIC_URL, PAYMENT_PUBLIC_URL 
   return host === new URL(PAYMENT_PUBLIC_URL).host ? PAYMENT_PUBLIC_URL : PUBLIC_URL
 }
 
-async function issueNonce({ db, clock }: Deps, browser: string, return_to: string): Promise<string> {
+async function issueNonce({ db, clock }: Core, browser: string, return_to: string): Promise<string> {
   const nonce = randomToken()
   const expires_at = new Date(clock().getTime() + NONCE_MINUTES * 60_000)
   await db
@@ -122,7 +122,7 @@ type NonceUse = { nonce: string; browser: string }
 
 /** Whether the nonce may be used, before anything is asked or written. Only claimNonce decides. */
 async function lookAtNonce(
-  { db, clock }: Deps,
+  { db, clock }: Core,
   { nonce, browser }: NonceUse,
 ): Promise<{ fault: NonceFault | undefined; return_to: string }> {
   const row = await db
@@ -152,7 +152,7 @@ async function claimNonce(tx: Tx, { nonce, browser }: NonceUse, now: Date): Prom
 
 /** Uses the nonce up and brings the account up to date, in one transaction. */
 async function signInMember(
-  deps: Deps,
+  deps: Core,
   identity: ForumIdentity,
   nonce: NonceUse,
 ): Promise<{ user_id: bigint } | 'used' | 'suspended'> {
@@ -193,7 +193,7 @@ async function signInMember(
  * The API's word, or why there is none: then the last known values count, and the member is asked about again soon.
  * "Deleted" cannot be true of somebody whom the forum has just vouched for.
  */
-async function askApi(deps: Deps, forum_id: bigint): Promise<{ user?: ForumUser; failure?: ForumFailure }> {
+async function askApi(deps: Core, forum_id: bigint): Promise<{ user?: ForumUser; failure?: ForumFailure }> {
   const answer = await fetchForumUser(deps, forum_id, 'sign_in')
   return answer === 'deleted' ? { failure: 'unreadable' } : answer
 }

@@ -7,7 +7,7 @@
  * than an hour for them, a day for the others. Nobody waits for any of this: payments and pages read local state.
  */
 import { sql } from 'kysely'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { type ForumFailure, fetchForumUser } from './api.ts'
 import { parseGroupAliases } from './groups.ts'
 import { barDeletedMember, saveMember, savingMembers } from './members.ts'
@@ -23,7 +23,7 @@ const ROUND_MAX = 20
 type Claimed = { user_id: bigint; forum_id: bigint }
 
 /** One round of the worker's: what is due, within bounds. Ends early when the process is to stop. */
-export async function keepInStepWithForum(deps: Deps, isStopped: () => boolean): Promise<void> {
+export async function keepInStepWithForum(deps: Core, isStopped: () => boolean): Promise<void> {
   if (deps.config.DISCOURSE_URL === undefined) return
   for (let count = 0; count < ROUND_MAX && !isStopped(); count += 1) {
     // By turns: a forum with more members than the budget can keep up with must not starve the bridge.
@@ -34,7 +34,7 @@ export async function keepInStepWithForum(deps: Deps, isStopped: () => boolean):
 }
 
 /** Brings one member up to date. Answers whether there may be more to do at once. */
-export async function checkNextMember(deps: Deps): Promise<boolean> {
+export async function checkNextMember(deps: Core): Promise<boolean> {
   if (deps.config.DISCOURSE_API_KEY === undefined) return false
   // Before anything else: a hint that comes from now on may be about what the answer does not know yet.
   const asked_at = deps.clock()
@@ -57,7 +57,7 @@ export async function checkNextMember(deps: Deps): Promise<boolean> {
   return true
 }
 
-async function claimNextMember({ db, clock }: Deps): Promise<Claimed | undefined> {
+async function claimNextMember({ db, clock }: Core): Promise<Claimed | undefined> {
   const now = clock()
   const { rows } = await sql<Claimed>`
     update forum_members as claimed set claimed_until = ${new Date(now.getTime() + CLAIM_SECONDS * 1000)}
@@ -80,7 +80,7 @@ async function claimNextMember({ db, clock }: Deps): Promise<Claimed | undefined
 }
 
 /** Without an answer the member stays due. Only a faulty answer of its own makes it wait: others may fare better. */
-async function putBack({ db, clock }: Deps, { user_id }: Claimed, failure: ForumFailure): Promise<void> {
+async function putBack({ db, clock }: Core, { user_id }: Claimed, failure: ForumFailure): Promise<void> {
   const isOwnFault = failure === 'unreadable' || failure === 'too_large'
   const retry_at = isOwnFault ? new Date(clock().getTime() + RETRY_MINUTES * 60_000) : null
   const wasAsked = failure !== 'over_budget' && failure !== 'paused'

@@ -6,7 +6,7 @@
 import { createHmac } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { sameText } from '../../platform/secrets.ts'
@@ -26,7 +26,7 @@ const About = z.object({ id: id.optional(), user_id: id.optional() })
 type Event = { event_id: string; type: string; name: string; about: z.infer<typeof About> }
 
 /** The machine scope of the forum. It reads no cookie, and the raw body before anything looks into it. */
-export async function forumWebhook(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function forumWebhook(app: FastifyInstance, deps: Core): Promise<void> {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
     done(null, body),
@@ -68,7 +68,7 @@ function readEvent({ headers, body }: FastifyRequest): Event {
 }
 
 /** Notes the event and whom it is about, together: one that is sent again after a crash finds all done or nothing. */
-async function receive({ db, clock }: Deps, event: Event): Promise<'noted' | 'ignored' | 'duplicate'> {
+async function receive({ db, clock }: Core, event: Event): Promise<'noted' | 'ignored' | 'duplicate'> {
   const now = clock()
   return db.transaction().execute(async (tx) => {
     const noted = await tx

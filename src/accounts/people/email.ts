@@ -5,7 +5,7 @@
 import { sql } from 'kysely'
 import type { createTransport } from 'nodemailer'
 import { recordAudit } from '../../core/audit.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
 import { type Config, isLoopback } from '../../platform/config.ts'
 import { chooseLocale, type Language, type Messages } from '../../web/languages.ts'
@@ -47,7 +47,7 @@ export type Mail = {
 /** Puts a mail into the outbox; without SMTP it is not written at all. */
 export async function enqueueMail(
   tx: Tx,
-  deps: Pick<Deps, 'config' | 'secrets' | 'clock'>,
+  deps: Pick<Core, 'config' | 'secrets' | 'clock'>,
   mail: Mail,
 ): Promise<void> {
   if (!hasMail(deps.config)) return
@@ -70,7 +70,7 @@ export async function enqueueMail(
 }
 
 /** Sends a batch of what is due. Safe to run in any number of processes at once. */
-export async function sendDueMail(deps: Deps): Promise<void> {
+export async function sendDueMail(deps: Core): Promise<void> {
   if (!hasMail(deps.config)) return
   const mails = await claimDue(deps)
   if (mails.length === 0) return
@@ -92,7 +92,7 @@ type Transport = ReturnType<typeof createTransport>
 type ClaimedMail = Awaited<ReturnType<typeof claimDue>>[number]
 
 /** Each row goes to one process, which counts the attempt before it makes it and has the lease to settle it. */
-async function claimDue({ db, clock }: Deps) {
+async function claimDue({ db, clock }: Core) {
   const now = clock()
   return db
     .updateTable('outgoing_mails')
@@ -111,7 +111,7 @@ async function claimDue({ db, clock }: Deps) {
     .execute()
 }
 
-async function sendOne(deps: Deps, transport: Transport, mail: ClaimedMail): Promise<void> {
+async function sendOne(deps: Core, transport: Transport, mail: ClaimedMail): Promise<void> {
   if (mail.useless_at !== null && mail.useless_at <= deps.clock())
     return giveUp(deps, mail, 'not sent: its link has expired')
   // Only when the process that made the last attempt never said how it went.
@@ -138,7 +138,7 @@ async function sendOne(deps: Deps, transport: Transport, mail: ClaimedMail): Pro
     .execute()
 }
 
-async function postpone(deps: Deps, mail: ClaimedMail, last_error: string): Promise<void> {
+async function postpone(deps: Core, mail: ClaimedMail, last_error: string): Promise<void> {
   const minutes = RETRY_MINUTES[mail.attempts - 1]
   if (minutes === undefined) return giveUp(deps, mail, last_error)
   await deps.db
@@ -151,7 +151,7 @@ async function postpone(deps: Deps, mail: ClaimedMail, last_error: string): Prom
 }
 
 async function giveUp(
-  deps: Deps,
+  deps: Core,
   { id, user_id, kind, attempts }: ClaimedMail,
   last_error: string,
 ): Promise<void> {

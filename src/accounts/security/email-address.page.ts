@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Language } from '../../web/languages.ts'
@@ -27,7 +27,7 @@ const AddressForm = z.object({ email: z.string().trim().pipe(z.email().max(254))
 const Token = z.string().min(1).max(100)
 
 /** GET and POST /account/email and /account/email/confirm, in a browser scope. Only where mail can leave. */
-export async function emailAddressPages(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function emailAddressPages(app: FastifyInstance, deps: Core): Promise<void> {
   app.addHook('preHandler', requireUser)
   app.addHook('preHandler', async (request) => {
     if (!hasMail(deps.config)) throw new AppError('not_found', 'This site sends no mail')
@@ -38,7 +38,7 @@ export async function emailAddressPages(app: FastifyInstance, deps: Deps): Promi
   confirmPages(app, deps)
 }
 
-async function changePages(app: FastifyInstance, deps: Deps): Promise<void> {
+async function changePages(app: FastifyInstance, deps: Core): Promise<void> {
   app.addHook('preHandler', requireFreshSignIn(deps, { page: PAGE, back: PROFILE }))
 
   app.get(PAGE, async (_request, reply) =>
@@ -71,7 +71,7 @@ async function changePages(app: FastifyInstance, deps: Deps): Promise<void> {
   })
 }
 
-function confirmPages(app: FastifyInstance, deps: Deps): void {
+function confirmPages(app: FastifyInstance, deps: Core): void {
   app.get<{ Querystring: Record<string, unknown> }>(CONFIRM, async (request, reply) => {
     const token = asToken(request.query.token)
     const link = await findLink(deps.db, { token, purpose: 'confirm_email', now: deps.clock() })
@@ -98,7 +98,7 @@ function asToken(sent: unknown): string {
 
 /** Sends the link to the new address. An earlier one, perhaps to a mistyped address, works no more. */
 async function requestAddress(
-  deps: Deps,
+  deps: Core,
   request: { user: Pick<User, 'id' | 'username'>; email: string; language: Language; ip: string },
 ): Promise<void> {
   const { user, email, language, ip } = request
@@ -131,7 +131,7 @@ async function requestAddress(
 
 /** Makes the address of the link the member's own, tells the old one, and returns it; undefined for a dead or foreign link. */
 async function confirmAddress(
-  deps: Deps,
+  deps: Core,
   { token, user_id, ip }: { token: string; user_id: bigint; ip: string },
 ): Promise<string | undefined> {
   const now = deps.clock()

@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { sql } from 'kysely'
 import { z } from 'zod'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
 import type { Tx } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -29,7 +29,7 @@ const Token = z.string().min(1).max(100)
 const PasswordForm = z.object({ new_password: z.string().min(PASSWORD_LENGTH_MIN).max(PASSWORD_LENGTH_MAX) })
 
 /** GET and POST /account/recover, and the page that the link opens, in a browser scope. Only where mail can leave. */
-export async function recoveryRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function recoveryRoutes(app: FastifyInstance, deps: Core): Promise<void> {
   app.addHook('preHandler', async () => {
     if (!hasMail(deps.config)) throw new AppError('not_found', 'This site sends no mail')
   })
@@ -73,7 +73,7 @@ export async function recoveryRoutes(app: FastifyInstance, deps: Deps): Promise<
 
 async function showNewPassword(
   reply: FastifyReply,
-  deps: Deps,
+  deps: Core,
   { token: sent, isTooShort = false }: { token: unknown; isTooShort?: boolean },
 ) {
   const token = asToken(sent)
@@ -100,7 +100,7 @@ function asToken(sent: unknown): string {
  * False when the link is used, expired, or was sent to an address that is the account's no more.
  */
 async function recoverPassword(
-  deps: Deps,
+  deps: Core,
   { token, new_password, ip }: { token: string; new_password: string; ip: string },
 ): Promise<boolean> {
   const now = deps.clock()
@@ -129,7 +129,7 @@ async function recoverPassword(
 }
 
 /** Turns what was asked for into links and mails. Each request goes to one process. */
-export async function answerRecoveryRequests(deps: Deps): Promise<void> {
+export async function answerRecoveryRequests(deps: Core): Promise<void> {
   if (!hasMail(deps.config)) return
   await deps.db.transaction().execute(async (tx) => {
     const requests = await tx
@@ -152,7 +152,7 @@ export async function answerRecoveryRequests(deps: Deps): Promise<void> {
 /** To the confirmed addresses of local accounts of that name or address. Often that is nobody. */
 async function sendLinks(
   tx: Tx,
-  deps: Deps,
+  deps: Core,
   { name, language, ip }: { name: string; language: 'en' | 'zh-CN'; ip: string },
 ): Promise<void> {
   const accounts = await tx

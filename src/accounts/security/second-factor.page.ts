@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { encodeQR } from 'qr'
 import { z } from 'zod'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { safeReturnTo } from '../../web/return-to.ts'
 import { PROFILE } from '../profile.page.ts'
@@ -27,7 +27,7 @@ const SetUpForm = z.object({
 })
 
 /** GET /account/second-factor; POST to it, to …/recovery-codes and to …/off. In a browser scope. */
-export async function secondFactorPages(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function secondFactorPages(app: FastifyInstance, deps: Core): Promise<void> {
   app.addHook('preHandler', requireUser)
   app.addHook('preHandler', requireLocalAccount)
   app.addHook('preHandler', requireFreshSignIn(deps, { page: PAGE, back: PROFILE }))
@@ -70,7 +70,7 @@ async function requireLocalAccount(request: FastifyRequest): Promise<void> {
 function showSetUp(
   request: FastifyRequest,
   reply: FastifyReply,
-  deps: Deps,
+  deps: Core,
   { secret, returnTo, isWrong = false }: { secret: string; returnTo: unknown; isWrong?: boolean },
 ): FastifyReply {
   const session = sessionOf(request)
@@ -88,11 +88,11 @@ function showSetUp(
 }
 
 /** The new secret waits in the form, not in the database: opening the page changes nothing, and a wrong code keeps it. */
-function seal(secret: string, { id }: Session, deps: Deps): string {
+function seal(secret: string, { id }: Session, deps: Core): string {
   return deps.secrets.encrypt(`second factor set up in session ${id}`, secret).toString('base64url')
 }
 
-function unseal(setup: string, { id }: Session, deps: Deps): string | undefined {
+function unseal(setup: string, { id }: Session, deps: Core): string | undefined {
   try {
     return deps.secrets.decrypt(`second factor set up in session ${id}`, Buffer.from(setup, 'base64url'))
   } catch {

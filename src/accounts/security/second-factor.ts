@@ -3,7 +3,7 @@
  * is accepted once, however many processes are asked at once: the row that remembers it decides.
  */
 
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { randomText, sha256 } from '../../platform/secrets.ts'
@@ -27,7 +27,7 @@ export type Actor = { user_id: bigint; session_id: bigint; ip: string }
  * undefined when the code is wrong. Every other session of the account ends: it was begun without the factor.
  */
 export async function turnOnSecondFactor(
-  deps: Deps,
+  deps: Core,
   { user_id, session_id, ip }: Actor,
   { secret, code }: { secret: string; code: string },
 ): Promise<string[] | undefined> {
@@ -55,7 +55,7 @@ export async function turnOnSecondFactor(
 }
 
 /** Throws conflict when it is off already. */
-export async function turnOffSecondFactor(deps: Deps, { user_id, ip }: Actor): Promise<void> {
+export async function turnOffSecondFactor(deps: Core, { user_id, ip }: Actor): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
     await removeFactor(tx, user_id)
     await recordSecurityEvent(tx, deps, { event: 'second_factor.off', user_id, actor_id: user_id, ip })
@@ -67,7 +67,7 @@ export async function turnOffSecondFactor(deps: Deps, { user_id, ip }: Actor): P
  * conflict when it is off.
  */
 export async function resetSecondFactor(
-  deps: Deps,
+  deps: Core,
   {
     user_id,
     admin_id,
@@ -89,7 +89,7 @@ export async function resetSecondFactor(
 }
 
 /** Replaces every recovery code, used or not, and returns the new ones. Throws conflict when the factor is off. */
-export async function remakeRecoveryCodes(deps: Deps, { user_id, ip }: Actor): Promise<string[]> {
+export async function remakeRecoveryCodes(deps: Core, { user_id, ip }: Actor): Promise<string[]> {
   const codes = newRecoveryCodes()
   await deps.db.transaction().execute(async (tx) => {
     // Held to the end: of two at once the later one's codes are the ones that count, and no mixture of both.
@@ -108,7 +108,7 @@ export async function remakeRecoveryCodes(deps: Deps, { user_id, ip }: Actor): P
 }
 
 /** Whether the code is the account's, now and for the first time. It is spent with the question. */
-export async function acceptCode(deps: Deps, user_id: bigint, code: string): Promise<boolean> {
+export async function acceptCode(deps: Core, user_id: bigint, code: string): Promise<boolean> {
   const factor = await deps.db
     .selectFrom('second_factors')
     .where('user_id', '=', user_id)
@@ -130,7 +130,7 @@ export async function acceptCode(deps: Deps, user_id: bigint, code: string): Pro
 
 /** As acceptCode, for one of the recovery codes. Case, spaces and hyphens do not matter. */
 export async function acceptRecoveryCode(
-  deps: Deps,
+  deps: Core,
   { user_id, code, ip }: { user_id: bigint; code: string; ip: string },
 ): Promise<boolean> {
   return deps.db.transaction().execute(async (tx) => {

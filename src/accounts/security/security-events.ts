@@ -3,7 +3,7 @@
  * transaction of the act itself.
  */
 import { recordAudit } from '../../core/audit.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
 import type { Messages } from '../../web/languages.ts'
 import { enqueueMail } from '../people/email.ts'
@@ -25,14 +25,14 @@ export type SecurityRecord = {
   notify?: string | null
 }
 
-export async function recordSecurityEvent(tx: Tx, deps: Deps, record: SecurityRecord): Promise<void> {
+export async function recordSecurityEvent(tx: Tx, deps: Core, record: SecurityRecord): Promise<void> {
   const { event, user_id, actor_id, ip, detail = {} } = record
   await recordAudit(tx, { actor_id, action: `account.${event}`, subject: `user:${user_id}`, detail, ip })
   if (event !== 'email.requested' && event !== 'password.recovery_sent')
     await sendNotice(tx, deps, record, event)
 }
 
-async function sendNotice(tx: Tx, deps: Deps, record: SecurityRecord, event: Notice): Promise<void> {
+async function sendNotice(tx: Tx, deps: Core, record: SecurityRecord, event: Notice): Promise<void> {
   const { user_id } = record
   const user = await tx
     .selectFrom('users')

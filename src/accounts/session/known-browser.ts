@@ -3,7 +3,7 @@
  * at the account from elsewhere cannot keep its member out. The mark opens nothing by itself.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
 import { LOWER_ALNUM, randomText, sameText } from '../../platform/secrets.ts'
 import { cookieOptions } from './session.ts'
@@ -16,7 +16,7 @@ const NAME_LENGTH = 20
 export function attemptedBy(
   request: FastifyRequest,
   { user_id, username }: { user_id: bigint | undefined; username: string },
-  deps: Deps,
+  deps: Core,
 ): AttemptedBy {
   const browser = user_id === undefined ? undefined : findMark(request, user_id, deps)
   if (browser === undefined) return { account: username, address: networkOf(request.ip), user_id }
@@ -28,7 +28,7 @@ export function rememberBrowser(
   request: FastifyRequest,
   reply: FastifyReply,
   user_id: bigint,
-  deps: Deps,
+  deps: Core,
 ): void {
   const browser = findMark(request, user_id, deps) ?? randomText(NAME_LENGTH, LOWER_ALNUM)
   reply.setCookie(cookieName(user_id, deps), `${browser}.${tagOf(browser, user_id, deps)}`, {
@@ -37,17 +37,17 @@ export function rememberBrowser(
   })
 }
 
-function findMark(request: FastifyRequest, user_id: bigint, deps: Deps): string | undefined {
+function findMark(request: FastifyRequest, user_id: bigint, deps: Core): string | undefined {
   const [browser = '', tag = ''] = (request.cookies[cookieName(user_id, deps)] ?? '').split('.')
   return sameText(tag, tagOf(browser, user_id, deps)) ? browser : undefined
 }
 
-function tagOf(browser: string, user_id: bigint, { secrets }: Deps): string {
+function tagOf(browser: string, user_id: bigint, { secrets }: Core): string {
   return secrets.tag('known browser', `${browser} ${user_id}`)
 }
 
 /** One for each account, so that people who share a browser do not drive out each other's mark. */
-function cookieName(user_id: bigint, { config, secrets }: Deps): string {
+function cookieName(user_id: bigint, { config, secrets }: Core): string {
   const account = secrets.tag('known account', user_id.toString()).slice(0, 8)
   return `${config.production ? '__Host-known-' : 'tessera_known_'}${account}`
 }

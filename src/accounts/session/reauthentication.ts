@@ -3,7 +3,7 @@
  * sign-in page, so that a member of the forum proves it at the forum, and back to where they were.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { type Session, sessionOf, signInUrl } from './session.ts'
 
 export const SIGN_IN_AGAIN = 'again'
@@ -30,7 +30,7 @@ export function signInAgainUrl({ user }: Session, returnTo: string): string {
  * @param options.minutes what counts as fresh, else the setting reauthenticate_minutes.
  */
 export function requireFreshSignIn(
-  deps: Deps,
+  deps: Core,
   options: { minutes?: number; page: string | ((request: FastifyRequest) => string); back?: string },
 ) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
 import { recordRefusal } from '../../core/refusals.ts'
 import { makeBatcher } from '../../database/batcher.ts'
@@ -57,7 +57,7 @@ export const cookieOptions = (config: Config) =>
   ({ path: '/', httpOnly: true, sameSite: 'lax', secure: config.production }) as const
 
 /** Adds to a scope: the limit of pages, `request.session`, and the form check on everything that is not GET or HEAD. */
-export function browserScope(app: FastifyInstance, deps: Deps): void {
+export function browserScope(app: FastifyInstance, deps: Core): void {
   const findSession = makeFindSession(deps)
   app.addHook('onRequest', async (request) => deps.limits.take('pages', networkOf(request.ip)))
   app.addHook('preHandler', async (request) => {
@@ -71,7 +71,7 @@ export function browserScope(app: FastifyInstance, deps: Deps): void {
 }
 
 /** A new visitor needs the cookie for the forms of the page they are given, and for nothing else. */
-function keepVisitorToken(request: FastifyRequest, reply: FastifyReply, payload: unknown, deps: Deps): void {
+function keepVisitorToken(request: FastifyRequest, reply: FastifyReply, payload: unknown, deps: Core): void {
   const { visitorToken, cookies } = request
   const name = visitorCookieName(deps.config)
   if (visitorToken === undefined || cookies[name] === visitorToken) return
@@ -79,7 +79,7 @@ function keepVisitorToken(request: FastifyRequest, reply: FastifyReply, payload:
   reply.setCookie(name, visitorToken, cookieOptions(deps.config))
 }
 
-async function requireOwnForm(request: FastifyRequest, deps: Deps): Promise<void> {
+async function requireOwnForm(request: FastifyRequest, deps: Core): Promise<void> {
   try {
     verifyForm(request, request.session?.token ?? request.visitorToken, deps)
   } catch (error) {
@@ -94,7 +94,7 @@ async function requireOwnForm(request: FastifyRequest, deps: Deps): Promise<void
   }
 }
 
-async function loadSession(request: FastifyRequest, deps: Deps, findSession: FindSession): Promise<void> {
+async function loadSession(request: FastifyRequest, deps: Core, findSession: FindSession): Promise<void> {
   const token = request.cookies[cookieName(deps.config)]
   if (token !== undefined) request.session = await findSession(token)
   if (request.session !== undefined) return
@@ -108,7 +108,7 @@ type LiveSession = { item: number; id: bigint; user_id: bigint; auth_time: Date;
  * Makes the look at sessions of a scope; those that are asked for together are read in one statement, which also notes
  * their use. It answers the live session of a cookie value: none when it has ended or its user is barred.
  */
-function makeFindSession(deps: Deps): FindSession {
+function makeFindSession(deps: Core): FindSession {
   const look = makeBatcher<string, Omit<Session, 'needs_second_factor'> | undefined>({
     name: 'find sessions',
     ...deps.batching,
@@ -121,7 +121,7 @@ function makeFindSession(deps: Deps): FindSession {
   }
 }
 
-async function findLive({ db, clock }: Deps, tokens: string[]) {
+async function findLive({ db, clock }: Core, tokens: string[]) {
   const now = clock()
   const unseen_since = new Date(now.getTime() - LAST_SEEN_MINUTES * 60_000)
   const live = sql<LiveSession>`use_sessions(
@@ -152,7 +152,7 @@ async function findLive({ db, clock }: Deps, tokens: string[]) {
 }
 
 /** NOTE: an administrator who signs in at the forum is protected there, and not held to a factor of ours. */
-async function lacksFactor(user: SignInFacts & { is_admin: boolean }, deps: Deps): Promise<boolean> {
+async function lacksFactor(user: SignInFacts & { is_admin: boolean }, deps: Core): Promise<boolean> {
   if (!user.is_admin || !user.has_password || user.has_second_factor) return false
   return (await deps.settings.read()).admins_need_second_factor === 'on'
 }
@@ -166,7 +166,7 @@ export async function startSession(
   reply: FastifyReply,
   user_id: bigint,
   amr: string[],
-  deps: Deps,
+  deps: Core,
   auth_time = deps.clock(),
 ): Promise<void> {
   const now = deps.clock()
@@ -194,7 +194,7 @@ export async function startSession(
 }
 
 /** Ends this browser's session. */
-export async function endSession(request: FastifyRequest, reply: FastifyReply, deps: Deps): Promise<void> {
+export async function endSession(request: FastifyRequest, reply: FastifyReply, deps: Core): Promise<void> {
   if (request.session !== undefined) {
     await deps.db.deleteFrom('sessions').where('id', '=', request.session.id).execute()
   }

@@ -1,7 +1,7 @@
 /** /account/sessions: the browsers signed in to one's account, and signing them out from here. */
 import type { FastifyInstance } from 'fastify'
 import { recordAudit } from '../../core/audit.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Messages } from '../../web/languages.ts'
 import { deviceOf } from './device.ts'
@@ -12,7 +12,7 @@ const MINUTE_MS = 60_000
 const JUST_NOW_MINUTES = 15
 
 /** Below requireUser. */
-export function sessionPages(app: FastifyInstance, deps: Deps): void {
+export function sessionPages(app: FastifyInstance, deps: Core): void {
   app.get('/account/sessions', async (request, reply) => {
     const { ended } = request.query as Record<string, unknown>
     const { t } = request.locale
@@ -36,7 +36,7 @@ export function sessionPages(app: FastifyInstance, deps: Deps): void {
 }
 
 /** The live sessions of the member of this one, the last used first. `handle` names one without telling its id. */
-async function openSessions({ db, clock, secrets }: Deps, { id: current, user }: Session) {
+async function openSessions({ db, clock, secrets }: Core, { id: current, user }: Session) {
   const rows = await db
     .selectFrom('sessions')
     .where('user_id', '=', user.id)
@@ -58,7 +58,7 @@ async function openSessions({ db, clock, secrets }: Deps, { id: current, user }:
  * has no such other session.
  */
 async function endOtherSessions(
-  deps: Deps,
+  deps: Core,
   current: Session,
   { handle, ip }: { handle: unknown; ip: string },
 ): Promise<void> {

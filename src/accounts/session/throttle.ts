@@ -1,7 +1,7 @@
 /** Guesses are counted per account and per address, in Postgres, so that several processes count together. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { recordRefusal } from '../../core/refusals.ts'
 import { AppError } from '../../platform/errors.ts'
 
@@ -30,7 +30,7 @@ export type AttemptedBy = {
  * taken back, so waiting always helps. What is counted apart from sign-in has a name with a space in it, as no
  * username has.
  */
-export async function registerAttempt(deps: Deps, by: AttemptedBy): Promise<bigint> {
+export async function registerAttempt(deps: Core, by: AttemptedBy): Promise<bigint> {
   return admit(deps, by, null)
 }
 
@@ -39,11 +39,11 @@ export async function registerAttempt(deps: Deps, by: AttemptedBy): Promise<bigi
  * id; the outcome must follow by `clearAttempts`, `failAttempt` or `withdrawAttempt`. While only undecided tries
  * stand in the way it waits for them, so that people behind one address do not refuse each other.
  */
-export async function openAttempt(deps: Deps, by: AttemptedBy): Promise<bigint> {
+export async function openAttempt(deps: Core, by: AttemptedBy): Promise<bigint> {
   return admit(deps, by, new Date(deps.clock().getTime() + UNDECIDED_SECONDS * 1000))
 }
 
-async function admit(deps: Deps, by: AttemptedBy, undecided_until: Date | null): Promise<bigint> {
+async function admit(deps: Core, by: AttemptedBy, undecided_until: Date | null): Promise<bigint> {
   const { address, user_id } = by
   const { id, account } = await deps.db
     .insertInto('sign_in_attempts')
@@ -69,7 +69,7 @@ async function admit(deps: Deps, by: AttemptedBy, undecided_until: Date | null):
 type Attempt = AttemptedBy & { id: bigint }
 
 /** The seconds this try has to wait, once the tries before it that matter are decided; 0 when it may go on. */
-async function waitFor(deps: Deps, attempt: Attempt): Promise<number> {
+async function waitFor(deps: Core, attempt: Attempt): Promise<number> {
   const settings = await deps.settings.read()
   const limits = {
     account: attempt.accountMax ?? settings.limit_sign_in_failures_per_account,
@@ -123,7 +123,7 @@ type CountedRow = {
 
 /** The tries of this window before this one that have failed, and those whose outcome is open. */
 async function triesBefore(
-  deps: Deps,
+  deps: Core,
   { id, account, address }: Attempt,
 ): Promise<{ failed: Tries; undecided: Tries }> {
   const now = deps.clock()
@@ -155,7 +155,7 @@ async function triesBefore(
 }
 
 /** The try was right: the account's failures before it count no more. */
-export async function clearAttempts(deps: Deps, attempt: bigint): Promise<void> {
+export async function clearAttempts(deps: Core, attempt: bigint): Promise<void> {
   await deps.db
     .updateTable('sign_in_attempts')
     .set({ succeeded: true, undecided_until: null })
@@ -164,7 +164,7 @@ export async function clearAttempts(deps: Deps, attempt: bigint): Promise<void> 
 }
 
 /** The try was wrong, and those behind it need wait no longer. */
-export async function failAttempt(deps: Deps, attempt: bigint): Promise<void> {
+export async function failAttempt(deps: Core, attempt: bigint): Promise<void> {
   deps.metrics?.signInFailures.inc({ reason: 'wrong' })
   await deps.db
     .updateTable('sign_in_attempts')
@@ -174,6 +174,6 @@ export async function failAttempt(deps: Deps, attempt: bigint): Promise<void> {
 }
 
 /** The try was no guess, and decides nothing either: the failures before it stay. */
-export async function withdrawAttempt(deps: Deps, attempt: bigint): Promise<void> {
+export async function withdrawAttempt(deps: Core, attempt: bigint): Promise<void> {
   await deps.db.deleteFrom('sign_in_attempts').where('id', '=', attempt).execute()
 }

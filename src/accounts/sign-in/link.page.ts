@@ -5,7 +5,7 @@
  */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { isBarred } from '../people/users.ts'
 import { claimLink, findLink } from '../security/account-links.ts'
 import { recordSecurityEvent } from '../security/security-events.ts'
@@ -16,7 +16,7 @@ export const SIGN_IN_LINK = '/sign-in/link'
 const Token = z.object({ token: z.string().min(1).max(100) })
 
 /** GET and POST /sign-in/link, in the scope of the sign-in page. */
-export function signInLinkRoutes(app: FastifyInstance, deps: Deps): void {
+export function signInLinkRoutes(app: FastifyInstance, deps: Core): void {
   app.get(SIGN_IN_LINK, async (request, reply) => {
     const { token = '' } = Token.safeParse(request.query).data ?? {}
     const link = await findLink(deps.db, { token, purpose: 'sign_in', now: deps.clock() })

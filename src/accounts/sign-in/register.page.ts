@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { recordAudit } from '../../core/audit.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
 import { AppError } from '../../platform/errors.ts'
 import { leadsTo, safeReturnTo } from '../../web/return-to.ts'
@@ -37,7 +37,7 @@ const Form = z.object({
 type Problem = 'username' | 'password' | 'taken'
 
 /** GET and POST /register, in the scope of the sign-in page. Throws not_found while registration is closed. */
-export function registrationRoutes(app: FastifyInstance, deps: Deps): void {
+export function registrationRoutes(app: FastifyInstance, deps: Core): void {
   const requireOpen = async () => {
     if (!(await isRegistrationOpen(deps)))
       throw new AppError('not_found', 'Accounts are made by the administrators of this site')
@@ -83,14 +83,14 @@ export function registrationRoutes(app: FastifyInstance, deps: Deps): void {
 export async function isRegistrationOpen({
   config,
   settings,
-}: Pick<Deps, 'config' | 'settings'>): Promise<boolean> {
+}: Pick<Core, 'config' | 'settings'>): Promise<boolean> {
   if (config.DISCOURSE_URL !== undefined) return false
   return (await settings.read()).registration === 'open'
 }
 
 /** The new account's id; undefined when the name is taken, in any case. */
 async function register(
-  { db }: Deps,
+  { db }: Core,
   { username, password_hash, ip }: { username: string; password_hash: string; ip: string },
 ): Promise<bigint | undefined> {
   try {

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { recordRefusal } from '../../core/refusals.ts'
 import { randomToken, sha256 } from '../../platform/secrets.ts'
 import { leadsTo } from '../../web/return-to.ts'
@@ -38,7 +38,7 @@ export async function finishSignIn(
   request: FastifyRequest,
   reply: FastifyReply,
   { user_id, amr, attempt, returnTo }: FirstStep,
-  deps: Deps,
+  deps: Core,
 ): Promise<FastifyReply> {
   const factor = await deps.db
     .selectFrom('second_factors as factor')
@@ -72,7 +72,7 @@ export async function finishSignIn(
 }
 
 /** GET and POST /sign-in/second-factor, in the scope of the sign-in page. */
-export function secondStepRoutes(app: FastifyInstance, deps: Deps): void {
+export function secondStepRoutes(app: FastifyInstance, deps: Core): void {
   app.get('/sign-in/second-factor', async (request, reply) => {
     const pending = await findPending(request, deps)
     if (pending === undefined) return reply.redirect('/sign-in', 303)
@@ -119,14 +119,14 @@ export function secondStepRoutes(app: FastifyInstance, deps: Deps): void {
 function accept(
   form: z.output<typeof CodeForm>,
   { user_id, ip }: { user_id: bigint; ip: string },
-  deps: Deps,
+  deps: Core,
 ): Promise<boolean> {
   if ('code' in form) return acceptCode(deps, user_id, form.code)
   return acceptRecoveryCode(deps, { user_id, code: form.recovery_code, ip })
 }
 
 /** The sign-in that this browser has begun, if it is still to be finished. */
-async function findPending(request: FastifyRequest, deps: Deps) {
+async function findPending(request: FastifyRequest, deps: Core) {
   const token = request.cookies[cookieName(deps)]
   if (token === undefined) return undefined
   const now = deps.clock()
@@ -141,6 +141,6 @@ async function findPending(request: FastifyRequest, deps: Deps) {
   return row === undefined || isBarred(row, now) ? undefined : row
 }
 
-function cookieName({ config }: Deps): string {
+function cookieName({ config }: Core): string {
   return config.production ? '__Host-sign-in' : 'tessera_sign_in'
 }

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { z } from 'zod'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { recordRefusal } from '../../core/refusals.ts'
 import { leadsTo, safeReturnTo } from '../../web/return-to.ts'
 import { hasMail } from '../people/email.ts'
@@ -23,7 +23,7 @@ const SignInForm = z.object({
 })
 
 /** GET and POST /sign-in, its second page, the one-time link and registration; POST /sign-out. */
-export async function signInRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function signInRoutes(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
   const hasForum = deps.config.DISCOURSE_URL !== undefined
   const canRecover = hasMail(deps.config)

@@ -1,8 +1,8 @@
 /** What the doctor looks at, what a check finds there, and how it asks a server. */
 
-import type { Clock } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { databaseFault } from '../../database/faults.ts'
+import type { Clock } from '../../platform/clock.ts'
 import { type Config, ConfigError } from '../../platform/config.ts'
 
 export const DRIFT_SECONDS_MAX = 5

@@ -1,7 +1,7 @@
 /** /apps: a member's own applications, and the form that registers another. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { discoveryUrl } from '../oauth/discovery.ts'
 import { NewAppPageForm, OWNED_APPS_MAX, registerApp } from './apps.ts'
@@ -9,7 +9,7 @@ import { NOTHING_TYPED, type Problems, readAppForm, type Typed } from './form.ts
 import { ownAppPages } from './own-app.page.ts'
 import { appsOf } from './registry.ts'
 
-export async function appPages(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function appPages(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
 
@@ -41,7 +41,7 @@ export async function appPages(app: FastifyInstance, deps: Deps): Promise<void> 
   ownAppPages(app, deps)
 }
 
-async function pageData(request: FastifyRequest, values: Typed, problems: Problems, deps: Deps) {
+async function pageData(request: FastifyRequest, values: Typed, problems: Problems, deps: Core) {
   const { user } = sessionOf(request)
   const { apps_min_trust_level } = await deps.settings.read()
   const apps = await appsOf(deps.db, user.id)

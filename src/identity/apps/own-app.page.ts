@@ -8,7 +8,7 @@ import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import { readAudit } from '../../core/audit.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { type Admission, previewAdmission } from './admission.ts'
 import { AppForm } from './apps.ts'
 import { type Problems, readAppForm, type Typed, typedFrom } from './form.ts'
@@ -36,7 +36,7 @@ const NewSecretForm = z.object({
 const SENSITIVE_FIELDS = ['redirect_uris', 'allow_groups', 'deny_groups'] as const
 
 /** Below requireUser: registered by the pages of /apps. */
-export function ownAppPages(app: FastifyInstance, deps: Deps): void {
+export function ownAppPages(app: FastifyInstance, deps: Core): void {
   const askFreshSignIn = requireFreshSignIn(deps, { page: pageOf })
   app.get<OneApp>('/apps/:client_id', async (request, reply) => {
     const { saved } = request.query as Record<string, unknown>
@@ -71,7 +71,7 @@ const pageOf = ({ params }: FastifyRequest) =>
   `/apps/${encodeURIComponent((params as OneApp['Params']).client_id)}`
 
 /** What a session that somebody else got hold of must not be enough for. */
-function sensitiveRoutes(app: FastifyInstance, deps: Deps): void {
+function sensitiveRoutes(app: FastifyInstance, deps: Core): void {
   const preHandler = requireFreshSignIn(deps, { page: pageOf })
 
   app.post<OneApp>('/apps/:client_id/delete', { preHandler }, async (request, reply) => {
@@ -109,7 +109,7 @@ function sensitiveRoutes(app: FastifyInstance, deps: Deps): void {
 }
 
 /** The act of the signed-in member on an application that must be theirs. */
-function ownedBy(request: FastifyRequest<OneApp>, deps: Deps): Owned {
+function ownedBy(request: FastifyRequest<OneApp>, deps: Core): Owned {
   const { client_id } = request.params
   const { id } = sessionOf(request).user
   return { client_id, owner_id: id, actor_id: id, now: deps.clock(), ip: request.ip }
@@ -128,7 +128,7 @@ type Shown = {
 async function showApp(
   request: FastifyRequest<OneApp>,
   reply: FastifyReply,
-  deps: Deps,
+  deps: Core,
   { status = 200, typed, problems = {}, ...shown }: Shown,
 ): Promise<FastifyReply> {
   const { db } = deps

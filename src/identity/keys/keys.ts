@@ -4,8 +4,9 @@
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import type { JWK } from 'jose'
-import type { Clock } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 
 /** How long a process may go on with the keys it has read. */
@@ -28,6 +29,9 @@ export type SigningKeys = {
   /** A key of ours by its name, also one that is published no more: for ID tokens that come back as hints. */
   find(kid: string): Promise<VerificationKey | undefined>
 }
+
+/** What the identity area is opened with. */
+export type IdentityDeps = Core & { signingKeys: SigningKeys }
 
 export type KeyStore = { db: Db; secrets: Secrets; clock: Clock }
 

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { calculateJwkThumbprint } from 'jose'
 import { sql } from 'kysely'
 import { recordAudit } from '../../core/audit.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
 import { ConfigError } from '../../platform/config.ts'
 import type { Secrets } from '../../platform/secrets.ts'
@@ -54,7 +54,7 @@ export async function ensureSigningKeys(store: KeyStore): Promise<void> {
 }
 
 /** The worker's round: makes the keys that are due by the setting, and forgets private halves of no more use. */
-export async function rotateDueSigningKeys(deps: KeyStore & Pick<Deps, 'settings'>): Promise<void> {
+export async function rotateDueSigningKeys(deps: KeyStore & Pick<Core, 'settings'>): Promise<void> {
   const { signing_key_days } = await deps.settings.read()
   const now = deps.clock()
   for (const alg of SIGNING_ALGORITHMS) {

@@ -6,7 +6,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { namedGroupsOf } from '../../accounts/people/users.ts'
 import { browserScope, type Session, sessionOf, signInUrl } from '../../accounts/session/session.ts'
-import type { Deps } from '../../core/core.ts'
 import { recordRefusal } from '../../core/refusals.ts'
 import { violatedConstraint } from '../../database/connection.ts'
 import { isLoopback } from '../../platform/config.ts'
@@ -15,6 +14,7 @@ import { wantsHtml } from '../../web/pages.ts'
 import { malformed, type Parameters, parseParameters } from '../../web/parameters.ts'
 import { isPublic, type Refusal, refusalOf, refusalText } from '../apps/access.ts'
 import { countMembers } from '../apps/registry.ts'
+import type { IdentityDeps } from '../keys/keys.ts'
 import { type Demand, findTarget, queryText, readDemand, type Target } from './authorization-request.ts'
 import { allowAndIssueCode, issueCode, type NewCode } from './codes.ts'
 import { hasConsented } from './consents.ts'
@@ -35,7 +35,7 @@ type Decision = 'allow' | 'deny'
 const ConsentForm = z.object({ decision: z.enum(['allow', 'deny']), query: z.string() })
 
 /** The browser scope: authorization requests, and the answer to the consent page. */
-export async function authorizePages(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function authorizePages(app: FastifyInstance, deps: IdentityDeps): Promise<void> {
   browserScope(app, deps)
   neverStored(app)
 
@@ -66,7 +66,7 @@ async function authorize(
   reply: FastifyReply,
   sent: Parameters,
   decision: Decision | undefined,
-  deps: Deps,
+  deps: IdentityDeps,
 ): Promise<FastifyReply> {
   const target = await findTarget(deps.db, sent)
   if (target.app.suspended_at !== null) return refuseSuspended(request, reply, target)
@@ -115,7 +115,7 @@ function refuseSuspended(request: FastifyRequest, reply: FastifyReply, { app }: 
 }
 
 /** Whose session the application counts on: that of the ID token which it brought as a hint. */
-async function readExpected({ id_token_hint }: Demand, deps: Deps): Promise<Hint | undefined> {
+async function readExpected({ id_token_hint }: Demand, deps: IdentityDeps): Promise<Hint | undefined> {
   if (id_token_hint === undefined) return undefined
   const hint = await readHint(id_token_hint, deps)
   if (hint === undefined)
@@ -134,7 +134,7 @@ function findDetour(
   session: Session | undefined,
   sent: Parameters,
   demand: Expectation,
-  deps: Deps,
+  deps: IdentityDeps,
 ): string | undefined {
   const needsSignIn = session === undefined || needsNewSignIn(session, sent, demand, deps)
   if (!needsSignIn && !session.user.must_change_password) return undefined
@@ -152,7 +152,12 @@ function findDetour(
   return signInUrl(`${AUTHORIZATION_PATH}?${query}`) + hinted
 }
 
-function needsNewSignIn(session: Session, sent: Parameters, demand: Expectation, deps: Deps): boolean {
+function needsNewSignIn(
+  session: Session,
+  sent: Parameters,
+  demand: Expectation,
+  deps: IdentityDeps,
+): boolean {
   const { max_age, expected } = demand
   const age_seconds = epochSeconds(deps.clock()) - epochSeconds(session.auth_time)
   const isTooOld = max_age !== undefined && age_seconds > max_age
@@ -185,7 +190,12 @@ function newCode(target: Target, demand: Demand, session: Session, now: Date): N
   }
 }
 
-async function needsConsent(target: Target, demand: Demand, code: NewCode, deps: Deps): Promise<boolean> {
+async function needsConsent(
+  target: Target,
+  demand: Demand,
+  code: NewCode,
+  deps: IdentityDeps,
+): Promise<boolean> {
   const isAsked = demand.prompts.includes('consent') || mayBeImpersonated(target)
   if (!isAsked && (await hasConsented(deps.db, code, demand.scopes))) return false
   if (demand.prompts.includes('none')) throw new AppError('consent_required', 'The user must consent first')
@@ -206,7 +216,7 @@ async function askForConsent(
   demand: Demand,
   sent: Parameters,
   { user }: Session,
-  { db, config }: Deps,
+  { db, config }: IdentityDeps,
 ): Promise<FastifyReply> {
   const { app, redirect_uri } = target
   const { DISCOURSE_URL: forum } = config
@@ -237,12 +247,16 @@ function answer(
   reply: FastifyReply,
   target: Target,
   result: Record<string, string>,
-  deps: Deps,
+  deps: IdentityDeps,
 ): FastifyReply {
   return reply.redirect(answerUrl(target, result, deps), 303)
 }
 
-function answerUrl({ redirect_uri, state }: Target, result: Record<string, string>, deps: Deps): string {
+function answerUrl(
+  { redirect_uri, state }: Target,
+  result: Record<string, string>,
+  deps: IdentityDeps,
+): string {
   const parameters = { ...result, ...(state === undefined ? {} : { state }), iss: deps.config.PUBLIC_URL }
   return withParameters(redirect_uri, parameters)
 }
@@ -262,7 +276,7 @@ function refuse(
   sent: Parameters,
   request: FastifyRequest,
   reply: FastifyReply,
-  deps: Deps,
+  deps: IdentityDeps,
 ): FastifyReply {
   const { code, message } = error
   const redirect_to = answerUrl(target, { error: code, error_description: asDescription(message) }, deps)

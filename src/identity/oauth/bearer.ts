@@ -1,7 +1,7 @@
 /** Access tokens as they come with a request (RFC 6750), and whom they speak for. */
 import { sql } from 'kysely'
 import { isBarred, memberOf, type User, userColumns } from '../../accounts/people/users.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -51,7 +51,7 @@ type Look = { access_token: string; now: Date }
  * Makes the look at access tokens of this process; tokens that arrive together are looked at in one statement. It throws
  * invalid_token for a token that is unknown, expired or revoked, or whose user or application is barred.
  */
-export function makeGetBearer({ db, clock }: Pick<Deps, 'db' | 'clock'>): GetBearer {
+export function makeGetBearer({ db, clock }: Pick<Core, 'db' | 'clock'>): GetBearer {
   const look = makeBatcher<Look, FoundToken | undefined>({
     name: 'find access tokens',
     itemsMax: BATCH_MAX,

@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
 import { recordRefusal } from '../../core/refusals.ts'
 import { makeBatcher } from '../../database/batcher.ts'
@@ -45,7 +45,7 @@ export type AuthenticateClient = (
  * and a wrong secret; invalid_request when header and body differ; and too_many_attempts after too many failures of
  * this client at this address.
  */
-export function makeAuthenticateClient(deps: Deps): AuthenticateClient {
+export function makeAuthenticateClient(deps: Core): AuthenticateClient {
   const find = makeBatcher<string, ClientSecret[]>({
     name: 'find client secrets',
     itemsMax: BATCH_MAX,
@@ -84,7 +84,7 @@ function presented(authorization: string | undefined, body: Single): Credentials
 }
 
 async function countRefused(
-  { db, limits }: Deps,
+  { db, limits }: Core,
   client_id: string,
   key: string,
   address: string,
@@ -104,7 +104,7 @@ async function countRefused(
  * A client that has proved itself and then presents what is worth nothing: answered as long as the limit allows, and
  * counted apart, so that its right requests go on.
  */
-export async function countUselessGrant({ limits }: Deps, client: Client, address: string): Promise<void> {
+export async function countUselessGrant({ limits }: Core, client: Client, address: string): Promise<void> {
   await limits.hit('token_failures', `grants of ${failureKey(client.client_id, address)}`)
 }
 

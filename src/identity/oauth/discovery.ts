@@ -1,9 +1,9 @@
 /** What clients read to configure themselves (OIDC Discovery 1.0, RFC 8414), and the public keys. Only what exists is listed. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { JWK } from 'jose'
-import type { Deps } from '../../core/core.ts'
 import type { Config } from '../../platform/config.ts'
 import { sha256 } from '../../platform/secrets.ts'
+import type { IdentityDeps } from '../keys/keys.ts'
 import { SIGNING_ALGORITHMS } from '../keys/keys.ts'
 import { PROMPTS, SCOPES } from './authorization-request.ts'
 import { AUTHORIZATION_PATH } from './authorize.page.ts'
@@ -31,7 +31,7 @@ export function discoveryUrl({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): string
  * Answers the plain requests for these documents before all other hooks, since anyone may ask for them at any time: to be
  * called first. What is asked in any other way, with a query or by HEAD, goes the way of every request to the same answer.
  */
-export function answerDocumentsFirst(app: FastifyInstance, deps: Deps): void {
+export function answerDocumentsFirst(app: FastifyInstance, deps: IdentityDeps): void {
   const documents = openDocuments(deps)
   app.addHook('onRequest', (request, reply, done) => {
     const { method, url = '' } = request.raw
@@ -41,7 +41,7 @@ export function answerDocumentsFirst(app: FastifyInstance, deps: Deps): void {
   })
 }
 
-export async function discoveryRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function discoveryRoutes(app: FastifyInstance, deps: IdentityDeps): Promise<void> {
   answerPreflights(app, [...DISCOVERY_PATHS, JWKS_PATH], 'GET')
   for (const [path, read] of openDocuments(deps)) {
     app.get(path, async (request, reply) => sendPublic(request, reply, await read()))
@@ -49,7 +49,7 @@ export async function discoveryRoutes(app: FastifyInstance, deps: Deps): Promise
 }
 
 /** How each document is read, by its path. It is put together once, the keys again when they have been read again. */
-function openDocuments({ config, signingKeys }: Deps): Map<string, () => Promise<Published>> {
+function openDocuments({ config, signingKeys }: IdentityDeps): Map<string, () => Promise<Published>> {
   const document = Promise.resolve(publish(discoveryDocument(config.PUBLIC_URL)))
   let jwks: { keys: readonly JWK[]; published: Published } | undefined
   const readKeys = async () => {

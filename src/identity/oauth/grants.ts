@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely'
 import { memberOf, type User, userColumns } from '../../accounts/people/users.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { recordRefusal } from '../../core/refusals.ts'
 import { inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Db, Tx } from '../../database/connection.ts'
@@ -87,7 +87,7 @@ export type RotateRefreshToken = (refresh: Refresh) => Promise<IssuedTokens>
  * family, unless it may be asked for again; another client's token stays as it is. Throws too_many_attempts, and spends
  * nothing, when the family has been refreshed more often than its limit allows.
  */
-export function makeRotateRefreshToken({ db, settings }: Pick<Deps, 'db' | 'settings'>): RotateRefreshToken {
+export function makeRotateRefreshToken({ db, settings }: Pick<Core, 'db' | 'settings'>): RotateRefreshToken {
   const claim = makeBatcher<Claim, (Issued & { grant_id: bigint }) | undefined>({
     name: 'claim refresh tokens',
     itemsMax: TOKEN_BATCH_MAX,

@@ -2,9 +2,8 @@
 import { createPublicKey, sign } from 'node:crypto'
 import { compactVerify, decodeProtectedHeader } from 'jose'
 import { z } from 'zod'
-import type { Deps } from '../../core/core.ts'
 import { sha256 } from '../../platform/secrets.ts'
-import type { SigningKey } from '../keys/keys.ts'
+import type { IdentityDeps, SigningKey } from '../keys/keys.ts'
 import { profileClaims } from './claims.ts'
 import type { IssuedTokens } from './grants.ts'
 import { publicSessionId } from './reauthentication.ts'
@@ -17,7 +16,7 @@ export function signIdToken(
   client_id: string,
   key: SigningKey,
   now: Date,
-  { config, secrets }: Pick<Deps, 'config' | 'secrets'>,
+  { config, secrets }: Pick<IdentityDeps, 'config' | 'secrets'>,
 ): string {
   const iat = Math.floor(now.getTime() / 1000)
   const claims = {
@@ -65,7 +64,7 @@ export type Hint = { sub: string; aud: string }
  */
 export async function readHint(
   id_token: string,
-  { config, signingKeys }: Pick<Deps, 'config' | 'signingKeys'>,
+  { config, signingKeys }: Pick<IdentityDeps, 'config' | 'signingKeys'>,
 ): Promise<Hint | undefined> {
   const kid = claimedKid(id_token)
   const key = kid === undefined ? undefined : await signingKeys.find(kid)

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify'
 import { isBarred, userColumns } from '../../accounts/people/users.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import type { Parameters } from '../../web/parameters.ts'
@@ -17,7 +17,7 @@ export const INTROSPECTION_PATH = '/oauth2/introspect'
 
 export function introspectionRoute(
   app: FastifyInstance,
-  deps: Deps,
+  deps: Core,
   authenticateClient: AuthenticateClient,
 ): void {
   app.post<{ Body: Parameters | undefined }>(INTROSPECTION_PATH, async (request) => {

@@ -7,11 +7,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { browserScope, endSession } from '../../accounts/session/session.ts'
-import type { Deps } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { wantsHtml } from '../../web/pages.ts'
 import { malformed, type Parameters, parseParameters } from '../../web/parameters.ts'
+import type { IdentityDeps } from '../keys/keys.ts'
 import { echoableState, queryText } from './authorization-request.ts'
 import { type Hint, readHint } from './id-token.ts'
 import { type Single, singleValues, withParameters } from './parameters.ts'
@@ -40,7 +40,7 @@ type Logout = {
   fault: Fault | undefined
 }
 
-export async function logoutPages(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function logoutPages(app: FastifyInstance, deps: IdentityDeps): Promise<void> {
   browserScope(app, deps)
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('cache-control', 'no-store')
@@ -79,7 +79,7 @@ function showWayOn(reply: FastifyReply, { app, destination }: Logout): FastifyRe
   return reply.page('identity/oauth/signed-out', { app, destination })
 }
 
-async function readLogout(sent: Parameters, deps: Deps): Promise<Logout> {
+async function readLogout(sent: Parameters, deps: IdentityDeps): Promise<Logout> {
   const values = singleValues(sent)
   const { id_token_hint, post_logout_redirect_uri: uri } = values
   const hint = id_token_hint === undefined ? undefined : await readHint(id_token_hint, deps)
@@ -114,7 +114,7 @@ async function finish(
   request: FastifyRequest,
   reply: FastifyReply,
   { destination = DONE_PATH }: Logout,
-  deps: Deps,
+  deps: IdentityDeps,
 ): Promise<FastifyReply> {
   if (request.session !== undefined) await endSession(request, reply, deps)
   return reply.redirect(destination, 303)

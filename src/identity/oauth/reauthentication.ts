@@ -5,7 +5,7 @@
  * the new session differs from the marked one and is no older than the mark.
  */
 import type { Session } from '../../accounts/session/session.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { Parameters } from '../../web/parameters.ts'
 import { queryText } from './authorization-request.ts'
@@ -22,7 +22,7 @@ export function publicSessionId(secrets: Secrets, session_id: bigint): string {
 }
 
 /** The request's query with a mark that only a sign-in from now on can meet. */
-export function markedQuery(sent: Parameters, session: Session | undefined, deps: Deps): string {
+export function markedQuery(sent: Parameters, session: Session | undefined, deps: Core): string {
   const request = unmarked(sent)
   const replaced = session === undefined ? '' : publicSessionId(deps.secrets, session.id)
   const mark = `${deps.clock().getTime()}.${replaced}`
@@ -31,7 +31,7 @@ export function markedQuery(sent: Parameters, session: Session | undefined, deps
 }
 
 /** Whether this session was begun to meet the demand of this very request. */
-export function meetsMark(sent: Parameters, session: Session, deps: Deps): boolean {
+export function meetsMark(sent: Parameters, session: Session, deps: Core): boolean {
   const { [MARK]: sentMark } = sent
   if (typeof sentMark !== 'string') return false
   const [since = '', replaced = '', tag = ''] = sentMark.split('.')

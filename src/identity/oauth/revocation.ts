@@ -3,7 +3,7 @@
  * token with its whole family. The answer is the same whether there was anything to end or not.
  */
 import type { FastifyInstance } from 'fastify'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import type { Parameters } from '../../web/parameters.ts'
@@ -16,7 +16,7 @@ export const REVOCATION_PATH = '/oauth2/revoke'
 
 export function revocationRoute(
   app: FastifyInstance,
-  deps: Deps,
+  deps: Core,
   authenticateClient: AuthenticateClient,
 ): void {
   app.post<{ Body: Parameters | undefined }>(REVOCATION_PATH, async (request, reply) => {

@@ -1,8 +1,8 @@
 /** POST /oauth2/token: the client proves itself, then a code or a refresh token becomes a set of tokens. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Deps } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Parameters } from '../../web/parameters.ts'
+import type { IdentityDeps } from '../keys/keys.ts'
 import { type AuthenticateClient, type Client, countUselessGrant } from './clients.ts'
 import { type ExchangeCode, makeExchangeCode } from './codes.ts'
 import { admitOrigin } from './cross-origin.ts'
@@ -21,7 +21,11 @@ export const TOKEN_PATHS = ['/oauth2/token', '/oauth-provider/token']
 /** Ways of turning a grant into tokens. */
 type Redeem = { exchangeCode: ExchangeCode; rotateRefreshToken: RotateRefreshToken }
 
-export function tokenRoutes(app: FastifyInstance, deps: Deps, authenticateClient: AuthenticateClient): void {
+export function tokenRoutes(
+  app: FastifyInstance,
+  deps: IdentityDeps,
+  authenticateClient: AuthenticateClient,
+): void {
   const verbs = {
     exchangeCode: makeExchangeCode(deps.db),
     rotateRefreshToken: makeRotateRefreshToken(deps),

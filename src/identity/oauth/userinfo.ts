@@ -1,6 +1,6 @@
 /** GET and POST /oauth2/userinfo: the member behind an access token, as of this moment. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import type { Parameters } from '../../web/parameters.ts'
 import { findAppOf, type GetBearer, readBearer } from './bearer.ts'
@@ -10,7 +10,7 @@ import { singleValues } from './parameters.ts'
 
 export const USERINFO_PATHS = ['/oauth2/userinfo', '/oauth-provider/userinfo']
 
-export function userinfoRoutes(app: FastifyInstance, deps: Deps, getBearer: GetBearer): void {
+export function userinfoRoutes(app: FastifyInstance, deps: Core, getBearer: GetBearer): void {
   const verbs = { db: deps.db, getBearer }
   for (const path of USERINFO_PATHS) {
     app.get(path, async (request, reply) => tell(request, reply, undefined, verbs))

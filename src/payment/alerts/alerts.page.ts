@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { cursor, listUrl } from '../../web/lists.ts'
 import { markRead, placeOf, readAlerts } from './alerts.ts'
 
@@ -13,7 +13,7 @@ const Asked = z.object({ before: cursor })
 const ReadForm = z.object({ up_to: cursor })
 
 /** GET the list, and POST …/read. */
-export async function alertPages(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function alertPages(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
 

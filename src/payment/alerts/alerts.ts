@@ -6,7 +6,7 @@
 import { sql } from 'kysely'
 import { enqueueMail } from '../../accounts/people/email.ts'
 import { recordAudit } from '../../core/audit.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 import type { AlertKind, TeamRole } from '../../database/tables.ts'
 
@@ -48,7 +48,7 @@ export function onceADay(now: Date): string {
   return now.toISOString().slice(0, 10)
 }
 
-type Telling = Pick<Deps, 'config' | 'secrets' | 'clock'>
+type Telling = Pick<Core, 'config' | 'secrets' | 'clock'>
 
 /** Inside the transaction of what is told. Whoever has been told of this cause is not told again. */
 export async function raiseAlert(tx: Tx, deps: Telling, alert: Alert): Promise<void> {

@@ -1,9 +1,9 @@
 /** Where a member applies for payment applications and sees them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'
-import type { Deps } from '../../core/core.ts'
 import { openTurns } from '../../platform/turns.ts'
 import { notificationPages } from '../notifications/notifications.page.ts'
+import type { PaymentDeps } from '../notifications/worker.ts'
 import { createTestApp, createTwin, TEST_APPS_MAX, twinOf } from '../orders/test-mode.ts'
 import { actorOf, freshSignIn, type OwnedRequest, overlapHoursOf, ownedFor, pathOf } from '../rights/owned.ts'
 import {
@@ -46,7 +46,7 @@ type EditField = (typeof EDIT_FIELDS)[number]
 const slow = { config: { admission: 'slow' } } as const
 
 /** GET and POST /payment/applications, and the page of each application with its forms. */
-export async function paymentAppPages(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function paymentAppPages(app: FastifyInstance, deps: PaymentDeps): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
   const form = paymentAppForm(deps.config.production)
@@ -108,7 +108,7 @@ function isSensitive(
 }
 
 /** What its owner and team see and do of one application. */
-function ownerPages(app: FastifyInstance, deps: Deps): void {
+function ownerPages(app: FastifyInstance, deps: PaymentDeps): void {
   const edit = paymentAppEdit(deps.config.production)
   const guarded = freshSignIn(deps)
 
@@ -150,7 +150,7 @@ function ownerPages(app: FastifyInstance, deps: Deps): void {
 }
 
 /** From which balance on the owner wants to be told. */
-function lowBalanceForm(app: FastifyInstance, deps: Deps): void {
+function lowBalanceForm(app: FastifyInstance, deps: PaymentDeps): void {
   app.post('/payment/applications/:payment_id/low-balance', async (request: OwnedRequest, reply) => {
     const { low_balance_points: sent } = request.body as Record<string, unknown>
     const value = typeof sent === 'string' ? sent.trim() : ''
@@ -166,7 +166,7 @@ function lowBalanceForm(app: FastifyInstance, deps: Deps): void {
 const isPoints = (text: string) => Amount.safeParse(text).success
 
 /** The test application beside a live one. */
-function testForms(app: FastifyInstance, deps: Deps): void {
+function testForms(app: FastifyInstance, deps: PaymentDeps): void {
   app.post('/payment/applications/:payment_id/test', slow, async (request: OwnedRequest, reply) => {
     await deps.limits.hit('key_pairs', sessionOf(request).user.id.toString())
     const { name, ...credentials } = await createTwin(deps, request.params.payment_id, actorOf(request))
@@ -175,7 +175,7 @@ function testForms(app: FastifyInstance, deps: Deps): void {
 }
 
 /** The keys and switches of the gateway. */
-function gatewayForms(app: FastifyInstance, deps: Deps): void {
+function gatewayForms(app: FastifyInstance, deps: PaymentDeps): void {
   const guarded = freshSignIn(deps)
   const fieldsOf = (request: OwnedRequest) => request.body as Record<string, unknown>
   const toCard = (request: OwnedRequest) => `${pathOf(request)}#gateway`
@@ -211,7 +211,7 @@ function gatewayForms(app: FastifyInstance, deps: Deps): void {
 async function showOwned(
   request: OwnedRequest,
   reply: FastifyReply,
-  deps: Deps,
+  deps: PaymentDeps,
   filled: {
     values: Record<string, string> | undefined
     problems: EditField[]
@@ -249,7 +249,7 @@ type Filled = { values: Partial<Record<Field, string>>; problems: Field[] }
 async function showApplications(
   request: FastifyRequest,
   reply: FastifyReply,
-  deps: Deps,
+  deps: PaymentDeps,
   { values, problems }: Filled,
 ) {
   const { user } = sessionOf(request)

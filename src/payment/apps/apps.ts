@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import { explainAnonymised, lockUser } from '../../accounts/people/users.ts'
 import { recordAudit } from '../../core/audit.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 import type { Book, PaymentAppStatus } from '../../database/tables.ts'
 import { isLoopback } from '../../platform/config.ts'
@@ -58,7 +58,7 @@ export type PaymentAppCredentials = {
  * Applies for a payment application. Throws forbidden below trust level TL1 (interface.md, Limits), and conflict while
  * PENDING_APPS_MAX of the member wait; then no key has been made.
  */
-export async function applyForPaymentApp(deps: Deps, app: NewPaymentApp): Promise<PaymentAppCredentials> {
+export async function applyForPaymentApp(deps: Core, app: NewPaymentApp): Promise<PaymentAppCredentials> {
   const { payment_apps_min_trust_level } = await deps.settings.read()
   const admit = async (tx: Tx) => {
     const { trust_level } = await lockUser(tx, app.applicant_id)
@@ -106,7 +106,7 @@ type NewKeys = Record<'payment_id' | 'token' | 'merchant_key' | 'platform_privat
  * of any transaction. So it is admitted before they are made, and again after, because others may have been made meanwhile.
  */
 export async function withNewKeys<Made>(
-  { db }: Deps,
+  { db }: Core,
   book: Book,
   admit: (tx: Tx) => Promise<void>,
   make: (tx: Tx, keys: NewKeys) => Promise<Made>,
@@ -161,7 +161,7 @@ export type Review = {
  * invalid_form when a reason is missing.
  */
 export async function reviewPaymentApp(
-  deps: Deps,
+  deps: Core,
   { payment_id, decision, reason, reviewer_id, seen_change_at }: Review,
 ): Promise<void> {
   const now = deps.clock()

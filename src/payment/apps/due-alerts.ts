@@ -1,13 +1,13 @@
 /** Alerts that time brings about, looked for by the worker: what keeps failing, what ends soon, what runs low. */
 import { sql } from 'kysely'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { type Alert, raiseAlert } from '../alerts/alerts.ts'
 import { rolesWith } from '../rights/rights.ts'
 
 const HOUR_MS = 3_600_000
 
 /** One round: raises what time alone brings about. Safe in any number of processes at once. */
-export async function raiseDueAlerts(deps: Deps): Promise<void> {
+export async function raiseDueAlerts(deps: Core): Promise<void> {
   const { alert_failed_attempts, alert_key_hours } = await deps.settings.read()
   await alertFailing(deps, alert_failed_attempts)
   await alertExpiringKeys(deps, alert_key_hours)
@@ -15,7 +15,7 @@ export async function raiseDueAlerts(deps: Deps): Promise<void> {
 }
 
 /** An application whose notifications fail is one cause a day, however many fail; a day begins at midnight in China. */
-async function alertFailing(deps: Deps, attempts: number): Promise<void> {
+async function alertFailing(deps: Core, attempts: number): Promise<void> {
   const now = deps.clock()
   const { rows } = await sql<{ app_id: bigint; day: string; count: number }>`
     select app_id, today.day::text, count(*)::integer as count
@@ -38,7 +38,7 @@ async function alertFailing(deps: Deps, attempts: number): Promise<void> {
 }
 
 /** A key that was replaced is accepted until the overlap ends; whoever still uses it should know. */
-async function alertExpiringKeys(deps: Deps, hours: number): Promise<void> {
+async function alertExpiringKeys(deps: Core, hours: number): Promise<void> {
   const now = deps.clock()
   const keys = await deps.db
     .selectFrom('payment_app_keys as key')
@@ -68,7 +68,7 @@ async function alertExpiringKeys(deps: Deps, hours: number): Promise<void> {
 }
 
 /** A shortage begins when the wallet is below what its owner has named, and ends when it is not any more. */
-async function alertLowBalances(deps: Deps): Promise<void> {
+async function alertLowBalances(deps: Core): Promise<void> {
   const now = deps.clock()
   const balance = sql`coalesce((
     select balance from ledger_accounts where user_id = applicant_id and book = 'live' and kind = 'wallet'
@@ -93,6 +93,6 @@ async function alertLowBalances(deps: Deps): Promise<void> {
   })
 }
 
-async function raise(deps: Deps, alert: Alert): Promise<void> {
+async function raise(deps: Core, alert: Alert): Promise<void> {
   await deps.db.transaction().execute(async (tx) => raiseAlert(tx, deps, alert))
 }

@@ -1,14 +1,13 @@
 /** What a shop's plugin is set up with: the addresses, the pid and the keys of both versions, in the forms that plugins want. */
 import { createPublicKey, type KeyObject } from 'node:crypto'
-import type { Deps } from '../../core/core.ts'
-import type { GatewayApp } from '../signing/gateway-keys.ts'
+import type { GatewayApp, GatewayCore } from '../signing/gateway-keys.ts'
 import { fingerprintOf } from '../signing/public-key.ts'
 
 /**
  * Addresses end in a slash, because plugins append to them as they are. Those of V2 append `api/pay/…` themselves.
  * gateway.md 5.1.
  */
-export async function gatewayCard(deps: Deps, app_id: bigint) {
+export async function gatewayCard(deps: GatewayCore, app_id: bigint) {
   const app = await getApp(deps, app_id)
   const publicKey = await deps.gatewayKeys.merchantPublicKey(app)
   const bare = await spkiOfPlatform(deps, app)
@@ -27,17 +26,17 @@ export async function gatewayCard(deps: Deps, app_id: bigint) {
 }
 
 /** Our public key for an application: the base64 of its SPKI. */
-export async function platformSpki(deps: Deps, app_id: bigint): Promise<string> {
+export async function platformSpki(deps: GatewayCore, app_id: bigint): Promise<string> {
   return spkiOfPlatform(deps, await getApp(deps, app_id))
 }
 
-async function spkiOfPlatform({ gatewayKeys }: Deps, app: GatewayApp): Promise<string> {
+async function spkiOfPlatform({ gatewayKeys }: GatewayCore, app: GatewayApp): Promise<string> {
   return spkiOf(createPublicKey(await gatewayKeys.platformKey(app)))
 }
 
 const spkiOf = (key: KeyObject) => key.export({ type: 'spki', format: 'der' }).toString('base64')
 
-async function getApp({ gatewayKeys }: Deps, app_id: bigint): Promise<GatewayApp> {
+async function getApp({ gatewayKeys }: GatewayCore, app_id: bigint): Promise<GatewayApp> {
   const app = await gatewayKeys.findApp({ app_id })
   if (app === undefined) throw new Error(`There is no payment application ${app_id}`)
   return app

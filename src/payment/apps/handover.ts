@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely'
 import { findUserByUsername, isBarred, lockUser } from '../../accounts/people/users.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import type { PaymentAppStatus } from '../../database/tables.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -23,7 +23,7 @@ export type OfferFault = 'unknown' | 'self' | 'trust_level'
  * one, and too_many_attempts.
  */
 export async function offerApplication(
-  deps: Deps,
+  deps: Core,
   payment_id: string,
   username: string,
   actor: Actor,
@@ -61,7 +61,7 @@ export async function offerApplication(
 }
 
 /** Takes an offer back. Throws conflict when there is none. */
-export async function withdrawOffer(deps: Deps, payment_id: string, actor: Actor): Promise<void> {
+export async function withdrawOffer(deps: Core, payment_id: string, actor: Actor): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
     const { id } = await lockPermitted(tx, payment_id, actor, 'application.hand_over')
     const withdrawn = await tx
@@ -79,7 +79,7 @@ export async function withdrawOffer(deps: Deps, payment_id: string, actor: Actor
  * forbidden below the trust level that applying needs, conflict while the application is suspended, or if it waits for its
  * review and as many of theirs do; then nothing has changed.
  */
-export async function acceptOffer(deps: Deps, payment_id: string, actor: Actor): Promise<void> {
+export async function acceptOffer(deps: Core, payment_id: string, actor: Actor): Promise<void> {
   const now = deps.clock()
   const { payment_apps_min_trust_level } = await deps.settings.read()
   await deps.db.transaction().execute(async (tx) => {
@@ -123,7 +123,7 @@ export async function acceptOffer(deps: Deps, payment_id: string, actor: Actor):
 }
 
 /** Throws not_found where nothing is offered to the member (any more). */
-export async function declineOffer(deps: Deps, payment_id: string, actor: Actor): Promise<void> {
+export async function declineOffer(deps: Core, payment_id: string, actor: Actor): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
     const declined = await tx
       .deleteFrom('payment_app_offers as offer')
@@ -139,7 +139,7 @@ export async function declineOffer(deps: Deps, payment_id: string, actor: Actor)
 }
 
 /** The application that is offered to the reader, or the owner's own with what is offered of it. Throws as getPermitted. */
-export async function getHandover(deps: Deps, payment_id: string, user_id: bigint) {
+export async function getHandover(deps: Core, payment_id: string, user_id: bigint) {
   const offered = await offersTo(deps.db, user_id, deps.clock())
     .where('app.payment_id', '=', payment_id)
     .select(['app.payment_id', 'app.name', 'app.status', 'owner.username as owner_username'])

@@ -3,7 +3,7 @@
  * What is new is told this once; each change leaves an audit entry.
  */
 
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { type Actor, audit, lockPermitted } from '../rights/rights.ts'
@@ -36,7 +36,7 @@ export type RotatedToken = { token: string; secret_key: string; previous_until: 
  * with 0 it ends now. decisions.md 4.3.
  */
 export async function rotateToken(
-  deps: Deps,
+  deps: Core,
   payment_id: string,
   overlap_hours: number,
   actor: Actor,
@@ -54,7 +54,7 @@ export async function rotateToken(
 }
 
 /** Ends the overlap of a rotation at once. Throws conflict when there is none. */
-export async function endOverlap(deps: Deps, payment_id: string, actor: Actor): Promise<void> {
+export async function endOverlap(deps: Core, payment_id: string, actor: Actor): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
     const { id } = await lockPermitted(tx, payment_id, actor, 'keys.manage')
     const isEnded = await endPreviousKeys(tx, id, 'token', deps.clock())
@@ -64,7 +64,7 @@ export async function endOverlap(deps: Deps, payment_id: string, actor: Actor): 
 }
 
 /** Replaces the Merchant KEY with immediate effect, for requests and for pending callbacks. decisions.md 4.4. */
-export async function resetMerchantKey(deps: Deps, payment_id: string, actor: Actor): Promise<void> {
+export async function resetMerchantKey(deps: Core, payment_id: string, actor: Actor): Promise<void> {
   const now = deps.clock()
   await deps.db.transaction().execute(async (tx) => {
     const { id, book } = await lockPermitted(tx, payment_id, actor, 'keys.manage')
@@ -75,7 +75,7 @@ export async function resetMerchantKey(deps: Deps, payment_id: string, actor: Ac
 
 /** Puts the key that the merchant's V2 requests are verified by in place of any earlier one, with immediate effect. */
 export async function setPublicKey(
-  deps: Deps,
+  deps: Core,
   payment_id: string,
   { spki_base64, bits, fingerprint }: PublicKey,
   actor: Actor,
@@ -87,7 +87,7 @@ export async function setPublicKey(
 }
 
 /** Makes a pair for the merchant. Its public half is in force at once; the private half is told this once and kept nowhere. */
-export async function makeMerchantPair(deps: Deps, payment_id: string, actor: Actor): Promise<RsaPair> {
+export async function makeMerchantPair(deps: Core, payment_id: string, actor: Actor): Promise<RsaPair> {
   const pair = await newRsaPair()
   const fingerprint = fingerprintOf(pair.public_base64)
   await deps.db.transaction().execute(async (tx) => {
@@ -99,7 +99,7 @@ export async function makeMerchantPair(deps: Deps, payment_id: string, actor: Ac
 
 async function replacePublicKey(
   tx: Tx,
-  { clock, secrets }: Deps,
+  { clock, secrets }: Core,
   payment_id: string,
   spki_base64: string,
   actor: Actor,

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { actorOf, freshSignIn, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted } from '../rights/rights.ts'
@@ -36,7 +36,7 @@ const Named = z.object({ username })
 const WithRole = z.object({ username, role: teamRole })
 
 /** Within the scope of the merchant's pages. */
-export function teamPages(app: FastifyInstance, deps: Deps): void {
+export function teamPages(app: FastifyInstance, deps: Core): void {
   // Whoever gives a role away gives the keys away with it.
   const guarded = freshSignIn(deps, '/team')
 
@@ -80,7 +80,7 @@ export function teamPages(app: FastifyInstance, deps: Deps): void {
   handoverPages(app, deps)
 }
 
-function handoverPages(app: FastifyInstance, deps: Deps): void {
+function handoverPages(app: FastifyInstance, deps: Core): void {
   const guarded = freshSignIn(deps, '/handover')
 
   app.get(`${APPLICATION}/handover`, async (request: OwnedRequest, reply) =>
@@ -119,7 +119,7 @@ function formOf<T>(form: z.ZodType<T>, { body }: FastifyRequest): T {
 async function showTeam(
   request: OwnedRequest,
   reply: FastifyReply,
-  deps: Deps,
+  deps: Core,
   refused: { fault: InviteFault; username: string } | undefined,
 ) {
   const { user } = sessionOf(request)
@@ -137,7 +137,7 @@ async function showTeam(
 async function showHandover(
   request: OwnedRequest,
   reply: FastifyReply,
-  deps: Deps,
+  deps: Core,
   refused: { fault: OfferFault; username: string } | undefined,
 ) {
   const { user } = sessionOf(request)

@@ -5,7 +5,7 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { findUserByUsername } from '../../accounts/people/users.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { onceADay, raiseAlert } from '../alerts/alerts.ts'
@@ -24,7 +24,7 @@ export type InviteFault = 'unknown' | 'known' | 'full'
 
 /** Invites a member, who is told once a day. They have no right before they accept. Throws too_many_attempts. */
 export async function inviteMember(
-  deps: Deps,
+  deps: Core,
   payment_id: string,
   { username, role }: Membership,
   actor: Actor,
@@ -60,7 +60,7 @@ export async function inviteMember(
 
 /** Gives somebody in the team, or invited, another role. Throws not_found. */
 export async function changeRole(
-  deps: Deps,
+  deps: Core,
   payment_id: string,
   { username, role }: Membership,
   actor: Actor,
@@ -81,7 +81,7 @@ export async function changeRole(
 
 /** Takes somebody out of the team, or an invitation back. Throws not_found. */
 export async function removeMember(
-  deps: Deps,
+  deps: Core,
   payment_id: string,
   username: string,
   actor: Actor,
@@ -101,7 +101,7 @@ export async function removeMember(
 }
 
 /** The member goes. Throws conflict for the owner, who can only hand the application over. */
-export async function leaveTeam(deps: Deps, payment_id: string, actor: Actor): Promise<void> {
+export async function leaveTeam(deps: Core, payment_id: string, actor: Actor): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
     const { id, role } = await lockPermitted(tx, payment_id, actor, 'application.read')
     if (role === 'owner') throw new AppError('conflict', 'An owner cannot leave an application')
@@ -115,7 +115,7 @@ export async function leaveTeam(deps: Deps, payment_id: string, actor: Actor): P
 }
 
 /** Throws not_found where the member is not invited (any more). */
-export async function acceptInvitation(deps: Deps, payment_id: string, actor: Actor): Promise<void> {
+export async function acceptInvitation(deps: Core, payment_id: string, actor: Actor): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
     const accepted = await tx
       .updateTable('payment_app_members as member')
@@ -133,7 +133,7 @@ export async function acceptInvitation(deps: Deps, payment_id: string, actor: Ac
 }
 
 /** Throws not_found where the member is not invited (any more). */
-export async function declineInvitation(deps: Deps, payment_id: string, actor: Actor): Promise<void> {
+export async function declineInvitation(deps: Core, payment_id: string, actor: Actor): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
     const declined = await tx
       .deleteFrom('payment_app_members as member')

@@ -5,7 +5,7 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { recordAudit } from '../../core/audit.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { rate } from '../../core/settings.ts'
 import { type Tx, violatedConstraint } from '../../database/connection.ts'
 import type { ProposedTerms } from '../../database/tables.ts'
@@ -50,7 +50,7 @@ type TermsAct = { actor_id: bigint; ip: string | null; now: Date }
  * the approval of a second administrator. Throws not_found.
  */
 export async function setTerms(
-  { db, clock }: Deps,
+  { db, clock }: Core,
   payment_id: string,
   terms: Terms,
   by: { actor_id: bigint; ip: string },
@@ -121,7 +121,7 @@ export type TermsInForce = {
 
 /** Reads them of one application; days begin at midnight in Asia/Shanghai. */
 export async function termsOf(
-  deps: Deps,
+  deps: Core,
   { id, exchange_rate }: { id: bigint; exchange_rate: string },
 ): Promise<TermsInForce> {
   const { points_payment_fee_rate } = await deps.settings.read()

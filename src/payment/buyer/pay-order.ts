@@ -1,10 +1,10 @@
 /** An order as its buyer meets it: what has become of it for this reader, and the ways back to the shop. */
 import { sql } from 'kysely'
-import type { Deps } from '../../core/core.ts'
 import { makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
 import type { PaymentAppStatus } from '../../database/tables.ts'
 import { paidTrades, tradeMessage } from '../gateway/messages.ts'
+import type { PaymentDeps } from '../notifications/worker.ts'
 import { isExpired, statusWord, TRANSACTION_ID } from '../orders/orders.ts'
 import { isoSeconds, signedCallbackUrl } from '../signing/hmac.ts'
 import { type CallbackToken, makeCallbackToken } from '../signing/keys.ts'
@@ -22,12 +22,12 @@ export type State =
 
 /** What the pages of orders work with. Looks that are made together share a statement. */
 export type OrderPages = {
-  deps: Deps
+  deps: PaymentDeps
   loadOrder(transaction_id: string): Promise<LoadedOrder | undefined>
   callbackToken: CallbackToken
 }
 
-export function makeOrderPages(deps: Deps): OrderPages {
+export function makeOrderPages(deps: PaymentDeps): OrderPages {
   const load = makeBatcher<string, LoadedOrder | undefined>({
     name: 'load orders',
     ...deps.batching,

@@ -4,10 +4,10 @@ import { encodeQR } from 'qr'
 import { z } from 'zod'
 import { isFresh, signInAgainUrl } from '../../accounts/session/reauthentication.ts'
 import { browserScope, requireUser, type Session, sessionOf } from '../../accounts/session/session.ts'
-import type { Deps } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { purseOf } from '../../ledger/wallet.ts'
 import { AppError } from '../../platform/errors.ts'
+import type { PaymentDeps } from '../notifications/worker.ts'
 import { LED_BACK, type PayOrder, type PayOutcome, TRANSACTION_ID } from '../orders/orders.ts'
 import { refundRequestsOf } from '../orders/refund-requests.ts'
 import { refundsOf } from '../orders/refunds.ts'
@@ -45,7 +45,7 @@ type PayRequest = FastifyRequest<{ Params: { transaction_id: string }; Querystri
 type Refusal = PayOutcome | 'stale_sign_in'
 
 /** GET and POST /payment/pay/:transaction_id, and what belongs to the page: …/return, …/state, …/qr.svg, …/tell. */
-export function payPages(app: FastifyInstance, deps: Deps, payOrder: PayOrder): void {
+export function payPages(app: FastifyInstance, deps: PaymentDeps, payOrder: PayOrder): void {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
   const pages = makeOrderPages(deps)
@@ -153,7 +153,7 @@ async function getOrder(request: PayRequest, { loadOrder }: OrderPages): Promise
   return order
 }
 
-function payUrl({ config }: Deps, transaction_id: string): string {
+function payUrl({ config }: PaymentDeps, transaction_id: string): string {
   return `${config.PAYMENT_PUBLIC_URL}/payment/pay/${transaction_id}`
 }
 
@@ -219,7 +219,7 @@ type Shown = {
 async function showState(
   request: PayRequest,
   reply: FastifyReply,
-  deps: Deps,
+  deps: PaymentDeps,
   { order, state, refused, tellFault }: Shown,
 ) {
   const { id: order_id, transaction_id } = order
@@ -260,7 +260,11 @@ async function requestsForBuyer(db: Db, order_id: bigint) {
 }
 
 /** Whether the amount is one that the site lets nobody pay on an old sign-in, and this is one. */
-export async function needsFreshSignIn(session: Session, amount: bigint, deps: Deps): Promise<boolean> {
+export async function needsFreshSignIn(
+  session: Session,
+  amount: bigint,
+  deps: PaymentDeps,
+): Promise<boolean> {
   const { reauthenticate_above_points, reauthenticate_minutes } = await deps.settings.read()
   if (reauthenticate_above_points === 0 || amount <= BigInt(reauthenticate_above_points)) return false
   return !isFresh(session, reauthenticate_minutes, deps.clock())

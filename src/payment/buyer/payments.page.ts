@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { cursor, listUrl, searchText } from '../../web/lists.ts'
 import { fateOf, ordersOfBuyer } from './payments.ts'
 
@@ -10,7 +10,7 @@ const PAGE = '/account/payments'
 
 const Asked = z.object({ q: searchText, before: cursor })
 
-export async function buyersPayments(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function buyersPayments(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
 

@@ -1,9 +1,9 @@
 /** Whether the shop was told of a payment, as its buyer may know it: how each attempt went, never where it went. */
 
-import type { Deps } from '../../core/core.ts'
 import type { AttemptOutcome } from '../../database/tables.ts'
 import { AppError } from '../../platform/errors.ts'
 import { readNotifications, redeliver } from '../notifications/redelivery.ts'
+import type { PaymentDeps } from '../notifications/worker.ts'
 
 /** Attempts in a row that went the same way. */
 type Run = { outcome: AttemptOutcome; response_status: number | null; times: number; last_at: Date }
@@ -19,7 +19,7 @@ type Payer = { user_id: bigint; transaction_id: string }
 
 /** Undefined for an order whose shop is told by the buyer's browser alone. */
 export async function tellingOf(
-  deps: Deps,
+  deps: PaymentDeps,
   { user_id, transaction_id }: Payer,
 ): Promise<Telling | undefined> {
   const standing = { role: 'payer', user_id } as const
@@ -48,7 +48,10 @@ function runsOf(log: Attempt[]): Run[] {
 export type TellFault = { code: 'too_many_attempts' | 'conflict'; retry_after_seconds: number | undefined }
 
 /** Tells the shop again. Throws not_found where there is nothing to tell it by, or to anybody but the payer. */
-export async function tellAgain(deps: Deps, payer: Payer & { ip: string }): Promise<TellFault | undefined> {
+export async function tellAgain(
+  deps: PaymentDeps,
+  payer: Payer & { ip: string },
+): Promise<TellFault | undefined> {
   const { user_id, transaction_id, ip } = payer
   try {
     await redeliver(deps, transaction_id, { role: 'payer', user_id, actor_id: user_id, ip })

@@ -1,7 +1,6 @@
 /** The keys of one application, those that have ended too: a request may have been signed with any of them. */
 import { createPublicKey, hash } from 'node:crypto'
-import type { Deps } from '../../core/core.ts'
-import type { GatewayApp } from '../signing/gateway-keys.ts'
+import type { GatewayApp, GatewayCore } from '../signing/gateway-keys.ts'
 import { openKey } from '../signing/keys.ts'
 import type { OwnKey, OwnKeys } from './schemes.ts'
 
@@ -12,7 +11,7 @@ type Kind = (typeof KINDS)[number]
 
 /** The keys as they stood at a moment, of each kind the newest first; and what is the same for as long as they are. */
 export async function readOwnKeys(
-  deps: Deps,
+  deps: GatewayCore,
   app: GatewayApp,
 ): Promise<{ keysAt: (at: Date) => OwnKeys; version: string }> {
   const { id, payment_id, pid } = app

@@ -5,7 +5,7 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
 import { AppError, type ErrorCode } from '../../platform/errors.ts'
 import type { Field } from './pasted.ts'
@@ -41,7 +41,7 @@ export const refusedContext = (app_id: bigint) => `refused_requests ${app_id}`
  * Keeps a request that is being refused with this error, unless its caller has filled the minute's share. Never fails:
  * the refusal matters more than its record.
  */
-export async function keepRefused(deps: Deps, request: FastifyRequest, error: unknown): Promise<void> {
+export async function keepRefused(deps: Core, request: FastifyRequest, error: unknown): Promise<void> {
   const { speaksFor } = request
   if (speaksFor === undefined || !(error instanceof AppError) || NOT_KEPT.includes(error.code)) return
   const { app_id, door, received } = speaksFor
@@ -92,7 +92,7 @@ export type RefusedRequest = {
 
 /** Those that are kept of an application and can be read, newest first: from `before` on, or only the one with this id. */
 export async function refusedRequests(
-  deps: Deps,
+  deps: Core,
   app_id: bigint,
   { id, before }: { id?: bigint | undefined; before?: bigint | undefined },
   max: number,
@@ -113,7 +113,7 @@ export async function refusedRequests(
 }
 
 /** Undefined for what another APP_SECRET has encrypted: there is nothing to say of it, and the others are shown. */
-function openFields({ secrets }: Deps, app_id: bigint, fields_encrypted: Buffer): Field[] | undefined {
+function openFields({ secrets }: Core, app_id: bigint, fields_encrypted: Buffer): Field[] | undefined {
   try {
     return JSON.parse(secrets.decrypt(refusedContext(app_id), fields_encrypted))
   } catch {

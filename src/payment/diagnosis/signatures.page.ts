@@ -3,10 +3,10 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { isFresh, signInAgainUrl } from '../../accounts/session/reauthentication.ts'
 import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'
-import type { Deps } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { cursor, listUrl } from '../../web/lists.ts'
 import { type OwnedRequest, ownedFor, pathOf } from '../rights/owned.ts'
+import type { GatewayCore } from '../signing/gateway-keys.ts'
 import { type Judging, openJudging, type ShortVerdict } from './judging.ts'
 import { readOwnKeys } from './own-keys.ts'
 import { type Field, readPasted } from './pasted.ts'
@@ -25,7 +25,7 @@ const PAYMENT_ID_IN_PATH = /\/(pay_[a-z0-9]{20})(?:\/|$)/
 const Query = z.object({ refused: cursor, before: cursor })
 
 /** GET and POST /payment/applications/:payment_id/signatures. */
-export async function signaturePages(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function signaturePages(app: FastifyInstance, deps: GatewayCore): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
   const path = '/payment/applications/:payment_id/signatures'
@@ -47,7 +47,7 @@ type Asked = { text?: string; refused?: bigint | undefined; before?: bigint | un
 async function showDebugger(
   request: OwnedRequest,
   reply: FastifyReply,
-  deps: Deps,
+  deps: GatewayCore,
   judging: Judging,
   { text, refused, before }: Asked,
 ) {
@@ -94,7 +94,7 @@ async function showDebugger(
 
 /** How requests of an application are judged for this reader: by its keys as they stood at a moment. */
 async function judgeOf(
-  deps: Deps,
+  deps: GatewayCore,
   judging: Judging,
   { app_id, user_id }: { app_id: bigint; user_id: bigint },
 ) {

@@ -1,13 +1,13 @@
 /** Where an owner switches an application's events on and off, and replaces their secret. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { browserScope, requireUser } from '../../accounts/session/session.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { OVERLAP_HOURS_DEFAULT } from '../apps/key-changes.ts'
 import { actorOf, freshSignIn, type OwnedRequest, overlapHoursOf, ownedFor, pathOf } from '../rights/owned.ts'
 import { eventSecretsOf, isEventsUrl, rotateEventSecret, setEventsUrl } from './events.ts'
 
 /** GET and POST /payment/applications/:payment_id/events, and POST …/events/rotate. */
-export async function eventPages(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function eventPages(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
   const path = '/payment/applications/:payment_id/events'
@@ -43,7 +43,7 @@ export async function eventPages(app: FastifyInstance, deps: Deps): Promise<void
 }
 
 /** @param refused an address that was typed and cannot be used. */
-async function showEvents(request: OwnedRequest, reply: FastifyReply, deps: Deps, refused?: string) {
+async function showEvents(request: OwnedRequest, reply: FastifyReply, deps: Core, refused?: string) {
   const owned = await ownedFor(request, deps, 'settings.edit')
   const data = {
     owned,

@@ -3,7 +3,7 @@
  * themselves are written by triggers, in the transaction of what they tell of.
  */
 import { recordAudit } from '../../core/audit.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { raiseAlert } from '../alerts/alerts.ts'
@@ -26,7 +26,7 @@ export function isEventsUrl(text: string, production: boolean): boolean {
  * Answers the new secret when there was none before: it is told this once. Throws invalid_form.
  */
 export async function setEventsUrl(
-  deps: Deps,
+  deps: Core,
   payment_id: string,
   url: string | null,
   actor: Actor,
@@ -55,7 +55,7 @@ export async function setEventsUrl(
  * Attempts that are under way end by themselves.
  */
 export async function retireEvents(
-  deps: Pick<Deps, 'config' | 'db' | 'secrets' | 'clock'>,
+  deps: Pick<Core, 'config' | 'db' | 'secrets' | 'clock'>,
   { app_id, url }: { app_id: bigint; url: string },
 ): Promise<boolean> {
   const now = deps.clock()
@@ -112,7 +112,7 @@ export type RotatedEventSecret = { secret: string; previous_until: Date }
  * one ends now. Throws conflict for an application that has none yet.
  */
 export async function rotateEventSecret(
-  deps: Deps,
+  deps: Core,
   payment_id: string,
   overlap_hours: number,
   actor: Actor,
@@ -131,7 +131,7 @@ export async function rotateEventSecret(
 }
 
 /** The secrets in force, the current one first, without their values. */
-export async function eventSecretsOf(db: Deps['db'], app_id: bigint, now: Date) {
+export async function eventSecretsOf(db: Core['db'], app_id: bigint, now: Date) {
   return db
     .selectFrom('payment_app_keys')
     .where('app_id', '=', app_id)

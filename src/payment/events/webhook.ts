@@ -4,7 +4,7 @@
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import type { NotificationKind } from '../../database/tables.ts'
 import { describeOrder, describeTransfer } from '../hmac/answers.ts'
@@ -74,7 +74,7 @@ type Row = {
 
 /** These events, by the id of their notification. Without those of applications that no longer want any. */
 export async function findEvents(
-  { db, secrets, clock }: Pick<Deps, 'db' | 'secrets' | 'clock'>,
+  { db, secrets, clock }: Pick<Core, 'db' | 'secrets' | 'clock'>,
   notification_ids: readonly bigint[],
 ): Promise<Map<bigint, EventToTell>> {
   if (notification_ids.length === 0) return new Map()

@@ -1,12 +1,11 @@
 /** A new trade: what its parameters must be, and what becomes of one whose out_trade_no was used before. */
 import { randomInt } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Deps } from '../../core/core.ts'
 import type { Turns } from '../../platform/turns.ts'
 import { findOrder, type Order, type PlaceOrder } from '../orders/orders.ts'
 import { countTestOrder } from '../orders/test-mode.ts'
 import { gatewayString } from '../signing/gateway.ts'
-import type { GatewayApp } from '../signing/gateway-keys.ts'
+import type { GatewayApp, GatewayCore } from '../signing/gateway-keys.ts'
 import { isMoney, isSameMoney, pointsOf } from '../values/money.ts'
 import type { FlatParameters } from '../values/parameters.ts'
 import { NOTICE, requireNoReading, requireOneNotice, requireOneReading } from './ambiguity.ts'
@@ -39,7 +38,7 @@ export type CreateTrade = (asked: Authenticated) => Promise<Order>
 
 /** What the routes of the gateway are made over. */
 export type GatewayVerbs = {
-  deps: Deps
+  deps: GatewayCore
   createTrade: CreateTrade
   /** In which lists are read. */
   turns: Turns
@@ -52,7 +51,7 @@ export type GatewayVerbs = {
  * closed or refunded, order_frozen for one that an administrator holds. gateway.md 5.7–5.11.
  */
 export function makeCreateTrade(
-  deps: Pick<Deps, 'db' | 'clock' | 'limits'>,
+  deps: Pick<GatewayCore, 'db' | 'clock' | 'limits'>,
   placeOrder: PlaceOrder,
 ): CreateTrade {
   return async (request) => {
@@ -101,7 +100,11 @@ function logOwnQueries(log: FastifyBaseLogger, { payment_id }: GatewayApp, order
 }
 
 /** The points of the trade with this number; 0 if there is none. */
-async function pointsBefore({ db }: Pick<Deps, 'db'>, app: GatewayApp, order_id: string): Promise<bigint> {
+async function pointsBefore(
+  { db }: Pick<GatewayCore, 'db'>,
+  app: GatewayApp,
+  order_id: string,
+): Promise<bigint> {
   const order = await findOrder(db, { app_id: app.id, door: 'gateway', order_id })
   return order?.amount ?? 0n
 }

@@ -3,9 +3,9 @@
  * same. Built and signed anew each time, since verifiers of V2 refuse a timestamp older than 300 s. gateway.md 3.
  */
 import type { KeyObject } from 'node:crypto'
-import type { Deps } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { gatewayString, signMd5, signRsa } from '../signing/gateway.ts'
+import type { GatewayCore } from '../signing/gateway-keys.ts'
 import { shanghaiTime } from './trade.ts'
 
 /** Orders of the gateway that are paid, and not given back since: nothing is signed for any other. */
@@ -58,7 +58,7 @@ type TradeFacts = Pick<
 /** What a trade is told about under, by the version that its order was created with. */
 export type Signer = { protocol: 'v1'; merchant_key: string } | { protocol: 'v2'; platform_key: KeyObject }
 
-type MessageDeps = Pick<Deps, 'gatewayKeys' | 'clock'>
+type MessageDeps = Pick<GatewayCore, 'gatewayKeys' | 'clock'>
 
 /**
  * `address`, which is the trade's notify_url or return_url, with the signed parameters: with the keys of its own

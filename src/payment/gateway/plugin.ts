@@ -3,19 +3,23 @@
  * Merchant KEY, no cookies. Mounted wherever libraries that append to one base address will look. decisions.md 1.3.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Deps } from '../../core/core.ts'
 import { openTurns } from '../../platform/turns.ts'
 import { wantsHtml } from '../../web/pages.ts'
 import { acceptMultipart } from '../../web/parameters.ts'
 import { rememberRefusals } from '../diagnosis/refused-requests.ts'
 import type { PlaceOrder } from '../orders/orders.ts'
+import type { GatewayCore } from '../signing/gateway-keys.ts'
 import { type GatewayVerbs, makeCreateTrade } from './create.ts'
 import { refusal, wireFailure } from './errors.ts'
 import { submitRoute } from './submit.page.ts'
 import { v1Routes } from './v1.ts'
 import { unknownPath, v2Routes } from './v2.ts'
 
-export async function gatewayPlugin(app: FastifyInstance, deps: Deps, placeOrder: PlaceOrder): Promise<void> {
+export async function gatewayPlugin(
+  app: FastifyInstance,
+  deps: GatewayCore,
+  placeOrder: PlaceOrder,
+): Promise<void> {
   const verbs = { deps, createTrade: makeCreateTrade(deps, placeOrder), turns: openTurns() }
   app.decorateRequest('gatewayApp', undefined)
   rememberRefusals(app)
@@ -50,7 +54,7 @@ async function mountV2(app: FastifyInstance, prefix: string, verbs: GatewayVerbs
 
 /** For libraries that take no path in their base address. NOTE: off unless an administrator turns it on. */
 async function requireRoot(
-  { settings, config }: Deps,
+  { settings, config }: GatewayCore,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply | undefined> {

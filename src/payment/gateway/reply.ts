@@ -1,13 +1,13 @@
 /** Replies that we sign with the application's own platform key, as V2 has it. gateway.md 2.1. */
-import type { Deps } from '../../core/core.ts'
+
 import { gatewayString, signRsa } from '../signing/gateway.ts'
-import type { GatewayApp } from '../signing/gateway-keys.ts'
+import type { GatewayApp, GatewayCore } from '../signing/gateway-keys.ts'
 
 export type Fields = Record<string, unknown>
 
 /** The fields with timestamp, sign and sign_type. The thread pool signs, so other requests do not wait. */
 export async function signReply(
-  { clock, gatewayKeys }: Deps,
+  { clock, gatewayKeys }: GatewayCore,
   app: GatewayApp,
   fields: Fields,
 ): Promise<Fields> {

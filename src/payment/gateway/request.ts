@@ -3,13 +3,12 @@
  * `sign_type` exactly `RSA` it is verified as V2, by anything else as V1, on every path; no other choice is its own.
  */
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
-import type { Deps } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
 import type { ReceivedRequest } from '../../database/tables.ts'
 import { sameText } from '../../platform/secrets.ts'
 import { receivedRequest } from '../orders/received.ts'
 import { verifyMd5, verifyRsa } from '../signing/gateway.ts'
-import type { GatewayApp } from '../signing/gateway-keys.ts'
+import type { GatewayApp, GatewayCore } from '../signing/gateway-keys.ts'
 import { isAllowedAddress } from '../values/addresses.ts'
 import { type FlatParameters, flatParameters } from '../values/parameters.ts'
 import { requireOneReading } from './ambiguity.ts'
@@ -78,7 +77,7 @@ export type Asking = {
 export async function authenticate(
   request: FastifyRequest,
   received: Received,
-  deps: Deps,
+  deps: GatewayCore,
   { byKey = false, byBrowser = false }: Asking = {},
 ): Promise<Authenticated> {
   const app = await findApp(request, received, deps)
@@ -112,7 +111,11 @@ export function requireUsable({ status }: GatewayApp, act: 'sell' | 'ask'): void
 }
 
 /** The application that the pid names, kept with the request. Throws nothing_sent and unknown_application. */
-export async function findApp(request: FastifyRequest, received: Received, deps: Deps): Promise<GatewayApp> {
+export async function findApp(
+  request: FastifyRequest,
+  received: Received,
+  deps: GatewayCore,
+): Promise<GatewayApp> {
   const { pid } = received
   if (Array.isArray(pid)) throw refusal('malformed_request')
   if (isBlank(pid)) throw refusal('nothing_sent', pid === undefined ? undefined : '商户号不能为空')
@@ -146,7 +149,7 @@ function hasMerchantKey({ key = '' }: FlatParameters, { merchant_key }: GatewayA
 async function signedText(
   parameters: FlatParameters,
   app: GatewayApp,
-  deps: Deps,
+  deps: GatewayCore,
 ): Promise<string | undefined> {
   if (parameters.sign_type !== 'RSA') return verifyMd5(parameters, app.merchant_key ?? '')
   const publicKey = await deps.gatewayKeys.merchantPublicKey(app)

@@ -1,9 +1,9 @@
 /** Where a shop sends its buyers' browsers: submit.php and V2's pay/submit. One redirect, or a page that says why not. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Deps } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { keepRefused } from '../diagnosis/refused-requests.ts'
 import { LED_BACK, type Order } from '../orders/orders.ts'
+import type { GatewayCore } from '../signing/gateway-keys.ts'
 import type { GatewayVerbs } from './create.ts'
 import { wireFailure } from './errors.ts'
 import { authenticate, queryOrBody } from './request.ts'
@@ -34,7 +34,7 @@ export async function submitRoute(
 
 /** Where an order is paid, or its payer is led on from: absolute, and unguessable. gateway.md 5.7. */
 export function payUrl(
-  { config }: Deps,
+  { config }: GatewayCore,
   { transaction_id, status }: Pick<Order, 'transaction_id' | 'status'>,
 ): string {
   const url = `${config.PAYMENT_PUBLIC_URL}/payment/pay/${transaction_id}`

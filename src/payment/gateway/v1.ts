@@ -1,7 +1,7 @@
 /** V1: submit.php for a buyer's browser, mapi.php and api.php for a shop's server. gateway.md 1. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Deps } from '../../core/core.ts'
 import { keepRefused } from '../diagnosis/refused-requests.ts'
+import type { GatewayCore } from '../signing/gateway-keys.ts'
 import type { GatewayVerbs } from './create.ts'
 import { refusal, wireFailure } from './errors.ts'
 import { balanceTold, listedTrades, namedTrade, takingsOf } from './inquiry.ts'
@@ -48,7 +48,7 @@ export async function v1Routes(app: FastifyInstance, verbs: GatewayVerbs): Promi
 }
 
 /** Who asks with sign_type=RSA verifies the reply, so it is signed. Its other fields are those of V1, empty ones too. */
-async function asAsked(deps: Deps, request: FastifyRequest, fields: Fields): Promise<Fields> {
+async function asAsked(deps: GatewayCore, request: FastifyRequest, fields: Fields): Promise<Fields> {
   const { gatewayApp } = request
   return gatewayApp !== undefined && isAskedByRsa(request) ? signReply(deps, gatewayApp, fields) : fields
 }
@@ -88,7 +88,7 @@ async function answer(request: FastifyRequest, verbs: GatewayVerbs): Promise<Fie
 }
 
 /** Plugins ask this to find out whether their settings are right. */
-async function describeApplication(deps: Deps, asked: Authenticated) {
+async function describeApplication(deps: GatewayCore, asked: Authenticated) {
   const { app, parameters } = asked
   const takings = await takingsOf(deps.db, asked, deps.clock())
   const [today, yesterday] = [Number(takings.count_today), Number(takings.count_yesterday)]

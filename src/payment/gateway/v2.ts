@@ -3,11 +3,11 @@
  * gateway.md 2.
  */
 import type { FastifyInstance } from 'fastify'
-import type { Deps } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { sendPageError, wantsHtml } from '../../web/pages.ts'
 import { keepRefused } from '../diagnosis/refused-requests.ts'
 import { closeOrder } from '../orders/orders.ts'
+import type { GatewayCore } from '../signing/gateway-keys.ts'
 import { moneyOf, percentOf } from '../values/money.ts'
 import type { GatewayVerbs } from './create.ts'
 import { refusal, wireFailure } from './errors.ts'
@@ -67,7 +67,7 @@ export async function v2Routes(app: FastifyInstance, verbs: GatewayVerbs): Promi
 }
 
 /** V2's code for what is none of its paths; a page for a browser that a shop has sent to one. */
-export async function unknownPath(app: FastifyInstance, { settings }: Deps): Promise<void> {
+export async function unknownPath(app: FastifyInstance, { settings }: GatewayCore): Promise<void> {
   app.setErrorHandler((error, request, reply) => {
     const { status, body } = wireFailure(error, 'v2', request, reply)
     return reply.code(status).send(body)

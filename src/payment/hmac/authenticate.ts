@@ -1,6 +1,6 @@
 /** Who is calling the HMAC API, proved by the signature; and what an application may do by its state. */
 import type { FastifyRequest } from 'fastify'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
 import type { PaymentAppStatus } from '../../database/tables.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -30,12 +30,12 @@ export type Authenticate = (request: SignedRequest) => Promise<Authenticated>
  * then where the call comes from. Throws application_not_found, invalid_signature with what to compare, too_many_attempts,
  * stale_timestamp and address_not_allowed. decisions.md 5.2–5.4.
  */
-export function makeAuthenticate(deps: Deps): Authenticate {
+export function makeAuthenticate(deps: Core): Authenticate {
   const findCaller = makeFindCaller(deps)
   return async (request) => verified(request, deps, findCaller)
 }
 
-async function verified(request: SignedRequest, deps: Deps, findCaller: FindCaller): Promise<Authenticated> {
+async function verified(request: SignedRequest, deps: Core, findCaller: FindCaller): Promise<Authenticated> {
   const { payment_id } = request.params
   const api = PAYMENT_ID.test(payment_id) ? await findCaller(payment_id) : undefined
   if (api === undefined) throw new AppError('application_not_found', 'Payment application not found')

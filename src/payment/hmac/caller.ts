@@ -1,6 +1,6 @@
 /** The application that calls the HMAC API: who it is, from where it may call, and the keys of its signatures. */
 import { sql } from 'kysely'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { makeBatcher } from '../../database/batcher.ts'
 import type { Book, PaymentAppStatus } from '../../database/tables.ts'
 import { type TokenKeys, tokenKeys } from '../signing/hmac.ts'
@@ -40,7 +40,7 @@ type Row = {
  * Makes the look-up of this process; requests that arrive together share a statement. Which tokens are in force is
  * read every time; only what never changes, the keys of a stored token, is kept.
  */
-export function makeFindCaller(deps: Deps): FindCaller {
+export function makeFindCaller(deps: Core): FindCaller {
   /** By the id of the token's row: another token is another row. */
   const ready = new Map<bigint, TokenKeys>()
 

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { rowsOfApp } from '../../database/looking-back.ts'
 import type { OrderStatus } from '../../database/tables.ts'
@@ -44,7 +44,7 @@ type Page<Status> = {
   untold_since: Date | undefined
 }
 
-export function listRoutes(app: FastifyInstance, deps: Deps, authenticate: Authenticate): void {
+export function listRoutes(app: FastifyInstance, deps: Core, authenticate: Authenticate): void {
   app.post<{ Params: { payment_id: string } }>('/payment/orders/:payment_id', async (request) => {
     const asked = await authenticate(request)
     const { api } = asked

@@ -1,6 +1,6 @@
 /** The HMAC API: initiate a payment, query one, transfer, list. Form bodies, JSON and multipart; no cookies, no redirects, always JSON. */
 import type { FastifyInstance } from 'fastify'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { acceptMultipart } from '../../web/parameters.ts'
 import { keepRefused, rememberRefusals } from '../diagnosis/refused-requests.ts'
@@ -30,7 +30,7 @@ import { sendPaymentError } from './errors.ts'
 import { listRoutes } from './lists.ts'
 
 /** POST /payment/pay/:payment_id/process, /payment/query/:payment_id and /payment/transfer/:payment_id. */
-export async function hmacRoutes(app: FastifyInstance, deps: Deps, placeOrder: PlaceOrder): Promise<void> {
+export async function hmacRoutes(app: FastifyInstance, deps: Core, placeOrder: PlaceOrder): Promise<void> {
   app.setErrorHandler(async (error, request, reply) => {
     await keepRefused(deps, request, error)
     return sendPaymentError(error, request, reply)
@@ -77,7 +77,7 @@ export async function hmacRoutes(app: FastifyInstance, deps: Deps, placeOrder: P
 const A_TRANSFER =
   'this is a transfer. Send the transfer again with its order_id to read its result, or list transfers at POST /payment/transfers/:payment_id'
 
-function queryRoute(app: FastifyInstance, deps: Deps, authenticate: Authenticate): void {
+function queryRoute(app: FastifyInstance, deps: Core, authenticate: Authenticate): void {
   const findTransaction = makeFindTransaction(deps)
 
   async function queriedOrder({ api, parameters, isFormerOwners }: Authenticated): Promise<Order> {
@@ -111,7 +111,7 @@ function queryRoute(app: FastifyInstance, deps: Deps, authenticate: Authenticate
   })
 }
 
-function transferRoute(app: FastifyInstance, deps: Deps, authenticate: Authenticate): void {
+function transferRoute(app: FastifyInstance, deps: Core, authenticate: Authenticate): void {
   const postTransfer = makePostTransfer(deps)
 
   app.post<{ Params: { payment_id: string } }>('/payment/transfer/:payment_id', async (request) => {

@@ -2,11 +2,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
-import type { Deps } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { cursor, listUrl } from '../../web/lists.ts'
 import { TRANSACTION_ID } from '../orders/orders.ts'
 import { readNotifications, redeliver, redeliverFailed, type Standing } from './redelivery.ts'
+import type { PaymentDeps } from './worker.ts'
 
 const PAGE_LINES = 25
 const STATUSES = ['all', 'due', 'failed', 'delivered'] as const
@@ -42,7 +42,7 @@ export type NotificationPlace = {
 }
 
 /** GET the list, and below it POST :transaction_id/redeliver and redeliver-failed. */
-export function notificationPages(app: FastifyInstance, deps: Deps, place: NotificationPlace): void {
+export function notificationPages(app: FastifyInstance, deps: PaymentDeps, place: NotificationPlace): void {
   const addressOf = ({ params }: AnyRequest) =>
     place.path.replace(':payment_id', encodeURIComponent(params.payment_id ?? ''))
   const actorOf = (request: AnyRequest) => ({

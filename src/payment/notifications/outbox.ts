@@ -4,7 +4,7 @@
  * stands here. decisions.md 8.
  */
 import { type Selectable, sql } from 'kysely'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import type { NotificationsTable } from '../../database/tables.ts'
 import { type EventToTell, findEvents } from '../events/webhook.ts'
@@ -68,7 +68,7 @@ export type ToTell = { trade: PaidTrade } | { event: EventToTell }
  * nobody wants now. A statement of its own: one that also claims would not see what was paid while it waited to.
  */
 export async function findToTell(
-  deps: Pick<Deps, 'db' | 'secrets' | 'clock'>,
+  deps: Pick<Core, 'db' | 'secrets' | 'clock'>,
   claimed: readonly Claimed[],
 ): Promise<Map<bigint, ToTell>> {
   const [notifies, others] = [true, false].map((isGateway) =>

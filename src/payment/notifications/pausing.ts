@@ -1,12 +1,15 @@
 /** Hosts that an administrator has paused: nothing is sent to them until they are resumed. The claim honours it. */
 import { recordAudit } from '../../core/audit.ts'
-import type { Deps } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
+import type { PaymentDeps } from './worker.ts'
 
 type Act = { host: string; reason: string; actor_id: bigint; ip: string }
 
 /** Throws conflict when it is paused already. */
-export async function pauseHost({ db, clock }: Deps, { host, reason, actor_id, ip }: Act): Promise<void> {
+export async function pauseHost(
+  { db, clock }: PaymentDeps,
+  { host, reason, actor_id, ip }: Act,
+): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const paused = await tx
       .insertInto('paused_hosts')
@@ -20,7 +23,10 @@ export async function pauseHost({ db, clock }: Deps, { host, reason, actor_id, i
 }
 
 /** Lets what waits go out at once. Throws conflict when the host is not paused. */
-export async function resumeHost({ db, notifier }: Deps, { host, reason, actor_id, ip }: Act): Promise<void> {
+export async function resumeHost(
+  { db, notifier }: PaymentDeps,
+  { host, reason, actor_id, ip }: Act,
+): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const resumed = await tx.deleteFrom('paused_hosts').where('host', '=', host).executeTakeFirst()
     if (resumed.numDeletedRows === 0n) throw new AppError('conflict', 'This host is not paused')

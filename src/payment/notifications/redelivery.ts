@@ -4,12 +4,12 @@
  */
 import { type SqlBool, sql } from 'kysely'
 import { recordAudit } from '../../core/audit.ts'
-import type { Deps } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { rowsOfApp } from '../../database/looking-back.ts'
 import type { NotificationStatus } from '../../database/tables.ts'
 import { AppError } from '../../platform/errors.ts'
 import { type Right, rolesWith } from '../rights/rights.ts'
+import type { PaymentDeps } from './worker.ts'
 
 /** A buyer's impatience is not a merchant's load. */
 const PAYER_PAUSE_SECONDS = 60
@@ -146,7 +146,7 @@ async function attemptsOf(db: Db, notification_ids: bigint[]) {
  * again within a minute of the last attempt, too_many_attempts.
  */
 export async function redeliver(
-  deps: Deps,
+  deps: PaymentDeps,
   transaction_id: string,
   actor: Actor,
   notification_id?: bigint,
@@ -186,7 +186,7 @@ export async function redeliver(
 
 /** Redelivers what has failed for good since a moment, of one application or of all. Answers how many. */
 export async function redeliverFailed(
-  deps: Deps,
+  deps: PaymentDeps,
   { payment_id, since }: { payment_id?: string | undefined; since: Date },
   actor: Actor,
 ): Promise<number> {

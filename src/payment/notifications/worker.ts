@@ -5,13 +5,14 @@
  */
 import { Resolver } from 'node:dns/promises'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { isRefusal } from '../../database/connection.ts'
 import type { AttemptOutcome, ForcedFault } from '../../database/tables.ts'
 import { inCall } from '../../platform/tracing.ts'
 import { retireEvents } from '../events/events.ts'
 import { signedEvent } from '../events/webhook.ts'
 import { tradeMessage } from '../gateway/messages.ts'
+import type { GatewayCore } from '../signing/gateway-keys.ts'
 import { type Attempt, type Deliver, type Message, makeDelivery } from './delivery.ts'
 import { makeEgressGuard, type NameResolver } from './egress.ts'
 import { type Claimed, findToTell, nextAttemptAt, type Settlement, type ToTell, takeTurn } from './outbox.ts'
@@ -30,6 +31,9 @@ const STOP_TURNS_MAX = 10
 const GONE = 410
 const DNS = { timeout: 2_000, tries: 2 }
 
+/** What the payment area is opened with. */
+export type PaymentDeps = GatewayCore & { notifier: Notifier }
+
 export type Notifier = {
   /** Something may be due: looks at once. */
   nudge(): void
@@ -45,7 +49,10 @@ export type Notifier = {
 /** What tests choose themselves: the DNS server, and how long is long. */
 export type NotifierOptions = { resolver?: NameResolver; timeout_ms?: number }
 
-type NotifierDeps = Pick<Deps, 'config' | 'db' | 'clock' | 'secrets' | 'gatewayKeys' | 'metrics' | 'tracing'>
+type NotifierDeps = Pick<
+  GatewayCore,
+  'config' | 'db' | 'clock' | 'secrets' | 'gatewayKeys' | 'metrics' | 'tracing'
+>
 
 export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}): Notifier {
   const attempt = makeAttempt(deps, options)
@@ -117,7 +124,7 @@ export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}):
 
 /** Makes the one way in which an address of a merchant's is called. */
 export function makeDeliver(
-  { config, tracing }: Pick<Deps, 'config' | 'tracing'>,
+  { config, tracing }: Pick<Core, 'config' | 'tracing'>,
   { resolver = new Resolver(DNS), ...limits }: NotifierOptions,
 ): Deliver {
   const guard = makeEgressGuard(config.NOTIFY_ALLOW_CIDRS ?? [], resolver)

@@ -1,5 +1,5 @@
 /** Payments read-only: a setting of the site, under which nothing is placed, paid or transferred. */
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { SettingValues } from '../../core/settings.ts'
 import { AppError } from '../../platform/errors.ts'
 
@@ -7,7 +7,7 @@ import { AppError } from '../../platform/errors.ts'
 const RETRY_SECONDS = 60
 
 /** Whether payments are paused. In force in every process within 2 s of the change. */
-export async function isPaused({ settings }: Pick<Deps, 'settings'>): Promise<boolean> {
+export async function isPaused({ settings }: Pick<Core, 'settings'>): Promise<boolean> {
   return isReadOnly(await settings.read())
 }
 

@@ -3,7 +3,7 @@
  * database function pay_orders; here is its caller, and the rules of creating.
  */
 import { type Selectable, sql } from 'kysely'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { countOutcome } from '../../core/metrics.ts'
 import { inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
@@ -77,7 +77,7 @@ export type TradeFacts = {
 export type PlaceOrder = (order: NewOrder, requireAllowed?: () => Promise<void>) => Promise<Order>
 
 /** Makes the placeOrder of this process: orders of both doors that arrive together share a commit. Throws payments_paused. */
-export function makePlaceOrder(deps: Deps): PlaceOrder {
+export function makePlaceOrder(deps: Core): PlaceOrder {
   const place = makeBatcher<NewOrder & { now: Date }, Order>({
     name: 'place orders',
     ...deps.batching,
@@ -114,7 +114,7 @@ async function findStandingOrder(db: Db, asked: NewOrder & { now: Date }): Promi
 }
 
 async function placeOrders(
-  deps: Deps,
+  deps: Core,
   orders: (NewOrder & { now: Date })[],
   patience_ms: number,
 ): Promise<Order[]> {
@@ -150,7 +150,7 @@ export type CreateOrder = (
  * same amount is the same transaction, with a new window if its time was over. Throws parameter_invalid for another
  * amount, order_exists for one that is paid, refunded or closed, and order_frozen. decisions.md 5.7.
  */
-export function makeCreateOrder(deps: Deps, placeOrder = makePlaceOrder(deps)): CreateOrder {
+export function makeCreateOrder(deps: Core, placeOrder = makePlaceOrder(deps)): CreateOrder {
   return async (asked, requireAllowed) => {
     const order = await placeOrder(asked, requireAllowed)
     const word = statusWord(order)
@@ -182,7 +182,7 @@ export async function closeOrder(db: Db, id: bigint, now: Date): Promise<boolean
 type OrderLook = { app_id: bigint; transaction_id: string }
 
 /** Makes the look at transactions of this process, for the HMAC door; those asked for together share a statement. */
-export function makeFindTransaction(deps: Deps): (look: OrderLook) => Promise<Order | undefined> {
+export function makeFindTransaction(deps: Core): (look: OrderLook) => Promise<Order | undefined> {
   return makeBatcher<OrderLook, Order | undefined>({
     name: 'find orders',
     ...deps.batching,
@@ -235,7 +235,7 @@ export type Payment = {
 export type PayOrder = (payment: Payment) => Promise<PayOutcome>
 
 /** Makes the payOrder of this process: payments that arrive together share a commit. */
-export function makePayOrder(deps: Deps): PayOrder {
+export function makePayOrder(deps: Core): PayOrder {
   const pay = makeBatcher<Payment & { now: Date }, PayOutcome>({
     name: 'pay orders',
     ...deps.batching,

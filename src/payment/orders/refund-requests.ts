@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely'
 import { recordAudit } from '../../core/audit.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 import type { RefundRequestStatus } from '../../database/tables.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -63,7 +63,7 @@ export type Asking = { transaction_id: string; amount: bigint; reason: string }
  * than is left of it, and while another request waits.
  */
 export async function askRefund(
-  deps: Deps,
+  deps: Core,
   payment_id: string,
   { transaction_id, amount, reason }: Asking,
   actor: Actor,
@@ -88,7 +88,7 @@ export async function askRefund(
 
 /** Takes an open request back. Throws not_found for an order of another application, conflict when there is none. */
 export async function withdrawRefundRequest(
-  deps: Deps,
+  deps: Core,
   payment_id: string,
   transaction_id: string,
   actor: Actor,
@@ -155,7 +155,7 @@ export async function meetRefundRequest(
 
 /** Declines a request with words for the merchant and the buyer. Throws conflict when it is not open (any more). */
 export async function declineRefundRequest(
-  deps: Deps,
+  deps: Core,
   { id, answer, actor_id, ip }: { id: bigint; answer: string; actor_id: bigint; ip: string },
 ): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {

@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely'
 import { recordAudit } from '../../core/audit.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { type Db, type Tx, violatedConstraint } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { meetRefundRequest } from './refund-requests.ts'
@@ -43,7 +43,7 @@ export async function refundsOf(db: Db, order_id: bigint) {
  * Refunds a paid order, and so meets the request for it that waits. Throws conflict, and then nothing moved; a repeated
  * form does nothing.
  */
-export async function refundOrder(deps: Deps, refund: Refund): Promise<void> {
+export async function refundOrder(deps: Core, refund: Refund): Promise<void> {
   await deps.db.transaction().execute((tx) => refundWithin(tx, refund, deps.clock()))
 }
 
@@ -77,7 +77,7 @@ const REVERSAL_FAULTS = {
 export type Reversal = Act & { with_fee: boolean }
 
 /** Takes a transfer back in full. Throws conflict, and then nothing moved; a repeated form does nothing. */
-export async function reverseTransfer(deps: Deps, reversal: Reversal): Promise<void> {
+export async function reverseTransfer(deps: Core, reversal: Reversal): Promise<void> {
   await deps.db.transaction().execute((tx) => reverseWithin(tx, reversal, deps.clock()))
 }
 

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { sql, type Updateable } from 'kysely'
 import { lockUser } from '../../accounts/people/users.ts'
 import { recordAudit } from '../../core/audit.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 import type { Book, ForcedFault, OrdersTable } from '../../database/tables.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -33,7 +33,7 @@ export type NewTestApp = NewPaymentApp & {
  * member has TEST_APPS_MAX already, or the live application has one, and not_found when that is not theirs (any more);
  * then no key has been made.
  */
-export async function createTestApp(deps: Deps, app: NewTestApp): Promise<PaymentAppCredentials> {
+export async function createTestApp(deps: Core, app: NewTestApp): Promise<PaymentAppCredentials> {
   const { applicant_id, name, description, callback_url, live_app_id = null, ip } = app
   const admit = async (tx: Tx) => {
     await lockUser(tx, applicant_id)
@@ -82,7 +82,7 @@ export async function createTestApp(deps: Deps, app: NewTestApp): Promise<Paymen
  * kept for ever. Throws too_many_attempts.
  */
 export async function countTestOrder(
-  { limits }: Pick<Deps, 'limits'>,
+  { limits }: Pick<Core, 'limits'>,
   { book, applicant_id }: { book: Book; applicant_id: bigint },
 ): Promise<void> {
   if (book === 'test') await limits.hit('test_orders', applicant_id.toString())
@@ -110,7 +110,7 @@ const noSuchApp = () => new AppError('not_found', 'There is no such payment appl
 
 /** Makes the test application of an owner's live one, set up alike. Throws not_found for others, and as createTestApp. */
 export async function createTwin(
-  deps: Deps,
+  deps: Core,
   payment_id: string,
   { user_id, ip }: Actor,
 ): Promise<PaymentAppCredentials & { name: string }> {
@@ -148,7 +148,7 @@ export async function openPlayWallet(db: Db, user_id: bigint): Promise<void> {
 }
 
 /** Fills a member's test wallet up to what it opened with. */
-export async function refillPlayPoints({ db, clock }: Deps, user_id: bigint): Promise<void> {
+export async function refillPlayPoints({ db, clock }: Core, user_id: bigint): Promise<void> {
   await sql`select refill_play_points(${user_id}::bigint, ${randomUUID()}, ${clock()}::timestamptz)`.execute(
     db,
   )
@@ -156,7 +156,7 @@ export async function refillPlayPoints({ db, clock }: Deps, user_id: bigint): Pr
 
 /** Says what is to go wrong when this order is paid. Does nothing to a live order, or one that is not open. */
 export async function forceFault(
-  { db }: Deps,
+  { db }: Core,
   transaction_id: string,
   forced: ForcedFault,
   actor: Actor,
@@ -165,7 +165,7 @@ export async function forceFault(
 }
 
 /** Ends the time to pay an order at once. Does nothing to a live order, or one that is not open. */
-export async function expireNow({ db, clock }: Deps, transaction_id: string, actor: Actor): Promise<void> {
+export async function expireNow({ db, clock }: Core, transaction_id: string, actor: Actor): Promise<void> {
   const now = clock()
   const changed = { status: 'expired', expires_at: now, updated_at: now } as const
   await changeTestOrder(db, transaction_id, changed, { ...actor, action: 'test_order.expire' })

@@ -3,7 +3,7 @@
  * post_transfers; here is its caller, and the words for what it refuses. decisions.md 5.10.
  */
 import { sql } from 'kysely'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { countOutcome } from '../../core/metrics.ts'
 import type { SettingValues } from '../../core/settings.ts'
 import { makeBatcher } from '../../database/batcher.ts'
@@ -71,7 +71,7 @@ export type PostTransfer = (request: TransferRequest, requireAllowed?: () => voi
  * Makes the transfer verb of this process: transfers that arrive together share a commit. It answers the transfer,
  * the same one for a repeated request, or throws the PaymentCode that says why not; then nothing moved.
  */
-export function makePostTransfer(deps: Deps): PostTransfer {
+export function makePostTransfer(deps: Core): PostTransfer {
   const post = makeBatcher<TransferRequest & { now: Date }, Result>({
     name: 'post transfers',
     ...deps.batching,
@@ -110,7 +110,7 @@ export function makePostTransfer(deps: Deps): PostTransfer {
  * lockPermitted does.
  */
 export async function sendTransfer(
-  deps: Deps,
+  deps: Core,
   payment_id: string,
   request: Omit<TransferRequest, 'app_id'>,
   actor: Actor,
@@ -201,7 +201,7 @@ export type TransferQuote = {
 }
 
 /** Works out a transfer of an application as post_transfers would: by its owner's trust level. Nothing is reserved. */
-export async function quoteTransfer(deps: Deps, app_id: bigint, amount: bigint): Promise<TransferQuote> {
+export async function quoteTransfer(deps: Core, app_id: bigint, amount: bigint): Promise<TransferQuote> {
   const settings = await deps.settings.read()
   const { rows } = await sql<TransferQuote>`
     select fee, ${amount}::bigint + fee as need, have, min, max,

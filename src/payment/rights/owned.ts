@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { type Actor, getOwned, type Right } from './rights.ts'
 
 export type OwnedRequest = FastifyRequest<{ Params: { payment_id: string } }>
@@ -26,13 +26,13 @@ export function overlapHoursOf(request: FastifyRequest): number {
  * For forms about keys, roles or the owner: only somebody who has signed in just now may send them.
  * @param under the page of the application that the form stands on, such as `/events`; else its first.
  */
-export function freshSignIn(deps: Deps, under = '') {
+export function freshSignIn(deps: Core, under = '') {
   return {
     preHandler: requireFreshSignIn(deps, { page: (request) => `${pathOf(request as OwnedRequest)}${under}` }),
   }
 }
 
 /** The application for its page. Throws not_found where the member has no role, forbidden where theirs lacks this right. */
-export function ownedFor(request: OwnedRequest, deps: Deps, right: Right) {
+export function ownedFor(request: OwnedRequest, deps: Core, right: Right) {
   return getOwned(deps, request.params.payment_id, sessionOf(request).user.id, right)
 }

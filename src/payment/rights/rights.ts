@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import { lockUser } from '../../accounts/people/users.ts'
 import { recordAudit } from '../../core/audit.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 import type { TeamRole } from '../../database/tables.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -135,7 +135,7 @@ export async function lockPermitted(
  * use too, when what was approved changes, and sells on meanwhile; a suspended one cannot be changed. Throws conflict.
  */
 export async function editPaymentApp(
-  deps: Deps,
+  deps: Core,
   payment_id: string,
   edit: PaymentAppEdit,
   actor: Actor,
@@ -174,7 +174,7 @@ export async function editPaymentApp(
 
 /** Says which versions of the gateway take requests. One that is off refuses; what was paid is still told. */
 export async function switchVersions(
-  deps: Deps,
+  deps: Core,
   payment_id: string,
   enabled: { v1: boolean; v2: boolean },
   actor: Actor,
@@ -192,7 +192,7 @@ export async function switchVersions(
 
 /** Tells the owner when the wallet falls below so many points; null is never. A new choice is a new cause. */
 export async function setLowBalance(
-  deps: Deps,
+  deps: Core,
   payment_id: string,
   points: bigint | null,
   actor: Actor,
@@ -221,7 +221,7 @@ export async function audit(
 }
 
 /** One application as somebody with this right sees it, with its keys' ages and the reader's role. Throws as getPermitted. */
-export async function getOwned(deps: Deps, payment_id: string, user_id: bigint, right: Right) {
+export async function getOwned(deps: Core, payment_id: string, user_id: bigint, right: Right) {
   const { id, role, rights, owner_username } = await getPermitted(deps.db, payment_id, user_id, right)
   const app = await deps.db
     .selectFrom('payment_apps as app')

@@ -1,7 +1,7 @@
 /** Where a merchant tries out whether the addresses of the shop can be reached. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { sessionOf } from '../../accounts/session/session.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { actorOf, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted } from '../rights/rights.ts'
@@ -11,7 +11,7 @@ const PATH = '/payment/applications/:payment_id/addresses'
 const URL_LENGTH_MAX = 1_000
 
 /** Inside a browser scope of members. */
-export function sellersAddresses(app: FastifyInstance, deps: Deps): void {
+export function sellersAddresses(app: FastifyInstance, deps: Core): void {
   app.get(PATH, async (request: OwnedRequest, reply) => showAddresses(request, reply, deps))
 
   app.post(PATH, { config: { admission: 'slow' } }, async (request: OwnedRequest, reply) => {
@@ -26,7 +26,7 @@ export function sellersAddresses(app: FastifyInstance, deps: Deps): void {
 async function showAddresses(
   request: OwnedRequest,
   reply: FastifyReply,
-  { db }: Deps,
+  { db }: Core,
   tried?: TriedAddress,
 ): Promise<FastifyReply> {
   const { payment_id } = request.params

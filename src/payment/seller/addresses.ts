@@ -3,7 +3,7 @@
  * bounds, but with nothing in it. What comes back tells whether it can be reached, in the words of notifications.
  */
 import { sql } from 'kysely'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { rowsOfApp } from '../../database/looking-back.ts'
 import type { Attempt } from '../notifications/delivery.ts'
@@ -42,7 +42,7 @@ export async function addressesOf(
  * The audit log keeps the host alone, since the rest of an address may be a secret of the shop's.
  */
 export async function tryAddress(
-  deps: Deps,
+  deps: Core,
   payment_id: string,
   url: string,
   actor: Actor,

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Turns } from '../../platform/turns.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
@@ -76,7 +76,7 @@ const COLUMNS = [
 ]
 
 /** Inside a browser scope of members. */
-export function sellersOrders(app: FastifyInstance, deps: Deps, turns: Turns): void {
+export function sellersOrders(app: FastifyInstance, deps: Core, turns: Turns): void {
   orderPage(app, deps)
   const permitted = (request: OwnedRequest) =>
     getPermitted(deps.db, request.params.payment_id, sessionOf(request).user.id, 'orders.read')
@@ -136,7 +136,7 @@ export function sellersOrders(app: FastifyInstance, deps: Deps, turns: Turns): v
 type OrderRequest = FastifyRequest<{ Params: { payment_id: string; transaction_id: string } }>
 
 /** The page of one order, and what is asked for there. */
-function orderPage(app: FastifyInstance, deps: Deps): void {
+function orderPage(app: FastifyInstance, deps: Core): void {
   const orderUrl = (request: OrderRequest) =>
     `${pathOf(request)}/orders/${encodeURIComponent(request.params.transaction_id)}`
 
@@ -200,7 +200,7 @@ function filterOf({ q, buyer, status, min, max, from, until }: Asked): OrderFilt
   }
 }
 
-async function* fileOf(deps: Deps, app_id: bigint, filter: OrderFilter, now: Date): AsyncGenerator<string> {
+async function* fileOf(deps: Core, app_id: bigint, filter: OrderFilter, now: Date): AsyncGenerator<string> {
   yield BYTE_ORDER_MARK + csvLine(COLUMNS)
   for await (const orders of eachOrder(deps.db, app_id, filter, now, EXPORTED_MAX)) {
     const lines = orders.map((order) =>

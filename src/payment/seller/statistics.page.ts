@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import type { Turns } from '../../platform/turns.ts'
 import { barChart } from '../../web/bar-chart.ts'
 import type { OwnedRequest } from '../rights/owned.ts'
@@ -12,7 +12,7 @@ import { latencyOf, type Period, periodsOf, topProducts, UNITS, type Unit } from
 const Asked = z.object({ by: z.enum(UNITS).catch('day') })
 
 /** Within the scope of the merchant's pages. */
-export function statisticsPage(app: FastifyInstance, deps: Deps, turns: Turns): void {
+export function statisticsPage(app: FastifyInstance, deps: Core, turns: Turns): void {
   app.get('/payment/applications/:payment_id/statistics', async (request: OwnedRequest, reply) => {
     const { by } = Asked.parse(request.query)
     const { user } = sessionOf(request)
@@ -36,7 +36,7 @@ export function statisticsPage(app: FastifyInstance, deps: Deps, turns: Turns): 
 }
 
 /** Of a big shop they take the database a second or two. */
-async function figuresOf({ db, clock }: Deps, app_id: bigint, unit: Unit) {
+async function figuresOf({ db, clock }: Core, app_id: bigint, unit: Unit) {
   const periods = await periodsOf(db, app_id, { unit, now: clock() })
   const products = await topProducts(db, app_id, periods[0]!.begins)
   return { periods, products, latency: await latencyOf(db, app_id) }

@@ -4,11 +4,11 @@ import { z } from 'zod'
 import { findUserByUsername } from '../../accounts/people/users.ts'
 import { signInAgainUrl } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
-import type { Deps } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
 import { cursor, listUrl, searchText } from '../../web/lists.ts'
 import { needsFreshSignIn } from '../buyer/pay.page.ts'
+import type { PaymentDeps } from '../notifications/worker.ts'
 import { quoteTransfer, sendTransfer, type TransferQuote } from '../orders/transfers.ts'
 import { actorOf, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted, type Permitted } from '../rights/rights.ts'
@@ -47,7 +47,7 @@ type Sending = z.output<typeof SendForm>
 type Fault = string
 
 /** Inside a browser scope of members. */
-export function sellersTransfers(app: FastifyInstance, deps: Deps): void {
+export function sellersTransfers(app: FastifyInstance, deps: PaymentDeps): void {
   app.get(PATH, async (request: OwnedRequest, reply) => showTransfers(request, reply, deps))
 
   app.post(`${PATH}/quote`, async (request: OwnedRequest, reply) => {
@@ -83,12 +83,12 @@ export function sellersTransfers(app: FastifyInstance, deps: Deps): void {
   })
 }
 
-function permitted(request: OwnedRequest, { db }: Deps, right: 'orders.read' | 'points.transfer') {
+function permitted(request: OwnedRequest, { db }: PaymentDeps, right: 'orders.read' | 'points.transfer') {
   return getPermitted(db, request.params.payment_id, sessionOf(request).user.id, right)
 }
 
 /** @param fault why what was typed was not worked out. */
-async function showTransfers(request: OwnedRequest, reply: FastifyReply, deps: Deps, fault?: Fault) {
+async function showTransfers(request: OwnedRequest, reply: FastifyReply, deps: PaymentDeps, fault?: Fault) {
   const owned = await permitted(request, deps, 'orders.read')
   const { q, before, sent } = Asked.parse(request.query)
   const [found, quote, sentNow] = await Promise.all([
@@ -127,7 +127,7 @@ function typedIn({ body }: FastifyRequest): Record<string, string> {
 async function showConfirmation(
   request: OwnedRequest,
   reply: FastifyReply,
-  deps: Deps,
+  deps: PaymentDeps,
   owned: Permitted,
   sending: Sending,
   refused?: Fault,

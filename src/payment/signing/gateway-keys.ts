@@ -5,7 +5,7 @@
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
 import type { Book, PaymentAppStatus } from '../../database/tables.ts'
@@ -53,7 +53,10 @@ export type GatewayKeys = {
   merchantPublicKey(app: GatewayApp): Promise<KeyObject | undefined>
 }
 
-export function openGatewayKeys(deps: Pick<Deps, 'db' | 'secrets' | 'batching' | 'clock'>): GatewayKeys {
+/** What the gateway is opened with. */
+export type GatewayCore = Core & { gatewayKeys: GatewayKeys }
+
+export function openGatewayKeys(deps: Pick<Core, 'db' | 'secrets' | 'batching' | 'clock'>): GatewayKeys {
   const { db, secrets, batching, clock } = deps
   // By the id of their row, whose key never changes: a new key is a new row.
   const parsed = new Map<bigint, KeyObject>()

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { generateKeyPair as generate } from 'node:crypto'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
-import type { Deps } from '../../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { makeBatcher } from '../../database/batcher.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 import type { Book, PaymentAppKeyKind } from '../../database/tables.ts'
@@ -146,7 +146,7 @@ export async function markTokenUsed(db: Db, { id, last_used_at }: TokenUse, now:
 }
 
 /** The key of a kind that is in force. */
-export async function currentKey(deps: Deps, app_id: bigint, kind: PaymentAppKeyKind): Promise<string> {
+export async function currentKey(deps: Core, app_id: bigint, kind: PaymentAppKeyKind): Promise<string> {
   const key = (await currentKeys(deps, [app_id], kind)).get(app_id)
   assert(key !== undefined)
   return key
@@ -154,7 +154,7 @@ export async function currentKey(deps: Deps, app_id: bigint, kind: PaymentAppKey
 
 /** The keys of a kind that are in force, of several applications. */
 export async function currentKeys(
-  deps: Deps,
+  deps: Core,
   app_ids: bigint[],
   kind: PaymentAppKeyKind,
 ): Promise<Map<bigint, string>> {
@@ -179,7 +179,7 @@ type LiveToken = { app_id: bigint; value_encrypted: Buffer; last_used_at: Date |
  * been signed with the new one yet, because until then the merchant may not have it in place. Callbacks that are made
  * together share a statement.
  */
-export function makeCallbackToken(deps: Deps): CallbackToken {
+export function makeCallbackToken(deps: Core): CallbackToken {
   return makeBatcher<bigint, string>({
     name: 'find keys',
     ...deps.batching,

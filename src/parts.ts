@@ -1,0 +1,21 @@
+/** What the process is made of: the core, the keys of both areas, and the notifier. */
+import { type Core, type Given, openCore } from './core/core.ts'
+import type { DocsDeps } from './docs/plugin.ts'
+import { type IdentityDeps, openSigningKeys } from './identity/keys/keys.ts'
+import { openNotifier, type PaymentDeps } from './payment/notifications/worker.ts'
+import { openGatewayKeys } from './payment/signing/gateway-keys.ts'
+
+export type Parts = IdentityDeps &
+  PaymentDeps &
+  DocsDeps & {
+    /** Where the log goes instead of standard output. */
+    logTo?: NodeJS.WriteStream | undefined
+  }
+
+/** Opens each part once: the plugins, the worker, /readyz and the command line share them. */
+export function openParts({ logTo, ...given }: Given & Pick<Parts, 'logTo'>): Parts {
+  const core: Core = openCore(given)
+  const signingKeys = openSigningKeys(core)
+  const gatewayCore = { ...core, gatewayKeys: openGatewayKeys(core) }
+  return { ...gatewayCore, signingKeys, notifier: openNotifier(gatewayCore), logTo }
+}

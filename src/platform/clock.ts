@@ -1,0 +1,2 @@
+/** The one source of time. Tests move it. */
+export type Clock = () => Date

@@ -1,0 +1,105 @@
+/** Starts what a process is made of, in order, and stops it in reverse order, finishing what is in flight. */
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { buildApp } from './app.ts'
+import { openMetrics, serveMetrics } from './core/metrics.ts'
+import { openDatabase } from './database/connection.ts'
+import { databaseFault } from './database/faults.ts'
+import { migrate } from './database/migrate.ts'
+import { provideDatabase } from './database/url.ts'
+import { ensureSigningKeys } from './identity/keys/rotation.ts'
+import { openSecrets } from './operations/first-start.ts'
+import { openParts, type Parts } from './parts.ts'
+import { type Config, ConfigError } from './platform/config.ts'
+import { ListenError, refuseTakenPort } from './platform/ports.ts'
+import { type Loss, openTracing } from './platform/trace-export.ts'
+import { traceStatement } from './platform/tracing.ts'
+import { reportUnreadableKeys, startWorker } from './worker.ts'
+
+/** What is in flight by then is cut off, so that the rest of the stop has its time too. */
+const FINISH_SECONDS_MAX = 15
+const IDLE_SWEEP_MS = 50
+
+/** A started service. `prepared` is what the preparation returned. */
+export type Running<T> = { prepared: T; stop: () => Promise<void> }
+
+/**
+ * Starts the service and resolves once it listens. `prepare` runs when the database is ready and before any
+ * request is served. Whatever was started is stopped again when a later step fails.
+ */
+export async function serve<T>(
+  config: Config,
+  prepare: (deps: Parts) => Promise<T>,
+  { batching = {}, logTo }: Partial<Pick<Parts, 'batching' | 'logTo'>> = {},
+): Promise<Running<T>> {
+  const closers: (() => Promise<void>)[] = []
+  const stop = async () => {
+    for (let close = closers.pop(); close !== undefined; close = closers.pop()) await close()
+  }
+  let log: FastifyBaseLogger | undefined
+  await refuseTakenPort('PORT', config.HOST, config.PORT)
+  if (config.METRICS_PORT !== undefined)
+    await refuseTakenPort('METRICS_PORT', config.METRICS_HOST, config.METRICS_PORT)
+  try {
+    const database = await provideDatabase(config)
+    closers.push(database.stop)
+    if (database.isBorrowed) {
+      throw new ConfigError([
+        'DATA_DIR is in use by another Tessera: set it to another folder, or set DATABASE_URL',
+      ])
+    }
+    await migrate(database.url)
+    const clock = () => new Date()
+    const onLost = (loss: Loss) => log?.warn(loss, 'traces could not be sent to the collector, and are lost')
+    const tracing = await openTracing({ config, clock, onLost })
+    if (tracing !== undefined) closers.push(tracing.close)
+    const db = openDatabase(database.url, {
+      max: config.DATABASE_POOL_MAX,
+      onBroken: (error) => log?.warn({ err: error }, 'a database connection broke'),
+      onStatement: tracing && traceStatement,
+    })
+    closers.push(() => db.destroy())
+    const secrets = await openSecrets(config, db)
+    const metrics = await openMetrics({ config, db, clock })
+    const deps = openParts({ config, db, secrets, clock, metrics, tracing, batching, logTo })
+    closers.push(() => deps.limits.close())
+    const prepared = await prepare(deps)
+    await ensureSigningKeys(deps)
+    const app = await buildApp(deps)
+    log = app.log
+    await reportUnreadableKeys(deps, app.log)
+    const worker = startWorker(deps, app.log)
+    // Together: each may take most of the time there is.
+    closers.push(async () => void (await Promise.all([finish(app), worker.stop()])))
+    if (metrics !== undefined) closers.push(await serveMetrics(config, metrics))
+    await app.listen({ host: config.HOST, port: config.PORT }).catch((cause: NodeJS.ErrnoException) => {
+      throw new ListenError('PORT', config.HOST, config.PORT, cause)
+    })
+    return { prepared, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Takes no more requests and waits for those in flight, for a while: some may never end. */
+async function finish(app: FastifyInstance): Promise<void> {
+  // A connection that falls idle after the close has begun would be kept alive for more than a minute.
+  const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_MS)
+  const cut = setTimeout(() => app.server.closeAllConnections(), FINISH_SECONDS_MAX * 1000)
+  try {
+    await app.close()
+  } finally {
+    clearInterval(sweep)
+    clearTimeout(cut)
+  }
+}
+
+/** Why a start failed, where a sentence says all there is to know. */
+export function sentenceFor(error: unknown): string | undefined {
+  const { message, code = '' } = error as NodeJS.ErrnoException
+  if (error instanceof ConfigError || error instanceof ListenError) return message
+  if (code.startsWith('ERR_PARSE_ARGS_')) return message
+  if (/^(EACCES|EPERM|EROFS|ENOSPC|ENOTDIR|ENOENT|EDQUOT)$/.test(code))
+    return `DATA_DIR cannot be used: ${message}`
+  return databaseFault(error)
+}
