@@ -1,7 +1,7 @@
 #!/bin/sh
-# Dumps the database that PGHOST, PGUSER, PGDATABASE and PGPASSWORD (or PGSERVICE) name into BACKUP_DIR: `backup.sh once`
-# now, `backup.sh` every BACKUP_HOURS. A dump is one consistent moment, taken beside running services. Those older than
-# BACKUP_DAYS are deleted, but never the newest.
+# Dumps the database into BACKUP_DIR: `backup.sh once` now, `backup.sh` every BACKUP_HOURS. PGHOST, PGUSER, PGDATABASE and
+# PGPASSWORD (or PGSERVICE) name the database. A dump shows one moment; services run meanwhile. The script deletes dumps
+# older than BACKUP_DAYS, but never the newest.
 set -eu
 umask 077
 
@@ -11,7 +11,7 @@ days=${BACKUP_DAYS:-14}
 
 backup() {
   name=tessera-$(date -u +%Y%m%dT%H%M%SZ).dump
-  # Named only when it is whole: what has a name can be restored.
+  # A dump gets its name when it is whole, so every named dump can be restored.
   if ! pg_dump --format=custom --no-owner --no-privileges --file="$dir/.$name.part"; then
     rm -f "$dir/.$name.part"
     return 1
@@ -25,7 +25,7 @@ if [ "${1:-}" = once ]; then
   backup
   exit
 fi
-# Ends at once when it is told to, also while it sleeps.
+# Ends at once on a signal, even while it sleeps.
 trap 'exit 0' TERM INT
 while :; do
   backup || echo "The backup failed; the next try is in $hours hours" >&2

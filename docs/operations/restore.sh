@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fills the empty database that PGHOST, PGUSER, PGDATABASE and PGPASSWORD name from a dump of backup.sh, all or nothing:
-# `restore.sh tessera-20260101T000000Z.dump`. Stop the service first. APP_SECRET must be the one of the dump's time.
+# Fills an empty database from a dump of backup.sh, all or nothing: `restore.sh tessera-20260101T000000Z.dump`. PGHOST,
+# PGUSER, PGDATABASE and PGPASSWORD name the database. Stop the service first. Keep the APP_SECRET of the dump's time.
 set -eu
 
 file=${1:?Usage: restore.sh FILE}
@@ -11,4 +11,4 @@ if [ "$tables" != 0 ]; then
   exit 1
 fi
 pg_restore --no-owner --no-privileges --exit-on-error --single-transaction --dbname="${PGDATABASE:?}" "$file"
-echo "Restored. Prove the books before anybody is let in: tessera books verify"
+echo "Restored. Prove the books before members sign in: tessera books verify"
