@@ -2,8 +2,9 @@
 import { createHash, createHmac } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { applyForPaymentApp, type PaymentAppCredentials, reviewPaymentApp } from '../src/payment/apps/apps.ts'
-import { createTestApp } from '../src/payment/orders/test-mode.ts'
+import { applyForPaymentApp, type PaymentAppCredentials } from '../src/payment/apps/apps.ts'
+import { reviewPaymentApp } from '../src/payment/apps/review.ts'
+import { createTestApp } from '../src/payment/apps/test-apps.ts'
 import { makePerson, type Person } from './cast.ts'
 import type { TestApp } from './harness.ts'
 

@@ -7,7 +7,7 @@ import { AppError } from '../platform/errors.ts'
 import { isLanguage, LANGUAGE_COOKIE } from '../web/languages.ts'
 import { leadsTo, safeReturnTo } from '../web/return-to.ts'
 import { chooseLanguage } from './people/users.ts'
-import { PROFILE, profilePages } from './profile.page.ts'
+import { profilePages } from './profile.page.ts'
 import { emailAddressPages } from './security/email-address.page.ts'
 import {
   hashPassword,
@@ -19,6 +19,7 @@ import { recoveryRoutes } from './security/recovery.page.ts'
 import { secondFactorPages } from './security/second-factor.page.ts'
 import { recordSecurityEvent } from './security/security-events.ts'
 import { attemptedBy } from './session/known-browser.ts'
+import { PROFILE } from './session/reauthentication.ts'
 import {
   browserScope,
   endSessionsOf,

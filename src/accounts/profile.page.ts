@@ -7,11 +7,10 @@ import { AppError } from '../platform/errors.ts'
 import { isHonestText } from '../web/parameters.ts'
 import { hasMail } from './people/email.ts'
 import { namedGroupsOf } from './people/users.ts'
+import { PROFILE } from './session/reauthentication.ts'
 import { sessionOf } from './session/session.ts'
 
-export const PROFILE = '/account/profile'
 const NAME_LENGTH_MAX = 60
-
 const NameForm = z.object({ name: z.string().trim().max(NAME_LENGTH_MAX).refine(isHonestText) })
 
 /** Below requireUser. */

@@ -10,7 +10,7 @@ import {
   decidedPaymentApps,
   reviewPaymentApp,
   reviewQueue,
-} from '../payment/apps/apps.ts'
+} from '../payment/apps/review.ts'
 import { AppError } from '../platform/errors.ts'
 import { cursor, listUrl } from '../web/lists.ts'
 import { lastChecks } from './address-check.ts'

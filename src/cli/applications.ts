@@ -6,7 +6,7 @@ import {
   getPaymentApp,
   reviewPaymentApp,
   reviewQueue,
-} from '../payment/apps/apps.ts'
+} from '../payment/apps/review.ts'
 import { actorOf, type Command, withDeps } from './command.ts'
 
 const DECISIONS = ['approve', 'reject', 'suspend', 'reinstate'] as const

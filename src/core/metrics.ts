@@ -8,8 +8,9 @@ import { createServer } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import type { Counter, Gauge, Histogram } from 'prom-client'
-import { poolUse } from '../database/connection.ts'
-import type { Core } from './core.ts'
+import { type Db, poolUse } from '../database/connection.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Config } from '../platform/config.ts'
 
 /** Bounds in seconds, around what pages and the signed API promise. */
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
@@ -30,7 +31,7 @@ export type Metrics = {
   scrape(): Promise<{ type: string; text: string }>
 }
 
-type MetricsDeps = Pick<Core, 'config' | 'db' | 'clock'>
+type MetricsDeps = { config: Config; db: Db; clock: Clock }
 
 /** Undefined unless METRICS_PORT is set. */
 export async function openMetrics(deps: MetricsDeps): Promise<Metrics | undefined> {
@@ -134,7 +135,7 @@ type Facts = Record<
 >
 
 /** A few rows by their indexes: nothing here walks the ledger. */
-async function readFacts(db: Core['db'], now: Date): Promise<Facts> {
+async function readFacts(db: Db, now: Date): Promise<Facts> {
   const seconds_since = (moment: string) =>
     sql`coalesce(extract(epoch from ${now}::timestamptz - ${sql.raw(moment)}), 0)::float8`
   const { rows } = await sql<Facts>`
@@ -185,7 +186,7 @@ export async function countOutcome<T>(
 
 /** Listens for Prometheus, and answers how to stop. Nothing else is served there, and nothing of it elsewhere. */
 export async function serveMetrics(
-  { METRICS_HOST, METRICS_PORT }: Core['config'],
+  { METRICS_HOST, METRICS_PORT }: Config,
   metrics: Metrics,
 ): Promise<() => Promise<void>> {
   const server = createServer(async (request, response) => {

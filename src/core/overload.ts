@@ -9,8 +9,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError, overloaded } from '../platform/errors.ts'
 import type { Core } from './core.ts'
 
-/** The most that REQUESTS_AT_ONCE_MAX may say; as many may wait for one of the batches. */
-export const AT_ONCE_LIMIT = 1_000
 /** Slow requests may have one place in so many: whoever floods the sign-in keeps nobody from paying. */
 const SLOW_ONE_IN = 4
 

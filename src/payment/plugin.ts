@@ -2,13 +2,13 @@
 import type { FastifyInstance } from 'fastify'
 import { refuseOtherMethods } from '../web/methods.ts'
 import { alertPages } from './alerts/alerts.page.ts'
-import { paymentAppPages } from './apps/apps.page.ts'
 import { payPages } from './buyer/pay.page.ts'
 import { buyersPayments } from './buyer/payments.page.ts'
 import { signaturePages } from './diagnosis/signatures.page.ts'
 import { eventPages } from './events/events.page.ts'
 import { gatewayPlugin } from './gateway/plugin.ts'
 import { hmacRoutes } from './hmac/routes.ts'
+import { merchantPages } from './merchant.ts'
 import type { PaymentDeps } from './notifications/worker.ts'
 import { makePayOrder, makePlaceOrder } from './orders/orders.ts'
 
@@ -17,7 +17,7 @@ export async function paymentPlugin(app: FastifyInstance, deps: PaymentDeps): Pr
   const placeOrder = makePlaceOrder(deps)
   await app.register(async (scope) => payPages(scope, deps, payOrder))
   await app.register(buyersPayments, deps)
-  await app.register(paymentAppPages, deps)
+  await app.register(merchantPages, deps)
   await app.register(alertPages, deps)
   await app.register(eventPages, deps)
   await app.register(signaturePages, deps)

@@ -4,7 +4,9 @@
  */
 import { isIP } from 'node:net'
 import { z } from 'zod'
-import { AT_ONCE_LIMIT } from '../core/overload.ts'
+
+/** The most that REQUESTS_AT_ONCE_MAX may say; as many may wait for one of the batches. */
+export const AT_ONCE_LIMIT = 1_000
 
 const SAMPLE_SECRET = 'change-me-to-64-random-hex-characters'
 

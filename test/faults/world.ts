@@ -14,11 +14,8 @@ import { type Db, openDatabase } from '../../src/database/connection.ts'
 import { startEmbedded } from '../../src/database/embedded/embedded.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { grantPoints } from '../../src/ledger/post.ts'
-import {
-  applyForPaymentApp,
-  type PaymentAppCredentials,
-  reviewPaymentApp,
-} from '../../src/payment/apps/apps.ts'
+import { applyForPaymentApp, type PaymentAppCredentials } from '../../src/payment/apps/apps.ts'
+import { reviewPaymentApp } from '../../src/payment/apps/review.ts'
 import { makeSecrets, randomToken, sha256 } from '../../src/platform/secrets.ts'
 import { formToken } from '../../src/web/form-guard.ts'
 import { merchantSign } from '../merchant.ts'

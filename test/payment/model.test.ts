@@ -9,7 +9,8 @@ import type { Core } from '../../src/core/core.ts'
 import { openSettings } from '../../src/core/settings.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { adjustPoints, grantPoints } from '../../src/ledger/post.ts'
-import { applyForPaymentApp, reviewPaymentApp } from '../../src/payment/apps/apps.ts'
+import { applyForPaymentApp } from '../../src/payment/apps/apps.ts'
+import { reviewPaymentApp } from '../../src/payment/apps/review.ts'
 import { setTerms } from '../../src/payment/apps/terms.ts'
 import {
   type CreateOrder,

@@ -5,8 +5,7 @@ import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { safeReturnTo } from '../../web/return-to.ts'
-import { PROFILE } from '../profile.page.ts'
-import { requireFreshSignIn } from '../session/reauthentication.ts'
+import { PROFILE, requireFreshSignIn } from '../session/reauthentication.ts'
 import { requireUser, type Session, sessionOf } from '../session/session.ts'
 import {
   type Actor,

@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Core } from '../../core/core.ts'
 import { type Session, sessionOf, signInUrl } from './session.ts'
 
+export const PROFILE = '/account/profile'
 export const SIGN_IN_AGAIN = 'again'
 
 /**

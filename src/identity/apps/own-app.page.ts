@@ -12,7 +12,8 @@ import type { Core } from '../../core/core.ts'
 import { type Admission, previewAdmission } from './admission.ts'
 import { AppForm } from './apps.ts'
 import { type Problems, readAppForm, type Typed, typedFrom } from './form.ts'
-import { countMembers, deleteApp, getApp, type Owned, updateApp } from './registry.ts'
+import type { Owned } from './lock.ts'
+import { countMembers, deleteApp, getApp, updateApp } from './registry.ts'
 import {
   addSecret,
   endSecret,

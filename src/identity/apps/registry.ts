@@ -9,6 +9,7 @@ import type { Db, Tx } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import type { AppValues } from './apps.ts'
+import { type Act, columns, lockApp, noSuchApp, type Owned } from './lock.ts'
 
 /** Beyond this many, the number of members is not counted on. */
 const MEMBERS_COUNTED_MAX = 10_000
@@ -22,30 +23,6 @@ const REVIEWED_FIELDS = [
   'redirect_uris',
   'post_logout_redirect_uris',
 ] as const satisfies (keyof AppValues)[]
-
-/** An act on an application that must be the actor's own. */
-export type Owned = Act & { owner_id: bigint }
-type Act = { client_id: string; actor_id: bigint; now: Date; ip: string }
-
-const columns = [
-  'app.id',
-  'app.client_id',
-  'app.owner_id',
-  'app.name',
-  'app.description',
-  'app.homepage',
-  'app.logo_url',
-  'app.redirect_uris',
-  'app.post_logout_redirect_uris',
-  'app.id_token_signed_response_alg',
-  'app.token_endpoint_auth_method',
-  'app.allow_groups',
-  'app.deny_groups',
-  'app.suspended_at',
-  'app.suspended_reason',
-  'app.reviewed_at',
-  'app.created_at',
-] as const
 
 /** The applications of a member, newest first. */
 export async function appsOf(db: Db, owner_id: bigint) {
@@ -102,26 +79,6 @@ export async function getApp(db: Db, { client_id, owner_id }: { client_id: strin
   const app = await apps.executeTakeFirst()
   if (app === undefined) throw noSuchApp()
   return app
-}
-
-/**
- * Holds the application's row. It is the first lock of every act, so acts on one application follow each other;
- * sign-ins and tokens, which only refer to the row, go on meanwhile.
- */
-export async function lockApp(tx: Tx, { client_id, owner_id }: { client_id: string; owner_id?: bigint }) {
-  let apps = tx
-    .selectFrom('oauth_apps as app')
-    .where('app.client_id', '=', client_id)
-    .select(columns)
-    .forNoKeyUpdate()
-  if (owner_id !== undefined) apps = apps.where('app.owner_id', '=', owner_id)
-  const app = await apps.executeTakeFirst()
-  if (app === undefined) throw noSuchApp()
-  return app
-}
-
-function noSuchApp(): AppError {
-  return new AppError('not_found', 'No such application')
 }
 
 /** How many members have allowed the application; `isMore` when there are more than were counted. */
@@ -252,7 +209,6 @@ export async function markReviewed(
 }
 
 const reviewChange = (before: boolean) => ({ before: { reviewed: before }, after: { reviewed: !before } })
-
 type AppAct = 'updated' | 'deleted' | 'suspended' | 'reinstated' | 'reviewed' | 'review_withdrawn'
 
 async function record(

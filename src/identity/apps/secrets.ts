@@ -8,7 +8,7 @@ import type { Db, Tx } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { ALNUM, randomText, sha256 } from '../../platform/secrets.ts'
 import { isPublic } from './access.ts'
-import { lockApp, type Owned } from './registry.ts'
+import { lockApp, type Owned } from './lock.ts'
 
 const CLIENT_SECRET_LENGTH = 48
 const FINGERPRINT_LENGTH = 12

@@ -1,10 +1,10 @@
 /** What clients read to configure themselves (OIDC Discovery 1.0, RFC 8414), and the public keys. Only what exists is listed. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { JWK } from 'jose'
-import type { Config } from '../../platform/config.ts'
 import { sha256 } from '../../platform/secrets.ts'
-import type { IdentityDeps } from '../keys/keys.ts'
-import { SIGNING_ALGORITHMS } from '../keys/keys.ts'
+import { DISCOVERY_PATH } from '../apps/addresses.ts'
+import { type IdentityDeps, SIGNING_ALGORITHMS } from '../keys/keys.ts'
+import { JWKS_CACHE_SECONDS } from '../keys/lifetimes.ts'
 import { PROMPTS, SCOPES } from './authorization-request.ts'
 import { AUTHORIZATION_PATH } from './authorize.page.ts'
 import { answerPreflights } from './cross-origin.ts'
@@ -12,20 +12,13 @@ import { INTROSPECTION_PATH } from './introspection.ts'
 import { LOGOUT_PATH } from './logout.page.ts'
 import { REVOCATION_PATH } from './revocation.ts'
 
-const DISCOVERY_PATH = '/.well-known/openid-configuration'
 const DISCOVERY_PATHS = [
   DISCOVERY_PATH,
   '/oauth-provider/.well-known/openid-configuration',
   '/.well-known/oauth-authorization-server',
 ]
-const JWKS_PATH = '/oauth2/jwks'
-/** How long others may go on with the keys and addresses they have read. */
-export const JWKS_CACHE_SECONDS = 300
 
-/** What a client is configured with. */
-export function discoveryUrl({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): string {
-  return PUBLIC_URL + DISCOVERY_PATH
-}
+const JWKS_PATH = '/oauth2/jwks'
 
 /**
  * Answers the plain requests for these documents before all other hooks, since anyone may ask for them at any time: to be

@@ -4,11 +4,10 @@ import { compactVerify, decodeProtectedHeader } from 'jose'
 import { z } from 'zod'
 import { sha256 } from '../../platform/secrets.ts'
 import type { IdentityDeps, SigningKey } from '../keys/keys.ts'
+import { ID_TOKEN_SECONDS } from '../keys/lifetimes.ts'
 import { profileClaims } from './claims.ts'
 import type { IssuedTokens } from './grants.ts'
 import { publicSessionId } from './reauthentication.ts'
-
-export const ID_TOKEN_SECONDS = 3_600
 
 /** Signs the ID token that accompanies newly issued tokens. Bare `openid` tells no more than who signed in, and how. */
 export function signIdToken(

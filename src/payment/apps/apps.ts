@@ -1,16 +1,14 @@
 /** Payment applications: applied for by a member, approved by an administrator, known to merchants by their keys. */
-import { sql } from 'kysely'
 import { z } from 'zod'
-import { explainAnonymised, lockUser } from '../../accounts/people/users.ts'
+import { lockUser } from '../../accounts/people/users.ts'
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
-import type { Book, PaymentAppStatus } from '../../database/tables.ts'
+import type { Book } from '../../database/tables.ts'
 import { isLoopback } from '../../platform/config.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { isHonestProse, isHonestText } from '../../web/parameters.ts'
-import { raiseAlert } from '../alerts/alerts.ts'
 import { secretKeyOf } from '../signing/hmac.ts'
 import { newMerchantKey, newPaymentId, newRsaPair, newToken, storeKey } from '../signing/keys.ts'
 
@@ -29,7 +27,6 @@ export function isCallbackUrl(text: string, production: boolean): boolean {
 
 /** Of one member: somebody has to look at each, and those of others wait behind them. */
 export const PENDING_APPS_MAX = 5
-const DECIDED_MAX = 200
 
 /** What an applicant fills in. */
 export const paymentAppForm = (production: boolean) =>
@@ -133,94 +130,6 @@ export async function storeCredentials(
   return { token, secret_key: secretKeyOf(token), merchant_key }
 }
 
-export type Decision = 'approve' | 'reject' | 'suspend' | 'reinstate'
-
-/** From which state each decision leads where; what was changed since it was approved is approved again. decisions.md 4.1. */
-const DECISIONS = {
-  approve: { from: 'pending', to: 'approved' },
-  reject: { from: 'pending', to: 'rejected' },
-  suspend: { from: 'approved', to: 'suspended' },
-  reinstate: { from: 'suspended', to: 'approved' },
-} satisfies Record<Decision, { from: PaymentAppStatus; to: PaymentAppStatus }>
-
-/** These take something from the applicant, who reads why. */
-export const DECISIONS_WITH_REASON: readonly Decision[] = ['reject', 'suspend']
-
-export type Review = {
-  payment_id: string
-  decision: Decision
-  reason: string
-  reviewer_id: bigint
-  /** The last change that the reviewer has seen; without one, none was made since the application was last approved. */
-  seen_change_at?: Date | null
-}
-
-/**
- * An administrator's decision on an application, with its entry in the audit log. Throws not_found, conflict when the
- * application is not (any more) in a state to decide on so, or would be approved otherwise than it was seen, and
- * invalid_form when a reason is missing.
- */
-export async function reviewPaymentApp(
-  deps: Core,
-  { payment_id, decision, reason, reviewer_id, seen_change_at }: Review,
-): Promise<void> {
-  const now = deps.clock()
-  const { from, to } = DECISIONS[decision]
-  if (DECISIONS_WITH_REASON.includes(decision) && reason === '') {
-    throw new AppError('invalid_form', 'This decision needs a reason')
-  }
-  await deps.db.transaction().execute(async (tx) => {
-    const reviewed = await tx
-      .updateTable('payment_apps')
-      .set({
-        status: to,
-        review_reason: reason || null,
-        reviewed_by: reviewer_id,
-        reviewed_at: now,
-        updated_at: now,
-      })
-      .$if(decision === 'approve', (query) =>
-        query
-          .set({ unreviewed_change_at: null })
-          .where('unreviewed_change_at', 'is not distinct from', seen_change_at ?? null),
-      )
-      .where('payment_id', '=', payment_id)
-      .where((eb) => {
-        const isChanged = eb('unreviewed_change_at', 'is not', null)
-        const isApprovedAgain = eb.and([eb.lit(decision === 'approve'), eb('status', '=', to), isChanged])
-        return eb.or([eb('status', '=', from), isApprovedAgain])
-      })
-      .returning(['id', 'applicant_id'])
-      .executeTakeFirst()
-      // That of its owner.
-      .catch(explainAnonymised)
-    if (reviewed === undefined) throw await explainUndecided(tx, payment_id, decision)
-    await recordAudit(tx, {
-      actor_id: reviewer_id,
-      action: `payment_app.${decision}`,
-      subject: payment_id,
-      detail: { reason },
-      ip: null,
-    })
-    await raiseAlert(tx, deps, {
-      app_id: reviewed.id,
-      kind: 'reviewed',
-      cause: `${decision} ${now.toISOString()}`,
-      facts: { decision, reason },
-      to: { user_id: reviewed.applicant_id },
-    })
-  })
-}
-
-async function explainUndecided(tx: Tx, payment_id: string, decision: Decision): Promise<AppError> {
-  const { status } = await getPaymentApp(tx, payment_id)
-  const isOtherThanSeen = decision === 'approve' && (status === 'pending' || status === 'approved')
-  const why = isOtherThanSeen
-    ? 'This application was decided on or changed since it was looked at'
-    : `This application is not ${DECISIONS[decision].from}`
-  return new AppError('conflict', why)
-}
-
 /** The applications in which a member has a role, newest first, with what each has taken in. */
 export async function applicationsOf(db: Db, user_id: bigint) {
   return db
@@ -251,73 +160,5 @@ export async function applicationsOf(db: Db, user_id: bigint) {
         .select((e) => e.fn.coalesce(e.fn.sum<bigint>('orders.merchant_points'), e.lit(0)).as('points'))
         .as('takings'),
     ])
-    .execute()
-}
-
-/** New ones, and those in use that were changed since they were approved. Each half has its index. */
-const waitsForReview = sql<boolean>`(status = 'pending' or status = 'approved' and unreviewed_change_at is not null)`
-
-/**
- * Applications that wait for an administrator, oldest first: those after one by its number, or from one on by its Payment
- * ID, if it still waits. `others` counts what else the applicant has.
- */
-export async function reviewQueue(
-  db: Db,
-  { after = 0n, from }: { after?: bigint | undefined; from?: string | undefined },
-  max: number,
-) {
-  return db
-    .selectFrom('payment_apps as app')
-    .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
-    .where(waitsForReview)
-    .where('app.id', '>', after)
-    .$if(from !== undefined, (query) =>
-      query.where(
-        sql<boolean>`app.id >= coalesce((select id from payment_apps where payment_id = ${from} and ${waitsForReview}), 0)`,
-      ),
-    )
-    .orderBy('app.id')
-    .limit(max)
-    .select(['app.id', 'app.payment_id', 'app.name', 'app.description', 'app.callback_url', 'app.homepage'])
-    .select(['app.logo_url', 'app.status', 'app.unreviewed_change_at', 'app.created_at', 'app.applicant_id'])
-    .select(['applicant.username', 'applicant.trust_level', 'applicant.created_at as member_since'])
-    .select((eb) =>
-      eb
-        .selectFrom('payment_apps as other')
-        .whereRef('other.applicant_id', '=', 'app.applicant_id')
-        .whereRef('other.id', '<>', 'app.id')
-        .select((e) => e.fn.countAll<bigint>().as('count'))
-        .as('others'),
-    )
-    .execute()
-}
-
-/** One application as an administrator sees it. Throws not_found. */
-export async function getPaymentApp(db: Db, payment_id: string) {
-  const app = await db
-    .selectFrom('payment_apps as app')
-    .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
-    .where('app.payment_id', '=', payment_id)
-    .select(['app.id', 'app.payment_id', 'app.pid', 'app.name', 'app.description', 'app.callback_url'])
-    .select(['app.book', 'app.homepage', 'app.exchange_rate', 'app.status', 'app.review_reason'])
-    .select(['app.applicant_id', 'app.created_at', 'app.logo_url', 'app.unreviewed_change_at'])
-    .select(['applicant.username', 'applicant.trust_level', 'applicant.created_at as member_since'])
-    .executeTakeFirst()
-  if (app === undefined) throw new AppError('not_found', `There is no application ${payment_id}`)
-  return app
-}
-
-/** Live applications in use or out of it that wait for no review, for an administrator: suspended ones first, then the newest. */
-export async function decidedPaymentApps(db: Db) {
-  return db
-    .selectFrom('payment_apps as app')
-    .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
-    .where('app.status', 'in', ['approved', 'suspended'])
-    .where('app.book', '=', 'live')
-    .where((eb) => eb.not(waitsForReview))
-    .orderBy('app.status', 'desc')
-    .orderBy('app.id', 'desc')
-    .limit(DECIDED_MAX)
-    .select(['app.payment_id', 'app.name', 'app.status', 'app.review_reason', 'applicant.username'])
     .execute()
 }

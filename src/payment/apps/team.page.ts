@@ -1,19 +1,20 @@
-/** The team of a payment application and its change of hands: …/team, …/invitation and …/handover. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+/** The team of a payment application: …/team and …/invitation. */
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
-import { AppError } from '../../platform/errors.ts'
-import { actorOf, freshSignIn, type OwnedRequest, pathOf } from '../rights/owned.ts'
-import { getPermitted } from '../rights/rights.ts'
 import {
-  acceptOffer,
-  declineOffer,
-  getHandover,
-  type OfferFault,
-  offerApplication,
-  withdrawOffer,
-} from './handover.ts'
+  APPLICATION,
+  APPLICATIONS,
+  actorOf,
+  formOf,
+  freshSignIn,
+  Named,
+  type OwnedRequest,
+  pathOf,
+  username,
+} from '../rights/owned.ts'
+import { getPermitted } from '../rights/rights.ts'
 import {
   acceptInvitation,
   changeRole,
@@ -28,11 +29,6 @@ import {
   teamRole,
 } from './team.ts'
 
-const APPLICATIONS = '/payment/applications'
-const APPLICATION = `${APPLICATIONS}/:payment_id`
-
-const username = z.string().trim().min(1).max(100)
-const Named = z.object({ username })
 const WithRole = z.object({ username, role: teamRole })
 
 /** Within the scope of the merchant's pages. */
@@ -76,44 +72,6 @@ export function teamPages(app: FastifyInstance, deps: Core): void {
     await declineInvitation(deps, request.params.payment_id, actorOf(request))
     return reply.redirect(APPLICATIONS, 303)
   })
-
-  handoverPages(app, deps)
-}
-
-function handoverPages(app: FastifyInstance, deps: Core): void {
-  const guarded = freshSignIn(deps, '/handover')
-
-  app.get(`${APPLICATION}/handover`, async (request: OwnedRequest, reply) =>
-    showHandover(request, reply, deps, undefined),
-  )
-
-  app.post(`${APPLICATION}/handover/offer`, guarded, async (request: OwnedRequest, reply) => {
-    const { username } = formOf(Named, request)
-    const fault = await offerApplication(deps, request.params.payment_id, username, actorOf(request))
-    if (fault !== undefined) return showHandover(request, reply, deps, { fault, username })
-    return reply.redirect(`${pathOf(request)}/handover`, 303)
-  })
-
-  app.post(`${APPLICATION}/handover/withdraw`, async (request: OwnedRequest, reply) => {
-    await withdrawOffer(deps, request.params.payment_id, actorOf(request))
-    return reply.redirect(`${pathOf(request)}/handover`, 303)
-  })
-
-  app.post(`${APPLICATION}/handover/accept`, guarded, async (request: OwnedRequest, reply) => {
-    await acceptOffer(deps, request.params.payment_id, actorOf(request))
-    return reply.redirect(pathOf(request), 303)
-  })
-
-  app.post(`${APPLICATION}/handover/decline`, async (request: OwnedRequest, reply) => {
-    await declineOffer(deps, request.params.payment_id, actorOf(request))
-    return reply.redirect(APPLICATIONS, 303)
-  })
-}
-
-function formOf<T>(form: z.ZodType<T>, { body }: FastifyRequest): T {
-  const filled = form.safeParse(body)
-  if (!filled.success) throw new AppError('invalid_form', 'A member, or what they may do, is missing')
-  return filled.data
 }
 
 async function showTeam(
@@ -132,17 +90,4 @@ async function showTeam(
     refused,
   }
   return reply.page('payment/apps/team', data, { status: refused === undefined ? 200 : 400 })
-}
-
-async function showHandover(
-  request: OwnedRequest,
-  reply: FastifyReply,
-  deps: Core,
-  refused: { fault: OfferFault; username: string } | undefined,
-) {
-  const { user } = sessionOf(request)
-  const handover = await getHandover(deps, request.params.payment_id, user.id)
-  const { payment_apps_min_trust_level } = await deps.settings.read()
-  const data = { ...handover, neededTrustLevel: payment_apps_min_trust_level, refused }
-  return reply.page('payment/apps/handover', data, { status: refused === undefined ? 200 : 400 })
 }

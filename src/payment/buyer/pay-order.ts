@@ -5,9 +5,10 @@ import type { Db } from '../../database/connection.ts'
 import type { PaymentAppStatus } from '../../database/tables.ts'
 import { paidTrades, tradeMessage } from '../gateway/messages.ts'
 import type { PaymentDeps } from '../notifications/worker.ts'
-import { isExpired, statusWord, TRANSACTION_ID } from '../orders/orders.ts'
+import { isExpired, statusWord } from '../orders/orders.ts'
 import { isoSeconds, signedCallbackUrl } from '../signing/hmac.ts'
 import { type CallbackToken, makeCallbackToken } from '../signing/keys.ts'
+import { TRANSACTION_ID } from '../values/fields.ts'
 
 /** What a page says about an order that cannot be paid here and now. */
 export type State =

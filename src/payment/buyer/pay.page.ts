@@ -8,10 +8,11 @@ import type { Db } from '../../database/connection.ts'
 import { purseOf } from '../../ledger/wallet.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { PaymentDeps } from '../notifications/worker.ts'
-import { LED_BACK, type PayOrder, type PayOutcome, TRANSACTION_ID } from '../orders/orders.ts'
+import { LED_BACK, type PayOrder, type PayOutcome } from '../orders/orders.ts'
 import { refundRequestsOf } from '../orders/refund-requests.ts'
 import { refundsOf } from '../orders/refunds.ts'
 import { expireNow, forceFault, openPlayWallet, refillPlayPoints } from '../orders/test-mode.ts'
+import { TRANSACTION_ID } from '../values/fields.ts'
 import {
   type LoadedOrder,
   makeOrderPages,

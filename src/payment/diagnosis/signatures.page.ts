@@ -5,7 +5,8 @@ import { isFresh, signInAgainUrl } from '../../accounts/session/reauthentication
 import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'
 import { AppError } from '../../platform/errors.ts'
 import { cursor, listUrl } from '../../web/lists.ts'
-import { type OwnedRequest, ownedFor, pathOf } from '../rights/owned.ts'
+import { type OwnedRequest, pathOf } from '../rights/owned.ts'
+import { getPermitted } from '../rights/rights.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
 import { type Judging, openJudging, type ShortVerdict } from './judging.ts'
 import { readOwnKeys } from './own-keys.ts'
@@ -51,8 +52,8 @@ async function showDebugger(
   judging: Judging,
   { text, refused, before }: Asked,
 ) {
-  const owned = await ownedFor(request, deps, 'signatures.debug')
   const session = sessionOf(request)
+  const owned = await getPermitted(deps.db, request.params.payment_id, session.user.id, 'signatures.debug')
   const [{ keysAt, verdictOn, shortVerdictOn }, settings, kept] = await Promise.all([
     judgeOf(deps, judging, { app_id: owned.id, user_id: session.user.id }),
     deps.settings.read(),

@@ -3,7 +3,8 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { browserScope, requireUser } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { OVERLAP_HOURS_DEFAULT } from '../apps/key-changes.ts'
-import { actorOf, freshSignIn, type OwnedRequest, overlapHoursOf, ownedFor, pathOf } from '../rights/owned.ts'
+import { overlapHoursOf, ownedFor } from '../apps/own-app.page.ts'
+import { actorOf, freshSignIn, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { eventSecretsOf, isEventsUrl, rotateEventSecret, setEventsUrl } from './events.ts'
 
 /** GET and POST /payment/applications/:payment_id/events, and POST …/events/rotate. */

@@ -11,7 +11,7 @@ import type { FlatParameters } from '../values/parameters.ts'
 import type { GatewayVerbs } from './create.ts'
 import { refusal } from './errors.ts'
 import type { Authenticated } from './request.ts'
-import { isOutTradeNo, startOfDay } from './trade.ts'
+import { isOutTradeNo, startOfDay, type Trade } from './trade.ts'
 
 export const TRADES_DEFAULT = 10
 export const TRADES_MAX = 50
@@ -59,8 +59,6 @@ function trades(db: Db, app: GatewayApp) {
       'payer.username as buyer',
     ])
 }
-
-export type Trade = Awaited<ReturnType<ReturnType<typeof trades>['executeTakeFirstOrThrow']>>
 
 /** The trade that a request names by trade_no, which wins, or out_trade_no. Throws order_not_found for any other's. */
 export async function namedTrade(db: Db, app: GatewayApp, parameters: FlatParameters): Promise<Trade> {

@@ -1,7 +1,26 @@
 /** Names and values of the protocol: how a trade and its times are written. Pure. */
 import type { OrderStatus } from '../../database/tables.ts'
+import type { Order } from '../orders/orders.ts'
 import { moneyOf } from '../values/money.ts'
-import type { Trade } from './inquiry.ts'
+
+/** An order of the gateway, and the username of who paid it. */
+export type Trade = Pick<
+  Order,
+  | 'id'
+  | 'trade_no'
+  | 'order_id'
+  | 'transaction_id'
+  | 'type'
+  | 'pid_sent'
+  | 'created_at'
+  | 'paid_at'
+  | 'description'
+  | 'money'
+  | 'rate'
+  | 'status'
+  | 'param'
+  | 'refunded_amount'
+> & { buyer: string | null }
 
 const SHANGHAI_OFFSET_MS = 8 * 3_600_000
 export const OUT_TRADE_NO = /^[A-Za-z0-9._\-|]{1,128}$/

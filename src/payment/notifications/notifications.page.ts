@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
 import { AppError } from '../../platform/errors.ts'
 import { cursor, listUrl } from '../../web/lists.ts'
-import { TRANSACTION_ID } from '../orders/orders.ts'
+import { TRANSACTION_ID } from '../values/fields.ts'
 import { readNotifications, redeliver, redeliverFailed, type Standing } from './redelivery.ts'
 import type { PaymentDeps } from './worker.ts'
 

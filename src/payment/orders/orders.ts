@@ -17,8 +17,6 @@ import { madeBefore } from './repeats.ts'
 
 const SWEEP_MAX = 500
 
-export const TRANSACTION_ID = /^txn_[a-z0-9]{24}$/
-
 /** The query of a pay page's address for a payer whom a shop has sent there again: the receipt leads on by itself. */
 export const LED_BACK = 'from=shop'
 

@@ -5,77 +5,11 @@
  */
 import { randomUUID } from 'node:crypto'
 import { sql, type Updateable } from 'kysely'
-import { lockUser } from '../../accounts/people/users.ts'
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
-import type { Db, Tx } from '../../database/connection.ts'
+import type { Db } from '../../database/connection.ts'
 import type { Book, ForcedFault, OrdersTable } from '../../database/tables.ts'
-import { AppError } from '../../platform/errors.ts'
-import {
-  type NewPaymentApp,
-  type PaymentAppCredentials,
-  storeCredentials,
-  withNewKeys,
-} from '../apps/apps.ts'
 import type { Actor } from '../rights/rights.ts'
-
-/** Of one member. Nobody reviews them, so their number is bounded. */
-export const TEST_APPS_MAX = 10
-
-export type NewTestApp = NewPaymentApp & {
-  /** The application that it tries things out for. */
-  live_app_id?: bigint
-  ip: string
-}
-
-/**
- * Makes an application of the test book, in force at once, for a member of any trust level. Throws conflict when the
- * member has TEST_APPS_MAX already, or the live application has one, and not_found when that is not theirs (any more);
- * then no key has been made.
- */
-export async function createTestApp(deps: Core, app: NewTestApp): Promise<PaymentAppCredentials> {
-  const { applicant_id, name, description, callback_url, live_app_id = null, ip } = app
-  const admit = async (tx: Tx) => {
-    await lockUser(tx, applicant_id)
-    const { count } = await tx
-      .selectFrom('payment_apps')
-      .where('applicant_id', '=', applicant_id)
-      .where('book', '=', 'test')
-      .select((eb) => eb.fn.countAll<bigint>().as('count'))
-      .executeTakeFirstOrThrow()
-    if (count >= TEST_APPS_MAX)
-      throw new AppError('conflict', `A member has at most ${TEST_APPS_MAX} test applications`)
-    if (live_app_id !== null) await lockWithoutTwin(tx, live_app_id, applicant_id)
-  }
-  return withNewKeys(deps, 'test', admit, async (tx, { payment_id, ...keys }) => {
-    const row = await tx
-      .insertInto('payment_apps')
-      .values({
-        payment_id,
-        pid: sql<bigint>`nextval('payment_apps_test_pid')`,
-        book: 'test',
-        status: 'approved',
-        applicant_id,
-        name,
-        description,
-        callback_url,
-        live_app_id,
-      })
-      .returning(['id', 'pid'])
-      .executeTakeFirstOrThrow()
-    const credentials = await storeCredentials(tx, deps.secrets, row.id, keys)
-    const detail = { name, description, callback_url }
-    const entry = {
-      actor_id: applicant_id,
-      action: 'payment_app.create_test',
-      subject: payment_id,
-      detail,
-      ip,
-    }
-    await recordAudit(tx, entry)
-    return { ...row, payment_id, ...credentials }
-  })
-}
 
 /**
  * Counts an order that is being created, if it is of the test book: anybody may have applications there, and orders are
@@ -86,60 +20,6 @@ export async function countTestOrder(
   { book, applicant_id }: { book: Book; applicant_id: bigint },
 ): Promise<void> {
   if (book === 'test') await limits.hit('test_orders', applicant_id.toString())
-}
-
-/** Whoever makes the test application of a live one holds its row, and so does whoever hands it over. */
-async function lockWithoutTwin(tx: Tx, id: bigint, applicant_id: bigint): Promise<void> {
-  const live = await tx
-    .selectFrom('payment_apps')
-    .where('id', '=', id)
-    .where('applicant_id', '=', applicant_id)
-    .select('id')
-    .forNoKeyUpdate()
-    .executeTakeFirst()
-  if (live === undefined) throw noSuchApp()
-  const twin = await tx
-    .selectFrom('payment_apps')
-    .where('live_app_id', '=', id)
-    .select('id')
-    .executeTakeFirst()
-  if (twin !== undefined) throw new AppError('conflict', 'This application has a test application already')
-}
-
-const noSuchApp = () => new AppError('not_found', 'There is no such payment application')
-
-/** Makes the test application of an owner's live one, set up alike. Throws not_found for others, and as createTestApp. */
-export async function createTwin(
-  deps: Core,
-  payment_id: string,
-  { user_id, ip }: Actor,
-): Promise<PaymentAppCredentials & { name: string }> {
-  const app = await deps.db
-    .selectFrom('payment_apps')
-    .where('payment_id', '=', payment_id)
-    .where('applicant_id', '=', user_id)
-    .where('book', '=', 'live')
-    .select(['id', 'name', 'description', 'callback_url'])
-    .executeTakeFirst()
-  if (app === undefined) throw noSuchApp()
-  const { id: live_app_id, ...facts } = app
-  const credentials = await createTestApp(deps, { ...facts, live_app_id, applicant_id: user_id, ip })
-  return { ...credentials, name: app.name }
-}
-
-/** The other one of a pair, as its owner may see it. */
-export async function twinOf(
-  db: Db,
-  { id, live_app_id }: { id: bigint; live_app_id: bigint | null },
-  owner_id: bigint,
-): Promise<string | undefined> {
-  const twin = await db
-    .selectFrom('payment_apps')
-    .where((eb) => (live_app_id === null ? eb('live_app_id', '=', id) : eb('id', '=', live_app_id)))
-    .where('applicant_id', '=', owner_id)
-    .select('payment_id')
-    .executeTakeFirst()
-  return twin?.payment_id
 }
 
 /** Opens a member's test wallet where there is none yet; the database fills it with play points. */

@@ -1,9 +1,19 @@
 /** What every page of one application starts from: whose request it is, for which application, and by which right. */
 import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
-import { type Actor, getOwned, type Right } from './rights.ts'
+import { AppError } from '../../platform/errors.ts'
+import type { Actor } from './rights.ts'
+
+/** The address of the list of applications, and the pattern of an application's page. */
+export const APPLICATIONS = '/payment/applications'
+export const APPLICATION = `${APPLICATIONS}/:payment_id`
+
+export const username = z.string().trim().min(1).max(100)
+/** A form that names a member. */
+export const Named = z.object({ username })
 
 export type OwnedRequest = FastifyRequest<{ Params: { payment_id: string } }>
 
@@ -16,12 +26,6 @@ export function pathOf({ params }: OwnedRequest): string {
   return `/payment/applications/${encodeURIComponent(params.payment_id)}`
 }
 
-/** What a form says about an overlap; not a number where it says none. */
-export function overlapHoursOf(request: FastifyRequest): number {
-  const { overlap_hours: sent } = request.body as Record<string, unknown>
-  return typeof sent === 'string' && /^\d{1,4}$/.test(sent) ? Number(sent) : Number.NaN
-}
-
 /**
  * For forms about keys, roles or the owner: only somebody who has signed in just now may send them.
  * @param under the page of the application that the form stands on, such as `/events`; else its first.
@@ -32,7 +36,9 @@ export function freshSignIn(deps: Core, under = '') {
   }
 }
 
-/** The application for its page. Throws not_found where the member has no role, forbidden where theirs lacks this right. */
-export function ownedFor(request: OwnedRequest, deps: Core, right: Right) {
-  return getOwned(deps, request.params.payment_id, sessionOf(request).user.id, right)
+/** The form as it was sent. Throws invalid_form. */
+export function formOf<T>(form: z.ZodType<T>, { body }: FastifyRequest): T {
+  const filled = form.safeParse(body)
+  if (!filled.success) throw new AppError('invalid_form', 'A member, or what they may do, is missing')
+  return filled.data
 }

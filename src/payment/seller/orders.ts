@@ -9,17 +9,18 @@ import {
   pageOf,
   rowsWithin,
 } from '../../database/looking-back.ts'
+import { lowestIdAfter, lowestIdSince } from '../orders/lowest-id.ts'
 import { isExpired, type Order } from '../orders/orders.ts'
 
 /** How many rows one statement looks at. To look for words in one costs as much as to look at two. */
 const LOOKED_THROUGH_MAX = 20_000
+
 const READ_THROUGH_MAX = 10_000
 const CHUNK_LINES = 1_000
-/** By how much the clocks of processes may differ that create orders at the same time. */
-const CLOCKS_DIFFER_MS = 600_000
 
 /** What has become of an order, for its merchant. */
 export const FATES = ['open', 'paid', 'partlyRefunded', 'refunded', 'expired', 'closed'] as const
+
 export type Fate = (typeof FATES)[number]
 
 export type OrderFilter = {
@@ -163,21 +164,6 @@ function laneOfNumbers(ids: bigint[]): Lane {
     before: (before = BIGGEST_ID) => sql`o.id = any(${ids}::bigint[]) and o.id < ${before}::bigint`,
     newestFirst: sql`order by o.id desc`,
   }
-}
-
-/** From which id on there may be orders of an application that were created since a moment. */
-export function lowestIdSince(app_id: bigint, moment: Date) {
-  return firstSince(app_id, moment, -CLOCKS_DIFFER_MS)
-}
-
-/** From which id on there are none that were created before a moment. */
-export function lowestIdAfter(app_id: bigint, moment: Date) {
-  return firstSince(app_id, moment, CLOCKS_DIFFER_MS)
-}
-
-/** A subquery, so that it is worked out once. */
-function firstSince(app_id: bigint, moment: Date, margin_ms: number) {
-  return sql`(select first_order_since(${app_id}, ${new Date(moment.getTime() + margin_ms)}::timestamptz))`
 }
 
 async function withNumber(db: Db, app_id: bigint, number: string): Promise<bigint[]> {

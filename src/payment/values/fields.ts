@@ -1,8 +1,8 @@
 /** What amounts, numbers and texts of payments must be, for the API, the pages, and those who describe them. Pure. */
 import { z } from 'zod'
-import { TRANSACTION_ID } from '../orders/orders.ts'
 
 const DESCRIPTION_LENGTH_MAX = 255
+export const TRANSACTION_ID = /^txn_[a-z0-9]{24}$/
 
 /** A whole number of points in decimal digits, from 1 to 2^53 − 1. decisions.md 5.5. */
 export const Amount = z
@@ -21,5 +21,4 @@ export const Description = z
   .meta({ maxLength: DESCRIPTION_LENGTH_MAX })
 
 export const UserId = z.string().regex(/^[1-9][0-9]{0,17}$/)
-
 export const TransactionId = z.string().regex(TRANSACTION_ID)

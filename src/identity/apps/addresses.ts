@@ -1,0 +1,9 @@
+/** The address that a client is configured with. */
+import type { Config } from '../../platform/config.ts'
+
+export const DISCOVERY_PATH = '/.well-known/openid-configuration'
+
+/** What a client is configured with. */
+export function discoveryUrl({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): string {
+  return PUBLIC_URL + DISCOVERY_PATH
+}

@@ -1,0 +1,169 @@
+/** One payment application as its owner and team see and change it: its facts, its gateway versions, its low-balance alert. */
+import { sql } from 'kysely'
+
+import { z } from 'zod'
+import { lockUser } from '../../accounts/people/users.ts'
+import type { Core } from '../../core/core.ts'
+import { AppError } from '../../platform/errors.ts'
+import { type Actor, audit, getPermitted, lockPermitted, type Right } from '../rights/rights.ts'
+import { ALLOWED_ADDRESSES_MAX, isAddressRange } from '../values/addresses.ts'
+import { isCallbackUrl, paymentAppForm, refuseLongQueue } from './apps.ts'
+
+const LOGO_URL_LENGTH_MAX = 500
+
+/** Points per unit of currency: decisions.md 4.5. */
+const EXCHANGE_RATE = /^\d{1,6}(\.\d{1,6})?$/
+
+/** What an owner may change, as the form sends it. */
+export const paymentAppEdit = (production: boolean) =>
+  paymentAppForm(production).extend({
+    homepage: z
+      .string()
+      .trim()
+      .refine((text) => text === '' || isCallbackUrl(text.split(/[?#]/)[0]!, production)),
+    logo_url: z
+      .string()
+      .trim()
+      .refine((text) => text === '' || isLogoUrl(text)),
+    exchange_rate: z
+      .string()
+      .trim()
+      .refine((text) => EXCHANGE_RATE.test(text) && /[1-9]/.test(text)),
+    allowed_addresses: z
+      .string()
+      .transform((text) => text.split(/[\s,]+/).filter((part) => part !== ''))
+      .refine((list) => list.length <= ALLOWED_ADDRESSES_MAX && list.every(isAddressRange)),
+  })
+
+/** Pages may load pictures by https only. */
+function isLogoUrl(text: string): boolean {
+  return (
+    text.length <= LOGO_URL_LENGTH_MAX &&
+    text.startsWith('https://') &&
+    isCallbackUrl(text.split('?')[0]!, true)
+  )
+}
+
+export type PaymentAppEdit = z.output<ReturnType<typeof paymentAppEdit>>
+
+/**
+ * Changes an application. A rejected one goes back to the review with it, if not too many of its owner wait there; one in
+ * use too, when what was approved changes, and sells on meanwhile; a suspended one cannot be changed. Throws conflict.
+ */
+export async function editPaymentApp(
+  deps: Core,
+  payment_id: string,
+  edit: PaymentAppEdit,
+  actor: Actor,
+): Promise<void> {
+  const now = deps.clock()
+  await deps.db.transaction().execute(async (tx) => {
+    const { status, applicant_id } = await getPermitted(tx, payment_id, actor.user_id, 'settings.edit')
+    const isReapplied = status === 'rejected'
+    // Members are locked before their applications, here as everywhere.
+    if (isReapplied) await lockUser(tx, applicant_id)
+    const app = await lockPermitted(tx, payment_id, actor, 'settings.edit')
+    if (app.status === 'suspended')
+      throw new AppError('conflict', 'A suspended application cannot be changed')
+    if (app.applicant_id !== applicant_id || (app.status === 'rejected') !== isReapplied)
+      throw new AppError('conflict', 'This application was just changed by somebody else')
+    if (isReapplied) await refuseLongQueue(tx, applicant_id)
+    const { allowed_addresses, homepage, logo_url, ...rest } = edit
+    const { unreviewed_change_at } = await tx
+      .updateTable('payment_apps')
+      .set({
+        ...rest,
+        homepage: homepage || null,
+        logo_url: logo_url || null,
+        allowed_addresses: sql`${allowed_addresses}::text[]::inet[]`,
+        updated_at: now,
+      })
+      .$if(isReapplied, (query) => query.set({ status: 'pending', review_reason: null }))
+      .where('id', '=', app.id)
+      .returning('unreviewed_change_at')
+      .executeTakeFirstOrThrow()
+    await audit(tx, isReapplied ? 'payment_app.reapply' : 'payment_app.edit', payment_id, { ...edit }, actor)
+    if (unreviewed_change_at?.getTime() === now.getTime())
+      await audit(tx, 'payment_app.change_unreviewed', payment_id, {}, actor)
+  })
+}
+
+/** Says which versions of the gateway take requests. One that is off refuses; what was paid is still told. */
+export async function switchVersions(
+  deps: Core,
+  payment_id: string,
+  enabled: { v1: boolean; v2: boolean },
+  actor: Actor,
+): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    const { id } = await lockPermitted(tx, payment_id, actor, 'settings.edit')
+    await tx
+      .updateTable('payment_apps')
+      .set({ v1_enabled: enabled.v1, v2_enabled: enabled.v2, updated_at: deps.clock() })
+      .where('id', '=', id)
+      .execute()
+    await audit(tx, 'payment_app.switch_versions', payment_id, { ...enabled }, actor)
+  })
+}
+
+/** Tells the owner when the wallet falls below so many points; null is never. A new choice is a new cause. */
+export async function setLowBalance(
+  deps: Core,
+  payment_id: string,
+  points: bigint | null,
+  actor: Actor,
+): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    const { id } = await lockPermitted(tx, payment_id, actor, 'points.transfer')
+    await tx
+      .updateTable('payment_apps')
+      .set({ low_balance_points: points, low_balance_at: null })
+      .where('id', '=', id)
+      .execute()
+    const detail = { points: points === null ? null : String(points) }
+    await audit(tx, 'payment_app.set_low_balance', payment_id, detail, actor)
+  })
+}
+
+/** One application as somebody with this right sees it, with its keys' ages and the reader's role. Throws as getPermitted. */
+export async function getOwned(deps: Core, payment_id: string, user_id: bigint, right: Right) {
+  const { id, role, rights, owner_username } = await getPermitted(deps.db, payment_id, user_id, right)
+  const app = await deps.db
+    .selectFrom('payment_apps as app')
+    .where('app.id', '=', id)
+    .select([
+      'app.id',
+      'app.payment_id',
+      'app.pid',
+      'app.book',
+      'app.live_app_id',
+      'app.name',
+      'app.description',
+      'app.callback_url',
+      'app.homepage',
+      'app.logo_url',
+      'app.status',
+      'app.review_reason',
+      'app.unreviewed_change_at',
+      'app.events_url',
+      'app.events_gone_at',
+      'app.v1_enabled',
+      'app.v2_enabled',
+      'app.low_balance_points',
+    ])
+    .select([
+      // As the owner typed it: 100, not 100.000000.
+      sql<string>`trim_scale(app.exchange_rate)::text`.as('exchange_rate'),
+      sql<string[]>`app.allowed_addresses::text[]`.as('allowed_addresses'),
+    ])
+    .executeTakeFirstOrThrow()
+  const tokens = await deps.db
+    .selectFrom('payment_app_keys')
+    .where('app_id', '=', app.id)
+    .where('kind', '=', 'token')
+    .where((eb) => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', deps.clock())]))
+    .orderBy('id', 'desc')
+    .select(['id', 'created_at', 'last_used_at', 'valid_to', 'is_former_owners'])
+    .execute()
+  return { ...app, role, rights, owner_username, tokens }
+}

@@ -1,0 +1,41 @@
+/** The pages of a merchant: the list of payment applications, and all that belongs to one of them. */
+import type { FastifyInstance } from 'fastify'
+import { browserScope, requireUser, sessionOf } from '../accounts/session/session.ts'
+import { openTurns } from '../platform/turns.ts'
+import { appListPages } from './apps/apps.page.ts'
+import { handoverPages } from './apps/handover.page.ts'
+import { ownAppPages } from './apps/own-app.page.ts'
+import { teamPages } from './apps/team.page.ts'
+import { notificationPages } from './notifications/notifications.page.ts'
+import type { PaymentDeps } from './notifications/worker.ts'
+import type { OwnedRequest } from './rights/owned.ts'
+import { getPermitted } from './rights/rights.ts'
+import { sellersAddresses } from './seller/addresses.page.ts'
+import { sellersOrders } from './seller/orders.page.ts'
+import { statisticsPage } from './seller/statistics.page.ts'
+import { sellersTransfers } from './seller/transfers.page.ts'
+
+/** /payment/applications and everything under it. Lists and statistics share one set of turns. */
+export async function merchantPages(app: FastifyInstance, deps: PaymentDeps): Promise<void> {
+  browserScope(app, deps)
+  app.addHook('preHandler', requireUser)
+  const turns = openTurns()
+
+  appListPages(app, deps)
+  ownAppPages(app, deps)
+  sellersOrders(app, deps, turns)
+  sellersAddresses(app, deps)
+  sellersTransfers(app, deps)
+  teamPages(app, deps)
+  handoverPages(app, deps)
+  statisticsPage(app, deps, turns)
+  notificationPages(app, deps, {
+    path: '/payment/applications/:payment_id/notifications',
+    view: 'payment/notifications/notifications',
+    standing: (request) => ({ role: 'team', user_id: sessionOf(request).user.id }),
+    facts: async (request, right) => {
+      const { payment_id } = (request as OwnedRequest).params
+      return { owned: await getPermitted(deps.db, payment_id, sessionOf(request).user.id, right) }
+    },
+  })
+}
