@@ -33,7 +33,7 @@ const AREAS: Floors = {
 }
 /** The rooms of an area in the same way. '' are the files at its root. */
 const ROOMS: { [area: string]: Floors } = {
-  database: { embedded: [], '': ['embedded'] },
+  database: { tables: [], embedded: [], '': ['tables', 'embedded'] },
   accounts: {
     people: [],
     session: ['people'],

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../core/core.ts'
-import type { JournalKind } from '../database/tables.ts'
+import type { JournalKind } from '../database/tables/ledger.ts'
 import { purseOf, statementOf } from '../ledger/wallet.ts'
 import { cursor, listUrl, searchText } from '../web/lists.ts'
 import { sessionOf } from './session/session.ts'

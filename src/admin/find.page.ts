@@ -5,7 +5,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { z } from 'zod'
 import type { Core } from '../core/core.ts'
 import type { Db } from '../database/connection.ts'
-import type { JournalKind } from '../database/tables.ts'
+import type { JournalKind } from '../database/tables/ledger.ts'
 
 const FOUND_MAX = 20
 const JOURNAL_KINDS: JournalKind[] = ['grant', 'payment', 'transfer', 'refund', 'reversal', 'adjustment']

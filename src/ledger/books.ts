@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely'
 import type { Db, Tx } from '../database/connection.ts'
-import type { Book } from '../database/tables.ts'
+import type { Book } from '../database/tables/columns.ts'
 import { liftTimeouts } from '../database/timeouts.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { type ChainFault, type ChainVerdict, verifyChain } from './chain.ts'

@@ -10,7 +10,8 @@ import {
   pageOf,
   rowsWithin,
 } from '../database/looking-back.ts'
-import type { Book, JournalKind } from '../database/tables.ts'
+import type { Book } from '../database/tables/columns.ts'
+import type { JournalKind } from '../database/tables/ledger.ts'
 
 /** A member's balance in whole points, 0 for one who never had any; and why nothing can be spent of it, if so. */
 export type Purse = { balance: bigint; frozen_reason: string | null; isOpened: boolean }

@@ -2,7 +2,7 @@
 import { type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '../../database/connection.ts'
 import { violatedConstraint } from '../../database/connection.ts'
-import type { UsersTable } from '../../database/tables.ts'
+import type { UsersTable } from '../../database/tables/accounts.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Language } from '../../web/languages.ts'
 

@@ -8,7 +8,8 @@ import { enqueueMail } from '../../accounts/people/email.ts'
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
-import type { AlertKind, TeamRole } from '../../database/tables.ts'
+import type { AlertKind } from '../../database/tables/notifications.ts'
+import type { TeamRole } from '../../database/tables/payment-apps.ts'
 
 /** Where an alert leads to, below the page of its application. */
 const PLACES: Record<AlertKind, string> = {

@@ -4,7 +4,7 @@ import { explainAnonymised } from '../../accounts/people/users.ts'
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
-import type { PaymentAppStatus } from '../../database/tables.ts'
+import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import { AppError } from '../../platform/errors.ts'
 import { raiseAlert } from '../alerts/alerts.ts'
 

@@ -8,7 +8,7 @@ import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import { rate } from '../../core/settings.ts'
 import { type Tx, violatedConstraint } from '../../database/connection.ts'
-import type { ProposedTerms } from '../../database/tables.ts'
+import type { ProposedTerms } from '../../database/tables/payments.ts'
 import { AppError } from '../../platform/errors.ts'
 import { pointsOf } from '../values/money.ts'
 

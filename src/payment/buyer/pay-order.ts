@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
-import type { PaymentAppStatus } from '../../database/tables.ts'
+import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import { paidTrades, tradeMessage } from '../gateway/messages.ts'
 import type { PaymentDeps } from '../notifications/worker.ts'
 import { isExpired, statusWord } from '../orders/orders.ts'

@@ -10,7 +10,8 @@ import {
   pageOf,
   rowsWithin,
 } from '../../database/looking-back.ts'
-import type { Book, OrderStatus } from '../../database/tables.ts'
+import type { Book } from '../../database/tables/columns.ts'
+import type { OrderStatus } from '../../database/tables/payments.ts'
 import { isExpired } from '../orders/orders.ts'
 
 /** Notes that a member has opened an order to pay it; the first time counts. */

@@ -1,6 +1,6 @@
 /** Whether the shop was told of a payment, as its buyer may know it: how each attempt went, never where it went. */
 
-import type { AttemptOutcome } from '../../database/tables.ts'
+import type { AttemptOutcome } from '../../database/tables/notifications.ts'
 import { AppError } from '../../platform/errors.ts'
 import { readNotifications, redeliver } from '../notifications/redelivery.ts'
 import type { PaymentDeps } from '../notifications/worker.ts'

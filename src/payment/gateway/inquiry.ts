@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
 import { rowsOfApp } from '../../database/looking-back.ts'
-import type { OrderStatus } from '../../database/tables.ts'
+import type { OrderStatus } from '../../database/tables/payments.ts'
 import { balanceOf } from '../../ledger/wallet.ts'
 import type { GatewayApp } from '../signing/gateway-keys.ts'
 import { formerSince } from '../signing/keys.ts'

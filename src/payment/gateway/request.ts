@@ -4,7 +4,7 @@
  */
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import { networkOf } from '../../core/limits.ts'
-import type { ReceivedRequest } from '../../database/tables.ts'
+import type { ReceivedRequest } from '../../database/tables/payments.ts'
 import { sameText } from '../../platform/secrets.ts'
 import { receivedRequest } from '../orders/received.ts'
 import { verifyMd5, verifyRsa } from '../signing/gateway.ts'

@@ -1,5 +1,5 @@
 /** Names and values of the protocol: how a trade and its times are written. Pure. */
-import type { OrderStatus } from '../../database/tables.ts'
+import type { OrderStatus } from '../../database/tables/payments.ts'
 import type { Order } from '../orders/orders.ts'
 import { moneyOf } from '../values/money.ts'
 

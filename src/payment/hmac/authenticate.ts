@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Core } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
-import type { PaymentAppStatus } from '../../database/tables.ts'
+import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import { AppError } from '../../platform/errors.ts'
 import { malformed } from '../../web/parameters.ts'
 import { stringToSign, verifySignature } from '../signing/hmac.ts'

@@ -2,7 +2,8 @@
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { makeBatcher } from '../../database/batcher.ts'
-import type { Book, PaymentAppStatus } from '../../database/tables.ts'
+import type { Book } from '../../database/tables/columns.ts'
+import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import { type TokenKeys, tokenKeys } from '../signing/hmac.ts'
 import { openKey } from '../signing/keys.ts'
 

@@ -5,7 +5,7 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { connect, isIP, type TcpSocketConnectOpts } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import type { AttemptOutcome } from '../../database/tables.ts'
+import type { AttemptOutcome } from '../../database/tables/notifications.ts'
 import { type Address, bareHost, EgressError, type EgressGuard } from './egress.ts'
 
 export const ATTEMPT_SECONDS_MAX = 10

@@ -6,7 +6,7 @@
 import { type Selectable, sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
-import type { NotificationsTable } from '../../database/tables.ts'
+import type { NotificationsTable } from '../../database/tables/notifications.ts'
 import { type EventToTell, findEvents } from '../events/webhook.ts'
 import { type PaidTrade, paidTrades } from '../gateway/messages.ts'
 import type { Attempt } from './delivery.ts'

@@ -1,6 +1,6 @@
 /** The request that created an order, as far as its merchant reads it again: never a secret or a signature, and bounded. */
 import type { FastifyRequest } from 'fastify'
-import type { ReceivedRequest } from '../../database/tables.ts'
+import type { ReceivedRequest } from '../../database/tables/payments.ts'
 import type { FlatParameters } from '../values/parameters.ts'
 
 /** What merchants call what they sign with, also by mistake. `sign_type` is none of it. */

@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
-import type { RefundRequestStatus } from '../../database/tables.ts'
+import type { RefundRequestStatus } from '../../database/tables/payments.ts'
 import { AppError } from '../../platform/errors.ts'
 import { type Actor, audit, lockPermitted } from '../rights/rights.ts'
 

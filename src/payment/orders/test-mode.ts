@@ -8,7 +8,8 @@ import { sql, type Updateable } from 'kysely'
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
-import type { Book, ForcedFault, OrdersTable } from '../../database/tables.ts'
+import type { Book } from '../../database/tables/columns.ts'
+import type { ForcedFault, OrdersTable } from '../../database/tables/payments.ts'
 import type { Actor } from '../rights/rights.ts'
 
 /**

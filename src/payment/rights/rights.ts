@@ -5,7 +5,7 @@
  */
 import { recordAudit } from '../../core/audit.ts'
 import type { Db, Tx } from '../../database/connection.ts'
-import type { TeamRole } from '../../database/tables.ts'
+import type { TeamRole } from '../../database/tables/payment-apps.ts'
 import { AppError } from '../../platform/errors.ts'
 
 export type Role = 'owner' | TeamRole

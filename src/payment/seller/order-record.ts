@@ -1,7 +1,8 @@
 /** All that is known of one order of an application: what became of it and when, what moved, and the request it came by. Read only. */
 import { type Selectable, sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
-import type { JournalKind, ReceivedRequest, RefundsTable } from '../../database/tables.ts'
+import type { JournalKind } from '../../database/tables/ledger.ts'
+import type { ReceivedRequest, RefundsTable } from '../../database/tables/payments.ts'
 import { AppError } from '../../platform/errors.ts'
 import { isExpired, type Order } from '../orders/orders.ts'
 import {

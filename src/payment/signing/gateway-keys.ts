@@ -8,7 +8,8 @@ import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
-import type { Book, PaymentAppStatus } from '../../database/tables.ts'
+import type { Book } from '../../database/tables/columns.ts'
+import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import { newRsaPair, openKey, storeFirstKey } from './keys.ts'
 
 const READY_KEYS_MAX = 2_000

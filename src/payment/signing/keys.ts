@@ -8,7 +8,8 @@ import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { makeBatcher } from '../../database/batcher.ts'
 import type { Db, Tx } from '../../database/connection.ts'
-import type { Book, PaymentAppKeyKind } from '../../database/tables.ts'
+import type { Book } from '../../database/tables/columns.ts'
+import type { PaymentAppKeyKind } from '../../database/tables/payment-apps.ts'
 import { ALNUM, LOWER_ALNUM, randomText, type Secrets } from '../../platform/secrets.ts'
 
 const KEY_USE_BUCKET_MS = 60_000

@@ -1,7 +1,7 @@
 /** Every English text, by page. Its shape is what the other catalogues must have. */
 
 import type { SettingName } from '../../core/settings.ts'
-import type { AttemptOutcome, NotificationKind } from '../../database/tables.ts'
+import type { AttemptOutcome, NotificationKind } from '../../database/tables/notifications.ts'
 import type { InvariantName } from '../../ledger/books.ts'
 import { consoleTexts } from './en-console.ts'
 import { signaturesEn } from './en-signatures.ts'

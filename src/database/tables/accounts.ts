@@ -1,0 +1,164 @@
+/** Rows of members, their sign-ins and their security. */
+import type { Generated, JSONColumnType } from 'kysely'
+import type { CreatedAt, Identity, Nullable } from './columns.ts'
+
+export type UsersTable = {
+  id: Identity
+  username: string
+  name: Nullable<string>
+  email: Nullable<string>
+  email_verified: Generated<boolean>
+  avatar_url: Nullable<string>
+  trust_level: Generated<number>
+  is_admin: Generated<boolean>
+  is_moderator: Generated<boolean>
+  suspended_till: Nullable<Date>
+  is_banned: Generated<boolean>
+  password_hash: Nullable<string>
+  must_change_password: Generated<boolean>
+  forum_id: Nullable<bigint>
+  language: Nullable<'en' | 'zh-CN'>
+  language_chosen: Generated<boolean>
+  /** Since when nobody is behind it; for good. */
+  anonymised_at: Nullable<Date>
+  created_at: CreatedAt
+  updated_at: Generated<Date>
+}
+
+/** Names that anonymised accounts had. */
+type FormerUsernamesTable = { name_hash: Buffer; created_at: CreatedAt }
+
+type UserGroupsTable = {
+  user_id: bigint
+  name: string
+  from_forum: Generated<boolean>
+  forum_group_id: Nullable<bigint>
+  created_at: CreatedAt
+}
+
+type SessionsTable = {
+  id: Identity
+  token_hash: Buffer
+  user_id: bigint
+  auth_time: Date
+  amr: string[]
+  ip: string
+  agent: string
+  created_at: CreatedAt
+  expires_at: Date
+  /** To within minutes; null until the first use after that long. */
+  last_seen_at: Nullable<Date>
+}
+
+type SignInAttemptsTable = {
+  id: Identity
+  account: string
+  address: string
+  attempted_at: Date
+  succeeded: Generated<boolean>
+  undecided_until: Nullable<Date>
+  created_at: CreatedAt
+}
+
+type SecurityEventsTable = {
+  id: Identity
+  kind: string
+  user_id: Nullable<bigint>
+  client_id: Nullable<string>
+  address: string
+  /** Whom the address stands for. */
+  network: string
+  detail: JSONColumnType<Record<string, string>>
+  at: Date
+  created_at: CreatedAt
+}
+
+type AuditLogTable = {
+  id: Identity
+  actor_id: Nullable<bigint>
+  action: string
+  subject: string
+  detail: JSONColumnType<Record<string, unknown>>
+  ip: Nullable<string>
+  created_at: CreatedAt
+}
+
+/** A TOTP secret, and the 30 s step of the last code accepted. */
+type SecondFactorsTable = {
+  user_id: bigint
+  secret_encrypted: Buffer
+  last_step: bigint
+  created_at: CreatedAt
+}
+
+type RecoveryCodesTable = {
+  id: Identity
+  user_id: bigint
+  code_hash: Buffer
+  used_at: Nullable<Date>
+  created_at: CreatedAt
+}
+
+type PendingSignInsTable = {
+  id: Identity
+  token_hash: Buffer
+  user_id: bigint
+  amr: string[]
+  return_to: string
+  expires_at: Date
+  created_at: CreatedAt
+}
+
+type AccountLinksTable = {
+  id: Identity
+  token_hash: Buffer
+  user_id: bigint
+  purpose: 'recover_password' | 'confirm_email' | 'sign_in'
+  /** Where it was sent. */
+  email: string
+  expires_at: Date
+  used_at: Nullable<Date>
+  created_at: CreatedAt
+}
+
+type RecoveryRequestsTable = {
+  id: Identity
+  name: string
+  language: 'en' | 'zh-CN'
+  ip: string
+  requested_at: Date
+  created_at: CreatedAt
+}
+
+/** Exactly one of next_attempt_at, sent_at and given_up_at is set; the text is there while it may yet be sent. */
+type OutgoingMailsTable = {
+  id: Identity
+  user_id: Nullable<bigint>
+  recipient: string
+  kind: string
+  subject: string
+  text_encrypted: Nullable<Buffer>
+  useless_at: Nullable<Date>
+  attempts: Generated<number>
+  next_attempt_at: Nullable<Date>
+  sent_at: Nullable<Date>
+  given_up_at: Nullable<Date>
+  last_error: Nullable<string>
+  created_at: CreatedAt
+}
+
+export interface AccountsTables {
+  users: UsersTable
+  former_usernames: FormerUsernamesTable
+  user_groups: UserGroupsTable
+  sessions: SessionsTable
+  sign_in_attempts: SignInAttemptsTable
+  security_events: SecurityEventsTable
+  audit_log: AuditLogTable
+  second_factors: SecondFactorsTable
+  recovery_codes: RecoveryCodesTable
+  pending_sign_ins: PendingSignInsTable
+  account_links: AccountLinksTable
+  recovery_requests: RecoveryRequestsTable
+  outgoing_mails: OutgoingMailsTable
+}

@@ -1,0 +1,11 @@
+/** Kinds of columns that many tables have. */
+import type { ColumnType } from 'kysely'
+
+/** The database sets it at insert; it never changes. */
+export type Identity = ColumnType<bigint, never, never>
+
+/** The moment of the insert. */
+export type CreatedAt = ColumnType<Date, never, never>
+export type Nullable<T> = ColumnType<T | null, T | null | undefined, T | null>
+/** Live points, or points of test mode. */
+export type Book = 'live' | 'test'

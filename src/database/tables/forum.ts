@@ -1,0 +1,65 @@
+/** Rows of the forum bridge. */
+import type { Generated } from 'kysely'
+import type { CreatedAt, Nullable } from './columns.ts'
+
+type ForumNoncesTable = {
+  nonce_hash: Buffer
+  browser_hash: Buffer
+  return_to: string
+  expires_at: Date
+  used_at: Nullable<Date>
+  created_at: CreatedAt
+}
+
+type ForumMembersTable = {
+  user_id: bigint
+  username: string
+  silenced_till: Nullable<Date>
+  suspended_till: Nullable<Date>
+  is_banned: Generated<boolean>
+  checked_at: Nullable<Date>
+  failure: Nullable<string>
+  retry_at: Nullable<Date>
+  hinted_at: Nullable<Date>
+  next_check_at: Date
+  claimed_until: Nullable<Date>
+  score_due_at: Date
+  created_at: CreatedAt
+}
+
+type ForumGroupsTable = {
+  id: bigint
+  name: string
+  created_at: CreatedAt
+  updated_at: Generated<Date>
+}
+
+type ForumEventsTable = { event_id: string; event: string; received_at: Date; created_at: CreatedAt }
+
+type ForumApiTable = {
+  is_only: Generated<boolean>
+  requests: Generated<Date[]>
+  sign_in_requests: Generated<Date[]>
+  paused_until: Nullable<Date>
+  created_at: CreatedAt
+}
+
+type ForumScoresTable = {
+  user_id: bigint
+  score: bigint
+  debt: Generated<bigint>
+  /** A day as text, `yyyy-mm-dd`. */
+  imported_on: string
+  pending_amount: Nullable<bigint>
+  created_at: CreatedAt
+  updated_at: Generated<Date>
+}
+
+export interface ForumTables {
+  forum_nonces: ForumNoncesTable
+  forum_members: ForumMembersTable
+  forum_groups: ForumGroupsTable
+  forum_events: ForumEventsTable
+  forum_api: ForumApiTable
+  forum_scores: ForumScoresTable
+}

@@ -1,0 +1,118 @@
+/** Rows of OAuth applications, consents, codes, tokens and signing keys. */
+import type { Generated, JSONColumnType } from 'kysely'
+import type { CreatedAt, Identity, Nullable } from './columns.ts'
+
+type OauthAppsTable = {
+  id: Identity
+  client_id: string
+  owner_id: bigint
+  name: string
+  description: Generated<string>
+  redirect_uris: string[]
+  allow_groups: string[]
+  deny_groups: string[]
+  homepage: Nullable<string>
+  logo_url: Nullable<string>
+  suspended_at: Nullable<Date>
+  suspended_by: Nullable<bigint>
+  suspended_reason: Nullable<string>
+  reviewed_at: Nullable<Date>
+  reviewed_by: Nullable<bigint>
+  post_logout_redirect_uris: Generated<string[]>
+  id_token_signed_response_alg: Generated<'RS256' | 'ES256'>
+  token_endpoint_auth_method: Generated<'client_secret_basic' | 'client_secret_post' | 'none'>
+  created_at: Generated<Date>
+}
+
+type AppSecretsTable = {
+  id: Identity
+  app_id: bigint
+  secret_hash: Buffer
+  created_at: CreatedAt
+  last_used_at: Nullable<Date>
+  expires_at: Nullable<Date>
+}
+
+type ConsentsTable = {
+  user_id: bigint
+  app_id: bigint
+  scopes: string[]
+  created_at: CreatedAt
+  updated_at: Generated<Date>
+}
+
+type AuthorizationCodesTable = {
+  id: Identity
+  code_hash: Buffer
+  app_id: bigint
+  user_id: bigint
+  session_id: Nullable<bigint>
+  redirect_uri: string
+  redirect_uri_sent: boolean
+  scopes: string[]
+  nonce: Nullable<string>
+  code_challenge: Nullable<string>
+  auth_time: Date
+  amr: string[]
+  expires_at: Date
+  used_at: Nullable<Date>
+  created_at: CreatedAt
+}
+
+type GrantsTable = {
+  id: Identity
+  code_id: Nullable<bigint>
+  app_id: bigint
+  user_id: bigint
+  session_id: Nullable<bigint>
+  scopes: string[]
+  auth_time: Date
+  amr: string[]
+  expires_at: Date
+  revoked_at: Nullable<Date>
+  created_at: CreatedAt
+}
+
+type AccessTokensTable = {
+  id: Identity
+  token_hash: Buffer
+  grant_id: bigint
+  scopes: string[]
+  expires_at: Date
+  created_at: CreatedAt
+}
+
+type RefreshTokensTable = {
+  id: Identity
+  token_hash: Buffer
+  grant_id: bigint
+  /** Its place in the family: 0 is the one that came with the code. */
+  generation: Generated<number>
+  expires_at: Date
+  used_at: Nullable<Date>
+  created_at: CreatedAt
+}
+
+type SigningKeysTable = {
+  id: Identity
+  kid: string
+  alg: 'RS256' | 'ES256'
+  public_jwk: JSONColumnType<Record<string, string>>
+  /** Null once the key is retired or withdrawn. */
+  private_encrypted: Nullable<Buffer>
+  signs_from: Date
+  published_until: Nullable<Date>
+  withdrawn_at: Nullable<Date>
+  created_at: CreatedAt
+}
+
+export interface IdentityTables {
+  oauth_apps: OauthAppsTable
+  app_secrets: AppSecretsTable
+  consents: ConsentsTable
+  authorization_codes: AuthorizationCodesTable
+  grants: GrantsTable
+  access_tokens: AccessTokensTable
+  refresh_tokens: RefreshTokensTable
+  signing_keys: SigningKeysTable
+}

@@ -1,0 +1,126 @@
+/** Rows of what merchants are notified of. */
+import type { Generated, JSONColumnType } from 'kysely'
+import type { CreatedAt, Identity, Nullable } from './columns.ts'
+
+export type AlertKind =
+  | 'reviewed'
+  | 'notifications_failing'
+  | 'key_expiring'
+  | 'balance_low'
+  | 'invited'
+  | 'offered'
+  | 'received'
+  | 'given_away'
+  | 'events_gone'
+
+type AlertsTable = {
+  id: Identity
+  user_id: bigint
+  app_id: bigint
+  kind: AlertKind
+  /** One cause is told to one member once. */
+  cause: string
+  facts: JSONColumnType<Record<string, string>>
+  raised_at: Date
+  read_at: Nullable<Date>
+  created_at: CreatedAt
+}
+
+export type NotificationStatus = 'due' | 'delivered' | 'failed'
+
+/** `app_id` and `host` are filled in by the database. */
+/** The gateway's notify, or an event of the HMAC API. */
+export type NotificationKind =
+  | 'gateway'
+  | 'order.paid'
+  | 'order.expired'
+  | 'order.refunded'
+  | 'transfer.completed'
+
+export type NotificationsTable = {
+  id: Identity
+  /** What it tells of: an order, or else a transfer. */
+  order_id: Nullable<bigint>
+  transfer_id: Nullable<bigint>
+  kind: Generated<NotificationKind>
+  /** Of events alone. */
+  event_id: Nullable<string>
+  occurred_at: Nullable<Date>
+  app_id: Generated<bigint>
+  host: Generated<string>
+  status: Generated<NotificationStatus>
+  /** Attempts of the present schedule; a redelivery begins a new one. */
+  attempts: Generated<number>
+  next_attempt_at: Nullable<Date>
+  claimed_until: Nullable<Date>
+  claims: Generated<number>
+  interruptions: Generated<number>
+  created_at: CreatedAt
+  updated_at: Generated<Date>
+}
+
+/** How an attempt ended. All but `delivered` are failures. */
+export type AttemptOutcome =
+  | 'delivered'
+  | 'wrong_body'
+  | 'too_large'
+  | 'bad_status'
+  | 'redirect'
+  | 'bad_address'
+  | 'blocked'
+  | 'dns'
+  | 'refused'
+  | 'unreachable'
+  | 'tls'
+  | 'timeout'
+  | 'cut'
+  | 'malformed'
+  | 'withdrawn'
+  | 'internal'
+  | 'interrupted'
+
+type PausedHostsTable = {
+  host: string
+  reason: string
+  paused_by: bigint
+  paused_at: Date
+  created_at: CreatedAt
+}
+
+type NotificationAttemptsTable = {
+  id: Identity
+  notification_id: bigint
+  /** The number of the claim under which it was made. */
+  claim: number
+  /** As sent, with its signature: for the merchant and administrators, and no log. */
+  url: string | null
+  started_at: Date
+  duration_ms: number | null
+  outcome: AttemptOutcome
+  detail: string | null
+  response_status: number | null
+  response_body: string | null
+  created_at: CreatedAt
+}
+
+type RefusedRequestsTable = {
+  id: Identity
+  app_id: bigint
+  door: 'hmac' | 'gateway'
+  path: string
+  address: string
+  network: string
+  code: string
+  message: string
+  fields_encrypted: Buffer
+  at: Date
+  created_at: CreatedAt
+}
+
+export interface NotificationsTables {
+  alerts: AlertsTable
+  refused_requests: RefusedRequestsTable
+  notifications: NotificationsTable
+  notification_attempts: NotificationAttemptsTable
+  paused_hosts: PausedHostsTable
+}

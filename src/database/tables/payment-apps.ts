@@ -1,0 +1,119 @@
+/** Rows of payment applications, their teams, keys and alerts. */
+import type { ColumnType, Generated } from 'kysely'
+import type { Book, CreatedAt, Identity, Nullable } from './columns.ts'
+
+export type PaymentAppStatus = 'pending' | 'approved' | 'rejected' | 'suspended'
+
+type PaymentAppsTable = {
+  id: Identity
+  payment_id: string
+  pid: Generated<bigint>
+  applicant_id: bigint
+  name: string
+  description: Generated<string>
+  callback_url: string
+  /** An application of the test book has play points only; `live_app_id` is the one it tries things out for. */
+  book: Generated<Book>
+  live_app_id: Nullable<bigint>
+  status: Generated<PaymentAppStatus>
+  review_reason: Nullable<string>
+  reviewed_by: Nullable<bigint>
+  reviewed_at: Nullable<Date>
+  /** When what the staff approves of it was last changed, until they approve it as it is; no two changes have one moment. */
+  unreviewed_change_at: Nullable<Date>
+  /** Decimal text: points per unit of the merchant's currency. */
+  exchange_rate: Generated<string>
+  /** Decimal text, 0 to 1. */
+  fee_rate: Nullable<string>
+  homepage: Nullable<string>
+  logo_url: Nullable<string>
+  /** Addresses and ranges that may call the API; empty means any. */
+  allowed_addresses: Generated<string[]>
+  /** Where events of the HMAC API are sent; null is nowhere. */
+  events_url: Nullable<string>
+  /** When the address there was answered 410 Gone. */
+  events_gone_at: Nullable<Date>
+  /** The owner's switches for the gateway's versions. */
+  v1_enabled: Generated<boolean>
+  v2_enabled: Generated<boolean>
+  /** Most points that may be paid to it, and that it may transfer out, in a day; null is no limit. */
+  daily_payments_max: Nullable<bigint>
+  daily_transfers_max: Nullable<bigint>
+  /** Below so many points in the wallet its owner is told; null is never. And when that was, until it has recovered. */
+  low_balance_points: Nullable<bigint>
+  low_balance_at: Nullable<Date>
+  created_at: CreatedAt
+  updated_at: Generated<Date>
+}
+
+export type TeamRole = 'manager' | 'operator' | 'viewer'
+
+type PaymentAppMembersTable = {
+  app_id: bigint
+  user_id: bigint
+  role: TeamRole
+  invited_by: bigint
+  invited_at: Date
+  /** Null until the invited member accepts. */
+  accepted_at: Nullable<Date>
+  created_at: CreatedAt
+}
+
+type PaymentAppOffersTable = {
+  app_id: bigint
+  from_user_id: bigint
+  to_user_id: bigint
+  offered_at: Date
+  expires_at: Date
+  created_at: CreatedAt
+}
+
+/** A view: the owner and those who have accepted an invitation. */
+type PaymentAppRolesView = {
+  app_id: ColumnType<bigint, never, never>
+  user_id: ColumnType<bigint, never, never>
+  role: ColumnType<'owner' | TeamRole, never, never>
+}
+
+/** Used by the database function count_for_day only; a row may be deleted at any time. */
+type PaymentAppDaysTable = {
+  app_id: bigint
+  book: Book
+  act: 'payments' | 'transfers'
+  /** `yyyy-mm-dd`, in Asia/Shanghai. */
+  day: string
+  points: bigint
+  created_at: CreatedAt
+}
+
+export type PaymentAppKeyKind =
+  | 'token'
+  | 'merchant_key'
+  | 'platform_private_key'
+  | 'merchant_public_key'
+  | 'event_secret'
+
+type PaymentAppKeysTable = {
+  id: Identity
+  app_id: bigint
+  book: Generated<Book>
+  kind: PaymentAppKeyKind
+  value_encrypted: Buffer
+  valid_from: Generated<Date>
+  valid_to: Nullable<Date>
+  last_used_at: Nullable<Date>
+  /** A token from before the application changed hands. */
+  is_former_owners: Generated<boolean>
+  /** When it first changed hands after this key was made. */
+  former_since: Nullable<Date>
+  created_at: CreatedAt
+}
+
+export interface PaymentAppTables {
+  payment_apps: PaymentAppsTable
+  payment_app_days: PaymentAppDaysTable
+  payment_app_keys: PaymentAppKeysTable
+  payment_app_members: PaymentAppMembersTable
+  payment_app_offers: PaymentAppOffersTable
+  payment_app_roles: PaymentAppRolesView
+}

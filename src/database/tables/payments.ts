@@ -1,0 +1,170 @@
+/** Rows of orders, refunds and transfers. */
+import type { ColumnType, Generated } from 'kysely'
+import type { Book, CreatedAt, Identity, Nullable } from './columns.ts'
+
+export type OrderStatus = 'unpaid' | 'paid' | 'expired' | 'closed' | 'refunded'
+
+/** What a tester may ask to go wrong: the first notification is not taken, comes late, or comes twice. */
+export type ForcedFault = 'notify_refused' | 'notify_slow' | 'notify_twice'
+
+export type OrdersTable = {
+  id: Identity
+  app_id: bigint
+  book: Generated<Book>
+  door: 'hmac' | 'gateway'
+  order_id: string
+  transaction_id: string
+  description: string
+  /** Whole points. */
+  amount: bigint
+  status: Generated<OrderStatus>
+  expires_at: Date
+  trade_no: Nullable<string>
+  protocol: Nullable<'v1' | 'v2'>
+  pid_sent: Nullable<string>
+  money: Nullable<string>
+  rate: Nullable<string>
+  type: Nullable<string>
+  param: Nullable<string>
+  notify_url: Nullable<string>
+  return_url: Nullable<string>
+  /** Of the test book: what is to go wrong when it is paid. */
+  forced: Nullable<ForcedFault>
+  payer_id: Nullable<bigint>
+  /** The application's owner at that moment, who was paid. */
+  payee_id: Nullable<bigint>
+  fee: Nullable<bigint>
+  merchant_points: Nullable<bigint>
+  paid_at: Nullable<Date>
+  journal_id: Nullable<bigint>
+  /** Whole points given back so far. */
+  refunded_amount: Generated<bigint>
+  /** All three, or none: a frozen order cannot be paid. */
+  frozen_at: Nullable<Date>
+  frozen_by: Nullable<bigint>
+  frozen_reason: Nullable<string>
+  created_at: Generated<Date>
+  updated_at: Generated<Date>
+}
+
+/** A request as it may be shown to whom it came from. */
+export type ReceivedRequest = {
+  method: string
+  /** Without the query, whose parameters are below. */
+  path: string
+  ip: string
+  /** In the order in which they came; null for what is hidden. */
+  parameters: [name: string, value: string | null][]
+  /** How many more parameters there were. */
+  left_out: number
+}
+
+/** Written by the database function receive_orders, and never changed. */
+type OrderRequestsTable = {
+  order_id: bigint
+  request: ColumnType<ReceivedRequest, string, never>
+  received_at: Date
+  created_at: CreatedAt
+}
+
+type OrderViewsTable = {
+  user_id: bigint
+  order_id: bigint
+  viewed_at: Date
+  created_at: CreatedAt
+}
+
+export type RefundsTable = {
+  id: Identity
+  order_id: bigint
+  book: Book
+  amount: bigint
+  fee_part: bigint
+  reason: string
+  actor_id: bigint
+  refunded_at: Date
+  journal_id: bigint
+  created_at: CreatedAt
+}
+
+export type ProposedLine = { user_id: string; username: string; amount: string }
+
+/** Terms of a payment application, as text. */
+export type ProposedTerms = {
+  fee_rate: string | null
+  daily_payments_max: string | null
+  daily_transfers_max: string | null
+}
+
+export type CorrectionProposalsTable = {
+  id: Identity
+  kind: 'refund' | 'reversal' | 'points' | 'setting' | 'terms'
+  transaction_id: Nullable<string>
+  amount: Nullable<bigint>
+  with_fee: Nullable<boolean>
+  lines: ColumnType<ProposedLine[] | null, string | null, never>
+  setting: Nullable<string>
+  setting_value: Nullable<string>
+  payment_id: Nullable<string>
+  terms: ColumnType<ProposedTerms | null, string | null, never>
+  reason: string
+  key: string
+  proposed_by: bigint
+  proposed_at: Date
+  expires_at: Date
+  decision: Nullable<'approved' | 'declined' | 'withdrawn' | 'expired'>
+  decided_by: Nullable<bigint>
+  decided_at: Nullable<Date>
+  created_at: CreatedAt
+}
+
+export type RefundRequestStatus = 'open' | 'accepted' | 'declined' | 'withdrawn'
+
+type RefundRequestsTable = {
+  id: Identity
+  order_id: bigint
+  amount: bigint
+  reason: string
+  status: Generated<RefundRequestStatus>
+  asked_by: bigint
+  asked_at: Date
+  answer: Nullable<string>
+  decided_by: Nullable<bigint>
+  decided_at: Nullable<Date>
+  created_at: CreatedAt
+}
+
+/** Written by the database function post_transfers, and by an administrator's reversal. */
+type TransfersTable = {
+  id: Identity
+  app_id: bigint
+  book: Generated<Book>
+  order_id: string
+  transaction_id: string
+  status: Generated<'completed' | 'reversed'>
+  /** Whole points that the recipient received; the fee came on top. */
+  amount: bigint
+  fee: bigint
+  from_user_id: bigint
+  from_username: string
+  to_user_id: bigint
+  to_username: string
+  paid_at: Date
+  journal_id: bigint
+  reversal_journal_id: Nullable<bigint>
+  created_at: CreatedAt
+  updated_at: Generated<Date>
+  /** In which it counts, and what its sender had transferred in it, this one included. */
+  day: string
+  day_points: string
+}
+
+export interface PaymentsTables {
+  orders: OrdersTable
+  order_views: OrderViewsTable
+  order_requests: OrderRequestsTable
+  refunds: RefundsTable
+  refund_requests: RefundRequestsTable
+  correction_proposals: CorrectionProposalsTable
+  transfers: TransfersTable
+}

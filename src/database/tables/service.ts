@@ -1,0 +1,40 @@
+/** Rows of the service as a whole: settings, limits, the audit log. */
+import type { Generated } from 'kysely'
+import type { CreatedAt, Identity, Nullable } from './columns.ts'
+
+type LimitCountersTable = {
+  scope: string
+  key: string
+  ends_at: Date
+  count: bigint
+  created_at: CreatedAt
+}
+
+type SiteSettingsTable = {
+  name: string
+  value: string
+  updated_by: Nullable<bigint>
+  updated_at: Generated<Date>
+  created_at: CreatedAt
+}
+
+type SiteSettingsHistoryTable = {
+  id: Identity
+  name: string
+  value: string
+  changed_by: Nullable<bigint>
+  created_at: Generated<Date>
+}
+
+/** The files of migrations/ that were applied: numbered ones, and texts of functions. */
+type SchemaMigrationsTable = { name: string; checksum: string; applied_at: CreatedAt }
+
+type SchemaFunctionsTable = SchemaMigrationsTable
+
+export interface ServiceTables {
+  schema_migrations: SchemaMigrationsTable
+  schema_functions: SchemaFunctionsTable
+  limit_counters: LimitCountersTable
+  site_settings: SiteSettingsTable
+  site_settings_history: SiteSettingsHistoryTable
+}
