@@ -14,7 +14,9 @@ export const cursor = z
 
 /** The address of a list with what is asked for, empty values left out. */
 export function listUrl(path: string, asked: Record<string, string | bigint | undefined>): string {
-  const given = Object.entries(asked).filter(([, value]) => value !== undefined && value !== '')
-  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
-  return query === '' ? path : `${path}?${query}`
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(asked)) {
+    if (value !== undefined && value !== '') query.set(name, String(value))
+  }
+  return query.size === 0 ? path : `${path}?${query}`
 }

@@ -10,6 +10,7 @@ import { assetUrl } from './assets.ts'
 import { FORM_TOKEN_FIELD, formToken } from './form-guard.ts'
 import { chooseLocale, LANGUAGE_COOKIE, type Language, type Locale } from './languages.ts'
 import { plainText } from './parameters.ts'
+import type { DataOf } from './views.ts'
 
 const VIEWS_DIR = join(import.meta.dirname, '../../views')
 
@@ -25,7 +26,7 @@ declare module 'fastify' {
   }
   interface FastifyReply {
     /** Answers with a page. `data` is what the view reads as `it.…` beside the members that every page has. */
-    page(view: string, data: Record<string, unknown>, options?: PageOptions): FastifyReply
+    page<V extends string>(view: V, data: DataOf<V>, options?: PageOptions): FastifyReply
   }
 }
 

@@ -32,6 +32,27 @@ const GONE = /^(authorization_codes|consents)_app_id_fkey$/
 
 type Decision = 'allow' | 'deny'
 
+declare module '../../web/views.ts' {
+  interface PageData {
+    'identity/oauth/consent': {
+      user: Session['user']
+      app: Target['app']
+      members: Awaited<ReturnType<typeof countMembers>>
+      ownerUrl: string | undefined
+      scopes: string[]
+      isAskedEachTime: boolean
+      query: string
+      switchAccountUrl: string
+      destination: { host: string; isLoopback: boolean }
+      customGroups: string[]
+    }
+  }
+  interface PartData {
+    'identity/oauth/consent-sees': { user: Session['user']; customGroups: string[] }
+    'identity/oauth/consent-may': { user: Session['user']; scopes: string[] }
+  }
+}
+
 const ConsentForm = z.object({ decision: z.enum(['allow', 'deny']), query: z.string() })
 
 /** The browser scope: authorization requests, and the answer to the consent page. */
@@ -224,6 +245,7 @@ async function askForConsent(
   return reply.page(
     'identity/oauth/consent',
     {
+      user,
       app,
       members: await countMembers(db, app.id),
       ownerUrl: hasProfile ? `${forum}/u/${encodeURIComponent(app.owner_username)}` : undefined,

@@ -16,10 +16,10 @@ export async function gatewayCard(deps: GatewayCore, app_id: bigint) {
     v1Address: `${url}/payment/api/`,
     v2Address: `${url}/payment/`,
     submitAddress: `${url}/payment/api/submit.php`,
-    merchantKey: app.merchant_key,
+    merchantKey: app.merchant_key ?? '',
     platform: { bare, pem: pemOf('PUBLIC KEY', bare) },
     publicKey: publicKey && {
-      bits: publicKey.asymmetricKeyDetails?.modulusLength,
+      bits: publicKey.asymmetricKeyDetails!.modulusLength!,
       fingerprint: fingerprintOf(spkiOf(publicKey)),
     },
   }

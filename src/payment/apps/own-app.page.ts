@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
+import type { Locale } from '../../web/languages.ts'
 import { actorOf, freshSignIn, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import type { Right } from '../rights/rights.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
@@ -25,7 +26,7 @@ import {
   setLowBalance,
   switchVersions,
 } from './own-app.ts'
-import { termsOf } from './terms.ts'
+import { type TermsInForce, termsOf } from './terms.ts'
 import { createTwin, twinOf } from './test-apps.ts'
 
 const EDIT_FIELDS = [...FIELDS, 'homepage', 'logo_url', 'exchange_rate', 'allowed_addresses'] as const
@@ -42,6 +43,35 @@ export function ownedFor(request: OwnedRequest, deps: Core, right: Right) {
 }
 
 type EditField = (typeof EDIT_FIELDS)[number]
+
+type Owned = Awaited<ReturnType<typeof ownedFor>>
+type Gateway = Awaited<ReturnType<typeof gatewayCard>>
+type Sample = { c: Locale['t']['merchantGateway']['comments']; gateway: Gateway; pid: bigint }
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'payment/apps/own-app': {
+      owned: Owned
+      values: Partial<Record<EditField, string>>
+      problems: EditField[]
+      terms: TermsInForce
+      lowBalance: { value: string } | undefined
+      gateway: Gateway | undefined
+      keyFault: PublicKeyFault | undefined
+      twin: string | undefined
+      overlapHours: number
+    }
+  }
+  interface PartData {
+    'payment/apps/gateway': { owned: Owned; gateway: Gateway; keyFault: PublicKeyFault | undefined }
+    'payment/apps/sample-v1': Sample
+    'payment/apps/sample-v2': Sample
+    'payment/apps/tabs': { owned: Pick<Owned, 'payment_id' | 'rights'> }
+    'payment/apps/terms': { terms: TermsInForce }
+    'payment/apps/test-mode': { owned: Owned; twin: string | undefined }
+    'payment/apps/which-key': object
+  }
+}
 
 /** Where buyers and their points are led, what a thing costs, and who may ask: not for a session that somebody got hold of. */
 function isSensitive(

@@ -45,6 +45,45 @@ type PayRequest = FastifyRequest<{ Params: { transaction_id: string }; Querystri
 
 type Refusal = PayOutcome | 'stale_sign_in'
 
+type Told = {
+  telling: Awaited<ReturnType<typeof tellingOf>>
+  tellFault: TellFault | undefined
+  wasTold: boolean
+}
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'payment/buyer/pay': {
+      user: Session['user']
+      order: LoadedOrder
+      shop: string
+      balance: bigint
+      frozenReason: string | null
+      now: Date
+      countdownSeconds: number
+      payUrl: string
+      earnUrl: string | undefined
+      hasChanged: boolean
+      isPaused: boolean
+      signInUrl: string | undefined
+      testOutcomes: readonly (typeof TEST_OUTCOMES)[number][]
+    }
+    'payment/buyer/pay-state':
+      | { state: 'notFound'; order: undefined; requestId: string }
+      | (Told & {
+          state: State
+          order: LoadedOrder
+          returnUrl: string
+          isLedBack: boolean
+          refunds: Awaited<ReturnType<typeof refundsOf>>
+          requests: Awaited<ReturnType<typeof requestsForBuyer>>
+        })
+  }
+  interface PartData {
+    'payment/buyer/telling': Told & { order: LoadedOrder }
+  }
+}
+
 /** GET and POST /payment/pay/:transaction_id, and what belongs to the page: …/return, …/state, …/qr.svg, …/tell. */
 export function payPages(app: FastifyInstance, deps: PaymentDeps, payOrder: PayOrder): void {
   browserScope(app, deps)
@@ -169,7 +208,7 @@ async function showOrder(
   const order = await loadOrder(request.params.transaction_id)
   const path = `/payment/pay/${request.params.transaction_id}`
   if (order === undefined) {
-    const data = { state: 'notFound', order: undefined, requestId: request.id }
+    const data = { state: 'notFound', order: undefined, requestId: request.id } as const
     return reply.page('payment/buyer/pay-state', data, { status: 404 })
   }
   const session = sessionOf(request)
@@ -186,6 +225,7 @@ async function showOrder(
     noteView(deps.db, { user_id: session.user.id, order_id: order.id, now }),
   ])
   const data = {
+    user: session.user,
     order,
     shop: shopOf(order),
     balance: purse.balance,
@@ -257,7 +297,9 @@ async function showState(
 /** What is asked for on the buyer's behalf: what waits, and what was declined. What was given back shows as such. */
 async function requestsForBuyer(db: Db, order_id: bigint) {
   const requests = await refundRequestsOf(db, order_id)
-  return requests.filter(({ status }) => status === 'open' || status === 'declined')
+  return requests.flatMap(({ status, ...request }) =>
+    status === 'open' || status === 'declined' ? [{ ...request, status }] : [],
+  )
 }
 
 /** Whether the amount is one that the site lets nobody pay on an old sign-in, and this is one. */

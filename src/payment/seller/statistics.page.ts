@@ -4,10 +4,37 @@ import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import type { Turns } from '../../platform/turns.ts'
-import { barChart } from '../../web/bar-chart.ts'
+import { type BarChart, barChart } from '../../web/bar-chart.ts'
 import type { OwnedRequest } from '../rights/owned.ts'
-import { getPermitted } from '../rights/rights.ts'
-import { latencyOf, type Period, periodsOf, topProducts, UNITS, type Unit } from './statistics.ts'
+import { getPermitted, type Permitted } from '../rights/rights.ts'
+import {
+  type Latency,
+  latencyOf,
+  type Period,
+  type Product,
+  periodsOf,
+  topProducts,
+  UNITS,
+  type Unit,
+} from './statistics.ts'
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'payment/seller/statistics': {
+      owned: Permitted
+      by: Unit
+      units: typeof UNITS
+      periods: Period[]
+      firstDay: string
+      lastDay: string
+      products: Product[]
+      latency: Latency
+      totals: ReturnType<typeof totalsOf>
+      ordersChart: BarChart
+      pointsChart: BarChart
+    }
+  }
+}
 
 const Asked = z.object({ by: z.enum(UNITS).catch('day') })
 
@@ -23,6 +50,8 @@ export function statisticsPage(app: FastifyInstance, deps: Core, turns: Turns): 
       by,
       units: UNITS,
       periods,
+      firstDay: periods[0]!.begins,
+      lastDay: periods.at(-1)!.begins,
       products,
       latency,
       totals: totalsOf(periods),

@@ -1,0 +1,59 @@
+/**
+ * What views are made with. A room declares the data of its pages and parts beside the code that shows them:
+ * `declare module '…/web/views.ts' { interface PageData { 'payment/buyer/pay': { … } } }`.
+ */
+import type { FastifyRequest } from 'fastify'
+import type { assetUrl } from './assets.ts'
+import type { Locale } from './languages.ts'
+
+/** What `reply.page` passes to each page, beside what every page has. */
+// biome-ignore lint/suspicious/noEmptyInterface: the rooms add their pages.
+export interface PageData {}
+
+/** What each part reads, beside what every page has. */
+export interface PartData {
+  layout: { title: string; body: string; isSheet?: boolean; isTest?: boolean }
+  'parts/app-logo': { app: { name: string; logo_url: string | null } }
+  'parts/avatar': { user: { username: string; avatar_url: string | null } }
+}
+
+/** What every page has. */
+export type Common = Locale & {
+  user: NonNullable<FastifyRequest['session']>['user'] | undefined
+  path: string
+  canSwitchLanguage: boolean
+  asset: typeof assetUrl
+  plain(text: string): string
+  announcement: string
+  arePaymentsPaused: boolean
+  formTokenField: string
+  formToken: string
+}
+
+type Views = PageData & PartData
+
+/** What a view reads as `it`. */
+export type It<V extends string> = V extends keyof Views
+  ? Common & Views[V]
+  : // biome-ignore lint/suspicious/noExplicitAny: for the views that are not declared yet.
+    Common & { [name: string]: any }
+
+/** What `reply.page` takes. */
+export type DataOf<V extends string> = V extends keyof PageData ? PageData[V] : Record<string, unknown>
+
+/** What `<%= %>` may show. Undefined, null and objects would show as words of the program. */
+export type Shown = string | number | bigint | boolean
+
+/** Eta passes the data of a view on to its parts, so a view need only pass what it has not, or knows better. */
+type Passed<Part, Here> = {
+  [K in keyof Part as K extends keyof Here ? (Here[K] extends Part[K] ? never : K) : K]: Part[K]
+} & { [K in keyof Part as K extends keyof Here ? (Here[K] extends Part[K] ? K : never) : never]?: Part[K] }
+
+type Arguments<Part, Here> =
+  object extends Passed<Part, Here> ? [data?: Passed<Part, Here>] : [data: Passed<Part, Here>]
+
+/** What a view may call. */
+export type Tools<Here> = {
+  include<V extends keyof PartData>(view: `/${V}`, ...data: Arguments<PartData[V], Here>): string
+  layout(view: '/layout', ...data: Arguments<PartData['layout'], Here & { body: string }>): void
+}

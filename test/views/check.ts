@@ -1,0 +1,99 @@
+/**
+ * Checks the types of the sources and of every template: node test/views/check.ts. Each template becomes a function
+ * that has its code at the same line and column, and blanks in place of its HTML; tsc checks these functions against
+ * PageData and PartData.
+ */
+import { spawnSync } from 'node:child_process'
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, sep } from 'node:path'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+/** A tag: its kind, and its code, which may hold `%>` in a string or a comment. */
+const TAG =
+  /<%([=~]?)((?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`|\/\/[^\n]*|\/\*[\s\S]*?\*\/|(?!%>)[\s\S])*)%>/g
+
+export type Fault = { file: string; line: number; column: number; message: string }
+
+type Program = {
+  /** The folder of the templates. */
+  views: string
+  /** The sources, among them those that declare the data of the templates. */
+  sources: string[]
+  /** A folder for the functions of the templates. It is emptied. */
+  scratch: string
+}
+
+/** The faults that tsc finds, those of a template at their place in the template. */
+export function checkTypes({ views, sources, scratch }: Program): Fault[] {
+  rmSync(scratch, { recursive: true, force: true })
+  for (const file of globSync('**/*.eta', { cwd: views })) {
+    const view = file.replace(/\.eta$/, '').replaceAll(sep, '/')
+    const made = join(scratch, `${view}.js`)
+    mkdirSync(dirname(made), { recursive: true })
+    writeFileSync(made, functionOf(view, readFileSync(join(views, file), 'utf8'), made))
+  }
+  const config = { extends: join(ROOT, 'tsconfig.json'), include: ['**/*.js', ...sources] }
+  writeFileSync(join(scratch, 'tsconfig.json'), JSON.stringify(config))
+  writeFileSync(join(scratch, 'package.json'), '{ "type": "module" }')
+  return compile(scratch).map(({ file, line, ...fault }) => {
+    const within = relative(scratch, join(scratch, file))
+    return within.startsWith('..')
+      ? { file: relative(ROOT, join(scratch, file)), line, ...fault }
+      : { file: relative(ROOT, join(views, file.replace(/js$/, 'eta'))), line: line - 1, ...fault }
+  })
+}
+
+/** The function of a template. Its code begins in the second line. */
+function functionOf(view: string, template: string, path: string): string {
+  const web = `import('${relative(dirname(path), join(ROOT, 'src/web/views.ts')).replaceAll(sep, '/')}')`
+  const parameters = [
+    `/** @type {${web}.It<'${view}'>} */ it`,
+    `/** @type {${web}.Tools<${web}.It<'${view}'>>} */ { include, layout }`,
+    `/** @type {(shown: ${web}.Shown) => void} */ $`,
+    `/** @type {(shown: ${web}.Shown) => void} */ _`,
+  ]
+  return `export function view(${parameters}) { void [it, include, layout, $, _]\n${codeOf(template)}\n}\n`
+}
+
+/** The code of a template. A tag that shows something becomes a call. Only the line ends of the HTML remain. */
+function codeOf(template: string): string {
+  const blank = (html: string) => html.replace(/[^\n]/g, ' ')
+  let code = ''
+  let end = 0
+  for (const { 0: tag, 1: kind, 2: inner = '', index } of template.matchAll(TAG)) {
+    const opening = kind === '=' ? ';$(' : kind === '~' ? ';_(' : '  '
+    const closing = kind ? ');' : /[{}(,:]\s*$/.test(inner) ? '  ' : '; '
+    code += blank(template.slice(end, index)) + opening + inner + closing
+    end = index + tag.length
+  }
+  return code + blank(template.slice(end))
+}
+
+function compile(folder: string): Fault[] {
+  const { stdout } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['--pretty', 'false'], {
+    cwd: folder,
+    encoding: 'utf8',
+    maxBuffer: Number.POSITIVE_INFINITY,
+  })
+  const faults = [...stdout.matchAll(/^(\S+?)\((\d+),(\d+)\): error (TS\d+: .*(?:\n\s+.*)*)/gm)]
+  if (stdout !== '' && faults.length === 0) throw new Error(stdout)
+  return faults.map(([, file = '', line, column, message = '']) => {
+    return { file, line: Number(line), column: Number(column), message }
+  })
+}
+
+/** TODO: all. These are declared so far. */
+const DECLARED =
+  /^(?!views)|payment\/buyer\/(pay|pay-state|telling)\.|seller\/statistics|payment\/apps\/(own-app|gateway|sample-|terms|test-mode|which-key)|oauth\/consent|parts\/(avatar|app-logo)/
+
+if (import.meta.main) {
+  const { include } = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8')) as { include: string[] }
+  const faults = checkTypes({
+    views: join(ROOT, 'views'),
+    sources: include.map((folder) => join(ROOT, folder)),
+    scratch: join(ROOT, 'node_modules/.cache/views'),
+  }).filter(({ file }) => DECLARED.test(file))
+  for (const { file, line, column, message } of faults) console.log(`${file}:${line}:${column} ${message}`)
+  if (faults.length > 0) process.exitCode = 1
+}
