@@ -59,6 +59,15 @@ const ROOMS: { [area: string]: Floors } = {
     seller: ['buyer'],
     '': ['seller'],
   },
+  admin: {
+    find: [],
+    people: [],
+    proposals: [],
+    points: ['find', 'proposals'],
+    apps: ['proposals'],
+    site: ['proposals'],
+    '': ['people', 'points', 'apps', 'site'],
+  },
 }
 
 /** The texts of all rooms are still here. */

@@ -1,7 +1,7 @@
 /** /admin/abuse: what is found in who paid and sent points to whom, and what is not. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { clustersByAddress, clustersByRecipient, moversOf, ringsOf } from '../../src/admin/abuse.ts'
+import { clustersByAddress, clustersByRecipient, moversOf, ringsOf } from '../../src/admin/points/abuse.ts'
 import { makePayOrder } from '../../src/payment/orders/orders.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { startTestApp, type TestApp } from '../harness.ts'

@@ -1,11 +1,11 @@
 /** /admin/proposals: what waits for a second administrator, and what became of earlier proposals. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
-import { sessionOf } from '../accounts/session/session.ts'
-import type { Core } from '../core/core.ts'
-import { AppError } from '../platform/errors.ts'
-import { cursor, listUrl } from '../web/lists.ts'
+import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
+import { sessionOf } from '../../accounts/session/session.ts'
+import type { Core } from '../../core/core.ts'
+import { AppError } from '../../platform/errors.ts'
+import { cursor, listUrl } from '../../web/lists.ts'
 import { approveProposal, declineProposal, readProposals } from './proposals.ts'
 
 const PATH = '/admin/proposals'

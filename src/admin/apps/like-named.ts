@@ -1,6 +1,6 @@
 /** Applications that could be taken for each other by their names, for whoever reviews them. */
 import { sql } from 'kysely'
-import type { Db } from '../database/connection.ts'
+import type { Db } from '../../database/connection.ts'
 
 /** Of each kind and name. */
 const LIKE_NAMED_MAX = 10

@@ -3,10 +3,10 @@
  * which cannot be paid. Both are undone by their opposite; the rules stand in the database: functions/payment/pay.sql, transfers.sql.
  */
 import { sql } from 'kysely'
-import { recordAudit } from '../core/audit.ts'
-import type { Core } from '../core/core.ts'
-import type { Tx } from '../database/connection.ts'
-import { AppError } from '../platform/errors.ts'
+import { recordAudit } from '../../core/audit.ts'
+import type { Core } from '../../core/core.ts'
+import type { Tx } from '../../database/connection.ts'
+import { AppError } from '../../platform/errors.ts'
 
 export type FreezeAct = { reason: string; actor_id: bigint; ip: string }
 

@@ -1,12 +1,12 @@
 /** The pages of site settings, by area: what each is, what it may be, and who changed it when. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
-import { sessionOf } from '../accounts/session/session.ts'
-import type { Core } from '../core/core.ts'
-import { describeSettings, SETTING_NAMES, type SettingName } from '../core/settings.ts'
-import { AppError } from '../platform/errors.ts'
-import { proposeSetting, type StandingProposal } from './proposals.ts'
+import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
+import { sessionOf } from '../../accounts/session/session.ts'
+import type { Core } from '../../core/core.ts'
+import { describeSettings, SETTING_NAMES, type SettingName } from '../../core/settings.ts'
+import { AppError } from '../../platform/errors.ts'
+import { proposeSetting, type StandingProposal } from '../proposals/proposals.ts'
 
 const PATH = '/admin/settings'
 const SettingForm = z.object({ name: z.enum(SETTING_NAMES), value: z.string().max(10_000) })

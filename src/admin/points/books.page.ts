@@ -1,11 +1,11 @@
 /** /admin/books: the last proof of the books, and a new one at a push of a button; the days closed, and the platform's fees. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import type { Core } from '../core/core.ts'
-import { lastDays } from '../ledger/closes.ts'
-import { movementsOf } from '../ledger/journals.ts'
-import { keepProof, lastProof } from '../ledger/proofs.ts'
-import { cursor, listUrl } from '../web/lists.ts'
+import type { Core } from '../../core/core.ts'
+import { lastDays } from '../../ledger/closes.ts'
+import { movementsOf } from '../../ledger/journals.ts'
+import { keepProof, lastProof } from '../../ledger/proofs.ts'
+import { cursor, listUrl } from '../../web/lists.ts'
 
 const FEES = '/admin/books/fees'
 const PAGE_LINES = 25

@@ -1,7 +1,7 @@
 /** /admin/forum: whether what is known of the forum's members is as new as it should be. */
 import type { FastifyInstance } from 'fastify'
-import { forumState } from '../accounts/forum/state.ts'
-import type { Core } from '../core/core.ts'
+import { forumState } from '../../accounts/forum/state.ts'
+import type { Core } from '../../core/core.ts'
 
 /** Below requireAdmin. */
 export function forumPages(app: FastifyInstance, deps: Core): void {

@@ -1,13 +1,13 @@
 /** /admin/notifications: what is due and at which hosts, pausing one of them, and every notification with its attempts. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
-import { sessionOf } from '../accounts/session/session.ts'
-import { notificationPages } from '../payment/notifications/notifications.page.ts'
-import { pauseHost, resumeHost } from '../payment/notifications/pausing.ts'
-import { outboxFigures } from '../payment/notifications/redelivery.ts'
-import type { PaymentDeps } from '../payment/notifications/worker.ts'
-import { AppError } from '../platform/errors.ts'
+import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
+import { sessionOf } from '../../accounts/session/session.ts'
+import { notificationPages } from '../../payment/notifications/notifications.page.ts'
+import { pauseHost, resumeHost } from '../../payment/notifications/pausing.ts'
+import { outboxFigures } from '../../payment/notifications/redelivery.ts'
+import type { PaymentDeps } from '../../payment/notifications/worker.ts'
+import { AppError } from '../../platform/errors.ts'
 
 const PATH = '/admin/notifications'
 

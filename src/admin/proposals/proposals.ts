@@ -4,15 +4,15 @@
  * those with one key one stands at most, is held by the database: 070-payments.sql, functions/guards/second-approver.sql.
  */
 import { type Insertable, type Selectable, sql } from 'kysely'
-import { type PointsLine, postLinesWithin } from '../accounts/points.ts'
-import { recordAudit } from '../core/audit.ts'
-import type { Core } from '../core/core.ts'
-import type { SettingName } from '../core/settings.ts'
-import { type Db, type Tx, violatedConstraint } from '../database/connection.ts'
-import type { CorrectionProposalsTable, ProposedTerms } from '../database/tables/payments.ts'
-import { setTermsWithin, type Terms, textsOf } from '../payment/apps/terms.ts'
-import { refundWithin, reverseWithin } from '../payment/orders/refunds.ts'
-import { AppError } from '../platform/errors.ts'
+import { type PointsLine, postLinesWithin } from '../../accounts/points.ts'
+import { recordAudit } from '../../core/audit.ts'
+import type { Core } from '../../core/core.ts'
+import type { SettingName } from '../../core/settings.ts'
+import { type Db, type Tx, violatedConstraint } from '../../database/connection.ts'
+import type { CorrectionProposalsTable, ProposedTerms } from '../../database/tables/payments.ts'
+import { setTermsWithin, type Terms, textsOf } from '../../payment/apps/terms.ts'
+import { refundWithin, reverseWithin } from '../../payment/orders/refunds.ts'
+import { AppError } from '../../platform/errors.ts'
 
 const OPEN_DAYS = 7
 const DAY_MS = 86_400_000

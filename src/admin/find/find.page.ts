@@ -3,9 +3,9 @@
 import type { FastifyInstance } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import { z } from 'zod'
-import type { Core } from '../core/core.ts'
-import type { Db } from '../database/connection.ts'
-import type { JournalKind } from '../database/tables/ledger.ts'
+import type { Core } from '../../core/core.ts'
+import type { Db } from '../../database/connection.ts'
+import type { JournalKind } from '../../database/tables/ledger.ts'
 
 const FOUND_MAX = 20
 const JOURNAL_KINDS: JournalKind[] = ['grant', 'payment', 'transfer', 'refund', 'reversal', 'adjustment']

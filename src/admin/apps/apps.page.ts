@@ -1,10 +1,10 @@
 /** /admin/apps: every registered application, found, looked at, suspended, reviewed, and given a new secret. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
-import { sessionOf } from '../accounts/session/session.ts'
-import { readAudit } from '../core/audit.ts'
-import type { Core } from '../core/core.ts'
+import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
+import { sessionOf } from '../../accounts/session/session.ts'
+import { readAudit } from '../../core/audit.ts'
+import type { Core } from '../../core/core.ts'
 import {
   countMembers,
   getApp,
@@ -13,9 +13,9 @@ import {
   reviewedVersion,
   searchApps,
   suspendApp,
-} from '../identity/apps/registry.ts'
-import { liveSecrets, resetSecret } from '../identity/apps/secrets.ts'
-import { cursor, searchText } from '../web/lists.ts'
+} from '../../identity/apps/registry.ts'
+import { liveSecrets, resetSecret } from '../../identity/apps/secrets.ts'
+import { cursor, searchText } from '../../web/lists.ts'
 import { likeNamed } from './like-named.ts'
 
 const PAGE_LINES = 50

@@ -1,6 +1,6 @@
 /** /admin/abuse: rings, velocity and clusters of new accounts, for somebody to look at. */
 import type { FastifyInstance } from 'fastify'
-import type { Core } from '../core/core.ts'
+import type { Core } from '../../core/core.ts'
 import { clustersByAddress, clustersByRecipient, moversOf, ringsOf } from './abuse.ts'
 
 /** Below requireAdmin. */

@@ -13,18 +13,18 @@ import {
   searchMembers,
   suspendMember,
   suspensionEnd,
-} from '../accounts/members.ts'
-import { createAccount } from '../accounts/operator.ts'
-import { isBarred, isUsername } from '../accounts/people/users.ts'
-import { resetSecondFactor } from '../accounts/security/second-factor.ts'
-import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
-import { sessionOf } from '../accounts/session/session.ts'
-import { describeDevice } from '../accounts/session/sessions.page.ts'
-import type { Core } from '../core/core.ts'
-import { liveGrants, signOutEverywhere } from '../identity/sign-out-everywhere.ts'
-import { AppError } from '../platform/errors.ts'
-import { anonymise } from '../privacy/anonymise.ts'
-import { cursor, searchText } from '../web/lists.ts'
+} from '../../accounts/members.ts'
+import { createAccount } from '../../accounts/operator.ts'
+import { isBarred, isUsername } from '../../accounts/people/users.ts'
+import { resetSecondFactor } from '../../accounts/security/second-factor.ts'
+import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
+import { sessionOf } from '../../accounts/session/session.ts'
+import { describeDevice } from '../../accounts/session/sessions.page.ts'
+import type { Core } from '../../core/core.ts'
+import { liveGrants, signOutEverywhere } from '../../identity/sign-out-everywhere.ts'
+import { AppError } from '../../platform/errors.ts'
+import { anonymise } from '../../privacy/anonymise.ts'
+import { cursor, searchText } from '../../web/lists.ts'
 
 const PATH = '/admin/members'
 const PAGE_LINES = 50

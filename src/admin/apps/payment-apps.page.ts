@@ -1,14 +1,14 @@
 /** /admin/payment-applications/:payment_id: one payment application, its review, its terms, and what was done to it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
-import { sessionOf } from '../accounts/session/session.ts'
-import { readAudit } from '../core/audit.ts'
-import type { Core } from '../core/core.ts'
-import { getPaymentApp } from '../payment/apps/review.ts'
-import { setTerms, TERMS_FIELDS, termsForm, termsOf } from '../payment/apps/terms.ts'
+import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
+import { sessionOf } from '../../accounts/session/session.ts'
+import { readAudit } from '../../core/audit.ts'
+import type { Core } from '../../core/core.ts'
+import { getPaymentApp } from '../../payment/apps/review.ts'
+import { setTerms, TERMS_FIELDS, termsForm, termsOf } from '../../payment/apps/terms.ts'
+import { proposeTerms, type StandingProposal } from '../proposals/proposals.ts'
 import { checkAddresses, lastChecks } from './address-check.ts'
 import { likeNamed } from './like-named.ts'
-import { proposeTerms, type StandingProposal } from './proposals.ts'
 
 const PATH = '/admin/payment-applications/:payment_id'
 const HISTORY_LINES = 50

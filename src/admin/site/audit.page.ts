@@ -2,12 +2,12 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { sessionOf } from '../accounts/session/session.ts'
-import { type AuditFilter, readAudit, recordAudit } from '../core/audit.ts'
-import type { Core } from '../core/core.ts'
-import type { Db } from '../database/connection.ts'
-import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../web/csv.ts'
-import { cursor, listUrl } from '../web/lists.ts'
+import { sessionOf } from '../../accounts/session/session.ts'
+import { type AuditFilter, readAudit, recordAudit } from '../../core/audit.ts'
+import type { Core } from '../../core/core.ts'
+import type { Db } from '../../database/connection.ts'
+import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
+import { cursor, listUrl } from '../../web/lists.ts'
 
 const PATH = '/admin/audit'
 const PAGE_LINES = 25

@@ -4,16 +4,16 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { readAudit } from '../core/audit.ts'
-import type { Core } from '../core/core.ts'
-import { movementsOf, readJournals } from '../ledger/journals.ts'
-import { readNotifications } from '../payment/notifications/redelivery.ts'
-import { isExpired } from '../payment/orders/orders.ts'
-import { refundsOf } from '../payment/orders/refunds.ts'
-import { TRANSACTION_ID } from '../payment/values/fields.ts'
-import { AppError } from '../platform/errors.ts'
-import { cursor, listUrl } from '../web/lists.ts'
-import { findOrders, findTransfers } from './find.page.ts'
+import { readAudit } from '../../core/audit.ts'
+import type { Core } from '../../core/core.ts'
+import { movementsOf, readJournals } from '../../ledger/journals.ts'
+import { readNotifications } from '../../payment/notifications/redelivery.ts'
+import { isExpired } from '../../payment/orders/orders.ts'
+import { refundsOf } from '../../payment/orders/refunds.ts'
+import { TRANSACTION_ID } from '../../payment/values/fields.ts'
+import { AppError } from '../../platform/errors.ts'
+import { cursor, listUrl } from '../../web/lists.ts'
+import { findOrders, findTransfers } from '../find/find.page.ts'
 
 const PAGE_LINES = 25
 const HISTORY_LINES = 50

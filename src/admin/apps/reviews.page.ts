@@ -1,18 +1,18 @@
 /** /admin: the payment applications that wait for a reviewer, the decision on one, and those that were decided on. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
-import { sessionOf } from '../accounts/session/session.ts'
-import type { Core } from '../core/core.ts'
-import { lastProof } from '../ledger/proofs.ts'
+import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
+import { sessionOf } from '../../accounts/session/session.ts'
+import type { Core } from '../../core/core.ts'
+import { lastProof } from '../../ledger/proofs.ts'
 import {
   DECISIONS_WITH_REASON,
   decidedPaymentApps,
   reviewPaymentApp,
   reviewQueue,
-} from '../payment/apps/review.ts'
-import { AppError } from '../platform/errors.ts'
-import { cursor, listUrl } from '../web/lists.ts'
+} from '../../payment/apps/review.ts'
+import { AppError } from '../../platform/errors.ts'
+import { cursor, listUrl } from '../../web/lists.ts'
 import { lastChecks } from './address-check.ts'
 import { likeNamed } from './like-named.ts'
 

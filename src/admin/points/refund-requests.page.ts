@@ -1,12 +1,16 @@
 /** Refunds that merchants ask for: accepted by the form of corrections, in its two steps, or declined here with a reason. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
-import { sessionOf } from '../accounts/session/session.ts'
-import type { Core } from '../core/core.ts'
-import { declineRefundRequest, listRefundRequests, recoverableOf } from '../payment/orders/refund-requests.ts'
-import { AppError } from '../platform/errors.ts'
-import { cursor, listUrl } from '../web/lists.ts'
+import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
+import { sessionOf } from '../../accounts/session/session.ts'
+import type { Core } from '../../core/core.ts'
+import {
+  declineRefundRequest,
+  listRefundRequests,
+  recoverableOf,
+} from '../../payment/orders/refund-requests.ts'
+import { AppError } from '../../platform/errors.ts'
+import { cursor, listUrl } from '../../web/lists.ts'
 
 const PATH = '/admin/refund-requests'
 const PAGE_LINES = 25

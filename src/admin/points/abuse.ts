@@ -4,7 +4,7 @@
  * so that it costs the same however large the ledger is. None of it proves anything.
  */
 import { sql } from 'kysely'
-import type { Db } from '../database/connection.ts'
+import type { Db } from '../../database/connection.ts'
 
 const MOVEMENTS_MAX = 20_000
 const RING_DAYS = 30

@@ -4,11 +4,11 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { requireFreshSignIn } from '../accounts/session/reauthentication.ts'
-import { sessionOf } from '../accounts/session/session.ts'
-import type { Core } from '../core/core.ts'
-import { reviewPaymentApp } from '../payment/apps/review.ts'
-import { AppError } from '../platform/errors.ts'
+import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
+import { sessionOf } from '../../accounts/session/session.ts'
+import type { Core } from '../../core/core.ts'
+import { reviewPaymentApp } from '../../payment/apps/review.ts'
+import { AppError } from '../../platform/errors.ts'
 import { type FreezeAct, freezeOrder, freezePurse, unfreezeOrder, unfreezePurse } from './freezes.ts'
 
 const FreezeForm = z.object({
