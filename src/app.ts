@@ -2,10 +2,7 @@
 import { fastifyCookie } from '@fastify/cookie'
 import { fastifyFormbody } from '@fastify/formbody'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
-import { forumSignInRoutes } from './accounts/forum/sign-in.page.ts'
-import { forumWebhook } from './accounts/forum/webhook.ts'
-import { accountRoutes } from './accounts/plugin.ts'
-import { signInRoutes } from './accounts/sign-in/sign-in.page.ts'
+import { accountsPlugin } from './accounts/plugin.ts'
 import { adminPlugin } from './admin/plugin.ts'
 import { healthRoutes } from './core/health.ts'
 import { measureRequests } from './core/metrics.ts'
@@ -71,10 +68,7 @@ export async function buildApp(deps: Parts): Promise<FastifyInstance> {
 
   registerAssets(app)
   healthRoutes(app, deps, async () => (await deps.signingKeys.current()) !== undefined)
-  await app.register(signInRoutes, deps)
-  await app.register(forumSignInRoutes, deps)
-  await app.register(forumWebhook, deps)
-  await app.register(accountRoutes, deps)
+  await app.register(accountsPlugin, deps)
   await app.register(identityPlugin, deps)
   await app.register(paymentPlugin, deps)
   await app.register(privacyPages, deps)

@@ -1,0 +1,33 @@
+/** The change of a member's password by the member. */
+import type { Core } from '../../core/core.ts'
+import type { Db } from '../../database/connection.ts'
+import { endSessionsOf } from '../session/session.ts'
+import { hashPassword, verifyPassword } from './password.ts'
+import { recordSecurityEvent } from './security-events.ts'
+
+/** Whether this is the member's password now. It takes as long for a member without one. */
+export async function isPasswordOf(db: Db, user_id: bigint, password: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('users')
+    .where('id', '=', user_id)
+    .select('password_hash')
+    .executeTakeFirst()
+  return verifyPassword(password, row?.password_hash)
+}
+
+/** Sets the new password and ends all sessions, because others may have known the old one. */
+export async function changePassword(
+  deps: Core,
+  { user_id, new_password, ip }: { user_id: bigint; new_password: string; ip: string },
+): Promise<void> {
+  const password_hash = await hashPassword(new_password)
+  await deps.db.transaction().execute(async (tx) => {
+    await tx
+      .updateTable('users')
+      .set({ password_hash, must_change_password: false, updated_at: deps.clock() })
+      .where('id', '=', user_id)
+      .execute()
+    await endSessionsOf(tx, user_id)
+    await recordSecurityEvent(tx, deps, { event: 'password.changed', user_id, actor_id: user_id, ip })
+  })
+}

@@ -1,0 +1,64 @@
+/** The change of a password by its member. */
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import type { Core } from '../../core/core.ts'
+import { AppError } from '../../platform/errors.ts'
+import { leadsTo, safeReturnTo } from '../../web/return-to.ts'
+import { attemptedBy } from '../session/known-browser.ts'
+import { PROFILE } from '../session/reauthentication.ts'
+import { sessionOf, signInUrl, startSession } from '../session/session.ts'
+import { clearAttempts, failAttempt, openAttempt } from '../session/throttle.ts'
+import { changePassword, isPasswordOf } from './change-password.ts'
+import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './password.ts'
+
+const PasswordForm = z.object({
+  current_password: z.string().min(1).max(1_000),
+  new_password: z.string().min(PASSWORD_LENGTH_MIN).max(PASSWORD_LENGTH_MAX),
+  return_to: z.string().optional(),
+})
+
+/**
+ * GET and POST /account/password. They stand outside the scope of requireUser, which sends holders of a one-time
+ * password here.
+ */
+export function passwordPages(app: FastifyInstance, deps: Core): void {
+  app.get<{ Querystring: Record<string, unknown> }>('/account/password', async (request, reply) => {
+    if (request.session === undefined) return reply.redirect(signInUrl('/account/password'), 303)
+    if (!request.session.user.has_password) return reply.redirect(PROFILE, 303)
+    const returnTo = safeReturnTo(request.query.return_to)
+    return reply.page(
+      'accounts/security/password',
+      { returnTo, problem: undefined },
+      { leavesSite: leadsTo(returnTo) },
+    )
+  })
+
+  app.post('/account/password', { config: { admission: 'slow' } }, async (request, reply) => {
+    const { user, amr, auth_time } = sessionOf(request)
+    if (!user.has_password)
+      throw new AppError('forbidden', 'This account signs in at the forum and has no password')
+    const form = PasswordForm.safeParse(request.body)
+    const returnTo = safeReturnTo((request.body as Record<string, unknown>).return_to)
+    const again = (problem: 'too_short' | 'wrong_password' | 'same_password') =>
+      reply.page(
+        'accounts/security/password',
+        { returnTo, problem },
+        { status: 400, leavesSite: leadsTo(returnTo) },
+      )
+    if (!form.success) return again('too_short')
+
+    const { current_password, new_password } = form.data
+    const { id: user_id, username } = user
+    const attempt = await openAttempt(deps, attemptedBy(request, { user_id, username }, deps))
+    if (!(await isPasswordOf(deps.db, user_id, current_password))) {
+      await failAttempt(deps, attempt)
+      return again('wrong_password')
+    }
+    await clearAttempts(deps, attempt)
+    if (current_password === new_password) return again('same_password')
+    await changePassword(deps, { user_id, new_password, ip: request.ip })
+    // The password alone was proven now; when and how this member signed in stays what it was.
+    await startSession(request, reply, user.id, amr, deps, auth_time)
+    return reply.redirect(returnTo, 303)
+  })
+}
