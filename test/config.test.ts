@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ConfigError, environment, loadConfig } from '../src/platform/config.ts'
+import { ConfigError, loadConfig } from '../src/platform/config.ts'
+import { environment } from '../src/platform/environment.ts'
 import { createDatabase } from './harness.ts'
 
 const ROOT = join(import.meta.dirname, '..')

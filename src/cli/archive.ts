@@ -1,7 +1,8 @@
 /** `tessera export` and `tessera import`: everything, as one file. */
 
 import { withDatabaseUrl } from '../database/url.ts'
-import { type ArchiveHeader, exportAll, importAll, withArchive } from '../operations/archive.ts'
+import { exportAll, importAll, withArchive } from '../operations/archive.ts'
+import type { ArchiveHeader } from '../operations/archive-tables.ts'
 import { provenSecrets } from '../operations/first-start.ts'
 import type { Command, Result } from './command.ts'
 import { writeNewFile } from './new-file.ts'

@@ -1,6 +1,6 @@
 /** `tessera setting …`: a site setting changed without a browser, and by one person alone. */
 
-import { SETTING_NAMES } from '../core/settings.ts'
+import { SETTING_NAMES } from '../core/setting-values.ts'
 import { AppError } from '../platform/errors.ts'
 import { type Command, UsageError, withDeps } from './command.ts'
 

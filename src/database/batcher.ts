@@ -3,7 +3,7 @@
  * wait together, and the next statement takes them all. No timer: a lone caller never waits for company.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AT_ONCE_LIMIT } from '../platform/config.ts'
+import { AT_ONCE_LIMIT } from '../platform/environment.ts'
 import { overloaded, unavailable } from '../platform/errors.ts'
 import { currentScope, inBatch, type Scope } from '../platform/tracing.ts'
 import { isLockedOut } from './connection.ts'

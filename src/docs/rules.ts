@@ -1,6 +1,6 @@
 /** The rules behind the interfaces that no field shows: an order's life, rounding, fees and bounds, read from the settings in force. */
 
-import type { SettingValues } from '../core/settings.ts'
+import type { SettingValues } from '../core/setting-values.ts'
 import { CODE_SECONDS } from '../identity/oauth/codes.ts'
 import { ACCESS_TOKEN_SECONDS, FAMILY_LIFE, IDLE_LIFE } from '../identity/oauth/grants.ts'
 import { percentOf } from '../payment/values/money.ts'

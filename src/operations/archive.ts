@@ -6,40 +6,28 @@
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
-import pg from 'pg'
-import { z } from 'zod'
-import { connectionSettings } from '../database/connection.ts'
+import type pg from 'pg'
 import { isUnreleased, lockMigrations, migrateWithin, migrationNames } from '../database/migrate.ts'
-import { liftClientTimeouts } from '../database/timeouts.ts'
+import {
+  type ArchiveHeader,
+  continueSequences,
+  FORMAT,
+  Header,
+  migrationsOf,
+  quoted,
+  sequencesOf,
+  tablesInOrder,
+  withTransaction,
+} from './archive-tables.ts'
 import { RETENTION } from './retention.ts'
 import type { Ask } from './secret-proof.ts'
 
-const FORMAT = 'tessera archive 1'
 const ROWS_AT_ONCE = 1_000
-/** Left out, because the import migrates the new database itself. */
-const LEFT_OUT = ['schema_migrations', 'schema_functions']
+
 /** The trigger that rests while the tables fill. It asks who approved a change of a setting, and an import changes none. */
 const RESTING = { table: 'site_settings', trigger: 'site_settings_two_people' }
-/** The numbers of payment applications, which are apart in the two books. */
-const PIDS = [
-  ['live', 'payment_apps_pid'],
-  ['test', 'payment_apps_test_pid'],
-]
-
-/** What the first line of an archive says. */
-const Header = z.object({
-  format: z.literal(FORMAT),
-  /** The migrations of the database it was taken from. */
-  migrations: z.array(z.string()),
-  /** Tables in the order in which they can be filled, with their rows. */
-  tables: z.array(z.object({ name: z.string(), rows: z.number() })),
-  /** The next value of every sequence. Archives of the first versions lack it. */
-  sequences: z.record(z.string(), z.string()).optional(),
-})
-export type ArchiveHeader = z.output<typeof Header>
 
 export class ArchiveError extends Error {}
-
 type OnRows = (done: number, total: number) => void
 
 /** Gives `write` the whole database, in one snapshot, while the service goes on. */
@@ -246,102 +234,6 @@ async function requireNew(client: pg.Client): Promise<void> {
 function notNew(why: string): ArchiveError {
   return new ArchiveError(`The database is not empty: ${why}. Import into a new one`)
 }
-
-/** Of every sequence of ours, the value that it gives next. */
-async function sequencesOf(client: pg.Client): Promise<Record<string, string>> {
-  const { rows } = await client.query<{ name: string }>(`
-    select relname as name from pg_class
-    where relnamespace = 'public'::regnamespace and relkind = 'S' order by relname`)
-  const sequences: Record<string, string> = {}
-  for (const { name } of rows) {
-    const { rows } = await client.query(
-      `select (last_value + is_called::int)::text as next from ${quoted(name)}`,
-    )
-    sequences[name] = rows[0].next
-  }
-  return sequences
-}
-
-/** New rows go on where the old ones ended: no number is given again, also not of what was deleted. */
-async function continueSequences(client: pg.Client, { sequences }: ArchiveHeader): Promise<void> {
-  if (sequences === undefined) return continueAfterRows(client)
-  for (const [name, next] of Object.entries(sequences))
-    await client.query('select setval($1, $2, false)', [quoted(name), next])
-}
-
-/** For archives that do not say where the sequences were. */
-async function continueAfterRows(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ table: string; column: string; sequence: string }>(`
-    select c.relname as table, a.attname as column, pg_get_serial_sequence(quote_ident(c.relname), a.attname) as sequence
-    from pg_class as c join pg_attribute as a on a.attrelid = c.oid
-    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attidentity <> ''`)
-  for (const { table, column, sequence } of rows) {
-    await client.query(
-      `select setval($1, coalesce((select max(${quoted(column)}) from ${quoted(table)}), 1),
-         exists (select from ${quoted(table)}))`,
-      [sequence],
-    )
-  }
-  for (const [book, sequence] of PIDS) {
-    await client.query(
-      `select setval($1, max(pid)) from payment_apps where book = $2 having max(pid) is not null`,
-      [sequence, book],
-    )
-  }
-}
-
-/** Every table of ours, each after those it refers to. */
-async function tablesInOrder(client: pg.Client): Promise<string[]> {
-  // A trigger of users refuses the names in former_usernames, so these come first.
-  const { rows: tables } = await client.query<{ name: string }>(
-    `select relname as name from pg_class
-     where relnamespace = 'public'::regnamespace and relkind = 'r' and relname = any ($1)
-     order by relname <> 'former_usernames', relname`,
-    [Object.keys(RETENTION).filter((name) => !LEFT_OUT.includes(name))],
-  )
-  const { rows: references } = await client.query<{ from: string; to: string }>(`
-    select distinct conrelid::regclass::text as from, confrelid::regclass::text as to
-    from pg_constraint
-    where contype = 'f' and connamespace = 'public'::regnamespace and conrelid <> confrelid`)
-  const ordered: string[] = []
-  const visit = (name: string, path: string[]) => {
-    if (ordered.includes(name)) return
-    if (path.includes(name)) throw new Error(`Tables refer to each other: ${[...path, name].join(' → ')}`)
-    for (const { from, to } of references) if (from === name) visit(to, [...path, name])
-    ordered.push(name)
-  }
-  for (const { name } of tables) visit(name, [])
-  return ordered
-}
-
-async function migrationsOf(client: pg.Client): Promise<string[]> {
-  const { rows } = await client.query<{ name: string }>('select name from schema_migrations order by name')
-  return rows.map(({ name }) => name)
-}
-
-async function withTransaction<T>(
-  url: string,
-  mode: string,
-  act: (client: pg.Client) => Promise<T>,
-): Promise<T> {
-  const client = new pg.Client(connectionSettings(url))
-  // A connection that breaks is told by what was asked of it.
-  client.on('error', () => {})
-  await client.connect()
-  try {
-    await client.query(`begin isolation level ${mode}`)
-    // Between two statements the file is read or written, however slowly.
-    await liftClientTimeouts(client)
-    const result = await act(client)
-    await client.query('commit')
-    return result
-  } finally {
-    // Ends an open transaction too.
-    await client.end()
-  }
-}
-
-const quoted = (name: string) => pg.escapeIdentifier(name)
 
 function totalOf({ tables }: ArchiveHeader): number {
   return tables.reduce((total, { rows }) => total + rows, 0)

@@ -1,6 +1,7 @@
 /** Site settings: an administrator changes one, it is in force at once, and who did it is kept. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openSettings, SETTING_NAMES } from '../../src/core/settings.ts'
+import { SETTING_NAMES } from '../../src/core/setting-values.ts'
+import { openSettings } from '../../src/core/settings.ts'
 import { makePerson } from '../cast.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness.ts'
 

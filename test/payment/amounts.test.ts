@@ -1,7 +1,7 @@
 /** Fees and amounts at their bounds and in between, against whole-number arithmetic that shares nothing with the program. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { SettingName } from '../../src/core/settings.ts'
+import type { SettingName } from '../../src/core/setting-values.ts'
 import { grantPoints } from '../../src/ledger/post.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { makePayOrder } from '../../src/payment/orders/orders.ts'

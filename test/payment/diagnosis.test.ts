@@ -14,7 +14,7 @@ import {
 } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { SettingName } from '../../src/core/settings.ts'
+import type { SettingName } from '../../src/core/setting-values.ts'
 import { forgetWhatIsOver } from '../../src/operations/retention.ts'
 import { resetMerchantKey, rotateToken } from '../../src/payment/apps/key-changes.ts'
 import { switchVersions } from '../../src/payment/apps/own-app.ts'

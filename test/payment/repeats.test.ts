@@ -1,7 +1,7 @@
 /** Repeats at both doors: what was done before is answered the same, whatever was switched off since. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { banMember } from '../../src/accounts/members.ts'
-import type { SettingName } from '../../src/core/settings.ts'
+import type { SettingName } from '../../src/core/setting-values.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { acceptOffer, offerApplication } from '../../src/payment/apps/handover.ts'
 import { rotateToken } from '../../src/payment/apps/key-changes.ts'

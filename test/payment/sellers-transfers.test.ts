@@ -1,6 +1,6 @@
 /** Transfers on the merchant's pages: found again, worked out before anything moves, and sent once. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { SettingName } from '../../src/core/settings.ts'
+import type { SettingName } from '../../src/core/setting-values.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { grantPoints } from '../../src/ledger/post.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'

@@ -1,6 +1,7 @@
 /** Judging requests in turn: each costs some tens of milliseconds of the process when nothing explains it. */
 import { openTurns } from '../../platform/turns.ts'
-import { judge, type Request, type Standing, type Verdict } from './verdict.ts'
+import type { Request, Standing } from './request.ts'
+import { judge, type Verdict } from './verdict.ts'
 
 /** Verdicts on requests that were kept, which do not change; small ones, so that these are a few hundred KB. */
 const REMEMBERED_MAX = 500

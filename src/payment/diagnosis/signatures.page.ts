@@ -12,8 +12,9 @@ import { type Judging, openJudging, type ShortVerdict } from './judging.ts'
 import { readOwnKeys } from './own-keys.ts'
 import { type Field, readPasted } from './pasted.ts'
 import { REFUSED_KEPT_MAX, type RefusedRequest, refusedRequests } from './refused-requests.ts'
+import type { Request } from './request.ts'
 import type { OwnKeys } from './schemes.ts'
-import { type Request, type Verdict, withoutKeys } from './verdict.ts'
+import { type Verdict, withoutKeys } from './verdict.ts'
 
 const PAGE_LINES = 10
 const PASTED_LENGTH_MAX = 8_000

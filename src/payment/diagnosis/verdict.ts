@@ -3,14 +3,15 @@
  * application that it speaks for. Pure.
  */
 import { createHash, type KeyObject } from 'node:crypto'
-import { deceptiveIn } from '../../web/parameters.ts'
 import { canonicalString } from '../signing/canonical.ts'
 import { signMd5, verifyMd5, verifyRsa } from '../signing/gateway.ts'
 import { secretKeyOf, sign, tokenKeys, verifySignature } from '../signing/hmac.ts'
 import { fingerprintOf } from '../signing/public-key.ts'
-import { isMoney } from '../values/money.ts'
+import { readBase64, readHash } from './encoded.ts'
 import type { Mistake } from './mistakes.ts'
+import { notesOn } from './notes.ts'
 import type { Field } from './pasted.ts'
+import type { Door, Request, Standing } from './request.ts'
 import {
   dayOf,
   gatewayRules,
@@ -26,16 +27,15 @@ import {
 import { type Explanation, explain } from './search.ts'
 import { type Rules, rightFields } from './spelling.ts'
 
-const DRIFT_SECONDS_MAX = 300
-const HOUR_SECONDS = 3_600
 const FINGERPRINT_LENGTH = 12
+
 /** What is shorter would be found in half of all values. */
 const SECRET_LENGTH_MIN = 6
+
 const SECRET_NAME = /token|secret|passw|pwd|credential|_key$/i
+
 /** Shorter than any RSA signature, longer than any hash that is written in its place. */
 const RSA_TEXT_LENGTH_MIN = 150
-
-export type Door = 'hmac' | 'v1' | 'v2'
 
 /** A key by a name that tells nothing of it. */
 export type KeyFacts = { kind: 'secret_key' | 'merchant_key' | 'public_key'; fingerprint: string }
@@ -51,18 +51,6 @@ export type Verdict = {
   expected: { text: string; signature?: string; digest?: string; key?: KeyFacts }
   received: { signature: string; text?: string; digest?: string; key?: KeyFacts }
 }
-
-export type Request = {
-  fields: readonly Field[]
-  /** Of a request that came in, where it came in. */
-  door?: 'hmac' | 'gateway' | undefined
-  /** The Payment ID in its address. */
-  payment_id?: string | undefined
-  charset?: string | undefined
-  nested?: readonly string[]
-}
-
-export type Standing = { keys: OwnKeys; accepts: { v1: boolean; v2: boolean }; now: Date }
 
 /** Judges a request by the keys of the application. */
 export function judge(request: Request, standing: Standing): Verdict {
@@ -277,6 +265,7 @@ const publicFacts = (key: KeyObject): KeyFacts => ({
   kind: 'public_key',
   fingerprint: fingerprintOf(key.export({ type: 'spki', format: 'der' }).toString('base64')),
 })
+
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 function stringOf(fields: readonly Field[], rules: Rules): string {
@@ -298,43 +287,6 @@ function signatureLike(parameters: Record<string, string>): string {
   )
 }
 
-type Read = { bytes: Buffer; mistakes: Mistake[] }
-
-/** A hash as it was written: hex as it should be, or in a form that it should not be in. Undefined for none. */
-function readHash(text: string): Read | undefined {
-  const plain = text.trim()
-  if (plain === '') return undefined
-  const bare = plain.replace(/^0x/i, '').replace(/^["']|["']$/g, '')
-  if (/^([0-9a-f]{2})+$/i.test(bare)) {
-    const mistakes: Mistake[] = bare === text ? [] : [{ code: 'signature_form', what: 'hex' }]
-    return { bytes: Buffer.from(bare, 'hex'), mistakes }
-  }
-  const base64 = bare.replaceAll(' ', '+')
-  const bytes = Buffer.from(base64, /[-_]/.test(base64) ? 'base64url' : 'base64')
-  // Base64 of the hex is the mistake of two libraries at once.
-  const inner = bytes.toString('latin1')
-  if (/^([0-9a-f]{2}){8,}$/i.test(inner))
-    return { bytes: Buffer.from(inner, 'hex'), mistakes: [{ code: 'signature_form', what: 'base64' }] }
-  return { bytes, mistakes: [{ code: 'signature_form', what: 'base64' }] }
-}
-
-/** A signature of V2: standard base64, in which a space was a `+`. */
-function readBase64(text: string): Read | undefined {
-  const plain = text.replaceAll(' ', '+')
-  const as = (bytes: Buffer, what: string): Read => ({ bytes, mistakes: [{ code: 'signature_form', what }] })
-  if (/^[0-9a-f]{256,}$/i.test(plain)) return as(Buffer.from(plain, 'hex'), 'hex')
-  if (/^[A-Za-z0-9+/]+={0,2}$/.test(plain)) return { bytes: Buffer.from(plain, 'base64'), mistakes: [] }
-  if (/%[0-9a-f]{2}/i.test(text)) return as(Buffer.from(decodeURIComponentLeniently(text), 'base64'), '%2B')
-  const unwrapped = text.replace(/\s+/g, '')
-  if (/^[A-Za-z0-9+/]+={0,2}$/.test(unwrapped)) return as(Buffer.from(unwrapped, 'base64'), '\\n')
-  if (/^[\w-]+={0,2}$/.test(plain)) return as(Buffer.from(plain, 'base64url'), 'base64url')
-  return undefined
-}
-
-function decodeURIComponentLeniently(text: string): string {
-  return text.replace(/%([0-9a-f]{2})/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
-}
-
 /**
  * A text of a request without any key that somebody has put into it. Of one that came in, without what its names call
  * a secret too: it may be another application's, sent with the wrong pid.
@@ -351,56 +303,4 @@ export function withoutKeys(
     ...called.map(([, value]) => value).filter((value) => value.length >= SECRET_LENGTH_MIN),
   ]
   return secrets.reduce((masked, secret) => masked.replaceAll(secret, '•••'), text)
-}
-
-/** What would be refused whatever the signature is. */
-function notesOn(
-  { fields, payment_id, charset, nested = [] }: Request,
-  parameters: Record<string, string>,
-  door: Door,
-  { keys, accepts, now }: Standing,
-): Mistake[] {
-  const notes: Mistake[] = []
-  const names = fields.map(([name]) => name)
-  const doubled = [...new Set(names.filter((name, i) => names.indexOf(name) !== i))]
-  if (charset !== undefined) notes.push({ code: 'sent_charset', what: charset })
-  if (doubled.length > 0) notes.push({ code: 'doubled', what: doubled.join(', ') })
-  if (nested.length > 0) notes.push({ code: 'nested', what: nested.join(', ') })
-  const unseen = fields
-    .map(([name, value]) => [name, deceptiveIn(value)] as const)
-    .filter(([, signs]) => signs.length > 0)
-  if (unseen.length > 0)
-    notes.push({
-      code: 'unseen',
-      what: unseen.map(([name, signs]) => `${name}: ${signs.join(' ')}`).join(', '),
-    })
-  const { pid } = parameters
-  const claimed = door === 'hmac' ? payment_id : pid
-  if (claimed !== undefined && claimed !== keys.payment_id && claimed !== String(keys.pid))
-    notes.push({ code: 'other_application', what: claimed })
-  if (door !== 'hmac' && !accepts[door]) notes.push({ code: 'version_off', what: door })
-  notes.push(...clockOf(parameters.timestamp, door, now), ...amountsOf(parameters, door))
-  return notes
-}
-
-function clockOf(timestamp: string | undefined, door: Door, now: Date): Mistake[] {
-  if (door === 'v1') return []
-  if (timestamp === undefined || timestamp.trim() === '')
-    return door === 'v2' ? [{ code: 'timestamp_missing' }] : []
-  if (!/^\d{10}$/.test(timestamp)) return [{ code: 'timestamp_form', what: timestamp.slice(0, 40) }]
-  const behind = Math.floor(now.getTime() / 1000) - Number(timestamp)
-  if (Math.abs(behind) <= DRIFT_SECONDS_MAX) return []
-  const hours = Math.round(behind / HOUR_SECONDS)
-  const isWhole =
-    hours !== 0 && Math.abs(hours) <= 14 && Math.abs(behind - hours * HOUR_SECONDS) <= DRIFT_SECONDS_MAX
-  return [
-    isWhole ? { code: 'time_zone', what: String(hours) } : { code: 'stale_clock', what: String(behind) },
-  ]
-}
-
-function amountsOf({ amount, points, money }: Record<string, string>, door: Door): Mistake[] {
-  if (door !== 'hmac')
-    return money === undefined || isMoney(money) ? [] : [{ code: 'amount_form', what: money.slice(0, 40) }]
-  const bad = [amount, points].find((value) => value !== undefined && !/^[1-9]\d{0,15}$/.test(value))
-  return bad === undefined ? [] : [{ code: 'amount_form', what: bad.slice(0, 40) }]
 }

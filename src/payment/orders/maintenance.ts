@@ -1,6 +1,6 @@
 /** Payments read-only: a setting of the site, under which nothing is placed, paid or transferred. */
 import type { Core } from '../../core/core.ts'
-import type { SettingValues } from '../../core/settings.ts'
+import type { SettingValues } from '../../core/setting-values.ts'
 import { AppError } from '../../platform/errors.ts'
 
 /** When those who were refused may ask whether it is over. */

@@ -5,7 +5,7 @@
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { countOutcome } from '../../core/metrics.ts'
-import type { SettingValues } from '../../core/settings.ts'
+import type { SettingValues } from '../../core/setting-values.ts'
 import { makeBatcher } from '../../database/batcher.ts'
 import { BIGGEST_ID, type Db } from '../../database/connection.ts'
 import { findHeld } from '../../database/frozen.ts'

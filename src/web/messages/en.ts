@@ -1,6 +1,6 @@
 /** Every English text, by page. Its shape is what the other catalogues must have. */
 
-import type { SettingName } from '../../core/settings.ts'
+import type { SettingName } from '../../core/setting-values.ts'
 import type { AttemptOutcome, NotificationKind } from '../../database/tables/notifications.ts'
 import type { InvariantName } from '../../ledger/books.ts'
 import { consoleTexts } from './en-console.ts'

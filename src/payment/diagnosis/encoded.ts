@@ -1,0 +1,39 @@
+/** Reads a signature in the encodings that clients mistake for each other. */
+import type { Mistake } from './mistakes.ts'
+
+type Read = { bytes: Buffer; mistakes: Mistake[] }
+
+/** A hash as it was written: hex as it should be, or in a form that it should not be in. Undefined for none. */
+export function readHash(text: string): Read | undefined {
+  const plain = text.trim()
+  if (plain === '') return undefined
+  const bare = plain.replace(/^0x/i, '').replace(/^["']|["']$/g, '')
+  if (/^([0-9a-f]{2})+$/i.test(bare)) {
+    const mistakes: Mistake[] = bare === text ? [] : [{ code: 'signature_form', what: 'hex' }]
+    return { bytes: Buffer.from(bare, 'hex'), mistakes }
+  }
+  const base64 = bare.replaceAll(' ', '+')
+  const bytes = Buffer.from(base64, /[-_]/.test(base64) ? 'base64url' : 'base64')
+  // Base64 of the hex is the mistake of two libraries at once.
+  const inner = bytes.toString('latin1')
+  if (/^([0-9a-f]{2}){8,}$/i.test(inner))
+    return { bytes: Buffer.from(inner, 'hex'), mistakes: [{ code: 'signature_form', what: 'base64' }] }
+  return { bytes, mistakes: [{ code: 'signature_form', what: 'base64' }] }
+}
+
+/** A signature of V2: standard base64, in which a space was a `+`. */
+export function readBase64(text: string): Read | undefined {
+  const plain = text.replaceAll(' ', '+')
+  const as = (bytes: Buffer, what: string): Read => ({ bytes, mistakes: [{ code: 'signature_form', what }] })
+  if (/^[0-9a-f]{256,}$/i.test(plain)) return as(Buffer.from(plain, 'hex'), 'hex')
+  if (/^[A-Za-z0-9+/]+={0,2}$/.test(plain)) return { bytes: Buffer.from(plain, 'base64'), mistakes: [] }
+  if (/%[0-9a-f]{2}/i.test(text)) return as(Buffer.from(decodeURIComponentLeniently(text), 'base64'), '%2B')
+  const unwrapped = text.replace(/\s+/g, '')
+  if (/^[A-Za-z0-9+/]+={0,2}$/.test(unwrapped)) return as(Buffer.from(unwrapped, 'base64'), '\\n')
+  if (/^[\w-]+={0,2}$/.test(plain)) return as(Buffer.from(plain, 'base64url'), 'base64url')
+  return undefined
+}
+
+function decodeURIComponentLeniently(text: string): string {
+  return text.replace(/%([0-9a-f]{2})/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
+}

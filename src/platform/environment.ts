@@ -1,0 +1,178 @@
+/** What each environment variable may say. `.env.example` explains them. */
+import { isIP } from 'node:net'
+import { z } from 'zod'
+
+/** The most that REQUESTS_AT_ONCE_MAX may say; as many may wait for one of the batches. */
+export const AT_ONCE_LIMIT = 1_000
+
+export const SAMPLE_SECRET = 'change-me-to-64-random-hex-characters'
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'silent'] as const
+
+/** An http(s) origin without path, query or trailing slash: the issuer is compared byte for byte by clients. */
+const origin = z.string().refine((text) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  return url !== undefined && /^https?:$/.test(url.protocol) && url.origin === text
+}, 'must be an origin such as https://id.example.org, without a path or a trailing slash')
+
+/** Decimal digits only: `Number` would also take 0x50 and 1e3. */
+function wholeNumber(min: number, max: number) {
+  const message = `must be a whole number from ${min} to ${max}`
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, message)
+    .transform(Number)
+    .refine((n) => n >= min && n <= max, message)
+}
+
+const port = wholeNumber(1, 65_535)
+
+const ranges = z
+  .string()
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .refine((list) => list.every(isRange), 'must be addresses or CIDR ranges, separated by commas')
+
+/** A range of no bits is everyone: then any caller could claim any address, or be called, so it is refused. */
+function isRange(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/')
+  const version = isIP(address)
+  if (version === 0 || address.includes('%') || rest.length > 0) return false
+  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+}
+
+/** A socket's address has no host (`postgres://name@/database?host=/run/postgresql`), which `URL` does not allow. */
+const databaseUrl = z
+  .string()
+  .refine(
+    (text) => /^postgres(ql)?:\/\//.test(text) && URL.canParse(text.replace('@/', '@socket/')),
+    'must be like postgres://name:password@host:5432/database, with special characters percent-encoded',
+  )
+
+/** Unlike our own addresses, a forum may live under a path. */
+const forumUrl = z.string().refine((text) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  return (
+    url !== undefined &&
+    /^https?:$/.test(url.protocol) &&
+    `${url.origin}${url.pathname}`.replace(/\/$/, '') === text
+  )
+}, 'must be an address such as https://forum.example.org, without a trailing slash')
+
+/** Printable ASCII: what may stand in a header or be typed into the forum's settings. */
+const forumKey = z.string().regex(/^[\x21-\x7e]{10,200}$/, 'must have at least 10 characters and no spaces')
+
+const smtpUrl = z.string().refine((text) => {
+  const url = /^smtps?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined
+  return (
+    url !== undefined && url.hostname !== '' && /^\/?$/.test(url.pathname) && url.search + url.hash === ''
+  )
+}, 'must be like smtps://name:password@mail.example.org:465, with special characters percent-encoded')
+
+/** `no-reply@example.org` or `Tessera <no-reply@example.org>`. */
+export const sender = z
+  .string()
+  .regex(
+    /^(?:[^\s<>@"]+@[^\s<>@,]+|[^<>@",\p{Cc}]{1,100} <[^\s<>@"]+@[^\s<>@,]+>)$/u,
+    'must be an address such as no-reply@example.org or Tessera <no-reply@example.org>',
+  )
+
+/** Where traces go. A key in the address would be logged by whatever stands between: OTEL_EXPORTER_OTLP_HEADERS is for keys. */
+const collectorUrl = z.string().refine((text) => {
+  const url = /^https?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined
+  return url !== undefined && url.username + url.password + url.search + url.hash === ''
+}, 'must be an address such as http://127.0.0.1:4318, without a name, a password or a query')
+
+/** `name=value,name=value`, values percent-encoded. */
+const headerList = z.string().transform((text, context) => {
+  const headers: Record<string, string> = {}
+  for (const part of text.split(',')) {
+    const [, name, value] = /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*([\x21-\x7e]+)\s*$/.exec(part) ?? []
+    const decoded = decodedHeader(value)
+    if (name === undefined || decoded === undefined) {
+      context.addIssue(
+        'must be like name=value,name=value, with special characters of values percent-encoded',
+      )
+      return z.NEVER
+    }
+    headers[name] = decoded
+  }
+  return headers
+})
+
+/** Printable ASCII, or nothing. */
+function decodedHeader(value = '%'): string | undefined {
+  try {
+    const text = decodeURIComponent(value)
+    return /^[\x20-\x7e]+$/.test(text) ? text : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const samplers = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const
+
+const ratio = z
+  .string()
+  .regex(/^(?:0(?:\.\d{1,9})?|1(?:\.0{1,9})?)$/, 'must be a number from 0 to 1, such as 0.05')
+  .transform(Number)
+
+const appSecret = z.string().min(32, 'must have at least 32 characters')
+
+/** What is wrong with an APP_SECRET that is kept in a file, if anything. */
+export function appSecretFault(text: string): string | undefined {
+  return appSecret.safeParse(text).error?.issues[0]?.message
+}
+
+/** One entry per variable, in the order of `.env.example`. Empty text counts as absent. */
+export const environment = z.object({
+  HOST: z.string().default('127.0.0.1'),
+  PORT: port.default(3000),
+  PUBLIC_URL: origin.optional(),
+  PAYMENT_PUBLIC_URL: origin.optional(),
+  TRUST_PROXY: ranges.optional(),
+  DATABASE_URL: databaseUrl.optional(),
+  DATABASE_POOL_MAX: wholeNumber(2, 200).default(10),
+  REQUESTS_AT_ONCE_MAX: wholeNumber(16, AT_ONCE_LIMIT).default(256),
+  DATA_DIR: z.string().default('.tessera'),
+  APP_SECRET: appSecret.optional(),
+  APP_SECRET_OTHER: appSecret.optional(),
+  ADMIN_USERNAME: z
+    .string()
+    .regex(/^[^\s\p{Cc}]{1,60}$/u, 'must have at most 60 characters and no spaces')
+    .default('admin'),
+  ADMIN_PASSWORD: z.string().min(10, 'must have at least 10 characters').optional(),
+  LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
+  METRICS_HOST: z.string().default('127.0.0.1'),
+  METRICS_PORT: port.optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl.optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collectorUrl.optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: headerList.optional(),
+  OTEL_SERVICE_NAME: z
+    .string()
+    .regex(/^[^\p{Cc}]{1,100}$/u, 'must have at most 100 characters')
+    .default('tessera'),
+  OTEL_TRACES_SAMPLER: z
+    .enum(samplers, `must be one of ${samplers.join(', ')}`)
+    .default('parentbased_always_on'),
+  OTEL_TRACES_SAMPLER_ARG: ratio.default(1),
+  DISCOURSE_URL: forumUrl.optional(),
+  DISCOURSE_SECRET: forumKey.optional(),
+  DISCOURSE_API_KEY: forumKey.optional(),
+  DISCOURSE_API_USERNAME: z
+    .string()
+    .regex(/^[^\s\p{Cc}]{1,60}$/u, 'must have at most 60 characters and no spaces')
+    .default('system'),
+  DISCOURSE_WEBHOOK_SECRET: forumKey.optional(),
+  SMTP_URL: smtpUrl.optional(),
+  SMTP_FROM: sender.optional(),
+  NOTIFY_ALLOW_CIDRS: ranges.optional(),
+  SHOP_PORT: port.default(4000),
+  FORUM_PORT: port.default(4001),
+  GATEWAY_SHOP_PORT: port.default(4002),
+})
