@@ -5,15 +5,25 @@ import { balanceOf } from '../ledger/wallet.ts'
 import { isLanguage, LANGUAGE_COOKIE } from '../web/languages.ts'
 import { safeReturnTo } from '../web/return-to.ts'
 import { chooseLanguage } from './people/users.ts'
+import type { Session } from './session/session.ts'
+
+declare module '../web/views.ts' {
+  interface PageData {
+    'accounts/home': { user: Session['user']; balance: bigint } | { user: undefined }
+  }
+  interface PartData {
+    'accounts/tabs': object
+  }
+}
 
 const YEAR_SECONDS = 31_536_000
 
 /** GET / and POST /language. */
 export function homePages(app: FastifyInstance, deps: Core): void {
   app.get('/', async (request, reply) => {
-    const { session } = request
-    const balance = session === undefined ? undefined : await balanceOf(deps.db, session.user.id)
-    return reply.page('accounts/home', { balance })
+    const user = request.session?.user
+    if (user === undefined) return reply.page('accounts/home', { user })
+    return reply.page('accounts/home', { user, balance: await balanceOf(deps.db, user.id) })
   })
 
   app.post('/language', async (request, reply) => {

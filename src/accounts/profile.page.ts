@@ -8,10 +8,24 @@ import { isHonestText } from '../web/parameters.ts'
 import { hasMail } from './people/email.ts'
 import { namedGroupsOf } from './people/users.ts'
 import { PROFILE } from './session/reauthentication.ts'
-import { sessionOf } from './session/session.ts'
+import { type Session, sessionOf } from './session/session.ts'
 
 const NAME_LENGTH_MAX = 60
 const NameForm = z.object({ name: z.string().trim().max(NAME_LENGTH_MAX).refine(isHonestText) })
+
+declare module '../web/views.ts' {
+  interface PageData {
+    'accounts/profile': {
+      user: Session['user']
+      customGroups: string[]
+      forumUrl: string | undefined
+      hasMail: boolean
+      isSaved: boolean
+      isWrong: boolean
+      path: string
+    }
+  }
+}
 
 /** Below requireUser. */
 export function profilePages(app: FastifyInstance, deps: Core): void {
@@ -19,6 +33,7 @@ export function profilePages(app: FastifyInstance, deps: Core): void {
     const { user } = sessionOf(request)
     const { saved } = request.query as Record<string, unknown>
     const data = {
+      user,
       customGroups: namedGroupsOf(user),
       forumUrl: deps.config.DISCOURSE_URL,
       hasMail: hasMail(deps.config),

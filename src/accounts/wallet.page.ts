@@ -2,8 +2,9 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../core/core.ts'
+import type { Page } from '../database/looking-back.ts'
 import type { JournalKind } from '../database/tables/ledger.ts'
-import { purseOf, statementOf } from '../ledger/wallet.ts'
+import { type Purse, purseOf, type StatementLine, statementOf } from '../ledger/wallet.ts'
 import { cursor, listUrl, searchText } from '../web/lists.ts'
 import { sessionOf } from './session/session.ts'
 
@@ -24,6 +25,20 @@ const Asked = z.object({
   book: z.literal('test').optional().catch(undefined),
 })
 
+declare module '../web/views.ts' {
+  interface PageData {
+    'accounts/wallet': Purse &
+      PartData['parts/pager'] & {
+        play: Purse
+        isTest: boolean
+        statement: Page<StatementLine>
+        q: string
+        kind: JournalKind | undefined
+        kinds: typeof KINDS
+      }
+  }
+}
+
 /** Below requireUser. */
 export function walletPage(app: FastifyInstance, { db }: Core): void {
   app.get(PAGE, async (request, reply) => {
@@ -42,7 +57,7 @@ export function walletPage(app: FastifyInstance, { db }: Core): void {
       q,
       kind,
       kinds: KINDS,
-      older: statement.next && listUrl(PAGE, { book, q, kind, before: statement.next }),
+      older: statement.next ? listUrl(PAGE, { book, q, kind, before: statement.next }) : undefined,
       newest: listUrl(PAGE, { book }),
       isSearch: q !== '' || kind !== undefined,
       before,

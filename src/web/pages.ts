@@ -162,7 +162,7 @@ export function sendPageError(thrown: unknown, request: FastifyRequest, reply: F
   return reply.page('error', { failure, requestId: request.id }, { status: failure.status })
 }
 
-type PageFailure = {
+export type PageFailure = {
   code: PageCode | 'internal_error'
   status: number
   message: string

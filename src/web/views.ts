@@ -5,16 +5,28 @@
 import type { FastifyRequest } from 'fastify'
 import type { assetUrl } from './assets.ts'
 import type { Locale } from './languages.ts'
+import type { PageFailure } from './pages.ts'
 
 /** What `reply.page` passes to each page, beside what every page has. */
-// biome-ignore lint/suspicious/noEmptyInterface: the rooms add their pages.
-export interface PageData {}
+export interface PageData {
+  error: { failure: PageFailure; requestId: string }
+}
 
 /** What each part reads, beside what every page has. */
 export interface PartData {
   layout: { title: string; body: string; isSheet?: boolean; isTest?: boolean }
   'parts/app-logo': { app: { name: string; logo_url: string | null } }
   'parts/avatar': { user: { username: string; avatar_url: string | null } }
+  /** Below a list: the addresses of what is older and of its beginning. A search may have stopped at a moment. */
+  'parts/pager': {
+    older: string | undefined
+    before: bigint | undefined
+    newest: string
+    isSearch?: boolean
+    lookedBackTo?: Date | undefined
+  }
+  'parts/secret-field': { label: string; value: string; hint?: string }
+  'parts/tabs': { tabs: { href: string; label: string }[] }
 }
 
 /** What every page has. */

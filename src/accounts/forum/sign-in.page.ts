@@ -40,6 +40,17 @@ type Query = { Querystring: Record<string, unknown> }
 
 const cookieName = (config: Config) => (config.production ? '__Host-forum' : 'tessera_forum')
 
+declare module '../../web/views.ts' {
+  interface PageData {
+    'accounts/forum/refused': {
+      problem: Problem
+      again: string
+      isDone: boolean
+      forumUrl: string | undefined
+    }
+  }
+}
+
 /** GET /sign-in/forum and its callback. */
 export async function forumSignInRoutes(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)

@@ -11,7 +11,7 @@ import type { Language } from '../../web/languages.ts'
 import { enqueueMail, hasMail } from '../people/email.ts'
 import type { User } from '../people/users.ts'
 import { PROFILE, requireFreshSignIn } from '../session/reauthentication.ts'
-import { requireUser, sessionOf } from '../session/session.ts'
+import { requireUser, type Session, sessionOf } from '../session/session.ts'
 import { registerAttempt } from '../session/throttle.ts'
 import { claimLink, endLinks, findLink, issueLink } from './account-links.ts'
 import { recordSecurityEvent } from './security-events.ts'
@@ -24,6 +24,17 @@ const REQUESTS_MAX = 5
 
 const AddressForm = z.object({ email: z.string().trim().pipe(z.email().max(254)) })
 const Token = z.string().min(1).max(100)
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'accounts/security/email-address': {
+      user: Session['user']
+      email: string
+      problem: 'malformed' | 'same' | undefined
+    }
+    'accounts/security/confirm-email': { user: Session['user']; token: string; email: string }
+  }
+}
 
 /** GET and POST /account/email and /account/email/confirm, in a browser scope. Only where mail can leave. */
 export async function emailAddressPages(app: FastifyInstance, deps: Core): Promise<void> {
@@ -40,8 +51,12 @@ export async function emailAddressPages(app: FastifyInstance, deps: Core): Promi
 async function changePages(app: FastifyInstance, deps: Core): Promise<void> {
   app.addHook('preHandler', requireFreshSignIn(deps, { page: PAGE, back: PROFILE }))
 
-  app.get(PAGE, async (_request, reply) =>
-    reply.page('accounts/security/email-address', { email: '', problem: undefined }),
+  app.get(PAGE, async (request, reply) =>
+    reply.page('accounts/security/email-address', {
+      user: sessionOf(request).user,
+      email: '',
+      problem: undefined,
+    }),
   )
 
   app.post(PAGE, async (request, reply) => {
@@ -50,11 +65,15 @@ async function changePages(app: FastifyInstance, deps: Core): Promise<void> {
     if (!form.success) {
       const sent = (request.body as Record<string, unknown>).email
       const email = typeof sent === 'string' ? sent : ''
-      return reply.page('accounts/security/email-address', { email, problem: 'malformed' }, { status: 400 })
+      return reply.page(
+        'accounts/security/email-address',
+        { user, email, problem: 'malformed' },
+        { status: 400 },
+      )
     }
     const { email } = form.data
     if (user.email_verified && user.email === email)
-      return reply.page('accounts/security/email-address', { email, problem: 'same' }, { status: 400 })
+      return reply.page('accounts/security/email-address', { user, email, problem: 'same' }, { status: 400 })
     const { ip, locale } = request
     await registerAttempt(deps, {
       account: `address of ${user.id}`,
@@ -74,8 +93,9 @@ function confirmPages(app: FastifyInstance, deps: Core): void {
   app.get<{ Querystring: Record<string, unknown> }>(CONFIRM, async (request, reply) => {
     const token = asToken(request.query.token)
     const link = await findLink(deps.db, { token, purpose: 'confirm_email', now: deps.clock() })
-    if (link?.user_id !== sessionOf(request).user.id) return showDeadLink(reply)
-    return reply.page('accounts/security/confirm-email', { token, email: link.email })
+    const { user } = sessionOf(request)
+    if (link?.user_id !== user.id) return showDeadLink(reply)
+    return reply.page('accounts/security/confirm-email', { user, token, email: link.email })
   })
 
   app.post(CONFIRM, async (request, reply) => {

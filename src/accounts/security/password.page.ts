@@ -6,10 +6,18 @@ import { AppError } from '../../platform/errors.ts'
 import { leadsTo, safeReturnTo } from '../../web/return-to.ts'
 import { attemptedBy } from '../session/known-browser.ts'
 import { PROFILE } from '../session/reauthentication.ts'
-import { sessionOf, signInUrl, startSession } from '../session/session.ts'
+import { type Session, sessionOf, signInUrl, startSession } from '../session/session.ts'
 import { clearAttempts, failAttempt, openAttempt } from '../session/throttle.ts'
 import { changePassword, isPasswordOf } from './change-password.ts'
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './password.ts'
+
+type Problem = 'too_short' | 'wrong_password' | 'same_password'
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'accounts/security/password': { user: Session['user']; returnTo: string; problem: Problem | undefined }
+  }
+}
 
 const PasswordForm = z.object({
   current_password: z.string().min(1).max(1_000),
@@ -24,11 +32,12 @@ const PasswordForm = z.object({
 export function passwordPages(app: FastifyInstance, deps: Core): void {
   app.get<{ Querystring: Record<string, unknown> }>('/account/password', async (request, reply) => {
     if (request.session === undefined) return reply.redirect(signInUrl('/account/password'), 303)
-    if (!request.session.user.has_password) return reply.redirect(PROFILE, 303)
+    const { user } = request.session
+    if (!user.has_password) return reply.redirect(PROFILE, 303)
     const returnTo = safeReturnTo(request.query.return_to)
     return reply.page(
       'accounts/security/password',
-      { returnTo, problem: undefined },
+      { user, returnTo, problem: undefined },
       { leavesSite: leadsTo(returnTo) },
     )
   })
@@ -39,10 +48,10 @@ export function passwordPages(app: FastifyInstance, deps: Core): void {
       throw new AppError('forbidden', 'This account signs in at the forum and has no password')
     const form = PasswordForm.safeParse(request.body)
     const returnTo = safeReturnTo((request.body as Record<string, unknown>).return_to)
-    const again = (problem: 'too_short' | 'wrong_password' | 'same_password') =>
+    const again = (problem: Problem) =>
       reply.page(
         'accounts/security/password',
-        { returnTo, problem },
+        { user, returnTo, problem },
         { status: 400, leavesSite: leadsTo(returnTo) },
       )
     if (!form.success) return again('too_short')

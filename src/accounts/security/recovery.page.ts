@@ -9,6 +9,7 @@ import type { Core } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
 import type { Tx } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
+import type { Locale } from '../../web/languages.ts'
 import { enqueueMail, hasMail } from '../people/email.ts'
 import { endSessionsOf } from '../session/session.ts'
 import { registerAttempt } from '../session/throttle.ts'
@@ -27,6 +28,22 @@ const NEW_PASSWORD = '/account/recover/password'
 const RequestForm = z.object({ name: z.string().trim().min(1).max(254) })
 const Token = z.string().min(1).max(100)
 const PasswordForm = z.object({ new_password: z.string().min(PASSWORD_LENGTH_MIN).max(PASSWORD_LENGTH_MAX) })
+
+type Message = keyof Locale['t']['security']['messages']
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'accounts/security/message':
+      | { message: 'recoverySent' | 'confirmationSent'; minutes: number; email?: string }
+      | {
+          message: Exclude<Message, 'recoverySent' | 'confirmationSent'>
+          email?: string
+          minutes?: undefined
+        }
+    'accounts/security/recover': { isEmpty: boolean; hasForum: boolean }
+    'accounts/security/recover-password': { token: string; username: string; isTooShort: boolean }
+  }
+}
 
 /** GET and POST /account/recover, and the page that the link opens, in a browser scope. Only where mail can leave. */
 export async function recoveryRoutes(app: FastifyInstance, deps: Core): Promise<void> {

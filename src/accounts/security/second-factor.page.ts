@@ -25,6 +25,22 @@ const SetUpForm = z.object({
   return_to: z.string().optional(),
 })
 
+declare module '../../web/views.ts' {
+  interface PageData {
+    'accounts/security/second-factor': { factor: NonNullable<Awaited<ReturnType<typeof findSecondFactor>>> }
+    'accounts/security/second-factor-set-up': {
+      uri: string
+      qr: string
+      secret: string
+      setup: string
+      returnTo: string
+      isRequired: boolean
+      isWrong: boolean
+    }
+    'accounts/security/recovery-codes': { codes: string[]; isNew: boolean; returnTo: string }
+  }
+}
+
 /** GET /account/second-factor; POST to it, to …/recovery-codes and to …/off. In a browser scope. */
 export async function secondFactorPages(app: FastifyInstance, deps: Core): Promise<void> {
   app.addHook('preHandler', requireUser)

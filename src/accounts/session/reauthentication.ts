@@ -9,6 +9,12 @@ import { type Session, sessionOf, signInUrl } from './session.ts'
 export const PROFILE = '/account/profile'
 export const SIGN_IN_AGAIN = 'again'
 
+declare module '../../web/views.ts' {
+  interface PageData {
+    'accounts/session/sign-in-again': { signInUrl: string; back: string; minutes: number }
+  }
+}
+
 /**
  * Whether the member has signed in within these minutes, and since the account has a second factor, with it: one that
  * was begun with the password alone is never fresh.

@@ -11,6 +11,16 @@ const MINUTE_MS = 60_000
 /** Last seen is kept to within ten minutes; nothing finer is shown. */
 const JUST_NOW_MINUTES = 15
 
+declare module '../../web/views.ts' {
+  interface PageData {
+    'accounts/session/sessions': {
+      sessions: (Awaited<ReturnType<typeof openSessions>>[number] & { device: string; lastSeen: string })[]
+      hasEnded: boolean
+      path: string
+    }
+  }
+}
+
 /** Below requireUser. */
 export function sessionPages(app: FastifyInstance, deps: Core): void {
   app.get('/account/sessions', async (request, reply) => {

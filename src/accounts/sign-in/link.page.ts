@@ -15,6 +15,12 @@ export const SIGN_IN_LINK = '/sign-in/link'
 
 const Token = z.object({ token: z.string().min(1).max(100) })
 
+declare module '../../web/views.ts' {
+  interface PageData {
+    'accounts/sign-in/link': { token: string; username: string }
+  }
+}
+
 /** GET and POST /sign-in/link, in the scope of the sign-in page. */
 export function signInLinkRoutes(app: FastifyInstance, deps: Core): void {
   app.get(SIGN_IN_LINK, async (request, reply) => {

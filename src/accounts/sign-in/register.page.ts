@@ -36,6 +36,12 @@ const Form = z.object({
 
 type Problem = 'username' | 'password' | 'taken'
 
+declare module '../../web/views.ts' {
+  interface PageData {
+    'accounts/sign-in/register': { returnTo: string; username: string; problem: Problem | undefined }
+  }
+}
+
 /** GET and POST /register, in the scope of the sign-in page. Throws not_found while registration is closed. */
 export function registrationRoutes(app: FastifyInstance, deps: Core): void {
   const requireOpen = async () => {

@@ -33,6 +33,15 @@ function withoutSpaces(text: string): string {
 /** A password or link that was right, what it proves as RFC 8176 names it, and the attempt that it was counted as, if it was. */
 export type FirstStep = { user_id: bigint; amr: string[]; attempt?: bigint; returnTo: string }
 
+declare module '../../web/views.ts' {
+  interface PageData {
+    'accounts/sign-in/second-step': {
+      username: string
+      problem: 'wrongCode' | 'wrongRecoveryCode' | undefined
+    }
+  }
+}
+
 /** Answers a right password or link: with a session, or with the way to the second page. */
 export async function finishSignIn(
   request: FastifyRequest,

@@ -22,6 +22,20 @@ const SignInForm = z.object({
   return_to: z.string().optional(),
 })
 
+declare module '../../web/views.ts' {
+  interface PageData {
+    'accounts/sign-in/sign-in': {
+      returnTo: string
+      username: string
+      problem: 'wrong_credentials' | 'barred' | undefined
+      isAgain: boolean
+      canRegister: boolean
+      hasForum: boolean
+      canRecover: boolean
+    }
+  }
+}
+
 /** GET and POST /sign-in, its second page, the one-time link and registration; POST /sign-out. */
 export async function signInRoutes(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
@@ -53,7 +67,7 @@ export async function signInRoutes(app: FastifyInstance, deps: Core): Promise<vo
     const again = (problem: 'wrong_credentials' | 'barred', username: string) =>
       reply.page(
         'accounts/sign-in/sign-in',
-        { returnTo, username, problem, hasForum, canRecover },
+        { returnTo, username, problem, isAgain: false, canRegister: false, hasForum, canRecover },
         { status: 401, leavesSite: leadsTo(returnTo) },
       )
 
