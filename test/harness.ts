@@ -8,6 +8,7 @@ import type { SettingName } from '../src/core/setting-values.ts'
 import { openDatabase } from '../src/database/connection.ts'
 import { openParts, type Parts } from '../src/parts.ts'
 import { closeApplication, openApplication } from './application.ts'
+import { requireDeclaredAnswers } from './declared-answers.ts'
 import { APP_TEMPLATE, databaseUrl, START, TEMPLATE } from './global-setup.ts'
 import { spreadRequests } from './processes.ts'
 
@@ -54,6 +55,7 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
   const { app, deps } = application
   const processes = inject('processes')
   const spread = processes.length > 0 ? await spreadRequests(application, { processes, env, now }) : undefined
+  requireDeclaredAnswers(app)
   return {
     app,
     deps,

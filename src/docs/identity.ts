@@ -1,71 +1,36 @@
-/** The identity interface, described. identity.md; RFC 6749, 7009, 7662; OpenID Connect Core 1.0. */
+/** The identity interface in words. identity.md; RFC 6749, 7009, 7662; OpenID Connect Core 1.0. */
 import { z } from 'zod'
-import { NewAppForm, OWNED_APPS_MAX } from '../identity/apps/apps.ts'
+import { AppsRequest, ListedApp, NewAppForm, OWNED_APPS_MAX, RegisteredApp } from '../identity/apps/apps.ts'
 import { SCOPES } from '../identity/oauth/authorization-request.ts'
-import { type Operation, said } from './operation.ts'
+import {
+  AboutTokenRequest,
+  AuthorizationRequest,
+  Discovery,
+  Introspection,
+  Jwks,
+  Refusal,
+  TokenRequest,
+  Tokens,
+  Userinfo,
+} from '../identity/oauth/shapes.ts'
+import { type Operation, said, text } from './operation.ts'
 
-const text = z.string()
-const clientInBody = {
-  client_id: said(
-    text.optional(),
-    'Instead of HTTP Basic, with client_secret.',
-    '代替 HTTP Basic，与 client_secret 一起。',
-  ),
-  client_secret: text.optional(),
+const CLIENT = {
+  client_id: text('Instead of HTTP Basic, with client_secret.', '代替 HTTP Basic，与 client_secret 一起。'),
 }
-const Refusal = z
-  .object({
-    error: said(text, 'A code of RFC 6749, such as invalid_grant.', 'RFC 6749 的错误码，如 invalid_grant。'),
-    error_description: text,
-  })
-  .loose()
+const AnyRefusal = said(Refusal, {
+  error: text('A code of RFC 6749, such as invalid_grant.', 'RFC 6749 的错误码，如 invalid_grant。'),
+})
 const refused = {
   about: { en: 'Refused.', zh: '被拒绝。' },
-  schema: Refusal,
+  schema: AnyRefusal,
   example: { error: 'invalid_grant', error_description: 'The code is unknown, used or expired' },
 }
 const notProven = {
   about: { en: 'The client or the token is not what it says.', zh: '客户端或令牌无效。' },
-  schema: Refusal,
+  schema: AnyRefusal,
   example: { error: 'invalid_client', error_description: 'Client authentication failed' },
 }
-
-const Tokens = z.object({
-  access_token: text,
-  token_type: z.literal('Bearer'),
-  expires_in: said(z.int(), 'Seconds.', '秒。'),
-  refresh_token: said(text, 'Replaced at each use.', '每次使用后更换。'),
-  id_token: said(text, 'A JWT, signed by a key of /oauth2/jwks.', 'JWT，由 /oauth2/jwks 中的密钥签名。'),
-  scope: text,
-})
-
-const Profile = z.object({
-  sub: said(text, 'Never changes: store this.', '永远不变，请保存它。'),
-  id: z.int(),
-  username: said(text, 'May change.', '可能会变。'),
-  preferred_username: text,
-  name: text.optional(),
-  picture: z.url().optional(),
-  avatar_url: z.url().optional(),
-  groups: said(
-    z.array(text),
-    'trust_level_0 to trust_level_4, admins, moderators, and the forum’s own.',
-    'trust_level_0 至 trust_level_4、admins、moderators 以及论坛自定义的用户组。',
-  ),
-  trust_level: z.int().min(0).max(4),
-  email: text.optional(),
-  email_verified: z.literal(true).optional(),
-  active: z.literal(true),
-  silenced: z.boolean(),
-})
-
-const Listed = z.object({
-  client_id: text,
-  name: text,
-  description: text,
-  owner_username: text,
-  created_at: z.iso.datetime(),
-})
 
 export const identityOperations: Operation[] = [
   {
@@ -75,23 +40,12 @@ export const identityOperations: Operation[] = [
     about: { en: 'Send a browser here to sign in', zh: '把浏览器带到这里登录' },
     request: {
       in: 'query',
-      schema: z.object({
-        response_type: z.literal('code'),
-        client_id: text,
-        redirect_uri: said(z.url(), 'As registered, character for character.', '与注册的逐字符一致。'),
-        scope: said(text.optional(), `Of ${SCOPES.join(', ')}.`, `可选 ${SCOPES.join('、')}。`),
-        state: said(text.optional(), 'Comes back unchanged.', '原样带回。'),
-        nonce: said(text.optional(), 'Comes back in the ID token.', '写入 ID token。'),
-        code_challenge: text.optional(),
-        code_challenge_method: z.literal('S256').optional(),
-        prompt: said(
-          text.optional(),
-          'none, login, consent, select_account.',
-          'none、login、consent、select_account。',
-        ),
-        max_age: text.optional(),
-        id_token_hint: text.optional(),
-        login_hint: text.optional(),
+      schema: said(AuthorizationRequest, {
+        redirect_uri: text('As registered, character for character.', '与注册的逐字符一致。'),
+        scope: text(`Of ${SCOPES.join(', ')}.`, `可选 ${SCOPES.join('、')}。`),
+        state: text('Comes back unchanged.', '原样带回。'),
+        nonce: text('Comes back in the ID token.', '写入 ID token。'),
+        prompt: text('none, login, consent, select_account.', 'none、login、consent、select_account。'),
       }),
       example: ({ client_id, redirect_uri }) => ({
         response_type: 'code',
@@ -124,25 +78,23 @@ export const identityOperations: Operation[] = [
     security: 'client',
     request: {
       in: 'form',
-      schema: z.object({
-        grant_type: z.enum(['authorization_code', 'refresh_token']),
-        code: said(text.optional(), 'Once, within a minute.', '一分钟内使用一次。'),
-        redirect_uri: said(text.optional(), 'The one that the code was asked with.', '与申请授权码时相同。'),
-        code_verifier: said(
-          text.optional(),
-          'If a code_challenge was sent.',
-          '发送过 code_challenge 时必填。',
-        ),
-        refresh_token: text.optional(),
-        scope: said(text.optional(), 'Of a refresh: fewer than were granted.', '刷新时可缩小范围。'),
-        ...clientInBody,
+      schema: said(TokenRequest, {
+        code: text('Once, within a minute.', '一分钟内使用一次。'),
+        redirect_uri: text('The one that the code was asked with.', '与申请授权码时相同。'),
+        code_verifier: text('If a code_challenge was sent.', '发送过 code_challenge 时必填。'),
+        scope: text('Of a refresh: fewer than were granted.', '刷新时可缩小范围。'),
+        ...CLIENT,
       }),
       example: ({ code, redirect_uri }) => ({ grant_type: 'authorization_code', code, redirect_uri }),
     },
     answers: {
       200: {
         about: { en: 'The tokens.', zh: '令牌。' },
-        schema: Tokens,
+        schema: said(Tokens, {
+          expires_in: text('Seconds.', '秒。'),
+          refresh_token: text('Replaced at each use.', '每次使用后更换。'),
+          id_token: text('A JWT, signed by a key of /oauth2/jwks.', 'JWT，由 /oauth2/jwks 中的密钥签名。'),
+        }),
         example: {
           access_token: '2YotnFZFEjr1zCsicMWpAA',
           token_type: 'Bearer',
@@ -159,7 +111,7 @@ export const identityOperations: Operation[] = [
           en: 'Too many failures, or too many refreshes of one grant. Nothing was spent: wait as many seconds as Retry-After says.',
           zh: '失败次数过多，或同一授权刷新过于频繁。令牌未被消耗：请按 Retry-After 的秒数等待。',
         },
-        schema: Refusal,
+        schema: AnyRefusal,
         example: {
           error: 'temporarily_unavailable',
           error_description: 'This grant was refreshed too often. Use its access token, or wait.',
@@ -176,7 +128,14 @@ export const identityOperations: Operation[] = [
     answers: {
       200: {
         about: { en: 'The member.', zh: '成员资料。' },
-        schema: Profile,
+        schema: said(Userinfo, {
+          sub: text('Never changes: store this.', '永远不变，请保存它。'),
+          username: text('May change.', '可能会变。'),
+          groups: text(
+            'trust_level_0 to trust_level_4, admins, moderators, and the forum’s own.',
+            'trust_level_0 至 trust_level_4、admins、moderators 以及论坛自定义的用户组。',
+          ),
+        }),
         example: {
           sub: '1',
           id: 1,
@@ -205,7 +164,7 @@ export const identityOperations: Operation[] = [
     security: 'client',
     request: {
       in: 'form',
-      schema: z.object({ token: text, token_type_hint: text.optional(), ...clientInBody }),
+      schema: said(AboutTokenRequest, CLIENT),
       example: () => ({ token: 'tGzv3JOkF0XG5Qx2TlKWIA' }),
     },
     answers: {
@@ -226,7 +185,7 @@ export const identityOperations: Operation[] = [
     security: 'client',
     request: {
       in: 'form',
-      schema: z.object({ token: text, token_type_hint: text.optional(), ...clientInBody }),
+      schema: said(AboutTokenRequest, CLIENT),
       example: ({ access_token }) => ({ token: access_token }),
     },
     answers: {
@@ -235,21 +194,7 @@ export const identityOperations: Operation[] = [
           en: 'active is false for whatever is not a live token of this client.',
           zh: '不是本客户端的有效令牌时 active 为 false。',
         },
-        schema: z.union([
-          z.object({ active: z.literal(false) }),
-          z
-            .object({
-              active: z.literal(true),
-              scope: text,
-              client_id: text,
-              username: text,
-              sub: text,
-              exp: z.int(),
-              iat: z.int(),
-              iss: z.url(),
-            })
-            .loose(),
-        ]),
+        schema: Introspection,
         example: { active: false },
       },
       401: notProven,
@@ -266,14 +211,7 @@ export const identityOperations: Operation[] = [
           en: 'OpenID Connect Discovery 1.0, RFC 8414.',
           zh: 'OpenID Connect Discovery 1.0，RFC 8414。',
         },
-        schema: z
-          .object({
-            issuer: z.url(),
-            authorization_endpoint: z.url(),
-            token_endpoint: z.url(),
-            jwks_uri: z.url(),
-          })
-          .loose(),
+        schema: Discovery,
       },
     },
   },
@@ -285,9 +223,7 @@ export const identityOperations: Operation[] = [
     answers: {
       200: {
         about: { en: 'RFC 7517. Keep them for five minutes.', zh: 'RFC 7517，可缓存五分钟。' },
-        schema: z.object({
-          keys: z.array(z.object({ kty: text, kid: text, use: z.literal('sig'), alg: text }).loose()),
-        }),
+        schema: Jwks,
       },
     },
   },
@@ -299,13 +235,13 @@ export const identityOperations: Operation[] = [
     security: 'bearer',
     request: {
       in: 'query',
-      schema: z.object({
-        owner: said(z.literal('all').optional(), 'For administrators: everybody’s.', '管理员可列出全部。'),
+      schema: said(AppsRequest, {
+        owner: text('For administrators: everybody’s.', '管理员可列出全部。'),
       }),
       example: () => ({}),
     },
     answers: {
-      200: { about: { en: 'All of them.', zh: '全部应用。' }, schema: z.array(Listed.loose()) },
+      200: { about: { en: 'All of them.', zh: '全部应用。' }, schema: z.array(ListedApp) },
       401: notProven,
     },
   },
@@ -329,9 +265,7 @@ export const identityOperations: Operation[] = [
     answers: {
       201: {
         about: { en: 'The secret is told here and never again.', zh: '密钥只在这里出现一次。' },
-        schema: z
-          .object({ client_id: text, client_secret: text.optional(), name: text, description: text })
-          .loose(),
+        schema: RegisteredApp,
         example: {
           client_id: 'k3x9m2p7q4r8s1t5v6w0y2z4',
           client_secret: 'x'.repeat(48),
@@ -346,7 +280,7 @@ export const identityOperations: Operation[] = [
           en: `The trust level is too low, or ${OWNED_APPS_MAX} applications are there already.`,
           zh: `信任等级不够，或已有 ${OWNED_APPS_MAX} 个应用。`,
         },
-        schema: Refusal,
+        schema: AnyRefusal,
         example: {
           error: 'access_denied',
           error_description: `A member has at most ${OWNED_APPS_MAX} applications`,

@@ -1,6 +1,7 @@
 /** The interfaces as one OpenAPI 3.1 document, made from the operations, the webhooks and their schemas. */
 import type { Config } from '../platform/config.ts'
-import { gatewayOperations } from './gateway.ts'
+import { v1Operations } from './gateway-v1.ts'
+import { v2Operations } from './gateway-v2.ts'
 import { identityOperations } from './identity.ts'
 import { type Answer, type Area, jsonSchema, type Operation, SECURITY, type Text } from './operation.ts'
 import { paymentOperations } from './payment.ts'
@@ -9,7 +10,12 @@ import { shellOf, signedExample } from './shell.ts'
 import { WEBHOOKS, type Webhook } from './webhooks.ts'
 
 export const AREAS: Area[] = ['identity', 'payment', 'v1', 'v2']
-export const OPERATIONS: Operation[] = [...identityOperations, ...paymentOperations, ...gatewayOperations]
+export const OPERATIONS: Operation[] = [
+  ...identityOperations,
+  ...paymentOperations,
+  ...v1Operations,
+  ...v2Operations,
+]
 
 const MEDIA = { form: 'application/x-www-form-urlencoded', json: 'application/json' }
 

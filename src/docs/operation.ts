@@ -4,6 +4,7 @@ import type { Samples } from './samples.ts'
 
 export type Area = 'identity' | 'payment' | 'v1' | 'v2'
 export type Text = { en: string; zh: string }
+export const text = (en: string, zh: string): Text => ({ en, zh })
 
 export type Answer = {
   about: Text
@@ -38,8 +39,19 @@ export type Security = keyof typeof SECURITY
 
 const IN_CHINESE = 'x-zh'
 
-/** A schema with words about it. */
-export function said<Schema extends z.ZodType>(schema: Schema, en: string, zh: string): Schema {
+/** A shape with words about its members. */
+export function said<Members extends z.ZodRawShape, Config extends z.core.$ZodObjectConfig>(
+  shape: z.ZodObject<Members, Config>,
+  words: { [Name in keyof Members]?: Text },
+): z.ZodObject<Members, Config> {
+  const members = Object.entries(shape.shape).map(([name, schema]) => {
+    const about = words[name]
+    return [name, about === undefined ? schema : withWords(schema as z.ZodType, about)]
+  })
+  return shape.extend(Object.fromEntries(members)) as typeof shape
+}
+
+function withWords(schema: z.ZodType, { en, zh }: Text): z.ZodType {
   return schema.meta({ description: en, [IN_CHINESE]: zh })
 }
 

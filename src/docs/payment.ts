@@ -1,105 +1,79 @@
-/** The HMAC payment API, described. decisions.md 5. */
+/** The HMAC payment API in words. decisions.md 5. */
 import { z } from 'zod'
-import type { describeOrder, describeTransfer } from '../payment/hmac/answers.ts'
-import { DRIFT_SECONDS_MAX } from '../payment/hmac/authenticate.ts'
-import { LIMIT_DEFAULT, LIMIT_MAX } from '../payment/hmac/lists.ts'
-import { Amount, Description, OrderId, TransactionId, UserId } from '../payment/values/fields.ts'
+import {
+  LIMIT_DEFAULT,
+  LIMIT_MAX,
+  OpenedOrder,
+  OrderAnswer,
+  OrderFields,
+  OrderPage,
+  OrdersRequest,
+  ProcessRequest,
+  QueryRequest,
+  Refusal,
+  TransferAnswer,
+  TransferFields,
+  TransferPage,
+  TransferRequest,
+  TransfersRequest,
+  UnknownApplication,
+} from '../payment/hmac/shapes.ts'
+import { DRIFT_SECONDS_MAX } from '../payment/values/timestamp.ts'
 import { PAYMENT_CODES } from './codes.ts'
-import { type Operation, said } from './operation.ts'
+import { type Operation, said, text } from './operation.ts'
 import { NOW, SAMPLE_ORDER } from './samples.ts'
 
-const Signature = said(
-  z.string().regex(/^[0-9a-fA-F]{64}$/),
-  'HMAC-SHA-256 in hexadecimal over every other parameter, sorted by name and joined as a=1&b=2, values as they are; the key is the Secret Key as text.',
-  'HMAC-SHA-256（十六进制）：其余全部参数按名称排序，用原始值拼成 a=1&b=2；密钥是 Secret Key 这串文本。',
-)
-const Timestamp = said(
-  z
-    .string()
-    .regex(/^\d{10}$/)
-    .optional(),
-  `Seconds since 1970. Optional. When sent it is signed too, and must be within ${DRIFT_SECONDS_MAX} seconds of the time of the server.`,
-  `1970 年以来的秒数。可选；一旦发送就参与签名，与服务器时间相差不能超过 ${DRIFT_SECONDS_MAX} 秒。`,
-)
-const signed = { timestamp: Timestamp, signature: Signature }
-
-const orderId = said(
-  OrderId,
+const SIGNED = {
+  timestamp: text(
+    `Seconds since 1970. Optional. When sent it is signed too, and must be within ${DRIFT_SECONDS_MAX} seconds of the time of the server.`,
+    `1970 年以来的秒数。可选；一旦发送就参与签名，与服务器时间相差不能超过 ${DRIFT_SECONDS_MAX} 秒。`,
+  ),
+  signature: text(
+    'HMAC-SHA-256 in hexadecimal over every other parameter, sorted by name and joined as a=1&b=2, values as they are; the key is the Secret Key as text.',
+    'HMAC-SHA-256（十六进制）：其余全部参数按名称排序，用原始值拼成 a=1&b=2；密钥是 Secret Key 这串文本。',
+  ),
+}
+const ORDER_ID = text(
   'Your own number: printable ASCII without space and &. The same number again is the same order or transfer, never a second one.',
   '商户自己的订单号：可见 ASCII 字符，不含空格和 &。重复提交得到同一笔订单或转账，不会产生第二笔。',
 )
-const points = said(z.int().nonnegative(), 'Points.', '积分。')
-const moment = said(z.iso.datetime(), 'UTC, to the second.', 'UTC 时间，精确到秒。')
-const status = said(
-  z.enum(['pending', 'completed', 'cancelled', 'refunded']),
+const POINTS = text('Points.', '积分。')
+const MOMENT = text('UTC, to the second.', 'UTC 时间，精确到秒。')
+const STATUS = text(
   'pending: not paid; expired says whether its time is over. completed: paid, also when a part was refunded. cancelled: closed. refunded: given back in full.',
   'pending：尚未付款，是否已过付款时间见 expired。completed：已付款，包括部分退款。cancelled：已关闭。refunded：已全额退款。',
 )
 
-const Opened = z.object({
-  success: z.literal(true),
-  payment_url: said(z.url(), 'Send the buyer here.', '把买家带到这里。'),
-  transaction_id: TransactionId,
-  status,
-  amount: points,
-  expires_at: moment,
-})
-
-export const Order = z.object({
-  transaction_id: TransactionId,
-  order_id: OrderId,
-  status,
-  amount: points,
-  platform_fee: said(
-    points,
+const ABOUT_ORDER = {
+  status: STATUS,
+  amount: POINTS,
+  platform_fee: text(
     'A share of the amount, rounded down; 0 until paid.',
     '金额的一部分，向下取整；付款前为 0。',
   ),
-  merchant_points: said(
-    points,
-    'What the merchant received: amount less the fee.',
-    '商户实收：金额减去手续费。',
-  ),
-  description: z.string(),
-  external_reference: said(
-    OrderId,
-    'The order_id again, as in the callback.',
-    '即 order_id，与回调中的相同。',
-  ),
-  created_at: moment,
-  updated_at: moment,
-  paid_at: moment.nullable(),
-  expires_at: moment,
-  expired: said(
-    z.boolean(),
+  merchant_points: text('What the merchant received: amount less the fee.', '商户实收：金额减去手续费。'),
+  external_reference: text('The order_id again, as in the callback.', '即 order_id，与回调中的相同。'),
+  created_at: MOMENT,
+  updated_at: MOMENT,
+  paid_at: MOMENT,
+  expires_at: MOMENT,
+  expired: text(
     'Whether the time to pay is over. The status stays pending: the same order_id sent again opens the order for another window.',
     '付款时间是否已过。状态仍为 pending；用同一 order_id 再次发起会重新打开该订单。',
   ),
-  error_message: z.null(),
-  refunded_amount: points,
-  frozen: said(
-    z.boolean(),
-    'Held by an administrator: it cannot be paid or refunded.',
-    '被管理员冻结，不能付款或退款。',
-  ),
-} satisfies Record<keyof ReturnType<typeof describeOrder>, z.ZodType>)
+  refunded_amount: POINTS,
+  frozen: text('Held by an administrator: it cannot be paid or refunded.', '被管理员冻结，不能付款或退款。'),
+}
+const ABOUT_TRANSFER = {
+  amount: POINTS,
+  fee: text('By the trust level of the owner, rounded up.', '按所有者的信任等级计算，向上取整。'),
+  total_deduction: text('What the sender lost: amount and fee.', '转出方共扣除：金额加手续费。'),
+  paid_at: MOMENT,
+}
+export const Order = said(OrderFields, ABOUT_ORDER)
+export const Transfer = said(TransferFields, ABOUT_TRANSFER)
 
-export const Transfer = z.object({
-  transaction_id: TransactionId,
-  order_id: OrderId,
-  status: z.enum(['completed', 'reversed']),
-  amount: points,
-  fee: said(points, 'By the trust level of the owner, rounded up.', '按所有者的信任等级计算，向上取整。'),
-  total_deduction: said(points, 'What the sender lost: amount and fee.', '转出方共扣除：金额加手续费。'),
-  from_user_id: z.int(),
-  from_username: z.string(),
-  to_user_id: z.int(),
-  to_username: z.string(),
-  paid_at: moment,
-} satisfies Record<keyof ReturnType<typeof describeTransfer>, z.ZodType>)
-
-const next = said(
-  TransactionId.nullable(),
+const NEXT = text(
   'The cursor of the next page, also after one with fewer lines than asked for; null at the end.',
   '下一页的 cursor，本页条数不足时也可能有；到末尾为 null。',
 )
@@ -107,27 +81,17 @@ const next = said(
 const lines = (language: 'en' | 'zh') =>
   PAYMENT_CODES.map(({ code, about }) => `${code} ${about[language]}`).join('\n')
 
-const Refusal = z.object({
-  success: z.literal(false),
-  error: z.string(),
-  message: z.string(),
-  errors: said(z.array(z.object({ code: z.int(), detail: z.string() })), lines('en'), lines('zh')),
-  data: said(
-    z.record(z.string(), z.unknown()).nullable(),
+const AnyRefusal = said(Refusal, {
+  errors: text(lines('en'), lines('zh')),
+  data: text(
     'With 1001: signed_string, the text that should have been signed, and hint, the likely mistake, which errors[].detail says too. With 1002: server_time. With 1006: status and transaction_id.',
     '1001 时包含 signed_string（应当签名的文本）和 hint（可能的错误，errors[].detail 中也有）；1002 时包含 server_time；1006 时包含 status 和 transaction_id。',
   ),
 })
-const UNKNOWN = 'Payment application not found'
-const Unknown = z.object({
-  success: z.literal(false),
-  error: z.literal(UNKNOWN),
-  message: z.literal(UNKNOWN),
-})
 
 const refused = {
   about: { en: 'Refused; nothing has happened.', zh: '被拒绝，什么都没有发生。' },
-  schema: Refusal,
+  schema: AnyRefusal,
   example: {
     success: false,
     error: 'Missing parameter: amount',
@@ -138,18 +102,18 @@ const refused = {
 }
 const wrongSignature = {
   about: { en: 'The signature or the timestamp is wrong.', zh: '签名或时间戳错误。' },
-  schema: Refusal,
+  schema: AnyRefusal,
 }
 const unknown = {
   about: {
     en: 'There is no such Payment ID; the body has no errors and no data.',
     zh: 'Payment ID 不存在；应答里没有 errors 和 data。',
   },
-  schema: Unknown,
+  schema: UnknownApplication,
 }
 const later = {
   about: { en: 'Come back after Retry-After seconds.', zh: '请在 Retry-After 秒后重试。' },
-  schema: Refusal,
+  schema: AnyRefusal,
 }
 const refusals = { 400: refused, 401: wrongSignature, 404: unknown, 429: later, 503: later }
 
@@ -185,34 +149,16 @@ export const TRANSFER = {
   paid_at: '2026-01-02T03:06:00Z',
 }
 
-const page = {
-  limit: said(
-    z
-      .string()
-      .regex(/^\d{1,3}$/)
-      .optional(),
+const PAGE = {
+  limit: text(
     `How many, 1 to ${LIMIT_MAX}; ${LIMIT_DEFAULT} without it.`,
     `条数，1 到 ${LIMIT_MAX}；默认 ${LIMIT_DEFAULT}。`,
   ),
-  cursor: said(z.string().optional(), 'next_cursor of the page before.', '上一页的 next_cursor。'),
-  order: said(z.enum(['asc', 'desc']).optional(), 'Newest first (desc) if absent.', '默认新的在前（desc）。'),
-  since: said(
-    z
-      .string()
-      .regex(/^\d{1,10}$/)
-      .optional(),
-    'From this second on (since 1970).',
-    '从这一秒起（1970 年以来）。',
-  ),
-  until: said(
-    z
-      .string()
-      .regex(/^\d{1,10}$/)
-      .optional(),
-    'Before this second.',
-    '早于这一秒。',
-  ),
-  ...signed,
+  cursor: text('next_cursor of the page before.', '上一页的 next_cursor。'),
+  order: text('Newest first (desc) if absent.', '默认新的在前（desc）。'),
+  since: text('From this second on (since 1970).', '从这一秒起（1970 年以来）。'),
+  until: text('Before this second.', '早于这一秒。'),
+  ...SIGNED,
 }
 
 export const paymentOperations: Operation[] = [
@@ -223,11 +169,11 @@ export const paymentOperations: Operation[] = [
     about: { en: 'Initiate a payment', zh: '发起支付' },
     request: {
       in: 'form',
-      schema: z.object({
-        amount: said(Amount, 'Whole points, at most 9007199254740991.', '整数积分，最多 9007199254740991。'),
-        description: said(Description, 'What the buyer reads.', '买家看到的说明。'),
-        order_id: orderId,
-        ...signed,
+      schema: said(ProcessRequest, {
+        amount: text('Whole points, at most 9007199254740991.', '整数积分，最多 9007199254740991。'),
+        description: text('What the buyer reads.', '买家看到的说明。'),
+        order_id: ORDER_ID,
+        ...SIGNED,
       }),
       example: () => ({ ...SAMPLE_ORDER, order_id: `order-${NOW}` }),
     },
@@ -237,7 +183,12 @@ export const paymentOperations: Operation[] = [
           en: 'The payment, new or the one of this order_id.',
           zh: '新建的支付，或此 order_id 已有的支付。',
         },
-        schema: Opened,
+        schema: said(OpenedOrder, {
+          payment_url: text('Send the buyer here.', '把买家带到这里。'),
+          status: STATUS,
+          amount: POINTS,
+          expires_at: MOMENT,
+        }),
         example: {
           success: true,
           payment_url: 'https://pay.example.org/payment/pay/txn_8f2k4m6n8p0q2r4s6t8v0w2x',
@@ -257,17 +208,16 @@ export const paymentOperations: Operation[] = [
     about: { en: 'Ask how a payment stands', zh: '查询支付' },
     request: {
       in: 'form',
-      schema: z.object({
-        transaction_id: said(TransactionId.optional(), 'One of the two must be given.', '两者填其一。'),
-        order_id: OrderId.optional(),
-        ...signed,
+      schema: said(QueryRequest, {
+        transaction_id: text('One of the two must be given.', '两者填其一。'),
+        ...SIGNED,
       }),
       example: () => ({ order_id: SAMPLE_ORDER.order_id }),
     },
     answers: {
       200: {
         about: { en: 'The whole transaction.', zh: '完整的交易信息。' },
-        schema: Order.extend({ success: z.literal(true) }),
+        schema: said(OrderAnswer, ABOUT_ORDER),
         example: { success: true, ...ORDER },
       },
       ...refusals,
@@ -283,16 +233,12 @@ export const paymentOperations: Operation[] = [
     },
     request: {
       in: 'form',
-      schema: z.object({
-        to_user_id: said(
-          UserId,
-          'The member’s number: sub of the sign-in.',
-          '成员编号，即登录信息中的 sub。',
-        ),
-        to_username: said(z.string().min(1), 'Must be the same member.', '必须是同一个成员。'),
-        amount: said(Amount, 'What the member receives; the fee comes on top.', '成员实收；手续费另计。'),
-        order_id: orderId,
-        ...signed,
+      schema: said(TransferRequest, {
+        to_user_id: text('The member’s number: sub of the sign-in.', '成员编号，即登录信息中的 sub。'),
+        to_username: text('Must be the same member.', '必须是同一个成员。'),
+        amount: text('What the member receives; the fee comes on top.', '成员实收；手续费另计。'),
+        order_id: ORDER_ID,
+        ...SIGNED,
       }),
       example: ({ member }) => ({
         to_user_id: member.id,
@@ -304,7 +250,7 @@ export const paymentOperations: Operation[] = [
     answers: {
       200: {
         about: { en: 'Done, now or before.', zh: '已完成（本次或之前）。' },
-        schema: Transfer.extend({ success: z.literal(true) }),
+        schema: said(TransferAnswer, ABOUT_TRANSFER),
         example: { success: true, ...TRANSFER },
       },
       400: refused,
@@ -320,16 +266,13 @@ export const paymentOperations: Operation[] = [
     about: { en: 'List orders, to compare books', zh: '列出订单，用于对账' },
     request: {
       in: 'form',
-      schema: z.object({
-        status: z.enum(['pending', 'completed', 'cancelled', 'refunded']).optional(),
-        ...page,
-      }),
+      schema: said(OrdersRequest, PAGE),
       example: () => ({ limit: '50', order: 'asc', status: 'pending' }),
     },
     answers: {
       200: {
         about: { en: 'A page of them.', zh: '一页订单。' },
-        schema: z.object({ success: z.literal(true), data: z.array(Order), next_cursor: next }),
+        schema: said(OrderPage.extend({ data: z.array(Order) }), { next_cursor: NEXT }),
         example: { success: true, data: [ORDER], next_cursor: null },
       },
       ...refusals,
@@ -342,13 +285,13 @@ export const paymentOperations: Operation[] = [
     about: { en: 'List transfers', zh: '列出转账' },
     request: {
       in: 'form',
-      schema: z.object({ status: z.enum(['completed', 'reversed']).optional(), ...page }),
+      schema: said(TransfersRequest, PAGE),
       example: () => ({ limit: '50' }),
     },
     answers: {
       200: {
         about: { en: 'A page of them.', zh: '一页转账。' },
-        schema: z.object({ success: z.literal(true), data: z.array(Transfer), next_cursor: next }),
+        schema: said(TransferPage.extend({ data: z.array(Transfer) }), { next_cursor: NEXT }),
         example: { success: true, data: [TRANSFER], next_cursor: null },
       },
       ...refusals,

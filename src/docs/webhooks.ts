@@ -1,21 +1,17 @@
 /**
- * What the service sends by itself: the ways back of a buyer's browser, notifications, events. Fields are typed by the
- * code that builds the messages, which makes the examples of callbacks and notifications too.
+ * What the service sends by itself: the ways back of a buyer's browser, notifications, events. The
+ * code that builds the messages makes the examples of callbacks and notifications too.
  */
 import { createPrivateKey } from 'node:crypto'
 import { z } from 'zod'
+import { EventHeaders, OrderEvent, TransferEvent } from '../payment/events/shapes.ts'
 import type { EventType } from '../payment/events/webhook.ts'
-import {
-  type FieldOfV1,
-  type FieldOfV2,
-  tradeParameters,
-  withParameters,
-} from '../payment/gateway/messages.ts'
-import { OUT_TRADE_NO } from '../payment/gateway/trade.ts'
+import { tradeParameters, withParameters } from '../payment/gateway/messages.ts'
+import { MessageV1, MessageV2 } from '../payment/gateway/shapes.ts'
 import { ATTEMPT_SECONDS_MAX } from '../payment/notifications/delivery.ts'
 import { ATTEMPTS_MAX, RETRY_MINUTES } from '../payment/notifications/outbox.ts'
-import { type CallbackFields, signedCallbackUrl } from '../payment/signing/hmac.ts'
-import { said, type Text } from './operation.ts'
+import { Callback, signedCallbackUrl } from '../payment/signing/hmac.ts'
+import { said, type Text, text } from './operation.ts'
 import { ORDER, Order, TRANSFER, Transfer } from './payment.ts'
 import { SAMPLE_TRADE, type Samples } from './samples.ts'
 
@@ -45,70 +41,60 @@ function minutesIn(language: keyof Text, minutes: number): string {
   return language === 'zh' ? `${count} ${zh}` : `${count} ${en}${count === 1 ? '' : 's'}`
 }
 
-const text = z.string()
-const Digits = z.string().regex(/^\d+$/)
-
-const Callback = z.object({
-  transaction_id: said(text, 'The number of the order.', '订单的交易号。'),
-  external_reference: said(text, 'Your order_id.', '商户的 order_id。'),
-  amount: said(
-    Digits,
+const CALLBACK = said(Callback, {
+  transaction_id: text('The number of the order.', '订单的交易号。'),
+  external_reference: text('Your order_id.', '商户的 order_id。'),
+  amount: text(
     'What the buyer paid, in points. Compare it with your order.',
     '买家支付的积分；请与订单核对。',
   ),
-  platform_fee: said(Digits, 'The fee, in points.', '手续费（积分）。'),
-  merchant_points: said(Digits, 'What you received: amount less fee.', '商户实收积分：金额减去手续费。'),
-  status: said(z.literal('completed'), 'Always completed.', '固定为 completed。'),
-  paid_at: said(z.iso.datetime(), 'UTC, to the second, with Z.', 'UTC 时间，精确到秒，以 Z 结尾。'),
-  signature: said(
-    z.string().regex(/^[0-9a-f]{64}$/),
+  platform_fee: text('The fee, in points.', '手续费（积分）。'),
+  merchant_points: text('What you received: amount less fee.', '商户实收积分：金额减去手续费。'),
+  status: text('Always completed.', '固定为 completed。'),
+  paid_at: text('UTC, to the second, with Z.', 'UTC 时间，精确到秒，以 Z 结尾。'),
+  signature: text(
     'HMAC-SHA-256 over all other parameters, decoded, sorted by name and joined as a=1&b=2. The key is the Secret Key as text.',
     '对其余全部参数（解码后）按名称排序拼成 a=1&b=2，以 Secret Key 文本为密钥计算 HMAC-SHA-256。',
   ),
-} satisfies Record<keyof CallbackFields | 'signature', z.ZodType>)
+})
 
-const ofV1 = {
-  pid: said(text, 'As the shop sent it.', '与下单时相同。'),
-  trade_no: said(text, 'The number of the platform.', '平台订单号。'),
-  out_trade_no: said(z.string().regex(OUT_TRADE_NO), 'Your number.', '商户订单号。'),
-  type: said(text.optional(), 'As the shop sent it.', '与下单时相同。'),
-  name: said(text, 'As the shop sent it, cut to its length.', '与下单时相同（超长部分已截断）。'),
-  money: said(text, 'As the shop sent it. Compare it with your order.', '与下单时相同；请与订单核对。'),
-  trade_status: said(z.literal('TRADE_SUCCESS'), 'Paid.', '已付款。'),
-  param: said(text.optional(), 'As the shop sent it.', '与下单时相同。'),
-  sign: said(
-    z.string().regex(/^[0-9a-f]{32}$/),
+const ABOUT_MESSAGE = {
+  pid: text('As the shop sent it.', '与下单时相同。'),
+  trade_no: text('The number of the platform.', '平台订单号。'),
+  out_trade_no: text('Your number.', '商户订单号。'),
+  type: text('As the shop sent it.', '与下单时相同。'),
+  name: text('As the shop sent it, cut to its length.', '与下单时相同（超长部分已截断）。'),
+  money: text('As the shop sent it. Compare it with your order.', '与下单时相同；请与订单核对。'),
+  trade_status: text('Paid.', '已付款。'),
+  param: text('As the shop sent it.', '与下单时相同。'),
+}
+const MESSAGE_V1 = said(MessageV1, {
+  ...ABOUT_MESSAGE,
+  sign: text(
     'The lower-case MD5 of all non-empty parameters but sign and sign_type, decoded, sorted, joined as a=1&b=2, with the KEY behind.',
     '除 sign、sign_type 外的全部非空参数（解码后）排序拼成 a=1&b=2，直接接上 KEY 后的小写 MD5。',
   ),
-  sign_type: z.literal('MD5'),
-} satisfies Record<FieldOfV1, z.ZodType>
-const MessageV1 = z.object(ofV1)
-
-const MessageV2 = z.object({
-  ...ofV1,
-  api_trade_no: said(text, 'The transaction_id of the order.', '订单的交易号。'),
-  addtime: said(text, 'When it was created, in China (+08:00).', '创建时间（北京时间）。'),
-  endtime: said(text, 'When it was paid, in China (+08:00).', '付款时间（北京时间）。'),
-  buyer: said(text.optional(), 'The username of the buyer.', '买家用户名。'),
-  timestamp: said(
-    z.string().regex(/^\d{10}$/),
+})
+const MESSAGE_V2 = said(MessageV2, {
+  ...ABOUT_MESSAGE,
+  api_trade_no: text('The transaction_id of the order.', '订单的交易号。'),
+  addtime: text('When it was created, in China (+08:00).', '创建时间（北京时间）。'),
+  endtime: text('When it was paid, in China (+08:00).', '付款时间（北京时间）。'),
+  buyer: text('The username of the buyer.', '买家用户名。'),
+  timestamp: text(
     'Seconds since 1970 when this message was signed: each attempt is signed anew.',
     '签名时的秒数；每次重试都重新签名。',
   ),
-  sign: said(
-    text,
+  sign: text(
     'SHA256withRSA over all non-empty parameters but sign and sign_type, decoded, sorted, joined as a=1&b=2, in base64. Verify it with the platform public key on the page of the application.',
     '除 sign、sign_type 外的全部非空参数（解码后）排序拼成 a=1&b=2 的 SHA256withRSA 签名，base64。请用应用页面上的平台公钥验签。',
   ),
-  sign_type: z.literal('RSA'),
-} satisfies Record<FieldOfV2, z.ZodType>)
+})
 
-const EventHeaders = z.object({
-  'webhook-id': said(text, 'The id of the event: the same at each attempt.', '事件编号，重试时不变。'),
-  'webhook-timestamp': said(Digits, 'Seconds since 1970 of this attempt.', '本次发送的秒数（1970 年以来）。'),
-  'webhook-signature': said(
-    text,
+const HEADERS = said(EventHeaders, {
+  'webhook-id': text('The id of the event: the same at each attempt.', '事件编号，重试时不变。'),
+  'webhook-timestamp': text('Seconds since 1970 of this attempt.', '本次发送的秒数（1970 年以来）。'),
+  'webhook-signature': text(
     'v1, and the base64 of the HMAC-SHA-256 over id.timestamp.body, keyed with the bytes behind whsec_. During a rotation two, with a space between.',
     'v1, 加上对 id.timestamp.body 的 HMAC-SHA-256（base64），密钥为 whsec_ 之后的 base64 内容。更换密钥期间有两个，以空格分隔。',
   ),
@@ -169,6 +155,8 @@ const comeBack = (version: 'V1' | 'V2'): Pick<Webhook, 'title' | 'about' | 'answ
   answer: SHOWS_A_PAGE,
 })
 
+const ABOUT_EVENT = { timestamp: text('When it happened.', '发生时间。') }
+
 const EVENT_ABOUT: Record<EventType, { title: Text; when: Text }> = {
   'order.paid': {
     title: { en: 'Event order.paid', zh: '事件 order.paid' },
@@ -200,12 +188,10 @@ function eventWebhook(type: EventType): Webhook {
       en: `${when.en} Sent to the events address, when the application has one, by Standard Webhooks 1.0.0. data is the ${isTransfer ? 'transfer' : 'order'} as the API answers it. ${SCHEDULE.en}`,
       zh: `${when.zh}应用设置了事件地址时发送，遵循 Standard Webhooks 1.0.0。data 与接口返回的${isTransfer ? '转账' : '订单'}相同。${SCHEDULE.zh}`,
     },
-    headers: EventHeaders,
-    schema: z.object({
-      type: z.literal(type),
-      timestamp: said(z.iso.datetime(), 'When it happened.', '发生时间。'),
-      data: isTransfer ? Transfer : Order,
-    }),
+    headers: HEADERS,
+    schema: isTransfer
+      ? said(TransferEvent.extend({ data: Transfer }), ABOUT_EVENT)
+      : said(OrderEvent.extend({ type: z.literal(type), data: Order }), ABOUT_EVENT),
     example: async () =>
       JSON.stringify(
         { type, timestamp: '2026-01-02T03:05:00.000Z', data: isTransfer ? TRANSFER : ORDER },
@@ -228,7 +214,7 @@ export const WEBHOOKS: Webhook[] = [
       en: 'The browser of the buyer comes to the callback URL of the application after paying. Reject it unless the signature is right, over every parameter that came but signature. Then check that the order is not done yet and that the amount is that of your order. It may never come, or come twice: ask query, or listen to events.',
       zh: '买家付款后，浏览器来到应用的回调地址。请对除 signature 外的全部参数验签，不符即拒绝；再核对订单尚未处理、金额与订单一致。它可能不来或来两次，请以查询或事件为准。',
     },
-    schema: Callback,
+    schema: CALLBACK,
     example: async ({ token }) =>
       signedCallbackUrl(
         'https://shop.example/paid',
@@ -238,7 +224,7 @@ export const WEBHOOKS: Webhook[] = [
           amount: String(ORDER.amount),
           platform_fee: String(ORDER.platform_fee),
           merchant_points: String(ORDER.merchant_points),
-          status: ORDER.status,
+          status: 'completed',
           paid_at: ORDER.paid_at,
         },
         token,
@@ -251,7 +237,7 @@ export const WEBHOOKS: Webhook[] = [
     area: 'v1',
     method: 'get',
     ...notify('V1'),
-    schema: MessageV1,
+    schema: MESSAGE_V1,
     example: (samples) => exampleV1(samples, notify_url),
   },
   {
@@ -259,7 +245,7 @@ export const WEBHOOKS: Webhook[] = [
     area: 'v1',
     method: 'get',
     ...comeBack('V1'),
-    schema: MessageV1,
+    schema: MESSAGE_V1,
     example: (samples) => exampleV1(samples, return_url),
   },
   {
@@ -267,7 +253,7 @@ export const WEBHOOKS: Webhook[] = [
     area: 'v2',
     method: 'get',
     ...notify('V2'),
-    schema: MessageV2,
+    schema: MESSAGE_V2,
     example: (samples) => exampleV2(samples, notify_url),
   },
   {
@@ -275,7 +261,7 @@ export const WEBHOOKS: Webhook[] = [
     area: 'v2',
     method: 'get',
     ...comeBack('V2'),
-    schema: MessageV2,
+    schema: MESSAGE_V2,
     example: (samples) => exampleV2(samples, return_url),
   },
 ]

@@ -7,7 +7,7 @@ import type { Core } from '../core/core.ts'
 import { AppError } from '../platform/errors.ts'
 import { wantsHtml } from '../web/pages.ts'
 import type { Parameters } from '../web/parameters.ts'
-import { listApps, NewAppForm, redirectUriFaultOf, registerApp } from './apps/apps.ts'
+import { AppsRequest, listApps, NewAppForm, redirectUriFaultOf, registerApp } from './apps/apps.ts'
 import { type GetBearer, readBearer } from './oauth/bearer.ts'
 import { bearerError } from './oauth/errors.ts'
 import { singleValues } from './oauth/parameters.ts'
@@ -57,8 +57,9 @@ export async function listAppsRoute(
   app.get<{ Querystring: Parameters }>(PATH, async (request, reply) => {
     const caller = await findCaller(request, getBearer)
     if (caller === undefined) return askToSignIn(request, reply)
-    const { owner } = singleValues(request.query)
-    if (owner !== undefined && owner !== 'all') throw new AppError('invalid_request', 'owner can only be all')
+    const { data: asked } = AppsRequest.safeParse(singleValues(request.query))
+    if (asked === undefined) throw new AppError('invalid_request', 'owner can only be all')
+    const { owner } = asked
     if (owner === 'all') requireWiderView(caller)
     return listApps(deps.db, owner ?? caller.user)
   })

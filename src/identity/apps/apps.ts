@@ -79,6 +79,25 @@ const ClientKind = z.object({
 /** What a program posts. */
 export const NewAppForm = AppFields.extend(ClientKind.shape)
 
+/** What a program lists. */
+export const AppsRequest = z.object({ owner: z.literal('all').optional() })
+
+/** An application as the list for programs shows it. */
+export const ListedApp = z.looseObject({
+  client_id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  owner_username: z.string(),
+  created_at: z.iso.datetime(),
+})
+/** A new application, as a program is told of it. */
+export const RegisteredApp = z.looseObject({
+  client_id: z.string(),
+  client_secret: z.string().optional(),
+  name: z.string(),
+  description: z.string(),
+})
+
 /** An https address or nothing. */
 const webAddress = z
   .string()

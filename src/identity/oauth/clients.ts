@@ -11,7 +11,8 @@ import { AppError } from '../../platform/errors.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import type { SigningAlgorithm } from '../keys/keys.ts'
 import { BASIC_CHALLENGE } from './errors.ts'
-import type { Single } from './parameters.ts'
+import type { Sent } from './parameters.ts'
+import type { TokenRequest } from './shapes.ts'
 
 /** How exactly the last use of a secret is kept: a row written at every token request would be a hot one. */
 const LAST_USED_MINUTES = 10
@@ -32,9 +33,11 @@ export type Client = {
   token_endpoint_auth_method: string
 }
 
+type ClientFields = Pick<Sent<typeof TokenRequest>, 'client_id' | 'client_secret'>
+
 export type AuthenticateClient = (
   request: Pick<FastifyRequest, 'headers' | 'ip'>,
-  body: Single,
+  body: ClientFields,
   now: Date,
 ) => Promise<Client>
 
@@ -72,7 +75,7 @@ export function makeAuthenticateClient(deps: Core): AuthenticateClient {
 }
 
 /** What the request says of its client. Throws invalid_request when it says two things. */
-function presented(authorization: string | undefined, body: Single): Credentials | undefined {
+function presented(authorization: string | undefined, body: ClientFields): Credentials | undefined {
   const { client_id, client_secret } = body
   if (authorization === undefined) return { client_id, client_secret }
   const credentials = readBasic(authorization)

@@ -1,6 +1,7 @@
 /** What clients read to configure themselves (OIDC Discovery 1.0, RFC 8414), and the public keys. Only what exists is listed. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { JWK } from 'jose'
+import type { z } from 'zod'
 import { sha256 } from '../../platform/secrets.ts'
 import { DISCOVERY_PATH } from '../apps/addresses.ts'
 import { type IdentityDeps, SIGNING_ALGORITHMS } from '../keys/keys.ts'
@@ -11,6 +12,7 @@ import { answerPreflights } from './cross-origin.ts'
 import { INTROSPECTION_PATH } from './introspection.ts'
 import { LOGOUT_PATH } from './logout.page.ts'
 import { REVOCATION_PATH } from './revocation.ts'
+import type { Discovery } from './shapes.ts'
 
 const DISCOVERY_PATHS = [
   DISCOVERY_PATH,
@@ -57,7 +59,7 @@ function openDocuments({ config, signingKeys }: IdentityDeps): Map<string, () =>
   ])
 }
 
-function discoveryDocument(issuer: string) {
+function discoveryDocument(issuer: string): z.output<typeof Discovery> {
   return {
     issuer,
     authorization_endpoint: issuer + AUTHORIZATION_PATH,

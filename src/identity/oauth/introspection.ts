@@ -3,6 +3,7 @@
  * is told but that it is not active, and a public application, whose name anybody can use, is told nothing at all.
  */
 import type { FastifyInstance } from 'fastify'
+import type { z } from 'zod'
 import { isBarred, userColumns } from '../../accounts/people/users.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
@@ -12,6 +13,9 @@ import { isPublic } from '../apps/access.ts'
 import { type AuthenticateClient, type Client, invalidClient } from './clients.ts'
 import { ACCESS_TOKEN_SECONDS } from './grants.ts'
 import { formValues, requiredValue } from './parameters.ts'
+import { AboutTokenRequest, type Introspection } from './shapes.ts'
+
+type Route = { Body: Parameters | undefined; Reply: z.output<typeof Introspection> }
 
 export const INTROSPECTION_PATH = '/oauth2/introspect'
 
@@ -20,8 +24,8 @@ export function introspectionRoute(
   deps: Core,
   authenticateClient: AuthenticateClient,
 ): void {
-  app.post<{ Body: Parameters | undefined }>(INTROSPECTION_PATH, async (request) => {
-    const body = formValues(request.body)
+  app.post<Route>(INTROSPECTION_PATH, async (request): Promise<Route['Reply']> => {
+    const body = formValues(AboutTokenRequest, request.body)
     const now = deps.clock()
     const client = await authenticateClient(request, body, now)
     if (isPublic(client)) throw invalidClient(request.headers.authorization !== undefined)
@@ -55,8 +59,9 @@ async function findAccessToken(db: Db, client: Client, token: string, now: Date)
     .select(userColumns)
     .select(['token.scopes', 'token.expires_at'])
     .executeTakeFirst()
-  const iat = row && epochSeconds(row.expires_at) - ACCESS_TOKEN_SECONDS
-  return row && { ...row, told: { token_type: 'Bearer', iat } }
+  if (row === undefined) return undefined
+  const iat = epochSeconds(row.expires_at) - ACCESS_TOKEN_SECONDS
+  return { ...row, told: { token_type: 'Bearer', iat } }
 }
 
 /** A refresh token that has been used is worth nothing, and asking about it is no use of it. */

@@ -1,4 +1,5 @@
 /** OAuth's reading of parameters (RFC 6749 3.1): none may be given twice, and one without a value counts as absent. */
+import type { z } from 'zod'
 import { AppError } from '../../platform/errors.ts'
 import type { Parameters } from '../../web/parameters.ts'
 
@@ -15,14 +16,29 @@ export function singleValues(sent: Parameters): Single {
   return values
 }
 
-/** The values of a form body. Throws invalid_request when there is none, or as `singleValues` does. */
-export function formValues(body: Parameters | undefined): Single {
+/** The parameters of a request of this shape, as text: each may be missing. */
+export type Sent<Shape extends z.ZodObject> = Readonly<
+  Partial<Record<string & keyof Shape['shape'], string | undefined>>
+>
+
+/**
+ * The values of a form body that are members of this shape. Throws invalid_request when there is no body, or as
+ * `singleValues` does.
+ */
+export function formValues<Shape extends z.ZodObject>(
+  { shape }: Shape,
+  body: Parameters | undefined,
+): Sent<Shape> {
   if (body === undefined) throw new AppError('invalid_request', 'A form body is required')
-  return singleValues(body)
+  const values = singleValues(body)
+  return Object.fromEntries(Object.keys(shape).map((name) => [name, values[name]])) as Sent<Shape>
 }
 
 /** Throws invalid_request when the parameter is missing. */
-export function requiredValue(values: Single, name: string): string {
+export function requiredValue<Name extends string>(
+  values: Readonly<Partial<Record<Name, string | undefined>>>,
+  name: Name,
+): string {
   const value = values[name]
   if (value === undefined) throw new AppError('invalid_request', `${name} is missing`)
   return value

@@ -11,6 +11,7 @@ import type { AuthenticateClient, Client } from './clients.ts'
 import { admitOrigin } from './cross-origin.ts'
 import { revokeGrant } from './grants.ts'
 import { formValues, requiredValue } from './parameters.ts'
+import { AboutTokenRequest } from './shapes.ts'
 
 export const REVOCATION_PATH = '/oauth2/revoke'
 
@@ -20,7 +21,7 @@ export function revocationRoute(
   authenticateClient: AuthenticateClient,
 ): void {
   app.post<{ Body: Parameters | undefined }>(REVOCATION_PATH, async (request, reply) => {
-    const body = formValues(request.body)
+    const body = formValues(AboutTokenRequest, request.body)
     const now = deps.clock()
     const client = await authenticateClient(request, body, now)
     admitOrigin(request, reply, client)

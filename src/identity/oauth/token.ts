@@ -1,5 +1,6 @@
 /** POST /oauth2/token: the client proves itself, then a code or a refresh token becomes a set of tokens. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
 import { AppError } from '../../platform/errors.ts'
 import type { Parameters } from '../../web/parameters.ts'
 import type { IdentityDeps } from '../keys/keys.ts'
@@ -14,7 +15,8 @@ import {
   type RotateRefreshToken,
 } from './grants.ts'
 import { signIdToken } from './id-token.ts'
-import { formValues, namesIn, requiredValue, type Single } from './parameters.ts'
+import { formValues, namesIn, requiredValue, type Sent } from './parameters.ts'
+import { TokenRequest, type Tokens } from './shapes.ts'
 
 export const TOKEN_PATHS = ['/oauth2/token', '/oauth-provider/token']
 
@@ -31,40 +33,44 @@ export function tokenRoutes(
     rotateRefreshToken: makeRotateRefreshToken(deps),
   }
   for (const path of TOKEN_PATHS) {
-    app.post<{ Body: Parameters | undefined }>(path, async (request, reply) => {
-      const body = formValues(request.body)
-      const now = deps.clock()
-      const client = await authenticateClient(request, body, now)
-      admitOrigin(request, reply, client)
-      // Fetched before the grant is claimed: without a key nothing is spent.
-      const key = await deps.signingKeys.current(client.id_token_signed_response_alg)
-      const issued = await redeem(client, body, now, request, verbs).catch(async (error) => {
-        if (isOAuthError(error)) await countUselessGrant(deps, client, request.ip)
-        throw error
-      })
-      const { access_token, refresh_token, scopes } = issued
-      const id_token = signIdToken(issued, client.client_id, key, now, deps)
-      return {
-        access_token,
-        token_type: 'Bearer',
-        expires_in: ACCESS_TOKEN_SECONDS,
-        refresh_token,
-        id_token,
-        scope: scopes.join(' '),
-      }
-    })
+    app.post<{ Body: Parameters | undefined; Reply: z.output<typeof Tokens> }>(
+      path,
+      async (request, reply) => {
+        const body = formValues(TokenRequest, request.body)
+        const now = deps.clock()
+        const client = await authenticateClient(request, body, now)
+        admitOrigin(request, reply, client)
+        // Fetched before the grant is claimed: without a key nothing is spent.
+        const key = await deps.signingKeys.current(client.id_token_signed_response_alg)
+        const issued = await redeem(client, body, now, request, verbs).catch(async (error) => {
+          if (isOAuthError(error)) await countUselessGrant(deps, client, request.ip)
+          throw error
+        })
+        const { access_token, refresh_token, scopes } = issued
+        const id_token = signIdToken(issued, client.client_id, key, now, deps)
+        return {
+          access_token,
+          token_type: 'Bearer',
+          expires_in: ACCESS_TOKEN_SECONDS,
+          refresh_token,
+          id_token,
+          scope: scopes.join(' '),
+        }
+      },
+    )
   }
 }
 
 async function redeem(
   client: Client,
-  body: Single,
+  body: Sent<typeof TokenRequest>,
   now: Date,
   { ip: address }: Pick<FastifyRequest, 'ip'>,
   { exchangeCode, rotateRefreshToken }: Redeem,
 ): Promise<IssuedTokens> {
   const { redirect_uri, code_verifier, scope } = body
-  switch (requiredValue(body, 'grant_type')) {
+  const { data: grant_type } = TokenRequest.shape.grant_type.safeParse(requiredValue(body, 'grant_type'))
+  switch (grant_type) {
     case 'authorization_code': {
       const code = requiredValue(body, 'code')
       return exchangeCode({ client, code, redirect_uri, code_verifier, address, now })

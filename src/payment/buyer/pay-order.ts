@@ -5,8 +5,8 @@ import type { Db } from '../../database/connection.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import { paidTrades, tradeMessage } from '../gateway/messages.ts'
 import type { PaymentDeps } from '../notifications/worker.ts'
-import { isExpired, statusWord } from '../orders/orders.ts'
-import { isoSeconds, signedCallbackUrl } from '../signing/hmac.ts'
+import { isExpired } from '../orders/orders.ts'
+import { type CallbackFields, isoSeconds, signedCallbackUrl } from '../signing/hmac.ts'
 import { type CallbackToken, makeCallbackToken } from '../signing/keys.ts'
 import { TRANSACTION_ID } from '../values/fields.ts'
 
@@ -104,13 +104,13 @@ export async function signedWayBack(
     // Given back in this very moment: there is nothing to tell.
     return trade === undefined ? shopOf(order) : tradeMessage(deps, trade, wayBack(order))
   }
-  const fields = {
+  const fields: CallbackFields = {
     transaction_id: order.transaction_id,
     external_reference: order.order_id,
     amount: String(order.amount),
     platform_fee: String(order.fee),
     merchant_points: String(order.merchant_points),
-    status: statusWord(order),
+    status: 'completed',
     paid_at: isoSeconds(order.paid_at!),
   }
   return signedCallbackUrl(order.callback_url, fields, await callbackToken(order.app_id))

@@ -1,10 +1,10 @@
 /** What else is worth knowing about a request, whatever its signature: its clock, its amounts. */
 import { deceptiveIn } from '../../web/parameters.ts'
 import { isMoney } from '../values/money.ts'
+import { DRIFT_SECONDS_MAX, Timestamp } from '../values/timestamp.ts'
 import type { Mistake } from './mistakes.ts'
 import type { Door, Request, Standing } from './request.ts'
 
-const DRIFT_SECONDS_MAX = 300
 const HOUR_SECONDS = 3_600
 
 /** What would be refused whatever the signature is. */
@@ -41,7 +41,8 @@ function clockOf(timestamp: string | undefined, door: Door, now: Date): Mistake[
   if (door === 'v1') return []
   if (timestamp === undefined || timestamp.trim() === '')
     return door === 'v2' ? [{ code: 'timestamp_missing' }] : []
-  if (!/^\d{10}$/.test(timestamp)) return [{ code: 'timestamp_form', what: timestamp.slice(0, 40) }]
+  if (!Timestamp.safeParse(timestamp).success)
+    return [{ code: 'timestamp_form', what: timestamp.slice(0, 40) }]
   const behind = Math.floor(now.getTime() / 1000) - Number(timestamp)
   if (Math.abs(behind) <= DRIFT_SECONDS_MAX) return []
   const hours = Math.round(behind / HOUR_SECONDS)

@@ -11,6 +11,7 @@ import { describeOrder, describeTransfer } from '../hmac/answers.ts'
 import type { Order } from '../orders/orders.ts'
 import type { Transfer } from '../orders/transfers.ts'
 import { openKey } from '../signing/keys.ts'
+import type { EventBody } from './shapes.ts'
 
 const SECRET_PREFIX = 'whsec_'
 /** The standard asks for 24 to 64. */
@@ -43,7 +44,8 @@ export function signedEvent(
   const { event_id, type, occurred_at, subject } = event
   const data =
     'order' in subject ? describeOrder(subject.order, occurred_at) : describeTransfer(subject.transfer)
-  const body = JSON.stringify({ type, timestamp: occurred_at.toISOString(), data })
+  const told = { type, timestamp: occurred_at.toISOString(), data } as EventBody
+  const body = JSON.stringify(told)
   const timestamp = String(Math.floor(now.getTime() / 1000))
   const signatures = event
     .openSecrets()

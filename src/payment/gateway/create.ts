@@ -6,19 +6,16 @@ import { findOrder, type Order, type PlaceOrder } from '../orders/orders.ts'
 import { countTestOrder } from '../orders/test-mode.ts'
 import { gatewayString } from '../signing/gateway.ts'
 import type { GatewayApp, GatewayCore } from '../signing/gateway-keys.ts'
-import { isMoney, isSameMoney, pointsOf } from '../values/money.ts'
+import { isSameMoney, pointsOf } from '../values/money.ts'
 import type { FlatParameters } from '../values/parameters.ts'
 import { NOTICE, requireNoReading, requireOneNotice, requireOneReading } from './ambiguity.ts'
 import { refusal } from './errors.ts'
 import { tradeFields } from './messages.ts'
 import type { Reader } from './readings.ts'
 import { type Authenticated, requireUsable } from './request.ts'
-import { isOutTradeNo, labelOf } from './trade.ts'
+import { CreateRequest, NAME_BYTES_MAX } from './shapes.ts'
+import { labelOf } from './trade.ts'
 
-export const TYPE = /^[A-Za-z0-9_.-]{1,32}$/
-export const NAME_BYTES_MAX = 127
-export const PARAM_LENGTH_MAX = 500
-export const URL_LENGTH_MAX = 1_000
 const TRADE_NO_KEY = 'orders_trade_no_key'
 const TRADE_NO_TAIL = 1_000_000_000
 /** A thousand trades a second meet one of each other once in half an hour; three times in a row, never. */
@@ -129,20 +126,19 @@ function newTradeNo(now: Date): string {
   return `${Math.floor(now.getTime() / 1000)}${String(randomInt(TRADE_NO_TAIL)).padStart(9, '0')}`
 }
 
-const optional = (isValid: (value: string) => boolean) => (value: string) =>
-  value.trim() === '' || isValid(value)
-
-/** What may stand in the fields of a create. PHP's readers of a notification would drop a `0`: their sign would be wrong. */
-const TAKES = {
-  out_trade_no: (value: string) => isOutTradeNo(value) && value !== '0',
-  notify_url: isMerchantUrl,
-  return_url: optional(isMerchantUrl),
-  name: (value: string) => value.trim() !== '' && value !== '0',
-  money: isMoney,
-  type: optional((value) => TYPE.test(value)),
-  param: optional((value) => value.length <= PARAM_LENGTH_MAX),
-}
+/** The fields that make a trade, in the order in which their faults are told. */
+const FIELDS = ['out_trade_no', 'notify_url', 'return_url', 'name', 'money', 'type', 'param'] as const
 const NEEDS = ['out_trade_no', 'notify_url', 'name', 'money'] as const
+
+/** Whether a value fits the shape of its field. A blank one counts as absent where the field is optional. */
+const TAKES = Object.fromEntries(
+  FIELDS.map((name) => {
+    const schema = CreateRequest.shape[name]
+    const mayBeAbsent = schema.safeParse(undefined).success
+    const isTaken = (value: string) => (mayBeAbsent && value.trim() === '') || schema.safeParse(value).success
+    return [name, isTaken]
+  }),
+) as Record<(typeof FIELDS)[number], (value: string) => boolean>
 
 /** Reads what a create sends. Throws parameter_missing and parameter_invalid. Pure. */
 function readNewTrade(parameters: FlatParameters): NewTrade {
@@ -150,7 +146,7 @@ function readNewTrade(parameters: FlatParameters): NewTrade {
   for (const name of NEEDS) {
     if (parameters[name] === undefined) throw refusal('parameter_missing', `${labelOf(name)}不能为空`)
   }
-  for (const name of Object.keys(TAKES) as (keyof typeof TAKES)[]) {
+  for (const name of FIELDS) {
     const value = parameters[name]
     if (value !== undefined && !TAKES[name](value))
       throw refusal('parameter_invalid', `${labelOf(name)}格式无效`)
@@ -205,19 +201,4 @@ function cutName(name: string): string {
     return bytes <= NAME_BYTES_MAX
   })
   return kept.join('')
-}
-
-/**
- * An address that a merchant is told at: absolute, http or https, no userinfo. A backslash would be a slash to some
- * readers, and with it another host.
- */
-function isMerchantUrl(text: string): boolean {
-  if (
-    text.length > URL_LENGTH_MAX ||
-    !/^https?:\/\/[^/\s\\\p{Cc}][^\s\\\p{Cc}]*$/iu.test(text) ||
-    !URL.canParse(text)
-  )
-    return false
-  const { username, password } = new URL(text)
-  return username === '' && password === ''
 }

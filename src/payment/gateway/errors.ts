@@ -3,9 +3,11 @@
  * gateway.md 1.5 and 2.3. Texts never repeat what was sent: V2 signs them for whoever asks.
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
 import { AppError, type GatewayCode } from '../../platform/errors.ts'
 import { asTold, clientFaultStatus } from '../../web/pages.ts'
 import { NotUtf8 } from '../../web/parameters.ts'
+import type { Refusal } from './shapes.ts'
 
 /** Failures that other scopes share with this one. */
 type SharedCode =
@@ -107,7 +109,7 @@ export function refusal(code: GatewayWireCode, msg: string = WIRE[code].msg): Ap
 
 export type WireFailure = {
   status: number
-  body: { code: number; msg: string }
+  body: z.output<typeof Refusal>
   /** The text, for a page in English. */
   inEnglish: string
   /** Nobody waits for a signature in a flood, and making them would feed it. */

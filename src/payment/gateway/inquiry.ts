@@ -1,5 +1,6 @@
 /** What a merchant may ask: one trade, many of them, and how the application stands. Read only. */
 import { sql } from 'kysely'
+import type { z } from 'zod'
 import type { Db } from '../../database/connection.ts'
 import { rowsOfApp } from '../../database/looking-back.ts'
 import type { OrderStatus } from '../../database/tables/payments.ts'
@@ -11,19 +12,20 @@ import type { FlatParameters } from '../values/parameters.ts'
 import type { GatewayVerbs } from './create.ts'
 import { refusal } from './errors.ts'
 import type { Authenticated } from './request.ts'
+import { TRADES_DEFAULT, TRADES_MAX, TradesRequest } from './shapes.ts'
 import { isOutTradeNo, startOfDay, type Trade } from './trade.ts'
 
-export const TRADES_DEFAULT = 10
-export const TRADES_MAX = 50
-export const COUNT = /^\d{1,7}$/
 const DAY_MS = 86_400_000
 
+type TradeStatus = NonNullable<z.output<typeof TradesRequest>['status']>
+const Page = TradesRequest.pick({ limit: true, offset: true, page: true })
+
 /** What the numbers of a `status` filter stand for, in both versions. */
-const STATUS_FILTER = new Map<string, OrderStatus[]>([
-  ['0', ['unpaid', 'expired', 'closed']],
-  ['1', ['paid']],
-  ['2', ['refunded']],
-])
+const STATUS_FILTER: Record<TradeStatus, OrderStatus[]> = {
+  0: ['unpaid', 'expired', 'closed'],
+  1: ['paid'],
+  2: ['refunded'],
+}
 
 /** An application, and by which rules it asks: which of its keys it has shown. */
 type Asked = Pick<Authenticated, 'app' | 'protocol'>
@@ -85,10 +87,12 @@ export async function listedTrades(
   asked: Authenticated,
 ): Promise<Trade[]> {
   const { app, parameters } = asked
-  const { limit = String(TRADES_DEFAULT), offset, page = '1', status } = parameters
-  if (![limit, offset ?? '0', page].every((text) => COUNT.test(text))) throw refusal('parameter_invalid')
-  const statuses = status === undefined ? undefined : STATUS_FILTER.get(status)
-  if (status !== undefined && statuses === undefined) throw refusal('parameter_invalid', '订单状态格式无效')
+  const within = Page.safeParse(parameters)
+  if (!within.success) throw refusal('parameter_invalid')
+  const wanted = TradesRequest.shape.status.safeParse(parameters.status)
+  if (!wanted.success) throw refusal('parameter_invalid', '订单状态格式无效')
+  const { limit = TRADES_DEFAULT, offset, page = 1 } = within.data
+  const statuses = wanted.data && STATUS_FILTER[wanted.data]
   const count = Math.min(Number(limit), TRADES_MAX)
   const untold = await untoldSince(db, asked)
   // Chosen before they are joined to anything.

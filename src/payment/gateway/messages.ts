@@ -6,6 +6,7 @@ import type { KeyObject } from 'node:crypto'
 import type { Db } from '../../database/connection.ts'
 import { gatewayString, signMd5, signRsa } from '../signing/gateway.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
+import type { MessageV1, MessageV2 } from './shapes.ts'
 import { shanghaiTime } from './trade.ts'
 
 /** Orders of the gateway that are paid, and not given back since: nothing is signed for any other. */
@@ -94,8 +95,12 @@ export function tradeFields(trade: TradeFacts, protocol: 'v1' | 'v2', now: Date)
   return nonEmpty({ ...commonFields(trade), ...(protocol === 'v2' && fieldsOfV2(trade, now)) })
 }
 
+type Proof = 'sign' | 'sign_type'
+type CommonField = Exclude<keyof typeof MessageV1.shape, Proof>
+type SignedField = Exclude<keyof typeof MessageV2.shape, Proof>
+
 /** All of V1, in the order of its documents: clients that rebuild the string from a list know no others. */
-function commonFields(trade: TradeFacts) {
+function commonFields(trade: TradeFacts): Record<CommonField, string | null> {
   return {
     pid: trade.pid_sent,
     trade_no: trade.trade_no,
@@ -108,7 +113,7 @@ function commonFields(trade: TradeFacts) {
   }
 }
 
-function fieldsOfV2(trade: TradeFacts, now: Date) {
+function fieldsOfV2(trade: TradeFacts, now: Date): Record<Exclude<SignedField, CommonField>, string> {
   return {
     api_trade_no: trade.transaction_id,
     addtime: shanghaiTime(trade.created_at),
@@ -118,11 +123,6 @@ function fieldsOfV2(trade: TradeFacts, now: Date) {
     timestamp: String(Math.floor(now.getTime() / 1000)),
   }
 }
-
-type Proof = 'sign' | 'sign_type'
-/** The parameters of a version's notify and return, for whoever describes them. */
-export type FieldOfV1 = keyof ReturnType<typeof commonFields> | Proof
-export type FieldOfV2 = FieldOfV1 | keyof ReturnType<typeof fieldsOfV2>
 
 /** Some clients sign whatever arrives, empty values too, and PHP's `empty()` drops `0` as well: neither is sent. */
 function nonEmpty(fields: Record<string, string | null>): Record<string, string> {

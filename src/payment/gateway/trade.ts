@@ -1,7 +1,9 @@
 /** Names and values of the protocol: how a trade and its times are written. Pure. */
+import type { z } from 'zod'
 import type { OrderStatus } from '../../database/tables/payments.ts'
 import type { Order } from '../orders/orders.ts'
 import { moneyOf } from '../values/money.ts'
+import { OutTradeNo, type TradeV1, type TradeV2 } from './shapes.ts'
 
 /** An order of the gateway, and the username of who paid it. */
 export type Trade = Pick<
@@ -23,11 +25,10 @@ export type Trade = Pick<
 > & { buyer: string | null }
 
 const SHANGHAI_OFFSET_MS = 8 * 3_600_000
-export const OUT_TRADE_NO = /^[A-Za-z0-9._\-|]{1,128}$/
 
 /** Whether this is a number that merchants give their orders. */
 export function isOutTradeNo(text: string): boolean {
-  return OUT_TRADE_NO.test(text)
+  return OutTradeNo.safeParse(text).success
 }
 
 /** `YYYY-MM-DD HH:MM:SS` in Asia/Shanghai, which is where clients take it to be. */
@@ -72,9 +73,9 @@ export function pidValue(sent: string): number | string {
 }
 
 /** A trade as V1 tells it: every field there, `status` 1 for paid and 0 for anything else. gateway.md 1.4. */
-export function describeV1(trade: Trade) {
+export function describeV1(trade: Trade): z.output<typeof TradeV1> {
   return {
-    trade_no: trade.trade_no,
+    trade_no: trade.trade_no!,
     out_trade_no: trade.order_id,
     api_trade_no: trade.transaction_id,
     type: trade.type ?? '',
@@ -82,15 +83,18 @@ export function describeV1(trade: Trade) {
     addtime: shanghaiTime(trade.created_at),
     endtime: trade.paid_at === null ? '' : shanghaiTime(trade.paid_at),
     name: trade.description,
-    money: trade.money,
+    money: trade.money!,
     status: trade.status === 'paid' ? 1 : 0,
     param: trade.param ?? '',
     buyer: trade.buyer ?? '',
   }
 }
 
-/** A trade as V2 tells it: empty fields are left out by whoever signs. gateway.md 2.2. */
-export function describeV2(trade: Trade) {
+/** Fields of V2 before the empty ones are left out. */
+export type OrNull<Fields> = { [Name in keyof Fields]: Fields[Name] | null }
+
+/** A trade as V2 tells it. gateway.md 2.2. */
+export function describeV2(trade: Trade): OrNull<z.output<typeof TradeV2>> {
   return {
     trade_no: trade.trade_no,
     out_trade_no: trade.order_id,

@@ -1,5 +1,6 @@
 /** V1: submit.php for a buyer's browser, mapi.php and api.php for a shop's server. gateway.md 1. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
 import { keepRefused } from '../diagnosis/refused-requests.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
 import type { GatewayVerbs } from './create.ts'
@@ -16,6 +17,7 @@ import {
   requireInquiry,
   requireUsable,
 } from './request.ts'
+import type { OpenedV1, OrderActAnswer, OrdersActAnswer, QueryActAnswer } from './shapes.ts'
 import { payUrl } from './submit.page.ts'
 import { describeV1, pidValue } from './trade.ts'
 
@@ -36,7 +38,8 @@ export async function v1Routes(app: FastifyInstance, verbs: GatewayVerbs): Promi
       // Of a paid one too: the page says so, and leads back. Clients that know no such case find what they look for.
       const msg = order.status === 'paid' ? '订单已支付' : 'success'
       const payurl = payUrl(deps, order)
-      return asAsked(deps, request, { code: 1, msg, trade_no: order.trade_no, payurl })
+      const opened: z.output<typeof OpenedV1> = { code: 1, msg, trade_no: order.trade_no!, payurl }
+      return asAsked(deps, request, opened)
     },
   })
 
@@ -53,20 +56,14 @@ async function asAsked(deps: GatewayCore, request: FastifyRequest, fields: Field
   return gatewayApp !== undefined && isAskedByRsa(request) ? signReply(deps, gatewayApp, fields) : fields
 }
 
-type Act = (verbs: GatewayVerbs, asked: Authenticated) => Promise<Fields>
+type Act<Answer = Fields> = (verbs: GatewayVerbs, asked: Authenticated) => Promise<Answer>
 
 const ACTS: Record<string, Act> = {
-  query: ({ deps }, asked) => describeApplication(deps, asked),
+  query: describeApplication,
   // Nothing is ever settled to an account outside: points stay in the wallet.
   settle: async () => ({ code: 1, msg: 'success', data: [] }),
-  order: async ({ deps }, { app, parameters }) => {
-    const trade = await namedTrade(deps.db, app, parameters)
-    return { code: 1, msg: 'success', ...describeV1(trade) }
-  },
-  orders: async (verbs, asked) => {
-    const data = (await listedTrades(verbs, asked)).map(describeV1)
-    return { code: 1, msg: 'success', count: data.length, data }
-  },
+  order: findOrder,
+  orders: listOrders,
   refund: async () => {
     throw refusal('not_supported', '不支持自动退款，请联系管理员处理')
   },
@@ -87,8 +84,26 @@ async function answer(request: FastifyRequest, verbs: GatewayVerbs): Promise<Fie
   return ACTS[act]!(verbs, asked)
 }
 
+async function findOrder(
+  { deps }: GatewayVerbs,
+  { app, parameters }: Authenticated,
+): Promise<z.output<typeof OrderActAnswer>> {
+  return { code: 1, msg: 'success', ...describeV1(await namedTrade(deps.db, app, parameters)) }
+}
+
+async function listOrders(
+  verbs: GatewayVerbs,
+  asked: Authenticated,
+): Promise<z.output<typeof OrdersActAnswer>> {
+  const data = (await listedTrades(verbs, asked)).map(describeV1)
+  return { code: 1, msg: 'success', count: data.length, data }
+}
+
 /** Plugins ask this to find out whether their settings are right. */
-async function describeApplication(deps: GatewayCore, asked: Authenticated) {
+async function describeApplication(
+  { deps }: GatewayVerbs,
+  asked: Authenticated,
+): Promise<z.output<typeof QueryActAnswer>> {
   const { app, parameters } = asked
   const takings = await takingsOf(deps.db, asked, deps.clock())
   const [today, yesterday] = [Number(takings.count_today), Number(takings.count_yesterday)]

@@ -3,6 +3,7 @@
  * gateway.md 2.
  */
 import type { FastifyInstance } from 'fastify'
+import type { z } from 'zod'
 import { AppError } from '../../platform/errors.ts'
 import { sendPageError, wantsHtml } from '../../web/pages.ts'
 import { keepRefused } from '../diagnosis/refused-requests.ts'
@@ -14,24 +15,31 @@ import { refusal, wireFailure } from './errors.ts'
 import { balanceTold, listedTrades, namedTrade, takingsOf } from './inquiry.ts'
 import { type Fields, signReply } from './reply.ts'
 import { type Authenticated, authenticate, body, requireInquiry, requireUsable } from './request.ts'
+import type {
+  ApplicationAnswer,
+  BalanceAnswer,
+  ClosedAnswer,
+  OpenedV2,
+  signature,
+  TradeAnswer,
+  TradesAnswer,
+} from './shapes.ts'
 import { payUrl } from './submit.page.ts'
-import { describeV2, pidValue } from './trade.ts'
+import { describeV2, type OrNull, pidValue } from './trade.ts'
 
-/** It answers what stands besides `code` 0 and `msg`, which it may say otherwise. */
+/** What an endpoint says of an answer: `code` 0, `msg` and the signature are added to it, and empty fields left out. */
+type Told<Answer extends z.ZodType> = OrNull<Omit<z.output<Answer>, 'code' | 'msg' | keyof typeof signature>>
+/** It may say `code` and `msg` otherwise. */
 type Endpoint = (asked: Authenticated, verbs: GatewayVerbs) => Promise<Fields>
 
 const ENDPOINTS: Record<string, Endpoint> = {
   'pay/create': create,
-  'pay/query': async ({ app, parameters }, { deps: { db } }) =>
-    describeV2(await namedTrade(db, app, parameters)),
+  'pay/query': findTrade,
   'pay/close': close,
   'pay/refund': () => refuse('不支持自动退款，请联系管理员处理'),
   'pay/refundquery': () => refuse('不支持自动退款，请联系管理员处理'),
   'merchant/info': describeApplication,
-  'merchant/orders': async (asked, verbs) => {
-    const data = (await listedTrades(verbs, asked)).map((trade) => nonEmpty(describeV2(trade)))
-    return { count: data.length, data }
-  },
+  'merchant/orders': listTrades,
   'transfer/submit': () => refuse('未开通代付功能'),
   'transfer/query': () => refuse('未开通代付功能'),
   'transfer/balance': describeTransfers,
@@ -85,7 +93,10 @@ export async function unknownPath(app: FastifyInstance, { settings }: GatewayCor
   }
 }
 
-async function create(asked: Authenticated, { deps, createTrade }: GatewayVerbs): Promise<Fields> {
+async function create(
+  asked: Authenticated,
+  { deps, createTrade }: GatewayVerbs,
+): Promise<Told<typeof OpenedV2> | { code: 1; msg: string; trade_no: string | null }> {
   const order = await createTrade(asked)
   const { trade_no } = order
   if (order.status === 'paid') return { code: 1, msg: '订单已支付', trade_no }
@@ -94,17 +105,32 @@ async function create(asked: Authenticated, { deps, createTrade }: GatewayVerbs)
   return { trade_no, pay_type: 'jump', pay_info: payUrl(deps, order), pid, out_trade_no, money }
 }
 
+async function findTrade(
+  { app, parameters }: Authenticated,
+  { deps: { db } }: GatewayVerbs,
+): Promise<Told<typeof TradeAnswer>> {
+  return describeV2(await namedTrade(db, app, parameters))
+}
+
+async function listTrades(asked: Authenticated, verbs: GatewayVerbs): Promise<Told<typeof TradesAnswer>> {
+  const data = (await listedTrades(verbs, asked)).map((trade) => nonEmpty(describeV2(trade)))
+  return { count: data.length, data }
+}
+
 /** Again for one that is closed already: the same request may come twice. */
 async function close(
   { app, parameters }: Authenticated,
   { deps: { db, clock } }: GatewayVerbs,
-): Promise<Fields> {
+): Promise<Told<typeof ClosedAnswer>> {
   const { id, status } = await namedTrade(db, app, parameters)
   if (status === 'closed' || (await closeOrder(db, id, clock()))) return {}
   throw refusal('order_exists', status === 'refunded' ? '订单已退款' : '订单已支付')
 }
 
-async function describeApplication(asked: Authenticated, { deps }: GatewayVerbs): Promise<Fields> {
+async function describeApplication(
+  asked: Authenticated,
+  { deps }: GatewayVerbs,
+): Promise<Told<typeof ApplicationAnswer>> {
   const { app, parameters } = asked
   const takings = await takingsOf(deps.db, asked, deps.clock())
   const isActive = app.status === 'approved' ? 1 : 0
@@ -123,7 +149,10 @@ async function describeApplication(asked: Authenticated, { deps }: GatewayVerbs)
 }
 
 /** Points are transferred by the HMAC API, from this balance and for this fee. */
-async function describeTransfers(asked: Authenticated, { deps }: GatewayVerbs): Promise<Fields> {
+async function describeTransfers(
+  asked: Authenticated,
+  { deps }: GatewayVerbs,
+): Promise<Told<typeof BalanceAnswer>> {
   const { trust_level } = await deps.db
     .selectFrom('users')
     .where('id', '=', asked.app.applicant_id)
@@ -134,11 +163,12 @@ async function describeTransfers(asked: Authenticated, { deps }: GatewayVerbs): 
   return { available_money: await balanceTold(deps.db, asked), transfer_rate: percentOf(rate) }
 }
 
-async function refuse(msg: string): Promise<Fields> {
+async function refuse(msg: string): Promise<never> {
   throw refusal('not_supported', msg)
 }
 
 /** No nulls and nothing empty: readers differ about both. */
-function nonEmpty(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== ''))
+function nonEmpty<Present extends object>(fields: OrNull<Present>): Present {
+  const present = Object.entries(fields).filter(([, value]) => value !== null && value !== '')
+  return Object.fromEntries(present) as Present
 }

@@ -1,10 +1,12 @@
 /** Orders and transfers as the HMAC API tells of them. */
+import type { z } from 'zod'
 import { isExpired, type Order, statusWord } from '../orders/orders.ts'
 import type { Transfer } from '../orders/transfers.ts'
 import { isoSeconds } from '../signing/hmac.ts'
+import type { OrderFields, TransferFields } from './shapes.ts'
 
 /** The full transaction, decisions.md 5.8: points as integers, times in UTC, null for what has not happened. */
-export function describeOrder(order: Order, now: Date) {
+export function describeOrder(order: Order, now: Date): z.output<typeof OrderFields> {
   return {
     transaction_id: order.transaction_id,
     order_id: order.order_id,
@@ -26,7 +28,7 @@ export function describeOrder(order: Order, now: Date) {
 }
 
 /** A transfer in its eleven fields, decisions.md 5.10: what the sender lost is the total deduction. */
-export function describeTransfer(transfer: Transfer) {
+export function describeTransfer(transfer: Transfer): z.output<typeof TransferFields> {
   return {
     transaction_id: transfer.transaction_id,
     order_id: transfer.order_id,

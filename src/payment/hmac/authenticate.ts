@@ -9,10 +9,11 @@ import { stringToSign, verifySignature } from '../signing/hmac.ts'
 import { markTokenUsed } from '../signing/keys.ts'
 import { isAllowedAddress } from '../values/addresses.ts'
 import { type FlatParameters, flatParameters } from '../values/parameters.ts'
+import { isFresh } from '../values/timestamp.ts'
 import { type Caller, type FindCaller, makeFindCaller } from './caller.ts'
+import { UNKNOWN_APPLICATION } from './shapes.ts'
 
 const PAYMENT_ID = /^pay_[a-z0-9]{20}$/
-export const DRIFT_SECONDS_MAX = 300
 const IN_THE_URL = 'Parameters in the URL are not read: send them in the body'
 
 export type SignedRequest = FastifyRequest<{ Params: { payment_id: string } }>
@@ -38,7 +39,7 @@ export function makeAuthenticate(deps: Core): Authenticate {
 async function verified(request: SignedRequest, deps: Core, findCaller: FindCaller): Promise<Authenticated> {
   const { payment_id } = request.params
   const api = PAYMENT_ID.test(payment_id) ? await findCaller(payment_id) : undefined
-  if (api === undefined) throw new AppError('application_not_found', 'Payment application not found')
+  if (api === undefined) throw new AppError('application_not_found', UNKNOWN_APPLICATION)
   request.speaksFor = { app_id: api.id, door: 'hmac', received: request.body }
   const parameters = flatParameters(request.body)
   const verdict = verifySignature(
@@ -78,10 +79,9 @@ function refuseCallback(parameters: FlatParameters): void {
 
 function verifyTimestamp(timestamp: string | undefined, now: Date): void {
   if (timestamp === undefined || timestamp === '') return
+  if (isFresh(timestamp, now)) return
   const server_time = Math.floor(now.getTime() / 1000)
-  if (!/^\d{10}$/.test(timestamp) || Math.abs(server_time - Number(timestamp)) > DRIFT_SECONDS_MAX) {
-    throw new AppError('stale_timestamp', 'Timestamp is invalid or expired', { data: { server_time } })
-  }
+  throw new AppError('stale_timestamp', 'Timestamp is invalid or expired', { data: { server_time } })
 }
 
 /** Throws application_unusable unless the application may ask. A suspended one may, about what it has sold: decisions.md 4.8. */

@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
+import type { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { rowsOfApp } from '../../database/looking-back.ts'
@@ -16,9 +17,16 @@ import { formerSince } from '../signing/keys.ts'
 import type { FlatParameters } from '../values/parameters.ts'
 import { describeOrder, describeTransfer } from './answers.ts'
 import { type Authenticate, type Authenticated, requireReadable } from './authenticate.ts'
+import { readerOf } from './reading.ts'
+import {
+  LIMIT_DEFAULT,
+  type OrderPage,
+  OrdersRequest,
+  type Route,
+  type TransferPage,
+  TransfersRequest,
+} from './shapes.ts'
 
-export const LIMIT_DEFAULT = 50
-export const LIMIT_MAX = 200
 /** How many orders of an application one page looks at for those that fit: those of the gateway are no lines of this list. */
 const LOOKED_THROUGH_MAX = 20_000
 
@@ -28,16 +36,20 @@ const ORDER_STATUSES: Record<StatusWord, OrderStatus[]> = {
   cancelled: ['closed'],
   refunded: ['refunded'],
 }
-const TRANSFER_STATUSES = { completed: 'completed', reversed: 'reversed' } as const
+
+/** The request of a list whose rows have these statuses. */
+type ListRequest<Word extends string> = z.ZodObject<
+  Omit<typeof OrdersRequest.shape, 'status'> & { status: z.ZodType<Word | undefined> }
+>
 
 /** Which rows, in which order. */
-type Page<Status> = {
+type Page<Word> = {
   limit: number
   /** Oldest first, for those who follow what is new; else newest first. */
   isAscending: boolean
   /** The transaction_id of the last row of the page before. */
   cursor: string | undefined
-  statuses: Status | undefined
+  status: Word | undefined
   since: Date | undefined
   until: Date | undefined
   /** For a token that a former owner knows: what has been since the application changed hands is not told. */
@@ -45,36 +57,36 @@ type Page<Status> = {
 }
 
 export function listRoutes(app: FastifyInstance, deps: Core, authenticate: Authenticate): void {
-  app.post<{ Params: { payment_id: string } }>('/payment/orders/:payment_id', async (request) => {
+  app.post<Route<typeof OrderPage>>('/payment/orders/:payment_id', async (request) => {
     const asked = await authenticate(request)
     const { api } = asked
     requireReadable(api)
-    const page = await readPage(deps.db, asked, ORDER_STATUSES)
+    const page = await readPage(deps.db, asked, OrdersRequest)
     const { rows, stopped_at } = await findOrders(deps.db, api.id, page)
     const now = deps.clock()
     return answer(rows, page, (order) => describeOrder(order, now), stopped_at)
   })
 
-  app.post<{ Params: { payment_id: string } }>('/payment/transfers/:payment_id', async (request) => {
+  app.post<Route<typeof TransferPage>>('/payment/transfers/:payment_id', async (request) => {
     const asked = await authenticate(request)
     const { api } = asked
     requireReadable(api)
-    const page = await readPage(deps.db, asked, TRANSFER_STATUSES)
+    const page = await readPage(deps.db, asked, TransfersRequest)
     const rows = await findTransfers(deps.db, api.id, page)
     return answer(rows, page, describeTransfer)
   })
 }
 
 /** One row more than asked for was read, to know whether there is another page. @param stopped_at where looking ended early. */
-function answer<Row extends { transaction_id: string }>(
+function answer<Row extends { transaction_id: string }, Fields>(
   rows: Row[],
   { limit }: Page<unknown>,
-  describe: (row: Row) => object,
+  describe: (row: Row) => Fields,
   stopped_at: string | null = null,
 ) {
   const shown = rows.slice(0, limit)
   const next_cursor = rows.length > limit ? shown.at(-1)!.transaction_id : stopped_at
-  return { success: true, data: shown.map(describe), next_cursor }
+  return { success: true as const, data: shown.map(describe), next_cursor }
 }
 
 /** The rows of an application that this page may look at, in its order. */
@@ -99,13 +111,13 @@ async function laneOf(
 async function findOrders(
   db: Db,
   app_id: bigint,
-  page: Page<OrderStatus[]>,
+  page: Page<StatusWord>,
 ): Promise<{ rows: Order[]; stopped_at: string | null }> {
-  const { limit, statuses, since, until, untold_since } = page
+  const { limit, status, since, until, untold_since } = page
   const { within, inOrder } = await laneOf(db, 'orders', app_id, page)
   const lane = [within]
   const fits = [sql`door = 'hmac'`]
-  if (statuses !== undefined) fits.push(sql`status = any(${statuses}::text[])`)
+  if (status !== undefined) fits.push(sql`status = any(${ORDER_STATUSES[status]}::text[])`)
   if (since !== undefined) {
     lane.push(sql`(app_id, id) >= (${app_id}::bigint, ${lowestIdSince(app_id, since)})`)
     fits.push(sql`created_at >= ${since}`)
@@ -128,7 +140,7 @@ async function findOrders(
 
 /** Transfers as they were made. */
 async function findTransfers(db: Db, app_id: bigint, page: Page<'completed' | 'reversed'>) {
-  const { limit, statuses: status, since, until } = page
+  const { limit, status, since, until } = page
   const { within, inOrder } = await laneOf(db, 'transfers', app_id, page)
   const fits = [within]
   if (status !== undefined) fits.push(sql`status = ${status}`)
@@ -152,57 +164,38 @@ async function findCursor(
     .where('app_id', '=', app_id)
     .select('id')
     .executeTakeFirst()
-  if (row === undefined) throw invalid('cursor', 'the next_cursor of the page before')
+  if (row === undefined)
+    throw new AppError('parameter_invalid', 'Invalid cursor: the next_cursor of the page before')
   return row.id
 }
 
 /** Throws parameter_invalid, naming the parameter. An empty one counts as absent. */
-async function readPage<Word extends string, Status>(
+async function readPage<Word extends string>(
   db: Db,
   { parameters, isFormerOwners, token_id }: Authenticated,
-  words: Record<Word, Status>,
-): Promise<Page<Status>> {
-  const page = asPage(parameters, words)
+  request: ListRequest<Word>,
+): Promise<Page<Word>> {
+  const page = asPage(parameters, request)
   const untold_since = isFormerOwners ? await formerSince(db, token_id) : undefined
   if (untold_since === undefined) return page
   const { until = untold_since } = page
   return { ...page, untold_since, until: until < untold_since ? until : untold_since }
 }
 
-function asPage<Word extends string, Status>(
-  parameters: FlatParameters,
-  words: Record<Word, Status>,
-): Page<Status> {
-  const { limit, order, cursor, status, since, until } = parameters
+function asPage<Word extends string>(parameters: FlatParameters, request: ListRequest<Word>): Page<Word> {
+  const read = readerOf(request, parameters)
   return {
-    limit: limit ? readLimit(limit) : LIMIT_DEFAULT,
-    isAscending: oneOf('order', order || 'desc', { asc: true, desc: false }),
-    cursor: cursor || undefined,
-    statuses: status ? oneOf('status', status, words) : undefined,
-    since: since ? readMoment('since', since) : undefined,
-    until: until ? readMoment('until', until) : undefined,
+    limit: Number(read('limit') ?? LIMIT_DEFAULT),
+    isAscending: read('order') === 'asc',
+    cursor: read('cursor'),
+    status: read('status'),
+    since: asMoment(read('since')),
+    until: asMoment(read('until')),
     untold_since: undefined,
   }
 }
 
-function readLimit(text: string): number {
-  const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0
-  if (limit < 1 || limit > LIMIT_MAX) throw invalid('limit', `a number from 1 to ${LIMIT_MAX}`)
-  return limit
-}
-
-/** Seconds since 1970, as timestamps are everywhere in this API. */
-function readMoment(name: string, text: string): Date {
-  if (!/^\d{1,10}$/.test(text)) throw invalid(name, 'seconds since 1970')
-  return new Date(Number(text) * 1000)
-}
-
-function oneOf<Value>(name: string, text: string, values: Record<string, Value>): Value {
-  const value = Object.hasOwn(values, text) ? values[text] : undefined
-  if (value === undefined) throw invalid(name, `one of ${Object.keys(values).join(', ')}`)
-  return value
-}
-
-function invalid(name: string, expected: string): AppError {
-  return new AppError('parameter_invalid', `Invalid ${name}: ${expected}`)
+/** Timestamps are in seconds everywhere in this API. */
+function asMoment(seconds: string | undefined): Date | undefined {
+  return seconds === undefined ? undefined : new Date(Number(seconds) * 1000)
 }

@@ -16,7 +16,6 @@ import { receivedRequest } from '../orders/received.ts'
 import { countTestOrder } from '../orders/test-mode.ts'
 import { isTransfer, makePostTransfer } from '../orders/transfers.ts'
 import { isoSeconds } from '../signing/hmac.ts'
-import { Amount, Description, OrderId, TransactionId, UserId } from '../values/fields.ts'
 import type { FlatParameters } from '../values/parameters.ts'
 import { describeOrder, describeTransfer } from './answers.ts'
 import {
@@ -28,6 +27,16 @@ import {
 } from './authenticate.ts'
 import { sendPaymentError } from './errors.ts'
 import { listRoutes } from './lists.ts'
+import { checked, readerOf } from './reading.ts'
+import {
+  type OpenedOrder,
+  type OrderAnswer,
+  ProcessRequest,
+  QueryRequest,
+  type Route,
+  type TransferAnswer,
+  TransferRequest,
+} from './shapes.ts'
 
 /** POST /payment/pay/:payment_id/process, /payment/query/:payment_id and /payment/transfer/:payment_id. */
 export async function hmacRoutes(app: FastifyInstance, deps: Core, placeOrder: PlaceOrder): Promise<void> {
@@ -44,15 +53,15 @@ export async function hmacRoutes(app: FastifyInstance, deps: Core, placeOrder: P
   const authenticate = makeAuthenticate(deps)
   const createOrder = makeCreateOrder(deps, placeOrder)
 
-  app.post<{ Params: { payment_id: string } }>('/payment/pay/:payment_id/process', async (request) => {
+  app.post<Route<typeof OpenedOrder>>('/payment/pay/:payment_id/process', async (request) => {
     const { api, parameters } = await authenticate(request)
     requireReadable(api)
-    const [amount, description, order_id] = required(parameters, ['amount', 'description', 'order_id'])
+    const read = readerOf(ProcessRequest, parameters)
     const asked = {
       app_id: api.id,
-      order_id: validOrderId(order_id),
-      description: validDescription(description),
-      amount: validAmount(amount),
+      order_id: read('order_id'),
+      description: read('description'),
+      amount: BigInt(read('amount')),
       received: receivedRequest(request, parameters),
     }
     const order = await createOrder(asked, async () => {
@@ -82,9 +91,10 @@ function queryRoute(app: FastifyInstance, deps: Core, authenticate: Authenticate
 
   async function queriedOrder({ api, parameters, isFormerOwners }: Authenticated): Promise<Order> {
     const { transaction_id, order_id } = parameters
+    const read = readerOf(QueryRequest, parameters)
     const asker = { app_id: api.id, from_user_id: api.applicant_id, isFormerOwners }
     if (transaction_id) {
-      const order = TransactionId.safeParse(transaction_id).success
+      const order = QueryRequest.shape.transaction_id.safeParse(transaction_id).success
         ? await findTransaction({ app_id: api.id, transaction_id })
         : undefined
       if (order !== undefined) return order
@@ -95,7 +105,7 @@ function queryRoute(app: FastifyInstance, deps: Core, authenticate: Authenticate
       )
     }
     if (order_id) {
-      const look = { app_id: api.id, door: 'hmac', order_id: validOrderId(order_id) } as const
+      const look = { app_id: api.id, door: 'hmac', order_id: read('order_id')! } as const
       const order = await findOrder(deps.db, look)
       if (order !== undefined) return order
       const isSent = await isTransfer(deps.db, asker, { order_id })
@@ -104,32 +114,31 @@ function queryRoute(app: FastifyInstance, deps: Core, authenticate: Authenticate
     throw new AppError('parameter_missing', 'Missing parameter: transaction_id')
   }
 
-  app.post<{ Params: { payment_id: string } }>('/payment/query/:payment_id', async (request) => {
+  app.post<Route<typeof OrderAnswer>>('/payment/query/:payment_id', async (request) => {
     const asked = await authenticate(request)
     requireReadable(asked.api)
     return { success: true, ...describeOrder(await queriedOrder(asked), deps.clock()) }
   })
 }
 
+/** The amount is read apart, because it has two names. */
+const Recipient = TransferRequest.omit({ amount: true })
+
 function transferRoute(app: FastifyInstance, deps: Core, authenticate: Authenticate): void {
   const postTransfer = makePostTransfer(deps)
 
-  app.post<{ Params: { payment_id: string } }>('/payment/transfer/:payment_id', async (request) => {
+  app.post<Route<typeof TransferAnswer>>('/payment/transfer/:payment_id', async (request) => {
     const { api, parameters, isFormerOwners } = await authenticate(request).catch(asTransferFailure)
     requireReadable(api)
-    const [to_user_id, to_username, order_id] = required(parameters, [
-      'to_user_id',
-      'to_username',
-      'order_id',
-    ])
+    const read = readerOf(Recipient, parameters)
     const asked = {
       app_id: api.id,
       from_user_id: api.applicant_id,
       isFormerOwners,
-      to_user_id: validUserId(to_user_id),
-      to_username,
-      amount: validAmount(transferAmount(parameters)),
-      order_id: validOrderId(order_id),
+      to_user_id: BigInt(read('to_user_id')),
+      to_username: read('to_username'),
+      amount: transferAmount(parameters),
+      order_id: read('order_id'),
     }
     const transfer = await postTransfer(asked, () => requireApproved(api))
     return { success: true, ...describeTransfer(transfer) }
@@ -145,52 +154,10 @@ function asTransferFailure(error: unknown): never {
 }
 
 /** Some clients call the amount of a transfer `points`. One of the two, never both. */
-function transferAmount(parameters: FlatParameters): string {
+function transferAmount(parameters: FlatParameters): bigint {
   const { amount = '', points = '' } = parameters
   if (amount !== '' && points !== '')
     throw new AppError('parameter_invalid', 'Invalid amount: given twice, as amount and as points')
   if (amount === '' && points === '') throw new AppError('parameter_missing', 'Missing parameter: amount')
-  return amount || points
-}
-
-function validUserId(text: string): bigint {
-  if (!UserId.safeParse(text).success)
-    throw new AppError('parameter_invalid', 'Invalid to_user_id: a decimal number')
-  return BigInt(text)
-}
-
-/** The values of these parameters. Throws parameter_missing naming every one that is absent or empty. */
-function required<const Names extends readonly string[]>(
-  parameters: FlatParameters,
-  names: Names,
-): { [Index in keyof Names]: string } {
-  const missing = names.filter((name) => (parameters[name] ?? '') === '')
-  if (missing.length > 0) throw new AppError('parameter_missing', `Missing parameter: ${missing.join(', ')}`)
-  return names.map((name) => parameters[name]) as { [Index in keyof Names]: string }
-}
-
-function validAmount(text: string): bigint {
-  if (!Amount.safeParse(text).success) {
-    throw new AppError(
-      'parameter_invalid',
-      'Invalid amount: a whole number of points from 1, in decimal digits',
-    )
-  }
-  return BigInt(text)
-}
-
-function validDescription(text: string): string {
-  if (!Description.safeParse(text).success)
-    throw new AppError('parameter_invalid', 'Invalid description: at most 255 characters')
-  return text
-}
-
-function validOrderId(text: string): string {
-  if (!OrderId.safeParse(text).success) {
-    throw new AppError(
-      'parameter_invalid',
-      'Invalid order_id: 1 to 128 printable ASCII characters without space or &',
-    )
-  }
-  return text
+  return BigInt(checked('amount', TransferRequest.shape.amount, amount || points))
 }

@@ -35,7 +35,7 @@ export type TransferRequest = {
 export type Transfer = {
   transaction_id: string
   order_id: string
-  status: string
+  status: 'completed' | 'reversed'
   amount: bigint
   fee: bigint
   from_user_id: bigint

@@ -3,6 +3,7 @@
  * probably made. Pure: knows neither HTTP nor SQL. decisions.md 5.2–5.3.
  */
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { z } from 'zod'
 import type { FlatParameters } from '../values/parameters.ts'
 import { canonicalString } from './canonical.ts'
 
@@ -123,16 +124,20 @@ export function isoSeconds(moment: Date): string {
   return `${moment.toISOString().slice(0, 19)}Z`
 }
 
-/** What a callback tells: exactly these seven, all canonical text. */
-export type CallbackFields = {
-  transaction_id: string
-  external_reference: string
-  amount: string
-  platform_fee: string
-  merchant_points: string
-  status: string
-  paid_at: string
-}
+const Digits = z.string().regex(/^\d+$/)
+
+/** A callback: seven fields of canonical text, and their signature. */
+export const Callback = z.strictObject({
+  transaction_id: z.string(),
+  external_reference: z.string(),
+  amount: Digits,
+  platform_fee: Digits,
+  merchant_points: Digits,
+  status: z.literal('completed'),
+  paid_at: z.iso.datetime(),
+  signature: z.string().regex(/^[0-9a-f]{64}$/),
+})
+export type CallbackFields = Omit<z.output<typeof Callback>, 'signature'>
 
 /** callback_url with the seven fields and their signature; everything percent-encoded. decisions.md 5.9. */
 export function signedCallbackUrl(callbackUrl: string, fields: CallbackFields, token: string): string {

@@ -1,24 +1,34 @@
-/** What amounts, numbers and texts of payments must be, for the API, the pages, and those who describe them. Pure. */
+/**
+ * What amounts, numbers and texts of payments must be, for the API, the pages and the reference. Each message completes
+ * "Invalid amount: ". Pure.
+ */
 import { z } from 'zod'
 
 const DESCRIPTION_LENGTH_MAX = 255
+const A_WHOLE_NUMBER = 'a whole number of points from 1, in decimal digits'
 export const TRANSACTION_ID = /^txn_[a-z0-9]{24}$/
 
 /** A whole number of points in decimal digits, from 1 to 2^53 − 1. decisions.md 5.5. */
 export const Amount = z
   .string()
-  .regex(/^[1-9][0-9]{0,15}$/)
-  .refine((text) => Number(text) <= Number.MAX_SAFE_INTEGER)
+  .regex(/^[1-9][0-9]{0,15}$/, A_WHOLE_NUMBER)
+  .refine((text) => Number(text) <= Number.MAX_SAFE_INTEGER, A_WHOLE_NUMBER)
 
 /** Printable ASCII without space and `&`. */
-export const OrderId = z.string().regex(/^[!-%'-~]{1,128}$/)
+export const OrderId = z
+  .string()
+  .regex(/^[!-%'-~]{1,128}$/, '1 to 128 printable ASCII characters without space or &')
 
 /** Counted in characters, as people count them. */
 export const Description = z
   .string()
   .min(1)
-  .refine((text) => [...text].length <= DESCRIPTION_LENGTH_MAX)
+  .refine(
+    (text) => [...text].length <= DESCRIPTION_LENGTH_MAX,
+    `at most ${DESCRIPTION_LENGTH_MAX} characters`,
+  )
   .meta({ maxLength: DESCRIPTION_LENGTH_MAX })
 
-export const UserId = z.string().regex(/^[1-9][0-9]{0,17}$/)
+export const UserId = z.string().regex(/^[1-9][0-9]{0,17}$/, 'a decimal number')
+
 export const TransactionId = z.string().regex(TRANSACTION_ID)

@@ -1,0 +1,130 @@
+/** V1 of the gateway in words. gateway.md 1. */
+import { z } from 'zod'
+import {
+  OpenedV1,
+  OrderActAnswer,
+  OrderActRequest,
+  OrdersActAnswer,
+  OrdersActRequest,
+  QueryActAnswer,
+  QueryActRequest,
+  TradeRequestV1,
+  TradeV1,
+} from '../payment/gateway/shapes.ts'
+import { answered, NAMED, newTrade, PAGE, PID, SIGNED, TRADE } from './gateway.ts'
+import { type Operation, said, text } from './operation.ts'
+import { SAMPLE_TRADES } from './samples.ts'
+
+const STATUS_V1 = text('1 paid, 0 anything else.', '1 已付款，0 其他。')
+
+export const v1Operations: Operation[] = [
+  {
+    area: 'v1',
+    method: 'get',
+    path: '/payment/api/submit.php',
+    about: { en: 'Send the browser of a buyer to pay (GET or POST)', zh: '页面跳转支付（GET 或 POST）' },
+    request: { in: 'query', schema: said(TradeRequestV1, { ...TRADE, ...SIGNED }), example: newTrade },
+    answers: {
+      302: { about: { en: 'To the pay page.', zh: '跳转到支付页。' } },
+      400: { about: { en: 'A page that says what is wrong.', zh: '说明错误的页面。' } },
+    },
+  },
+  {
+    area: 'v1',
+    method: 'post',
+    path: '/payment/api/mapi.php',
+    about: { en: 'Open a trade', zh: 'API 下单' },
+    request: { in: 'form', schema: said(TradeRequestV1, { ...TRADE, ...SIGNED }), example: newTrade },
+    answers: answered(
+      'v1',
+      OpenedV1,
+      {
+        code: 1,
+        msg: 'success',
+        trade_no: '1767323045123456789',
+        payurl: 'https://pay.example.org/payment/pay/txn_8f2k4m6n8p0q2r4s6t8v0w2x',
+      },
+      'code 1: send the buyer to payurl. A negative code: refused, msg says why.',
+      'code 为 1：把买家带到 payurl。负数：被拒绝，msg 说明原因。',
+    ),
+  },
+  {
+    area: 'v1',
+    method: 'post',
+    path: '/payment/api/api.php?act=order',
+    about: { en: 'Ask about a trade', zh: '查询单个订单' },
+    request: {
+      in: 'form',
+      schema: said(OrderActRequest, {
+        pid: PID,
+        key: text('The KEY itself, or a sign instead.', '商户 KEY，或改用 sign。'),
+        ...NAMED,
+      }),
+      example: () => ({ out_trade_no: SAMPLE_TRADES.asked }),
+    },
+    answers: answered(
+      'v1',
+      said(OrderActAnswer, { status: STATUS_V1 }),
+      {
+        code: 1,
+        msg: 'success',
+        trade_no: '1767323045123456789',
+        out_trade_no: 'mug-1001',
+        api_trade_no: 'txn_8f2k4m6n8p0q2r4s6t8v0w2x',
+        type: 'alipay',
+        pid: 1001,
+        addtime: '2026-01-02 11:04:05',
+        endtime: '2026-01-02 11:05:00',
+        name: 'Mug',
+        money: '9.90',
+        status: 1,
+        param: '',
+        buyer: 'alice',
+      },
+      'Times are of China (+08:00).',
+      '时间为北京时间。',
+    ),
+  },
+  {
+    area: 'v1',
+    method: 'post',
+    path: '/payment/api/api.php?act=query',
+    about: { en: 'Are my settings right?', zh: '查询商户信息' },
+    request: { in: 'form', schema: said(QueryActRequest, { pid: PID }), example: () => ({}) },
+    answers: answered(
+      'v1',
+      QueryActAnswer,
+      {
+        code: 1,
+        pid: 1001,
+        key: 'Wq7kT2…',
+        active: 1,
+        money: '10.00',
+        type: 1,
+        account: '',
+        username: '',
+        orders: 3,
+      },
+      'money is the balance in your currency.',
+      'money 是折算成商户货币的余额。',
+    ),
+  },
+  {
+    area: 'v1',
+    method: 'post',
+    path: '/payment/api/api.php?act=orders',
+    about: { en: 'List trades', zh: '批量查询订单' },
+    request: {
+      in: 'form',
+      schema: said(OrdersActRequest, { pid: PID, ...PAGE }),
+      example: () => ({ limit: '10' }),
+    },
+    answers: answered(
+      'v1',
+      OrdersActAnswer.extend({ data: z.array(said(TradeV1, { status: STATUS_V1 })) }),
+      { code: 1, msg: 'success', count: 0, data: [] },
+      'The newest first.',
+      '最新的在前。',
+    ),
+  },
+]

@@ -1,0 +1,191 @@
+/** V2 of the gateway in words. gateway.md 2. */
+import { z } from 'zod'
+import {
+  ApplicationAnswer,
+  ApplicationRequest,
+  BalanceAnswer,
+  ClosedAnswer,
+  CreateRequest,
+  NamedTradeRequest,
+  OpenedV2,
+  TradeAnswer,
+  TradeRequestV2,
+  TradesAnswer,
+  TradesRequest,
+  TradeV2,
+} from '../payment/gateway/shapes.ts'
+import { answered, NAMED, newTrade, PAGE, PID, TIMED, TRADE } from './gateway.ts'
+import { type Operation, said, text } from './operation.ts'
+import { SAMPLE_TRADES } from './samples.ts'
+
+const ABOUT_V2 = {
+  status: text('0 not paid, 1 paid, 2 refunded.', '0 未付款，1 已付款，2 已退款。'),
+  refundmoney: text('What was given back, in your currency.', '已退金额（商户货币）。'),
+}
+const signature = { timestamp: '1767323045', sign: 'bGlrZSB0aGlz…', sign_type: 'RSA' }
+
+export const v2Operations: Operation[] = [
+  {
+    area: 'v2',
+    method: 'get',
+    path: '/payment/api/pay/submit',
+    about: { en: 'Send the browser of a buyer to pay (GET or POST)', zh: '页面跳转支付（GET 或 POST）' },
+    request: {
+      in: 'query',
+      schema: said(TradeRequestV2, { ...TRADE, ...TIMED }),
+      example: newTrade,
+    },
+    answers: {
+      302: { about: { en: 'To the pay page.', zh: '跳转到支付页。' } },
+      400: { about: { en: 'A page that says what is wrong.', zh: '说明错误的页面。' } },
+    },
+  },
+  {
+    area: 'v2',
+    method: 'post',
+    path: '/payment/api/pay/create',
+    about: { en: 'Open a trade', zh: '统一下单' },
+    request: {
+      in: 'form',
+      schema: said(CreateRequest, { ...TRADE, method: text('Ignored.', '忽略。'), ...TIMED }),
+      example: () => ({ method: 'web', ...newTrade() }),
+    },
+    answers: answered(
+      'v2',
+      OpenedV2,
+      {
+        code: 0,
+        msg: 'success',
+        trade_no: '1767323045123456789',
+        pay_type: 'jump',
+        pay_info: 'https://pay.example.org/payment/pay/txn_8f2k4m6n8p0q2r4s6t8v0w2x',
+        pid: 1001,
+        out_trade_no: 'mug-2001',
+        money: '9.90',
+        ...signature,
+      },
+      'code 0: send the buyer to pay_info. Every answer is signed: verify it. code 1: paid before.',
+      'code 为 0：把买家带到 pay_info。所有应答都带签名，请验签。code 为 1：已经付款。',
+    ),
+  },
+  {
+    area: 'v2',
+    method: 'post',
+    path: '/payment/api/pay/query',
+    about: { en: 'Ask about a trade', zh: '查询订单' },
+    request: {
+      in: 'form',
+      schema: said(NamedTradeRequest, { pid: PID, ...NAMED, ...TIMED }),
+      example: () => ({ out_trade_no: SAMPLE_TRADES.asked }),
+    },
+    answers: answered(
+      'v2',
+      said(TradeAnswer, ABOUT_V2),
+      {
+        code: 0,
+        msg: 'success',
+        trade_no: '1767323045123456789',
+        out_trade_no: 'mug-2001',
+        api_trade_no: 'txn_8f2k4m6n8p0q2r4s6t8v0w2x',
+        type: 'alipay',
+        pid: 1001,
+        addtime: '2026-01-02 11:04:05',
+        endtime: '2026-01-02 11:05:00',
+        name: 'Mug',
+        money: '9.90',
+        status: 1,
+        trade_status: 'TRADE_SUCCESS',
+        buyer: 'alice',
+        ...signature,
+      },
+      'Empty fields are left out.',
+      '空字段不返回。',
+    ),
+  },
+  {
+    area: 'v2',
+    method: 'post',
+    path: '/payment/api/pay/close',
+    about: { en: 'Close an unpaid trade', zh: '关闭未付款订单' },
+    request: {
+      in: 'form',
+      schema: said(NamedTradeRequest, { pid: PID, ...NAMED, ...TIMED }),
+      example: () => ({ out_trade_no: SAMPLE_TRADES.closed }),
+    },
+    answers: answered(
+      'v2',
+      ClosedAnswer,
+      { code: 0, msg: 'success', ...signature },
+      'Closed, now or before.',
+      '已关闭（本次或之前）。',
+    ),
+  },
+  {
+    area: 'v2',
+    method: 'post',
+    path: '/payment/api/merchant/info',
+    about: { en: 'The application and its takings', zh: '商户信息' },
+    request: {
+      in: 'form',
+      schema: said(ApplicationRequest, { pid: PID, ...TIMED }),
+      example: () => ({}),
+    },
+    answers: answered(
+      'v2',
+      ApplicationAnswer,
+      {
+        code: 0,
+        msg: 'success',
+        pid: 1001,
+        status: 1,
+        pay_status: 1,
+        settle_status: 0,
+        money: '10.00',
+        order_num: 3,
+        order_num_today: 1,
+        order_num_lastday: 2,
+        order_money_today: '9.90',
+        order_money_lastday: '19.80',
+        ...signature,
+      },
+      'money is the balance in your currency.',
+      'money 是折算成商户货币的余额。',
+    ),
+  },
+  {
+    area: 'v2',
+    method: 'post',
+    path: '/payment/api/merchant/orders',
+    about: { en: 'List trades', zh: '订单列表' },
+    request: {
+      in: 'form',
+      schema: said(TradesRequest, { pid: PID, ...PAGE, ...TIMED }),
+      example: () => ({ offset: '0', limit: '10' }),
+    },
+    answers: answered(
+      'v2',
+      TradesAnswer.extend({ data: z.array(said(TradeV2, ABOUT_V2)) }),
+      { code: 0, msg: 'success', count: 0, data: [], ...signature },
+      'data itself is not part of what is signed.',
+      'data 不参与签名。',
+    ),
+  },
+  {
+    area: 'v2',
+    method: 'post',
+    path: '/payment/api/transfer/balance',
+    about: { en: 'The balance, and what a transfer costs', zh: '余额与转账费率' },
+    request: {
+      in: 'form',
+      schema: said(ApplicationRequest, { pid: PID, ...TIMED }),
+      example: () => ({}),
+    },
+    answers: answered(
+      'v2',
+      BalanceAnswer,
+      { code: 0, msg: 'success', available_money: '10.00', transfer_rate: '3', ...signature },
+      'available_money is in your currency, transfer_rate in percent. The HMAC API makes the transfers.',
+      'available_money 为商户货币，transfer_rate 为百分比。转账请使用 HMAC 接口。',
+    ),
+  },
+]

@@ -1,0 +1,95 @@
+/**
+ * The requests and answers of the endpoints for programs, each once: requests are read by their names, answers have
+ * their types, the reference describes them, and tests hold every answer to them. RFC 6749, 7009, 7662; OpenID Connect
+ * Core 1.0.
+ */
+import { z } from 'zod'
+
+const text = z.string()
+
+export const AuthorizationRequest = z.object({
+  response_type: z.literal('code'),
+  client_id: text,
+  redirect_uri: z.url(),
+  scope: text.optional(),
+  state: text.optional(),
+  nonce: text.optional(),
+  code_challenge: text.optional(),
+  code_challenge_method: z.literal('S256').optional(),
+  prompt: text.optional(),
+  max_age: text.optional(),
+  id_token_hint: text.optional(),
+  login_hint: text.optional(),
+})
+
+const clientInBody = { client_id: text.optional(), client_secret: text.optional() }
+
+export const TokenRequest = z.object({
+  grant_type: z.enum(['authorization_code', 'refresh_token']),
+  code: text.optional(),
+  redirect_uri: text.optional(),
+  code_verifier: text.optional(),
+  refresh_token: text.optional(),
+  scope: text.optional(),
+  ...clientInBody,
+})
+
+/** Of revocation and introspection. */
+export const AboutTokenRequest = z.object({
+  token: text,
+  token_type_hint: text.optional(),
+  ...clientInBody,
+})
+
+export const Tokens = z.strictObject({
+  access_token: text,
+  token_type: z.literal('Bearer'),
+  expires_in: z.int(),
+  refresh_token: text,
+  id_token: text,
+  scope: text,
+})
+
+export const Userinfo = z.strictObject({
+  sub: text,
+  id: z.int(),
+  username: text,
+  preferred_username: text,
+  name: text.optional(),
+  picture: z.url().optional(),
+  avatar_url: z.url().optional(),
+  groups: z.array(text),
+  trust_level: z.int().min(0).max(4),
+  email: text.optional(),
+  email_verified: z.literal(true).optional(),
+  active: z.literal(true),
+  silenced: z.boolean(),
+})
+
+export const Introspection = z.union([
+  z.strictObject({ active: z.literal(false) }),
+  z.looseObject({
+    active: z.literal(true),
+    scope: text,
+    client_id: text,
+    username: text,
+    sub: text,
+    exp: z.int(),
+    iat: z.int(),
+    iss: z.url(),
+  }),
+])
+
+export const Discovery = z.looseObject({
+  issuer: z.url(),
+  authorization_endpoint: z.url(),
+  token_endpoint: z.url(),
+  jwks_uri: z.url(),
+})
+
+export const Jwks = z.strictObject({
+  keys: z.array(z.looseObject({ kty: text, kid: text, use: z.literal('sig'), alg: text })),
+})
+
+/** What every endpoint for programs answers instead. */
+export const Refusal = z.looseObject({ error: text, error_description: text })

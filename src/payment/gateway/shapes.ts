@@ -1,0 +1,183 @@
+/**
+ * The requests and answers of the gateway, each once: they are checked by these shapes, have their types, are described
+ * by the reference, and tests hold every answer to them. gateway.md 1 to 3.
+ */
+import { z } from 'zod'
+import { MONEY } from '../values/money.ts'
+import { Timestamp } from '../values/timestamp.ts'
+
+export const NAME_BYTES_MAX = 127
+export const PARAM_LENGTH_MAX = 500
+const URL_LENGTH_MAX = 1_000
+export const TRADES_DEFAULT = 10
+export const TRADES_MAX = 50
+
+export const OutTradeNo = z.string().regex(/^[A-Za-z0-9._\-|]{1,128}$/)
+const MerchantUrl = z.string().max(URL_LENGTH_MAX).refine(isMerchantUrl).meta({ format: 'uri' })
+/** Readers in PHP drop a field that is `0` from a notification: then their sign would be wrong. */
+const isNotZero = (text: string) => text !== '0'
+
+const Pid = z.string()
+const signed = { sign: z.string(), sign_type: z.enum(['MD5', 'RSA']).optional() }
+/** A request of V2 must have a timestamp. */
+const timed = { timestamp: Timestamp.optional(), ...signed }
+
+/** A new trade. */
+const trade = {
+  pid: Pid,
+  type: z
+    .string()
+    .regex(/^[A-Za-z0-9_.-]{1,32}$/)
+    .optional(),
+  out_trade_no: OutTradeNo.refine(isNotZero),
+  notify_url: MerchantUrl,
+  return_url: MerchantUrl.optional(),
+  name: z
+    .string()
+    .min(1)
+    .refine((text) => text.trim() !== '' && isNotZero(text)),
+  money: z.string().regex(MONEY),
+  param: z.string().max(PARAM_LENGTH_MAX).optional(),
+}
+export const TradeRequestV1 = z.object({ ...trade, ...signed })
+export const TradeRequestV2 = z.object({ ...trade, ...timed })
+export const CreateRequest = z.object({ ...trade, method: z.string().optional(), ...timed })
+
+/** Which trade is asked about. */
+const named = { trade_no: z.string().optional(), out_trade_no: OutTradeNo.optional() }
+export const OrderActRequest = z.object({ pid: Pid, key: z.string().optional(), ...named })
+export const NamedTradeRequest = z.object({ pid: Pid, ...named, ...timed })
+
+const Count = z
+  .string()
+  .regex(/^\d{1,7}$/)
+  .optional()
+const page = { limit: Count, offset: Count, page: Count, status: z.enum(['0', '1', '2']).optional() }
+export const OrdersActRequest = z.object({ pid: Pid, key: z.string(), ...page })
+export const TradesRequest = z.object({ pid: Pid, ...page, ...timed })
+
+export const QueryActRequest = z.object({ pid: Pid, key: z.string() })
+export const ApplicationRequest = z.object({ pid: Pid, ...timed })
+
+/** As JSON: the number, or the Payment ID of a merchant who sent that. */
+const PidAnswer = z.union([z.int(), z.string()])
+
+/** Added to a reply that is signed: every one of V2, and of V1 one that was asked for with sign_type=RSA. */
+export const signature = { timestamp: z.string(), sign: z.string(), sign_type: z.literal('RSA') }
+const answerV2 = <Members extends z.ZodRawShape>(members: Members) =>
+  z.strictObject({ code: z.literal(0), msg: z.string(), ...members, ...signature })
+
+/** Of every endpoint: a negative code, or 1 for a trade of V2 that is paid already. */
+export const Refusal = z.looseObject({ code: z.int(), msg: z.string() })
+
+export const TradeV1 = z.strictObject({
+  trade_no: z.string(),
+  out_trade_no: z.string(),
+  api_trade_no: z.string(),
+  type: z.string(),
+  pid: PidAnswer,
+  addtime: z.string(),
+  endtime: z.string(),
+  name: z.string(),
+  money: z.string(),
+  status: z.int(),
+  param: z.string(),
+  buyer: z.string(),
+})
+export const OpenedV1 = z.strictObject({
+  code: z.literal(1),
+  msg: z.string(),
+  trade_no: z.string(),
+  payurl: z.url(),
+})
+export const OrderActAnswer = z.strictObject({ code: z.literal(1), msg: z.string(), ...TradeV1.shape })
+export const OrdersActAnswer = z.strictObject({
+  code: z.literal(1),
+  msg: z.string(),
+  count: z.int(),
+  data: z.array(TradeV1),
+})
+export const QueryActAnswer = z.looseObject({
+  code: z.literal(1),
+  pid: PidAnswer,
+  key: z.string(),
+  active: z.int(),
+  money: z.string(),
+  orders: z.int(),
+})
+
+export const TradeV2 = z.strictObject({
+  trade_no: z.string(),
+  out_trade_no: z.string(),
+  api_trade_no: z.string(),
+  type: z.string().optional(),
+  pid: PidAnswer,
+  addtime: z.string(),
+  endtime: z.string().optional(),
+  name: z.string(),
+  money: z.string(),
+  status: z.int(),
+  trade_status: z.literal('TRADE_SUCCESS').optional(),
+  param: z.string().optional(),
+  buyer: z.string().optional(),
+  refundmoney: z.string().optional(),
+})
+export const OpenedV2 = answerV2({
+  trade_no: z.string(),
+  pay_type: z.literal('jump'),
+  pay_info: z.url(),
+  pid: PidAnswer,
+  out_trade_no: z.string(),
+  money: z.string(),
+})
+export const TradeAnswer = answerV2(TradeV2.shape)
+export const ClosedAnswer = answerV2({})
+export const TradesAnswer = answerV2({ count: z.int(), data: z.array(TradeV2) })
+export const ApplicationAnswer = answerV2({
+  pid: PidAnswer,
+  status: z.int(),
+  pay_status: z.int(),
+  settle_status: z.int(),
+  money: z.string(),
+  order_num: z.int(),
+  order_num_today: z.int(),
+  order_num_lastday: z.int(),
+  order_money_today: z.string(),
+  order_money_lastday: z.string(),
+})
+export const BalanceAnswer = answerV2({ available_money: z.string(), transfer_rate: z.string() })
+
+/** The parameters of the notify of V1 and of the browser's return. */
+export const MessageV1 = z.strictObject({
+  pid: z.string(),
+  trade_no: z.string(),
+  out_trade_no: OutTradeNo,
+  type: z.string().optional(),
+  name: z.string(),
+  money: z.string(),
+  trade_status: z.literal('TRADE_SUCCESS'),
+  param: z.string().optional(),
+  sign: z.string().regex(/^[0-9a-f]{32}$/),
+  sign_type: z.literal('MD5'),
+})
+/** Those of V2. */
+export const MessageV2 = z.strictObject({
+  ...MessageV1.shape,
+  api_trade_no: z.string(),
+  addtime: z.string(),
+  endtime: z.string(),
+  buyer: z.string().optional(),
+  timestamp: Timestamp,
+  sign: z.string(),
+  sign_type: z.literal('RSA'),
+})
+
+/**
+ * Whether this is an address where a merchant gets messages: absolute, http or https, no userinfo. Some readers take a
+ * backslash for a slash, and then the host is another one.
+ */
+function isMerchantUrl(text: string): boolean {
+  if (!/^https?:\/\/[^/\s\\\p{Cc}][^\s\\\p{Cc}]*$/iu.test(text) || !URL.canParse(text)) return false
+  const { username, password } = new URL(text)
+  return username === '' && password === ''
+}

@@ -1,0 +1,148 @@
+/**
+ * The requests and answers of the HMAC API, each once: routes read requests by them, answers have their types, the
+ * reference describes them, and tests hold every answer to them. decisions.md 5.5 to 5.10.
+ */
+import { z } from 'zod'
+import { Amount, Description, OrderId, TransactionId, UserId } from '../values/fields.ts'
+import { Timestamp } from '../values/timestamp.ts'
+
+export const LIMIT_DEFAULT = 50
+export const LIMIT_MAX = 200
+
+const A_LIMIT = `a number from 1 to ${LIMIT_MAX}`
+
+const signed = {
+  timestamp: Timestamp.optional(),
+  signature: z.string().regex(/^[0-9a-fA-F]{64}$/),
+}
+
+export const ProcessRequest = z.object({
+  amount: Amount,
+  description: Description,
+  order_id: OrderId,
+  ...signed,
+})
+
+export const QueryRequest = z.object({
+  transaction_id: TransactionId.optional(),
+  order_id: OrderId.optional(),
+  ...signed,
+})
+
+export const TransferRequest = z.object({
+  to_user_id: UserId,
+  to_username: z.string().min(1),
+  amount: Amount,
+  order_id: OrderId,
+  ...signed,
+})
+
+const Seconds = z
+  .string()
+  .regex(/^\d{1,10}$/, 'seconds since 1970')
+  .optional()
+
+const page = {
+  limit: z
+    .string()
+    .regex(/^\d{1,3}$/, A_LIMIT)
+    .refine((text) => Number(text) >= 1 && Number(text) <= LIMIT_MAX, A_LIMIT)
+    .optional(),
+  cursor: z.string().optional(),
+  order: oneOf(['asc', 'desc']).optional(),
+  since: Seconds,
+  until: Seconds,
+  ...signed,
+}
+
+export const OrderStatus = oneOf(['pending', 'completed', 'cancelled', 'refunded'])
+export const TransferStatus = oneOf(['completed', 'reversed'])
+
+export const OrdersRequest = z.object({ status: OrderStatus.optional(), ...page })
+export const TransfersRequest = z.object({ status: TransferStatus.optional(), ...page })
+
+const Points = z.int().nonnegative()
+const Moment = z.iso.datetime()
+
+export const OpenedOrder = z.strictObject({
+  success: z.literal(true),
+  payment_url: z.url(),
+  transaction_id: TransactionId,
+  status: OrderStatus,
+  amount: Points,
+  expires_at: Moment,
+})
+
+/** An order as queries, lists and events describe it. */
+export const OrderFields = z.strictObject({
+  transaction_id: TransactionId,
+  order_id: OrderId,
+  status: OrderStatus,
+  amount: Points,
+  platform_fee: Points,
+  merchant_points: Points,
+  description: z.string(),
+  external_reference: OrderId,
+  created_at: Moment,
+  updated_at: Moment,
+  paid_at: Moment.nullable(),
+  expires_at: Moment,
+  expired: z.boolean(),
+  error_message: z.null(),
+  refunded_amount: Points,
+  frozen: z.boolean(),
+})
+
+/** A transfer as its request, lists and events describe it. */
+export const TransferFields = z.strictObject({
+  transaction_id: TransactionId,
+  order_id: OrderId,
+  status: TransferStatus,
+  amount: Points,
+  fee: Points,
+  total_deduction: Points,
+  from_user_id: z.int(),
+  from_username: z.string(),
+  to_user_id: z.int(),
+  to_username: z.string(),
+  paid_at: Moment,
+})
+
+export const OrderAnswer = OrderFields.extend({ success: z.literal(true) })
+export const TransferAnswer = TransferFields.extend({ success: z.literal(true) })
+
+const NextCursor = TransactionId.nullable()
+export const OrderPage = z.strictObject({
+  success: z.literal(true),
+  data: z.array(OrderFields),
+  next_cursor: NextCursor,
+})
+export const TransferPage = z.strictObject({
+  success: z.literal(true),
+  data: z.array(TransferFields),
+  next_cursor: NextCursor,
+})
+
+/** Every refusal but the one below. */
+export const Refusal = z.strictObject({
+  success: z.literal(false),
+  error: z.string(),
+  message: z.string(),
+  errors: z.array(z.strictObject({ code: z.int(), detail: z.string() })),
+  data: z.record(z.string(), z.unknown()).nullable(),
+})
+
+export const UNKNOWN_APPLICATION = 'Payment application not found'
+/** Clients tell an unknown application from an unknown route by the absence of `errors`. */
+export const UnknownApplication = z.strictObject({
+  success: z.literal(false),
+  error: z.literal(UNKNOWN_APPLICATION),
+  message: z.literal(UNKNOWN_APPLICATION),
+})
+
+/** A route that answers in this shape. */
+export type Route<Answer extends z.ZodType> = { Params: { payment_id: string }; Reply: z.output<Answer> }
+
+function oneOf<const Words extends readonly string[]>(words: Words) {
+  return z.enum(words, `one of ${words.join(', ')}`)
+}
