@@ -16,6 +16,7 @@ import { AppError } from './platform/errors.ts'
 import { loggerOptions, logRequests, makeRequestIds } from './platform/log.ts'
 import { traceRequests } from './platform/tracing.ts'
 import { privacyPages } from './privacy/own-data.page.ts'
+import { messages } from './texts.ts'
 import { registerAssets } from './web/assets.ts'
 import { registerPages, sendPageError } from './web/pages.ts'
 import { BODY_BYTES_MAX, isCleanValue, NotUtf8, type Parameters, parseParameters } from './web/parameters.ts'
@@ -54,7 +55,7 @@ export async function buildApp(deps: Parts): Promise<FastifyInstance> {
   answerDocumentsFirst(app, deps)
   await app.register(fastifyCookie)
   await app.register(fastifyFormbody, { parser: parseParameters })
-  await registerPages(app, deps)
+  await registerPages(app, deps, messages)
   logRequests(app)
   if (deps.metrics !== undefined) measureRequests(app, deps.metrics)
   refuseOverload(app, deps)

@@ -7,12 +7,13 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { en } from '../src/web/messages/en.ts'
+import { messages } from '../src/texts.ts'
 import { makePerson, type Person } from './cast.ts'
 import { isWithoutChromium, launchChromium } from './chromium.ts'
 import { freePort } from './demo-process.ts'
 import { startTestApp, type TestApp } from './harness.ts'
 
+const { en } = messages
 const SHOP = join(import.meta.dirname, '../examples/gateway-shop/shop.js')
 const CLICKS_MAX = 16
 const PAGE_MS = 20_000
@@ -106,7 +107,7 @@ describe.skipIf(isWithoutChromium)('somebody new', () => {
       await click(button(page, 'V1 (MD5): your browser posts the order'))
       await click(button(page, 'Go to the payment'))
       const payHere = async () => {
-        expect(await page.locator('.test-mark').innerText()).toContain(en.testMode.name)
+        expect(await page.locator('.test-mark').innerText()).toContain(en.common.testMode)
         await click(button(page, en.pay.submit('990', 990n)))
         await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor()
         expect(new URL(page.url()).origin).toBe(shop)

@@ -1,12 +1,12 @@
 /**
- * The catalogues against those who read them. Views are not typed, so a text that no catalogue has would show as
- * "undefined" on a page; and a text that nobody reads any more would be translated for ever.
+ * The texts against those who read them. Views are not typed, so a text that is missing would show as "undefined" on a
+ * page; and a text that nobody reads any more would be translated for ever.
  */
 import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { en } from '../src/web/messages/en.ts'
-import { zhCN } from '../src/web/messages/zh-cn.ts'
+import { texts } from '../src/texts.ts'
+import type { Text } from '../src/web/languages.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 /** A step that is worked out while the page is made: any of the texts there. */
@@ -21,67 +21,91 @@ const CHAIN = new RegExp(String.raw`(?<![\w$'"-]|(?<!\.\.)\.)([A-Za-z_]\w*)(${ST
 const STEP = new RegExp(String.raw`\.([A-Za-z_]\w*)|${INDEX}`, 'g')
 const NAMED = new RegExp(String.raw`(?:const|;) (\w+) = (\w+)(${STEPS})(?=[\n;,]| %>)`, 'g')
 const TAKEN_APART = /const \{([^{}]*)\} = (\w+)((?:\.\w+)*)\n/g
+const IMPORTED = /^import \{ (.+) \} from '(.+\.texts\.ts)'$/gm
 
 function stepsOf(text: string): Path {
   return [...text.matchAll(STEP)].map(([step, name]) => name ?? /^\['(\w+)'\]$/.exec(step)?.[1] ?? ANY)
 }
 
-/** Where the steps lead in the English catalogue; a step that is worked out leads to several places, a wrong one to none. */
-function placesAt(path: Path): { path: Path; value: unknown }[] {
-  let places: { path: Path; value: unknown }[] = [{ path: [], value: en }]
+/** A text, or a function that makes one. */
+type Leaf = Text | ((...facts: never[]) => unknown)
+
+const isText = (value: object): value is Text => typeof (value as Text).en === 'string'
+const isLeaf = (value: object): value is Leaf => typeof value === 'function' || isText(value)
+
+/** Where the steps lead from a table of texts; a step that is worked out leads to several places, a wrong one to none. */
+function placesAt(table: object, path: Path): object[] {
+  let places = [table]
   for (const step of path) {
     places = places.flatMap((place) => {
       // Beyond a text there are only its own members.
-      if (typeof place.value !== 'object' || place.value === null) return [place]
-      const within = Object.entries(place.value).filter(([name]) => step === ANY || name === step)
-      return within.map(([name, value]) => ({ path: [...place.path, name], value }))
+      if (isLeaf(place)) return [place]
+      return Object.entries(place).flatMap(([name, value]) => (step === ANY || name === step ? [value] : []))
     })
   }
   return places
 }
 
-function leavesOf({ path, value }: { path: Path; value: unknown }): string[] {
-  if (typeof value !== 'object' || value === null) return [path.join('.')]
-  return Object.entries(value).flatMap(([name, inner]) => leavesOf({ path: [...path, name], value: inner }))
+function leavesOf(value: object, name = ''): [Leaf, string][] {
+  if (isLeaf(value)) return [[value, name]]
+  return Object.entries(value).flatMap(([key, inner]) =>
+    leavesOf(inner, name === '' ? key : `${name}.${key}`),
+  )
 }
 
-/** The ways by which sources come to the catalogue, written as views write them. */
+/** The ways by which sources come to the texts, written as views write them. */
 function asInViews(source: string): string {
   return source
-    .replace(/\bcontent: \(t\) => t\b/g, 't.security.mails')
-    .replace(/(?:\w+\.)*locale\.t\b|\bchooseLocale\([^)]*\)\.t\b|(?<!\/)\ben\b(?=\.)/g, 't')
+    .replace(/(?:\w+\.)*locale\.t\b/g, 't')
     .replace(/\{([^{}]*)\}: Messages\b/g, 'const {$1} = t\n')
+    .replace(/^import .*\n/gm, '')
+}
+
+type Names = Map<string, { table: object; path: Path }>
+
+/** The tables of texts that a source imports, by the names that it gives them. */
+async function importedIn(file: string): Promise<Names> {
+  const names: Names = new Map()
+  for (const [, list = '', path = ''] of readFileSync(file, 'utf8').matchAll(IMPORTED)) {
+    const tables = await import(join(dirname(file), path))
+    for (const each of list.split(',')) {
+      const [from = '', to = from] = each.trim().split(' as ')
+      names.set(to, { table: tables[from], path: [] })
+    }
+  }
+  return names
 }
 
 /** Every text that a file reads, and every chain of steps that leads nowhere. */
-function readIn(file: string): { read: string[]; missing: string[] } {
+async function readIn(file: string): Promise<{ read: Leaf[]; missing: string[] }> {
   const source = readFileSync(file, 'utf8')
   let text = file.endsWith('.eta') ? source : asInViews(source)
-  const names = new Map<string, Path>([['t', []]])
+  const names: Names = file.endsWith('.eta') ? new Map() : await importedIn(file)
+  names.set('t', { table: texts, path: [] })
   // To name a part is not to read it: these go once they are understood.
   text = text.replace(TAKEN_APART, (whole, members: string, root: string, steps: string) => {
     const base = names.get(root)
     if (base === undefined) return whole
     for (const member of members.split(',')) {
       const [from = '', to = from] = member.split(':').map((word) => word.trim())
-      if (from !== '') names.set(to, [...base, ...stepsOf(steps), from])
+      if (from !== '') names.set(to, { table: base.table, path: [...base.path, ...stepsOf(steps), from] })
     }
     return '\n'
   })
   text = text.replace(NAMED, (whole, name: string, root: string, steps: string) => {
     const base = names.get(root)
     if (base === undefined) return whole
-    names.set(name, [...base, ...stepsOf(steps)])
+    names.set(name, { table: base.table, path: [...base.path, ...stepsOf(steps)] })
     return '\n'
   })
   const chains = [...text.matchAll(CHAIN)].flatMap(([chain, root = '', steps = '']) => {
     const base = names.get(root)
     return base === undefined || chain === 't'
       ? []
-      : [{ chain, places: placesAt([...base, ...stepsOf(steps)]) }]
+      : [{ chain, places: placesAt(base.table, [...base.path, ...stepsOf(steps)]) }]
   })
   return {
-    read: chains.flatMap(({ places }) => places.flatMap(leavesOf)),
+    read: chains.flatMap(({ places }) => places.flatMap((place) => leavesOf(place).map(([leaf]) => leaf))),
     missing: chains.filter(({ places }) => places.length === 0).map(({ chain }) => `${file}: ${chain}`),
   }
 }
@@ -89,24 +113,34 @@ function readIn(file: string): { read: string[]; missing: string[] } {
 const views = globSync(join(ROOT, 'views/**/*.eta'))
 const sources = globSync(join(ROOT, 'src/**/*.ts')).filter(
   (file) =>
-    !file.includes('/messages/') && /\blocale\b|\bMessages\b|messages\/en/.test(readFileSync(file, 'utf8')),
+    !file.endsWith('texts.ts') && /\blocale\b|\bMessages\b|\.texts\.ts'/.test(readFileSync(file, 'utf8')),
 )
 
 // The sources are typed: what they miss does not compile.
-it('every text that a view reads is in the catalogue', () => {
+it('every text that a view reads is in the catalogue', async () => {
   expect(views.length).toBeGreaterThan(20)
-  expect(views.flatMap((file) => readIn(file).missing)).toEqual([])
+  const missing = await Promise.all(views.map(async (file) => (await readIn(file)).missing))
+  expect(missing.flat()).toEqual([])
 })
 
-it('every text of the catalogue is read', () => {
-  const read = new Set([...views, ...sources].flatMap((file) => readIn(file).read))
-  expect(leavesOf({ path: [], value: en }).filter((path) => !read.has(path))).toEqual([])
+it('every text of the catalogue is read', async () => {
+  const found = await Promise.all([...views, ...sources].map(async (file) => (await readIn(file)).read))
+  const read = new Set(found.flat())
+  expect(leavesOf(texts).flatMap(([leaf, name]) => (read.has(leaf) ? [] : [name]))).toEqual([])
 })
 
-it('both languages have the same texts, none of them empty', () => {
-  const paths = (catalogue: unknown) => leavesOf({ path: [], value: catalogue })
-  expect(paths(zhCN)).toEqual(paths(en))
-  const texts = (value: unknown): unknown[] =>
-    typeof value === 'object' && value !== null ? Object.values(value).flatMap(texts) : [value]
-  expect(texts([en, zhCN]).filter((text) => text === '')).toEqual([])
+it('the catalogue holds the texts of every room', async () => {
+  const files = globSync(join(ROOT, 'src/**/*.texts.ts'))
+  expect(files.length).toBeGreaterThan(50)
+  const held = new Set(leavesOf(texts).map(([leaf]) => leaf))
+  for (const file of files) {
+    const missing = leavesOf(await import(file)).flatMap(([leaf, name]) => (held.has(leaf) ? [] : [name]))
+    expect(missing, file).toEqual([])
+  }
+})
+
+// A text that lacks a language does not compile.
+it('no text is empty', () => {
+  const empty = leavesOf(texts).filter(([leaf]) => typeof leaf === 'object' && !(leaf.en && leaf.zh))
+  expect(empty).toEqual([])
 })

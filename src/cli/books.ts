@@ -1,5 +1,6 @@
 /** `tessera books verify`, which is `npm run books`: the proof that no point was lost and nothing written over. */
 
+import { books } from '../admin/points/books.texts.ts'
 import { openDatabase } from '../database/connection.ts'
 import { requireMigrated } from '../database/migrate.ts'
 import { withDatabaseUrl } from '../database/url.ts'
@@ -8,10 +9,7 @@ import { type ChainEnd, holdsSeal } from '../ledger/chain.ts'
 import { findAppSecret } from '../operations/first-start.ts'
 import type { Config } from '../platform/config.ts'
 import { makeSecrets } from '../platform/secrets.ts'
-import { en } from '../web/messages/en.ts'
 import { type Command, type Progress, type Result, type Run, UsageError } from './command.ts'
-
-const { invariants: texts, faults } = en.books
 
 export const bookCommands: Command[] = [
   {
@@ -61,15 +59,15 @@ function readSeal(text: string): ChainEnd {
 }
 
 function linesOf({ name, checked, broken, rows }: Invariant): string[] {
-  if (checked === null) return [`open    ${texts[name]}: not checked, for want of APP_SECRET`]
-  const head = `${broken === 0n ? 'ok    ' : 'BROKEN'}  ${texts[name]}: ${checked} checked, ${broken} broken`
+  if (checked === null) return [`open    ${books.invariants[name].en}: not checked, for want of APP_SECRET`]
+  const head = `${broken === 0n ? 'ok    ' : 'BROKEN'}  ${books.invariants[name].en}: ${checked} checked, ${broken} broken`
   const shown = rows.map((row) => `          ${Object.entries(row).map(wordsOf).join(', ')}`)
   const more = broken - BigInt(rows.length)
   return [head, ...shown, ...(more > 0n ? [`          and ${more} more`] : [])]
 }
 
 function wordsOf([name, value]: [string, string | null]): string {
-  return name === 'fault' ? (faults[value!] ?? value!) : `${name} ${value ?? '–'}`
+  return name === 'fault' ? (books.faults[value!]?.en ?? value!) : `${name} ${value ?? '–'}`
 }
 
 function sealLines(

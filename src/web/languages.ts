@@ -1,13 +1,25 @@
 /** Which language a page speaks, and how it writes numbers and times. */
-import { en } from './messages/en.ts'
-import { zhCN } from './messages/zh-cn.ts'
 
 export const LANGUAGE_COOKIE = 'language'
 
-/** Every text of every page. The English catalogue is the shape the others must have. */
-export type Messages = typeof en
-
 export type Language = 'en' | 'zh-CN'
+
+/** A text in both languages. */
+export type Text = { en: string; zh: string }
+
+/** The texts of a room. A function makes texts of what it is given, and a group holds texts under names. */
+export type Texts = { [name: string]: Text | Text[] | Texts | ((...facts: never[]) => Text | Texts) }
+
+/** The same texts in one language. */
+export type Spoken<T> = T extends Text
+  ? string
+  : T extends (...facts: infer Facts) => infer Said
+    ? (...facts: Facts) => Spoken<Said>
+    : { [Name in keyof T]: Spoken<T[Name]> }
+
+/** Every text of every page, in one language. Each area adds its own: see its texts.ts. */
+// biome-ignore lint/suspicious/noEmptyInterface: the areas extend it.
+export interface Messages {}
 
 export type Locale = {
   language: Language
@@ -22,9 +34,28 @@ export type Locale = {
   when(moment: Date): string
 }
 
-const locales: Record<Language, Locale> = {
-  en: makeLocale('en', 'en-GB', en),
-  'zh-CN': makeLocale('zh-CN', 'zh-CN', zhCN),
+export type Locales = Record<Language, Locale>
+
+export const textKey = (language: Language): keyof Text => (language === 'en' ? 'en' : 'zh')
+
+/** Takes one language out of a table of texts. */
+export function speak<T extends object>(texts: T, language: Language): Spoken<T> {
+  return inLanguage(texts, textKey(language)) as Spoken<T>
+}
+
+function inLanguage(value: unknown, key: keyof Text): unknown {
+  if (typeof value === 'function') return (...facts: unknown[]) => inLanguage(value(...facts), key)
+  if (Array.isArray(value)) return value.map((item) => inLanguage(item, key))
+  const table = value as Record<string, unknown>
+  if (typeof table[key] === 'string') return table[key]
+  return Object.fromEntries(Object.entries(table).map(([name, inner]) => [name, inLanguage(inner, key)]))
+}
+
+export function makeLocales(messages: Record<Language, Messages>): Locales {
+  return {
+    en: makeLocale('en', 'en-GB', messages.en),
+    'zh-CN': makeLocale('zh-CN', 'zh-CN', messages['zh-CN']),
+  }
 }
 
 function makeLocale(language: Language, tag: string, t: Messages): Locale {
@@ -47,7 +78,11 @@ export function isLanguage(text: unknown): text is Language {
 }
 
 /** The chosen language if there is one, else the best of Accept-Language, else English. */
-export function chooseLocale(chosen: string | undefined, acceptLanguage: string | undefined): Locale {
+export function chooseLocale(
+  locales: Locales,
+  chosen: string | undefined,
+  acceptLanguage: string | undefined,
+): Locale {
   if (isLanguage(chosen)) return locales[chosen]
   const wishes = (acceptLanguage ?? '')
     .split(',')

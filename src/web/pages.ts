@@ -8,7 +8,14 @@ import { isPassing } from '../database/faults.ts'
 import { AppError, type PageCode, unavailable } from '../platform/errors.ts'
 import { assetUrl } from './assets.ts'
 import { FORM_TOKEN_FIELD, formToken } from './form-guard.ts'
-import { chooseLocale, LANGUAGE_COOKIE, type Language, type Locale } from './languages.ts'
+import {
+  chooseLocale,
+  LANGUAGE_COOKIE,
+  type Language,
+  type Locale,
+  type Messages,
+  makeLocales,
+} from './languages.ts'
 import { plainText } from './parameters.ts'
 import type { DataOf } from './views.ts'
 
@@ -45,11 +52,21 @@ const STATUS = {
 } satisfies Record<PageCode, number>
 
 /** Adds `reply.page`, `request.locale` and the headers that every answer carries. */
-export async function registerPages(app: FastifyInstance, deps: Core): Promise<void> {
+export async function registerPages(
+  app: FastifyInstance,
+  deps: Core,
+  messages: Record<Language, Messages>,
+): Promise<void> {
   const eta = new Eta({ views: VIEWS_DIR, cache: deps.config.production, autoTrim: false })
   await app.register(fastifyView, { engine: { eta }, templates: VIEWS_DIR, propertyName: 'render' })
 
-  app.decorateRequest('locale', { getter: localeOf })
+  const locales = makeLocales(messages)
+  app.decorateRequest('locale', {
+    getter() {
+      const chosen = this.session?.user.chosen_language ?? this.cookies?.[LANGUAGE_COOKIE]
+      return chooseLocale(locales, chosen, this.headers['accept-language'])
+    },
+  })
   app.decorateReply('page', function (view, data, options = {}) {
     return renderPage(this, view, data, options, deps)
   })
@@ -62,11 +79,6 @@ export async function registerPages(app: FastifyInstance, deps: Core): Promise<v
     reply.headers(headers)
     done()
   })
-}
-
-function localeOf(this: FastifyRequest): Locale {
-  const chosen = this.session?.user.chosen_language ?? this.cookies?.[LANGUAGE_COOKIE]
-  return chooseLocale(chosen, this.headers['accept-language'])
 }
 
 function renderPage(

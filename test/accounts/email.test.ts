@@ -78,6 +78,8 @@ async function makeReachable(
   return { ...person, email }
 }
 
+const both = (text: string) => ({ en: text, zh: text })
+
 function enqueue(recipient: string, useless_at?: Date): Promise<void> {
   return test.db.transaction().execute((tx) =>
     enqueueMail(tx, test.deps, {
@@ -86,7 +88,7 @@ function enqueue(recipient: string, useless_at?: Date): Promise<void> {
       username: 'somebody',
       language: 'en',
       kind: 'test',
-      content: () => ({ subject: 'A test', text: '.a line that begins with a dot' }),
+      content: { subject: both('A test'), text: both('.a line that begins with a dot') },
       ...(useless_at === undefined ? {} : { useless_at }),
     }),
   )
@@ -105,7 +107,7 @@ describe('the outbox', () => {
           username: 'x',
           language: 'en',
           kind: 'test',
-          content: () => ({ subject: 'x', text: 'x' }),
+          content: { subject: both('x'), text: both('x') },
         })
         throw new Error('the act failed')
       }),

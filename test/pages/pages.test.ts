@@ -8,8 +8,7 @@ import { join } from 'node:path'
 import type { default as axe, RunOptions } from 'axe-core'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { en } from '../../src/web/messages/en.ts'
-import { zhCN } from '../../src/web/messages/zh-cn.ts'
+import { messages } from '../../src/texts.ts'
 import { isWithoutChromium, launchChromium } from '../chromium.ts'
 import { type ListedPage, PAGES } from './list.ts'
 import { stopsOn, tabThrough } from './walks.ts'
@@ -99,8 +98,6 @@ describe.skipIf(isWithoutChromium)('every page', () => {
     return page
   }
 
-  const texts = { en, 'zh-CN': zhCN }
-
   test.each([
     ['en', true],
     ['en', false],
@@ -110,7 +107,7 @@ describe.skipIf(isWithoutChromium)('every page', () => {
     'the way of a buyer in %s (JavaScript: %s)',
     { timeout: TEST_MS },
     async (language, javaScriptEnabled) => {
-      const t = texts[language]
+      const t = messages[language]
       const page = await openWalk('buyer', language, { javaScriptEnabled })
       const { path, transaction_id } = await world.order('15')
       await page.goto(path)
@@ -131,8 +128,8 @@ describe.skipIf(isWithoutChromium)('every page', () => {
       await page.getByLabel(t.lists.search).fill(transaction_id)
       await page.getByRole('button', { name: t.lists.find }).click()
       await page.getByText('−15').waitFor()
-      await page.getByRole('link', { name: t.payments.title }).first().click()
-      await page.getByRole('heading', { name: t.payments.title }).waitFor()
+      await page.getByRole('link', { name: t.common.myPayments }).first().click()
+      await page.getByRole('heading', { name: t.common.myPayments }).waitFor()
       await page.locator(`a[href$="${transaction_id}"]`).click()
       await page.getByRole('heading', { name: t.pay.states.paid }).waitFor()
       expect((await page.getByRole('main').textContent())?.includes(transaction_id)).toBe(true)
@@ -197,7 +194,7 @@ describe.skipIf(isWithoutChromium)('every page', () => {
     const page = await openWalk('visitor', 'en')
     await page.goto(`${world.test.url}/account/recover`)
     await page.getByRole('button', { name: '中文' }).click()
-    await page.getByRole('heading', { name: zhCN.security.recover.title }).waitFor()
+    await page.getByRole('heading', { name: messages['zh-CN'].security.recover.title }).waitFor()
     await page.goto(`${world.test.url}/sign-in`)
     expect(await page.getAttribute('html', 'lang')).toBe('zh-CN')
   })

@@ -25,8 +25,7 @@ import { readPasted } from '../../src/payment/diagnosis/pasted.ts'
 import { gatewayRules, hmacRules } from '../../src/payment/diagnosis/schemes.ts'
 import { explain, type Scheme } from '../../src/payment/diagnosis/search.ts'
 import { judge, keyFingerprint } from '../../src/payment/diagnosis/verdict.ts'
-import { en } from '../../src/web/messages/en.ts'
-import { zhCN } from '../../src/web/messages/zh-cn.ts'
+import { messages } from '../../src/texts.ts'
 import { makePerson, signIn } from '../cast.ts'
 import { type Fields, makeShop, type Shop, send } from '../gateway-shop.ts'
 import {
@@ -39,6 +38,7 @@ import {
 } from '../harness.ts'
 import { COUNTED_APART, inOneProcess } from '../one-process.ts'
 
+const { en } = messages
 const itCounts = it.skipIf(inOneProcess(COUNTED_APART))
 
 let test: TestApp
@@ -370,7 +370,7 @@ describe('each usual mistake', () => {
       }
       for (const [language, catalogue] of [
         ['en', en.signatures],
-        ['zh-CN', zhCN.signatures],
+        ['zh-CN', messages['zh-CN'].signatures],
       ] as const) {
         const rows = await wholeList(language)
         for (const [i, mistakes] of told.toReversed().entries())

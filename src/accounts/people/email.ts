@@ -8,7 +8,8 @@ import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
 import { type Config, isLoopback } from '../../platform/config.ts'
-import { chooseLocale, type Language, type Messages } from '../../web/languages.ts'
+import { type Language, type Text, textKey } from '../../web/languages.ts'
+import { letter } from './email.texts.ts'
 
 /** After a failed attempt, in order; after the last one the mail is given up. */
 const RETRY_MINUTES = [1, 5, 30, 120]
@@ -38,7 +39,7 @@ export type Mail = {
   language: Language
   kind: string
   /** What the mail says, and the path of ours that it asks to open. */
-  content: (t: Messages['security']['mails']) => { subject: string; text: string }
+  content: { subject: Text; text: Text }
   link?: string
   /** When the link will have expired. */
   useless_at?: Date
@@ -51,17 +52,18 @@ export async function enqueueMail(
   mail: Mail,
 ): Promise<void> {
   if (!hasMail(deps.config)) return
-  const { mails } = chooseLocale(mail.language, undefined).t.security
-  const { subject, text } = mail.content(mails)
+  const { subject, text } = mail.content
+  const key = textKey(mail.language)
   const link = mail.link === undefined ? [] : [deps.config.PUBLIC_URL + mail.link]
-  const paragraphs = [mails.greeting(mail.username), text, ...link, mails.footer(deps.config.PUBLIC_URL)]
+  const [greeting, footer] = [letter.greeting(mail.username), letter.footer(deps.config.PUBLIC_URL)]
+  const paragraphs = [greeting[key], text[key], ...link, footer[key]]
   await tx
     .insertInto('outgoing_mails')
     .values({
       user_id: mail.user_id,
       recipient: mail.recipient,
       kind: mail.kind,
-      subject,
+      subject: subject[key],
       text_encrypted: deps.secrets.encrypt(mailContext(mail.recipient), `${paragraphs.join('\n\n')}\n`),
       useless_at: mail.useless_at,
       next_attempt_at: deps.clock(),

@@ -14,6 +14,7 @@ import { PROFILE, requireFreshSignIn } from '../session/reauthentication.ts'
 import { requireUser, type Session, sessionOf } from '../session/session.ts'
 import { registerAttempt } from '../session/throttle.ts'
 import { claimLink, endLinks, findLink, issueLink } from './account-links.ts'
+import { mails } from './mails.texts.ts'
 import { recordSecurityEvent } from './security-events.ts'
 
 const PAGE = '/account/email'
@@ -141,7 +142,7 @@ async function requestAddress(
       recipient: email,
       language,
       kind: 'email.confirmation',
-      content: (t) => t.confirmEmail(email),
+      content: mails.confirmEmail(email),
       link: `${CONFIRM}?token=${token}`,
       useless_at: expires_at,
     })

@@ -14,6 +14,7 @@ import { enqueueMail, hasMail } from '../people/email.ts'
 import { endSessionsOf } from '../session/session.ts'
 import { registerAttempt } from '../session/throttle.ts'
 import { claimLink, endLinks, findLink, issueLink } from './account-links.ts'
+import { mails } from './mails.texts.ts'
 import { hashPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './password.ts'
 import { recordSecurityEvent } from './security-events.ts'
 
@@ -193,7 +194,7 @@ async function sendLinks(
       recipient: email,
       language: account.language ?? language,
       kind: 'password.recovery',
-      content: (t) => t.recovery(LINK_MINUTES),
+      content: mails.recovery(LINK_MINUTES),
       link: `${NEW_PASSWORD}?token=${token}`,
       useless_at: expires_at,
     })

@@ -5,11 +5,11 @@
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
-import type { Messages } from '../../web/languages.ts'
 import { enqueueMail } from '../people/email.ts'
+import { mails } from './mails.texts.ts'
 
 /** Events that the owner is told about. */
-type Notice = keyof Messages['security']['mails']['notices']
+type Notice = keyof typeof mails.notices
 
 export type SecurityEvent = Notice | 'email.requested' | 'password.recovery_sent'
 
@@ -48,6 +48,6 @@ async function sendNotice(tx: Tx, deps: Core, record: SecurityRecord, event: Not
     username: user.username,
     language: user.language ?? 'en',
     kind: event,
-    content: (t) => t.notices[event],
+    content: mails.notices[event],
   })
 }

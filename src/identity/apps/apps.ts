@@ -5,9 +5,9 @@ import { recordAudit } from '../../core/audit.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
-import { en } from '../../web/messages/en.ts'
 import { isHonestProse, isHonestText } from '../../web/parameters.ts'
 import { SIGNING_ALGORITHMS } from '../keys/keys.ts'
+import { access } from './access.texts.ts'
 import { type RedirectUriFault, redirectUriFault, webAddressFault } from './access.ts'
 import { newSecret } from './secrets.ts'
 
@@ -24,7 +24,7 @@ const WEB_ADDRESS_LENGTH_MAX = 500
 const redirectUri = z.string().superRefine((uri, context) => {
   const fault = redirectUriFault(uri)
   if (fault === undefined) return
-  context.addIssue({ code: 'custom', message: en.identity.redirectUriFaults[fault], params: { fault } })
+  context.addIssue({ code: 'custom', message: access.redirectUriFaults[fault].en, params: { fault } })
 })
 
 const groups = z

@@ -10,6 +10,7 @@ import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 import type { AlertKind } from '../../database/tables/notifications.ts'
 import type { TeamRole } from '../../database/tables/payment-apps.ts'
+import { alerts as texts } from './alerts.texts.ts'
 
 /** Where an alert leads to, below the page of its application. */
 const PLACES: Record<AlertKind, string> = {
@@ -90,7 +91,7 @@ async function mailAlert(tx: Tx, deps: Telling, { user_id, kind, payment_id, fac
     username: user.username,
     language: user.language ?? 'en',
     kind: `alert.${kind}`,
-    content: (t) => t.alerts[kind](facts),
+    content: texts.mails[kind](facts),
     link: placeOf({ kind, payment_id }),
   })
 }

@@ -1,0 +1,69 @@
+/** Texts of signing in with the forum. */
+import type { Texts } from '../../web/languages.ts'
+
+export const forum = {
+  signIn: { en: 'Sign in with the forum', zh: '使用论坛账号登录' },
+  orLocal: { en: 'or with an account of Tessera', zh: '或使用 Tessera 账号登录' },
+  otherAccount: {
+    en: 'To sign in as somebody else, log out at the forum first.',
+    zh: '如需换用其他账号，请先在论坛退出登录。',
+  },
+  open: { en: 'Open the forum', zh: '打开论坛' },
+  again: { en: 'Sign in again', zh: '重新登录' },
+  goOn: { en: 'Go on', zh: '继续' },
+  problems: {
+    off: {
+      title: { en: 'No forum to sign in with', zh: '未启用论坛登录' },
+      text: {
+        en: 'Signing in with the forum is not set up here. Sign in with a password instead.',
+        zh: '本站尚未配置论坛登录，请改用密码登录。',
+      },
+    },
+    malformed: {
+      title: { en: 'The forum’s answer could not be read', zh: '无法识别论坛的回复' },
+      text: {
+        en: 'It arrived incomplete or damaged. Start again; if it stays, tell an administrator.',
+        zh: '回复不完整或已损坏。请重新登录；若仍然如此，请告知管理员。',
+      },
+    },
+    bad_signature: {
+      title: { en: 'This answer is not from the forum', zh: '该回复并非来自论坛' },
+      text: {
+        en: 'Its signature is wrong, so nobody was signed in. Start again; if it stays, an administrator should compare the secret here with the one at the forum.',
+        zh: '签名不正确，因此未登录任何账号。请重新登录；若仍然如此，请管理员核对两边的密钥。',
+      },
+    },
+    unknown: {
+      title: { en: 'This sign-in was never begun', zh: '没有对应的登录请求' },
+      text: {
+        en: 'The link does not belong to any sign-in here, or to one of long ago. Start again.',
+        zh: '该链接不属于本站的任何登录，或早已失效。请重新登录。',
+      },
+    },
+    other_browser: {
+      title: { en: 'This sign-in was begun in another browser', zh: '该登录是在其他浏览器中开始的' },
+      text: {
+        en: 'For your safety a sign-in ends only in the browser that began it. If somebody sent you this link, it would have signed you in to their account. Start again here.',
+        zh: '为了你的安全，登录只能在开始它的浏览器中完成。如果这个链接是别人发给你的，它会让你登录到对方的账号。请在此重新登录。',
+      },
+    },
+    used: {
+      title: { en: 'This sign-in is already done', zh: '该登录已经完成' },
+      text: { en: 'Each answer of the forum works once.', zh: '论坛的每个回复只能使用一次。' },
+    },
+    expired: {
+      title: { en: 'This sign-in took too long', zh: '登录超时' },
+      text: {
+        en: 'You have ten minutes from the start. Start again; it takes a moment if you are still logged in at the forum.',
+        zh: '登录需在十分钟内完成。请重新登录；如果你在论坛仍处于登录状态，很快即可完成。',
+      },
+    },
+    suspended: {
+      title: { en: 'Your account is suspended', zh: '你的账号已被停用' },
+      text: {
+        en: 'Nobody was signed in. The forum, or an administrator here, has suspended this account. The forum can tell you more.',
+        zh: '未登录。该账号已被论坛或本站管理员停用，详情请到论坛查看。',
+      },
+    },
+  },
+} satisfies Texts

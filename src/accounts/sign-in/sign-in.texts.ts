@@ -1,0 +1,15 @@
+/** Texts of signing in with a password. */
+import type { Texts } from '../../web/languages.ts'
+
+export const signIn = {
+  title: { en: 'Sign in', zh: '登录' },
+  username: { en: 'Username', zh: '用户名' },
+  password: { en: 'Password', zh: '密码' },
+  submit: { en: 'Sign in', zh: '登录' },
+  already: (name: string) => ({
+    en: `You are signed in as @${name}. Signing in again replaces that session.`,
+    zh: `你已登录为 @${name}，再次登录将替换当前会话。`,
+  }),
+  wrong_credentials: { en: 'The username or the password is wrong.', zh: '用户名或密码错误。' },
+  barred: { en: 'This account is suspended and cannot sign in.', zh: '该账号已被停用，无法登录。' },
+} satisfies Texts

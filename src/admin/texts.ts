@@ -1,0 +1,34 @@
+/** Lists the texts of the administration. */
+
+import type { Spoken, Texts } from '../web/languages.ts'
+import { registeredApps } from './apps/apps.texts.ts'
+import { hosts } from './apps/notifications.texts.ts'
+import { paymentAppActs } from './apps/payment-apps.texts.ts'
+import { admin, review } from './apps/reviews.texts.ts'
+import { find } from './find/find.texts.ts'
+import { forum } from './people/forum.texts.ts'
+import { members } from './people/members.texts.ts'
+import { abuse } from './points/abuse.texts.ts'
+import { books, days, fees } from './points/books.texts.ts'
+import { corrections } from './points/corrections.texts.ts'
+import { freeze } from './points/freezes.texts.ts'
+import { history, ledger, purse } from './points/movements.texts.ts'
+import { proposals } from './proposals/proposals.texts.ts'
+import { audit } from './site/audit.texts.ts'
+import { settings } from './site/settings.texts.ts'
+
+export const texts = {
+  admin,
+  console: { review, hosts, find, ledger, purse, history, freeze, proposals, forum, abuse, days, fees },
+  books,
+  registeredApps,
+  audit,
+  paymentAppActs,
+  settings,
+  members,
+  corrections,
+} satisfies Texts
+
+declare module '../web/languages.ts' {
+  interface Messages extends Spoken<typeof texts> {}
+}

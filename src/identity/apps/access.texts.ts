@@ -1,0 +1,37 @@
+/** Texts of the rules on groups and redirect addresses. */
+import type { Texts } from '../../web/languages.ts'
+
+export const access = {
+  group: (name: string) => {
+    const level = /^trust_level_([0-4])$/i.exec(name)?.[1]
+    if (level !== undefined) return { en: `trust level ${level} and above`, zh: `信任等级 ${level} 及以上` }
+    if (/^admins$/i.test(name)) return { en: 'administrators', zh: '管理员' }
+    if (/^moderators$/i.test(name)) return { en: 'moderators', zh: '版主' }
+    return { en: `the group ${name}`, zh: `用户组 ${name} ` }
+  },
+  redirectUriFaults: {
+    too_long: { en: 'must have at most 2000 characters', zh: '最多 2000 个字符' },
+    characters: {
+      en: 'must be printable ASCII without spaces, quotes, angle brackets or backslashes',
+      zh: '只能包含可打印的 ASCII 字符，不含空格、引号、尖括号和反斜杠',
+    },
+    not_absolute: {
+      en: 'must be an absolute address such as https://example.org/callback',
+      zh: '须为完整地址，例如 https://example.org/callback',
+    },
+    scheme: {
+      en: 'must be https (http only for 127.0.0.1, [::1] and localhost)',
+      zh: '须为 https（仅 127.0.0.1、[::1] 和 localhost 可用 http）',
+    },
+    fragment: { en: 'must have no fragment (#)', zh: '不能包含片段（#）' },
+    user_name: { en: 'must have no user name or password (@)', zh: '不能包含用户名或密码（@）' },
+    host: {
+      en: 'must name its host as browsers write it: no % and no other spelling of an IP address',
+      zh: '主机名须与浏览器中的写法一致：不能含 %，也不能用 IP 地址的其他写法',
+    },
+    wildcard: {
+      en: 'must have no wildcard (*): addresses are compared letter by letter',
+      zh: '不能包含通配符（*）：地址逐字符匹配',
+    },
+  },
+} satisfies Texts

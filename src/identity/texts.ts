@@ -1,0 +1,21 @@
+/** Lists the texts of the rooms of identity. */
+
+import type { Spoken, Texts } from '../web/languages.ts'
+import { access } from './apps/access.texts.ts'
+import { apps, created } from './apps/apps.texts.ts'
+import { registry } from './apps/own-app.texts.ts'
+import { consent } from './oauth/consent.texts.ts'
+import { consents } from './oauth/consents.texts.ts'
+import { errors } from './oauth/errors.texts.ts'
+import { logout } from './oauth/logout.texts.ts'
+import { refused, suspended } from './oauth/refused.texts.ts'
+
+export const texts = {
+  identity: { ...access, apps, created, consent, refused, logout, errors },
+  registry: { ...registry, suspendedPage: suspended },
+  consents,
+} satisfies Texts
+
+declare module '../web/languages.ts' {
+  interface Messages extends Spoken<typeof texts> {}
+}

@@ -1,0 +1,27 @@
+/** Texts of test mode. */
+import type { Texts } from '../../web/languages.ts'
+
+export const testMode = {
+  lead: {
+    en: 'In test mode everything works as it does live, at once and without a review, with credentials of its own and play points that every member has.',
+    zh: '在测试模式下，一切与正式环境相同，无需审核，立即可用；使用单独的凭据，以及每位成员都有的虚拟积分。',
+  },
+  aboutTest: {
+    en: 'This application has play points only. Its Payment ID, token and KEY are marked as test, and none of its orders or transfers is in the figures of a live one. Every member can be the buyer.',
+    zh: '该应用只有虚拟积分。它的 Payment ID、Token 和 KEY 都带有测试标记，其订单和转账不计入任何正式应用的数据。任何成员都可以充当买家。',
+  },
+  create: { en: 'Create a test application', zh: '创建测试应用' },
+  createTwin: { en: 'Create its test application', zh: '创建对应的测试应用' },
+  toTest: { en: 'Its test application', zh: '对应的测试应用' },
+  toLive: { en: 'The live application', zh: '对应的正式应用' },
+  usable: { en: 'Test mode: can be used at once', zh: '测试模式：立即可用' },
+  outcomesTitle: { en: 'Or see what your shop makes of this:', zh: '或者看看你的商店如何应对：' },
+  outcomesText: { en: 'only in test mode.', zh: '仅限测试模式。' },
+  outcomes: {
+    expired: { en: 'Let the time to pay be over', zh: '让付款时间立即结束' },
+    notify_refused: { en: 'Pay, and the shop hears nothing at first', zh: '付款，但商店暂时收不到任何消息' },
+    notify_slow: { en: 'Pay, and the shop is notified 20 seconds late', zh: '付款，但商店晚 20 秒收到通知' },
+    notify_twice: { en: 'Pay, and the shop is notified twice', zh: '付款，但商店收到两次通知' },
+    refill: { en: 'Fill up the play points', zh: '补满虚拟积分' },
+  },
+} satisfies Texts

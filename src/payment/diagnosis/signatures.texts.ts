@@ -1,0 +1,78 @@
+/** Texts of the signature debugger, and of the list of refused requests. */
+import type { Texts } from '../../web/languages.ts'
+
+export const signatures = {
+  title: { en: 'Signatures', zh: '签名调试' },
+  lead: {
+    en: 'Paste a request that was refused, or one that you are about to send. You are told what would be signed, and which of the usual mistakes was made.',
+    zh: '粘贴被拒绝的请求，或准备发送的请求。这里会给出应当签名的字符串，并指出犯了哪一种常见错误。',
+  },
+  paste: { en: 'The request', zh: '请求内容' },
+  pasteHint: {
+    en: 'An address with its parameters, a form body, JSON, a curl command, a PHP array, or name=value lines, with the signature. Nothing of it is kept.',
+    zh: '可以是带参数的网址、表单正文、JSON、curl 命令、PHP 数组，或每行一个 name=value，连同签名一起粘贴。内容不会保存。',
+  },
+  check: { en: 'Check it', zh: '检查' },
+  unreadable: {
+    en: 'No parameters were found in this. Paste them as you send them, at most 8,000 characters.',
+    zh: '没有找到任何参数。请按实际发送的样子粘贴，最多 8000 个字符。',
+  },
+  right: { en: 'The signature is right.', zh: '签名正确。' },
+  rightButRefused: {
+    en: 'The signature is right, but the request is refused.',
+    zh: '签名正确，但请求被拒绝。',
+  },
+  wrong: { en: 'The signature is wrong.', zh: '签名错误。' },
+  unsigned: {
+    en: 'There is no signature in it. This is what you would sign:',
+    zh: '其中没有签名。应当签名的内容是：',
+  },
+  also: { en: 'Besides', zh: '另外' },
+  door: { en: 'Read as', zh: '识别为' },
+  doors: {
+    hmac: { en: 'HMAC API', zh: 'HMAC 接口' },
+    v1: { en: 'gateway V1 (MD5)', zh: '网关 V1（MD5）' },
+    v2: { en: 'gateway V2 (RSA)', zh: '网关 V2（RSA）' },
+  },
+  keyExpected: { en: 'Key that we expect', zh: '应使用的密钥' },
+  keyUsed: { en: 'Key that was used', zh: '实际使用的密钥' },
+  keys: {
+    secret_key: { en: 'Secret Key', zh: 'Secret Key' },
+    merchant_key: { en: 'Merchant KEY', zh: '商户 KEY' },
+    public_key: { en: 'your public key', zh: '你的公钥' },
+  },
+  stringExpected: { en: 'The string to sign', zh: '应当签名的字符串' },
+  stringUsed: { en: 'The string that was signed', zh: '实际签名的字符串' },
+  signatureExpected: { en: 'Expected signature', zh: '应得的签名' },
+  signatureReceived: { en: 'Received signature', zh: '收到的签名' },
+  digestExpected: { en: 'Expected SHA-256 of the string', zh: '字符串应有的 SHA-256' },
+  digestReceived: { en: 'Hash inside the received signature', zh: '收到的签名中的摘要' },
+  nothing: { en: 'nothing', zh: '无' },
+  withKeysOnly: {
+    en: 'The rest is shown to those who may see the keys, because whoever has it could send this request.',
+    zh: '其余部分只对可以查看密钥的人显示：拿到完整签名的人可以发送这个请求。',
+  },
+  afterSignIn: {
+    en: 'The rest is shown to you after a fresh sign-in, because whoever has it could send this request.',
+    zh: '重新登录后才显示其余部分：拿到完整签名的人可以发送这个请求。',
+  },
+  rsaHint: {
+    en: 'Only your private key can make this signature, so the hashes are compared.',
+    zh: '只有你的私钥能生成这个签名，因此这里比较摘要。',
+  },
+  parameters: { en: 'Parameters, as they were read', zh: '读到的参数' },
+  fingerprints: { en: 'Compare fingerprints', zh: '比对指纹' },
+  fingerprintsText: {
+    en: 'A key is never shown here. These commands print the fingerprint of the one that you have; put it in place of KEY. For the HMAC API that is the Secret Key.',
+    zh: '这里从不显示密钥。用下面的命令可以算出你手中密钥的指纹，请用它替换 KEY。HMAC 接口用的是 Secret Key。',
+  },
+  refused: { en: 'Refused requests', zh: '被拒绝的请求' },
+  refusedLead: (kept: number) => ({
+    en: `The last ${kept} requests that were refused, for up to 30 days. Keys in them are never shown, and whole signatures only to those who may see the keys.`,
+    zh: `最近被拒绝的 ${kept} 个请求，最多保留 30 天。其中的密钥不会显示，完整的签名只对可以查看密钥的人显示。`,
+  }),
+  refusedNothing: { en: 'No request was refused.', zh: '没有被拒绝的请求。' },
+  answered: { en: 'Answered', zh: '答复' },
+  from: { en: 'From', zh: '来自' },
+  open: { en: 'Look into it', zh: '查看原因' },
+} satisfies Texts
