@@ -17,7 +17,7 @@ create table users (
   email text,
   email_verified boolean not null default false,
   avatar_url text,
-  -- The language of the last sign-in, for mail that somebody else causes.
+  -- The language of the last sign-in, for mail that another member causes.
   language text,
   -- True when the member chose the language. Then every browser of the member shows it.
   language_chosen boolean not null default false,
@@ -40,11 +40,11 @@ create table users (
   constraint users_trust_level_range check (trust_level between 0 and 4),
   constraint users_forum_id_key unique (forum_id),
   constraint users_one_way_in check (forum_id is null or password_hash is null),
-  -- Only an anonymised account has such a name, so nobody else takes it first.
+  -- Only an anonymised account has such a name, so no other member takes it first.
   constraint users_neutral_name check (
     case when anonymised_at is null then lower(username) !~ '^deleted-[0-9]+$' else username = 'deleted-' || id end
   ),
-  -- An anonymised account tells nothing of its member and has no credentials. It is banned, so every check refuses it.
+  -- An anonymised account keeps no personal data and no credentials. It is banned, so every check refuses it.
   constraint users_anonymised check (
     anonymised_at is null
     or is_banned and num_nonnulls(name, email, avatar_url, password_hash, forum_id, language, suspended_till) = 0
@@ -58,8 +58,8 @@ create index users_email on users (lower(email)) where email is not null;
 -- For the number of new members of each day.
 create index users_created on users (created_at);
 
--- The names that anonymised accounts had, as hashes. No other member can take such a name and with it what was meant for
--- its former bearer.
+-- Hashes of the names that anonymised accounts had. No other member can take such a name, and so receive points or messages
+-- meant for its former bearer.
 create table former_usernames (
   name_hash bytea primary key,
   created_at timestamptz not null default now()
@@ -111,7 +111,7 @@ create index sign_in_attempts_time on sign_in_attempts (attempted_at);
 
 -- The tables from here to outgoing_mails serve accounts with a password. Members of the forum have all this at the forum.
 
--- Sign-ins whose first proof was right and whose second is due. Such a row opens the second page and nothing else.
+-- Sign-ins whose first proof was right and whose second is due. Such a row opens only the second page.
 create table pending_sign_ins (
   id bigint generated always as identity primary key,
   token_hash bytea not null,
@@ -160,7 +160,7 @@ create table account_links (
 create index account_links_user on account_links (user_id, purpose);
 create index account_links_expiry on account_links (expires_at);
 
--- Requests of the page “I forgot my password”. The page writes every name down, known or not. The worker looks it up.
+-- Requests of the page “I forgot my password”. The page records every name, known or not. The worker looks it up.
 create table recovery_requests (
   id bigint generated always as identity primary key,
   name text not null,
@@ -198,7 +198,7 @@ create index outgoing_mails_settled on outgoing_mails (coalesce(sent_at, given_u
 -- For the export and the anonymisation of one member.
 create index outgoing_mails_of_user on outgoing_mails (user_id) where user_id is not null;
 
--- Decisions about security, for the investigation of an attack. No row holds a secret or what was typed as one.
+-- Decisions about security, for the investigation of an attack. No row holds a secret, right or wrong.
 create table security_events (
   id bigint generated always as identity primary key,
   kind text not null,

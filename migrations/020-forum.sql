@@ -29,7 +29,7 @@ create table forum_members (
   -- When a sign-in or a webhook last suggested that this member has changed.
   hinted_at timestamptz,
   next_check_at timestamptz not null,
-  -- Until then one process is asking about this member.
+  -- Until this time one process asks about this member.
   claimed_until timestamptz,
   -- When the points bridge next reads this member's score.
   score_due_at timestamptz not null,

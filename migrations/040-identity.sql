@@ -1,10 +1,9 @@
--- OAuth 2.0 and OpenID Connect: the registered applications, and what was issued to them. Secrets, codes and tokens have 256
+-- OAuth 2.0 and OpenID Connect: the registered applications with their codes and tokens. Secrets, codes and tokens have 256
 -- random bits, so SHA-256 is enough to check them.
 
--- What a name looks like at a glance, to show a reviewer the applications that could be mistaken for each other. It drops
--- case, width, accents, spaces and punctuation, and folds the letters and digits that most often stand for others. It is only
--- compared, never shown. It is a hint and refuses nothing. Indexes are made of it, so it belongs to the tables: whoever
--- changes it changes what is stored.
+-- The skeleton of a name. Reviewers see the applications whose skeletons are equal. It drops case, width, accents, spaces and
+-- punctuation, and folds the letters and digits that most often replace others. Pages never show it, and it refuses nothing.
+-- Indexes use it, so it belongs to the tables: a change of it changes stored data.
 create function name_skeleton(p_name text) returns text language sql immutable strict parallel safe as $$
   select coalesce(nullif(
     replace(replace(
@@ -31,8 +30,8 @@ create table signing_keys (
   private_encrypted bytea,
   signs_from timestamptz not null,
   published_until timestamptz,
-  -- A withdrawn key may be in wrong hands. It signs nothing and is published nowhere, and nothing that it signed counts, not
-  -- even as a hint. The row stays, so that no other key gets its kid.
+  -- A withdrawn key may be in wrong hands. It signs nothing and is not published, and its signatures do not count, not even in
+  -- a hint. The row stays, so no other key gets its kid.
   withdrawn_at timestamptz,
   created_at timestamptz not null default now(),
   constraint signing_keys_kid_key unique (kid),
@@ -43,7 +42,7 @@ create table signing_keys (
   constraint signing_keys_withdrawn
     check (withdrawn_at is null or (private_encrypted is null and published_until is not null))
 );
--- One key of each algorithm is the newest. Whoever makes its successor sets its published_until.
+-- One key of each algorithm is the newest. The process that makes its successor sets its published_until.
 create unique index signing_keys_newest on signing_keys (alg) where published_until is null;
 
 -- The registered OAuth applications. Columns that OpenID Connect Registration names have its names.
@@ -66,7 +65,7 @@ create table oauth_apps (
   suspended_at timestamptz,
   suspended_by bigint references users,
   suspended_reason text,
-  -- The mark that the staff has reviewed it. A change of what was reviewed removes the mark.
+  -- The mark that the staff has reviewed it. A change of a reviewed field removes the mark.
   reviewed_at timestamptz,
   reviewed_by bigint references users,
   created_at timestamptz not null default now(),

@@ -44,7 +44,7 @@ create table journal (
   id bigint generated always as identity primary key,
   book text not null,
   kind text not null,
-  -- What moved the points: a transaction_id, or the key of an administrator's act. The unique key below makes a payment, a
+  -- The cause: a transaction_id, or the key of an administrator's act. The unique key below makes a payment, a
   -- transfer or a grant happen at most once.
   reference text not null,
   actor_id bigint references users,
@@ -57,8 +57,8 @@ create table journal (
   constraint journal_reference_key unique (kind, reference, book),
   constraint journal_book_key unique (id, book)
 );
--- For the journals of one day. Journals are posted about in the order of their time, which is all that a brin index needs. It
--- costs a payment nothing.
+-- For the journals of one day. Journals come about in the order of their time, which is enough for a brin index. It costs a
+-- payment nothing.
 create index journal_posted on journal using brin (posted_at) with (pages_per_range = 32, autosummarize = on);
 
 create table entries (
@@ -139,7 +139,7 @@ create table books_schedule (
 );
 insert into books_schedule default values;
 
--- The daily close: what a day (Asia/Shanghai) moved in the live book, in whole points, written once after the day ended.
+-- The daily close: the points that a day (Asia/Shanghai) moved in the live book. It is written once after the day ended.
 create table books_days (
   day date primary key,
   closed_at timestamptz not null,

@@ -6,15 +6,15 @@ create sequence payment_apps_test_pid start with 900000001;
 
 create table payment_apps (
   id bigint generated always as identity primary key,
-  -- The live book, or the test book with its play points. The book is in the key of everything that an application has, so no
-  -- order, transfer or key of one book belongs to an application of the other.
+  -- The live book, or the test book with its play points. The keys of orders, transfers and keys include the book, so none of
+  -- one book belongs to an application of the other.
   book text not null default 'live',
   payment_id text not null,
   -- The merchant id of the gateway protocols: a number, small enough for clients that read a 32-bit integer.
   pid bigint not null default nextval('payment_apps_pid'),
   -- The owner. Their wallet receives the application's payments and pays its transfers.
   applicant_id bigint not null references users,
-  -- Of a test application: the live application that it tries things out for. Null when it stands alone.
+  -- Of a test application: its live application. Null when there is none.
   live_app_id bigint references payment_apps,
   name text not null,
   description text not null default '',
@@ -24,13 +24,13 @@ create table payment_apps (
   callback_url text not null,
   -- Where events of the HMAC API are sent. Null, the default: no event is written.
   events_url text,
-  -- When the address for events answered that it is gone for good. By Standard Webhooks nothing more is sent there.
+  -- When the address for events answered 410 Gone. By Standard Webhooks it then receives nothing more.
   events_gone_at timestamptz,
   status text not null default 'pending',
   review_reason text,
   reviewed_by bigint references users,
   reviewed_at timestamptz,
-  -- The last change, since the review, of what the staff approves and buyers see. Null after each approval. Sales go on.
+  -- The last change, since the review, of a field that the staff approves and buyers see. Null after each approval. Sales go on.
   unreviewed_change_at timestamptz,
   -- Addresses and networks that may call the API. Empty: any.
   allowed_addresses inet[] not null default '{}',
@@ -41,7 +41,7 @@ create table payment_apps (
   exchange_rate numeric(12, 6) not null default 100,
   -- Replaces the site setting points_payment_fee_rate.
   fee_rate numeric(7, 6),
-  -- What an administrator allows in one day (Asia/Shanghai): points paid to the application, points it transfers. Null: no limit.
+  -- Limits of one day (Asia/Shanghai) that an administrator sets: points paid to the application, points it transfers. Null: none.
   daily_payments_max bigint,
   daily_transfers_max bigint,
   -- The owner gets an alert when the wallet that pays transfers falls below these points. Null: no alert. The time of the alert
@@ -95,9 +95,9 @@ create table payment_app_keys (
   valid_to timestamptz,
   last_used_at timestamptz,
   -- A former owner and their team know this key. The application sells with it, but it moves no points of the new owner and
-  -- tells nothing of their wallet. The application transfers again once the key was replaced.
+  -- shows nothing of their wallet. The application transfers again after the key is replaced.
   is_former_owners boolean not null default false,
-  -- Since the first hand-over of the key. It tells what there was until then, and nothing since.
+  -- Since the first hand-over of the key. The key lists earlier rows, and none since.
   former_since timestamptz,
   created_at timestamptz not null default now(),
   constraint payment_app_keys_app foreign key (app_id, book) references payment_apps (id, book),
@@ -111,8 +111,8 @@ create unique index payment_app_keys_current on payment_app_keys (app_id, book, 
 create index payment_app_keys_of_app on payment_app_keys (app_id, kind, id);
 create index payment_app_keys_ending on payment_app_keys (valid_to) where valid_to is not null;
 
--- How much of a daily limit is used. Only applications with a limit have rows, and a row is only a cache of the day's sum. A row
--- may be deleted at any time, and must be when a limit is set, because nothing was counted before.
+-- The used part of a daily limit. Only applications with a limit have rows, and a row is only a cache of the day's sum. A row
+-- may be deleted at any time, and must be when a limit is set, because no row counted before.
 create table payment_app_days (
   app_id bigint not null references payment_apps,
   book text not null,

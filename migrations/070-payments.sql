@@ -1,4 +1,4 @@
--- Orders of both doors, transfers, and what administrators give back or correct.
+-- Orders of both doors, transfers, and the administrators' refunds, reversals and proposals.
 
 create table orders (
   id bigint generated always as identity primary key,
@@ -36,7 +36,7 @@ create table orders (
   frozen_by bigint references users,
   -- The merchant reads it.
   frozen_reason text,
-  -- What a tester asked to go wrong when this order is paid. See src/payment/test-mode.ts.
+  -- The failure that a tester chose for this order. See src/payment/orders/test-mode.ts.
   forced text,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -73,12 +73,12 @@ create table orders (
     forced is null or (book = 'test' and forced in ('notify_refused', 'notify_slow', 'notify_twice'))
   )
 );
--- An index holds only the rows that it is about, because each costs every order a write.
+-- Each index holds only the rows that its readers need, because it costs every such order a write.
 create unique index orders_trade_no_key on orders (trade_no) where trade_no is not null;
 create unique index orders_journal_id_key on orders (journal_id) where journal_id is not null;
 create index orders_of_app on orders (app_id, id);
 create index orders_of_payer on orders (payer_id, id) where payer_id is not null;
--- What was paid to an application in a time: in all for its daily limit, at one door for the gateway's figures.
+-- Sums paid to an application in a time: of both doors for its daily limit, of one door for the gateway's figures.
 create index orders_takings on orders (app_id, paid_at) include (amount, door, book) where paid_at is not null;
 create index orders_to_expire on orders (expires_at) where status = 'unpaid';
 create index orders_frozen on orders (frozen_at) where frozen_at is not null;
@@ -142,14 +142,14 @@ create table transfers (
   constraint transfers_not_to_self check (from_user_id <> to_user_id),
   constraint transfers_day_points check (day_points >= 1)
 );
--- A new transfer holds its sender's wallet, so the sender's highest id is the last transfer, whatever the clocks say.
+-- A new transfer locks its sender's wallet, so the sender's highest id is the last transfer, independently of the clocks.
 create index transfers_of_sender on transfers (from_user_id, book, id);
 create index transfers_of_recipient on transfers (to_user_id, id);
 create index transfers_of_app on transfers (app_id, paid_at);
 create index transfers_of_app_by_id on transfers (app_id, id);
 
--- What became of a transfer request. `bound` is the limit that refused it (for insufficient: what is needed), `have` the
--- balance or what is used. The rest is the transfer, the new one or that of the same order_id before.
+-- The outcome of a transfer request. `bound` is the limit that refused it (for insufficient: the needed points), `have` the
+-- balance or the used part. The rest is the transfer: the new one, or the earlier one of the same order_id.
 create type transfer_result as (
   outcome text, bound bigint, have bigint,
   transaction_id text, status text, amount bigint, fee bigint,
@@ -160,7 +160,7 @@ create table refunds (
   id bigint generated always as identity primary key,
   order_id bigint not null references orders,
   book text not null,
-  -- What the payer got back, and how much of it came out of the fee.
+  -- The points that the payer got back, and the part that came out of the fee.
   amount bigint not null,
   fee_part bigint not null,
   reason text not null,
@@ -174,7 +174,7 @@ create table refunds (
 );
 create index refunds_of_order on refunds (order_id, id);
 
--- Refunds that merchants ask administrators for. An accepted one is a refund like any other.
+-- Refunds that merchants request from administrators. An accepted request becomes an ordinary refund.
 create table refund_requests (
   id bigint generated always as identity primary key,
   order_id bigint not null references orders,
@@ -241,7 +241,7 @@ create table correction_proposals (
   ),
   constraint correction_proposals_amount check (amount >= 1),
   constraint correction_proposals_decision check (decision in ('approved', 'declined', 'withdrawn', 'expired')),
-  -- Time decides that a proposal is expired, not a member.
+  -- A proposal expires by time; no member decides it.
   constraint correction_proposals_decided check (
     case when decision = 'expired' then decided_by is null and decided_at >= expires_at
     else num_nonnulls(decision, decided_by, decided_at) in (0, 3) end
@@ -252,7 +252,7 @@ create table correction_proposals (
   constraint correction_proposals_in_time check (decision <> 'approved' or decided_at < expires_at)
 );
 create index correction_proposals_open on correction_proposals (id) where decision is null;
--- Of the proposals with one key, at most one waits or is approved. What was not approved may be proposed again, and an expired
--- proposal is closed when the next one is written.
+-- Of the proposals with one key, at most one waits or is approved. A proposal that was not approved may be made again, and the
+-- next one closes an expired one.
 create unique index correction_proposals_key_key on correction_proposals (key)
   where decision is null or decision = 'approved';

@@ -1,13 +1,13 @@
--- What merchants learn: the gateway's notifications, the events of the HMAC API, refused requests, and alerts.
+-- Messages to merchants: the gateway's notifications, the events of the HMAC API, refused requests, and alerts.
 
--- The outbox of notifications and events. The act that makes something true writes the row, in the same transaction.
+-- The outbox of notifications and events. The act that causes one writes its row, in the same transaction.
 create table notifications (
   id bigint generated always as identity primary key,
   -- `gateway` is the gateway's notification of a paid order. The others are events of the HMAC API.
   kind text not null default 'gateway',
   order_id bigint references orders,
   transfer_id bigint references transfers,
-  -- Of an event: the id that stays the same however often it is sent, and the row that it reports, as it was then.
+  -- Of an event: the id, which stays the same at every attempt, and the row of that moment.
   event_id text,
   occurred_at timestamptz,
   facts jsonb,
@@ -58,7 +58,7 @@ create table notification_attempts (
   started_at timestamptz not null,
   duration_ms integer,
   outcome text not null,
-  -- What the outcome leaves open: an error's code, the target of a redirect.
+  -- More about the outcome: an error's code, the target of a redirect.
   detail text,
   response_status integer,
   response_body text,
@@ -73,7 +73,7 @@ create table notification_attempts (
 );
 create index notification_attempts_time on notification_attempts (started_at);
 
--- Hosts to which nothing is sent for now. Due notifications wait, and go out when the host is resumed.
+-- Paused hosts. Their due notifications wait, and go out when the host is resumed.
 create table paused_hosts (
   host text collate "C" primary key,
   reason text not null,
@@ -107,13 +107,13 @@ create table refused_requests (
 create index refused_requests_of_app on refused_requests (app_id, id);
 create index refused_requests_at on refused_requests (at);
 
--- What members learn about their payment applications without asking: on the page and by mail.
+-- Alerts to members about their payment applications: on the page and by mail.
 create table alerts (
   id bigint generated always as identity primary key,
   user_id bigint not null references users,
   app_id bigint not null references payment_apps,
   kind text not null,
-  -- What the alert is about. A member gets one alert for one cause, whichever process finds it first.
+  -- The cause of the alert. A member gets one alert for one cause, even if several processes find it.
   cause text not null,
   facts jsonb not null,
   raised_at timestamptz not null,

@@ -77,7 +77,7 @@ it('pay_orders and everything it calls stand in at most three files', () => {
       if (new RegExp(`\\b${other}\\s*\\(`).test(bodies.get(name)!)) called.add(other)
   const opened = new Set([...called].map((name) => files.get(name)))
   expect([...called]).toEqual(
-    expect.arrayContaining(['lock_wallets', 'post_journals', 'count_for_day', 'is_barred']),
+    expect.arrayContaining(['lock_wallets', 'post_journals', 'count_for_day', 'is_banned_or_suspended']),
   )
   expect([...opened].length, [...opened].join(', ')).toBeLessThanOrEqual(3)
 })

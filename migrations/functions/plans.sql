@@ -29,7 +29,7 @@ begin
     execute format('alter function %I set enable_hashjoin = off', v_name);
     execute format('alter function %I set enable_mergejoin = off', v_name);
   end loop;
-  -- What is due changes faster than the statistics of its table. The lanes of a claim come from an index in its order.
+  -- Due rows change faster than the statistics of their table. The lanes of a claim come from an index in its order.
   alter function settle_notifications set enable_seqscan = off;
   alter function claim_notifications set enable_seqscan = off;
   alter function claim_notifications set enable_bitmapscan = off;

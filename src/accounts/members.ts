@@ -6,7 +6,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Core } from '../core/core.ts'
 import type { Db, Tx } from '../database/connection.ts'
 import { AppError } from '../platform/errors.ts'
-import { isBarred, lockUser, userColumns } from './people/users.ts'
+import { isBannedOrSuspended, lockUser, userColumns } from './people/users.ts'
 import { findSecondFactor } from './security/second-factor.ts'
 import { recordSecurityEvent } from './security/security-events.ts'
 
@@ -48,7 +48,7 @@ export async function searchMembers(
     )
   }
   if (standing === 'barred')
-    members = members.where(sql<boolean>`is_barred(is_banned, suspended_till, ${now})`)
+    members = members.where(sql<boolean>`is_banned_or_suspended(is_banned, suspended_till, ${now})`)
   if (standing === 'admins') members = members.where('is_admin', '=', true)
   if (before !== undefined) members = members.where('id', '<', before)
   return members.execute()
@@ -163,14 +163,14 @@ export async function reinstateMember(
   const now = deps.clock()
   await deps.db.transaction().execute(async (tx) => {
     const member = await lockUser(tx, user_id)
-    if (!isBarred(member, now)) throw new AppError('conflict', 'This member is not kept out')
+    if (!isBannedOrSuspended(member, now)) throw new AppError('conflict', 'This member is not kept out')
     if (member.anonymised_at !== null) throw new AppError('conflict', 'This account is anonymised for good')
     const forum = await tx
       .selectFrom('forum_members')
       .where('user_id', '=', user_id)
       .select(['suspended_till', 'is_banned'])
       .executeTakeFirst()
-    if (forum !== undefined && isBarred(forum, now))
+    if (forum !== undefined && isBannedOrSuspended(forum, now))
       throw new AppError('conflict', 'The forum keeps this member out: reinstate them there')
     await tx
       .updateTable('users')
@@ -209,7 +209,7 @@ async function lockActingAdmin(
     .forNoKeyUpdate()
     .execute()
   const actor = rows.find(({ id }) => id === actor_id)
-  if (actor === undefined || !actor.is_admin || isBarred(actor, now))
+  if (actor === undefined || !actor.is_admin || isBannedOrSuspended(actor, now))
     throw new AppError('forbidden', 'Only administrators may do this')
   if (!rows.some(({ id }) => id === user_id)) throw noSuchMember()
 }
@@ -246,7 +246,7 @@ export async function lockWithAdministrators(tx: Tx, user_id: bigint): Promise<v
 export function isLastAdministrator(user_id: bigint, now: Date): RawBuilder<boolean> {
   return sql<boolean>`
     (select is_admin from users where id = ${user_id}) and not exists (
-      select from users where is_admin and id <> ${user_id} and not is_barred(is_banned, suspended_till, ${now})
+      select from users where is_admin and id <> ${user_id} and not is_banned_or_suspended(is_banned, suspended_till, ${now})
     )`
 }
 

@@ -10,7 +10,13 @@ import type { Tx } from '../database/connection.ts'
 import { AppError } from '../platform/errors.ts'
 import { ALNUM, randomText } from '../platform/secrets.ts'
 import { isLastAdministrator, lockWithAdministrators } from './members.ts'
-import { createUser, findUserByUsername, isBarred, type NewUser, type User } from './people/users.ts'
+import {
+  createUser,
+  findUserByUsername,
+  isBannedOrSuspended,
+  type NewUser,
+  type User,
+} from './people/users.ts'
 import { endLinks, issueLink } from './security/account-links.ts'
 import { hashPassword } from './security/password.ts'
 import { resetSecondFactor } from './security/second-factor.ts'
@@ -121,7 +127,7 @@ export async function makeSignInLink(
   const user = await getMember(deps, username)
   const { id: user_id } = user
   const now = deps.clock()
-  if (isBarred(user, now))
+  if (isBannedOrSuspended(user, now))
     throw new AppError('conflict', `${username} is suspended or banned and cannot sign in`)
   const expires_at = new Date(now.getTime() + LINK_MINUTES * 60_000)
   const token = await deps.db.transaction().execute(async (tx) => {

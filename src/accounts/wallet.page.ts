@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { Core } from '../core/core.ts'
 import type { Page } from '../database/looking-back.ts'
 import type { JournalKind } from '../database/tables/ledger.ts'
-import { type Purse, purseOf, type StatementLine, statementOf } from '../ledger/wallet.ts'
+import { type StatementLine, statementOf, type Wallet, walletOf } from '../ledger/wallet.ts'
 import { cursor, listUrl, searchText } from '../web/lists.ts'
 import { sessionOf } from './session/session.ts'
 
@@ -27,9 +27,9 @@ const Asked = z.object({
 
 declare module '../web/views.ts' {
   interface PageData {
-    'accounts/wallet': Purse &
+    'accounts/wallet': Wallet &
       PartData['parts/pager'] & {
-        play: Purse
+        play: Wallet
         isTest: boolean
         statement: Page<StatementLine>
         q: string
@@ -45,8 +45,8 @@ export function walletPage(app: FastifyInstance, { db }: Core): void {
     const { q, kind, before, book } = Asked.parse(request.query)
     const { id } = sessionOf(request).user
     const [live, play, statement] = await Promise.all([
-      purseOf(db, id),
-      purseOf(db, id, 'test'),
+      walletOf(db, id),
+      walletOf(db, id, 'test'),
       statementOf(db, id, { text: q || undefined, kind, before }, book),
     ])
     return reply.page('accounts/wallet', {

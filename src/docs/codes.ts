@@ -62,7 +62,7 @@ const PAYMENT_MEANINGS: Record<Exclude<PaymentWireCode, 'application_not_found'>
   above_maximum: text('The amount is above the maximum of the trust level.', '金额超过该信任等级的上限。'),
   payments_paused: after('Payments are paused for maintenance.', '系统维护，支付暂停。'),
   order_frozen: text('An administrator has frozen the order.', '订单已被管理员冻结。'),
-  purse_frozen: text('An administrator has frozen the wallet.', '钱包已被管理员冻结。'),
+  wallet_frozen: text('An administrator has frozen the wallet.', '钱包已被管理员冻结。'),
   unknown_application: text(
     'Transfers only: no application has this Payment ID. Other requests answer 404.',
     '仅转账：没有此 Payment ID 的应用；其他请求返回 404。',

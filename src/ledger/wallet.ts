@@ -14,9 +14,9 @@ import type { Book } from '../database/tables/columns.ts'
 import type { JournalKind } from '../database/tables/ledger.ts'
 
 /** A member's balance in whole points, 0 for one who never had any; and why nothing can be spent of it, if so. */
-export type Purse = { balance: bigint; frozen_reason: string | null; isOpened: boolean }
+export type Wallet = { balance: bigint; frozen_reason: string | null; isOpened: boolean }
 
-export async function purseOf(db: Db, user_id: bigint, book: Book = 'live'): Promise<Purse> {
+export async function walletOf(db: Db, user_id: bigint, book: Book = 'live'): Promise<Wallet> {
   const wallet = await db
     .selectFrom('ledger_accounts')
     .where('user_id', '=', user_id)
@@ -33,7 +33,7 @@ export async function purseOf(db: Db, user_id: bigint, book: Book = 'live'): Pro
 
 /** A member's balance alone. */
 export async function balanceOf(db: Db, user_id: bigint, book: Book = 'live'): Promise<bigint> {
-  return (await purseOf(db, user_id, book)).balance
+  return (await walletOf(db, user_id, book)).balance
 }
 
 /** One movement of a member's wallet. `amount` is signed: what came in is positive. */

@@ -58,7 +58,7 @@ export type PaymentCode =
   | 'transfers_disabled'
   | 'payments_paused'
   | 'order_frozen'
-  | 'purse_frozen'
+  | 'wallet_frozen'
 
 /** Failures that only the gateway protocols know; the others they share with the HMAC API. */
 export type GatewayCode =

@@ -69,7 +69,7 @@ it('a frozen purse pays nothing, is told why, still receives, and spends again w
   const form = await client.get(path)
   await act(purse, 'freeze')
 
-  expect(await pay()).toBe('purse_frozen')
+  expect(await pay()).toBe('wallet_frozen')
   expect((await client.submit(form, path)).status).toBe(409)
   for (const address of [path, '/account']) {
     const { body } = await client.get(address)
@@ -282,7 +282,7 @@ it('a payment or transfer that waits while its owner or payer is banned moves no
     return waiting
   })
   const [asPayee, asPayer, transfer] = await Promise.all(acts)
-  expect([asPayee, asPayer]).toEqual(['unusable', 'purse_frozen'])
+  expect([asPayee, asPayer]).toEqual(['unusable', 'wallet_frozen'])
   expect(transfer.body).toMatchObject({ success: false, errors: [{ code: 1009 }] })
   expect(await balanceOf(test.db, id)).toBe(before)
   expect(await balanceOf(test.db, bystander.id)).toBe(500n)

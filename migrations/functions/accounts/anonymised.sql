@@ -1,4 +1,4 @@
--- Accounts that were anonymised. There is no way back, and nobody else gets the name.
+-- Anonymised accounts. Anonymising cannot be undone, and no other member gets the name.
 
 create or replace function former_name_hash(p_username text) returns bytea language sql immutable parallel safe
 return sha256(convert_to(lower(p_username), 'UTF8'));

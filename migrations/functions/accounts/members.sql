@@ -1,5 +1,5 @@
--- What every request of a member reads. These are functions because Postgres keeps their plans with the connection. As plain
--- statements they took longer to plan than to run.
+-- Reads of every request of a member. They are functions because Postgres keeps the plans of functions with the connection. As
+-- plain statements they took longer to plan than to run.
 
 create or replace function custom_groups(p_user_id bigint) returns text[] language plpgsql stable as $$
 begin
@@ -17,7 +17,7 @@ end
 $$;
 
 -- Live sessions by the hashes of their cookies, many at once. It notes the use of a session when the last note is older than
--- p_unseen_since. It skips a row that another statement is noting, so nobody waits.
+-- p_unseen_since. It skips a row that another statement is noting, so no request waits.
 create or replace function use_sessions(p_token_hashes bytea[], p_now timestamptz, p_unseen_since timestamptz)
   returns table (item integer, id bigint, user_id bigint, auth_time timestamptz, amr text[]) language plpgsql as $$
 begin

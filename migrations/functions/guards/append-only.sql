@@ -1,6 +1,6 @@
--- Rows that nobody may change or delete.
+-- Rows that no statement may change or delete.
 
--- Of tables that are only added to.
+-- Refuses any change of append-only tables.
 create or replace function refuse_change() returns trigger language plpgsql as $$
 begin
   raise exception '% is append-only', tg_table_name using errcode = 'restrict_violation';
@@ -27,7 +27,7 @@ create or replace trigger refunds_append_only before update or delete or truncat
 create or replace trigger correction_proposals_not_deleted before delete or truncate on correction_proposals
   for each statement execute function refuse_change();
 
--- Of tables whose rows change: who paid whom for what, and who asked for a refund.
+-- Refuses deletion where rows do change: the tables record who paid whom for what, and who asked for a refund.
 create or replace function refuse_deletion() returns trigger language plpgsql as $$
 begin
   raise exception '% are never deleted', tg_table_name using errcode = 'restrict_violation';

@@ -1,6 +1,6 @@
 -- Two administrators, while the setting second_approver is on.
 
--- A proposal is decided once, and nothing else of it changes. Its two members are administrators at the moment of approval.
+-- A proposal is decided once, and no other column changes. Both of its members are administrators at the moment of approval.
 create or replace function keep_proposal() returns trigger language plpgsql as $$
 begin
   if old.decision is not null
@@ -10,11 +10,11 @@ begin
     raise exception 'a proposal is decided once and never changed' using errcode = 'restrict_violation';
   end if;
   if new.decision = 'approved' then
-    -- Locked, so that both stay administrators until the end of the act.
+    -- The lock keeps both administrators until the end of the act.
     perform from users where id in (new.proposed_by, new.decided_by) order by id for share;
     if exists (
       select from users where id in (new.proposed_by, new.decided_by)
-        and (not is_admin or is_barred(is_banned, suspended_till, new.decided_at))
+        and (not is_admin or is_banned_or_suspended(is_banned, suspended_till, new.decided_at))
     ) then
       raise exception 'a proposal needs two administrators'
         using errcode = 'check_violation', constraint = 'correction_proposals_two_administrators';
@@ -29,10 +29,10 @@ create or replace trigger correction_proposals_kept before update on correction_
 create or replace function needs_two_people() returns boolean language sql stable
 return exists (select from site_settings where name = 'second_approver' and value = 'on');
 
--- The settings that one administrator cannot change alone: this rule itself, what the platform takes, what transfers cost and how
--- much they move, and whether the forum's scores become points. Switching the bridge to the forum off stops points and needs one.
--- The change is the one that was last approved, names who proposed it, and has the time of the approval. So an approval is good for
--- one change. The command line acts alone, and names no member. A setting that is set again is first tried as a new row, so an insert of the value in force changes nothing.
+-- The settings that one administrator cannot change alone: this rule, the fee of payments, the rates and bounds of transfers, and
+-- whether the forum's scores become points. Switching the forum bridge off needs one administrator. The change must equal the
+-- last approved proposal: its value, its proposer, and the time of its approval. So one approval allows one change. The command
+-- line acts alone and names no member. An upsert first tries a new row, so an insert of the value in force passes.
 create or replace function keep_second_approver() returns trigger language plpgsql as $$
 begin
   if new.updated_by is null or not needs_two_people()

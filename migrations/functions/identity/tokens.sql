@@ -43,8 +43,8 @@ begin
         -- RFC 7636, section 4.6: the challenge made from the verifier is that of the authorization request. RFC 9700, section
         -- 2.1.1: a verifier without a challenge is refused, too.
         and code.code_challenge is not distinct from asked.code_challenge
-        -- Ours: a barred member gets no tokens.
-        and users.id = code.user_id and not is_barred(users.is_banned, users.suspended_till, asked.at)
+        -- Ours: a banned or suspended member gets no tokens.
+        and users.id = code.user_id and not is_banned_or_suspended(users.is_banned, users.suspended_till, asked.at)
       returning nextval('grants_id_seq') as grant_id, asked.item, asked.at, asked.access_hash, asked.refresh_hash,
         code.id, code.app_id, code.user_id, code.session_id, code.nonce, code.scopes, code.auth_time, code.amr, users
     ),
@@ -123,9 +123,9 @@ begin
         and family.app_id = asked.app_id
         -- RFC 6749, section 6: no scope beyond those that the member granted.
         and (asked.scopes is null or family.scopes @> string_to_array(asked.scopes, ' '))
-        -- Ours: the limit of refreshes, and no tokens for a barred member.
+        -- Ours: the limit of refreshes, and no tokens for a banned or suspended member.
         and may_refresh(token.generation, family.expires_at - p_family_life, asked.at, p_limit)
-        and users.id = family.user_id and not is_barred(users.is_banned, users.suspended_till, asked.at)
+        and users.id = family.user_id and not is_banned_or_suspended(users.is_banned, users.suspended_till, asked.at)
       returning asked.item, asked.at, asked.access_hash, asked.refresh_hash,
         coalesce(string_to_array(asked.scopes, ' '), family.scopes) as scopes, token.generation,
         family.id, family.session_id, family.auth_time, family.amr, family.expires_at, users
@@ -139,7 +139,7 @@ begin
       select refresh_hash, id, least(at + p_refresh_life, expires_at), generation + 1 from spent
     ),
     -- It skips locked tokens, because the deletion of an application locks them from the oldest on. The next refresh deletes
-    -- what is left.
+    -- the rest.
     forgotten as (
       delete from refresh_tokens where ctid = any(array(
         select old.ctid from spent

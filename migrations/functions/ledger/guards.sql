@@ -1,6 +1,6 @@
--- What the tables of the ledger refuse, whichever function writes to them.
+-- The refusals of the ledger's tables, for every function that writes to them.
 
--- Nothing is updated or deleted, so a journal that balances after its insert stays balanced.
+-- No row is updated or deleted, so a journal that balances after its insert stays balanced.
 create or replace function refuse_unbalanced() returns trigger language plpgsql as $$
 begin
   if exists (select from inserted group by journal_id having sum(amount) <> 0) then
@@ -25,7 +25,7 @@ $$;
 create or replace trigger journal_number_transaction before insert on journal
   for each statement execute function number_transaction();
 
--- The functions check a frozen wallet themselves. This trigger stands behind them. The row is locked, so the newest journal of
+-- The functions check a frozen wallet themselves. This trigger checks it again. The row is locked, so the newest journal of
 -- the account is the one that moves its points now.
 create or replace function refuse_spending_frozen() returns trigger language plpgsql as $$
 begin
@@ -33,7 +33,7 @@ begin
     select j.kind from entries as e join journal as j on j.id = e.journal_id
     where e.account_id = new.id order by e.id desc limit 1
   ) in ('payment', 'transfer') then
-    raise exception 'purse % is frozen', new.id
+    raise exception 'wallet % is frozen', new.id
       using errcode = 'check_violation', constraint = 'ledger_accounts_frozen_spends_nothing';
   end if;
   return new;

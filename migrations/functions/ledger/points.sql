@@ -1,11 +1,11 @@
 -- Grants and adjustments: points out of the issuance account and back into it. One statement takes one line or thousands.
 
--- What would become of each line if the lines were posted now:
---   posted · repeated (its reference did exactly this before) · changed (its reference stands for another member, amount or
+-- The outcome of each line if the lines were posted now:
+--   posted · repeated (its reference did exactly this before) · changed (its reference belongs to another member, amount or
 --   reason) · not_found (no such member, or an anonymised one) · too_many (more points than can be counted) · insufficient
--- For one member, additions count before deductions, wherever the lines stand, because only the final balance matters. A line is
--- at fault when the balance cannot be reached from it on. A frozen wallet is corrected like any other. A null reason matches
--- every reason.
+-- For one member, grants count before deductions, in any order of the lines, because only the final balance matters. A
+-- deduction is insufficient when it and those before it exceed the balance with all grants. A frozen wallet changes nothing.
+-- A null reason matches every reason.
 create or replace function judge_points(p_user_ids bigint[], p_amounts bigint[], p_references text[], p_reason text)
   returns table (item integer, outcome text) language plpgsql stable as $$
 declare
@@ -55,8 +55,8 @@ end
 $$;
 
 -- Posts the lines if every one of them can be posted. Otherwise nothing moves. Each line is a journal of its own: a grant when
--- it gives, an adjustment when it takes. Answers what judge_points does. Wallets are opened where they are missing, and locked
--- as payments lock them. The issuance account is locked last. Every act of this kind locks it, so a reference that is not
+-- it gives, an adjustment when it takes. It answers as judge_points. It opens missing wallets, and locks wallets as
+-- payments lock them. The issuance account is locked last. Every act of this kind locks it, so a reference that is not
 -- visible then is in no other transaction either.
 create or replace function post_points(
   p_user_ids bigint[], p_amounts bigint[], p_references text[], p_reason text, p_actor_id bigint, p_now timestamptz

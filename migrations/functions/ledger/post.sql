@@ -1,7 +1,7 @@
 -- The only functions that write journals, entries and balances; and the wallets that they move points between.
 
 -- A banned or suspended member spends nothing, and their applications count as suspended.
-create or replace function is_barred(p_is_banned boolean, p_suspended_till timestamptz, p_now timestamptz) returns boolean
+create or replace function is_banned_or_suspended(p_is_banned boolean, p_suspended_till timestamptz, p_now timestamptz) returns boolean
   language sql immutable parallel safe
 return coalesce(p_is_banned or p_suspended_till > p_now, false);
 
@@ -54,7 +54,7 @@ create or replace function lock_wallets(
 declare
   v_ids bigint[];
 begin
-  -- Nearly always all of them are there, and one read is enough.
+  -- Nearly always all wallets exist, and one read is enough.
   for attempt in 1 .. 2 loop
     select array_agg(wallet.id) into v_ids
     from unnest(p_user_ids, p_books) as party (user_id, book)
@@ -76,7 +76,7 @@ $$;
 
 -- Posts journals with their lines and moves the balances. `p_places` tells to which journal, from 1, each line belongs. Answers
 -- with the ids of the journals, in their order. Lines of amount zero are left out, and one account may stand in several lines.
--- The caller has locked every wallet and checked what may be spent. A wallet that would fall below zero violates
+-- The caller has locked every wallet and checked its balance and freeze. A wallet that would fall below zero violates
 -- ledger_accounts_not_negative and undoes everything.
 create or replace function post_journals(
   p_kind text, p_books text[], p_references text[], p_actor_ids bigint[], p_reason text, p_posted_ats timestamptz[],

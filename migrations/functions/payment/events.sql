@@ -1,4 +1,4 @@
--- What is written into the outbox `notifications`, and for which address.
+-- Writes into the outbox `notifications`.
 
 -- The host of an http(s) address, in lower case, without user, port and final dots. Empty when there is none.
 create or replace function url_host(p_url text) returns text language sql immutable parallel safe as $$

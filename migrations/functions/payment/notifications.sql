@@ -2,7 +2,7 @@
 -- attempt.
 
 -- Records attempts and their consequences. An attempt whose claim is no longer in force is recorded and changes nothing, unless
--- it delivered: what a merchant has acknowledged stays acknowledged. Safe to repeat.
+-- it delivered: an acknowledgement of a merchant counts. Safe to repeat.
 create or replace function settle_notifications(p_attempts jsonb) returns void language plpgsql as $$
 begin
   insert into notification_attempts as a (
@@ -13,7 +13,7 @@ begin
     id bigint, claim integer, url text, started_at timestamptz, duration_ms integer, outcome text, detail text,
     response_status integer, response_body text
   )
-  -- Another process took this attempt for interrupted. Now its outcome is known.
+  -- Another process recorded this attempt as interrupted. Now its outcome is known.
   on conflict on constraint notification_attempts_claim_key do update set
     url = excluded.url, duration_ms = excluded.duration_ms, outcome = excluded.outcome, detail = excluded.detail,
     response_status = excluded.response_status, response_body = excluded.response_body
@@ -122,7 +122,7 @@ begin
 end
 $$;
 
--- One turn of a process: what it has done, and what it does next, in one commit.
+-- One turn of a process: it records its attempts and claims the next ones, in one commit.
 create or replace function turn_notifications(
   p_attempts jsonb, p_now timestamptz, p_lease interval, p_max integer, p_host_max integer, p_app_max integer
 ) returns setof notifications language plpgsql as $$

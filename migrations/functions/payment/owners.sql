@@ -13,11 +13,11 @@ $$;
 create or replace trigger payment_app_members_not_owner before insert or update on payment_app_members
   for each row execute function refuse_owner_as_member();
 
--- Notes each change of what the staff approves of a live application, the owner included. Each note differs from the one before,
+-- Notes each change of an approved field of a live application, the owner included. Each note differs from the one before,
 -- even if both changes came in the same millisecond, so a reviewer approves exactly what was shown.
 create or replace function note_unreviewed_change() returns trigger language plpgsql as $$
 begin
-  -- As exact as a form carries it.
+  -- To the precision of a form.
   new.unreviewed_change_at := greatest(
     date_trunc('milliseconds', new.updated_at),
     old.unreviewed_change_at + interval '1 millisecond'
@@ -34,10 +34,10 @@ create or replace trigger payment_apps_unreviewed_change
   )
   execute function note_unreviewed_change();
 
--- Makes another member the owner. A test application goes with its live application. Handed over by itself, it stands alone, and
--- the owner of the live one may make another.
+-- Makes another member the owner. A test application goes with its live application. Handed over by itself, it loses
+-- its live application, whose owner may make another.
 -- It locks the applications by id, then the wallets of both members by id. Every payment to the application and every transfer
--- of it locks the owner's wallet too: what has begun ends with the former owner's wallet, and what begins uses the new owner's.
+-- of it locks the owner's wallet too: an act that began before uses the former owner's wallet, and a later act the new owner's.
 create or replace function hand_over_application(p_app_id bigint, p_to_user_id bigint, p_now timestamptz) returns void
   language plpgsql as $$
 declare
@@ -65,7 +65,7 @@ begin
   delete from payment_app_members where app_id = any (v_app_ids);
   delete from payment_app_offers where app_id = any (v_app_ids);
 
-  -- 3. The keys of before belong to the former owner, and the secrets of events end.
+  -- 3. The existing keys count as the former owner's, and the secrets of events end.
   update payment_app_keys set is_former_owners = true, former_since = coalesce(former_since, p_now)
   where app_id = any (v_app_ids) and kind in ('token', 'merchant_key', 'merchant_public_key');
   update payment_app_keys set valid_to = p_now

@@ -8,7 +8,7 @@ create or replace function payment_fee(p_amount bigint, p_rate numeric) returns 
 create or replace function app_standing(p_status text, p_is_banned boolean, p_suspended_till timestamptz, p_now timestamptz)
   returns text language sql immutable parallel safe
 return case
-  when p_status = 'approved' and is_barred(p_is_banned, p_suspended_till, p_now) then 'suspended'
+  when p_status = 'approved' and is_banned_or_suspended(p_is_banned, p_suspended_till, p_now) then 'suspended'
   else p_status
 end;
 
@@ -48,10 +48,11 @@ $$;
 
 -- Pays orders in one transaction, in the order given, and answers in that order. Outcomes, never raised:
 --   paid · paid_before (by the same payer) · paid_by_other · expired · closed · unusable (the application is not approved, or
---   its owner is barred) · changed (another amount than the payer saw) · insufficient · daily_limit (of the application)
---   · not_found · order_frozen · purse_frozen (the payer's wallet is frozen, or the payer is barred)
+--   its owner is banned or suspended) · changed (another amount than the payer saw) · insufficient
+--   · daily_limit (of the application) · not_found · order_frozen · wallet_frozen (the payer's wallet is frozen, or the payer
+--   is banned or suspended)
 -- It locks the orders by id, then the wallets by id, so two batches never wait for each other in a circle. It judges each
--- order by what the orders before it in the batch have left, and writes at the end. Each statement that writes checks the
+-- order by the balances after the orders before it in the batch, and writes at the end. Each statement that writes checks the
 -- constraints of its table, so a statement for each order would cost more than the rows.
 create or replace function pay_orders(
   p_transaction_ids text[], p_payer_ids bigint[], p_expected_amounts bigint[], p_nows timestamptz[],
@@ -60,11 +61,11 @@ create or replace function pay_orders(
 declare
   v_user_ids bigint[];
   v_books text[];
-  -- The locked wallets, and what they hold as the batch goes on.
+  -- The locked wallets, and their balances as the batch goes on.
   v_wallet_ids bigint[];
   v_balances bigint[];
   v_frozen boolean[];
-  -- By item: who has paid its order, once the item was judged.
+  -- By item: the payer of its order, after the item was judged.
   v_paid_by bigint[];
   v_payer_id bigint;
   -- Places in v_wallet_ids.
@@ -72,7 +73,7 @@ declare
   v_to integer;
   v_fee bigint;
   asked record;
-  -- What is written: one element for each order that is paid, and three lines for each.
+  -- The rows to write: one element for each paid order, and three lines for each.
   v_count integer := 0;
   v_order_ids bigint[];
   v_ids_with_event bigint[];
@@ -100,7 +101,7 @@ begin
   ) as party;
   select ids, balances, frozen into v_wallet_ids, v_balances, v_frozen from lock_wallets(v_user_ids, v_books);
 
-  -- 2. What each item asks for, read under the locks: a payment that waited sees who was barred since.
+  -- 2. Each item's order, read under the locks: a payment that waited sees a ban or suspension since.
   for asked in
     select i.place::integer, i.transaction_id, i.payer_id, i.expected_amount, i.now,
       lag(i.place) over (partition by i.transaction_id order by i.place) as same_before,
@@ -109,7 +110,7 @@ begin
       o.door = 'hmac' and app.events_url is not null as has_event,
       app_standing(app.status, payee.is_banned, payee.suspended_till, i.now) as app_status,
       app.fee_rate, app.daily_payments_max, app.applicant_id as payee_id,
-      is_barred(payer.is_banned, payer.suspended_till, i.now) as payer_is_barred,
+      is_banned_or_suspended(payer.is_banned, payer.suspended_till, i.now) as payer_is_banned_or_suspended,
       payer_wallet.id as payer_wallet_id, payee_wallet.id as payee_wallet_id, fees.id as fee_account_id
     from unnest(p_transaction_ids, p_payer_ids, p_expected_amounts, p_nows) with ordinality
       as i (transaction_id, payer_id, expected_amount, now, place)
@@ -150,21 +151,21 @@ begin
       when v_payer_id = asked.payer_id then 'paid_before'
       when v_payer_id is not null then 'paid_by_other'
       when asked.status = 'closed' then 'closed'
-      -- The clock decides, whether or not the sweep has been here.
+      -- The clock decides, before or after the sweep.
       when asked.expires_at <= asked.now then 'expired'
       when asked.is_frozen then 'order_frozen'
       when asked.app_status <> 'approved' then 'unusable'
       when asked.amount <> asked.expected_amount then 'changed'
-      when v_frozen[v_from] or asked.payer_is_barred then 'purse_frozen'
+      when v_frozen[v_from] or asked.payer_is_banned_or_suspended then 'wallet_frozen'
       when coalesce(v_balances[v_from], 0) < asked.amount then 'insufficient'
-      -- The last guard, because it counts what it lets through.
+      -- The last guard, because it counts the payments that pass.
       when asked.daily_payments_max is not null and count_for_day(
         'payments', asked.app_id, asked.book, asked.amount, asked.daily_payments_max, asked.now
       ) is not null then 'daily_limit'
       else 'paid'
     end;
 
-    -- 4. What moves: the payer pays the amount. The payee gets it without the fee.
+    -- 4. The points that move: the payer pays the amount. The payee gets it without the fee.
     if outcome = 'paid' then
       v_fee := payment_fee(asked.amount, coalesce(asked.fee_rate, p_fee_rate));
       v_balances[v_from] := v_balances[v_from] - asked.amount;
@@ -187,7 +188,7 @@ begin
   end loop;
   if v_count = 0 then return; end if;
 
-  -- 5. What is recorded: the journals, the orders, the notifications of the gateway, the events of the HMAC API.
+  -- 5. The records: the journals, the orders, the notifications of the gateway, the events of the HMAC API.
   v_journal_ids := post_journals(
     'payment', v_paid_books, v_references, v_payer_ids, null, v_paid_ats, v_places, v_account_ids, v_amounts
   );

@@ -1,4 +1,4 @@
--- What administrators give back: refunds of orders and reversals of transfers. Each is a new journal, never an edit. Each has a
+-- Administrators' refunds of orders and reversals of transfers. Each is a new journal, never an edit. Each has a
 -- key, made with the form that asks for it and part of the journal's reference, so a form that is sent twice acts once.
 
 -- The book of a refund is the book of its order. refunds_journal already binds it to that of its journal.

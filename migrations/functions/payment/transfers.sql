@@ -7,13 +7,14 @@ create or replace function transfer_fee(p_amount bigint, p_rate numeric) returns
 -- Makes transfers in one transaction, in the order given, each once for an application and its order_id. Answers in that order.
 -- Outcomes, never raised:
 --   completed · exists (the same request before: its result) · changed (same order_id, other recipient or amount) · reversed
---   · unusable (the application is not approved, its owner is barred, or it changed hands since the signature was checked)
+--   · unusable (the application is not approved, its owner is banned or suspended, or it changed hands since the
+--   signature was checked)
 --   · mismatch (id and username are not one member) · to_self · below_minimum · above_maximum · too_large
---   · daily_limit (the sender's or the application's) · purse_frozen (the sender's wallet) · insufficient
+--   · daily_limit (the sender's or the application's) · wallet_frozen (the sender's wallet) · insufficient
 -- Rates and limits come by trust level 0 to 4. A null daily limit is none. p_from_user_ids names the owner whose points a
--- request may move, as known when its signature was checked. Null: the owner of now.
+-- request may move, as known when its signature was checked. Null: the present owner.
 -- It locks the wallets by id. Two requests with one order_id meet there too: they belong to one application, so to one
--- sender's wallet, and the second finds what the first has written. As pay_orders, it judges first and writes at the end.
+-- sender's wallet, and the second finds the rows of the first. As pay_orders, it judges first and writes at the end.
 create or replace function post_transfers(
   p_app_ids bigint[], p_order_ids text[], p_transaction_ids text[], p_to_user_ids bigint[], p_to_usernames text[],
   p_amounts bigint[], p_nows timestamptz[], p_rates numeric[], p_minimums bigint[], p_maximums bigint[],
@@ -23,14 +24,14 @@ declare
   c_points_max constant bigint := 9007199254740991;
   v_user_ids bigint[];
   v_books text[];
-  -- The locked wallets, and what they hold as the batch goes on.
+  -- The locked wallets, and their balances as the batch goes on.
   v_wallet_ids bigint[];
   v_balances bigint[];
   v_frozen boolean[];
   -- By wallet: the day in which its member's last transfer counts, and the total of that day.
   v_days date[];
   v_day_points numeric[];
-  -- By item: the transfer with its order_id, once the item was judged.
+  -- By item: the transfer with its order_id, after the item was judged.
   v_standing transfer_result[];
   asked record;
   -- Places in v_wallet_ids.
@@ -39,7 +40,7 @@ declare
   v_day date;
   v_today numeric;
   v_app_today bigint;
-  -- What is written: one element for each transfer, and three lines for each.
+  -- The rows to write: one element for each transfer, and three lines for each.
   v_count integer := 0;
   v_items integer[];
   v_ids_with_event text[];
@@ -63,7 +64,7 @@ begin
   ) as party;
   select ids, balances, frozen into v_wallet_ids, v_balances, v_frozen from lock_wallets(v_user_ids, v_books);
 
-  -- 2. What each item asks for, read under the locks.
+  -- 2. Each item's application and recipient, read under the locks.
   for asked in
     select i.place::integer, i.transaction_id, i.to_user_id, i.amount, i.now, i.app_id, i.expected_user_id,
       lag(i.place) over (partition by i.app_id, i.order_id order by i.place) as same_before,
@@ -90,8 +91,8 @@ begin
     cross join lateral (
       select id from ledger_accounts where user_id = sender.id and book = app.book and kind = 'wallet' offset 0
     ) as from_wallet
-    -- By a range over the index that ends with the id. Otherwise Postgres, where few members have ever sent points, walks
-    -- everybody's transfers for a sender without one.
+    -- By a range over the index that ends with the id. Otherwise, where few members have sent points, Postgres walks the
+    -- transfers of all members for a sender without one.
     left join lateral (
       select day, day_points from transfers
       where (from_user_id, book, id) > (sender.id, app.book, 0)
@@ -138,7 +139,7 @@ begin
     v_day := greatest((asked.now at time zone 'Asia/Shanghai')::date, v_days[v_from]);
     v_today := case when v_day = v_days[v_from] then v_day_points[v_from] else 0 end;
 
-    -- 4. The guards, in their order, and the limit that each of them tells.
+    -- 4. The guards, in their order, each with its limit.
     result.amount := asked.amount;
     result.fee := transfer_fee(asked.amount, p_rates[asked.level]);
     result.outcome := case
@@ -149,7 +150,7 @@ begin
       when asked.amount > p_maximums[asked.level] then 'above_maximum'
       when asked.amount + result.fee > c_points_max then 'too_large'
       when v_today + asked.amount > p_daily_limits[asked.level] then 'daily_limit'
-      when v_frozen[v_from] then 'purse_frozen'
+      when v_frozen[v_from] then 'wallet_frozen'
       when v_balances[v_from] < asked.amount + result.fee then 'insufficient'
       else 'completed'
     end;
@@ -160,7 +161,7 @@ begin
       when 'insufficient' then result.bound := asked.amount + result.fee; result.have := v_balances[v_from];
       else
     end case;
-    -- The last guard, because it counts what it lets through.
+    -- The last guard, because it counts the transfers that pass.
     if result.outcome = 'completed' and asked.daily_transfers_max is not null then
       v_app_today := count_for_day(
         'transfers', asked.app_id, asked.book, asked.amount, asked.daily_transfers_max, asked.now
@@ -170,7 +171,7 @@ begin
       end if;
     end if;
 
-    -- 5. What moves: the sender pays the amount and the fee. The recipient gets the amount.
+    -- 5. The points that move: the sender pays the amount and the fee. The recipient gets the amount.
     if result.outcome = 'completed' then
       result.transaction_id := asked.transaction_id;
       result.status := 'completed';
@@ -200,7 +201,7 @@ begin
   end loop;
   if v_count = 0 then return; end if;
 
-  -- 6. What is recorded: the journals, the transfers and their events.
+  -- 6. The records: the journals, the transfers and their events.
   select post_journals(
     'transfer', v_done_books, array_agg(done.transaction_id), array_agg(done.from_user_id), null,
     array_agg(done.paid_at), v_places, v_account_ids, v_amounts

@@ -112,7 +112,7 @@ async function claimDueMember({ db, clock }: Core): Promise<DueMember | undefine
       select member.user_id
       from forum_members as member join users as person on person.id = member.user_id
       where member.score_due_at <= ${now}
-        and not is_barred(person.is_banned, person.suspended_till, ${now})
+        and not is_banned_or_suspended(person.is_banned, person.suspended_till, ${now})
       order by member.score_due_at
       limit 1
       for update of member skip locked

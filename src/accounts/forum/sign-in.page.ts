@@ -11,7 +11,7 @@ import type { Tx } from '../../database/connection.ts'
 import type { Config } from '../../platform/config.ts'
 import { randomToken, sha256 } from '../../platform/secrets.ts'
 import { safeReturnTo } from '../../web/return-to.ts'
-import { isBarred } from '../people/users.ts'
+import { isBannedOrSuspended } from '../people/users.ts'
 import { browserScope, signInUrl, startSession } from '../session/session.ts'
 import { type ForumFailure, type ForumUser, fetchForumUser } from './api.ts'
 import { type AnswerFault, type ForumIdentity, forumOf, readAnswer, requestUrl } from './connect.ts'
@@ -179,7 +179,7 @@ async function signInMember(
   // Somebody who has never been here and may not come in leaves no account.
   if (known === undefined && user !== undefined) {
     const suspension = forumSuspension(user, now)
-    if (isBarred(suspension, now)) return 'suspended'
+    if (isBannedOrSuspended(suspension, now)) return 'suspended'
   }
   return savingMembers(deps.db, async (tx) => {
     if (!(await claimNonce(tx, nonce, now))) return 'used'
@@ -196,7 +196,7 @@ async function signInMember(
       .where('id', '=', user_id)
       .select(['is_banned', 'suspended_till'])
       .executeTakeFirstOrThrow()
-    return isBarred(saved, now) ? 'suspended' : { user_id }
+    return isBannedOrSuspended(saved, now) ? 'suspended' : { user_id }
   })
 }
 

@@ -63,8 +63,8 @@ export function namedGroupsOf(user: Parameters<typeof groupsOf>[0]): string[] {
   return groupsOf(user).filter((group) => !/^trust_level_\d$/.test(group))
 }
 
-/** Banned and suspended members cannot sign in, and what they hold stops working at its next use. In SQL: is_barred. */
-export function isBarred(user: Pick<User, 'is_banned' | 'suspended_till'>, now: Date): boolean {
+/** Banned and suspended members cannot sign in, and what they hold stops working at its next use. In SQL: is_banned_or_suspended. */
+export function isBannedOrSuspended(user: Pick<User, 'is_banned' | 'suspended_till'>, now: Date): boolean {
   return user.is_banned || (user.suspended_till !== null && user.suspended_till > now)
 }
 

@@ -14,7 +14,13 @@ import { AppError } from '../../platform/errors.ts'
 import { randomToken, sha256 } from '../../platform/secrets.ts'
 import { formToken, verifyForm } from '../../web/form-guard.ts'
 import type { Language } from '../../web/languages.ts'
-import { explainAnonymised, isBarred, noticeLanguage, type User, userColumns } from '../people/users.ts'
+import {
+  explainAnonymised,
+  isBannedOrSuspended,
+  noticeLanguage,
+  type User,
+  userColumns,
+} from '../people/users.ts'
 
 const SESSION_DAYS = 14
 const DAY_MS = 86_400_000
@@ -116,7 +122,7 @@ function makeFindSession(deps: Core): FindSession {
   })
   return async (token) => {
     const session = await look(token)
-    if (session === undefined || isBarred(session.user, deps.clock())) return undefined
+    if (session === undefined || isBannedOrSuspended(session.user, deps.clock())) return undefined
     return { ...session, needs_second_factor: await lacksFactor(session.user, deps) }
   }
 }

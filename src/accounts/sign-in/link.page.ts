@@ -6,7 +6,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
-import { isBarred } from '../people/users.ts'
+import { isBannedOrSuspended } from '../people/users.ts'
 import { claimLink, findLink } from '../security/account-links.ts'
 import { recordSecurityEvent } from '../security/security-events.ts'
 import { finishSignIn } from './second-step.page.ts'
@@ -41,7 +41,7 @@ export function signInLinkRoutes(app: FastifyInstance, deps: Core): void {
         .where('id', '=', link.user_id)
         .select(['id', 'is_banned', 'suspended_till'])
         .executeTakeFirstOrThrow()
-      if (isBarred(user, now)) return undefined
+      if (isBannedOrSuspended(user, now)) return undefined
       const event = {
         event: 'sign_in.link_used',
         user_id: user.id,

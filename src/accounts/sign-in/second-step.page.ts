@@ -8,7 +8,7 @@ import type { Core } from '../../core/core.ts'
 import { recordRefusal } from '../../core/refusals.ts'
 import { randomToken, sha256 } from '../../platform/secrets.ts'
 import { leadsTo } from '../../web/return-to.ts'
-import { isBarred } from '../people/users.ts'
+import { isBannedOrSuspended } from '../people/users.ts'
 import { acceptCode, acceptRecoveryCode } from '../security/second-factor.ts'
 import { attemptedBy, rememberBrowser } from '../session/known-browser.ts'
 import { cookieOptions, startSession } from '../session/session.ts'
@@ -147,7 +147,7 @@ async function findPending(request: FastifyRequest, deps: Core) {
     .select(['pending.id', 'pending.user_id', 'pending.amr', 'pending.return_to'])
     .select(['users.username', 'users.is_banned', 'users.suspended_till'])
     .executeTakeFirst()
-  return row === undefined || isBarred(row, now) ? undefined : row
+  return row === undefined || isBannedOrSuspended(row, now) ? undefined : row
 }
 
 function cookieName({ config }: Core): string {

@@ -6,7 +6,7 @@ import type { Core } from '../../core/core.ts'
 import { recordRefusal } from '../../core/refusals.ts'
 import { leadsTo, safeReturnTo } from '../../web/return-to.ts'
 import { hasMail } from '../people/email.ts'
-import { isBarred } from '../people/users.ts'
+import { isBannedOrSuspended } from '../people/users.ts'
 import { verifyPassword } from '../security/password.ts'
 import { attemptedBy } from '../session/known-browser.ts'
 import { SIGN_IN_AGAIN } from '../session/reauthentication.ts'
@@ -87,7 +87,7 @@ export async function signInRoutes(app: FastifyInstance, deps: Core): Promise<vo
       await recordRefusal(deps.db, { ...refusal, at: deps.clock() })
       return again('wrong_credentials', username)
     }
-    if (isBarred(found, deps.clock())) {
+    if (isBannedOrSuspended(found, deps.clock())) {
       await clearAttempts(deps, attempt)
       return again('barred', username)
     }

@@ -15,7 +15,7 @@ import {
   suspensionEnd,
 } from '../../accounts/members.ts'
 import { createAccount } from '../../accounts/operator.ts'
-import { isBarred, isUsername } from '../../accounts/people/users.ts'
+import { isBannedOrSuspended, isUsername } from '../../accounts/people/users.ts'
 import { resetSecondFactor } from '../../accounts/security/second-factor.ts'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
@@ -109,7 +109,9 @@ async function showMembers(
   const { q, standing, before } = Search.parse(request.query)
   const now = clock()
   const found = await searchMembers(db, { text: q, standing, before }, now, PAGE_LINES + 1)
-  const members = found.slice(0, PAGE_LINES).map((member) => ({ ...member, isBarred: isBarred(member, now) }))
+  const members = found
+    .slice(0, PAGE_LINES)
+    .map((member) => ({ ...member, isBannedOrSuspended: isBannedOrSuspended(member, now) }))
   const next = found.length > PAGE_LINES ? members.at(-1)!.id : undefined
   const { username: typed = '' } = (request.body ?? {}) as { username?: unknown }
   const status = problem === undefined ? 200 : problem === 'taken' ? 409 : 400
@@ -135,7 +137,15 @@ async function showMember(request: OneMember, reply: FastifyReply, deps: Core): 
   const seen = sessions.map((session) => ({ ...session, device: describeDevice(session.agent, t) }))
   const now = deps.clock()
   const isSelf = user_id === sessionOf(request).user.id
-  const data = { member, sessions: seen, factor, grants, events, isSelf, isBarred: isBarred(member, now) }
+  const data = {
+    member,
+    sessions: seen,
+    factor,
+    grants,
+    events,
+    isSelf,
+    isBannedOrSuspended: isBannedOrSuspended(member, now),
+  }
   return reply.page('admin/member', data)
 }
 

@@ -1,5 +1,5 @@
 /** Who may use an application, and where it may be answered. Pure: no HTTP, no SQL. */
-import { groupsOf, isBarred, type User } from '../../accounts/people/users.ts'
+import { groupsOf, isBannedOrSuspended, type User } from '../../accounts/people/users.ts'
 import { isLoopback } from '../../platform/config.ts'
 
 const REDIRECT_URI_LENGTH_MAX = 2_000
@@ -75,7 +75,7 @@ export type Standing = Pick<
  * (decisions.md 2.3). Trust levels are cumulative, as `groupsOf` lists them.
  */
 export function refusalOf(user: Standing, rules: GroupRules, now: Date): Refusal | undefined {
-  if (isBarred(user, now)) return { rule: 'barred' }
+  if (isBannedOrSuspended(user, now)) return { rule: 'barred' }
   const groups = new Set(groupsOf(user).map(lower))
   const isMember = (group: string) => groups.has(lower(group))
   const denied = rules.deny_groups.find(isMember)

@@ -91,7 +91,7 @@ async function alikeMembers(db: Db, rules: GroupRules, now: Date): Promise<Alike
       group by user_id
     )
     select trust_level, is_admin, is_moderator,
-      is_barred(is_banned, suspended_till, ${now}) as is_banned, null as suspended_till,
+      is_banned_or_suspended(is_banned, suspended_till, ${now}) as is_banned, null as suspended_till,
       coalesce(named.groups, '{}') as custom_groups,
       count(*) as count, (array_agg(username order by id desc))[1:${sql.lit(SAMPLES_MAX)}] as samples
     from (select * from users order by id desc limit ${MEMBERS_MAX}) as member

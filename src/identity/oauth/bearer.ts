@@ -1,6 +1,6 @@
 /** Access tokens as they come with a request (RFC 6750), and whom they speak for. */
 import { sql } from 'kysely'
-import { isBarred, memberOf, type User, userColumns } from '../../accounts/people/users.ts'
+import { isBannedOrSuspended, memberOf, type User, userColumns } from '../../accounts/people/users.ts'
 import type { Core } from '../../core/core.ts'
 import { inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
@@ -61,7 +61,7 @@ export function makeGetBearer({ db, clock }: Pick<Core, 'db' | 'clock'>): GetBea
   return async (access_token) => {
     const now = clock()
     const found = await look({ access_token, now })
-    if (found === undefined || isBarred(found, now)) {
+    if (found === undefined || isBannedOrSuspended(found, now)) {
       throw bearerError('invalid_token', 'The access token is wrong, expired or revoked')
     }
     const { scopes, redirect_uris, silenced_till, ...user } = found

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
-import { isBarred, userColumns } from '../../accounts/people/users.ts'
+import { isBannedOrSuspended, userColumns } from '../../accounts/people/users.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { sha256 } from '../../platform/secrets.ts'
@@ -33,7 +33,7 @@ export function introspectionRoute(
     const found =
       (await findAccessToken(deps.db, client, token, now)) ??
       (await findRefreshToken(deps.db, client, token, now))
-    if (found === undefined || isBarred(found, now)) return { active: false }
+    if (found === undefined || isBannedOrSuspended(found, now)) return { active: false }
     return {
       active: true,
       ...found.told,

@@ -3,7 +3,7 @@
  * with the former owner, and is given back by them; what is paid from then on goes to the new one.
  */
 import { sql } from 'kysely'
-import { findUserByUsername, isBarred, lockUser } from '../../accounts/people/users.ts'
+import { findUserByUsername, isBannedOrSuspended, lockUser } from '../../accounts/people/users.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
@@ -35,7 +35,7 @@ export async function offerApplication(
     const { id: app_id, status } = await lockPermitted(tx, payment_id, actor, 'application.hand_over')
     if (status === 'suspended') throw suspended()
     const chosen = await findUserByUsername(tx, username)
-    if (chosen === undefined || isBarred(chosen, now)) return 'unknown'
+    if (chosen === undefined || isBannedOrSuspended(chosen, now)) return 'unknown'
     if (chosen.id === actor.user_id) return 'self'
     if (chosen.trust_level < payment_apps_min_trust_level) return 'trust_level'
     const offer = {

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { isFresh, signInAgainUrl } from '../../accounts/session/reauthentication.ts'
 import { browserScope, requireUser, type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { Db } from '../../database/connection.ts'
-import { purseOf } from '../../ledger/wallet.ts'
+import { walletOf } from '../../ledger/wallet.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { PaymentDeps } from '../notifications/worker.ts'
 import { LED_BACK, type PayOrder, type PayOutcome } from '../orders/orders.ts'
@@ -218,8 +218,8 @@ async function showOrder(
 
   if (order.book === 'test') await openPlayWallet(deps.db, session.user.id)
   const now = deps.clock()
-  const [purse, isStale, settings] = await Promise.all([
-    purseOf(deps.db, session.user.id, order.book),
+  const [wallet, isStale, settings] = await Promise.all([
+    walletOf(deps.db, session.user.id, order.book),
     needsFreshSignIn(session, order.amount, deps),
     deps.settings.read(),
     noteView(deps.db, { user_id: session.user.id, order_id: order.id, now }),
@@ -228,8 +228,8 @@ async function showOrder(
     user: session.user,
     order,
     shop: shopOf(order),
-    balance: purse.balance,
-    frozenReason: purse.frozen_reason,
+    balance: wallet.balance,
+    frozenReason: wallet.frozen_reason,
     now,
     countdownSeconds: settings.order_expiry_minutes * 60 * COUNTDOWN_SHARE,
     payUrl: payUrl(deps, order.transaction_id),

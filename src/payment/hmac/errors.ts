@@ -32,7 +32,7 @@ const WIRE = {
   above_maximum: { number: 1016, status: 400 },
   payments_paused: { number: 1017, status: 503 },
   order_frozen: { number: 1018, status: 400 },
-  purse_frozen: { number: 1019, status: 400 },
+  wallet_frozen: { number: 1019, status: 400 },
   unknown_application: { number: 1009, status: 401 },
   // Clients tell an unknown application from an unknown route by the absence of `errors`, so it has no number.
   application_not_found: { number: 0, status: 404 },

@@ -221,7 +221,7 @@ export type PayOutcome =
   | 'not_found'
   | 'paused'
   | 'order_frozen'
-  | 'purse_frozen'
+  | 'wallet_frozen'
 
 export type Payment = {
   transaction_id: string

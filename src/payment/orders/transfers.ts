@@ -58,7 +58,7 @@ type Outcome =
   | 'daily_limit'
   | 'insufficient'
   | 'too_large'
-  | 'purse_frozen'
+  | 'wallet_frozen'
 
 type Result = Omit<Transfer, 'order_id'> & { outcome: Outcome; bound: bigint | null; have: bigint | null }
 
@@ -306,8 +306,8 @@ function acceptedOrThrow({ outcome, bound, have, ...transfer }: Result): Omit<Tr
         data,
       })
     }
-    case 'purse_frozen':
-      throw new AppError('purse_frozen', 'The wallet of this application is frozen by an administrator')
+    case 'wallet_frozen':
+      throw new AppError('wallet_frozen', 'The wallet of this application is frozen by an administrator')
     case 'too_large':
       throw new AppError('parameter_invalid', 'Invalid amount: with its fee it exceeds what can be counted')
   }

@@ -57,7 +57,7 @@ export const sellerTransfers = {
       en: 'Payments and transfers are paused for maintenance. Try again later.',
       zh: '系统维护中，暂停付款和转账，请稍后再试。',
     },
-    purse_frozen: { en: 'An administrator has frozen this wallet.', zh: '管理员已冻结这个钱包。' },
+    wallet_frozen: { en: 'An administrator has frozen this wallet.', zh: '管理员已冻结这个钱包。' },
     application_unusable: {
       en: 'This application is not approved, so it cannot transfer.',
       zh: '这个应用未获批准，不能转账。',
