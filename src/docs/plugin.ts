@@ -15,6 +15,30 @@ import { SCHEDULE, WEBHOOKS, type Webhook } from './webhooks.ts'
 
 const SECTIONS = [...AREAS, 'notifications', 'codes', 'rules'] as const
 
+type InWords<Code> = Omit<Code, 'about'> & { about: string }
+
+declare module '../web/views.ts' {
+  interface PageData {
+    'docs/docs': { sections: typeof SECTIONS }
+    'docs/area': { area: Area } & ReturnType<typeof describeArea>
+    'docs/operation': {
+      area: Area
+      isLive: boolean
+      operation: ReturnType<typeof describeOperation> & { script: string }
+    }
+    'docs/notifications': { webhooks: { id: string; title: string }[]; schedule: string }
+    'docs/notification': { webhook: Awaited<ReturnType<typeof describeWebhook>> }
+    'docs/codes': {
+      payment: InWords<(typeof PAYMENT_CODES)[number]>[]
+      gateway: Record<'v1' | 'v2', InWords<ReturnType<typeof gatewayCodes>[number]>[]>
+    }
+    'docs/rules': { rules: ReturnType<typeof rulesOf> }
+  }
+  interface PartData {
+    'docs/fields': { fields: Field[] }
+  }
+}
+
 /** `findSamples` finds keys to sign the examples with; without it they are made up. */
 export type DocsDeps = Core & { findSamples?: FindSamples }
 

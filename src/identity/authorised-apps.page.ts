@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { namedGroupsOf } from '../accounts/people/users.ts'
-import { browserScope, requireUser, sessionOf } from '../accounts/session/session.ts'
+import { browserScope, requireUser, type Session, sessionOf } from '../accounts/session/session.ts'
 import { describeDevice } from '../accounts/session/sessions.page.ts'
 import { recordAudit } from '../core/audit.ts'
 import type { Core } from '../core/core.ts'
@@ -12,6 +12,21 @@ import { endGrantsOf } from './oauth/grants.ts'
 
 const APPS_MAX = 200
 const SIGN_INS_MAX = 50
+
+type SignIn = Awaited<ReturnType<typeof signInsOf>>[number]
+
+declare module '../web/views.ts' {
+  interface PageData {
+    'identity/authorised-apps': {
+      user: Session['user']
+      apps: Awaited<ReturnType<typeof authorisedApps>>
+      signIns: (Omit<SignIn, 'agent'> & { device: string | undefined })[]
+      isRevoked: boolean
+      customGroups: string[]
+      path: string
+    }
+  }
+}
 
 export async function authorisedAppPages(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
@@ -29,6 +44,7 @@ export async function authorisedAppPages(app: FastifyInstance, deps: Core): Prom
     }))
     const isRevoked = revoked === '1'
     const data = {
+      user,
       apps,
       signIns,
       isRevoked,

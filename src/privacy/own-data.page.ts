@@ -3,7 +3,13 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { PROFILE, requireFreshSignIn } from '../accounts/session/reauthentication.ts'
-import { browserScope, endSession, requireUser, sessionOf } from '../accounts/session/session.ts'
+import {
+  browserScope,
+  endSession,
+  requireUser,
+  type Session,
+  sessionOf,
+} from '../accounts/session/session.ts'
 import type { Core } from '../core/core.ts'
 import { AppError } from '../platform/errors.ts'
 import { anonymise, obstaclesOf, REFUNDABLE_DAYS } from './anonymise.ts'
@@ -21,6 +27,13 @@ const CloseForm = z.object({
   /** The member's own name, typed on the second page. */
   username: z.string().trim().max(100).optional(),
 })
+
+declare module '../web/views.ts' {
+  interface PageData {
+    'privacy/own-data': Awaited<ReturnType<typeof obstaclesOf>> & { days: number }
+    'privacy/close-account': { user: Session['user']; give_up: bigint; isWrong: boolean }
+  }
+}
 
 /** GET /account/data, and its two acts. Both need a fresh sign-in; leaving, a second page besides. */
 export async function privacyPages(app: FastifyInstance, deps: Core): Promise<void> {
@@ -49,13 +62,14 @@ export async function privacyPages(app: FastifyInstance, deps: Core): Promise<vo
 
 /** First the page that says what will happen; then, with the member's name typed there, it does. */
 async function close(request: FastifyRequest, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
-  const { id: user_id, username } = sessionOf(request).user
+  const { user } = sessionOf(request)
+  const { id: user_id, username } = user
   const form = CloseForm.safeParse(request.body)
   if (!form.success) throw new AppError('invalid_form', 'The points given up are a whole number')
   const { give_up = 0n, username: typed } = form.data
   if (typed === undefined || typed.toLowerCase() !== username.toLowerCase()) {
     const isWrong = typed !== undefined
-    return reply.page('privacy/close-account', { give_up, isWrong }, { status: isWrong ? 400 : 200 })
+    return reply.page('privacy/close-account', { user, give_up, isWrong }, { status: isWrong ? 400 : 200 })
   }
   await anonymise(deps, { user_id, actor_id: user_id, reason: 'By the member', ip: request.ip, give_up })
   await endSession(request, reply, deps)

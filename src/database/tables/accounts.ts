@@ -73,12 +73,17 @@ type SecurityEventsTable = {
   created_at: CreatedAt
 }
 
+type Facts = Record<string, unknown>
+
+/** What an act changed and why it was done; and whatever else its kind of act says. */
+export type AuditDetail = { before?: Facts | null; after?: Facts | null; reason?: string | null } & Facts
+
 type AuditLogTable = {
   id: Identity
   actor_id: Nullable<bigint>
   action: string
   subject: string
-  detail: JSONColumnType<Record<string, unknown>>
+  detail: JSONColumnType<AuditDetail>
   ip: Nullable<string>
   created_at: CreatedAt
 }

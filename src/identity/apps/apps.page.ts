@@ -9,6 +9,19 @@ import { NOTHING_TYPED, type Problems, readAppForm, type Typed } from './form.ts
 import { ownAppPages } from './own-app.page.ts'
 import { appsOf } from './registry.ts'
 
+declare module '../../web/views.ts' {
+  interface PageData {
+    'identity/apps/apps': Awaited<ReturnType<typeof pageData>>
+    'identity/apps/created': {
+      app: { name: string; redirect_uris: string[]; client_id: string; client_secret?: string }
+      discoveryUrl: string
+    }
+  }
+  interface PartData {
+    'identity/apps/fields': { values: Typed; problems: Problems; isNew?: boolean }
+  }
+}
+
 export async function appPages(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
@@ -46,5 +59,5 @@ async function pageData(request: FastifyRequest, values: Typed, problems: Proble
   const { apps_min_trust_level } = await deps.settings.read()
   const apps = await appsOf(deps.db, user.id)
   const ownedMax = apps.length < OWNED_APPS_MAX ? undefined : OWNED_APPS_MAX
-  return { apps, values, problems, neededTrustLevel: apps_min_trust_level, ownedMax }
+  return { user, apps, values, problems, neededTrustLevel: apps_min_trust_level, ownedMax }
 }

@@ -36,6 +36,32 @@ const NewSecretForm = z.object({
 /** Where codes are sent, and whom it lets in. */
 const SENSITIVE_FIELDS = ['redirect_uris', 'allow_groups', 'deny_groups'] as const
 
+type History = Awaited<ReturnType<typeof readAudit>>
+type Names = Record<string, string>
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'identity/apps/own-app': {
+      app: Awaited<ReturnType<typeof getApp>>
+      secrets: Awaited<ReturnType<typeof liveSecrets>>
+      members: Awaited<ReturnType<typeof countMembers>>
+      history: History
+      values: Typed
+      problems: Problems
+      overlap: { hours: number[]; preset: number; canAdd: boolean }
+      isSaved?: boolean
+      admission?: Admission
+      secretProblem?: 'not_live' | 'two_live'
+      isDeletionUnconfirmed?: boolean
+      path: string
+    }
+    'identity/apps/secret': { app: { client_id: string; name: string; client_secret: string }; back: string }
+  }
+  interface PartData {
+    'identity/apps/history': { history: History; words?: { acts: Names; fields: Names } }
+  }
+}
+
 /** Below requireUser: registered by the pages of /apps. */
 export function ownAppPages(app: FastifyInstance, deps: Core): void {
   const askFreshSignIn = requireFreshSignIn(deps, { page: pageOf })

@@ -46,6 +46,14 @@ declare module '../../web/views.ts' {
       destination: { host: string; isLoopback: boolean }
       customGroups: string[]
     }
+    'identity/oauth/refused': {
+      user: Session['user']
+      app: Target['app']
+      refusal: Refusal
+      redirect_to: string
+      switchAccountUrl: string
+    }
+    'identity/oauth/suspended': { app: Target['app'] }
   }
   interface PartData {
     'identity/oauth/consent-sees': { user: Session['user']; customGroups: string[] }
@@ -306,6 +314,7 @@ function refuse(
   if (!wantsHtml(request)) throw new AppError(code, message, { data: { redirect_to } })
   const refusal = error.data?.refusal as Refusal | undefined
   if (refusal === undefined) return reply.redirect(redirect_to, 303)
-  const data = { app: target.app, refusal, redirect_to, switchAccountUrl: switchAccountUrl(sent) }
+  const { user } = sessionOf(request)
+  const data = { user, app: target.app, refusal, redirect_to, switchAccountUrl: switchAccountUrl(sent) }
   return reply.page('identity/oauth/refused', data, { status: 403 })
 }

@@ -86,6 +86,19 @@ function sendNotNow({ code, message, retry_after_seconds }: AppError, reply: Fas
     .send({ error: 'temporarily_unavailable', error_description: asDescription(message) })
 }
 
+/** The codes that the page explains each in its own words. */
+const EXPLAINED = ['invalid_client', 'invalid_redirect_uri', 'invalid_request', 'access_denied'] as const
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'identity/oauth/error': {
+      failure: OAuthFailure
+      kind: (typeof EXPLAINED)[number] | 'other'
+      requestId: string
+    }
+  }
+}
+
 /** Renders a failure of the browser scope: a page that also shows the OAuth code, or JSON when no page is wanted. */
 export function sendBrowserError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = asOAuthFailure(error)
@@ -95,7 +108,9 @@ export function sendBrowserError(error: unknown, request: FastifyRequest, reply:
   if (failure === undefined || !wantsHtml(request)) return sendOAuthError(error, request, reply)
   const { challenge } = failure.data
   if (challenge !== undefined) reply.header('www-authenticate', challenge)
-  return reply.page('identity/oauth/error', { failure, requestId: request.id }, { status: failure.status })
+  const kind = EXPLAINED.find((code) => code === failure.code) ?? ('other' as const)
+  const data = { failure, kind, requestId: request.id }
+  return reply.page('identity/oauth/error', data, { status: failure.status })
 }
 
 type OAuthFailure = {

@@ -40,6 +40,13 @@ type Logout = {
   fault: Fault | undefined
 }
 
+declare module '../../web/views.ts' {
+  interface PageData {
+    'identity/oauth/signed-out': Pick<Logout, 'app' | 'destination'>
+    'identity/oauth/sign-out': Pick<Logout, 'app' | 'fault'> & { query: string; host: string | undefined }
+  }
+}
+
 export async function logoutPages(app: FastifyInstance, deps: IdentityDeps): Promise<void> {
   browserScope(app, deps)
   app.addHook('onRequest', async (_request, reply) => {
