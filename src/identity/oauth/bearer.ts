@@ -8,10 +8,6 @@ import { AppError } from '../../platform/errors.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import { BEARER_CHALLENGE, bearerError } from './errors.ts'
 
-/** Looks of one statement, and those that may wait for the next. */
-const BATCH_MAX = 64
-const QUEUE_MAX = 1_000
-
 /**
  * The token of an Authorization header or, where the route takes one, of the form body; a token in the query is
  * never looked at (RFC 9700 4.3.2). Throws invalid_token when there is none, invalid_request when it cannot be
@@ -54,8 +50,6 @@ type Look = { access_token: string; now: Date }
 export function makeGetBearer({ db, clock }: Pick<Core, 'db' | 'clock'>): GetBearer {
   const look = makeBatcher<Look, FoundToken | undefined>({
     name: 'find access tokens',
-    itemsMax: BATCH_MAX,
-    queueMax: QUEUE_MAX,
     run: (looks) => findLive(db, looks),
   })
   return async (access_token) => {

@@ -19,10 +19,6 @@ const LAST_USED_MINUTES = 10
 /** What an unknown client's secret is compared with, so that it takes as long as a wrong secret. */
 const NO_SECRET = Buffer.alloc(32)
 const KEY_LENGTH_MAX = 64
-/** Clients of one look-up, and those that may wait for the next. */
-const BATCH_MAX = 64
-const QUEUE_MAX = 1_000
-
 export type Client = {
   id: bigint
   client_id: string
@@ -51,8 +47,6 @@ export type AuthenticateClient = (
 export function makeAuthenticateClient(deps: Core): AuthenticateClient {
   const find = makeBatcher<string, ClientSecret[]>({
     name: 'find client secrets',
-    itemsMax: BATCH_MAX,
-    queueMax: QUEUE_MAX,
     run: (client_ids) => findSecrets(deps.db, client_ids),
   })
   return async (request, body, now) => {

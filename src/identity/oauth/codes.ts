@@ -11,6 +11,7 @@ import { randomToken, sha256 } from '../../platform/secrets.ts'
 import { isRegistered } from '../apps/access.ts'
 import type { Client } from './clients.ts'
 import { rememberConsent } from './consents.ts'
+import { revokeGrant } from './grants.ts'
 import {
   ACCESS_LIFE,
   asIssued,
@@ -21,10 +22,7 @@ import {
   type IssuedTokens,
   type NewTokens,
   newTokens,
-  revokeGrant,
-  TOKEN_BATCH_MAX,
-  TOKEN_QUEUE_MAX,
-} from './grants.ts'
+} from './tokens.ts'
 
 export const CODE_SECONDS = 60
 
@@ -89,8 +87,6 @@ export type ExchangeCode = (exchange: Exchange) => Promise<IssuedTokens>
 export function makeExchangeCode(db: Db): ExchangeCode {
   const claim = makeBatcher<Claim, Issued | undefined>({
     name: 'claim codes',
-    itemsMax: TOKEN_BATCH_MAX,
-    queueMax: TOKEN_QUEUE_MAX,
     findHeld: (claims) =>
       findHeld(
         db,

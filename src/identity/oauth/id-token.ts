@@ -6,8 +6,8 @@ import { sha256 } from '../../platform/secrets.ts'
 import type { IdentityDeps, SigningKey } from '../keys/keys.ts'
 import { ID_TOKEN_SECONDS } from '../keys/lifetimes.ts'
 import { profileClaims } from './claims.ts'
-import type { IssuedTokens } from './grants.ts'
 import { publicSessionId } from './reauthentication.ts'
+import type { IssuedTokens } from './tokens.ts'
 
 /** Signs the ID token that accompanies newly issued tokens. Bare `openid` tells no more than who signed in, and how. */
 export function signIdToken(

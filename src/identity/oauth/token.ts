@@ -8,15 +8,11 @@ import { type AuthenticateClient, type Client, countUselessGrant } from './clien
 import { type ExchangeCode, makeExchangeCode } from './codes.ts'
 import { admitOrigin } from './cross-origin.ts'
 import { isOAuthError } from './errors.ts'
-import {
-  ACCESS_TOKEN_SECONDS,
-  type IssuedTokens,
-  makeRotateRefreshToken,
-  type RotateRefreshToken,
-} from './grants.ts'
 import { signIdToken } from './id-token.ts'
 import { formValues, namesIn, requiredValue, type Sent } from './parameters.ts'
+import { makeRotateRefreshToken, type RotateRefreshToken } from './refresh.ts'
 import { TokenRequest, type Tokens } from './shapes.ts'
+import { ACCESS_TOKEN_SECONDS, type IssuedTokens } from './tokens.ts'
 
 export const TOKEN_PATHS = ['/oauth2/token', '/oauth-provider/token']
 
