@@ -11,7 +11,8 @@ import { docsPlugin } from './docs/plugin.ts'
 import { answerDocumentsFirst } from './identity/oauth/discovery.ts'
 import { identityPlugin } from './identity/plugin.ts'
 import type { Parts } from './parts.ts'
-import { paymentPlugin } from './payment/plugin.ts'
+import { paymentPlugin, SLASHES_OF_SHOPS } from './payment/plugin.ts'
+import { isPaymentId } from './payment/values/payment-id.ts'
 import { AppError } from './platform/errors.ts'
 import { loggerOptions, logRequests, makeRequestIds } from './platform/log.ts'
 import { traceRequests } from './platform/tracing.ts'
@@ -43,15 +44,13 @@ export async function buildApp(deps: Parts): Promise<FastifyInstance> {
         .code(400)
         .header('x-request-id', id)
         .send({ error: 'malformed_request', message: 'The path cannot be decoded', request_id: id }),
-    // Shops append paths to a base address that ends with a slash or does not, and some end paths with one.
     routerOptions: {
       maxParamLength: PATH_PARAMETER_LENGTH_MAX,
       querystringParser: parseQuery,
-      ignoreTrailingSlash: true,
-      ignoreDuplicateSlashes: true,
+      ...SLASHES_OF_SHOPS,
     },
   })
-  if (deps.tracing !== undefined) traceRequests(app, deps.tracing)
+  if (deps.tracing !== undefined) traceRequests(app, deps.tracing, isPaymentId)
   answerDocumentsFirst(app, deps)
   await app.register(fastifyCookie)
   await app.register(fastifyFormbody, { parser: parseParameters })

@@ -12,6 +12,9 @@ import { merchantPages } from './merchant.ts'
 import type { PaymentDeps } from './notifications/worker.ts'
 import { makePayOrder, makePlaceOrder } from './orders/orders.ts'
 
+/** Shops append paths to a base address that ends with a slash or does not, and some end paths with one. */
+export const SLASHES_OF_SHOPS = { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true }
+
 export async function paymentPlugin(app: FastifyInstance, deps: PaymentDeps): Promise<void> {
   const payOrder = makePayOrder(deps)
   const placeOrder = makePlaceOrder(deps)

@@ -149,17 +149,19 @@ function summaryOf(text: string): { operation: string; summary: string } {
   return { operation, summary: target === undefined ? operation : `${operation} ${target}` }
 }
 
+type IsName = (parameter: string) => boolean
+
 const HEALTH_ROUTES = new Set(['/healthz', '/readyz'])
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT'])
 
 /**
  * One span for each request that is routed, but for health checks; lines of the log about it bear its trace. To be called
- * before all other hooks.
+ * before all other hooks. @param isName whether a parameter of a path only names something, so that a trace may show it.
  */
-export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
+export function traceRequests(app: FastifyInstance, tracing: Tracing, isName: IsName): void {
   const scopes = new WeakMap<FastifyRequest, Scope>()
   app.addHook('onRequest', (request, reply, done) => {
-    const scope = beginRequest(request, tracing)
+    const scope = beginRequest(request, tracing, isName)
     if (scope === undefined) return done()
     scopes.set(request, scope)
     request.log = reply.log = request.log.child({ trace_id: scope.span.spanContext().traceId })
@@ -179,7 +181,7 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
   })
 }
 
-function beginRequest(request: FastifyRequest, tracing: Tracing): Scope | undefined {
+function beginRequest(request: FastifyRequest, tracing: Tracing, isName: IsName): Scope | undefined {
   const route = request.routeOptions.url
   if (route !== undefined && HEALTH_ROUTES.has(route)) return undefined
   const method = METHODS.has(request.method) ? request.method : '_OTHER'
@@ -190,7 +192,7 @@ function beginRequest(request: FastifyRequest, tracing: Tracing): Scope | undefi
   }
   if (route !== undefined) {
     attributes['http.route'] = route
-    attributes['url.path'] = pathOf(route, request.params as Record<string, unknown>)
+    attributes['url.path'] = pathOf(route, request.params as Record<string, unknown>, isName)
   }
   const { traceparent } = request.headers
   const parent = tracing.callerOf(typeof traceparent === 'string' ? traceparent : undefined)
@@ -198,13 +200,13 @@ function beginRequest(request: FastifyRequest, tracing: Tracing): Scope | undefi
   return tracing.begin(name, { kind: KIND.server, attributes }, parent)
 }
 
-/** Numbers and Payment IDs name things; whatever else stands in a path may open one, as a transaction_id does. */
-const NAMES_ONLY = /^(?:\d{1,19}|pay_[a-z0-9]{20})$/
+/** A number names something. Another parameter of a path may open it, as a transaction_id does. */
+const NUMBER = /^\d{1,19}$/
 
 /** The path, with the names of parameters in the place of those that may be secret. Of an address that leads nowhere: none. */
-function pathOf(route: string, params: Record<string, unknown>): string {
+function pathOf(route: string, params: Record<string, unknown>, isName: IsName): string {
   return route.replace(/:(\w+)/g, (name, key: string) => {
     const value = params[key]
-    return typeof value === 'string' && NAMES_ONLY.test(value) ? value : name
+    return typeof value === 'string' && (NUMBER.test(value) || isName(value)) ? value : name
   })
 }

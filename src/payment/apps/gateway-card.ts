@@ -1,6 +1,7 @@
 /** What a shop's plugin is set up with: the addresses, the pid and the keys of both versions, in the forms that plugins want. */
 import { createPublicKey, type KeyObject } from 'node:crypto'
-import type { GatewayApp, GatewayCore } from '../signing/gateway-keys.ts'
+import type { GatewayApp } from '../signing/gateway-apps.ts'
+import type { GatewayCore } from '../signing/gateway-keys.ts'
 import { fingerprintOf } from '../signing/public-key.ts'
 
 /**

@@ -1,6 +1,7 @@
 /** The keys of one application, those that have ended too: a request may have been signed with any of them. */
 import { createPublicKey, hash } from 'node:crypto'
-import type { GatewayApp, GatewayCore } from '../signing/gateway-keys.ts'
+import type { GatewayApp } from '../signing/gateway-apps.ts'
+import type { GatewayCore } from '../signing/gateway-keys.ts'
 import { openKey } from '../signing/keys.ts'
 import type { OwnKey, OwnKeys } from './schemes.ts'
 

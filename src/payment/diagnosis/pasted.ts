@@ -2,6 +2,7 @@
  * What somebody pastes of a request: an address, a form body, JSON, a whole HTTP request, a curl command, or lines of
  * `name=value` and of PHP, Python or JavaScript. Read as leniently as people paste, into the parameters in their order. Pure.
  */
+import { PAYMENT_ID_PATTERN } from '../values/payment-id.ts'
 import { decodeText } from './charsets.ts'
 
 const FIELDS_MAX = 100
@@ -32,7 +33,9 @@ export function readPasted(text: string): Pasted | undefined {
   return read
 }
 
-const PAYMENT_ID = /\/payment\/(?:pay|query|transfer|orders|transfers)\/(pay_[a-z0-9]{20})(?![a-z0-9])/
+const PAYMENT_ID = new RegExp(
+  `/payment/(?:pay|query|transfer|orders|transfers)/(${PAYMENT_ID_PATTERN})(?![a-z0-9])`,
+)
 
 const QUOTED_OR_BARE = `'([^']*)'|"((?:[^"\\\\]|\\\\.)*)"|(\\S+)`
 const CURL_DATA = new RegExp(`\\s(-d|-F|--data[a-z-]*|--form)[\\s=]+(?:${QUOTED_OR_BARE})`, 'g')

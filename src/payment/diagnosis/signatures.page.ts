@@ -8,6 +8,7 @@ import { cursor, listUrl } from '../../web/lists.ts'
 import { type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted } from '../rights/rights.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
+import { PAYMENT_ID_PATTERN } from '../values/payment-id.ts'
 import { type Judging, openJudging, type ShortVerdict } from './judging.ts'
 import { readOwnKeys } from './own-keys.ts'
 import { type Field, readPasted } from './pasted.ts'
@@ -21,7 +22,7 @@ const PASTED_LENGTH_MAX = 8_000
 /** Of a signature that is not told in whole: enough to compare by, too little to send. */
 const SHOWN_LENGTH = 8
 const SIGNATURES = ['sign', 'signature']
-const PAYMENT_ID_IN_PATH = /\/(pay_[a-z0-9]{20})(?:\/|$)/
+const PAYMENT_ID_IN_PATH = new RegExp(`/(${PAYMENT_ID_PATTERN})(?:/|$)`)
 
 /** One of the refused requests to look into, or where the list of them goes on. */
 const Query = z.object({ refused: cursor, before: cursor })

@@ -1,7 +1,8 @@
 /** Replies that we sign with the application's own platform key, as V2 has it. gateway.md 2.1. */
 
 import { gatewayString, signRsa } from '../signing/gateway.ts'
-import type { GatewayApp, GatewayCore } from '../signing/gateway-keys.ts'
+import type { GatewayApp } from '../signing/gateway-apps.ts'
+import type { GatewayCore } from '../signing/gateway-keys.ts'
 
 export type Fields = Record<string, unknown>
 

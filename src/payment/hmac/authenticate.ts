@@ -9,11 +9,11 @@ import { stringToSign, verifySignature } from '../signing/hmac.ts'
 import { markTokenUsed } from '../signing/keys.ts'
 import { isAllowedAddress } from '../values/addresses.ts'
 import { type FlatParameters, flatParameters } from '../values/parameters.ts'
+import { isPaymentId } from '../values/payment-id.ts'
 import { isFresh } from '../values/timestamp.ts'
 import { type Caller, type FindCaller, makeFindCaller } from './caller.ts'
 import { UNKNOWN_APPLICATION } from './shapes.ts'
 
-const PAYMENT_ID = /^pay_[a-z0-9]{20}$/
 const IN_THE_URL = 'Parameters in the URL are not read: send them in the body'
 
 export type SignedRequest = FastifyRequest<{ Params: { payment_id: string } }>
@@ -38,7 +38,7 @@ export function makeAuthenticate(deps: Core): Authenticate {
 
 async function verified(request: SignedRequest, deps: Core, findCaller: FindCaller): Promise<Authenticated> {
   const { payment_id } = request.params
-  const api = PAYMENT_ID.test(payment_id) ? await findCaller(payment_id) : undefined
+  const api = isPaymentId(payment_id) ? await findCaller(payment_id) : undefined
   if (api === undefined) throw new AppError('application_not_found', UNKNOWN_APPLICATION)
   request.speaksFor = { app_id: api.id, door: 'hmac', received: request.body }
   const parameters = flatParameters(request.body)

@@ -6,9 +6,7 @@ import type { Book } from '../../database/tables/columns.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import { type TokenKeys, tokenKeys } from '../signing/hmac.ts'
 import { openKey } from '../signing/keys.ts'
-
-/** Applications whose keys a process keeps ready, about 1 KB each. */
-const READY_KEYS_MAX = 2_000
+import { makeReadyKeys } from '../signing/ready-keys.ts'
 
 export type Caller = {
   id: bigint
@@ -42,17 +40,9 @@ type Row = {
  * read every time; only what never changes, the keys of a stored token, is kept.
  */
 export function makeFindCaller(deps: Core): FindCaller {
-  /** By the id of the token's row: another token is another row. */
-  const ready = new Map<bigint, TokenKeys>()
-
-  function keysOf({ id, key_id, value_encrypted }: Row): TokenKeys {
-    const known = ready.get(key_id)
-    if (known !== undefined) return known
-    const keys = tokenKeys(openKey(deps.secrets, id, 'token', value_encrypted))
-    if (ready.size >= READY_KEYS_MAX) ready.delete(ready.keys().next().value!)
-    ready.set(key_id, keys)
-    return keys
-  }
+  const ready = makeReadyKeys<TokenKeys>()
+  const keysOf = ({ id, key_id, value_encrypted }: Row) =>
+    ready.find(key_id) ?? ready.keep(key_id, tokenKeys(openKey(deps.secrets, id, 'token', value_encrypted)))
 
   return makeBatcher<string, Caller | undefined>({
     name: 'find callers',

@@ -11,6 +11,7 @@ import type { Db, Tx } from '../../database/connection.ts'
 import type { Book } from '../../database/tables/columns.ts'
 import type { PaymentAppKeyKind } from '../../database/tables/payment-apps.ts'
 import { ALNUM, LOWER_ALNUM, randomText, type Secrets } from '../../platform/secrets.ts'
+import { PAYMENT_ID_LENGTH } from '../values/payment-id.ts'
 
 const KEY_USE_BUCKET_MS = 60_000
 const RSA_BITS = 2048
@@ -24,7 +25,7 @@ export type TokenUse = { id: bigint; last_used_at: Date | null }
 const MARKS = { live: '', test: 'test' } as const
 
 export function newPaymentId(book: Book): string {
-  const id = randomText(20 - MARKS[book].length, LOWER_ALNUM)
+  const id = randomText(PAYMENT_ID_LENGTH - MARKS[book].length, LOWER_ALNUM)
   // Live ones never look like test ones, by no chance.
   return id.startsWith(MARKS.test) ? newPaymentId(book) : `pay_${MARKS[book]}${id}`
 }
