@@ -17,7 +17,7 @@ import {
   makeLocales,
 } from './languages.ts'
 import { plainText } from './parameters.ts'
-import type { DataOf } from './views.ts'
+import type { DataOf, PageFailure } from './views.ts'
 
 const VIEWS_DIR = join(import.meta.dirname, '../../views')
 
@@ -172,13 +172,6 @@ export function sendPageError(thrown: unknown, request: FastifyRequest, reply: F
       .send({ error: code, error_type: code, message, request_id: request.id })
   }
   return reply.page('error', { failure, requestId: request.id }, { status: failure.status })
-}
-
-export type PageFailure = {
-  code: PageCode | 'internal_error'
-  status: number
-  message: string
-  retry_after_seconds?: number | undefined
 }
 
 function asPageFailure(error: unknown, request: FastifyRequest): PageFailure {

@@ -3,9 +3,17 @@
  * `declare module '…/web/views.ts' { interface PageData { 'payment/buyer/pay': { … } } }`.
  */
 import type { FastifyRequest } from 'fastify'
+import type { PageCode } from '../platform/errors.ts'
 import type { assetUrl } from './assets.ts'
 import type { Locale } from './languages.ts'
-import type { PageFailure } from './pages.ts'
+
+/** Why a page cannot be shown. */
+export type PageFailure = {
+  code: PageCode | 'internal_error'
+  status: number
+  message: string
+  retry_after_seconds?: number | undefined
+}
 
 /** What `reply.page` passes to each page, beside what every page has. */
 export interface PageData {

@@ -29,3 +29,55 @@ export const consent = {
   allow: { en: 'Allow', zh: '允许' },
   deny: { en: 'Deny', zh: '拒绝' },
 } satisfies Texts
+
+/** What a member allows an application, also in the list of authorised applications. */
+export const consents = {
+  by: { en: 'by', zh: '所有者' },
+  reviewed: { en: 'Reviewed by staff', zh: '已由管理人员审核' },
+  reviewedText: (day: string) => ({
+    en: `The staff of this site looked at this application on ${day}.`,
+    zh: `本站管理人员已于 ${day} 审核过此应用。`,
+  }),
+  unreviewed: {
+    en: 'The staff has not reviewed this application. Go on only if you know where it comes from and trust its owner.',
+    zh: '此应用未经本站管理人员审核。请确认你知道它的来源并信任其所有者，再继续。',
+  },
+  firstUse: { en: 'No member has allowed it yet.', zh: '尚无成员授权过它。' },
+  picture: { en: 'picture', zh: '头像' },
+  confirmed: { en: 'confirmed', zh: '已验证' },
+  number: (id: string) => ({ en: `member number ${id}`, zh: `成员编号 ${id}` }),
+  may: { en: 'It may also', zh: '它还可以' },
+  lookUpAgain: { en: 'look this up again, for up to 30 days', zh: '在最多 30 天内再次查询以上信息' },
+  registerApps: { en: 'list and register applications in your name', zh: '以你的名义查看和登记应用' },
+  listEveryApp: {
+    en: 'list every registered application, since you are an administrator',
+    zh: '查看全部已登记的应用（因为你是管理员）',
+  },
+  notShared: { en: 'It does not get', zh: '它无法获得' },
+  notPassword: { en: 'your password', zh: '你的密码' },
+  notPoints: { en: 'your points: it can neither see nor spend them', zh: '你的积分：既看不到也不能使用' },
+  notActivity: {
+    en: 'what you do here, or which other applications you use',
+    zh: '你在这里的活动，以及你使用的其他应用',
+  },
+  takeBack: { en: 'You can take it back at any time under', zh: '你可以随时撤销：' },
+  lead: {
+    en: 'Applications that you have allowed to know who you are.',
+    zh: '你已允许以下应用获知你的身份。',
+  },
+  none: { en: 'You have allowed none.', zh: '你没有授权任何应用。' },
+  firstUsed: { en: 'First used', zh: '首次使用' },
+  lastUsed: { en: 'Last used', zh: '最近使用' },
+  sees: { en: 'What it sees and may do', zh: '它可获知的信息和可做的事' },
+  suspended: { en: 'Suspended by an administrator', zh: '已被管理员停用' },
+  revoke: { en: 'Revoke', zh: '撤销' },
+  revokeText: {
+    en: 'Its access ends at once: what it holds stops working, and it must ask you again. What it has copied it may keep.',
+    zh: '授权立即终止：它持有的令牌全部失效，再次使用须重新征得你的同意。它已复制的信息可能仍会保留。',
+  },
+  revoked: { en: 'Revoked: it has no access any more.', zh: '已撤销，该应用无法再访问你的信息。' },
+  signIns: { en: 'Sign-ins to applications', zh: '应用登录记录' },
+  signInsText: { en: 'The newest, for as long as records of them are kept.', zh: '显示仍保存的最新记录。' },
+  noSignIns: { en: 'None yet.', zh: '暂无记录。' },
+  ended: { en: 'ended', zh: '已终止' },
+} satisfies Texts
