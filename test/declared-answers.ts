@@ -17,6 +17,9 @@ const ANY_REFUSAL: Record<Area, z.ZodType> = {
 /** The `code` of a success; every other one is a refusal's. */
 const SUCCESS: Partial<Record<Area, number>> = { v1: 1, v2: 0 }
 
+/** A path that cannot be decoded is refused before it leads to an operation. */
+const NotDecoded = z.object({ message: z.literal('The path cannot be decoded'), request_id: z.string() })
+
 type Known = { operation: Operation; path: RegExp; act: string | null }
 
 const KNOWN: Known[] = OPERATIONS.map((operation) => {
@@ -45,6 +48,7 @@ function faultOf(request: InjectOptions, response: LightMyRequestResponse): stri
   const operation = operationOf(request)
   if (operation === undefined) return undefined
   const body: unknown = response.json()
+  if (NotDecoded.safeParse(body).success) return undefined
   const { error } = shapeOf(operation, response.statusCode, body).safeParse(plain(operation.area, body))
   if (error === undefined) return undefined
   const { method, path } = operation
