@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
-import type { Counter, Gauge, Histogram } from 'prom-client'
+import type { Counter, Gauge, Histogram } from '@prometheus-io/client'
 import { type Db, poolUse } from '../database/connection.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
@@ -36,7 +36,7 @@ type MetricsDeps = { config: Config; db: Db; clock: Clock }
 /** Undefined unless METRICS_PORT is set. */
 export async function openMetrics(deps: MetricsDeps): Promise<Metrics | undefined> {
   if (deps.config.METRICS_PORT === undefined) return undefined
-  const { default: prometheus } = await import('prom-client')
+  const { default: prometheus } = await import('@prometheus-io/client')
   const registry = new prometheus.Registry()
   // Memory, CPU, garbage collection and the delay of the event loop.
   prometheus.collectDefaultMetrics({ register: registry })
