@@ -6,14 +6,20 @@ import { appListPages } from './apps/apps.page.ts'
 import { handoverPages } from './apps/handover.page.ts'
 import { ownAppPages } from './apps/own-app.page.ts'
 import { teamPages } from './apps/team.page.ts'
-import { notificationPages } from './notifications/notifications.page.ts'
+import { type NotificationList, notificationPages } from './notifications/notifications.page.ts'
 import type { PaymentDeps } from './notifications/worker.ts'
 import type { OwnedRequest } from './rights/owned.ts'
-import { getPermitted } from './rights/rights.ts'
+import { getPermitted, type Permitted } from './rights/rights.ts'
 import { sellersAddresses } from './seller/addresses.page.ts'
 import { sellersOrders } from './seller/orders.page.ts'
 import { statisticsPage } from './seller/statistics.page.ts'
 import { sellersTransfers } from './seller/transfers.page.ts'
+
+declare module '../web/views.ts' {
+  interface PageData {
+    'payment/notifications/notifications': NotificationList & { owned: Permitted }
+  }
+}
 
 /** /payment/applications and everything under it. Lists and statistics share one set of turns. */
 export async function merchantPages(app: FastifyInstance, deps: PaymentDeps): Promise<void> {
@@ -31,11 +37,11 @@ export async function merchantPages(app: FastifyInstance, deps: PaymentDeps): Pr
   statisticsPage(app, deps, turns)
   notificationPages(app, deps, {
     path: '/payment/applications/:payment_id/notifications',
-    view: 'payment/notifications/notifications',
     standing: (request) => ({ role: 'team', user_id: sessionOf(request).user.id }),
-    facts: async (request, right) => {
+    open: async (request, right) => {
       const { payment_id } = (request as OwnedRequest).params
-      return { owned: await getPermitted(deps.db, payment_id, sessionOf(request).user.id, right) }
+      const owned = await getPermitted(deps.db, payment_id, sessionOf(request).user.id, right)
+      return (reply, list) => reply.page('payment/notifications/notifications', { ...list, owned })
     },
   })
 }

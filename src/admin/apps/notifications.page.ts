@@ -3,11 +3,17 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
-import { notificationPages } from '../../payment/notifications/notifications.page.ts'
+import { type NotificationList, notificationPages } from '../../payment/notifications/notifications.page.ts'
 import { pauseHost, resumeHost } from '../../payment/notifications/pausing.ts'
 import { outboxFigures } from '../../payment/notifications/redelivery.ts'
 import type { PaymentDeps } from '../../payment/notifications/worker.ts'
 import { AppError } from '../../platform/errors.ts'
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'admin/notifications': NotificationList & { figures: Awaited<ReturnType<typeof outboxFigures>> }
+  }
+}
 
 const PATH = '/admin/notifications'
 
@@ -24,9 +30,11 @@ const HostForm = z.object({
 export function notificationAdminPages(app: FastifyInstance, deps: PaymentDeps): void {
   notificationPages(app, deps, {
     path: PATH,
-    view: 'admin/notifications',
     standing: () => ({ role: 'administrator' }),
-    facts: async () => ({ figures: await outboxFigures(deps.db, deps.clock()) }),
+    open: async () => {
+      const figures = await outboxFigures(deps.db, deps.clock())
+      return (reply, list) => reply.page('admin/notifications', { ...list, figures })
+    },
   })
 
   const preHandler = requireFreshSignIn(deps, { page: PATH })

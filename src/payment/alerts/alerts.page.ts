@@ -9,6 +9,14 @@ import { markRead, placeOf, readAlerts } from './alerts.ts'
 const PAGE = '/account/alerts'
 const PAGE_LINES = 25
 
+declare module '../../web/views.ts' {
+  interface PageData {
+    'payment/alerts/alerts': PartData['parts/pager'] & {
+      alerts: (Awaited<ReturnType<typeof readAlerts>>[number] & { place: string })[]
+    }
+  }
+}
+
 const Asked = z.object({ before: cursor })
 const ReadForm = z.object({ up_to: cursor })
 

@@ -1,6 +1,6 @@
 /** Where a member applies for payment applications and sees them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { sessionOf } from '../../accounts/session/session.ts'
+import { type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { APPLICATIONS } from '../rights/owned.ts'
 import { may } from '../rights/rights.ts'
@@ -12,6 +12,29 @@ import { createTestApp, TEST_APPS_MAX } from './test-apps.ts'
 
 export const FIELDS = ['name', 'description', 'callback_url'] as const
 type Field = (typeof FIELDS)[number]
+
+type Filled = { values: Partial<Record<Field, string>>; problems: Field[] }
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'payment/apps/apps': Filled & {
+      user: Session['user']
+      applications: (Awaited<ReturnType<typeof applicationsOf>>[number] & {
+        merchantKey: string | undefined
+      })[]
+      invitations: Awaited<ReturnType<typeof invitationsOf>>
+      offers: Awaited<ReturnType<typeof offersOf>>
+      neededTrustLevel: number
+      mayTest: boolean
+      waitingMax: number | undefined
+    }
+    'payment/apps/created': {
+      name: string
+      credentials: Awaited<ReturnType<typeof applyForPaymentApp>> & { merchant_key?: string }
+      isTest: boolean
+    }
+  }
+}
 
 /** Making a pair of RSA keys takes a processor for a good fraction of a second. */
 export const slow = { config: { admission: 'slow' } } as const
@@ -44,8 +67,6 @@ export function appListPages(app: FastifyInstance, deps: Core): void {
   })
 }
 
-type Filled = { values: Partial<Record<Field, string>>; problems: Field[] }
-
 async function showApplications(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -66,6 +87,7 @@ async function showApplications(
   return reply.page(
     'payment/apps/apps',
     {
+      user,
       applications,
       invitations,
       offers,

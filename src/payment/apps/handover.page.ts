@@ -1,6 +1,6 @@
 /** The change of hands of a payment application: …/handover. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { sessionOf } from '../../accounts/session/session.ts'
+import { type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import {
   APPLICATION,
@@ -20,6 +20,18 @@ import {
   offerApplication,
   withdrawOffer,
 } from './handover.ts'
+
+type Refused = { fault: OfferFault; username: string } | undefined
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'payment/apps/handover': Awaited<ReturnType<typeof getHandover>> & {
+      user: Session['user']
+      neededTrustLevel: number
+      refused: Refused
+    }
+  }
+}
 
 /** Within the scope of the merchant's pages. */
 export function handoverPages(app: FastifyInstance, deps: Core): void {
@@ -52,15 +64,10 @@ export function handoverPages(app: FastifyInstance, deps: Core): void {
   })
 }
 
-async function showHandover(
-  request: OwnedRequest,
-  reply: FastifyReply,
-  deps: Core,
-  refused: { fault: OfferFault; username: string } | undefined,
-) {
+async function showHandover(request: OwnedRequest, reply: FastifyReply, deps: Core, refused: Refused) {
   const { user } = sessionOf(request)
   const handover = await getHandover(deps, request.params.payment_id, user.id)
   const { payment_apps_min_trust_level } = await deps.settings.read()
-  const data = { ...handover, neededTrustLevel: payment_apps_min_trust_level, refused }
+  const data = { ...handover, user, neededTrustLevel: payment_apps_min_trust_level, refused }
   return reply.page('payment/apps/handover', data, { status: refused === undefined ? 200 : 400 })
 }

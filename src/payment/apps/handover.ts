@@ -145,7 +145,7 @@ export async function getHandover(deps: Core, payment_id: string, user_id: bigin
     .select(['app.payment_id', 'app.name', 'app.status', 'owner.username as owner_username'])
     .select(['offer.expires_at', 'recipient.username as to_username'])
     .executeTakeFirst()
-  if (offered !== undefined) return { isMine: false, app: offered, offer: offered }
+  if (offered !== undefined) return { isMine: false as const, app: offered, offer: offered }
   const app = await getPermitted(deps.db, payment_id, user_id, 'application.hand_over')
   const offer = await deps.db
     .selectFrom('payment_app_offers as offer')
@@ -154,7 +154,7 @@ export async function getHandover(deps: Core, payment_id: string, user_id: bigin
     .where('offer.expires_at', '>', deps.clock())
     .select(['offer.expires_at', 'recipient.username as to_username'])
     .executeTakeFirst()
-  return { isMine: true, app, offer }
+  return { isMine: true as const, app, offer }
 }
 
 /** What is offered to the member, the newest first. */

@@ -61,6 +61,8 @@ declare module '../../web/views.ts' {
       twin: string | undefined
       overlapHours: number
     }
+    'payment/apps/rotated': { payment_id: string; rotated: Awaited<ReturnType<typeof rotateToken>> }
+    'payment/apps/key-pair': { payment_id: string; pair: { bare: string; pem: string } }
   }
   interface PartData {
     'payment/apps/gateway': { owned: Owned; gateway: Gateway; keyFault: PublicKeyFault | undefined }

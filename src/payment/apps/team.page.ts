@@ -14,7 +14,7 @@ import {
   pathOf,
   username,
 } from '../rights/owned.ts'
-import { getPermitted } from '../rights/rights.ts'
+import { getPermitted, type Permitted } from '../rights/rights.ts'
 import {
   acceptInvitation,
   changeRole,
@@ -28,6 +28,20 @@ import {
   teamOf,
   teamRole,
 } from './team.ts'
+
+type Refused = { fault: InviteFault; username: string } | undefined
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'payment/apps/team': {
+      owned: Permitted
+      team: Awaited<ReturnType<typeof teamOf>>
+      roles: typeof TEAM_ROLES
+      teamMax: number
+      refused: Refused
+    }
+  }
+}
 
 const WithRole = z.object({ username, role: teamRole })
 
@@ -74,12 +88,7 @@ export function teamPages(app: FastifyInstance, deps: Core): void {
   })
 }
 
-async function showTeam(
-  request: OwnedRequest,
-  reply: FastifyReply,
-  deps: Core,
-  refused: { fault: InviteFault; username: string } | undefined,
-) {
+async function showTeam(request: OwnedRequest, reply: FastifyReply, deps: Core, refused: Refused) {
   const { user } = sessionOf(request)
   const owned = await getPermitted(deps.db, request.params.payment_id, user.id, 'application.read')
   const data = {

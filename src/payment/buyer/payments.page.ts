@@ -4,9 +4,18 @@ import { z } from 'zod'
 import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { cursor, listUrl, searchText } from '../../web/lists.ts'
-import { fateOf, ordersOfBuyer } from './payments.ts'
+import { type Fate, fateOf, ordersOfBuyer } from './payments.ts'
 
 const PAGE = '/account/payments'
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'payment/buyer/payments': PartData['parts/pager'] & {
+      orders: (Awaited<ReturnType<typeof ordersOfBuyer>>['rows'][number] & { fate: Fate })[]
+      q: string
+    }
+  }
+}
 
 const Asked = z.object({ q: searchText, before: cursor })
 
@@ -21,8 +30,9 @@ export async function buyersPayments(app: FastifyInstance, deps: Core): Promise<
     const now = deps.clock()
     return reply.page('payment/buyer/payments', {
       orders: found.rows.map((order) => ({ ...order, fate: fateOf(order, now) })),
-      looked_back_to: found.looked_back_to,
-      older: found.next && listUrl(PAGE, { q, before: found.next }),
+      lookedBackTo: found.looked_back_to,
+      older: found.next ? listUrl(PAGE, { q, before: found.next }) : undefined,
+      newest: PAGE,
       q,
       isSearch: q !== '',
       before,

@@ -6,7 +6,7 @@ import { browserScope, requireUser, sessionOf } from '../../accounts/session/ses
 import { AppError } from '../../platform/errors.ts'
 import { cursor, listUrl } from '../../web/lists.ts'
 import { type OwnedRequest, pathOf } from '../rights/owned.ts'
-import { getPermitted } from '../rights/rights.ts'
+import { getPermitted, type Permitted } from '../rights/rights.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
 import { PAYMENT_ID_PATTERN } from '../values/payment-id.ts'
 import { type Judging, openJudging, type ShortVerdict } from './judging.ts'
@@ -16,6 +16,32 @@ import { REFUSED_KEPT_MAX, type RefusedRequest, refusedRequests } from './refuse
 import type { Request } from './request.ts'
 import type { OwnKeys } from './schemes.ts'
 import { type Verdict, withoutKeys } from './verdict.ts'
+
+type Found = ReturnType<typeof shown>
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'payment/diagnosis/signatures': PartData['parts/pager'] & {
+      owned: Permitted
+      text: string
+      pastedMax: number
+      isUnreadable: boolean
+      found: Found | undefined
+      opened: RefusedRequest | undefined
+      refused: Awaited<ReturnType<typeof withVerdicts>> | undefined
+      keptMax: number
+      address: string
+      signInUrl: string | undefined
+    }
+  }
+  interface PartData {
+    'payment/diagnosis/verdict': {
+      found: Found
+      opened: RefusedRequest | undefined
+      signInUrl: string | undefined
+    }
+  }
+}
 
 const PAGE_LINES = 10
 const PASTED_LENGTH_MAX = 8_000

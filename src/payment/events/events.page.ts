@@ -7,6 +7,22 @@ import { overlapHoursOf, ownedFor } from '../apps/own-app.page.ts'
 import { actorOf, freshSignIn, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { eventSecretsOf, isEventsUrl, rotateEventSecret, setEventsUrl } from './events.ts'
 
+declare module '../../web/views.ts' {
+  interface PageData {
+    'payment/events/events': {
+      owned: Awaited<ReturnType<typeof ownedFor>>
+      secrets: Awaited<ReturnType<typeof eventSecretsOf>>
+      url: string
+      isRefused: boolean
+      overlapHours: number
+    }
+    'payment/events/secret': { payment_id: string; secret: string; previous_until: Date | undefined }
+  }
+  interface PartData {
+    'payment/events/sample': object
+  }
+}
+
 /** GET and POST /payment/applications/:payment_id/events, and POST …/events/rotate. */
 export async function eventPages(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)

@@ -8,6 +8,16 @@ import type { GatewayVerbs } from './create.ts'
 import { wireFailure } from './errors.ts'
 import { authenticate, queryOrBody } from './request.ts'
 
+declare module '../../web/views.ts' {
+  interface PageData {
+    'payment/gateway/refused': {
+      failure: ReturnType<typeof wireFailure>['body']
+      inEnglish: string
+      requestId: string
+    }
+  }
+}
+
 const NOTICE =
   '这里是支付接口，请从商家网站发起支付。\nShops send their buyers here to pay; there is nothing to see without an order.\n'
 

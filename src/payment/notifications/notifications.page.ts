@@ -1,9 +1,11 @@
 /** What merchants were told of, attempt by attempt, and telling them again: for an owner of one application, and for administrators of all. */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
 import { AppError } from '../../platform/errors.ts'
 import { cursor, listUrl } from '../../web/lists.ts'
+import type { PartData } from '../../web/views.ts'
+import type { Permitted } from '../rights/rights.ts'
 import { TRANSACTION_ID } from '../values/fields.ts'
 import { readNotifications, redeliver, redeliverFailed, type Standing } from './redelivery.ts'
 import type { PaymentDeps } from './worker.ts'
@@ -29,16 +31,38 @@ const SinceForm = z.object({
 
 type AnyRequest = FastifyRequest<{ Params: { payment_id?: string; transaction_id?: string } }>
 
+type Notification = Awaited<ReturnType<typeof readNotifications>>[number]
+
+export type NotificationList = PartData['parts/pager'] & {
+  notifications: Notification[]
+  status: (typeof STATUSES)[number]
+  statuses: typeof STATUSES
+  sinceHours: number[]
+  address: string
+  now: Date
+}
+
+type ShowList = (reply: FastifyReply, list: NotificationList) => FastifyReply
+
+declare module '../../web/views.ts' {
+  interface PartData {
+    'payment/notifications/list': NotificationList & { owned?: Permitted }
+    'payment/notifications/notification': {
+      each: Notification
+      address: string
+      mayRedeliver: boolean
+      now: Date
+      owned?: Permitted
+    }
+  }
+}
+
 export type NotificationPlace = {
   /** The pattern of the list's address. */
   path: string
-  view: string
   standing(request: AnyRequest): Standing
-  /** What the page shows beside the list. Throws not_found for whoever has no list here, forbidden without the right. */
-  facts(
-    request: AnyRequest,
-    right: 'orders.read' | 'notifications.redeliver',
-  ): Promise<Record<string, unknown>>
+  /** Answers with what shows the list. Throws not_found for a reader without a list here, forbidden without the right. */
+  open(request: AnyRequest, right: 'orders.read' | 'notifications.redeliver'): Promise<ShowList>
 }
 
 /** GET the list, and below it POST :transaction_id/redeliver and redeliver-failed. */
@@ -55,16 +79,15 @@ export function notificationPages(app: FastifyInstance, deps: PaymentDeps, place
     const { status, transaction_id, before } = Filter.parse(request.query)
     const { payment_id } = request.params
     const filter = { payment_id, transaction_id, before, status: status === 'all' ? undefined : status }
-    const [facts, found] = await Promise.all([
-      place.facts(request, 'orders.read'),
+    const [show, found] = await Promise.all([
+      place.open(request, 'orders.read'),
       readNotifications(deps.db, place.standing(request), filter, PAGE_LINES + 1),
     ])
     const notifications = found.slice(0, PAGE_LINES)
     const address = addressOf(request)
     const asked = { status: status === 'all' ? '' : status, transaction_id }
     const isMore = found.length > PAGE_LINES
-    return reply.page(place.view, {
-      ...facts,
+    return show(reply, {
       notifications,
       status,
       statuses: STATUSES,
@@ -80,7 +103,7 @@ export function notificationPages(app: FastifyInstance, deps: PaymentDeps, place
 
   app.post(`${place.path}/:transaction_id/redeliver`, async (request: AnyRequest, reply) => {
     const { transaction_id } = request.params
-    await place.facts(request, 'notifications.redeliver')
+    await place.open(request, 'notifications.redeliver')
     const { notification } = RedeliverForm.parse(request.body)
     await redeliver(deps, transaction_id!, actorOf(request), notification)
     return reply.redirect(listUrl(addressOf(request), { transaction_id }), 303)
@@ -91,7 +114,7 @@ export function notificationPages(app: FastifyInstance, deps: PaymentDeps, place
     if (!form.success) throw new AppError('invalid_form', 'How far back is missing')
     const since = new Date(deps.clock().getTime() - form.data.hours * HOUR_MS)
     const { payment_id } = request.params
-    await place.facts(request, 'notifications.redeliver')
+    await place.open(request, 'notifications.redeliver')
     await redeliverFailed(deps, { payment_id, since }, actorOf(request))
     return reply.redirect(listUrl(addressOf(request), { status: 'due' }), 303)
   })

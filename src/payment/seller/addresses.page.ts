@@ -4,8 +4,19 @@ import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { actorOf, type OwnedRequest, pathOf } from '../rights/owned.ts'
-import { getPermitted } from '../rights/rights.ts'
+import { getPermitted, type Permitted } from '../rights/rights.ts'
 import { addressesOf, type TriedAddress, tryAddress } from './addresses.ts'
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'payment/seller/addresses': {
+      owned: Permitted
+      tried: TriedAddress | undefined
+      known: Awaited<ReturnType<typeof addressesOf>>
+      address: string
+    }
+  }
+}
 
 const PATH = '/payment/applications/:payment_id/addresses'
 const URL_LENGTH_MAX = 1_000

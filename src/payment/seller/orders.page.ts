@@ -12,10 +12,41 @@ import { readNotifications } from '../notifications/redelivery.ts'
 import { isExpired, statusWord } from '../orders/orders.ts'
 import { askRefund, withdrawRefundRequest } from '../orders/refund-requests.ts'
 import { actorOf, type OwnedRequest, pathOf } from '../rights/owned.ts'
-import { getPermitted } from '../rights/rights.ts'
+import { getPermitted, type Permitted } from '../rights/rights.ts'
 import { Amount } from '../values/fields.ts'
-import { getOrderRecord } from './order-record.ts'
-import { countOrders, eachOrder, FATES, fateOf, type OrderFilter, ordersOfApp } from './orders.ts'
+import { getOrderRecord, type OrderRecord } from './order-record.ts'
+import { countOrders, eachOrder, FATES, type Fate, fateOf, type OrderFilter, ordersOfApp } from './orders.ts'
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'payment/seller/orders': PartData['parts/pager'] & {
+      owned: Permitted
+      orders: (Awaited<ReturnType<typeof ordersOfApp>>['rows'][number] & { fate: Fate })[]
+      asked: Asked
+      fates: typeof FATES
+      address: string
+      exportUrl: string
+    }
+    'payment/seller/orders-export': {
+      owned: Permitted
+      rows: number
+      isCapped: boolean
+      fileUrl: string
+      listAddress: string
+    }
+    'payment/seller/order': OrderRecord & {
+      owned: Permitted
+      fate: Fate
+      notifications: Awaited<ReturnType<typeof readNotifications>>
+      mayRedeliver: boolean
+      mayAsk: boolean
+      orderUrl: string
+      address: string
+      listAddress: string
+      now: Date
+    }
+  }
+}
 
 const PATH = '/payment/applications/:payment_id/orders'
 const EXPORTED_MAX = 50_000
@@ -96,7 +127,7 @@ export function sellersOrders(app: FastifyInstance, deps: Core, turns: Turns): v
       fates: FATES,
       address,
       exportUrl: listUrl(`${address}/export`, asked),
-      older: found.next && listUrl(address, { ...asked, before: found.next }),
+      older: found.next ? listUrl(address, { ...asked, before: found.next }) : undefined,
       newest: address,
       isSearch: listUrl('', asked) !== '',
       before,

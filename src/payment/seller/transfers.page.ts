@@ -13,6 +13,7 @@ import { quoteTransfer, sendTransfer, type TransferQuote } from '../orders/trans
 import { actorOf, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted, type Permitted } from '../rights/rights.ts'
 import { Amount, OrderId, UserId } from '../values/fields.ts'
+import { sellerTransfers } from './transfers.texts.ts'
 import { transfersOfApp } from './transfers.ts'
 
 const PATH = '/payment/applications/:payment_id/transfers'
@@ -43,8 +44,35 @@ const SendForm = z.object({
 })
 type Sending = z.output<typeof SendForm>
 
-/** The names of texts: why nothing was worked out or sent. */
-type Fault = string
+/** Why nothing was worked out or sent. */
+type Fault = keyof typeof sellerTransfers.faults
+
+const isFault = (code: string): code is Fault => code in sellerTransfers.faults
+
+type Sent = Awaited<ReturnType<typeof transfersOfApp>>['rows'][number]
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'payment/seller/transfers': PartData['parts/pager'] & {
+      owned: Permitted
+      transfers: Sent[]
+      quote: TransferQuote
+      sent: Sent | undefined
+      typed: Record<string, string>
+      fault: Fault | undefined
+      q: string
+      address: string
+    }
+    'payment/seller/transfer-confirm': {
+      owned: Permitted
+      sending: Sending
+      quote: TransferQuote
+      fault: Fault | undefined
+      signInUrl: string | undefined
+      address: string
+    }
+  }
+}
 
 /** Inside a browser scope of members. */
 export function sellersTransfers(app: FastifyInstance, deps: PaymentDeps): void {
@@ -53,7 +81,10 @@ export function sellersTransfers(app: FastifyInstance, deps: PaymentDeps): void 
   app.post(`${PATH}/quote`, async (request: OwnedRequest, reply) => {
     const owned = await permitted(request, deps, 'points.transfer')
     const form = QuoteForm.safeParse(request.body)
-    if (!form.success) return showTransfers(request, reply, deps, String(form.error.issues[0]!.path[0]))
+    if (!form.success) {
+      const isOrderId = form.error.issues[0]!.path[0] === 'order_id'
+      return showTransfers(request, reply, deps, isOrderId ? 'order_id' : 'amount')
+    }
     const { to_username, amount, order_id } = form.data
     const recipient = await findUserByUsername(deps.db, to_username)
     if (recipient === undefined) return showTransfers(request, reply, deps, 'recipient_mismatch')
@@ -76,8 +107,7 @@ export function sellersTransfers(app: FastifyInstance, deps: PaymentDeps): void 
       deps.notifier.nudge()
       return reply.redirect(listUrl(`${pathOf(request)}/transfers`, { sent: transaction_id }), 303)
     } catch (error) {
-      if (!(error instanceof AppError) || !(error.code in request.locale.t.sellerTransfers.faults))
-        throw error
+      if (!(error instanceof AppError) || !isFault(error.code)) throw error
       return showConfirmation(request, reply, deps, owned, form.data, error.code)
     }
   })
@@ -112,7 +142,7 @@ async function showTransfers(request: OwnedRequest, reply: FastifyReply, deps: P
       isSearch: q !== '',
       address,
       newest: address,
-      older: found.next && listUrl(address, { q, before: found.next }),
+      older: found.next ? listUrl(address, { q, before: found.next }) : undefined,
     },
     { status: fault === undefined ? 200 : 400 },
   )

@@ -1,5 +1,5 @@
 /** Texts of the transfers of a merchant. */
-import type { Text, Texts } from '../../web/languages.ts'
+import type { Texts } from '../../web/languages.ts'
 import { areLeft, pointsOf } from '../../web/plurals.ts'
 
 export const sellerTransfers = {
@@ -69,5 +69,5 @@ export const sellerTransfers = {
       en: 'Up to 128 letters, digits and signs without spaces and &.',
       zh: '最多 128 个字符，可用字母、数字和符号，不含空格与 &。',
     },
-  } as Record<string, Text>,
+  },
 } satisfies Texts
