@@ -5,9 +5,9 @@
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import type { Counter, Gauge, Histogram } from '@prometheus-io/client'
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
-import type { Counter, Gauge, Histogram } from '@prometheus-io/client'
 import { type Db, poolUse } from '../database/connection.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'

@@ -1,5 +1,5 @@
 /** Texts of changing a password. */
-import type { Texts } from '../web/languages.ts'
+import type { Texts } from '../../web/languages.ts'
 
 export const password = {
   title: { en: 'Change password', zh: '修改密码' },
