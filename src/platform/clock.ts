@@ -1,2 +1,2 @@
-/** The one source of time. Tests move it. */
+/** Returns the current time. All code reads time from this clock, and tests move it. */
 export type Clock = () => Date

@@ -1,6 +1,6 @@
 /**
- * The environment, read once. This file is the only reader of `process.env`; everything else receives the
- * frozen `Config` as a value. Settings that an administrator changes while running live in Postgres instead.
+ * Reads the environment once. Only this file reads `process.env`; all other code receives the frozen `Config`.
+ * Settings that an administrator changes at run time are in Postgres instead.
  */
 import type { z } from 'zod'
 import { environment, SAMPLE_SECRET } from './environment.ts'
@@ -12,12 +12,12 @@ export type Config = Readonly<
   Omit<z.output<typeof environment>, 'PUBLIC_URL' | 'PAYMENT_PUBLIC_URL'> & {
     PUBLIC_URL: string
     PAYMENT_PUBLIC_URL: string
-    /** A public URL is not loopback: https and real secrets are required, and nothing is invented. */
+    /** True when a public URL is not loopback. Then https, a database and real secrets are required. */
     production: boolean
   }
 >
 
-/** Every fault of the environment at once, one sentence each. */
+/** Reports every fault of the environment together, one sentence each. */
 export class ConfigError extends Error {
   readonly faults: readonly string[]
 
@@ -31,8 +31,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the environment. Throws ConfigError with every fault found.
- * @param env the process's own, with `.env`, unless a test says otherwise.
+ * Reads and validates the environment. Throws ConfigError with every fault found.
+ * @param env by default the environment of the process, completed by `.env`.
  */
 export function loadConfig(env: Environment = processEnvironment()): Config {
   const given: Environment = Object.fromEntries(
@@ -40,7 +40,7 @@ export function loadConfig(env: Environment = processEnvironment()): Config {
   )
   const parsed = environment.safeParse(given)
   const production = [given.PUBLIC_URL, given.PAYMENT_PUBLIC_URL].some(isPublic)
-  // By variable, since the first fault of one explains it, and a later one could only repeat it.
+  // One fault per variable: a second one would repeat the first. The schema's fault replaces ours.
   const faults = new Map([
     ...forumFaults(given, production),
     ...mailFaults(given),
@@ -61,8 +61,8 @@ export function loadConfig(env: Environment = processEnvironment()): Config {
 }
 
 /**
- * The environment as `--demo` reads it: for this machine only, quiet, and blind to DATABASE_URL, so that no real
- * database can ever be met. Throws ConfigError for an address that is not loopback.
+ * Reads the environment for `--demo`, which serves this machine only and logs warnings only. It ignores DATABASE_URL,
+ * so the demo never touches a real database. Throws ConfigError when a public address is not loopback.
  */
 export function loadDemoConfig(env: Environment = processEnvironment()): Config {
   const names = (['PUBLIC_URL', 'PAYMENT_PUBLIC_URL'] as const).filter((name) => isPublic(env[name]))
@@ -75,12 +75,12 @@ export function loadDemoConfig(env: Environment = processEnvironment()): Config 
     ...env,
     DATABASE_URL: undefined,
     LOG_LEVEL: env.LOG_LEVEL || 'warn',
-    // The shops of the demo.
+    // The demo's shops receive notifications on loopback.
     NOTIFY_ALLOW_CIDRS: env.NOTIFY_ALLOW_CIDRS || '127.0.0.0/8,::1',
   })
 }
 
-/** The environment of the process, completed by a file `.env` where it was started. What is set already wins. */
+/** Loads `.env` from the working directory. Variables that are already set keep their values. */
 function processEnvironment(): Environment {
   try {
     process.loadEnvFile()
@@ -90,7 +90,7 @@ function processEnvironment(): Environment {
   return process.env
 }
 
-/** Whether a script of npm started this process, through a shell of its own. */
+/** Whether an npm script started this process. npm starts scripts through a shell. */
 export function isRunByNpm(): boolean {
   return process.env.npm_lifecycle_event !== undefined
 }
@@ -101,7 +101,7 @@ export function isLoopback(url: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
 }
 
-/** Judged before the schema has accepted the text, so that the faults of both are reported together. */
+/** Runs before the schema validates the text, so that all faults are reported together. */
 function isPublic(text: string | undefined): boolean {
   return text !== undefined && /^https?:/.test(text) && URL.canParse(text) && !isLoopback(text)
 }
@@ -109,7 +109,7 @@ function isPublic(text: string | undefined): boolean {
 function productionFaults(given: Environment): [name: string, fault: string][] {
   const faults: [string, string][] = []
   for (const name of ['PUBLIC_URL', 'PAYMENT_PUBLIC_URL'] as const) {
-    // PAYMENT_PUBLIC_URL follows PUBLIC_URL when it is absent.
+    // PAYMENT_PUBLIC_URL defaults to PUBLIC_URL.
     const isAbsent = given[name] === undefined && name === 'PAYMENT_PUBLIC_URL'
     if (!isAbsent && !given[name]?.startsWith('https://'))
       faults.push([name, 'must start with https://, unless both public addresses are loopback'])
@@ -129,7 +129,7 @@ function productionFaults(given: Environment): [name: string, fault: string][] {
   return faults
 }
 
-/** The forum's settings need one another. */
+/** The forum's settings depend on each other. */
 function forumFaults(given: Environment, production: boolean): [name: string, fault: string][] {
   const faults: [string, string][] = []
   if (given.DISCOURSE_URL !== undefined && given.DISCOURSE_SECRET === undefined)
@@ -141,23 +141,23 @@ function forumFaults(given: Environment, production: boolean): [name: string, fa
   if (given.DISCOURSE_WEBHOOK_SECRET !== undefined && given.DISCOURSE_API_KEY === undefined)
     faults.push([
       'DISCOURSE_API_KEY',
-      'is required with DISCOURSE_WEBHOOK_SECRET: a webhook only says whom to ask about',
+      'is required with DISCOURSE_WEBHOOK_SECRET: a webhook only names the member, whose data is then read by the API',
     ])
   if (production && given.DISCOURSE_URL !== undefined && !given.DISCOURSE_URL.startsWith('https://'))
     faults.push(['DISCOURSE_URL', 'must start with https://, unless both public addresses are loopback'])
   return faults
 }
 
-/** One that is changed must be named, or the one kept in DATA_DIR would stand in its place unseen. */
+/** APP_SECRET_OTHER requires APP_SECRET: without it, the secret kept in DATA_DIR would be used silently. */
 function secretFaults(given: Environment): [name: string, fault: string][] {
   if (given.APP_SECRET_OTHER === undefined) return []
   if (given.APP_SECRET === undefined) return [['APP_SECRET', 'is required with APP_SECRET_OTHER']]
   if (given.APP_SECRET === given.APP_SECRET_OTHER)
-    return [['APP_SECRET_OTHER', 'must be another one than APP_SECRET']]
+    return [['APP_SECRET_OTHER', 'must differ from APP_SECRET']]
   return []
 }
 
-/** A server without a sender, or the other way round, sends nothing. */
+/** Mail needs both a server and a sender. */
 function mailFaults(given: Environment): [name: string, fault: string][] {
   if (given.SMTP_URL !== undefined && given.SMTP_FROM === undefined)
     return [['SMTP_FROM', 'is required with SMTP_URL']]
@@ -166,7 +166,7 @@ function mailFaults(given: Environment): [name: string, fault: string][] {
   return []
 }
 
-/** Headers alone send nothing. */
+/** Headers without an endpoint have no effect. */
 function tracingFaults(given: Environment): [name: string, fault: string][] {
   const { OTEL_EXPORTER_OTLP_HEADERS: headers } = given
   const endpoint = given.OTEL_EXPORTER_OTLP_ENDPOINT ?? given.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT

@@ -1,20 +1,20 @@
-/** What each environment variable may say. `.env.example` explains them. */
+/** The schema of every environment variable. `.env.example` explains them. */
 import { isIP } from 'node:net'
 import { z } from 'zod'
 
-/** The most that REQUESTS_AT_ONCE_MAX may say; as many may wait for one of the batches. */
+/** The largest REQUESTS_AT_ONCE_MAX. As many callers may wait in one batcher. */
 export const AT_ONCE_LIMIT = 1_000
 
 export const SAMPLE_SECRET = 'change-me-to-64-random-hex-characters'
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'silent'] as const
 
-/** An http(s) origin without path, query or trailing slash: the issuer is compared byte for byte by clients. */
+/** An http(s) origin without path, query or trailing slash, because clients compare the issuer byte for byte. */
 const origin = z.string().refine((text) => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   return url !== undefined && /^https?:$/.test(url.protocol) && url.origin === text
 }, 'must be an origin such as https://id.example.org, without a path or a trailing slash')
 
-/** Decimal digits only: `Number` would also take 0x50 and 1e3. */
+/** Accepts decimal digits only; `Number` would also accept 0x50 and 1e3. */
 function wholeNumber(min: number, max: number) {
   const message = `must be a whole number from ${min} to ${max}`
   return z
@@ -31,7 +31,7 @@ const ranges = z
   .transform((text) => text.split(',').map((part) => part.trim()))
   .refine((list) => list.every(isRange), 'must be addresses or CIDR ranges, separated by commas')
 
-/** A range of no bits is everyone: then any caller could claim any address, or be called, so it is refused. */
+/** Refuses a range of 0 bits. It contains all addresses, so any caller could claim any address, or be called. */
 function isRange(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/')
   const version = isIP(address)
@@ -39,7 +39,7 @@ function isRange(text: string): boolean {
   return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
 }
 
-/** A socket's address has no host (`postgres://name@/database?host=/run/postgresql`), which `URL` does not allow. */
+/** A socket's address has no host (`postgres://name@/database?host=/run/postgresql`), and `URL` requires one. */
 const databaseUrl = z
   .string()
   .refine(
@@ -47,7 +47,7 @@ const databaseUrl = z
     'must be like postgres://name:password@host:5432/database, with special characters percent-encoded',
   )
 
-/** Unlike our own addresses, a forum may live under a path. */
+/** Unlike our own addresses, a forum's address may have a path. */
 const forumUrl = z.string().refine((text) => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   return (
@@ -57,7 +57,7 @@ const forumUrl = z.string().refine((text) => {
   )
 }, 'must be an address such as https://forum.example.org, without a trailing slash')
 
-/** Printable ASCII: what may stand in a header or be typed into the forum's settings. */
+/** Printable ASCII, which fits into a header and into the forum's settings. */
 const forumKey = z.string().regex(/^[\x21-\x7e]{10,200}$/, 'must have at least 10 characters and no spaces')
 
 const smtpUrl = z.string().refine((text) => {
@@ -75,7 +75,7 @@ export const sender = z
     'must be an address such as no-reply@example.org or Tessera <no-reply@example.org>',
   )
 
-/** Where traces go. A key in the address would be logged by whatever stands between: OTEL_EXPORTER_OTLP_HEADERS is for keys. */
+/** The address of a trace collector. Proxies would log a key in it, so keys go into OTEL_EXPORTER_OTLP_HEADERS. */
 const collectorUrl = z.string().refine((text) => {
   const url = /^https?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined
   return url !== undefined && url.username + url.password + url.search + url.hash === ''
@@ -98,7 +98,7 @@ const headerList = z.string().transform((text, context) => {
   return headers
 })
 
-/** Printable ASCII, or nothing. */
+/** Returns undefined unless the decoded value is printable ASCII. */
 function decodedHeader(value = '%'): string | undefined {
   try {
     const text = decodeURIComponent(value)
@@ -124,7 +124,7 @@ const ratio = z
 
 const appSecret = z.string().min(32, 'must have at least 32 characters')
 
-/** What is wrong with an APP_SECRET that is kept in a file, if anything. */
+/** Returns the fault of an APP_SECRET that was read from a file, or undefined. */
 export function appSecretFault(text: string): string | undefined {
   return appSecret.safeParse(text).error?.issues[0]?.message
 }

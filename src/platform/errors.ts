@@ -1,7 +1,6 @@
 /**
- * The one error that callers can cause. A code from a closed list says what went wrong; how it looks on the
- * wire is decided once per scope, by that scope's renderer. Anything else that is thrown is a fault of ours
- * and is answered without detail.
+ * The error class for failures that callers cause. Its code comes from a closed list, and each scope's renderer decides
+ * how it looks on the wire. Any other error is a fault of this program, and its answer has no detail.
  */
 
 /** Failures of pages and forms. */
@@ -60,7 +59,7 @@ export type PaymentCode =
   | 'order_frozen'
   | 'wallet_frozen'
 
-/** Failures that only the gateway protocols know; the others they share with the HMAC API. */
+/** Failures of the gateway protocols alone. They share all others with the HMAC API. */
 export type GatewayCode =
   | 'unknown_action'
   | 'nothing_sent'
@@ -79,14 +78,14 @@ export type ErrorCode = PageCode | OAuthCode | PaymentCode | GatewayCode
 export type ErrorOptions = {
   /** Members that the scope's renderer may add to its answer. */
   data?: Record<string, unknown>
-  /** For 429 and 503: whole seconds until another try makes sense. */
+  /** For 429 and 503: whole seconds until the caller should try again. */
   retry_after_seconds?: number
   /** For the log only. */
   detail?: string
   cause?: unknown
 }
 
-/** A failure that the caller caused and may be told about: `message` is safe to show. */
+/** A failure that the caller caused. `message` is safe to show to the caller. */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly data: Record<string, unknown> | undefined
@@ -103,7 +102,7 @@ export class AppError extends Error {
   }
 }
 
-/** What cannot be done just now, and may be when it is asked for again: most such faults are over soon. */
+/** The service cannot do this now; the caller may try again in 2 seconds. */
 export function unavailable(cause?: unknown): AppError {
   return new AppError('unavailable', 'This cannot be done just now. Try again in a moment', {
     retry_after_seconds: 2,
@@ -111,7 +110,7 @@ export function unavailable(cause?: unknown): AppError {
   })
 }
 
-/** More than can be served at once; the least wait that Retry-After can say is enough. */
+/** The process has too many requests; the caller may try again in 1 second, the shortest Retry-After. */
 export function overloaded(cause?: unknown): AppError {
   return new AppError('overloaded', 'Too many requests at once', { retry_after_seconds: 1, cause })
 }

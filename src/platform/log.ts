@@ -1,12 +1,12 @@
 /**
- * JSON logs. A request is logged by its route pattern, never its address: query strings carry keys and codes,
- * paths carry transaction ids. Bodies and headers are not logged at all.
+ * JSON logs. They show a request's route pattern and never its address: query strings carry keys and codes, and
+ * paths carry transaction ids. They show no bodies and no headers.
  */
 import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import type { Config } from './config.ts'
 import { LOWER_ALNUM, randomText } from './secrets.ts'
 
-/** Should a credential ever be handed to the logger by mistake, these members are blotted out. */
+/** The log redacts these members, in case code logs a credential by mistake. */
 const CREDENTIALS = new Set([
   'authorization',
   'cookie',
@@ -22,21 +22,21 @@ const CREDENTIALS = new Set([
   'sign',
   'signature',
 ])
-const BLOT = '[redacted]'
-/** How far below the members of a line they are looked for. */
+const REDACTED = '[redacted]'
+/** How many levels below a line's own members are searched. */
 const DEPTH_MAX = 2
 
 export function loggerOptions(config: Pick<Config, 'LOG_LEVEL'>) {
   return {
     level: config.LOG_LEVEL,
-    // Of the lines that are written, and no others: pino's own redaction would look at every request, written or not.
-    formatters: { log: (members: Record<string, unknown>) => blotOut(members) },
+    // Runs for written lines only. Pino's own redaction would inspect every request, written or not.
+    formatters: { log: (members: Record<string, unknown>) => redact(members) },
     serializers: {
       // A database error's `detail` quotes the row it is about, so only its kind is logged.
       err: (error: Error & { code?: string; constraint?: string; table?: string }) => ({
         type: error.name,
         message: error.message,
-        // Not `code`, which is blotted out: an authorization code is a credential.
+        // Not named `code`, which is redacted, because an authorization code is a credential.
         error_code: error.code,
         constraint: error.constraint,
         table: error.table,
@@ -46,23 +46,23 @@ export function loggerOptions(config: Pick<Config, 'LOG_LEVEL'>) {
   } satisfies FastifyServerOptions['logger']
 }
 
-/** A copy without credentials. What is no plain object or array is left to its serializer. */
-function blotOut(members: Record<string, unknown>, depth = 0): Record<string, unknown> {
+/** Copies the members without credentials. Values other than plain objects and arrays are left to their serializers. */
+function redact(members: Record<string, unknown>, depth = 0): Record<string, unknown> {
   const entries = Object.entries(members).map(([name, value]) => [
     name,
-    CREDENTIALS.has(name) ? BLOT : blotWithin(value, depth),
+    CREDENTIALS.has(name) ? REDACTED : redactWithin(value, depth),
   ])
   return Object.fromEntries(entries)
 }
 
-function blotWithin(value: unknown, depth: number): unknown {
+function redactWithin(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null || depth === DEPTH_MAX) return value
-  if (Array.isArray(value)) return value.map((each) => blotWithin(each, depth + 1))
+  if (Array.isArray(value)) return value.map((each) => redactWithin(each, depth + 1))
   const isPlain = [Object.prototype, null].includes(Object.getPrototypeOf(value))
-  return isPlain ? blotOut(value as Record<string, unknown>, depth + 1) : value
+  return isPlain ? redact(value as Record<string, unknown>, depth + 1) : value
 }
 
-/** Ids of requests, which every line of the log about one bears: no two processes make the same. */
+/** Makes the ids of requests. Each log line about a request has its id, and ids of two processes differ. */
 export function makeRequestIds(): () => string {
   const process = randomText(8, LOWER_ALNUM)
   let count = 0
@@ -73,8 +73,8 @@ export function makeRequestIds(): () => string {
 }
 
 /**
- * One line a request, once it is answered. Health checks come every few seconds and are left out. Every answer bears the
- * request's id, so that whoever complains of one can name it.
+ * Logs one line for each answered request, except health checks, which arrive every few seconds. Each answer carries
+ * the request's id, so a report of a failure can quote it.
  */
 export function logRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {

@@ -1,19 +1,19 @@
-/** Finding out that a port cannot be had before anything is started for it. */
+/** Checks that a port is free before the service starts anything else. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** A place where nothing can listen, in a sentence for whoever started the service. */
+/** The service cannot listen at an address. The message is a sentence for the operator. */
 export class ListenError extends Error {
-  /** @param variable is the one of the port; that of the host has the same beginning, or is HOST. */
+  /** @param variable names the environment variable of the port: PORT, METRICS_PORT, … */
   constructor(variable: string, host: string, port: number, cause: NodeJS.ErrnoException) {
     super(sentence(variable, host, port, cause), { cause })
   }
 }
 
 /**
- * Throws ListenError when another process listens there, or none of ours may. One may still begin to in the moment after;
- * then listening itself fails for the same reason, only later.
- * @param variable is the one to set.
+ * Throws ListenError when another process listens at the address, or this one may not. Another process can still take
+ * the port after this check; then the service fails later, when it listens.
+ * @param variable names the environment variable of the port.
  */
 export async function refuseTakenPort(variable: string, host: string, port: number): Promise<void> {
   const probe = createServer().listen(port, host)
@@ -34,7 +34,7 @@ function sentence(
 ): string {
   if (code === 'EADDRINUSE') return `Port ${port} is taken by another program: set ${variable} to a free one.`
   if (code === 'EACCES' || code === 'EPERM')
-    return `Port ${port} may not be listened on by this user: set ${variable} to one from 1024 on.`
+    return `This user may not listen on port ${port}: set ${variable} to 1024 or higher.`
   const hostVariable = variable === 'METRICS_PORT' ? 'METRICS_HOST' : 'HOST'
-  return `${hostVariable}=${host} is no address that can be listened on (${message}): set it to one of this machine, such as 127.0.0.1, or 0.0.0.0 for all.`
+  return `Tessera cannot listen at ${hostVariable}=${host} (${message}): set it to an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all.`
 }

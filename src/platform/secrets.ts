@@ -1,6 +1,6 @@
 /**
- * Random identifiers, hashes of credentials that only need checking, and encryption of the few that must be
- * read back. APP_SECRET never leaves this file: every use gets a key of its own derived from it.
+ * Random identifiers, hashes of credentials that are only compared, and encryption of credentials that are read back.
+ * APP_SECRET never leaves this file: each use has its own key derived from it.
  */
 import {
   createCipheriv,
@@ -24,7 +24,7 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 const HEADER_BYTES = 1 + KEY_ID_BYTES + IV_BYTES + TAG_BYTES
 
-/** Uniform random text over an alphabet of at most 256 characters. */
+/** Returns uniformly random text over an alphabet of at most 256 characters. */
 export function randomText(length: number, alphabet: string): string {
   const fair = 256 - (256 % alphabet.length)
   let text = ''
@@ -37,49 +37,53 @@ export function randomText(length: number, alphabet: string): string {
   return text
 }
 
-/** 256 random bits as base64url: session tokens, codes, access and refresh tokens. */
+/** Returns 256 random bits as base64url, for session tokens, codes, access and refresh tokens. */
 export function randomToken(): string {
   return randomBytes(32).toString('base64url')
 }
 
+/** Returns the SHA-256 digest of a text, 32 bytes. */
 export function sha256(text: string): Buffer {
   return hash('sha256', text, 'buffer')
 }
 
-/** Compares two texts in time that depends on their lengths only. */
+/** Compares two texts in a time that depends on their lengths only. */
 export function sameText(a: string, b: string): boolean {
   return timingSafeEqual(sha256(a), sha256(b))
 }
 
-/** A mark on bytes that are kept, and which key it was made with. */
+/** A MAC over stored bytes, and the id of its key. */
 export type Seal = { mac: Buffer; key_id: Buffer }
 
-/** What APP_SECRET is used for, without the secret itself. While it is being changed, another one is known beside it. */
+/** The uses of APP_SECRET, without the secret itself. During a rotation a second APP_SECRET is known too. */
 export type Secrets = {
-  /** AES-256-GCM. `context` names the place the text is stored at; a ciphertext moved elsewhere does not open. */
+  /** Encrypts with AES-256-GCM. `context` names where the text is stored; decryption with another context fails. */
   encrypt(context: string, plaintext: string): Buffer
-  /** Throws when the text was changed, moved, or encrypted under an APP_SECRET that is not known. */
+  /** Throws when the ciphertext was changed or moved, or its APP_SECRET is not known. */
   decrypt(context: string, ciphertext: Buffer): string
-  /** What a ciphertext of `encrypt` has in its second to fifth byte: whichever has not is to be encrypted anew. */
+  /** The second to fifth byte of a ciphertext of `encrypt`. A ciphertext with another id needs re-encryption. */
   encryptionKeyId: Buffer
-  /** A tag that only this service can make: for form tokens and values that travel through a browser. */
+  /** Makes a tag that only this service can make, for form tokens and values that a browser carries. */
   tag(purpose: string, text: string): string
-  /** Whether this is the tag, made under any APP_SECRET that is known. */
+  /** Whether the tag was made under any known APP_SECRET. */
   isTag(purpose: string, text: string, tag: string): boolean
-  /** Marks bytes that are kept in the database, so that nobody who only has the database can put others there. */
+  /** Seals bytes that are stored in the database. Write access to the database alone cannot forge a seal. */
   seal(purpose: string, data: Buffer): Seal
-  /** Whether these bytes bear their seal. Undefined when it was made under an APP_SECRET that is not known. */
+  /** Verifies a seal. Returns undefined when its APP_SECRET is not known. */
   isSealed(purpose: string, data: Buffer, seal: Seal): boolean | undefined
-  /** The key of the other APP_SECRET's seals, which must be kept when that one is forgotten. Absent without another. */
+  /** The seal key of the other APP_SECRET, which must be stored before that secret is dropped. */
   otherSealKey: SealKey | undefined
 }
 
-/** A key that seals were made with, and by which they can still be verified. */
+/** A key that makes and verifies seals. */
 export type SealKey = { key: KeyObject; key_id: Buffer }
 
 type Keys = { encryption: KeyObject; tag: KeyObject; seal: SealKey; encryption_id: Buffer }
 
-/** @param other is known as well and never used for anything new: the one before, or the one to come. */
+/**
+ * Derives all keys of APP_SECRET.
+ * @param other the previous or the next APP_SECRET. It decrypts and verifies, and never encrypts or signs.
+ */
 export function makeSecrets(appSecret: string, other?: string): Secrets {
   const current = deriveKeys(appSecret)
   const known = other === undefined ? [current] : [current, deriveKeys(other)]
@@ -119,7 +123,7 @@ export function makeSecrets(appSecret: string, other?: string): Secrets {
   }
 }
 
-/** Whether bytes bear a seal made with this key. */
+/** Whether this key made the seal of these bytes. */
 export function isSealedBy(key: SealKey, purpose: string, data: Buffer, { mac }: Seal): boolean {
   const expected = macBy(key, purpose, data)
   return mac.length === expected.length && timingSafeEqual(mac, expected)
@@ -130,7 +134,7 @@ function macBy({ key }: SealKey, purpose: string, data: Buffer): Buffer {
 }
 
 function deriveKeys(appSecret: string): Keys {
-  // As key objects: a key given in bytes is prepared anew at each use.
+  // Key objects, because Node prepares a key given as bytes again at each use.
   const derive = (purpose: string) =>
     createSecretKey(Buffer.from(hkdfSync('sha256', appSecret, '', `tessera ${purpose}`, 32)))
   const idOf = (key: KeyObject) =>

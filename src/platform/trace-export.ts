@@ -1,7 +1,6 @@
 /**
- * Where traces go: to a collector, over HTTP (OTLP with JSON). They wait in a bounded queue and are lost when nobody takes
- * them, so that a collector which is slow, broken or gone costs no request anything. The library is loaded here, and only
- * when there is somewhere to send to.
+ * Sends traces to a collector over HTTP (OTLP with JSON). Spans wait in a bounded queue and are dropped when it is full,
+ * so a slow or broken collector delays no request. Only this file loads the library, and only when an endpoint is set.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,34 +9,34 @@ import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import type { Tracing } from './tracing.ts'
 
-/** Spans that wait: a few megabytes. */
+/** Spans in the queue: a few megabytes. */
 const QUEUE_MAX = 2_048
-/** So few at once that writing them as JSON holds nobody up for long. */
+/** Small enough that writing the spans as JSON blocks the event loop only briefly. */
 const BATCH_MAX = 256
 const ROUND_MS = 2_000
 const SEND_TIMEOUT_MS = 5_000
 const CLOSE_TIMEOUT_MS = 3_000
-/** Of the longest of our own attributes only a little is needed. */
+/** In characters. */
 const ATTRIBUTE_LENGTH_MAX = 256
 const SILENCE_MS = 600_000
 
-/** What could not be sent since it was last told. */
+/** Spans that were lost since the last report, and why. */
 export type Loss = { spans: number; reason: string }
 
 type Options = {
   config: Config
   clock: Clock
-  /** Told of losses, every ten minutes at most. */
+  /** Receives losses, at most every ten minutes. */
   onLost: (loss: Loss) => void
 }
 
-/** Where traces are sent, if anywhere. */
+/** Returns the address that traces are sent to, or undefined when tracing is off. */
 export function tracesUrl(config: Config): string | undefined {
   const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own, OTEL_EXPORTER_OTLP_ENDPOINT: base } = config
   return own ?? (base === undefined ? undefined : `${base.replace(/\/$/, '')}/v1/traces`)
 }
 
-/** Undefined, and nothing loaded, unless an endpoint is set. */
+/** Opens tracing. Returns undefined, and loads nothing, unless an endpoint is set. */
 export async function openTracing({ config, clock, onLost }: Options): Promise<Tracing | undefined> {
   const url = tracesUrl(config)
   if (url === undefined) return undefined
@@ -62,7 +61,7 @@ export async function openTracing({ config, clock, onLost }: Options): Promise<T
     spanLimits: { attributeValueLengthLimit: ATTRIBUTE_LENGTH_MAX },
     spanProcessors: [
       new sdk.BatchSpanProcessor({
-        exporter: withLossesTold(exporter, clock, onLost),
+        exporter: reportLosses(exporter, clock, onLost),
         maxQueueSize: QUEUE_MAX,
         maxExportBatchSize: BATCH_MAX,
         scheduledDelayMillis: ROUND_MS,
@@ -70,9 +69,9 @@ export async function openTracing({ config, clock, onLost }: Options): Promise<T
     ],
   })
   const tracer = provider.getTracer('tessera')
-  const nobody = { context: ROOT_CONTEXT }
+  const root = { context: ROOT_CONTEXT }
   const tracing: Tracing = {
-    begin(name, options, { context, epoch_ms = Date.now() - performance.now() } = nobody) {
+    begin(name, options, { context, epoch_ms = Date.now() - performance.now() } = root) {
       const startTime = epoch_ms + performance.now()
       const span = tracer.startSpan(name, { startTime, ...options }, context)
       if (!span.isRecording()) return undefined
@@ -80,7 +79,7 @@ export async function openTracing({ config, clock, onLost }: Options): Promise<T
     },
     callerOf(traceparent) {
       const caller = traceparent === undefined ? null : parseTraceParent(traceparent)
-      if (caller === null) return nobody
+      if (caller === null) return root
       return { context: trace.setSpanContext(ROOT_CONTEXT, { ...caller, isRemote: true }) }
     },
     async close() {
@@ -93,7 +92,7 @@ export async function openTracing({ config, clock, onLost }: Options): Promise<T
 
 type Sdk = typeof import('@opentelemetry/sdk-trace')
 
-/** The samplers that the specification names. */
+/** Makes the sampler that OTEL_TRACES_SAMPLER names (OpenTelemetry specification). */
 function samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio }: Config, sdk: Sdk) {
   const kind = name.replace('parentbased_', '')
   const roots = {
@@ -105,8 +104,8 @@ function samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio }
   return kind === name ? root : new sdk.ParentBasedSampler({ root })
 }
 
-/** To the library every batch is sent: what it would say of a failure, it would say each time. */
-function withLossesTold(exporter: SpanExporter, clock: Clock, onLost: Options['onLost']): SpanExporter {
+/** Hides failures from the library, which would log each of them, and reports the lost spans to `onLost`. */
+function reportLosses(exporter: SpanExporter, clock: Clock, onLost: Options['onLost']): SpanExporter {
   let lost = 0
   let silentUntil = 0
   return {
@@ -129,7 +128,7 @@ function withLossesTold(exporter: SpanExporter, clock: Clock, onLost: Options['o
   }
 }
 
-/** The status, the code of the system, or the library's own word: what a collector has answered is not repeated. */
+/** Returns the HTTP status, the system's error code or the library's message, never the collector's answer. */
 function reasonOf(error: Error & { code?: number | string }): string {
   return String(error.code ?? error.message)
 }

@@ -1,42 +1,42 @@
 /**
- * Traces as OpenTelemetry tells them: where the time of a request went. Off unless an OTEL_EXPORTER_OTLP_*ENDPOINT is set,
- * and then of our own making at the few places that matter; nothing is patched. A span never holds a query, a header, a
- * body, a form field or a parameter of a statement, and no address beyond what `pathOf` and `inCall` let through.
+ * OpenTelemetry traces, which show where the time of a request went. They are off unless an OTEL_EXPORTER_OTLP_*ENDPOINT is
+ * set. This code starts its spans itself at a few places and patches no library. A span never holds a query, a header, a
+ * body, a form field or a parameter of a statement. `pathOf` and `inCall` decide what it holds of an address.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Attributes, Context, Link, Span, SpanOptions } from '@opentelemetry/api'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Logger } from 'kysely'
 
-/** What begins traces, and sends them until it is closed. Made by `openTracing`. */
+/** Starts spans and exports them until it is closed. `openTracing` makes it. */
 export type Tracing = {
-  /** Begins a span below another or a caller's, or below nothing. Undefined when the sampler wants none of it. */
+  /** Starts a span below `parent`, or a root span. Returns undefined when the sampler drops it. */
   begin(name: string, options: SpanOptions, parent?: Parent): Scope | undefined
-  /** What a caller says that its request belongs to, by the header `traceparent`. */
+  /** Reads the caller's span from the header `traceparent`. */
   callerOf(traceparent: string | undefined): Parent
-  /** Sends what is left, for a few seconds at most. */
+  /** Exports the remaining spans, for 3 seconds at most. */
   close(): Promise<void>
 }
 
-/** A span under way. What happens inside of it can become a span below it. */
+/** A span that has not ended. Spans started inside it become its children. */
 export type Scope = { tracing: Tracing; span: Span; context: Context; epoch_ms: number }
-/** All spans of a request are timed by one clock, which begins at its epoch, so that none seems to leave the one it is in. */
+/** All spans of a request use one clock, which starts at `epoch_ms`, so a child never seems to exceed its parent. */
 type Parent = { context: Context; epoch_ms?: number }
 
-/** As the library numbers them: what it is loaded for must not be loaded for two constants. */
+/** The library's values of SpanKind and SpanStatusCode. They are copied, so that the library is not loaded for them. */
 const KIND = { server: 1, client: 2 } as const
 const STATUS_ERROR = 2
 
-/** Carried by the asynchronous context, so that nothing between a request and its statements need know of it. */
-const underWay = new AsyncLocalStorage<Scope | undefined>()
+/** The asynchronous context carries the scope from a request to its statements. */
+const currentScopes = new AsyncLocalStorage<Scope | undefined>()
 
-/** The span in which this runs, if there is one. What outlives its request runs in none. */
+/** Returns the span in which this code runs. Work that outlives its request has no span. */
 export function currentScope(): Scope | undefined {
-  const scope = underWay.getStore()
+  const scope = currentScopes.getStore()
   return scope?.span.isRecording() ? scope : undefined
 }
 
-/** Runs an act in a span below the one under way. Where there is none it is only run. */
+/** Runs an act in a child of the current span. Without a current span it only runs the act. */
 export function inSpan<T>(name: string, act: () => Promise<T>): Promise<T> {
   const scope = currentScope()
   const below = scope?.tracing.begin(name, {}, scope)
@@ -44,8 +44,8 @@ export function inSpan<T>(name: string, act: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Runs an act for many callers at once, in a span that is linked to each of them that is traced, and they to it. It
- * stands in the trace of the first: that is all there is to see for a caller who is alone.
+ * Runs an act for many callers at once, in one span. The span is a child of the first traced caller's span, and it and
+ * the span of each traced caller link to each other.
  */
 export function inBatch<T>(
   name: string,
@@ -54,24 +54,25 @@ export function inBatch<T>(
 ): Promise<T> {
   const scopes = callers.flatMap(({ scope }) => (scope?.span.isRecording() ? [scope] : []))
   const first = scopes[0]
-  if (first === undefined) return underWay.getStore() === undefined ? act() : underWay.run(undefined, act)
+  if (first === undefined)
+    return currentScopes.getStore() === undefined ? act() : currentScopes.run(undefined, act)
   const links = scopes.map(({ span }): Link => ({ context: span.spanContext() }))
   const attributes = { 'tessera.batch.items': callers.length }
   const batch = first.tracing.begin(`batch ${name}`, { attributes, links }, first)
-  if (batch === undefined) return underWay.run(undefined, act)
+  if (batch === undefined) return currentScopes.run(undefined, act)
   const link = { context: batch.span.spanContext() }
   for (const { span } of scopes) span.addLink(link)
   return inside(batch, act)
 }
 
-/** What is told of a call to another server. */
+/** A call to another server, as its span shows it. */
 type Call = { method: string; url: URL | null }
-/** How it ended: with a status, or with a word for why not. */
+/** How a call ended: with a status, or with a word for the failure. */
 type CallEnd = { status: number | null; failure: string | undefined }
 
 /**
- * Runs a call to another server in a span, below the one under way or in a trace of its own. Of the address only the
- * host is told, because a path or a query may be secret; and the other server is told nothing of the trace.
+ * Runs a call to another server in a child of the current span, or in a trace of its own. The span shows only the host,
+ * because a path or a query may be secret. The call sends no trace header to the other server.
  */
 export function inCall<T>(
   tracing: Tracing | undefined,
@@ -98,7 +99,7 @@ export function inCall<T>(
 
 async function inside<T>(scope: Scope, act: () => Promise<T>): Promise<T> {
   try {
-    return await underWay.run(scope, act)
+    return await currentScopes.run(scope, act)
   } catch (error) {
     fail(scope.span, kindOf(error))
     throw error
@@ -111,18 +112,18 @@ function end({ span, epoch_ms }: Scope): void {
   span.end(epoch_ms + performance.now())
 }
 
-/** Messages are not told: those of the database quote what they are about. */
+/** Leaves the error's message out, because messages of the database quote rows. */
 function fail(span: Span, type: string): void {
   span.setAttribute('error.type', type).setStatus({ code: STATUS_ERROR })
 }
 
-/** A code of ours, of Postgres or of Node; there is an end of them. */
+/** Returns an error code of ours, of Postgres or of Node. Their number is bounded. */
 function kindOf(error: unknown): string {
   const { code, name } = error as { code?: unknown; name?: unknown }
   return typeof code === 'string' ? code : String(name)
 }
 
-/** Told by the pool of each statement that has ended: a span of those that a span under way has waited for. */
+/** Makes a span of each finished statement that runs inside a span. The pool calls it. */
 export const traceStatement: Logger = (event) => {
   const scope = currentScope()
   if (scope === undefined) return
@@ -142,7 +143,7 @@ export const traceStatement: Logger = (event) => {
 const OPERATION = /^\s*(select|insert|update|delete|with|begin|start|commit|rollback|set|lock)\b/i
 const TARGET = /\b(?:from|into|update|join|table)\s+(?:only\s+|lateral\s+)?"?([a-z_][a-z0-9_]{0,62})/i
 
-/** `SELECT pay_orders`: the verb, and the first table or function named. Values are parameters, and not in the text. */
+/** Returns the verb and the first table or function: `SELECT pay_orders`. Values are parameters and not in the text. */
 function summaryOf(text: string): { operation: string; summary: string } {
   const operation = OPERATION.exec(text)?.[1]?.toUpperCase() ?? 'OTHER'
   const target = TARGET.exec(text)?.[1]
@@ -155,8 +156,9 @@ const HEALTH_ROUTES = new Set(['/healthz', '/readyz'])
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT'])
 
 /**
- * One span for each request that is routed, but for health checks; lines of the log about it bear its trace. To be called
- * before all other hooks. @param isName whether a parameter of a path only names something, so that a trace may show it.
+ * Makes one span for each request except health checks, and adds its trace id to the log lines of the request. Call it
+ * before all other hooks are added.
+ * @param isName whether a path parameter only names something, so that a trace may show it.
  */
 export function traceRequests(app: FastifyInstance, tracing: Tracing, isName: IsName): void {
   const scopes = new WeakMap<FastifyRequest, Scope>()
@@ -165,10 +167,10 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing, isName: Is
     if (scope === undefined) return done()
     scopes.set(request, scope)
     request.log = reply.log = request.log.child({ trace_id: scope.span.spanContext().traceId })
-    underWay.run(scope, done)
+    currentScopes.run(scope, done)
   })
-  // What the stream of a body calls back runs in the context of the connection.
-  app.addHook('preValidation', (request, _reply, done) => underWay.run(scopes.get(request), done))
+  // The body's stream calls back in the context of the connection, so the scope is set again here.
+  app.addHook('preValidation', (request, _reply, done) => currentScopes.run(scopes.get(request), done))
   app.addHook('onResponse', (request, reply, done) => {
     const scope = scopes.get(request)
     if (scope !== undefined) {
@@ -200,10 +202,10 @@ function beginRequest(request: FastifyRequest, tracing: Tracing, isName: IsName)
   return tracing.begin(name, { kind: KIND.server, attributes }, parent)
 }
 
-/** A number names something. Another parameter of a path may open it, as a transaction_id does. */
+/** A number only names a row. Other parameters may give access, as a transaction_id does. */
 const NUMBER = /^\d{1,19}$/
 
-/** The path, with the names of parameters in the place of those that may be secret. Of an address that leads nowhere: none. */
+/** Returns the path, and shows the names of parameters that may be secret instead of their values. */
 function pathOf(route: string, params: Record<string, unknown>, isName: IsName): string {
   return route.replace(/:(\w+)/g, (name, key: string) => {
     const value = params[key]

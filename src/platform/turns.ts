@@ -1,22 +1,22 @@
 /**
- * Work that costs much, done in turn: one at a time in a process, and for as long afterwards the process, or the database,
- * does what else there is to do. Nobody's crowd of it keeps others waiting for what costs little.
+ * Runs expensive work one piece at a time in a process. After each piece it pauses for as long as the piece took, so the
+ * process and the database serve cheap requests in between.
  */
 import { setTimeout } from 'node:timers/promises'
 import { overloaded } from './errors.ts'
 
 const WAITING_MAX = 20
-/** Of one member, so that nobody's crowd keeps others waiting for long. */
+/** For one member, so that the requests of one member cannot delay others for long. */
 const WAITING_OF_MEMBER_MAX = 4
 
 export type Turns = {
-  /** Does the work when its turn has come. Throws overloaded when too many wait, of this member or of all. */
+  /** Does the work when its turn comes. Throws overloaded when too many wait, of this member or of all. */
   take<Result>(user_id: bigint, work: () => Result | Promise<Result>): Promise<Result>
-  /** The same for what has begun already and goes on piece by piece: each piece has a turn, and none is refused. */
+  /** Gives each piece of work that has already begun a turn, and refuses none. */
   goOn<Piece>(pieces: AsyncGenerator<Piece>): AsyncGenerator<Piece>
 }
 
-/** One for each kind of work in a process. */
+/** Opens the queue of one kind of work. A process opens one for each kind. */
 export function openTurns(): Turns {
   const waiting = new Map<bigint, number>()
   let waitingInAll = 0
