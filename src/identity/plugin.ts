@@ -17,10 +17,10 @@ import { discoveryRoutes } from './oauth/discovery.ts'
 import { sendBrowserError, sendOAuthError } from './oauth/errors.ts'
 import { introspectionRoute } from './oauth/introspection.ts'
 import { LOGOUT_PATH, logoutPages } from './oauth/logout.page.ts'
-import { repeatAsGet } from './oauth/repeat-as-get.ts'
 import { REVOCATION_PATH, revocationRoute } from './oauth/revocation.ts'
 import { TOKEN_PATHS, tokenRoutes } from './oauth/token.ts'
 import { USERINFO_PATHS, userinfoRoutes } from './oauth/userinfo.ts'
+import { repeatAsGet } from './repeat-as-get.ts'
 
 export async function identityPlugin(app: FastifyInstance, deps: IdentityDeps): Promise<void> {
   await app.register(async (browser) => {

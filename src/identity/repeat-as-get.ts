@@ -4,9 +4,9 @@
  * is all it does, so it needs no form token.
  */
 import type { FastifyInstance } from 'fastify'
-import { AppError } from '../../platform/errors.ts'
-import type { Parameters } from '../../web/parameters.ts'
-import { QUERY_BYTES_MAX, queryText } from './authorization-request.ts'
+import { AppError } from '../platform/errors.ts'
+import type { Parameters } from '../web/parameters.ts'
+import { QUERY_BYTES_MAX, queryText } from './oauth/authorization-request.ts'
 
 export async function repeatAsGet(
   app: FastifyInstance,
