@@ -3,10 +3,11 @@
  * page; and a text that nobody reads any more would be translated for ever.
  */
 import { globSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { expect, it } from 'vitest'
 import { texts } from '../src/texts.ts'
 import type { Text } from '../src/web/languages.ts'
+import { mayImport } from './floors.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 /** A step that is worked out while the page is made: any of the texts there. */
@@ -116,6 +117,18 @@ const sources = globSync(join(ROOT, 'src/**/*.ts')).filter(
     !file.endsWith('texts.ts') && /\blocale\b|\bMessages\b|\.texts\.ts'/.test(readFileSync(file, 'utf8')),
 )
 
+/** The file of each text, as a path below src. */
+const homes = new Map<Leaf, string>()
+for (const file of globSync('**/*.texts.ts', { cwd: join(ROOT, 'src') }))
+  for (const [leaf] of leavesOf(await import(join(ROOT, 'src', file)))) homes.set(leaf, file)
+
+/** Where a file stands in src: a view stands in the room of its page, and the frame of all pages in web. */
+function placeOf(file: string): string {
+  if (!file.endsWith('.eta')) return relative(join(ROOT, 'src'), file)
+  const view = relative(join(ROOT, 'views'), file)
+  return /^parts\/|^[^/]+$/.test(view) ? `web/${view}` : view
+}
+
 // The sources are typed: what they miss does not compile.
 it('every text that a view reads is in the catalogue', async () => {
   expect(views.length).toBeGreaterThan(20)
@@ -129,14 +142,23 @@ it('every text of the catalogue is read', async () => {
   expect(leavesOf(texts).flatMap(([leaf, name]) => (read.has(leaf) ? [] : [name]))).toEqual([])
 })
 
-it('the catalogue holds the texts of every room', async () => {
-  const files = globSync(join(ROOT, 'src/**/*.texts.ts'))
-  expect(files.length).toBeGreaterThan(50)
+it('the catalogue holds the texts of every room', () => {
+  expect(new Set(homes.values()).size).toBeGreaterThan(50)
   const held = new Set(leavesOf(texts).map(([leaf]) => leaf))
-  for (const file of files) {
-    const missing = leavesOf(await import(file)).flatMap(([leaf, name]) => (held.has(leaf) ? [] : [name]))
-    expect(missing, file).toEqual([])
-  }
+  expect([...homes].flatMap(([leaf, file]) => (held.has(leaf) ? [] : [file]))).toEqual([])
+})
+
+it('a file reads only texts of its own floor and those below', async () => {
+  const upward = await Promise.all(
+    [...views, ...sources].map(async (file) => {
+      const { read } = await readIn(file)
+      const place = placeOf(file)
+      return read.flatMap((leaf) =>
+        mayImport(place, homes.get(leaf)!) ? [] : [`${file}: ${homes.get(leaf)}`],
+      )
+    }),
+  )
+  expect([...new Set(upward.flat())]).toEqual([])
 })
 
 // A text that lacks a language does not compile.

@@ -5,13 +5,12 @@ import { access } from './apps/access.texts.ts'
 import { apps, created } from './apps/apps.texts.ts'
 import { registry } from './apps/own-app.texts.ts'
 import { consent, consents } from './oauth/consent.texts.ts'
-import { errors } from './oauth/errors.texts.ts'
 import { logout } from './oauth/logout.texts.ts'
-import { refused, suspended } from './oauth/refused.texts.ts'
+import { errors, refused, suspended } from './oauth/refused.texts.ts'
 
 export const texts = {
-  identity: { ...access, apps, created, consent, refused, logout, errors },
-  registry: { ...registry, suspendedPage: suspended },
+  identity: { ...access, apps, created, consent, refused, suspended, logout, errors },
+  registry,
   consents,
 } satisfies Texts
 

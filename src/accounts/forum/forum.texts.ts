@@ -2,12 +2,6 @@
 import type { Texts } from '../../web/languages.ts'
 
 export const forum = {
-  signIn: { en: 'Sign in with the forum', zh: '使用论坛账号登录' },
-  orLocal: { en: 'or with an account of Tessera', zh: '或使用 Tessera 账号登录' },
-  otherAccount: {
-    en: 'To sign in as somebody else, log out at the forum first.',
-    zh: '如需换用其他账号，请先在论坛退出登录。',
-  },
   open: { en: 'Open the forum', zh: '打开论坛' },
   again: { en: 'Sign in again', zh: '重新登录' },
   goOn: { en: 'Go on', zh: '继续' },

@@ -12,4 +12,10 @@ export const signIn = {
   }),
   wrong_credentials: { en: 'The username or the password is wrong.', zh: '用户名或密码错误。' },
   barred: { en: 'This account is suspended and cannot sign in.', zh: '该账号已被停用，无法登录。' },
+  withForum: { en: 'Sign in with the forum', zh: '使用论坛账号登录' },
+  otherForumAccount: {
+    en: 'To sign in as somebody else, log out at the forum first.',
+    zh: '如需换用其他账号，请先在论坛退出登录。',
+  },
+  orLocal: { en: 'or with an account of Tessera', zh: '或使用 Tessera 账号登录' },
 } satisfies Texts

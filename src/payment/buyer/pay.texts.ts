@@ -122,13 +122,6 @@ export const pay = {
     en: `${money} → ${pointsOf(formatted)} (rate ${rate})`,
     zh: `${money} → ${formatted} 积分（汇率 ${rate}）`,
   }),
-  gatewayRefused: {
-    title: { en: 'This payment cannot be started', zh: '无法发起付款' },
-    text: {
-      en: 'The shop sent a request that was not accepted. Nothing was taken from you. Go back to the shop, and tell it this:',
-      zh: '商家发来的请求未被接受，没有扣除你的积分。请返回商家，并告知以下信息：',
-    },
-  },
   states: {
     paid: { en: 'Paid', zh: '付款成功' },
     paidText: {

@@ -2,7 +2,6 @@
 import type { Texts } from '../../web/languages.ts'
 
 export const signatures = {
-  title: { en: 'Signatures', zh: '签名调试' },
   lead: {
     en: 'Paste a request that was refused, or one that you are about to send. You are told what would be signed, and which of the usual mistakes was made.',
     zh: '粘贴被拒绝的请求，或准备发送的请求。这里会给出应当签名的字符串，并指出犯了哪一种常见错误。',

@@ -1,8 +1,8 @@
 /** Texts of the page of events. */
-import type { Texts } from '../../web/languages.ts'
+import type { NotificationKind } from '../../database/tables/notifications.ts'
+import type { Text, Texts } from '../../web/languages.ts'
 
 export const events = {
-  title: { en: 'Events', zh: '事件' },
   lead: {
     en: 'For shops on the HMAC API: what becomes of orders and transfers is posted to your server, beside the buyer’s return. It is off until you give an address.',
     zh: '适用于使用 HMAC API 的商店：订单和转账的变化会在买家返回之外，以 POST 发送到你的服务器。填写地址之前一直关闭。',
@@ -48,4 +48,17 @@ export const events = {
   },
   types: { en: 'Kinds of events', zh: '事件种类' },
   sample: { en: 'The check in Node.js, without any package', zh: 'Node.js 校验代码，无需任何软件包' },
+  kinds: {
+    gateway: { en: 'a payment, by the gateway', zh: '网关付款' },
+    'order.paid': { en: 'order.paid: an order was paid', zh: 'order.paid：订单已付款' },
+    'order.expired': {
+      en: 'order.expired: the time to pay an order is over',
+      zh: 'order.expired：订单付款时间已过',
+    },
+    'order.refunded': { en: 'order.refunded: an order was given back', zh: 'order.refunded：订单已退款' },
+    'transfer.completed': {
+      en: 'transfer.completed: points were transferred',
+      zh: 'transfer.completed：积分已转出',
+    },
+  } satisfies Record<NotificationKind, Text>,
 } satisfies Texts

@@ -1,10 +1,9 @@
 /** Texts of the list of notifications and their attempts. */
-import type { AttemptOutcome, NotificationKind } from '../../database/tables/notifications.ts'
+import type { AttemptOutcome } from '../../database/tables/notifications.ts'
 import type { Text, Texts } from '../../web/languages.ts'
 import { counted } from '../../web/plurals.ts'
 
 export const notifications = {
-  title: { en: 'Notifications', zh: '通知' },
   lead: {
     en: 'What your shop was told, attempt by attempt. It confirms a payment of the gateway with the word success, and an event with any 2xx status; until then we try six times within 15 hours.',
     zh: '你的商店收到的通知，逐次列出。网关付款以回复 success 一词为确认，事件以任何 2xx 状态码为确认；未确认时，我们在 15 小时内共尝试六次。',
@@ -26,19 +25,6 @@ export const notifications = {
   },
   application: { en: 'Application', zh: '应用' },
   what: { en: 'Told of', zh: '通知内容' },
-  kinds: {
-    gateway: { en: 'a payment, by the gateway', zh: '网关付款' },
-    'order.paid': { en: 'order.paid: an order was paid', zh: 'order.paid：订单已付款' },
-    'order.expired': {
-      en: 'order.expired: the time to pay an order is over',
-      zh: 'order.expired：订单付款时间已过',
-    },
-    'order.refunded': { en: 'order.refunded: an order was given back', zh: 'order.refunded：订单已退款' },
-    'transfer.completed': {
-      en: 'transfer.completed: points were transferred',
-      zh: 'transfer.completed：积分已转出',
-    },
-  } satisfies Record<NotificationKind, Text>,
   trade: { en: 'Trade', zh: '平台订单号' },
   transaction: { en: 'Transaction', zh: '交易号' },
   happened: { en: 'When it happened', zh: '发生时间' },

@@ -3,7 +3,6 @@ import type { Texts } from '../../web/languages.ts'
 import { pointsOf } from '../../web/plurals.ts'
 
 export const statistics = {
-  title: { en: 'Statistics', zh: '统计' },
   lead: {
     en: 'Orders count on the day on which they were created. A day begins at midnight in China (UTC+8), a week on Monday.',
     zh: '订单按创建日期计入。每天从北京时间零点开始，每周从周一开始。',

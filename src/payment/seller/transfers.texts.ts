@@ -3,7 +3,6 @@ import type { Texts } from '../../web/languages.ts'
 import { areLeft, pointsOf } from '../../web/plurals.ts'
 
 export const sellerTransfers = {
-  title: { en: 'Transfers', zh: '转账' },
   empty: { en: 'No points have been transferred yet.', zh: '还没有转出过积分。' },
   searchHint: {
     en: 'Your own number, the transaction, or the username of who received.',

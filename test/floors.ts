@@ -1,0 +1,84 @@
+/** The floors of the house: which areas and rooms stand on which. */
+type Floors = { [name: string]: string[] }
+
+/** Each area, and each file at the root, with those that it stands on. It may import from all below them too. */
+const AREAS: Floors = {
+  platform: [],
+  database: ['platform'],
+  core: ['database'],
+  ledger: ['core'],
+  web: ['core'],
+  accounts: ['ledger', 'web'],
+  identity: ['accounts'],
+  payment: ['accounts'],
+  privacy: ['identity'],
+  docs: ['identity', 'payment'],
+  admin: ['identity', 'payment', 'privacy'],
+  operations: ['identity', 'payment'],
+  parts: ['docs'],
+  worker: ['operations', 'parts'],
+  texts: ['admin', 'docs'],
+  app: ['texts', 'parts'],
+  serve: ['app', 'worker'],
+  demo: ['serve'],
+  cli: ['serve'],
+  server: ['demo'],
+}
+/** The rooms of an area in the same way. '' are the files at its root. */
+const ROOMS: { [area: string]: Floors } = {
+  database: { tables: [], embedded: [], '': ['tables', 'embedded'] },
+  accounts: {
+    people: [],
+    session: ['people'],
+    security: ['session'],
+    'sign-in': ['security'],
+    forum: ['security'],
+    '': ['sign-in', 'forum'],
+  },
+  identity: { keys: [], apps: ['keys'], oauth: ['apps'], '': ['oauth'] },
+  payment: {
+    values: [],
+    signing: ['values'],
+    rights: ['values'],
+    orders: ['rights'],
+    alerts: ['rights'],
+    apps: ['signing', 'alerts'],
+    diagnosis: ['apps'],
+    gateway: ['diagnosis', 'orders'],
+    hmac: ['diagnosis', 'orders'],
+    events: ['apps', 'hmac'],
+    notifications: ['events', 'gateway'],
+    buyer: ['notifications'],
+    seller: ['buyer'],
+    '': ['seller'],
+  },
+  admin: {
+    find: [],
+    people: [],
+    proposals: [],
+    points: ['find', 'proposals'],
+    apps: ['proposals'],
+    site: ['proposals'],
+    '': ['people', 'points', 'apps', 'site'],
+  },
+}
+
+/** Whether a file may import another. Both paths begin below src. */
+export function mayImport(file: string, imported: string): boolean {
+  const [from, to] = [placeOf(file), placeOf(imported)]
+  if (from.area !== to.area) return isBelow(AREAS, from.area, to.area)
+  const rooms = ROOMS[from.area]
+  return from.room === to.room || rooms === undefined || isBelow(rooms, from.room, to.room)
+}
+
+function placeOf(file: string): { area: string; room: string } {
+  const [area = '', room = '', ...rest] = file.replace(/\.ts$/, '').split('/')
+  return { area, room: rest.length === 0 ? '' : room }
+}
+
+/** Throws for a name that no floor has: a new area or room is given its floor first. */
+function isBelow(floors: Floors, upper: string, lower: string): boolean {
+  const below = floors[upper]
+  if (below === undefined) throw new Error(`${upper} has no floor`)
+  return below.includes(lower) || below.some((name) => isBelow(floors, name, lower))
+}
