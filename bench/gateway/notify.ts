@@ -101,7 +101,7 @@ async function payOrders(deps: Core, { app, buyer }: Shop, notify_url: string, c
         order_id: crypto.randomUUID(),
         description: 'Something of the shop',
         amount: AMOUNT,
-        trade: {
+        gateway: {
           trade_no: String(process.hrtime.bigint()),
           protocol: 'v1',
           pid_sent: String(app.pid),

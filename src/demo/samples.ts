@@ -87,7 +87,7 @@ async function ensureOrders(deps: Parts, { app_id, pid }: { app_id: bigint; pid:
       order_id: out_trade_no,
       description: name,
       amount: pointsOf(money, RATE),
-      trade: {
+      gateway: {
         ...urls,
         money,
         rate: RATE,

@@ -1,4 +1,4 @@
-/** The pages of a merchant: the list of payment applications, and all that belongs to one of them. */
+/** The pages of a merchant: the list of payment applications, and the pages of each application. */
 import type { FastifyInstance } from 'fastify'
 import { browserScope, requireUser, sessionOf } from '../accounts/session/session.ts'
 import { openTurns } from '../platform/turns.ts'
@@ -21,7 +21,7 @@ declare module '../web/views.ts' {
   }
 }
 
-/** /payment/applications and everything under it. Lists and statistics share one set of turns. */
+/** Registers /payment/applications and everything under it. Lists and statistics share one set of turns. */
 export async function merchantPages(app: FastifyInstance, deps: PaymentDeps): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)

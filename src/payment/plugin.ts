@@ -1,4 +1,4 @@
-/** The payment area: the buyer's and the merchant's pages (browser), the HMAC API and the gateway (machine). */
+/** The payment area: the pages of payers and merchants (browser), the HMAC API and the gateway (machine). */
 import type { FastifyInstance } from 'fastify'
 import { refuseOtherMethods } from '../web/methods.ts'
 import { alertPages } from './alerts/alerts.page.ts'
@@ -12,9 +12,10 @@ import { merchantPages } from './merchant.ts'
 import type { PaymentDeps } from './notifications/worker.ts'
 import { makePayOrder, makePlaceOrder } from './orders/orders.ts'
 
-/** Shops append paths to a base address that ends with a slash or does not, and some end paths with one. */
+/** Shops join a base address and a path with no slash, one or two, and some end the path with a slash. */
 export const SLASHES_OF_SHOPS = { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true }
 
+/** Registers every route of the payment area. */
 export async function paymentPlugin(app: FastifyInstance, deps: PaymentDeps): Promise<void> {
   const payOrder = makePayOrder(deps)
   const placeOrder = makePlaceOrder(deps)

@@ -750,8 +750,8 @@ describe('the same out_trade_no again', () => {
       let tries = 0
       const createTrade = makeCreateTrade(test.deps, (order) => {
         tries += 1
-        const trade_no = tries <= collisions ? taken : order.trade!.trade_no
-        return place({ ...order, trade: { ...order.trade!, trade_no } })
+        const trade_no = tries <= collisions ? taken : order.gateway!.trade_no
+        return place({ ...order, gateway: { ...order.gateway!, trade_no } })
       })
       const { log } = test.app
       const parameters = trade()

@@ -70,9 +70,9 @@ const create = (fields: Fields, signature: Fields) =>
     const asked = await authenticate(request, { ...fields, ...signature }, deps, { byBrowser: true })
     let placed: Placed | undefined
     await makeCreateTrade(deps, async (order) => {
-      const { trade_no: _, ...trade } = order.trade!
+      const { trade_no: _, ...trade } = order.gateway!
       placed = { order_id: order.order_id, description: order.description, trade } as unknown as Placed
-      return { status: 'unpaid', money: order.trade!.money, frozen_at: null } as never
+      return { status: 'unpaid', money: order.gateway!.money, frozen_at: null } as never
     })(asked)
     return placed!
   })

@@ -71,8 +71,8 @@ export function makeCreateTrade(
     let trade_no = ''
     const order = await withUnusedNumber(() => {
       trade_no = newTradeNo(deps.clock())
-      const trade = { ...facts, money, trade_no, protocol, pid_sent: parameters.pid!.trim(), rate }
-      const asked = { app_id: app.id, order_id: out_trade_no, description: name, amount, received, trade }
+      const gateway = { ...facts, money, trade_no, protocol, pid_sent: parameters.pid!.trim(), rate }
+      const asked = { app_id: app.id, order_id: out_trade_no, description: name, amount, received, gateway }
       return placeOrder(asked, requireAllowed)
     })
     if (order.trade_no === trade_no) logOwnQueries(log, app, order)

@@ -1,20 +1,20 @@
-/** Turns a moment into an order id, because one application's orders are indexed by id and not by time. */
+/** Turns a moment into an order id, because the index of an application's orders is by id and not by time. */
 import { sql } from 'kysely'
 
-/** By how much the clocks of processes may differ that create orders at the same time. */
+/** How much the clocks of two processes may differ. */
 const CLOCKS_DIFFER_MS = 600_000
 
-/** From which id on there may be orders of an application that were created since a moment. */
+/** The lowest id that an order of the application created since a moment may have. */
 export function lowestIdSince(app_id: bigint, moment: Date) {
   return firstSince(app_id, moment, -CLOCKS_DIFFER_MS)
 }
 
-/** From which id on there are none that were created before a moment. */
+/** The id from which on no order of the application was created before a moment. */
 export function lowestIdAfter(app_id: bigint, moment: Date) {
   return firstSince(app_id, moment, CLOCKS_DIFFER_MS)
 }
 
-/** A subquery, so that it is worked out once. */
+/** A subquery, so that Postgres computes it once. */
 function firstSince(app_id: bigint, moment: Date, margin_ms: number) {
   return sql`(select first_order_since(${app_id}, ${new Date(moment.getTime() + margin_ms)}::timestamptz))`
 }

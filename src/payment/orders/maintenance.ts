@@ -1,12 +1,12 @@
-/** Payments read-only: a setting of the site, under which nothing is placed, paid or transferred. */
+/** The site's read-only setting, which pauses new orders, payments and transfers. */
 import type { Core } from '../../core/core.ts'
 import type { SettingValues } from '../../core/setting-values.ts'
 import { AppError } from '../../platform/errors.ts'
 
-/** When those who were refused may ask whether it is over. */
+/** The retry delay that a refusal suggests. */
 const RETRY_SECONDS = 60
 
-/** Whether payments are paused. In force in every process within 2 s of the change. */
+/** Whether payments are paused. A change takes effect in every process within 2 s. */
 export async function isPaused({ settings }: Pick<Core, 'settings'>): Promise<boolean> {
   return isReadOnly(await settings.read())
 }
@@ -15,7 +15,7 @@ function isReadOnly({ payments_read_only }: SettingValues): boolean {
   return payments_read_only === 'on'
 }
 
-/** Throws payments_paused while they are. */
+/** Throws payments_paused while payments are paused. */
 export function requireUnpaused(settings: SettingValues): void {
   if (!isReadOnly(settings)) return
   const options = { retry_after_seconds: RETRY_SECONDS }

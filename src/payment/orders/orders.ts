@@ -1,6 +1,6 @@
 /**
- * Orders of both doors: created by a merchant, paid once by a member, or run out. The act of paying is the
- * database function pay_orders; here is its caller, and the rules of creating.
+ * Orders of both doors: a shop places them, a member pays them once, or they expire. The database functions
+ * receive_orders and pay_orders do it; here are their callers and the rules of creation.
  */
 import { type Selectable, sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
@@ -17,12 +17,12 @@ import { madeBefore } from './repeats.ts'
 
 const SWEEP_MAX = 500
 
-/** The query of a pay page's address for a payer whom a shop has sent there again: the receipt leads on by itself. */
+/** The query that marks a payer whom the shop has sent to the pay page again. The receipt then redirects to the shop. */
 export const LED_BACK = 'from=shop'
 
 export type Order = Selectable<OrdersTable>
 
-/** The status words of the HMAC API, decisions.md 5.8. An expired order is a pending one past its time. */
+/** The status words of the HMAC API. An expired order is still pending. decisions.md 5.8. */
 export type StatusWord = 'pending' | 'completed' | 'cancelled' | 'refunded'
 
 const WORDS = {
@@ -37,7 +37,7 @@ export function statusWord(order: Pick<Order, 'status'>): StatusWord {
   return WORDS[order.status]
 }
 
-/** Whether the order's time to be paid is over. The clock decides, not the sweep. */
+/** Whether the order has expired, by the clock and not only by the sweep. */
 export function isExpired(order: Pick<Order, 'status' | 'expires_at'>, now: Date): boolean {
   return order.status === 'expired' || (order.status === 'unpaid' && order.expires_at <= now)
 }
@@ -48,14 +48,14 @@ export type NewOrder = {
   description: string
   /** Whole points. */
   amount: bigint
-  /** With these it is an order of the gateway. */
-  trade?: TradeFacts
-  /** By which request it came, to be kept with a new one. */
+  /** Present for an order of the gateway. */
+  gateway?: GatewayFacts
+  /** The request that placed the order, kept with a new one. */
   received?: ReceivedRequest
 }
 
-/** What an order of the gateway has besides: exactly as its merchant sent it, and the rate of that moment. */
-export type TradeFacts = {
+/** The further facts of a gateway order: exactly the merchant's parameters, and the exchange rate at that moment. */
+export type GatewayFacts = {
   trade_no: string
   protocol: 'v1' | 'v2'
   pid_sent: string
@@ -68,13 +68,13 @@ export type TradeFacts = {
 }
 
 /**
- * Places an order of either door, as the database function receive_orders does.
- * @param requireAllowed throws what refuses a new sale. An order that was placed before is answered all the same; only
- * one whose time is over would be a new sale.
+ * Places an order of either door, or returns the order of the same order_id. Throws payments_paused.
+ * @param requireAllowed throws the refusal of a new order. An earlier order that has not expired is returned anyway; an
+ * expired one counts as new.
  */
 export type PlaceOrder = (order: NewOrder, requireAllowed?: () => Promise<void>) => Promise<Order>
 
-/** Makes the placeOrder of this process: orders of both doors that arrive together share a commit. Throws payments_paused. */
+/** Makes the placeOrder of this process. Orders of both doors that arrive together share a commit. */
 export function makePlaceOrder(deps: Core): PlaceOrder {
   const place = makeBatcher<NewOrder & { now: Date }, Order>({
     name: 'place orders',
@@ -98,14 +98,14 @@ export function makePlaceOrder(deps: Core): PlaceOrder {
         await requireAllowed?.()
         requireUnpaused(await deps.settings.read())
       },
-      () => findStandingOrder(deps.db, order),
+      () => findCurrentOrder(deps.db, order),
     )
     return before ?? place(order)
   }
 }
 
-/** The order of this order_id, unless its time is over. */
-async function findStandingOrder(db: Db, asked: NewOrder & { now: Date }): Promise<Order | undefined> {
+/** The order of this order_id, unless it has expired. */
+async function findCurrentOrder(db: Db, asked: NewOrder & { now: Date }): Promise<Order | undefined> {
   const { app_id, order_id, now } = asked
   const order = await findOrder(db, { app_id, door: doorOf(asked), order_id })
   return order === undefined || isExpired(order, now) ? undefined : order
@@ -117,13 +117,13 @@ async function placeOrders(
   patience_ms: number,
 ): Promise<Order[]> {
   const { order_expiry_minutes } = await deps.settings.read()
-  const asked = orders.map(({ trade, now, app_id, amount, ...order }, item) => ({
+  const asked = orders.map(({ gateway, now, app_id, amount, ...order }, item) => ({
     ...order,
-    ...trade,
+    ...gateway,
     item,
     app_id: String(app_id),
     amount: String(amount),
-    door: doorOf({ trade }),
+    door: doorOf({ gateway }),
     transaction_id: `txn_${randomText(24, LOWER_ALNUM)}`,
     now,
     expires_at: new Date(now.getTime() + order_expiry_minutes * 60_000),
@@ -134,19 +134,19 @@ async function placeOrders(
   return rows
 }
 
-function doorOf({ trade }: { trade?: TradeFacts | undefined }): 'hmac' | 'gateway' {
-  return trade === undefined ? 'hmac' : 'gateway'
+function doorOf({ gateway }: { gateway?: GatewayFacts | undefined }): 'hmac' | 'gateway' {
+  return gateway === undefined ? 'hmac' : 'gateway'
 }
 
 export type CreateOrder = (
-  order: Omit<NewOrder, 'trade'>,
+  order: Omit<NewOrder, 'gateway'>,
   requireAllowed?: () => Promise<void>,
 ) => Promise<Order>
 
 /**
- * Makes the createOrder of the HMAC door. It creates an order, or finds the one of the same order_id: unpaid with the
- * same amount is the same transaction, with a new window if its time was over. Throws parameter_invalid for another
- * amount, order_exists for one that is paid, refunded or closed, and order_frozen. decisions.md 5.7.
+ * Makes the createOrder of the HMAC API. It creates an order, or returns the unpaid order of the same order_id and
+ * amount; an expired one gets a new window. Throws parameter_invalid for another amount, order_exists for an order that
+ * is paid, refunded or closed, order_frozen, and what placeOrder throws. decisions.md 5.7.
  */
 export function makeCreateOrder(deps: Core, placeOrder = makePlaceOrder(deps)): CreateOrder {
   return async (asked, requireAllowed) => {
@@ -156,7 +156,7 @@ export function makeCreateOrder(deps: Core, placeOrder = makePlaceOrder(deps)): 
       const data = { status: word, transaction_id: order.transaction_id }
       throw new AppError('order_exists', `Order already exists with status ${word}`, { data })
     }
-    // Without a status: clients settle an order from a status word wherever they find one.
+    // Carries no status, because clients settle an order from any status word they find.
     if (order.amount !== asked.amount) {
       throw new AppError('parameter_invalid', 'Invalid amount: this order_id was created with another amount')
     }
@@ -166,7 +166,7 @@ export function makeCreateOrder(deps: Core, placeOrder = makePlaceOrder(deps)): 
   }
 }
 
-/** Takes an unpaid order back, whether or not its time is over. Answers whether it was unpaid. */
+/** Closes an unpaid or expired order. Returns whether it was one. */
 export async function closeOrder(db: Db, id: bigint, now: Date): Promise<boolean> {
   const closed = await db
     .updateTable('orders')
@@ -179,7 +179,7 @@ export async function closeOrder(db: Db, id: bigint, now: Date): Promise<boolean
 
 type OrderLook = { app_id: bigint; transaction_id: string }
 
-/** Makes the look at transactions of this process, for the HMAC door; those asked for together share a statement. */
+/** Makes the HMAC API's look-up of orders for this process. Look-ups at the same time share a statement. */
 export function makeFindTransaction(deps: Core): (look: OrderLook) => Promise<Order | undefined> {
   return makeBatcher<OrderLook, Order | undefined>({
     name: 'find orders',
@@ -194,6 +194,7 @@ export function makeFindTransaction(deps: Core): (look: OrderLook) => Promise<Or
   })
 }
 
+/** Finds the order of an order_id in the application's own book. */
 export function findOrder(
   db: Db,
   { app_id, door, order_id }: { app_id: bigint; door: Order['door']; order_id: string },
@@ -226,13 +227,13 @@ export type PayOutcome =
 export type Payment = {
   transaction_id: string
   payer_id: bigint
-  /** The amount the payer was shown, in points: another one is not paid. */
+  /** The points that the page showed to the payer. An order of another amount is not paid. */
   expected_amount: bigint
 }
 
 export type PayOrder = (payment: Payment) => Promise<PayOutcome>
 
-/** Makes the payOrder of this process: payments that arrive together share a commit. */
+/** Makes the payOrder of this process. Payments that arrive together share a commit. */
 export function makePayOrder(deps: Core): PayOrder {
   const pay = makeBatcher<Payment & { now: Date }, PayOutcome>({
     name: 'pay orders',
@@ -269,7 +270,7 @@ export function makePayOrder(deps: Core): PayOrder {
   return (payment) => countOutcome(deps.metrics?.payments, payUnlessPaused(payment), (outcome) => outcome)
 }
 
-/** Marks orders whose time is over, a bounded number at once; several processes share the work. Answers how many. */
+/** Marks expired orders, at most SWEEP_MAX at once; several processes share the work. Returns the count. */
 export async function expireOrders(db: Db, now: Date): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select expire_orders(${now}::timestamptz, ${SWEEP_MAX}::integer) as count`.execute(db)

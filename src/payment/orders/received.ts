@@ -1,14 +1,14 @@
-/** The request that created an order, as far as its merchant reads it again: never a secret or a signature, and bounded. */
+/** The request that created an order, kept for its merchant: without secrets and signatures, and of bounded size. */
 import type { FastifyRequest } from 'fastify'
 import type { ReceivedRequest } from '../../database/tables/payments.ts'
 import type { FlatParameters } from '../values/parameters.ts'
 
-/** What merchants call what they sign with, also by mistake. `sign_type` is none of it. */
+/** Names of signatures and secrets, which some shops send by mistake. `sign_type` does not match. */
 const HIDDEN = /^(sign|signature)$|key|token|secret|passw|pwd|credential/i
 const VALUE_LENGTH_MAX = 1_000
 const LENGTH_MAX = 8_000
 
-/** @param parameters as they were verified. */
+/** @param parameters the verified parameters. */
 export function receivedRequest(request: FastifyRequest, parameters: FlatParameters): ReceivedRequest {
   const { method, url, ip } = request
   const kept: ReceivedRequest['parameters'] = []

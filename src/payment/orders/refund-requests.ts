@@ -1,6 +1,6 @@
 /**
- * Refunds that a merchant asks for. An administrator accepts one by refunding the order, as any other is refunded, or
- * declines it with words that the merchant and the buyer read.
+ * A merchant's requests for refunds. An administrator accepts a request by refunding the order, or declines it with an
+ * answer that the merchant and the payer read.
  */
 import { sql } from 'kysely'
 import { recordAudit } from '../../core/audit.ts'
@@ -21,7 +21,7 @@ export type RefundRequest = {
   decided_at: Date | null
 }
 
-/** What was asked for of an order, the first first. */
+/** The refund requests of an order, the oldest first. */
 export async function refundRequestsOf(db: Db, order_id: bigint): Promise<RefundRequest[]> {
   return db
     .selectFrom('refund_requests')
@@ -31,7 +31,7 @@ export async function refundRequestsOf(db: Db, order_id: bigint): Promise<Refund
     .execute()
 }
 
-/** What can be given back of a paid order, in whole points. */
+/** The part of a paid order that can still be refunded, in whole points. */
 export type Recoverable = {
   left: bigint
   /** The parts of `left` that come from the fee and from the payee's wallet, and what that wallet holds. */
@@ -40,7 +40,7 @@ export type Recoverable = {
   have: bigint
 }
 
-/** Undefined for an order of which nothing can be given back. */
+/** Returns undefined for an order without anything left to refund. */
 export async function recoverableOf(db: Db, order_id: bigint): Promise<Recoverable | undefined> {
   const { rows } = await sql<Recoverable>`
     select left_over.points as left, part.from_fee, left_over.points - part.from_fee as from_wallet,
@@ -59,8 +59,8 @@ export async function recoverableOf(db: Db, order_id: bigint): Promise<Recoverab
 export type Asking = { transaction_id: string; amount: bigint; reason: string }
 
 /**
- * Asks for a refund. Throws not_found for an order of another application, conflict for one that is not paid, for more
- * than is left of it, and while another request waits.
+ * Asks for a refund. Throws not_found for an order of another application. Throws conflict for an unpaid order, for more
+ * than is left of it, and while another request is open.
  */
 export async function askRefund(
   deps: Core,
@@ -86,7 +86,7 @@ export async function askRefund(
   })
 }
 
-/** Takes an open request back. Throws not_found for an order of another application, conflict when there is none. */
+/** Withdraws the open request. Throws not_found for an order of another application, conflict without an open request. */
 export async function withdrawRefundRequest(
   deps: Core,
   payment_id: string,
@@ -108,7 +108,7 @@ export async function withdrawRefundRequest(
   })
 }
 
-/** Locks an order of the application, as a refund of it does. */
+/** Locks an order of the application, as a refund does. */
 async function lockOrder(tx: Tx, app_id: bigint, transaction_id: string) {
   const order = await tx
     .selectFrom('orders')
@@ -121,17 +121,18 @@ async function lockOrder(tx: Tx, app_id: bigint, transaction_id: string) {
   return order
 }
 
-/** What the key of a refund is that meets a request. With it, whoever confirms, and however often, one request is met once. */
+/** Matches keyOfRequest. The key makes sure that each request is refunded only once. */
 const KEY = /^request-(\d{1,18})-*$/
 const KEY_LENGTH = 43
 
+/** The idempotency key of the refund that accepts a request. */
 export function keyOfRequest(id: bigint): string {
   return `request-${id}`.padEnd(KEY_LENGTH, '-')
 }
 
 /**
- * Marks the open request of an order as met by the refund with this key, within the refund's transaction. Throws
- * conflict when the key is that of a request which is not open (any more), or asks for another order.
+ * Marks the open request of an order as accepted, within the refund's transaction. Throws conflict if the refund's key
+ * names a request that is not open, or one for another order.
  */
 export async function meetRefundRequest(
   tx: Tx,
@@ -153,7 +154,7 @@ export async function meetRefundRequest(
     throw new AppError('conflict', 'This request for a refund is not open any more')
 }
 
-/** Declines a request with words for the merchant and the buyer. Throws conflict when it is not open (any more). */
+/** Declines a request with an answer for the merchant and the payer. Throws conflict if the request is not open. */
 export async function declineRefundRequest(
   deps: Core,
   { id, answer, actor_id, ip }: { id: bigint; answer: string; actor_id: bigint; ip: string },
@@ -181,7 +182,7 @@ export async function declineRefundRequest(
   })
 }
 
-/** Requests as administrators read them: those that wait, the oldest first, or what was decided, the newest first. */
+/** Lists requests for administrators: open ones, the oldest first, or decided ones, the newest first. */
 export async function listRefundRequests(
   db: Db,
   { isOpen, after }: { isOpen: boolean; after: bigint | undefined },

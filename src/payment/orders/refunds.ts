@@ -1,6 +1,6 @@
 /**
- * What an administrator gives back: refunds of orders, in full or in part, and reversals of transfers. The acts are
- * database functions; here are their callers, each with its entry in the audit log. decisions.md 7.5.
+ * An administrator's refunds of orders, in full or in part, and reversals of transfers. The acts are database functions;
+ * here are their callers, which also write the audit log. decisions.md 7.5.
  */
 import { sql } from 'kysely'
 import { recordAudit } from '../../core/audit.ts'
@@ -14,9 +14,9 @@ type Act = { transaction_id: string; reason: string; actor_id: bigint; ip: strin
 export type Refund = Act & {
   /** Whole points that the payer gets back. */
   amount: bigint
-  /** Whether the platform gives back its part of the fee; else the merchant bears it all. */
+  /** Whether the platform returns its part of the fee. Otherwise the merchant bears it all. */
   with_fee: boolean
-  /** Made with the form: the same one acts once. */
+  /** The idempotency key: the same form acts once. */
   key: string
 }
 
@@ -29,7 +29,7 @@ const REFUND_FAULTS = {
   insufficient: ['conflict', 'The merchant does not have that many points'],
 } as const
 
-/** What was given back of an order, the first first. */
+/** The refunds of an order, the oldest first. */
 export async function refundsOf(db: Db, order_id: bigint) {
   return db
     .selectFrom('refunds')
@@ -40,14 +40,14 @@ export async function refundsOf(db: Db, order_id: bigint) {
 }
 
 /**
- * Refunds a paid order, and so meets the request for it that waits. Throws conflict, and then nothing moved; a repeated
- * form does nothing.
+ * Refunds a paid order and accepts its open refund request. Throws not_found or conflict without moving points. A
+ * repeated form does nothing.
  */
 export async function refundOrder(deps: Core, refund: Refund): Promise<void> {
   await deps.db.transaction().execute((tx) => refundWithin(tx, refund, deps.clock()))
 }
 
-/** The same, as a part of a larger act. */
+/** Refunds within a larger transaction. */
 export async function refundWithin(tx: Tx, refund: Refund, now: Date): Promise<void> {
   const { transaction_id, amount, with_fee, key, reason, actor_id, ip } = refund
   const { rows } = await sql<{ outcome: RefundOutcome }>`
@@ -76,12 +76,12 @@ const REVERSAL_FAULTS = {
 
 export type Reversal = Act & { with_fee: boolean }
 
-/** Takes a transfer back in full. Throws conflict, and then nothing moved; a repeated form does nothing. */
+/** Reverses a transfer in full. Throws not_found or conflict without moving points. A repeated form does nothing. */
 export async function reverseTransfer(deps: Core, reversal: Reversal): Promise<void> {
   await deps.db.transaction().execute((tx) => reverseWithin(tx, reversal, deps.clock()))
 }
 
-/** The same, as a part of a larger act. */
+/** Reverses within a larger transaction. */
 export async function reverseWithin(tx: Tx, reversal: Reversal, now: Date): Promise<void> {
   const { transaction_id, with_fee, reason, actor_id, ip } = reversal
   const { rows } = await sql<{ outcome: ReversalOutcome }>`
@@ -100,7 +100,7 @@ export async function reverseWithin(tx: Tx, reversal: Reversal, now: Date): Prom
   await recordAudit(tx, { actor_id, action: 'transfer.reverse', subject: transaction_id, detail, ip })
 }
 
-/** Points of an anonymised member's wallet could never be spent: the database lets none in. */
+/** Explains the database's refusal to credit an anonymised member, whose points could never be spent. */
 function explainClosed(error: unknown): never {
   if (violatedConstraint(error) !== 'ledger_accounts_closed_is_empty') throw error
   const message = 'The account of the member who would get the points was anonymised'

@@ -1,9 +1,9 @@
-/** A repeated request is answered with what its first one made, whatever was switched off since. decisions.md 12.2. */
+/** Answers a repeated request with the result of the first one, even if new acts are refused now. decisions.md 12.2. */
 import { AppError } from '../../platform/errors.ts'
 
 /**
- * Runs the checks that only a new act must pass. If they pass, answers undefined, without a look-up. If one refuses,
- * answers what `find` finds of the first request, or throws the refusal.
+ * Runs the checks that only a new act must pass. If they pass, returns undefined without a look-up. If one refuses,
+ * returns the result of the first request by `find`, or throws the refusal.
  */
 export async function madeBefore<Made>(
   requireAllowed: () => Promise<void>,

@@ -1,7 +1,6 @@
 /**
- * Test mode: applications of the test book, which need no review because their points are worth nothing, and what a
- * tester may ask to go wrong. That no live point moves is not decided here but in the database: every row of an
- * application carries its book in a foreign key, and entries cannot join accounts of two books.
+ * Test mode: orders and play points of the test book, and the faults that a tester may force. The database protects live
+ * points: every row of an application carries its book in a foreign key, and no journal joins accounts of two books.
  */
 import { randomUUID } from 'node:crypto'
 import { sql, type Updateable } from 'kysely'
@@ -13,8 +12,8 @@ import type { ForcedFault, OrdersTable } from '../../database/tables/payments.ts
 import type { Actor } from '../rights/rights.ts'
 
 /**
- * Counts an order that is being created, if it is of the test book: anybody may have applications there, and orders are
- * kept for ever. Throws too_many_attempts.
+ * Limits new orders of the test book, because any member may have applications there, and orders are never deleted.
+ * Throws too_many_attempts.
  */
 export async function countTestOrder(
   { limits }: Pick<Core, 'limits'>,
@@ -23,19 +22,19 @@ export async function countTestOrder(
   if (book === 'test') await limits.hit('test_orders', applicant_id.toString())
 }
 
-/** Opens a member's test wallet where there is none yet; the database fills it with play points. */
+/** Opens a member's test wallet if there is none. The database fills it with play points. */
 export async function openPlayWallet(db: Db, user_id: bigint): Promise<void> {
   await sql`select open_wallets(array[${user_id}::bigint], array['test'])`.execute(db)
 }
 
-/** Fills a member's test wallet up to what it opened with. */
+/** Refills a member's test wallet up to its opening balance. */
 export async function refillPlayPoints({ db, clock }: Core, user_id: bigint): Promise<void> {
   await sql`select refill_play_points(${user_id}::bigint, ${randomUUID()}, ${clock()}::timestamptz)`.execute(
     db,
   )
 }
 
-/** Says what is to go wrong when this order is paid. Does nothing to a live order, or one that is not open. */
+/** Forces a fault for the payment of an order. Changes only unpaid test orders. */
 export async function forceFault(
   { db }: Core,
   transaction_id: string,
@@ -45,7 +44,7 @@ export async function forceFault(
   await changeTestOrder(db, transaction_id, { forced }, { ...actor, action: 'test_order.fault' })
 }
 
-/** Ends the time to pay an order at once. Does nothing to a live order, or one that is not open. */
+/** Expires an order at once. Changes only unpaid test orders. */
 export async function expireNow({ db, clock }: Core, transaction_id: string, actor: Actor): Promise<void> {
   const now = clock()
   const changed = { status: 'expired', expires_at: now, updated_at: now } as const

@@ -1,6 +1,6 @@
 /**
- * Transfers: an application sends points of its applicant to a member. The act is the database function
- * post_transfers; here is its caller, and the words for what it refuses. decisions.md 5.10.
+ * Transfers: an application sends points of its owner to a member. The act is the database function post_transfers;
+ * here are its caller and the messages of its refusals. decisions.md 5.10.
  */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
@@ -21,12 +21,12 @@ const LEVELS = [0, 1, 2, 3, 4] as const
 export type TransferRequest = {
   app_id: bigint
   order_id: string
-  /** Whose points they must be; without it they are those of the owner, whoever that is by then. */
+  /** The member whose points may move. By default the owner at that moment. */
   from_user_id?: bigint
-  /** A former owner knows the key of the request: it moves nothing, and is told nothing that the owner of now has sent. */
+  /** Whether a former owner knows the request's key. It then moves no points and sees no transfer of the current owner. */
   isFormerOwners?: boolean
   to_user_id: bigint
-  /** Must name the same member as `to_user_id`, in any case of letters. */
+  /** Must name the same member as `to_user_id`, ignoring case. */
   to_username: string
   /** Whole points that the recipient receives; the fee comes on top. */
   amount: bigint
@@ -63,14 +63,12 @@ type Outcome =
 type Result = Omit<Transfer, 'order_id'> & { outcome: Outcome; bound: bigint | null; have: bigint | null }
 
 /**
- * @param requireAllowed throws what refuses a new transfer of this caller. A repeated request is answered all the same.
+ * Posts a transfer, or returns the transfer of a repeated request. Throws a PaymentCode without moving points.
+ * @param requireAllowed throws the refusal of a new transfer. A repeated request is answered anyway.
  */
 export type PostTransfer = (request: TransferRequest, requireAllowed?: () => void) => Promise<Transfer>
 
-/**
- * Makes the transfer verb of this process: transfers that arrive together share a commit. It answers the transfer,
- * the same one for a repeated request, or throws the PaymentCode that says why not; then nothing moved.
- */
+/** Makes the postTransfer of this process. Transfers that arrive together share a commit. */
 export function makePostTransfer(deps: Core): PostTransfer {
   const post = makeBatcher<TransferRequest & { now: Date }, Result>({
     name: 'post transfers',
@@ -105,9 +103,8 @@ export function makePostTransfer(deps: Core): PostTransfer {
 }
 
 /**
- * A transfer that a member sends by hand for an application: the same act with its entry in the audit log. Sent again
- * with the same order_id it is the same transfer, and leaves no second entry. Throws as postTransfer does, and as
- * lockPermitted does.
+ * Sends a transfer from the application's page and writes the audit log. A repeated order_id returns the first transfer
+ * and writes no second entry. Throws what PostTransfer and lockPermitted throw.
  */
 export async function sendTransfer(
   deps: Core,
@@ -115,7 +112,7 @@ export async function sendTransfer(
   request: Omit<TransferRequest, 'app_id'>,
   actor: Actor,
 ): Promise<Transfer> {
-  // Before the transaction: who holds one connection and waits for another may hold up all who wait for what it has locked.
+  // Reads the settings first: a transaction that waits for a second connection would block others with its locks.
   const settings = await deps.settings.read()
   return deps.db.transaction().execute(async (tx) => {
     const { id: app_id } = await lockPermitted(tx, payment_id, actor, 'points.transfer')
@@ -151,7 +148,7 @@ function formerOwners(): AppError {
   return new AppError('application_unusable', text)
 }
 
-/** The transfer that this order_id made before, judged as post_transfers judges a repeat. */
+/** The earlier transfer of this order_id, with the outcome that post_transfers gives a repeat. */
 async function findRepeated(db: Db, request: TransferRequest): Promise<Result | undefined> {
   const { order_id, to_user_id, amount } = request
   const made = await transfersKnownTo(db, request)
@@ -167,7 +164,7 @@ async function findRepeated(db: Db, request: TransferRequest): Promise<Result | 
 
 type Asker = Pick<TransferRequest, 'app_id' | 'from_user_id' | 'isFormerOwners'>
 
-/** The transfers of an application that its caller may know of. */
+/** The transfers of an application that the caller may see. */
 function transfersKnownTo(db: Db, { app_id, from_user_id, isFormerOwners = false }: Asker) {
   return db
     .selectFrom('transfers')
@@ -175,7 +172,7 @@ function transfersKnownTo(db: Db, { app_id, from_user_id, isFormerOwners = false
     .$if(isFormerOwners, (query) => query.where('from_user_id', '<>', from_user_id!))
 }
 
-/** Whether this number of ours or of the application is that of a transfer. */
+/** Whether a transfer that the caller may see has this transaction_id or order_id. */
 export async function isTransfer(
   db: Db,
   asker: Asker,
@@ -188,30 +185,30 @@ export async function isTransfer(
   return found !== undefined
 }
 
-/** What a transfer would take, in whole points, and what it may be. */
+/** The cost of a transfer and its limits, in whole points. */
 export type TransferQuote = {
   fee: bigint
-  /** What the sender's wallet must hold, and what it holds. */
+  /** The points that the sender's wallet needs, and its balance. */
   need: bigint
   have: bigint
   min: bigint
   max: bigint
-  /** Null where no limit of the day applies. */
+  /** Null without a daily limit. */
   left_today: bigint | null
 }
 
-/** Works out a transfer of an application as post_transfers would: by its owner's trust level. Nothing is reserved. */
+/** Quotes a transfer by the owner's trust level, as post_transfers computes it. Reserves nothing. */
 export async function quoteTransfer(deps: Core, app_id: bigint, amount: bigint): Promise<TransferQuote> {
   const settings = await deps.settings.read()
   const { rows } = await sql<TransferQuote>`
     select fee, ${amount}::bigint + fee as need, have, min, max,
-      -- Of a limit that is there; greatest and least pass over null.
+      -- Keeps null without a limit, because greatest and least ignore null.
       case when left_today is not null then greatest(left_today, 0) end as left_today
     from payment_apps as app
     join users as sender on sender.id = app.applicant_id
     cross join lateral (select sender.trust_level + 1 as level) as its
     cross join lateral (select (${deps.clock()}::timestamptz at time zone 'Asia/Shanghai')::date as day) as today
-    -- The sum of a sender's day stands with the day's last transfer.
+    -- The last transfer of a day carries the sender's sum of that day.
     left join lateral (
       select last.day, last.day_points from transfers as last
       where (last.from_user_id, last.book, last.id) > (sender.id, app.book, 0)
@@ -236,7 +233,7 @@ export async function quoteTransfer(deps: Core, app_id: bigint, amount: bigint):
   return rows[0]!
 }
 
-/** Names each anew when it is run again: should a name have been given before, nobody's transfer fails for it. */
+/** Every run draws new transaction ids, so that a retry after a collision succeeds. */
 async function postTransfers(
   db: Db,
   settings: SettingValues,
@@ -268,12 +265,12 @@ type LevelSetting =
   | 'points_transfer_max_amount'
   | 'points_transfer_daily_limit'
 
-/** A setting's five values; an empty one is null. */
+/** A setting's values for the five trust levels; an empty one is null. */
 function byLevel(settings: SettingValues, name: LevelSetting): (string | null)[] {
   return LEVELS.map((level) => settings[`${name}_tl${level}`] || null)
 }
 
-/** The texts are those that clients of the interface know; the number stands in the first parentheses. */
+/** Clients of the interface match these messages, and read the number in the first parentheses. */
 function acceptedOrThrow({ outcome, bound, have, ...transfer }: Result): Omit<Transfer, 'order_id'> {
   switch (outcome) {
     case 'completed':

@@ -1,4 +1,4 @@
-/** What every page of one application starts from: whose request it is, for which application, and by which right. */
+/** The common start of every page of one application: the acting member, the application and the path. */
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
@@ -17,18 +17,19 @@ export const Named = z.object({ username })
 
 export type OwnedRequest = FastifyRequest<{ Params: { payment_id: string } }>
 
+/** The signed-in member and their address, for rights and the audit log. */
 export function actorOf(request: FastifyRequest): Actor {
   return { user_id: sessionOf(request).user.id, ip: request.ip }
 }
 
-/** The page of the application, which the others stand under. */
+/** The path of the application's main page. All its other pages are under it. */
 export function pathOf({ params }: OwnedRequest): string {
   return `/payment/applications/${encodeURIComponent(params.payment_id)}`
 }
 
 /**
- * For forms about keys, roles or the owner: only somebody who has signed in just now may send them.
- * @param under the page of the application that the form stands on, such as `/events`; else its first.
+ * Requires a recent sign-in for forms about keys, roles or the owner.
+ * @param under the page of the application that shows the form, such as `/events`; by default its main page.
  */
 export function freshSignIn(deps: Core, under = '') {
   return {
@@ -36,7 +37,7 @@ export function freshSignIn(deps: Core, under = '') {
   }
 }
 
-/** The form as it was sent. Throws invalid_form. */
+/** Reads the sent form. Throws invalid_form. */
 export function formOf<T>(form: z.ZodType<T>, { body }: FastifyRequest): T {
   const filled = form.safeParse(body)
   if (!filled.success) throw new AppError('invalid_form', 'A member, or what they may do, is missing')

@@ -1,7 +1,6 @@
 /**
- * Who may do what with a payment application, and what those do who may change it: correct it, and change how it is
- * reached. Every verb finds the application through the member's role in it, so for everybody else it is simply not there,
- * and leaves an audit entry.
+ * The roles in a payment application and their rights. Every verb finds the application through the member's role in it,
+ * so members without a role get not_found.
  */
 import { recordAudit } from '../../core/audit.ts'
 import type { Db, Tx } from '../../database/connection.ts'
@@ -10,22 +9,22 @@ import { AppError } from '../../platform/errors.ts'
 
 export type Role = 'owner' | TeamRole
 
-/** From the one who may do most. Each may do what those after it may. */
+/** The strongest role first. Each role has the rights of all the roles after it. */
 const ROLES: readonly Role[] = ['owner', 'manager', 'operator', 'viewer']
 
-/** Which role an act takes at least. What moves points from the owner's wallet, or the application itself, is the owner's alone. */
+/** The lowest role with each right. Only the owner may move points from the owner's wallet or hand the application over. */
 const RIGHTS = {
   /** Its facts, its terms and its team. */
   'application.read': 'viewer',
   /** Orders, transfers, notifications and statistics. */
   'orders.read': 'viewer',
   'notifications.redeliver': 'operator',
-  /** Points move only when an administrator agrees. */
+  /** A request moves no points until an administrator accepts it. */
   'refunds.ask': 'operator',
   'signatures.debug': 'operator',
   'addresses.try': 'operator',
   'settings.edit': 'manager',
-  /** NOTE: whoever knows a key can transfer points through the API; the team's page says so. */
+  /** NOTE: a member who knows a key can transfer points through the API. The team page warns about it. */
   'keys.manage': 'manager',
   'points.transfer': 'owner',
   'team.manage': 'owner',
@@ -35,23 +34,24 @@ const RIGHTS = {
 export type Right = keyof typeof RIGHTS
 const ALL_RIGHTS = Object.keys(RIGHTS) as Right[]
 
-/** The roles that have a right. */
+/** The roles that include a right, the strongest first. */
 export function rolesWith(right: Right): Role[] {
   return ROLES.slice(0, ROLES.indexOf(RIGHTS[right]) + 1)
 }
 
+/** Whether a role includes a right. */
 export function may(role: Role, right: Right): boolean {
   return rolesWith(right).includes(role)
 }
 
 export type Actor = { user_id: bigint; ip: string }
 
-/** An application in which somebody has a right, their role in it, and all the rights that come with it. */
+/** An application, the member's role in it, and all the rights of that role. */
 export type Permitted = Awaited<ReturnType<typeof getPermitted>>
 
 /**
- * The one verb that decides a right, for whoever looks: throws not_found for a member without a role in the
- * application, forbidden when theirs lacks the right. Whatever is read below it is found by the id that this answers.
+ * Checks a right before a read. Throws not_found for a member without a role in the application, and forbidden if
+ * the role lacks the right. Callers find everything else by the id that this returns.
  */
 export async function getPermitted(db: Db, payment_id: string, user_id: bigint, right: Right) {
   const app = await db
@@ -68,25 +68,25 @@ export async function getPermitted(db: Db, payment_id: string, user_id: bigint, 
   return { ...app, rights: ALL_RIGHTS.filter((each) => may(app.role, each)) }
 }
 
-/** The same for whoever acts: locks the application too, so that the right holds until the end of the transaction. */
+/** Checks a right before an act. Locks the application, so that the right holds until the transaction ends. */
 export async function lockPermitted(
   tx: Tx,
   payment_id: string,
   { user_id }: Actor,
   right: Right,
 ): Promise<Permitted> {
-  // Apart from the look at the role, which must see what was committed while this waited.
+  // A statement of its own: the read of the role must see commits from while this waited.
   await tx
     .selectFrom('payment_apps')
     .where('payment_id', '=', payment_id)
     .select('id')
-    // Orders and transfers in flight hold the row by its key.
+    // Concurrent orders and transfers lock the row's key.
     .forNoKeyUpdate()
     .execute()
   return getPermitted(tx, payment_id, user_id, right)
 }
 
-/** Notes in the audit log what somebody has done with an application. */
+/** Writes an act on an application to the audit log. */
 export async function audit(
   tx: Tx,
   action: string,

@@ -1,6 +1,6 @@
-/** The canonical string that all three signature schemes share: `k=v` by name in byte order, joined by `&`. */
+/** The canonical string that all three signature schemes share: `k=v` sorted by name, joined by `&`. */
 
-/** Values stand raw, never URL-encoded. Byte order is not locale order: digits < upper case < `_` < lower case. */
+/** Values are raw, never URL-encoded. Names sort in byte order: digits < upper case < `_` < lower case. */
 export function canonicalString(parameters: Readonly<Record<string, string>>): string {
   return Object.entries(parameters)
     .sort(([a], [b]) => compareBytes(a, b))
@@ -8,12 +8,12 @@ export function canonicalString(parameters: Readonly<Record<string, string>>): s
     .join('&')
 }
 
-/** Characters that UTF-16 orders otherwise than UTF-8: surrogates, and what stands above them. */
-const ORDERED_OTHERWISE = /[\ud800-\uffff]/
+/** Characters that UTF-16 and UTF-8 order differently: surrogates and the characters above them. */
+const ORDERED_DIFFERENTLY = /[\ud800-\uffff]/
 
-/** By the bytes of UTF-8. */
+/** Compares two texts by their UTF-8 bytes. */
 export function compareBytes(a: string, b: string): number {
-  if (ORDERED_OTHERWISE.test(a) || ORDERED_OTHERWISE.test(b))
+  if (ORDERED_DIFFERENTLY.test(a) || ORDERED_DIFFERENTLY.test(b))
     return Buffer.compare(Buffer.from(a), Buffer.from(b))
   return a < b ? -1 : a > b ? 1 : 0
 }

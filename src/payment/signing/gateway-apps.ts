@@ -1,5 +1,5 @@
 /**
- * An application as the gateway needs it. Which keys are in force is read from Postgres at every use, so that all
+ * A payment application as the gateway reads it. Every use reads from Postgres which keys are current, so that all
  * processes agree from the moment of a change.
  */
 import { sql } from 'kysely'
@@ -20,19 +20,19 @@ export type GatewayApp = {
   payment_id: string
   pid: bigint
   applicant_id: bigint
-  /** With a barred owner, `suspended`. */
+  /** `suspended` while the owner is banned. */
   status: PaymentAppStatus
   /** Decimal text: points per unit of the merchant's currency. */
   exchange_rate: string
   /** Addresses and ranges that may call the API; empty means any. */
   allowed_addresses: string[]
-  /** The versions whose requests it takes: switched on by its owner, and with the key that they are verified by. */
+  /** The versions that its owner has switched on and whose verification key exists. */
   accepts: { v1: boolean; v2: boolean }
-  /** The Merchant KEY, which V1 requests, replies and callbacks are signed with. */
+  /** The Merchant KEY, which signs V1 requests, replies, notifications and returns. */
   merchant_key: string | undefined
-  /** Whether a former owner of the application knows the key that requests of each version are verified by. */
+  /** For each version, whether a former owner of the application knows the key that verifies its requests. */
   is_former_owners: { v1: boolean; v2: boolean }
-  /** The rows of the keys in force. */
+  /** The row ids of the current keys. */
   key_ids: {
     merchant_key: bigint | null
     platform_private_key: bigint | null
@@ -40,12 +40,12 @@ export type GatewayApp = {
   }
 }
 
-/** `pid` is what a request calls its application: the number or the Payment ID, as text. */
+/** `pid` is the application's name in a request: its number or its Payment ID, as text. */
 export type GatewayAppReference = { pid: string } | { app_id: bigint }
 
 export type FindGatewayApp = (reference: GatewayAppReference) => Promise<GatewayApp | undefined>
 
-/** Makes the look-up of this process. It answers undefined for a name of no application. */
+/** Makes the look-up of this process. It returns undefined for an unknown name. */
 export function makeFindGatewayApp(
   deps: Pick<Core, 'db' | 'secrets' | 'batching' | 'clock'>,
 ): FindGatewayApp {

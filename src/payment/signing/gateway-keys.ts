@@ -1,6 +1,6 @@
 /**
- * The RSA keys of the gateway: those that we sign by, and those that merchants sign by. Only the opened key of a stored
- * row is kept in memory.
+ * The RSA keys of the gateway: our platform keys and the merchants' public keys. Memory holds only decrypted keys by
+ * the id of their row.
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import type { Core } from '../../core/core.ts'
@@ -11,17 +11,18 @@ import { newRsaPair, openKey, storeFirstKey } from './keys.ts'
 import { makeReadyKeys } from './ready-keys.ts'
 
 export type GatewayKeys = {
-  /** Applications that are asked for together share a statement. */
+  /** Look-ups at the same time share a statement. */
   findApp: FindGatewayApp
-  /** The private key that we sign V2 replies and callbacks with: this application's alone. */
+  /** The private key that signs V2 replies, notifications and returns. Each application has its own. */
   platformKey(app: GatewayApp): Promise<KeyObject>
-  /** The key that the merchant's V2 requests are verified by. */
+  /** The key that verifies the merchant's V2 requests. */
   merchantPublicKey(app: GatewayApp): Promise<KeyObject | undefined>
 }
 
-/** What the gateway is opened with. */
+/** The core with the gateway's keys. */
 export type GatewayCore = Core & { gatewayKeys: GatewayKeys }
 
+/** Opens the gateway's keys for this process. */
 export function openGatewayKeys(deps: Pick<Core, 'db' | 'secrets' | 'batching' | 'clock'>): GatewayKeys {
   const read = makeReadKey(deps)
   const makePlatformKey = openPlatformKeys(deps)
@@ -59,7 +60,10 @@ function makeReadKey({ db, secrets }: KeyDeps) {
 const privateKey = (key: Buffer) => createPrivateKey({ key, format: 'der', type: 'pkcs8' })
 const publicKey = (key: Buffer) => createPublicKey({ key, format: 'der', type: 'spki' })
 
-/** For applications older than these keys. Many callers at once make one pair, and many processes keep one. */
+/**
+ * Makes platform keys for applications that are older than such keys. Callers at the same time share one pair; of
+ * several processes, the first one to store its pair wins.
+ */
 function openPlatformKeys(deps: KeyDeps) {
   const making = new Map<bigint, Promise<bigint>>()
   return (app_id: bigint): Promise<bigint> => {
@@ -71,7 +75,7 @@ function openPlatformKeys(deps: KeyDeps) {
   }
 }
 
-/** Answers the id of the row: of ours, or of the one that another process stored first. */
+/** Returns the id of the stored row, which another process may have stored first. */
 async function newPlatformKey({ db, secrets }: KeyDeps, app_id: bigint): Promise<bigint> {
   const { private_base64 } = await newRsaPair()
   await storeFirstKey(db, secrets, app_id, 'platform_private_key', private_base64)

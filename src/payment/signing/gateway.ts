@@ -6,12 +6,12 @@ import { createHash, type KeyObject, sign, timingSafeEqual, verify } from 'node:
 import { promisify } from 'node:util'
 import { canonicalString } from './canonical.ts'
 
-/** What is signed: every non-empty scalar except `sign` and `sign_type`. Integers of a reply count as their text. */
+/** The string to sign: every non-empty scalar except `sign` and `sign_type`. Integers count as their decimal text. */
 export function gatewayString(parameters: Readonly<Record<string, unknown>>): string {
   return canonicalString(scalars(parameters, (value) => value !== ''))
 }
 
-/** The same without values that are blank: some clients drop white space like emptiness. */
+/** The same without blank values: some clients leave out white space as they leave out empty values. */
 function gatewayStringWithoutBlanks(parameters: Readonly<Record<string, unknown>>): string {
   return canonicalString(scalars(parameters, (value) => value.trim() !== ''))
 }
@@ -29,17 +29,20 @@ function scalars(
   return kept
 }
 
-/** V1: lower-case hex MD5 of the string with the KEY directly behind it. */
+/** V1: lower-case hex MD5 of the string with the KEY appended. */
 export function signMd5(text: string, key: string): string {
   return createHash('md5')
     .update(text + key)
     .digest('hex')
 }
 
-/** The text that `sign` is right for, if any: strictly, or with blanks dropped; hex in any case; constant time. */
+/**
+ * Returns the text that `sign` verifies, with or without blank values, or undefined. Accepts hex of either case and
+ * compares in constant time.
+ */
 export function verifyMd5(parameters: Readonly<Record<string, string>>, key: string): string | undefined {
   const received = parameters.sign ?? ''
-  // An application without a KEY would accept anybody's md5 of the bare string.
+  // With an empty KEY, anyone could compute the MD5 of the bare string.
   if (key === '' || !/^[0-9a-f]{32}$/i.test(received)) return undefined
   const texts = [gatewayString(parameters), gatewayStringWithoutBlanks(parameters)]
   const matches = texts.filter((text) =>
@@ -55,7 +58,7 @@ export async function signRsa(text: string, privateKey: KeyObject): Promise<stri
   return (await signOffLoop('sha256', Buffer.from(text), privateKey)).toString('base64')
 }
 
-/** The text that `sign` is right for, if any. A space in it is a `+` that the client forgot to encode. */
+/** Returns the text that `sign` verifies, or undefined. A space in `sign` is a `+` that the client did not encode. */
 export function verifyRsa(
   parameters: Readonly<Record<string, string>>,
   publicKey: KeyObject,

@@ -1,13 +1,13 @@
 /**
- * Signatures of the HMAC API: what is signed, with which key, and, when it does not fit, which mistake was
- * probably made. Pure: knows neither HTTP nor SQL. decisions.md 5.2–5.3.
+ * Signatures of the HMAC API: the string to sign, the keys, and the probable mistake behind a wrong signature.
+ * Pure: knows neither HTTP nor SQL. decisions.md 5.2–5.3.
  */
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import type { FlatParameters } from '../values/parameters.ts'
 import { canonicalString } from './canonical.ts'
 
-/** Each guess costs a hash of everything sent, and anybody may ask for them: of longer strings none is made. */
+/** Each guess costs a hash of the whole request, and anyone may send requests. Longer ones get no guesses. */
 const HINTED_FIELDS_MAX = 15
 const HINTED_LENGTH_MAX = 4_096
 
@@ -16,10 +16,13 @@ export function secretKeyOf(token: string): string {
   return hash('sha256', token, 'hex')
 }
 
-/** A live token, and the keys that requests under it are signed with: K, or hex(SHA-256(K)). decisions.md 5.3. */
+/** A valid token and the keys that its requests may be signed with: K, or hex(SHA-256(K)). decisions.md 5.3. */
 export type TokenKeys = { token: string; accepted: readonly KeyObject[] }
 
-/** Clients that hash whatever they are given, and were given the Secret Key, sign with its hash. */
+/**
+ * Derives the keys of a token. The second one accepts clients that hash the key they are given: with the Secret Key
+ * in place of the token, they sign with its hash.
+ */
 export function tokenKeys(token: string): TokenKeys {
   const key = secretKeyOf(token)
   return { token, accepted: [key, secretKeyOf(key)].map((k) => createSecretKey(k, 'ascii')) }
@@ -30,17 +33,17 @@ export function stringToSign(parameters: FlatParameters): string {
   return canonicalString(without(parameters, 'signature'))
 }
 
-/** Lower-case hex HMAC-SHA-256; the key's 64 characters are used as ASCII, not decoded. */
+/** Lower-case hex HMAC-SHA-256. A text key is used as its 64 ASCII characters, not decoded from hex. */
 export function sign(key: string | Buffer | KeyObject, text: string): string {
   return createHmac('sha256', key).update(text, 'utf8').digest('hex')
 }
 
-/** `key` is the index of the token that it was made with. */
+/** `key` is the index of the token that signed the request. */
 export type Verdict = { isValid: true; key: number } | { isValid: false; signed_string: string; hint: string }
 
 /**
  * Checks `parameters.signature` in constant time against every accepted key.
- * @param tokens the application's live tokens, the current one first.
+ * @param tokens the application's valid tokens, the current one first.
  */
 export function verifySignature(parameters: FlatParameters, tokens: readonly TokenKeys[]): Verdict {
   const received = parameters.signature ?? ''
@@ -48,7 +51,7 @@ export function verifySignature(parameters: FlatParameters, tokens: readonly Tok
   const texts = [text]
   const nonEmpty = Object.entries(parameters).filter(([, value]) => value !== '')
   if (nonEmpty.length < Object.keys(parameters).length) texts.push(stringToSign(Object.fromEntries(nonEmpty)))
-  // Every combination is computed, so that time does not tell which one fitted.
+  // Computes every combination, so that the time does not reveal which one matched.
   const matches = tokens.map(({ accepted }) =>
     accepted
       .flatMap((key) => texts.map((candidate) => isSignature(received, sign(key, candidate))))
@@ -70,7 +73,7 @@ function isSignature(received: string, expected: string): boolean {
   return timingSafeEqual(Buffer.from(received, 'hex'), Buffer.from(expected, 'hex'))
 }
 
-/** Names the classic mistake that leads to the received signature, without telling the right one. */
+/** Names the usual mistake that yields the received signature, without revealing the right signature. */
 function findMistake(
   parameters: FlatParameters,
   received: string,
@@ -119,7 +122,7 @@ function without(parameters: FlatParameters, name: string): FlatParameters {
   return Object.fromEntries(Object.entries(parameters).filter(([key]) => key !== name))
 }
 
-/** ISO 8601 in UTC to the second, `Z` at the end: the form in which clients sign and compare times. */
+/** ISO 8601 in UTC to the second, with `Z` at the end. Clients sign and compare times in this form. */
 export function isoSeconds(moment: Date): string {
   return `${moment.toISOString().slice(0, 19)}Z`
 }
@@ -139,7 +142,7 @@ export const Callback = z.strictObject({
 })
 export type CallbackFields = Omit<z.output<typeof Callback>, 'signature'>
 
-/** callback_url with the seven fields and their signature; everything percent-encoded. decisions.md 5.9. */
+/** Appends the seven fields and their signature to callback_url, percent-encoded. decisions.md 5.9. */
 export function signedCallbackUrl(callbackUrl: string, fields: CallbackFields, token: string): string {
   const signature = sign(secretKeyOf(token), stringToSign(fields))
   const query = Object.entries({ ...fields, signature }).map(

@@ -1,6 +1,4 @@
-/**
- * The keys of payment applications: encrypted at rest, rotated with an overlap. decisions.md 4.3 and 4.4.
- */
+/** The keys of payment applications: encrypted at rest, rotated with an overlap. decisions.md 4.3 and 4.4. */
 import assert from 'node:assert/strict'
 import { generateKeyPair as generate } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -18,15 +16,16 @@ const RSA_BITS = 2048
 
 const generateKeyPair = promisify(generate)
 
-/** When a token was last used, as far as it is known. */
+/** A token's row and its last known use. */
 export type TokenUse = { id: bigint; last_used_at: Date | null }
 
-/** Keys of the test book say so; they are as long as others, and as hard to guess as is needed. */
+/** Keys of the test book carry a mark. Their length is the same, and the random rest is long enough. */
 const MARKS = { live: '', test: 'test' } as const
 
+/** A random Payment ID, which shows its book. */
 export function newPaymentId(book: Book): string {
   const id = randomText(PAYMENT_ID_LENGTH - MARKS[book].length, LOWER_ALNUM)
-  // Live ones never look like test ones, by no chance.
+  // Live Payment IDs and test Payment IDs have different prefixes, so a live one that starts like a test one is redrawn.
   return id.startsWith(MARKS.test) ? newPaymentId(book) : `pay_${MARKS[book]}${id}`
 }
 
@@ -38,10 +37,10 @@ export function newMerchantKey(book: Book = 'live'): string {
   return `${MARKS[book]}${randomText(32 - MARKS[book].length, ALNUM)}`
 }
 
-/** A pair for RSA signatures, as the base64 of its DER: PKCS#8 and SPKI. */
+/** A pair for RSA signatures in base64 DER: PKCS#8 and SPKI. */
 export type RsaPair = { private_base64: string; public_base64: string }
 
-/** Off the event loop: it takes a good fraction of a second. */
+/** Generates an RSA pair off the event loop, in a fraction of a second. */
 export async function newRsaPair(): Promise<RsaPair> {
   const { publicKey, privateKey } = await generateKeyPair('rsa', {
     modulusLength: RSA_BITS,
@@ -51,10 +50,10 @@ export async function newRsaPair(): Promise<RsaPair> {
   return { private_base64: privateKey.toString('base64'), public_base64: publicKey.toString('base64') }
 }
 
-/** The name of the place where a key is stored. */
+/** The encryption context of a stored key. */
 export const keyContext = (app_id: bigint, kind: PaymentAppKeyKind) => `payment_app_keys ${app_id} ${kind}`
 
-/** Since when a former owner of the application has known this key; undefined for the owner's own. */
+/** The moment since which a former owner of the application knows this key. Undefined when only the owner knows it. */
 export async function formerSince(db: Db, key_id: bigint): Promise<Date | undefined> {
   const { former_since } = await db
     .selectFrom('payment_app_keys')
@@ -75,7 +74,7 @@ export async function storeKey(
   await tx.insertInto('payment_app_keys').values({ app_id, kind, value_encrypted }).execute()
 }
 
-/** Stores the first key of a kind. Does nothing where there is one: another process was faster. */
+/** Stores the first key of a kind. Does nothing if another process has already stored one. */
 export async function storeFirstKey(
   db: Db,
   secrets: Secrets,
@@ -91,7 +90,7 @@ export async function storeFirstKey(
     .execute()
 }
 
-/** Reads a stored key back. */
+/** Decrypts a stored key. */
 export function openKey(
   secrets: Secrets,
   app_id: bigint,
@@ -102,8 +101,8 @@ export function openKey(
 }
 
 /**
- * Puts a new key in place of the current one, which stays good until `previousUntil`. A still earlier one ends now.
- * The caller holds the application's row, so that two rotations at once follow each other.
+ * Replaces the current key, which stays valid until `previousUntil`. An earlier key in its overlap ends now.
+ * The caller locks the application's row, which puts concurrent rotations in order.
  */
 export async function replaceKey(
   tx: Tx,
@@ -124,7 +123,7 @@ export async function replaceKey(
   await storeKey(tx, secrets, app_id, kind, value)
 }
 
-/** Ends an overlap: only the current key is good from now on. Answers whether there was one. */
+/** Ends an overlap: only the current key stays valid. Returns whether there was an overlap. */
 export async function endPreviousKeys(
   tx: Tx,
   app_id: bigint,
@@ -141,20 +140,20 @@ export async function endPreviousKeys(
   return ended.numUpdatedRows > 0n
 }
 
-/** Notes that a request was signed with this token, at most once a minute: an owner sees it, and callbacks follow it. */
+/** Records the use of a token, at most once a minute. The owner's page and the choice of callback token read it. */
 export async function markTokenUsed(db: Db, { id, last_used_at }: TokenUse, now: Date): Promise<void> {
   if (last_used_at !== null && now.getTime() - last_used_at.getTime() < KEY_USE_BUCKET_MS) return
   await db.updateTable('payment_app_keys').set({ last_used_at: now }).where('id', '=', id).execute()
 }
 
-/** The key of a kind that is in force. */
+/** The current key of a kind. */
 export async function currentKey(deps: Core, app_id: bigint, kind: PaymentAppKeyKind): Promise<string> {
   const key = (await currentKeys(deps, [app_id], kind)).get(app_id)
   assert(key !== undefined)
   return key
 }
 
-/** The keys of a kind that are in force, of several applications. */
+/** The current keys of a kind, by application. */
 export async function currentKeys(
   deps: Core,
   app_ids: bigint[],
@@ -177,9 +176,9 @@ export type CallbackToken = (app_id: bigint) => Promise<string>
 type LiveToken = { app_id: bigint; value_encrypted: Buffer; last_used_at: Date | null }
 
 /**
- * Makes the look-up of the token that callbacks are signed with: the previous one while it is good and no request has
- * been signed with the new one yet, because until then the merchant may not have it in place. Callbacks that are made
- * together share a statement.
+ * Makes the look-up of the token that signs callbacks. It chooses the previous token while that is valid and no request
+ * has used the new one, because until then the merchant may not have installed it. Look-ups at the same time share a
+ * statement.
  */
 export function makeCallbackToken(deps: Core): CallbackToken {
   return makeBatcher<bigint, string>({

@@ -1,15 +1,15 @@
 /**
- * The public key that a merchant pastes: read in every form in which such keys are handed around, and refused with
- * the name of what was pasted instead. Pure. gateway.md 2.4 and Key import cases.
+ * Reads the public key that a merchant pastes, in every usual form, and names the fault of any other text.
+ * Pure. gateway.md 2.4 and Key import cases.
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
 
 const MODULUS_BITS_MIN = 2048
-/** Verifying by a longer key, or with a longer exponent, would take the time of many requests. */
+/** A longer key or exponent makes each verification as slow as many requests. */
 const MODULUS_BITS_MAX = 8192
 const EXPONENT_MAX = 0xffff_ffffn
 
-/** What was pasted, where it is no key that requests can be verified by. */
+/** Why a pasted text cannot verify requests. */
 export type PublicKeyFault =
   | 'empty'
   | 'private_key'
@@ -23,16 +23,16 @@ export type PublicKeyFault =
   | 'weak_exponent'
   | 'platform_key'
 
-/** An RSA key that was found good: the base64 of its SPKI, on one line. */
+/** A valid RSA key: the base64 of its SPKI, on one line. */
 export type PublicKey = { spki_base64: string; bits: number; fingerprint: string }
 
 /**
- * Reads what a merchant pasted: PEM or bare base64, of SPKI or PKCS#1, in one line or wrapped. Nothing that has a
- * private key in it is ever read as the public one: node:crypto would derive it without a word.
- * @param platform_spki our own public key for this application, which is the one shown beside the field.
+ * Reads a pasted key: PEM or bare base64, of SPKI or PKCS#1, on one line or wrapped. Refuses every text that contains
+ * a private key, because node:crypto would silently derive the public key from it.
+ * @param platform_spki our own public key for this application, which the page shows next to the field.
  */
 export function readPublicKey(text: string, platform_spki: string): PublicKey | PublicKeyFault {
-  // A key copied out of a configuration file may carry its line breaks as \n.
+  // A key copied from a configuration file may have its line breaks written as \n.
   const plain = text.replace(/\\r|\\n/g, '\n').trim()
   if (plain === '') return 'empty'
   const body = bodyOf(plain)
@@ -44,12 +44,12 @@ export function readPublicKey(text: string, platform_spki: string): PublicKey | 
   return judge(key, platform_spki)
 }
 
-/** How a public key is called on pages and in the audit log: the SHA-256 of its SPKI, in hex. */
+/** The name of a public key on pages and in the audit log: the SHA-256 of its SPKI, in hex. */
 export function fingerprintOf(spki_base64: string): string {
   return createHash('sha256').update(Buffer.from(spki_base64, 'base64')).digest('hex')
 }
 
-/** The base64 of the one key in the text. What a label says is believed only where it says that this is no public key. */
+/** The base64 of the only key in the text. A PEM label can refuse a text, but cannot vouch for it. */
 function bodyOf(text: string): string | { fault: PublicKeyFault } {
   if (/^(ssh-|ecdsa-|sk-)|-BEGIN SSH2/.test(text)) return { fault: 'ssh_key' }
   const labels = [...text.matchAll(/-----BEGIN ([^-]*)-----/g)].map(([, label]) => label!)
@@ -60,7 +60,7 @@ function bodyOf(text: string): string | { fault: PublicKeyFault } {
   return /^-----BEGIN [^-]*-----([^-]*)-----END [^-]*-----$/.exec(text)?.[1] ?? { fault: 'unreadable' }
 }
 
-/** The bytes, if they are one whole DER sequence: behind the end of a public key there might be a private one. */
+/** The bytes, if they are exactly one DER sequence: a private key could follow the end of a public one. */
 function derOf(body: string): Buffer | undefined {
   const base64 = body.replace(/\s/g, '')
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return undefined
@@ -88,7 +88,7 @@ function isPrivateKey(der: Buffer): boolean {
       createPrivateKey({ key: der, format: 'der', type })
       return true
     } catch (error) {
-      // One that is encrypted, too, should not be here.
+      // An encrypted private key counts as one too.
       return (error as NodeJS.ErrnoException).code === 'ERR_MISSING_PASSPHRASE'
     }
   })
@@ -107,7 +107,7 @@ function judge(key: KeyObject, platform_spki: string): PublicKey | PublicKeyFaul
   const { modulusLength: bits = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {}
   if (bits < MODULUS_BITS_MIN) return 'too_short'
   if (bits > MODULUS_BITS_MAX) return 'too_long'
-  // With 1 as the exponent every text would be its own signature.
+  // With the exponent 1 every text is its own signature.
   if (publicExponent < 3n || publicExponent > EXPONENT_MAX) return 'weak_exponent'
   const spki_base64 = key.export({ type: 'spki', format: 'der' }).toString('base64')
   if (spki_base64 === platform_spki) return 'platform_key'

@@ -1,15 +1,15 @@
-/** The keys that a process keeps ready: opening a stored key costs more than a request. */
+/** Keeps decrypted keys in memory, because decrypting a stored key costs more than a request. */
 
-/** Of 1 KB each. */
+/** Each key takes about 1 KB. */
 const READY_KEYS_MAX = 2_000
 
 export type ReadyKeys<Key> = {
   find(id: bigint): Key | undefined
-  /** Answers the key. Beyond the bound, the one that was kept first goes. */
+  /** Keeps and returns the key. Beyond the bound, it drops the key that was kept first. */
   keep(id: bigint, key: Key): Key
 }
 
-/** Makes a store of keys by the id of their row. A row never gets another key, because a new key is a new row. */
+/** Makes a store of keys by row id. A row's key never changes, because a new key is a new row. */
 export function makeReadyKeys<Key>(): ReadyKeys<Key> {
   const ready = new Map<bigint, Key>()
   return {

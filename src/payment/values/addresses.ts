@@ -1,9 +1,9 @@
-/** Addresses and CIDR ranges: those that may call the API for an application, and lists to look others up in. */
+/** Addresses and CIDR ranges: an application's allowed addresses, and block lists. */
 import { BlockList, isIP } from 'node:net'
 
 export const ALLOWED_ADDRESSES_MAX = 50
 
-/** Whether this is an address or a range such as 203.0.113.0/24. */
+/** Whether the text is an IP address or a CIDR range such as 203.0.113.0/24. */
 export function isAddressRange(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/')
   const version = isIP(address)
@@ -12,14 +12,14 @@ export function isAddressRange(text: string): boolean {
   return /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)
 }
 
-/** An empty list allows everybody. An IPv4 address that arrives mapped into IPv6 counts as itself. */
+/** Whether one of the ranges contains the address. An empty list allows all. IPv4 mapped into IPv6 counts as IPv4. */
 export function isAllowedAddress(address: string, ranges: readonly string[]): boolean {
   if (ranges.length === 0) return true
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')
   return blockListOf(ranges).check(plain, isIP(plain) === 4 ? 'ipv4' : 'ipv6')
 }
 
-/** Addresses and ranges as a list to look others up in. */
+/** Builds a list that addresses can be looked up in. */
 export function blockListOf(ranges: readonly string[]): BlockList {
   const list = new BlockList()
   for (const range of ranges) {

@@ -1,5 +1,5 @@
 /**
- * What amounts, numbers and texts of payments must be, for the API, the pages and the reference. Each message completes
+ * The shapes of amounts, ids and texts, for the API, the pages and the reference. Each message completes
  * "Invalid amount: ". Pure.
  */
 import { z } from 'zod'
@@ -19,7 +19,7 @@ export const OrderId = z
   .string()
   .regex(/^[!-%'-~]{1,128}$/, '1 to 128 printable ASCII characters without space or &')
 
-/** Counted in characters, as people count them. */
+/** Counts code points, not UTF-16 units. */
 export const Description = z
   .string()
   .min(1)

@@ -1,12 +1,12 @@
-/** Parameters as both doors take them: flat text, from forms and from JSON alike. */
+/** The parameters of both doors: flat text, from forms and from JSON alike. */
 import { malformed } from '../../web/parameters.ts'
 
 /** Flat parameters as received, decoded. */
 export type FlatParameters = Readonly<Record<string, string>>
 
 /**
- * Flat strings; integers of a JSON body become their decimal text. Throws malformed_request for a doubled parameter,
- * a nested value, and whatever else two readers could read differently.
+ * Reads a body or a query as flat strings; integers of a JSON body become their decimal text. Throws malformed_request
+ * for a doubled parameter, a nested value, and any other value that two parsers could read differently.
  */
 export function flatParameters(received: unknown): FlatParameters {
   if (received === undefined || received === null) return {}

@@ -1,15 +1,15 @@
-/** The timestamp of a signed request, as both doors take it. Pure. */
+/** The timestamp of a signed request, the same for both doors. Pure. */
 import { z } from 'zod'
 
-/** How far the clock of a shop may be from ours. Verifiers of V2 allow our answers as much. */
+/** How far a shop's clock may differ from ours. V2 clients allow our replies the same difference. */
 export const DRIFT_SECONDS_MAX = 300
 
-/** Seconds since 1970. */
+/** Seconds since the Unix epoch. */
 export const Timestamp = z.string().regex(/^\d{10}$/)
 
-/** Whether this is the time of a request that was signed just now. */
+/** Whether the timestamp is at most DRIFT_SECONDS_MAX from now. */
 export function isFresh(timestamp: string, now: Date): boolean {
-  // The pattern first: arithmetic with what is no number refuses nothing.
+  // The pattern comes first: a comparison with NaN would not refuse anything.
   return Timestamp.safeParse(timestamp).success && secondsApart(timestamp, now) <= DRIFT_SECONDS_MAX
 }
 
