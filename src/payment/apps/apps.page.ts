@@ -1,4 +1,4 @@
-/** Where a member applies for payment applications and sees them. */
+/** The list of a member's payment applications, and the form that applies for one. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
@@ -36,10 +36,10 @@ declare module '../../web/views.ts' {
   }
 }
 
-/** Making a pair of RSA keys takes a processor for a good fraction of a second. */
+/** For routes that generate an RSA pair, which takes a fraction of a second of one processor. */
 export const slow = { config: { admission: 'slow' } } as const
 
-/** GET and POST /payment/applications: the list, and the form that applies for another. */
+/** GET and POST /payment/applications. */
 export function appListPages(app: FastifyInstance, deps: Core): void {
   const form = paymentAppForm(deps.config.production)
 
@@ -104,7 +104,7 @@ async function showApplications(
   )
 }
 
-/** What was typed, to be shown again. */
+/** The typed texts of a form, so that the page can show them again. */
 export function textsOf(body: unknown, names: readonly string[]): Record<string, string> {
   const fields = (body ?? {}) as Record<string, unknown>
   return Object.fromEntries(names.map((name) => [name, typeof fields[name] === 'string' ? fields[name] : '']))

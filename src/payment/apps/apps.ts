@@ -1,4 +1,4 @@
-/** Payment applications: applied for by a member, approved by an administrator, known to merchants by their keys. */
+/** Payment applications: a member applies for one, gets its keys, and sees it in the list. */
 import { z } from 'zod'
 import { lockUser } from '../../accounts/people/users.ts'
 import { recordAudit } from '../../core/audit.ts'
@@ -13,11 +13,11 @@ import { secretKeyOf } from '../signing/hmac.ts'
 import { newMerchantKey, newPaymentId, newRsaPair, newToken, storeKey } from '../signing/keys.ts'
 
 /**
- * A callback address: absolute, https (http on loopback, outside production), and nothing after the path,
- * because the signed parameters follow it. decisions.md 4.6.
+ * Whether the text is a callback address: absolute, https (or http on loopback, outside production), and without a query
+ * or fragment, because the signed parameters follow the path. decisions.md 4.6.
  */
 export function isCallbackUrl(text: string, production: boolean): boolean {
-  // The address goes into a header as it is, so it must be printable ASCII, with international parts encoded.
+  // A header carries the address unchanged, so it must be printable ASCII, with international parts encoded.
   if (text.length > 1_000 || !/^[!-~]+$/.test(text) || /[\\?#"<>^`{|}]/.test(text)) return false
   if (/%(?![0-9a-f]{2})/i.test(text) || !URL.canParse(text)) return false
   const url = new URL(text)
@@ -25,10 +25,10 @@ export function isCallbackUrl(text: string, production: boolean): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && !production && isLoopback(text))
 }
 
-/** Of one member: somebody has to look at each, and those of others wait behind them. */
+/** The limit for each member, because an administrator reviews every application in turn. */
 export const PENDING_APPS_MAX = 5
 
-/** What an applicant fills in. */
+/** The form that applies for a payment application. */
 export const paymentAppForm = (production: boolean) =>
   z.object({
     name: z.string().trim().min(1).max(60).refine(isHonestText),
@@ -41,7 +41,7 @@ export const paymentAppForm = (production: boolean) =>
 
 export type NewPaymentApp = { applicant_id: bigint; name: string; description: string; callback_url: string }
 
-/** The token and the Secret Key derived from it are told this once. */
+/** The credentials of a new application. The token and its Secret Key are shown only this once. */
 export type PaymentAppCredentials = {
   id: bigint
   payment_id: string
@@ -52,8 +52,8 @@ export type PaymentAppCredentials = {
 }
 
 /**
- * Applies for a payment application. Throws forbidden below trust level TL1 (interface.md, Limits), and conflict while
- * PENDING_APPS_MAX of the member wait; then no key has been made.
+ * Applies for a payment application. Throws forbidden below the needed trust level (interface.md, Limits), and conflict
+ * while PENDING_APPS_MAX applications of the member are pending. A refusal makes no keys.
  */
 export async function applyForPaymentApp(deps: Core, app: NewPaymentApp): Promise<PaymentAppCredentials> {
   const { payment_apps_min_trust_level } = await deps.settings.read()
@@ -81,7 +81,7 @@ export async function applyForPaymentApp(deps: Core, app: NewPaymentApp): Promis
   })
 }
 
-/** Throws conflict where as many of a member’s applications wait as may. The caller holds the member’s row. */
+/** Throws conflict while PENDING_APPS_MAX applications of a member are pending. The caller locks the member's row. */
 export async function refuseLongQueue(tx: Tx, applicant_id: bigint): Promise<void> {
   const { count } = await tx
     .selectFrom('payment_apps')
@@ -99,8 +99,8 @@ export async function refuseLongQueue(tx: Tx, applicant_id: bigint): Promise<voi
 type NewKeys = Record<'payment_id' | 'token' | 'merchant_key' | 'platform_private_key', string>
 
 /**
- * Makes an application with a Payment ID and keys of its own. The keys are what costs: a good fraction of a second, outside
- * of any transaction. So it is admitted before they are made, and again after, because others may have been made meanwhile.
+ * Makes an application with a new Payment ID and new keys. The keys take a fraction of a second, outside any transaction.
+ * So `admit` runs before them and again after them, because other applications may have been made meanwhile.
  */
 export async function withNewKeys<Made>(
   { db }: Core,
@@ -117,7 +117,7 @@ export async function withNewKeys<Made>(
   })
 }
 
-/** Stores the keys of a new application. Answers what its owner is told. */
+/** Stores the keys of a new application. Returns the credentials that its owner sees. */
 export async function storeCredentials(
   tx: Tx,
   secrets: Secrets,
@@ -130,7 +130,7 @@ export async function storeCredentials(
   return { token, secret_key: secretKeyOf(token), merchant_key }
 }
 
-/** The applications in which a member has a role, newest first, with what each has taken in. */
+/** The applications in which a member has a role, the newest first, with the points that each has received. */
 export async function applicationsOf(db: Db, user_id: bigint) {
   return db
     .selectFrom('payment_app_roles as mine')
@@ -155,7 +155,7 @@ export async function applicationsOf(db: Db, user_id: bigint) {
       eb
         .selectFrom('orders')
         .whereRef('orders.app_id', '=', 'app.id')
-        // By their own index: a shop may have many more that nobody has paid.
+        // Paid orders have an index of their own; a shop may have many more unpaid ones.
         .where('orders.paid_at', 'is not', null)
         .select((e) => e.fn.coalesce(e.fn.sum<bigint>('orders.merchant_points'), e.lit(0)).as('points'))
         .as('takings'),

@@ -1,4 +1,4 @@
-/** Alerts that time brings about, looked for by the worker: what keeps failing, what ends soon, what runs low. */
+/** Raises the alerts that depend on time: failing notifications, keys that expire soon, low balances. */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { type Alert, raiseAlert } from '../alerts/alerts.ts'
@@ -6,7 +6,7 @@ import { rolesWith } from '../rights/rights.ts'
 
 const HOUR_MS = 3_600_000
 
-/** One round: raises what time alone brings about. Safe in any number of processes at once. */
+/** Raises all due alerts. Several processes may run it at once. */
 export async function raiseDueAlerts(deps: Core): Promise<void> {
   const { alert_failed_attempts, alert_key_hours } = await deps.settings.read()
   await alertFailing(deps, alert_failed_attempts)
@@ -14,7 +14,7 @@ export async function raiseDueAlerts(deps: Core): Promise<void> {
   await alertLowBalances(deps)
 }
 
-/** An application whose notifications fail is one cause a day, however many fail; a day begins at midnight in China. */
+/** Alerts at most once a day for each application with failing notifications. A day begins at midnight in Asia/Shanghai. */
 async function alertFailing(deps: Core, attempts: number): Promise<void> {
   const now = deps.clock()
   const { rows } = await sql<{ app_id: bigint; day: string; count: number }>`
@@ -37,7 +37,7 @@ async function alertFailing(deps: Core, attempts: number): Promise<void> {
     })
 }
 
-/** A key that was replaced is accepted until the overlap ends; whoever still uses it should know. */
+/** Alerts before a replaced key expires, because the shop may still use it. */
 async function alertExpiringKeys(deps: Core, hours: number): Promise<void> {
   const now = deps.clock()
   const keys = await deps.db
@@ -67,7 +67,7 @@ async function alertExpiringKeys(deps: Core, hours: number): Promise<void> {
     })
 }
 
-/** A shortage begins when the wallet is below what its owner has named, and ends when it is not any more. */
+/** Alerts once when the owner's wallet falls below the chosen balance. It must reach that balance before the next alert. */
 async function alertLowBalances(deps: Core): Promise<void> {
   const now = deps.clock()
   const balance = sql`coalesce((

@@ -1,12 +1,12 @@
-/** What a shop's plugin is set up with: the addresses, the pid and the keys of both versions, in the forms that plugins want. */
+/** The settings for a shop's plugin: the addresses and keys of both versions, in the forms that plugins expect. */
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import type { GatewayApp } from '../signing/gateway-apps.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
 import { fingerprintOf } from '../signing/public-key.ts'
 
 /**
- * Addresses end in a slash, because plugins append to them as they are. Those of V2 append `api/pay/…` themselves.
- * gateway.md 5.1.
+ * Reads the plugin settings of an application. The addresses end in a slash, because plugins append paths to them; V2
+ * plugins append `api/pay/…`. gateway.md 5.1.
  */
 export async function gatewayCard(deps: GatewayCore, app_id: bigint) {
   const app = await getApp(deps, app_id)
@@ -43,7 +43,7 @@ async function getApp({ gatewayKeys }: GatewayCore, app_id: bigint): Promise<Gat
   return app
 }
 
-/** The base64 of a DER as PEM. */
+/** Formats the base64 of a DER as PEM. */
 export function pemOf(label: 'PUBLIC KEY' | 'PRIVATE KEY', base64: string): string {
   const lines = base64.match(/.{1,64}/g) ?? []
   return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`].join('\n')

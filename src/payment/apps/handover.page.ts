@@ -1,4 +1,4 @@
-/** The change of hands of a payment application: …/handover. */
+/** …/handover: an owner offers the application to another member, who accepts or declines. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
@@ -33,7 +33,7 @@ declare module '../../web/views.ts' {
   }
 }
 
-/** Within the scope of the merchant's pages. */
+/** Registers the pages of a handover within the scope of the merchant's pages. */
 export function handoverPages(app: FastifyInstance, deps: Core): void {
   const guarded = freshSignIn(deps, '/handover')
 

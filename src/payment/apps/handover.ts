@@ -1,6 +1,6 @@
 /**
- * How a payment application gets another owner: offered by the one, accepted by the other. What was paid before stays
- * with the former owner, and is given back by them; what is paid from then on goes to the new one.
+ * The handover of a payment application: its owner offers it, another member accepts it. The former owner keeps the points
+ * of earlier orders and bears their refunds; later orders pay the new owner.
  */
 import { sql } from 'kysely'
 import { findUserByUsername, isBannedOrSuspended, lockUser } from '../../accounts/people/users.ts'
@@ -15,12 +15,12 @@ import { refuseLongQueue } from './apps.ts'
 const OFFER_DAYS = 7
 const DAY_MS = 86_400_000
 
-/** Why nothing was offered: nobody has this name, it is the owner's own, or they may not have payment applications. */
+/** Why an offer failed: no member has this name, it is the owner's own, or the member's trust level is too low. */
 export type OfferFault = 'unknown' | 'self' | 'trust_level'
 
 /**
- * Offers an application to a member, who is told once a day, in place of any earlier offer. Throws conflict for a suspended
- * one, and too_many_attempts.
+ * Offers an application to a member and replaces any earlier offer. The member gets at most one alert a day. Throws
+ * conflict for a suspended application, and too_many_attempts.
  */
 export async function offerApplication(
   deps: Core,
@@ -60,7 +60,7 @@ export async function offerApplication(
   })
 }
 
-/** Takes an offer back. Throws conflict when there is none. */
+/** Withdraws an offer. Throws conflict if there is none. */
 export async function withdrawOffer(deps: Core, payment_id: string, actor: Actor): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
     const { id } = await lockPermitted(tx, payment_id, actor, 'application.hand_over')
@@ -75,16 +75,15 @@ export async function withdrawOffer(deps: Core, payment_id: string, actor: Actor
 }
 
 /**
- * Makes the member the owner, of its test application too. Throws not_found where nothing is offered to them (any more),
- * forbidden below the trust level that applying needs, conflict while the application is suspended, or if it waits for its
- * review and as many of theirs do; then nothing has changed.
+ * Makes the member the owner of an application and of its test application. Changes nothing when it throws: not_found
+ * without a current offer, forbidden below the trust level that applying needs, conflict while the application is
+ * suspended, or if it is pending and the member already has PENDING_APPS_MAX pending ones.
  */
 export async function acceptOffer(deps: Core, payment_id: string, actor: Actor): Promise<void> {
   const now = deps.clock()
   const { payment_apps_min_trust_level } = await deps.settings.read()
   await deps.db.transaction().execute(async (tx) => {
-    // Members are locked before their applications, and both apart from the look at the offer, which must see what was
-    // committed while this waited.
+    // Locks the member before the application. The offer is read in a later statement, which sees commits from the wait.
     await lockUser(tx, actor.user_id)
     await tx
       .selectFrom('payment_apps')
@@ -95,7 +94,7 @@ export async function acceptOffer(deps: Core, payment_id: string, actor: Actor):
     const offer = await offersTo(tx, actor.user_id, now)
       .where('app.payment_id', '=', payment_id)
       .select(['app.id', 'offer.from_user_id', 'recipient.trust_level'])
-      // With a barred owner it counts as suspended here too, or an offer would be the way around the ban.
+      // Counts as suspended while the owner is banned, or an offer would evade the ban.
       .select(
         sql<PaymentAppStatus>`app_standing(app.status, owner.is_banned, owner.suspended_till, ${now})`.as(
           'status',
@@ -108,9 +107,9 @@ export async function acceptOffer(deps: Core, payment_id: string, actor: Actor):
       throw new AppError('forbidden', `Owning one needs trust level ${payment_apps_min_trust_level}`)
     if (offer.status === 'pending') await refuseLongQueue(tx, actor.user_id)
     await sql`select hand_over_application(${offer.id}, ${actor.user_id}, ${now})`.execute(tx)
-    const told = { app_id: offer.id, cause: now.toISOString() }
-    await raiseAlert(tx, deps, { ...told, kind: 'received', to: { user_id: actor.user_id } })
-    await raiseAlert(tx, deps, { ...told, kind: 'given_away', to: { user_id: offer.from_user_id } })
+    const alert = { app_id: offer.id, cause: now.toISOString() }
+    await raiseAlert(tx, deps, { ...alert, kind: 'received', to: { user_id: actor.user_id } })
+    await raiseAlert(tx, deps, { ...alert, kind: 'given_away', to: { user_id: offer.from_user_id } })
     const detail = { from: String(offer.from_user_id), to: String(actor.user_id) }
     const moved = await tx
       .selectFrom('payment_apps')
@@ -122,7 +121,7 @@ export async function acceptOffer(deps: Core, payment_id: string, actor: Actor):
   })
 }
 
-/** Throws not_found where nothing is offered to the member (any more). */
+/** Declines an offer. Throws not_found if the member has none. */
 export async function declineOffer(deps: Core, payment_id: string, actor: Actor): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
     const declined = await tx
@@ -138,7 +137,7 @@ export async function declineOffer(deps: Core, payment_id: string, actor: Actor)
   })
 }
 
-/** The application that is offered to the reader, or the owner's own with what is offered of it. Throws as getPermitted. */
+/** The application offered to the member, or the owner's own one with its offer. Throws what getPermitted throws. */
 export async function getHandover(deps: Core, payment_id: string, user_id: bigint) {
   const offered = await offersTo(deps.db, user_id, deps.clock())
     .where('app.payment_id', '=', payment_id)
@@ -157,7 +156,7 @@ export async function getHandover(deps: Core, payment_id: string, user_id: bigin
   return { isMine: true as const, app, offer }
 }
 
-/** What is offered to the member, the newest first. */
+/** The current offers to a member, the newest first. */
 export async function offersOf(db: Db, user_id: bigint, now: Date) {
   return offersTo(db, user_id, now)
     .orderBy('offer.offered_at', 'desc')

@@ -1,6 +1,6 @@
 /**
- * The keys of a payment application replaced, by whoever has the right to: a token with an overlap, the gateway's at once.
- * What is new is told this once; each change leaves an audit entry.
+ * Replaces the keys of a payment application: a token with an overlap, the gateway's keys at once. Secret values are
+ * shown only once. Each change writes an audit entry.
  */
 
 import type { Core } from '../../core/core.ts'
@@ -21,7 +21,7 @@ import { fingerprintOf, type PublicKey } from '../signing/public-key.ts'
 export const OVERLAP_HOURS_DEFAULT = 24
 const OVERLAP_HOURS_MAX = 720
 
-/** Until when a replaced key is accepted, after an overlap in hours; with 0 it ends now. Throws invalid_form. */
+/** The end of an overlap in hours; 0 ends it now. Throws invalid_form. */
 export function endOfOverlap(now: Date, overlap_hours: number): Date {
   if (!Number.isInteger(overlap_hours) || overlap_hours < 0 || overlap_hours > OVERLAP_HOURS_MAX) {
     throw new AppError('invalid_form', `The overlap must be 0 to ${OVERLAP_HOURS_MAX} hours`)
@@ -32,8 +32,8 @@ export function endOfOverlap(now: Date, overlap_hours: number): Date {
 export type RotatedToken = { token: string; secret_key: string; previous_until: Date }
 
 /**
- * Issues a new token and Secret Key, told this once. The previous pair is accepted for the overlap, in hours;
- * with 0 it ends now. decisions.md 4.3.
+ * Issues a new token and Secret Key, which are shown only once. The previous pair stays valid for the overlap in hours;
+ * 0 ends it now. Throws invalid_form and what lockPermitted throws. decisions.md 4.3.
  */
 export async function rotateToken(
   deps: Core,
@@ -53,7 +53,7 @@ export async function rotateToken(
   return { token, secret_key: secretKeyOf(token), previous_until }
 }
 
-/** Ends the overlap of a rotation at once. Throws conflict when there is none. */
+/** Ends the overlap of a rotation at once. Throws conflict if there is none. */
 export async function endOverlap(deps: Core, payment_id: string, actor: Actor): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
     const { id } = await lockPermitted(tx, payment_id, actor, 'keys.manage')
@@ -63,7 +63,7 @@ export async function endOverlap(deps: Core, payment_id: string, actor: Actor): 
   })
 }
 
-/** Replaces the Merchant KEY with immediate effect, for requests and for pending callbacks. decisions.md 4.4. */
+/** Replaces the Merchant KEY with immediate effect, for requests and for pending notifications. decisions.md 4.4. */
 export async function resetMerchantKey(deps: Core, payment_id: string, actor: Actor): Promise<void> {
   const now = deps.clock()
   await deps.db.transaction().execute(async (tx) => {
@@ -73,7 +73,7 @@ export async function resetMerchantKey(deps: Core, payment_id: string, actor: Ac
   })
 }
 
-/** Puts the key that the merchant's V2 requests are verified by in place of any earlier one, with immediate effect. */
+/** Replaces the public key that verifies the merchant's V2 requests, with immediate effect. */
 export async function setPublicKey(
   deps: Core,
   payment_id: string,
@@ -86,7 +86,7 @@ export async function setPublicKey(
   })
 }
 
-/** Makes a pair for the merchant. Its public half is in force at once; the private half is told this once and kept nowhere. */
+/** Makes a pair for the merchant. The public half takes effect at once. The private half is shown once and not stored. */
 export async function makeMerchantPair(deps: Core, payment_id: string, actor: Actor): Promise<RsaPair> {
   const pair = await newRsaPair()
   const fingerprint = fingerprintOf(pair.public_base64)

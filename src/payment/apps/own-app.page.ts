@@ -31,13 +31,13 @@ import { createTwin, twinOf } from './test-apps.ts'
 
 const EDIT_FIELDS = [...FIELDS, 'homepage', 'logo_url', 'exchange_rate', 'allowed_addresses'] as const
 
-/** What a form says about an overlap; not a number where it says none. */
+/** The overlap of a form in hours, or NaN if the form has none. */
 export function overlapHoursOf(request: FastifyRequest): number {
   const { overlap_hours: sent } = request.body as Record<string, unknown>
   return typeof sent === 'string' && /^\d{1,4}$/.test(sent) ? Number(sent) : Number.NaN
 }
 
-/** The application for its page. Throws not_found where the member has no role, forbidden where theirs lacks this right. */
+/** The application for its page. Throws not_found without a role in it, and forbidden if the role lacks the right. */
 export function ownedFor(request: OwnedRequest, deps: Core, right: Right) {
   return getOwned(deps, request.params.payment_id, sessionOf(request).user.id, right)
 }
@@ -75,7 +75,7 @@ declare module '../../web/views.ts' {
   }
 }
 
-/** Where buyers and their points are led, what a thing costs, and who may ask: not for a session that somebody got hold of. */
+/** Whether an edit needs a recent sign-in. It does if it changes the callback, the rate or the allowed addresses. */
 function isSensitive(
   owned: Pick<PaymentAppEdit, 'callback_url' | 'exchange_rate' | 'allowed_addresses'>,
   edit: PaymentAppEdit,
@@ -95,7 +95,7 @@ export function ownAppPages(app: FastifyInstance, deps: GatewayCore): void {
   testForms(app, deps)
 }
 
-/** What its owner and team see and do of one application. */
+/** The page of the application and the forms for its facts and HMAC keys. */
 function ownerPages(app: FastifyInstance, deps: GatewayCore): void {
   const edit = paymentAppEdit(deps.config.production)
   const guarded = freshSignIn(deps)
@@ -137,7 +137,7 @@ function ownerPages(app: FastifyInstance, deps: GatewayCore): void {
   })
 }
 
-/** From which balance on the owner wants to be told. */
+/** The form for the balance below which the owner gets an alert. */
 function lowBalanceForm(app: FastifyInstance, deps: GatewayCore): void {
   app.post('/payment/applications/:payment_id/low-balance', async (request: OwnedRequest, reply) => {
     const { low_balance_points: sent } = request.body as Record<string, unknown>
@@ -153,7 +153,7 @@ function lowBalanceForm(app: FastifyInstance, deps: GatewayCore): void {
 
 const isPoints = (text: string) => Amount.safeParse(text).success
 
-/** The test application beside a live one. */
+/** The form that makes the test application of a live one. */
 function testForms(app: FastifyInstance, deps: GatewayCore): void {
   app.post('/payment/applications/:payment_id/test', slow, async (request: OwnedRequest, reply) => {
     await deps.limits.hit('key_pairs', sessionOf(request).user.id.toString())
@@ -162,7 +162,7 @@ function testForms(app: FastifyInstance, deps: GatewayCore): void {
   })
 }
 
-/** The keys and switches of the gateway. */
+/** The forms for the keys and versions of the gateway. */
 function gatewayForms(app: FastifyInstance, deps: GatewayCore): void {
   const guarded = freshSignIn(deps)
   const fieldsOf = (request: OwnedRequest) => request.body as Record<string, unknown>
@@ -195,7 +195,7 @@ function gatewayForms(app: FastifyInstance, deps: GatewayCore): void {
   })
 }
 
-/** @param filled what was typed and what is wrong with it, when an edit was refused. */
+/** @param filled the typed values and their problems after a refused form. */
 async function showOwned(
   request: OwnedRequest,
   reply: FastifyReply,

@@ -1,6 +1,5 @@
-/** One payment application as its owner and team see and change it: its facts, its gateway versions, its low-balance alert. */
+/** One payment application for its owner and team: its facts, its gateway versions and its low-balance alert. */
 import { sql } from 'kysely'
-
 import { z } from 'zod'
 import { lockUser } from '../../accounts/people/users.ts'
 import type { Core } from '../../core/core.ts'
@@ -14,7 +13,7 @@ const LOGO_URL_LENGTH_MAX = 500
 /** Points per unit of currency: decisions.md 4.5. */
 const EXCHANGE_RATE = /^\d{1,6}(\.\d{1,6})?$/
 
-/** What an owner may change, as the form sends it. */
+/** The form that edits an application. */
 export const paymentAppEdit = (production: boolean) =>
   paymentAppForm(production).extend({
     homepage: z
@@ -35,7 +34,7 @@ export const paymentAppEdit = (production: boolean) =>
       .refine((list) => list.length <= ALLOWED_ADDRESSES_MAX && list.every(isAddressRange)),
   })
 
-/** Pages may load pictures by https only. */
+/** Whether the text is an address of a logo. Pages load pictures by https only. */
 function isLogoUrl(text: string): boolean {
   return (
     text.length <= LOGO_URL_LENGTH_MAX &&
@@ -47,8 +46,9 @@ function isLogoUrl(text: string): boolean {
 export type PaymentAppEdit = z.output<ReturnType<typeof paymentAppEdit>>
 
 /**
- * Changes an application. A rejected one goes back to the review with it, if not too many of its owner wait there; one in
- * use too, when what was approved changes, and sells on meanwhile; a suspended one cannot be changed. Throws conflict.
+ * Edits an application. An edit of a rejected one applies again. An edit of reviewed facts of an approved one waits for a
+ * review, while the application keeps selling. Throws conflict for a suspended one, while PENDING_APPS_MAX applications of
+ * the owner are pending, and after a concurrent change.
  */
 export async function editPaymentApp(
   deps: Core,
@@ -60,7 +60,7 @@ export async function editPaymentApp(
   await deps.db.transaction().execute(async (tx) => {
     const { status, applicant_id } = await getPermitted(tx, payment_id, actor.user_id, 'settings.edit')
     const isReapplied = status === 'rejected'
-    // Members are locked before their applications, here as everywhere.
+    // Locks the member before the application, as every act does.
     if (isReapplied) await lockUser(tx, applicant_id)
     const app = await lockPermitted(tx, payment_id, actor, 'settings.edit')
     if (app.status === 'suspended')
@@ -88,7 +88,7 @@ export async function editPaymentApp(
   })
 }
 
-/** Says which versions of the gateway take requests. One that is off refuses; what was paid is still told. */
+/** Switches the versions of the gateway. A version that is off refuses requests, but still sends notifications. */
 export async function switchVersions(
   deps: Core,
   payment_id: string,
@@ -106,7 +106,7 @@ export async function switchVersions(
   })
 }
 
-/** Tells the owner when the wallet falls below so many points; null is never. A new choice is a new cause. */
+/** Sets the balance in points below which the owner gets an alert; null means never. Resets the last alert. */
 export async function setLowBalance(
   deps: Core,
   payment_id: string,
@@ -125,7 +125,7 @@ export async function setLowBalance(
   })
 }
 
-/** One application as somebody with this right sees it, with its keys' ages and the reader's role. Throws as getPermitted. */
+/** One application with the ages of its tokens and the member's role. Throws what getPermitted throws. */
 export async function getOwned(deps: Core, payment_id: string, user_id: bigint, right: Right) {
   const { id, role, rights, owner_username } = await getPermitted(deps.db, payment_id, user_id, right)
   const app = await deps.db
@@ -152,7 +152,7 @@ export async function getOwned(deps: Core, payment_id: string, user_id: bigint, 
       'app.low_balance_points',
     ])
     .select([
-      // As the owner typed it: 100, not 100.000000.
+      // Without trailing zeros: 100, not 100.000000.
       sql<string>`trim_scale(app.exchange_rate)::text`.as('exchange_rate'),
       sql<string[]>`app.allowed_addresses::text[]`.as('allowed_addresses'),
     ])

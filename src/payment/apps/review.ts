@@ -1,4 +1,4 @@
-/** What administrators decide on payment applications, and the queue of those that wait for them. */
+/** Administrators' decisions on payment applications, and the queue of those that wait for a review. */
 import { sql } from 'kysely'
 import { explainAnonymised } from '../../accounts/people/users.ts'
 import { recordAudit } from '../../core/audit.ts'
@@ -11,7 +11,7 @@ import { raiseAlert } from '../alerts/alerts.ts'
 const DECIDED_MAX = 200
 export type Decision = 'approve' | 'reject' | 'suspend' | 'reinstate'
 
-/** From which state each decision leads where; what was changed since it was approved is approved again. decisions.md 4.1. */
+/** The state transition of each decision. A change since the approval is approved again. decisions.md 4.1. */
 const DECISIONS = {
   approve: { from: 'pending', to: 'approved' },
   reject: { from: 'pending', to: 'rejected' },
@@ -19,7 +19,7 @@ const DECISIONS = {
   reinstate: { from: 'suspended', to: 'approved' },
 } satisfies Record<Decision, { from: PaymentAppStatus; to: PaymentAppStatus }>
 
-/** These take something from the applicant, who reads why. */
+/** The decisions against an owner, who reads the reason. */
 export const DECISIONS_WITH_REASON: readonly Decision[] = ['reject', 'suspend']
 
 export type Review = {
@@ -27,14 +27,13 @@ export type Review = {
   decision: Decision
   reason: string
   reviewer_id: bigint
-  /** The last change that the reviewer has seen; without one, none was made since the application was last approved. */
+  /** The last change that the reviewer has seen; empty if there was none since the last approval. */
   seen_change_at?: Date | null
 }
 
 /**
- * An administrator's decision on an application, with its entry in the audit log. Throws not_found, conflict when the
- * application is not (any more) in a state to decide on so, or would be approved otherwise than it was seen, and
- * invalid_form when a reason is missing.
+ * Decides on an application, writes the audit log and alerts the owner. Throws not_found, invalid_form without a needed
+ * reason, and conflict if the application's state does not allow the decision or it was changed since the reviewer saw it.
  */
 export async function reviewPaymentApp(
   deps: Core,
@@ -68,7 +67,7 @@ export async function reviewPaymentApp(
       })
       .returning(['id', 'applicant_id'])
       .executeTakeFirst()
-      // That of its owner.
+      // The owner's account may be anonymised.
       .catch(explainAnonymised)
     if (reviewed === undefined) throw await explainUndecided(tx, payment_id, decision)
     await recordAudit(tx, {
@@ -97,12 +96,12 @@ async function explainUndecided(tx: Tx, payment_id: string, decision: Decision):
   return new AppError('conflict', why)
 }
 
-/** New ones, and those in use that were changed since they were approved. Each half has its index. */
+/** New applications, and approved ones that were changed since their approval. Each half has its index. */
 const waitsForReview = sql<boolean>`(status = 'pending' or status = 'approved' and unreviewed_change_at is not null)`
 
 /**
- * Applications that wait for an administrator, oldest first: those after one by its number, or from one on by its Payment
- * ID, if it still waits. `others` counts what else the applicant has.
+ * Applications that wait for a review, the oldest first.
+ * @param page starts after an id, or at a Payment ID if that application still waits. `others` counts the owner's other ones.
  */
 export async function reviewQueue(
   db: Db,
@@ -135,7 +134,7 @@ export async function reviewQueue(
     .execute()
 }
 
-/** One application as an administrator sees it. Throws not_found. */
+/** One application for an administrator. Throws not_found. */
 export async function getPaymentApp(db: Db, payment_id: string) {
   const app = await db
     .selectFrom('payment_apps as app')
@@ -150,7 +149,7 @@ export async function getPaymentApp(db: Db, payment_id: string) {
   return app
 }
 
-/** Live applications in use or out of it that wait for no review, for an administrator: suspended ones first, then the newest. */
+/** Approved and suspended live applications that wait for no review: suspended ones first, then the newest. */
 export async function decidedPaymentApps(db: Db) {
   return db
     .selectFrom('payment_apps as app')

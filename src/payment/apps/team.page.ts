@@ -1,4 +1,4 @@
-/** The team of a payment application: …/team and …/invitation. */
+/** …/team and …/invitation: the team of a payment application. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
@@ -45,9 +45,9 @@ declare module '../../web/views.ts' {
 
 const WithRole = z.object({ username, role: teamRole })
 
-/** Within the scope of the merchant's pages. */
+/** Registers the pages of a team within the scope of the merchant's pages. */
 export function teamPages(app: FastifyInstance, deps: Core): void {
-  // Whoever gives a role away gives the keys away with it.
+  // A role may include the keys, so giving one requires a recent sign-in.
   const guarded = freshSignIn(deps, '/team')
 
   app.get(`${APPLICATION}/team`, async (request: OwnedRequest, reply) =>

@@ -1,6 +1,6 @@
 /**
- * The team of a payment application: people whom its owner has invited and who have accepted, each with one role.
- * Nobody is put in a team unasked; whoever is in one may leave it.
+ * The team of a payment application: members with one role each. The owner invites a member, who accepts or declines and
+ * may leave at any time.
  */
 import { sql } from 'kysely'
 import { z } from 'zod'
@@ -11,7 +11,7 @@ import { AppError } from '../../platform/errors.ts'
 import { onceADay, raiseAlert } from '../alerts/alerts.ts'
 import { type Actor, audit, lockPermitted } from '../rights/rights.ts'
 
-/** Invitations count too. */
+/** Includes invitations. */
 export const TEAM_MAX = 20
 
 export const TEAM_ROLES = ['manager', 'operator', 'viewer'] as const
@@ -19,10 +19,10 @@ export const teamRole = z.enum(TEAM_ROLES)
 
 type Membership = { username: string; role: z.output<typeof teamRole> }
 
-/** Why nobody was invited: nobody has this name, they have been asked or are in it already, or the team is full. */
+/** Why an invitation failed: no member has this name, the member is invited or in the team, or the team is full. */
 export type InviteFault = 'unknown' | 'known' | 'full'
 
-/** Invites a member, who is told once a day. They have no right before they accept. Throws too_many_attempts. */
+/** Invites a member, who gets at most one alert a day and no rights before accepting. Throws too_many_attempts. */
 export async function inviteMember(
   deps: Core,
   payment_id: string,
@@ -58,7 +58,7 @@ export async function inviteMember(
   })
 }
 
-/** Gives somebody in the team, or invited, another role. Throws not_found. */
+/** Changes the role of a team member or an invited member. Throws not_found. */
 export async function changeRole(
   deps: Core,
   payment_id: string,
@@ -74,7 +74,7 @@ export async function changeRole(
       .where('user_id', '=', userNamed(username))
       .returning('user_id')
       .executeTakeFirst()
-    if (changed === undefined) throw nobodySo()
+    if (changed === undefined) throw notInTeam()
     await audit(tx, 'payment_app.change_role', payment_id, { user_id: String(changed.user_id), role }, actor)
   })
 }
@@ -94,13 +94,13 @@ export async function removeMember(
       .where('user_id', '=', userNamed(username))
       .returning(['user_id', 'role'])
       .executeTakeFirst()
-    if (removed === undefined) throw nobodySo()
+    if (removed === undefined) throw notInTeam()
     const detail = { user_id: String(removed.user_id), role: removed.role }
     await audit(tx, 'payment_app.remove_member', payment_id, detail, actor)
   })
 }
 
-/** The member goes. Throws conflict for the owner, who can only hand the application over. */
+/** Removes the acting member from the team. Throws conflict for the owner, who can only hand the application over. */
 export async function leaveTeam(deps: Core, payment_id: string, actor: Actor): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
     const { id, role } = await lockPermitted(tx, payment_id, actor, 'application.read')
@@ -114,7 +114,7 @@ export async function leaveTeam(deps: Core, payment_id: string, actor: Actor): P
   })
 }
 
-/** Throws not_found where the member is not invited (any more). */
+/** Accepts an invitation. Throws not_found if the member has none. */
 export async function acceptInvitation(deps: Core, payment_id: string, actor: Actor): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
     const accepted = await tx
@@ -132,7 +132,7 @@ export async function acceptInvitation(deps: Core, payment_id: string, actor: Ac
   })
 }
 
-/** Throws not_found where the member is not invited (any more). */
+/** Declines an invitation. Throws not_found if the member has none. */
 export async function declineInvitation(deps: Core, payment_id: string, actor: Actor): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
     const declined = await tx
@@ -149,7 +149,7 @@ export async function declineInvitation(deps: Core, payment_id: string, actor: A
   })
 }
 
-/** Those in the team and those invited, in the order in which they were asked. */
+/** The team and the invited members, the earliest invitation first. */
 export async function teamOf(db: Db, app_id: bigint) {
   return db
     .selectFrom('payment_app_members as member')
@@ -161,7 +161,7 @@ export async function teamOf(db: Db, app_id: bigint) {
     .execute()
 }
 
-/** Invitations that the member has not answered, the newest first. */
+/** A member's open invitations, the newest first. */
 export async function invitationsOf(db: Db, user_id: bigint) {
   return db
     .selectFrom('payment_app_members as member')
@@ -178,5 +178,5 @@ export async function invitationsOf(db: Db, user_id: bigint) {
 const userNamed = (username: string) =>
   sql<bigint>`(select id from users where lower(username) = lower(${username}))`
 
-const nobodySo = () => new AppError('not_found', 'Nobody of this name is in the team')
+const notInTeam = () => new AppError('not_found', 'Nobody of this name is in the team')
 const notInvited = () => new AppError('not_found', 'There is no such invitation')

@@ -1,6 +1,6 @@
 /**
- * The terms of one payment application, set by an administrator: a fee rate of its own, and how many points it may
- * take in and transfer out in a day. They are applied by the database functions pay_orders and post_transfers.
+ * The terms of one payment application, which an administrator sets: its fee rate, and its daily limits of payments and
+ * transfers in points. The database functions pay_orders and post_transfers apply them.
  */
 import { sql } from 'kysely'
 import { z } from 'zod'
@@ -15,9 +15,9 @@ import { pointsOf } from '../values/money.ts'
 /** The price of the worked example, in a merchant's currency. */
 const EXAMPLE_MONEY = '9.90'
 const UNIT_MONEY = '1.00'
-/** Points for one unit of currency, above which a rate is more often a mistake than meant. The default is 100. */
+/** Points for one unit of currency above which a rate is probably a mistake. The default rate is 100. */
 const UNUSUAL_POINTS = 1_000n
-/** The database's rule about terms that one administrator cannot set alone (functions/guards/second-approver.sql). */
+/** The database's rule that some terms need a second administrator (functions/guards/second-approver.sql). */
 const TWO_PEOPLE = 'payment_apps_two_people'
 
 const dailyMax = z
@@ -27,7 +27,7 @@ const dailyMax = z
   .transform((text) => (text === '' ? null : BigInt(text)))
   .refine((points) => points === null || points <= BigInt(Number.MAX_SAFE_INTEGER))
 
-/** As the form sends them. An empty rate is the site's, an empty limit is none. */
+/** The form of the terms. An empty rate means the site's rate, an empty limit means no limit. */
 export const termsForm = z.object({
   fee_rate: z
     .string()
@@ -46,8 +46,8 @@ export type Terms = z.output<typeof termsForm>
 type TermsAct = { actor_id: bigint; ip: string | null; now: Date }
 
 /**
- * Sets all of an application's terms, with its entry in the audit log. Answers whether they were set: not where that takes
- * the approval of a second administrator. Throws not_found.
+ * Sets all terms of an application and writes the audit log. Returns false without a change if the terms need the approval
+ * of a second administrator. Throws not_found.
  */
 export async function setTerms(
   { db, clock }: Core,
@@ -64,7 +64,7 @@ export async function setTerms(
   }
 }
 
-/** The same within a larger act, in which it was approved. */
+/** Sets the terms within the transaction that approves them. Throws not_found. */
 export async function setTermsWithin(
   tx: Tx,
   payment_id: string,
@@ -76,7 +76,7 @@ export async function setTermsWithin(
     .where('payment_id', '=', payment_id)
     .select(['id', 'daily_payments_max', 'daily_transfers_max'])
     .select(sql<string | null>`trim_scale(fee_rate)::text`.as('fee_rate'))
-    // Transfers in flight hold the row by its key.
+    // Concurrent transfers lock the row's key.
     .forNoKeyUpdate()
     .executeTakeFirst()
   if (app === undefined) throw new AppError('not_found', 'There is no such payment application')
@@ -86,12 +86,13 @@ export async function setTermsWithin(
     .set({ ...terms, updated_at: now })
     .where('id', '=', id)
     .execute()
-  // Counted anew from what has been paid today: nobody counted while there was no limit.
+  // Drops the day's sums, which payments without a limit did not increase. The next act sums the day again.
   await tx.deleteFrom('payment_app_days').where('app_id', '=', id).execute()
   const detail = { before: textsOf(before), after: textsOf(terms), reason }
   await recordAudit(tx, { actor_id, action: 'payment_app.terms', subject: payment_id, detail, ip })
 }
 
+/** The terms as texts, for the audit log and proposals. */
 export function textsOf({
   fee_rate,
   daily_payments_max,
@@ -104,22 +105,22 @@ export function textsOf({
   }
 }
 
-/** The terms in force, what of the day's limits is used, and what a sale of EXAMPLE_MONEY comes to. */
+/** The current terms, today's payments and transfers in points, and an example sale of EXAMPLE_MONEY. */
 export type TermsInForce = {
-  /** Decimal text; null where the site's rate applies. */
+  /** Decimal text; null if the site's rate applies. */
   fee_rate: string | null
-  /** The rate that applies, in percent, as decimal text. */
+  /** The applied rate in percent, as decimal text. */
   fee_percent: string
   daily_payments_max: bigint | null
   daily_transfers_max: bigint | null
   payments_today: bigint
   transfers_today: bigint
   example: { money: string; points: bigint; fee: bigint; merchant_points: bigint }
-  /** What one unit of currency costs in points, where that is unusual: less than one, or very many. */
+  /** The points for one unit of currency, only if unusual: less than one, or more than UNUSUAL_POINTS. */
   unusual_points: bigint | undefined
 }
 
-/** Reads them of one application; days begin at midnight in Asia/Shanghai. */
+/** Reads the terms of one application. Days begin at midnight in Asia/Shanghai. */
 export async function termsOf(
   deps: Core,
   { id, exchange_rate }: { id: bigint; exchange_rate: string },

@@ -8,19 +8,19 @@ import { AppError } from '../../platform/errors.ts'
 import type { Actor } from '../rights/rights.ts'
 import { type NewPaymentApp, type PaymentAppCredentials, storeCredentials, withNewKeys } from './apps.ts'
 
-/** Of one member. Nobody reviews them, so their number is bounded. */
+/** The limit for each member, because test applications need no review. */
 export const TEST_APPS_MAX = 10
 
 export type NewTestApp = NewPaymentApp & {
-  /** The application that it tries things out for. */
+  /** The live application that it belongs to. */
   live_app_id?: bigint
   ip: string
 }
 
 /**
- * Makes an application of the test book, in force at once, for a member of any trust level. Throws conflict when the
- * member has TEST_APPS_MAX already, or the live application has one, and not_found when that is not theirs (any more);
- * then no key has been made.
+ * Makes an approved application of the test book, for a member of any trust level. Throws conflict if the member has
+ * TEST_APPS_MAX already or the live application has one, and not_found if the member does not own the live application. A
+ * refusal makes no keys.
  */
 export async function createTestApp(deps: Core, app: NewTestApp): Promise<PaymentAppCredentials> {
   const { applicant_id, name, description, callback_url, live_app_id = null, ip } = app
@@ -66,7 +66,7 @@ export async function createTestApp(deps: Core, app: NewTestApp): Promise<Paymen
   })
 }
 
-/** Whoever makes the test application of a live one holds its row, and so does whoever hands it over. */
+/** Locks the live application, as a handover does. Throws not_found, and conflict if it has a test application. */
 async function lockWithoutTwin(tx: Tx, id: bigint, applicant_id: bigint): Promise<void> {
   const live = await tx
     .selectFrom('payment_apps')
@@ -86,7 +86,7 @@ async function lockWithoutTwin(tx: Tx, id: bigint, applicant_id: bigint): Promis
 
 const noSuchApp = () => new AppError('not_found', 'There is no such payment application')
 
-/** Makes the test application of an owner's live one, set up alike. Throws not_found for others, and as createTestApp. */
+/** Makes the test application of an owner's live one, with the same facts. Throws not_found and what createTestApp throws. */
 export async function createTwin(
   deps: Core,
   payment_id: string,
@@ -105,7 +105,7 @@ export async function createTwin(
   return { ...credentials, name: app.name }
 }
 
-/** The other one of a pair, as its owner may see it. */
+/** The Payment ID of the other application of a live and test pair, if the same member owns it. */
 export async function twinOf(
   db: Db,
   { id, live_app_id }: { id: bigint; live_app_id: bigint | null },
