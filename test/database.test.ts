@@ -58,7 +58,7 @@ describe('migrations', () => {
     withEmptyDatabase(async (url) => {
       await migrate(url)
       await query(url, `update schema_functions set checksum = 'x' where name = 'functions/payment/pay.sql'`)
-      const refusal = /newer than this program, for it holds another text of functions\/payment\/pay\.sql/
+      const refusal = /newer than this program, because it holds another text of functions\/payment\/pay\.sql/
       await expect(migrate(url)).rejects.toThrow(refusal)
       const db = openDatabase(url, { max: 1, onBroken: () => {} })
       await expect(requireMigrated(db)).rejects.toThrow(refusal)

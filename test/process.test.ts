@@ -291,7 +291,7 @@ describe('a start that cannot succeed', () => {
     await sql`create table schema_migrations (name text primary key, checksum text not null)`.execute(owner)
     await sql`insert into schema_migrations values ('999-future.sql', 'x')`.execute(owner)
     expect(await sentenceOf({ DATABASE_URL: fresh.url })).toMatch(
-      /^The database is newer than this program, for it holds migration 999-future.sql: use the newer/,
+      /^The database is newer than this program, because it holds migration 999-future.sql: use the newer/,
     )
     await owner.destroy()
     await fresh.drop()

@@ -1,6 +1,6 @@
 /**
- * Natural batching, the group commit of the money path: while one statement is in flight, callers that arrive
- * wait together, and the next statement takes them all. No timer: a lone caller never waits for company.
+ * Natural batching, the group commit of payments: while one statement runs, new callers wait together, and the next
+ * statement takes them all. There is no timer, so a lone caller never waits for others.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AT_ONCE_LIMIT } from '../platform/environment.ts'
@@ -9,36 +9,39 @@ import { currentScope, inBatch, type Scope } from '../platform/tracing.ts'
 import { isLockedOut } from './connection.ts'
 
 const ITEMS_MAX = 64
-/** Nobody who was let in is refused here, but for those who asked and went away again: their items are still done. */
+/**
+ * A process admits AT_ONCE_LIMIT requests at most, so this queue fills only with callers that have disconnected. Their
+ * items are still done.
+ */
 const QUEUE_MAX = AT_ONCE_LIMIT
 
-/** How long a batch waits for a lock: on an idle machine, longer than the batches of other processes hold theirs. */
+/** How long a batch waits for a lock. On an idle machine other processes' batches hold locks for less time. */
 const PATIENCE_MS = 250
-/** How long it waits for what no frozen process holds, since running statements end by themselves. */
+/** How long a batch waits for locks that no frozen process holds, because running statements end by themselves. */
 const BUSY_PATIENCE_MS = 2_500
-/** How long an item waits for a frozen process, whose locks end before: see TIMEOUTS. */
+/** How long an item waits for a frozen process. Postgres ends that process's transaction earlier: see TIMEOUTS. */
 const HELD_MS = 5_000
 const HELD_POLL_MS = 100
 
 /** Bounds of a batcher. */
 export type Batching = {
-  /** The most items of one transaction. */
+  /** Items of one transaction. */
   itemsMax?: number
-  /** The most callers that may wait; beyond, overloaded. */
+  /** Callers that may wait; one more gets overloaded. */
   queueMax?: number
-  /** How many transactions may be under way at once. */
+  /** Transactions that may run at once. */
   lanes?: number
 }
 
 export type BatcherOptions<Item, Outcome> = Batching & {
-  /** What it does, for traces. */
+  /** The name of the batch in traces. */
   name: string
   /**
-   * Runs many items in one transaction; outcomes in the order of the items. Must be safe to run again. It waits for each
-   * lock so long at most.
+   * Runs many items in one transaction and returns their outcomes in the order of the items. It must be safe to run again,
+   * and waits for each lock for `patience_ms` at most.
    */
   run: (items: Item[], patience_ms: number) => Promise<Outcome[]>
-  /** Which items need a row that a frozen process holds. Without it, none does. */
+  /** Tells which items need a row that a frozen process has locked. */
   findHeld?: (items: Item[]) => Promise<boolean[]>
 }
 
@@ -47,14 +50,14 @@ type Caller<Item, Outcome> = {
   resolve: (outcome: Outcome) => void
   reject: (error: unknown) => void
   scope: Scope | undefined
-  /** Until when it may wait for a frozen process. */
+  /** When the wait for a frozen process ends, in ms of `performance.now()`. */
   until?: number
 }
 
 /**
- * Makes the function that callers use. It resolves only after the commit that holds the item. A transaction that fails
- * as a whole is run again item by item, so one bad item harms nobody else. Items that need what a frozen process holds
- * wait apart, without a connection or a lock, and hold up nobody. Throws overloaded, and unavailable.
+ * Makes the function that callers use. It resolves after the commit that contains the item. When a transaction fails, its
+ * items run again one by one, so a bad item fails alone. Items that need rows of a frozen process wait apart, without a
+ * connection or a lock, and delay no other item. The function throws overloaded and unavailable.
  */
 export function makeBatcher<Item, Outcome>(
   options: BatcherOptions<Item, Outcome>,
@@ -71,7 +74,7 @@ export function makeBatcher<Item, Outcome>(
   }
 
   async function settle(callers: Caller<Item, Outcome>[]): Promise<void> {
-    // While some are held, others may be: they are found before they hold up the rest.
+    // While some items are held, new ones may be too. They are set apart first, so they do not delay the batch.
     const free = held.length === 0 ? callers : await setApart(callers)
     try {
       await finish(free, PATIENCE_MS)
@@ -81,7 +84,7 @@ export function makeBatcher<Item, Outcome>(
     }
   }
 
-  /** What is busy is waited for as a whole: item by item it would serve fewer, and be held the longer. */
+  /** Waits for busy rows once for the whole batch. Waiting item by item would take longer and serve fewer. */
   async function settleLockedOut(callers: Caller<Item, Outcome>[]): Promise<void> {
     const free = await setApart(callers)
     try {
@@ -92,7 +95,7 @@ export function makeBatcher<Item, Outcome>(
     }
   }
 
-  /** A connection lost at commit leaves the outcome unknown; running the item again finds out. */
+  /** Runs each item again. After a connection lost at commit, this also finds out the outcome. */
   async function settleEach(callers: Caller<Item, Outcome>[]): Promise<void> {
     for (const caller of callers) await finish([caller], PATIENCE_MS).catch(caller.reject)
   }
@@ -103,7 +106,7 @@ export function makeBatcher<Item, Outcome>(
     for (const [index, caller] of callers.entries()) caller.resolve(outcomes[index]!)
   }
 
-  /** Answers those that nothing frozen holds up; the others wait. */
+  /** Returns the callers whose rows are free, and puts the others into `held`. */
   async function setApart(callers: Caller<Item, Outcome>[]): Promise<Caller<Item, Outcome>[]> {
     const areHeld = (await findHeld?.(itemsOf(callers)).catch(() => undefined)) ?? []
     const until = performance.now() + HELD_MS
@@ -121,7 +124,7 @@ export function makeBatcher<Item, Outcome>(
       const callers = held.splice(0)
       const inTime = callers.filter(({ until }) => until! > now)
       for (const caller of callers) if (caller.until! <= now) caller.reject(unavailable())
-      // In the list meanwhile, so that batches go on asking.
+      // They stay in the list meanwhile, so that batches go on checking their own items.
       held.push(...inTime)
       if (inTime.length === 0) continue
       const areHeld = await findHeld!(itemsOf(inTime)).catch(() => inTime.map(() => true))
@@ -148,8 +151,8 @@ function itemsOf<Item>(callers: { item: Item }[]): Item[] {
 }
 
 /**
- * The outcomes of a batch whose statement answers with rows for some of its items only, each row naming the item's
- * place from 1: an item without a row has no outcome.
+ * Returns the outcomes of a batch in the order of its items. Each row names its item's place, from 1. An item without a row
+ * has no outcome.
  */
 export function inOrder<Item, Row extends { item: number }, Outcome>(
   items: Item[],

@@ -1,26 +1,26 @@
 /**
- * Whether the database takes writes: it is no standby, not read only, and has room on its disk. A row more would not tell,
- * because it fits into a page that is there already. So the probe asks for new room: a list that is too long for its
- * memory, which Postgres keeps in a temporary file beside the tables. It leaves nothing behind.
+ * Checks that the database takes writes: it is no standby, not read only, and its disk has room. Inserting a row would
+ * prove nothing, because the row may fit into an existing page. So the probe makes a list that is too long for its memory.
+ * Postgres writes the list to a temporary file beside the tables and removes it.
  */
 import { sql } from 'kysely'
 import pg from 'pg'
 import type { Db } from './connection.ts'
 
-/** How long a finding holds, so that probes cost nothing however often a balancer asks. */
-const HOLDS_MS = 5_000
+/** How long a result is reused, so that frequent probes of a balancer cost nothing. */
+const FRESH_MS = 5_000
 /** A list of about a megabyte. */
 const NUMBERS = 50_000
-/** No room on the disk, and an error of the disk: also of one that is mounted read only. */
+/** disk_full and io_error. Postgres reports a disk that is mounted read only as io_error. */
 const NO_ROOM = ['53100', '58030']
 
-/** Makes the question of this process. It throws what keeps the database from answering at all. */
+/** Makes a cached `canWrite`. It throws the error of a database that does not answer. */
 export function makeCanWrite(db: Db): () => Promise<boolean> {
   let found: { canWrite: Promise<boolean>; until: number } | undefined
   return () => {
     const now = performance.now()
     if (found === undefined || found.until <= now) {
-      found = { canWrite: canWrite(db), until: now + HOLDS_MS }
+      found = { canWrite: canWrite(db), until: now + FRESH_MS }
       found.canWrite.catch(() => {
         found = undefined
       })
@@ -29,6 +29,7 @@ export function makeCanWrite(db: Db): () => Promise<boolean> {
   }
 }
 
+/** Whether the database takes writes and has room. Throws the error of a database that does not answer. */
 export async function canWrite(db: Db): Promise<boolean> {
   const { rows } = await sql<{ is_closed: boolean }>`
     select current_setting('transaction_read_only') = 'on' or pg_is_in_recovery() as is_closed`.execute(db)

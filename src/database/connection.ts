@@ -7,21 +7,21 @@ import type { Tables } from './tables.ts'
 export type Db = Kysely<Tables>
 export type Tx = Transaction<Tables>
 
-/** Of all ids, which are `bigint`: where a list from its end begins. */
+/** The largest `bigint`. A list that starts with the newest row starts below it. */
 export const BIGGEST_ID = 9_223_372_036_854_775_807n
 
 const INT8 = 20
 const INT8_ARRAY = 1016
 const CONNECT_TIMEOUT_MS = 5_000
-/** So long a connection may be silent before TCP asks whether the other side is there; without it, two hours. */
+/** How long a connection may be silent before TCP probes the other side. The system's default is two hours. */
 const KEEP_ALIVE_MS = 60_000
-/** The pool's words for both: a place in it, and a new connection to the server. */
+/** The pool's messages after waiting too long, for a free connection and for a new one. */
 const WAITED_TOO_LONG =
   /^(timeout exceeded when trying to connect|Connection terminated due to connection timeout)$/
 
 const parseBigintArray = pg.types.getTypeParser(INT8_ARRAY as 20) as (text: string) => (string | null)[]
 
-/** Points and ids exceed 2^53 in principle, so `bigint` columns arrive as BigInt, never as float or text. */
+/** Parses `bigint` columns as BigInt, because points and ids may exceed 2^53. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
     if (oid === INT8) return BigInt
@@ -31,7 +31,7 @@ const types: pg.CustomTypesConfig = {
   }) as typeof pg.types.getTypeParser,
 }
 
-/** The settings every connection of ours has. No named statements and no start-up options: pgbouncer refuses them. */
+/** Returns the settings of every connection. It uses no start-up options, because pgbouncer refuses them. */
 export function connectionSettings(url: string): pg.ClientConfig {
   return {
     connectionString: url,
@@ -43,17 +43,17 @@ export function connectionSettings(url: string): pg.ClientConfig {
 }
 
 /**
- * Opens the pool. Connections are made on first use; one that breaks is dropped and replaced. A statement that gets none
- * within five seconds throws overloaded: nothing of it was done, and it may be tried again.
- * @param onBroken is told of each break.
- * @param onStatement is told of each statement that has ended.
+ * Opens the pool. It connects on first use, and replaces a connection that breaks. A statement that gets no connection
+ * within 5 seconds throws overloaded; it has not run, and the caller may try it again.
+ * @param onBroken receives the error of each broken connection.
+ * @param onStatement receives each finished statement.
  */
 export function openDatabase(
   url: string,
   options: { max: number; onBroken: (error: Error) => void; onStatement?: Logger | undefined },
 ): Db {
   const pool = new pg.Pool({ ...connectionSettings(url), max: options.max })
-  // Also for connections in use: the query on it fails by itself, but an error event that nobody hears ends the process.
+  // Listens on connections in use too: their queries fail anyway, but an unhandled error event ends the process.
   pool.on('connect', (client) => client.on('error', options.onBroken))
   pool.on('error', options.onBroken)
   const log = options.onStatement ?? []
@@ -67,31 +67,31 @@ export function openDatabase(
   return db
 }
 
-/** Kysely does not give its pool out. */
+/** The pool of each `Db`, because Kysely does not expose it. */
 const pools = new WeakMap<Db, pg.Pool>()
 
-/** How many connections a pool has open, how many of them do nothing, and how many callers wait for one. */
+/** Returns a pool's open connections, its idle ones, and the callers that wait for one. */
 export function poolUse(db: Db): { open: number; idle: number; waiting: number } {
   const { totalCount = 0, idleCount = 0, waitingCount = 0 } = pools.get(db) ?? {}
   return { open: totalCount, idle: idleCount, waiting: waitingCount }
 }
 
-/** The constraint that a failed statement violated, if that is why it failed. */
+/** Returns the constraint that a failed statement violated, or undefined for other errors. */
 export function violatedConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.constraint : undefined
 }
 
-/** Whether the statement was given up for another transaction that waited in a circle with it. */
+/** Whether Postgres cancelled the statement to end a deadlock. */
 export function isDeadlock(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '40P01'
 }
 
-/** Whether the database has understood a statement and will refuse it again: neither lost, nor busy, nor restarting. */
+/** Whether the database refused a statement and will refuse it again, so that it was not lost, busy or restarting. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !/^(08|40|53|55|57|58)/.test(error.code ?? '')
 }
 
-/** Whether a statement was given up because others held what it had to lock, within the time that it was given. */
+/** Whether a statement timed out, because other transactions held its locks for too long. */
 export function isLockedOut(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === '55P03' || error.code === '57014')
 }

@@ -1,13 +1,13 @@
-/** Why a database cannot be used, in one sentence that says how to mend it: for whoever runs the service. */
+/** Explains to the operator in one sentence why a database is unusable, and how to mend it. */
 import pg from 'pg'
 import { AppError } from '../platform/errors.ts'
 
-/** A database that an operator has to mend first; the message says all there is to know. */
+/** The operator has to mend the database first. The message is a complete explanation. */
 export class DatabaseFault extends Error {}
 
 const CORRECT_ADDRESS = 'correct host and port, or open the way to it'
 
-/** Codes of the system, of Node and of Postgres for a database that is not there or does not let us in, and cures. */
+/** Codes of the system, of Node and of Postgres for a database that is unreachable or refuses the connection, and cures. */
 const UNREACHABLE: Record<string, string> = {
   ECONNREFUSED: 'start Postgres there, or correct host and port',
   ECONNRESET: 'see whether Postgres runs there',
@@ -36,15 +36,15 @@ export const NOT_SET_UP =
   'The database has not been set up: run `tessera migrate`, or start the service, which does it'
 
 /**
- * Connections (08, 57), deadlocks and races (40), disk and memory (53), the server's system (58); no place to lock or to
- * write, and transactions that were idle for too long.
+ * Connections (08, 57), deadlocks and races (40), disk and memory (53), the server's system (58), a read-only database
+ * (25006), an idle transaction that was ended (25P03), and a lock that was not available (55P03).
  */
 const PASSING = /^(08|40|53|57|58|25006|25P03|55P03)/
-/** The client's words for a connection that is gone, or that its server has closed. */
+/** The client's messages for a connection that is lost or closed by the server. */
 const CONNECTION_GONE =
   /^(Connection terminated|Client has encountered a connection error|Client was closed and is not queryable)/
 
-/** Whether an error says that the database cannot act now, and may when it is asked again. */
+/** Whether an error is temporary, so that the same statement may succeed later. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return PASSING.test(error.code ?? '')
   if (!(error instanceof Error) || error instanceof AppError) return false
@@ -52,7 +52,7 @@ export function isPassing(error: unknown): boolean {
   return CONNECTION_GONE.test(error.message) || (syscall !== undefined && code in UNREACHABLE)
 }
 
-/** A sentence for an error of the database that an operator can mend. Undefined for any other error. */
+/** Explains an error of the database that an operator can mend. Returns undefined for any other error. */
 export function databaseFault(error: unknown): string | undefined {
   if (error instanceof DatabaseFault) return error.message
   const { code = '', message } = error as NodeJS.ErrnoException
@@ -64,7 +64,7 @@ export function databaseFault(error: unknown): string | undefined {
   return undefined
 }
 
-/** The same for the first thing that is asked of a database: whatever fails, it cannot be used. */
+/** Explains any error of the first statement on a database, because after it the database is unusable. */
 export function connectionFault(error: unknown): string {
   return databaseFault(error) ?? unreachable((error as Error).message, CORRECT_ADDRESS)
 }

@@ -1,16 +1,17 @@
 /**
- * What frozen processes hold. A transaction that has locked rows and is idle waits for its process, which may be frozen;
- * running statements end by themselves. Who has locked a row stands in its xmax, so finding out neither locks nor waits.
+ * Finds rows that frozen processes have locked. An idle transaction with locks waits for its process, which may be frozen;
+ * running statements end by themselves. A row's xmax names the transaction that locked it, so reading it takes no lock.
  */
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from './connection.ts'
 
-/** Idle for longer than a process takes between two statements of an act. */
+/** A working process takes less time between two statements of an act. */
 const FROZEN_MS = 200
 
 /**
- * Which items need a row that a frozen process has locked. `items` are rows called `asked`, with a column `item`; each of
- * `xmaxes` selects the xmax of rows that such an item needs.
+ * Tells for each item whether it needs a row that a frozen process has locked, in the order of the items.
+ * @param items rows named `asked`, with a column `item`.
+ * @param xmaxes queries for the xmax of the rows that an item needs.
  */
 export async function findHeld(
   db: Db,

@@ -1,7 +1,7 @@
 /**
- * Lists whose newest rows come first, paged by the id of the last row shown: rows that are added meanwhile shift nothing.
- * What no index can find is looked for in a bounded number of rows at a time, so that a page costs the same whatever is
- * asked for; the next page goes on where this one stopped.
+ * Lists with the newest rows first. Pages are cut by the id of the last row shown, so new rows shift no page. A search
+ * without an index looks at a bounded number of rows for each page, so every page costs the same. The next page continues
+ * where this one stopped.
  */
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { BIGGEST_ID } from './connection.ts'
@@ -10,9 +10,10 @@ export const PAGE_LINES = 25
 const LOOKED_THROUGH_MAX = 1_000
 
 /**
- * The rows of one application, between two ids that are left out: as a range of pairs, which only the index of these pairs
- * has in its order. Asked for as those of the application, Postgres may walk the rows of all others for them.
- * @param table its name in the query. @param app_id the id, or a subquery that answers it.
+ * Selects the rows of one application between two ids, both excluded. The condition is a range of pairs, so that Postgres
+ * uses the index on (app_id, id). With `app_id = …` Postgres may walk the rows of all applications.
+ * @param table the table's name in the query.
+ * @param app_id the id, or a subquery that returns it.
  */
 export function rowsOfApp(
   table: string,
@@ -23,25 +24,30 @@ export function rowsOfApp(
   return sql`${pair} > (${app_id}::bigint, ${after}::bigint) and ${pair} < (${app_id}::bigint, ${before}::bigint)`
 }
 
-/** How many rows one page may look at. @param lookedThrough for a search whose rows are cheaper to look at than most. */
+/**
+ * Returns how many rows one page may look at.
+ * @param lookedThrough the bound of a search; a search of cheap rows may set a higher one.
+ */
 export function rowsWithin(isSearch: boolean, lookedThrough = LOOKED_THROUGH_MAX): number {
   return isSearch ? lookedThrough : PAGE_LINES + 1
 }
 
 export type Page<Row> = {
   rows: Row[]
-  /** The next page shows what is older than this id, if there may be anything. */
+  /** The next page shows rows older than this id. Undefined after the last page. */
   next: bigint | undefined
-  /** The search stopped at this moment, with more to look through. */
+  /** The moment of the row where the search stopped, with older rows left. */
   looked_back_to: Date | undefined
 }
 
-/** What a query of this kind answers in every row: how many rows it looked at, and the last of them. */
+/** Each row of such a query also says how many rows the query looked at, and which was the oldest. */
 export type Looked = { seen: bigint; oldest: bigint; oldest_at: Date }
 
 /**
- * The page that a query found. It asks for one row more than a page has, and answers one without an id when it found
- * none. @param within how many rows it could look at. @param lines how many rows a page has.
+ * Cuts the answer of a query to a page. The query asks for one row more than a page has. When it finds no rows, it answers
+ * one row without an id.
+ * @param within how many rows the query could look at.
+ * @param lines how many rows a page has.
  */
 export function pageOf<Row extends { id: bigint }>(
   answer: ((Row | { id: null }) & Looked)[],
@@ -56,12 +62,12 @@ export function pageOf<Row extends { id: bigint }>(
   return { rows, next: oldest, looked_back_to: oldest_at }
 }
 
-/** A pattern for `ilike` that is met by whatever contains the text. */
+/** Returns a pattern for `ilike` that matches every value containing the text. */
 export function containing(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`
 }
 
-/** The amount that a search for these digits means, if it is one. */
+/** Returns the amount that a search text means, or null when it is not digits. */
 export function amountIn(text: string): bigint | null {
   return /^\d{1,16}$/.test(text) ? BigInt(text) : null
 }

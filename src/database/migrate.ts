@@ -1,11 +1,11 @@
 /**
- * The schema of the database, brought up to date by files of `migrations/` alone and never backwards.
+ * Brings the schema of the database up to date. Only the files of `migrations/` change the schema, and never backwards.
  *
  * - A numbered file changes tables. It runs once, in the order of names, and is never edited afterwards.
- * - A file of `functions/` is the one text of its functions and their triggers. It runs again whenever the text changes.
+ * - A file of `functions/` is the only text of its functions and their triggers. It runs again whenever the text changes.
  *
- * One call is one transaction under one lock, so nobody sees new tables under old functions. A database that holds what this
- * program does not know was written by another version, and is left alone.
+ * One call is one transaction under one lock, so no process sees new tables with old functions. A database with unknown
+ * migrations belongs to another version, and this program does not change it.
  */
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
@@ -21,7 +21,7 @@ const MIGRATIONS_DIR = join(import.meta.dirname, '../../migrations')
 const HISTORY = 'functions/history'
 /** Sets how functions are planned. It runs last, after any other file of functions, because they lose these settings. */
 const PLANS = 'functions/plans.sql'
-/** Any constant of ours: it names the lock among all advisory locks of this database. */
+/** The number of the advisory lock. Any number works that no other lock of this database uses. */
 const MIGRATION_LOCK = 7_305_128_841
 
 type File = { name: string; sql: string; checksum: string }
@@ -30,7 +30,7 @@ type Files = { numbered: File[]; functions: File[]; history: Set<string> }
 
 let files: Promise<Files> | undefined
 
-/** Once a process: what an upgrade puts there later belongs to the next one. */
+/** Reads the files once a process. Files that an upgrade adds later belong to the next process. */
 function readMigrations(): Promise<Files> {
   files ??= readFiles()
   return files
@@ -55,15 +55,15 @@ async function readFiles(): Promise<Files> {
   }
 }
 
-/** The names of the numbered files of this program, in the order in which they are applied. */
+/** Returns the names of this program's numbered files, in the order in which they run. */
 export async function migrationNames(): Promise<string[]> {
   return (await readMigrations()).numbered.map(({ name }) => name)
 }
 
 /**
- * Brings the database up to date and returns the names applied now. Safe to call from many processes at once.
- * Throws DatabaseFault when the address leads nowhere, when another version has written the schema, and when an applied file
- * was edited since.
+ * Brings the database up to date and returns the names applied now. Many processes may call it at once. Throws
+ * DatabaseFault when the database is unreachable, when another version wrote the schema, and when an applied file was
+ * edited.
  */
 export async function migrate(url: string): Promise<string[]> {
   return withClient(url, async (client) => {
@@ -77,15 +77,15 @@ export async function migrate(url: string): Promise<string[]> {
 }
 
 /**
- * Ends this connection on the server too: it was opened without the timeouts, and pgbouncer would give it to the next.
- * Others that pgbouncer holds end with their `server_lifetime`.
+ * Ends this connection on the server too. It was opened without the timeouts, and pgbouncer would give it to the next
+ * client. The other connections of pgbouncer end with their `server_lifetime`.
  */
 async function endConnection(client: pg.Client): Promise<void> {
   client.on('error', () => {})
   await client.query('select pg_terminate_backend(pg_backend_pid())').catch(() => {})
 }
 
-/** The names that `migrate` would apply now. Throws as it does, and changes nothing. */
+/** Returns the names that `migrate` would apply now, and changes nothing. Throws DatabaseFault as `migrate` does. */
 export async function pendingMigrations(url: string): Promise<string[]> {
   return withClient(url, async (client) => {
     const { rows } = await client.query("select to_regclass('schema_migrations') is not null as is_there")
@@ -108,8 +108,8 @@ async function withClient<T>(url: string, act: (client: pg.Client) => Promise<T>
 }
 
 /**
- * Acts in a transaction while nobody else migrates. The lock ends with the transaction: a lock of the session would stay
- * behind on a connection of pgbouncer, which is ours for a transaction only.
+ * Acts in a transaction under the migration lock. The lock ends with the transaction: pgbouncer lends a connection for one
+ * transaction only, and a lock of the session would outlive it.
  */
 async function alone<T>(client: pg.Client, act: () => Promise<T>): Promise<T> {
   await client.query('begin')
@@ -125,8 +125,8 @@ async function alone<T>(client: pg.Client, act: () => Promise<T>): Promise<T> {
 }
 
 /**
- * As migrate, in an open transaction that holds lockMigrations. With `names`, only these numbered files, and no functions
- * while other numbered files are missing: the functions of this program are made for all of its tables.
+ * Does the work of `migrate` in an open transaction that holds the migration lock. With `names` it applies only these
+ * numbered files. It applies no functions while other numbered files are missing, because the functions need all tables.
  */
 export async function migrateWithin(client: pg.Client, names?: string[]): Promise<string[]> {
   await client.query(`
@@ -144,7 +144,7 @@ export async function migrateWithin(client: pg.Client, names?: string[]): Promis
   return wanted.map(({ name }) => name)
 }
 
-/** Nobody else migrates until the transaction ends: every start waits here, however long the others take. */
+/** Takes the migration lock until the transaction ends. It waits without a timeout while another process migrates. */
 export async function lockMigrations(client: pg.Client): Promise<void> {
   await liftClientTimeouts(client)
   await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
@@ -152,7 +152,7 @@ export async function lockMigrations(client: pg.Client): Promise<void> {
 
 type Ask = (text: string) => Promise<{ rows: Applied[] }>
 
-/** What is not applied yet, in its order. Throws DatabaseFault when another version has written the schema. */
+/** Returns the files to apply, in order. Throws DatabaseFault when another version wrote the schema. */
 async function findDue(ask: Ask): Promise<File[]> {
   const { numbered, functions, history } = await readMigrations()
   const { rows: applied } = await ask('select name, checksum from schema_migrations')
@@ -162,15 +162,15 @@ async function findDue(ask: Ask): Promise<File[]> {
   if (unknown !== undefined) throw newer(`it holds another text of ${unknown.name}`)
 
   const names = new Set(applied.map(({ name }) => name))
-  const standing = new Map(texts.map(({ name, checksum }) => [name, checksum]))
-  const changed = functions.filter(({ name, checksum }) => standing.get(name) !== checksum)
+  const appliedTexts = new Map(texts.map(({ name, checksum }) => [name, checksum]))
+  const changed = functions.filter(({ name, checksum }) => appliedTexts.get(name) !== checksum)
   return [
     ...numbered.filter(({ name }) => !names.has(name)),
     ...functions.filter((file) => changed.includes(file) || (changed.length > 0 && file.name === PLANS)),
   ]
 }
 
-/** Whether a file is one of those from before the first release, when every change had a file of its own. */
+/** Whether a file is older than the first release. Such files have names with four digits. */
 export function isUnreleased(name: string): boolean {
   return /^\d{4}_/.test(name)
 }
@@ -180,19 +180,19 @@ function requireOwn(applied: Applied[], numbered: File[]): void {
   for (const { name, checksum } of applied) {
     if (isUnreleased(name))
       throw new DatabaseFault(
-        `A version from before the first release made this database, for it holds migration ${name}. Nothing is carried over from those versions: set DATABASE_URL to an empty database`,
+        `A version from before the first release made this database, which holds migration ${name}. Tessera cannot upgrade it: set DATABASE_URL to an empty database`,
       )
     if (!known.has(name)) throw newer(`it holds migration ${name}`)
     if (known.get(name) !== checksum)
       throw new DatabaseFault(
-        `Migration ${name} was changed after it had been applied: use the files of a release as they are`,
+        `Migration ${name} was changed after it had been applied: use the files of a release unchanged`,
       )
   }
 }
 
 function newer(why: string): DatabaseFault {
   return new DatabaseFault(
-    `The database is newer than this program, for ${why}: use the newer version of Tessera, or restore a backup made before the upgrade`,
+    `The database is newer than this program, because ${why}: use the newer version of Tessera, or restore a backup made before the upgrade`,
   )
 }
 
@@ -215,9 +215,9 @@ async function apply(client: pg.Client, file: File): Promise<void> {
 }
 
 /**
- * Whether the tables are those of this program: one of the conditions of being ready. A process that an upgrade has left
- * behind must not be led to, for its statements may be gone. It may be while only texts of functions differ: these serve the
- * release before, too.
+ * Whether the database has exactly the numbered files of this program, as /readyz requires. After an upgrade an older
+ * process must get no requests, because its tables may be gone. Changed functions do not matter: they also serve the
+ * release before.
  */
 export async function isMigrated(db: Db): Promise<boolean> {
   const own = await migrationNames()
@@ -226,7 +226,7 @@ export async function isMigrated(db: Db): Promise<boolean> {
   return applied.size === own.length && own.every((name) => applied.has(name))
 }
 
-/** Throws DatabaseFault when the database cannot be used, or its schema is not exactly that of this program. */
+/** Throws DatabaseFault when the database is unusable, or its schema is not exactly that of this program. */
 export async function requireMigrated(db: Db): Promise<void> {
   const [first, ...more] = await dueIn(db).catch((error: unknown) => {
     if (error instanceof DatabaseFault) throw error
@@ -235,7 +235,7 @@ export async function requireMigrated(db: Db): Promise<void> {
   if (first === undefined) return
   const others = more.length === 0 ? '' : ` and ${more.length} more`
   throw new DatabaseFault(
-    `The database is older than this program, for it lacks migration ${first.name}${others}: run \`tessera migrate\`, or start the service, which does it`,
+    `The database is older than this program, because it lacks migration ${first.name}${others}: run \`tessera migrate\`, or start the service, which does it`,
   )
 }
 

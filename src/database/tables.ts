@@ -1,4 +1,4 @@
-/** All tables. Their rows are typed in tables/, one file an area, in the order of the migrations. */
+/** All tables. tables/ declares their rows, one file for each area, in the order of the migrations. */
 import type { AccountsTables } from './tables/accounts.ts'
 import type { ForumTables } from './tables/forum.ts'
 import type { IdentityTables } from './tables/identity.ts'

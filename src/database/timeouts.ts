@@ -1,22 +1,22 @@
 /**
- * How long the database waits: for locks, for statements, for a process that says nothing. A process that is frozen in a
- * transaction would hold its locks for ever. The values are kept with the role, in this database, because pgbouncer gives
- * a session's settings to other sessions.
+ * Timeouts of the database for locks, statements and idle transactions. Without them a process that is frozen in a
+ * transaction holds its locks for ever. They are settings of the role in this database, because pgbouncer shares the
+ * settings of a session among clients.
  */
 import { type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
 import type { Db, Tx } from './connection.ts'
 
 /**
- * A wait for a lock ends before an idle transaction does. So of several transactions of one frozen process none gets the
- * lock of another, to hold it for as long again.
+ * A wait for a lock ends before an idle transaction does. So when a frozen process has several transactions, none of them
+ * gets the lock of another and holds it for as long again.
  */
 export const TIMEOUTS = {
   idle_in_transaction_session_timeout: '4s',
   lock_timeout: '2500ms',
-  // Less than a proxy waits for an answer.
+  // Shorter than a proxy waits for an answer.
   statement_timeout: '50s',
-  // A host that is gone is noticed after two minutes, instead of two hours.
+  // Postgres notices a lost host after two minutes, instead of two hours.
   tcp_keepalives_idle: '60',
   tcp_keepalives_interval: '10',
   tcp_keepalives_count: '6',
@@ -26,12 +26,12 @@ const UNLIMITED = ['idle_in_transaction_session_timeout', 'lock_timeout', 'state
   .map((name) => `set local ${name} = 0`)
   .join('; ')
 
-/** Lifts the timeouts until the transaction ends: for work that takes long and holds up nobody. */
+/** Lifts the timeouts until the transaction ends, for long work that locks nothing others need. */
 export async function liftTimeouts(tx: Tx): Promise<void> {
   await sql.raw(UNLIMITED).execute(tx)
 }
 
-/** A transaction for statements that take as long as there are rows. */
+/** Runs a transaction without timeouts, for statements whose duration grows with the number of rows. */
 export function unhurried<T>(db: Db, act: (tx: Tx) => Promise<T>): Promise<T> {
   return db.transaction().execute(async (tx) => {
     await liftTimeouts(tx)
@@ -39,23 +39,23 @@ export function unhurried<T>(db: Db, act: (tx: Tx) => Promise<T>): Promise<T> {
   })
 }
 
-/** The same, for a client without Kysely. */
+/** Lifts the timeouts on a client without Kysely. */
 export async function liftClientTimeouts(client: pg.Client): Promise<void> {
   await client.query(UNLIMITED)
 }
 
 /**
- * The value, for an argument of a function that locks rows: the function then waits so long for each lock at most. It is
- * no statement of its own: Postgres works out the arguments before it calls the function.
+ * Wraps an argument of a database function that locks rows, so that the function waits `patience_ms` at most for each lock.
+ * It needs no statement of its own, because Postgres evaluates the arguments before it calls the function.
  */
 export function within<T>(patience_ms: number, value: RawBuilder<T>): RawBuilder<T> {
   return sql<T>`(select ${value} from set_config('lock_timeout', ${`${patience_ms}ms`}, true))`
 }
 
 /**
- * Gives the role each timeout that it does not have in this database; one that an operator has set stays. Answers whether
- * it gave any: connections take them on when they are opened. A role that may not change itself is left as it is, and
- * the doctor says so.
+ * Gives the role each timeout that it does not have in this database; values of the operator stay. Returns whether it gave
+ * any, because only connections opened later have them. A role that may not change itself stays as it is, and
+ * `tessera doctor` reports it.
  */
 export async function giveTimeouts(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ database: string; given: string[] }>(`

@@ -1,9 +1,9 @@
-/** Which database this configuration means: DATABASE_URL, or the built-in Postgres under DATA_DIR. */
+/** Finds the database of a configuration: DATABASE_URL, or the built-in Postgres under DATA_DIR. */
 import { type Config, ConfigError } from '../platform/config.ts'
 
 /**
- * A reachable database, and what ends it if it is ours. One that another process owns ends with that process: good
- * enough for a command, not for a service.
+ * A reachable database. `stop` ends it if this process started it. A borrowed database ends with the process that owns it,
+ * so a command may use it and a service may not.
  */
 export type DatabaseHandle = { url: string; isBorrowed: boolean; stop: () => Promise<void> }
 
@@ -13,7 +13,7 @@ export async function provideDatabase(
 ): Promise<DatabaseHandle> {
   if (config.DATABASE_URL !== undefined)
     return { url: config.DATABASE_URL, isBorrowed: false, stop: async () => {} }
-  // Imported only here: production installs leave the binaries out.
+  // Imported only here, because production installs leave the binaries out.
   const { startEmbedded } = await import('./embedded/embedded.ts')
   const { url, owned, stop } = await startEmbedded({ dataDir: config.DATA_DIR }).catch((error: Error) => {
     throw new ConfigError([

@@ -1,6 +1,6 @@
 /**
- * Zero-setup Postgres: the platform's own binaries from npm, a cluster under the data folder, one server for all
- * processes of this machine that use the folder. The process that starts it owns it, and it ends with its owner.
+ * The built-in Postgres: binaries from npm, a cluster under the data folder, and one server for all processes that use the
+ * folder. The process that starts the server owns it, and the server ends with its owner.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
@@ -20,13 +20,13 @@ import {
 import { canEnter, chooseHome, exists, serverUser, usableBinaries } from './user.ts'
 
 const POLL_MS = 20
-/** Longer than a start may take, so that whoever waits for another's start sees how it ends. */
+/** Longer than a start may take, so that a waiting process sees how another process's start ends. */
 const WAIT_MS = 90_000
 const SQLITE_BUSY = 5
 
 /** A server that accepts connections. `stop` does nothing unless this process started it. */
 export type EmbeddedPostgres = {
-  /** Of the database `tessera`, with its password: a secret. */
+  /** The address of the database `tessera`, with its password: a secret. */
   url: string
   owned: boolean
   stop: () => Promise<void>
@@ -34,18 +34,21 @@ export type EmbeddedPostgres = {
 
 export type EmbeddedOptions = ServerOptions & { dataDir: string }
 
-/** What must outlive the server: postgres.json. `home` is set when the cluster could not stand in the data folder. */
+/** postgres.json, which outlives the server. `home` is set when the cluster is not in the data folder. */
 type Saved = { password: string; home?: string }
-/** What others need to use the running server: postgres.running.json, gone when it stops. */
+/** postgres.running.json, by which other processes use the running server. It is removed when the server stops. */
 type Running = { url: string; ownerPid: number }
 
 /**
- * The locks we hold. SQLite's file lock is the kernel's, so it ends with the process that holds it and no dead or
- * recycled pid has to be told from a live owner. The set keeps an unused lock from being collected, and so lost.
+ * The locks that this process holds. SQLite uses a lock of the kernel, which ends with the process that holds it, so no pid
+ * has to be checked. The set keeps the locks from being garbage collected, which would release them.
  */
 const locks = new Set<DatabaseSync>()
 
-/** Starts the Postgres of `dataDir`, making it first if need be, or finds it running under another process. */
+/**
+ * Starts the Postgres of `dataDir`, after making it if it is missing, or finds it running under another process. Throws
+ * Error with a sentence for the operator.
+ */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   await mkdir(options.dataDir, { recursive: true })
   const dataDir = await realpath(options.dataDir)
@@ -54,7 +57,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     const lock = takeLock(dataDir)
     if (lock) return own(lock, { ...options, dataDir })
     const running = await readJson<Running>(runningFile(dataDir))
-    // An owner just begun may not have removed its dead predecessor's file yet.
+    // A new owner may not have removed the file of a dead owner yet.
     if (running && isAlive(running.ownerPid)) return { url: running.url, owned: false, stop: async () => {} }
     await sleep(POLL_MS)
   }
@@ -124,14 +127,14 @@ async function prepareCluster(dataDir: string): Promise<{ cluster: Cluster; pass
   const made = await isCluster(home)
   if (made) await stopPostmaster(cluster)
   if (made && !saved) await setPassword(cluster, password)
-  // Before the cluster, which must never stand there without its password.
+  // Saved before the cluster is made, so that no cluster exists without its password.
   if (!saved) await writePrivate(savedFile, { password } satisfies Saved)
   if (!made) await createCluster(cluster, password)
   if (home !== dataDir && !saved?.home) await writePrivate(savedFile, { password, home } satisfies Saved)
   return { cluster, password }
 }
 
-/** Where the cluster is, or shall be. An existing one is never moved. */
+/** Returns the folder of the cluster, or of the one to be made. An existing cluster is never moved. */
 async function findHome(dataDir: string, saved: Saved | undefined, savedFile: string): Promise<string> {
   const home = saved?.home ?? dataDir
   const user = await serverUser(join(home, 'postgres'))
@@ -156,7 +159,7 @@ function runningFile(dataDir: string): string {
   return join(dataDir, 'postgres.running.json')
 }
 
-/** One read, not a look first: the owner may remove the file at any moment. */
+/** Reads without checking existence first, because the owner may remove the file at any moment. */
 async function readJson<T>(file: string): Promise<T | undefined> {
   try {
     return JSON.parse(await readFile(file, 'utf8')) as T
@@ -166,7 +169,7 @@ async function readJson<T>(file: string): Promise<T | undefined> {
   }
 }
 
-/** Replaces the file as a whole, so that no reader meets half of it. */
+/** Replaces the file as a whole, so that readers never see half of it. */
 async function writePrivate(file: string, value: Saved | Running): Promise<void> {
   await writeFile(`${file}.new`, JSON.stringify(value), { mode: 0o600 })
   await rename(`${file}.new`, file)

@@ -1,6 +1,6 @@
 /**
- * The life of one Postgres cluster on this machine: made whole or not at all, started under a guard that ends it
- * with its owner, and stopped only after proof that the process is the server of this very cluster.
+ * Makes, starts and stops one Postgres cluster on this machine. A cluster is made completely or not at all. A guard ends
+ * the server with its owner. Only a process that is proven to be this cluster's server is stopped.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chown, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
@@ -19,16 +19,17 @@ const SHUTDOWN_MS = [
   ['SIGKILL', 5_000],
 ] as const
 
-/** Faults that pass: a lost race for the port, and an earlier server's processes that are still ending. */
+/** Temporary faults: another program took the port, or processes of an earlier server are still ending. */
 const PASSING =
   /could not create any TCP\/IP sockets|pre-existing shared memory block|lock file "postmaster.pid"/
 
 const SETTINGS = { shared_buffers: '32MB', max_connections: '50', jit: 'off', timezone: 'UTC' }
 
 /**
- * Holds Postgres as its child, and ends it as soon as stdin, whose other end is the owner's, closes: the kernel
- * closes it however the owner dies. It asks again each second, because a Postgres that has only just been
- * started still ignores the signal, and after a while less politely, because one whose backend was killed may hang. What a service manager sends to all processes must not end the guard first.
+ * Runs Postgres as its child and ends it when stdin closes. The owner has the other end of stdin, and the kernel closes it
+ * however the owner dies. The guard repeats its signal each second, because a Postgres that has just started ignores it.
+ * It escalates the signal, because a Postgres whose backend was killed may hang. The guard ignores the signals that a
+ * service manager sends to all processes, so that it does not end first.
  */
 const GUARD = `
 trap '' HUP INT TERM
@@ -53,23 +54,23 @@ exit $code`
 
 export type Cluster = { data: string; bin: string; user: OsUser | undefined }
 export type ServerOptions = {
-  /** Server settings beyond, or instead of, the small defaults. Where it listens is not for them to say. */
+  /** Server settings that add to the defaults or replace them. They cannot change where the server listens. */
   settings?: Record<string, string>
-  /** Is given each line that the server writes. */
+  /** Receives each line that the server writes. */
   log?: (line: string) => void
 }
 export type Server = { port: number; stop: () => Promise<void> }
 
-/** Makes the cluster beside its place and moves it there when it is complete, so a killed start leaves no half of one. */
+/** Makes the cluster in a temporary folder and renames it when complete, so a killed start leaves no partial cluster. */
 export async function createCluster({ data, bin, user }: Cluster, password: string): Promise<void> {
   const home = dirname(data)
-  // The initdb of a killed start may still be writing there; its remains then wait for the next time.
+  // The initdb of a killed start may still write there. Then the next start removes its files.
   for (const name of await readdir(home))
     if (name.startsWith('postgres.new-')) await rm(join(home, name), { recursive: true }).catch(() => {})
   const unfinished = await mkdtemp(join(home, 'postgres.new-'))
   try {
     if (user) await chown(unfinished, user.uid, user.gid)
-    // The built-in provider knows Unicode wherever it runs; the C library's C.UTF-8 is missing on some systems.
+    // The built-in provider has Unicode on every system. The C library's C.UTF-8 is missing on some.
     const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
     const access = ['--username=tessera', '--auth-local=reject', '--auth-host=scram-sha-256']
     await run(join(bin, 'initdb'), ['-D', unfinished, ...access, ...locale], { user })
@@ -83,19 +84,23 @@ export async function createCluster({ data, bin, user }: Cluster, password: stri
   }
 }
 
+/** Sets the password of the role `tessera` while the server is stopped. */
 export async function setPassword(cluster: Cluster, password: string): Promise<void> {
   await runSingle(cluster, `alter role tessera password '${password}'`)
 }
 
 async function runSingle(cluster: Cluster, statement: string): Promise<void> {
-  // An error must end it, and must not print the statement: that may hold the password.
+  // An error must end the program and must not print the statement, which may contain the password.
   const flags = ['-c', 'exit_on_error=on', '-c', 'log_min_error_statement=panic']
   const args = ['--single', '-D', cluster.data, ...flags, 'postgres']
   const env = await staleOwner(cluster)
   await run(join(cluster.bin, 'postgres'), args, { user: cluster.user, env, input: `${statement}\n` })
 }
 
-/** Starts the server and returns when it accepts connections. The cluster's earlier server must be gone. */
+/**
+ * Starts the server and returns when it accepts connections. The cluster's earlier server must have ended. Throws Error
+ * with the server's last lines when it does not start.
+ */
 export async function startServer(cluster: Cluster, options: ServerOptions): Promise<Server> {
   const began = Date.now()
   for (;;) {
@@ -108,7 +113,7 @@ export async function startServer(cluster: Cluster, options: ServerOptions): Pro
       await ended
     }
     if (await becomesReady(cluster, port, ended, began + START_MS)) {
-      // An owner that has nothing left to do may end, and the server with it.
+      // The server must not keep an owner alive that has nothing left to do.
       for (const handle of handlesOf(child)) handle.unref()
       return { port, stop }
     }
@@ -132,7 +137,7 @@ async function launch(
     process.platform === 'win32' ? [postgres, args] : ['/bin/sh', ['-c', GUARD, 'sh', postgres, ...args]]
   const child = spawn(command, commandArgs, {
     ...spawnOptions(cluster.user, await staleOwner(cluster)),
-    // A group of its own, since the terminal's Ctrl-C goes to the whole group of the owner, who drains first.
+    // A process group of its own: Ctrl-C goes to the owner's whole group, and the owner needs Postgres to drain.
     detached: true,
     stdio: ['pipe', 'ignore', 'pipe'],
   })
@@ -184,7 +189,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Ends the cluster's server if one runs, with or without an owner: politely first, and within a bound. */
+/** Ends the cluster's server if it runs, with stronger signals after each timeout. Throws Error if it does not end. */
 export async function stopPostmaster(cluster: Cluster): Promise<void> {
   for (const [signal, patience] of SHUTDOWN_MS) {
     const postmaster = await findPostmaster(cluster)
@@ -197,7 +202,7 @@ export async function stopPostmaster(cluster: Cluster): Promise<void> {
 }
 
 async function send(signal: NodeJS.Signals, pid: number, cluster: Cluster): Promise<void> {
-  // Windows has no such signals; Postgres brings its own there, which only a Postgres receives.
+  // Windows has no such signals. There pg_ctl sends Postgres's own, which only a Postgres receives.
   if (process.platform === 'win32')
     return run(join(cluster.bin, 'pg_ctl'), ['kill', signal.slice(3), String(pid)], cluster).catch(() => {})
   try {
@@ -209,7 +214,7 @@ async function send(signal: NodeJS.Signals, pid: number, cluster: Cluster): Prom
 
 type Postmaster = { pid: number; port: number; ready: boolean }
 
-/** The running server of this cluster. A pid file alone proves nothing: the number may have a new bearer. */
+/** Returns the running server of this cluster. It checks the process, because the system may have reused the pid. */
 async function findPostmaster(cluster: Cluster): Promise<Postmaster | undefined> {
   const lines = await pidFile(cluster)
   const pid = Number(lines[0])
@@ -224,7 +229,7 @@ async function pidFile({ data }: Cluster): Promise<string[]> {
 
 async function isPostmasterOf({ data, bin }: Cluster, pid: number): Promise<boolean> {
   if (process.platform === 'linux') {
-    // By inode, because the directory may have been moved; a server works in its data directory.
+    // A server's working directory is its data directory. Inodes are compared, because it may have been moved.
     const facts = [stat(`/proc/${pid}/cwd`), stat(data), readFile(`/proc/${pid}/cmdline`, 'utf8')] as const
     const [cwd, own, command] = await Promise.all(facts).catch(() => [])
     return cwd?.ino === own?.ino && cwd?.dev === own?.dev && !!command?.split('\0')[0]?.endsWith('/postgres')
@@ -242,6 +247,7 @@ async function isPostmasterOf({ data, bin }: Cluster, pid: number): Promise<bool
   )
 }
 
+/** Whether a process with this pid runs. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -252,8 +258,8 @@ export function isAlive(pid: number): boolean {
 }
 
 /**
- * Postgres refuses to start while any process of its user has the number in a left-over pid file. It excepts its
- * own ancestors, and takes this number for one: so its other checks, on shared memory, still hold.
+ * Postgres refuses to start while any process of its user has the pid of a left-over pid file, except its ancestors. This
+ * variable names that pid as an ancestor. Postgres's check of shared memory still applies.
  */
 async function staleOwner(cluster: Cluster): Promise<Record<string, string>> {
   const pid = Math.abs(Number((await pidFile(cluster))[0]))

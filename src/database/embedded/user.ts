@@ -1,6 +1,6 @@
 /**
- * As whom the built-in Postgres runs, and from where. Postgres refuses root, so root's Postgres runs as another
- * OS user; where that user cannot reach the programs or the data folder, both get a home that it can reach.
+ * Chooses the OS user and the folders of the built-in Postgres. Postgres refuses to run as root, so for root it runs as
+ * another OS user. Programs and data move to a shared folder when that user cannot reach them.
  */
 import { type SpawnOptions, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -15,7 +15,7 @@ const OUTPUT_LINES = 20
 
 export type OsUser = { uid: number; gid: number }
 
-/** The user that the server must run as when that is not the user we are: only root needs one. */
+/** Returns the OS user to run the server as, or undefined unless this process is root. Throws Error without such a user. */
 export async function serverUser(data: string): Promise<OsUser | undefined> {
   if (process.getuid?.() !== 0) return undefined
   const owner = await stat(data).catch(() => undefined)
@@ -31,7 +31,7 @@ export async function serverUser(data: string): Promise<OsUser | undefined> {
   )
 }
 
-/** Our environment holds secrets that are none of the server's business; only Windows cannot do without it. */
+/** Passes no environment of ours, because it contains secrets. Only Windows needs it. */
 export function spawnOptions(user: OsUser | undefined, env: Record<string, string> = {}): SpawnOptions {
   return {
     cwd: '/',
@@ -42,7 +42,7 @@ export function spawnOptions(user: OsUser | undefined, env: Record<string, strin
   }
 }
 
-/** Runs a program to its end; a failure carries the last lines of its output. */
+/** Runs a program to its end. Throws Error with the last lines of its output. */
 export function run(
   command: string,
   args: string[],
@@ -63,17 +63,18 @@ export function run(
         ? resolve()
         : reject(new Error(`${basename(command)} failed (${code ?? signal}):\n${lastLines(output)}`)),
     )
-    // A program that ended without reading is judged by its exit code.
+    // A program may end without reading its input. Its exit code decides.
     child.stdin?.on('error', () => {})
     child.stdin?.end(options.input ?? '')
   })
 }
 
+/** Returns the last 20 lines. */
 export function lastLines(output: string): string {
   return output.trimEnd().split('\n').slice(-OUTPUT_LINES).join('\n')
 }
 
-/** Asks the kernel instead of reading modes: it also knows of access lists and mount options. */
+/** Tries to enter the folder instead of reading its mode, because access lists and mount options count too. */
 export async function canEnter(user: OsUser, folder: string): Promise<boolean> {
   return succeeds(run('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], { user }))
 }
@@ -89,10 +90,10 @@ async function succeeds(attempt: Promise<void>): Promise<boolean> {
   }
 }
 
-/** The folder for a new cluster, and for a copy of the programs if one is needed. */
+/** Returns the folder for a new cluster and for a copy of the programs. Throws Error when the user can enter none. */
 export async function chooseHome(dataDir: string, user: OsUser | undefined): Promise<string> {
   if (!user || (await canEnter(user, dataDir))) return dataDir
-  // A data folder that was deleted and made again is another one, and begins with an empty database.
+  // A data folder that was deleted and made again has another inode, and starts with an empty database.
   const { ino, birthtimeNs } = await stat(dataDir, { bigint: true })
   const name = createHash('sha256').update(`${dataDir}\n${ino}\n${birthtimeNs}`).digest('hex').slice(0, 16)
   const home = join(SHARED_HOME, name)
@@ -102,7 +103,7 @@ export async function chooseHome(dataDir: string, user: OsUser | undefined): Pro
   throw new Error(`OS user ${user.uid}, who runs Postgres, can enter neither ${dataDir} nor ${home}`)
 }
 
-/** The folder of programs that `user` can run: the installed one, or else a copy of it in `home`. */
+/** Returns a folder of programs that `user` can run: the installed one, or a copy of it in `home`. */
 export async function usableBinaries(home: string, user: OsUser | undefined): Promise<string> {
   const { native, version } = await installedPackage()
   const copy = join(home, `native-${version}`)
@@ -125,8 +126,8 @@ async function installedPackage(): Promise<{ native: string; version: string }> 
 }
 
 /**
- * Does what the package's install script would have done, had npm run it: library links and executable modes.
- * Answers false where it may not write.
+ * Makes the library links and executable modes that the package's install script makes, because npm may not run it.
+ * Returns false where it may not write.
  */
 async function repair(native: string): Promise<boolean> {
   try {
@@ -156,13 +157,13 @@ async function canRun(native: string, user: OsUser | undefined): Promise<boolean
   return !user || succeeds(run(join(native, 'bin', 'postgres'), ['--version'], { user }))
 }
 
-/** Whole or not at all, since an existing copy is trusted. The caller's lock keeps other copiers away. */
+/** Copies completely or not at all, because an existing copy is trusted. The caller's lock excludes other copiers. */
 async function copyNative(native: string, copy: string): Promise<void> {
   const home = dirname(copy)
   for (const name of await readdir(home))
     if (name.startsWith('native-')) await rm(join(home, name), { recursive: true, force: true })
   const unfinished = `${copy}.new`
-  // The links in the list name their package's folder, so the copy keeps that name until it is repaired.
+  // The links name the package's folder `native`, so the copy keeps that name until `repair` has run.
   const staged = join(unfinished, 'native')
   await cp(native, staged, { recursive: true, verbatimSymlinks: true })
   const entries = await readdir(staged, { recursive: true, withFileTypes: true })
@@ -174,7 +175,7 @@ async function copyNative(native: string, copy: string): Promise<void> {
   await rm(unfinished, { recursive: true })
 }
 
-/** Absence is an answer; a folder that may not be looked into is an error. */
+/** Whether a path exists. Throws when its folder is not readable. */
 export async function exists(path: string): Promise<boolean> {
   try {
     await access(path)

@@ -19,7 +19,7 @@ export type UsersTable = {
   forum_id: Nullable<bigint>
   language: Nullable<'en' | 'zh-CN'>
   language_chosen: Generated<boolean>
-  /** Since when nobody is behind it; for good. */
+  /** When the account was anonymised, which cannot be undone. */
   anonymised_at: Nullable<Date>
   created_at: CreatedAt
   updated_at: Generated<Date>
@@ -46,7 +46,7 @@ type SessionsTable = {
   agent: string
   created_at: CreatedAt
   expires_at: Date
-  /** To within minutes; null until the first use after that long. */
+  /** Accurate to minutes; null until the first use a few minutes after the sign-in. */
   last_seen_at: Nullable<Date>
 }
 
@@ -66,7 +66,7 @@ type SecurityEventsTable = {
   user_id: Nullable<bigint>
   client_id: Nullable<string>
   address: string
-  /** Whom the address stands for. */
+  /** The address, or the /64 of an IPv6 address. */
   network: string
   detail: JSONColumnType<Record<string, string>>
   at: Date
@@ -75,7 +75,7 @@ type SecurityEventsTable = {
 
 type Facts = Record<string, unknown>
 
-/** What an act changed and why it was done; and whatever else its kind of act says. */
+/** What an act changed, its reason, and further facts of its kind. */
 export type AuditDetail = { before?: Facts | null; after?: Facts | null; reason?: string | null } & Facts
 
 type AuditLogTable = {
@@ -119,7 +119,7 @@ type AccountLinksTable = {
   token_hash: Buffer
   user_id: bigint
   purpose: 'recover_password' | 'confirm_email' | 'sign_in'
-  /** Where it was sent. */
+  /** The recipient of the link. */
   email: string
   expires_at: Date
   used_at: Nullable<Date>
@@ -135,7 +135,7 @@ type RecoveryRequestsTable = {
   created_at: CreatedAt
 }
 
-/** Exactly one of next_attempt_at, sent_at and given_up_at is set; the text is there while it may yet be sent. */
+/** Exactly one of next_attempt_at, sent_at and given_up_at is set. The text is kept until the mail is sent or given up. */
 type OutgoingMailsTable = {
   id: Identity
   user_id: Nullable<bigint>

@@ -1,4 +1,4 @@
-/** Rows of the books. */
+/** Rows of the ledger: accounts, journals, entries, seals and proofs. */
 import type { Generated, JSONColumnType } from 'kysely'
 import type { Book, CreatedAt, Identity, Nullable } from './columns.ts'
 
@@ -13,14 +13,14 @@ type LedgerAccountsTable = {
   frozen_at: Nullable<Date>
   frozen_by: Nullable<bigint>
   frozen_reason: Nullable<string>
-  /** The wallet of an anonymised account: empty for good. */
+  /** Set for the wallet of an anonymised account, which stays empty. */
   closed_at: Nullable<Date>
   created_at: CreatedAt
 }
 
 export type JournalKind = 'grant' | 'payment' | 'transfer' | 'refund' | 'reversal' | 'adjustment'
 
-/** Written by the database function post_journals only. */
+/** Only the database function post_journals writes it. */
 type JournalTable = {
   id: Identity
   book: Book
@@ -32,7 +32,7 @@ type JournalTable = {
   created_at: CreatedAt
 }
 
-/** Written by the database function post_journals only. */
+/** Only the database function post_journals writes it. */
 type EntriesTable = {
   id: Identity
   journal_id: bigint
@@ -41,7 +41,7 @@ type EntriesTable = {
   amount: bigint
 }
 
-/** Written by the worker that seals. */
+/** The sealing job of the worker writes it. */
 type JournalSealsTable = {
   journal_id: bigint
   previous_id: Nullable<bigint>
@@ -51,7 +51,7 @@ type JournalSealsTable = {
   created_at: CreatedAt
 }
 
-/** A key of seals made under an APP_SECRET that is no longer in use, and the last journal it may have sealed. */
+/** A seal key of an APP_SECRET that is no longer in use, and the last journal it may have sealed. */
 type RetiredSealKeysTable = {
   id: Identity
   key_id: Buffer

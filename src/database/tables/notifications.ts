@@ -1,4 +1,4 @@
-/** Rows of what merchants are notified of. */
+/** Rows of notifications, events, alerts and refused requests. */
 import type { Generated, JSONColumnType } from 'kysely'
 import type { CreatedAt, Identity, Nullable } from './columns.ts'
 
@@ -18,7 +18,7 @@ type AlertsTable = {
   user_id: bigint
   app_id: bigint
   kind: AlertKind
-  /** One cause is told to one member once. */
+  /** A member gets one alert for one cause. */
   cause: string
   facts: JSONColumnType<Record<string, string>>
   raised_at: Date
@@ -28,8 +28,7 @@ type AlertsTable = {
 
 export type NotificationStatus = 'due' | 'delivered' | 'failed'
 
-/** `app_id` and `host` are filled in by the database. */
-/** The gateway's notify, or an event of the HMAC API. */
+/** The gateway's notification, or an event of the HMAC API. */
 export type NotificationKind =
   | 'gateway'
   | 'order.paid'
@@ -37,19 +36,20 @@ export type NotificationKind =
   | 'order.refunded'
   | 'transfer.completed'
 
+/** The database fills in `app_id` and `host`. */
 export type NotificationsTable = {
   id: Identity
-  /** What it tells of: an order, or else a transfer. */
+  /** The subject: an order or a transfer, never both. */
   order_id: Nullable<bigint>
   transfer_id: Nullable<bigint>
   kind: Generated<NotificationKind>
-  /** Of events alone. */
+  /** Set for events only. */
   event_id: Nullable<string>
   occurred_at: Nullable<Date>
   app_id: Generated<bigint>
   host: Generated<string>
   status: Generated<NotificationStatus>
-  /** Attempts of the present schedule; a redelivery begins a new one. */
+  /** Attempts of the current schedule; a redelivery starts a new one. */
   attempts: Generated<number>
   next_attempt_at: Nullable<Date>
   claimed_until: Nullable<Date>
@@ -90,9 +90,9 @@ type PausedHostsTable = {
 type NotificationAttemptsTable = {
   id: Identity
   notification_id: bigint
-  /** The number of the claim under which it was made. */
+  /** The number of the claim that made the attempt. */
   claim: number
-  /** As sent, with its signature: for the merchant and administrators, and no log. */
+  /** As sent, with its signature. The merchant and administrators may see it; logs may not. */
   url: string | null
   started_at: Date
   duration_ms: number | null

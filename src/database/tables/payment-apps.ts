@@ -12,14 +12,14 @@ type PaymentAppsTable = {
   name: string
   description: Generated<string>
   callback_url: string
-  /** An application of the test book has play points only; `live_app_id` is the one it tries things out for. */
+  /** An application of the test book uses play points only; `live_app_id` is the application it was made for. */
   book: Generated<Book>
   live_app_id: Nullable<bigint>
   status: Generated<PaymentAppStatus>
   review_reason: Nullable<string>
   reviewed_by: Nullable<bigint>
   reviewed_at: Nullable<Date>
-  /** When what the staff approves of it was last changed, until they approve it as it is; no two changes have one moment. */
+  /** When the owner last changed a reviewed field; null after the review. Two changes never have the same moment. */
   unreviewed_change_at: Nullable<Date>
   /** Decimal text: points per unit of the merchant's currency. */
   exchange_rate: Generated<string>
@@ -29,9 +29,9 @@ type PaymentAppsTable = {
   logo_url: Nullable<string>
   /** Addresses and ranges that may call the API; empty means any. */
   allowed_addresses: Generated<string[]>
-  /** Where events of the HMAC API are sent; null is nowhere. */
+  /** Where events of the HMAC API are sent; null sends none. */
   events_url: Nullable<string>
-  /** When the address there was answered 410 Gone. */
+  /** When the address of events answered 410 Gone. */
   events_gone_at: Nullable<Date>
   /** The owner's switches for the gateway's versions. */
   v1_enabled: Generated<boolean>
@@ -39,7 +39,7 @@ type PaymentAppsTable = {
   /** Most points that may be paid to it, and that it may transfer out, in a day; null is no limit. */
   daily_payments_max: Nullable<bigint>
   daily_transfers_max: Nullable<bigint>
-  /** Below so many points in the wallet its owner is told; null is never. And when that was, until it has recovered. */
+  /** Below this balance the owner gets an alert; null never alerts. And when that was, until the balance recovers. */
   low_balance_points: Nullable<bigint>
   low_balance_at: Nullable<Date>
   created_at: CreatedAt
@@ -68,14 +68,14 @@ type PaymentAppOffersTable = {
   created_at: CreatedAt
 }
 
-/** A view: the owner and those who have accepted an invitation. */
+/** A view: the owner, and the members who have accepted an invitation. */
 type PaymentAppRolesView = {
   app_id: ColumnType<bigint, never, never>
   user_id: ColumnType<bigint, never, never>
   role: ColumnType<'owner' | TeamRole, never, never>
 }
 
-/** Used by the database function count_for_day only; a row may be deleted at any time. */
+/** Only the database function count_for_day uses it. A row may be deleted at any time. */
 type PaymentAppDaysTable = {
   app_id: bigint
   book: Book
@@ -104,7 +104,7 @@ type PaymentAppKeysTable = {
   last_used_at: Nullable<Date>
   /** A token from before the application changed hands. */
   is_former_owners: Generated<boolean>
-  /** When it first changed hands after this key was made. */
+  /** When the application first changed hands after this key was made. */
   former_since: Nullable<Date>
   created_at: CreatedAt
 }

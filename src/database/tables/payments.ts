@@ -4,7 +4,7 @@ import type { Book, CreatedAt, Identity, Nullable } from './columns.ts'
 
 export type OrderStatus = 'unpaid' | 'paid' | 'expired' | 'closed' | 'refunded'
 
-/** What a tester may ask to go wrong: the first notification is not taken, comes late, or comes twice. */
+/** A fault that a tester asks for: the first notification is refused, slow, or sent twice. */
 export type ForcedFault = 'notify_refused' | 'notify_slow' | 'notify_twice'
 
 export type OrdersTable = {
@@ -28,16 +28,16 @@ export type OrdersTable = {
   param: Nullable<string>
   notify_url: Nullable<string>
   return_url: Nullable<string>
-  /** Of the test book: what is to go wrong when it is paid. */
+  /** The fault that a payment of this order causes, in the test book only. */
   forced: Nullable<ForcedFault>
   payer_id: Nullable<bigint>
-  /** The application's owner at that moment, who was paid. */
+  /** The payee: the application's owner at the moment of the payment. */
   payee_id: Nullable<bigint>
   fee: Nullable<bigint>
   merchant_points: Nullable<bigint>
   paid_at: Nullable<Date>
   journal_id: Nullable<bigint>
-  /** Whole points given back so far. */
+  /** Whole points refunded so far. */
   refunded_amount: Generated<bigint>
   /** All three, or none: a frozen order cannot be paid. */
   frozen_at: Nullable<Date>
@@ -47,19 +47,19 @@ export type OrdersTable = {
   updated_at: Generated<Date>
 }
 
-/** A request as it may be shown to whom it came from. */
+/** A request as its application may see it, with secrets hidden. */
 export type ReceivedRequest = {
   method: string
   /** Without the query, whose parameters are below. */
   path: string
   ip: string
-  /** In the order in which they came; null for what is hidden. */
+  /** In the order of the request; null for a hidden value. */
   parameters: [name: string, value: string | null][]
   /** How many more parameters there were. */
   left_out: number
 }
 
-/** Written by the database function receive_orders, and never changed. */
+/** The database function receive_orders writes it; it never changes. */
 type OrderRequestsTable = {
   order_id: bigint
   request: ColumnType<ReceivedRequest, string, never>
@@ -134,7 +134,7 @@ type RefundRequestsTable = {
   created_at: CreatedAt
 }
 
-/** Written by the database function post_transfers, and by an administrator's reversal. */
+/** The database function post_transfers and an administrator's reversal write it. */
 type TransfersTable = {
   id: Identity
   app_id: bigint
@@ -142,7 +142,7 @@ type TransfersTable = {
   order_id: string
   transaction_id: string
   status: Generated<'completed' | 'reversed'>
-  /** Whole points that the recipient received; the fee came on top. */
+  /** Whole points that the recipient received; the sender paid the fee on top. */
   amount: bigint
   fee: bigint
   from_user_id: bigint
@@ -154,7 +154,7 @@ type TransfersTable = {
   reversal_journal_id: Nullable<bigint>
   created_at: CreatedAt
   updated_at: Generated<Date>
-  /** In which it counts, and what its sender had transferred in it, this one included. */
+  /** The day of the daily limit, and the sender's points of that day, including this transfer. */
   day: string
   day_points: string
 }

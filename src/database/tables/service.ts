@@ -1,4 +1,4 @@
-/** Rows of the service as a whole: settings, limits, the audit log. */
+/** Rows of the service as a whole: settings, limits and applied migrations. */
 import type { Generated } from 'kysely'
 import type { CreatedAt, Identity, Nullable } from './columns.ts'
 
@@ -26,9 +26,10 @@ type SiteSettingsHistoryTable = {
   created_at: Generated<Date>
 }
 
-/** The files of migrations/ that were applied: numbered ones, and texts of functions. */
+/** The numbered files of migrations/ that were applied. */
 type SchemaMigrationsTable = { name: string; checksum: string; applied_at: CreatedAt }
 
+/** The files of functions that were applied. */
 type SchemaFunctionsTable = SchemaMigrationsTable
 
 export interface ServiceTables {
