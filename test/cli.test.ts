@@ -108,7 +108,7 @@ describe('accounts', () => {
     expect(await tessera('user', 'export', person.username, '--file', path)).toEqual({
       code: 1,
       out: '',
-      err: `${path} exists already, and is not written over\n`,
+      err: `${path} exists already, and is not replaced\n`,
     })
     expect(await readFile(path)).toEqual(written)
     expect(await audited('account.exported')).toHaveLength(2)
@@ -534,7 +534,7 @@ describe('an archive', () => {
     expect(await tessera('export', path)).toEqual({
       code: 1,
       out: '',
-      err: `${path} exists already, and is not written over\n`,
+      err: `${path} exists already, and is not replaced\n`,
     })
     expect(await readFile(path)).toEqual(bytes)
 
@@ -609,7 +609,9 @@ describe('an archive', () => {
         await meanwhile()
       })
     const refused = (message: string) => ({ code: 'conflict', message: expect.stringContaining(message) })
-    await expect(write('one', () => write('two'))).rejects.toMatchObject(refused('begun'))
+    await expect(write('one', () => write('two'))).rejects.toMatchObject(
+      refused('Another command has started'),
+    )
     expect(await readFile(path, 'utf8')).toBe('two')
     await rm(path)
     await expect(write('one', () => writeFile(path, 'another’s'))).rejects.toMatchObject(refused('exists'))
@@ -669,7 +671,9 @@ describe('an archive', () => {
       const withHeader = (header: string) => gzipSync([header, ...lines.slice(1)].join('\n'))
       const first = '"010-accounts.sql",'
       const newer = lines[0]!.replace(first, `${first}"999-x.sql",`)
-      await expectRefused(empty.url, withHeader(newer), { err: 'of a newer version: it knows 999-x.sql' })
+      await expectRefused(empty.url, withHeader(newer), {
+        err: 'of a newer version: it has the migration 999-x.sql',
+      })
       const nowhere = await tesseraAt({ ...environment(), DATABASE_URL: empty.url }, 'import', 'nowhere.gz')
       expect(nowhere).toMatchObject({ code: 1, err: expect.stringMatching(/^ENOENT[^\n]*\n$/) })
     })
@@ -693,7 +697,11 @@ describe('an archive', () => {
       for (const { url } of [empty, migrated]) {
         const db = openDatabase(url, { max: 1, onBroken: () => {} })
         await sql`create table invoices (number text)`.execute(db)
-        await expectRefused(url, whole, occupied('it holds a table invoices, which is none of Tessera’s'))
+        await expectRefused(
+          url,
+          whole,
+          occupied('it holds a table invoices, which does not belong to Tessera'),
+        )
         await sql`drop table invoices`.execute(db)
         await db.destroy()
       }
@@ -709,7 +717,7 @@ describe('an archive', () => {
       await expectRefused(
         empty.url,
         whole,
-        occupied('it holds a table schema_migrations, which is none of Tessera’s'),
+        occupied('it holds a table schema_migrations, which does not belong to Tessera'),
       )
       await sql`drop table schema_migrations`.execute(db)
       await db.destroy()
@@ -721,7 +729,10 @@ describe('an archive', () => {
         'APP_SECRET is not the one under which this archive was encrypted: set APP_SECRET to that one'
       await expectRefused(empty.url, whole, { code: 2, err }, another)
       const DATA_DIR = join(folder, 'nothing')
-      const unset = { code: 2, err: 'app-secret is not there, and this archive is encrypted under one' }
+      const unset = {
+        code: 2,
+        err: 'this archive is encrypted, but APP_SECRET is not set and',
+      }
       await expectRefused(migrated.url, whole, unset, { DATA_DIR })
       expect(existsSync(DATA_DIR)).toBe(false)
     })
@@ -887,7 +898,7 @@ describe('the rest', () => {
 
   it('explains itself, and what was typed wrong', async () => {
     const help = (await tessera('--help')).out
-    expect(help).toContain('on 1 and 2 {"error": "…"} to stderr')
+    expect(help).toContain('On 1 and 2, {"error": "…"} goes to stderr')
     expect(help).toContain('points grant <username> <amount> --by … --reason … [--key …]')
     expect(help).toContain('payment-app approve <payment_id> --by … [--reason …]')
     expect(help).toContain('payment-app reject <payment_id> --by … --reason …')

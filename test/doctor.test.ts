@@ -116,7 +116,7 @@ describe('an installation', () => {
     expect(faults).toEqual(['configuration'])
     expect(skipped).toEqual(CHECKS.slice(1))
     expect(by('configuration').fault).toMatch(/^PORT must be .*; PUBLIC_URL must be an origin/)
-    expect(by('mail').note).toBe('cannot be told while configuration is at fault')
+    expect(by('mail').note).toBe('cannot be checked while configuration is at fault')
   })
 
   it('that is not served leaves unsaid what only its address could tell', async () => {
@@ -153,7 +153,7 @@ describe('a database', () => {
       const { faults, skipped, by } = await findingsWith(env)
       expect(by('database').fault).toMatch(why)
       expect({ faults, skipped }).toEqual({ faults: ['database'], skipped: OF_DATABASE })
-      expect(by('books').note).toBe('cannot be told while database is at fault')
+      expect(by('books').note).toBe('cannot be checked while database is at fault')
       expect(by('issuer').state).toBe('good')
     }
     await rm(folder, { recursive: true })

@@ -1,4 +1,4 @@
-/** `tessera payment-app …` and `tessera app …`: reviews of payment applications, and a lost client secret. */
+/** `tessera payment-app …` reviews payment applications. `tessera app …` replaces a lost client secret. */
 import { resetSecret } from '../identity/apps/secrets.ts'
 import {
   DECISIONS_WITH_REASON,
@@ -20,13 +20,13 @@ export const applicationCommands: Command[] = [
     name: 'payment-app list',
     takes: [],
     summary:
-      'Lists the payment applications: those to review, also because they were changed, then those in use or suspended.',
+      'Lists the payment applications: first the new and the changed ones to review, then the approved and the suspended ones.',
     async run({ config }) {
       const apps = await withDeps(config, async ({ db }) => [
         ...(await reviewQueue(db, {}, LISTED_MAX)).map((app) => ({ ...app, isWaiting: true })),
         ...(await decidedPaymentApps(db)).map((app) => ({ ...app, isWaiting: false })),
       ])
-      const told = apps.map(({ payment_id, status, name, username, isWaiting }) => ({
+      const listed = apps.map(({ payment_id, status, name, username, isWaiting }) => ({
         payment_id,
         status,
         name,
@@ -34,11 +34,11 @@ export const applicationCommands: Command[] = [
         is_changed: isWaiting && status === 'approved',
       }))
       return {
-        lines: told.map(({ payment_id, status, name, applicant, is_changed }) => {
+        lines: listed.map(({ payment_id, status, name, applicant, is_changed }) => {
           const state = is_changed ? 'changed' : status
           return `${payment_id}  ${state.padEnd(9)}  ${name} (@${applicant})`
         }),
-        data: told,
+        data: listed,
       }
     },
   },
@@ -57,7 +57,7 @@ export const applicationCommands: Command[] = [
           const reviewer_id = await actorOf(deps, options)
           const app = await getPaymentApp(deps.db, payment_id!)
           const review = { payment_id: app.payment_id, decision, reason, reviewer_id }
-          // Who writes the command means the application as it is now.
+          // The operator reviews the application in its present state.
           await reviewPaymentApp(deps, { ...review, seen_change_at: app.unreviewed_change_at })
         })
         return { lines: [`${payment_id}: ${decision} done.`], data: { payment_id, decision } }
@@ -81,7 +81,7 @@ export const applicationCommands: Command[] = [
       return {
         lines: [
           `The client secret of ${name} is ${client_secret}`,
-          'It is not shown again. All others ended.',
+          'It is not shown again. All earlier secrets have ended.',
         ],
         data: { client_id, client_secret },
       }

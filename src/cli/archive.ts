@@ -1,4 +1,4 @@
-/** `tessera export` and `tessera import`: everything, as one file. */
+/** `tessera export` writes the whole database to one file. `tessera import` reads it back. */
 
 import { withDatabaseUrl } from '../database/url.ts'
 import { exportAll, importAll, withArchive } from '../operations/archive.ts'
@@ -12,20 +12,20 @@ export const archiveCommands: Command[] = [
     name: 'export',
     takes: ['file.gz'],
     summary:
-      'Writes everything to a new file, in one snapshot. Keep it, and APP_SECRET apart from it, as secret.',
+      'Writes everything to a new file, in one snapshot. Keep the file secret, and keep APP_SECRET in another place.',
     run: async ({ config, arguments: [path], progress }) =>
       withDatabaseUrl(config, async (url) => {
         const header = await writeNewFile(path!, (file) =>
           exportAll(url, (pieces) => file.writeFile(pieces), progress),
         )
-        return told('Wrote', path!, header)
+        return summaryOf('Wrote', path!, header)
       }),
   },
   {
     name: 'import',
     takes: ['file.gz'],
     summary:
-      'Fills a new, empty database from such a file, all or nothing. APP_SECRET must be the one of its origin.',
+      'Fills a new, empty database from such a file, all or nothing. APP_SECRET must be that of the exported database.',
     run: async ({ config, arguments: [path], progress }) =>
       withArchive(path!, (archive) =>
         withDatabaseUrl(config, async (url) => {
@@ -33,13 +33,13 @@ export const archiveCommands: Command[] = [
             onRows: progress,
             prove: (ask) => provenSecrets(config, ask, 'this archive'),
           })
-          return told('Read', path!, header)
+          return summaryOf('Read', path!, header)
         }),
       ),
   },
 ]
 
-function told(verb: string, path: string, header: ArchiveHeader): Result {
+function summaryOf(verb: string, path: string, header: ArchiveHeader): Result {
   const rows = header.tables.reduce((total, table) => total + table.rows, 0)
   return {
     lines: [`${verb} ${rows} rows of ${header.tables.length} tables: ${path}`],

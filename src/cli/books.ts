@@ -1,4 +1,4 @@
-/** `tessera books verify`, which is `npm run books`: the proof that no point was lost and nothing written over. */
+/** `tessera books verify` (`npm run books`) proves that no point was lost and no entry was changed. */
 
 import { books } from '../admin/points/books.texts.ts'
 import { openDatabase } from '../database/connection.ts'
@@ -17,7 +17,7 @@ export const bookCommands: Command[] = [
     takes: [],
     options: { sealed: { type: 'string' } },
     summary:
-      'Proves every invariant of the ledger. --sealed <journal>:<hash> of an earlier proof must still hold.',
+      'Proves every invariant of the ledger. --sealed <journal>:<hash> checks that the seal of an earlier proof still holds.',
     run: verify,
   },
 ]
@@ -37,7 +37,7 @@ async function prove(
   known: ChainEnd | undefined,
   progress: Progress,
 ): Promise<{ proof: Proof; isKept?: boolean }> {
-  // Not made when there is none: an auditor's machine does not have it, and gets no other one.
+  // The command never creates an APP_SECRET: an auditor's machine runs without one.
   const appSecret = await findAppSecret(config)
   const secrets = appSecret === undefined ? undefined : makeSecrets(appSecret, config.APP_SECRET_OTHER)
   return withDatabaseUrl(config, async (url) => {
@@ -59,7 +59,8 @@ function readSeal(text: string): ChainEnd {
 }
 
 function linesOf({ name, checked, broken, rows }: Invariant): string[] {
-  if (checked === null) return [`open    ${books.invariants[name].en}: not checked, for want of APP_SECRET`]
+  if (checked === null)
+    return [`open    ${books.invariants[name].en}: not checked, because APP_SECRET is missing`]
   const head = `${broken === 0n ? 'ok    ' : 'BROKEN'}  ${books.invariants[name].en}: ${checked} checked, ${broken} broken`
   const shown = rows.map((row) => `          ${Object.entries(row).map(wordsOf).join(', ')}`)
   const more = broken - BigInt(rows.length)

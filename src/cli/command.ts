@@ -1,4 +1,4 @@
-/** What a command of the command line is made of, and what all of them share. */
+/** The types of a command, and the helpers that all commands share. */
 import { findUserByUsername } from '../accounts/people/users.ts'
 import { openDatabase } from '../database/connection.ts'
 import { requireMigrated } from '../database/migrate.ts'
@@ -8,25 +8,25 @@ import { openParts, type Parts } from '../parts.ts'
 import type { Config, ConfigError } from '../platform/config.ts'
 import { AppError } from '../platform/errors.ts'
 
-/** What was typed or configured is wrong, whatever the state of things is, and nothing was done. */
+/** The operator typed or configured something wrong. The command did nothing. */
 export class UsageError extends Error {}
 
-/** What a command has to say: lines for people, and the same as data for `--json`. */
+/** The output of a command: lines for people, and the same as data for `--json`. */
 export type Result = {
   lines: string[]
   data: unknown
-  /** A check that found something wrong: the command did its work, and its exit code is 3. */
+  /** The command ran, and its check found a fault. The exit code is 3. */
   isFaulty?: boolean
 }
 
 export type OptionValues = Record<string, string | boolean | undefined>
 
-/** How far a long piece of work is; `total` is 0 where nobody knows. */
+/** Reports the progress of a long piece of work. `total` is 0 when it is unknown. */
 export type Progress = (done: number, total: number) => void
 
 export type Run = {
   config: Config
-  /** As many as `takes` names, in its order. */
+  /** One value for each name in `takes`, in that order. */
   arguments: string[]
   options: OptionValues
   progress: Progress
@@ -35,19 +35,19 @@ export type Run = {
 export type Command = {
   /** `user create` */
   name: string
-  /** The names of its arguments, all required. */
+  /** The names of the arguments, all required. */
   takes: string[]
   options?: Record<string, { type: 'string' | 'boolean'; isRequired?: boolean }>
   /** One line of the help. */
   summary: string
   run(run: Run): Promise<Result>
-  /** What a check has to say of a configuration with which nothing can be run. */
+  /** Reports an invalid configuration. Without it, the command fails with the error. */
   judgeConfig?(error: ConfigError): Result
 }
 
 /**
- * Runs an act over the configured database, as the service would, and closes everything. Throws ConfigError for another
- * APP_SECRET than the database's: then nothing was done.
+ * Runs an act over the configured database with the parts of the service, and closes them afterwards. Throws
+ * ConfigError, before the act runs, when APP_SECRET is not the one that encrypted the database.
  */
 export async function withDeps<T>(config: Config, act: (deps: Parts) => Promise<T>): Promise<T> {
   return withDatabaseUrl(config, async (url) => {
@@ -67,7 +67,7 @@ export async function withDeps<T>(config: Config, act: (deps: Parts) => Promise<
   })
 }
 
-/** An option that must be given. Throws UsageError. */
+/** Reads a required option and trims it. Throws UsageError when it is missing or blank. */
 export function requiredOption(options: OptionValues, name: string): string {
   const value = options[name]
   if (typeof value !== 'string' || value.trim() === '') throw new UsageError(`--${name} is required`)
@@ -75,19 +75,19 @@ export function requiredOption(options: OptionValues, name: string): string {
 }
 
 /**
- * The administrator who answers for an act, named by `--by`: the ledger and the audit log say who did it. Throws
- * UsageError when nobody is named, not_found when there is no such member, and forbidden for one without the right.
+ * Finds the administrator that `--by` names. The ledger and the audit log record this member as the actor. Throws
+ * UsageError without `--by`, not_found for an unknown member, and forbidden for a member who is no administrator.
  */
 export async function actorOf({ db }: Pick<Parts, 'db'>, options: OptionValues): Promise<bigint> {
   const username = requiredOption(options, 'by')
-  const user = await findMember(db, username)
-  if (!user.is_admin) throw new AppError('forbidden', `${user.username} is no administrator`)
-  return user.id
+  const member = await findMember(db, username)
+  if (!member.is_admin) throw new AppError('forbidden', `${member.username} is no administrator`)
+  return member.id
 }
 
-/** Throws not_found when there is no member of this name. */
+/** Finds a member by username. Throws not_found. */
 export async function findMember(db: Parts['db'], username: string) {
-  const user = await findUserByUsername(db, username)
-  if (user === undefined) throw new AppError('not_found', `There is no member ${username}`)
-  return user
+  const member = await findUserByUsername(db, username)
+  if (member === undefined) throw new AppError('not_found', `There is no member ${username}`)
+  return member
 }

@@ -1,4 +1,4 @@
-/** `tessera doctor`: what is wrong with an installation, in words, and how to mend it. It writes nothing to the database. */
+/** `tessera doctor` finds faults of an installation and says how to mend them. It writes nothing to the database. */
 
 import { openDatabase } from '../database/connection.ts'
 import { provideDatabase } from '../database/url.ts'
@@ -25,9 +25,9 @@ import { examineCollector, examineForum, examineMail } from './doctor/services.t
 
 type Check = {
   name: string
-  /** The check without which this one cannot be made. It stands before it. */
+  /** An earlier check that must pass before this one can run. */
   needs?: string
-  /** What it throws is a fault. */
+  /** An error that it throws becomes a fault. */
   examine(installation: Installation): Promise<Finding>
 }
 
@@ -59,7 +59,7 @@ export const doctorCommands: Command[] = [
     name: 'doctor',
     takes: [],
     summary:
-      'Checks configuration, database, schema, secrets, books, clock, addresses, proxy, forum, mail and traces, and says how to mend each. Whatever is amiss, it prints its whole list.',
+      'Checks configuration, database, schema, secrets, books, clock, addresses, proxy, forum, mail and traces, and says how to mend each fault. It always prints the whole list.',
     run: async ({ config, progress }) => report(await examineAll(config, progress)),
     judgeConfig: ({ faults }) =>
       report([

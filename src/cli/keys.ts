@@ -1,4 +1,4 @@
-/** `tessera keys …`: the keys that ID tokens are signed with, and the APP_SECRET that everything is encrypted under. */
+/** `tessera keys …` changes the keys that sign ID tokens, and APP_SECRET, which encrypts stored secrets. */
 
 import { type NextKey, replaceSigningKeys, rotateSigningKeys } from '../identity/keys/rotation.ts'
 import { reencryptAll } from '../operations/secret-rotation.ts'
@@ -18,29 +18,29 @@ export const keyCommands: Command[] = [
     takes: [],
     options: { now: { type: 'boolean' }, 'app-secret': { type: 'boolean' } },
     summary:
-      'Makes new signing keys, published now and signing once every cache of the old set has ended, and withdraws those that were made under another APP_SECRET. --now is for an emergency: the new ones sign at once, and whatever the old ones signed is refused. --app-secret: not those, but everything encrypted under APP_SECRET_OTHER is encrypted anew under APP_SECRET.',
+      'Makes new signing keys and withdraws those made under another APP_SECRET. The new ones are published now, and sign once every cache of the old set has ended. --now is for an emergency: the new ones sign at once, and every token of the old ones is refused. --app-secret leaves the signing keys, and encrypts again under APP_SECRET what is encrypted under APP_SECRET_OTHER.',
     run: ({ config, options, progress }) =>
       withDeps(config, async (deps) => {
         if (options['app-secret'] === true) return reencrypt(deps, options, progress)
-        if (options.now === true) return told(await replaceSigningKeys(deps))
-        return toldOfNext(await rotateSigningKeys(deps))
+        if (options.now === true) return replacedResult(await replaceSigningKeys(deps))
+        return rotatedResult(await rotateSigningKeys(deps))
       }),
   },
 ]
 
-const PRICE = `Every ID token signed before is refused from now on: as a hint by the service, whose running processes follow within a
-minute, and by each application once it has fetched the keys again, which takes most of them up to 5 minutes.
-Until then an application may refuse a sign-in, which then has to be begun again. Nobody is signed out here, and access
-tokens and refresh tokens stay good.`
+const PRICE = `Every ID token signed before is refused from now on. The service refuses it as a hint; running processes follow
+within a minute. Each application refuses it once it has fetched the keys again, which takes most of them up to 5 minutes.
+Until then an application may refuse a sign-in, and the member has to start it again. Members stay signed in here, and
+access tokens and refresh tokens stay valid.`
 
 const lineOf = ({ alg, kid, signs_from }: NextKey) => `${alg}  ${kid} signs from ${signs_from.toISOString()}`
 
-function toldOfNext({ next, withdrawn }: { next: NextKey[]; withdrawn: string[] }): Result {
+function rotatedResult({ next, withdrawn }: { next: NextKey[]; withdrawn: string[] }): Result {
   const gone = withdrawn.map((kid) => `       ${kid} does not open under this APP_SECRET, and is withdrawn`)
   return { lines: [...next.map(lineOf), ...gone], data: { next, withdrawn } }
 }
 
-function told({ made, withdrawn }: { made: NextKey[]; withdrawn: string[] }): Result {
+function replacedResult({ made, withdrawn }: { made: NextKey[]; withdrawn: string[] }): Result {
   const gone = withdrawn.map((kid) => `       ${kid} is withdrawn`)
   return { lines: [...made.map(lineOf), ...gone, PRICE], data: { made, withdrawn } }
 }
@@ -55,7 +55,7 @@ async function reencrypt(deps: Parts, options: OptionValues, progress: Progress)
     Object.entries(counts).flatMap(([table, count]) => (count > 0 ? [`${table}: ${count} ${what}`] : []))
   return {
     lines: [
-      ...linesFor(done, 'encrypted anew'),
+      ...linesFor(done, 'encrypted again'),
       ...linesFor(unreadable, 'open under neither APP_SECRET, and stay as they are'),
       ...(sealed_to === undefined ? [] : [`The key of the seals up to journal ${sealed_to} is kept.`]),
       isFaulty

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `npx tessera …`: what operators do without a browser. Exit codes: 0 done; 1 failed, or refused by the state of things,
- * as when what is named does not exist; 2 wrongly typed or configured, whatever the state; 3 a check found something wrong.
+ * `npx tessera …`: the commands of operators. Exit codes: 0 done; 1 failed or refused, for example for a member who does
+ * not exist; 2 wrongly typed or configured; 3 a check found a fault.
  */
 import { parseArgs } from 'node:util'
 import { databaseFault } from '../database/faults.ts'
@@ -45,9 +45,9 @@ function help(): string {
     ...usages.map(([usage, summary]) => `  ${usage}\n      ${summary}`),
     '',
     'Every command reads the configuration of the service: the environment, and .env where it is started.',
-    'Exit codes: 0 done; 1 failed, or refused by the state of things (no such member, a file that exists already);',
-    '2 wrongly typed or configured; 3 a check found something wrong.',
-    'With --json the result is printed to stdout, also that of a check; on 1 and 2 {"error": "…"} to stderr instead.',
+    'Exit codes: 0 done; 1 failed or refused (no such member, a file that exists already);',
+    '2 wrongly typed or configured; 3 a check found a fault.',
+    'With --json the result goes to stdout, also that of a check. On 1 and 2, {"error": "…"} goes to stderr instead.',
     '',
   ].join('\n')
 }
@@ -60,7 +60,7 @@ function usageOf({ name, takes, options = {} }: Command): string {
   return [name, ...takes.map((argument) => `<${argument}>`), ...flags].join(' ')
 }
 
-/** The command that the words begin with, longest name first, and the words after it. */
+/** Finds the command with the longest name that the words begin with, and the words after it. */
 function findCommand(words: string[]): { command: Command; rest: string[] } | undefined {
   for (let count = WORDS_MAX; count >= 1; count -= 1) {
     const name = words.slice(0, count).join(' ')
@@ -70,7 +70,7 @@ function findCommand(words: string[]): { command: Command; rest: string[] } | un
   return undefined
 }
 
-/** @param configured reads the configuration, or throws ConfigError. */
+/** Runs the command that the words name. Throws UsageError, and the errors of `configured` and of the command. */
 async function run(words: string[], configured: () => Config): Promise<{ result: Result; asJson: boolean }> {
   const found = findCommand(words)
   if (found === undefined) throw new UsageError(`There is no such command. tessera --help lists them.`)
@@ -107,13 +107,13 @@ function parse(command: Command, args: string[]) {
 
 const BAR_WIDTH = 30
 
-/** A bar on one line that is written over, and only where somebody watches. Without a total it is a count. */
+/** Rewrites one line on a terminal. Writes nothing when stderr is not a terminal. */
 const showProgress: Progress = (done, total) => {
   if (!process.stderr.isTTY) return
   process.stderr.write(`\r${progressLine(done, total)} ${done === total ? '\n' : ''}`)
 }
 
-/** `[=========---------------------]  30 %  300 of 1000` */
+/** `[=========---------------------]  30 %  300 of 1000`, or only the count without a total. */
 export function progressLine(done: number, total: number): string {
   if (total === 0) return String(done)
   const filled = Math.floor((BAR_WIDTH * done) / total)
@@ -121,15 +121,15 @@ export function progressLine(done: number, total: number): string {
   return `[${bar}] ${String(Math.floor((100 * done) / total)).padStart(3)} %  ${done} of ${total}`
 }
 
-/** Ids and points as JSON numbers, as everywhere on the wire; larger ones, which no id of ours is, as text. */
+/** Writes IDs and points as JSON numbers, as everywhere on the wire. Larger numbers become text. */
 function withoutBigints(_name: string, value: unknown): unknown {
   if (typeof value !== 'bigint') return value
   return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
 }
 
 /**
- * A line as a terminal may show it. Lines quote what shops and members wrote, which could else move the cursor, or look
- * like another line.
+ * Escapes control characters for the terminal. Lines quote texts of shops and members, which could otherwise move the
+ * cursor or fake another line.
  */
 export function printable(line: string): string {
   return line.replaceAll(
@@ -140,7 +140,7 @@ export function printable(line: string): string {
 
 export type Output = { out(text: string): void; err(text: string): void }
 
-/** Runs one command and answers with its exit code. `environment` is the process's own unless a test says otherwise. */
+/** Runs one command and returns its exit code. A test passes its own `environment`. */
 export async function tessera(
   words: string[],
   { out, err }: Output,
@@ -158,18 +158,18 @@ export async function tessera(
     const isTyped = error instanceof UsageError || error instanceof ConfigError
     const { message, stack = message } = error as Error
     const sentence = isTyped ? message : sentenceFor(error as Error)
-    // What nobody has foreseen is ours to find: there the way to it is needed too.
+    // An unexpected error is a fault of the program: its stack helps to find it.
     const said = sentence === undefined ? { error: message, stack } : { error: sentence }
     err(words.includes('--json') ? `${JSON.stringify(said)}\n` : `${sentence ?? stack}\n`)
     return isTyped ? WRONGLY_TYPED : FAILED
   }
 }
 
-/** Where a sentence says all there is to know. */
+/** The message of an expected error. Undefined for an error whose stack is needed too. */
 function sentenceFor(error: Error & { code?: unknown }): string | undefined {
   const fault = databaseFault(error)
   if (fault !== undefined) return fault
-  // An error with a code, ours, of a file or of the database, is of something that the operator has named.
+  // Errors with a code are about something that the operator named: a member, a file, the database.
   return error.code !== undefined || error instanceof ArchiveError ? error.message : undefined
 }
 

@@ -1,4 +1,4 @@
-/** `tessera migrate`: what an upgrade would do to the database, and doing it. */
+/** `tessera migrate` applies pending migrations, or lists them. */
 import { migrate, pendingMigrations } from '../database/migrate.ts'
 import { withDatabaseUrl } from '../database/url.ts'
 import type { Command } from './command.ts'

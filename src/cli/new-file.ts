@@ -1,15 +1,15 @@
-/** Files that commands write: under their name only when they are whole, and never over another. */
+/** Writes the files of commands. A file gets its name when it is complete, and never replaces another file. */
 import { rmSync } from 'node:fs'
 import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises'
 import { AppError } from '../platform/errors.ts'
 
-/** What ends a command in the middle, by a key or by the system. */
+/** Signals that interrupt a command. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Writes a new file that nobody else may read, beside its name as `….part` until it is whole and on the disk. The part is
- * removed when that fails or is interrupted; one that a killed command has left gives way. Throws conflict when there is
- * a file of this name, and what `write` throws.
+ * Writes a new file that only its owner may read. It is named `….part` until it is complete and on the disk. A failure
+ * or an interrupt removes the part; a part of a killed command is replaced. Throws conflict when a file of this name
+ * exists, and the errors of `write`.
  */
 export async function writeNewFile<T>(path: string, write: (file: FileHandle) => Promise<T>): Promise<T> {
   if (await exists(path)) throw taken(path)
@@ -31,9 +31,10 @@ export async function writeNewFile<T>(path: string, write: (file: FileHandle) =>
   }
 }
 
-/** Claims the name first: one that was taken meanwhile is not written over, also where files have one name only. */
+/** Creates an empty file of the name first, so a file that another process made meanwhile is not replaced. */
 async function giveName(file: FileHandle, part: string, path: string): Promise<void> {
-  if (!(await isStillAt(file, part))) throw new AppError('conflict', `Another command has begun ${path} anew`)
+  if (!(await isStillAt(file, part)))
+    throw new AppError('conflict', `Another command has started to write ${path}`)
   const claim = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EEXIST' ? taken(path) : error
   })
@@ -42,20 +43,20 @@ async function giveName(file: FileHandle, part: string, path: string): Promise<v
 }
 
 function taken(path: string): AppError {
-  return new AppError('conflict', `${path} exists already, and is not written over`)
+  return new AppError('conflict', `${path} exists already, and is not replaced`)
 }
 
 async function exists(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined)) !== undefined
 }
 
-/** Whether the file is the one of this name: another command may have removed it and begun its own. */
+/** Whether the path still names this file. Another command may have removed it and started its own. */
 async function isStillAt(file: FileHandle, path: string): Promise<boolean> {
   const [ours, there] = await Promise.all([file.stat(), lstat(path).catch(() => undefined)])
   return there?.ino === ours.ino && there.dev === ours.dev
 }
 
-/** The process ends by the signal all the same. Answers how to leave it alone again. */
+/** Removes the part on a signal, and then lets the signal end the process. Returns a function that stops this. */
 function removeOnSignal(part: string): () => void {
   const onSignal = (signal: NodeJS.Signals) => {
     rmSync(part, { force: true })

@@ -1,4 +1,4 @@
-/** `tessera notifications …`: what merchants have not heard, and telling them again. */
+/** `tessera notifications …` lists notifications and sends them again. */
 import type { Parts } from '../parts.ts'
 import { readNotifications, redeliver, redeliverFailed } from '../payment/notifications/redelivery.ts'
 import { actorOf, type Command, type OptionValues, UsageError, withDeps } from './command.ts'
@@ -27,7 +27,7 @@ export const notificationCommands: Command[] = [
           const last = log.at(-1)
           return `${transaction_id}  ${state.padEnd(9)}  ${attempts} attempts  ${host}  ${app_name}${last ? `: ${last.outcome} ${last.detail ?? ''}` : ''}`
         }),
-        // Without the addresses of the attempts: they are signed.
+        // The addresses of the attempts are signed, so the output omits them.
         data: found.map(({ log, ...notification }) => ({
           ...notification,
           log: log.map(({ url: _, ...attempt }) => attempt),
@@ -39,7 +39,7 @@ export const notificationCommands: Command[] = [
     name: 'notifications redeliver',
     takes: ['transaction_id'],
     options: by,
-    summary: 'Tells the merchant again, beginning the schedule anew.',
+    summary: 'Sends the merchant the notification again, and starts its schedule from the beginning.',
     async run({ config, arguments: [transaction_id], options }) {
       await withDeps(config, async (deps) =>
         redeliver(deps, transaction_id!, await administrator(deps, options)),
@@ -51,7 +51,7 @@ export const notificationCommands: Command[] = [
     name: 'notifications redeliver-failed',
     takes: ['since'],
     options: { ...by, app: { type: 'string' } },
-    summary: 'The same for all that have failed since a moment (ISO 8601), of one application or of all.',
+    summary: 'Sends again all that failed since a moment (ISO 8601), of one application or of all.',
     async run({ config, arguments: [moment], options }) {
       const since = new Date(moment!)
       if (Number.isNaN(since.getTime()))

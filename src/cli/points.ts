@@ -1,4 +1,4 @@
-/** `tessera points …`: points given and taken by hand. */
+/** `tessera points …` grants and takes points. */
 import { readFile } from 'node:fs/promises'
 import { judgeLines, type PointsLine, postLines, readLines } from '../accounts/points.ts'
 import { recordAudit } from '../core/audit.ts'
@@ -17,7 +17,7 @@ import {
   withDeps,
 } from './command.ts'
 
-/** While the lines are posted, those whom they name can neither pay nor be paid: about so many a second. */
+/** Posting them takes about one second. Meanwhile the members they name can neither pay nor be paid. */
 const LINES_MAX = 10_000
 
 export const pointCommands: Command[] = [
@@ -30,7 +30,7 @@ export const pointCommands: Command[] = [
       key: { type: 'string' },
     },
     summary:
-      'Gives a member points. The same again with the same --key gives nothing; anything else with it is refused.',
+      'Gives a member points. A repeated --key gives nothing; a repeated --key with other values is refused.',
     run: grant,
   },
   {
@@ -42,7 +42,7 @@ export const pointCommands: Command[] = [
       key: { type: 'string' },
       'dry-run': { type: 'boolean' },
     },
-    summary: `Gives or takes (negative) points by lines of username,amount, at most ${LINES_MAX} a file: all of them or none. A --key moves points once; without one, the same file with the same --reason does. --by and --reason unless --dry-run.`,
+    summary: `Gives or takes (negative) points by lines of username,amount, at most ${LINES_MAX} a file: all of them or none. A --key moves points once; without it, the same file with the same --reason does. --by and --reason are required without --dry-run.`,
     run: importLines,
   },
 ]
@@ -54,10 +54,10 @@ async function grant({ config, arguments: [username, digits], options }: Run) {
   const key = givenOption(options, 'key')
   const isMoved = await withDeps(config, async (deps) => {
     const actor_id = await actorOf(deps, options)
-    const user = await findMember(deps.db, username!)
+    const member = await findMember(deps.db, username!)
     const now = deps.clock()
     const reference = `command line:${key ?? now.toISOString()}`
-    const lines = [{ user_id: user.id, amount, reference }]
+    const lines = [{ user_id: member.id, amount, reference }]
     return deps.db.transaction().execute(async (tx) => {
       const [outcome] = await postPoints(tx, { lines, reason, actor_id, now })
       const refusal = refusalOf(outcome!)
@@ -86,19 +86,19 @@ async function importLines({ config, arguments: [path], options }: Run) {
       throw error instanceof AppError ? new UsageError(error.message) : error
     })
     const unread = faultsOf(lines, ({ fault }) => fault)
-    if (unread.length > 0) return tell(lines, { faults: unread })
+    if (unread.length > 0) return resultOf(lines, { faults: unread })
     if (isDry) {
       const outcomes = await judgeLines(deps.db, lines, { key, reason })
       const faults = faultsOf(lines, (_line, index) => FAULTS_OF[outcomes[index]!])
-      return tell(lines, { faults, wasMoved: outcomes[0] === 'repeated' })
+      return resultOf(lines, { faults, wasMoved: outcomes[0] === 'repeated' })
     }
     const actor_id = await actorOf(deps, options)
     const isMoved = await postLines(deps, lines, { reason: reason!, actor_id, ip: null, key: key! })
-    return tell(lines, { isMoved, wasMoved: !isMoved })
+    return resultOf(lines, { isMoved, wasMoved: !isMoved })
   })
 }
 
-/** Names the act. Undefined for a dry run of which nobody says what it rehearses. */
+/** The key of the import. Undefined for a dry run without `--key` and `--reason`. */
 function keyOf(options: OptionValues, reason: string | undefined, text: string): string | undefined {
   const key = givenOption(options, 'key')
   if (key !== undefined) return `import key ${key}`
@@ -134,19 +134,19 @@ function faultsOf(lines: PointsLine[], faultOf: (line: PointsLine, index: number
 type Ending = {
   faults?: ReturnType<typeof faultsOf>
   isMoved?: boolean
-  /** Under the same key, before. */
+  /** Whether these lines were posted before under the same key. */
   wasMoved?: boolean
 }
 
-function tell(lines: PointsLine[], { faults = [], isMoved = false, wasMoved }: Ending): Result {
+function resultOf(lines: PointsLine[], { faults = [], isMoved = false, wasMoved }: Ending): Result {
   const sum = (amounts: bigint[]) => amounts.reduce((total, amount) => total + amount, 0n)
   const amounts = lines.map(({ amount }) => amount)
   const given = sum(amounts.filter((amount) => amount > 0n))
   const taken = -sum(amounts.filter((amount) => amount < 0n))
   const data = { lines: lines.length, given, taken, faults, is_moved: isMoved }
   if (faults.length > 0) {
-    const told = faults.map(({ line, text, fault }) => `line ${line}: ${FAULT_WORDS[fault]}: ${text}`)
-    return { lines: [...told, 'Nothing moved.'], data, isFaulty: true }
+    const described = faults.map(({ line, text, fault }) => `line ${line}: ${FAULT_WORDS[fault]}: ${text}`)
+    return { lines: [...described, 'Nothing moved.'], data, isFaulty: true }
   }
   const ending = isMoved
     ? 'Done.'

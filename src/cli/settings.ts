@@ -1,4 +1,4 @@
-/** `tessera setting …`: a site setting changed without a browser, and by one person alone. */
+/** `tessera setting …` changes a site setting. It needs no second administrator. */
 
 import { SETTING_NAMES } from '../core/setting-values.ts'
 import { AppError } from '../platform/errors.ts'
@@ -9,7 +9,7 @@ export const settingCommands: Command[] = [
     name: 'setting set',
     takes: ['name', 'value'],
     summary:
-      'Changes a site setting, alone also where the pages ask for a second administrator: whoever has the command line has the database.',
+      'Changes a site setting, without the second administrator that the pages require: the operator can change the database anyway.',
     async run({ config, arguments: [typed, value] }) {
       const name = SETTING_NAMES.find((each) => each === typed)
       if (name === undefined) throw new UsageError(`There is no setting ${typed}`)

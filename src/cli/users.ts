@@ -1,4 +1,4 @@
-/** `tessera user …`: accounts, when nobody can sign in to make or mend them, and what is known of a member. */
+/** `tessera user …` creates and repairs accounts without a sign-in, and exports or anonymises a member. */
 import {
   createAccount,
   dropSecondFactor,
@@ -45,8 +45,8 @@ export const userCommands: Command[] = [
       }
     },
   },
-  administratorCommand('user grant-admin', true, 'Makes an administrator of a member.'),
-  administratorCommand('user revoke-admin', false, 'Makes a member of an administrator.'),
+  administratorCommand('user grant-admin', true, 'Makes a member an administrator.'),
+  administratorCommand('user revoke-admin', false, 'Takes the administrator’s rights from a member.'),
   {
     name: 'user reset-password',
     takes: ['username'],
@@ -57,7 +57,7 @@ export const userCommands: Command[] = [
         return { ...member, password: await resetPassword(deps, member.username) }
       })
       return {
-        lines: [`The one-time password of ${username} is ${password}`, 'Every session of theirs was ended.'],
+        lines: [`The one-time password of ${username} is ${password}`, 'All their sessions have ended.'],
         data: { username, one_time_password: password },
       }
     },
@@ -81,7 +81,7 @@ export const userCommands: Command[] = [
     name: 'user sign-in-link',
     takes: ['username'],
     summary:
-      'Prints a link that signs the member in once, in place of the password; a second factor is still asked for.',
+      'Prints a link that signs the member in once without the password. A second factor is still required.',
     async run({ config, arguments: [typed] }) {
       const { username, url, expires_at } = await withDeps(config, async (deps) => {
         const member = await findMember(deps.db, typed!)
@@ -97,7 +97,7 @@ export const userCommands: Command[] = [
     name: 'user export',
     takes: ['username'],
     options: { file: { type: 'string' } },
-    summary: 'Prints everything that is kept about a member as JSON, or writes it to a new file.',
+    summary: 'Prints all data about a member as JSON, or writes it to a new file.',
     async run({ config, arguments: [username], options: { file } }) {
       return withDeps(config, async (deps) => {
         const { id: user_id } = await findMember(deps.db, username!)
@@ -114,7 +114,7 @@ export const userCommands: Command[] = [
     takes: ['username'],
     options: { reason: { type: 'string', isRequired: true }, 'give-up-points': { type: 'string' } },
     summary:
-      'Removes who a member was, for good; the books stay. --give-up-points names all points of theirs, if they give them up.',
+      'Removes the identity of a member for good; the books stay. --give-up-points names all their points, if they give them up.',
     async run({ config, arguments: [username], options }) {
       const reason = requiredOption(options, 'reason')
       const digits = options['give-up-points'] ?? '0'
@@ -139,14 +139,14 @@ async function writeExport(deps: Parts, user_id: bigint, path: string) {
   return { lines: [`Wrote ${path}`], data: { user_id, path } }
 }
 
-/** What an operator can do about each, of a member who is `they`. */
+/** Names each obstacle and the operator's remedy. “They” is the member. */
 const OBSTACLE_TEXTS: Record<Obstacle, (points: bigint) => string> = {
   points: (points) =>
     `Their wallet holds ${points} points: let them be spent, or give them up with --give-up-points ${points}`,
   points_coming: () => 'Points from the forum are on their way to them: try again in some minutes',
   frozen: () => 'Their wallet is frozen: an administrator has to end that first',
   last_administrator: () =>
-    'Without them no administrator could sign in: make somebody else one first, by `tessera user grant-admin`',
+    'They are the last administrator who can sign in: run `tessera user grant-admin` for another member first',
   team_roles: () => 'They work on payment applications of others: they have to leave those teams first',
   oauth_apps: () =>
     'Applications that members sign in to are registered in their name: those have to be deleted first',
@@ -154,10 +154,10 @@ const OBSTACLE_TEXTS: Record<Obstacle, (points: bigint) => string> = {
     'Orders of their payment applications can still be paid: wait until their time is over, or let the application be handed over',
   refundable_orders: () =>
     `Orders were paid to them in the last ${REFUNDABLE_DAYS} days and may have to be refunded: wait, or refund them`,
-  refund_requests: () => 'A refund is asked for that concerns them: an administrator has to decide it first',
+  refund_requests: () => 'A refund request concerns them: an administrator has to decide it first',
 }
 
-/** Says all of it in sentences. Throws conflict. What comes up after this, anonymising itself refuses. */
+/** Throws conflict with all obstacles as sentences. `anonymise` itself refuses an obstacle that appears later. */
 async function requireNoObstacle(
   { db, clock }: Parts,
   { user_id, username, give_up }: { user_id: bigint; username: string; give_up: bigint },

@@ -299,7 +299,7 @@ describe('npm run books', () => {
     expect(code).toBe(0)
     expect(existsSync(DATA_DIR)).toBe(false)
     expect(out).toContain(
-      'open    Every seal was made with the key of this service: not checked, for want of APP_SECRET',
+      'open    Every seal was made with the key of this service: not checked, because APP_SECRET is missing',
     )
     expect(out).toContain('The books pass.')
   })

@@ -1,4 +1,4 @@
-/** What the doctor examines from outside, as a visitor: the public addresses, the issuer, and the proxy in between. */
+/** The doctor's checks from outside, as a visitor: the public addresses, the issuer, and the proxy. */
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { sql } from 'kysely'
@@ -22,10 +22,10 @@ import {
 export const ADDRESS = 'public address'
 export const PAYMENT_ADDRESS = 'payment address'
 
-/** So many members from one address are not by chance on the same machine as the doctor. */
+/** At least this many members with one address cannot share the doctor's machine by chance. */
 const MEMBERS_MIN = 5
 
-/** Whether the service is what answers there, with a right clock. */
+/** Checks that the service answers at the address, and that its clock is right. */
 export async function examineAddress(url: string): Promise<Finding> {
   const { hostname } = new URL(url)
   if (!isLoopback(url)) {
@@ -50,7 +50,7 @@ export async function examineAddress(url: string): Promise<Finding> {
   return GOOD
 }
 
-/** Whether clients that begin with discovery find the issuer that tokens will name. */
+/** Checks that discovery names the issuer that ID tokens name. */
 export async function examineIssuer({ config: { PUBLIC_URL } }: Installation): Promise<Finding> {
   const answer = await ask(`${PUBLIC_URL}/.well-known/openid-configuration`)
   if (answer instanceof Error) return fault(`Discovery cannot be reached: ${reasonOf(answer)}`)
@@ -62,8 +62,8 @@ export async function examineIssuer({ config: { PUBLIC_URL } }: Installation): P
 }
 
 /**
- * Behind a proxy that is not trusted every visitor has the proxy's address, and all limits count them as one. The doctor
- * comes as a visitor, says nothing of its way, and asks the service as whom it sees it.
+ * Checks TRUST_PROXY. Behind a proxy that is not trusted every visitor has the proxy's address, so all limits count
+ * them as one. The doctor visits the service and asks which address the service sees.
  */
 export async function examineProxies(installation: Installation): Promise<Finding> {
   const { config, clock } = installation
@@ -75,7 +75,7 @@ export async function examineProxies(installation: Installation): Promise<Findin
     const answer = await ask(`${url}/healthz`, { headers })
     if (answer instanceof Error || !answer.ok) return skippedFor(name)
     const { seen } = (await answer.json().catch(() => ({}))) as { seen?: Seen }
-    return seen === undefined ? silentAt(url) : judgeWay(installation, url, seen)
+    return seen === undefined ? silentAt(url) : judgeProxy(installation, url, seen)
   }
   const findings = [
     await examineDoor(ADDRESS, config.PUBLIC_URL),
@@ -88,16 +88,16 @@ export async function examineProxies(installation: Installation): Promise<Findin
 function silentAt(url: string): Finding {
   return {
     state: 'unknown',
-    note: `the service at ${url} does not say as whom it sees its visitors: it has another APP_SECRET, or is of another version`,
+    note: `the service at ${url} does not say which address it sees: it has another APP_SECRET, or another version`,
   }
 }
 
-async function judgeWay(installation: Installation, url: string, seen: Seen): Promise<Finding> {
+async function judgeProxy(installation: Installation, url: string, seen: Seen): Promise<Finding> {
   const { address, peer, forwarded_for } = seen
   const { TRUST_PROXY } = installation.config
-  // The doctor sends no such header: the first address in it is the doctor's, as the outermost proxy saw it.
+  // The doctor sends no such header. The outermost proxy put the doctor's address first.
   const visitor = forwarded_for?.split(',')[0]?.trim()
-  if (visitor === undefined || visitor === '') return judgeUntoldWay(installation, url, seen)
+  if (visitor === undefined || visitor === '') return judgeSilentProxy(installation, url, seen)
   if (isIP(visitor) === 0)
     return fault(`The proxy of ${url} sends X-Forwarded-For: ${visitor}, which must be an address`)
   const cure = TRUST_PROXY === undefined ? `set TRUST_PROXY=${address}` : `add ${address} to TRUST_PROXY`
@@ -107,7 +107,7 @@ async function judgeWay(installation: Installation, url: string, seen: Seen): Pr
     )
   if (address !== peer || isTrusted(peer, TRUST_PROXY))
     return { state: 'good', note: `this machine is seen as ${address}` }
-  // It comes from where the proxy comes from, as on one machine: its own address cannot tell them apart.
+  // The doctor and the proxy have the same address, as on one machine: the address cannot tell them apart.
   return judgeAlike(
     installation,
     address,
@@ -116,8 +116,8 @@ async function judgeWay(installation: Installation, url: string, seen: Seen): Pr
   )
 }
 
-/** What ends TLS in front of the service does not say who comes. */
-async function judgeUntoldWay(
+/** Judges a proxy that sends no X-Forwarded-For. */
+async function judgeSilentProxy(
   installation: Installation,
   url: string,
   { address, peer }: Seen,
@@ -129,7 +129,7 @@ async function judgeUntoldWay(
     : judgeAlike(installation, address, what, cure)
 }
 
-/** Right only where what ends TLS keeps the visitors' own addresses: their sessions tell, once there are some. */
+/** Judges a proxy that may keep the visitors' own addresses. The addresses of sessions decide, once there are enough. */
 async function judgeAlike(
   { db }: Installation,
   address: string,
@@ -138,7 +138,7 @@ async function judgeAlike(
 ): Promise<Finding> {
   const members = await countMembersFrom(db, address)
   if (members >= MEMBERS_MIN)
-    return fault(`${members} members have signed in from one address, for ${what}: ${cure}`)
+    return fault(`${members} members have signed in from one address, because ${what}: ${cure}`)
   return { state: 'unknown', note: `${what}: unless visitors keep their own addresses, ${cure}` }
 }
 
@@ -149,7 +149,7 @@ function isTrusted(address: string, ranges: readonly string[] | undefined): bool
 async function countMembersFrom(db: Db, address: string): Promise<number> {
   const counted = sql<{ count: bigint }>`
     select count(distinct user_id) as count from sessions where ip = ${address}`.execute(db)
-  // Without a database that can be used, which is a fault of its own, nobody is known.
+  // Another check reports a database that cannot be used.
   return counted.then(
     ({ rows }) => Number(rows[0]!.count),
     () => 0,

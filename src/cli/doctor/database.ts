@@ -1,4 +1,4 @@
-/** What the doctor examines in the database: the server, the schema, and what is kept there. */
+/** The doctor's checks of the database: the server, the schema, the secrets and the books. */
 import { sql } from 'kysely'
 import { hasRoom } from '../../database/can-write.ts'
 import type { Db } from '../../database/connection.ts'
@@ -22,7 +22,7 @@ import {
 
 const POSTGRES_MIN = 150_000
 
-/** Whether it answers, is new enough, and lets its role do what the service does. */
+/** Checks that Postgres answers, is new enough, and gives its role the rights that the service needs. */
 export async function examineDatabase({ db, refusal }: Installation): Promise<Finding> {
   if (refusal !== undefined) return fault(sentenceFor(refusal))
   try {
@@ -42,7 +42,7 @@ async function findVersionFault(db: Db): Promise<string | undefined> {
   return `Postgres ${await settingOf(db, 'server_version')} is too old: 15 or newer is needed`
 }
 
-/** What the service needs of its role: tables to read and write, and a schema in which its migrations make more. */
+/** The role must read and write every table, and must create tables in the schema for migrations. */
 async function findRightsFault(db: Db): Promise<string | undefined> {
   const { rows } = await sql<{ role: string; database: string; is_open: boolean | null }>`
     select quote_ident(current_user) as role, quote_ident(current_database()) as database,
@@ -63,7 +63,7 @@ async function findRightsFault(db: Db): Promise<string | undefined> {
   return `The role ${role} may not read and write ${closed.length} tables, such as ${first.name}, which belongs to ${first.owner}: set DATABASE_URL to that role, or give each to this one by \`alter table … owner to ${role}\``
 }
 
-/** Whether what is written is taken, and outlives a power cut. */
+/** Checks that the database accepts writes, and that they survive a power cut. */
 export async function examineWrites({ db }: Installation): Promise<Finding> {
   const { rows } = await sql<{ is_standby: boolean }>`select pg_is_in_recovery() as is_standby`.execute(db)
   if (rows[0]!.is_standby)
@@ -81,7 +81,7 @@ export async function examineWrites({ db }: Installation): Promise<Finding> {
   return GOOD
 }
 
-/** Whether the database frees what a frozen process has locked. */
+/** Checks that the database releases the locks of a process that hangs. */
 export async function examineTimeouts({ db }: Installation): Promise<Finding> {
   for (const name of ['idle_in_transaction_session_timeout', 'lock_timeout'] as const) {
     if ((await settingOf(db, name)) === '0')
@@ -92,13 +92,13 @@ export async function examineTimeouts({ db }: Installation): Promise<Finding> {
   return GOOD
 }
 
-/** Whether the schema is that of this program. */
+/** Checks that the schema is that of this program. */
 export async function examineSchema({ db }: Installation): Promise<Finding> {
   await requireMigrated(db)
   return GOOD
 }
 
-/** Whether everything that is encrypted opens under APP_SECRET, the signing keys first. */
+/** Checks that APP_SECRET decrypts everything that is encrypted, the signing keys first. */
 export async function examineSecret({ config, db, clock }: Installation): Promise<Finding> {
   if (!(await holdsSecrets(db)))
     return { state: 'unknown', note: 'nothing is encrypted under it before the first start' }
@@ -116,7 +116,7 @@ export async function examineSecret({ config, db, clock }: Installation): Promis
   )
 }
 
-/** Of the proof that is made once a day: one of now would take as long as the ledger is big. */
+/** Reads the last daily proof. A new proof would take too long with a large ledger. */
 export async function examineBooks({ db }: Installation): Promise<Finding> {
   const last = await lastProof({ db })
   if (last === undefined)
@@ -129,7 +129,7 @@ export async function examineBooks({ db }: Installation): Promise<Finding> {
   return fault(`The books did not pass at ${at}: tessera books verify says what is broken`)
 }
 
-/** Of this machine against that of the database. */
+/** Compares the clock of this machine with that of the database. */
 export async function examineClock({ db, clock }: Installation): Promise<Finding> {
   const before = clock().getTime()
   const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db)

@@ -1,4 +1,4 @@
-/** What the doctor looks at, what a check finds there, and how it asks a server. */
+/** The installation that the doctor examines, the finding of a check, and the requests that checks send. */
 
 import type { Db } from '../../database/connection.ts'
 import { databaseFault } from '../../database/faults.ts'
@@ -12,13 +12,13 @@ export type Installation = {
   config: Config
   clock: Clock
   db: Db
-  /** Why the built-in Postgres does not start; `db` leads nowhere then. */
+  /** Why the built-in Postgres does not start. Then `db` cannot be used. */
   refusal: Error | undefined
 }
 
 /**
- * What a check has found. Off: it is not configured, or not needed. Unknown: nothing can tell yet. Skipped: another check
- * must be good first.
+ * The result of a check. Off: the subject is not configured, or not needed. Unknown: the check cannot decide yet.
+ * Skipped: another check must pass first.
  */
 export type Finding =
   | { state: 'good' | 'off' | 'unknown' | 'skipped'; note?: string }
@@ -34,23 +34,23 @@ export function off(note: string): Finding {
   return { state: 'off', note }
 }
 
-/** A fault, if there is one. */
+/** A fault with this text, or good without one. */
 export function judged(text: string | undefined): Finding {
   return text === undefined ? GOOD : fault(text)
 }
 
-/** While another check has found a fault, without whose subject nothing can be told. */
+/** The finding of a check that needs another check, which found a fault. */
 export function skippedFor(check: string): Finding {
-  return { state: 'skipped', note: `cannot be told while ${check} is at fault` }
+  return { state: 'skipped', note: `cannot be checked while ${check} is at fault` }
 }
 
-/** What an error tells the operator, in one line. */
+/** Describes an error to the operator in one line. */
 export function sentenceFor(error: Error): string {
   if (error instanceof ConfigError) return error.faults.join('; ')
   return databaseFault(error) ?? error.message
 }
 
-/** The answer, whatever its status, or why there is none. */
+/** Sends a request. Returns the answer with any status, or the error that prevented one. */
 export async function ask(url: string, init: RequestInit = {}): Promise<Response | Error> {
   try {
     return await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(REACH_TIMEOUT_MS) })
@@ -60,7 +60,7 @@ export async function ask(url: string, init: RequestInit = {}): Promise<Response
   }
 }
 
-/** Of several addresses tried in vain the error says nothing but its code. */
+/** The message of an error. The error for several addresses that failed has only a code. */
 export function reasonOf({ message, code }: NodeJS.ErrnoException): string {
   return message || String(code)
 }

@@ -1,4 +1,4 @@
-/** What the doctor examines of the servers that are configured: the forum, the mail server, the collector of traces. */
+/** The doctor's checks of the configured servers: the forum, the mail server, the collector of traces. */
 
 import { apiHeaders, SYSTEM_PATH } from '../../accounts/forum/api.ts'
 import { makeTransport } from '../../accounts/people/email.ts'
@@ -6,7 +6,7 @@ import type { Config } from '../../platform/config.ts'
 import { tracesUrl } from '../../platform/trace-export.ts'
 import { ask, type Finding, fault, GOOD, type Installation, off, reasonOf } from './finding.ts'
 
-/** Whether it answers, and its API key may read members. */
+/** Checks that the forum answers, and that its API key may read members. */
 export async function examineForum({ config }: Installation): Promise<Finding> {
   const { DISCOURSE_URL, DISCOURSE_API_KEY } = config
   if (DISCOURSE_URL === undefined) return off('DISCOURSE_URL is not set')
@@ -14,11 +14,11 @@ export async function examineForum({ config }: Installation): Promise<Finding> {
   if (answer instanceof Error) return fault(`${DISCOURSE_URL} cannot be reached: ${reasonOf(answer)}`)
   if (!answer.ok) return fault(`${DISCOURSE_URL}/srv/status answers ${answer.status}`)
   return DISCOURSE_API_KEY === undefined
-    ? { state: 'good', note: 'it answers; DISCOURSE_API_KEY is not set, so it tells no trust level' }
+    ? { state: 'good', note: 'it answers; DISCOURSE_API_KEY is not set, so trust levels are not read' }
     : examineForumKey(config)
 }
 
-/** Asks what every key must be good for, as the service itself does of members. */
+/** Sends the request that every key must be allowed to send, as the service does for members. */
 async function examineForumKey(config: Config): Promise<Finding> {
   const { DISCOURSE_URL, DISCOURSE_API_USERNAME } = config
   const answer = await ask(`${DISCOURSE_URL}${SYSTEM_PATH}`, { headers: apiHeaders(config) })
@@ -28,18 +28,21 @@ async function examineForumKey(config: Config): Promise<Finding> {
     return fault(
       `The forum refuses DISCOURSE_API_KEY (${status}): copy it again, or make one for the user ${DISCOURSE_API_USERNAME} with the scope read-only`,
     )
-  // To those who may not see it, Discourse says that it is not there.
+  // Discourse answers 404 to a key without the right to see a member.
   if (status === 404)
     return fault(
       `DISCOURSE_API_KEY may not read members (404): make it for the user system, and set DISCOURSE_API_USERNAME, now ${DISCOURSE_API_USERNAME}, to an administrator of the forum`,
     )
   if (status === 429)
-    return { state: 'unknown', note: 'the forum is asked too much just now (429) to try DISCOURSE_API_KEY' }
+    return {
+      state: 'unknown',
+      note: 'the forum refuses more requests now (429), so DISCOURSE_API_KEY was not tried',
+    }
   if (!answer.ok) return fault(`The forum's API answers ${status} at ${DISCOURSE_URL}${SYSTEM_PATH}`)
   return { state: 'good', note: 'it answers, and DISCOURSE_API_KEY may read members' }
 }
 
-/** Whether SMTP_URL takes us, password and certificate included. */
+/** Checks that the mail server accepts SMTP_URL with its password, and has a valid certificate. */
 export async function examineMail({ config }: Installation): Promise<Finding> {
   if (config.SMTP_URL === undefined) return off('SMTP_URL is not set')
   const transport = await makeTransport(config)
@@ -53,7 +56,7 @@ export async function examineMail({ config }: Installation): Promise<Finding> {
   }
 }
 
-/** A collector takes a message without any span in it as it would take one with some. */
+/** Sends the collector a message without spans, which it must accept like one with spans. */
 export async function examineCollector({ config }: Installation): Promise<Finding> {
   const url = tracesUrl(config)
   if (url === undefined) return off('OTEL_EXPORTER_OTLP_ENDPOINT is not set')
