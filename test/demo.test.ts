@@ -145,7 +145,7 @@ describe('a first start', () => {
     const lines: string[] = []
     for await (const line of createInterface({ input: child.stdout! })) {
       lines.push(line)
-      if (line.startsWith('The mug shop')) break
+      if (line.startsWith('The plugin of the mug shop')) break
     }
     expect(lines).toEqual([
       expect.stringMatching(/^Tessera {3}http:\/\/127\.0\.0\.1:\d+$/),
@@ -160,7 +160,7 @@ describe('a first start', () => {
       expect.stringMatching(/^admin {8}admin-[a-z2-9]{6} {8}0 {3}TL4 {5}the administrator$/),
       '',
       'Open the shop, sign in as alice, and buy the sticker pack.',
-      'The mug shop is one whose plugin speaks the epay protocol: it was given an address, a pid and keys.',
+      'The plugin of the mug shop speaks the epay protocol: it needs an address, a pid and keys.',
     ])
   })
 

@@ -1,4 +1,4 @@
-/** The applications of the demo's shops, whose addresses follow the ports that the shops are at. */
+/** Creates the applications of the demo's shops, and updates their addresses when the ports change. */
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { registerApp } from '../identity/apps/apps.ts'
 import type { Parts } from '../parts.ts'
@@ -16,7 +16,7 @@ const GATEWAY_SHOP = {
   description: 'The example shop of the demo that speaks the epay protocol',
 }
 
-/** What the shops are set up with. */
+/** The credentials and addresses of the shops. */
 export type DemoApps = {
   oauth_app: { client_id: string; client_secret: string; redirect_uris: string[] }
   payment_app: {
@@ -40,11 +40,11 @@ export type DemoApps = {
   }
 }
 
-/** What the database does not keep, or keeps only as a hash, and the demo must print again. */
+/** Credentials that the demo prints at every start, and that the database keeps as a hash or not at all. */
 export type SavedApps = {
   oauth_app?: { client_id: string; client_secret: string }
   merchant_private_key?: string
-  /** Of the applications of the reference. */
+  /** For the examples of the reference. */
   sample_oauth_app?: { client_id: string; client_secret: string }
   sample_private_key?: string
 }
@@ -54,7 +54,7 @@ type Shop = { owner_id: bigint; reviewer_id: bigint; shop_url: string }
 
 type OauthApp = { name: string; description: string; redirect_uris: string[] }
 
-/** The shop's OAuth application. */
+/** Finds or creates the shop's OAuth application. */
 export function ensureOauthApp(
   deps: Parts,
   store: Store,
@@ -65,7 +65,7 @@ export function ensureOauthApp(
   return ensureOauthAppAs('oauth_app', { ...SHOP, redirect_uris }, deps, store, owner_id)
 }
 
-/** Finds or makes an OAuth application, whose secret is saved by this name. */
+/** Finds or creates an OAuth application. Its credentials are saved as `kept_as`. */
 export async function ensureOauthAppAs(
   kept_as: 'oauth_app' | 'sample_oauth_app',
   { redirect_uris, ...app }: OauthApp,
@@ -92,7 +92,7 @@ export async function ensureOauthAppAs(
       .executeTakeFirst()
     if (kept !== undefined) return { ...known, redirect_uris }
   }
-  // One whose secret was never written down (a start cut short) or is gone cannot be used any more.
+  // A start cut short may have lost the secret: the application without it is useless.
   await db.deleteFrom('oauth_apps').where('owner_id', '=', owner_id).where('name', '=', app.name).execute()
   const { client_id, client_secret } = await registerApp(db, {
     ...app,
@@ -106,7 +106,7 @@ export async function ensureOauthAppAs(
   return { client_id, client_secret, redirect_uris }
 }
 
-/** The payment application of the shop that speaks the HMAC API. */
+/** Finds or creates the payment application of the shop that uses the HMAC API. */
 export async function ensureShopApp(deps: Parts, shop: Shop): Promise<DemoApps['payment_app']> {
   const callback_url = `${shop.shop_url}/payment/callback`
   const { id, payment_id, pid } = await ensurePaymentApp(deps, shop, { ...SHOP, callback_url })
@@ -123,7 +123,7 @@ export async function ensureShopApp(deps: Parts, shop: Shop): Promise<DemoApps['
   }
 }
 
-/** The payment application of the shop that speaks the gateway's two versions, with a pair for V2. */
+/** Finds or creates the payment application of the shop that uses the gateway, with a key pair for V2. */
 export async function ensureGatewayApp(
   deps: Parts,
   { saved, save }: Store,
@@ -149,7 +149,7 @@ export async function ensureGatewayApp(
   }
 }
 
-/** Whether requests signed with this private key are the application's: a start cut short may have lost one. */
+/** Whether the application accepts this private key. A start cut short may have lost the key. */
 export async function isInForce({ gatewayKeys }: Parts, app_id: bigint, private_base64: string | undefined) {
   const app = await gatewayKeys.findApp({ app_id })
   const publicKey = app && (await gatewayKeys.merchantPublicKey(app))
@@ -158,7 +158,7 @@ export async function isInForce({ gatewayKeys }: Parts, app_id: bigint, private_
   return createPublicKey(key).equals(publicKey)
 }
 
-/** Finds or makes an approved payment application of this name. */
+/** Finds or creates an approved payment application of this name. */
 async function ensurePaymentApp(
   deps: Parts,
   { owner_id, reviewer_id }: Shop,

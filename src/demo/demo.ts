@@ -1,6 +1,6 @@
 /**
- * `npm start -- --demo`: the real service on this machine with people, points and a shop, to be tried at once; with
- * `--forum` also a forum whose members sign in here. Never for anything but trying out: the passwords stand in DATA_DIR/demo.json.
+ * `npm start -- --demo` starts the real service on this machine with members, points and shops. `--forum` adds a forum
+ * whose members sign in here. Use it only to try the service: DATA_DIR/demo.json holds the passwords.
  */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -15,12 +15,12 @@ const SHOP = join(import.meta.dirname, '../../examples/shop/shop.js')
 const GATEWAY_SHOP = join(import.meta.dirname, '../../examples/gateway-shop/shop.js')
 const FORUM = join(import.meta.dirname, '../../examples/forum/forum.js')
 
-/** What is started stops in reverse order. */
+/** Stops one started process. They stop in reverse order. */
 type Stop = () => Promise<void>
 
 /**
- * Starts the service, the shops and perhaps the forum, and resolves once all answer. Throws ConfigError and
- * ListenError before it starts anything.
+ * Starts the service, the shops and, on request, the forum. Resolves once all answer. Throws ConfigError and ListenError
+ * before it starts anything.
  */
 export async function startDemo(
   config: Config,
@@ -58,7 +58,7 @@ async function refusePorts(config: Config, withForum: boolean): Promise<void> {
   for (const name of examples) await refuseTakenPort(name, config.HOST, config[name])
 }
 
-/** The forum keeps nothing, so what the two share may be new at each start. */
+/** The forum stores nothing, so every start makes new shared secrets. */
 function forumConfig(config: Config) {
   return {
     DISCOURSE_URL: forumUrl(config),
@@ -108,11 +108,11 @@ function gatewayShopEnvironment(config: Config, { gateway_app, gateway_shop_url 
   }
 }
 
-/** Starts an example and resolves when it listens. It sees nothing of our environment but what it needs. */
+/** Starts an example with only these environment variables. Resolves when it listens. */
 async function startExample(name: string, script: string, env: NodeJS.ProcessEnv): Promise<Stop> {
   const child = spawn(process.execPath, [script], {
     env,
-    // The channel tells us that it listens, and tells it that we have gone, however we went.
+    // The channel says that the example listens, and ends the example when this process ends.
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
@@ -127,7 +127,7 @@ async function startExample(name: string, script: string, env: NodeJS.ProcessEnv
   }
 }
 
-/** The sign-ins as a table, the addresses, and what to do first. */
+/** Describes the demo to its user: the addresses, the sign-ins as a table, and the first steps. */
 export function describeDemo({ base_url, shop_url, gateway_shop_url, forum_url, people }: Demo): string {
   const rows = people.map(({ username, password, points, trust_level }, i) => [
     username,
@@ -150,12 +150,12 @@ export function describeDemo({ base_url, shop_url, gateway_shop_url, forum_url, 
   const addresses = [`Tessera   ${base_url}`, `Shop      ${shop_url}`, `Mug shop  ${gateway_shop_url}`]
   const first = [
     'Open the shop, sign in as alice, and buy the sticker pack.',
-    'The mug shop is one whose plugin speaks the epay protocol: it was given an address, a pid and keys.',
+    'The plugin of the mug shop speaks the epay protocol: it needs an address, a pid and keys.',
   ]
   if (forum_url !== undefined) {
     addresses.push(`Forum     ${forum_url}`)
     first.push(
-      'Or sign in with the forum: its members need no password, and have points for their score in a moment.',
+      'Or sign in with the forum: its members need no password, and get points for their score in a moment.',
     )
   }
   return [...addresses, '', ...lines, '', ...first].map((line) => `${line}\n`).join('')

@@ -1,6 +1,6 @@
 /**
- * The applications whose keys the demo's reference shows: one for sign-in, one of the test book for payments, and the
- * orders that its examples ask about.
+ * Creates the applications whose keys the demo's reference shows: one for sign-in, and a test application for payments
+ * with the orders of its examples.
  */
 
 import { type FindSamples, SAMPLE_ORDER, SAMPLE_TRADE, SAMPLE_TRADES, type Samples } from '../docs/samples.ts'
@@ -20,7 +20,7 @@ const RATE = '100'
 
 type Member = { id: bigint; username: string }
 
-/** Makes what is missing, and answers how the reference finds its keys: with a new code of this member at each call. */
+/** Creates what is missing. Returns a function that gives the reference its keys, with a new code of the member at each call. */
 export async function ensureSamples(
   deps: Parts,
   store: Store,
@@ -75,7 +75,7 @@ async function ensureTestApp(deps: Parts, { saved, save }: Store, owner_id: bigi
   }
 }
 
-/** A number that was used before is the same order, whatever became of it. */
+/** Places the orders of the examples. A repeated order number finds the existing order. */
 async function ensureOrders(deps: Parts, { app_id, pid }: { app_id: bigint; pid: string }): Promise<void> {
   const placeOrder = makePlaceOrder(deps)
   const { order_id, amount, description } = SAMPLE_ORDER
@@ -100,7 +100,7 @@ async function ensureOrders(deps: Parts, { app_id, pid }: { app_id: bigint; pid:
   }
 }
 
-/** What a sign-in of the member at the client would give it. */
+/** Issues the code and the access token that a sign-in of the member would give the client. */
 function makeGrant(
   deps: Parts,
   { redirect_uri, ...credentials }: Pick<Samples, 'client_id' | 'client_secret' | 'redirect_uri'>,
@@ -115,7 +115,7 @@ function makeGrant(
       issueCode(deps.db, {
         app_id: client.id,
         user_id,
-        // Of no session: nobody has signed in.
+        // The code belongs to no session, because the member did not sign in.
         session_id: 0n,
         redirect_uri,
         redirect_uri_sent: true,

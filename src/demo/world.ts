@@ -1,6 +1,6 @@
 /**
- * The world of the demo: people, their points, and the shops' applications. Made at the first start and found again at
- * every later one; what a start that was cut short left undone, the next one does.
+ * Creates the members of the demo, their points, and the shops' applications. A later start finds them, and completes
+ * what an interrupted start left.
  */
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ import { type DemoApps, ensureGatewayApp, ensureOauthApp, ensureShopApp, type Sa
 import { ensureSamples } from './samples.ts'
 
 const PASSWORD_LENGTH = 6
-/** Without the letters and digits that are mistaken for each other. */
+/** Letters and digits that look different from each other. */
 const READABLE = 'abcdefghjkmnpqrstuvwxyz23456789'
 
 export const PEOPLE = [
@@ -37,7 +37,7 @@ type DemoPerson = {
   admin: boolean
 }
 
-/** What there is to try, as `--json` prints it. */
+/** The demo as `--json` prints it. */
 export type Demo = DemoApps & {
   base_url: string
   shop_url: string
@@ -47,11 +47,11 @@ export type Demo = DemoApps & {
   people: DemoPerson[]
 }
 
-/** Makes what is missing of the demo's world, and answers all of it. */
+/** Creates what is missing, and returns the whole demo. */
 export async function seedDemo(deps: Parts, { withForum = false } = {}): Promise<Demo> {
   const { config } = deps
   const saved = await readSaved(config)
-  // Kept before they are used: an account whose password nobody knows would be no use.
+  // The passwords are saved first, so a start cut short leaves no account with a lost password.
   for (const { username } of PEOPLE) {
     saved.passwords[username] ??= `${username}-${randomText(PASSWORD_LENGTH, READABLE)}`
   }
@@ -80,16 +80,17 @@ export async function seedDemo(deps: Parts, { withForum = false } = {}): Promise
   }
 }
 
-/** The examples are reached by the same host name as the service, so that an address typed once works for all. */
+/** The address of an example. It has the host name of the service, so one typed address works for all. */
 function exampleUrl({ PUBLIC_URL }: Config, port: number): string {
   return `http://${new URL(PUBLIC_URL).hostname}:${port}`
 }
 
+/** The address of the example forum. */
 export function forumUrl(config: Config): string {
   return exampleUrl(config, config.FORUM_PORT)
 }
 
-/** So that members of the forum have something to spend. Who has changed these settings keeps them. */
+/** Turns on points for the score in the forum. It keeps settings that an administrator has changed. */
 async function turnOnBridge(db: Db): Promise<void> {
   await db
     .insertInto('site_settings')
@@ -98,7 +99,7 @@ async function turnOnBridge(db: Db): Promise<void> {
     .execute()
 }
 
-/** What the database keeps only as hashes, and the demo must print again. */
+/** The content of `demo.json`. */
 type Saved = SavedApps & { passwords: Record<string, string> }
 
 const savedFile = (config: Config) => join(config.DATA_DIR, 'demo.json')
@@ -112,7 +113,7 @@ async function readSaved(config: Config): Promise<Saved> {
   }
 }
 
-/** Replaces the file as a whole, so that a start cut short leaves the old one or the new one. */
+/** Replaces the whole file, so an interrupted start leaves the old one or the new one. */
 async function writeSaved(config: Config, saved: Saved): Promise<void> {
   const file = savedFile(config)
   await mkdir(config.DATA_DIR, { recursive: true })
@@ -135,7 +136,7 @@ async function ensurePerson(
     const email = `${username}@example.org`
     id = await createUser(db, { ...values, username, email, password_hash: await hashPassword(password) })
   } else if (!(await verifyPassword(password, found?.password_hash))) {
-    // Made by an earlier start without --demo, or changed since: what is printed must let its reader in.
+    // An earlier start without --demo made the account, or its password was changed. The printed password must work.
     const password_hash = await hashPassword(password)
     await db
       .updateTable('users')
