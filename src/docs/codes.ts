@@ -1,4 +1,4 @@
-/** What every code of a refusal means, for each entry of the tables that the doors answer from. */
+/** Explains every error code of the two doors. */
 
 import { GATEWAY_ERRORS, GATEWAY_FAULT, type GatewayWireCode } from '../payment/gateway/errors.ts'
 import { PAYMENT_ERRORS, type PaymentWireCode } from '../payment/hmac/errors.ts'
@@ -74,7 +74,7 @@ const PAYMENT_MEANINGS: Record<Exclude<PaymentWireCode, 'application_not_found'>
     '服务暂时无法写入或连接数据库。',
   ),
 }
-/** Answered with HTTP 500, for faults of the service. */
+/** The answer to a fault of the service, HTTP 500. */
 const FAULT = {
   code: 1500,
   status: 500,
@@ -84,7 +84,7 @@ const FAULT = {
   ),
 }
 
-/** The numbers of the HMAC API, in their order. */
+/** The codes of the HMAC API, by number. */
 export const PAYMENT_CODES: readonly { code: number; status: number; about: Text }[] = [
   ...Object.entries(PAYMENT_MEANINGS).map(([name, about]) => {
     const { number, status } = PAYMENT_ERRORS[name as PaymentWireCode]
@@ -165,7 +165,7 @@ const GATEWAY_MEANINGS: Record<GatewayWireCode, Text> = {
   payments_paused: after('Payments are paused for maintenance.', '系统维护，支付暂停。'),
 }
 
-/** The codes of a version by number, each with its usual `msg`; V2's answer for a paid trade first. */
+/** The codes of a version of the gateway, each with its usual `msg`. Success comes first, then refusals by number. */
 export function gatewayCodes(version: 'v1' | 'v2'): { code: number; msg: string; about: Text }[] {
   const refusals = Object.entries(GATEWAY_MEANINGS).map(([name, about]) => {
     const wire = GATEWAY_ERRORS[name]!

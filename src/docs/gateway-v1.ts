@@ -1,4 +1,4 @@
-/** V1 of the gateway in words. gateway.md 1. */
+/** Describes the operations of V1 of the gateway. gateway.md 1. */
 import { z } from 'zod'
 import {
   OpenedV1,

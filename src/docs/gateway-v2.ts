@@ -1,4 +1,4 @@
-/** V2 of the gateway in words. gateway.md 2. */
+/** Describes the operations of V2 of the gateway. gateway.md 2. */
 import { z } from 'zod'
 import {
   ApplicationAnswer,

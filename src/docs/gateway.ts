@@ -1,4 +1,4 @@
-/** The words that the operations of both versions of the gateway share. gateway.md 1 and 2. */
+/** The descriptions that both versions of the gateway share. gateway.md 1 and 2. */
 import { z } from 'zod'
 import { NAME_BYTES_MAX, Refusal, TRADES_DEFAULT, TRADES_MAX } from '../payment/gateway/shapes.ts'
 import { DRIFT_SECONDS_MAX } from '../payment/values/timestamp.ts'
@@ -65,7 +65,7 @@ export const NAMED = {
 }
 export const newTrade = () => ({ ...SAMPLE_TRADE, out_trade_no: `mug-${NOW}` })
 
-/** JSON endpoints answer 200 for every outcome: `code` says which. */
+/** Describes the answer of a JSON endpoint. The status is always 200, and `code` names the outcome. */
 export function answered(
   version: 'v1' | 'v2',
   schema: z.ZodType,

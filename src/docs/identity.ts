@@ -1,4 +1,4 @@
-/** The identity interface in words. identity.md; RFC 6749, 7009, 7662; OpenID Connect Core 1.0. */
+/** Describes the operations of the identity interface. identity.md; RFC 6749, 7009, 7662; OpenID Connect Core 1.0. */
 import { z } from 'zod'
 import { AppsRequest, ListedApp, NewAppForm, OWNED_APPS_MAX, RegisteredApp } from '../identity/apps/apps.ts'
 import { SCOPES } from '../identity/oauth/authorization-request.ts'

@@ -1,4 +1,4 @@
-/** The interfaces as one OpenAPI 3.1 document, made from the operations, the webhooks and their schemas. */
+/** Builds one OpenAPI 3.1 document from the operations, the webhooks and their schemas. */
 import type { Config } from '../platform/config.ts'
 import { v1Operations } from './gateway-v1.ts'
 import { v2Operations } from './gateway-v2.ts'
@@ -19,7 +19,7 @@ export const OPERATIONS: Operation[] = [
 
 const MEDIA = { form: 'application/x-www-form-urlencoded', json: 'application/json' }
 
-/** What no operation says again. */
+/** Answers that every operation may give. */
 const ANYWHERE: Text = {
   en: 'Anything may be answered with 429 or 503 and Retry-After, in seconds: too much was asked, nothing was done, ask again then. The bodies are of the area: error temporarily_unavailable of OAuth, code 1029 or 1503 of the HMAC API, a negative code of the gateway. Another method than those described is answered with 405 and Allow; a slash at the end of an address changes nothing.',
   zh: '任何请求都可能得到 429 或 503 以及 Retry-After（秒）：请求过多，什么都没有发生，请在此后重试。正文按各接口的格式：OAuth 为 temporarily_unavailable，HMAC API 为 1029 或 1503，网关为负的 code。其他请求方法得到 405 和 Allow；地址末尾的斜杠不影响请求。',
@@ -34,7 +34,7 @@ export function serverOf(area: Area, { PUBLIC_URL, PAYMENT_PUBLIC_URL }: Address
   return area === 'identity' ? PUBLIC_URL : PAYMENT_PUBLIC_URL
 }
 
-/** The whole document in one language, with examples that are signed with these keys at this moment. */
+/** Builds the whole document in one language. Its examples are signed with the sample keys at `now`. */
 export async function openApiDocument(
   config: Addresses,
   language: keyof Text,
@@ -75,7 +75,7 @@ export async function openApiDocument(
   }
 }
 
-/** A name that tells an operation from all others, and stays. */
+/** A unique and stable name of an operation. */
 export function operationId({ method, path }: Operation): string {
   const words = path
     .replaceAll(/\{\w+\}/g, '')
@@ -109,7 +109,7 @@ function describeRequest(
   }
 }
 
-/** The members of an object as parameters, each with its part of the example. */
+/** The properties of an object as parameters, each with its value in the example. */
 function parametersOf(place: 'query' | 'header', schema: Schema, example: Record<string, unknown>) {
   return Object.entries(schema.properties ?? {}).map(([name, { description, ...rest }]) => ({
     name,

@@ -1,4 +1,4 @@
-/** What an operation of an interface is to whoever reads about it: the schemas that check it, and examples. */
+/** The description of an operation: its address, the schemas that check it, and examples. */
 import { z } from 'zod'
 import type { Samples } from './samples.ts'
 
@@ -9,25 +9,25 @@ export const text = (en: string, zh: string): Text => ({ en, zh })
 export type Answer = {
   about: Text
   schema?: z.ZodType
-  /** Of the body. */
+  /** An example of the body. */
   example?: unknown
 }
 
 export type Operation = {
   area: Area
   method: 'get' | 'post'
-  /** With `{name}` for what differs. */
+  /** The path, with `{name}` for a parameter. */
   path: string
   about: Text
-  /** How the caller proves who it is: a name of SECURITY. */
+  /** How the caller authenticates: a name of SECURITY. */
   security?: Security
   request?: {
     in: 'query' | 'form' | 'json'
     schema: z.ZodObject
-    /** What is sent, without what proves the sender: pid, key, timestamp and signature. */
+    /** The fields of an example, without pid, key, timestamp and signature. */
     example: (samples: Samples) => Record<string, unknown>
   }
-  /** By HTTP status. */
+  /** The answers by HTTP status. */
   answers: Record<number, Answer>
 }
 
@@ -39,7 +39,7 @@ export type Security = keyof typeof SECURITY
 
 const IN_CHINESE = 'x-zh'
 
-/** A shape with words about its members. */
+/** Adds descriptions to the fields of a shape. */
 export function said<Members extends z.ZodRawShape, Config extends z.core.$ZodObjectConfig>(
   shape: z.ZodObject<Members, Config>,
   words: { [Name in keyof Members]?: Text },
@@ -55,7 +55,7 @@ function withWords(schema: z.ZodType, { en, zh }: Text): z.ZodType {
   return schema.meta({ description: en, [IN_CHINESE]: zh })
 }
 
-/** The JSON Schema of what is sent (`input`) or answered, in the words of one language. */
+/** The JSON Schema of a request (`input`) or an answer (`output`), with descriptions in one language. */
 export function jsonSchema(schema: z.ZodType, io: 'input' | 'output', language: keyof Text): object {
   return z.toJSONSchema(schema, {
     io,

@@ -1,4 +1,4 @@
-/** The HMAC payment API in words. decisions.md 5. */
+/** Describes the operations of the HMAC API. decisions.md 5. */
 import { z } from 'zod'
 import {
   LIMIT_DEFAULT,

@@ -1,6 +1,6 @@
 /**
- * The reference: GET /docs and its pages for people, GET /docs/openapi.json for programs. Public. Rules are read from the
- * settings in force, and examples are signed, when they are shown.
+ * The public reference: GET /docs and its pages for people, GET /docs/openapi.json for programs. Each request reads the
+ * rules from the settings in force, and signs the examples.
  */
 import type { FastifyInstance } from 'fastify'
 import { browserScope } from '../accounts/session/session.ts'
@@ -39,16 +39,17 @@ declare module '../web/views.ts' {
   }
 }
 
-/** `findSamples` finds keys to sign the examples with; without it they are made up. */
+/** `findSamples` finds the keys that sign the examples. Without it, the reference makes keys up. */
 export type DocsDeps = Core & { findSamples?: FindSamples }
 
+/** Registers the pages of the reference and the OpenAPI document. */
 export async function docsPlugin(app: FastifyInstance, deps: DocsDeps): Promise<void> {
   const { config, clock, findSamples = madeUpSamples } = deps
   app.get('/docs/openapi.json', async ({ locale }, reply) => {
     const samples = await findSamples()
     return (
       reply
-        // Its examples are signed at this moment.
+        // The signatures of its examples hold only for a while.
         .header('cache-control', 'no-store')
         .header('access-control-allow-origin', '*')
         .type('application/json; charset=utf-8')
@@ -118,7 +119,7 @@ type Schema = {
   items?: Schema
 }
 
-/** What the page of an area shows, in the order of the operations; what every refusal holds, once for all. */
+/** Describes the operations of an area in their order, and once the fields that all its refusals have. */
 function describeArea(area: Area, language: keyof Text) {
   const described = OPERATIONS.filter((operation) => operation.area === area)
   const refusals = described.flatMap(({ answers }) => Object.entries(answers).filter(isRefusal))
@@ -173,7 +174,7 @@ function describeBody({ schema, example }: Answer, language: keyof Text) {
   }
 }
 
-/** Members of an object; of a choice of objects, those of the first. */
+/** The fields of an object, or those of the first object of a union. */
 function fieldsOf(schema: Schema, language: keyof Text): Field[] {
   const { properties = {}, required = [] } = schema.anyOf?.[0] ?? schema.items ?? schema
   return Object.entries(properties).map(([name, field]) => ({
@@ -189,7 +190,7 @@ function typeOf(schema: Schema): string {
   if (schema.enum !== undefined) return schema.enum.join(' | ')
   if (schema.anyOf !== undefined) return schema.anyOf.map(typeOf).join(' | ')
   if (schema.type === 'array') return `${typeOf(schema.items ?? {})}[]`
-  // A date's pattern is nine lines long.
+  // The format replaces the pattern, which has nine lines for a date.
   if (schema.format !== undefined) return schema.format
   return schema.pattern === undefined ? (schema.type ?? 'any') : `${schema.type} ${schema.pattern}`
 }

@@ -1,4 +1,4 @@
-/** The rules behind the interfaces that no field shows: an order's life, rounding, fees and bounds, read from the settings in force. */
+/** Describes the rules that no field shows: the life of an order, rounding, fees and bounds, by the settings in force. */
 
 import type { SettingValues } from '../core/setting-values.ts'
 import { CODE_SECONDS } from '../identity/oauth/codes.ts'
@@ -13,7 +13,7 @@ const LEVELS = [0, 1, 2, 3, 4] as const
 
 type Say = (en: string, zh: string) => string
 
-/** All of them in one language, in the order of the page. */
+/** All rules in one language, in the order of the page. */
 export function rulesOf(settings: SettingValues, language: keyof Text): Rules[] {
   const say: Say = (en, zh) => (language === 'zh' ? zh : en)
   const all = [orderRules, roundingRules, transferRules, limitRules, gatewayRules]

@@ -1,6 +1,6 @@
 /**
- * The keys that the examples of the reference are made with. In the demo they belong to applications that exist there,
- * so an example works as it is copied; anywhere else they are made up, and a reader puts their own in their place.
+ * The keys in the examples of the reference. The demo uses keys of its own applications, so a copied example works.
+ * Elsewhere the keys are made up, and readers replace them with their own.
  */
 import { newRsaPair } from '../payment/signing/keys.ts'
 
@@ -22,10 +22,10 @@ export type Samples = {
   member: { id: string; username: string }
 }
 
-/** Answers the keys of one reader's page: a code is used once, so the demo makes another each time. */
+/** Finds the keys for one page. A code can be used once, so the demo makes a new one each time. */
 export type FindSamples = () => Promise<Samples>
 
-/** Orders that the demo's applications have: examples ask about them, and close the last one. */
+/** Orders of the demo's applications. The examples query them, and close the last one. */
 export const SAMPLE_ORDER = { order_id: 'order-1001', amount: '120', description: 'Sticker pack' }
 export const SAMPLE_TRADES = { asked: 'mug-1001', closed: 'mug-1002' }
 export const SAMPLE_TRADE = {
@@ -35,12 +35,12 @@ export const SAMPLE_TRADE = {
   name: 'Mug',
   money: '9.90',
 }
-/** In the value of an example: the second at which it is sent. */
+/** A placeholder in an example for the second at which it is sent. */
 export const NOW = '$TIMESTAMP'
 
 let pair: ReturnType<typeof newRsaPair> | undefined
 
-/** Keys that belong to nobody. */
+/** Sample keys that no application has. */
 export async function madeUpSamples(): Promise<Samples> {
   pair ??= newRsaPair()
   const { private_base64 } = await pair

@@ -1,7 +1,4 @@
-/**
- * The example of an operation, complete with what proves its sender: as a script to paste into a shell, which signs when it
- * runs, and as the values themselves.
- */
+/** Builds signed examples of an operation: a shell script that signs when it runs, and the signed values. */
 import { createPrivateKey } from 'node:crypto'
 import { canonicalString } from '../payment/signing/canonical.ts'
 import { gatewayString, signMd5, signRsa } from '../payment/signing/gateway.ts'
@@ -10,7 +7,7 @@ import type { Operation } from './operation.ts'
 import { NOW, type Samples } from './samples.ts'
 
 type Fields = Record<string, string>
-/** How a request proves who sends it. */
+/** How a request authenticates its sender. */
 type Proof = 'hmac' | 'key' | 'md5' | 'rsa' | 'none'
 
 function proofOf({ area, path }: Operation): Proof {
@@ -20,7 +17,7 @@ function proofOf({ area, path }: Operation): Proof {
   return path.includes('/api.php') ? 'key' : 'md5'
 }
 
-/** What is sent by this proof: `known` are the values of what an example leaves out. */
+/** The fields of the example before it is signed. `known` gives the pid and key that the example omits. */
 function unsignedFields(operation: Operation, samples: Samples, known: { pid: string; key: string }): Fields {
   const fields = (operation.request?.example(samples) ?? {}) as Fields
   switch (proofOf(operation)) {
@@ -37,7 +34,7 @@ function unsignedFields(operation: Operation, samples: Samples, known: { pid: st
   }
 }
 
-/** The example as it is sent at a moment, signed with the sample keys. */
+/** The fields of the example as sent at `now`, signed with the sample keys. */
 export async function signedExample(
   operation: Operation,
   samples: Samples,
@@ -67,7 +64,10 @@ export async function signedExample(
   }
 }
 
-/** The example as a script for a shell with curl and openssl. @param base the address of the operation's area. */
+/**
+ * The example as a script for a shell with curl and openssl.
+ * @param base the address of the operation's area.
+ */
 export function shellOf(operation: Operation, samples: Samples, base: string): string {
   const fields = unsignedFields(operation, samples, { pid: '$PID', key: '$KEY' })
   const set: Fields = { BASE: base }
@@ -123,7 +123,7 @@ function curl(
 ): string {
   const isPage = Object.values(answers)[0]!.schema === undefined
   const parts = ['curl -sS']
-  // What answers with a redirect or with nothing is seen by its status.
+  // The status and the redirect show the outcome of an operation without a body.
   if (isPage) parts.push(`-o /dev/null -w '%{http_code} %{redirect_url}\\n'`)
   if (security === 'client') parts.push('-u "$CLIENT_ID:$CLIENT_SECRET"')
   if (security === 'bearer') parts.push('-H "Authorization: Bearer $ACCESS_TOKEN"')
@@ -139,7 +139,7 @@ function curl(
   return lines.join(' \\\n  ')
 }
 
-/** As a word of the shell; with a variable in it, to be filled in there. */
+/** Quotes a word for the shell, which still expands a variable in it. */
 function quoted(word: string): string {
   if (word.includes('$')) return `"${word}"`
   return /^[\w.,:@%+=/|-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`

@@ -1,5 +1,4 @@
 /** Lists the texts of the reference. */
-
 import type { Spoken, Texts } from '../web/languages.ts'
 import { docs } from './docs.texts.ts'
 

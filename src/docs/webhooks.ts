@@ -1,6 +1,6 @@
 /**
- * What the service sends by itself: the ways back of a buyer's browser, notifications, events. The
- * code that builds the messages makes the examples of callbacks and notifications too.
+ * Describes the messages that the service sends: callbacks and returns of the payer's browser, notifications, events.
+ * The code that sends callbacks and notifications also builds their examples.
  */
 import { createPrivateKey } from 'node:crypto'
 import { z } from 'zod'
@@ -20,17 +20,17 @@ export type Webhook = {
   area: 'payment' | 'v1' | 'v2'
   method: 'get' | 'post'
   title: Text
-  /** Who sends it, when and where to, and what to answer. */
+  /** The sender, the moment and the address. */
   about: Text
-  /** Of the query of a GET, or of the JSON body of a POST. */
+  /** The schema of the query of a GET, or of the JSON body of a POST. */
   schema: z.ZodObject
   headers?: z.ZodObject
-  /** As it arrives, signed with the sample keys. */
+  /** The message as it arrives, signed with the sample keys. */
   example: (samples: Samples) => Promise<string>
   answer: Text
 }
 
-/** When a failed attempt is repeated, in words. */
+/** Describes when a failed attempt is repeated. */
 export const SCHEDULE: Text = {
   en: `An attempt that fails is repeated ${RETRY_MINUTES.map((minutes) => minutesIn('en', minutes)).join(', ')} after the end of the one before: ${ATTEMPTS_MAX} attempts in all, each of at most ${ATTEMPT_SECONDS_MAX} seconds, without following redirects. After the last one the notification is failed; its page sends it again by hand. A message may arrive more than once.`,
   zh: `失败后依次在上一次结束的 ${RETRY_MINUTES.map((minutes) => minutesIn('zh', minutes)).join('、')}后重试：共 ${ATTEMPTS_MAX} 次，每次最长 ${ATTEMPT_SECONDS_MAX} 秒，不跟随跳转。最后一次仍失败则通知失败，可在通知页面手动重发。同一通知可能到达多次。`,
@@ -119,7 +119,7 @@ async function exampleV1({ pid, merchant_key }: Samples, address: string): Promi
   return withParameters(address, await tradeParameters({ ...PAID, pid_sent: pid }, signer, PAID.paid_at!))
 }
 
-/** Signed by the platform, whose key no sample has: the signature is cut short. */
+/** An example of V2. The platform signs it, and no sample has its key, so the example shortens the signature. */
 async function exampleV2({ pid, merchant_private_key }: Samples, address: string): Promise<string> {
   const key = Buffer.from(merchant_private_key, 'base64')
   const platform_key = createPrivateKey({ key, format: 'der', type: 'pkcs8' })
