@@ -1,6 +1,6 @@
 /**
- * Asks over kept-alive connections and measures: what the benches share. Written on bare sockets: a driver on node:http would cost more for
- * each request than the cheaper endpoints that it is to measure.
+ * Sends requests over kept-alive connections and measures them, for all benches. It uses bare sockets, because a driver
+ * on node:http would cost more per request than the cheaper endpoints.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
@@ -18,7 +18,7 @@ export type Request = {
 /** A server under test. */
 export type Endpoint = { port: number; pid: number }
 
-/** One connection, one request at a time. */
+/** A connection that sends one request at a time. */
 export type Connection = { ask(request: Request): Promise<Answer>; close(): void }
 
 export async function openConnection(port: number): Promise<Connection> {
@@ -59,7 +59,7 @@ function asText({ method, path, headers = {}, body }: Request, port: number): st
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`
 }
 
-/** Both servers send a length with every answer. */
+/** Reads an answer. Every server under test sends Content-Length. */
 function readAnswer(bytes: Buffer): Answer | undefined {
   const end = bytes.indexOf('\r\n\r\n')
   if (end === -1) return undefined
@@ -70,23 +70,23 @@ function readAnswer(bytes: Buffer): Answer | undefined {
   return { status: Number(headers.slice(9, 12)), headers, body }
 }
 
-/** For each call: what the processes asked have used of the processor, and what Postgres has, if its pid was given. */
+/** The result of a measurement. Processor time is per call: of the measured processes, and of Postgres if its pid was given. */
 export type Measured = { per_second: number; cpu_us: number; postgres_us: number; p99_ms: number }
 
 export type Calls = {
   callers: number
   count: number
-  /** How many of them come first and are not counted. */
+  /** Number of first calls that are not counted. */
   uncounted?: number
-  /** Whose use of the processor is measured. */
+  /** The processes whose processor time is measured. */
   pids: number[]
   /** The first process of Postgres. */
   postmaster?: number | undefined
-  /** Makes the nth call, by one of the callers, and ends with it. */
+  /** Makes the nth call for a caller, and resolves when the call ends. */
   call: (caller: number, n: number) => Promise<unknown>
 }
 
-/** Makes `count` calls, each caller one after another. */
+/** Makes `count` calls. Each caller makes one call at a time. */
 export async function measureCalls(calls: Calls): Promise<Measured> {
   const { callers, count, uncounted = 0, pids, postmaster, call } = calls
   const cpu = () => Promise.all([cpuSeconds(pids), postmaster === undefined ? 0 : treeSeconds(postmaster)])
@@ -113,21 +113,21 @@ export async function measureCalls(calls: Calls): Promise<Measured> {
 }
 
 export type Load = {
-  /** Connections are dealt out to them in turn. */
+  /** The connections are distributed over these in turn. */
   servers: Endpoint[]
   connections: number
   count: number
   uncounted?: number
   postmaster?: number
-  /** The status that every answer must have: 200 unless given. */
+  /** The status that every answer must have. The default is 200. */
   status?: number
-  /** The nth request of one of the connections. */
+  /** Returns the nth request, for one of the connections. */
   request: (connection: number, n: number) => Request
-  /** Told of each answer, in the order of its connection. */
+  /** Receives each answer, in the order of its connection. */
   onAnswer?: (connection: number, answer: Answer) => void
 }
 
-/** Sends `count` requests, one after another on each connection. Throws at the first answer of another status. */
+/** Sends `count` requests, one at a time on each connection. Throws at the first answer with another status. */
 export async function measure(load: Load): Promise<Measured> {
   const { servers, connections, status = 200, request, onAnswer, ...calls } = load
   const ports = Array.from({ length: connections }, (_, i) => servers[i % servers.length]!.port)
@@ -152,13 +152,13 @@ export async function measure(load: Load): Promise<Measured> {
 
 const p99 = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)]!
 
-/** What processes have used of all cores, in user and system time. */
+/** The user and system time of processes on all cores, in seconds. */
 export async function cpuSeconds(pids: number[]): Promise<number> {
   const all = await Promise.all(pids.map(processTimes))
   return all.reduce((sum, { own }) => sum + own, 0)
 }
 
-/** What a process and its children have used, those included that have ended. */
+/** The processor seconds of a process and its children, including ended children. */
 export async function treeSeconds(root: number): Promise<number> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
   const all = await Promise.all(pids.map((pid) => processTimes(pid).catch(() => undefined)))
@@ -167,7 +167,7 @@ export async function treeSeconds(root: number): Promise<number> {
   return own + ended + children
 }
 
-/** `ended` is what children used that have ended. */
+/** `ended` is the time of ended children. */
 async function processTimes(pid: number): Promise<{ parent: number; own: number; ended: number }> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
   const fields = stat
@@ -179,8 +179,8 @@ async function processTimes(pid: number): Promise<{ parent: number; own: number;
 }
 
 /**
- * Sends requests at a steady rate, whether or not the answers keep up, and returns the 99th percentile of the time
- * from when each was due to its answer, in milliseconds.
+ * Sends requests at a steady rate, even when answers are slow. Returns the 99th percentile of the milliseconds from the
+ * due time of a request to its answer.
  */
 export async function p99AtRate(
   port: number,

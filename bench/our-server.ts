@@ -1,4 +1,4 @@
-/** Our service as `npm start` runs it; with `--unbatched`, each payment, transfer and look-up by itself. */
+/** Runs our service as `npm start` does. `--unbatched` runs each payment, transfer and look-up by itself. */
 import { loadConfig } from '../src/platform/config.ts'
 import { serve } from '../src/serve.ts'
 
@@ -6,5 +6,5 @@ const batching = process.argv.includes('--unbatched') ? { itemsMax: 1, lanes: Nu
 
 await serve(loadConfig(), async () => {}, { batching })
 process.stdout.write('ready\n')
-// On a signal, so that a profile is written; and with the bench, however that ends.
+// A regular exit writes the profile. The process also ends when the bench ends.
 for (const end of ['SIGTERM', 'disconnect']) process.on(end, () => process.exit(0))

@@ -1,4 +1,4 @@
-/** The processes of a bench: each server has core 0 to itself, everything else is on core 1 with the bench. */
+/** Starts and stops the processes of a bench. A server runs on core 0, and everything else on core 1. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { basename } from 'node:path'
 import type { Endpoint } from './driver.ts'
@@ -12,9 +12,9 @@ export type ServerOptions = {
   port: number
   env?: Record<string, string>
   args?: string[]
-  /** Flags of Node itself. */
+  /** Flags for Node. */
   node?: string[]
-  /** Whether it is to write a profile when it ends. */
+  /** Writes a profile when the process ends. */
   profile?: boolean
 }
 
@@ -39,7 +39,7 @@ export async function startServer(script: string, options: ServerOptions): Promi
   return { port, pid: child.pid!, process: child }
 }
 
-/** Ends them, leaving time to write profiles. */
+/** Stops the servers, and waits while they write their profiles. */
 export async function stopServers(servers: ServerProcess[]): Promise<void> {
   for (const server of servers) server.process.kill('SIGTERM')
   await new Promise((resolve) => setTimeout(resolve, STOP_MS))

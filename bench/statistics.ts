@@ -1,4 +1,4 @@
-/** How rounds are summed up: medians, with the lowest and the highest round behind them. */
+/** Summarises rounds: medians, and the lowest and highest round. */
 const sorted = (values: number[]) => values.toSorted((a, b) => a - b)
 
 export const median = (values: number[]) => sorted(values)[Math.floor(values.length / 2)]!

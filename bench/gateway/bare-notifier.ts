@@ -1,4 +1,4 @@
-/** What telling costs at least: the HTTP client of the notifications in a bare loop. Told what to do over its channel. */
+/** The least cost of a notification: its HTTP client in a bare loop. It takes its work from the channel. */
 import { get, type IncomingMessage } from 'node:http'
 
 export type Calls = { url: string; callers: number; count: number }

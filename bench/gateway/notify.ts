@@ -1,6 +1,6 @@
 /**
- * Notifications that are due all at once, told by our service to a local receiver, beside a bare loop of the same HTTP
- * client with as many calls under way. Both are measured where they arrive.
+ * Measures our service as it sends notifications, all due at once, to a local receiver. A bare loop of the same HTTP
+ * client with as many concurrent calls is the comparison. The receiver measures both.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -17,10 +17,10 @@ import type { ServerProcess } from '../processes.ts'
 import { median, spread } from '../statistics.ts'
 import type { Calls } from './bare-notifier.ts'
 
-/** To be started with `startServer`. */
+/** A script for `startServer`. */
 export const BARE_NOTIFIER = join(import.meta.dirname, 'bare-notifier.ts')
 const COUNT = 4_000
-/** As many attempts as one host may have under way. */
+/** The concurrent attempts that one host may have. */
 const CALLERS = 16
 const AMOUNT = 100n
 const DAY_MS = 86_400_000
@@ -28,7 +28,7 @@ const TARGET = 0.25
 
 type Told = { per_second: number; cpu_us: number }
 
-/** Measures what arrives after the first fifth. */
+/** Starts the receiver. It does not count the first fifth of the arrivals. */
 async function makeReceiver() {
   let arrived = 0
   let onArrival = () => {}
@@ -62,13 +62,13 @@ async function makeReceiver() {
 }
 
 async function makeShop(deps: Core) {
-  const [buyer, owner] = await Promise.all(
-    ['notify-buyer', 'notify-owner'].map((username) =>
+  const [payer, owner] = await Promise.all(
+    ['notify-payer', 'notify-owner'].map((username) =>
       createUser(deps.db, { username, password_hash: 'none', trust_level: 2 }),
     ),
   )
   await grantPoints(deps.db, {
-    user_id: buyer!,
+    user_id: payer!,
     amount: 1_000_000_000n,
     reference: 'notify',
     reason: 'bench',
@@ -83,13 +83,13 @@ async function makeShop(deps: Core) {
   })
   const { payment_id } = app
   await reviewPaymentApp(deps, { payment_id, decision: 'approve', reason: '', reviewer_id: owner! })
-  return { app, buyer: buyer! }
+  return { app, payer: payer! }
 }
 
 type Shop = Awaited<ReturnType<typeof makeShop>>
 
-/** Pays orders of V1 that are told of tomorrow. Answers what makes them all due. */
-async function payOrders(deps: Core, { app, buyer }: Shop, notify_url: string, count: number) {
+/** Pays orders of V1, whose notifications are due tomorrow. Returns a function that makes them due now. */
+async function payOrders(deps: Core, { app, payer }: Shop, notify_url: string, count: number) {
   const later: Core = { ...deps, clock: () => new Date(Date.now() + DAY_MS) }
   const pay = makePayOrder(later)
   let made = 0
@@ -113,7 +113,7 @@ async function payOrders(deps: Core, { app, buyer }: Shop, notify_url: string, c
           return_url: null,
         },
       })
-      const outcome = await pay({ transaction_id, payer_id: buyer, expected_amount: AMOUNT })
+      const outcome = await pay({ transaction_id, payer_id: payer, expected_amount: AMOUNT })
       if (outcome !== 'paid') throw new Error(`A payment ended as ${outcome}`)
     }
   }
@@ -128,13 +128,13 @@ async function payOrders(deps: Core, { app, buyer }: Shop, notify_url: string, c
 
 type Options = { deps: Core; ours: ServerProcess; bare: ServerProcess; rounds: number; scale: number }
 
-/** Runs the rounds and prints their medians. Our service must be allowed to call loopback. */
+/** Runs the rounds and prints their medians. The settings must allow the service to call loopback. */
 export async function compareNotifications({ deps, ours, bare, rounds, scale }: Options): Promise<void> {
   const shop = await makeShop(deps)
   const receiver = await makeReceiver()
   const count = Math.ceil(COUNT * scale)
   const told: { ours: Told[]; bare: Told[] } = { ours: [], bare: [] }
-  // Round 0 warms both up and is not counted.
+  // Round 0 is a warm-up and is not counted.
   for (let round = 0; round <= rounds; round += 1) {
     const begin = await payOrders(deps, shop, receiver.url, count)
     const sides = {

@@ -1,7 +1,7 @@
 /**
- * `npm run bench:gateway`: creating a trade by V1 and by V2 beside initiating a payment of the HMAC API, and beside what
- * one signature by RSA-2048 and one check of it cost; and notifications beside a bare loop. Rounds are interleaved; what
- * is printed are medians, with the lowest and highest round behind them.
+ * `npm run bench:gateway` compares creating a trade by V1 and V2 with initiating a payment of the HMAC API, and with one
+ * RSA-2048 signature and its check. It also compares notifications with a bare loop. Rounds are interleaved; it prints
+ * medians with the lowest and highest round.
  */
 import { generateKeyPairSync, sign as signRsa, verify } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -34,7 +34,7 @@ const SERVER = join(import.meta.dirname, '../our-server.ts')
 const { values: flags } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
-    /** Requests a round, as a share of the usual number. */
+    /** Requests per round, as a share of the usual number. */
     scale: { type: 'string', default: '1' },
     /** `create` or `notify`. */
     only: { type: 'string' },
@@ -44,7 +44,7 @@ const { values: flags } = parseArgs({
 const ROUNDS = Number(flags.rounds)
 const count = Math.ceil(COUNT * Number(flags.scale))
 
-/** The merchant's pair: all shops have the same here. */
+/** The merchant's key pair. All shops of the bench share it. */
 const pair = generateKeyPairSync('rsa', { modulusLength: 2048 })
 
 type Kind = 'initiate' | 'V1 create' | 'V2 create'
@@ -74,7 +74,7 @@ function creates(version: 'V1' | 'V2', shops: Shop[]): Work {
   return { requests, status: 200 }
 }
 
-/** Processor time of one signature and one check, in microseconds. */
+/** The processor time of one signature and one check, in microseconds. */
 function rsaCost(): number {
   const text = Buffer.from('x'.repeat(300))
   const before = process.cpuUsage()
@@ -85,7 +85,7 @@ function rsaCost(): number {
   return (user + system) / OPERATIONS
 }
 
-/** A create that was refused is no create, though its status is 200 too. */
+/** Throws for a refused create, whose status is 200 too. */
 function answeredWith(expected: RegExp) {
   return (_: number, { body }: { body: string }) => {
     if (!expected.test(body)) throw new Error(body.slice(0, 300))
@@ -95,7 +95,7 @@ function answeredWith(expected: RegExp) {
 async function runRounds(server: ServerProcess, shops: Shop[]) {
   const measured: Record<Kind, Measured[]> = { initiate: [], 'V1 create': [], 'V2 create': [] }
   const rsa: number[] = []
-  // Round 0 warms everything up and is not counted.
+  // Round 0 is a warm-up and is not counted.
   for (let round = 0; round <= ROUNDS; round += 1) {
     for (const kind of round % 2 === 0 ? KINDS : KINDS.toReversed()) {
       const work =

@@ -1,4 +1,4 @@
-/** The limit of what any server on node:http can do: the same bytes and headers as ours on PORT, from OURS, and nothing looked at but the path. */
+/** The upper limit for a server on node:http: it serves on PORT the bytes and headers of OURS, and reads only the path. */
 import { createServer } from 'node:http'
 
 const { PORT, OURS, PATHS } = process.env

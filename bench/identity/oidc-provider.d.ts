@@ -1,4 +1,4 @@
-/** As much of node-oidc-provider as the bench uses; the package has no types of its own. */
+/** The types of node-oidc-provider that the bench uses. The package has none. */
 declare module 'oidc-provider' {
   export type Claims = Record<string, unknown> & { sub: string }
   type Model = { save(seconds?: number): Promise<string> }
@@ -15,6 +15,6 @@ declare module 'oidc-provider' {
     ) => Model
   }
 
-  // biome-ignore lint/style/noDefaultExport: it is how the package exports it.
+  // biome-ignore lint/style/noDefaultExport: the package exports it this way.
   export { Provider as default }
 }

@@ -1,4 +1,4 @@
-/** What the bench needs in our database: members, an application, and codes as a browser would have brought them. */
+/** Creates the rows that the bench needs in our database: members, an application, and issued codes. */
 
 import { createUser } from '../../src/accounts/people/users.ts'
 import { hashPassword } from '../../src/accounts/security/password.ts'

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:identity`: our service and node-oidc-provider side by side, over one Postgres and with the same keys.
- * Rounds are interleaved; what is printed are medians, with the lowest and highest round behind them.
+ * `npm run bench:identity` compares our service with node-oidc-provider, over one Postgres and with the same keys.
+ * Rounds are interleaved; it prints medians with the lowest and highest round.
  */
 import { createPrivateKey } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -31,7 +31,7 @@ const { values: flags } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
     only: { type: 'string' },
-    /** Requests a round, as a share of the usual number. */
+    /** Requests per round, as a share of the usual number. */
     scale: { type: 'string', default: '1' },
     'cpu-prof': { type: 'boolean', default: false },
   },
@@ -39,7 +39,7 @@ const { values: flags } = parseArgs({
 const ROUNDS = Number(flags.rounds)
 const SCALE = Number(flags.scale)
 
-/** One of the two, as the driver sees it. */
+/** One of the two providers, as the driver sees it. */
 type Side = {
   close(): Promise<void>
   name: 'ours' | 'theirs'
@@ -62,7 +62,7 @@ async function startOurs(databaseUrl: string): Promise<{ side: Side; members: Me
   const secret = randomText(64, ALNUM)
   const secrets = makeSecrets(secret)
   await ensureSigningKeys({ db, secrets, clock: () => new Date() })
-  // Sign-ins of the bench come from one address, more of them than anybody's pages.
+  // All sign-ins of the bench come from one address, and exceed the limit for pages.
   await db.insertInto('site_settings').values({ name: 'limit_pages', value: '0' }).execute()
   const members = await makeMembers(db, MEMBERS)
   const apps = {
@@ -102,7 +102,7 @@ async function startTheirs(databaseUrl: string, members: Member[], keys: object[
     const groups = ['trust_level_0', 'trust_level_1', 'trust_level_2', 'crew']
     await pool.query('insert into member_groups select $1, unnest($2::text[])', [id, groups])
   }
-  // Applications are registered while the service runs, so they live in the database, as ours do.
+  // A service registers applications while it runs, so they are in the database, as ours are.
   for (const alg of ALGORITHMS) {
     const client = {
       client_id: alg,
@@ -162,14 +162,14 @@ type Operation = {
   name: string
   count: number
   run(side: Side, count: number): Promise<Measured>
-  /** What is asked of a bare server as well, which shows the most that is possible. */
+  /** The path to request from a bare server too, which shows the upper limit. */
   barePath?: string
 }
 
 const DISCOVERY = '/.well-known/openid-configuration'
 const BARE_PORT = 4820
 
-/** Serves the documents as ours does, from node:http alone. */
+/** Starts a bare server on node:http that serves our documents. */
 function startBare({ server, paths }: Side): Promise<ServerProcess> {
   const env = { OURS: `http://127.0.0.1:${server.port}`, PATHS: `${DISCOVERY} ${paths.jwks}` }
   return start(join(import.meta.dirname, 'bare-server.ts'), BARE_PORT, env)
@@ -268,7 +268,7 @@ const OPERATIONS: Operation[] = [
   },
 ]
 
-/** Sign-ins by password, ten a second, until told to stop. */
+/** Signs members in by password, ten per second, until `stop`, which returns the sign-ins per second. */
 async function signInSteadily(port: number, members: Member[]): Promise<{ stop(): Promise<number> }> {
   const browsers = await Promise.all(Array.from({ length: 10 }, () => openConnection(port)))
   const forms = await Promise.all(browsers.map(readSignInForm))
@@ -315,7 +315,7 @@ async function readSignInForm(browser: Connection): Promise<{ cookie: string; fo
 const TOKEN_CALLS_PER_SECOND = 100
 const P99_SECONDS = 10
 
-/** The 99th percentile of refreshes at a steady rate. */
+/** The 99th percentile of refreshes at a steady rate, in milliseconds. */
 async function refreshP99(side: Side): Promise<number> {
   const held = (await obtainTokens(side, 'RS256', CONNECTIONS)).map(({ refresh_token }) => refresh_token)
   const load = { per_second: TOKEN_CALLS_PER_SECOND, seconds: P99_SECONDS * SCALE, connections: CONNECTIONS }
@@ -330,7 +330,7 @@ async function compare(ours: Side, theirs: Side, bare: ServerProcess): Promise<v
   const operations = OPERATIONS.filter(({ name }) => flags.only === undefined || name.includes(flags.only))
   const results = new Map<string, Record<Side['name'] | 'bare', Measured[]>>()
   for (const { name } of operations) results.set(name, { ours: [], theirs: [], bare: [] })
-  // Round 0 warms both up and is not counted.
+  // Round 0 is a warm-up and is not counted.
   for (let round = 0; round <= ROUNDS; round += 1) {
     for (const { name, count, run, barePath } of operations) {
       const sides = round % 2 === 0 ? [ours, theirs] : [theirs, ours]

@@ -1,4 +1,4 @@
-/** node-oidc-provider as a process: PORT, DATABASE_URL and JWKS from the environment. */
+/** Runs node-oidc-provider as a process, with PORT, DATABASE_URL and JWKS from the environment. */
 import { makeProvider } from './theirs.ts'
 
 const port = Number(process.env.PORT)
@@ -8,5 +8,5 @@ const { provider } = makeProvider({
   jwks: JSON.parse(process.env.JWKS!),
 })
 provider.listen(port, '127.0.0.1', () => process.stdout.write('ready\n'))
-// So that a profile is written.
+// A regular exit writes the profile.
 process.on('SIGTERM', () => process.exit(0))

@@ -1,4 +1,4 @@
-/** Where node-oidc-provider keeps what it keeps: one table, as its documentation's adapters for SQL have it. */
+/** Stores the data of node-oidc-provider in one table, like the SQL adapters of its documentation. */
 import type pg from 'pg'
 
 export const SCHEMA = `
@@ -61,7 +61,7 @@ export function makeAdapter(pool: pg.Pool) {
         : { ...row.payload, consumed: Math.floor(row.consumed_at.getTime() / 1000) }
     }
 
-    /** Only one of two at once may succeed: theirs to demand, by what the adapter throws. */
+    /** Throws for the second of two concurrent uses. The provider leaves this to the adapter. */
     async consume(id: string): Promise<void> {
       await pool.query('update oidc_payloads set consumed_at = now() where type = $1 and id = $2', [
         this.type,

@@ -1,4 +1,4 @@
-/** node-oidc-provider set up to do what ours does: the same lifetimes, claims, rotation and client authentication. */
+/** Configures node-oidc-provider like our service: the same lifetimes, claims, rotation and client authentication. */
 import Provider, { type Claims } from 'oidc-provider'
 import pg from 'pg'
 import { makeAdapter } from './theirs-adapter.ts'
@@ -41,7 +41,7 @@ export function makeProvider({ issuer, databaseUrl, jwks }: TheirOptions): {
   return { provider, pool }
 }
 
-/** One statement, as ours. */
+/** Reads the claims with one statement, as our service does. */
 async function findClaims(pool: pg.Pool, id: string): Promise<Claims | undefined> {
   const { rows } = await pool.query(
     `select username, name, email, trust_level,

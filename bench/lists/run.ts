@@ -1,6 +1,6 @@
 /**
- * `npm run bench:lists`: what a page of each list costs the database when its member, shop or site has 100 000 rows: the
- * first page, one from the middle, and a search that finds nothing. `--explain` prints the plans. Fails above the target.
+ * `npm run bench:lists` measures the pages of every list for a member, shop or site with 100 000 rows: the first page,
+ * one from the middle, and a search without a result. `--explain` prints the plans. It fails above the target.
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -27,17 +27,17 @@ import { transfersOfApp } from '../../src/payment/seller/transfers.ts'
 const ROWS = 100_000
 const TARGET_MS = 50
 const RUNS = 5
-/** The buyer's, which is made first after the platform's four. */
-const PURSE = 5n
+/** The payer's wallet. It is the first account after the four of the platform. */
+const WALLET = 5n
 const NOTHING = 'nothing has this text'
 
 const { values: flags } = parseArgs({ options: { explain: { type: 'boolean', default: false } } })
 
 type Member = { id: bigint }
-/** A page of a list. `middle` is the id in the middle of its rows. */
+/** A list and one page of it. `middle` is the ID in the middle of its rows. */
 type List = { name: string; page(db: Db, member: Member, middle: bigint): Promise<unknown> }
 
-/** The one shop's orders. */
+/** The only shop. */
 const APP = 1n
 const now = new Date()
 const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000)
@@ -55,7 +55,7 @@ const LISTS: List[] = [
   { name: 'orders, middle', page: (db, _, before) => ordersOfApp(db, APP, { before }, now) },
   { name: 'orders, number', page: sold({ text: 'order-77777' }) },
   { name: 'orders, search', page: sold({ text: NOTHING }) },
-  { name: 'orders, search by buyer', page: sold({ text: NOTHING, buyer: 'buyer' }) },
+  { name: 'orders, search by buyer', page: sold({ text: NOTHING, buyer: 'payer' }) },
   { name: 'orders, amount', page: sold({ min: 101n, max: 200n }) },
   { name: 'orders, status', page: sold({ fate: 'closed' }) },
   { name: 'orders, days', page: sold({ from: daysAgo(200), until: daysAgo(190) }) },
@@ -73,16 +73,16 @@ const LISTS: List[] = [
   { name: 'transfers, search', page: (db) => transfersOfApp(db, APP, { text: NOTHING }) },
   { name: 'transfers, number', page: (db) => transfersOfApp(db, APP, { text: 'transfer-77777' }) },
   { name: 'audit log', page: (db) => readAudit(db, {}, 51) },
-  { name: 'audit log, who', page: (db) => readAudit(db, { actor: 'seller' }, 51) },
-  { name: 'audit log, nobody', page: (db) => readAudit(db, { actor: 'buyer' }, 51) },
+  { name: 'audit log, who', page: (db) => readAudit(db, { actor: 'merchant' }, 51) },
+  { name: 'audit log, nobody', page: (db) => readAudit(db, { actor: 'payer' }, 51) },
   { name: 'audit log, act', page: (db) => readAudit(db, { action: 'payment_app' }, 51) },
   { name: 'audit log, no such act', page: (db) => readAudit(db, { action: 'setting.change' }, 51) },
   {
     name: 'audit log, days',
     page: (db) => readAudit(db, { from: new Date('2020-01-01'), to: new Date('2020-01-02') }, 51),
   },
-  { name: 'purse', page: (db) => movementsOf(db, PURSE, undefined, 26) },
-  { name: 'purse, middle', page: (db, _member, middle) => movementsOf(db, PURSE, middle, 26) },
+  { name: 'wallet', page: (db) => movementsOf(db, WALLET, undefined, 26) },
+  { name: 'wallet, middle', page: (db, _member, middle) => movementsOf(db, WALLET, middle, 26) },
   { name: 'find an order', page: (db) => findOrders(db, `order-${ROWS / 2}`) },
   { name: 'find nothing', page: (db) => findOrders(db, NOTHING) },
   { name: 'find a transfer', page: (db) => findTransfers(db, NOTHING) },
@@ -93,43 +93,43 @@ const LISTS: List[] = [
   { name: 'audit log, subject', page: (db) => readAudit(db, { subject: 'user:7' }, 51) },
 ]
 
-/** One buyer with all the orders of one shop, each paid, and as many entries in the audit log. */
+/** Creates one payer with all paid orders of one shop, and as many entries in the audit log. Returns the payer. */
 async function fill(db: Db): Promise<Member> {
   const make = (username: string) => createUser(db, { username, password_hash: 'none' })
-  const [buyer, seller] = [await make('buyer'), await make('seller')]
+  const [payer, merchant] = [await make('payer'), await make('merchant')]
   const run = (statement: RawBuilder<unknown>) => statement.execute(db)
   await run(sql`
     insert into ledger_accounts (book, kind, user_id, balance)
-    values ('live', 'wallet', ${buyer}, 0), ('live', 'wallet', ${seller}, 0)`)
+    values ('live', 'wallet', ${payer}, 0), ('live', 'wallet', ${merchant}, 0)`)
   await run(sql`
     insert into payment_apps (payment_id, applicant_id, name, callback_url)
-    values ('pay_00000000000000000000', ${seller}, 'Shop', 'https://shop.example/paid')`)
+    values ('pay_00000000000000000000', ${merchant}, 'Shop', 'https://shop.example/paid')`)
   await run(sql`
     insert into journal (book, kind, reference, posted_at)
     select 'live', 'payment', 'txn_' || lpad(i::text, 24, '0'), now() - interval '1 year' + i * interval '5 minutes'
     from generate_series(1, ${ROWS}::int) as i`)
   await run(sql`
     insert into entries (journal_id, book, account_id, amount)
-    select j.id, 'live', a.id, case a.user_id when ${buyer} then -100 else 100 end
+    select j.id, 'live', a.id, case a.user_id when ${payer} then -100 else 100 end
     from journal as j cross join ledger_accounts as a where a.kind = 'wallet' order by j.id`)
   await run(sql`
     insert into orders (app_id, door, order_id, transaction_id, description, amount, status, expires_at, payer_id, payee_id, fee,
       merchant_points, paid_at, journal_id, created_at)
     select (select id from payment_apps), 'hmac', 'order-' || j.id, j.reference, 'Sticker pack, series ' || j.id, 100,
-      'paid', j.posted_at, ${buyer}, ${seller}, 5, 95, j.posted_at, j.id, j.posted_at
+      'paid', j.posted_at, ${payer}, ${merchant}, 5, 95, j.posted_at, j.id, j.posted_at
     from journal as j order by j.id`)
-  // Each a movement of its own, as far as the lists can tell.
+  // The lists show each transfer as a movement of its own, although it shares the journal of a payment.
   await run(sql`
     insert into transfers (app_id, order_id, transaction_id, amount, fee, from_user_id, from_username, to_user_id,
       to_username, paid_at, day, day_points, journal_id)
-    select (select id from payment_apps), 'transfer-' || j.id, 'txn_t' || right(j.reference, 23), 100, 3, ${seller},
-      'seller', ${buyer}, 'buyer', j.posted_at, (j.posted_at at time zone 'Asia/Shanghai')::date, 100, j.id
+    select (select id from payment_apps), 'transfer-' || j.id, 'txn_t' || right(j.reference, 23), 100, 3, ${merchant},
+      'merchant', ${payer}, 'payer', j.posted_at, (j.posted_at at time zone 'Asia/Shanghai')::date, 100, j.id
     from journal as j order by j.id`)
   await run(sql`
     insert into audit_log (actor_id, action, subject)
-    select ${seller}, 'payment_app.edit', 'user:' || i % 100 from generate_series(1, ${ROWS}::int) as i`)
+    select ${merchant}, 'payment_app.edit', 'user:' || i % 100 from generate_series(1, ${ROWS}::int) as i`)
   await run(sql`analyze`)
-  return { id: buyer }
+  return { id: payer }
 }
 
 type Statement = { sql: string; parameters: readonly unknown[] }

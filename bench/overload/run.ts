@@ -1,6 +1,6 @@
 /**
- * `npm run bench:overload`: what is served, and how soon, to 8 and up to 640 callers at once. Each asks for the next thing as
- * soon as it is answered, and comes back when it is told to. See README.md.
+ * `npm run bench:overload` measures throughput and delay with 8 to 640 concurrent callers. Each caller sends its next
+ * request when the last one is answered, and obeys Retry-After. See README.md.
  */
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,11 +21,11 @@ import { type ServerProcess, startServer, stopServers } from '../processes.ts'
 const { values: flags } = parseArgs({
   options: {
     callers: { type: 'string', default: '8,16,32,64,128,320,640' },
-    /** Acts of a measurement, and at least eight for each caller. */
+    /** Acts per measurement. Each caller makes at least eight. */
     count: { type: 'string', default: '3000' },
-    /** Only acts whose name holds this. */
+    /** Measures only acts whose name contains this text. */
     only: { type: 'string', default: '' },
-    /** Who is told to come back does so at once: worse than any client that obeys. */
+    /** Ignores Retry-After and sends again at once, which is worse than any client that obeys. */
     hasty: { type: 'boolean', default: false },
   },
 })
@@ -59,7 +59,7 @@ async function actsOf(world: World): Promise<Record<string, MakeWork>> {
       cookie: `tessera_session=${world.members[n % world.members.length]!.session}`,
     },
   })
-  // Nobody can transfer to themselves, and the first members own the shops.
+  // A member cannot receive a transfer from their own shop, and the first members own the shops.
   const parties = { shops: world.shops, members: world.members.slice(world.shops.length) }
   return {
     initiate: (count) => initiations(count, world),
@@ -76,7 +76,7 @@ async function actsOf(world: World): Promise<Record<string, MakeWork>> {
 
 type Figures = { per_second: number; accepted: number[]; refused: number[] }
 
-/** Every request until it is served, by so many callers at once. */
+/** Sends every request until it is served, by this many concurrent callers. */
 async function serveAll({ requests, status }: Work, callers: number): Promise<Figures> {
   const open = await Promise.all(Array.from({ length: callers }, () => openConnection(PORT)))
   const [accepted, refused]: [number[], number[]] = [[], []]
@@ -91,7 +91,7 @@ async function serveAll({ requests, status }: Work, callers: number): Promise<Fi
       if (answer.status !== 503 || retry_after === undefined)
         throw new Error(`${request.path}: ${answer.status} ${answer.headers} ${answer.body.slice(0, 300)}`)
       refused.push(took)
-      // Not all at the same moment.
+      // The factor spreads the callers over time.
       if (!flags.hasty) await sleep(Number(retry_after) * 1_000 * (0.75 + Math.random() / 2))
     }
   }

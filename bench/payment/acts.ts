@@ -1,4 +1,4 @@
-/** What callers ask for in the bench, prepared and signed before the clock runs. */
+/** Prepares and signs the requests of the bench before the measurement starts. */
 
 import type { Payment } from '../../src/payment/orders/orders.ts'
 import type { TransferRequest } from '../../src/payment/orders/transfers.ts'
@@ -10,10 +10,10 @@ import { type Member, makeOrders, newOrderId, type Shop, type World } from './wo
 const AMOUNT_MAX = 100
 const DESCRIPTION = 'Something of the shop'
 
-/** The same acts for a server and for the process that drives the batch functions itself. */
+/** The same acts as requests for a server, and as calls of the batch functions. */
 export type Work = { requests: Request[]; status: number; acts?: Acts }
 
-/** Who takes part: each act takes one of each at random. */
+/** The parties of the acts. Each act takes a random shop and a random member. */
 export type Parties = { shops: Shop[]; members: Member[] }
 
 const pick = <T>(list: readonly T[]) => list[Math.floor(Math.random() * list.length)]!

@@ -1,4 +1,4 @@
-/** What any service over Postgres costs at least: a bare Fastify route with one indexed select, and one with one durable insert. */
+/** The least cost of a service over Postgres: a bare Fastify route with one indexed select, and one with a durable insert. */
 import Fastify from 'fastify'
 import pg from 'pg'
 
@@ -26,5 +26,5 @@ app.post<{ Body: NewRow }>('/orders', async (request) => {
 
 await app.listen({ port: Number(process.env.PORT), host: '127.0.0.1' })
 process.stdout.write('ready\n')
-// On a signal, so that a profile is written; and with the bench, however that ends.
+// A regular exit writes the profile. The process also ends when the bench ends.
 for (const end of ['SIGTERM', 'disconnect']) process.on(end, () => process.exit(0))

@@ -1,4 +1,4 @@
-/** What is measured, and what is asked of it. */
+/** The cases of the bench, and the requests of each. */
 import {
   bareInserts,
   bareSelects,
@@ -13,7 +13,7 @@ import { type Case, keyOf, type SideName, type Target } from './rounds.ts'
 import type { World } from './world.ts'
 
 const CALLERS = 32
-/** Members who own no application: a transfer to its own applicant is refused. */
+/** The first member without an application. A transfer to the owner of its application is refused. */
 export const RECIPIENTS_FROM = 200
 
 export function casesOf(world: World): Case[] {
@@ -137,7 +137,7 @@ export const TARGETS: Target[] = [
   })),
 ]
 
-/** The same requests at a service whose database is empty and at one whose database is full. */
+/** The same requests to a service over an empty database and to one over a full database. */
 export function casesOfSizes(empty: World, full: World): Case[] {
   const of = (
     make: (world: World, count: number, parties: Parties) => Promise<Work> | Work,

@@ -1,6 +1,6 @@
 /**
- * Fills a database with paid orders, their journals and entries, as if they had been paid one by one over two years: by
- * a few statements over sets, in parts, past the triggers, which would judge each row anew. The books judge all of them.
+ * Fills a database with paid orders, their journals and entries, as if payers had paid them over two years. A few
+ * statements write them in parts, without the triggers, which would check each row. The proof of the books checks all.
  */
 import pg from 'pg'
 import { makeSealer } from '../../src/ledger/seal.ts'
@@ -10,7 +10,7 @@ import type { World } from './world.ts'
 const PART = 100_000
 const SPAN_SECONDS = 2 * 365 * 86_400
 
-/** Makes `count` paid orders from the members without applications to every shop, and seals their journals. */
+/** Creates `count` paid orders of members without applications at every shop, and seals their journals. */
 export async function fill({ deps, shops, members }: World, url: string, count: number): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -32,7 +32,7 @@ export async function fill({ deps, shops, members }: World, url: string, count: 
         payer_ids,
       ])
     await client.query(REST)
-    // One that runs through the day would find nothing to seal at first.
+    // A sealer made before the rows would find nothing to seal at first.
     const seal = makeSealer(deps)
     while ((await seal()) !== undefined);
     await client.query('vacuum analyze')
@@ -42,7 +42,7 @@ export async function fill({ deps, shops, members }: World, url: string, count: 
   }
 }
 
-/** The n-th order: amounts go from 1 to 100, each with the fee of 5 % rounded down. */
+/** The nth order. Amounts go from 1 to 100 points, each with a fee of 5 %, rounded down. */
 const PART_OF_ORDERS = `
   with made as materialized (
     select n, $4::bigint + n as journal_id, $5::bigint + n as order_id,

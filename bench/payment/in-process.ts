@@ -1,6 +1,6 @@
 /**
- * The limit in the database: the batch functions driven as the server drives them, by as many callers, without HTTP,
- * signatures, sessions or pages. A process of its own, told what to do over its channel.
+ * The upper limit of the database: it calls the batch functions as the server does, with as many callers, but without
+ * HTTP, signatures, sessions or pages. It is a process of its own, and takes its work from the channel.
  */
 
 import type { Core } from '../../src/core/core.ts'
@@ -24,7 +24,7 @@ process.on('message', async (task: Task) => {
   process.send!(await measure(task))
 })
 process.stdout.write('ready\n')
-// On a signal, so that a profile is written; and with the bench, however that ends.
+// A regular exit writes the profile. The process also ends when the bench ends.
 for (const end of ['SIGTERM', 'disconnect']) process.on(end, () => process.exit(0))
 
 function measure({ acts, ...how }: Task): Promise<Measured> {

@@ -1,4 +1,4 @@
-/** The database functions alone, one act a transaction, under Postgres' own pgbench: for the record. */
+/** Measures the database functions alone with pgbench, one act per transaction. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { makeOrders, type World } from './world.ts'
 const CALLERS = 32
 const TRANSACTIONS = 100
 
-/** By the defaults of the settings. */
+/** These statements use the default settings. */
 const TRANSFER = `
   select (result).outcome from post_transfers(
     array[:app], array[gen_random_uuid()::text], array['txn_' || substr(md5(random()::text), 1, 24)],
@@ -24,7 +24,7 @@ const PAYMENT = `
     array[(select amount from orders where id = (select currval('bench_payments')))], array[now()], 0.05
   );`
 
-/** Transactions per second of each function, or undefined where no pgbench is installed. */
+/** The transactions per second of each function. Undefined when pgbench is not installed. */
 export async function runPgbench(world: World, url: string): Promise<Record<string, number> | undefined> {
   const { deps, shops, members } = world
   const count = CALLERS * TRANSACTIONS
@@ -40,7 +40,7 @@ export async function runPgbench(world: World, url: string): Promise<Record<stri
   await sql`create sequence bench_payments start with ${sql.lit(Number(first))}`.execute(deps.db)
   const apps = shops.map(({ app_id }) => app_id)
   const payers = members.slice(RECIPIENTS_FROM).map(({ id }) => id)
-  // The ids of either follow each other, so that a number between the first and the last is one of them.
+  // The IDs have no gaps, so every number between the first and the last is one of them.
   const variables = `\\set app random(${apps[0]}, ${apps.at(-1)})\n\\set to random(${payers[0]}, ${payers.at(-1)})`
   const folder = await mkdtemp(join(tmpdir(), 'tessera-pgbench-'))
   try {

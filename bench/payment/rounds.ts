@@ -1,4 +1,4 @@
-/** Interleaved rounds of measurements, and the table that comes of them. */
+/** Runs interleaved rounds of measurements, and prints their table. */
 import { type Measured, measure } from '../driver.ts'
 import type { ServerProcess } from '../processes.ts'
 import { median, spread } from '../statistics.ts'
@@ -13,7 +13,7 @@ export type Case = {
   sides: Partial<Record<SideName, (count: number) => Promise<Work> | Work>>
 }
 
-/** One part of the targets: the measured ratio of two sides, round by round. */
+/** A target: the ratio of two sides, measured in each round. */
 export type Target = {
   name: string
   of: [numerator: string, denominator: string]
@@ -27,20 +27,20 @@ export type Rounds = {
   cases: Case[]
   sides: Partial<Record<SideName, Side>>
   rounds: number
-  /** Requests a round, as a share of the usual number. */
+  /** Requests per round, as a share of the usual number. */
   scale: number
-  /** Only the measurements whose name, such as `query | ours`, holds this. */
+  /** Runs only measurements whose name, such as `query | ours`, contains this text. */
   only: string
-  /** Run after each case of the last round. */
+  /** Runs after each case of the last round. */
   prove: () => Promise<void>
 }
 
 export const keyOf = (name: string, side: SideName) => `${name} | ${side}`
 
-/** The beginning of each measurement, because connections that were idle are closed, and new ones have plans to make. */
+/** Number of first calls that are not counted: idle connections were closed, and new ones must plan their statements. */
 export const warmUp = (count: number) => Math.floor(count / 5)
 
-/** The side that asks these servers, connections dealt out to them in turn. */
+/** A side that sends requests to these servers. The connections are distributed over them in turn. */
 export function over(postmaster: number, ...servers: ServerProcess[]): Side {
   return ({ requests, status }, callers) =>
     measure({
@@ -54,7 +54,7 @@ export function over(postmaster: number, ...servers: ServerProcess[]): Side {
     })
 }
 
-/** Round 0 warms everything up and is not counted. */
+/** Runs all cases in rounds. Round 0 is a warm-up and is not counted. */
 export async function runRounds({ cases, sides, rounds, scale, only, prove }: Rounds): Promise<Results> {
   const results: Results = new Map()
   for (let round = 0; round <= rounds; round += 1) {
@@ -73,7 +73,7 @@ export async function runRounds({ cases, sides, rounds, scale, only, prove }: Ro
   return results
 }
 
-/** Every measurement, then each target beside its value. */
+/** Prints every measurement, and then each target with its value. */
 export function print(results: Results, targets: Target[]): void {
   console.log('\n| | requests/s | p99 ms | CPU µs: process | Postgres |\n|---|---|---|---|---|')
   for (const [key, rounds] of results) {

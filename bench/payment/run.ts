@@ -1,7 +1,7 @@
 /**
- * `npm run bench:payment`: payments, transfers, initiations and queries over HTTP beside their limits: the batch
- * functions without HTTP, our own server without batching, and bare routes. With `--full` instead: the same requests at
- * a service over an empty database and at one whose database holds five million paid orders. See README.md.
+ * `npm run bench:payment` compares payments, transfers, initiations and queries over HTTP with their limits: the batch
+ * functions without HTTP, our server without batching, and bare routes. `--full` compares the same requests over an
+ * empty database and over one with five million paid orders. See README.md.
  */
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -28,14 +28,14 @@ import { makeWorld, type World } from './world.ts'
 const { values: flags } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
-    /** Only the measurements whose name, such as `query | ours`, holds this. */
+    /** Runs only measurements whose name, such as `query | ours`, contains this text. */
     only: { type: 'string', default: '' },
-    /** Requests a round, as a share of the usual number. */
+    /** Requests per round, as a share of the usual number. */
     scale: { type: 'string', default: '1' },
     'cpu-prof': { type: 'boolean', default: false },
     full: { type: 'boolean', default: false },
     orders: { type: 'string', default: '5000000' },
-    /** A folder whose databases are kept: to fill them takes many times as long as to measure. */
+    /** A folder that keeps the databases, because filling them takes much longer than measuring. */
     data: { type: 'string' },
   },
 })
@@ -51,7 +51,7 @@ const BARE_SCHEMA = `
     created_at timestamptz not null default now()
   )`
 
-/** Whoever takes part, and the secret under which their keys are stored. */
+/** A database, and the members and shops in it. */
 type Site = { url: string; world: World }
 const SECRET = 'payment-bench-'.repeat(4)
 
@@ -115,7 +115,7 @@ async function compareWithLimits(url: string): Promise<void> {
   }
   const prove = () => requireSound(site)
   print(await runRounds({ cases: casesOf(world), sides, ...how, prove }), TARGETS)
-  // Postgres takes fifty connections, and pools keep theirs for a while.
+  // Postgres accepts fifty connections, and pools keep theirs for a while.
   await stopServers(servers.splice(0))
   if ('pgbench'.includes(flags.only)) {
     console.log(
@@ -127,14 +127,14 @@ async function compareWithLimits(url: string): Promise<void> {
   console.log('\nThe books pass, as they did after each of these.')
 }
 
-/** Two databases of one Postgres, filled before or now. */
+/** Opens two databases of one Postgres, and fills them when `--data` has none. */
 async function openSizes(url: string): Promise<{ empty: Site; full: Site }> {
   const fullUrl = Object.assign(new URL(url), { pathname: '/full' }).href
   const file = flags.data === undefined ? undefined : join(flags.data, 'worlds.bin')
   const kept = file === undefined ? undefined : await readFile(file).catch(() => undefined)
-  const sited = (at: string, people: Omit<World, 'deps'>) => ({
+  const sited = (at: string, parties: Omit<World, 'deps'>) => ({
     url: at,
-    world: { ...people, deps: depsOver(at) },
+    world: { ...parties, deps: depsOver(at) },
   })
   if (kept !== undefined) {
     const { empty, full } = deserialize(kept)
@@ -143,8 +143,8 @@ async function openSizes(url: string): Promise<{ empty: Site; full: Site }> {
   await sql`create database "full"`.execute(depsOver(url).db)
   const [empty, full] = [await openSite(url), await openSite(fullUrl)]
   await fill(full.world, fullUrl, Number(flags.orders))
-  const people = ({ world: { members, shops } }: Site) => ({ members, shops })
-  if (file !== undefined) await writeFile(file, serialize({ empty: people(empty), full: people(full) }))
+  const partiesOf = ({ world: { members, shops } }: Site) => ({ members, shops })
+  if (file !== undefined) await writeFile(file, serialize({ empty: partiesOf(empty), full: partiesOf(full) }))
   return { empty, full }
 }
 

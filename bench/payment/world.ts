@@ -1,4 +1,4 @@
-/** Whom the bench lets pay: members with points and sessions, and approved applications, each of another member. */
+/** Creates the members of the bench with points and sessions, and approved applications of different members. */
 import { createUser } from '../../src/accounts/people/users.ts'
 import type { Core } from '../../src/core/core.ts'
 import { grantPoints } from '../../src/ledger/post.ts'
@@ -67,7 +67,7 @@ async function makeMember({ db, secrets }: Core, n: number): Promise<Member> {
   return { id, username, session, form_token: formToken(secrets, session) }
 }
 
-/** An application as its approval leaves it. They share one RSA pair: to find one takes a good part of a second. */
+/** Creates an approved application. All share one RSA key pair, because generating one takes a good part of a second. */
 async function makeShop({ db, secrets }: Core, owner: Member, platform: RsaPair): Promise<Shop> {
   const payment_id = `pay_${randomText(20, LOWER_ALNUM)}`
   const [token, merchant_key] = [newToken(), newMerchantKey()]
@@ -96,7 +96,7 @@ async function makeShop({ db, secrets }: Core, owner: Member, platform: RsaPair)
 let ordered = 0
 const RUN = randomText(6, LOWER_ALNUM)
 
-/** An order_id that no application has seen. */
+/** A new order_id. */
 export function newOrderId(): string {
   ordered += 1
   return `${RUN}-${ordered}`
@@ -104,7 +104,7 @@ export function newOrderId(): string {
 
 export type UnpaidOrder = { transaction_id: string; amount: bigint }
 
-/** Orders that wait for their payers, one for each of these applications. */
+/** Creates unpaid orders, one for each of these shops. */
 export async function makeOrders({ deps: { db } }: World, shops: Shop[]): Promise<UnpaidOrder[]> {
   const now = new Date()
   const rows = shops.map(({ app_id }) => ({

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:scaling`: what a payment (placed, paid, sealed) and a transfer leave on disk and in the WAL and use of the
- * processor. Without HTTP: the functions of the money path, driven by 32 callers. `--count` of each act.
+ * `npm run bench:scaling` measures the disk space, WAL and processor time of a payment (placed, paid, sealed) and of a
+ * transfer. 32 callers call the functions of the money path without HTTP, `--count` times for each act.
  */
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
@@ -24,7 +24,7 @@ const { values: flags } = parseArgs({
 const COUNT = Number(flags.count)
 const CALLERS = 32
 const MEMBERS = 200
-/** The first of them own an application each, and the others pay. */
+/** The first members own an application each, and the others pay. */
 const OWNERS = 40
 
 const PEOPLE = [
@@ -36,7 +36,7 @@ const PEOPLE = [
   `select post_points(array_agg(id), array_agg(1000000000::bigint), array_agg(username), 'bench', null, now()) from users`,
 ]
 
-/** As an application's server sends it. */
+/** A request as an application's server sends it. */
 const RECEIVED = {
   method: 'POST',
   path: '/payment/pay/pay_00000000000000000001/process',
@@ -94,7 +94,7 @@ async function sealAll(deps: Core): Promise<void> {
   }
 }
 
-/** The size of each table in all, and of its indexes. */
+/** The total size of each table and the size of its indexes, in bytes. */
 async function sizesOf(db: Db): Promise<Map<string, { bytes: number; indexes: number }>> {
   await sql.raw('vacuum').execute(db)
   const { rows } = await sql<{ name: string; bytes: bigint; indexes: bigint }>`
@@ -111,7 +111,7 @@ async function walOf(db: Db): Promise<number> {
   return Number(rows[0]!.at)
 }
 
-/** Does an act so often twice, and prints the second time: by then pages have been split and rows freed. */
+/** Runs the act twice and prints the second run, in which pages are split and rows are freed. */
 async function printCost(
   name: string,
   deps: Core,
