@@ -7,7 +7,7 @@ import { rotateDueSigningKeys } from './identity/keys/rotation.ts'
 import { closeDueDays } from './ledger/closes.ts'
 import { keepDueProof } from './ledger/proofs.ts'
 import { makeSealer } from './ledger/seal.ts'
-import { forgetWhatIsOver } from './operations/retention.ts'
+import { deleteExpiredRows } from './operations/retention.ts'
 import type { Parts } from './parts.ts'
 import { raiseDueAlerts } from './payment/apps/due-alerts.ts'
 import { expireOrders } from './payment/orders/orders.ts'
@@ -59,7 +59,7 @@ export function startWorker(deps: Parts, log: FastifyBaseLogger): Worker {
       await rotateDueSigningKeys(deps)
       await reportUnreadableKeys(deps, log)
     }),
-    repeat(SWEEP_ROUND_MS, log, (isStopped) => forgetWhatIsOver(deps, isStopped)),
+    repeat(SWEEP_ROUND_MS, log, (isStopped) => deleteExpiredRows(deps, isStopped)),
   ]
   return {
     async stop() {

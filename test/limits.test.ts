@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { networkOf, openLimits } from '../src/core/limits.ts'
 import { RECORDED_OF_ALL_MAX, RECORDED_OF_NETWORK_MAX, recordRefusal } from '../src/core/refusals.ts'
 import { openSettings } from '../src/core/settings.ts'
-import { forgetWhatIsOver } from '../src/operations/retention.ts'
+import { deleteExpiredRows } from '../src/operations/retention.ts'
 import { untilBlocked } from './blocked.ts'
 import { makePerson } from './cast.ts'
 import { anotherProcess, browser, startTestApp, type TestApp } from './harness.ts'
@@ -286,7 +286,7 @@ describe('counters', () => {
     const rows = await test.db.selectFrom('limit_counters').selectAll().execute()
     expect(rows.map(({ count }) => count)).toEqual([100n, 100n, 100n, 100n, 100n])
     test.clock.advance(60_001)
-    await forgetWhatIsOver(test.deps)
+    await deleteExpiredRows(test.deps)
     expect(await test.db.selectFrom('limit_counters').selectAll().execute()).toEqual([])
   })
 
@@ -330,6 +330,6 @@ it('no address fills the record, and it is forgotten in time', async () => {
   for (let n = 0; n < 70; n += 1) await browser(test).post('/sign-in', {})
   expect((await eventsOf('form_refused')).length).toBe(60)
   test.clock.advance(90 * 86_400_000 + 1)
-  await forgetWhatIsOver(test.deps)
+  await deleteExpiredRows(test.deps)
   expect(await eventsOf('form_refused')).toEqual([])
 })

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { type RawBuilder, sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { BATCH, deleteBatch, forgetWhatIsOver, RETENTION, SWEPT } from '../src/operations/retention.ts'
+import { BATCH, deleteBatch, deleteExpiredRows, RETENTION, SWEPT } from '../src/operations/retention.ts'
 import { makePerson } from './cast.ts'
 import { startTestApp, type TestApp } from './harness.ts'
 import { makeMerchant } from './merchant.ts'
@@ -116,7 +116,7 @@ describe('a round', () => {
     )
     await sql`insert into notifications (order_id, status, next_attempt_at)
       select max(id), 'delivered', null from orders`.execute(test.db)
-    await forgetWhatIsOver(test.deps)
+    await deleteExpiredRows(test.deps)
     const before = await counts()
     for (const { table, days } of SWEPT)
       for (const extra_ms of [-25 * HOUR_MS, DAY_MS]) {
@@ -126,7 +126,7 @@ describe('a round', () => {
         if (table === 'access_tokens') await sql`insert into grants ${row.grants!}`.execute(test.db)
         if (table !== 'grants') await sql`insert into ${sql.table(table)} ${row[table]!}`.execute(test.db)
       }
-    await forgetWhatIsOver(test.deps)
+    await deleteExpiredRows(test.deps)
     const after = await counts()
     for (const { table } of SWEPT) expect([table, after[table]! - before[table]!]).toEqual([table, 1])
     await merchant.close()
@@ -144,10 +144,10 @@ describe('a round', () => {
     }
     // Once through all tables, and three batches more of the one that is not done.
     let asked = 0
-    await forgetWhatIsOver(test.deps, () => asked++ >= SWEPT.length + 3)
+    await deleteExpiredRows(test.deps, () => asked++ >= SWEPT.length + 3)
     expect(await left()).toBe(BACKLOG - 4 * BATCH)
-    await Promise.all([forgetWhatIsOver(test.deps), forgetWhatIsOver(test.deps)])
-    await forgetWhatIsOver(test.deps)
+    await Promise.all([deleteExpiredRows(test.deps), deleteExpiredRows(test.deps)])
+    await deleteExpiredRows(test.deps)
     expect(await left()).toBe(0)
   })
 })

@@ -1,4 +1,4 @@
-/** The tables of an archive: their order, their sequences, and the transaction over them. */
+/** The tables of an archive: their order, their sequences, and the transaction that reads or fills them. */
 import pg from 'pg'
 import { z } from 'zod'
 import { connectionSettings } from '../database/connection.ts'
@@ -7,16 +7,16 @@ import { RETENTION } from './retention.ts'
 
 export const FORMAT = 'tessera archive 1'
 
-/** Left out, because the import migrates the new database itself. */
+/** Not archived, because the import migrates the new database itself. */
 const LEFT_OUT = ['schema_migrations', 'schema_functions']
 
-/** The numbers of payment applications, which are apart in the two books. */
+/** The sequences of pids, one for each book. */
 const PIDS = [
   ['live', 'payment_apps_pid'],
   ['test', 'payment_apps_test_pid'],
 ]
 
-/** Of every sequence of ours, the value that it gives next. */
+/** The next value of every sequence. */
 export async function sequencesOf(client: pg.Client): Promise<Record<string, string>> {
   const { rows } = await client.query<{ name: string }>(`
     select relname as name from pg_class
@@ -31,14 +31,14 @@ export async function sequencesOf(client: pg.Client): Promise<Record<string, str
   return sequences
 }
 
-/** New rows go on where the old ones ended: no number is given again, also not of what was deleted. */
+/** Sets every sequence to its archived value, so no number is given twice, not even the number of a deleted row. */
 export async function continueSequences(client: pg.Client, { sequences }: ArchiveHeader): Promise<void> {
   if (sequences === undefined) return continueAfterRows(client)
   for (const [name, next] of Object.entries(sequences))
     await client.query('select setval($1, $2, false)', [quoted(name), next])
 }
 
-/** For archives that do not say where the sequences were. */
+/** Sets the sequences of an archive without their values: each continues after the highest number in the rows. */
 async function continueAfterRows(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ table: string; column: string; sequence: string }>(`
     select c.relname as table, a.attname as column, pg_get_serial_sequence(quote_ident(c.relname), a.attname) as sequence
@@ -59,7 +59,7 @@ async function continueAfterRows(client: pg.Client): Promise<void> {
   }
 }
 
-/** Every table of ours, each after those it refers to. */
+/** Every archived table, each after the tables that it refers to. Throws when tables refer to each other. */
 export async function tablesInOrder(client: pg.Client): Promise<string[]> {
   // A trigger of users refuses the names in former_usernames, so these come first.
   const { rows: tables } = await client.query<{ name: string }>(
@@ -83,43 +83,48 @@ export async function tablesInOrder(client: pg.Client): Promise<string[]> {
   return ordered
 }
 
+/** The names of the migrations that the database has. */
 export async function migrationsOf(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>('select name from schema_migrations order by name')
   return rows.map(({ name }) => name)
 }
 
+/**
+ * Runs an act in one transaction on a connection of its own, and commits. `mode` follows `begin isolation level`. An
+ * error of the act rolls everything back.
+ */
 export async function withTransaction<T>(
   url: string,
   mode: string,
   act: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
   const client = new pg.Client(connectionSettings(url))
-  // A connection that breaks is told by what was asked of it.
+  // The next query reports a broken connection.
   client.on('error', () => {})
   await client.connect()
   try {
     await client.query(`begin isolation level ${mode}`)
-    // Between two statements the file is read or written, however slowly.
+    // Reading or writing the file between two statements may take long.
     await liftClientTimeouts(client)
     const result = await act(client)
     await client.query('commit')
     return result
   } finally {
-    // Ends an open transaction too.
+    // This also rolls back an open transaction.
     await client.end()
   }
 }
 
 export const quoted = (name: string) => pg.escapeIdentifier(name)
 
-/** What the first line of an archive says. */
+/** The first line of an archive. */
 export const Header = z.object({
   format: z.literal(FORMAT),
-  /** The migrations of the database it was taken from. */
+  /** The migrations of the exported database. */
   migrations: z.array(z.string()),
-  /** Tables in the order in which they can be filled, with their rows. */
+  /** The tables, in the order in which they can be filled, with their number of rows. */
   tables: z.array(z.object({ name: z.string(), rows: z.number() })),
-  /** The next value of every sequence. Archives of the first versions lack it. */
+  /** The next value of every sequence. Archives of the first versions have none. */
   sequences: z.record(z.string(), z.string()).optional(),
 })
 

@@ -1,7 +1,7 @@
 /**
- * Everything the service knows, as one file that any Postgres can be filled from: a compressed list of rows, each as
- * Postgres itself writes it in JSON, taken in one snapshot. Credentials stay encrypted under APP_SECRET or hashed, as
- * they are stored; the file is as secret as the database.
+ * Exports the database to one file, and imports it into an empty one. The file is a compressed list of rows of one
+ * snapshot, each in the JSON of Postgres. Credentials stay encrypted under APP_SECRET or hashed, as they are stored.
+ * The file is as secret as the database.
  */
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
@@ -24,13 +24,14 @@ import type { Ask } from './secret-proof.ts'
 
 const ROWS_AT_ONCE = 1_000
 
-/** The trigger that rests while the tables fill. It asks who approved a change of a setting, and an import changes none. */
+/** The trigger that the import disables. It requires a second administrator for a new value of a setting. */
 const RESTING = { table: 'site_settings', trigger: 'site_settings_two_people' }
 
+/** The archive, or the database to fill, cannot be used. */
 export class ArchiveError extends Error {}
 type OnRows = (done: number, total: number) => void
 
-/** Gives `write` the whole database, in one snapshot, while the service goes on. */
+/** Passes the whole database to `write`, in one snapshot, while the service runs. Throws the errors of `write`. */
 export async function exportAll(
   url: string,
   write: (pieces: AsyncIterable<Uint8Array>) => Promise<void>,
@@ -53,7 +54,7 @@ export async function exportAll(
   })
 }
 
-/** The lines of an archive, many at once. */
+/** Yields the lines of an archive, many at once. */
 async function* textOf(client: pg.Client, header: ArchiveHeader, onRows: OnRows): AsyncGenerator<string> {
   yield `${JSON.stringify(header)}\n`
   const total = totalOf(header)
@@ -73,10 +74,10 @@ async function* textOf(client: pg.Client, header: ArchiveHeader, onRows: OnRows)
   }
 }
 
-/** A file whose first line was read and is right, and the lines after it. */
+/** An archive whose first line was read and checked, and the lines after it. */
 export type Archive = { header: ArchiveHeader; lines: AsyncIterator<string, void> }
 
-/** Reads a file. Throws ArchiveError for one that is no archive, or that a newer version has written: then `act` is not begun. */
+/** Reads an archive. Throws ArchiveError, before `act` starts, for another file or an archive of a newer version. */
 export async function withArchive<T>(path: string, act: (archive: Archive) => Promise<T>): Promise<T> {
   const lines = linesOf(path)
   try {
@@ -112,11 +113,10 @@ async function* linesOf(path: string): AsyncGenerator<string, void> {
 }
 
 /**
- * Migrates and fills a new database from an archive, in one transaction: all or nothing. Every constraint, and every trigger
- * that refuses, judges the rows as it would judge new ones. The tables of an archive from an earlier version fill as they were
- * in that version, and are then upgraded. Triggers do not judge these rows, because the functions of this program are made for
- * its own tables. Throws ArchiveError for a file that is not whole, and for a database that already holds something, of ours
- * or of others; what `prove` throws, which is asked when all rows are there.
+ * Migrates and fills a new database from an archive, in one transaction. Constraints and triggers check the rows as
+ * they check new rows. An archive of an earlier version fills the tables of that version, which are then upgraded.
+ * Triggers do not check its rows, because the functions of this program need its own tables. Throws ArchiveError for
+ * an incomplete file and for a database that is not empty. `prove` runs after all rows are there; its errors roll back.
  */
 export async function importAll(
   url: string,
@@ -132,7 +132,7 @@ export async function importAll(
     await continueSequences(client, header)
     await migrateWithin(client)
     await prove((statement) => client.query(statement))
-    // Numbers of transactions mean nothing in another database: the sealing looks again.
+    // Transaction IDs mean nothing in another database, so the sealing starts its search again.
     await client.query('update journal_sealing set seen_to = null, seen_before = null')
     return header
   })
@@ -141,7 +141,7 @@ export async function importAll(
 async function whileResting(client: pg.Client, act: () => Promise<void>): Promise<void> {
   const { table, trigger } = RESTING
   const { rows } = await client.query('select from pg_trigger where tgname = $1', [trigger])
-  // The tables of an archive from an earlier version fill before there are triggers.
+  // The tables of an archive from an earlier version have no triggers yet.
   if (rows.length === 0) return act()
   await client.query(`alter table ${table} disable trigger ${trigger}`)
   await act()
@@ -177,7 +177,7 @@ async function fillAll(client: pg.Client, { header, lines }: Archive, onRows: On
   if (!next.done) throw new ArchiveError('The archive holds rows of a table that it does not name')
 }
 
-/** In one statement, because triggers judge all entries of a journal together. Rows of the migrations give way. */
+/** Replaces the rows of the migrations. It inserts in one statement, because triggers check all entries of a journal together. */
 async function fill(client: pg.Client, name: string): Promise<void> {
   const { rows } = await client.query(`select exists (select from ${quoted(name)}) as is_filled`)
   if (rows[0].is_filled) await client.query(`delete from ${quoted(name)}`)
@@ -198,8 +198,8 @@ function requireKnown(header: ArchiveHeader, here: string[]): void {
   if (other === undefined) return
   throw new ArchiveError(
     isUnreleased(other)
-      ? 'The archive is of a version from before the first release. Nothing is carried over from those versions'
-      : `The archive is of a newer version: it knows ${other}`,
+      ? 'The archive is of a version before the first release, which cannot be imported'
+      : `The archive is of a newer version: it has the migration ${other}`,
   )
 }
 
@@ -207,11 +207,11 @@ async function requireNotNewer(client: pg.Client, { migrations }: ArchiveHeader)
   const newer = (await migrationsOf(client)).find((name) => !migrations.includes(name))
   if (newer === undefined) return
   throw new ArchiveError(
-    `The archive is of an older version: it lacks ${newer}, which this database has. Import into one without tables, which is upgraded on the way`,
+    `The archive is of an older version: it lacks ${newer}, which this database has. Import it into a database without tables, which the import upgrades`,
   )
 }
 
-/** A database in which there is nothing, or a Tessera that nobody has used yet. What extensions bring does not count. */
+/** Accepts an empty database or an unused Tessera. Tables of extensions do not count. Throws ArchiveError. */
 async function requireNew(client: pg.Client): Promise<void> {
   const { rows: found } = await client.query<{ name: string; is_list: boolean }>(`
     select relname as name, relname = 'schema_migrations' and exists (
@@ -223,7 +223,8 @@ async function requireNew(client: pg.Client): Promise<void> {
     order by relname`)
   const isMigrated = found.some(({ is_list }) => is_list)
   const foreign = found.find(({ name }) => !isMigrated || !(name in RETENTION))
-  if (foreign !== undefined) throw notNew(`it holds a table ${foreign.name}, which is none of Tessera’s`)
+  if (foreign !== undefined)
+    throw notNew(`it holds a table ${foreign.name}, which does not belong to Tessera`)
   for (const name of ['users', 'journal', 'audit_log']) {
     if (!found.some((table) => table.name === name)) continue
     const { rows } = await client.query(`select exists (select from ${quoted(name)}) as is_filled`)

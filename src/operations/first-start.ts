@@ -1,6 +1,6 @@
 /**
- * What a first start makes when nothing is configured: APP_SECRET, the signing key, an administrator. With a
- * PUBLIC_URL that is not loopback nothing is invented; what is missing stops the start.
+ * Creates APP_SECRET and an administrator at the first start, and opens APP_SECRET at every later one. In production the
+ * operator must configure the administrator's password.
  */
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -18,7 +18,7 @@ const PASSWORD_LENGTH = 16
 
 const secretPath = (config: Config) => join(config.DATA_DIR, 'app-secret')
 
-/** APP_SECRET as configured, or the one kept in DATA_DIR, if there is one. Throws ConfigError for one that is too short. */
+/** APP_SECRET of the configuration, or else of DATA_DIR, if there is one. Throws ConfigError for a short one. */
 export async function findAppSecret(config: Config): Promise<string | undefined> {
   if (config.APP_SECRET !== undefined) return config.APP_SECRET
   try {
@@ -38,16 +38,15 @@ async function readAppSecret(path: string): Promise<string> {
   ])
 }
 
-/** APP_SECRET as configured, or the one kept in DATA_DIR (made now, mode 0600, when there is none). */
+/** APP_SECRET of the configuration, or else of DATA_DIR, where a first start creates it with mode 0600. */
 async function provideAppSecret(config: Config): Promise<string> {
   if (config.APP_SECRET !== undefined) return config.APP_SECRET
   const made = await mkdir(config.DATA_DIR, { recursive: true })
   const path = secretPath(config)
   const draft = `${path}.${randomText(8, ALNUM)}`
   try {
-    // Written aside and then given its name, which fails if there is one: a start that is killed leaves no half
-    // secret, and of two that come together one wins and both read the same. On the disk before it has its name, and the
-    // name before anything is encrypted: a power cut takes neither away from what it opens.
+    // The draft gets its name by a link, which fails if the name exists. A killed start leaves no half secret, and two
+    // starts at once read the same secret. Both syncs come before anything is encrypted, so a power cut loses no secret.
     const file = await open(draft, 'wx', 0o600)
     try {
       await file.writeFile(randomText(SECRET_LENGTH, ALNUM))
@@ -65,7 +64,7 @@ async function provideAppSecret(config: Config): Promise<string> {
   return readAppSecret(path)
 }
 
-/** Flushes the names within a folder, and within those above it up to another. */
+/** Syncs a folder, and each folder above it up to `last`. */
 async function syncFolders(folder: string, last: string): Promise<void> {
   const handle = await open(folder)
   try {
@@ -77,15 +76,19 @@ async function syncFolders(folder: string, last: string): Promise<void> {
 }
 
 /**
- * What the service and its commands use APP_SECRET for, and the other one while it is being changed. Proven against the
- * database, and made only for one that holds nothing encrypted yet. Throws ConfigError.
+ * The secrets of APP_SECRET, and of APP_SECRET_OTHER while APP_SECRET is being changed. They must open what the database
+ * holds. Only a database without encrypted rows gets a new APP_SECRET. Throws ConfigError.
  */
 export async function openSecrets(config: Config, db: Db): Promise<Secrets> {
   const proven = await provenSecrets(config, askOf(db), 'this database')
   return proven ?? makeSecrets(await provideAppSecret(config), config.APP_SECRET_OTHER)
 }
 
-/** The secrets under which what `source` names was encrypted; undefined when nothing is in it. Throws ConfigError. */
+/**
+ * The secrets that encrypted the rows of `source`. Undefined when it has no encrypted rows. Throws ConfigError for a
+ * missing APP_SECRET and for one that opens no row.
+ * @param source names the database or archive in errors.
+ */
 export async function provenSecrets(config: Config, ask: Ask, source: string): Promise<Secrets | undefined> {
   const samples = await samplesOf(ask)
   if (samples.length === 0) return undefined
@@ -93,20 +96,20 @@ export async function provenSecrets(config: Config, ask: Ask, source: string): P
   const appSecret = await findAppSecret(config)
   if (appSecret === undefined)
     throw new ConfigError([
-      `APP_SECRET is not set, ${path} is not there, and ${source} is encrypted under one: set APP_SECRET, or DATA_DIR to the folder in which its first start has kept it`,
+      `${source} is encrypted, but APP_SECRET is not set and ${path} is not there: set APP_SECRET, or set DATA_DIR to the folder in which the first start kept it`,
     ])
   const secrets = makeSecrets(appSecret, config.APP_SECRET_OTHER)
   proveSecrets(samples, secrets, { secret: config.APP_SECRET === undefined ? path : 'APP_SECRET', source })
   return secrets
 }
 
-/** A new administrator's sign-in, to be printed once; without a password, the member who has the name instead. */
+/** The sign-in of a new administrator. Without a password, a member already has the username. */
 export type FirstAdministrator = { username: string; password?: string }
 
 /**
- * Creates an administrator when there is none. With ADMIN_PASSWORD that is the password; otherwise a one-time
- * password is made, which must be changed at the first sign-in. Throws ConfigError in production without one. Whoever has
- * the name already is not made one: it may be anybody.
+ * Creates an administrator when there is none. The password is ADMIN_PASSWORD, or else a one-time password, which must
+ * be changed at the first sign-in. Throws ConfigError in production without ADMIN_PASSWORD. A member who already has
+ * the username stays a member, because the operator may not know that member.
  */
 export async function ensureAdministrator(db: Db, config: Config): Promise<FirstAdministrator | undefined> {
   if (await hasAdministrator(db)) return undefined
@@ -121,7 +124,7 @@ export async function ensureAdministrator(db: Db, config: Config): Promise<First
     await createUser(db, { username, password_hash, must_change_password, is_admin: true, trust_level: 4 })
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'conflict') throw error
-    // Unless another process that started at the same time was faster.
+    // Another process that started at the same time may have created the administrator.
     return (await hasAdministrator(db)) ? undefined : { username }
   }
   return must_change_password ? { username, password } : undefined

@@ -1,33 +1,33 @@
 /**
- * How long every table keeps its rows, and the worker's round that deletes what has had its time. What moves points,
- * and who did what, is kept for ever: the database refuses to delete it.
+ * Says how long every table keeps its rows, and deletes older rows in a round of the worker. The books and the audit
+ * log are kept for ever: the database refuses to delete them.
  */
 import { sql } from 'kysely'
 import type { Core } from '../core/core.ts'
 import type { Tables } from '../database/tables.ts'
 
 const DAY_MS = 86_400_000
-/** Rows of one statement, so that none holds locks for long. */
+/** Rows of one statement. Small batches hold locks for a short time. */
 export const BATCH = 1_000
 
 type Age = {
-  /** Whole days after the moment in the column, or expression, `since`, on which there is an index. */
+  /** Whole days after the moment in the column or expression `since`, which has an index. */
   days: number
   since: string
-  /** Where that moment is found, if not in the table itself, and what must hold besides. */
+  /** The tables to read instead of the table itself, and one more condition. */
   from?: string
   and?: string
 }
 
 /**
- * - `record`: the books, what explains them, and who did what: never deleted.
- * - `bounded`: as many as there are members, applications, keys and settings; a row ends with what it is about.
- * - an age: deleted so many days after its moment. Nothing that is deleted could be used again, and what a replay is
- *   recognised by stays a day longer than it could be used.
+ * - `record`: never deleted. These are the books, their explanations and the audit log.
+ * - `bounded`: limited by the number of members, applications, keys or settings. A row ends with its subject.
+ * - an age: deleted that many days after its moment. A deleted row could not be used any more. Rows that recognise a
+ *   replay stay a day longer than they can be used.
  */
 type Keeping = 'record' | 'bounded' | Age
 
-/** Those that another one's rows stand on come after it. */
+/** A table comes after the tables that refer to it. */
 export const RETENTION = {
   journal: 'record',
   entries: 'record',
@@ -51,7 +51,7 @@ export const RETENTION = {
   schema_functions: 'bounded',
   journal_sealing: 'bounded',
   retired_seal_keys: 'bounded',
-  // The last hundred.
+  // Only the last hundred are kept.
   books_proofs: 'bounded',
   books_schedule: 'bounded',
   site_settings: 'bounded',
@@ -71,7 +71,7 @@ export const RETENTION = {
 
   limit_counters: { days: 0, since: 'ends_at' },
   access_tokens: { days: 1, since: 'expires_at' },
-  // A used one shows a replay for as long as its family lives. A refresh deletes all but the newest 200 of its family.
+  // A used token shows a replay while its family lives. A refresh deletes all but the newest 200 of its family.
   refresh_tokens: {
     days: 1,
     since: 'grants.expires_at',
@@ -89,14 +89,14 @@ export const RETENTION = {
   account_links: { days: 1, since: 'expires_at' },
   recovery_requests: { days: 1, since: 'requested_at' },
   forum_nonces: { days: 1, since: 'expires_at' },
-  // The forum sends an event again for two and a half hours.
+  // The forum repeats an event for two and a half hours.
   forum_events: { days: 3, since: 'received_at' },
-  // Only a cache of the day's sums.
+  // These rows cache the sums of a day.
   payment_app_days: { days: 7, since: 'day' },
   outgoing_mails: { days: 30, since: 'coalesce(sent_at, given_up_at)' },
   refused_requests: { days: 30, since: 'at' },
   security_events: { days: 90, since: 'at' },
-  // Longer than the refused requests that they may explain.
+  // Keys stay longer than the refused requests that they explain.
   payment_app_keys: { days: 90, since: 'valid_to' },
   app_secrets: { days: 90, since: 'expires_at' },
   notification_attempts: { days: 180, since: 'started_at' },
@@ -104,16 +104,16 @@ export const RETENTION = {
   order_views: { days: 365, since: 'viewed_at' },
 } as const satisfies Record<Exclude<keyof Tables, 'payment_app_roles'>, Keeping>
 
-/** The tables that have an age, with it. */
+/** The tables with an age. */
 export const SWEPT = Object.entries(RETENTION).flatMap(([table, keeping]: [string, Keeping]) =>
   typeof keeping === 'string' ? [] : [{ table, ...keeping }],
 )
 
 /**
- * Deletes what has had its time, in batches by turns, until nothing is left or the process is to stop: each batch is a
- * transaction of its own. Safe in any number of processes, which skip each other's rows.
+ * Deletes all rows past their age, in batches, table by table in turns. Each batch is a transaction of its own. It ends
+ * when no such row is left or `isStopped` says so. Several processes may run it at once: they skip each other's rows.
  */
-export async function forgetWhatIsOver(
+export async function deleteExpiredRows(
   { db, clock }: Pick<Core, 'db' | 'clock'>,
   isStopped: () => boolean = () => false,
 ): Promise<void> {
@@ -130,7 +130,7 @@ export async function forgetWhatIsOver(
   }
 }
 
-/** By place, since every table has another key: a row that is locked does not move. */
+/** Builds the statement for one batch. It deletes by ctid, because the tables have different keys; a locked row keeps its ctid. */
 export function deleteBatch(
   { table, since, from = table, and = 'true' }: (typeof SWEPT)[number],
   before: Date,

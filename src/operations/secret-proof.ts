@@ -1,6 +1,6 @@
 /**
- * Whether an APP_SECRET is the one that a database was filled under. Nothing is read or written with one that is not: what
- * it encrypts, nobody who has the right one can open.
+ * Proves that APP_SECRET is the one that encrypted a database. The service must not write with another one: its rows
+ * could not be decrypted with the right one.
  */
 import { sql } from 'kysely'
 import type { Db } from '../database/connection.ts'
@@ -8,10 +8,10 @@ import { ConfigError } from '../platform/config.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { ENCRYPTED, type Facts } from './secret-rotation.ts'
 
-/** What every installation has, or keeps for long. Their oldest rows are from before any mistake. */
+/** Tables that every installation fills, or keeps for long. Their oldest rows are older than a recent mistake. */
 const LASTING = ['signing_keys', 'payment_app_keys', 'second_factors']
 
-/** Asks the database one question; also within a transaction that is no Kysely's. */
+/** Runs one statement, also within a transaction without Kysely. */
 export type Ask = (statement: string) => Promise<{ rows: unknown[] }>
 
 export const askOf =
@@ -19,19 +19,19 @@ export const askOf =
   (statement) =>
     sql.raw(statement).execute(db)
 
-/** A ciphertext, and what it was encrypted for. */
+/** A ciphertext and its encryption context. */
 export type Sample = { context: string; ciphertext: Buffer }
 
-/** Whether the database holds anything that was encrypted under an APP_SECRET. */
+/** Whether the database holds a ciphertext of any APP_SECRET. */
 export async function holdsSecrets(db: Db): Promise<boolean> {
   return (await samplesOf(askOf(db))).length > 0
 }
 
 /**
- * Throws ConfigError when the samples were encrypted under another. One that opens the oldest of any kind is right. To open
- * the newest proves nothing: a mistake may just have put it there. And one of a kind that does not open is a matter of its
- * own: of a change of APP_SECRET that was not finished.
- * @param named what the sentence calls the secret, and where the samples are from.
+ * Throws ConfigError when the secrets open no sample. Secrets that open the oldest row of one kind are right. The newest
+ * rows prove nothing: a start with a wrong APP_SECRET may have written them. Another kind that does not open shows an
+ * unfinished change of APP_SECRET, which is not an error here.
+ * @param named names the secret and the source of the samples in the error.
  */
 export function proveSecrets(
   samples: Sample[],
@@ -40,11 +40,11 @@ export function proveSecrets(
 ): void {
   if (samples.some((sample) => opens(secrets, sample))) return
   throw new ConfigError([
-    `${named.secret} is not the one under which ${named.source} was encrypted: set APP_SECRET to that one (a first start that was given none has kept it in its DATA_DIR, as app-secret)`,
+    `${named.secret} is not the one under which ${named.source} was encrypted: set APP_SECRET to that one (a first start without APP_SECRET keeps it in DATA_DIR, as app-secret)`,
   ])
 }
 
-/** The oldest ciphertext of each kind that there is. */
+/** The oldest ciphertext of each kind in the database. */
 export async function samplesOf(ask: Ask): Promise<Sample[]> {
   const samples: Sample[] = []
   for (const { table, id, column, facts, contextOf } of ENCRYPTED) {

@@ -1,7 +1,6 @@
 /**
- * Changing APP_SECRET: whatever is stored encrypted is encrypted anew under the one in use, in batches beside running
- * processes, and the key of the old one's seals is kept. Each ciphertext says which key it was made with, so that work
- * which was interrupted goes on where it ended, and one that is over finds nothing to do.
+ * Changes APP_SECRET. It encrypts every stored ciphertext again, in batches beside running processes, and keeps the key
+ * of the old seals. Each ciphertext names its key, so interrupted work continues where it ended.
  */
 import { sql } from 'kysely'
 import { mailContext } from '../accounts/people/email.ts'
@@ -13,10 +12,10 @@ import { retiredKeyContext, retireSealKey } from '../ledger/retired-seal-keys.ts
 import { refusedContext } from '../payment/diagnosis/refused-requests.ts'
 import { keyContext } from '../payment/signing/keys.ts'
 
-/** Rows of one transaction: so few that nobody waits for them. */
+/** Rows of one transaction. Few rows are locked only briefly. */
 const BATCH_MAX = 50
 
-/** The columns that contexts are made of. */
+/** The columns that form the encryption contexts. */
 export type Facts = {
   kid: string
   app_id: bigint
@@ -27,7 +26,7 @@ export type Facts = {
   last_journal_id: bigint
 }
 
-/** A column of ciphertexts, and which facts of its row their context is made of. */
+/** A column of ciphertexts, and the columns that form their context. */
 type Store = {
   table: string
   id: string
@@ -36,7 +35,7 @@ type Store = {
   contextOf(row: Facts): string
 }
 
-/** Every column of the database that is encrypted under APP_SECRET. */
+/** Every column that is encrypted under APP_SECRET. */
 export const ENCRYPTED: Store[] = [
   {
     table: 'signing_keys',
@@ -83,20 +82,20 @@ export const ENCRYPTED: Store[] = [
 ]
 
 export type Reencrypted = {
-  /** Ciphertexts encrypted anew, by table. */
+  /** Number of ciphertexts encrypted again, by table. */
   done: Record<string, number>
-  /** Those that neither APP_SECRET opens, which stay as they are. */
+  /** Number of ciphertexts that neither APP_SECRET opens, by table. They stay as they are. */
   unreadable: Record<string, number>
-  /** The last journal that was sealed under the other APP_SECRET. */
+  /** The last journal sealed under the other APP_SECRET. */
   sealed_to: bigint | undefined
 }
 
 type RotationDeps = Pick<Core, 'db' | 'secrets'>
 
 /**
- * Encrypts everything anew that is not under the APP_SECRET in use. Whoever serves meanwhile must know both, and none may
- * still write under the other: what it writes afterwards waits for the next call.
- * @param onProgress is told how many ciphertexts were looked at, of how many.
+ * Encrypts every ciphertext again that is not under the APP_SECRET in use. Running processes must know both secrets, and
+ * must write under the new one. A ciphertext written later under the other one waits for the next call.
+ * @param onProgress gets the number of processed ciphertexts and their total.
  */
 export async function reencryptAll(
   deps: RotationDeps,
@@ -104,15 +103,15 @@ export async function reencryptAll(
 ): Promise<Reencrypted> {
   const result: Reencrypted = { done: {}, unreadable: {}, sealed_to: undefined }
   const total = await countWaiting(deps)
-  let looked = 0
+  let processed = 0
   for (const store of ENCRYPTED) {
     const count = { done: 0, unreadable: 0 }
     for (let last: bigint | undefined = 0n; last !== undefined; ) {
       const batch: Batch = await reencryptBatch(deps, store, last)
       count.done += batch.done
       count.unreadable += batch.unreadable
-      looked += batch.done + batch.unreadable
-      onProgress(looked, total)
+      processed += batch.done + batch.unreadable
+      onProgress(processed, total)
       last = batch.last
     }
     result.done[store.table] = count.done
@@ -125,7 +124,7 @@ export async function reencryptAll(
 const isWaiting = ({ column }: Store, { secrets }: RotationDeps) =>
   sql`${sql.ref(column)} is not null and substring(${sql.ref(column)} from 2 for 4) <> ${secrets.encryptionKeyId}`
 
-/** How many ciphertexts are not under the APP_SECRET in use. */
+/** Counts the ciphertexts that are not under the APP_SECRET in use. */
 export async function countWaiting(deps: RotationDeps): Promise<number> {
   let total = 0
   for (const store of ENCRYPTED) {
@@ -138,13 +137,13 @@ export async function countWaiting(deps: RotationDeps): Promise<number> {
   return total
 }
 
-/** `last` is the id to go on behind, undefined after the last batch. */
+/** `last` is the last ID of the batch. It is undefined after the last batch. */
 type Batch = { done: number; unreadable: number; last: bigint | undefined }
 
 async function reencryptBatch(deps: RotationDeps, store: Store, after: bigint): Promise<Batch> {
   const { table, id, column, facts, contextOf } = store
   return deps.db.transaction().execute(async (tx) => {
-    // Locked: a row that somebody changes meanwhile is waited for, and read as it is then.
+    // The lock waits for a concurrent change of a row, and reads the changed row.
     const { rows } = await sql<Facts & { row_id: bigint; ciphertext: Buffer }>`
       select ${sql.ref(id)} as row_id, ${sql.ref(column)} as ciphertext,
         ${sql.join(facts.map((fact) => sql.ref(fact)))}
@@ -153,10 +152,10 @@ async function reencryptBatch(deps: RotationDeps, store: Store, after: bigint): 
       order by ${sql.ref(id)} limit ${BATCH_MAX} for update`.execute(tx)
     const batch: Batch = { done: 0, unreadable: 0, last: rows.at(-1)?.row_id }
     for (const { row_id, ciphertext, ...row } of rows) {
-      const anew = reencrypt(deps, contextOf(row), ciphertext)
-      if (anew === undefined) batch.unreadable += 1
+      const replacement = reencrypt(deps, contextOf(row), ciphertext)
+      if (replacement === undefined) batch.unreadable += 1
       else {
-        await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${anew} where ${sql.ref(id)} = ${row_id}`.execute(
+        await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${replacement} where ${sql.ref(id)} = ${row_id}`.execute(
           tx,
         )
         batch.done += 1
@@ -166,7 +165,7 @@ async function reencryptBatch(deps: RotationDeps, store: Store, after: bigint): 
   })
 }
 
-/** Undefined for one that no APP_SECRET we know has made, or that was changed since: it holds up none of the others. */
+/** Undefined for a ciphertext that no known APP_SECRET opens. It does not stop the others. */
 function reencrypt({ secrets }: RotationDeps, context: string, ciphertext: Buffer): Buffer | undefined {
   try {
     return secrets.encrypt(context, secrets.decrypt(context, ciphertext))

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { enqueueMail, sendDueMail } from '../../src/accounts/people/email.ts'
 import { resetSecondFactor } from '../../src/accounts/security/second-factor.ts'
 import { openDatabase } from '../../src/database/connection.ts'
-import { forgetWhatIsOver } from '../../src/operations/retention.ts'
+import { deleteExpiredRows } from '../../src/operations/retention.ts'
 import { sha256 } from '../../src/platform/secrets.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { certificateOf } from '../certificate.ts'
@@ -423,7 +423,7 @@ describe('housekeeping', () => {
     smtp.take(email)
     const tables = ['sessions', 'sign_in_attempts', 'account_links', 'outgoing_mails'] as const
     const counts = async () => {
-      await forgetWhatIsOver(own.deps)
+      await deleteExpiredRows(own.deps)
       return Promise.all(
         tables.map(async (table) => (await own.db.selectFrom(table).select('id').execute()).length),
       )

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkNextMember, keepInStepWithForum } from '../../src/accounts/forum/sweep.ts'
 import { groupsOf as allGroupsOf } from '../../src/accounts/people/users.ts'
-import { forgetWhatIsOver } from '../../src/operations/retention.ts'
+import { deleteExpiredRows } from '../../src/operations/retention.ts'
 import { makePerson } from '../cast.ts'
 import { signInAtForum, startTestForum, type TestForum, WEBHOOK_SECRET } from '../fake-forum.ts'
 import { browser, startTestApp, type TestApp } from '../harness.ts'
@@ -692,7 +692,7 @@ describe('the sweep', () => {
     const before = forum.calls.length
     await keepInStepWithForum(test.deps, () => true)
     expect(forum.calls.length).toBe(before)
-    await forgetWhatIsOver(test.deps)
+    await deleteExpiredRows(test.deps)
     for (const table of ['forum_nonces', 'forum_events'] as const)
       expect(await test.db.selectFrom(table).select('created_at').execute()).toEqual([])
   })

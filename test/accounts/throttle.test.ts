@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { failAttempt, openAttempt, registerAttempt } from '../../src/accounts/session/throttle.ts'
-import { forgetWhatIsOver } from '../../src/operations/retention.ts'
+import { deleteExpiredRows } from '../../src/operations/retention.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from '../harness.ts'
 
@@ -162,7 +162,7 @@ it('limits are settings, and what is decided is recorded without what was typed'
     expect(text).not.toContain('hunter2')
     expect(text).not.toContain('wrong field')
     strict.clock.advance(86_400_001)
-    await forgetWhatIsOver(strict.deps)
+    await deleteExpiredRows(strict.deps)
     expect(await strict.db.selectFrom('sign_in_attempts').selectAll().execute()).toEqual([])
   } finally {
     await strict.close()

@@ -1,7 +1,7 @@
 /** Codes and tokens past their time are forgotten, and what is still good, or still needed to see a replay, is not. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { forgetWhatIsOver } from '../../src/operations/retention.ts'
+import { deleteExpiredRows } from '../../src/operations/retention.ts'
 import { makePerson } from '../cast.ts'
 import { startTestApp, type TestApp } from '../harness.ts'
 import { makeParty, obtainTokens, refresh } from './relying-party.ts'
@@ -28,11 +28,11 @@ it('a day after their end codes and access tokens go, and families with all that
   const { refresh_token: first } = await obtainTokens(test, client, party)
   await refresh(test, party, first)
   expect(await counts()).toEqual({ codes: 1, access: 2, refresh: 2, families: 1 })
-  await forgetWhatIsOver(test.deps)
+  await deleteExpiredRows(test.deps)
   expect(await counts()).toEqual({ codes: 1, access: 2, refresh: 2, families: 1 })
 
   test.clock.advance(DAY_MS + 3_600_001)
-  await forgetWhatIsOver(test.deps)
+  await deleteExpiredRows(test.deps)
   expect(await counts()).toEqual({ codes: 0, access: 0, refresh: 2, families: 1 })
   // The family lives, and knows a replay when it sees one.
   expect((await refresh(test, party, first)).body.error).toBe('invalid_grant')
@@ -40,6 +40,6 @@ it('a day after their end codes and access tokens go, and families with all that
   expect(rows[0]!.revoked_at).not.toBeNull()
 
   test.clock.advance(30 * DAY_MS)
-  await forgetWhatIsOver(test.deps)
+  await deleteExpiredRows(test.deps)
   expect(await counts()).toEqual({ codes: 0, access: 0, refresh: 0, families: 0 })
 })

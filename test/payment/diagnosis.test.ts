@@ -15,7 +15,7 @@ import {
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SettingName } from '../../src/core/setting-values.ts'
-import { forgetWhatIsOver } from '../../src/operations/retention.ts'
+import { deleteExpiredRows } from '../../src/operations/retention.ts'
 import { resetMerchantKey, rotateToken } from '../../src/payment/apps/key-changes.ts'
 import { switchVersions } from '../../src/payment/apps/own-app.ts'
 import { openJudging } from '../../src/payment/diagnosis/judging.ts'
@@ -710,7 +710,7 @@ describe('refused requests', () => {
     for (let i = 0; i < 55; i += 1) await forged(seller, '192.0.2.1')
     expect(await countKept(seller)).toBe(50)
     test.clock.advance(31 * 86_400_000)
-    await forgetWhatIsOver(test.deps)
+    await deleteExpiredRows(test.deps)
     expect(await countKept(seller)).toBe(0)
     await seller.close()
   })
