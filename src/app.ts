@@ -1,4 +1,4 @@
-/** The application as a table of contents: what is mounted where, in order, and who answers when nothing does. */
+/** Builds the application: mounts the areas in order, and answers unknown addresses. */
 import { fastifyCookie } from '@fastify/cookie'
 import { fastifyFormbody } from '@fastify/formbody'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
@@ -23,12 +23,12 @@ import { registerPages, sendPageError } from './web/pages.ts'
 import { BODY_BYTES_MAX, isCleanValue, NotUtf8, type Parameters, parseParameters } from './web/parameters.ts'
 
 const PATH_PARAMETER_LENGTH_MAX = 200
-/** A request that is not whole by then is answered with 408, and its connection closed. Proxies give up before. */
+/** A request that is incomplete after this time gets 408, and its connection is closed. Proxies give up earlier. */
 const REQUEST_TIMEOUT_MS = 15_000
 const HEADERS_TIMEOUT_MS = 12_000
 const CHECK_INTERVAL_MS = 1_000
 
-/** Builds the application over its dependencies. The caller listens, and closes. */
+/** Builds the application from its parts. The caller listens, and closes it. */
 export async function buildApp(deps: Parts): Promise<FastifyInstance> {
   const app = Fastify({
     logger: { ...loggerOptions(deps.config), ...(deps.logTo && { stream: deps.logTo }) },
@@ -38,7 +38,7 @@ export async function buildApp(deps: Parts): Promise<FastifyInstance> {
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: CHECK_INTERVAL_MS },
-    // An undecodable path: no scope is chosen yet, and with it no page and no format of errors.
+    // The path cannot be decoded, so no scope and no format of errors is known yet.
     frameworkErrors: (_error, { id }: FastifyRequest, reply: FastifyReply) =>
       reply
         .code(400)
@@ -61,7 +61,7 @@ export async function buildApp(deps: Parts): Promise<FastifyInstance> {
   refuseUncleanText(app)
   app.setErrorHandler((error, request, reply) => sendPageError(error, request, reply))
   app.setNotFoundHandler(async (request, reply) => {
-    // For what every page says at its top.
+    // Reads the settings for the page header.
     await deps.settings.read()
     return notFound(request, reply)
   })
@@ -79,7 +79,7 @@ export async function buildApp(deps: Parts): Promise<FastifyInstance> {
 
 const UNREADABLE_QUERY = Symbol('unreadable query')
 
-/** The router must not throw, so what is wrong with a query is kept for the hook that may. */
+/** Keeps an error of the query for a hook, because the router's parser must not throw. */
 function parseQuery(text: string): Parameters {
   try {
     return parseParameters(text)
@@ -88,9 +88,9 @@ function parseQuery(text: string): Parameters {
   }
 }
 
-/** Nothing that Postgres cannot store, or that two readers would read differently, gets past this point. */
+/** Refuses text that Postgres cannot store, or that two parsers would read differently. Throws malformed_request. */
 function refuseUncleanText(app: FastifyInstance): void {
-  // Hooks of every request call back instead of promising: they wait for nothing.
+  // Hooks of every request use callbacks, which are faster than promises.
   app.addHook('onRequest', (request, _reply, done) => {
     const unreadable = (request.query as Record<symbol, unknown>)[UNREADABLE_QUERY]
     if (unreadable !== undefined) return done(unreadable as Error)

@@ -1,4 +1,4 @@
-/** What the process is made of: the core, the keys of both areas, and the notifier. */
+/** The parts of a process: the core, the keys of both areas, and the notifier. */
 import { type Core, type Given, openCore } from './core/core.ts'
 import type { DocsDeps } from './docs/plugin.ts'
 import { type IdentityDeps, openSigningKeys } from './identity/keys/keys.ts'
@@ -8,11 +8,11 @@ import { openGatewayKeys } from './payment/signing/gateway-keys.ts'
 export type Parts = IdentityDeps &
   PaymentDeps &
   DocsDeps & {
-    /** Where the log goes instead of standard output. */
+    /** Receives the log instead of standard output. */
     logTo?: NodeJS.WriteStream | undefined
   }
 
-/** Opens each part once: the plugins, the worker, /readyz and the command line share them. */
+/** Opens each part once, because the plugins, the worker, /readyz and the command line share them. */
 export function openParts({ logTo, ...given }: Given & Pick<Parts, 'logTo'>): Parts {
   const core: Core = openCore(given)
   const signingKeys = openSigningKeys(core)

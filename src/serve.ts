@@ -1,4 +1,4 @@
-/** Starts what a process is made of, in order, and stops it in reverse order, finishing what is in flight. */
+/** Starts the parts of a process in order, and stops them in reverse order after finishing requests in flight. */
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
 import { openMetrics, serveMetrics } from './core/metrics.ts'
@@ -15,7 +15,7 @@ import { type Loss, openTracing } from './platform/trace-export.ts'
 import { traceStatement } from './platform/tracing.ts'
 import { reportUnreadableKeys, startWorker } from './worker.ts'
 
-/** What is in flight by then is cut off, so that the rest of the stop has its time too. */
+/** After this time requests in flight are cut off, so that the rest of the stop has time too. */
 const FINISH_SECONDS_MAX = 15
 const IDLE_SWEEP_MS = 50
 
@@ -23,8 +23,8 @@ const IDLE_SWEEP_MS = 50
 export type Running<T> = { prepared: T; stop: () => Promise<void> }
 
 /**
- * Starts the service and resolves once it listens. `prepare` runs when the database is ready and before any
- * request is served. Whatever was started is stopped again when a later step fails.
+ * Starts the service and resolves once it listens. `prepare` runs when the database is ready and before any request. When
+ * a step fails, the started parts are stopped again and the error is thrown: ConfigError, ListenError, DatabaseFault, ….
  */
 export async function serve<T>(
   config: Config,
@@ -68,7 +68,7 @@ export async function serve<T>(
     log = app.log
     await reportUnreadableKeys(deps, app.log)
     const worker = startWorker(deps, app.log)
-    // Together: each may take most of the time there is.
+    // Both stop at once, because each may take most of the time for a stop.
     closers.push(async () => void (await Promise.all([finish(app), worker.stop()])))
     if (metrics !== undefined) closers.push(await serveMetrics(config, metrics))
     await app.listen({ host: config.HOST, port: config.PORT }).catch((cause: NodeJS.ErrnoException) => {
@@ -81,9 +81,9 @@ export async function serve<T>(
   }
 }
 
-/** Takes no more requests and waits for those in flight, for a while: some may never end. */
+/** Accepts no more requests and waits 15 seconds at most for those in flight. */
 async function finish(app: FastifyInstance): Promise<void> {
-  // A connection that falls idle after the close has begun would be kept alive for more than a minute.
+  // Without the sweep, a connection that becomes idle after the close began stays open for more than a minute.
   const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_MS)
   const cut = setTimeout(() => app.server.closeAllConnections(), FINISH_SECONDS_MAX * 1000)
   try {
@@ -94,7 +94,7 @@ async function finish(app: FastifyInstance): Promise<void> {
   }
 }
 
-/** Why a start failed, where a sentence says all there is to know. */
+/** Returns a complete explanation of a failed start, or undefined when the stack is needed. */
 export function sentenceFor(error: unknown): string | undefined {
   const { message, code = '' } = error as NodeJS.ErrnoException
   if (error instanceof ConfigError || error instanceof ListenError) return message

@@ -1,4 +1,4 @@
-/** The process: starts the service, or the demo, and stops it on a signal. */
+/** The main program: starts the service or the demo, and stops it on a signal. */
 import { parseArgs } from 'node:util'
 import type { Db } from './database/connection.ts'
 import { ensureAdministrator } from './operations/first-start.ts'
@@ -13,7 +13,7 @@ async function main(): Promise<void> {
   const { values: flags } = parseArgs({ options: { demo: flag, json: flag, forum: flag } })
   if (flags.demo) return demo(flags)
   for (const name of ['json', 'forum'] as const)
-    if (flags[name]) throw new ConfigError([`--${name} goes with --demo`])
+    if (flags[name]) throw new ConfigError([`--${name} needs --demo`])
   const config = loadConfig()
   const { stop } = await serve(config, (deps) => announceAdministrator(deps.db, config))
   stopOnSignal(stop)
@@ -21,7 +21,7 @@ async function main(): Promise<void> {
 }
 
 async function demo({ json, forum }: { json: boolean; forum: boolean }): Promise<void> {
-  // Imported only here: a service of its own has no use for it.
+  // Imported only here, because only the demo needs it.
   const { describeDemo, startDemo } = await import('./demo/demo.ts')
   const { prepared, stop } = await startDemo(loadDemoConfig(), {
     withForum: forum,
@@ -32,7 +32,7 @@ async function demo({ json, forum }: { json: boolean; forum: boolean }): Promise
   process.stdout.write(json ? `${JSON.stringify(prepared)}\n` : describeDemo(prepared))
 }
 
-/** Printed as soon as it is stored: a start that fails later could not say it again. */
+/** Prints the one-time password as soon as it is stored. If a later step failed first, the password would be lost. */
 async function announceAdministrator(db: Db, config: Config): Promise<void> {
   const administrator = await ensureAdministrator(db, config)
   if (administrator === undefined) return
@@ -44,7 +44,7 @@ async function announceAdministrator(db: Db, config: Config): Promise<void> {
   )
 }
 
-/** A first signal stops in order; a second one, or a stop that takes too long, ends the process at once. */
+/** Stops in order on the first signal. A second signal, or a stop of more than 20 seconds, ends the process at once. */
 function stopOnSignal(stop: () => Promise<void>): void {
   let isStopping = false
   const onSignal = () => {
@@ -61,7 +61,7 @@ function stopOnSignal(stop: () => Promise<void>): void {
   if (isRunByNpm()) onOrphaned(onSignal)
 }
 
-/** npm passes a signal to the shell it has started, which ends without telling us: we would go on without a parent. */
+/** npm signals only its shell, which ends without passing the signal on. So this process stops when its parent is gone. */
 function onOrphaned(act: () => void): void {
   const parent = process.ppid
   const watch = setInterval(() => {

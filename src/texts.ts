@@ -1,4 +1,4 @@
-/** Every text of every area, and the same in each language: what pages read as `it.t`. */
+/** The texts of all areas, and the same in each language. Pages read them as `it.t`. */
 import { texts as accounts } from './accounts/texts.ts'
 import { texts as admin } from './admin/texts.ts'
 import { texts as docs } from './docs/texts.ts'

@@ -1,4 +1,4 @@
-/** The background of a process: small, bounded, repeatable jobs, each in its own rounds, until stopped. */
+/** The worker of a process: bounded, repeatable jobs, each in its own rounds, until it is stopped. */
 import type { FastifyBaseLogger } from 'fastify'
 import { keepInStepWithForum } from './accounts/forum/sweep.ts'
 import { sendDueMail } from './accounts/people/email.ts'
@@ -17,7 +17,7 @@ const SEAL_ROUND_MS = 5_000
 const FORUM_ROUND_MS = 15_000
 const KEYS_ROUND_MS = 60_000
 const SWEEP_ROUND_MS = 60_000
-/** Somebody waits for the mail. */
+/** Short, because a member waits for the mail. */
 const MAIL_ROUND_MS = 5_000
 const BOOKS_ROUND_MS = 60_000
 const ALERTS_ROUND_MS = 60_000
@@ -27,7 +27,7 @@ export type Worker = {
   stop(): Promise<void>
 }
 
-/** Starts the jobs. They wait for nothing of each other: a mail server that hangs holds up no order. */
+/** Starts the jobs. They run independently, so a mail server that hangs delays no order. */
 export function startWorker(deps: Parts, log: FastifyBaseLogger): Worker {
   const seal = makeSealer(deps)
   deps.notifier.start(log)
@@ -36,7 +36,7 @@ export function startWorker(deps: Parts, log: FastifyBaseLogger): Worker {
     repeat(SEAL_ROUND_MS, log, async (isStopped) => {
       const end = await seal(isStopped)
       if (end === undefined) return
-      // Kept with the log, such a line shows later whether the chain was cut off or written anew before it.
+      // A stored log line later shows whether the chain was cut off or rewritten before this journal.
       const [journal_id, hash] = [String(end.journal_id), end.hash.toString('hex')]
       log.info({ journal_id, hash }, 'the journal is sealed up to here')
     }),
@@ -68,7 +68,7 @@ export function startWorker(deps: Parts, log: FastifyBaseLogger): Worker {
   }
 }
 
-/** Said at the start and in every round: nobody else misses a key that never comes to sign. */
+/** Reports unreadable signing keys at the start and in every round, because no other code notices that they never sign. */
 export async function reportUnreadableKeys(
   { signingKeys }: Pick<Parts, 'signingKeys'>,
   log: FastifyBaseLogger,
@@ -81,7 +81,7 @@ export async function reportUnreadableKeys(
   )
 }
 
-/** A failed round is logged and tried again at the next; every job is safe to repeat. A long one asks when to stop. */
+/** Repeats a job in rounds. A failed round is logged, and the next round repeats the job. Long jobs check `isStopped`. */
 function repeat(
   round_ms: number,
   log: FastifyBaseLogger,

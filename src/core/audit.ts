@@ -1,20 +1,20 @@
-/** The audit log: who did what to whom or what, and how things stood before and after. The database lets nobody rewrite it. */
+/** The audit log: the actor, the act, its subject, and the values before and after. The database refuses changes of it. */
 import { sql } from 'kysely'
 import type { Db, Tx } from '../database/connection.ts'
 
 export type AuditEntry = {
-  /** Null for what the service did by itself. */
+  /** Null for an act of the service or of the operator. */
   actor_id: bigint | null
-  /** What was done, as `area.act`. */
+  /** The act, as `area.act`. */
   action: string
-  /** To what: a public identifier, or `user:` and an id. */
+  /** A public identifier, or `user:` and an id. */
   subject: string
-  /** Never a secret, nor anything that one could be found from. */
+  /** Never a secret, nor a value that reveals one. */
   detail: Record<string, unknown>
   ip: string | null
 }
 
-/** Inside the transaction of the act itself: there is no act without its entry, and no entry without its act. */
+/** Records an act inside the act's own transaction, so that both are stored or neither. */
 export async function recordAudit(tx: Tx, { detail, ...entry }: AuditEntry): Promise<void> {
   await tx
     .insertInto('audit_log')
@@ -26,16 +26,16 @@ export type AuditFilter = {
   subject?: string | undefined
   /** A whole action, or its beginning up to a dot. */
   action?: string | undefined
-  /** Who acted, by username in any case. */
+  /** The username of the actor, in any case. */
   actor?: string | undefined
-  /** From this moment on, and before that one. */
+  /** Includes entries from `from` on and before `to`. */
   from?: Date | undefined
   to?: Date | undefined
   /** Only entries older than this one. */
   before?: bigint | undefined
 }
 
-/** The newest entries first, with the names of those who acted. */
+/** Reads at most `limit` entries, newest first, with the usernames of their actors. */
 export async function readAudit(
   db: Db,
   { subject, action, actor, from, to, before }: AuditFilter,
@@ -57,7 +57,7 @@ export async function readAudit(
     ])
   if (subject !== undefined) entries = entries.where('entry.subject', '=', subject)
   if (actor !== undefined) {
-    // Looked up first: knowing who it is, Postgres knows how many entries to expect.
+    // With the id of the actor, Postgres estimates the number of entries correctly.
     const acting = await db
       .selectFrom('users')
       .where(sql`lower(username)`, '=', sql`lower(${actor})`)
@@ -70,7 +70,7 @@ export async function readAudit(
   if (to !== undefined) entries = entries.where('entry.created_at', '<', to)
   if (before !== undefined) entries = entries.where('entry.id', '<', before)
   if (action !== undefined) {
-    // `.` is followed by `/` in byte order: everything that begins with the area and a dot.
+    // `/` follows `.` in byte order, so the range contains every action that begins with the area and a dot.
     entries = entries.where((eb) =>
       eb.or([
         eb('entry.action', '=', action),

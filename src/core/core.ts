@@ -1,4 +1,4 @@
-/** What every area is opened with. It is opened once, at start, and passed down as a value. */
+/** The core, which every area receives. The process opens it once, at start, and passes it down as a value. */
 import type { Batching } from '../database/batcher.ts'
 import type { Db } from '../database/connection.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -24,11 +24,11 @@ export type Core = {
   batching: Batching
 }
 
-/** What the caller opens itself, and closes. */
+/** The parts that the caller opens and closes. */
 export type Given = Pick<Core, 'config' | 'db' | 'clock' | 'secrets'> &
   Partial<Pick<Core, 'metrics' | 'tracing' | 'batching'>>
 
-/** The caller closes `limits` before the database, because `limits` may hold counts that are not stored yet. */
+/** Opens the core. The caller closes `limits` before the database, because `limits` may hold counts that are not stored yet. */
 export function openCore(given: Given): Core {
   const { config, db, clock, secrets, metrics, tracing, batching = {} } = given
   const settings = openSettings(db)

@@ -1,6 +1,6 @@
 /**
- * GET /healthz: the process runs. GET /readyz: it can serve. To `tessera doctor` alone /healthz also tells as whom it sees
- * the caller, which shows whether the proxy in front of it is trusted.
+ * GET /healthz: the process runs. GET /readyz: it can serve. For `tessera doctor` alone, /healthz also shows the caller's
+ * address as the service sees it, which shows whether the service trusts the proxy in front of it.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { makeCanWrite } from '../database/can-write.ts'
@@ -8,19 +8,20 @@ import { isMigrated } from '../database/migrate.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Core } from './core.ts'
 
-/** Bears a moment and its tag, which only whoever has APP_SECRET can make. */
+/** Carries a moment and its tag, which requires APP_SECRET. */
 export const SEEN_HEADER = 'tessera-seen'
 const SEEN_PURPOSE = 'seen'
 const SEEN_MINUTES_MAX = 5
 
-/** The caller as the service sees it: the address that every limit counts, and what it is made of. */
+/** The caller's address that every limit counts, and the values that the service derived it from. */
 export type Seen = { address: string; peer: string; forwarded_for: string | null }
 
-/** What to send in SEEN_HEADER. */
+/** Makes the value of SEEN_HEADER. */
 export function seenTicket(secrets: Secrets, now: Date): string {
   return `${now.getTime()}.${secrets.tag(SEEN_PURPOSE, String(now.getTime()))}`
 }
 
+/** Mounts /healthz and /readyz. Both answer under overload too. */
 export function healthRoutes(app: FastifyInstance, deps: Core, hasSigningKey: () => Promise<boolean>): void {
   const config = { admission: 'always' } as const
   app.get('/healthz', { config }, async (request, reply) =>
@@ -46,7 +47,7 @@ export function healthRoutes(app: FastifyInstance, deps: Core, hasSigningKey: ()
   })
 }
 
-/** Nothing for strangers: they would learn of the proxies, and which addresses stand behind them. */
+/** Returns nothing for strangers, because they would learn the addresses of the proxies. */
 function seenBy({ headers, ip, socket }: FastifyRequest, { secrets, clock }: Core): { seen?: Seen } {
   const ticket = headers[SEEN_HEADER]
   const [moment = '', tag = ''] = typeof ticket === 'string' ? ticket.split('.') : []

@@ -1,6 +1,6 @@
 /**
- * How often somebody may do something, counted in Postgres for all processes together, in fixed windows: around the
- * turn of a window up to twice the limit may pass. Every limit is a setting; 0 turns it off.
+ * Rate limits. Postgres counts acts for all processes together, in fixed windows, so up to twice the limit may pass around
+ * the end of a window. Every limit is a setting; 0 turns it off.
  */
 import { sql } from 'kysely'
 import type { Db } from '../database/connection.ts'
@@ -8,7 +8,7 @@ import type { Clock } from '../platform/clock.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Settings } from './settings.ts'
 
-/** How long a process keeps its own counts before it adds them to everybody's. */
+/** How long a process keeps its own counts before it adds them to the common count. */
 const SHARE_MS = 1_000
 
 const LIMITS = {
@@ -29,26 +29,27 @@ export type LimitName = keyof typeof LIMITS
 
 export type Limits = {
   /**
-   * Counts in Postgres at once: for failures and rare acts. Throws too_many_attempts past the limit, and from then
-   * on `refuseFull` does so without asking, until the window ends.
+   * Counts in Postgres at once, for failures and rare acts. Throws too_many_attempts above the limit. From then on
+   * `refuseFull` throws without a statement, until the window ends.
    */
   hit(name: LimitName, key: string): Promise<void>
   /**
-   * Throws too_many_attempts when this process has seen the limit of `hit` passed. It costs no statement, so the
-   * other processes let one more failure each through, and those in flight.
+   * Throws too_many_attempts when `hit` of this process has exceeded the limit. It runs no statement, so each other process
+   * lets one more failure through, and the requests in flight.
    */
   refuseFull(name: LimitName, key: string): void
   /**
-   * Counts here, and adds to everybody's count every second: for frequent requests. Throws too_many_attempts past the
-   * limit. A process learns the count when it adds to it, so each lets at most one second's requests too many through.
+   * Counts in this process and adds to the common count every second, for frequent requests. Throws too_many_attempts above
+   * the limit. A process learns the common count when it adds to it, so each exceeds the limit by one second's requests.
    */
   take(name: LimitName, key: string): Promise<void>
-  /** Shares what is still counted here only. */
+  /** Adds the remaining counts of this process to the common count. */
   close(): Promise<void>
 }
 
 type Counted = { name: LimitName; key: string; ends_at: number; unshared: number; shared: number }
 
+/** Opens the limits of a process. */
 export function openLimits({ db, settings, clock }: { db: Db; settings: Settings; clock: Clock }): Limits {
   const full = new Map<string, number>()
   const counted = new Map<string, Counted>()
@@ -71,7 +72,7 @@ export function openLimits({ db, settings, clock }: { db: Db; settings: Settings
     for (const [id, each] of counted) if (each.ends_at <= now) counted.delete(id)
     const news = [...counted.values()].filter((each) => each.unshared > 0)
     const shared = news.map((each) => ({ each, count: each.unshared }))
-    // Counted for as long as the statement takes, too: what is on its way is not yet in anybody's total.
+    // These counts stay counted while the statement runs, because the common count does not contain them yet.
     for (const { each, count } of shared) {
       each.unshared -= count
       each.shared += count
@@ -83,7 +84,7 @@ export function openLimits({ db, settings, clock }: { db: Db; settings: Settings
       )
       for (const [i, total] of totals.entries()) shared[i]!.each.shared = Number(total)
     } catch {
-      // Counted again in a second: a limit is not worth a request.
+      // The counts are added a second later. A limit must not fail a request.
       for (const { each, count } of shared) {
         each.shared -= count
         each.unshared += count
@@ -136,7 +137,7 @@ export function openLimits({ db, settings, clock }: { db: Db; settings: Settings
 
 type Addition = { name: LimitName; key: string; ends_at: number; count: number }
 
-/** One statement. Answers with the totals, in the order given; keys in one order, so that no two can deadlock. */
+/** Adds counts in one statement and returns the totals in the given order. Rows are sorted, so statements cannot deadlock. */
 async function add(db: Db, additions: Addition[]): Promise<number[]> {
   if (additions.length === 0) return []
   const { rows } = await sql<{ scope: string; key: string; count: bigint }>`
@@ -155,7 +156,7 @@ async function add(db: Db, additions: Addition[]): Promise<number[]> {
   return additions.map(({ name, key }) => totals.get(`${name} ${key}`)!)
 }
 
-/** Whom an address stands for when tries are counted: of IPv6 a whole /64, which is what one subscriber gets. */
+/** Returns the network that limits count for an address. For IPv6 it is the /64, which is what one subscriber gets. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address)?.[1]
   if (mapped !== undefined) return mapped

@@ -1,7 +1,7 @@
 /**
- * What an operator watches, as Prometheus reads it: GET /metrics at METRICS_HOST and METRICS_PORT, an address of its
- * own that the internet need not reach. Without METRICS_PORT nothing is counted, and the library is not even loaded.
- * docs/operations has a dashboard and alerts over these names.
+ * Metrics for Prometheus: GET /metrics at METRICS_HOST and METRICS_PORT, an address of its own that the internet need not
+ * reach. Without METRICS_PORT nothing is counted, and the library is not loaded. docs/operations has a dashboard and
+ * alerts over these names.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -12,13 +12,13 @@ import { type Db, poolUse } from '../database/connection.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 
-/** Bounds in seconds, around what pages and the signed API promise. */
+/** Bounds in seconds, around the promised times of pages and of the signed API. */
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 /** An attempt ends after 10 seconds at the latest. */
 const ATTEMPT_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 export type Metrics = {
-  /** By route pattern, never by address: addresses carry ids and keys, and there is no end of them. */
+  /** Counted by route pattern and not by address, because addresses carry ids and keys and their number is unbounded. */
   requests: Histogram<'method' | 'route' | 'status'>
   requestsInHand: Gauge
   overloads: Counter
@@ -27,13 +27,13 @@ export type Metrics = {
   notifications: Histogram<'outcome'>
   signInFailures: Counter<'reason'>
   forumFailures: Counter<'failure'>
-  /** Everything as text, with what only the database knows read anew. Scrapes at one time share one reading. */
+  /** Returns all metrics as text, after reading those of the database. Simultaneous scrapes share one reading. */
   scrape(): Promise<{ type: string; text: string }>
 }
 
 type MetricsDeps = { config: Config; db: Db; clock: Clock }
 
-/** Undefined unless METRICS_PORT is set. */
+/** Opens the metrics. Returns undefined unless METRICS_PORT is set. */
 export async function openMetrics(deps: MetricsDeps): Promise<Metrics | undefined> {
   if (deps.config.METRICS_PORT === undefined) return undefined
   const { default: prometheus } = await import('@prometheus-io/client')
@@ -58,7 +58,7 @@ export async function openMetrics(deps: MetricsDeps): Promise<Metrics | undefine
     requestsInHand: gauge('tessera_http_requests_in_hand', 'Requests that this process is working on.'),
     overloads: counter<string>(
       'tessera_overload_refusals_total',
-      'Requests told to come back, since there were too many.',
+      'Requests refused because there were too many.',
       [],
     ),
     payments: counter('tessera_payments_total', 'Payments that members confirmed, by outcome.', ['outcome']),
@@ -67,7 +67,7 @@ export async function openMetrics(deps: MetricsDeps): Promise<Metrics | undefine
     ]),
     notifications: new prometheus.Histogram({
       name: 'tessera_notification_attempt_duration_seconds',
-      help: 'Attempts to tell merchants, by outcome.',
+      help: 'Attempts to notify merchants, by outcome.',
       labelNames: ['outcome'],
       buckets: ATTEMPT_SECONDS,
       registers,
@@ -91,7 +91,7 @@ export async function openMetrics(deps: MetricsDeps): Promise<Metrics | undefine
   }
 }
 
-/** What is true of the whole installation, so that every process says the same of it, and the use of this one's pool. */
+/** Makes the reading of figures of the whole installation, which all processes report alike, and of this process's pool. */
 function makeLook(
   { config, db, clock }: MetricsDeps,
   gauge: (name: string, help: string) => Gauge,
@@ -122,7 +122,7 @@ function makeLook(
       for (const [name, figure] of Object.entries(facts)) figure.set(found[name as keyof typeof facts])
       isUp.set(1)
     } catch {
-      // The other figures are wanted most when the database is gone.
+      // The scrape goes on, because the other figures are needed most without a database.
       isUp.set(0)
       for (const figure of Object.values(facts)) figure.remove()
     }
@@ -134,7 +134,7 @@ type Facts = Record<
   number
 >
 
-/** A few rows by their indexes: nothing here walks the ledger. */
+/** Reads a few rows by their indexes and never scans the ledger. */
 async function readFacts(db: Db, now: Date): Promise<Facts> {
   const seconds_since = (moment: string) =>
     sql`coalesce(extract(epoch from ${now}::timestamptz - ${sql.raw(moment)}), 0)::float8`
@@ -158,7 +158,7 @@ async function readFacts(db: Db, now: Date): Promise<Facts> {
   return rows[0]!
 }
 
-/** Times every request of the application. */
+/** Measures the time of every request of the application. */
 export function measureRequests(app: FastifyInstance, { requests }: Metrics): void {
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none'
@@ -168,7 +168,7 @@ export function measureRequests(app: FastifyInstance, { requests }: Metrics): vo
   })
 }
 
-/** Counts how an act ended: by its outcome, or as `failed` when it threw. */
+/** Counts an act by its outcome, or as `failed` when it throws. */
 export async function countOutcome<T>(
   counter: Counter<'outcome'> | undefined,
   act: Promise<T>,
@@ -184,7 +184,7 @@ export async function countOutcome<T>(
   }
 }
 
-/** Listens for Prometheus, and answers how to stop. Nothing else is served there, and nothing of it elsewhere. */
+/** Serves the metrics at their own address, and nothing else there. Returns the function that stops it. */
 export async function serveMetrics(
   { METRICS_HOST, METRICS_PORT }: Config,
   metrics: Metrics,

@@ -1,22 +1,22 @@
 /**
- * How many requests a process has in hand at once. One more would make all wait longer and none be served sooner, so it
- * is told at once when to come back, in the manner of its door: before its body is read, and before any statement.
+ * Bounds the requests that a process works on at once. More requests would only make all of them wait longer. So they are
+ * refused with Retry-After in the format of their door, before their body is read and before any statement.
  *
- * NOTE: Counted here and not left to @fastify/under-pressure, which samples the event loop once a second: a loop that is
- * busy may serve as much as it can, and does not say how many wait.
+ * NOTE: @fastify/under-pressure samples the event loop once a second. A busy loop may serve as much as it can, and does not
+ * show how many requests wait. So this code counts requests itself.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError, overloaded } from '../platform/errors.ts'
 import type { Core } from './core.ts'
 
-/** Slow requests may have one place in so many: whoever floods the sign-in keeps nobody from paying. */
+/** Slow requests may take one place in four, so that a flood of sign-ins cannot stop payments. */
 const SLOW_ONE_IN = 4
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * `always`: answered whatever there is to do. `slow`: waits for something slower than the database, such as the
-     * hash of a password, a pair of keys, or another server.
+     * `always`: answered under overload too. `slow`: waits for something slower than the database, such as the hash of a
+     * password, a key pair or another server.
      */
     admission?: 'always' | 'slow'
   }
@@ -25,7 +25,10 @@ declare module 'fastify' {
   }
 }
 
-/** To be called after what every answer carries, and before any scope. Throws overloaded, for the scopes to render. */
+/**
+ * Adds the bound to the application. Call it after the hooks that every answer needs, and before any scope. Its hooks
+ * throw overloaded, which the scopes render.
+ */
 export function refuseOverload(app: FastifyInstance, { config, metrics }: Core): void {
   const max = config.REQUESTS_AT_ONCE_MAX
   const slowMax = Math.ceil(max / SLOW_ONE_IN)
@@ -49,7 +52,7 @@ export function refuseOverload(app: FastifyInstance, { config, metrics }: Core):
 
   app.decorateRequest('hasPlace', false)
   app.addHook('onRequest', (request, _reply, done) => done(refusal(request)))
-  // A place is taken once the body has arrived, or slow senders could hold them all for nothing.
+  // A request takes its place when its body has arrived. Otherwise slow senders could hold all places.
   app.addHook('preValidation', (request, reply, done) => {
     const error = refusal(request)
     if (error !== undefined || admissionOf(request) === 'always' || reply.raw.closed) return done(error)
@@ -57,12 +60,12 @@ export function refuseOverload(app: FastifyInstance, { config, metrics }: Core):
     reply.raw.once('close', () => leave(request))
     done()
   })
-  // It is given back with the answer, not when a slow reader has it; and when the caller is gone before that.
+  // It returns its place when it answers, so a slow reader holds none, or when the caller disconnects earlier.
   app.addHook('onSend', (request, _reply, _payload, done) => {
     leave(request)
     done()
   })
-  // Whoever says that it is too much: this, or a batcher.
+  // Counts the refusals of this file and of the batchers.
   app.addHook('onError', (_request, _reply, error, done) => {
     if (error instanceof AppError && error.code === 'overloaded') metrics?.overloads.inc()
     done()

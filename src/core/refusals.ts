@@ -1,9 +1,9 @@
-/** The record of security decisions: who was refused what, for whoever looks into an attack. Nothing secret is in it. */
+/** The record of refusals, by which an administrator examines an attack. It contains no secrets. */
 import { sql } from 'kysely'
 import type { Db } from '../database/connection.ts'
 import { networkOf } from './limits.ts'
 
-/** Of one kind and one network in a minute, and of one kind in an hour from all of them, so that nobody fills the record. */
+/** Bounds of the record for one kind: from one network in a minute, and from all networks in an hour. */
 export const RECORDED_OF_NETWORK_MAX = 60
 export const RECORDED_OF_ALL_MAX = 1_000
 
@@ -29,6 +29,7 @@ export type RefusalRecord = {
 
 const CLIENT_ID_LENGTH_MAX = 64
 
+/** Records a refusal, unless its kind has reached a bound. */
 export async function recordRefusal(db: Db, refusal: RefusalRecord): Promise<void> {
   const { kind, address, at, user_id = null, client_id, detail = {} } = refusal
   const network = networkOf(address)

@@ -1,7 +1,7 @@
-/** What each site setting may say, and what it is until an administrator changes it. */
+/** The schema and the default of each site setting. */
 import { z } from 'zod'
 
-/** A rate between 0 and 1 as exact decimal text. No float touches it: Postgres computes with it as numeric. */
+/** A rate between 0 and 1 as exact decimal text. Postgres computes with it as numeric, never as float. */
 export const rate = z
   .string()
   .regex(/^(0(\.\d{1,6})?|1(\.0{1,6})?)$/, 'must be a decimal between 0 and 1 with at most 6 places')
@@ -42,17 +42,17 @@ export const groupAliases = z
   )
 
 export const definitions = {
-  /** While on, nothing is paid, transferred or placed; what is there can be looked at, and merchants are told of it. */
+  /** While on, the service refuses payments, transfers and new orders. Reads and notifications go on. */
   payments_read_only: z.enum(['off', 'on']).default('off'),
   /**
-   * Whether refunds, reversals, points by hand, fees, terms, transfer rates and bounds, and the forum bridge wait for the
-   * approval of a second administrator, and so switching this off.
+   * Whether a second administrator must approve refunds, reversals, grants, adjustments, terms, fees, transfer rates and
+   * bounds, the forum bridge, and switching this off.
    */
   second_approver: z.enum(['off', 'on']).default('off'),
-  /** Shown on every page, in each language; where one is missing, the other. */
+  /** Shown on every page, in the page's language or else in the other one. */
   announcement_en: announcement.default(''),
   announcement_zh_cn: announcement.default(''),
-  /** Share of a payment that the platform keeps, unless the application has a rate of its own. */
+  /** Share of a payment that the platform keeps, unless the application has its own rate. */
   points_payment_fee_rate: rate.default('0.05'),
   /** Whether applications may transfer points at all. */
   points_transfers: z.enum(['on', 'off']).default('on'),
@@ -63,69 +63,69 @@ export const definitions = {
   ...byTrustLevel('points_transfer_max_amount', points, ['1000', '5000', '20000', '50000', '100000']),
   /** Most points a sender may transfer in a day (Asia/Shanghai); empty means no limit. */
   ...byTrustLevel('points_transfer_daily_limit', pointsOrNone, ['', '', '', '', '']),
-  /** How long an unpaid order can be paid. */
+  /** How long a new order can be paid. */
   order_expiry_minutes: z.coerce.number().int().min(1).max(10_080).default(30),
   /** Trust level needed to register an OAuth application. */
   apps_min_trust_level: z.coerce.number().int().min(0).max(4).default(0),
   /**
-   * How long an application may use a refresh token again whose answer it has not heard; 0: a token used twice is a stolen
-   * one.
+   * How long an application may repeat a refresh whose answer was lost. 0 treats every second use of a refresh token as
+   * theft.
    */
   refresh_grace_seconds: z.coerce.number().int().min(0).max(60).default(0),
   /** How long a key signs ID tokens before the next one takes over. */
   signing_key_days: z.coerce.number().int().min(1).max(3_650).default(90),
-  /** Failures a minute of one client from one address at the endpoints where clients authenticate; 0 is no limit. */
+  /** Failed client authentications a minute, for one client and one address; 0 is no limit. */
   limit_token_failures: limit.default(60),
   /** Refreshes of one grant; each minute of its age allows one more. 0 is no limit. */
   limit_refreshes: limit.default(100),
   /** Requests a minute of one payment application; 0 is no limit. */
   limit_api_requests: limit.default(6_000),
-  /** Refused requests a minute that are kept for their application's owner to look into; 0 is no limit. */
+  /** Refused requests a minute that one application's owner can examine later; 0 is no limit. */
   limit_refused_requests: limit.default(60),
   /** Pages a minute for one address; 0 is no limit. */
   limit_pages: limit.default(300),
   /** Applications that a member may register in an hour; 0 is no limit. */
   limit_apps_created: limit.default(30),
-  /** Accounts that may be asked for from one address in an hour, while registration is open; 0 is no limit. */
+  /** Registrations from one address in an hour, while registration is open; 0 is no limit. */
   limit_registrations: limit.default(10),
-  /** Addresses that may be tried out for one payment application in an hour; 0 is no limit. */
+  /** Test requests to the addresses of one payment application in an hour; 0 is no limit. */
   limit_address_tries: limit.default(20),
-  /** Pairs of RSA keys that may be made for a member in an hour: each new payment application has one; 0 is no limit. */
+  /** RSA key pairs made for a member in an hour; each new payment application needs one. 0 is no limit. */
   limit_key_pairs: limit.default(30),
-  /** How often a member may invite to a team, or offer an application, in an hour; 0 is no limit. */
+  /** Invitations to teams and offers of applications by a member in an hour; 0 is no limit. */
   limit_invitations: limit.default(30),
-  /** How often a member may take out their data in an hour; 0 is no limit. */
+  /** Exports of a member's data in an hour; 0 is no limit. */
   limit_exports: limit.default(5),
-  /** Files of orders that a member may take home in an hour; 0 is no limit. */
+  /** Files of orders that a member may download in an hour; 0 is no limit. */
   limit_order_files: limit.default(30),
-  /** Orders of the test book that a member's applications may create in an hour: they are kept for ever; 0 is no limit. */
+  /** Test orders that a member's applications may create in an hour, because they are kept for ever; 0 is no limit. */
   limit_test_orders: limit.default(1_000),
-  /** Failed sign-ins in a quarter of an hour after which an account, or an address, has to wait; 0 is no limit. */
+  /** Failed sign-ins in 15 minutes after which an account, or an address, has to wait; 0 is no limit. */
   limit_sign_in_failures_per_account: limit.default(10),
   limit_sign_in_failures_per_address: limit.default(30),
   /** Serves the gateway's paths at the root of the host too, for libraries that take no path in their base address. */
   gateway_at_root: z.enum(['off', 'on']).default('off'),
-  /** Failed attempts of a notification after which those of the application are told. */
+  /** Failed attempts of a notification after which the application's team gets an alert. */
   alert_failed_attempts: z.coerce.number().int().min(1).max(6).default(3),
-  /** How long before a replaced key ends those of the application are told. */
+  /** How many hours before a replaced key ends the application's team gets an alert. */
   alert_key_hours: z.coerce.number().int().min(1).max(720).default(6),
   /** Trust level needed to apply for a payment application (interface.md: TL1). */
   payment_apps_min_trust_level: z.coerce.number().int().min(1).max(4).default(1),
-  /** Whether anybody may make a local account; nobody may while a forum is configured. */
+  /** Whether anybody may register a local account. It has no effect while a forum is configured. */
   registration: z.enum(['closed', 'open']).default('closed'),
-  /** Administrators with a local account must have a second factor before they administer anything. */
+  /** Whether administrators with a local account need a second factor for the administration pages. */
   admins_need_second_factor: z.enum(['off', 'on']).default('off'),
-  /** How recent a sign-in must be for sensitive acts. */
+  /** How many minutes old a sign-in may be for sensitive acts. */
   reauthenticate_minutes: z.coerce.number().int().min(1).max(1_440).default(10),
-  /** Paying more than this many points needs a sign-in as recent as that; 0 means never. */
+  /** A payment above this many points needs such a recent sign-in; 0 means never. */
   reauthenticate_above_points: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0),
-  /** Requests a minute to the forum's API, as many for sign-ins and for the background; it allows about 60 in all. */
+  /** Requests a minute to the forum's API for sign-ins, and as many for the worker. The forum allows about 60 in all. */
   forum_requests_per_minute: z.coerce.number().int().min(1).max(600).default(30),
-  /** Names of forum groups as they are called here: `name at the forum = name here`, by commas or lines. */
+  /** Names of forum groups in Tessera: `name at the forum = name here`, separated by commas or lines. */
   forum_group_aliases: groupAliases.default(''),
-  /** Turns what members gain in the forum's gamification score into points, once a day. */
+  /** Grants points for gains of the forum's gamification score, once a day. */
   forum_points_bridge: z.enum(['off', 'on']).default('off'),
-  /** Whether the score that a member has at the first import is granted too, or only counted from. */
+  /** Whether the first import grants a member's whole score, or only later imports grant gains. */
   forum_points_for_past_score: z.enum(['off', 'on']).default('off'),
 }
 

@@ -1,6 +1,6 @@
 /**
- * Site settings: the rules an administrator changes while the service runs. Each has a name, a default and a
- * schema; values are text in Postgres, validated when written and again when read.
+ * Site settings, which administrators change while the service runs. Each has a name, a default and a schema. Values are
+ * text in Postgres, validated when written and when read.
  */
 import assert from 'node:assert/strict'
 import { z } from 'zod'
@@ -25,34 +25,34 @@ const FRESH_MS = 2_000
 
 const HISTORY_MAX = 200
 
-/** The database's rule about settings that one administrator cannot change alone (functions/guards/second-approver.sql). */
+/** The constraint of settings that one administrator cannot change alone (functions/guards/second-approver.sql). */
 const TWO_PEOPLE = 'site_settings_two_people'
 
 export type SettingChange = {
   name: SettingName
   value: string
-  /** Null for the operator at the command line, who needs nobody's approval. */
+  /** Null for the operator at the command line, who needs no approval. */
   actor_id: bigint | null
   ip: string | null
   now: Date
 }
 
 export type Settings = {
-  /** The values in force, at most 2 s old. */
+  /** Returns the values in force, at most 2 s old. */
   read(): Promise<SettingValues>
-  /** Those last read by this process, for whoever cannot wait; the defaults before any were. */
+  /** Returns the values of the last read without waiting; the defaults before the first read. */
   latest(): SettingValues
   /**
-   * Sets one, with who and when in its history and in the audit log. In force here at once, in other processes
-   * within 2 s. Answers whether it was set: not where it takes the approval of a second administrator. Throws
-   * invalid_form, in whose words is what the value must be.
+   * Sets a setting, and records it in the history and in the audit log. It takes effect here at once, and in other
+   * processes within 2 s. Returns false when the change needs the approval of a second administrator. Throws invalid_form
+   * with a message that says which values are valid.
    */
   change(change: SettingChange): Promise<boolean>
-  /** The same within a larger act, in which it was approved; in force everywhere within 2 s of its end. */
+  /** Sets a setting in the transaction of an approved proposal. It takes effect everywhere within 2 s of the commit. */
   changeWithin(tx: Tx, change: SettingChange): Promise<void>
 }
 
-/** How a setting is entered: one of a few words, a number (within bounds, or a share of one), or a text. */
+/** The form control of a setting. */
 export type SettingControl =
   | { kind: 'choice'; options: readonly string[] }
   | { kind: 'number'; min: number; max: number }
@@ -62,7 +62,7 @@ export type SettingControl =
   | { kind: 'text'; max: number }
   | { kind: 'pairs'; max: number }
 
-/** A setting as an administrator sees it. `history` is what it was set to, newest first. */
+/** A setting as an administrator sees it. `history` has its former values, newest first. */
 export type SettingState = {
   name: SettingName
   control: SettingControl
@@ -71,6 +71,7 @@ export type SettingState = {
   history: { value: string; changed_by: string | null; created_at: Date }[]
 }
 
+/** Opens the settings of a process, with a cache. */
 export function openSettings(db: Db): Settings {
   let cached: { values: Promise<SettingValues>; at: number } | undefined
   let latest = schema.parse({})
@@ -85,7 +86,7 @@ export function openSettings(db: Db): Settings {
           (read) => {
             latest = read
           },
-          // A failed read must not be served again.
+          // A failed read must not stay in the cache.
           () => {
             cached = undefined
           },
@@ -110,10 +111,10 @@ export function openSettings(db: Db): Settings {
   }
 }
 
-/** The text to store. Throws invalid_form. */
+/** Returns the text to store. Throws invalid_form. */
 function validated(name: SettingName, value: string): string {
   const text = value.trim()
-  // Number() would make 0 of nothing, which as a limit is none, and 16 of 0x10.
+  // Number() would read an empty text as 0, which turns a limit off, and 0x10 as 16.
   if (controlOf(name).kind === 'number' && !/^\d{1,16}$/.test(text)) {
     throw new AppError('invalid_form', `${name} must be a whole number`)
   }
@@ -122,7 +123,7 @@ function validated(name: SettingName, value: string): string {
   return text
 }
 
-/** What the schema of a setting asks of a form. */
+/** Returns the form control for the schema of a setting. */
 function controlOf(name: SettingName): SettingControl {
   const schema: z.ZodType = definitions[name].unwrap()
   if (schema instanceof z.ZodEnum) return { kind: 'choice', options: schema.options.map(String) }
@@ -157,7 +158,7 @@ async function store(tx: Tx, { name, value, actor_id, ip, now }: SettingChange):
   await recordAudit(tx, { actor_id, action: 'setting.change', subject: name, detail, ip })
 }
 
-/** Every setting by its name, with its value in force and its history. */
+/** Returns every setting with its value in force and its history. */
 export async function describeSettings(db: Db): Promise<SettingState[]> {
   const [stored, changes] = await Promise.all([
     db.selectFrom('site_settings').select(['name', 'value']).execute(),
