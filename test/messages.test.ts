@@ -80,8 +80,9 @@ async function importedIn(file: string): Promise<Names> {
 /** Every text that a file reads, and every chain of steps that leads nowhere. */
 async function readIn(file: string): Promise<{ read: Leaf[]; missing: string[] }> {
   const source = readFileSync(file, 'utf8')
-  let text = file.endsWith('.eta') ? source : asInViews(source)
-  const names: Names = file.endsWith('.eta') ? new Map() : await importedIn(file)
+  const isView = file.endsWith('.eta')
+  let text = isView ? source.replace(/\bit\.t\b/g, 't') : asInViews(source)
+  const names: Names = isView ? new Map() : await importedIn(file)
   names.set('t', { table: texts, path: [] })
   // To name a part is not to read it: these go once they are understood.
   text = text.replace(TAKEN_APART, (whole, members: string, root: string, steps: string) => {

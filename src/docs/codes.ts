@@ -2,7 +2,7 @@
 
 import { GATEWAY_ERRORS, GATEWAY_FAULT, type GatewayWireCode } from '../payment/gateway/errors.ts'
 import { PAYMENT_ERRORS, type PaymentWireCode } from '../payment/hmac/errors.ts'
-import type { Text } from './operation.ts'
+import type { Text } from '../web/languages.ts'
 
 const text = (en: string, zh: string): Text => ({ en, zh })
 const later = text('Try again after Retry-After seconds.', '请在 Retry-After 秒后重试。')

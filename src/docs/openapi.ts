@@ -1,9 +1,10 @@
 /** Builds one OpenAPI 3.1 document from the operations, the webhooks and their schemas. */
 import type { Config } from '../platform/config.ts'
+import type { Text } from '../web/languages.ts'
 import { v1Operations } from './gateway-v1.ts'
 import { v2Operations } from './gateway-v2.ts'
 import { identityOperations } from './identity.ts'
-import { type Answer, type Area, jsonSchema, type Operation, SECURITY, type Text } from './operation.ts'
+import { type Answer, type Area, jsonSchema, type Operation, SECURITY } from './operation.ts'
 import { paymentOperations } from './payment.ts'
 import type { Samples } from './samples.ts'
 import { shellOf, signedExample } from './shell.ts'

@@ -1,9 +1,9 @@
 /** The description of an operation: its address, the schemas that check it, and examples. */
 import { z } from 'zod'
+import type { Text } from '../web/languages.ts'
 import type { Samples } from './samples.ts'
 
 export type Area = 'identity' | 'payment' | 'v1' | 'v2'
-export type Text = { en: string; zh: string }
 export const text = (en: string, zh: string): Text => ({ en, zh })
 
 export type Answer = {

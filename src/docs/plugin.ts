@@ -5,9 +5,10 @@
 import type { FastifyInstance } from 'fastify'
 import { browserScope } from '../accounts/session/session.ts'
 import type { Core } from '../core/core.ts'
+import { type Text, textKey } from '../web/languages.ts'
 import { gatewayCodes, PAYMENT_CODES } from './codes.ts'
 import { AREAS, OPERATIONS, openApiDocument, operationId, serverOf } from './openapi.ts'
-import { type Answer, type Area, jsonSchema, type Operation, type Text } from './operation.ts'
+import { type Answer, type Area, jsonSchema, type Operation } from './operation.ts'
 import { rulesOf } from './rules.ts'
 import { type FindSamples, madeUpSamples, type Samples } from './samples.ts'
 import { shellOf } from './shell.ts'
@@ -53,7 +54,7 @@ export async function docsPlugin(app: FastifyInstance, deps: DocsDeps): Promise<
         .header('cache-control', 'no-store')
         .header('access-control-allow-origin', '*')
         .type('application/json; charset=utf-8')
-        .send(await openApiDocument(config, wordsOf(locale.language), { samples, now: clock() }))
+        .send(await openApiDocument(config, textKey(locale.language), { samples, now: clock() }))
     )
   })
 
@@ -62,45 +63,41 @@ export async function docsPlugin(app: FastifyInstance, deps: DocsDeps): Promise<
     pages.get('/docs', async (_request, reply) => reply.page('docs/docs', { sections: SECTIONS }))
     for (const area of AREAS) {
       pages.get(`/docs/${area}`, async ({ locale }, reply) =>
-        reply.page('docs/area', { area, ...describeArea(area, wordsOf(locale.language)) }),
+        reply.page('docs/area', { area, ...describeArea(area, textKey(locale.language)) }),
       )
     }
     for (const operation of OPERATIONS) {
       const { area } = operation
       pages.get(`/docs/${area}/${operationId(operation)}`, async ({ locale }, reply) => {
         const samples = await findSamples()
-        const described = describeOperation(operation, wordsOf(locale.language))
+        const described = describeOperation(operation, textKey(locale.language))
         const script = shellOf(operation, samples, serverOf(area, config))
         const { isLive } = samples
         return reply.page('docs/operation', { area, isLive, operation: { ...described, script } })
       })
     }
     pages.get('/docs/notifications', async ({ locale }, reply) => {
-      const language = wordsOf(locale.language)
+      const language = textKey(locale.language)
       const webhooks = WEBHOOKS.map(({ name, title }) => ({ id: name, title: title[language] }))
       return reply.page('docs/notifications', { webhooks, schedule: SCHEDULE[language] })
     })
     for (const webhook of WEBHOOKS) {
       pages.get(`/docs/notifications/${webhook.name}`, async ({ locale }, reply) => {
-        const described = await describeWebhook(webhook, wordsOf(locale.language), await findSamples())
+        const described = await describeWebhook(webhook, textKey(locale.language), await findSamples())
         return reply.page('docs/notification', { webhook: described })
       })
     }
     pages.get('/docs/codes', async ({ locale }, reply) => {
-      const language = wordsOf(locale.language)
+      const language = textKey(locale.language)
       const inWords = <Code extends { about: Text }>(codes: readonly Code[]) =>
         codes.map(({ about, ...code }) => ({ ...code, about: about[language] }))
       const gateway = { v1: inWords(gatewayCodes('v1')), v2: inWords(gatewayCodes('v2')) }
       return reply.page('docs/codes', { payment: inWords(PAYMENT_CODES), gateway })
     })
     pages.get('/docs/rules', async ({ locale }, reply) =>
-      reply.page('docs/rules', { rules: rulesOf(await deps.settings.read(), wordsOf(locale.language)) }),
+      reply.page('docs/rules', { rules: rulesOf(await deps.settings.read(), textKey(locale.language)) }),
     )
   })
-}
-
-function wordsOf(language: string): keyof Text {
-  return language === 'en' ? 'en' : 'zh'
 }
 
 type Field = { name: string; isRequired: boolean; type: string; about: string }

@@ -4,8 +4,8 @@ import type { SettingValues } from '../core/setting-values.ts'
 import { CODE_SECONDS } from '../identity/oauth/codes.ts'
 import { ACCESS_TOKEN_SECONDS, FAMILY_LIFE, IDLE_LIFE } from '../identity/oauth/tokens.ts'
 import { percentOf } from '../payment/values/money.ts'
+import type { Text } from '../web/languages.ts'
 import { BODY_BYTES_MAX, NAME_LENGTH_MAX, PARAMETERS_MAX, VALUE_BYTES_MAX } from '../web/parameters.ts'
-import type { Text } from './operation.ts'
 
 type Rules = { id: string; title: string; lines: string[]; table?: { head: string[]; rows: string[][] } }
 
