@@ -20,9 +20,9 @@ import type { Tables } from '../../src/database/tables.ts'
 import { movementsOf } from '../../src/ledger/journals.ts'
 import { statementOf } from '../../src/ledger/wallet.ts'
 import { ordersOfBuyer } from '../../src/payment/buyer/payments.ts'
-import { type OrderFilter, ordersOfApp } from '../../src/payment/seller/orders.ts'
-import { periodsOf, topProducts } from '../../src/payment/seller/statistics.ts'
-import { transfersOfApp } from '../../src/payment/seller/transfers.ts'
+import { type OrderFilter, ordersOfApp } from '../../src/payment/merchant/orders.ts'
+import { periodsOf, topProducts } from '../../src/payment/merchant/statistics.ts'
+import { transfersOfApp } from '../../src/payment/merchant/transfers.ts'
 
 const ROWS = 100_000
 const TARGET_MS = 50

@@ -6,14 +6,14 @@ import { appListPages } from './apps/apps.page.ts'
 import { handoverPages } from './apps/handover.page.ts'
 import { ownAppPages } from './apps/own-app.page.ts'
 import { teamPages } from './apps/team.page.ts'
+import { addressPages } from './merchant/addresses.page.ts'
+import { orderPages } from './merchant/orders.page.ts'
+import { statisticsPage } from './merchant/statistics.page.ts'
+import { transferPages } from './merchant/transfers.page.ts'
 import { type NotificationList, notificationPages } from './notifications/notifications.page.ts'
 import type { PaymentDeps } from './notifications/worker.ts'
 import type { OwnedRequest } from './rights/owned.ts'
 import { getPermitted, type Permitted } from './rights/rights.ts'
-import { sellersAddresses } from './seller/addresses.page.ts'
-import { sellersOrders } from './seller/orders.page.ts'
-import { statisticsPage } from './seller/statistics.page.ts'
-import { sellersTransfers } from './seller/transfers.page.ts'
 
 declare module '../web/views.ts' {
   interface PageData {
@@ -29,9 +29,9 @@ export async function merchantPages(app: FastifyInstance, deps: PaymentDeps): Pr
 
   appListPages(app, deps)
   ownAppPages(app, deps)
-  sellersOrders(app, deps, turns)
-  sellersAddresses(app, deps)
-  sellersTransfers(app, deps)
+  orderPages(app, deps, turns)
+  addressPages(app, deps)
+  transferPages(app, deps)
   teamPages(app, deps)
   handoverPages(app, deps)
   statisticsPage(app, deps, turns)

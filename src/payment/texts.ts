@@ -15,12 +15,12 @@ import { mistakes } from './diagnosis/mistakes.texts.ts'
 import { signatures } from './diagnosis/signatures.texts.ts'
 import { events } from './events/events.texts.ts'
 import { refused } from './gateway/refused.texts.ts'
+import { merchantAddresses } from './merchant/addresses.texts.ts'
+import { merchantOrders } from './merchant/orders.texts.ts'
+import { statistics } from './merchant/statistics.texts.ts'
+import { merchantTransfers } from './merchant/transfers.texts.ts'
 import { notifications } from './notifications/notifications.texts.ts'
 import { refundRequests } from './orders/refund-requests.texts.ts'
-import { sellerAddresses } from './seller/addresses.texts.ts'
-import { sellerOrders } from './seller/orders.texts.ts'
-import { statistics } from './seller/statistics.texts.ts'
-import { sellerTransfers } from './seller/transfers.texts.ts'
 
 export const texts = {
   pay,
@@ -37,9 +37,9 @@ export const texts = {
   alerts,
   notifications,
   statistics,
-  sellerOrders,
-  sellerAddresses,
-  sellerTransfers,
+  merchantOrders,
+  merchantAddresses,
+  merchantTransfers,
   refundRequests,
 } satisfies Texts
 

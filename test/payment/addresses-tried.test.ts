@@ -1,7 +1,7 @@
 /** Trying out an address: what comes back in plain words, never into our own network, not too often, and on record. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { addressesOf } from '../../src/payment/seller/addresses.ts'
+import { addressesOf } from '../../src/payment/merchant/addresses.ts'
 import { makePerson } from '../cast.ts'
 import { freePort } from '../demo-process.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness.ts'

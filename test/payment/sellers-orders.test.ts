@@ -1,10 +1,10 @@
 /** A merchant's orders: found by everything there is to find them by, paged, taken home as a file, and nobody else's. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { countOrders, eachOrder, ordersOfApp } from '../../src/payment/merchant/orders.ts'
 import { readNotifications } from '../../src/payment/notifications/redelivery.ts'
 import { makePayOrder } from '../../src/payment/orders/orders.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
-import { countOrders, eachOrder, ordersOfApp } from '../../src/payment/seller/orders.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { gatewayText, md5, send } from '../gateway-shop.ts'
 import { type Browser, setSetting, startTestApp, type TestApp } from '../harness.ts'

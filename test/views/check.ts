@@ -84,8 +84,7 @@ function compile(folder: string): Fault[] {
 }
 
 /** TODO: all. These are declared so far. */
-const DECLARED =
-  /^(?!views.admin)/
+const DECLARED = /^(?!views.admin)/
 
 if (import.meta.main) {
   const { include } = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8')) as { include: string[] }

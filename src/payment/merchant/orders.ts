@@ -39,7 +39,7 @@ export type OrderFilter = {
   before?: bigint | undefined
 }
 
-export type SellersOrder = Pick<
+export type ListedOrder = Pick<
   Order,
   | 'id'
   | 'transaction_id'
@@ -63,7 +63,7 @@ export async function ordersOfApp(
   app_id: bigint,
   filter: OrderFilter,
   now: Date,
-): Promise<Page<SellersOrder>> {
+): Promise<Page<ListedOrder>> {
   const { before: _before, ...sought } = filter
   const isSearch = Object.values(sought).some((value) => value !== undefined)
   const scope = await scopeOf(db, app_id, filter, now)
@@ -95,7 +95,7 @@ export async function* eachOrder(
   filter: OrderFilter,
   now: Date,
   max: number,
-): AsyncGenerator<SellersOrder[]> {
+): AsyncGenerator<ListedOrder[]> {
   const scope = await scopeOf(db, app_id, filter, now)
   let { before } = filter
   for (let left = max; left > 0; ) {
@@ -208,7 +208,7 @@ type Look = { before: bigint | undefined; within: number; lines: number }
 /** Looks through a bounded number of rows of the lane, newest first, for so many lines that fit. */
 async function look(db: Db, { lane, fits }: Scope, { before, within, lines }: Look) {
   const { newestFirst } = lane
-  const { rows } = await sql<(SellersOrder | { id: null }) & Looked>`
+  const { rows } = await sql<(ListedOrder | { id: null }) & Looked>`
     with line as (
       select o.id, o.transaction_id, o.order_id, o.trade_no, o.description, o.status, o.amount, o.fee, o.merchant_points,
         o.refunded_amount, o.money, o.created_at, o.expires_at, o.paid_at, payer.username as buyer
@@ -224,5 +224,5 @@ async function look(db: Db, { lane, fits }: Scope, { before, within, lines }: Lo
     ) as looked
     left join line on true
     order by line.id desc`.execute(db)
-  return pageOf<SellersOrder>(rows, within, lines)
+  return pageOf<ListedOrder>(rows, within, lines)
 }

@@ -2,7 +2,7 @@
 import type { Texts } from '../../web/languages.ts'
 import { counted } from '../../web/plurals.ts'
 
-export const sellerOrders = {
+export const merchantOrders = {
   searchHint: {
     en: 'Your own number, the transaction or the trade number; or words of what was sold.',
     zh: '商户订单号、交易号或 trade_no；也可以是商品名称中的文字。',

@@ -20,7 +20,7 @@ import {
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'payment/seller/statistics': {
+    'payment/merchant/statistics': {
       owned: Permitted
       by: Unit
       units: typeof UNITS
@@ -45,7 +45,7 @@ export function statisticsPage(app: FastifyInstance, deps: Core, turns: Turns): 
     const { user } = sessionOf(request)
     const owned = await getPermitted(deps.db, request.params.payment_id, user.id, 'orders.read')
     const { periods, products, latency } = await turns.take(user.id, () => figuresOf(deps, owned.id, by))
-    return reply.page('payment/seller/statistics', {
+    return reply.page('payment/merchant/statistics', {
       owned,
       by,
       units: UNITS,

@@ -2,7 +2,7 @@
 import type { Texts } from '../../web/languages.ts'
 import { areLeft, pointsOf } from '../../web/plurals.ts'
 
-export const sellerTransfers = {
+export const merchantTransfers = {
   empty: { en: 'No points have been transferred yet.', zh: '还没有转出过积分。' },
   searchHint: {
     en: 'Your own number, the transaction, or the username of who received.',

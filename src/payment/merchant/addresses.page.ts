@@ -9,7 +9,7 @@ import { addressesOf, type TriedAddress, tryAddress } from './addresses.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'payment/seller/addresses': {
+    'payment/merchant/addresses': {
       owned: Permitted
       tried: TriedAddress | undefined
       known: Awaited<ReturnType<typeof addressesOf>>
@@ -22,7 +22,7 @@ const PATH = '/payment/applications/:payment_id/addresses'
 const URL_LENGTH_MAX = 1_000
 
 /** Inside a browser scope of members. */
-export function sellersAddresses(app: FastifyInstance, deps: Core): void {
+export function addressPages(app: FastifyInstance, deps: Core): void {
   app.get(PATH, async (request: OwnedRequest, reply) => showAddresses(request, reply, deps))
 
   app.post(PATH, { config: { admission: 'slow' } }, async (request: OwnedRequest, reply) => {
@@ -42,7 +42,7 @@ async function showAddresses(
 ): Promise<FastifyReply> {
   const { payment_id } = request.params
   const owned = await getPermitted(db, payment_id, sessionOf(request).user.id, 'addresses.try')
-  return reply.page('payment/seller/addresses', {
+  return reply.page('payment/merchant/addresses', {
     owned,
     tried,
     known: await addressesOf(db, owned),

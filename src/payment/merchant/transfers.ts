@@ -15,7 +15,7 @@ import type { Transfer } from '../orders/transfers.ts'
 /** About 2 µs each. */
 const READ_THROUGH_MAX = 10_000
 
-export type SellersTransfer = Transfer & { id: bigint }
+export type ListedTransfer = Transfer & { id: bigint }
 
 export type TransferFilter = {
   /** A number, ours or the merchant's; if no transfer has it, text in its numbers and in the recipient's name. */
@@ -29,7 +29,7 @@ export async function transfersOfApp(
   db: Db,
   app_id: bigint,
   { text, before = BIGGEST_ID }: TransferFilter,
-): Promise<Page<SellersTransfer>> {
+): Promise<Page<ListedTransfer>> {
   const numbered = text === undefined ? undefined : await withNumber(db, app_id, text)
   const within = rowsWithin(text !== undefined, READ_THROUGH_MAX)
   const lane =
@@ -41,7 +41,7 @@ export async function transfersOfApp(
       ? sql<SqlBool>`true`
       : sql<SqlBool>`concat_ws(' ', t.order_id, name_now(t.to_user_id, t.to_username)) ilike ${containing(text)}`
   const newestFirst = sql`order by t.app_id desc, t.id desc`
-  const { rows } = await sql<(SellersTransfer | { id: null }) & Looked>`
+  const { rows } = await sql<(ListedTransfer | { id: null }) & Looked>`
     with line as (
       select t.id, t.transaction_id, t.order_id, t.status, t.amount, t.fee, t.from_user_id, t.from_username,
         t.to_user_id, name_now(t.to_user_id, t.to_username) as to_username, t.paid_at
@@ -56,7 +56,7 @@ export async function transfersOfApp(
     ) as looked
     left join line on true
     order by line.id desc`.execute(db)
-  return pageOf<SellersTransfer>(rows, within)
+  return pageOf<ListedTransfer>(rows, within)
 }
 
 async function withNumber(db: Db, app_id: bigint, number: string): Promise<bigint | undefined> {

@@ -19,7 +19,7 @@ import { countOrders, eachOrder, FATES, type Fate, fateOf, type OrderFilter, ord
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'payment/seller/orders': PartData['parts/pager'] & {
+    'payment/merchant/orders': PartData['parts/pager'] & {
       owned: Permitted
       orders: (Awaited<ReturnType<typeof ordersOfApp>>['rows'][number] & { fate: Fate })[]
       asked: Asked
@@ -27,14 +27,14 @@ declare module '../../web/views.ts' {
       address: string
       exportUrl: string
     }
-    'payment/seller/orders-export': {
+    'payment/merchant/orders-export': {
       owned: Permitted
       rows: number
       isCapped: boolean
       fileUrl: string
       listAddress: string
     }
-    'payment/seller/order': OrderRecord & {
+    'payment/merchant/order': OrderRecord & {
       owned: Permitted
       fate: Fate
       notifications: Awaited<ReturnType<typeof readNotifications>>
@@ -107,7 +107,7 @@ const COLUMNS = [
 ]
 
 /** Inside a browser scope of members. */
-export function sellersOrders(app: FastifyInstance, deps: Core, turns: Turns): void {
+export function orderPages(app: FastifyInstance, deps: Core, turns: Turns): void {
   orderPage(app, deps)
   const permitted = (request: OwnedRequest) =>
     getPermitted(deps.db, request.params.payment_id, sessionOf(request).user.id, 'orders.read')
@@ -119,7 +119,7 @@ export function sellersOrders(app: FastifyInstance, deps: Core, turns: Turns): v
     const now = deps.clock()
     const found = await ordersOfApp(deps.db, owned.id, { ...filterOf(asked), before }, now)
     const address = `${pathOf(request)}/orders`
-    return reply.page('payment/seller/orders', {
+    return reply.page('payment/merchant/orders', {
       owned,
       orders: found.rows.map((order) => ({ ...order, fate: fateOf(order, now) })),
       lookedBackTo: found.looked_back_to,
@@ -141,7 +141,7 @@ export function sellersOrders(app: FastifyInstance, deps: Core, turns: Turns): v
       countOrders(deps.db, owned.id, filterOf(asked), deps.clock(), EXPORTED_MAX),
     )
     const address = `${pathOf(request)}/orders`
-    return reply.page('payment/seller/orders-export', {
+    return reply.page('payment/merchant/orders-export', {
       owned,
       rows: Math.min(found, EXPORTED_MAX),
       isCapped: found > EXPORTED_MAX,
@@ -185,7 +185,7 @@ function orderPage(app: FastifyInstance, deps: Core): void {
         NOTIFICATIONS_MAX,
       ),
     ])
-    return reply.page('payment/seller/order', {
+    return reply.page('payment/merchant/order', {
       ...record,
       owned,
       fate: fateOf(record.order, now),

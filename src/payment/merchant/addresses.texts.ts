@@ -1,7 +1,7 @@
 /** Texts of trying out the addresses of a shop. */
 import type { Texts } from '../../web/languages.ts'
 
-export const sellerAddresses = {
+export const merchantAddresses = {
   lead: {
     en: 'Try out whether we can reach your shop. The address is called once, like a notification but with nothing in it and unsigned: a shop that checks signatures refuses that, and that is right.',
     zh: '测试我们能否访问你的商店。我们会像通知那样访问一次，但不带任何参数和签名：会验签的商店应当拒绝它，这是正确的。',

@@ -13,7 +13,7 @@ import { quoteTransfer, sendTransfer, type TransferQuote } from '../orders/trans
 import { actorOf, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted, type Permitted } from '../rights/rights.ts'
 import { Amount, OrderId, UserId } from '../values/fields.ts'
-import { sellerTransfers } from './transfers.texts.ts'
+import { merchantTransfers } from './transfers.texts.ts'
 import { transfersOfApp } from './transfers.ts'
 
 const PATH = '/payment/applications/:payment_id/transfers'
@@ -45,15 +45,15 @@ const SendForm = z.object({
 type Sending = z.output<typeof SendForm>
 
 /** Why nothing was worked out or sent. */
-type Fault = keyof typeof sellerTransfers.faults
+type Fault = keyof typeof merchantTransfers.faults
 
-const isFault = (code: string): code is Fault => code in sellerTransfers.faults
+const isFault = (code: string): code is Fault => code in merchantTransfers.faults
 
 type Sent = Awaited<ReturnType<typeof transfersOfApp>>['rows'][number]
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'payment/seller/transfers': PartData['parts/pager'] & {
+    'payment/merchant/transfers': PartData['parts/pager'] & {
       owned: Permitted
       transfers: Sent[]
       quote: TransferQuote
@@ -63,7 +63,7 @@ declare module '../../web/views.ts' {
       q: string
       address: string
     }
-    'payment/seller/transfer-confirm': {
+    'payment/merchant/transfer-confirm': {
       owned: Permitted
       sending: Sending
       quote: TransferQuote
@@ -75,7 +75,7 @@ declare module '../../web/views.ts' {
 }
 
 /** Inside a browser scope of members. */
-export function sellersTransfers(app: FastifyInstance, deps: PaymentDeps): void {
+export function transferPages(app: FastifyInstance, deps: PaymentDeps): void {
   app.get(PATH, async (request: OwnedRequest, reply) => showTransfers(request, reply, deps))
 
   app.post(`${PATH}/quote`, async (request: OwnedRequest, reply) => {
@@ -128,7 +128,7 @@ async function showTransfers(request: OwnedRequest, reply: FastifyReply, deps: P
   ])
   const address = `${pathOf(request)}/transfers`
   return reply.page(
-    'payment/seller/transfers',
+    'payment/merchant/transfers',
     {
       owned,
       transfers: found.rows,
@@ -176,7 +176,7 @@ async function showConfirmation(
     signInUrl: isStale ? signInAgainUrl(session, address) : undefined,
     address,
   }
-  return reply.page('payment/seller/transfer-confirm', data, { status: refused === undefined ? 200 : 409 })
+  return reply.page('payment/merchant/transfer-confirm', data, { status: refused === undefined ? 200 : 409 })
 }
 
 /** What post_transfers would say, for the page; it says so itself again when it is asked. */
