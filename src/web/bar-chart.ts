@@ -1,20 +1,23 @@
-/** The geometry of a bar chart that is drawn on the server: pure, in the units of its view box. */
+/** Computes the geometry of a bar chart, in the units of its view box. */
 
 const WIDTH = 600
 const HEIGHT = 160
-/** Of a bar's place; the rest is the gap to the next. */
+/** The share of a bar's place that the bar fills; the rest is a gap. */
 const BAR_SHARE = 0.72
 
 export type BarChart = {
   viewBox: string
-  /** What the top line stands for: 1, 2 or 5 times a power of ten. */
+  /** The value of the top line: 1, 2 or 5 times a power of ten. */
   top: number
-  /** All bars as one path, and those of their parts: an element for each would make a heavy page. */
+  /** All bars as one path, and all parts as another, because an element for each bar would make a heavy page. */
   whole: string
   part: string
 }
 
-/** @param values of the bars, none below zero, each with the part of it that is drawn in full colour. */
+/**
+ * Draws a bar chart.
+ * @param values of the bars, none below zero, each with the part that is drawn in full colour.
+ */
 export function barChart(values: { whole: number; part: number }[]): BarChart {
   const top = roundUp(Math.max(...values.map(({ whole }) => whole), 1))
   const place = WIDTH / values.length

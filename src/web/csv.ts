@@ -1,19 +1,19 @@
-/** Files for spreadsheets: UTF-8 with a byte order mark, by which they know it, and no cell that they would run. */
+/** CSV files for spreadsheets: UTF-8 with a byte order mark, and no cell that a spreadsheet runs as a formula. */
 
 export const CSV_TYPE = 'text/csv; charset=utf-8'
 export const BYTE_ORDER_MARK = '\uFEFF'
 
-/** What makes a spreadsheet take a text for a formula, full-width forms included, also behind white space. */
+/** Starts of text that spreadsheets read as a formula, including full-width forms and after white space. */
 const FORMULA = /^\s*[=+\-@\uFF0B\uFF0D\uFF1D\uFF20]|^[\t\r\n]/
 /**
- * The same behind what other spreadsheets split a line at, by their language or by choice. To those, a quote in the middle
- * of a line quotes nothing, so the end of a line within a cell ends the line.
+ * Such starts after separators of other spreadsheets, which depend on language and settings. To such a spreadsheet a quote
+ * in the middle of a line quotes nothing, so a line break within a cell also starts a cell.
  */
 const INNER_FORMULA = /(\r\n|[;|\t\r\n])(?=["\s]*[=+\-@\uFF0B\uFF0D\uFF1D\uFF20])/g
 
 /**
- * One line with its end. Null is an empty cell. A text gets an apostrophe where it, or what another separator makes a cell
- * of, begins like a formula.
+ * Writes one line with its line break. Null is an empty cell. An apostrophe goes before each start of a formula, also where
+ * only another separator would start a cell.
  */
 export function csvLine(cells: readonly (string | number | bigint | Date | null)[]): string {
   return `${cells.map(cellOf).join(',')}\r\n`

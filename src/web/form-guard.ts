@@ -1,6 +1,6 @@
 /**
- * Every form that changes something carries a token bound to the browser's cookie (its session, or before
- * sign-in its visitor cookie) and must come from a page of ours.
+ * Protects forms against cross-site requests. Every form that changes something carries a token bound to the browser's
+ * session cookie, or to its visitor cookie before sign-in, and must come from our own page.
  */
 import type { FastifyRequest } from 'fastify'
 import type { Config } from '../platform/config.ts'
@@ -11,7 +11,7 @@ export const FORM_TOKEN_FIELD = 'form_token'
 
 const PURPOSE = 'form'
 
-/** The token for forms shown to the browser that holds this cookie value. */
+/** Returns the form token for the browser with this cookie value. */
 export function formToken(secrets: Secrets, cookieToken: string): string {
   return secrets.tag(PURPOSE, cookieToken)
 }
@@ -34,8 +34,8 @@ export function verifyForm(
 }
 
 /**
- * Our pages send `Referrer-Policy: no-referrer`, which makes browsers write `Origin: null` on their own forms,
- * so Sec-Fetch-Site speaks first; a browser too old to send it is held to a named Origin, if it names one.
+ * Our pages send `Referrer-Policy: no-referrer`, so browsers send `Origin: null` with their forms. So Sec-Fetch-Site decides
+ * first. For an older browser without it, the Origin decides, if the browser names one.
  */
 function isOwnPage(request: FastifyRequest, config: Config): boolean {
   const site = request.headers['sec-fetch-site']

@@ -1,4 +1,4 @@
-/** Which language a page speaks, and how it writes numbers and times. */
+/** Chooses the language of a page, and formats numbers and times in it. */
 
 export const LANGUAGE_COOKIE = 'language'
 
@@ -7,10 +7,10 @@ export type Language = 'en' | 'zh-CN'
 /** A text in both languages. */
 export type Text = { en: string; zh: string }
 
-/** The texts of a room. A function makes texts of what it is given, and a group holds texts under names. */
+/** The texts of a room. A function makes texts from its arguments, and a group holds texts under names. */
 export type Texts = { [name: string]: Text | Text[] | Texts | ((...facts: never[]) => Text | Texts) }
 
-/** The same texts in one language. */
+/** Texts reduced to one language. */
 export type Spoken<T> = T extends Text
   ? string
   : T extends (...facts: infer Facts) => infer Said
@@ -30,7 +30,7 @@ export type Locale = {
   day(day: string): string
   /** A moment in UTC, to the minute; scripts turn it into the reader's own time zone. */
   time(moment: Date): string
-  /** The same as an element, ready to stand in a page. */
+  /** A moment as an HTML `time` element. */
   when(moment: Date): string
 }
 

@@ -1,10 +1,10 @@
-/** What the address of a list says. Whatever does not fit is left out: an address typed by hand still shows a list. */
+/** Parameters in the address of a list. Invalid ones are ignored, so an address typed by hand still shows a list. */
 import { z } from 'zod'
 
-/** What is searched for; empty for everything. */
+/** The text to search for; empty finds everything. */
 export const searchText = z.string().trim().max(100).catch('')
 
-/** Where a page of a list begins: after the row of this id, in the order of the list. */
+/** A page of a list begins after the row of this id, in the order of the list. */
 export const cursor = z
   .string()
   .regex(/^\d{1,18}$/)
@@ -12,7 +12,7 @@ export const cursor = z
   .optional()
   .catch(undefined)
 
-/** The address of a list with what is asked for, empty values left out. */
+/** Returns the address of a list with its parameters, without the empty ones. */
 export function listUrl(path: string, asked: Record<string, string | bigint | undefined>): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(asked)) {

@@ -1,11 +1,11 @@
 /**
- * What the endpoints of programs answer to a method that they do not have: 405 with `Allow`, in the shape of their own
- * errors, where the router would say that there is no such address.
+ * Makes the endpoints of programs answer an unsupported method with 405 and `Allow`, in the shape of their own errors. The
+ * router alone would answer 404.
  */
 import type { FastifyInstance, HTTPMethods } from 'fastify'
 import { AppError } from '../platform/errors.ts'
 
-/** The routes of one address, and where their errors are rendered. */
+/** The methods of one address, and the scope that renders its errors. */
 type Address = { scope: FastifyInstance; path: string; methods: Set<HTTPMethods> }
 
 /** Mounts routes in a scope, and refuses every other method at their addresses. */
@@ -27,7 +27,7 @@ function refuseAt({ scope, path, methods }: Address): void {
     method,
     url: path,
     exposeHeadRoute: false,
-    // Before the body is read: whatever is in it, another method is what must be said.
+    // Runs before the body is read, so that a fault of the body does not hide this one.
     onRequest: async (_request, reply) => {
       reply.header('allow', allow)
       throw new AppError('method_not_allowed', `Use ${allow}`)

@@ -1,4 +1,4 @@
-/** How pages are rendered: views, the data every page has, security headers, and failures as pages. */
+/** Renders pages: views, common data, security headers, and failures. */
 import { join } from 'node:path'
 import { fastifyView } from '@fastify/view'
 import { Eta } from 'eta'
@@ -23,7 +23,7 @@ const VIEWS_DIR = join(import.meta.dirname, '../../views')
 
 export type PageOptions = {
   status?: number
-  /** The page's form ends in a redirect to another origin (sign-in, consent, pay), or, when it is known, to this address. */
+  /** The page's form ends in a redirect to another origin (sign-in, consent, pay), or to this address if it is known. */
   leavesSite?: boolean | string
 }
 
@@ -32,7 +32,7 @@ declare module 'fastify' {
     locale: Locale
   }
   interface FastifyReply {
-    /** Answers with a page. `data` is what the view reads as `it.…` beside the members that every page has. */
+    /** Answers with a page. The view reads `data` as `it.…`, beside the common data. */
     page<V extends string>(view: V, data: DataOf<V>, options?: PageOptions): FastifyReply
   }
 }
@@ -102,7 +102,7 @@ function renderPage(
     ...request.locale,
     user: request.session?.user,
     path: request.url,
-    // What a form has answered is not at its address when the language form comes back there.
+    // The answer to a form is not at its address, so the language form could not return to it.
     canSwitchLanguage: request.method === 'GET',
     asset: assetUrl,
     plain: plainText,
@@ -113,7 +113,7 @@ function renderPage(
   })
 }
 
-/** What every page says at its top. Whatever asked for the page has read the settings, if only for its limit. */
+/** Returns the notices of the page header. Each request has read the settings before, at least for its limit. */
 function siteNotices({ settings }: Core, language: Language) {
   const { announcement_en, announcement_zh_cn, payments_read_only } = settings.latest()
   const [own, other] =
@@ -122,17 +122,17 @@ function siteNotices({ settings }: Core, language: Language) {
 }
 
 /**
- * Chromium checks a form's whole redirect chain against form-action, so forms that lead away name where to: anywhere
- * by https, since an application may send people on, and by http to the one program on the member's own machine that
- * is answered.
+ * Returns the targets of a form for form-action, because Chromium checks a form's whole redirect chain. A form that leaves
+ * the site may reach any https address, because an application may redirect again. By http it may reach only the program
+ * on the member's own machine that gets the answer.
  */
 function formTargets(leavesSite: boolean | string, production: boolean): string {
   if (leavesSite === false) return ''
   if (leavesSite === true) return production ? ' https:' : ' https: http://127.0.0.1:* http://localhost:*'
   const { protocol, hostname, origin } = new URL(leavesSite)
   if (protocol !== 'http:') return ' https:'
-  // NOTE: CSP cannot write an IPv6 address, so a page that leads to http://[::1] names all of http. Its only form is
-  // ours, with nothing in it but the request and the browser's own form token.
+  // NOTE: CSP cannot express an IPv6 address, so a page that leads to http://[::1] allows all of http. Its only form is
+  // ours and holds nothing but the request and the browser's form token.
   return hostname.startsWith('[') ? ' https: http:' : ` https: ${origin}`
 }
 
@@ -149,7 +149,7 @@ function contentSecurityPolicy(leavesSite: boolean | string, production: boolean
   ].join('; ')
 }
 
-/** Whether the caller would rather have a page than JSON. Scripts (`*\/*`, application/json) get JSON. */
+/** Whether the caller prefers HTML to JSON. Scripts (`*\/*`, application/json) get JSON. */
 export function wantsHtml(request: FastifyRequest): boolean {
   const accept = request.headers.accept ?? ''
   const html = accept.indexOf('text/html')
@@ -158,11 +158,11 @@ export function wantsHtml(request: FastifyRequest): boolean {
 }
 
 /**
- * Renders a failure of the browser scope: a page for people, JSON for scripts. Merchants' clients tell an unknown
- * address from an unknown Payment ID by the presence of `error_type`.
+ * Renders a failure of the browser scope: a page for people, JSON for scripts. By the presence of `error_type`, shops'
+ * clients distinguish an unknown address from an unknown Payment ID.
  */
 export function sendPageError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const failure = asPageFailure(asTold(thrown, request), request)
+  const failure = asPageFailure(asAnswered(thrown, request), request)
   if (failure.retry_after_seconds !== undefined) reply.header('retry-after', failure.retry_after_seconds)
   if (!wantsHtml(request)) {
     const { code, message } = failure
@@ -193,16 +193,16 @@ function asPageFailure(error: unknown, request: FastifyRequest): PageFailure {
 }
 
 /**
- * What a caller is told of an error, in every scope: that of a database that cannot act just now is one that passes. It
- * is logged here, because nobody else sees it.
+ * Returns the error to answer with, in every scope. A temporary error of the database becomes unavailable. It is logged
+ * here, because the answer does not show it.
  */
-export function asTold(error: unknown, request: FastifyRequest): unknown {
+export function asAnswered(error: unknown, request: FastifyRequest): unknown {
   if (!isPassing(error)) return error
   request.log.error({ err: error }, 'the database could not act')
   return unavailable(error)
 }
 
-/** The 4xx status of an error that Fastify itself raised for what the caller sent (media type, size, syntax). */
+/** Returns the 4xx status of an error that Fastify raised for the request (media type, size, syntax). */
 export function clientFaultStatus(error: unknown): number | undefined {
   const status = (error as FastifyError | undefined)?.statusCode
   return status !== undefined && status >= 400 && status < 500 ? status : undefined

@@ -1,6 +1,6 @@
 /**
- * One reading of form bodies, query strings and multipart bodies, with bounds, so that no two doors see
- * different parameters in the same bytes. A doubled name becomes an array, which every schema refuses.
+ * Parses form bodies, query strings and multipart bodies, with bounds. All doors use it, so they see the same parameters in
+ * the same bytes. A repeated name becomes an array, which every schema refuses.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../platform/errors.ts'
@@ -10,20 +10,20 @@ export const PARAMETERS_MAX = 100
 export const NAME_LENGTH_MAX = 64
 export const VALUE_BYTES_MAX = 8_192
 
-/** Parameters as received: decoded once, prototype-free. */
+/** Parameters as received, decoded once, in an object without a prototype. */
 export type Parameters = Record<string, string | string[]>
 
 const REPLACEMENT = '\uFFFD'
 
 /**
  * Reads `application/x-www-form-urlencoded` text (WHATWG rules: `+` is a space, a stray `%` stays).
- * Throws malformed_request for text that is not UTF-8, and beyond the bounds of decisions.md 11.
+ * Throws malformed_request for text that is not UTF-8, and above the bounds of decisions.md 11.
  */
 export function parseParameters(text: string): Parameters {
   return collect(new URLSearchParams(text))
 }
 
-/** Lets a scope take `multipart/form-data` where it takes forms. */
+/** Makes a scope accept `multipart/form-data` for its forms. */
 export function acceptMultipart(app: FastifyInstance): void {
   app.addContentTypeParser(
     'multipart/form-data',
@@ -32,7 +32,7 @@ export function acceptMultipart(app: FastifyInstance): void {
   )
 }
 
-/** Reads a `multipart/form-data` body with the platform's own parser. Files are refused: malformed_request. */
+/** Reads a `multipart/form-data` body with Node's own parser. Throws malformed_request, also for files. */
 async function parseMultipart(body: Buffer, contentType: string): Promise<Parameters> {
   let form: FormData
   try {
@@ -61,55 +61,55 @@ function collect(pairs: Iterable<[string, unknown]>): Parameters {
   return parameters
 }
 
-/** Text that Postgres can store and that means the same everywhere: no NUL, no broken UTF-8, no lone surrogate. */
+/** Whether Postgres can store a text and all parsers read it alike: no NUL, no broken UTF-8, no lone surrogate. */
 export function isCleanText(text: string): boolean {
   return !text.includes('\0') && !text.includes(REPLACEMENT) && text.isWellFormed()
 }
 
-/** Signs that make a name look like another one: they reverse or hide what follows, or take room and show nothing. */
+/** Characters that make a name look like another one: they change the direction of text, or are invisible. */
 const DECEPTIVE =
   /\u034f|[\p{Cc}\u00ad\u061c\u115f\u1160\u180e\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\u{e0000}-\u{e007f}]/u
 
-/** What can be seen on its own. The joiner (U+200D) is no such sign, nor is what only changes the one before it. */
+/** Characters that are visible on their own. The joiner (U+200D) and combining marks are not. */
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u
 
 /**
- * Whether a name reads as what it is: no control or direction characters, nothing invisible but the joints of emoji, and
- * something to see. Text of no characters is honest too.
+ * Whether a name looks like what it is. It has no control or direction characters, no invisible ones except the joiners of
+ * emoji, and at least one visible character. Empty text is honest too.
  */
 export function isHonestText(text: string): boolean {
   return !DECEPTIVE.test(text) && (text === '' || VISIBLE.test(text))
 }
 
-/** As isHonestText, for text of several lines. */
+/** Whether a text of several lines is honest, as isHonestText judges it. */
 export function isHonestProse(text: string): boolean {
   return isHonestText(text.replaceAll(/[\t\r\n]/g, ' '))
 }
 
 /**
- * Text that others chose and that must be kept as it was sent (what a shop calls its goods), as pages show it: without the
- * signs that make text look like another one, on one line. A dash where nothing is left to see.
+ * Prepares text for a page that is stored as it was sent, such as a shop's description of an order. It removes deceptive
+ * characters and line breaks. Returns a dash when nothing visible is left.
  */
 export function plainText(text: string): string {
   const shown = withoutDeceptive(text.replaceAll(/\s+/g, ' ')).trim()
   return VISIBLE.test(shown) ? shown : '—'
 }
 
-/** A text without the signs that isHonestText refuses. */
+/** Removes the characters that isHonestText refuses. */
 export function withoutDeceptive(text: string): string {
   return text.replaceAll(new RegExp(DECEPTIVE, 'gu'), '')
 }
 
-/** Those signs in a text of several lines, each once, by their numbers: U+200B. */
+/** Returns the code points of such characters in a text of several lines, each once, as `U+200B`. */
 export function deceptiveIn(text: string): string[] {
   const found = new Set(text.replaceAll(/[\t\r\n]/g, '').match(new RegExp(DECEPTIVE, 'gu')))
   return [...found].map((sign) => `U+${sign.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`)
 }
 
-/** Deeper than any body of ours; more would only serve to exhaust whoever walks it. */
+/** Deeper than any valid body. A deeper value could exhaust the stack. */
 const DEPTH_MAX = 20
 
-/** Whether every string inside a parsed JSON value is clean, and the value is not absurdly deep. */
+/** Whether every string in a parsed JSON value is clean, and the value is at most DEPTH_MAX deep. */
 export function isCleanValue(value: unknown, depth = 0): boolean {
   if (typeof value === 'string') return isCleanText(value)
   if (typeof value !== 'object' || value === null) return true
@@ -117,13 +117,14 @@ export function isCleanValue(value: unknown, depth = 0): boolean {
   return Object.entries(value).every(([name, inner]) => isCleanText(name) && isCleanValue(inner, depth + 1))
 }
 
-/** For scopes that say in their own words what is wrong. */
+/** The request is not UTF-8. It has its own class, so that scopes can answer with their own words. */
 export class NotUtf8 extends AppError {
   constructor(what: string) {
     super('malformed_request', `${what} is not valid UTF-8 text`)
   }
 }
 
+/** Makes malformed_request with this message. */
 export function malformed(message: string): AppError {
   return new AppError('malformed_request', message)
 }

@@ -1,5 +1,5 @@
 /**
- * What views are made with. A room declares the data of its pages and parts beside the code that shows them:
+ * Types of the data of views. A room declares the data of its pages and parts beside the code that shows them:
  * `declare module '…/web/views.ts' { interface PageData { 'payment/buyer/pay': { … } } }`.
  */
 import type { FastifyRequest } from 'fastify'
@@ -7,7 +7,7 @@ import type { PageCode } from '../platform/errors.ts'
 import type { assetUrl } from './assets.ts'
 import type { Locale } from './languages.ts'
 
-/** Why a page cannot be shown. */
+/** A failure, as the error page shows it. */
 export type PageFailure = {
   code: PageCode | 'internal_error'
   status: number
@@ -15,17 +15,17 @@ export type PageFailure = {
   retry_after_seconds?: number | undefined
 }
 
-/** What `reply.page` passes to each page, beside what every page has. */
+/** The data of each page, beside the common data. */
 export interface PageData {
   error: { failure: PageFailure; requestId: string }
 }
 
-/** What each part reads, beside what every page has. */
+/** The data of each part, beside the common data. */
 export interface PartData {
   layout: { title: string; body: string; isSheet?: boolean; isTest?: boolean }
   'parts/app-logo': { app: { name: string; logo_url: string | null } }
   'parts/avatar': { user: { username: string; avatar_url: string | null } }
-  /** Below a list: the addresses of what is older and of its beginning. A search may have stopped at a moment. */
+  /** Below a list: the addresses of the next page and of the first one, and the moment where a search stopped. */
   'parts/pager': {
     older: string | undefined
     before: bigint | undefined
@@ -37,7 +37,7 @@ export interface PartData {
   'parts/tabs': { tabs: { href: string; label: string }[] }
 }
 
-/** What every page has. */
+/** The common data of all pages. */
 export type Common = Locale & {
   user: NonNullable<FastifyRequest['session']>['user'] | undefined
   path: string
@@ -52,19 +52,19 @@ export type Common = Locale & {
 
 type Views = PageData & PartData
 
-/** What a view reads as `it`. */
+/** The type of `it` in a view. */
 export type It<V extends string> = V extends keyof Views
   ? Common & Views[V]
   : // biome-ignore lint/suspicious/noExplicitAny: for the views that are not declared yet.
     Common & { [name: string]: any }
 
-/** What `reply.page` takes. */
+/** The data that `reply.page` requires for a page. */
 export type DataOf<V extends string> = V extends keyof PageData ? PageData[V] : Record<string, unknown>
 
-/** What `<%= %>` may show. Undefined, null and objects would show as words of the program. */
+/** The types that `<%= %>` may show. Undefined, null and objects would show as words of the program. */
 export type Shown = string | number | bigint | boolean
 
-/** Eta passes the data of a view on to its parts, so a view need only pass what it has not, or knows better. */
+/** Eta passes a view's data on to its parts, so a view passes only data that it lacks or has narrowed. */
 type Passed<Part, Here> = {
   [K in keyof Part as K extends keyof Here ? (Here[K] extends Part[K] ? never : K) : K]: Part[K]
 } & { [K in keyof Part as K extends keyof Here ? (Here[K] extends Part[K] ? K : never) : never]?: Part[K] }
@@ -72,7 +72,7 @@ type Passed<Part, Here> = {
 type Arguments<Part, Here> =
   object extends Passed<Part, Here> ? [data?: Passed<Part, Here>] : [data: Passed<Part, Here>]
 
-/** What a view may call. */
+/** The functions that a view may call. */
 export type Tools<Here> = {
   include<V extends keyof PartData>(view: `/${V}`, ...data: Arguments<PartData[V], Here>): string
   layout(view: '/layout', ...data: Arguments<PartData['layout'], Here & { body: string }>): void

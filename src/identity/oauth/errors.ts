@@ -4,7 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode, type OAuthCode } from '../../platform/errors.ts'
-import { asTold, clientFaultStatus, sendPageError, wantsHtml } from '../../web/pages.ts'
+import { asAnswered, clientFaultStatus, sendPageError, wantsHtml } from '../../web/pages.ts'
 
 const METHOD_NOT_ALLOWED = 405
 const PAYLOAD_TOO_LARGE = 413
@@ -59,7 +59,7 @@ export function asDescription(message: string): string {
  */
 export function sendOAuthError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
-  const error = asTold(thrown, request)
+  const error = asAnswered(thrown, request)
   const failure = asOAuthFailure(error)
   if (error instanceof AppError && NOT_NOW.includes(error.code)) return sendNotNow(error, reply)
   if (failure === undefined) {

@@ -5,7 +5,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { AppError, type GatewayCode } from '../../platform/errors.ts'
-import { asTold, clientFaultStatus } from '../../web/pages.ts'
+import { asAnswered, clientFaultStatus } from '../../web/pages.ts'
 import { NotUtf8 } from '../../web/parameters.ts'
 import type { Refusal } from './shapes.ts'
 
@@ -127,7 +127,7 @@ export function wireFailure(
   request: FastifyRequest,
   reply: FastifyReply,
 ): WireFailure {
-  const error = asTold(thrown, request)
+  const error = asAnswered(thrown, request)
   const known = asKnown(error)
   if (known === undefined) {
     request.log.error({ err: error }, 'request failed')

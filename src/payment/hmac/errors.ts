@@ -1,7 +1,7 @@
 /** What failures look like on the HMAC API: one body for every client, decisions.md 5.6. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type PaymentCode } from '../../platform/errors.ts'
-import { asTold, clientFaultStatus } from '../../web/pages.ts'
+import { asAnswered, clientFaultStatus } from '../../web/pages.ts'
 
 /** Failures that other scopes share with this one. */
 type SharedCode =
@@ -54,7 +54,7 @@ export function sendPaymentError(
   reply: FastifyReply,
 ): FastifyReply {
   reply.header('cache-control', 'no-store')
-  const error = asTold(thrown, request)
+  const error = asAnswered(thrown, request)
   const known = asPaymentError(error)
   if (known === undefined) {
     request.log.error({ err: error }, 'request failed')
