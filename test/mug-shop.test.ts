@@ -220,9 +220,9 @@ describe('the shop', () => {
       expect(await get(`/return?${genuine}`)).toMatchObject({ status: 303, location: `/orders/${id}` })
       const page = (await get(`/orders/${id}`)).body
       expect(page).toContain('<h1>Paid</h1>')
-      expect(page.match(/notified the shop|brought the news|asked the gateway/g)).toEqual([
+      expect(page.match(/notified the shop|returned from the payment|asked the gateway/g)).toEqual([
         'notified the shop',
-        'brought the news',
+        'returned from the payment',
       ])
     },
   )

@@ -242,7 +242,7 @@ describe.skipIf(isWithoutChromium)('the shop', () => {
       await page.getByRole('button', { name: 'Pay 990 points' }).click()
       await page.getByRole('heading', { name: 'Paid' }).waitFor()
       expect(new URL(page.url()).pathname).toMatch(/^\/orders\/mug_/)
-      await page.getByText('Your browser brought the news.').waitFor()
+      await page.getByText('Your browser returned from the payment.').waitFor()
       const isNotified = async () => {
         await page.reload()
         return page.getByText('The gateway notified the shop.').isVisible()

@@ -1,5 +1,5 @@
 // @ts-check
-/** Members and groups of the example forum, and how Discourse writes them as JSON. */
+/** The members and groups of the example forum, and their JSON in Discourse's format. */
 
 /**
  * @typedef {{
@@ -12,7 +12,7 @@
 
 const TRUST_LEVEL_0_GROUP = 10
 
-/** The names that a forum in English gives its automatic groups; a forum in another language translates them. */
+/** The names of the automatic groups in an English forum. A forum in another language translates them. */
 const AUTOMATIC = {
   1: 'admins',
   2: 'moderators',
@@ -61,7 +61,7 @@ export function openCommunity(list, customGroups = []) {
       return [...members.values()].find((member) => member.username.toLowerCase() === wanted)
     },
     /**
-     * What `GET /admin/users/{id}.json` answers.
+     * The answer of `GET /admin/users/{id}.json`.
      * @param {Member} member
      */
     adminView(member) {

@@ -1,12 +1,10 @@
 // @ts-check
-/** DiscourseConnect, seen from the forum: other sites send people here to be told who they are. */
+/** The forum's side of DiscourseConnect: other sites send members here, and the forum identifies them. */
 import { createHmac } from 'node:crypto'
 
 /** @import { Community, Member } from './community.js' */
 
-/**
- * A request that cannot be answered: `status` as Discourse answers it.
- */
+/** A request that the forum refuses, with the `status` that Discourse sends. */
 export class ConnectError extends Error {
   /**
    * @param {number} status
@@ -19,9 +17,9 @@ export class ConnectError extends Error {
 }
 
 /**
- * Reads a request for somebody's identity.
+ * Reads a request for the identity of a member. Throws ConnectError.
  * @param {URLSearchParams} query
- * @param {string[]} secretLines as the forum's setting has them: `domain|secret`, wildcards allowed in the domain
+ * @param {string[]} secretLines each is `domain|secret`, as in the forum's setting; the domain may contain wildcards
  */
 export function readRequest(query, secretLines) {
   const sso = query.get('sso') ?? ''
@@ -46,7 +44,7 @@ export function readRequest(query, secretLines) {
 /** @typedef {ReturnType<typeof readRequest>} ConnectRequest */
 
 /**
- * The address that tells the other site who this is.
+ * The address that sends the identity of the member to the other site.
  * @param {ConnectRequest} request
  * @param {Member} member
  * @param {Community} community

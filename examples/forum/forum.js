@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The example forum of the demo, with people to sign in as. Nothing of it is kept: it begins anew at each start.
+ * The example forum of the demo, with members to sign in as. It stores nothing, so each start is a new forum.
  *
  * Run it: CONNECT_SECRET=… API_KEY=… TESSERA_URL=… node forum.js
  */
@@ -46,5 +46,5 @@ const forum = await startForum({
 
 if (process.send === undefined) console.log(`The forum is at ${forum.url}`)
 else process.send('ready')
-// Started by another program, the forum ends with it, however that ends.
+// A forum that another program started ends with that program.
 process.on('disconnect', () => process.exit())

@@ -1,11 +1,11 @@
 // @ts-check
-/** The forum's few pages. */
+/** The pages of the forum. */
 
 /** @import { Community, Member } from './community.js' */
 
 /**
- * @param {Member | undefined} member who is logged in
- * @param {{ siteUrl: string | undefined, community: Community }} forum `siteUrl` is where members can use their account
+ * @param {Member | undefined} member the member who is logged in
+ * @param {{ siteUrl: string | undefined, community: Community }} forum `siteUrl` is the address of Tessera
  */
 export function homePage(member, { siteUrl, community }) {
   const elsewhere =

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * A small forum that behaves, towards Tessera, as Discourse does: it tells other sites who somebody is, answers the
- * administrator's API, keeps scores and sends webhooks. It shares no code with Tessera, so that what the two agree
- * on is Discourse's protocol and not a mistake of ours. Everything is kept in memory.
+ * A small forum that behaves towards Tessera as Discourse does: it identifies members to other sites, answers the
+ * administrator's API, keeps scores and sends webhooks. It shares no code with Tessera, so both implement Discourse's
+ * protocol and not a shared mistake. It keeps everything in memory.
  */
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -43,12 +43,12 @@ export async function startForum({ members, groups = [], host = '127.0.0.1', por
     connectSecrets: options.connectSecrets,
     isProvider: true,
     apiKey: options.apiKey,
-    /** What is wrong with the API just now. @type {Fault | undefined} */
+    /** The fault that the API has now. @type {Fault | undefined} */
     fault: undefined,
-    /** The path of every call of the API so far. @type {string[]} */
+    /** The paths of all calls of the API. @type {string[]} */
     calls: [],
     siteUrl: options.siteUrl,
-    /** Told of what the forum's own staff does on its pages. @param {Member} member */
+    /** Sends a webhook about a member whom the staff changed. @param {Member} member */
     async announce(member) {
       if (options.hook === undefined) return
       await webhooks.emit(options.hook, 'user', 'user_updated', community.publicView(member))
@@ -70,7 +70,7 @@ export async function startForum({ members, groups = [], host = '127.0.0.1', por
   return Object.assign(state, {
     url,
     webhooks,
-    /** Ends everybody's session at the forum, as suspending somebody ends theirs. @param {number} id */
+    /** Ends the sessions of a member at the forum, as a suspension does. @param {number} id */
     endSessionsOf(id) {
       for (const session of sessions.values()) if (session.member === id) delete session.member
     },
@@ -94,7 +94,7 @@ export async function startForum({ members, groups = [], host = '127.0.0.1', por
 async function handle(request, response, sessions, forum) {
   const url = new URL(request.url ?? '/', 'http://forum')
   if (url.pathname.endsWith('.json')) return answerApi(url, request, response, forum)
-  // Whether the forum runs at all, as Discourse says it to whoever watches over it.
+  // Discourse has this address for monitoring.
   if (url.pathname === '/srv/status') {
     response.writeHead(200, { 'content-type': 'text/plain' }).end('ok')
     return
@@ -115,7 +115,7 @@ async function handle(request, response, sessions, forum) {
       delete session.member
       return redirect(response, '/')
     case 'GET /session/sso_provider':
-      return tellWho(visit, forum)
+      return identify(visit, forum)
     default:
       return send(response, 404, messagePage('There is nothing at this address.'))
   }
@@ -144,7 +144,7 @@ function memberOf({ member: id }, { community }) {
 }
 
 /**
- * Nobody has a password here: whoever is chosen is logged in. A suspended member cannot be.
+ * Logs in the chosen member without a password. A suspended member cannot log in.
  * @param {Visit} visit
  * @param {State} forum
  */
@@ -160,7 +160,7 @@ async function logIn({ session, request, response }, forum) {
 }
 
 /**
- * Staff suspend a member for a week, or let them in again.
+ * Suspends a member for a week, or ends the suspension. Only staff may do it.
  * @param {Visit} visit
  * @param {State} forum
  */
@@ -190,7 +190,7 @@ async function readForm(request) {
  * @param {Visit} visit
  * @param {State} forum
  */
-function tellWho({ url, session, response }, forum) {
+function identify({ url, session, response }, forum) {
   if (!forum.isProvider) return send(response, 404, messagePage('There is nothing at this address.'))
   const request = readRequest(url.searchParams, forum.connectSecrets)
   if (request.isLogout) {
@@ -241,14 +241,14 @@ function answerApi(url, request, response, forum) {
     )
     return json(response, 200, { members: members.map(({ id, username }) => ({ id, username })) })
   }
-  // To those who may not see it, Discourse says that it is not there.
+  // Discourse answers 404 to a key without the right to see a member.
   json(response, 404, {
     errors: ['The requested URL or resource could not be found.'],
     error_type: 'not_found',
   })
 }
 
-/** How each fault answers; false means that it shows elsewhere. @type {Record<Fault, (response: ServerResponse) => boolean>} */
+/** The answer of each fault. False: the fault changes a later step. @type {Record<Fault, (response: ServerResponse) => boolean>} */
 const FAULTS = {
   down: (response) => json(response, 503, { errors: ['The forum is being updated.'] }),
   slow: (response) => {

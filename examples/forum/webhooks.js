@@ -1,5 +1,5 @@
 // @ts-check
-/** Webhooks as Discourse sends them: signed, and sent again for a while when the answer is not a good one. */
+/** Sends webhooks as Discourse does: signed, and repeated for a while after an error. */
 import { createHmac } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -14,15 +14,15 @@ const GONE = [404, 410]
 
 /**
  * @param {string} instance the forum's own address
- * @param {number} minuteMs how long a minute lasts; tests have no time
+ * @param {number} minuteMs the length of a minute; tests shorten it
  */
 export function openWebhooks(instance, minuteMs = 60_000) {
-  // A forum that starts again must not repeat its ids.
+  // A restarted forum must not repeat its IDs.
   let lastId = Date.now()
   const closing = new AbortController()
 
   /**
-   * Sends one event until it is accepted or given up, and resolves to what was answered.
+   * Sends one event until the receiver accepts it or the attempts end. Resolves to the delivery with all answers.
    * @param {Hook} hook
    * @param {string} type
    * @param {string} event
@@ -36,7 +36,7 @@ export function openWebhooks(instance, minuteMs = 60_000) {
     for (const minutes of [0, ...RETRY_MINUTES]) {
       if (minutes > 0) await sleep(minutes * minuteMs, undefined, { signal: closing.signal, ref: false })
       const answer = await send(hook, delivery)
-      // A connection that fails brings no answer, and is not tried again.
+      // Discourse does not repeat an event after a failed connection.
       if (answer === 'no answer' || (answer >= 200 && answer < 300)) return delivery
       const isLast = minutes === RETRY_MINUTES.at(-1)
       if (GONE.includes(answer)) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** The shop's few pages, which need no script. */
+/** The pages of the shop. They need no script. */
 
 /** @import { Order, PaymentForm } from './shop.js' */
 /** @typedef {{ name: string, money: string }} Product */
@@ -12,7 +12,7 @@ const WAYS = /** @type {const} */ ([
 ])
 const HEARD = {
   notify: 'The gateway notified the shop.',
-  return: 'Your browser brought the news.',
+  return: 'Your browser returned from the payment.',
   query: 'The shop asked the gateway.',
 }
 
@@ -40,7 +40,7 @@ ${ways.join('\n')}${history}`,
 }
 
 /**
- * The form that opens a payment: everything in it is signed. A shop with a script would send it by itself.
+ * The form that opens a payment. All its fields are signed. A shop with a script would submit it automatically.
  * @param {Order} order
  * @param {PaymentForm} form
  */

@@ -1,11 +1,11 @@
 // @ts-check
-/** What both versions of the protocol share: which parameters are signed, and how they become one text. */
+/** The parts that both versions of the protocol share: the text to sign, and reading and sending parameters. */
 
-/** @typedef {Record<string, string | number>} Parameters replies in JSON have integers, which are signed as their text */
+/** @typedef {Record<string, string | number>} Parameters the text of an integer in a JSON answer is signed */
 
 /**
  * Every parameter that is not empty, except `sign` and `sign_type`, sorted by name and joined as `a=1&b=2` with its raw
- * value, not URL-encoded. Parameters that you do not know are signed too: there may be new ones at any time.
+ * value, not URL-encoded. Unknown parameters are signed too, because new ones may come at any time.
  * @param {Parameters} parameters
  */
 export function textToSign(parameters) {
@@ -17,8 +17,8 @@ export function textToSign(parameters) {
 }
 
 /**
- * The parameters of a notification or a return. Undefined when a name comes twice: one value might be verified and
- * the other used.
+ * The parameters of a notification or a return. Undefined when a name comes twice, because the check could read one
+ * value and the shop the other.
  * @param {URLSearchParams} query
  * @returns {Record<string, string> | undefined}
  */
@@ -30,7 +30,7 @@ export function readOnce(query) {
 const TIMEOUT_MS = 10_000
 
 /**
- * Posts a form and reads the JSON that answers it. The gateway answers refusals with status 200 too: look at `code`.
+ * Posts a form and reads the JSON answer. The gateway answers refusals with status 200 too, so check `code`.
  * @param {string} url
  * @param {Parameters} parameters
  * @returns {Promise<Record<string, any>>}

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * A shop that was made for a gateway of the epay kind, and is pointed at Tessera by its address, pid and keys alone. It
- * sells one thing, by both versions of the protocol and both ways to open a payment, and shows how it heard of being
- * paid. It needs nothing but Node, and keeps everything in memory: where a real shop has a database, this one has a Map.
+ * A shop made for an epay gateway, which uses Tessera by its address, pid and keys alone. It sells one product by both
+ * versions of the protocol and both ways to open a payment, and shows how it learned of the payment. It needs only Node,
+ * and keeps everything in memory: a real shop uses a database in place of the Map.
  *
  * Run it: V1_ADDRESS=… V2_ADDRESS=… PID=… MERCHANT_KEY=… MERCHANT_PRIVATE_KEY=… PLATFORM_PUBLIC_KEY=… node shop.js
  */
@@ -22,10 +22,10 @@ import { openV2 } from './v2.js'
  *   create(order: Parameters): Promise<string>,
  *   query(out_trade_no: string): Promise<Record<string, any> | undefined>,
  *   verify(query: URLSearchParams): Record<string, string> | undefined
- * }} Gateway one version of the protocol: a form for the buyer's browser to post, a payment opened from here (answers
- *   where to send the buyer), whether an order is paid, and a notification or return if it is genuine
+ * }} Gateway one version of the protocol: a form that the payer's browser posts, a payment that the shop opens (resolves
+ *   to the address for the payer), the state of an order, and the parameters of a genuine notification or return
  * @typedef {'v1' | 'v2'} Version
- * @typedef {'notify' | 'return' | 'query'} News how the shop hears of a payment
+ * @typedef {'notify' | 'return' | 'query'} News how the shop learns of a payment
  * @typedef {{ id: string, version: Version, money: string, trade_no?: string, heard: News[] }} Order
  */
 
@@ -52,7 +52,7 @@ const gateways = {
 /** @type {Map<string, Order>} by id */
 const orders = new Map()
 
-/** A browser checks a form's whole way against form-action: from the gateway on it may lead to a forum's sign-in. */
+/** A browser checks every redirect of a form against form-action. The gateway may redirect to a forum's sign-in. */
 const formTargets = ['https:', ...new Set(Object.values(addresses).map((address) => new URL(address).origin))]
 const headers = {
   'cache-control': 'no-store',
@@ -79,7 +79,7 @@ server.listen(Number(SHOP_PORT), HOST, () => {
   if (process.send === undefined) console.log(`The shop is at ${SHOP_URL}`)
   else process.send('ready')
 })
-// Started by another program, the shop ends with it, however that ends.
+// A shop that another program started ends with that program.
 process.on('disconnect', () => process.exit())
 
 /**
@@ -114,7 +114,7 @@ async function placeOrder(form, response) {
     money: PRODUCT.money,
     heard: [],
   }
-  // Kept before the gateway hears of it, so that no payment ever arrives for an order nobody knows.
+  // The shop saves the order before it opens the payment, so every notification finds its order.
   orders.set(order.id, order)
   const parameters = {
     out_trade_no: order.id,
@@ -130,8 +130,8 @@ async function placeOrder(form, response) {
 }
 
 /**
- * The gateway's own server says that an order is paid. It repeats itself until it reads `success`, so this may come
- * more than once, and also after the return or a query has told the same.
+ * The gateway's server notifies the shop of a payment. It repeats the notification until it reads `success`, so a
+ * notification may come more than once, and also after the return or a query.
  * @param {URLSearchParams} query
  * @param {ServerResponse} response
  */
@@ -143,7 +143,7 @@ function acceptNotification(query, response) {
 }
 
 /**
- * The buyer's browser comes back from paying. It is the browser that says so: only the signature makes it true.
+ * The payer's browser returns after the payment. Anyone can open this address, so only the signature proves the payment.
  * @param {URLSearchParams} query
  * @param {ServerResponse} response
  */
@@ -155,8 +155,8 @@ function acceptReturn(query, response) {
 }
 
 /**
- * The order that a notification or return pays, if it is genuine. Which version verifies it is the order's, not the
- * message's to say: else whoever knows the KEY of V1 could pay orders of V2.
+ * The order that a genuine notification or return pays. The version of the order decides how to verify the message.
+ * Otherwise a stolen KEY of V1 could pay orders of V2.
  * @param {URLSearchParams} query
  * @param {News} news
  */
@@ -167,8 +167,8 @@ function findPaid(query, news) {
 }
 
 /**
- * An order's own page. As long as it counts as unpaid the gateway is asked: notifications may be late, and a browser
- * that was closed brings no return.
+ * Shows an order. It queries the gateway while the order is unpaid, because a notification may be late, and a closed
+ * browser sends no return.
  * @param {string} id
  * @param {ServerResponse} response
  */
@@ -188,19 +188,19 @@ async function showOrder(id, response) {
 }
 
 /**
- * Marks an order paid if this proven record is of it; answers whether it is. However often the same payment is
- * reported, the goods go out once.
+ * Marks an order paid if this verified record belongs to it. Returns whether it does. Repeated reports of a payment
+ * send the goods only once.
  * @param {Order} order
  * @param {Record<string, any>} record
  * @param {News} news
  */
 function settle(order, record, news) {
-  // The gateway gives back the price exactly as it was sent.
+  // The gateway returns the price exactly as the shop sent it.
   if (record.out_trade_no !== order.id || record.money !== order.money) return false
   if (!order.heard.includes(news)) order.heard.push(news)
   if (order.trade_no === undefined) {
     order.trade_no = record.trade_no
-    // Here, and nowhere else, a real shop sends the goods.
+    // A real shop sends the goods here, and only here.
   }
   return true
 }

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * V1 of the protocol, to be copied: signed with the MD5 of the text and the Merchant KEY behind it. The same KEY signs
- * what you send and what comes back, so whoever knows it can tell you anything: keep it on the server.
+ * V1 of the protocol, for you to copy. The signature is the MD5 of the text followed by the Merchant KEY. The same KEY
+ * signs your requests and the gateway's messages, so a stolen KEY can fake payments: keep it on the server.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { post, readOnce, textToSign } from './parameters.js'
@@ -37,7 +37,7 @@ export function openV1({ address, pid, key }) {
     },
 
     async query(out_trade_no) {
-      // The KEY itself is sent: in the body, since addresses are written into logs.
+      // The request contains the KEY itself. It goes into the body, because logs contain addresses.
       const answer = await post(`${address}api.php`, { act: 'order', pid, key, out_trade_no })
       if (answer.code !== 1) throw new Error(`The gateway refused the query: ${answer.msg}`)
       return answer.status === 1 ? answer : undefined
@@ -48,7 +48,7 @@ export function openV1({ address, pid, key }) {
       if (parameters === undefined || parameters.pid !== pid) return undefined
       const expected = Buffer.from(sign(parameters, key))
       const received = Buffer.from(parameters.sign ?? '')
-      // In constant time: `===` answers sooner the earlier the texts differ, and so helps to guess.
+      // The comparison takes constant time. `===` is faster for an early difference, which helps an attacker to guess.
       const isGenuine = received.length === expected.length && timingSafeEqual(received, expected)
       return isGenuine && parameters.trade_status === 'TRADE_SUCCESS' ? parameters : undefined
     },

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * V2 of the protocol, to be copied: requests are signed with the merchant's private RSA key, replies and notifications
- * with the platform's. Nobody but the platform can tell you that an order is paid, not even who has read your keys.
+ * V2 of the protocol, for you to copy. The merchant's private RSA key signs requests, and the platform's key signs
+ * answers and notifications. Stolen keys of the merchant cannot fake a payment.
  */
 import { createPrivateKey, createPublicKey, sign as rsaSign, verify as rsaVerify } from 'node:crypto'
 import { post, readOnce, textToSign } from './parameters.js'
@@ -29,9 +29,9 @@ export function openV2({ address, pid, ...keys }) {
     return { ...parameters, sign, sign_type: 'RSA' }
   }
 
-  /** Whether the platform has signed exactly these, just now. @param {Record<string, any>} parameters */
+  /** Whether the platform signed exactly these parameters a short time ago. @param {Record<string, any>} parameters */
   function isGenuine(parameters) {
-    // The pattern first: the difference to what is no number would be neither too large nor small enough.
+    // Without the pattern, a timestamp that is no number would give NaN, and NaN passes the comparison.
     if (!/^\d{10}$/.test(parameters.timestamp)) return false
     if (Math.abs(now() - Number(parameters.timestamp)) > DRIFT_SECONDS_MAX) return false
     const signature = Buffer.from(String(parameters.sign), 'base64')

@@ -1,11 +1,11 @@
 // @ts-check
-/** What the shop shows: whole pages of HTML, made on the server, that need no script. */
+/** The pages of the shop, as whole HTML documents without scripts. */
 
 /** @import { Member } from './sign-in.js' */
 /** @import { Order } from './shop.js' */
-/** @typedef {{ member?: Member, formToken: string } | undefined} Visitor none when there is not even a session */
+/** @typedef {{ member?: Member, formToken: string } | undefined} Visitor undefined without a session */
 
-/** HTML that is safe to send. Only `html` makes it. */
+/** HTML that is safe to send. Only `html` creates it. */
 class Html {
   /** @param {string} text */
   constructor(text) {
@@ -16,7 +16,7 @@ class Html {
 const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
 /**
- * A template in which every value is escaped, unless it is itself made by `html` (or a list of such).
+ * A template that escapes every value except results of `html` and lists of them.
  * @param {TemplateStringsArray} strings
  * @param {(string | number | Html | Html[])[]} values
  */
@@ -112,7 +112,7 @@ export function orderPage(visitor, order) {
   const body = html`<section class="sheet">
 <div class="mark good" aria-hidden="true">✓</div>
 <h1>Paid</h1>
-<p>Thank you! Your stickers are as good as on their way.</p>
+<p>Thank you! Your stickers will be on their way soon.</p>
 <dl>
 <dt>Product</dt><dd>${order.description}</dd>
 <dt>Amount</dt><dd>${inPoints(order.amount)}</dd>
@@ -151,7 +151,7 @@ ${resume}
 }
 
 /**
- * A page that says one thing and leads back.
+ * A page with one message and a link back.
  * @param {Visitor} visitor
  * @param {{ title: string, text: string }} message
  */

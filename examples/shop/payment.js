@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * Being paid in points: all that a merchant needs of Tessera's HMAC payment API, to be copied.
+ * Payments in points: the parts of Tessera's HMAC API that a merchant needs, for you to copy.
  *
- * What is signed: every parameter of a message except `signature`, with its raw value (not URL-encoded), sorted by
- * name and joined as `a=1&b=2`. The key is the SHA-256 of the token as 64 hexadecimal characters, used as text; that
- * is the Secret Key of the application's page. The signature is the HMAC-SHA-256 of the string, in lower-case hex.
- * The same key signs what you send (initiate, query) and what comes back (the callback).
+ * The text to sign is every parameter of a message except `signature`, with its raw value (not URL-encoded), sorted by
+ * name and joined as `a=1&b=2`. The key is the SHA-256 of the token as 64 hexadecimal characters, used as text. It is
+ * the Secret Key on the application's page. The signature is the HMAC-SHA-256 of the text, in lower-case hex. The same
+ * key signs your requests (initiate, query) and the callback.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 
@@ -42,14 +42,14 @@ export function openPayments({ url, paymentId, token }) {
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
     const answer = /** @type {Record<string, any>} */ (await response.json())
-    // A refusal says what is wrong in `error`, and by number in `errors[0].code`.
+    // A refusal explains itself in `error`, and has a number in `errors[0].code`.
     if (!response.ok) throw new Error(`Tessera refused ${path}: ${answer.error}`)
     return answer
   }
 
   return {
     /**
-     * Opens a payment. Send the buyer to the answer's `payment_url`; the same order_id again gives the same payment.
+     * Opens a payment. Send the payer to the answer's `payment_url`. A repeated order_id returns the same payment.
      * @param {{ id: string, amount: number, description: string }} order `amount` is in whole points.
      * @returns {Promise<{ payment_url: string, transaction_id: string, status: string, amount: number }>}
      */
@@ -57,25 +57,25 @@ export function openPayments({ url, paymentId, token }) {
       post(`/payment/pay/${paymentId}/process`, { amount: String(amount), description, order_id: id }),
 
     /**
-     * How a payment stands: `status` is completed once it is paid. Ask whenever the buyer has not come back.
+     * Queries a payment. Its `status` is completed once it is paid. Query it when the payer did not return.
      * @param {string} transaction_id
      * @returns {Promise<Record<string, any>>}
      */
     query: (transaction_id) => post(`/payment/query/${paymentId}`, { transaction_id }),
 
     /**
-     * The parameters of a callback if Tessera signed exactly these, otherwise undefined. Anybody can send a browser
-     * to the callback address with made-up parameters, so believe nothing that has not been through here.
+     * The parameters of a callback that Tessera signed, otherwise undefined. Anyone can open the callback address with
+     * made-up parameters, so trust only the result of this function.
      * @param {URLSearchParams} query
      * @returns {Record<string, string> | undefined}
      */
     verifyCallback(query) {
       const parameters = Object.fromEntries(query)
-      // Two values of one name: one might be verified and the other used.
+      // With two values of one name, the check could read one and the shop the other.
       if (Object.keys(parameters).length !== query.size) return undefined
       const expected = Buffer.from(sign(parameters, key))
       const received = Buffer.from(parameters.signature ?? '')
-      // In constant time: `===` answers sooner the earlier the texts differ, and so helps to guess.
+      // The comparison takes constant time. `===` is faster for an early difference, which helps an attacker to guess.
       const isGenuine = received.length === expected.length && timingSafeEqual(received, expected)
       return isGenuine ? parameters : undefined
     },

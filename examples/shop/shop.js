@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * A shop with one product, as small as a whole integration with Tessera can be: visitors sign in with their forum
- * account (sign-in.js) and pay in forum points (payment.js). It needs nothing but Node, and keeps everything in
- * memory: where a real shop has a database, this one has a Map, and forgets when it ends.
+ * A shop with one product, and a small but complete integration with Tessera: visitors sign in with their forum account
+ * (sign-in.js) and pay in forum points (payment.js). It needs only Node, and keeps everything in memory: a real shop uses
+ * a database in place of the Map.
  *
  * Run it: TESSERA_URL=… CLIENT_ID=… CLIENT_SECRET=… PAYMENT_ID=… PAYMENT_TOKEN=… node shop.js
  */
@@ -114,7 +114,7 @@ async function buy({ session, response }) {
     amount: PRODUCT.amount,
     created_at: new Date().toISOString(),
   }
-  // Kept before Tessera hears of it, so that no payment ever arrives for an order nobody knows.
+  // The shop saves the order before it opens the payment, so every callback finds its order.
   orders.set(order.id, order)
   const { payment_url, transaction_id } = await payments.start(order)
   Object.assign(order, { payment_url, transaction_id })
@@ -122,7 +122,7 @@ async function buy({ session, response }) {
 }
 
 /**
- * The buyer's browser comes back from paying. It is the browser that says so: only the signature makes it true.
+ * The payer's browser returns after the payment. Anyone can open this address, so only the signature proves the payment.
  * @param {Visit} visit
  */
 function acceptPayment({ url, session, response }) {
@@ -136,8 +136,7 @@ function acceptPayment({ url, session, response }) {
 }
 
 /**
- * An order's own page, for its buyer. A browser that was closed after paying brought no callback, so as long as the
- * order counts as unpaid Tessera is asked: nothing is lost.
+ * Shows an order to its payer. It queries Tessera while the order is unpaid, because a closed browser sends no callback.
  * @param {Visit} visit
  */
 async function showOrder({ url, session, response }) {
@@ -153,8 +152,8 @@ async function showOrder({ url, session, response }) {
 }
 
 /**
- * Marks an order paid if this proven record says so; answers whether the order is paid. However often the same
- * payment is reported, by callback or by query, the goods go out once.
+ * Marks an order paid if this verified record says so. Returns whether the order is paid. Repeated reports of a payment,
+ * by callback or by query, send the goods only once.
  * @param {Order} order
  * @param {Record<string, any>} record
  */
@@ -167,7 +166,7 @@ function settle(order, record) {
       platform_fee: Number(record.platform_fee),
       merchant_points: Number(record.merchant_points),
     }
-    // Here, and nowhere else, a real shop sends the goods.
+    // A real shop sends the goods here, and only here.
   }
   return true
 }

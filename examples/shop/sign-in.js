@@ -1,16 +1,16 @@
 // @ts-check
 /**
- * "Sign in with Tessera": the authorization code flow of OAuth 2.0 / OpenID Connect with PKCE, by hand, to be copied.
- * In a larger shop a certified client library does the same; here you see every check that it makes.
+ * "Sign in with Tessera": the authorization code flow of OAuth 2.0 / OpenID Connect with PKCE, for you to copy. A larger
+ * shop uses a certified client library. This code shows every check that such a library makes.
  */
 import { createHash, createPublicKey, randomBytes, verify } from 'node:crypto'
 
 const TIMEOUT_MS = 10_000
 
-/** @typedef {{ state: string, nonce: string, verifier: string }} Attempt one sign-in under way; belongs to one browser */
-/** @typedef {{ sub: string, username: string }} Member `sub` never changes and is the key to store; a username may */
+/** @typedef {{ state: string, nonce: string, verifier: string }} Attempt a started sign-in of one browser */
+/** @typedef {{ sub: string, username: string }} Member `sub` never changes, so store it; the username may change */
 
-/** A sign-in that must not succeed. `isDenied`: the visitor or a rule of Tessera said no, and nothing is broken. */
+/** A failed sign-in. `isDenied`: the visitor or a rule of Tessera refused it, and nothing is broken. */
 export class SignInError extends Error {
   /** @param {string} message */
   constructor(message, isDenied = false) {
@@ -27,7 +27,7 @@ export class SignInError extends Error {
 export function openSignIn({ url, clientId, clientSecret, redirectUri }) {
   return {
     /**
-     * Begins a sign-in: keep `attempt` in the visitor's session, send the browser to `location`.
+     * Starts a sign-in. Keep `attempt` in the visitor's session, and send the browser to `location`.
      * @returns {{ attempt: Attempt, location: string }}
      */
     begin() {
@@ -37,11 +37,11 @@ export function openSignIn({ url, clientId, clientSecret, redirectUri }) {
         client_id: clientId,
         redirect_uri: redirectUri,
         scope: 'openid profile',
-        // Comes back unchanged: the answer belongs to a sign-in that this browser began here.
+        // Tessera returns it unchanged, which proves that this browser started the sign-in here.
         state,
-        // Comes back inside the ID token: the token was made for this very sign-in.
+        // The ID token contains it, which proves that the token belongs to this sign-in.
         nonce,
-        // PKCE: only who knows the verifier can redeem the code, even if the code is stolen on its way.
+        // PKCE: a stolen code cannot be redeemed without the verifier.
         code_challenge: createHash('sha256').update(verifier).digest('base64url'),
         code_challenge_method: 'S256',
       })
@@ -49,9 +49,9 @@ export function openSignIn({ url, clientId, clientSecret, redirectUri }) {
     },
 
     /**
-     * Ends a sign-in: checks what the browser brought back and answers who the visitor is.
+     * Finishes a sign-in: checks the answer, and resolves to the member. Throws SignInError.
      * @param {URLSearchParams} query
-     * @param {Attempt | undefined} attempt as kept in the session; use it once
+     * @param {Attempt | undefined} attempt from the session; use it once
      * @returns {Promise<Member>}
      */
     async finish(query, attempt) {
@@ -73,7 +73,7 @@ export function openSignIn({ url, clientId, clientSecret, redirectUri }) {
   }
 
   /**
-   * From server to server: the client secret never meets a browser.
+   * Redeems the code from server to server, so the client secret never reaches a browser.
    * @param {string} code
    * @param {string} code_verifier
    */
@@ -93,7 +93,7 @@ export function openSignIn({ url, clientId, clientSecret, redirectUri }) {
   }
 
   /**
-   * The claims of an ID token that Tessera signed, for this shop, for this sign-in, and not too long ago.
+   * The claims of an ID token, if Tessera signed it for this shop and this sign-in, and it has not expired.
    * @param {string} idToken three parts, base64url, joined by dots: header, claims, signature
    * @param {string} nonce
    */
@@ -101,9 +101,9 @@ export function openSignIn({ url, clientId, clientSecret, redirectUri }) {
     const [head = '', body = '', signature = ''] = idToken.split('.')
     const header = decode(head)
     const claims = decode(body)
-    // The algorithm is ours to say: a token must not choose how it is checked.
+    // The shop chooses the algorithm: a token must not choose how it is verified.
     if (header.alg !== 'RS256') throw new SignInError('The ID token is not signed with RS256')
-    // A busy shop keeps the keys for some minutes, and asks again when it meets a new `kid`.
+    // A busy shop caches the keys for some minutes, and fetches them again for a new `kid`.
     const { keys } = await request('/oauth2/jwks', {})
     const jwk = keys.find((/** @type {{ kid: string }} */ candidate) => candidate.kid === header.kid)
     if (jwk === undefined) throw new SignInError('The ID token is signed with an unknown key')
@@ -132,7 +132,7 @@ export function openSignIn({ url, clientId, clientSecret, redirectUri }) {
   }
 }
 
-/** 256 random bits as text that needs no escaping. */
+/** 256 random bits as URL-safe text. */
 function random() {
   return randomBytes(32).toString('base64url')
 }

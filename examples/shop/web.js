@@ -1,5 +1,5 @@
 // @ts-check
-/** An ordinary little web server with sessions and guarded forms. Nothing here is about Tessera. */
+/** A small web server with sessions and CSRF protection. It has nothing specific to Tessera. */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -27,15 +27,15 @@ const files = new Map(
 
 /**
  * @param {{ host: string, port: number, url: string, formTarget: string }} options
- *   `url` is the shop's own; `formTarget` is another origin at which a form of ours may end.
+ *   `url` is the shop's address; `formTarget` is another origin to which a form may redirect.
  * @param {(method: string, path: string) => Handler | undefined} findHandler
  */
 export function startServer({ host, port, url: shopUrl, formTarget }, findHandler) {
   const headers = {
     'cache-control': 'no-store',
-    // A browser checks a form's whole way against form-action: the one that buys ends at the payment page.
+    // A browser checks every redirect of a form against form-action. The form that buys ends at the payment page.
     'content-security-policy': `default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self' ${formTarget}; frame-ancestors 'none'; base-uri 'none'`,
-    // Addresses of ours carry codes and signatures, which no other site should see.
+    // Addresses of the shop contain codes and signatures, which other sites must not see.
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
   }
@@ -56,7 +56,7 @@ export function startServer({ host, port, url: shopUrl, formTarget }, findHandle
     if (process.send === undefined) console.log(`The shop is at ${shopUrl}`)
     else process.send('ready')
   })
-  // Started by another program, the shop ends with it, however that ends.
+  // A shop that another program started ends with that program.
   process.on('disconnect', () => process.exit())
 
   /**
@@ -80,8 +80,8 @@ export function startServer({ host, port, url: shopUrl, formTarget }, findHandle
 }
 
 /**
- * Gives the browser a new session, in place of the one it may have had. Do so whenever somebody signs in: a cookie
- * planted in the browser before must not become theirs.
+ * Gives the browser a new session in place of its old one. Every sign-in must do so, because an attacker may have
+ * planted the old cookie.
  * @param {ServerResponse} response
  * @param {{ replaces?: Session, member?: Member }} options
  */
@@ -91,13 +91,13 @@ export function startSession(response, { replaces, ...who } = {}) {
   sessions.set(session.id, session)
   const [oldest] = sessions.keys()
   if (sessions.size > SESSIONS_MAX && oldest !== undefined) sessions.delete(oldest)
-  // In production over https also `Secure`, and the name `__Host-shop_session`.
+  // In production, over HTTPS, add `Secure` and use the name `__Host-shop_session`.
   response.setHeader('set-cookie', `shop_session=${session.id}; Path=/; HttpOnly; SameSite=Lax`)
   return session
 }
 
 /**
- * Whether a form was sent from a page of ours: it repeats the session's secret, which other sites cannot read.
+ * Whether a page of the shop sent the form. The form repeats the session's secret, which other sites cannot read.
  * @param {IncomingMessage} request
  * @param {Session} session
  */

@@ -1,4 +1,4 @@
-// Comfort only: every page works without this file.
+// Improves pages in browsers with scripts. Every page works without this file.
 for (const time of document.querySelectorAll('time[datetime]')) {
   const moment = new Date(time.dateTime)
   time.textContent = moment.toLocaleString(document.documentElement.lang, {
@@ -17,14 +17,14 @@ for (const button of document.querySelectorAll('button[data-copy], button[data-c
   })
 }
 
-// What stands behind a picture that cannot be loaded is better than the sign for that.
+// Removes a picture that cannot be loaded, so the initial behind it shows.
 for (const picture of document.querySelectorAll('.avatar img')) {
   const hide = () => picture.remove()
   if (picture.complete && picture.naturalWidth === 0) hide()
   else picture.addEventListener('error', hide)
 }
 
-// The account menu closes like any other.
+// Closes the account menu on Escape and on a click outside.
 const menu = document.querySelector('details.menu')
 addEventListener('keydown', ({ key }) => {
   if (key !== 'Escape' || !menu?.open) return
@@ -35,7 +35,7 @@ addEventListener('click', ({ target }) => {
   if (menu?.open && !menu.contains(target)) menu.open = false
 })
 
-// A second click on a sent form would only show the first one's answer later.
+// Stops a second submit, which would only delay the answer to the first.
 for (const form of document.querySelectorAll('form[method="post"]')) {
   form.addEventListener('submit', (event) => {
     if (form.dataset.sent) event.preventDefault()

@@ -1,11 +1,11 @@
-// Comfort for whoever is about to pay: the time that is left, towards the end, and what happens on another device.
+// Shows the payer the remaining time near its end, and a payment that was made on another device.
 const ANNOUNCED = [300, 60]
 const QUIET_POLL_MS = 15_000
 const POLL_MS = 2_000
 
 const page = document.querySelector('[data-expires]')
 const { dataset } = page
-// The server's clock counts, whatever this one says.
+// The server's clock decides, so the difference to the local clock is taken into account.
 const ahead = Date.now() - Date.parse(dataset.now)
 const left = () => Math.ceil((Date.parse(dataset.expires) - Date.now() + ahead) / 1000)
 const clock = page.querySelector('[data-clock]')
@@ -28,7 +28,7 @@ function tick() {
 setInterval(tick, 1_000)
 tick()
 
-// Somebody who pays elsewhere looks at this page for a sign of it.
+// A payer may pay on another device, and this page must show that.
 const elsewhere = page.querySelector('[data-elsewhere]')
 let asked = Date.now()
 async function look() {
@@ -39,7 +39,7 @@ async function look() {
     () => undefined,
   )
   if (answer?.ok && (await answer.json()).state !== 'open') location.reload()
-  // Too often, or out of reach: later.
+  // The server refused the request or cannot be reached: the next request comes later.
   else if (!answer?.ok) asked += QUIET_POLL_MS
 }
 setInterval(look, POLL_MS / 2)
