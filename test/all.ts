@@ -1,6 +1,6 @@
 /**
- * `npm run test:all`: the checks, the suite with many times the usual random inputs, and the suite once more on the
- * oldest Postgres that is supported, where its programs are installed. Every step runs, whatever became of the others.
+ * `npm run test:all`: the checks, the suite with ten times all random inputs, and the suite once more on the oldest Postgres
+ * that is supported, where its programs are installed. Every step runs, whatever became of the others.
  */
 import { POSTGRES_15, POSTGRES_15_PLACES, startPostgres15 } from './postgres-15.ts'
 import { runSteps, runSuite, type Step, succeeds } from './steps.ts'
@@ -9,7 +9,10 @@ const TIMES = 10
 
 const steps: Step[] = [
   ['formatting, lint, types', () => succeeds('npm', ['run', 'check'])],
-  [`the suite, random inputs × ${TIMES}`, () => runSuite({ TEST_TIMES: String(TIMES) })],
+  [
+    `the suite, random inputs × ${TIMES}, pages photographed`,
+    () => runSuite({ TEST_TIMES: String(TIMES), PHOTOGRAPH: 'true' }),
+  ],
 ]
 const bin = POSTGRES_15
 if (bin === undefined)

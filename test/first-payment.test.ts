@@ -9,7 +9,7 @@ import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { messages } from '../src/texts.ts'
 import { makePerson, type Person } from './cast.ts'
-import { isWithoutChromium, launchChromium } from './chromium.ts'
+import { isWithoutChromium, sharedChromium } from './chromium.ts'
 import { freePort } from './demo-process.ts'
 import { startTestApp, type TestApp } from './harness.ts'
 
@@ -32,10 +32,9 @@ describe.skipIf(isWithoutChromium)('somebody new', () => {
     test.clock.advance(Date.now() - test.clock.now().getTime())
     test.startNotifier()
     await test.app.listen({ port, host: '127.0.0.1' })
-    chrome = await launchChromium()
+    chrome = await sharedChromium()
   })
   afterAll(async () => {
-    await chrome?.close()
     for (const close of closing) await close()
     await test?.close()
   })
@@ -126,8 +125,9 @@ describe.skipIf(isWithoutChromium)('somebody new', () => {
       const office = await openWindow()
       await office.goto(`${test.url}/admin`)
       await signIn(office, admin)
+      const decided = office.waitForEvent('load')
       await click(button(office, en.admin.approve))
-      await office.waitForLoadState()
+      await decided
       const statuses = await test.db
         .selectFrom('payment_apps')
         .where('applicant_id', '=', newcomer.id)

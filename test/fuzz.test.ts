@@ -17,9 +17,9 @@ import { startTestApp, type TestApp } from './harness.ts'
 import { makeParty, type Party } from './identity/relying-party.ts'
 import { merchantSign } from './merchant.ts'
 import { ROOT } from './server-process.ts'
-import { TIMES } from './thoroughness.ts'
+import { times } from './thoroughness.ts'
 
-const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 3_000 * TIMES)
+const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? times(3_000))
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121)
 const AT_ONCE = 16
 /** After so many, people are new: sessions end, members are suspended and settings changed by what is sent. */

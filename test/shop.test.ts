@@ -1,6 +1,6 @@
 /**
  * The whole way in a real browser: the demo's shop, sign-in, consent, payment and back, by the people of the demo.
- * Every page on the way is photographed into test/artifacts/. Needs Chromium; only CI=true insists on it.
+ * `PHOTOGRAPH=true` photographs every page on the way into test/artifacts/. Needs Chromium; only CI=true insists on it.
  */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { provideDatabase } from '../src/database/url.ts'
 import type { Demo } from '../src/demo/world.ts'
 import { balanceOf } from '../src/ledger/wallet.ts'
 import { loadConfig } from '../src/platform/config.ts'
-import { isWithoutChromium, launchChromium } from './chromium.ts'
+import { isWithoutChromium, PHOTOGRAPHS, sharedChromium } from './chromium.ts'
 import { cleanUp, type DemoProcess, makeDataDir, startDemoProcess } from './demo-process.ts'
 
 const ARTIFACTS = join(import.meta.dirname, 'artifacts')
@@ -34,11 +34,10 @@ describe.skipIf(isWithoutChromium)('the shop', () => {
     // Found running: the demo's own.
     const { url } = await provideDatabase(loadConfig({ DATA_DIR: dataDir }))
     db = openDatabase(url, { max: 2, onBroken: () => {} })
-    chrome = await launchChromium()
+    chrome = await sharedChromium()
   })
 
   afterAll(async () => {
-    await chrome?.close()
     await db?.destroy()
     await cleanUp(started, dataDir)
   })
@@ -258,7 +257,7 @@ describe.skipIf(isWithoutChromium)('the shop', () => {
   })
 })
 
-/** Photographs a page as phones and desks, by day and by night, show it. */
+/** Looks at a page as phones and desks show it, and photographs it by day and by night if asked to. */
 type Photographer = (name: string) => Promise<void>
 
 function photographer(page: Page, series: string): Photographer {
@@ -268,7 +267,7 @@ function photographer(page: Page, series: string): Photographer {
     await page.waitForLoadState()
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: width < 800 ? 740 : 800 })
-      for (const colorScheme of SCHEMES) {
+      for (const colorScheme of PHOTOGRAPHS.taken ? SCHEMES : []) {
         await page.emulateMedia({ colorScheme })
         const path = join(ARTIFACTS, `${series}-${count}-${name}-${width}-${colorScheme}.png`)
         await page.screenshot({ path, fullPage: true })

@@ -1,2 +1,8 @@
-/** How many times the usual number of random histories, requests and inputs the tests try: `npm run test:all` asks for more. */
-export const TIMES = Number(process.env.TEST_TIMES ?? 1)
+/**
+ * How many times the full number of random histories, requests and inputs the tests try: `npm test` tries a quarter,
+ * `npm run test:all` ten times all of them.
+ */
+export const TIMES = Number(process.env.TEST_TIMES ?? 0.25)
+
+/** This many inputs for every time. */
+export const times = (full: number): number => Math.ceil(full * TIMES)

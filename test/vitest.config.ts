@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { isSpread } from './one-process.ts'
 import { TIMES } from './thoroughness.ts'
@@ -39,9 +40,10 @@ export default defineConfig({
     reporters: [['default', { summary: false }], './reporter.ts'],
     // Nothing in the sources keeps state of its own, so files may share what has been imported.
     isolate: false,
-    maxWorkers: '100%',
+    // One more than there are cores: some tests wait for seconds, while nothing runs.
+    maxWorkers: availableParallelism() + 1,
     exclude: isSpread ? [...configDefaults.exclude, ...LEFT_OUT] : configDefaults.exclude,
-    testTimeout: 60_000 * TIMES * (isSpread ? 2 : 1),
+    testTimeout: 60_000 * Math.max(1, TIMES) * (isSpread ? 2 : 1),
     hookTimeout: 120_000,
   },
 })

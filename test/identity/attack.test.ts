@@ -12,7 +12,7 @@ import {
   startTestApp,
   type TestApp,
 } from '../harness.ts'
-import { TIMES } from '../thoroughness.ts'
+import { TIMES, times } from '../thoroughness.ts'
 import { forgeries } from './hints.ts'
 import {
   type Answer,
@@ -491,8 +491,8 @@ describe('what a failure tells', () => {
   })
 })
 
-describe('ten thousand requests at random', () => {
-  const REQUESTS = 10_000 * TIMES
+describe('requests at random', () => {
+  const REQUESTS = times(10_000)
   const AT_ONCE = 8
 
   /** mulberry32: the same requests at every run. */
@@ -593,7 +593,7 @@ describe('ten thousand requests at random', () => {
     'application/x-www-form-urlencoded, a/b',
   ]
 
-  it('never end in a fault of ours', { timeout: 150_000 * TIMES }, async () => {
+  it('never end in a fault of ours', { timeout: 150_000 * Math.max(1, TIMES) }, async () => {
     const random = makeRandom(20_260_101)
     const client = await member()
     const tokens = await obtainTokens(test, client, party)
@@ -670,11 +670,11 @@ describe('ten thousand requests at random', () => {
     }
     await Promise.all(Array.from({ length: AT_ONCE }, lane))
     // They must have got past the first check for this to say anything.
-    for (const status of [303, 400, 401]) expect(statuses.get(status) ?? 0).toBeGreaterThan(500)
+    for (const status of [303, 400, 401]) expect(statuses.get(status) ?? 0).toBeGreaterThan(REQUESTS / 20)
     const { codes } = await test.db
       .selectFrom('authorization_codes')
       .select((eb) => eb.fn.countAll<bigint>().as('codes'))
       .executeTakeFirstOrThrow()
-    expect(codes).toBeGreaterThan(200n)
+    expect(Number(codes)).toBeGreaterThan(REQUESTS / 50)
   })
 })

@@ -4,7 +4,7 @@ import { OAUTH_ERRORS } from '../../src/identity/oauth/errors.ts'
 import type { OAuthCode } from '../../src/platform/errors.ts'
 import { makePerson } from '../cast.ts'
 import { browser, startTestApp, type TestApp } from '../harness.ts'
-import { TIMES } from '../thoroughness.ts'
+import { times } from '../thoroughness.ts'
 import {
   answerOf,
   authorizationUrl,
@@ -117,7 +117,7 @@ describe('a fault of ours', () => {
 })
 
 describe('whatever is sent', () => {
-  const REQUESTS = 600 * TIMES
+  const REQUESTS = times(600)
 
   /** mulberry32: the same requests at every run. */
   function makeRandom(seed: number): (below: number) => number {

@@ -6,10 +6,10 @@ import { NewAppForm } from '../../src/identity/apps/apps.ts'
 import { withParameters } from '../../src/identity/oauth/parameters.ts'
 import { makePerson } from '../cast.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness.ts'
-import { TIMES } from '../thoroughness.ts'
+import { times } from '../thoroughness.ts'
 import { authorizationUrl, authorize, makeParty, type Party } from './relying-party.ts'
 
-const RUNS = { numRuns: 2_000 * TIMES }
+const RUNS = { numRuns: times(2_000) }
 
 /** Texts near enough to an address that most rules have something to say. */
 const fragments = fc.constantFrom(
@@ -196,7 +196,7 @@ describe('over HTTP', () => {
           } else expect([page.status, page.location]).toEqual([400, undefined])
         },
       ),
-      { numRuns: 300 * TIMES },
+      { numRuns: times(300) },
     )
   })
 })

@@ -24,12 +24,16 @@ function sending(form: string, fields: Fields = {}, button = 'button'): (page: P
     const found = page.locator(form).first()
     for (const [name, value] of Object.entries(fields)) await found.locator(`[name="${name}"]`).fill(value)
     // Forms may stand folded away.
-    await found
-      .locator(button)
-      .first()
-      .evaluate((element) => (element as HTMLElement).click())
-    await page.waitForLoadState()
+    const send = (element: unknown) => (element as HTMLElement).click()
+    await comingTo(page, () => found.locator(button).first().evaluate(send))
   }
+}
+
+/** Does what leads to another page, and waits until that is there. */
+async function comingTo(page: Page, act: () => Promise<unknown>): Promise<void> {
+  const loaded = page.waitForEvent('load')
+  await act()
+  await loaded
 }
 
 const signingIn = ({ username, password }: Person) =>
@@ -249,8 +253,8 @@ export const PAGES: ListedPage[] = [
     as: 'stale',
     path: (world) => `${paymentApp(world)}/signatures`,
     act: async (page) => {
-      await page.locator('#refused li').filter({ hasText: '/process' }).locator('a').first().click()
-      await page.waitForLoadState()
+      const refused = page.locator('#refused li').filter({ hasText: '/process' })
+      await comingTo(page, () => refused.locator('a').first().click())
     },
   },
   {
@@ -381,3 +385,15 @@ export const PAGES: ListedPage[] = [
     act: sending('form[method="post"][action="/admin/corrections"]', { amount: '12', reason: 'Half of it' }),
   },
 ]
+
+/** The pages that a file of tests looks at, by the first folders of their views. */
+export const GROUPS = {
+  docs: ['docs'],
+  members: ['accounts', 'error', 'identity', 'privacy'],
+  payment: ['payment'],
+  admin: ['admin'],
+}
+export type PageGroup = keyof typeof GROUPS
+
+export const pagesOf = (group: PageGroup): ListedPage[] =>
+  PAGES.filter(({ name }) => GROUPS[group].includes(name.split(/[ /]/)[0]!))

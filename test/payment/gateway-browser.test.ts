@@ -4,20 +4,17 @@
  * without.
  */
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson, type Person } from '../cast.ts'
+import { isWithoutChromium, sharedChromium } from '../chromium.ts'
 import { freePort } from '../demo-process.ts'
 import { type Fields, gatewayText, makeShop, md5, type Shop } from '../gateway-shop.ts'
 import { startTestApp, type TestApp } from '../harness.ts'
 
-const CHROMIUM = '/usr/bin/chromium'
-const CHROMIUM_ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync']
-
-describe.skipIf(!existsSync(CHROMIUM) && process.env.CI !== 'true')('a buyer', () => {
+describe.skipIf(isWithoutChromium)('a buyer', () => {
   let test: TestApp
   let shop: Shop
   let alice: Person
@@ -42,10 +39,9 @@ describe.skipIf(!existsSync(CHROMIUM) && process.env.CI !== 'true')('a buyer', (
       )
     }).listen(0, '127.0.0.1')
     await once(site, 'listening')
-    chrome = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_ARGS })
+    chrome = await sharedChromium()
   })
   afterAll(async () => {
-    await chrome?.close()
     site?.close()
     await shop?.close()
     await test?.close()

@@ -1,7 +1,7 @@
 /**
  * Random histories against a model: several people initiate, pay, let expire, transfer, refund, reverse, set limits
  * and change settings; every act must end as the model says, and after each history every balance is the model's and
- * the books pass. MODEL_SEQUENCES sets how many histories (default 1 000), MODEL_SEED which.
+ * the books pass. MODEL_SEQUENCES sets how many histories (`npm test` 250, `npm run test:all` 10,000), MODEL_SEED which.
  */
 import { expect, it } from 'vitest'
 import { createUser } from '../../src/accounts/people/users.ts'
@@ -25,9 +25,9 @@ import { AppError } from '../../src/platform/errors.ts'
 import { makeSecrets } from '../../src/platform/secrets.ts'
 import { expectSoundBooks } from '../books.ts'
 import { createDatabase, START } from '../harness.ts'
-import { TIMES } from '../thoroughness.ts'
+import { times } from '../thoroughness.ts'
 
-const SEQUENCES = Number(process.env.MODEL_SEQUENCES ?? 1_000 * TIMES)
+const SEQUENCES = Number(process.env.MODEL_SEQUENCES ?? times(1_000))
 const SEED = Number(process.env.MODEL_SEED ?? 20_260_101)
 /** Histories that share a database and its people: more would make each proof of the books longer. */
 const SEQUENCES_A_DATABASE = 50

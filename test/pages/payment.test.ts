@@ -1,0 +1,3 @@
+import { describePages } from './check.ts'
+
+describePages('payment')

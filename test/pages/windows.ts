@@ -1,0 +1,46 @@
+/** Windows of the browser in which the people of the world look at its pages, as wide as a phone. */
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { ListedPage } from './list.ts'
+import type { Role, World } from './world.ts'
+
+/** Two browsers' loads on a busy machine. */
+export const TEST_MS = 60_000
+export const PHONE = { width: 360, height: 740 }
+export const DESK = { width: 1280, height: 800 }
+
+/** How somebody looks at a page. The viewport is that of its photograph. */
+export type Look = { language: 'en' | 'zh-CN'; colorScheme: 'light' | 'dark'; viewport: typeof PHONE }
+
+export const LOOKS: [Look, Look] = [
+  { language: 'en', colorScheme: 'light', viewport: PHONE },
+  { language: 'zh-CN', colorScheme: 'dark', viewport: DESK },
+]
+
+/** A window in which this person looks at pages. */
+export async function openWindow(
+  chrome: Browser,
+  world: World,
+  role: Role,
+  { language, colorScheme }: Look,
+  options: BrowserContextOptions = {},
+): Promise<Page> {
+  const context = await chrome.newContext({
+    viewport: PHONE,
+    colorScheme,
+    reducedMotion: 'reduce',
+    ...options,
+  })
+  const { url } = world.test
+  const cookies = role === 'visitor' ? [] : [...world.cookies[role]]
+  await context.addCookies(
+    [...cookies, ['language', language] as const].map(([name, value]) => ({ name, value, url })),
+  )
+  context.setDefaultTimeout(20_000)
+  return context.newPage()
+}
+
+/** Comes to a page of the list. */
+export async function reach(page: Page, { path, act }: ListedPage, world: World): Promise<void> {
+  await page.goto(new URL(path(world), world.test.url).href)
+  await act?.(page, world)
+}
