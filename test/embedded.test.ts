@@ -331,7 +331,10 @@ describe.skipIf(WINDOWS)('several processes over one data folder', () => {
   it('a process that comes while the owner stops becomes the next owner', async () => {
     const dataDir = await makeReadyFolder()
     const first = await start(dataDir)
-    const [, second] = await Promise.all([first.stop(), start(dataDir)])
+    const stopped = first.stop()
+    // Until its address is gone, a process that comes uses the running server.
+    await expect.poll(() => readdir(dataDir), { interval: 1 }).not.toContain('postgres.running.json')
+    const [second] = await Promise.all([start(dataDir), stopped])
     expect(second.owned).toBe(true)
     expect(await query(second.url, 'select 1')).toBe(1)
   })
