@@ -49,8 +49,8 @@ const ROOMS: { [area: string]: Floors } = {
     events: ['apps', 'hmac'],
     notifications: ['events', 'gateway'],
     buyer: ['notifications'],
-    seller: ['buyer'],
-    '': ['seller'],
+    merchant: ['buyer'],
+    '': ['merchant'],
   },
   admin: {
     find: [],
