@@ -53,9 +53,10 @@ const ROOMS: { [area: string]: Floors } = {
     '': ['merchant'],
   },
   admin: {
+    acts: [],
     find: [],
-    people: [],
-    proposals: [],
+    people: ['acts'],
+    proposals: ['acts'],
     points: ['find', 'proposals'],
     apps: ['proposals'],
     site: ['proposals'],

@@ -5,7 +5,7 @@ import type { Core } from '../core/core.ts'
 import type { Page } from '../database/looking-back.ts'
 import type { JournalKind } from '../database/tables/ledger.ts'
 import { type StatementLine, statementOf, type Wallet, walletOf } from '../ledger/wallet.ts'
-import { cursor, listUrl, searchText } from '../web/lists.ts'
+import { cursor, listUrl, olderUrl, searchText } from '../web/lists.ts'
 import { sessionOf } from './session/session.ts'
 
 const PAGE = '/account'
@@ -57,7 +57,7 @@ export function walletPage(app: FastifyInstance, { db }: Core): void {
       q,
       kind,
       kinds: KINDS,
-      older: statement.next ? listUrl(PAGE, { book, q, kind, before: statement.next }) : undefined,
+      older: olderUrl(PAGE, { book, q, kind }, statement.next),
       newest: listUrl(PAGE, { book }),
       isSearch: q !== '' || kind !== undefined,
       before,

@@ -4,13 +4,32 @@ import { z } from 'zod'
 /** The text to search for; empty finds everything. */
 export const searchText = z.string().trim().max(100).catch('')
 
-/** A page of a list begins after the row of this id, in the order of the list. */
-export const cursor = z
+/** The id of a row. */
+export const rowId = z
   .string()
   .regex(/^\d{1,18}$/)
   .transform(BigInt)
-  .optional()
-  .catch(undefined)
+
+/** A page of a list begins after the row of this id, in the order of the list. */
+export const cursor = rowId.optional().catch(undefined)
+
+/** Cuts a page out of rows that were read with one more than it shows. `next` is its last row, if there are more. */
+export function onePage<Row extends { id: bigint }>(
+  found: readonly Row[],
+  lines: number,
+): { rows: Row[]; next: bigint | undefined } {
+  const rows = found.slice(0, lines)
+  return { rows, next: found.length > lines ? rows.at(-1)!.id : undefined }
+}
+
+/** The address of the page that shows what is older than this row, if there is a row. */
+export function olderUrl(
+  path: string,
+  asked: Record<string, string | undefined>,
+  next: bigint | undefined,
+): string | undefined {
+  return next === undefined ? undefined : listUrl(path, { ...asked, before: next })
+}
 
 /** Returns the address of a list with its parameters, without the empty ones. */
 export function listUrl(path: string, asked: Record<string, string | bigint | undefined>): string {

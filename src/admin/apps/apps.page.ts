@@ -2,7 +2,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
-import { sessionOf } from '../../accounts/session/session.ts'
 import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import {
@@ -15,11 +14,9 @@ import {
   suspendApp,
 } from '../../identity/apps/registry.ts'
 import { liveSecrets, resetSecret } from '../../identity/apps/secrets.ts'
-import { cursor, searchText } from '../../web/lists.ts'
+import { cursor, onePage, searchText } from '../../web/lists.ts'
+import { actorOf, HISTORY_LINES, ReasonForm, TABLE_LINES } from '../acts/form.ts'
 import { likeNamed } from './like-named.ts'
-
-const PAGE_LINES = 50
-const HISTORY_LINES = 50
 
 type OneApp = { Params: { client_id: string } }
 
@@ -33,15 +30,13 @@ const ReviewForm = z.object({
   reviewed: z.enum(['yes', 'no']).catch('no'),
   seen: z.string().optional().catch(undefined),
 })
-const ReasonForm = z.object({ reason: z.string().trim().min(1).max(500) })
 
 /** Below requireAdmin. */
 export function appAdminPages(app: FastifyInstance, deps: Core): void {
   app.get('/admin/apps', async (request, reply) => {
     const { q, standing, before } = Search.parse(request.query)
-    const found = await searchApps(deps.db, { text: q, standing, before }, PAGE_LINES + 1)
-    const apps = found.slice(0, PAGE_LINES)
-    const next = found.length > PAGE_LINES ? apps.at(-1)!.id : undefined
+    const found = await searchApps(deps.db, { text: q, standing, before }, TABLE_LINES + 1)
+    const { rows: apps, next } = onePage(found, TABLE_LINES)
     return reply.page('admin/apps', { apps, q, standing, next })
   })
 
@@ -80,7 +75,7 @@ export function appAdminPages(app: FastifyInstance, deps: Core): void {
 
 function actBy(request: FastifyRequest<OneApp>, deps: Core) {
   const { client_id } = request.params
-  return { client_id, actor_id: sessionOf(request).user.id, now: deps.clock(), ip: request.ip }
+  return { client_id, ...actorOf(request), now: deps.clock() }
 }
 
 async function showApp(

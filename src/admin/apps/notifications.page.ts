@@ -2,12 +2,11 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
-import { sessionOf } from '../../accounts/session/session.ts'
 import { type NotificationList, notificationPages } from '../../payment/notifications/notifications.page.ts'
 import { pauseHost, resumeHost } from '../../payment/notifications/pausing.ts'
 import { outboxFigures } from '../../payment/notifications/redelivery.ts'
 import type { PaymentDeps } from '../../payment/notifications/worker.ts'
-import { AppError } from '../../platform/errors.ts'
+import { actorOf, Reason, readForm } from '../acts/form.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
@@ -23,7 +22,7 @@ const HostForm = z.object({
     .trim()
     .toLowerCase()
     .regex(/^[^\s/?#]{1,255}$/, 'The name of a host'),
-  reason: z.string().trim().min(1, 'Say why').max(500, 'At most 500 characters'),
+  reason: Reason,
 })
 
 /** Below requireAdmin. */
@@ -43,9 +42,7 @@ export function notificationAdminPages(app: FastifyInstance, deps: PaymentDeps):
     ['resume', resumeHost],
   ] as const) {
     app.post(`${PATH}/hosts/${act}`, { preHandler }, async (request, reply) => {
-      const form = HostForm.safeParse(request.body)
-      if (!form.success) throw new AppError('invalid_form', form.error.issues[0]!.message)
-      await verb(deps, { ...form.data, actor_id: sessionOf(request).user.id, ip: request.ip })
+      await verb(deps, { ...readForm(HostForm, request.body), ...actorOf(request) })
       return reply.redirect(PATH, 303)
     })
   }

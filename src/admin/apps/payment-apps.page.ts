@@ -1,17 +1,16 @@
 /** /admin/payment-applications/:payment_id: one payment application, its review, its terms, and what was done to it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
-import { sessionOf } from '../../accounts/session/session.ts'
 import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import { getPaymentApp } from '../../payment/apps/review.ts'
 import { setTerms, TERMS_FIELDS, termsForm, termsOf } from '../../payment/apps/terms.ts'
+import { actorOf, HISTORY_LINES } from '../acts/form.ts'
 import { proposeTerms, type StandingProposal } from '../proposals/proposals.ts'
 import { checkAddresses, lastChecks } from './address-check.ts'
 import { likeNamed } from './like-named.ts'
 
 const PATH = '/admin/payment-applications/:payment_id'
-const HISTORY_LINES = 50
 
 type OneApp = FastifyRequest<{ Params: { payment_id: string } }>
 type Field = (typeof TERMS_FIELDS)[number]
@@ -34,7 +33,7 @@ export function paymentAppAdminPages(app: FastifyInstance, deps: Core): void {
       return showPaymentApp(request, reply, deps, { values, problems })
     }
     const { payment_id } = request.params
-    const by = { actor_id: sessionOf(request).user.id, ip: request.ip }
+    const by = actorOf(request)
     if (await setTerms(deps, payment_id, form.data, by)) return reply.redirect(pathOf(request), 303)
     const standing = await proposeTerms(deps, payment_id, form.data, by)
     if (standing === undefined) return reply.redirect('/admin/proposals', 303)
@@ -43,7 +42,7 @@ export function paymentAppAdminPages(app: FastifyInstance, deps: Core): void {
 
   app.post(`${PATH}/check`, async (request: OneApp, reply) => {
     const { payment_id } = request.params
-    await checkAddresses(deps, payment_id, { actor_id: sessionOf(request).user.id, ip: request.ip })
+    await checkAddresses(deps, payment_id, actorOf(request))
     return reply.redirect(`${pathOf(request)}#addresses`, 303)
   })
 }

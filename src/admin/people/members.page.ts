@@ -24,10 +24,10 @@ import type { Core } from '../../core/core.ts'
 import { liveGrants, signOutEverywhere } from '../../identity/sign-out-everywhere.ts'
 import { AppError } from '../../platform/errors.ts'
 import { anonymise } from '../../privacy/anonymise.ts'
-import { cursor, searchText } from '../../web/lists.ts'
+import { cursor, onePage, searchText } from '../../web/lists.ts'
+import { actorOf, Confirmed, idIn, Reason, readForm, TABLE_LINES } from '../acts/form.ts'
 
 const PATH = '/admin/members'
-const PAGE_LINES = 50
 
 type OneMember = FastifyRequest<{ Params: { user_id: string } }>
 
@@ -45,8 +45,7 @@ const NewAccount = z.object({
     .transform(Number),
 })
 
-const reason = z.string().trim().min(1, 'Say why').max(500, 'At most 500 characters')
-const confirmed = z.literal('yes').optional()
+const act = { reason: Reason, confirmed: Confirmed }
 const Act = z.discriminatedUnion('act', [
   z.object({
     act: z.literal('suspend'),
@@ -54,10 +53,9 @@ const Act = z.discriminatedUnion('act', [
       .string()
       .regex(/^[1-9]\d{0,3}$/, 'Whole days, 9999 at most')
       .transform(Number),
-    reason,
-    confirmed,
+    ...act,
   }),
-  z.object({ act: z.enum(['ban', 'reinstate', 'sign_out', 'reset_factor', 'anonymise']), reason, confirmed }),
+  z.object({ act: z.enum(['ban', 'reinstate', 'sign_out', 'reset_factor', 'anonymise']), ...act }),
 ])
 type Act = z.output<typeof Act>
 
@@ -76,10 +74,9 @@ export function memberPages(app: FastifyInstance, deps: Core): void {
     { preHandler: requireFreshSignIn(deps, { page }) },
     async (request: OneMember, reply) => {
       const user_id = memberOf(request)
-      const form = Act.safeParse(request.body)
-      if (!form.success) throw new AppError('invalid_form', form.error.issues[0]!.message)
-      if (form.data.confirmed === undefined) return preview(reply, deps, user_id, form.data)
-      await carryOut(request, deps, user_id, form.data)
+      const asked = readForm(Act, request.body)
+      if (asked.confirmed === undefined) return preview(reply, deps, user_id, asked)
+      await carryOut(request, deps, user_id, asked)
       return reply.redirect(pathOf(user_id), 303)
     },
   )
@@ -88,7 +85,7 @@ export function memberPages(app: FastifyInstance, deps: Core): void {
 async function makeAccount(request: FastifyRequest, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
   const form = NewAccount.safeParse(request.body)
   if (!form.success) return showMembers(request, reply, deps, 'username')
-  const by = { actor_id: sessionOf(request).user.id, ip: request.ip }
+  const by = actorOf(request)
   try {
     const { id, password } = await createAccount(deps, form.data, by)
     return reply.page('admin/member-created', { id, password, username: form.data.username })
@@ -108,11 +105,9 @@ async function showMembers(
 ): Promise<FastifyReply> {
   const { q, standing, before } = Search.parse(request.query)
   const now = clock()
-  const found = await searchMembers(db, { text: q, standing, before }, now, PAGE_LINES + 1)
-  const members = found
-    .slice(0, PAGE_LINES)
-    .map((member) => ({ ...member, isBannedOrSuspended: isBannedOrSuspended(member, now) }))
-  const next = found.length > PAGE_LINES ? members.at(-1)!.id : undefined
+  const found = await searchMembers(db, { text: q, standing, before }, now, TABLE_LINES + 1)
+  const { rows, next } = onePage(found, TABLE_LINES)
+  const members = rows.map((member) => ({ ...member, isBannedOrSuspended: isBannedOrSuspended(member, now) }))
   const { username: typed = '' } = (request.body ?? {}) as { username?: unknown }
   const status = problem === undefined ? 200 : problem === 'taken' ? 409 : 400
   return reply.page('admin/members', { members, q, standing, next, problem, typed }, { status })
@@ -121,8 +116,7 @@ async function showMembers(
 const pathOf = (user_id: bigint) => `${PATH}/${user_id}`
 
 function memberOf({ params }: OneMember): bigint {
-  if (!/^\d{1,18}$/.test(params.user_id)) throw new AppError('not_found', 'There is no such member')
-  return BigInt(params.user_id)
+  return idIn(params.user_id, 'member')
 }
 
 async function showMember(request: OneMember, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
@@ -156,8 +150,8 @@ async function preview(reply: FastifyReply, deps: Core, user_id: bigint, act: Ac
 }
 
 function carryOut(request: FastifyRequest, deps: Core, user_id: bigint, form: Act): Promise<void> {
-  const actor_id = sessionOf(request).user.id
-  const by = { user_id, actor_id, reason: form.reason, ip: request.ip }
+  const actor = actorOf(request)
+  const by = { user_id, ...actor, reason: form.reason }
   switch (form.act) {
     case 'suspend':
       return suspendMember(deps, { ...by, days: form.days })
@@ -170,6 +164,6 @@ function carryOut(request: FastifyRequest, deps: Core, user_id: bigint, form: Ac
     case 'anonymise':
       return anonymise(deps, { ...by, give_up: 0n })
     case 'reset_factor':
-      return resetSecondFactor(deps, { ...by, admin_id: actor_id })
+      return resetSecondFactor(deps, { ...by, admin_id: actor.actor_id })
   }
 }

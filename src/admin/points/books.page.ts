@@ -2,13 +2,13 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
+import { PAGE_LINES } from '../../database/looking-back.ts'
 import { lastDays } from '../../ledger/closes.ts'
 import { movementsOf } from '../../ledger/journals.ts'
 import { keepProof, lastProof } from '../../ledger/proofs.ts'
-import { cursor, listUrl } from '../../web/lists.ts'
+import { cursor, olderUrl, onePage } from '../../web/lists.ts'
 
 const FEES = '/admin/books/fees'
-const PAGE_LINES = 25
 const DAYS_SHOWN = 31
 
 /** Below requireAdmin. */
@@ -30,9 +30,8 @@ export function booksPages(app: FastifyInstance, deps: Core): void {
       .select('id')
       .executeTakeFirstOrThrow()
     const found = await movementsOf(deps.db, id, before, PAGE_LINES + 1)
-    const movements = found.slice(0, PAGE_LINES)
-    const isMore = found.length > PAGE_LINES
-    const older = isMore ? listUrl(FEES, { before: movements.at(-1)!.id }) : undefined
+    const { rows: movements, next } = onePage(found, PAGE_LINES)
+    const older = olderUrl(FEES, {}, next)
     return reply.page('admin/fees', { movements, older, before, newest: FEES })
   })
 

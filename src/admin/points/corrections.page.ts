@@ -7,31 +7,29 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { postLines, readLines } from '../../accounts/points.ts'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
-import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { keyOfRequest } from '../../payment/orders/refund-requests.ts'
 import { refundOrder, reverseTransfer } from '../../payment/orders/refunds.ts'
-import { AppError } from '../../platform/errors.ts'
+import { TransactionId } from '../../payment/values/fields.ts'
 import { randomToken } from '../../platform/secrets.ts'
+import { actorOf, Reason, readForm } from '../acts/form.ts'
 import { findOrders, findTransfers } from '../find/find.page.ts'
 import { type Correction, propose, type StandingProposal } from '../proposals/proposals.ts'
 
 const PATH = '/admin/corrections'
 const LINES_MAX = 500
 
-const reason = z.string().trim().min(1, 'Say why').max(500, 'At most 500 characters')
 const withFee = z.literal('on').optional()
 const key = z.string().regex(/^[\w-]{43}$/)
-const transactionId = z.string().regex(/^txn_[a-z0-9]{24}$/)
 
 const CorrectionForm = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('refund'),
-    transaction_id: transactionId,
+    transaction_id: TransactionId,
     amount: z.string().regex(/^[1-9]\d{0,15}$/, 'A whole number of points'),
     with_fee: withFee,
-    reason,
+    reason: Reason,
     /** The merchant's request that is met by it. */
     request_id: z
       .string()
@@ -41,12 +39,17 @@ const CorrectionForm = z.discriminatedUnion('kind', [
   }),
   z.object({
     kind: z.literal('reversal'),
-    transaction_id: transactionId,
+    transaction_id: TransactionId,
     with_fee: withFee,
-    reason,
+    reason: Reason,
     key: key.optional(),
   }),
-  z.object({ kind: z.literal('points'), lines: z.string().min(1).max(50_000), reason, key: key.optional() }),
+  z.object({
+    kind: z.literal('points'),
+    lines: z.string().min(1).max(50_000),
+    reason: Reason,
+    key: key.optional(),
+  }),
 ])
 type CorrectionForm = z.output<typeof CorrectionForm>
 
@@ -58,13 +61,11 @@ export function correctionPages(app: FastifyInstance, deps: Core): void {
   })
 
   app.post(PATH, { preHandler: requireFreshSignIn(deps, { page: PATH }) }, async (request, reply) => {
-    const parsed = CorrectionForm.safeParse(request.body)
-    if (!parsed.success) throw new AppError('invalid_form', parsed.error.issues[0]!.message)
-    const form = parsed.data
+    const form = readForm(CorrectionForm, request.body)
     const { key } = form
     if (key === undefined) return preview(reply, deps, form)
     const correction = await readCorrection(deps.db, { ...form, key })
-    const by = { actor_id: sessionOf(request).user.id, ip: request.ip }
+    const by = actorOf(request)
     if (await needsApproval(deps)) {
       const standing = await propose(deps, correction, by)
       if (standing !== undefined) return preview(reply, deps, { ...form, key: undefined }, standing)

@@ -3,18 +3,13 @@
  * will happen, and the same form confirmed. An application is held by suspending it.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
-import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { reviewPaymentApp } from '../../payment/apps/review.ts'
-import { AppError } from '../../platform/errors.ts'
+import { actorOf, Confirmed, idIn, ReasonForm, readForm } from '../acts/form.ts'
 import { type FreezeAct, freezeOrder, freezePurse, unfreezeOrder, unfreezePurse } from './freezes.ts'
 
-const FreezeForm = z.object({
-  reason: z.string().trim().min(1, 'Say why').max(500, 'At most 500 characters'),
-  confirmed: z.literal('yes').optional(),
-})
+const FreezeForm = ReasonForm.extend({ confirmed: Confirmed })
 
 type Act = (deps: Core, id: string, act: FreezeAct) => Promise<void>
 type OneThing = FastifyRequest<{ Params: { id: string } }>
@@ -22,8 +17,8 @@ type OneThing = FastifyRequest<{ Params: { id: string } }>
 /** By the address below which each kind of thing has its page. */
 const THINGS: Record<'purses' | 'orders' | 'payment-applications', { freeze: Act; unfreeze: Act }> = {
   purses: {
-    freeze: (deps, id, act) => freezePurse(deps, userId(id), act),
-    unfreeze: (deps, id, act) => unfreezePurse(deps, userId(id), act),
+    freeze: (deps, id, act) => freezePurse(deps, idIn(id, 'member'), act),
+    unfreeze: (deps, id, act) => unfreezePurse(deps, idIn(id, 'member'), act),
   },
   orders: { freeze: freezeOrder, unfreeze: unfreezeOrder },
   'payment-applications': {
@@ -56,16 +51,9 @@ async function freeze(
   deps: Core,
   { thing, act, carryOut, page }: Asked,
 ): Promise<FastifyReply> {
-  const form = FreezeForm.safeParse(request.body)
-  if (!form.success) throw new AppError('invalid_form', form.error.issues[0]!.message)
-  const { reason, confirmed } = form.data
+  const { reason, confirmed } = readForm(FreezeForm, request.body)
   const { id } = request.params
   if (confirmed === undefined) return reply.page('admin/freeze', { thing, act, id, reason, page })
-  await carryOut(deps, id, { reason, actor_id: sessionOf(request).user.id, ip: request.ip })
+  await carryOut(deps, id, { reason, ...actorOf(request) })
   return reply.redirect(page, 303)
-}
-
-function userId(text: string): bigint {
-  if (!/^\d{1,18}$/.test(text)) throw new AppError('not_found', 'There is no such member')
-  return BigInt(text)
 }

@@ -6,26 +6,19 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
+import { PAGE_LINES } from '../../database/looking-back.ts'
 import { movementsOf, readJournals } from '../../ledger/journals.ts'
 import { readNotifications } from '../../payment/notifications/redelivery.ts'
 import { isExpired } from '../../payment/orders/orders.ts'
 import { refundsOf } from '../../payment/orders/refunds.ts'
 import { TRANSACTION_ID } from '../../payment/values/fields.ts'
 import { AppError } from '../../platform/errors.ts'
-import { cursor, listUrl } from '../../web/lists.ts'
+import { cursor, olderUrl, onePage } from '../../web/lists.ts'
+import { HISTORY_LINES, idIn } from '../acts/form.ts'
 import { findOrders, findTransfers } from '../find/find.page.ts'
-
-const PAGE_LINES = 25
-const HISTORY_LINES = 50
 
 type OneTransaction = FastifyRequest<{ Params: { transaction_id: string } }>
 
-const Numbered = z.object({
-  id: z
-    .string()
-    .regex(/^\d{1,18}$/)
-    .transform(BigInt),
-})
 const Asked = z.object({ before: cursor })
 
 /** Below requireAdmin. */
@@ -36,23 +29,20 @@ export function movementPages(app: FastifyInstance, deps: Core): void {
   app.get('/admin/transfers/:transaction_id', async (request: OneTransaction, reply) =>
     showTransfer(request, reply, deps),
   )
-  app.get('/admin/journals/:id', async (request, reply) => {
+  app.get('/admin/journals/:id', async (request: Numbered, reply) => {
     const [journal] = await readJournals(deps.db, [idOf(request)])
     if (journal === undefined) throw nothing()
     return reply.page('admin/journal', { journal })
   })
-  app.get('/admin/purses/:id', async (request, reply) => showPurse(request, reply, deps))
+  app.get('/admin/purses/:id', async (request: Numbered, reply) => showPurse(request, reply, deps))
 }
 
 function nothing(): AppError {
   return new AppError('not_found', 'There is no such thing')
 }
 
-function idOf(request: FastifyRequest): bigint {
-  const params = Numbered.safeParse(request.params)
-  if (!params.success) throw nothing()
-  return params.data.id
-}
+type Numbered = FastifyRequest<{ Params: { id: string } }>
+const idOf = ({ params }: Numbered) => idIn(params.id, 'thing')
 
 async function showOrder(request: OneTransaction, reply: FastifyReply, { db, clock }: Core) {
   const { transaction_id } = request.params
@@ -84,7 +74,7 @@ async function showTransfer(request: OneTransaction, reply: FastifyReply, { db }
   return reply.page('admin/transfer', { transfer, journals, history })
 }
 
-async function showPurse(request: FastifyRequest, reply: FastifyReply, { db }: Core) {
+async function showPurse(request: Numbered, reply: FastifyReply, { db }: Core) {
   const user_id = idOf(request)
   const { before } = Asked.parse(request.query)
   const member = await db
@@ -109,8 +99,8 @@ async function showPurse(request: FastifyRequest, reply: FastifyReply, { db }: C
     account_id === null ? [] : movementsOf(db, account_id, before, PAGE_LINES + 1),
     readAudit(db, { subject: `user:${user_id}` }, HISTORY_LINES),
   ])
-  const movements = found.slice(0, PAGE_LINES)
+  const { rows: movements, next } = onePage(found, PAGE_LINES)
   const path = `/admin/purses/${user_id}`
-  const older = found.length > PAGE_LINES ? listUrl(path, { before: movements.at(-1)!.id }) : undefined
+  const older = olderUrl(path, {}, next)
   return reply.page('admin/purse', { member, apps, movements, history, older, before, newest: path })
 }

@@ -2,18 +2,18 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
-import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
+import { PAGE_LINES } from '../../database/looking-back.ts'
 import {
   declineRefundRequest,
   listRefundRequests,
   recoverableOf,
 } from '../../payment/orders/refund-requests.ts'
 import { AppError } from '../../platform/errors.ts'
-import { cursor, listUrl } from '../../web/lists.ts'
+import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
+import { actorOf, idIn } from '../acts/form.ts'
 
 const PATH = '/admin/refund-requests'
-const PAGE_LINES = 25
 
 const Asked = z.object({ show: z.enum(['open', 'decided']).catch('open'), before: cursor })
 const DeclineForm = z.object({ answer: z.string().trim().min(1).max(500) })
@@ -24,7 +24,7 @@ export function refundRequestPages(app: FastifyInstance, deps: Core): void {
     const { show, before } = Asked.parse(request.query)
     const isOpen = show === 'open'
     const found = await listRefundRequests(deps.db, { isOpen, after: before }, PAGE_LINES + 1)
-    const shown = found.slice(0, PAGE_LINES)
+    const { rows: shown, next } = onePage(found, PAGE_LINES)
     const requests = await Promise.all(
       shown.map(async (each) => ({
         ...each,
@@ -32,14 +32,13 @@ export function refundRequestPages(app: FastifyInstance, deps: Core): void {
       })),
     )
     const asked = { show: isOpen ? '' : show }
-    const isMore = found.length > PAGE_LINES
     return reply.page('admin/refund-requests', {
       requests,
       show,
       before,
       address: PATH,
       newest: listUrl(PATH, asked),
-      older: isMore ? listUrl(PATH, { ...asked, before: shown.at(-1)!.id }) : undefined,
+      older: olderUrl(PATH, asked, next),
     })
   })
 
@@ -48,9 +47,8 @@ export function refundRequestPages(app: FastifyInstance, deps: Core): void {
     const { id } = request.params
     const form = DeclineForm.safeParse(request.body)
     if (!form.success) throw new AppError('invalid_form', 'Say why, in at most 500 characters')
-    if (!/^\d{1,18}$/.test(id)) throw new AppError('not_found', 'There is no such request')
-    const actor_id = sessionOf(request).user.id
-    await declineRefundRequest(deps, { id: BigInt(id), answer: form.data.answer, actor_id, ip: request.ip })
+    const by = actorOf(request)
+    await declineRefundRequest(deps, { id: idIn(id, 'request'), answer: form.data.answer, ...by })
     return reply.redirect(PATH, 303)
   })
 }

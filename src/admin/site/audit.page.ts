@@ -6,11 +6,11 @@ import { sessionOf } from '../../accounts/session/session.ts'
 import { type AuditFilter, readAudit, recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
+import { PAGE_LINES } from '../../database/looking-back.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
-import { cursor, listUrl } from '../../web/lists.ts'
+import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
 
 const PATH = '/admin/audit'
-const PAGE_LINES = 25
 const FILE_LINES_MAX = 100_000
 const FILE_READ_LINES = 1_000
 const DAY_MS = 86_400_000
@@ -38,13 +38,12 @@ export function auditPages(app: FastifyInstance, { db }: Core): void {
     const asked = Asked.parse(request.query)
     const { before, ...filter } = asked
     const found = await readAudit(db, filterOf(asked), PAGE_LINES + 1)
-    const entries = found.slice(0, PAGE_LINES)
-    const isMore = found.length > PAGE_LINES
+    const { rows: entries, next } = onePage(found, PAGE_LINES)
     return reply.page('admin/audit', {
       entries,
       ...filter,
       ...{ before, isSearch: Object.values(filter).some((value) => value !== ''), newest: PATH },
-      older: isMore ? listUrl(PATH, { ...filter, before: entries.at(-1)!.id }) : undefined,
+      older: olderUrl(PATH, filter, next),
       file: listUrl(`${PATH}.csv`, filter),
       fileLinesMax: FILE_LINES_MAX,
     })

@@ -2,11 +2,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
-import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { SETTING_NAMES, type SettingName } from '../../core/setting-values.ts'
 import { describeSettings } from '../../core/settings.ts'
 import { AppError } from '../../platform/errors.ts'
+import { actorOf } from '../acts/form.ts'
 import { proposeSetting, type StandingProposal } from '../proposals/proposals.ts'
 
 const PATH = '/admin/settings'
@@ -55,7 +55,7 @@ export function settingPages(app: FastifyInstance, deps: Core): void {
     const form = SettingForm.safeParse(request.body)
     if (!form.success) throw new AppError('invalid_form', 'There is no such setting')
     const { name, value } = form.data
-    const by = { actor_id: sessionOf(request).user.id, ip: request.ip }
+    const by = actorOf(request)
     try {
       const isSet = await deps.settings.change({ name, value, ...by, now: deps.clock() })
       if (!isSet) {

@@ -3,11 +3,11 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
-import { cursor, listUrl } from '../../web/lists.ts'
+import { PAGE_LINES } from '../../database/looking-back.ts'
+import { cursor, olderUrl, onePage } from '../../web/lists.ts'
 import { markRead, placeOf, readAlerts } from './alerts.ts'
 
 const PAGE = '/account/alerts'
-const PAGE_LINES = 25
 
 declare module '../../web/views.ts' {
   interface PageData {
@@ -29,13 +29,13 @@ export async function alertPages(app: FastifyInstance, deps: Core): Promise<void
     const { before } = Asked.parse(request.query)
     const { user } = sessionOf(request)
     const found = await readAlerts(deps.db, user.id, { before, limit: PAGE_LINES + 1 })
-    const alerts = found.slice(0, PAGE_LINES).map((alert) => ({ ...alert, place: placeOf(alert) }))
-    const isMore = found.length > PAGE_LINES
+    const { rows, next } = onePage(found, PAGE_LINES)
+    const alerts = rows.map((alert) => ({ ...alert, place: placeOf(alert) }))
     return reply.page('payment/alerts/alerts', {
       alerts,
       before,
       newest: PAGE,
-      older: isMore ? listUrl(PAGE, { before: alerts.at(-1)!.id }) : undefined,
+      older: olderUrl(PAGE, {}, next),
     })
   })
 

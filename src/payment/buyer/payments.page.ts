@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
-import { cursor, listUrl, searchText } from '../../web/lists.ts'
+import { cursor, olderUrl, searchText } from '../../web/lists.ts'
 import { type Fate, fateOf, ordersOfBuyer } from './payments.ts'
 
 const PAGE = '/account/payments'
@@ -31,7 +31,7 @@ export async function buyersPayments(app: FastifyInstance, deps: Core): Promise<
     return reply.page('payment/buyer/payments', {
       orders: found.rows.map((order) => ({ ...order, fate: fateOf(order, now) })),
       lookedBackTo: found.looked_back_to,
-      older: found.next ? listUrl(PAGE, { q, before: found.next }) : undefined,
+      older: olderUrl(PAGE, { q }, found.next),
       newest: PAGE,
       q,
       isSearch: q !== '',

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { isFresh, signInAgainUrl } from '../../accounts/session/reauthentication.ts'
 import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'
 import { AppError } from '../../platform/errors.ts'
-import { cursor, listUrl } from '../../web/lists.ts'
+import { cursor, olderUrl, onePage } from '../../web/lists.ts'
 import { type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted, type Permitted } from '../rights/rights.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
@@ -43,7 +43,7 @@ declare module '../../web/views.ts' {
   }
 }
 
-const PAGE_LINES = 10
+const REFUSED_LINES = 10
 const PASTED_LENGTH_MAX = 8_000
 /** Of a signature that is not told in whole: enough to compare by, too little to send. */
 const SHOWN_LENGTH = 8
@@ -85,7 +85,7 @@ async function showDebugger(
   const [{ keysAt, verdictOn, shortVerdictOn }, settings, kept] = await Promise.all([
     judgeOf(deps, judging, { app_id: owned.id, user_id: session.user.id }),
     deps.settings.read(),
-    refusedRequests(deps, owned.id, { id: refused, before }, PAGE_LINES + 1),
+    refusedRequests(deps, owned.id, { id: refused, before }, REFUSED_LINES + 1),
   ])
   const now = deps.clock()
   const maySeeKeys = owned.rights.includes('keys.manage')
@@ -98,6 +98,7 @@ async function showDebugger(
   const asked = opened === undefined ? pasted : askedOf(opened)
   const at = opened?.at ?? now
   const address = `${pathOf(request)}/signatures`
+  const { rows, next } = onePage(kept, REFUSED_LINES)
   const data = {
     owned,
     text: text ?? '',
@@ -110,12 +111,12 @@ async function showDebugger(
         received: tells || opened === undefined,
       }),
     opened,
-    refused: asked === undefined ? await withVerdicts(kept.slice(0, PAGE_LINES), shortVerdictOn) : undefined,
+    refused: asked === undefined ? await withVerdicts(rows, shortVerdictOn) : undefined,
     keptMax: REFUSED_KEPT_MAX,
     address,
     before,
     newest: address,
-    older: kept.length > PAGE_LINES ? listUrl(address, { before: kept[PAGE_LINES - 1]!.id }) : undefined,
+    older: olderUrl(address, {}, next),
     signInUrl: maySeeKeys ? signInAgainUrl(session, request.url) : undefined,
   }
   return reply.page('payment/diagnosis/signatures', data, { status: data.isUnreadable ? 400 : 200 })

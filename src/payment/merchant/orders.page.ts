@@ -7,7 +7,7 @@ import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Turns } from '../../platform/turns.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
-import { cursor, listUrl, searchText } from '../../web/lists.ts'
+import { cursor, listUrl, olderUrl, searchText } from '../../web/lists.ts'
 import { readNotifications } from '../notifications/redelivery.ts'
 import { isExpired, statusWord } from '../orders/orders.ts'
 import { askRefund, withdrawRefundRequest } from '../orders/refund-requests.ts'
@@ -127,7 +127,7 @@ export function orderPages(app: FastifyInstance, deps: Core, turns: Turns): void
       fates: FATES,
       address,
       exportUrl: listUrl(`${address}/export`, asked),
-      older: found.next ? listUrl(address, { ...asked, before: found.next }) : undefined,
+      older: olderUrl(address, asked, found.next),
       newest: address,
       isSearch: listUrl('', asked) !== '',
       before,

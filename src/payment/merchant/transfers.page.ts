@@ -6,7 +6,7 @@ import { signInAgainUrl } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import { AppError } from '../../platform/errors.ts'
 import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
-import { cursor, listUrl, searchText } from '../../web/lists.ts'
+import { cursor, listUrl, olderUrl, searchText } from '../../web/lists.ts'
 import { needsFreshSignIn } from '../buyer/pay.page.ts'
 import type { PaymentDeps } from '../notifications/worker.ts'
 import { quoteTransfer, sendTransfer, type TransferQuote } from '../orders/transfers.ts'
@@ -142,7 +142,7 @@ async function showTransfers(request: OwnedRequest, reply: FastifyReply, deps: P
       isSearch: q !== '',
       address,
       newest: address,
-      older: found.next ? listUrl(address, { q, before: found.next }) : undefined,
+      older: olderUrl(address, { q }, found.next),
     },
     { status: fault === undefined ? 200 : 400 },
   )

@@ -2,15 +2,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
+import { PAGE_LINES } from '../../database/looking-back.ts'
 import { AppError } from '../../platform/errors.ts'
-import { cursor, listUrl } from '../../web/lists.ts'
+import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
 import type { PartData } from '../../web/views.ts'
 import type { Permitted } from '../rights/rights.ts'
 import { TRANSACTION_ID } from '../values/fields.ts'
 import { readNotifications, redeliver, redeliverFailed, type Standing } from './redelivery.ts'
 import type { PaymentDeps } from './worker.ts'
 
-const PAGE_LINES = 25
 const STATUSES = ['all', 'due', 'failed', 'delivered'] as const
 /** How far back what has failed may be told again at once. */
 const SINCE_HOURS = [1, 24, 168, 720]
@@ -83,10 +83,9 @@ export function notificationPages(app: FastifyInstance, deps: PaymentDeps, place
       place.open(request, 'orders.read'),
       readNotifications(deps.db, place.standing(request), filter, PAGE_LINES + 1),
     ])
-    const notifications = found.slice(0, PAGE_LINES)
+    const { rows: notifications, next } = onePage(found, PAGE_LINES)
     const address = addressOf(request)
     const asked = { status: status === 'all' ? '' : status, transaction_id }
-    const isMore = found.length > PAGE_LINES
     return show(reply, {
       notifications,
       status,
@@ -97,7 +96,7 @@ export function notificationPages(app: FastifyInstance, deps: PaymentDeps, place
       before,
       isSearch: transaction_id !== undefined,
       newest: address,
-      older: isMore ? listUrl(address, { ...asked, before: notifications.at(-1)!.id }) : undefined,
+      older: olderUrl(address, asked, next),
     })
   })
 
