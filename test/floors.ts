@@ -35,7 +35,7 @@ const ROOMS: { [area: string]: Floors } = {
     forum: ['security'],
     '': ['sign-in', 'forum'],
   },
-  identity: { keys: [], apps: ['keys'], oauth: ['apps'], '': ['oauth'] },
+  identity: { keys: [], apps: ['keys'], grants: ['apps'], oauth: ['grants'], '': ['oauth'] },
   payment: {
     values: [],
     signing: ['values'],

@@ -4,8 +4,8 @@
  */
 
 import { type FindSamples, SAMPLE_ORDER, SAMPLE_TRADE, SAMPLE_TRADES, type Samples } from '../docs/samples.ts'
+import { issueCode, makeExchangeCode } from '../identity/grants/codes.ts'
 import { makeAuthenticateClient } from '../identity/oauth/clients.ts'
-import { issueCode, makeExchangeCode } from '../identity/oauth/codes.ts'
 import type { Parts } from '../parts.ts'
 import { makeMerchantPair } from '../payment/apps/key-changes.ts'
 import { createTestApp } from '../payment/apps/test-apps.ts'

@@ -1,8 +1,8 @@
 /** Describes the rules that no field shows: the life of an order, rounding, fees and bounds, by the settings in force. */
 
 import type { SettingValues } from '../core/setting-values.ts'
-import { CODE_SECONDS } from '../identity/oauth/codes.ts'
-import { ACCESS_TOKEN_SECONDS, FAMILY_LIFE, IDLE_LIFE } from '../identity/oauth/tokens.ts'
+import { CODE_SECONDS } from '../identity/grants/codes.ts'
+import { ACCESS_TOKEN_SECONDS, FAMILY_LIFE, IDLE_LIFE } from '../identity/grants/tokens.ts'
 import { percentOf } from '../payment/values/money.ts'
 import type { Text } from '../web/languages.ts'
 import { BODY_BYTES_MAX, NAME_LENGTH_MAX, PARAMETERS_MAX, VALUE_BYTES_MAX } from '../web/parameters.ts'

@@ -8,7 +8,7 @@ import { recordAudit } from '../core/audit.ts'
 import type { Core } from '../core/core.ts'
 import type { Db } from '../database/connection.ts'
 import { AppError } from '../platform/errors.ts'
-import { endGrantsOf } from './oauth/grants.ts'
+import { endGrantsOf } from './grants/grants.ts'
 
 const APPS_MAX = 200
 const SIGN_INS_MAX = 50

@@ -5,7 +5,7 @@ import { recordSecurityEvent } from '../accounts/security/security-events.ts'
 import { endSessionsOf } from '../accounts/session/session.ts'
 import type { Core } from '../core/core.ts'
 import type { Db } from '../database/connection.ts'
-import { endGrantsOf } from './oauth/grants.ts'
+import { endGrantsOf } from './grants/grants.ts'
 
 /** Ends every session of a member, every sign-in half done, and every code and token. Throws not_found. */
 export async function signOutEverywhere(

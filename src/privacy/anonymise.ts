@@ -10,7 +10,7 @@ import { endSessionsOf } from '../accounts/session/session.ts'
 import { recordAudit } from '../core/audit.ts'
 import type { Core } from '../core/core.ts'
 import { type Db, isDeadlock, type Tx } from '../database/connection.ts'
-import { endGrantsOf } from '../identity/oauth/grants.ts'
+import { endGrantsOf } from '../identity/grants/grants.ts'
 import { adjustPoints } from '../ledger/post.ts'
 import { AppError } from '../platform/errors.ts'
 

@@ -1,7 +1,7 @@
 /** Requests of the token endpoint that arrive together: they share statements, and each gets its own outcome. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { makeExchangeCode } from '../../src/identity/oauth/codes.ts'
-import { makeRotateRefreshToken } from '../../src/identity/oauth/refresh.ts'
+import { makeExchangeCode } from '../../src/identity/grants/codes.ts'
+import { makeRotateRefreshToken } from '../../src/identity/grants/refresh.ts'
 import { makePerson } from '../cast.ts'
 import { startTestApp, type TestApp } from '../harness.ts'
 import { inOneProcess, ONE_QUEUE } from '../one-process.ts'

@@ -1,7 +1,7 @@
 /** POST /oauth2/token with a code: who may ask, what a code is bound to, and that it works once. */
 import { createHash, createPublicKey, randomBytes, verify } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { issueCode, makeExchangeCode } from '../../src/identity/oauth/codes.ts'
+import { issueCode, makeExchangeCode } from '../../src/identity/grants/codes.ts'
 import { makePerson } from '../cast.ts'
 import { startTestApp, type TestApp } from '../harness.ts'
 import {

@@ -1,6 +1,18 @@
 /** Who may use an application, and where it may be answered. Pure: no HTTP, no SQL. */
 import { groupsOf, isBannedOrSuspended, type User } from '../../accounts/people/users.ts'
 import { isLoopback } from '../../platform/config.ts'
+import type { SigningAlgorithm } from '../keys/keys.ts'
+
+/** An application as the endpoints for programs know it, once it has proved itself. */
+export type Client = {
+  id: bigint
+  client_id: string
+  redirect_uris: string[]
+  allow_groups: string[]
+  deny_groups: string[]
+  id_token_signed_response_alg: SigningAlgorithm
+  token_endpoint_auth_method: string
+}
 
 const REDIRECT_URI_LENGTH_MAX = 2_000
 

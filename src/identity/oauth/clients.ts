@@ -9,7 +9,7 @@ import { makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { sha256 } from '../../platform/secrets.ts'
-import type { SigningAlgorithm } from '../keys/keys.ts'
+import type { Client } from '../apps/access.ts'
 import { BASIC_CHALLENGE } from './errors.ts'
 import type { Sent } from './parameters.ts'
 import type { TokenRequest } from './shapes.ts'
@@ -19,16 +19,6 @@ const LAST_USED_MINUTES = 10
 /** What an unknown client's secret is compared with, so that it takes as long as a wrong secret. */
 const NO_SECRET = Buffer.alloc(32)
 const KEY_LENGTH_MAX = 64
-export type Client = {
-  id: bigint
-  client_id: string
-  redirect_uris: string[]
-  allow_groups: string[]
-  deny_groups: string[]
-  id_token_signed_response_alg: SigningAlgorithm
-  token_endpoint_auth_method: string
-}
-
 type ClientFields = Pick<Sent<typeof TokenRequest>, 'client_id' | 'client_secret'>
 
 export type AuthenticateClient = (

@@ -3,11 +3,11 @@ import { createPublicKey, sign } from 'node:crypto'
 import { compactVerify, decodeProtectedHeader } from 'jose'
 import { z } from 'zod'
 import { sha256 } from '../../platform/secrets.ts'
+import type { IssuedTokens } from '../grants/tokens.ts'
 import type { IdentityDeps, SigningKey } from '../keys/keys.ts'
 import { ID_TOKEN_SECONDS } from '../keys/lifetimes.ts'
 import { profileClaims } from './claims.ts'
 import { publicSessionId } from './reauthentication.ts'
-import type { IssuedTokens } from './tokens.ts'
 
 /** Signs the ID token that accompanies newly issued tokens. Bare `openid` tells no more than who signed in, and how. */
 export function signIdToken(

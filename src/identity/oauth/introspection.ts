@@ -9,11 +9,11 @@ import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import type { Parameters } from '../../web/parameters.ts'
-import { isPublic } from '../apps/access.ts'
-import { type AuthenticateClient, type Client, invalidClient } from './clients.ts'
+import { type Client, isPublic } from '../apps/access.ts'
+import { ACCESS_TOKEN_SECONDS } from '../grants/tokens.ts'
+import { type AuthenticateClient, invalidClient } from './clients.ts'
 import { formValues, requiredValue } from './parameters.ts'
 import { AboutTokenRequest, type Introspection } from './shapes.ts'
-import { ACCESS_TOKEN_SECONDS } from './tokens.ts'
 
 type Route = { Body: Parameters | undefined; Reply: z.output<typeof Introspection> }
 

@@ -12,8 +12,7 @@ import { findHeld } from '../../database/frozen.ts'
 import { within } from '../../database/timeouts.ts'
 import { AppError } from '../../platform/errors.ts'
 import { sha256 } from '../../platform/secrets.ts'
-import { refusalOf } from '../apps/access.ts'
-import type { Client } from './clients.ts'
+import { type Client, refusalOf } from '../apps/access.ts'
 import { revokeGrant } from './grants.ts'
 import {
   ACCESS_LIFE,
