@@ -19,7 +19,7 @@ import { migrate } from '../../src/database/migrate.ts'
 import type { Tables } from '../../src/database/tables.ts'
 import { movementsOf } from '../../src/ledger/journals.ts'
 import { statementOf } from '../../src/ledger/wallet.ts'
-import { ordersOfBuyer } from '../../src/payment/buyer/payments.ts'
+import { ordersOfPayer } from '../../src/payment/buyer/payments.ts'
 import { type OrderFilter, ordersOfApp } from '../../src/payment/merchant/orders.ts'
 import { periodsOf, topProducts } from '../../src/payment/merchant/statistics.ts'
 import { transfersOfApp } from '../../src/payment/merchant/transfers.ts'
@@ -48,14 +48,14 @@ const LISTS: List[] = [
   { name: 'statement, middle', page: (db, { id }, middle) => statementOf(db, id, { before: middle }) },
   { name: 'statement, search', page: (db, { id }) => statementOf(db, id, { text: NOTHING }) },
   { name: 'statement, kind', page: (db, { id }) => statementOf(db, id, { kind: 'refund' }) },
-  { name: 'my payments', page: (db, { id }) => ordersOfBuyer(db, id) },
-  { name: 'my payments, middle', page: (db, { id }, middle) => ordersOfBuyer(db, id, { before: middle }) },
-  { name: 'my payments, search', page: (db, { id }) => ordersOfBuyer(db, id, { text: NOTHING }) },
+  { name: 'my payments', page: (db, { id }) => ordersOfPayer(db, id) },
+  { name: 'my payments, middle', page: (db, { id }, middle) => ordersOfPayer(db, id, { before: middle }) },
+  { name: 'my payments, search', page: (db, { id }) => ordersOfPayer(db, id, { text: NOTHING }) },
   { name: 'orders of a shop', page: sold({}) },
   { name: 'orders, middle', page: (db, _, before) => ordersOfApp(db, APP, { before }, now) },
   { name: 'orders, number', page: sold({ text: 'order-77777' }) },
   { name: 'orders, search', page: sold({ text: NOTHING }) },
-  { name: 'orders, search by buyer', page: sold({ text: NOTHING, buyer: 'payer' }) },
+  { name: 'orders, search by payer', page: sold({ text: NOTHING, payer: 'payer' }) },
   { name: 'orders, amount', page: sold({ min: 101n, max: 200n }) },
   { name: 'orders, status', page: sold({ fate: 'closed' }) },
   { name: 'orders, days', page: sold({ from: daysAgo(200), until: daysAgo(190) }) },

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { refuseOtherMethods } from '../web/methods.ts'
 import { alertPages } from './alerts/alerts.page.ts'
 import { payPages } from './buyer/pay.page.ts'
-import { buyersPayments } from './buyer/payments.page.ts'
+import { payerPages } from './buyer/payments.page.ts'
 import { signaturePages } from './diagnosis/signatures.page.ts'
 import { eventPages } from './events/events.page.ts'
 import { gatewayPlugin } from './gateway/plugin.ts'
@@ -20,7 +20,7 @@ export async function paymentPlugin(app: FastifyInstance, deps: PaymentDeps): Pr
   const payOrder = makePayOrder(deps)
   const placeOrder = makePlaceOrder(deps)
   await app.register(async (scope) => payPages(scope, deps, payOrder))
-  await app.register(buyersPayments, deps)
+  await app.register(payerPages, deps)
   await app.register(merchantPages, deps)
   await app.register(alertPages, deps)
   await app.register(eventPages, deps)

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { statementOf } from '../../src/ledger/wallet.ts'
-import { ordersOfBuyer } from '../../src/payment/buyer/payments.ts'
+import { ordersOfPayer } from '../../src/payment/buyer/payments.ts'
 import { makePayOrder } from '../../src/payment/orders/orders.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { makePerson, type Person } from '../cast.ts'
@@ -198,6 +198,6 @@ describe('the statement', () => {
     expect(olderIn(second.body)).toBeUndefined()
     const page = await statementOf(test.db, alice.id, { text: 'hay' })
     expect(page).toMatchObject({ rows: { length: 25 }, looked_back_to: undefined })
-    expect(await ordersOfBuyer(test.db, alice.id, { text: 'needle' })).toMatchObject({ rows: { length: 1 } })
+    expect(await ordersOfPayer(test.db, alice.id, { text: 'needle' })).toMatchObject({ rows: { length: 1 } })
   })
 })

@@ -1,4 +1,4 @@
-/** /account/alerts: what a member was told of payment applications, and what of it is new to them. */
+/** /account/alerts: a member's alerts about payment applications, with the unread ones marked. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'

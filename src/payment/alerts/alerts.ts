@@ -1,6 +1,6 @@
 /**
- * What members are told of their payment applications without having asked: a row on their page of alerts and, where
- * mail can leave, a mail. The row's unique key is what makes one cause one alert, however many processes see it.
+ * Alerts to members about their payment applications: a row on the page of alerts, and a mail to a verified address. The
+ * row's unique key turns one cause into one alert, even if several processes raise it.
  */
 
 import { sql } from 'kysely'
@@ -12,7 +12,7 @@ import type { AlertKind } from '../../database/tables/notifications.ts'
 import type { TeamRole } from '../../database/tables/payment-apps.ts'
 import { alerts as texts } from './alerts.texts.ts'
 
-/** Where an alert leads to, below the page of its application. */
+/** The link of each alert, relative to the page of its application. */
 const PLACES: Record<AlertKind, string> = {
   reviewed: '',
   notifications_failing: '/notifications',
@@ -25,9 +25,10 @@ const PLACES: Record<AlertKind, string> = {
   events_gone: '/events',
 }
 
-/** These are about an application that its reader cannot look into (yet, or any more). */
+/** The alerts about applications that the reader has no role in. */
 const OUTSIDE: readonly AlertKind[] = ['invited', 'given_away']
 
+/** The path that an alert links to. */
 export function placeOf({ kind, payment_id }: { kind: AlertKind; payment_id: string }): string {
   return OUTSIDE.includes(kind)
     ? '/payment/applications'
@@ -37,23 +38,23 @@ export function placeOf({ kind, payment_id }: { kind: AlertKind; payment_id: str
 export type Alert = {
   app_id: bigint
   kind: AlertKind
-  /** The same for what is the same: an id, a day, a moment. */
+  /** Identifies the cause: an id, a day or a moment. Raising the same cause again does nothing. */
   cause: string
-  /** What the words are made with, besides the application's name; never a secret. */
+  /** Values for the text, besides the application's name. Never a secret. */
   facts?: Record<string, string>
-  /** Whom it is for: one member, or whoever has one of these roles; nobody is told for an anonymised owner. */
+  /** One member, or all members with one of these roles. Anonymised members get no alert. */
   to: { user_id: bigint } | { roles: ('owner' | TeamRole)[] }
 }
 
-/** The cause of what anybody may do to a member as often as they like: it is told once a day (UTC). */
+/** The cause of alerts that any member can trigger repeatedly: it allows one a day (UTC). */
 export function onceADay(now: Date): string {
   return now.toISOString().slice(0, 10)
 }
 
-type Telling = Pick<Core, 'config' | 'secrets' | 'clock'>
+type AlertDeps = Pick<Core, 'config' | 'secrets' | 'clock'>
 
-/** Inside the transaction of what is told. Whoever has been told of this cause is not told again. */
-export async function raiseAlert(tx: Tx, deps: Telling, alert: Alert): Promise<void> {
+/** Raises an alert within the transaction of its cause. A member gets each cause only once. */
+export async function raiseAlert(tx: Tx, deps: AlertDeps, alert: Alert): Promise<void> {
   const { app_id, kind, cause, to } = alert
   const { name, payment_id } = await tx
     .selectFrom('payment_apps')
@@ -77,7 +78,11 @@ export async function raiseAlert(tx: Tx, deps: Telling, alert: Alert): Promise<v
 
 type Mailed = { user_id: bigint; kind: AlertKind; payment_id: string; facts: Record<string, string> }
 
-async function mailAlert(tx: Tx, deps: Telling, { user_id, kind, payment_id, facts }: Mailed): Promise<void> {
+async function mailAlert(
+  tx: Tx,
+  deps: AlertDeps,
+  { user_id, kind, payment_id, facts }: Mailed,
+): Promise<void> {
   const user = await tx
     .selectFrom('users')
     .where('id', '=', user_id)
@@ -120,7 +125,7 @@ export async function readAlerts(
   return alerts.execute()
 }
 
-/** Those up to this one have been read; what was raised since has not. */
+/** Marks a member's alerts up to this id as read. Later alerts stay unread. */
 export async function markRead(
   db: Db,
   user_id: bigint,

@@ -1,4 +1,4 @@
-/** An order as its buyer meets it: what has become of it for this reader, and the ways back to the shop. */
+/** An order on its payer's page: its state for the reader, and the links back to the shop. */
 import { sql } from 'kysely'
 import { makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
@@ -10,7 +10,7 @@ import { type CallbackFields, isoSeconds, signedCallbackUrl } from '../signing/h
 import { type CallbackToken, makeCallbackToken } from '../signing/keys.ts'
 import { TRANSACTION_ID } from '../values/fields.ts'
 
-/** What a page says about an order that cannot be paid here and now. */
+/** Why the reader cannot pay the order now. */
 export type State =
   | 'paid'
   | 'refunded'
@@ -21,7 +21,7 @@ export type State =
   | 'unusable'
   | 'dailyLimit'
 
-/** What the pages of orders work with. Looks that are made together share a statement. */
+/** The dependencies of the pages of orders. Look-ups at the same time share a statement. */
 export type OrderPages = {
   deps: PaymentDeps
   loadOrder(transaction_id: string): Promise<LoadedOrder | undefined>
@@ -65,7 +65,7 @@ async function loadOrders(db: Db, transaction_ids: string[], now: Date) {
       sql<PaymentAppStatus>`app_standing(
         app.status, applicant.is_banned, applicant.suspended_till, ${now}
       )`.as('app_status'),
-      // As the owner typed it: 100, not 100.000000.
+      // Without trailing zeros: 100, not 100.000000.
       sql<string | null>`trim_scale(orders.rate)::text`.as('plain_rate'),
     ])
     .execute()
@@ -73,7 +73,7 @@ async function loadOrders(db: Db, transaction_ids: string[], now: Date) {
 
 export type LoadedOrder = Awaited<ReturnType<typeof loadOrders>>[number]
 
-/** Undefined while the order can be paid. */
+/** The state of an order for a reader. Undefined while the reader can pay it. */
 export function stateFor(order: LoadedOrder, reader_id: bigint, now: Date): State | undefined {
   if (order.status === 'paid' || order.status === 'refunded') {
     return order.payer_id === reader_id ? order.status : 'paidByOther'
@@ -84,25 +84,25 @@ export function stateFor(order: LoadedOrder, reader_id: bigint, now: Date): Stat
   return order.app_status === 'approved' ? undefined : 'unusable'
 }
 
-/** The way back for one who has not paid: it tells the shop nothing. */
+/** The unsigned link back to the shop, which proves no payment. */
 export function shopOf(order: LoadedOrder): string {
   return order.app_homepage ?? new URL(wayBack(order)).origin
 }
 
-/** Where the payer goes on to, as far as an order of the gateway says so. */
+/** The address of the return or the callback, without a signature. */
 function wayBack({ return_url, callback_url }: LoadedOrder): string {
   return return_url ?? callback_url
 }
 
-/** The signed way back of a paid order, made fresh each time. decisions.md 5.9. */
+/** The signed return or callback of a paid order, signed again at each use. decisions.md 5.9. */
 export async function signedWayBack(
   { deps, callbackToken }: OrderPages,
   order: LoadedOrder,
 ): Promise<string> {
   if (order.door === 'gateway') {
-    const trade = await paidTrades(deps.db).where('orders.id', '=', order.id).executeTakeFirst()
-    // Given back in this very moment: there is nothing to tell.
-    return trade === undefined ? shopOf(order) : tradeMessage(deps, trade, wayBack(order))
+    const paid = await paidTrades(deps.db).where('orders.id', '=', order.id).executeTakeFirst()
+    // A concurrent refund leaves no payment to report.
+    return paid === undefined ? shopOf(order) : tradeMessage(deps, paid, wayBack(order))
   }
   const fields: CallbackFields = {
     transaction_id: order.transaction_id,

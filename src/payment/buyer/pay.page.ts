@@ -1,4 +1,4 @@
-/** The buyer's page at payment_url: confirm and pay, or see what has become of the order. */
+/** The payer's page at payment_url: it confirms and pays an order, or shows the state of the order. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { encodeQR } from 'qr'
 import { z } from 'zod'
@@ -23,18 +23,18 @@ import {
   stateFor,
 } from './pay-order.ts'
 import { noteView } from './payments.ts'
-import { type TellFault, tellAgain, tellingOf } from './telling.ts'
+import { type NotifyFault, notifyAgain, shopNotificationOf } from './telling.ts'
 
-/** How long a buyer waits for the shop to be told before going back to it. gateway.md 3. */
+/** How long the payer waits for the first notification before the return to the shop. gateway.md 3. */
 const FIRST_NOTIFY_MS = 2_000
-/** The last part of the time to pay, in which it is counted down. */
+/** The last part of the time to pay, in which the page counts down. */
 const COUNTDOWN_SHARE = 0.25
-/** How long a receipt stands before it leads on by itself. */
+/** The delay before a receipt redirects to the shop. */
 const LED_BACK_SECONDS = 5
-/** White around the code, as scanners need it. */
+/** The white margin that scanners need around the code. */
 const QUIET_ZONE_MODULES = 2
 
-/** What a tester may let happen, beside paying. Those of a notification are of use where there is one. */
+/** The outcomes that a tester may force besides a payment. The ones of a notification need a notification address. */
 const TEST_OUTCOMES = ['expired', 'notify_refused', 'notify_slow', 'notify_twice', 'refill'] as const
 
 const TestForm = z.object({ outcome: z.enum(TEST_OUTCOMES) })
@@ -45,9 +45,9 @@ type PayRequest = FastifyRequest<{ Params: { transaction_id: string }; Querystri
 
 type Refusal = PayOutcome | 'stale_sign_in'
 
-type Told = {
-  telling: Awaited<ReturnType<typeof tellingOf>>
-  tellFault: TellFault | undefined
+type NotificationState = {
+  telling: Awaited<ReturnType<typeof shopNotificationOf>>
+  tellFault: NotifyFault | undefined
   wasTold: boolean
 }
 
@@ -70,21 +70,21 @@ declare module '../../web/views.ts' {
     }
     'payment/buyer/pay-state':
       | { state: 'notFound'; order: undefined; requestId: string }
-      | (Told & {
+      | (NotificationState & {
           state: State
           order: LoadedOrder
           returnUrl: string
           isLedBack: boolean
           refunds: Awaited<ReturnType<typeof refundsOf>>
-          requests: Awaited<ReturnType<typeof requestsForBuyer>>
+          requests: Awaited<ReturnType<typeof requestsForPayer>>
         })
   }
   interface PartData {
-    'payment/buyer/telling': Told & { order: LoadedOrder }
+    'payment/buyer/telling': NotificationState & { order: LoadedOrder }
   }
 }
 
-/** GET and POST /payment/pay/:transaction_id, and what belongs to the page: …/return, …/state, …/qr.svg, …/tell. */
+/** GET and POST /payment/pay/:transaction_id, and below it …/return, …/state, …/qr.svg, …/tell and …/test. */
 export function payPages(app: FastifyInstance, deps: PaymentDeps, payOrder: PayOrder): void {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
@@ -116,7 +116,7 @@ export function payPages(app: FastifyInstance, deps: PaymentDeps, payOrder: PayO
   payAids(app, pages)
 }
 
-/** Pays, and sends the buyer back to the shop; or says why not. */
+/** Pays the order and redirects the payer to the shop, or shows the reason of a refusal. */
 async function pay(
   request: PayRequest,
   reply: FastifyReply,
@@ -129,7 +129,7 @@ async function pay(
   const session = sessionOf(request)
   const payer_id = session.user.id
   const expected_amount = BigInt(form.data?.expected_amount ?? 0)
-  // payOrder takes no other amount than the expected one, so this holds for whatever is paid.
+  // payOrder pays only the expected amount, so this check covers the paid amount.
   if (await needsFreshSignIn(session, expected_amount, deps))
     return showOrder(request, reply, pages, 'stale_sign_in')
   const outcome: PayOutcome =
@@ -138,23 +138,23 @@ async function pay(
       : 'changed'
   if (outcome === 'paid' || outcome === 'paid_before') {
     const order = await pages.loadOrder(transaction_id)
-    // Many shops look at their own records as soon as the buyer is back.
+    // Many shops read their own records as soon as the payer is back, so the notification should come first.
     if (outcome === 'paid' && order!.notify_url !== null)
       await deps.notifier.attempted(order!.id, FIRST_NOTIFY_MS)
     else if (outcome === 'paid' && order!.events_url !== null) deps.notifier.nudge()
-    // The shop is to hear nothing, so not from the buyer's return either.
+    // The tester wants no notification, so the payer does not return to the shop either.
     if (order!.forced === 'notify_refused') return reply.redirect(`/payment/pay/${transaction_id}`, 303)
-    // Given back since: there is nothing to tell.
+    // A refunded order has no signed return.
     if (order!.status === 'paid') return reply.redirect(await signedWayBack(pages, order!), 303)
   }
   return showOrder(request, reply, pages, outcome)
 }
 
-/** What the page, or the receipt that it becomes, asks for besides. */
+/** The other routes of the page and of its receipt. */
 function payAids(app: FastifyInstance, pages: OrderPages): void {
   const { deps } = pages
 
-  // Signed when it is followed: a link in the page would be stale before the page is.
+  // Signs when the link is followed, because a signature in the page would be stale too soon.
   app.get('/payment/pay/:transaction_id/return', async (request: PayRequest, reply) => {
     const order = await pages.loadOrder(request.params.transaction_id)
     const reader_id = sessionOf(request).user.id
@@ -172,7 +172,7 @@ function payAids(app: FastifyInstance, pages: OrderPages): void {
   app.get('/payment/pay/:transaction_id/qr.svg', async (request: PayRequest, reply) => {
     const { transaction_id } = await getOrder(request, pages)
     const code = encodeQR(payUrl(deps, transaction_id), 'svg', { border: QUIET_ZONE_MODULES })
-    // Kept as a file, it is looked at on any background.
+    // A saved file may be shown on any background.
     const svg = code.replace(/(<svg[^>]*>)/, '$1<rect width="100%" height="100%" fill="#fff"/>')
     return reply.header('cache-control', 'no-store').type('image/svg+xml').send(svg)
   })
@@ -180,7 +180,7 @@ function payAids(app: FastifyInstance, pages: OrderPages): void {
   app.post('/payment/pay/:transaction_id/tell', async (request: PayRequest, reply) => {
     const { id: order_id, transaction_id } = await getOrder(request, pages)
     const user_id = sessionOf(request).user.id
-    const fault = await tellAgain(deps, { user_id, transaction_id, ip: request.ip })
+    const fault = await notifyAgain(deps, { user_id, transaction_id, ip: request.ip })
     if (fault !== undefined) return showOrder(request, reply, pages, undefined, fault)
     await deps.notifier.attempted(order_id, FIRST_NOTIFY_MS)
     return reply.redirect(`/payment/pay/${transaction_id}?told=1#shop`, 303)
@@ -197,13 +197,13 @@ function payUrl({ config }: PaymentDeps, transaction_id: string): string {
   return `${config.PAYMENT_PUBLIC_URL}/payment/pay/${transaction_id}`
 }
 
-/** Renders the page that fits the order now. A refused payment is answered with 409 and the reason. */
+/** Shows the page for the order's current state. A refused payment gets status 409, or 503 while payments are paused. */
 async function showOrder(
   request: PayRequest,
   reply: FastifyReply,
   { deps, loadOrder }: OrderPages,
   refused?: Refusal,
-  tellFault?: TellFault,
+  tellFault?: NotifyFault,
 ) {
   const order = await loadOrder(request.params.transaction_id)
   const path = `/payment/pay/${request.params.transaction_id}`
@@ -253,10 +253,10 @@ type Shown = {
   order: LoadedOrder
   state: State
   refused: Refusal | undefined
-  tellFault: TellFault | undefined
+  tellFault: NotifyFault | undefined
 }
 
-/** The receipt of the payer, or why there is nothing to pay. */
+/** Shows the payer's receipt, or the reason why the order cannot be paid. */
 async function showState(
   request: PayRequest,
   reply: FastifyReply,
@@ -267,19 +267,19 @@ async function showState(
   const user_id = sessionOf(request).user.id
   const isMine = state === 'paid' || state === 'refunded'
   const [telling, refunds, requests] = await Promise.all([
-    isMine ? tellingOf(deps, { user_id, transaction_id }) : undefined,
+    isMine ? shopNotificationOf(deps, { user_id, transaction_id }) : undefined,
     isMine ? refundsOf(deps.db, order_id) : [],
-    isMine ? requestsForBuyer(deps.db, order_id) : [],
+    isMine ? requestsForPayer(deps.db, order_id) : [],
   ])
   const path = `/payment/pay/${transaction_id}`
   const isLedBack = state === 'paid' && request.url.endsWith(`?${LED_BACK}`)
-  // The header, not an element or a script: it works in every browser, and leaves the page as it is.
+  // The refresh header works in every browser, without an element or a script in the page.
   if (isLedBack) reply.header('refresh', `${LED_BACK_SECONDS}; url=${path}/return`)
   if (tellFault?.retry_after_seconds !== undefined) reply.header('retry-after', tellFault.retry_after_seconds)
   const data = {
     order,
     state,
-    // Only the payer gets a signed way back: nobody else may tell the shop that they have paid.
+    // Only the payer gets a signed link, because it proves the payment to the shop.
     returnUrl: state === 'paid' ? `${path}/return` : shopOf(order),
     isLedBack,
     telling,
@@ -294,15 +294,15 @@ async function showState(
   return reply.page('payment/buyer/pay-state', data, { status })
 }
 
-/** What is asked for on the buyer's behalf: what waits, and what was declined. What was given back shows as such. */
-async function requestsForBuyer(db: Db, order_id: bigint) {
+/** The open and declined refund requests of the payer's order. Accepted ones show as refunds. */
+async function requestsForPayer(db: Db, order_id: bigint) {
   const requests = await refundRequestsOf(db, order_id)
   return requests.flatMap(({ status, ...request }) =>
     status === 'open' || status === 'declined' ? [{ ...request, status }] : [],
   )
 }
 
-/** Whether the amount is one that the site lets nobody pay on an old sign-in, and this is one. */
+/** Whether the amount needs a recent sign-in and this session's sign-in is too old. */
 export async function needsFreshSignIn(
   session: Session,
   amount: bigint,

@@ -1,4 +1,4 @@
-/** The orders a member has paid or has opened to pay, read only, and the note that one was opened. */
+/** The orders that a member has paid or opened, and the record of opening one. */
 import { sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
 import {
@@ -14,7 +14,7 @@ import type { Book } from '../../database/tables/columns.ts'
 import type { OrderStatus } from '../../database/tables/payments.ts'
 import { isExpired } from '../orders/orders.ts'
 
-/** Notes that a member has opened an order to pay it; the first time counts. */
+/** Records that a member has opened an order; only the first time counts. */
 export async function noteView(
   db: Db,
   view: { user_id: bigint; order_id: bigint; now: Date },
@@ -27,10 +27,10 @@ export async function noteView(
     .execute()
 }
 
-/** What has become of an order, for one who has paid it or opened it. */
+/** The state of an order for a member who has paid or opened it. */
 export type Fate = 'open' | 'paid' | 'partlyRefunded' | 'refunded' | 'paidByOther' | 'expired' | 'closed'
 
-export type BuyersOrder = {
+export type PayerOrder = {
   id: bigint
   transaction_id: string
   order_id: string
@@ -46,22 +46,22 @@ export type BuyersOrder = {
   app_name: string
 }
 
-export type BuyersFilter = {
-  /** Found in what was bought, the shop's name, and the order's numbers; digits are also an amount. */
+export type PayerOrderFilter = {
+  /** Words in the description, the shop's name and the order's numbers; digits also match the amount. */
   text?: string | undefined
   /** Only orders older than this one. */
   before?: bigint | undefined
 }
 
-/** A page of the orders that a member has paid or opened, the newest first; looked up row by row, like the statement. */
-export async function ordersOfBuyer(
+/** A page of the orders that a member has paid or opened, the newest first. */
+export async function ordersOfPayer(
   db: Db,
   user_id: bigint,
-  { text, before }: BuyersFilter = {},
-): Promise<Page<BuyersOrder>> {
+  { text, before }: PayerOrderFilter = {},
+): Promise<Page<PayerOrder>> {
   const within = rowsWithin(text !== undefined)
   const isOlder = (id: string) => (before === undefined ? sql`true` : sql`${sql.ref(id)} < ${before}`)
-  const { rows } = await sql<(BuyersOrder | { id: null }) & Looked>`
+  const { rows } = await sql<(PayerOrder | { id: null }) & Looked>`
     with mine as materialized (
       select id from (
         (select id from orders where payer_id = ${user_id} and ${isOlder('id')} order by id desc limit ${within})
@@ -83,7 +83,7 @@ export async function ordersOfBuyer(
     from (select count(*) as seen, min(id) as oldest from mine) as looked
     left join line on true
     order by line.id desc`.execute(db)
-  return pageOf<BuyersOrder>(rows, within)
+  return pageOf<PayerOrder>(rows, within)
 }
 
 function mentions(text: string) {
@@ -93,7 +93,8 @@ function mentions(text: string) {
   )`
 }
 
-export function fateOf(order: BuyersOrder, now: Date): Fate {
+/** The fate of an order at a moment. */
+export function fateOf(order: PayerOrder, now: Date): Fate {
   if (order.paid_at !== null && !order.is_payer) return 'paidByOther'
   if (order.status === 'paid') return order.refunded_amount > 0n ? 'partlyRefunded' : 'paid'
   if (order.status === 'refunded' || order.status === 'closed') return order.status

@@ -1,14 +1,13 @@
-/** Whether the shop was told of a payment, as its buyer may know it: how each attempt went, never where it went. */
-
+/** The payer's view of the notification to the shop: the outcomes of its attempts, but never its address. */
 import type { AttemptOutcome } from '../../database/tables/notifications.ts'
 import { AppError } from '../../platform/errors.ts'
 import { readNotifications, redeliver } from '../notifications/redelivery.ts'
 import type { PaymentDeps } from '../notifications/worker.ts'
 
-/** Attempts in a row that went the same way. */
+/** Consecutive attempts with the same outcome. */
 type Run = { outcome: AttemptOutcome; response_status: number | null; times: number; last_at: Date }
 
-export type Telling = {
+export type ShopNotification = {
   status: 'due' | 'delivered' | 'failed'
   is_under_way: boolean
   next_attempt_at: Date | null
@@ -17,11 +16,11 @@ export type Telling = {
 
 type Payer = { user_id: bigint; transaction_id: string }
 
-/** Undefined for an order whose shop is told by the buyer's browser alone. */
-export async function tellingOf(
+/** Reads the notification of a payment. Undefined for a shop that gets only the callback. */
+export async function shopNotificationOf(
   deps: PaymentDeps,
   { user_id, transaction_id }: Payer,
-): Promise<Telling | undefined> {
+): Promise<ShopNotification | undefined> {
   const standing = { role: 'payer', user_id } as const
   const [notification] = await readNotifications(deps.db, standing, { transaction_id }, 1)
   if (notification === undefined) return undefined
@@ -44,14 +43,14 @@ function runsOf(log: Attempt[]): Run[] {
   return runs
 }
 
-/** Why the shop is not told again just now; the buyer may ask once a minute. */
-export type TellFault = { code: 'too_many_attempts' | 'conflict'; retry_after_seconds: number | undefined }
+/** Why the shop is not notified again now. The payer may ask once a minute. */
+export type NotifyFault = { code: 'too_many_attempts' | 'conflict'; retry_after_seconds: number | undefined }
 
-/** Tells the shop again. Throws not_found where there is nothing to tell it by, or to anybody but the payer. */
-export async function tellAgain(
+/** Notifies the shop again. Throws not_found without a notification, and to other members than the payer. */
+export async function notifyAgain(
   deps: PaymentDeps,
   payer: Payer & { ip: string },
-): Promise<TellFault | undefined> {
+): Promise<NotifyFault | undefined> {
   const { user_id, transaction_id, ip } = payer
   try {
     await redeliver(deps, transaction_id, { role: 'payer', user_id, actor_id: user_id, ip })

@@ -1,34 +1,34 @@
-/** Text in the character sets that shops of another time write in, to find out that one did. Pure. */
+/** The character sets of older shops, which the search recognises. Pure. */
 
 const TWO_BYTES_FIRST = 0x81
 const TWO_BYTES_LAST = 0xfe
 const TRAIL_FIRST = 0x40
 
-/** What may stand for text in another set than UTF-8: its name, and how it writes a text, if it can. */
+/** A character set other than UTF-8. `encode` returns undefined for text that it cannot write. */
 export type Charset = { name: string; encode(text: string): Buffer | undefined }
 
 export const CHARSETS: readonly Charset[] = [
   { name: 'GBK', encode: encodeGbk },
   { name: 'Latin-1', encode: encodeLatin1 },
   { name: 'UTF-16', encode: (text) => Buffer.from(text, 'utf16le') },
-  // UTF-8 that was taken for Latin-1 and written as UTF-8 once more.
+  // UTF-8 read as Latin-1 and encoded as UTF-8 again.
   { name: 'UTF-8, twice', encode: (text) => Buffer.from(Buffer.from(text).toString('latin1')) },
 ]
 
-/** Bytes as text, and the name of their character set where they are not UTF-8. */
+/** Decodes bytes. Names their character set unless it is UTF-8. */
 export function decodeText(bytes: Buffer): { text: string; charset?: string } {
   for (const [encoding, charset] of [['utf-8'], ['gbk', 'GBK']] as const) {
     try {
       const text = new TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(bytes)
       return charset === undefined ? { text } : { text, charset }
     } catch {
-      // Not in this one.
+      // The bytes are in another character set.
     }
   }
   return { text: bytes.toString('latin1'), charset: 'Latin-1' }
 }
 
-/** Characters that the set has not are question marks, as PHP and Java write them. */
+/** Encodes Latin-1. Writes `?` for a missing character, as PHP and Java do. */
 function encodeLatin1(text: string): Buffer {
   return Buffer.from(
     [...text].map((character) => (character > '\u00ff' ? '?' : character)).join(''),
@@ -38,7 +38,7 @@ function encodeLatin1(text: string): Buffer {
 
 let gbk: Map<string, number> | undefined
 
-/** Undefined for text that GBK cannot write. */
+/** Encodes GBK. Undefined for text that GBK cannot write. */
 function encodeGbk(text: string): Buffer | undefined {
   gbk ??= readGbk()
   const bytes: number[] = []
@@ -51,7 +51,7 @@ function encodeGbk(text: string): Buffer | undefined {
   return Buffer.from(bytes)
 }
 
-/** The platform only decodes it, so the table is read off its decoder, once. */
+/** Reads the GBK table from the platform's decoder, because the platform has no encoder. */
 function readGbk(): Map<string, number> {
   const decoder = new TextDecoder('gbk', { fatal: true })
   const codes = new Map<string, number>()
@@ -60,7 +60,7 @@ function readGbk(): Map<string, number> {
       try {
         codes.set(decoder.decode(Uint8Array.of(lead, trail)), (lead << 8) | trail)
       } catch {
-        // A pair that stands for nothing.
+        // GBK does not use this pair.
       }
     }
   }

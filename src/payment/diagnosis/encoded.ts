@@ -1,9 +1,9 @@
-/** Reads a signature in the encodings that clients mistake for each other. */
+/** Reads a signature in the encodings that clients confuse. */
 import type { Mistake } from './mistakes.ts'
 
 type Read = { bytes: Buffer; mistakes: Mistake[] }
 
-/** A hash as it was written: hex as it should be, or in a form that it should not be in. Undefined for none. */
+/** Reads a hash in hex or in a wrong encoding. Undefined for an empty text. */
 export function readHash(text: string): Read | undefined {
   const plain = text.trim()
   if (plain === '') return undefined
@@ -14,14 +14,14 @@ export function readHash(text: string): Read | undefined {
   }
   const base64 = bare.replaceAll(' ', '+')
   const bytes = Buffer.from(base64, /[-_]/.test(base64) ? 'base64url' : 'base64')
-  // Base64 of the hex is the mistake of two libraries at once.
+  // Two libraries together may yield base64 of the hex.
   const inner = bytes.toString('latin1')
   if (/^([0-9a-f]{2}){8,}$/i.test(inner))
     return { bytes: Buffer.from(inner, 'hex'), mistakes: [{ code: 'signature_form', what: 'base64' }] }
   return { bytes, mistakes: [{ code: 'signature_form', what: 'base64' }] }
 }
 
-/** A signature of V2: standard base64, in which a space was a `+`. */
+/** Reads a V2 signature in base64, where a space was a `+`. Undefined for another text. */
 export function readBase64(text: string): Read | undefined {
   const plain = text.replaceAll(' ', '+')
   const as = (bytes: Buffer, what: string): Read => ({ bytes, mistakes: [{ code: 'signature_form', what }] })

@@ -1,22 +1,22 @@
-/** Judging requests in turn: each costs some tens of milliseconds of the process when nothing explains it. */
+/** Judges requests in turn, because an unexplained one occupies the process for some tens of milliseconds. */
 import { openTurns } from '../../platform/turns.ts'
 import type { Request, Standing } from './request.ts'
 import { judge, type Verdict } from './verdict.ts'
 
-/** Verdicts on requests that were kept, which do not change; small ones, so that these are a few hundred KB. */
+/** The bound of remembered short verdicts, a few hundred KB together. */
 const REMEMBERED_MAX = 500
 
-/** A verdict without the strings that it is about. */
+/** A verdict without the judged strings. */
 export type ShortVerdict = Pick<Verdict, 'isRight' | 'mistakes' | 'notes'>
 
 export type Judging = {
-  /** Throws overloaded when too many wait, of this member or of all. */
+  /** Judges a request. Throws overloaded while too many judgements of this member or of all members wait. */
   verdictOn(user_id: bigint, request: Request, standing: Standing): Promise<Verdict>
-  /** The same of a request that stays what it is under this name, which is judged once however often it is looked at. */
+  /** Judges a request once and remembers the verdict by `name`, which must identify the request and its keys. */
   shortVerdictOn(user_id: bigint, name: string, request: Request, standing: Standing): Promise<ShortVerdict>
 }
 
-/** One for the process. */
+/** Opens the judging of this process. */
 export function openJudging(): Judging {
   const turns = openTurns()
   const remembered = new Map<string, ShortVerdict>()

@@ -1,6 +1,6 @@
-/** The mistakes that make a right-minded signature wrong, by name. How each is told is in the catalogues of messages. */
+/** The usual mistakes of signing, by name. mistakes.texts.ts explains each of them. */
 
-/** How values were written before they were signed. */
+/** Mistakes in the writing of values. */
 type ValueMistake =
   | 'url_encoded'
   | 'sent_unencoded'
@@ -14,10 +14,10 @@ type ValueMistake =
   | 'decimal_form'
   | 'quoted'
 
-/** Which parameters were signed. */
+/** Mistakes in the choice of parameters. */
 type FieldMistake = 'not_signed' | 'signed_extra' | 'empty_kept' | 'zero_dropped' | 'null_as_text'
 
-/** How they were put together, and in which bytes. */
+/** Mistakes in the order, the joining and the bytes of the string. */
 type TextMistake =
   | 'unsorted'
   | 'trailing_ampersand'
@@ -27,7 +27,7 @@ type TextMistake =
   | 'case_changed'
   | 'charset'
 
-/** With which key. */
+/** Mistakes in the choice of the key. */
 type KeyMistake =
   | 'raw_token'
   | 'decoded_hex_key'
@@ -40,7 +40,7 @@ type KeyMistake =
   | 'no_key'
   | 'wrong_public_key'
 
-/** What was computed, and how that was written. */
+/** Mistakes in the computation and in the writing of the signature. */
 type SealMistake =
   | 'algorithm'
   | 'not_hmac'
@@ -57,7 +57,7 @@ type SealMistake =
   | 'rsa_key_unreadable'
   | 'wrong_key'
 
-/** What is wrong, or worth knowing, beside the signature. */
+/** Problems and hints besides the signature. */
 export type NoteCode =
   | 'key_hashed_twice'
   | 'upper_case_hash'
@@ -84,12 +84,13 @@ export type MistakeCode =
   | NoteCode
   | 'unexplained'
 
-/** `what` is what it happened to: names of parameters, a character set, a number of seconds. Never a key. */
+/** `what` gives the detail: names of parameters, a character set, a number of seconds. Never a key. */
 export type Mistake = { code: MistakeCode; what?: string | undefined }
 
-/** One way to take a step of signing. The right way has no mistake. */
+/** One way to do a step of signing. The right way has no mistake. */
 export type Way<Taken> = { take: Taken; mistake?: Mistake | undefined }
 
+/** A wrong way of a step. */
 export function wrong<Taken>(code: MistakeCode, take: Taken, what?: string): Way<Taken> {
   return { take, mistake: { code, what } }
 }

@@ -1,4 +1,4 @@
-/** What else is worth knowing about a request, whatever its signature: its clock, its amounts. */
+/** The problems of a request besides its signature, such as its clock and its amounts. */
 import { deceptiveIn } from '../../web/parameters.ts'
 import { isMoney } from '../values/money.ts'
 import { DRIFT_SECONDS_MAX, Timestamp } from '../values/timestamp.ts'
@@ -7,7 +7,7 @@ import type { Door, Request, Standing } from './request.ts'
 
 const HOUR_SECONDS = 3_600
 
-/** What would be refused whatever the signature is. */
+/** Notes every problem that would refuse the request even with a valid signature. */
 export function notesOn(
   { fields, payment_id, charset, nested = [] }: Request,
   parameters: Record<string, string>,

@@ -1,16 +1,16 @@
-/** The keys of one application, those that have ended too: a request may have been signed with any of them. */
+/** Reads the current and ended keys of one application, because any of them may have signed a request. */
 import { createPublicKey, hash } from 'node:crypto'
 import type { GatewayApp } from '../signing/gateway-apps.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
 import { openKey } from '../signing/keys.ts'
 import type { OwnKey, OwnKeys } from './schemes.ts'
 
-/** Of each kind. */
+/** The newest keys of each kind. */
 const KEYS_MAX = 4
 const KINDS = ['token', 'merchant_key', 'merchant_public_key'] as const
 type Kind = (typeof KINDS)[number]
 
-/** The keys as they stood at a moment, of each kind the newest first; and what is the same for as long as they are. */
+/** Reads the keys. `keysAt` gives them as they were at a moment; `version` changes with every change of a key. */
 export async function readOwnKeys(
   deps: GatewayCore,
   app: GatewayApp,

@@ -1,6 +1,6 @@
 /**
- * What somebody pastes of a request: an address, a form body, JSON, a whole HTTP request, a curl command, or lines of
- * `name=value` and of PHP, Python or JavaScript. Read as leniently as people paste, into the parameters in their order. Pure.
+ * Reads the parameters of a pasted request in their order. The text may be an address, a form body, JSON, an HTTP request,
+ * a curl command, lines of `name=value`, or PHP, Python or JavaScript. The reading is lenient. Pure.
  */
 import { PAYMENT_ID_PATTERN } from '../values/payment-id.ts'
 import { decodeText } from './charsets.ts'
@@ -11,15 +11,15 @@ export type Field = readonly [name: string, value: string]
 
 export type Pasted = {
   fields: Field[]
-  /** The character set that its percent-encoded bytes are in, where that is not UTF-8. */
+  /** The character set of the percent-encoded bytes, unless it is UTF-8. */
   charset?: string | undefined
-  /** Names whose values are lists or objects: no signature covers those. */
+  /** Names of lists and objects, which no signature covers. */
   nested: string[]
-  /** The Payment ID in the address, if there was one. */
+  /** The Payment ID in the address, if any. */
   payment_id?: string | undefined
 }
 
-/** Reads it. Undefined when nothing in it looks like a parameter. */
+/** Reads a pasted text. Undefined if it contains no parameters, or more than FIELDS_MAX. */
 export function readPasted(text: string): Pasted | undefined {
   const plain = text.replace(/^\uFEFF/, '').trim()
   const read =
@@ -39,7 +39,7 @@ const PAYMENT_ID = new RegExp(
 
 const QUOTED_OR_BARE = `'([^']*)'|"((?:[^"\\\\]|\\\\.)*)"|(\\S+)`
 const CURL_DATA = new RegExp(`\\s(-d|-F|--data[a-z-]*|--form)[\\s=]+(?:${QUOTED_OR_BARE})`, 'g')
-/** Its flags whose values curl encodes itself. */
+/** The flags of curl with unencoded values. */
 const CURL_RAW = /^(-F|--form|--data-urlencode)$/
 
 function readCurl(text: string): Pasted | undefined {
@@ -54,7 +54,7 @@ function readCurl(text: string): Pasted | undefined {
   return together([readAddress(address), ...parts])
 }
 
-/** Several pieces of one request. */
+/** Joins the parts of one request. */
 function together(parts: (Pasted | undefined)[]): Pasted | undefined {
   const read = parts.filter((part) => part !== undefined)
   if (read.length === 0) return undefined
@@ -66,7 +66,7 @@ function together(parts: (Pasted | undefined)[]): Pasted | undefined {
   }
 }
 
-/** `POST /path?query HTTP/1.1`, headers, an empty line, and the body. */
+/** Reads `POST /path?query HTTP/1.1`, headers, an empty line, and the body. */
 function readRequest(text: string): Pasted | undefined {
   const [, address, rest] = /^(?:GET|POST) +(\S+)(?: +HTTP\/[\d.]+)?\r?\n(.*)$/s.exec(`${text}\n`) ?? []
   if (address === undefined || rest === undefined) return undefined
@@ -75,7 +75,7 @@ function readRequest(text: string): Pasted | undefined {
   return together([readAddress(address), inBody])
 }
 
-/** An address, whole or from its path on. */
+/** Reads a whole address, or one that begins with its path. */
 function readAddress(text: string): Pasted | undefined {
   if (!/^(https?:\/\/|\/)\S*$/i.test(text)) return undefined
   const [, path = '', query = ''] = /^([^?#]*)\??([^#]*)/.exec(text)!
@@ -97,7 +97,7 @@ function readForm(text: string): Pasted {
   return { fields, charset, nested: [] }
 }
 
-/** A stray `%` stays, as the service reads it. */
+/** Decodes percent-encoding. A stray `%` stays, as the service reads it. */
 function percentDecoded(text: string): Buffer {
   const parts = text.split(/((?:%[0-9a-f]{2})+)/i)
   return Buffer.concat(
@@ -107,7 +107,7 @@ function percentDecoded(text: string): Buffer {
 
 function readJson(text: string): Pasted | undefined {
   if (!text.startsWith('{')) return undefined
-  // Numbers as they are written: 10.0 is another text than 10.
+  // Keeps numbers as written, because 10.0 and 10 are different texts.
   const asWritten = (_name: string, value: unknown, { source }: { source?: string } = {}) =>
     typeof value === 'number' ? new Written(source ?? String(value)) : value
   let parsed: Record<string, unknown>
@@ -134,7 +134,7 @@ class Written {
 
 const STRING = `'((?:[^'\\\\]|\\\\.)*)'|"((?:[^"\\\\]|\\\\.)*)"`
 const NAME = `(?:['"]([^'"\\n]{1,64})['"]|([\\w.$-]{1,64}))`
-/** PHP's `'name' => 'value'`, and what Python and JavaScript write: `'name': 'value'`. */
+/** PHP's `'name' => 'value'`, and `'name': 'value'` of Python and JavaScript. */
 const IN_CODE = new RegExp(`${NAME}\\s*(?:=>|:)\\s*(?:${STRING}|([^\\s,'"()\\[\\]{}][^,\\n)\\]}]*))`, 'g')
 /** print_r's `[name] => value`: the value is the rest of the line. */
 const PRINTED = /^[ \t]*\[([^\]\n]{1,64})\] => ?(.*)$/gm
@@ -150,17 +150,17 @@ function readCode(text: string): Pasted | undefined {
   return fields.length === 0 ? undefined : { fields, nested: [] }
 }
 
-/** A form body in one line; else one `name=value` or `name: value` a line, as it is. */
+/** Reads a form body on one line, or one `name=value` or `name: value` on each line without decoding. */
 function readLines(text: string): Pasted | undefined {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
   if (lines.length === 1 && text.includes('=')) return readForm(text.replace(/^\?/, ''))
-  // A body that a terminal or a mail has wrapped.
+  // A terminal or a mail program has wrapped the body.
   if (lines.length > 1 && lines.slice(1).every((line) => line.startsWith('&')))
     return readForm(lines.join(''))
   const fields = lines.flatMap((line): readonly Field[] => {
     if (/&[\w.-]+=/.test(line)) return readForm(line.trim()).fields
     const [, name, rest] = /^\s*['"]?([^\s:='"]{1,64})['"]?\s*[=:]\s?(.*)$/s.exec(line) ?? []
-    // One after the other: an expression for all three would try every space of a long line as the first of the last.
+    // Trims in separate steps: one expression for all would backtrack over every space of a long line.
     return name === undefined ? [] : [[name, rest!.trimEnd().replace(/[,;]$/, '')]]
   })
   return fields.length === 0 ? undefined : { fields, nested: [] }

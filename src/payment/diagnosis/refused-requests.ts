@@ -1,8 +1,7 @@
 /**
- * The last refused requests of a payment application: kept when a door refuses one, so that its owner can find out why.
- * Bounded for each application and each caller, whoever sends how many; nothing is done for requests that succeed.
+ * Keeps the last refused requests of a payment application, so that its team can find the reasons. Limits bound them for
+ * each application and each caller. Successful requests cost nothing.
  */
-
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
@@ -11,35 +10,36 @@ import { AppError, type ErrorCode } from '../../platform/errors.ts'
 import type { Field } from './pasted.ts'
 import { KEPT_KEY, keyFingerprint } from './verdict.ts'
 
-/** Of one application. */
+/** The limit for each application. */
 export const REFUSED_KEPT_MAX = 50
-/** Of all names and values of a request together; more is cut off, and says so. */
+/** The bound of all names and values of a request together. A longer request is cut and marked. */
 const FIELDS_LENGTH_MAX = 4_096
 const MESSAGE_LENGTH_MAX = 300
 const PATH_LENGTH_MAX = 200
 
-/** Nothing about the request is wrong: there are too many, or nobody is served. */
+/** Refusals that the request did not cause. */
 const NOT_KEPT: readonly ErrorCode[] = ['too_many_attempts', 'overloaded', 'payments_paused']
 
 type RefusedDoor = 'hmac' | 'gateway'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whom a request of a door speaks for, once that is looked up, and what it says. */
+    /** The application that a request names, and its parameters, once a door has looked the application up. */
     speaksFor: { app_id: bigint; door: RefusedDoor; received: unknown } | undefined
   }
 }
 
-/** Lets the requests of a scope be kept when they are refused. */
+/** Prepares the requests of a scope for keepRefused. */
 export function rememberRefusals(app: FastifyInstance): void {
   app.decorateRequest('speaksFor', undefined)
 }
 
+/** The encryption context of an application's refused requests. */
 export const refusedContext = (app_id: bigint) => `refused_requests ${app_id}`
 
 /**
- * Keeps a request that is being refused with this error, unless its caller has filled the minute's share. Never fails:
- * the refusal matters more than its record.
+ * Keeps a request that is refused with this error, unless its caller has used up the limit of the minute. Never throws,
+ * because the refusal matters more than its record.
  */
 export async function keepRefused(deps: Core, request: FastifyRequest, error: unknown): Promise<void> {
   const { speaksFor } = request
@@ -47,7 +47,7 @@ export async function keepRefused(deps: Core, request: FastifyRequest, error: un
   const { app_id, door, received } = speaksFor
   const network = networkOf(request.ip)
   try {
-    // The caller's share first, then everybody's: who has used up the one uses up nothing of the other.
+    // Counts the caller's limit first, so that an excessive caller does not use up the application's limit.
     await deps.limits.take('refused_requests', `${app_id} ${network}`)
     await deps.limits.take('refused_requests', `${app_id}`)
   } catch {
@@ -65,7 +65,7 @@ export async function keepRefused(deps: Core, request: FastifyRequest, error: un
   }
 }
 
-/** A plain Merchant KEY is never kept: sent with the pid of another application, it would be told to that one's owner. */
+/** The fields to keep. A plain KEY becomes a fingerprint: with a wrong pid, another owner would see it. */
 function fieldsOf(received: unknown): Field[] {
   let left = FIELDS_LENGTH_MAX
   const entries = typeof received === 'object' && received !== null ? Object.entries(received) : []
@@ -90,7 +90,7 @@ export type RefusedRequest = {
   fields: Field[]
 }
 
-/** Those that are kept of an application and can be read, newest first: from `before` on, or only the one with this id. */
+/** The readable kept requests of an application, the newest first: older than `before`, or only the one with `id`. */
 export async function refusedRequests(
   deps: Core,
   app_id: bigint,
@@ -112,7 +112,7 @@ export async function refusedRequests(
   })
 }
 
-/** Undefined for what another APP_SECRET has encrypted: there is nothing to say of it, and the others are shown. */
+/** Decrypts fields. Undefined for fields that another APP_SECRET has encrypted; the page leaves those out. */
 function openFields({ secrets }: Core, app_id: bigint, fields_encrypted: Buffer): Field[] | undefined {
   try {
     return JSON.parse(secrets.decrypt(refusedContext(app_id), fields_encrypted))

@@ -1,4 +1,4 @@
-/** A request to judge, and what its application has. */
+/** A request to judge, and the application's keys and versions to judge it with. */
 import type { Field } from './pasted.ts'
 import type { OwnKeys } from './schemes.ts'
 
@@ -6,9 +6,9 @@ export type Door = 'hmac' | 'v1' | 'v2'
 
 export type Request = {
   fields: readonly Field[]
-  /** Of a request that came in, where it came in. */
+  /** The door that refused the request; undefined for a pasted one. */
   door?: 'hmac' | 'gateway' | undefined
-  /** The Payment ID in its address. */
+  /** The Payment ID in the address. */
   payment_id?: string | undefined
   charset?: string | undefined
   nested?: readonly string[]

@@ -1,4 +1,4 @@
-/** The three signatures of the payment area, with the wrong keys and the wrong arithmetic that people use for them. Pure. */
+/** The three signature schemes with the keys and computations that clients use by mistake. Pure. */
 import {
   constants,
   createHmac,
@@ -13,10 +13,10 @@ import { type Way, wrong } from './mistakes.ts'
 import type { Scheme } from './search.ts'
 import type { Rules } from './spelling.ts'
 
-/** A key of an application, and until when it was good if it is no longer. */
+/** A key of an application. `ended_at` is null while the key is valid. */
 export type OwnKey<Value> = { value: Value; ended_at: Date | null }
 
-/** Everything that an application's signatures could have been made with; of each kind the newest first. */
+/** All keys that may have made an application's signatures, the newest of each kind first. */
 export type OwnKeys = {
   payment_id: string
   pid: bigint
@@ -27,7 +27,7 @@ export type OwnKeys = {
   platform_key: KeyObject
 }
 
-/** A key as bytes, ready for HMAC, and the key of the application that it was made from. */
+/** A key as bytes and ready for HMAC. `own` is the application's key that it was made from. */
 export type Used = { bytes: Buffer; ready: KeyObject; own: string }
 
 function used(key: string | Buffer, own: string): Used {
@@ -53,7 +53,7 @@ export function hmacRules({ payment_id, pid }: OwnKeys): Rules {
 
 const GATEWAY_KNOWN = ['pid', 'type', 'out_trade_no', 'notify_url', 'return_url', 'name', 'money', 'param']
 
-/** @param sign_type what clients of this version sign by mistake although it is left out. */
+/** @param sign_type the value that clients of this version sign by mistake. */
 export function gatewayRules({ merchant_keys }: OwnKeys, sign_type: 'MD5' | 'RSA'): Rules {
   return {
     unsigned: ['sign', 'sign_type'],
@@ -68,7 +68,7 @@ export function gatewayRules({ merchant_keys }: OwnKeys, sign_type: 'MD5' | 'RSA
   }
 }
 
-/** The Secret Key of each token that is good, then those keys that are none. */
+/** The Secret Keys of the valid tokens first, then their wrong forms and other wrong keys. */
 export function hmacScheme({ tokens, merchant_keys, payment_id, pid }: OwnKeys): Scheme<Used> {
   const keys = tokens.flatMap(({ value: token, ended_at }): Way<Used>[] => {
     const key = secretKeyOf(token)
@@ -184,7 +184,7 @@ const MD5_SEALS: Way<Seal>[] = [
   ),
 ]
 
-/** What stands in front of a digest inside an RSA signature. RFC 8017, 9.2. */
+/** The prefix of a digest inside an RSA signature. RFC 8017, 9.2. */
 const DIGEST_INFOS: [algorithm: string, prefix: string][] = [
   ['sha256', '3031300d060960864801650304020105000420'],
   ['sha1', '3021300906052b0e03021a05000414'],
@@ -193,10 +193,10 @@ const DIGEST_INFOS: [algorithm: string, prefix: string][] = [
   ['sha384', '3041300d060960864801650304020205000430'],
 ]
 
-/** What an RSA signature says, opened with the public key it fits. */
+/** The content of an RSA signature, opened with the matching public key. */
 export type Opened = { key: OwnKey<KeyObject>; algorithm: string | undefined; content: Buffer }
 
-/** Opens a signature with whichever of the application's public keys it fits. Undefined when none does. */
+/** Opens a signature with the matching public key of the application. Undefined if no key matches. */
 export function openRsa({ public_keys }: OwnKeys, signature: Buffer): Opened | undefined {
   for (const key of public_keys) {
     let content: Buffer
@@ -212,14 +212,14 @@ export function openRsa({ public_keys }: OwnKeys, signature: Buffer): Opened | u
   return undefined
 }
 
-/** Whether it is a signature of these bytes by PSS, which clients take for the same. */
+/** Whether this is a PSS signature of these bytes, which clients confuse with PKCS#1 v1.5. */
 export function isPss({ public_keys }: OwnKeys, bytes: Buffer, signature: Buffer): boolean {
   return public_keys.some(({ value: key }) =>
     verify('sha256', bytes, { key, padding: constants.RSA_PKCS1_PSS_PADDING }, signature),
   )
 }
 
-/** What was signed is compared as digests, since only the merchant could sign anew. */
+/** Compares digests, because only the merchant can sign. */
 export function rsaScheme({ merchant_keys }: OwnKeys, { algorithm }: Opened): Scheme<undefined> {
   type RsaSeal = (bytes: Buffer) => Buffer
   const name = algorithm ?? 'sha256'

@@ -1,29 +1,29 @@
 /**
- * Finds the mistakes that lead to a given signature: every step of signing is tried the right way and the wrong ways, with
- * as few mistakes as possible. Pure, and bounded.
+ * Finds the mistakes behind a given signature. It tries the right and the wrong ways of every step of signing, with as few
+ * mistakes as possible. Pure and bounded.
  */
 import type { Mistake, Way } from './mistakes.ts'
 import type { Field } from './pasted.ts'
 import { everyOrder, pairsLeftOut, type Rules, type Steps, spell, stepsFor } from './spelling.ts'
 
 /**
- * What one search may cost, in bytes signed: some tens of milliseconds, whatever is sent. It is enough for every pair of
- * mistakes in a usual request; of a long one, the pairs that come last are not tried.
+ * The bound of one search in signed bytes, some tens of milliseconds for every request. It covers every pair of mistakes in
+ * a usual request. For a long request, the search skips the last pairs.
  */
 const EFFORT_MAX = 6_000_000
-/** A short string costs as much as one of so many bytes. */
+/** The fixed cost of one try, in bytes. */
 const TRY_BYTES = 1_000
 
-/** How a door's signature is made of the bytes of the string and a key. */
+/** The keys of a door, and the ways to sign bytes with them. */
 export type Scheme<Key> = {
   keys: Way<Key>[]
-  /** Undefined where the key cannot be used so. */
+  /** A seal returns undefined if it cannot use the key. */
   seals: Way<(bytes: Buffer, key: Key) => Buffer | undefined>[]
 }
 
 export type Explanation<Key> = { mistakes: Mistake[]; text: string; key: Key }
 
-/** What comes to `target`. Undefined when nothing usual does. */
+/** Finds the mistakes that yield `target`. Undefined if no usual mistakes do. */
 export function explain<Key>(
   sent: readonly Field[],
   rules: Rules,
@@ -69,7 +69,7 @@ function firstFit<Key>(
 
 type Ways<Taken> = { [Step in keyof Taken]: Way<Taken[Step]>[] }
 
-/** Every choice of one way for each step with at most this many mistakes. */
+/** Yields every choice of one way for each step, with at most `count` mistakes. */
 function* choices<Taken extends object>(
   ways: Ways<Taken>,
   count: number,

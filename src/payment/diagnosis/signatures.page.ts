@@ -1,4 +1,4 @@
-/** The signature debugger: what is wrong with a pasted request, and with those that were refused. */
+/** …/signatures: the debugger that explains the signature of a pasted or a refused request. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { isFresh, signInAgainUrl } from '../../accounts/session/reauthentication.ts'
@@ -45,12 +45,12 @@ declare module '../../web/views.ts' {
 
 const REFUSED_LINES = 10
 const PASTED_LENGTH_MAX = 8_000
-/** Of a signature that is not told in whole: enough to compare by, too little to send. */
+/** The shown part of a hidden signature: enough to compare, too little to send. */
 const SHOWN_LENGTH = 8
 const SIGNATURES = ['sign', 'signature']
 const PAYMENT_ID_IN_PATH = new RegExp(`/(${PAYMENT_ID_PATTERN})(?:/|$)`)
 
-/** One of the refused requests to look into, or where the list of them goes on. */
+/** A refused request to explain, or the place where the list continues. */
 const Query = z.object({ refused: cursor, before: cursor })
 
 /** GET and POST /payment/applications/:payment_id/signatures. */
@@ -89,7 +89,7 @@ async function showDebugger(
   ])
   const now = deps.clock()
   const maySeeKeys = owned.rights.includes('keys.manage')
-  const tells = maySeeKeys && isFresh(session, settings.reauthenticate_minutes, now)
+  const showsKeys = maySeeKeys && isFresh(session, settings.reauthenticate_minutes, now)
 
   const opened = refused === undefined ? undefined : kept[0]
   if (refused !== undefined && opened === undefined)
@@ -107,8 +107,8 @@ async function showDebugger(
     found:
       asked &&
       shown(asked, await verdictOn(asked, at), keysAt(at), {
-        expected: tells,
-        received: tells || opened === undefined,
+        expected: showsKeys,
+        received: showsKeys || opened === undefined,
       }),
     opened,
     refused: asked === undefined ? await withVerdicts(rows, shortVerdictOn) : undefined,
@@ -122,7 +122,7 @@ async function showDebugger(
   return reply.page('payment/diagnosis/signatures', data, { status: data.isUnreadable ? 400 : 200 })
 }
 
-/** How requests of an application are judged for this reader: by its keys as they stood at a moment. */
+/** Judges requests of an application for a member, with the keys at the moment of each request. */
 async function judgeOf(
   deps: GatewayCore,
   judging: Judging,
@@ -136,7 +136,7 @@ async function judgeOf(
     keysAt,
     verdictOn: (asked: Request, at: Date) => judging.verdictOn(user_id, asked, standingAt(at)),
     shortVerdictOn(kept: RefusedRequest) {
-      // A verdict holds for as long as the keys and the versions are the same.
+      // A verdict stays right while the keys and the versions are the same.
       const name = `${kept.id} ${version} ${v1} ${v2}`
       return judging.shortVerdictOn(user_id, name, askedOf(kept), standingAt(kept.at))
     },
@@ -147,7 +147,7 @@ function askedOf({ fields, door, path }: RefusedRequest): Request {
   return { fields, door, payment_id: PAYMENT_ID_IN_PATH.exec(path)?.[1] }
 }
 
-/** One after the other, so that a page waits in one place. */
+/** Judges one after the other, so that a page waits in only one queue. */
 async function withVerdicts(
   kept: RefusedRequest[],
   verdictOn: (kept: RefusedRequest) => Promise<ShortVerdict>,
@@ -157,29 +157,29 @@ async function withVerdicts(
   return judged
 }
 
-/** A verdict with the parameters it is about, less any key in them, and of signatures only the beginning unless they are told. */
+/** A verdict for the page, with masked keys. `shows` decides which signatures are shown in full. */
 function shown(
   request: Request,
   verdict: Verdict,
   keys: OwnKeys,
-  tells: { expected: boolean; received: boolean },
+  shows: { expected: boolean; received: boolean },
 ) {
   const { expected, received } = verdict
-  const cut = (text: string, isTold: boolean) =>
-    isTold || text.length <= SHOWN_LENGTH ? text : `${text.slice(0, SHOWN_LENGTH)}…`
-  const told = (name: string, value: string) =>
-    cut(withoutKeys(value, request, keys), tells.received || !SIGNATURES.includes(name))
+  const cut = (text: string, isShown: boolean) =>
+    isShown || text.length <= SHOWN_LENGTH ? text : `${text.slice(0, SHOWN_LENGTH)}…`
+  const visible = (name: string, value: string) =>
+    cut(withoutKeys(value, request, keys), shows.received || !SIGNATURES.includes(name))
   return {
     ...verdict,
-    fields: request.fields.map(([name, value]): Field => [name, told(name, value)]),
-    expected: { ...expected, signature: expected.signature && cut(expected.signature, tells.expected) },
-    received: { ...received, signature: told('sign', received.signature) },
-    isCut: expected.signature !== undefined && !tells.expected,
+    fields: request.fields.map(([name, value]): Field => [name, visible(name, value)]),
+    expected: { ...expected, signature: expected.signature && cut(expected.signature, shows.expected) },
+    received: { ...received, signature: visible('sign', received.signature) },
+    isCut: expected.signature !== undefined && !shows.expected,
     difference: differenceOf(expected.text, received.text),
   }
 }
 
-/** Where two strings begin and end to differ. Undefined where there is nothing to compare. */
+/** The differing middle of two strings. Undefined if they are equal or one is missing. */
 function differenceOf(expected: string, signed: string | undefined) {
   if (signed === undefined || signed === expected) return undefined
   let start = 0

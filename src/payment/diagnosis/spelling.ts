@@ -1,6 +1,6 @@
 /**
- * The string to sign, in the ways in which people get it wrong: how values are written, which parameters are in it, in
- * which order, how they are joined, and in which bytes. The first way of each step is the right one. Pure.
+ * The right way and the usual wrong ways to build the string to sign: writing values, choosing parameters, ordering them,
+ * joining them, and encoding the bytes. The first way of each step is the right one. Pure.
  */
 import { withoutDeceptive } from '../../web/parameters.ts'
 import { canonicalString, compareBytes } from '../signing/canonical.ts'
@@ -8,17 +8,17 @@ import { CHARSETS } from './charsets.ts'
 import { type Way, wrong } from './mistakes.ts'
 import type { Field } from './pasted.ts'
 
-/** What a door signs. */
+/** The rules of a door's string to sign. */
 export type Rules = {
-  /** The parameters that the signature does not cover. */
+  /** The parameters that the signature leaves out. */
   unsigned: readonly string[]
   /** Whether a parameter with an empty value is in the string. */
   keepsEmpty: boolean
-  /** Parameters that may be missing; a client that signs from a list signs them all. */
+  /** Optional parameters, which a client that signs from a fixed list signs even if it sends none. */
   optional: readonly string[]
-  /** All that the door's documents name. */
+  /** The parameters that the door's documents name. */
   known: readonly string[]
-  /** What clients sign besides, although it is not sent, or not signed. */
+  /** Parameters that clients sign by mistake, although they are not sent or not part of the string. */
   extras: readonly Field[]
 }
 
@@ -30,13 +30,13 @@ export type Steps = {
   bytes: Way<(text: string) => Buffer | undefined>[]
 }
 
-/** Parameters whose value is a number, and so may lose or win zeros on the way to the signature. */
+/** Numeric parameters, which may lose or gain zeros before the signature. */
 const AMOUNTS = /^(amount|money|points|price|total|fee)$/
 const LEFT_OUT_PAIRS_MAX = 12
-/** Of so many, every order is tried: 720. */
+/** The number of parameters up to which every order is tried: 720 orders. */
 const PERMUTED_MAX = 6
 
-/** The steps for these parameters: only ways that would come to another string than the right one. */
+/** The steps for these parameters, without wrong ways that yield the right string. */
 export function stepsFor(sent: readonly Field[], rules: Rules): Steps {
   const signed = sent.filter(([name]) => !rules.unsigned.includes(name))
   const right = rules.keepsEmpty ? signed : signed.filter(([, value]) => value !== '')
@@ -53,7 +53,7 @@ export function stepsFor(sent: readonly Field[], rules: Rules): Steps {
   return effective(steps, right)
 }
 
-/** Two parameters at once that were sent but not signed: too many ways to try beside others. */
+/** Every pair of parameters left out of the string: too many ways to combine with other mistakes. */
 export function pairsLeftOut(sent: readonly Field[], rules: Rules): Way<Field[]>[] {
   const right = rightFields(sent, rules)
   const names = [...new Set(right.map(([name]) => name))]
@@ -69,7 +69,7 @@ export function pairsLeftOut(sent: readonly Field[], rules: Rules): Way<Field[]>
   )
 }
 
-/** Every order in which a client may have put them together by hand: too many to try beside other mistakes. */
+/** Every order of the parameters: too many ways to combine with other mistakes. */
 export function everyOrder(sent: readonly Field[], rules: Rules): Steps['order'] {
   const right = rightFields(sent, rules)
   if (right.length > PERMUTED_MAX) return []
@@ -85,12 +85,12 @@ function permutations(places: number[]): number[][] {
   )
 }
 
-/** The parameters that the door signs, as they were sent. */
+/** The sent parameters that the door signs, in the order of the request. */
 export function rightFields(sent: readonly Field[], { unsigned, keepsEmpty }: Rules): Field[] {
   return sent.filter(([name, value]) => !unsigned.includes(name) && (keepsEmpty || value !== ''))
 }
 
-/** A way of writing values as PHP's urlencode does, JavaScript's encodeURIComponent, and others in between. */
+/** Writes values as PHP's urlencode does, JavaScript's encodeURIComponent, and variants between them. */
 const phpEncode = (value: string) =>
   encodeURIComponent(value).replace(/[!'()*~]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
 const lowerHex = (value: string) => value.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())
@@ -176,7 +176,7 @@ function otherFields(sent: readonly Field[], signed: Field[], right: Field[], ru
   ]
 }
 
-/** `10.0` that was `10` when it was signed, and the like. */
+/** Other spellings of a decimal, such as `10` for a sent `10.0`. */
 function otherDecimals(right: Field[]): Way<Field[]>[] {
   return right.flatMap(([name, value], at) => {
     if (!AMOUNTS.test(name) || !/^\d{1,12}(\.\d{1,6})?$/.test(value)) return []
@@ -194,7 +194,7 @@ function otherDecimals(right: Field[]): Way<Field[]>[] {
   })
 }
 
-/** By name in byte order, as canonicalString does. */
+/** Sorts by name in byte order, as canonicalString does. */
 function sorted(fields: Field[]): Field[] {
   return fields.toSorted(([a], [b]) => compareBytes(a, b))
 }
@@ -227,7 +227,7 @@ const JOINS: [code: Parameters<typeof wrong>[0], take: (fields: Field[]) => stri
   ['case_changed', (fields) => canonicalJoin(fields).toUpperCase()],
 ]
 
-/** Builds the string by one way of each step. */
+/** Builds the string with one way of each step. */
 export function spell(
   value: (value: string) => string,
   fields: Field[],
@@ -237,7 +237,7 @@ export function spell(
   return join(order(fields).map(([name, text]): Field => [name, value(text)]))
 }
 
-/** Leaves out the ways that change nothing here, and those that come to what another way of the step comes to. */
+/** Drops wrong ways that change nothing here, and ways that yield the same as an earlier way of their step. */
 function effective(steps: Steps, right: Field[]): Steps {
   const [value, order, join] = [steps.values[0]!.take, steps.order[0]!.take, steps.join[0]!.take]
   const base = canonicalString(Object.fromEntries(right))

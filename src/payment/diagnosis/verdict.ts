@@ -1,6 +1,5 @@
 /**
- * Why a request's signature is right or wrong, and what else about it would be refused: for the owner of the
- * application that it speaks for. Pure.
+ * Judges the signature of a request and its other problems, for the team of the application that it names. Pure.
  */
 import { createHash, type KeyObject } from 'node:crypto'
 import { canonicalString } from '../signing/canonical.ts'
@@ -29,30 +28,30 @@ import { type Rules, rightFields } from './spelling.ts'
 
 const FINGERPRINT_LENGTH = 12
 
-/** What is shorter would be found in half of all values. */
+/** Shorter secrets would match parts of many values. */
 const SECRET_LENGTH_MIN = 6
 
 const SECRET_NAME = /token|secret|passw|pwd|credential|_key$/i
 
-/** Shorter than any RSA signature, longer than any hash that is written in its place. */
+/** Shorter than every RSA signature, longer than every hash. */
 const RSA_TEXT_LENGTH_MIN = 150
 
-/** A key by a name that tells nothing of it. */
+/** A key by its fingerprint, which does not reveal the key. */
 export type KeyFacts = { kind: 'secret_key' | 'merchant_key' | 'public_key'; fingerprint: string }
 
 export type Verdict = {
   door: Door
   isRight: boolean
-  /** Why the signature is not right; `unexplained` when nothing usual leads to it. */
+  /** Why the signature is wrong; `unexplained` if no usual mistake explains it. */
   mistakes: Mistake[]
-  /** What else would be refused, or is worth knowing. */
+  /** Other reasons for a refusal, and hints. */
   notes: Mistake[]
-  /** What the service makes of the parameters. A V2 signature is only the merchant's to make: of it, the digest. */
+  /** The service's own result. Only the merchant can make a V2 signature, so V2 has the digest instead. */
   expected: { text: string; signature?: string; digest?: string; key?: KeyFacts }
   received: { signature: string; text?: string; digest?: string; key?: KeyFacts }
 }
 
-/** Judges a request by the keys of the application. */
+/** Judges a request with the keys of the application. */
 export function judge(request: Request, standing: Standing): Verdict {
   const parameters = Object.assign(Object.create(null), Object.fromEntries(request.fields)) as Record<
     string,
@@ -66,10 +65,10 @@ export function judge(request: Request, standing: Standing): Verdict {
   return { ...verdict, notes: [...verdict.notes, ...notesOn(request, parameters, door, standing)] }
 }
 
-/** What stands before the fingerprint of a plain key in a request that was kept. */
+/** The prefix of a fingerprint that replaces a plain key in a kept request. */
 export const KEPT_KEY = '#'
 
-/** How a key is called without being told: anybody who has it can compute this, nobody can go back. */
+/** The fingerprint of a key. A member who has the key can compute it, and it does not reveal the key. */
 export function keyFingerprint(key: string): string {
   return createHash('sha256').update(`tessera:${key}`).digest('hex').slice(0, FINGERPRINT_LENGTH)
 }
@@ -154,7 +153,7 @@ function judgeV1(fields: readonly Field[], parameters: Record<string, string>, k
     }
   }
   if (signature.length >= RSA_TEXT_LENGTH_MIN) {
-    // An RSA signature that does not say so is taken for MD5.
+    // The gateway reads an RSA signature without sign_type as MD5.
     const asV2 = judgeV2(fields, { ...parameters, sign_type: 'RSA' }, keys)
     const rest = asV2.mistakes.filter(({ code }) => code !== 'unexplained' && code !== 'wrong_public_key')
     const mistakes: Mistake[] = [{ code: 'sign_type', what: parameters.sign_type ?? '' }, ...rest]
@@ -167,7 +166,7 @@ function judgeV1(fields: readonly Field[], parameters: Record<string, string>, k
   return explained(base, read.mistakes, found, found && factsOf(found.key.own))
 }
 
-/** The plain KEY that api.php takes instead of a signature; of one that was kept, there is the fingerprint only. */
+/** Judges the plain KEY that api.php accepts instead of a signature. A kept request has only its fingerprint. */
 function judgeKey(sent: string, { merchant_keys, tokens }: OwnKeys): Mistake[] {
   const fingerprint = sent.startsWith(KEPT_KEY) ? sent.slice(KEPT_KEY.length) : keyFingerprint(sent)
   const is = (value: string) => keyFingerprint(value) === fingerprint
@@ -202,7 +201,7 @@ function judgeV2(fields: readonly Field[], parameters: Record<string, string>, k
     const received = { signature, text, digest: sha256(text), key: publicFacts(keys.platform_key) }
     return { ...base, isRight: true, notes: [{ code: 'signed_by_us' }], received }
   }
-  // A library that cannot read the private key signs nothing, and sends that.
+  // A library that cannot read the private key sends an empty signature.
   if (signature.trim() === '') {
     const mistake: Mistake =
       parameters.sign === undefined
@@ -251,7 +250,7 @@ function explained(
   key: KeyFacts | undefined,
 ): Verdict {
   const made = found?.mistakes ?? [{ code: 'unexplained' } as const]
-  // JSON has the order of whoever writes it, which is no mistake of its own.
+  // JSON has no fixed order, so unsorted JSON is no second mistake.
   const isJson = made.some(({ code }) => code === 'json_signed')
   const mistakes = [...already, ...made.filter(({ code }) => !isJson || code !== 'unsorted')]
   return {
@@ -280,7 +279,7 @@ function upperCase(signature: string): Mistake[] {
   return /[A-F]/.test(signature) ? [{ code: 'upper_case_hash' }] : []
 }
 
-/** A parameter that looks as if it were the signature, where the signature is missing. */
+/** The name of a parameter that looks like the missing signature, or an empty text. */
 function signatureLike(parameters: Record<string, string>): string {
   return (
     ['sign', 'signature', 'Signature', 'sig'].find((name) => (parameters[name] ?? '').trim() !== '') ?? ''
@@ -288,8 +287,8 @@ function signatureLike(parameters: Record<string, string>): string {
 }
 
 /**
- * A text of a request without any key that somebody has put into it. Of one that came in, without what its names call
- * a secret too: it may be another application's, sent with the wrong pid.
+ * Masks every key of the application in a text of a request. In a refused request it also masks parameters with the name
+ * of a secret, because they may belong to another application and be sent with the wrong pid.
  */
 export function withoutKeys(
   text: string,

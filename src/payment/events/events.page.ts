@@ -1,4 +1,4 @@
-/** Where an owner switches an application's events on and off, and replaces their secret. */
+/** …/events: switches an application's events on and off, and replaces their secret. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { browserScope, requireUser } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
@@ -59,7 +59,7 @@ export async function eventPages(app: FastifyInstance, deps: Core): Promise<void
   })
 }
 
-/** @param refused an address that was typed and cannot be used. */
+/** @param refused a typed address that is not valid. */
 async function showEvents(request: OwnedRequest, reply: FastifyReply, deps: Core, refused?: string) {
   const owned = await ownedFor(request, deps, 'settings.edit')
   const data = {

@@ -1,6 +1,6 @@
 /**
- * Where an application's events go and what they are signed with: the owner's choice, off until it is made. The events
- * themselves are written by triggers, in the transaction of what they tell of.
+ * The address and the secrets of an application's events, which are off until the owner sets an address. Triggers write
+ * the events themselves, in the transaction of their cause.
  */
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
@@ -15,15 +15,15 @@ import { newEventSecret } from './webhook.ts'
 
 const URL_LENGTH_MAX = 1_000
 
-/** An address that events are sent to: like a callback's, but it may have a query. */
+/** Whether the text is an address for events: a callback address that may have a query. */
 export function isEventsUrl(text: string, production: boolean): boolean {
   if (text.length > URL_LENGTH_MAX || !/^[!-"$-~]+$/.test(text)) return false
   return isCallbackUrl(text.split('?')[0]!, production)
 }
 
 /**
- * Sends events to this address from now on; with null no event is written any more, and those not told yet never are.
- * Answers the new secret when there was none before: it is told this once. Throws invalid_form.
+ * Sets the address of events; null switches events off and drops the pending ones. Returns the new secret if there was
+ * none, which is shown only this once. Throws invalid_form.
  */
 export async function setEventsUrl(
   deps: Core,
@@ -40,7 +40,7 @@ export async function setEventsUrl(
       .set({ events_url: url, events_gone_at: null, updated_at: deps.clock() })
       .where('id', '=', id)
       .execute()
-    if (url === null) await givingUp(tx, id, deps.clock()).execute()
+    if (url === null) await giveUpPending(tx, id, deps.clock()).execute()
     await audit(tx, 'payment_app.set_events_url', payment_id, { url }, actor)
     if (url === null || (await eventSecretsOf(tx, id, deps.clock())).length > 0) return undefined
     const secret = newEventSecret()
@@ -50,9 +50,8 @@ export async function setEventsUrl(
 }
 
 /**
- * Switches an application's events off whose address has answered 410 Gone, by which the standard means for good, and
- * tells those of the application. Answers false when another address is set meanwhile, where there may be more luck.
- * Attempts that are under way end by themselves.
+ * Switches the events of an application off after its address answered 410 Gone, which is final by the standard, and
+ * alerts its team. Returns false if another address has been set meanwhile. Attempts under way continue to their end.
  */
 export async function retireEvents(
   deps: Pick<Core, 'config' | 'db' | 'secrets' | 'clock'>,
@@ -68,7 +67,7 @@ export async function retireEvents(
       .returning('payment_id')
       .executeTakeFirst()
     if (app === undefined) return isOff(tx, app_id)
-    await givingUp(tx, app_id, now).where('claimed_until', 'is', null).execute()
+    await giveUpPending(tx, app_id, now).where('claimed_until', 'is', null).execute()
     await recordAudit(tx, {
       actor_id: null,
       action: 'payment_app.events_gone',
@@ -95,8 +94,8 @@ async function isOff(tx: Tx, app_id: bigint): Promise<boolean> {
   return events_url === null
 }
 
-/** Of events that are not told yet. */
-function givingUp(tx: Tx, app_id: bigint, now: Date) {
+/** Gives up the pending events of an application. */
+function giveUpPending(tx: Tx, app_id: bigint, now: Date) {
   return tx
     .updateTable('notifications')
     .set({ status: 'failed', next_attempt_at: null, claimed_until: null, updated_at: now })
@@ -108,8 +107,8 @@ function givingUp(tx: Tx, app_id: bigint, now: Date) {
 export type RotatedEventSecret = { secret: string; previous_until: Date }
 
 /**
- * Issues a new secret, told this once. For the overlap, in hours, events carry a signature by each; with 0 the previous
- * one ends now. Throws conflict for an application that has none yet.
+ * Issues a new secret, which is shown only this once. For the overlap in hours, each event carries a signature by both
+ * secrets; 0 ends the previous secret now. Throws invalid_form, and conflict if the application has no secret.
  */
 export async function rotateEventSecret(
   deps: Core,
@@ -130,7 +129,7 @@ export async function rotateEventSecret(
   return { secret, previous_until }
 }
 
-/** The secrets in force, the current one first, without their values. */
+/** The valid secrets without their values, the current one first. */
 export async function eventSecretsOf(db: Core['db'], app_id: bigint, now: Date) {
   return db
     .selectFrom('payment_app_keys')

@@ -1,4 +1,4 @@
-/** What an event is made of, once: senders have its types, the reference describes it, and tests hold events to it. */
+/** The shapes of events: the types of the sender, the source of the reference, and the check of tests. */
 import { z } from 'zod'
 import { OrderFields, TransferFields } from '../hmac/shapes.ts'
 

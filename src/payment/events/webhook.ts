@@ -1,6 +1,6 @@
 /**
- * Events of the HMAC API as they are sent: Standard Webhooks 1.0.0 (standardwebhooks.com). NOTE: interface.md knows no
- * such event, so an application gets them only when its owner asks for them, beside the browser's callback.
+ * Events of the HMAC API as Standard Webhooks 1.0.0 (standardwebhooks.com). NOTE: interface.md has no events, so an
+ * application gets them only if its owner asks for them, in addition to the callback.
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
@@ -14,38 +14,38 @@ import { openKey } from '../signing/keys.ts'
 import type { EventBody } from './shapes.ts'
 
 const SECRET_PREFIX = 'whsec_'
-/** The standard asks for 24 to 64. */
+/** The standard allows 24 to 64. */
 const SECRET_BYTES = 32
 
 export type EventType = Exclude<NotificationKind, 'gateway'>
 
-/** The secret of one application's events, as it is shown to its owner. */
+/** Draws a secret for the events of one application. */
 export function newEventSecret(): string {
   return `${SECRET_PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`
 }
 
-/** An event with what it tells of, as that was when it happened, and all that it is sent and signed with. */
-export type EventToTell = {
+/** An event to send: its subject as it was at that moment, its address and its secrets. */
+export type EventToSend = {
   app_id: bigint
   url: string
   event_id: string
   type: EventType
   occurred_at: Date
   subject: { order: Order } | { transfer: Transfer }
-  /** Opens those in force, the current one first: during a rotation there are two. Fails for this event alone. */
+  /** Decrypts the valid secrets, the current one first. A rotation has two. A failure affects only this event. */
   openSecrets(): string[]
 }
 
-/** The body of an event and the headers that prove it. Pure. */
+/** The body of an event and the headers that sign it. Pure. */
 export function signedEvent(
-  event: EventToTell,
+  event: EventToSend,
   now: Date,
 ): { headers: Record<string, string>; body: string } {
   const { event_id, type, occurred_at, subject } = event
   const data =
     'order' in subject ? describeOrder(subject.order, occurred_at) : describeTransfer(subject.transfer)
-  const told = { type, timestamp: occurred_at.toISOString(), data } as EventBody
-  const body = JSON.stringify(told)
+  const content = { type, timestamp: occurred_at.toISOString(), data } as EventBody
+  const body = JSON.stringify(content)
   const timestamp = String(Math.floor(now.getTime() / 1000))
   const signatures = event
     .openSecrets()
@@ -74,11 +74,11 @@ type Row = {
   events_url: string
 }
 
-/** These events, by the id of their notification. Without those of applications that no longer want any. */
+/** Finds events by the id of their notification, except those of applications that have switched events off. */
 export async function findEvents(
   { db, secrets, clock }: Pick<Core, 'db' | 'secrets' | 'clock'>,
   notification_ids: readonly bigint[],
-): Promise<Map<bigint, EventToTell>> {
+): Promise<Map<bigint, EventToSend>> {
   if (notification_ids.length === 0) return new Map()
   const [orders, transfers] = await Promise.all([
     factsOf<Order & Row>(db, 'orders', notification_ids),
@@ -94,7 +94,7 @@ export async function findEvents(
     .select(['app_id', 'value_encrypted'])
     .execute()
   const secretsOf = Map.groupBy(keys, ({ app_id }) => app_id)
-  const asEvent = (row: Row & { app_id: bigint }, subject: EventToTell['subject']) => {
+  const asEvent = (row: Row & { app_id: bigint }, subject: EventToSend['subject']) => {
     const { notification_id, event_kind, event_id, occurred_at, events_url, app_id } = row
     const stored = secretsOf.get(app_id) ?? []
     const event = {
@@ -115,7 +115,7 @@ export async function findEvents(
   ])
 }
 
-/** The rows that events tell of, as they were: Postgres reads them back as it wrote them. */
+/** The orders or transfers as they were at the moment of their event, from the facts that a trigger stored. */
 async function factsOf<Found>(
   db: Db,
   table: 'orders' | 'transfers',

@@ -1,4 +1,4 @@
-/** Where a merchant tries out whether the addresses of the shop can be reached. */
+/** …/addresses: a merchant tests whether the shop's addresses can be reached. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
@@ -21,7 +21,7 @@ declare module '../../web/views.ts' {
 const PATH = '/payment/applications/:payment_id/addresses'
 const URL_LENGTH_MAX = 1_000
 
-/** Inside a browser scope of members. */
+/** Registers the page within a browser scope of signed-in members. */
 export function addressPages(app: FastifyInstance, deps: Core): void {
   app.get(PATH, async (request: OwnedRequest, reply) => showAddresses(request, reply, deps))
 

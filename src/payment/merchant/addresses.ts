@@ -1,6 +1,6 @@
 /**
- * Trying an address of a shop out: called once as a notification would call it, by the same guard and within the same
- * bounds, but with nothing in it. What comes back tells whether it can be reached, in the words of notifications.
+ * Tests an address of a shop. It sends one empty request with the guard and the limits of notifications, and reports the
+ * outcome in their words.
  */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
@@ -10,7 +10,7 @@ import type { Attempt } from '../notifications/delivery.ts'
 import { makeDeliver, type NotifierOptions } from '../notifications/worker.ts'
 import { type Actor, audit, getPermitted } from '../rights/rights.ts'
 
-/** So many of the newest orders are looked at for one of the gateway: of a shop that has none, not all there are. */
+/** Bounds the search for the latest gateway order, because a shop may have many orders and none of the gateway. */
 const LOOKED_THROUGH_MAX = 20_000
 
 export type AddressKind = 'callback' | 'notify' | 'return'
@@ -18,7 +18,7 @@ export type KnownAddress = { kind: AddressKind; url: string }
 
 export type TriedAddress = Attempt & { url: string; duration_ms: number }
 
-/** The addresses by which an application is reached: its callback, and those of its latest order of the gateway. */
+/** The addresses of an application: its callback, and the addresses of its latest gateway order. */
 export async function addressesOf(
   db: Db,
   { id, callback_url }: { id: bigint; callback_url: string },
@@ -38,8 +38,8 @@ export async function addressesOf(
 }
 
 /**
- * Calls the address. However it goes is an answer, not an error; throws too_many_attempts, and as getPermitted does.
- * The audit log keeps the host alone, since the rest of an address may be a secret of the shop's.
+ * Calls the address and returns the outcome, even of a failure. Throws too_many_attempts and what getPermitted throws.
+ * The audit log keeps only the host, because the rest of an address may be a secret of the shop.
  */
 export async function tryAddress(
   deps: Core,

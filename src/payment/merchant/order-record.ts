@@ -1,4 +1,4 @@
-/** All that is known of one order of an application: what became of it and when, what moved, and the request it came by. Read only. */
+/** The record of one order for its merchant: its events, its movements of points and the request that placed it. Read only. */
 import { type Selectable, sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
 import type { JournalKind } from '../../database/tables/ledger.ts'
@@ -12,7 +12,7 @@ import {
   refundRequestsOf,
 } from '../orders/refund-requests.ts'
 
-/** What happened to an order; `times` is how many members have opened it, of whom the first is told. */
+/** An event of an order. `times` counts the members who opened it; `at` is the first of them. */
 export type OrderEvent =
   | { what: 'created' | 'expired' | 'closed'; at: Date }
   | { what: 'viewed'; at: Date; times: number }
@@ -20,7 +20,7 @@ export type OrderEvent =
   | { what: 'refunded' | 'refundAsked'; at: Date; amount: bigint; reason: string }
   | { what: 'refundDeclined' | 'refundWithdrawn'; at: Date; reason: string | null }
 
-/** One movement of the order's points. `username` is whose wallet, null for the account of fees. */
+/** One movement of the order's points. `username` owns the wallet; null means the fee account. */
 export type OrderMovement = {
   id: bigint
   kind: JournalKind
@@ -36,13 +36,13 @@ export type OrderRecord = {
   movements: OrderMovement[]
   refunds: Refund[]
   requests: RefundRequest[]
-  /** Undefined when nothing can be given back. */
+  /** Undefined if nothing is left to refund. */
   recoverable: Recoverable | undefined
-  /** Undefined for an order from before requests were kept. */
+  /** Undefined for an order that is older than the keeping of requests. */
   received: { request: ReceivedRequest; received_at: Date } | undefined
 }
 
-/** Throws not_found for an order of another application. */
+/** Reads the record of an order. Throws not_found for an order of another application. */
 export async function getOrderRecord(
   db: Db,
   app_id: bigint,
@@ -58,7 +58,7 @@ export async function getOrderRecord(
     .select('buyer.username as buyer')
     .select([
       sql<string | null>`trim_scale(orders.rate)::text`.as('plain_rate'),
-      // Of what was really kept: a rate below it was rounded down.
+      // The share of the fee that was taken, after its rounding.
       sql<string | null>`trim_scale(round(orders.fee * 100.0 / orders.amount, 2))::text`.as('fee_percent'),
     ])
     .executeTakeFirst()
@@ -109,7 +109,7 @@ function eventsOf(
   return events.sort((a, b) => a.at.getTime() - b.at.getTime())
 }
 
-/** One that is accepted shows as the refund that it led to. */
+/** An accepted request shows as its refund. */
 function eventsOfRequest({
   amount,
   reason,

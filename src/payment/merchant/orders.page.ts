@@ -1,4 +1,4 @@
-/** The orders of an application: looked for, read one by one, and taken home as a file of exactly what is looked for. */
+/** The orders of an application: the searchable list, the page of one order, and the CSV file of a search. */
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -50,11 +50,11 @@ declare module '../../web/views.ts' {
 
 const PATH = '/payment/applications/:payment_id/orders'
 const EXPORTED_MAX = 50_000
-/** Of one order; there is one for each thing that happened. */
+/** The notifications that the page of one order shows. */
 const NOTIFICATIONS_MAX = 20
 const DAY_MS = 86_400_000
 
-/** As people write it, and as the pages do: with separators. */
+/** An amount with or without separators. */
 const amount = z
   .string()
   .transform((text) => text.replaceAll(/[\s,，]/g, ''))
@@ -62,7 +62,7 @@ const amount = z
   .optional()
 const day = z.union([z.literal('').transform(() => undefined), z.iso.date()]).optional()
 
-/** What the address of the list says; the address of the file says the same. */
+/** The filter in the query of the list and of the file. */
 const Asked = z.object({
   q: searchText,
   buyer: searchText.transform((name) => name.replace(/^@/, '')),
@@ -74,7 +74,7 @@ const Asked = z.object({
 })
 type Asked = z.output<typeof Asked>
 
-/** Throws invalid_form: a filter that cannot be read must not turn into a list, or a file, of everything. */
+/** Reads the filter. Throws invalid_form, because an invalid filter must not list every order. */
 function readAsked(query: unknown): Asked {
   const asked = Asked.safeParse(query)
   if (asked.success) return asked.data
@@ -88,7 +88,7 @@ const RefundForm = z.object({
 
 const Paged = z.object({ before: cursor })
 
-/** Columns are called as in the API, whatever language the page is in. */
+/** The columns have the names of the API in every language. */
 const COLUMNS = [
   'created_at',
   'transaction_id',
@@ -106,7 +106,7 @@ const COLUMNS = [
   'paid_at',
 ]
 
-/** Inside a browser scope of members. */
+/** Registers the pages within a browser scope of signed-in members. */
 export function orderPages(app: FastifyInstance, deps: Core, turns: Turns): void {
   orderPage(app, deps)
   const permitted = (request: OwnedRequest) =>
@@ -166,7 +166,7 @@ export function orderPages(app: FastifyInstance, deps: Core, turns: Turns): void
 
 type OrderRequest = FastifyRequest<{ Params: { payment_id: string; transaction_id: string } }>
 
-/** The page of one order, and what is asked for there. */
+/** The page of one order and the forms of its refund requests. */
 function orderPage(app: FastifyInstance, deps: Core): void {
   const orderUrl = (request: OrderRequest) =>
     `${pathOf(request)}/orders/${encodeURIComponent(request.params.transaction_id)}`
@@ -216,13 +216,13 @@ function orderPage(app: FastifyInstance, deps: Core): void {
   })
 }
 
-/** Days begin at midnight in China, as for every limit and figure of a day. */
+/** Days begin at midnight in Asia/Shanghai, as for every daily limit and statistic. */
 function filterOf({ q, buyer, status, min, max, from, until }: Asked): OrderFilter {
   const midnight = (text: string | undefined) => text && new Date(`${text}T00:00:00+08:00`)
   const last = midnight(until)
   return {
     text: q || undefined,
-    buyer: buyer || undefined,
+    payer: buyer || undefined,
     fate: status,
     min: min === undefined ? undefined : BigInt(min),
     max: max === undefined ? undefined : BigInt(max),

@@ -1,4 +1,4 @@
-/** The orders of one application, as its merchant looks for them: by any number, buyer, amount, day and fate. Read only. */
+/** The merchant's search in the orders of one application: by number, payer, amount, day and fate. Read only. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { BIGGEST_ID, type Db } from '../../database/connection.ts'
 import {
@@ -12,27 +12,26 @@ import {
 import { lowestIdAfter, lowestIdSince } from '../orders/lowest-id.ts'
 import { isExpired, type Order } from '../orders/orders.ts'
 
-/** How many rows one statement looks at. To look for words in one costs as much as to look at two. */
+/** The rows that one statement looks at. A search for words costs twice as much for each row, so it looks at half. */
 const LOOKED_THROUGH_MAX = 20_000
-
 const READ_THROUGH_MAX = 10_000
 const CHUNK_LINES = 1_000
 
-/** What has become of an order, for its merchant. */
+/** The state of an order for its merchant. */
 export const FATES = ['open', 'paid', 'partlyRefunded', 'refunded', 'expired', 'closed'] as const
 
 export type Fate = (typeof FATES)[number]
 
 export type OrderFilter = {
-  /** A number, ours or the merchant's; if no order has it, text in numbers of the merchant's and in what was sold. */
+  /** A number, ours or the merchant's. If no order has it, words in the merchant's numbers and in descriptions. */
   text?: string | undefined
-  /** The username of who paid. */
-  buyer?: string | undefined
+  /** The username of the payer. */
+  payer?: string | undefined
   fate?: Fate | undefined
-  /** Whole points, both included. */
+  /** Whole points, both inclusive. */
   min?: bigint | undefined
   max?: bigint | undefined
-  /** Created at this moment or later, and before that one. */
+  /** Created from this moment (inclusive) until that one (exclusive). */
   from?: Date | undefined
   until?: Date | undefined
   /** Only orders older than this one. */
@@ -71,7 +70,7 @@ export async function ordersOfApp(
   return look(db, scope, { before: filter.before, within, lines: PAGE_LINES })
 }
 
-/** How many orders fit, counted up to `max` and one more. */
+/** Counts the matching orders, up to `max` + 1. */
 export async function countOrders(
   db: Db,
   app_id: bigint,
@@ -88,7 +87,7 @@ export async function countOrders(
   return rows[0]!.found
 }
 
-/** All orders that fit, the newest first, some at a time, so that none of them has to be held for long; at most `max`. */
+/** Reads at most `max` matching orders, the newest first, in chunks that keep memory small. */
 export async function* eachOrder(
   db: Db,
   app_id: bigint,
@@ -108,19 +107,20 @@ export async function* eachOrder(
   }
 }
 
+/** The fate of an order at a moment. */
 export function fateOf(order: Pick<Order, 'status' | 'expires_at' | 'refunded_amount'>, now: Date): Fate {
   if (order.status === 'paid') return order.refunded_amount > 0n ? 'partlyRefunded' : 'paid'
   if (order.status === 'refunded' || order.status === 'closed') return order.status
   return isExpired(order, now) ? 'expired' : 'open'
 }
 
-/** Where to look, what to look for there, and at how many rows at once. */
+/** The rows to look at, the condition, and the number of rows for one statement. */
 type Scope = { lane: Lane; fits: RawBuilder<SqlBool>; within: number }
 
 async function scopeOf(db: Db, app_id: bigint, filter: OrderFilter, now: Date): Promise<Scope> {
-  const { text, buyer, fate, min, max, from, until } = filter
+  const { text, payer, fate, min, max, from, until } = filter
   const numbered = text === undefined ? [] : await withNumber(db, app_id, text)
-  const payer_id = buyer === undefined ? undefined : await memberNamed(db, buyer)
+  const payer_id = payer === undefined ? undefined : await memberNamed(db, payer)
   const isRead = text !== undefined && numbered.length === 0
   const fits = [sql<SqlBool>`o.app_id = ${app_id}`]
   if (isRead) fits.push(mentions(text))
@@ -132,19 +132,19 @@ async function scopeOf(db: Db, app_id: bigint, filter: OrderFilter, now: Date): 
   if (until !== undefined) fits.push(sql`o.created_at < ${until}`)
   const low = from === undefined ? sql`0` : lowestIdSince(app_id, from)
   const high = until === undefined ? undefined : lowestIdAfter(app_id, until)
-  // Of one buyer there are fewer than of the whole shop.
+  // One payer has fewer orders than the whole shop.
   const owner =
     payer_id === undefined ? { column: 'o.app_id', id: app_id } : { column: 'o.payer_id', id: payer_id }
   const lane = numbered.length > 0 ? laneOfNumbers(numbered) : laneOf(owner, low, high)
   return { lane, fits: sql.join(fits, sql` and `), within: isRead ? READ_THROUGH_MAX : LOOKED_THROUGH_MAX }
 }
 
-/** Rows beside each other in an index, and the order in which they lie there. */
+/** Adjacent rows of an index, in its order. */
 type Lane = { before(id: bigint | undefined): RawBuilder<SqlBool>; newestFirst: RawBuilder<unknown> }
 
 /**
- * Written as a range of pairs, which only the index of these pairs has in its order: else Postgres may walk all orders
- * of the site for those of one shop.
+ * A range of pairs makes Postgres use the index of these pairs. Otherwise it may walk all orders of the site for those of
+ * one shop.
  */
 function laneOf(
   { column, id }: { column: string; id: bigint | null },
@@ -167,7 +167,7 @@ function laneOfNumbers(ids: bigint[]): Lane {
 }
 
 async function withNumber(db: Db, app_id: bigint, number: string): Promise<bigint[]> {
-  // Each by an index of its own; together they would be looked for by none.
+  // Each part uses its own index; one condition with `or` would use none.
   const { rows } = await sql<{ id: bigint }>`
     select id from orders where transaction_id = ${number} and app_id = ${app_id}
     union select id from orders where trade_no = ${number} and app_id = ${app_id}
@@ -176,7 +176,7 @@ async function withNumber(db: Db, app_id: bigint, number: string): Promise<bigin
   return rows.map(({ id }) => id)
 }
 
-/** Null for a name that nobody has: nobody's orders are found by it. */
+/** Null if no member has the name. It then matches no order. */
 async function memberNamed(db: Db, username: string): Promise<bigint | null> {
   const { rows } = await sql<{ id: bigint }>`
     select id from users where lower(username) = lower(${username}) limit 1`.execute(db)
@@ -205,7 +205,7 @@ function hasFate(fate: Fate, now: Date): RawBuilder<SqlBool> {
 
 type Look = { before: bigint | undefined; within: number; lines: number }
 
-/** Looks through a bounded number of rows of the lane, newest first, for so many lines that fit. */
+/** Looks at a bounded number of rows of the lane, the newest first, for `lines` matching ones. */
 async function look(db: Db, { lane, fits }: Scope, { before, within, lines }: Look) {
   const { newestFirst } = lane
   const { rows } = await sql<(ListedOrder | { id: null }) & Looked>`

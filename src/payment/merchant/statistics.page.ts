@@ -1,4 +1,4 @@
-/** …/statistics: how an application's sales go, as figures, charts and tables. */
+/** …/statistics: the sales of an application as figures, charts and tables. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
@@ -38,7 +38,7 @@ declare module '../../web/views.ts' {
 
 const Asked = z.object({ by: z.enum(UNITS).catch('day') })
 
-/** Within the scope of the merchant's pages. */
+/** Registers the page within the scope of the merchant's pages. */
 export function statisticsPage(app: FastifyInstance, deps: Core, turns: Turns): void {
   app.get('/payment/applications/:payment_id/statistics', async (request: OwnedRequest, reply) => {
     const { by } = Asked.parse(request.query)
@@ -56,7 +56,7 @@ export function statisticsPage(app: FastifyInstance, deps: Core, turns: Turns): 
       latency,
       totals: totalsOf(periods),
       ordersChart: barChart(periods.map(({ orders, paid }) => ({ whole: orders, part: paid }))),
-      // For the eye: figures beyond 2^53 are exact in the table.
+      // The chart may round figures beyond 2^53; the table shows them exactly.
       pointsChart: barChart(
         periods.map(({ points, refunded }) => ({ whole: Number(points), part: Number(points - refunded) })),
       ),
@@ -64,7 +64,7 @@ export function statisticsPage(app: FastifyInstance, deps: Core, turns: Turns): 
   })
 }
 
-/** Of a big shop they take the database a second or two. */
+/** Reads the statistics, which take a second or two for a big shop. */
 async function figuresOf({ db, clock }: Core, app_id: bigint, unit: Unit) {
   const periods = await periodsOf(db, app_id, { unit, now: clock() })
   const products = await topProducts(db, app_id, periods[0]!.begins)

@@ -1,34 +1,34 @@
-/** How an application's sales go: by day or week, by product, and how soon its shop is told. Read in sets, never row by row. */
+/** Statistics of an application: sales by period and by product, and the latency of notifications. All are set queries. */
 import { sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
 
 export const UNITS = ['day', 'week'] as const
 export type Unit = (typeof UNITS)[number]
 
-/** How many days, or weeks, there are to see, the present one among them. */
+/** The number of days or weeks to show, including the current one. */
 const PERIODS = { day: 30, week: 12 } as const
 const PRODUCTS_MAX = 10
-/** Enough to know an average by, and bounded however much a shop sells. */
+/** Enough for an average, and bounded for every shop. */
 const NOTIFICATIONS_MAX = 1_000
 
-/** How far the clocks of two processes may differ: an order with a lower id may have been created so much later. */
+/** How far the clocks of two processes may differ. An order with a lower id may be that much younger. */
 const MARGIN = sql.raw(`interval '5 minutes'`)
 
-/** One day or week; it begins at midnight in China, a week on Monday. Orders count where they were created. */
+/** One day or week, from midnight in Asia/Shanghai; a week begins on Monday. Orders count in the period of their creation. */
 export type Period = {
   /** `yyyy-mm-dd` */
   begins: string
   orders: number
-  /** Of them: paid, and not payable any more or paid. */
+  /** The paid ones, and the ones that are paid or can no longer be paid. */
   paid: number
   settled: number
-  /** Points that buyers paid, what of them went to the merchant, and what was given back. */
+  /** Points that payers paid, the merchant's part of them, and the refunded points. */
   points: bigint
   merchant_points: bigint
   refunded: bigint
 }
 
-/** The latest periods, the oldest first, those without orders among them. */
+/** The latest periods, the oldest first, including periods without orders. */
 export async function periodsOf(
   db: Db,
   app_id: bigint,
@@ -62,7 +62,7 @@ export async function periodsOf(
 
 export type Product = { description: string; paid: number; points: bigint }
 
-/** What brought most points in since a day, by what the shop called it. */
+/** The descriptions that earned the most points since a day. */
 export async function topProducts(db: Db, app_id: bigint, since: string): Promise<Product[]> {
   const { rows } = await sql<Product>`
     select description, count(*)::integer as paid, sum(amount)::bigint as points
@@ -76,17 +76,17 @@ export async function topProducts(db: Db, app_id: bigint, since: string): Promis
   return rows
 }
 
-/** How soon the shop confirmed, from the payment to the end of the attempt that it confirmed; null before the first. */
+/** The time from the payment to the end of the attempt that the shop confirmed; null without such an attempt. */
 export type Latency = { delivered: number; at_once: number; average_ms: number | null }
 
-/** Of the latest notifications of payments. */
+/** Reads the latency of the latest payment notifications. */
 export async function latencyOf(db: Db, app_id: bigint): Promise<Latency> {
   const { rows } = await sql<Latency>`
     select count(*)::integer as delivered,
       count(*) filter (where attempts <= 1)::integer as at_once,
       round(extract(epoch from avg(confirmed_at - paid_at)) * 1000)::integer as average_ms
     from (
-      select orders.paid_at, latest.attempts, told.started_at + told.duration_ms * interval '1 ms' as confirmed_at
+      select orders.paid_at, latest.attempts, attempt.started_at + attempt.duration_ms * interval '1 ms' as confirmed_at
       from (
         select id, order_id, attempts from notifications
         where app_id = ${app_id} and status = 'delivered' and kind in ('gateway', 'order.paid')
@@ -96,7 +96,7 @@ export async function latencyOf(db: Db, app_id: bigint): Promise<Latency> {
       cross join lateral (
         select started_at, duration_ms from notification_attempts
         where notification_id = latest.id and outcome = 'delivered' order by claim limit 1
-      ) as told
+      ) as attempt
     ) as confirmed`.execute(db)
   return rows[0]!
 }

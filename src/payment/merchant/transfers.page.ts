@@ -1,4 +1,4 @@
-/** The transfers of an application: looked for; and sent by hand in two steps, once however often the second is sent. */
+/** …/transfers: the searchable list, and the two-step form that sends a transfer. Repeats of the form send it only once. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { findUserByUsername } from '../../accounts/people/users.ts'
@@ -25,7 +25,7 @@ const Asked = z.object({
 })
 
 const amount = z.string().trim().pipe(Amount).transform(BigInt)
-/** What is no name is nobody's. */
+/** A missing name becomes empty, which no member has. */
 const username = z
   .string()
   .catch('')
@@ -44,7 +44,7 @@ const SendForm = z.object({
 })
 type Sending = z.output<typeof SendForm>
 
-/** Why nothing was worked out or sent. */
+/** Why a transfer was not quoted or sent. */
 type Fault = keyof typeof merchantTransfers.faults
 
 const isFault = (code: string): code is Fault => code in merchantTransfers.faults
@@ -74,7 +74,7 @@ declare module '../../web/views.ts' {
   }
 }
 
-/** Inside a browser scope of members. */
+/** Registers the pages within a browser scope of signed-in members. */
 export function transferPages(app: FastifyInstance, deps: PaymentDeps): void {
   app.get(PATH, async (request: OwnedRequest, reply) => showTransfers(request, reply, deps))
 
@@ -117,7 +117,7 @@ function permitted(request: OwnedRequest, { db }: PaymentDeps, right: 'orders.re
   return getPermitted(db, request.params.payment_id, sessionOf(request).user.id, right)
 }
 
-/** @param fault why what was typed was not worked out. */
+/** @param fault the problem of the typed form. */
 async function showTransfers(request: OwnedRequest, reply: FastifyReply, deps: PaymentDeps, fault?: Fault) {
   const owned = await permitted(request, deps, 'orders.read')
   const { q, before, sent } = Asked.parse(request.query)
@@ -153,7 +153,10 @@ function typedIn({ body }: FastifyRequest): Record<string, string> {
   return Object.fromEntries(texts.filter((each): each is [string, string] => typeof each[1] === 'string'))
 }
 
-/** What will happen, or why it cannot. @param refused why it was not sent. */
+/**
+ * Shows the transfer with its cost and limits before it is sent.
+ * @param refused the refusal of a sent transfer.
+ */
 async function showConfirmation(
   request: OwnedRequest,
   reply: FastifyReply,
@@ -179,7 +182,7 @@ async function showConfirmation(
   return reply.page('payment/merchant/transfer-confirm', data, { status: refused === undefined ? 200 : 409 })
 }
 
-/** What post_transfers would say, for the page; it says so itself again when it is asked. */
+/** Predicts the refusal of post_transfers for the page. post_transfers decides again. */
 function faultOf(
   { status, applicant_id }: Permitted,
   { to_user_id, amount }: Sending,

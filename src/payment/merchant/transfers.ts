@@ -1,4 +1,4 @@
-/** The transfers of one application, as its merchant looks for them. Read only. */
+/** The merchant's search in the transfers of one application. Read only. */
 import { type SqlBool, sql } from 'kysely'
 import { BIGGEST_ID, type Db } from '../../database/connection.ts'
 import {
@@ -12,13 +12,13 @@ import {
 } from '../../database/looking-back.ts'
 import type { Transfer } from '../orders/transfers.ts'
 
-/** About 2 µs each. */
+/** The rows that a search looks at, about 2 µs each. */
 const READ_THROUGH_MAX = 10_000
 
 export type ListedTransfer = Transfer & { id: bigint }
 
 export type TransferFilter = {
-  /** A number, ours or the merchant's; if no transfer has it, text in its numbers and in the recipient's name. */
+  /** A number, ours or the merchant's. If no transfer has it, words in the merchant's number and the recipient's name. */
   text?: string | undefined
   /** Only transfers older than this one. */
   before?: bigint | undefined

@@ -1,6 +1,6 @@
 /**
- * One attempt to tell a merchant: a request that follows no redirect, takes 10 seconds and 64 KiB at most, and connects
- * only where the egress guard lets it. However it ends is an outcome, never an exception.
+ * One attempt to notify a shop: a request without redirects, of at most 10 seconds and 64 KiB, to addresses that the egress
+ * guard allows. Every end of it is an outcome, never an exception.
  */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { connect, isIP, type TcpSocketConnectOpts } from 'node:net'
@@ -13,7 +13,7 @@ const BODY_BYTES_MAX = 65_536
 const KEPT_BYTES_MAX = 2_048
 const DETAIL_LENGTH_MAX = 300
 const SUCCESS = /^(?:success|"\s*success\s*")$/i
-/** How long an address of several is tried alone. */
+/** How long one of several addresses is tried before the next one. */
 const CONNECT_STEP_MS = 2_500
 
 export type Attempt = {
@@ -23,20 +23,21 @@ export type Attempt = {
   response_body: string | null
 }
 
-/** What is sent. The URL may be signed, so it goes into no log and no error. */
+/** A message to send. The URL may be signed, so no log and no error contains it. */
 export type Message = {
   url: string
   headers?: Record<string, string>
-  /** With one it is a POST, and any 2xx confirms it; else a GET, confirmed by a last line that is the word success. */
+  /** A message with a body is a POST, which any 2xx confirms. Without one it is a GET, which a last line `success` confirms. */
   body?: string
 }
 
 /** Sends one notification. */
 export type Deliver = (message: Message) => Promise<Attempt>
 
-/** Where an attempt is, told when its time is over. */
+/** The phase of an attempt, which a timeout reports. */
 type Phase = 'dns' | 'connect' | 'tls' | 'answer' | 'body'
 
+/** Makes the Deliver of this process. `timeout_ms` bounds the whole attempt. */
 export function makeDelivery(options: {
   guard: EgressGuard
   userAgent: string
@@ -81,8 +82,8 @@ function parseUrl(text: string): URL {
 }
 
 /**
- * The request, on a connection of its own: none is kept that was judged at another time. Host header and certificate
- * are those of the name; the connection goes to the addresses given and nowhere else.
+ * Makes the request on a new connection, because a kept one was judged at another time. The Host header and the certificate
+ * check use the name; the connection uses only the given addresses.
  */
 function makeCall(
   url: URL,
@@ -117,7 +118,7 @@ function answerTo(call: ClientRequest, body: string | undefined): Promise<Incomi
   })
 }
 
-/** Reads no more of an answer than decides: all of a right one, and of any other what is kept of it. */
+/** Judges a response. Reads the whole body only if its last line decides, otherwise only the part that is kept. */
 async function judge(response: IncomingMessage, { body: sent }: Message): Promise<Attempt> {
   const status = response.statusCode!
   const isOk = status >= 200 && status < 300
@@ -147,8 +148,8 @@ async function judge(response: IncomingMessage, { body: sent }: Message): Promis
 }
 
 /**
- * What a body says before the word success, which is all of it or its last line that is not empty: a server that shows
- * its warnings has done its work. Undefined without that word. decisions.md 12.4. White space includes the byte order mark.
+ * The text before `success`, which must be the whole body or its last non-empty line, because a server may print warnings
+ * first. Undefined without `success`. White space includes the byte order mark. decisions.md 12.4.
  */
 function beforeSuccess(body: string): string | undefined {
   const text = body.trim()
@@ -157,7 +158,7 @@ function beforeSuccess(body: string): string | undefined {
   return SUCCESS.test(lines.pop()!.trim()) ? lines.join('\n').trim() : undefined
 }
 
-/** Postgres stores no NUL, and a character cut in two is none. */
+/** The kept text of a body, without NUL, which Postgres cannot store, and without a character that is cut in two. */
 function keptText(body: Buffer): string {
   return new TextDecoder().decode(body.subarray(0, KEPT_BYTES_MAX), { stream: true }).replaceAll('\0', '')
 }

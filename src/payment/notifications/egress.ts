@@ -1,20 +1,20 @@
 /**
- * Where a notification may go: a merchant names the address, so without this guard a merchant could make us call
- * whatever only we can reach. decisions.md 8.5. A name is resolved here, and the connection is made to an address that
- * was judged, never to the name: what the name says a moment later does not matter.
+ * Guards the addresses of notifications, because a merchant could otherwise make us call hosts that only we can reach.
+ * The guard resolves a name and judges its addresses. The connection uses those addresses, so a later change of the name
+ * has no effect. decisions.md 8.5.
  */
 import { isIP } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { blockListOf } from '../values/addresses.ts'
 
-/** Of one name no more are tried than fit into the time of an attempt. */
+/** The addresses of one name that fit into the time of an attempt. */
 const ADDRESSES_MAX = 4
-/** How long an answer for IPv6 is waited for when there is one for IPv4 (RFC 8305, 3). */
+/** How long the IPv4 answer waits for the IPv6 answer (RFC 8305, 3). */
 const RESOLUTION_DELAY_MS = 50
 
 /**
- * What is not public, after the registries of special-purpose addresses (RFC 6890 and successors). Of IPv6 only global
- * unicast is: all that carries an IPv4 address inside (mapped, compatible, NAT64) is outside of it or listed here.
+ * Addresses that are not public, by the registries of special-purpose addresses (RFC 6890 and successors). In IPv6 only
+ * global unicast is public; forms that contain an IPv4 address (mapped, compatible, NAT64) are outside it or listed here.
  */
 const SPECIAL = [
   '0.0.0.0/8',
@@ -31,7 +31,7 @@ const SPECIAL = [
   '198.51.100.0/24',
   '203.0.113.0/24',
   '224.0.0.0/3',
-  // Azure answers its machines here, in the middle of public addresses.
+  // Azure's internal address for its machines, among public addresses.
   '168.63.129.16',
   // Teredo, ORCHID and other protocols; documentation; 6to4.
   '2001::/23',
@@ -43,13 +43,13 @@ const GLOBAL_UNICAST = ['2000::/3']
 
 export type Address = { address: string; family: 4 | 6 }
 
-/** Of `Resolver` in node:dns/promises, what is used of it. */
+/** The used part of `Resolver` in node:dns/promises. */
 export type NameResolver = {
   resolve4(name: string): Promise<string[]>
   resolve6(name: string): Promise<string[]>
 }
 
-/** Why nothing is sent to an address: it is none of ours to call, or its name leads nowhere. */
+/** The refusal to call an address: it is not allowed, or its name does not resolve. */
 export class EgressError extends Error {
   readonly reason: 'bad_address' | 'blocked' | 'dns'
   readonly detail: string | null
@@ -61,10 +61,13 @@ export class EgressError extends Error {
   }
 }
 
-/** Answers the addresses that a URL may be called at, the preferred one first. Throws EgressError. */
+/** Returns the allowed addresses of a URL, the preferred one first. Throws EgressError. */
 export type EgressGuard = (url: URL) => Promise<Address[]>
 
-/** @param openRanges NOTIFY_ALLOW_CIDRS: allowed as if they were public. */
+/**
+ * Makes the guard.
+ * @param openRanges NOTIFY_ALLOW_CIDRS, which count as public.
+ */
 export function makeEgressGuard(openRanges: readonly string[], resolver: NameResolver): EgressGuard {
   const [special, globalUnicast, open] = [SPECIAL, GLOBAL_UNICAST, openRanges].map(blockListOf)
   const isAllowed = ({ address, family }: Address) => {
@@ -76,13 +79,13 @@ export function makeEgressGuard(openRanges: readonly string[], resolver: NameRes
     refuseUnusual(url)
     const addresses = await resolve(bareHost(url), resolver)
     const allowed = addresses.filter(isAllowed)
-    // Which address it was is not told: the name may have been looked up on a network of ours.
+    // Does not reveal the address, because an internal name server may have answered.
     if (allowed.length === 0) throw new EgressError('blocked')
     return allowed.slice(0, ADDRESSES_MAX)
   }
 }
 
-/** The host as it is resolved: without brackets and final dots. `URL` has made one form of all spellings of an IPv4. */
+/** The host to resolve, without brackets and final dots. `URL` has normalised every spelling of an IPv4 address. */
 export function bareHost({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '')
 }
@@ -99,7 +102,7 @@ function refuseUnusual(url: URL): void {
 async function resolve(host: string, resolver: NameResolver): Promise<Address[]> {
   const family = isIP(host)
   if (family === 4 || family === 6) return [{ address: host, family }]
-  // RFC 6761: this machine, whatever a server says.
+  // RFC 6761: always this machine.
   if (/(^|\.)localhost$/i.test(host)) return [v4('127.0.0.1'), v6('::1')]
   const answers = { 4: resolver.resolve4(host), 6: resolver.resolve6(host) }
   const second = answers[6].then((list) => list.map(v6))
@@ -109,7 +112,7 @@ async function resolve(host: string, resolver: NameResolver): Promise<Address[]>
     const late = sleep(RESOLUTION_DELAY_MS, [], { ref: false })
     return [...first, ...(await Promise.race([second.catch(() => []), late]))]
   } catch (error) {
-    // Many names have no IPv4 address; what is wrong with one that has neither is told by the first answer.
+    // Many names have no IPv4 address. If both answers fail, the error of the first one is reported.
     return second.catch(() => {
       throw new EgressError('dns', (error as NodeJS.ErrnoException).code ?? null)
     })

@@ -1,4 +1,4 @@
-/** What merchants were told of, attempt by attempt, and telling them again: for an owner of one application, and for administrators of all. */
+/** The list of notifications with their attempts, and the forms that redeliver them. Merchants and administrators use it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
@@ -12,7 +12,7 @@ import { readNotifications, redeliver, redeliverFailed, type Standing } from './
 import type { PaymentDeps } from './worker.ts'
 
 const STATUSES = ['all', 'due', 'failed', 'delivered'] as const
-/** How far back what has failed may be told again at once. */
+/** How far back failed notifications can be redelivered together. */
 const SINCE_HOURS = [1, 24, 168, 720]
 const HOUR_MS = 3_600_000
 
@@ -22,7 +22,7 @@ const Filter = z.object({
   before: cursor,
 })
 
-/** Of several that tell of one order or transfer, which. */
+/** The notification to redeliver, if several belong to one order or transfer. */
 const RedeliverForm = z.object({ notification: z.coerce.bigint().optional() }).catch({})
 
 const SinceForm = z.object({

@@ -1,31 +1,31 @@
 /**
- * The outbox of notifications: rows that paying has written, claimed by any number of processes, settled with how it
- * went. Each is told at least once. The claims and what follows from an attempt are database functions; the schedule
- * stands here. decisions.md 8.
+ * The outbox of notifications. Payments write its rows; any number of processes claim them and settle their outcomes.
+ * Each notification is sent at least once. The claims and settlements are database functions; the schedule is here.
+ * decisions.md 8.
  */
 import { type Selectable, sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import type { NotificationsTable } from '../../database/tables/notifications.ts'
-import { type EventToTell, findEvents } from '../events/webhook.ts'
+import { type EventToSend, findEvents } from '../events/webhook.ts'
 import { type PaidTrade, paidTrades } from '../gateway/messages.ts'
 import type { Attempt } from './delivery.ts'
 
-/** After the end of each failed attempt but the last. */
+/** The delay after the end of each failed attempt except the last. */
 export const RETRY_MINUTES = [1, 5, 30, 120, 720]
 export const ATTEMPTS_MAX = RETRY_MINUTES.length + 1
-/** Longer than an attempt and its settling may take; a process silent for so long is taken for dead. */
+/** Longer than an attempt and its settlement. After it, another process may claim the notification. */
 const LEASE_SECONDS = 60
 const HOST_CLAIMS_MAX = 16
 const APP_CLAIMS_MAX = 32
 
-/** A notification that this process has the lease of. */
+/** A notification that this process has claimed. */
 export type Claimed = Pick<
   Selectable<NotificationsTable>,
   'id' | 'order_id' | 'kind' | 'attempts' | 'claims' | 'interruptions'
 >
 
-/** How an attempt went, for settle_notifications; `id` is the notification's. */
+/** The outcome of an attempt, for settle_notifications; `id` is the notification's. */
 export type Settlement = {
   id: string
   claim: number
@@ -37,15 +37,15 @@ export type Settlement = {
   next_attempt_at: Date | null
 } & Attempt
 
-/** When the next attempt is due after one that failed at `now`, or null when it was the last. */
+/** The time of the next attempt after one that failed at `now`, or null after the last. */
 export function nextAttemptAt(attempts_before: number, now: Date): Date | null {
   const minutes = RETRY_MINUTES[attempts_before]
   return minutes === undefined ? null : new Date(now.getTime() + minutes * 60_000)
 }
 
 /**
- * Settles what this process has done and claims up to `room` of what is due, under one commit. Safe to repeat when
- * the commit's outcome is unknown; what was claimed then is claimed again after the lease.
+ * Settles the ended attempts of this process and claims up to `room` due notifications, in one commit. A repeat is safe if
+ * the commit's outcome is unknown: after the lease, lost claims are claimed again.
  */
 export async function takeTurn(
   db: Db,
@@ -60,38 +60,38 @@ export async function takeTurn(
   return rows
 }
 
-/** What a notification tells of: a trade of the gateway, or an event of the HMAC API. */
-export type ToTell = { trade: PaidTrade } | { event: EventToTell }
+/** The content of a notification: a paid order of the gateway, or an event of the HMAC API. */
+export type Content = { order: PaidTrade } | { event: EventToSend }
 
 /**
- * What these tell of, by their ids. Without what is not to be told any more: a trade that was given back, events that
- * nobody wants now. A statement of its own: one that also claims would not see what was paid while it waited to.
+ * Reads the contents of claimed notifications by their ids. Leaves out refunded orders, and events of applications that
+ * switched events off. It is a separate statement, because the claiming one cannot see payments from while it waited.
  */
-export async function findToTell(
+export async function findContents(
   deps: Pick<Core, 'db' | 'secrets' | 'clock'>,
   claimed: readonly Claimed[],
-): Promise<Map<bigint, ToTell>> {
+): Promise<Map<bigint, Content>> {
   const [notifies, others] = [true, false].map((isGateway) =>
     claimed.filter(({ kind }) => (kind === 'gateway') === isGateway),
   ) as [Claimed[], Claimed[]]
-  const [trades, events] = await Promise.all([
-    findTrades(deps.db, notifies),
+  const [orders, events] = await Promise.all([
+    findPaidOrders(deps.db, notifies),
     findEvents(
       deps,
       others.map(({ id }) => id),
     ),
   ])
-  return new Map<bigint, ToTell>([
-    ...trades,
-    ...[...events].map(([id, event]): [bigint, ToTell] => [id, { event }]),
+  return new Map<bigint, Content>([
+    ...orders,
+    ...[...events].map(([id, event]): [bigint, Content] => [id, { event }]),
   ])
 }
 
-async function findTrades(db: Db, notifies: readonly Claimed[]): Promise<[bigint, ToTell][]> {
+async function findPaidOrders(db: Db, notifies: readonly Claimed[]): Promise<[bigint, Content][]> {
   if (notifies.length === 0) return []
   const byOrder = new Map(notifies.map(({ id, order_id }) => [order_id!, id]))
-  const trades = await paidTrades(db)
+  const orders = await paidTrades(db)
     .where('orders.id', 'in', [...byOrder.keys()])
     .execute()
-  return trades.map((trade) => [byOrder.get(trade.id)!, { trade }])
+  return orders.map((order) => [byOrder.get(order.id)!, { order }])
 }

@@ -1,11 +1,11 @@
-/** Hosts that an administrator has paused: nothing is sent to them until they are resumed. The claim honours it. */
+/** An administrator pauses and resumes notifications to a host. The claim skips paused hosts. */
 import { recordAudit } from '../../core/audit.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { PaymentDeps } from './worker.ts'
 
 type Act = { host: string; reason: string; actor_id: bigint; ip: string }
 
-/** Throws conflict when it is paused already. */
+/** Pauses notifications to a host. Throws conflict if the host is paused already. */
 export async function pauseHost(
   { db, clock }: PaymentDeps,
   { host, reason, actor_id, ip }: Act,
@@ -22,7 +22,7 @@ export async function pauseHost(
   })
 }
 
-/** Lets what waits go out at once. Throws conflict when the host is not paused. */
+/** Resumes a host, and sends its pending notifications at once. Throws conflict if the host is not paused. */
 export async function resumeHost(
   { db, notifier }: PaymentDeps,
   { host, reason, actor_id, ip }: Act,

@@ -1,6 +1,6 @@
 /**
- * What people see of notifications and do about them: the merchant and administrators in full, the buyer whether the
- * shop was told. A redelivery begins the schedule anew, whatever has become of the earlier one. decisions.md 8.1.
+ * Reads and redelivers notifications, for the merchant's team, for administrators, and for the payer of an order. A
+ * redelivery restarts the schedule from its first attempt. decisions.md 8.1.
  */
 import { type SqlBool, sql } from 'kysely'
 import { recordAudit } from '../../core/audit.ts'
@@ -11,21 +11,21 @@ import { AppError } from '../../platform/errors.ts'
 import { type Right, rolesWith } from '../rights/rights.ts'
 import type { PaymentDeps } from './worker.ts'
 
-/** A buyer's impatience is not a merchant's load. */
+/** The pause between a payer's redeliveries, which protects the shop from impatient payers. */
 const PAYER_PAUSE_SECONDS = 60
 const REDELIVERIES_MAX = 10_000
 const ATTEMPTS_SHOWN_MAX = 20
 const HOSTS_SHOWN_MAX = 20
 
-/** In whose name somebody looks or acts: it decides which notifications there are for them. */
+/** The role of the reader or actor, which decides the notifications that they can see. */
 export type Standing = { role: 'team' | 'payer'; user_id: bigint } | { role: 'administrator' }
 
 type Actor = Standing & { actor_id: bigint; ip: string }
 
-/** What buyers know of is that they have paid. */
+/** The payer sees only the notifications of the payment. */
 const PAYERS_KINDS = ['gateway', 'order.paid'] as const
 
-/** The notifications that are there for somebody with this right, joined to what they tell of and their applications. */
+/** The notifications for a role with this right, joined to their orders, transfers and applications. */
 function notificationsFor(db: Db, standing: Standing, right: Right) {
   const all = db
     .selectFrom('notifications')
@@ -46,18 +46,18 @@ function hasRight(user_id: bigint, right: Right) {
 const idOf = (payment_id: string) =>
   sql<bigint>`(select id from payment_apps where payment_id = ${payment_id})`
 
-/** Each by its own index. */
-function tellsOf(transaction_id: string) {
+/** Whether the notification belongs to this order or transfer. Each part uses its own index. */
+function belongsTo(transaction_id: string) {
   return sql<SqlBool>`(
     notifications.order_id = (select id from orders where transaction_id = ${transaction_id})
     or notifications.transfer_id = (select id from transfers where transaction_id = ${transaction_id})
   )`
 }
 
-/** Events that nobody wants any more are not told again. */
+/** Whether the notification can be sent: events need an application that has events switched on. */
 const isWanted = sql<SqlBool>`(notifications.kind = 'gateway' or payment_apps.events_url is not null)`
 
-/** Whether an address of a trade has a query of its own, which is not signed. */
+/** Whether an address of a gateway order has its own query, which is not signed. */
 function hasOwnQuery(address: 'notify_url' | 'return_url') {
   return sql<boolean>`(notifications.kind = 'gateway' and coalesce(${sql.ref(`orders.${address}`)} like '%?%', false))`
 }
@@ -66,11 +66,11 @@ export type NotificationFilter = {
   payment_id?: string | undefined
   transaction_id?: string | undefined
   status?: NotificationStatus | undefined
-  /** Only those older than the one with this id. */
+  /** Only notifications older than the one with this id. */
   before?: bigint | undefined
 }
 
-/** Notifications, the newest first, each with its latest attempts. The URLs among them are signed. */
+/** Reads notifications, the newest first, each with its latest attempts. Their URLs are signed. */
 export async function readNotifications(
   db: Db,
   standing: Standing,
@@ -78,7 +78,7 @@ export async function readNotifications(
   limit: number,
 ) {
   let query = notificationsFor(db, standing, 'orders.read')
-    // Of one application, in the order of the index that has them beside each other.
+    // For one application, sorts in the order of its index.
     .$if(payment_id !== undefined, (all) =>
       all
         .where(rowsOfApp('notifications', idOf(payment_id!), { before }))
@@ -106,7 +106,7 @@ export async function readNotifications(
       hasOwnQuery('notify_url').as('notifyHasQuery'),
       hasOwnQuery('return_url').as('returnHasQuery'),
     ])
-  if (transaction_id !== undefined) query = query.where(tellsOf(transaction_id))
+  if (transaction_id !== undefined) query = query.where(belongsTo(transaction_id))
   if (status !== undefined) query = query.where('notifications.status', '=', status)
   if (before !== undefined) query = query.where('notifications.id', '<', before)
   const rows = await query.execute()
@@ -117,7 +117,7 @@ export async function readNotifications(
   return rows.map((row) => ({ ...row, log: attempts.filter((each) => each.notification_id === row.id) }))
 }
 
-/** The latest attempts of each, in the order they were made. */
+/** The latest attempts of each notification, the oldest first. */
 async function attemptsOf(db: Db, notification_ids: bigint[]) {
   if (notification_ids.length === 0) return []
   return db
@@ -141,9 +141,9 @@ async function attemptsOf(db: Db, notification_ids: bigint[]) {
 }
 
 /**
- * Tells the merchant again, at once: the latest of an order or transfer, or the one with this id. Throws not_found,
- * conflict while an attempt is under way or when the application takes no events any more, and, to a buyer who asks
- * again within a minute of the last attempt, too_many_attempts.
+ * Redelivers the notification with this id, or the latest one of an order or transfer, at once. Throws not_found, conflict
+ * while an attempt is under way or if the application has switched events off, and too_many_attempts to a payer within
+ * PAYER_PAUSE_SECONDS of the last attempt.
  */
 export async function redeliver(
   deps: PaymentDeps,
@@ -154,7 +154,7 @@ export async function redeliver(
   const now = deps.clock()
   await deps.db.transaction().execute(async (tx) => {
     const found = await notificationsFor(tx, actor, 'notifications.redeliver')
-      .where(tellsOf(transaction_id))
+      .where(belongsTo(transaction_id))
       .$if(notification_id !== undefined, (query) => query.where('notifications.id', '=', notification_id!))
       .orderBy('notifications.id', 'desc')
       .limit(1)
@@ -171,7 +171,7 @@ export async function redeliver(
       const retry_after_seconds = Math.ceil(PAYER_PAUSE_SECONDS - elapsed_seconds)
       throw new AppError('too_many_attempts', 'The shop was told a moment ago', { retry_after_seconds })
     }
-    await beginAnew(tx, [found.id], now)
+    await restart(tx, [found.id], now)
     const { actor_id, ip, role } = actor
     await recordAudit(tx, {
       actor_id,
@@ -184,7 +184,7 @@ export async function redeliver(
   deps.notifier.nudge()
 }
 
-/** Redelivers what has failed for good since a moment, of one application or of all. Answers how many. */
+/** Redelivers the finally failed notifications since a moment, of one application or of all. Returns the count. */
 export async function redeliverFailed(
   deps: PaymentDeps,
   { payment_id, since }: { payment_id?: string | undefined; since: Date },
@@ -205,7 +205,7 @@ export async function redeliverFailed(
       .skipLocked()
       .execute()
     if (rows.length === 0) return 0
-    await beginAnew(
+    await restart(
       tx,
       rows.map(({ id }) => id),
       now,
@@ -224,7 +224,7 @@ export async function redeliverFailed(
   return count
 }
 
-async function beginAnew(tx: Db, notification_ids: bigint[], now: Date): Promise<void> {
+async function restart(tx: Db, notification_ids: bigint[], now: Date): Promise<void> {
   await tx
     .updateTable('notifications')
     .set({
@@ -239,7 +239,7 @@ async function beginAnew(tx: Db, notification_ids: bigint[], now: Date): Promise
     .execute()
 }
 
-/** How the outbox stands, for those who watch it. Counts of rows; `oldest_due_at` is of what nobody has taken up yet. */
+/** The state of the outbox for monitoring, as counts of rows. `oldest_due_at` is the oldest due row without a claim. */
 export async function outboxFigures(db: Db, now: Date) {
   const { rows } = await sql<{
     due: number
@@ -256,7 +256,7 @@ export async function outboxFigures(db: Db, now: Date) {
   return { ...rows[0]!, hosts: await hostsWaiting(db, now) }
 }
 
-/** Hosts that something waits for, those with most first, and those that are paused. */
+/** The paused hosts first, then the hosts with pending notifications, the most pending first. */
 async function hostsWaiting(db: Db, now: Date) {
   const { rows } = await sql<{
     host: string

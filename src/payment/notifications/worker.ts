@@ -1,7 +1,6 @@
 /**
- * The part of a process that delivers notifications. A turn settles what has ended and claims what is due; while it
- * is under way more ends, and the next turn takes that all. It runs at once when somebody has paid here, when an
- * attempt has ended, and every second, for what others have left.
+ * Delivers notifications within a process. Each turn settles ended attempts and claims due notifications. A turn runs
+ * after a payment in this process, after the end of an attempt, and every second for the rows of other processes.
  */
 import { Resolver } from 'node:dns/promises'
 import type { FastifyBaseLogger } from 'fastify'
@@ -16,38 +15,45 @@ import { tradeMessage } from '../gateway/messages.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
 import { type Attempt, type Deliver, type Message, makeDelivery } from './delivery.ts'
 import { makeEgressGuard, type NameResolver } from './egress.ts'
-import { type Claimed, findToTell, nextAttemptAt, type Settlement, type ToTell, takeTurn } from './outbox.ts'
+import {
+  type Claimed,
+  type Content,
+  findContents,
+  nextAttemptAt,
+  type Settlement,
+  takeTurn,
+} from './outbox.ts'
 
 const POLL_MS = 1_000
 const TURN_MAX = 64
-/** Of this process. A slow host has 16 of them, a slow application 32. */
+/** The attempts under way in this process. A host gets at most 16 of them, an application 32. */
 const UNDER_WAY_MAX = 256
-/** An attempt that has ended so many processes in a row counts as failed without another try. */
+/** An attempt that has crashed this many processes in a row counts as failed. */
 const INTERRUPTIONS_MAX = 3
-/** Orders just told of: somebody may come to wait for one only now. */
+/** The remembered orders with an ended attempt, because a payer may begin to wait only after it. */
 const REMEMBERED_MAX = 1_000
-/** At the end of a process that cannot reach its database. */
+/** The last turns of a process that cannot reach its database. */
 const STOP_TURNS_MAX = 10
-/** By Standard Webhooks: nothing is taken here any more. */
+/** By Standard Webhooks, the address no longer accepts events. */
 const GONE = 410
 const DNS = { timeout: 2_000, tries: 2 }
 
-/** What the payment area is opened with. */
+/** The core with the gateway's keys and the notifier. */
 export type PaymentDeps = GatewayCore & { notifier: Notifier }
 
 export type Notifier = {
-  /** Something may be due: looks at once. */
+  /** Runs a turn at once, because a notification may be due. */
   nudge(): void
-  /** Looks at once, and resolves when a first attempt for this order has ended here, or after that many milliseconds. */
+  /** Runs a turn at once. Resolves after an attempt for this order has ended here, or after `patience_ms`. */
   attempted(order_id: bigint, patience_ms: number): Promise<void>
-  /** When a turn last succeeded, for whoever watches the process. */
+  /** The time of the last successful turn, for health checks. */
   lastTurn(): Date | undefined
   start(log: FastifyBaseLogger): void
-  /** Claims nothing more; resolves once the attempts under way have ended and are settled. */
+  /** Stops claiming. Resolves after the attempts under way have ended and are settled. */
   stop(): Promise<void>
 }
 
-/** What tests choose themselves: the DNS server, and how long is long. */
+/** Options for tests: the DNS server, and the time limit of an attempt. */
 export type NotifierOptions = { resolver?: NameResolver; timeout_ms?: number }
 
 type NotifierDeps = Pick<
@@ -58,10 +64,10 @@ type NotifierDeps = Pick<
 export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}): Notifier {
   const attempt = makeAttempt(deps, options)
   const bell = makeBell()
-  const told = makeWaitingRoom()
+  const waitingRoom = makeWaitingRoom()
   const ended: Settlement[] = []
   let underWay = 0
-  /** So many records are settled one by one, because the database has refused one among them. */
+  /** The number of records to settle one by one, because the database has refused a batch with one of them. */
   let suspects = 0
   let lastTurn: Date | undefined
   let isStopping = false
@@ -69,8 +75,8 @@ export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}):
 
   const begin = (claimed: Claimed[], log: FastifyBaseLogger) => {
     underWay += claimed.length
-    // Read once for all of them, and not before the next turn may begin.
-    const found = findToTell(deps, claimed)
+    // One read serves all of them, and the next turn need not wait for it.
+    const found = findContents(deps, claimed)
     for (const each of claimed)
       void attempt(each, found, log).then((settlement) => {
         ended.push(settlement)
@@ -78,7 +84,7 @@ export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}):
         bell.ring()
       })
   }
-  /** Answers whether there may be more to do at once. */
+  /** Runs one turn. Returns whether there may be more to do at once. */
   const turn = async (log: FastifyBaseLogger): Promise<boolean> => {
     const room = isStopping ? 0 : Math.min(TURN_MAX, UNDER_WAY_MAX - underWay)
     const settled = ended.splice(0, suspects > 0 ? 1 : TURN_MAX)
@@ -87,14 +93,14 @@ export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}):
       const now = deps.clock()
       const claimed = await takeTurn(deps.db, { settled, room, now })
       lastTurn = now
-      for (const { order_id } of settled) if (order_id !== undefined) told.call(order_id)
+      for (const { order_id } of settled) if (order_id !== undefined) waitingRoom.call(order_id)
       if (claimed.length > 0) begin(claimed, log)
       return ended.length > 0 || (room > 0 && claimed.length === room)
     } catch (error) {
       log.error({ err: error }, 'notifications could not be claimed or settled')
       if (!isRefusal(error)) ended.push(...settled)
       else if (settled.length > 1) suspects = ended.push(...settled)
-      // A record that is refused alone is given up: its claim runs out, and the attempt is made again.
+      // A record that is refused alone is dropped: its claim expires, and the attempt is repeated.
       return false
     }
   }
@@ -109,7 +115,7 @@ export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}):
     async attempted(order_id, patience_ms) {
       if (running === undefined) return
       bell.ring()
-      await told.wait(String(order_id), patience_ms)
+      await waitingRoom.wait(String(order_id), patience_ms)
     },
     lastTurn: () => lastTurn,
     start(log) {
@@ -123,7 +129,7 @@ export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}):
   }
 }
 
-/** Makes the one way in which an address of a merchant's is called. */
+/** Makes the only function that calls a merchant's address. */
 export function makeDeliver(
   { config, tracing }: Pick<Core, 'config' | 'tracing'>,
   { resolver = new Resolver(DNS), ...limits }: NotifierOptions,
@@ -140,17 +146,17 @@ function endOf({ outcome, response_status: status }: Attempt) {
   return { status, failure: outcome === 'delivered' ? undefined : outcome }
 }
 
-/** One attempt from its URL to what follows from it. Never throws: what is our own fault is an outcome too. */
+/** Makes the function of one whole attempt. It never throws: an internal fault is an outcome too. */
 function makeAttempt(deps: NotifierDeps, options: NotifierOptions) {
   const { clock } = deps
   const deliver = makeDeliver(deps, options)
-  const messageOf = async (toTell: ToTell): Promise<Message> => {
-    if ('event' in toTell) return { url: toTell.event.url, ...signedEvent(toTell.event, clock()) }
-    return { url: await tradeMessage(deps, toTell.trade, toTell.trade.notify_url!) }
+  const messageOf = async (content: Content): Promise<Message> => {
+    if ('event' in content) return { url: content.event.url, ...signedEvent(content.event, clock()) }
+    return { url: await tradeMessage(deps, content.order, content.order.notify_url!) }
   }
-  const tell = async (toTell: ToTell, isFirst: boolean): Promise<Attempt & { url: string | null }> => {
-    const message = await messageOf(toTell)
-    const forced = isFirst ? forcedOf(toTell) : null
+  const send = async (content: Content, isFirst: boolean): Promise<Attempt & { url: string | null }> => {
+    const message = await messageOf(content)
+    const forced = isFirst ? forcedOf(content) : null
     if (forced === 'notify_refused')
       return { ...withoutAnswer('refused'), url: message.url, detail: 'test mode' }
     if (forced === 'notify_twice') await deliver(message)
@@ -158,7 +164,7 @@ function makeAttempt(deps: NotifierDeps, options: NotifierOptions) {
   }
   return async (
     { id, order_id, claims, attempts, interruptions }: Claimed,
-    found: Promise<Map<bigint, ToTell>>,
+    found: Promise<Map<bigint, Content>>,
     log: FastifyBaseLogger,
   ): Promise<Settlement> => {
     const started_at = clock()
@@ -166,12 +172,12 @@ function makeAttempt(deps: NotifierDeps, options: NotifierOptions) {
     let attempt = withoutAnswer('internal')
     let isGone = false
     try {
-      const toTell = (await found).get(id)
+      const content = (await found).get(id)
       if (interruptions >= INTERRUPTIONS_MAX) attempt = withoutAnswer('interrupted')
-      else attempt = toTell === undefined ? withoutAnswer('withdrawn') : await tell(toTell, claims === 1)
-      // The gateway's protocol has no such word: to a shop there it is one more answer that is not success.
-      if (attempt.response_status === GONE && toTell !== undefined && 'event' in toTell)
-        isGone = await retireEvents(deps, toTell.event)
+      else attempt = content === undefined ? withoutAnswer('withdrawn') : await send(content, claims === 1)
+      // Only events know 410 Gone. For a gateway shop it is an answer other than success.
+      if (attempt.response_status === GONE && content !== undefined && 'event' in content)
+        isGone = await retireEvents(deps, content.event)
     } catch (error) {
       log.error({ err: error, notification_id: id }, 'a notification could not be made')
     }
@@ -192,10 +198,10 @@ function makeAttempt(deps: NotifierDeps, options: NotifierOptions) {
   }
 }
 
-/** What a tester has asked to go wrong when the shop is told of the payment. */
-function forcedOf(toTell: ToTell): ForcedFault | null {
-  if ('trade' in toTell) return toTell.trade.forced
-  const { type, subject } = toTell.event
+/** The fault that a tester forces for the notification of the payment. */
+function forcedOf(content: Content): ForcedFault | null {
+  if ('order' in content) return content.order.forced
+  const { type, subject } = content.event
   return type === 'order.paid' && 'order' in subject ? subject.order.forced : null
 }
 
@@ -203,7 +209,7 @@ function withoutAnswer(outcome: AttemptOutcome): Attempt & { url: string | null 
   return { url: null, outcome, detail: null, response_status: null, response_body: null }
 }
 
-/** Rung while nobody listens, it is heard by the next who does. */
+/** A bell that wakes the loop. A ring without a listener wakes the next listener at once. */
 function makeBell() {
   let isRung = false
   let wake = () => {}
@@ -212,7 +218,7 @@ function makeBell() {
       isRung = true
       wake()
     },
-    /** Resolves when it rings, or after that many milliseconds. */
+    /** Resolves when it rings, or after `ms` milliseconds. */
     async heard(ms: number): Promise<void> {
       if (!isRung) {
         const { promise, resolve } = Promise.withResolvers<void>()
@@ -226,7 +232,7 @@ function makeBell() {
   }
 }
 
-/** Those who wait for an attempt for an order, and the orders that nobody need wait for. */
+/** The payers who wait for an attempt for their order, and the orders whose attempt has ended. */
 function makeWaitingRoom() {
   const waiting = new Map<string, Set<() => void>>()
   const called = new Set<string>()
@@ -234,7 +240,7 @@ function makeWaitingRoom() {
     call(order_id: string) {
       called.add(order_id)
       if (called.size > REMEMBERED_MAX) called.delete(called.values().next().value!)
-      for (const tell of waiting.get(order_id) ?? []) tell()
+      for (const resolve of waiting.get(order_id) ?? []) resolve()
     },
     async wait(order_id: string, ms: number): Promise<void> {
       if (called.has(order_id)) return
