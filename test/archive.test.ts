@@ -10,7 +10,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { banMember, suspendMember } from '../src/accounts/members.ts'
-import { freezeOrder, freezePurse } from '../src/admin/points/freezes.ts'
+import { freezeOrder, freezeWallet } from '../src/admin/points/freezes.ts'
 import { approveProposal, propose } from '../src/admin/proposals/proposals.ts'
 import { type Db, openDatabase } from '../src/database/connection.ts'
 import { isMigrated, lockMigrations, migrateWithin, migrationNames } from '../src/database/migrate.ts'
@@ -145,7 +145,7 @@ async function live(): Promise<void> {
   await banMember(deps, { ...act, user_id: (await makePerson(test)).id })
   await suspendMember(deps, { ...act, user_id: (await makePerson(test)).id, days: 3 })
   const frozen = await makePerson(test, { points: 7n })
-  await freezePurse(deps, frozen.id, act)
+  await freezeWallet(deps, frozen.id, act)
 
   // The newest row of a table is deleted; its number is not given again.
   await test.db.deleteFrom('sessions').execute()

@@ -10,7 +10,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccount } from '../src/accounts/operator.ts'
 import { stepAt, totpCode } from '../src/accounts/security/totp.ts'
-import { freezePurse, unfreezePurse } from '../src/admin/points/freezes.ts'
+import { freezeWallet, unfreezeWallet } from '../src/admin/points/freezes.ts'
 import { progressLine } from '../src/cli/main.ts'
 import { writeNewFile } from '../src/cli/new-file.ts'
 import { type Db, openDatabase } from '../src/database/connection.ts'
@@ -123,7 +123,7 @@ describe('accounts', () => {
     const because = [...words, '--reason', 'Asked by letter']
     const { id: actor_id } = await makePerson(test, { is_admin: true })
     const freeze = { reason: 'x', actor_id, ip: '203.0.113.9' }
-    await freezePurse(test.deps, person.id, freeze)
+    await freezeWallet(test.deps, person.id, freeze)
     const [frozen, holds] = [
       'Their wallet is frozen: an administrator has to end that first',
       'Their wallet holds 7 points: let them be spent, or give them up with --give-up-points 7',
@@ -141,7 +141,7 @@ describe('accounts', () => {
         out: '',
         err: `${[`${person.username} cannot be anonymised yet:`, ...obstacles].join('\n  - ')}\n`,
       })
-    await unfreezePurse(test.deps, person.id, freeze)
+    await unfreezeWallet(test.deps, person.id, freeze)
     expect(await tessera(...because, '--give-up-points', 'all')).toMatchObject({ code: 2 })
     expect(await told(...because, '--give-up-points', '7')).toEqual({ user_id: Number(person.id) })
     expect(await balanceOf(test.db, person.id)).toBe(0n)
@@ -453,7 +453,7 @@ describe('points', () => {
     expect(await rehearse(...people.map(({ username }) => `${username},${most}`))).toEqual(['10 tooMany'])
     expect(await balanceOf(test.db, rich.id)).toBe(10n)
 
-    // A frozen purse is corrected like any other.
+    // A frozen wallet is corrected like any other.
     await sql`
       update ledger_accounts set frozen_at = now(), frozen_by = ${rich.id}, frozen_reason = 'x'
       where user_id = ${rich.id}`.execute(test.db)

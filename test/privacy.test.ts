@@ -6,7 +6,7 @@ import { checkNextMember } from '../src/accounts/forum/sweep.ts'
 import { reinstateMember } from '../src/accounts/members.ts'
 import { createUser } from '../src/accounts/people/users.ts'
 import { issueLink } from '../src/accounts/security/account-links.ts'
-import { freezePurse, unfreezePurse } from '../src/admin/points/freezes.ts'
+import { freezeWallet, unfreezeWallet } from '../src/admin/points/freezes.ts'
 import { grantPoints } from '../src/ledger/post.ts'
 import { balanceOf } from '../src/ledger/wallet.ts'
 import { reviewPaymentApp } from '../src/payment/apps/review.ts'
@@ -257,13 +257,13 @@ describe('what stands in the way', () => {
       .set({ owner_id: bob.id })
       .where('client_id', '=', client_id)
       .execute()
-    await freezePurse(test.deps, bob.id, { reason: 'x', actor_id: root.id, ip: IP })
+    await freezeWallet(test.deps, bob.id, { reason: 'x', actor_id: root.id, ip: IP })
     const day = test.clock.now().toISOString().slice(0, 10)
     const score = { user_id: bob.id, score: 5n, imported_on: day, pending_amount: 5n }
     await test.db.insertInto('forum_scores').values(score).execute()
     await expectRefused(bob, 'points_coming', 'frozen', 'team_roles', 'oauth_apps')
     await leaveTeam(test.deps, shop.payment_id, { user_id: bob.id, ip: IP })
-    await unfreezePurse(test.deps, bob.id, { reason: 'x', actor_id: root.id, ip: IP })
+    await unfreezeWallet(test.deps, bob.id, { reason: 'x', actor_id: root.id, ip: IP })
     await test.db.deleteFrom('oauth_apps').where('owner_id', '=', bob.id).execute()
     await test.db
       .updateTable('forum_scores')

@@ -105,7 +105,7 @@ beforeAll(async () => {
   const test = await startTestApp({
     OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`,
     OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20key, x-tenant=forum',
-    OTEL_SERVICE_NAME: 'forum-purse',
+    OTEL_SERVICE_NAME: 'forum-wallet',
     NOTIFY_ALLOW_CIDRS: '127.0.0.0/8',
   })
   const shop = await makeShop(test)
@@ -248,7 +248,7 @@ it('the collector is told who sends, with the headers that it wants', () => {
     path: '/v1/traces',
     headers: { 'content-type': 'application/json', 'x-key': 'a key', 'x-tenant': 'forum' },
   })
-  expect(collector.resource()).toMatchObject({ 'service.name': 'forum-purse' })
+  expect(collector.resource()).toMatchObject({ 'service.name': 'forum-wallet' })
 })
 
 describe('a batch', () => {

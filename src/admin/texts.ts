@@ -12,14 +12,14 @@ import { abuse } from './points/abuse.texts.ts'
 import { books, days, fees } from './points/books.texts.ts'
 import { corrections } from './points/corrections.texts.ts'
 import { freeze } from './points/freezes.texts.ts'
-import { history, ledger, purse } from './points/movements.texts.ts'
+import { history, ledger, wallet } from './points/movements.texts.ts'
 import { proposals } from './proposals/proposals.texts.ts'
 import { audit } from './site/audit.texts.ts'
 import { settings } from './site/settings.texts.ts'
 
 export const texts = {
   admin,
-  console: { review, hosts, find, ledger, purse, history, freeze, proposals, forum, abuse, days, fees },
+  console: { review, hosts, find, ledger, wallet, history, freeze, proposals, forum, abuse, days, fees },
   books,
   registeredApps,
   audit,

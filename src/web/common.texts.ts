@@ -3,7 +3,7 @@ import type { Texts } from './languages.ts'
 import { counted } from './plurals.ts'
 
 export const common = {
-  tagline: { en: 'One sign-in and one purse for the community', zh: '社区的统一登录与积分钱包' },
+  tagline: { en: 'One sign-in and one wallet for the community', zh: '社区的统一登录与积分钱包' },
   skipToContent: { en: 'Skip to content', zh: '跳到正文' },
   wallet: { en: 'Wallet', zh: '钱包' },
   applications: { en: 'Apps', zh: '应用' },

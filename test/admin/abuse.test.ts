@@ -73,7 +73,7 @@ it('finds rings of two and three, who moved most, and new accounts that belong t
 
   const admin = await (await makePerson(test, { username: 'root', is_admin: true })).signIn()
   const { body } = await admin.get('/admin/abuse')
-  expect(body).toContain(`href="/admin/purses/${a.owner.id}"`)
+  expect(body).toContain(`href="/admin/wallets/${a.owner.id}"`)
   expect((await (await people[0]!.signIn()).get('/admin/abuse')).status).toBe(403)
 
   const later = new Date(now.getTime() + 31 * DAY_MS)

@@ -67,9 +67,9 @@ describe('the search box', () => {
       .select('id')
       .executeTakeFirstOrThrow()
     const places: [string, string][] = [
-      [buyer.username.toUpperCase(), `/admin/purses/${buyer.id}`],
-      [`@${buyer.username}`, `/admin/purses/${buyer.id}`],
-      [`user:${buyer.id}`, `/admin/purses/${buyer.id}`],
+      [buyer.username.toUpperCase(), `/admin/wallets/${buyer.id}`],
+      [`@${buyer.username}`, `/admin/wallets/${buyer.id}`],
+      [`user:${buyer.id}`, `/admin/wallets/${buyer.id}`],
       [party.client_id, `/admin/apps/${party.client_id}`],
       [merchant.payment_id, `/admin/payment-applications/${merchant.payment_id}`],
       [String(merchant.pid), `/admin/payment-applications/${merchant.payment_id}`],
@@ -104,7 +104,7 @@ describe('the search box', () => {
       '/admin/find?q=find-2',
       `/admin/orders/${transaction_id}`,
       `/admin/journals/${journal_id}`,
-      `/admin/purses/${buyer.id}`,
+      `/admin/wallets/${buyer.id}`,
     ])
       expect([path, (await stranger.get(path)).status]).toEqual([path, 403])
     for (const path of [
@@ -113,8 +113,8 @@ describe('the search box', () => {
       '/admin/transfers/txn_000000000000000000000000',
       '/admin/journals/999999999',
       '/admin/journals/x',
-      '/admin/purses/999999999',
-      '/admin/purses/9999999999999999999',
+      '/admin/wallets/999999999',
+      '/admin/wallets/9999999999999999999',
     ])
       expect([path, (await admin.get(path)).status]).toEqual([path, 404])
   })
@@ -136,8 +136,8 @@ describe('the page of an order', () => {
     expect(text).toContain('Refunded by @root')
     expect(body).toContain(`href="/admin/journals/${journal_id}"`)
     expect(body).toContain('name="amount" value="60"')
-    const purse = await admin.get(`/admin/purses/${buyer.id}`)
-    expect(purse.body).toContain(`href="/admin/journals/${journal_id}"`)
+    const wallet = await admin.get(`/admin/wallets/${buyer.id}`)
+    expect(wallet.body).toContain(`href="/admin/journals/${journal_id}"`)
   })
 })
 

@@ -1,4 +1,4 @@
-/** Purses, orders and applications that an administrator holds: nothing leaves them, whichever way is tried. */
+/** Wallets, orders and applications that an administrator holds: nothing leaves them, whichever way is tried. */
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { banMember, reinstateMember } from '../../src/accounts/members.ts'
@@ -63,11 +63,11 @@ const trail = (subject: string) =>
     .select(['action', 'actor_id', 'detail'])
     .execute()
 
-it('a frozen purse pays nothing, is told why, still receives, and spends again when it is let go', async () => {
+it('a frozen wallet pays nothing, is told why, still receives, and spends again when it is let go', async () => {
   const { path, pay, transaction_id } = await newOrder()
-  const purse = `/admin/purses/${buyer.id}`
+  const wallet = `/admin/wallets/${buyer.id}`
   const form = await client.get(path)
-  await act(purse, 'freeze')
+  await act(wallet, 'freeze')
 
   expect(await pay()).toBe('wallet_frozen')
   expect((await client.submit(form, path)).status).toBe(409)
@@ -85,20 +85,20 @@ it('a frozen purse pays nothing, is told why, still receives, and spends again w
   expect((await shop.transfer({ ...to, amount: '5', order_id: 'to-frozen' })).status).toBe(200)
   expect(await balanceOf(test.db, buyer.id)).toBe(1_005n)
 
-  expect((await admin.get(purse)).body).toContain('Looks &lt;odd&gt;')
-  await act(purse, 'unfreeze', 'All in order')
+  expect((await admin.get(wallet)).body).toContain('Looks &lt;odd&gt;')
+  await act(wallet, 'unfreeze', 'All in order')
   expect(await (await newOrder()).pay()).toBe('paid')
   expect(await trail(`user:${buyer.id}`)).toEqual([
-    { action: 'purse.freeze', actor_id: adminId, detail: { reason: 'Looks <odd>' } },
-    { action: 'purse.unfreeze', actor_id: adminId, detail: { reason: 'All in order' } },
+    { action: 'wallet.freeze', actor_id: adminId, detail: { reason: 'Looks <odd>' } },
+    { action: 'wallet.unfreeze', actor_id: adminId, detail: { reason: 'All in order' } },
   ])
 })
 
-it('the frozen purse of an applicant transfers nothing, still takes payments, and gives refunds back', async () => {
-  const purse = `/admin/purses/${shop.owner.id}`
+it('the frozen wallet of an applicant transfers nothing, still takes payments, and gives refunds back', async () => {
+  const wallet = `/admin/wallets/${shop.owner.id}`
   const paid = await newOrder()
   expect(await paid.pay()).toBe('paid')
-  await act(purse, 'freeze')
+  await act(wallet, 'freeze')
   const to = { to_user_id: String(buyer.id), to_username: buyer.username }
   const refused = await shop.transfer({ ...to, amount: '5', order_id: 'from-frozen' })
   expect(refused.status).toBe(400)
@@ -109,13 +109,13 @@ it('the frozen purse of an applicant transfers nothing, still takes payments, an
   const refund = { transaction_id: later.transaction_id, amount: 100n, with_fee: true, key: 'k' }
   await refundOrder(test.deps, { ...refund, reason: 'x', actor_id: adminId, ip: '203.0.113.7' })
   expect(await balanceOf(test.db, buyer.id)).toBe(before + 100n)
-  await act(purse, 'unfreeze')
+  await act(wallet, 'unfreeze')
   expect((await shop.transfer({ ...to, amount: '5', order_id: 'from-frozen' })).status).toBe(200)
 })
 
-it('a frozen purse spends nothing even past the guards: the database refuses', async () => {
+it('a frozen wallet spends nothing even past the guards: the database refuses', async () => {
   const poor = await makePerson(test, { points: 50n })
-  await act(`/admin/purses/${poor.id}`, 'freeze')
+  await act(`/admin/wallets/${poor.id}`, 'freeze')
   const { id } = await test.db
     .selectFrom('ledger_accounts')
     .where('user_id', '=', poor.id)
@@ -291,15 +291,15 @@ it('a payment or transfer that waits while its owner or payer is banned moves no
 })
 
 it('needs a reason, the form’s own token, a fresh sign-in, an administrator, and something to hold', async () => {
-  const page = `/admin/purses/${buyer.id}`
+  const page = `/admin/wallets/${buyer.id}`
   const path = `${page}/freeze`
   const form = (await admin.get(page)).form(path)
   const confirmed = { ...form, reason: 'x', confirmed: 'yes' }
   expect((await admin.post(path, { ...form, reason: ' ' })).status).toBe(400)
   expect((await admin.post(path, { reason: 'x', confirmed: 'yes' })).status).toBe(403)
   expect((await client.post(path, confirmed)).status).toBe(403)
-  expect((await admin.post('/admin/purses/999999999/freeze', confirmed)).status).toBe(404)
-  expect((await admin.post('/admin/purses/x/freeze', confirmed)).status).toBe(404)
+  expect((await admin.post('/admin/wallets/999999999/freeze', confirmed)).status).toBe(404)
+  expect((await admin.post('/admin/wallets/x/freeze', confirmed)).status).toBe(404)
   expect((await admin.post(`${page}/unfreeze`, confirmed)).status).toBe(409)
   test.clock.advance(3_600_000)
   expect((await admin.post(path, confirmed)).status).toBe(409)

@@ -77,8 +77,8 @@ it('move nothing when a member leaves between reading and posting', async () => 
   expect(await balances([stays])).toEqual([0n])
 })
 
-it('wait for a purse without holding those after it, nor the account that all points come from', async () => {
-  // Purses are made, and locked, in the order of their members' ids.
+it('wait for a wallet without holding those after it, nor the account that all points come from', async () => {
+  // Wallets are made, and locked, in the order of their members' ids.
   const members = (await people(3)).toSorted((a, b) => Number(a.id - b.id))
   await postLines(test.deps, await read(lined(members, '1')), act('wallets'))
   const [first, second, third] = members as [Person, Person, Person]

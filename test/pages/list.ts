@@ -338,7 +338,7 @@ export const PAGES: ListedPage[] = [
   { name: 'admin/order paid', as: 'admin', path: ({ orders }) => `/admin/orders/${orders.untold}` },
   { name: 'admin/transfer', as: 'admin', path: ({ transfer }) => `/admin/transfers/${transfer}` },
   { name: 'admin/journal', as: 'admin', path: at('/admin/journals/3') },
-  { name: 'admin/purse', as: 'admin', path: ({ people }) => `/admin/purses/${people.buyer.id}` },
+  { name: 'admin/wallet', as: 'admin', path: ({ people }) => `/admin/wallets/${people.buyer.id}` },
   { name: 'admin/fees', as: 'admin', path: at('/admin/books/fees') },
   { name: 'admin/abuse', as: 'admin', path: at('/admin/abuse') },
   { name: 'admin/forum', as: 'admin', path: at('/admin/forum') },
@@ -346,7 +346,7 @@ export const PAGES: ListedPage[] = [
   {
     name: 'admin/freeze',
     as: 'admin',
-    path: ({ people }) => `/admin/purses/${people.newcomer.id}`,
+    path: ({ people }) => `/admin/wallets/${people.newcomer.id}`,
     act: sending('form[action$="/freeze"]', { reason: 'Sold the same ticket twice' }),
   },
   { name: 'admin/books', as: 'admin', path: at('/admin/books'), act: sending('form[action="/admin/books"]') },

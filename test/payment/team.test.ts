@@ -465,7 +465,7 @@ describe('an application that changes hands', () => {
     await seller.close()
   })
 
-  it('tells who asks by a key from before nothing of the new owner’s purse', async () => {
+  it('tells who asks by a key from before nothing of the new owner’s wallet', async () => {
     const seller = await makeShop(test)
     const at = `/payment/applications/${seller.payment_id}`
     const heir = await makePerson(test, { points: 700n })

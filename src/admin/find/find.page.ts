@@ -72,7 +72,7 @@ async function findMembers(db: Db, text: string, number: bigint | null): Promise
     kind: 'member',
     title: `@${username}`,
     note: String(id),
-    href: `/admin/purses/${id}`,
+    href: `/admin/wallets/${id}`,
   }))
 }
 

@@ -1,5 +1,5 @@
 /**
- * Holding a member's purse, a payment application or a single order, and letting it go again: a page that says what
+ * Holding a member's wallet, a payment application or a single order, and letting it go again: a page that says what
  * will happen, and the same form confirmed. An application is held by suspending it.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -7,7 +7,7 @@ import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import type { Core } from '../../core/core.ts'
 import { reviewPaymentApp } from '../../payment/apps/review.ts'
 import { actorOf, Confirmed, idIn, ReasonForm, readForm } from '../acts/form.ts'
-import { type FreezeAct, freezeOrder, freezePurse, unfreezeOrder, unfreezePurse } from './freezes.ts'
+import { type FreezeAct, freezeOrder, freezeWallet, unfreezeOrder, unfreezeWallet } from './freezes.ts'
 
 const FreezeForm = ReasonForm.extend({ confirmed: Confirmed })
 
@@ -15,10 +15,10 @@ type Act = (deps: Core, id: string, act: FreezeAct) => Promise<void>
 type OneThing = FastifyRequest<{ Params: { id: string } }>
 
 /** By the address below which each kind of thing has its page. */
-const THINGS: Record<'purses' | 'orders' | 'payment-applications', { freeze: Act; unfreeze: Act }> = {
-  purses: {
-    freeze: (deps, id, act) => freezePurse(deps, idIn(id, 'member'), act),
-    unfreeze: (deps, id, act) => unfreezePurse(deps, idIn(id, 'member'), act),
+const THINGS: Record<'wallets' | 'orders' | 'payment-applications', { freeze: Act; unfreeze: Act }> = {
+  wallets: {
+    freeze: (deps, id, act) => freezeWallet(deps, idIn(id, 'member'), act),
+    unfreeze: (deps, id, act) => unfreezeWallet(deps, idIn(id, 'member'), act),
   },
   orders: { freeze: freezeOrder, unfreeze: unfreezeOrder },
   'payment-applications': {

@@ -3,7 +3,7 @@ import type { Texts } from '../../web/languages.ts'
 
 export const freeze = {
   titles: {
-    purses: {
+    wallets: {
       freeze: { en: 'Freeze this wallet', zh: '冻结此钱包' },
       unfreeze: { en: 'Unfreeze this wallet', zh: '解冻此钱包' },
     },
@@ -17,7 +17,7 @@ export const freeze = {
     },
   },
   texts: {
-    purses: {
+    wallets: {
       freeze: {
         en: 'The member can pay and transfer nothing, nor can their applications transfer. Points still come in, and refunds still go out. The member reads the reason.',
         zh: '该成员无法付款或转出，其应用也无法转账；仍可收款，退款照常。成员会看到原因。',

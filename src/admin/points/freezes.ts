@@ -1,5 +1,5 @@
 /**
- * What an administrator holds: a member's purse, out of which nothing is paid or transferred then, and an unpaid order,
+ * What an administrator holds: a member's wallet, out of which nothing is paid or transferred then, and an unpaid order,
  * which cannot be paid. Both are undone by their opposite; the rules stand in the database: functions/payment/pay.sql, transfers.sql.
  */
 import { sql } from 'kysely'
@@ -18,27 +18,30 @@ const frozen = ({ reason, actor_id }: FreezeAct, now: Date) => ({
   frozen_reason: reason,
 })
 
-/** Freezes a member's purse. Throws not_found for no such member, and conflict when it is frozen already. */
-export async function freezePurse({ db, clock }: Core, user_id: bigint, act: FreezeAct): Promise<void> {
+/** Freezes a member's wallet. Throws not_found for no such member, and conflict when it is frozen already. */
+export async function freezeWallet({ db, clock }: Core, user_id: bigint, act: FreezeAct): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const user = await tx.selectFrom('users').where('id', '=', user_id).select('id').executeTakeFirst()
     if (user === undefined) throw new AppError('not_found', 'There is no such member')
     await sql`select open_wallets(array[${user_id}::bigint], array['live'])`.execute(tx)
-    const changed = await purse(tx, user_id)
+    const changed = await wallet(tx, user_id)
       .set(frozen(act, clock()))
       .where('frozen_at', 'is', null)
       .executeTakeFirst()
     if (changed.numUpdatedRows === 0n) throw new AppError('conflict', 'This wallet is frozen already')
-    await record(tx, 'purse.freeze', `user:${user_id}`, act)
+    await record(tx, 'wallet.freeze', `user:${user_id}`, act)
   })
 }
 
-/** Lets a purse spend again. Throws conflict when it is not frozen. */
-export async function unfreezePurse({ db }: Core, user_id: bigint, act: FreezeAct): Promise<void> {
+/** Lets a wallet spend again. Throws conflict when it is not frozen. */
+export async function unfreezeWallet({ db }: Core, user_id: bigint, act: FreezeAct): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    const changed = await purse(tx, user_id).set(THAWED).where('frozen_at', 'is not', null).executeTakeFirst()
+    const changed = await wallet(tx, user_id)
+      .set(THAWED)
+      .where('frozen_at', 'is not', null)
+      .executeTakeFirst()
     if (changed.numUpdatedRows === 0n) throw new AppError('conflict', 'This wallet is not frozen')
-    await record(tx, 'purse.unfreeze', `user:${user_id}`, act)
+    await record(tx, 'wallet.unfreeze', `user:${user_id}`, act)
   })
 }
 
@@ -79,7 +82,7 @@ export async function unfreezeOrder(
   })
 }
 
-function purse(tx: Tx, user_id: bigint) {
+function wallet(tx: Tx, user_id: bigint) {
   return tx
     .updateTable('ledger_accounts')
     .where('user_id', '=', user_id)

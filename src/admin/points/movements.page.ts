@@ -1,5 +1,5 @@
 /**
- * Where points went: the pages of one order, one transfer, one journal and one member's purse, each with its ledger
+ * Where points went: the pages of one order, one transfer, one journal and one member's wallet, each with its ledger
  * lines, its history, and what an administrator may do about it.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -34,7 +34,7 @@ export function movementPages(app: FastifyInstance, deps: Core): void {
     if (journal === undefined) throw nothing()
     return reply.page('admin/journal', { journal })
   })
-  app.get('/admin/purses/:id', async (request: Numbered, reply) => showPurse(request, reply, deps))
+  app.get('/admin/wallets/:id', async (request: Numbered, reply) => showWallet(request, reply, deps))
 }
 
 function nothing(): AppError {
@@ -74,17 +74,17 @@ async function showTransfer(request: OneTransaction, reply: FastifyReply, { db }
   return reply.page('admin/transfer', { transfer, journals, history })
 }
 
-async function showPurse(request: Numbered, reply: FastifyReply, { db }: Core) {
+async function showWallet(request: Numbered, reply: FastifyReply, { db }: Core) {
   const user_id = idOf(request)
   const { before } = Asked.parse(request.query)
   const member = await db
     .selectFrom('users')
-    .leftJoin('ledger_accounts as purse', (join) =>
-      join.onRef('purse.user_id', '=', 'users.id').on('purse.book', '=', 'live'),
+    .leftJoin('ledger_accounts as wallet', (join) =>
+      join.onRef('wallet.user_id', '=', 'users.id').on('wallet.book', '=', 'live'),
     )
     .where('users.id', '=', user_id)
     .select(['users.id', 'users.username', 'users.trust_level', 'users.created_at'])
-    .select(['purse.id as account_id', 'purse.balance', 'purse.frozen_at', 'purse.frozen_reason'])
+    .select(['wallet.id as account_id', 'wallet.balance', 'wallet.frozen_at', 'wallet.frozen_reason'])
     .executeTakeFirst()
   if (member === undefined) throw nothing()
   const { account_id } = member
@@ -100,7 +100,7 @@ async function showPurse(request: Numbered, reply: FastifyReply, { db }: Core) {
     readAudit(db, { subject: `user:${user_id}` }, HISTORY_LINES),
   ])
   const { rows: movements, next } = onePage(found, PAGE_LINES)
-  const path = `/admin/purses/${user_id}`
+  const path = `/admin/wallets/${user_id}`
   const older = olderUrl(path, {}, next)
-  return reply.page('admin/purse', { member, apps, movements, history, older, before, newest: path })
+  return reply.page('admin/wallet', { member, apps, movements, history, older, before, newest: path })
 }

@@ -18,7 +18,7 @@ export const ledger = {
   },
 } satisfies Texts
 
-export const purse = {
+export const wallet = {
   number: { en: 'Member number', zh: '成员编号' },
   level: { en: 'Trust level', zh: '信任等级' },
   since: { en: 'Member since', zh: '注册时间' },
