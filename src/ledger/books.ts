@@ -1,6 +1,6 @@
 /**
- * The proof: every invariant of the ledger and its chain of seals, counted over the whole database in one snapshot,
- * with the rows that break one.
+ * The proof of the books: it checks every invariant of the ledger and the chain of seals over the whole database in one
+ * snapshot, and lists the rows that break one.
  */
 import { sql } from 'kysely'
 import type { Db, Tx } from '../database/connection.ts'
@@ -10,33 +10,33 @@ import type { Secrets } from '../platform/secrets.ts'
 import { type ChainFault, type ChainVerdict, verifyChain } from './chain.ts'
 import { INVARIANTS, type LedgerInvariant } from './invariants.ts'
 
-/** Of the rows that break an invariant, so many are shown. */
+/** The listed rows of each broken invariant. */
 const ROWS_MAX = 20
 
-/** `seals_hold`: no sealed journal was touched. `seals_are_ours`: nobody else made the seals. */
+/** `seals_hold`: no sealed journal has changed. `seals_are_ours`: our keys made every seal. */
 export type InvariantName = LedgerInvariant | 'seals_hold' | 'seals_are_ours'
 
 export type Invariant = {
   name: InvariantName
-  /** Rows looked at. Null where there is nothing to look with: the seals' key without APP_SECRET. */
+  /** The number of checked rows. Null if the check needs APP_SECRET and has none. */
   checked: bigint | null
-  /** Rows that break the invariant. */
+  /** The number of rows that break the invariant. */
   broken: bigint
-  /** The first of them: ids and figures by name. */
+  /** The first of those rows: ids and figures by name. */
   rows: Record<string, string | null>[]
 }
 
-/** A proof as it was found. */
+/** The result of a proof. */
 export type Proof = {
   invariants: Invariant[]
   isSound: boolean
-  /** The last seal, to be compared later: a chain that was cut off before it, or written anew, does not hold it. */
+  /** The last seal, for a later comparison. A truncated or rewritten chain does not contain it. */
   sealed: { journal_id: bigint; hash: string } | undefined
   /** Journals that wait for their seal. */
   unsealed: bigint
-  /** Of the live book: what members hold, what the platform has taken in fees, and what was issued. */
+  /** The points of the live book: in members' wallets, in the fee account, and issued. */
   held: Holdings
-  /** The same of the test book: play points, which are in no figure of the live one. */
+  /** The play points of the test book, which no figure of the live book includes. */
   play: Holdings
 }
 
@@ -47,14 +47,15 @@ type Json<T> = T extends bigint ? string : T extends object ? { [Name in keyof T
 /** A proof with its figures as decimal text. */
 export type ProofJson = Json<Proof>
 
+/** Writes a proof as JSON with its figures as decimal text. */
 export function proofJson(proof: Proof): string {
   return JSON.stringify(proof, (_name, value) => (typeof value === 'bigint' ? String(value) : value))
 }
 
-/** Is told how far the work is, twice from its beginning: the invariants, then the journals of the chain. */
+/** Reports progress: first over the invariants, then over the journals of the chain. */
 export type OnProgress = (done: number, total: number) => void
 
-/** Checks every invariant in one snapshot. Without secrets, whether the seals are ours is left open. */
+/** Checks every invariant in one snapshot. Without secrets it cannot check `seals_are_ours`. */
 export async function proveBooks(db: Db, secrets?: Secrets, onProgress?: OnProgress): Promise<Proof> {
   return db
     .transaction()
@@ -66,7 +67,7 @@ export async function proveBooks(db: Db, secrets?: Secrets, onProgress?: OnProgr
     })
 }
 
-/** The same over what a transaction sees. */
+/** Checks every invariant in the snapshot of a transaction. */
 export async function proveWithin(
   tx: Tx,
   secrets?: Secrets,

@@ -1,6 +1,6 @@
 /**
- * The chain of seals over the journal. A seal hashes one journal with its entries and the seal before it, and marks the
- * hash with a key from APP_SECRET. Without the key the hashes can be checked; with it, that nobody else made them.
+ * The chain of seals over the journal. A seal hashes one journal, its entries and the previous seal, and carries a MAC of
+ * the hash by a key from APP_SECRET. Anyone can check the hashes; the key also checks who made them.
  */
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
@@ -8,30 +8,30 @@ import type { Db } from '../database/connection.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { readRetiredSealKeys } from './retired-seal-keys.ts'
 
-/** What a seal of a journal is called among the uses of APP_SECRET. */
+/** The purpose of journal seals among the uses of APP_SECRET. */
 export const SEAL_PURPOSE = 'journal'
 
-/** Few, because a running service verifies between its requests. */
+/** A small batch, because a running service verifies between its requests. */
 const VERIFY_BATCH = 200
 const FAULTS_MAX = 20
-/** To the microsecond, whatever the session's way of writing dates. */
+/** A moment to the microsecond, independent of the session's date style. */
 const MOMENT = 'YYYY-MM-DD"T"HH24:MI:SS.US'
 
-/** A journal with its entries and the owners of their accounts, as text: what a seal covers. */
+/** The content that a seal covers: a journal with its entries and the owners of their accounts, as text. */
 export type SealedContent = readonly unknown[]
 
-/** The last link so far; no journal and a hash of zeros before the first. */
+/** The last link. Before the first one there is no journal, and the hash is zeros. */
 export type ChainEnd = { journal_id: bigint | null; hash: Buffer }
 
 export const CHAIN_START: ChainEnd = { journal_id: null, hash: Buffer.alloc(32) }
 
-/** The hash of the next link. */
+/** Computes the hash of the next link. */
 export function nextHash(previous: ChainEnd, content: SealedContent): Buffer {
   const link = JSON.stringify([previous.journal_id?.toString() ?? null, ...content])
   return createHash('sha256').update(previous.hash).update(link).digest()
 }
 
-/** The journals after one id up to another, in order of id. */
+/** Reads the contents of the journals after `after` up to `to`, by id. */
 export async function readContents(
   db: Db,
   range: { after: bigint; to: bigint; limit: number },
@@ -55,27 +55,27 @@ export async function readContents(
 }
 
 /**
- * What is wrong with a journal: it does not fit its seal · it is gone · it has no seal among sealed ones (inserted, or
- * its seal is gone) · its seal was made without our key · its seal was made under an APP_SECRET that we neither have nor had.
+ * The faults of a journal. `edited`: it does not match its seal. `deleted`: only its seal exists. `inserted`: it has no
+ * seal among sealed journals. `forged`: our key did not make its seal. `foreign`: its seal names a key of an unknown
+ * APP_SECRET.
  */
 export type ChainFault = 'edited' | 'deleted' | 'inserted' | 'forged' | 'foreign'
 
 export type ChainVerdict = {
-  /** Seals looked at. */
+  /** The number of checked seals. */
   seals: bigint
   /** Journals that wait for their seal. */
   unsealed: bigint
   end: ChainEnd
-  /** How many journals have each fault, and the first of each. */
+  /** The number of journals with each fault, and the first ones. */
   faults: Record<ChainFault, { count: bigint; first: bigint[] }>
 }
 
 type Seal = { journal_id: bigint; previous_id: bigint | null; hash: Buffer; mac: Buffer; key_id: Buffer }
 
 /**
- * Walks the whole chain in batches, within whatever snapshot `db` has. Without secrets the hashes are checked, and
- * not whose they are.
- * @param onProgress is told up to which journal the walk has come, and which is the last.
+ * Verifies the whole chain in batches, within the snapshot of `db`. Without secrets it checks only the hashes.
+ * @param onProgress gets the number of checked journals and the number of all.
  */
 export async function verifyChain(
   db: Db,
@@ -119,7 +119,7 @@ export async function verifyChain(
   }
 }
 
-/** Whether the chain still holds a seal that was in it before. */
+/** Whether the chain still contains an earlier seal. */
 export async function holdsSeal(db: Db, { journal_id, hash }: ChainEnd): Promise<boolean> {
   const found = await db
     .selectFrom('journal_seals')
@@ -130,7 +130,7 @@ export async function holdsSeal(db: Db, { journal_id, hash }: ChainEnd): Promise
   return found !== undefined
 }
 
-/** The id at which a batch ends in which neither journals nor seals are too many; null behind the last. */
+/** The last id of the next batch, which has at most VERIFY_BATCH journals and seals; null at the end. */
 async function endOfBatch(db: Db, after: bigint): Promise<bigint | null> {
   const { rows } = await sql<{ to: bigint | null }>`
     select max(id) as to from (
@@ -174,7 +174,7 @@ function verifyLink(verdict: ChainVerdict, { id, content, seal, sealedTo, judge 
   verdict.end = { journal_id: id, hash: seal.hash }
   if (content === undefined) found('deleted', id)
   else if (seal.previous_id !== previous.journal_id) {
-    // It was sealed behind another one: one that is gone with its seal, or one before those that came between.
+    // Its predecessor at sealing was another one: either that is gone with its seal, or journals were inserted since.
     const isGone = (seal.previous_id ?? 0n) > (previous.journal_id ?? 0n)
     if (!isGone) found('inserted', previous.journal_id!)
     else if (!verdict.faults.inserted.first.includes(seal.previous_id!)) found('deleted', seal.previous_id!)
@@ -183,10 +183,10 @@ function verifyLink(verdict: ChainVerdict, { id, content, seal, sealedTo, judge 
   if (fault !== undefined) found(fault, id)
 }
 
-/** Says what is wrong with the mark of a seal. */
+/** Judges the MAC of a seal. */
 type Judge = (seal: Seal) => 'forged' | 'foreign' | undefined
 
-/** Undefined without secrets, when nothing can be said of marks. */
+/** Makes the judge of MACs. Undefined without secrets. */
 async function makeJudge(db: Db, secrets: Secrets | undefined): Promise<Judge | undefined> {
   if (secrets === undefined) return undefined
   const isSealedBefore = await readRetiredSealKeys(db, secrets)

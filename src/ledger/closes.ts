@@ -1,14 +1,14 @@
-/** The daily close: what each day has moved, written down once by whichever process comes first. Days end in Asia/Shanghai. */
+/** The daily close: the first process after a day records the day's sums once. Days end at midnight in Asia/Shanghai. */
 import { sql } from 'kysely'
 import type { Core } from '../core/core.ts'
 import type { Db } from '../database/connection.ts'
 import { unhurried } from '../database/timeouts.ts'
 
-/** A journal bears the time of its request, and may be committed a moment later. */
+/** The wait after a day, because a journal has the time of its request and commits later. */
 const SETTLED_MINUTES = 60
 const DAYS_AT_ONCE = 31
 
-/** Closes the days that are over and not closed, the oldest first, a bounded number at once. */
+/** Closes past days that are not closed, the oldest first, at most DAYS_AT_ONCE. */
 export async function closeDueDays({ db, clock }: Pick<Core, 'db' | 'clock'>): Promise<void> {
   const settled = new Date(clock().getTime() - SETTLED_MINUTES * 60_000)
   const { rows } = await sql<{ day: string }>`
@@ -40,7 +40,7 @@ async function closeDay(db: Db, day: string, now: Date): Promise<void> {
     on conflict do nothing`.execute(db)
 }
 
-/** The days closed last, the newest first. */
+/** The last closed days, the newest first. */
 export async function lastDays(db: Db, limit: number) {
   return db
     .selectFrom('books_days')

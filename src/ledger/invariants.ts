@@ -1,9 +1,9 @@
 /**
- * What must hold of the ledger, at any time: one query each, whose rows are everything looked at, with the ids and
- * figures that tell one from another and whether it is `broken`. design.md, section 4.
+ * The invariants of the ledger, one query each. A query returns every checked row with its ids, its figures and whether it
+ * is `broken`. design.md, section 4.
  */
 
-/** What a journal has moved, by party: `others` counts entries of accounts that have no part in the act. */
+/** The points that a journal moved, by party. `others` counts entries of accounts that are not part of the act. */
 const moved = (first: string, second: string) => `
   cross join lateral (
     select coalesce(sum(e.amount) filter (where a.user_id = ${first}), 0) as first,
@@ -97,7 +97,7 @@ export const INVARIANTS = {
     from journal j left join transfers t on t.journal_id = j.id
     where j.kind = 'transfer'`,
 
-  // The fee goes back with a transfer or stays, as the administrator chose.
+  // A reversal returns the fee or keeps it, by the administrator's choice.
   reversed_transfers_have_reversals: `
     select t.transaction_id, t.status, t.amount, t.fee, j.id as journal,
       moved.first as sender_moved, moved.second as recipient_moved, moved.fee as fee_moved,

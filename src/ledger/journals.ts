@@ -1,15 +1,15 @@
-/** Journals with their entries, and the movements of one account, as administrators look at them. Read only. */
+/** Journals with their entries, and the movements of one account, for administrators. Read only. */
 import type { Db } from '../database/connection.ts'
 
-/** Whose account an entry is in: a member's wallet, or one of the platform's. */
+/** The owner of an entry's account: a member, or the platform. */
 type Party = { account_kind: 'wallet' | 'fee' | 'issuance'; user_id: bigint | null; username: string | null }
 
-/** Signed whole points: what came into the account is positive. */
+/** An entry in signed whole points. A positive amount is a credit. */
 export type Entry = Party & { amount: bigint }
 
 export type Journal = Awaited<ReturnType<typeof selectJournals>>[number] & { entries: Entry[] }
 
-/** These journals, the oldest first, each with its entries. */
+/** Reads journals by their ids, the oldest first, each with its entries. */
 export async function readJournals(db: Db, ids: bigint[]): Promise<Journal[]> {
   if (ids.length === 0) return []
   const [journals, entries] = await Promise.all([
@@ -41,7 +41,7 @@ function selectJournals(db: Db, ids: bigint[]) {
     .execute()
 }
 
-/** The newest movements of an account, older ones than the entry `before` if it is given. */
+/** The newest movements of an account, optionally only those older than the entry `before`. */
 export async function movementsOf(db: Db, account_id: bigint, before: bigint | undefined, limit: number) {
   let movements = db
     .selectFrom('entries')

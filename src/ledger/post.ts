@@ -1,12 +1,12 @@
 /**
- * Points out of nothing and back into it: grants, and an administrator's adjustments, against the issuance account.
- * The rule is the database functions judge_points and post_points, functions/ledger/points.sql.
+ * Grants, and adjustments by an administrator, against the issuance account. The database functions judge_points and
+ * post_points decide and post them (functions/ledger/points.sql).
  */
 import { sql } from 'kysely'
 import type { Db } from '../database/connection.ts'
 import { AppError } from '../platform/errors.ts'
 
-/** What is posted as one: all of it, or nothing. */
+/** Lines that are posted together or not at all. */
 export type Posting = {
   lines: PostingLine[]
   reason: string
@@ -16,13 +16,13 @@ export type Posting = {
 
 export type PostingLine = {
   user_id: bigint
-  /** Whole points, not 0; what is negative is taken. */
+  /** Whole points, not 0. A negative amount is taken from the member. */
   amount: bigint
-  /** Names this line: a second one of the same name does nothing. Null where it is only judged. */
+  /** The idempotency key of the line; a second line with it does nothing. Null for a line that is only judged. */
   reference: string | null
 }
 
-/** `changed`: the reference stands for another member, amount or reason. `too_many`: more than 2^53 − 1. */
+/** `changed`: the reference belongs to another member, amount or reason. `too_many`: more than 2^53 − 1. */
 export type Outcome = 'posted' | 'repeated' | 'changed' | 'not_found' | 'too_many' | 'insufficient'
 
 const REFUSALS = {
@@ -32,7 +32,7 @@ const REFUSALS = {
   insufficient: ['conflict', 'The member does not have that many points'],
 } as const
 
-/** Posts the lines if each of them can be. Answers with an outcome for each; nothing moved unless all are `posted`. */
+/** Posts all lines or none. Returns an outcome for each line; points move only if all are `posted` or `repeated`. */
 export async function postPoints(db: Db, { lines, reason, actor_id, now }: Posting): Promise<Outcome[]> {
   const { rows } = await sql<{ outcome: Outcome }>`
     select outcome from post_points(${columnsOf(lines)}, ${reason}, ${actor_id}::bigint, ${now}::timestamptz)
@@ -40,7 +40,7 @@ export async function postPoints(db: Db, { lines, reason, actor_id, now }: Posti
   return rows.map(({ outcome }) => outcome)
 }
 
-/** What would become of the lines now, under any reason if none is given. Nothing is locked, and nothing moves. */
+/** Predicts the outcomes of the lines without locks. An undefined reason matches every reason. */
 export async function judgePoints(
   db: Db,
   lines: PostingLine[],
@@ -58,7 +58,7 @@ function columnsOf(lines: PostingLine[]) {
   return sql`${user_ids}::bigint[], ${amounts}::bigint[], ${references}::text[]`
 }
 
-/** Why a line is refused; undefined for one that was posted, now or before. */
+/** The refusal of a line. Undefined for a line that is posted now or was posted before. */
 export function refusalOf(outcome: Outcome): AppError | undefined {
   if (outcome === 'posted' || outcome === 'repeated') return undefined
   const [code, message] = REFUSALS[outcome]
@@ -68,14 +68,14 @@ export function refusalOf(outcome: Outcome): AppError | undefined {
 type Single = Omit<Posting, 'lines'> & Omit<PostingLine, 'reference'> & { reference: string }
 
 /**
- * Gives a member points. Answers whether they moved now; a second grant of one reference does nothing, whatever it would
- * give. Throws not_found for no such member, and conflict beyond 2^53 − 1 in all.
+ * Grants points to a member. Returns whether they moved now; a second grant with the same reference does nothing. Throws
+ * not_found for an unknown member, and conflict beyond 2^53 − 1 points.
  */
 export async function grantPoints(db: Db, grant: Single): Promise<boolean> {
   return postOne(db, grant)
 }
 
-/** Takes a member's points: the amount is negative. Throws conflict when the member does not have so many. */
+/** Takes points from a member; the amount is negative. Throws not_found, and conflict if the balance is too low. */
 export async function adjustPoints(db: Db, adjustment: Single): Promise<boolean> {
   return postOne(db, adjustment)
 }

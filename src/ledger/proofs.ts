@@ -1,4 +1,4 @@
-/** Proofs that are kept: one a day by the worker, and one whenever an administrator asks. */
+/** Keeps proofs of the books: one a day by the worker, and one for each request of an administrator. */
 import type { Core } from '../core/core.ts'
 import { type Proof, proofJson, proveBooks } from './books.ts'
 
@@ -7,7 +7,7 @@ const KEPT_MAX = 100
 
 type ProofDeps = Pick<Core, 'db' | 'clock' | 'secrets'>
 
-/** Proves the books, keeps what was found, and forgets the oldest proofs. */
+/** Proves the books, keeps the proof and deletes the oldest ones. */
 export async function keepProof({ db, clock, secrets }: ProofDeps): Promise<Proof> {
   const started_at = clock()
   const proof = await proveBooks(db, secrets)
@@ -24,7 +24,7 @@ export async function keepProof({ db, clock, secrets }: ProofDeps): Promise<Proo
   return proof
 }
 
-/** Makes the proof of the day if no process has begun it. Answers it when it was made here. */
+/** Makes the proof of the day if no process has begun it. Returns the proof if this process made it. */
 export async function keepDueProof(deps: ProofDeps): Promise<Proof | undefined> {
   const now = deps.clock()
   const due = await deps.db
@@ -36,7 +36,7 @@ export async function keepDueProof(deps: ProofDeps): Promise<Proof | undefined> 
   return due === undefined ? undefined : keepProof(deps)
 }
 
-/** The newest proof kept. */
+/** The newest kept proof. */
 export async function lastProof({ db }: Pick<Core, 'db'>) {
   return db
     .selectFrom('books_proofs')

@@ -1,26 +1,25 @@
 /**
- * Seals outlive the APP_SECRET they were made under: when it is changed, the key of its seals is kept, encrypted under
- * the new one, and is good for the journals sealed until then and for no later one. Somebody who knows the old
- * APP_SECRET can thus mark nothing new with it.
+ * Keeps the seal key of an old APP_SECRET, encrypted by the new one, because old seals need it. The key is valid only for
+ * journals that were sealed before the change. So an attacker with the old APP_SECRET cannot seal new journals.
  */
 import { createSecretKey } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db } from '../database/connection.ts'
 import { isSealedBy, type Seal, type SealKey, type Secrets } from '../platform/secrets.ts'
 
-/** The name of the place where a retired key is stored: a row whose facts were changed does not open. */
+/** The encryption context of a retired key. It includes the row's facts, so a changed row does not decrypt. */
 export const retiredKeyContext = (key_id: Buffer, last_journal_id: bigint) =>
   `retired_seal_keys ${key_id.toString('hex')} ${last_journal_id}`
 
-/** Whether a seal of this journal was made with one of the retired keys. Undefined when with none of them. */
+/** Whether a retired key made the seal of this journal. Undefined if the seal names no retired key. */
 export type IsSealedBefore = (
   purpose: string,
   sealed: { journal_id: bigint; hash: Buffer } & Seal,
 ) => boolean | undefined
 
 /**
- * Keeps the key of the other APP_SECRET's seals, for the journals that it has sealed so far. Sealing waits meanwhile.
- * Safe to repeat: a later call also covers what was sealed since. Answers the last journal, if there is any.
+ * Retires the seal key of the other APP_SECRET, for the journals that it has sealed so far. It blocks sealing meanwhile. A
+ * repeated call also covers later seals. Returns the last journal, or undefined if that key has sealed none.
  */
 export async function retireSealKey(db: Db, secrets: Secrets): Promise<bigint | undefined> {
   const retired = secrets.otherSealKey
@@ -47,7 +46,7 @@ export async function retireSealKey(db: Db, secrets: Secrets): Promise<bigint | 
   })
 }
 
-/** Reads the retired keys. One that does not open was not put there by us, and counts as absent. */
+/** Reads the retired keys. Ignores a key that does not decrypt, because we did not store it. */
 export async function readRetiredSealKeys(db: Db, secrets: Secrets): Promise<IsSealedBefore> {
   const rows = await db
     .selectFrom('retired_seal_keys')

@@ -1,23 +1,22 @@
 /**
- * The sealing of the journal: what has been committed is added to the chain of seals, in order of id, some seconds
- * later. Several processes may do it; one at a time does.
+ * Seals the journal: it adds committed journals to the chain of seals by id, some seconds later. Several processes may call
+ * it; a lock lets one work at a time.
  */
 import { sql } from 'kysely'
 import type { Core } from '../core/core.ts'
 import type { Db, Tx } from '../database/connection.ts'
 import { CHAIN_START, type ChainEnd, nextHash, readContents, SEAL_PURPOSE } from './chain.ts'
 
-/** Journals of one transaction: few, because the hashing is done between the requests of this process. */
+/** The journals of one transaction: few, because this process hashes them between its requests. */
 const BATCH_MAX = 250
-/** Batches of one round: what is left waits for the next. */
+/** The batches of one round. The rest waits for the next round. */
 const BATCHES_MAX = 40
 
 export type Sealer = (isStopped?: () => boolean) => Promise<ChainEnd | undefined>
 
 /**
- * Makes the sealer of this process. A call seals what can be sealed, a bounded number, and answers the end of the chain
- * if it has sealed any. It throws when the chain no longer holds what this process saw in it before: then somebody has
- * cut it off or written it anew, and sealing on would hide that.
+ * Makes the sealer of this process. A call seals a bounded number of journals and returns the end of the chain if it sealed
+ * any. It throws if the chain lost a seal that this process has seen, because further seals would hide the manipulation.
  */
 export function makeSealer({ db, secrets }: Pick<Core, 'db' | 'secrets'>): Sealer {
   let known: ChainEnd | undefined
@@ -52,8 +51,8 @@ type Standing = {
 }
 
 /**
- * Seals up to the id that an earlier call has seen, once every transaction that could still fill a gap below it is
- * over, and notes `seen`, the highest id visible before this transaction got its number, for the next.
+ * Seals up to the id that an earlier call saw, after the end of every transaction that could fill a gap below it. Notes
+ * `seen` for the next call: the highest id that was visible before this transaction got its number.
  */
 async function sealBatch(
   tx: Tx,
@@ -62,7 +61,7 @@ async function sealBatch(
 ): Promise<{ end?: ChainEnd | undefined; isMore: boolean }> {
   const lock = await sql`select from journal_sealing for update skip locked`.execute(tx)
   if (lock.rows.length === 0) return { isMore: false }
-  // A number that this server has not reached yet came with the data from another one.
+  // A transaction number beyond this server's own comes from a restored database.
   const { rows } = await sql<Standing>`
     select sealed_to, seen_to,
       seen_before <= pg_snapshot_xmin(pg_current_snapshot()) as is_settled,
@@ -110,7 +109,7 @@ async function lastSeal(db: Db): Promise<ChainEnd | undefined> {
     .executeTakeFirst()
 }
 
-/** @param seen_to what it becomes, if it changes: then this transaction is the one it was seen before. */
+/** @param seen_to the new value, if it changes. This transaction's number then bounds it. */
 async function note(
   tx: Tx,
   { sealed_to, seen_to }: { sealed_to: bigint; seen_to?: bigint | null },

@@ -1,4 +1,4 @@
-/** What a member owns and how it came about: balances and statements, read only. */
+/** Balances and statements of members. Read only. */
 import { sql } from 'kysely'
 import type { Db } from '../database/connection.ts'
 import {
@@ -13,9 +13,10 @@ import {
 import type { Book } from '../database/tables/columns.ts'
 import type { JournalKind } from '../database/tables/ledger.ts'
 
-/** A member's balance in whole points, 0 for one who never had any; and why nothing can be spent of it, if so. */
+/** A member's wallet in whole points. `frozen_reason` is set while the wallet is frozen. */
 export type Wallet = { balance: bigint; frozen_reason: string | null; isOpened: boolean }
 
+/** Reads a wallet. The balance is 0 before the wallet is opened. */
 export async function walletOf(db: Db, user_id: bigint, book: Book = 'live'): Promise<Wallet> {
   const wallet = await db
     .selectFrom('ledger_accounts')
@@ -31,31 +32,31 @@ export async function walletOf(db: Db, user_id: bigint, book: Book = 'live'): Pr
   }
 }
 
-/** A member's balance alone. */
+/** The balance of a member's wallet. */
 export async function balanceOf(db: Db, user_id: bigint, book: Book = 'live'): Promise<bigint> {
   return (await walletOf(db, user_id, book)).balance
 }
 
-/** One movement of a member's wallet. `amount` is signed: what came in is positive. */
+/** One movement of a member's wallet. A positive amount is a credit. */
 export type StatementLine = {
   id: bigint
   kind: JournalKind
   reason: string | null
   amount: bigint
   posted_at: Date
-  /** For payments and refunds: the order, what was bought, and whether this member paid it. */
+  /** For payments and refunds: the order, its description, and whether this member paid it. */
   transaction_id: string | null
   description: string | null
   is_payer: boolean
-  /** The application a payment or transfer went through. */
+  /** The application of a payment or transfer. */
   app_name: string | null
-  /** For transfers: the two members, as they were called then; one who was anonymised since by the neutral name. */
+  /** For transfers: the usernames at that time, or the neutral name for an anonymised member. */
   from_username: string | null
   to_username: string | null
 }
 
 export type StatementFilter = {
-  /** Found in what was bought, in names, reasons and numbers; digits are also an amount. */
+  /** Words in descriptions, names, reasons and numbers; digits also match the amount. */
   text?: string | undefined
   kind?: JournalKind | undefined
   /** Only movements older than this one. */
@@ -63,8 +64,8 @@ export type StatementFilter = {
 }
 
 /**
- * A page of the movements of a member's wallet, newest first. What belongs to a movement is looked up row by row: joined
- * as whole tables, as Postgres would choose for a thousand rows, they would be read to their ends.
+ * A page of the movements of a member's wallet, the newest first. Lateral joins look up the facts of each movement, because
+ * Postgres would otherwise read whole tables for a thousand rows.
  */
 export async function statementOf(
   db: Db,
@@ -107,7 +108,7 @@ export async function statementOf(
   return pageOf<StatementLine>(rows, within)
 }
 
-/** Whether a line has the text in anything that it shows. */
+/** Whether any shown value of a line contains the text. */
 function mentions(text: string) {
   return sql`(
     concat_ws(' ', o.description, app.name, o.order_id, t.order_id, j.reference, j.reason,

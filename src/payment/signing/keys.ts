@@ -53,7 +53,7 @@ export async function newRsaPair(): Promise<RsaPair> {
 /** The encryption context of a stored key. */
 export const keyContext = (app_id: bigint, kind: PaymentAppKeyKind) => `payment_app_keys ${app_id} ${kind}`
 
-/** The moment since which a former owner of the application knows this key. Undefined when only the owner knows it. */
+/** The first handover since this key was issued. Undefined if no former owner of the application knows the key. */
 export async function formerSince(db: Db, key_id: bigint): Promise<Date | undefined> {
   const { former_since } = await db
     .selectFrom('payment_app_keys')
