@@ -94,8 +94,7 @@ export async function judgeLines(
 
 function postingsOf(lines: PointsLine[], key: string | undefined) {
   return lines.map(({ user_id, amount, fault }, index) => {
-    if (user_id === undefined || fault !== undefined)
-      throw new AppError('invalid_form', 'A line is not right')
+    if (user_id === undefined || fault !== undefined) throw new AppError('invalid_form', 'A line is invalid')
     return { user_id, amount, reference: key === undefined ? null : referenceOf(key, index) }
   })
 }

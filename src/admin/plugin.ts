@@ -1,4 +1,4 @@
-/** The administrator's pages, over the verbs of the other areas. */
+/** Registers the pages of administrators. They call the functions of the other areas. */
 import type { FastifyInstance } from 'fastify'
 import { browserScope, requireAdmin, requireUser } from '../accounts/session/session.ts'
 import type { PaymentDeps } from '../payment/notifications/worker.ts'
@@ -19,6 +19,7 @@ import { proposalPages } from './proposals/proposals.page.ts'
 import { auditPages } from './site/audit.page.ts'
 import { settingPages } from './site/settings.page.ts'
 
+/** Registers all pages of administrators. Every request requires a session of an administrator. */
 export async function adminPlugin(app: FastifyInstance, deps: PaymentDeps): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)

@@ -1,6 +1,6 @@
 /**
- * Whether the addresses of a payment application lead anywhere: what its review looks at. Names are resolved as a
- * notification would resolve them; nothing is sent there. What was found stays in the audit log.
+ * Checks the addresses of a payment application for its review. It resolves names as a notification does, and sends
+ * nothing. The audit log keeps the result.
  */
 import { Resolver } from 'node:dns/promises'
 import { recordAudit } from '../../core/audit.ts'
@@ -12,12 +12,12 @@ import { EgressError, makeEgressGuard, type NameResolver } from '../../payment/n
 const ACTION = 'payment_app.check_addresses'
 const DNS = { timeout: 2_000, tries: 1 }
 
-/** `public`: it leads to a machine that anybody may call; `insecure`: likewise, but without https. */
+/** `public`: a public address with https. `insecure`: a public address without https. The others are refused addresses. */
 export type AddressVerdict = 'public' | 'insecure' | 'blocked' | 'dns' | 'bad_address'
 
 export type CheckedAddress = { url: string; verdict: AddressVerdict }
 
-/** Resolves every address of an application, with an entry in the audit log. Throws not_found. */
+/** Resolves every address of an application, and writes the result to the audit log. Throws not_found. */
 export async function checkAddresses(
   { db, config }: Pick<Core, 'db' | 'config'>,
   payment_id: string,
@@ -45,7 +45,7 @@ export async function checkAddresses(
     )
 }
 
-/** What the last check of each of these applications found, by Payment ID. */
+/** The result of the last check of each application, by Payment ID. */
 export async function lastChecks(
   db: Db,
   payment_ids: string[],

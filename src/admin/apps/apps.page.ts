@@ -1,4 +1,4 @@
-/** /admin/apps: every registered application, found, looked at, suspended, reviewed, and given a new secret. */
+/** /admin/apps lists and shows OAuth applications. Administrators suspend and review them, and reset secrets. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
@@ -31,7 +31,7 @@ const ReviewForm = z.object({
   seen: z.string().optional().catch(undefined),
 })
 
-/** Below requireAdmin. */
+/** Registers the pages. The caller's scope must require an administrator. */
 export function appAdminPages(app: FastifyInstance, deps: Core): void {
   app.get('/admin/apps', async (request, reply) => {
     const { q, standing, before } = Search.parse(request.query)
@@ -65,9 +65,9 @@ export function appAdminPages(app: FastifyInstance, deps: Core): void {
 
   app.post<OneApp>('/admin/apps/:client_id/reset-secret', { preHandler }, async (request, reply) => {
     const { client_id } = request.params
-    const told = await resetSecret(deps.db, actBy(request, deps))
+    const secret = await resetSecret(deps.db, actBy(request, deps))
     return reply.page('identity/apps/secret', {
-      app: { client_id, ...told },
+      app: { client_id, ...secret },
       back: `/admin/apps/${client_id}`,
     })
   })

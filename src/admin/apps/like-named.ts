@@ -1,11 +1,11 @@
-/** Applications that could be taken for each other by their names, for whoever reviews them. */
+/** Finds applications whose names look alike, for reviewers. */
 import { sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
 
-/** Of each kind and name. */
+/** At most this many of each kind for each name. */
 const LIKE_NAMED_MAX = 10
 
-/** `id` is the Payment ID or the client_id, `href` its page of the administrators. */
+/** `id` is the Payment ID or the client_id. `href` is the administrators' page of the application. */
 export type LikeNamed = {
   id: string
   name: string
@@ -15,8 +15,8 @@ export type LikeNamed = {
 }
 
 /**
- * The live applications of either kind whose name reads like one of these (name_skeleton), by the name asked for; the one
- * that is asked about among them.
+ * Finds the live applications of both kinds whose name looks like one of these (SQL function name_skeleton). The result
+ * is by the given name, and includes the application that has that name.
  */
 export async function likeNamed(db: Db, names: readonly string[]): Promise<Map<string, LikeNamed[]>> {
   const { rows } = await sql<LikeNamed & { asked: string }>`

@@ -1,4 +1,4 @@
-/** /admin/notifications: what is due and at which hosts, pausing one of them, and every notification with its attempts. */
+/** /admin/notifications shows due notifications by host, pauses hosts, and lists every notification with its attempts. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
@@ -25,7 +25,7 @@ const HostForm = z.object({
   reason: Reason,
 })
 
-/** Below requireAdmin. */
+/** Registers the pages. The caller's scope must require an administrator. */
 export function notificationAdminPages(app: FastifyInstance, deps: PaymentDeps): void {
   notificationPages(app, deps, {
     path: PATH,

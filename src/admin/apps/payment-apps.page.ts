@@ -1,4 +1,4 @@
-/** /admin/payment-applications/:payment_id: one payment application, its review, its terms, and what was done to it. */
+/** /admin/payment-applications/:payment_id shows a payment application: its review, its terms and its history. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { readAudit } from '../../core/audit.ts'
@@ -15,10 +15,10 @@ const PATH = '/admin/payment-applications/:payment_id'
 type OneApp = FastifyRequest<{ Params: { payment_id: string } }>
 type Field = (typeof TERMS_FIELDS)[number]
 
-/** What was typed and what is wrong with it, or which proposal stands in its way, when terms were refused. */
+/** Refused terms: the entered values, and the invalid fields or the proposal that blocks them. */
 type Filled = { values: Record<string, unknown>; problems: Field[]; standing?: StandingProposal }
 
-/** Below requireAdmin. */
+/** Registers the pages. The caller's scope must require an administrator. */
 export function paymentAppAdminPages(app: FastifyInstance, deps: Core): void {
   app.get(PATH, async (request: OneApp, reply) => showPaymentApp(request, reply, deps, undefined))
 

@@ -1,4 +1,4 @@
-/** /admin: the payment applications that wait for a reviewer, the decision on one, and those that were decided on. */
+/** /admin lists the payment applications to review and the decided ones, and takes the decisions of reviewers. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
@@ -30,7 +30,7 @@ const ReviewForm = z.object({
     .default(null),
 })
 
-/** GET /admin, POST /admin/payment-applications/:payment_id/review, inside the administrators' scope. */
+/** Registers the pages. The caller's scope must require an administrator. */
 export function reviewPages(app: FastifyInstance, deps: Core): void {
   app.get(PATH, async (request, reply) => showAdmin(reply, deps, Asked.parse(request.query)))
 
@@ -52,8 +52,8 @@ export function reviewPages(app: FastifyInstance, deps: Core): void {
 }
 
 /**
- * @param asked.after where the queue goes on: after the application of this number.
- * @param asked.reasonMissing the application whose rejection came without a reason, with which the queue begins then.
+ * @param asked.after the queue continues after the application with this ID.
+ * @param asked.reasonMissing the Payment ID of a rejection without a reason. The queue begins with that application.
  */
 async function showAdmin(
   reply: FastifyReply,

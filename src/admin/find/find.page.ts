@@ -1,4 +1,4 @@
-/** /admin/find: anything by any number or name it has, and the way to the page that shows it. */
+/** /admin/find finds anything by an ID, number or name, and links to its page. */
 
 import type { FastifyInstance } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
@@ -14,10 +14,10 @@ const Asked = z.object({ q: z.string().trim().max(200).catch('') })
 
 type Kind = 'member' | 'oauthApp' | 'paymentApp' | 'order' | 'transfer' | 'journal'
 
-/** A thing that was found: what people call it, what tells it from others of that name, and where it is shown. */
+/** A found thing: its title, a note that distinguishes it, and its page. */
 export type Found = { kind: Kind; title: string; note: string; href: string }
 
-/** Below requireAdmin. What alone has this number is gone to at once. */
+/** Registers the page, which redirects to a single result. The caller's scope must require an administrator. */
 export function findPages(app: FastifyInstance, { db }: Core): void {
   app.get('/admin/find', async (request, reply) => {
     const { q } = Asked.parse(request.query)
@@ -27,7 +27,7 @@ export function findPages(app: FastifyInstance, { db }: Core): void {
   })
 }
 
-/** What has this id, number or name: of each kind, at most 20. */
+/** Finds the things with this ID, number or name, at most 20 of each kind. */
 async function find(db: Db, text: string): Promise<Found[]> {
   const number = /^\d{1,18}$/.test(text) ? BigInt(text) : null
   const kinds = await Promise.all([
@@ -123,8 +123,8 @@ async function findJournals(db: Db, text: string, id: bigint | null): Promise<Fo
 }
 
 /**
- * Orders of this transaction_id or trade_no, or of this number of a merchant's: for that one, the unique key is looked
- * into application by application, because no index has it first.
+ * Finds orders by transaction_id, by trade_no, or by the merchant's own number. The last search reads the unique key of
+ * each application in turn, because no index begins with that number.
  */
 export async function findOrders(db: Db, id: string) {
   return db
@@ -153,7 +153,7 @@ export async function findOrders(db: Db, id: string) {
     .execute()
 }
 
-/** Transfers of this transaction_id, or of this number of a merchant's, likewise. */
+/** Finds transfers by transaction_id or by the merchant's own number, in the same way. */
 export async function findTransfers(db: Db, id: string) {
   return db
     .selectFrom('transfers')
@@ -179,7 +179,7 @@ export async function findTransfers(db: Db, id: string) {
     .execute()
 }
 
-/** The limit within keeps Postgres from reading the whole table instead. */
+/** Searches every application. The inner limit keeps Postgres from reading the whole table. */
 function ofEveryApp(ids: RawBuilder<unknown>) {
   return sql`(
     select of_app.id from payment_apps as each cross join lateral (${ids} limit 4) as of_app limit ${FOUND_MAX}

@@ -1,9 +1,9 @@
-/** /admin/forum: whether what is known of the forum's members is as new as it should be. */
+/** /admin/forum shows the state of the forum connection, and whether its member data is up to date. */
 import type { FastifyInstance } from 'fastify'
 import { forumState } from '../../accounts/forum/state.ts'
 import type { Core } from '../../core/core.ts'
 
-/** Below requireAdmin. */
+/** Registers the page. The caller's scope must require an administrator. */
 export function forumPages(app: FastifyInstance, deps: Core): void {
   app.get('/admin/forum', async (_request, reply) => {
     const state = await forumState(deps.db, deps.clock())

@@ -1,6 +1,5 @@
 /**
- * /admin/members: every account, found, looked at, and acted on in two steps: a page that says what will happen, and the
- * same form confirmed.
+ * /admin/members lists and shows accounts. An act takes two steps: a page explains it, and the same form confirms it.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -59,7 +58,7 @@ const Act = z.discriminatedUnion('act', [
 ])
 type Act = z.output<typeof Act>
 
-/** Below requireAdmin. */
+/** Registers the pages. The caller's scope must require an administrator. */
 export function memberPages(app: FastifyInstance, deps: Core): void {
   app.get(PATH, async (request, reply) => showMembers(request, reply, deps))
 
@@ -96,7 +95,7 @@ async function makeAccount(request: FastifyRequest, reply: FastifyReply, deps: C
   }
 }
 
-/** @param problem of a new account that could not be made. */
+/** @param problem why the new account was refused. */
 async function showMembers(
   request: FastifyRequest,
   reply: FastifyReply,

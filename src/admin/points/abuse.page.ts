@@ -1,9 +1,9 @@
-/** /admin/abuse: rings, velocity and clusters of new accounts, for somebody to look at. */
+/** /admin/abuse shows suspicious patterns: rings, velocity and clusters of new accounts. */
 import type { FastifyInstance } from 'fastify'
 import type { Core } from '../../core/core.ts'
 import { clustersByAddress, clustersByRecipient, moversOf, ringsOf } from './abuse.ts'
 
-/** Below requireAdmin. */
+/** Registers the page. The caller's scope must require an administrator. */
 export function abusePages(app: FastifyInstance, { db, clock }: Core): void {
   app.get('/admin/abuse', async (_request, reply) => {
     const now = clock()

@@ -1,7 +1,7 @@
 /**
- * What is worth a look: members who send each other points in a ring, who move more than others, and new accounts that
- * belong together. Read only; each query looks at the movements of a few weeks, at most MOVEMENTS_MAX of the newest,
- * so that it costs the same however large the ledger is. None of it proves anything.
+ * Finds suspicious patterns, which prove nothing: members who send points in a ring, members who move much, and new
+ * accounts that belong together. Each query reads at most MOVEMENTS_MAX of the newest movements of a few weeks, so its
+ * cost does not grow with the ledger.
  */
 import { sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
@@ -13,10 +13,10 @@ const CLUSTER_MIN = 3
 const SHOWN_MAX = 20
 const NAMES_MAX = 10
 
-/** Two or three members between whom points went round: `points` is the least of the legs. */
+/** Two or three members who sent points in a ring. `points` is the smallest sum between two of them. */
 export type Ring = { usernames: string[]; user_ids: bigint[]; points: bigint; movements: number }
 
-/** How much a member has moved in a day. */
+/** The points and movements of a member in one day. */
 export type Mover = {
   user_id: bigint
   username: string
@@ -26,12 +26,12 @@ export type Mover = {
   received: bigint
 }
 
-/** New accounts with something in common: an address they signed in from, or a member they all sent points to. */
+/** New accounts with something in common: the address of their sign-ins, or the recipient of their points. */
 export type Cluster = { shared: string; members: number; usernames: string[]; points: bigint }
 
 /**
- * Points that went from member to member, payments to the payee and transfers to the recipient, summed over each pair.
- * The newest of each application are found by its index; one over all of them would cost every payment.
+ * The points that one member sent another, summed over each pair: payments to the payee and transfers to the recipient.
+ * It reads the newest of each application by its index. An index over all applications would make payments slower.
  */
 const flows = (since: Date) => sql`
   moved as materialized (
@@ -57,7 +57,7 @@ const flows = (since: Date) => sql`
 
 const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * 86_400_000)
 
-/** Rings of two, then of three, of the last 30 days; the largest first. */
+/** Finds rings of two and three members in the last 30 days, the largest first. */
 export async function ringsOf(db: Db, now: Date): Promise<Ring[]> {
   const { rows } = await sql<Ring>`
     with ${flows(daysBefore(now, RING_DAYS))},
@@ -66,7 +66,7 @@ export async function ringsOf(db: Db, now: Date): Promise<Ring[]> {
       from flow as a join flow as b on b.from_id = a.to_id and b.to_id = a.from_id
       where a.from_id < a.to_id
       union all
-      -- The smallest id first, so that a ring is found once.
+      -- The smallest ID comes first, so the query finds a ring only once.
       select array[a.from_id, a.to_id, c.from_id], least(a.points, b.points, c.points),
         a.movements + b.movements + c.movements
       from flow as a
@@ -81,7 +81,7 @@ export async function ringsOf(db: Db, now: Date): Promise<Ring[]> {
   return rows
 }
 
-/** Who moved most, in numbers, in the last day. */
+/** Finds the members with the most movements in the last day. */
 export async function moversOf(db: Db, now: Date): Promise<Mover[]> {
   const { rows } = await sql<Mover>`
     with ${flows(daysBefore(now, 1))},
@@ -97,7 +97,7 @@ export async function moversOf(db: Db, now: Date): Promise<Mover[]> {
   return rows
 }
 
-/** Accounts of the last two weeks that signed in from one address, three or more together. */
+/** Finds groups of three or more accounts of the last two weeks that signed in from one address. */
 export async function clustersByAddress(db: Db, now: Date): Promise<Cluster[]> {
   const { rows } = await sql<Cluster>`
     with newcomer as materialized (
@@ -111,7 +111,7 @@ export async function clustersByAddress(db: Db, now: Date): Promise<Cluster[]> {
   return rows
 }
 
-/** Accounts of the last two weeks that have sent points to one member, three or more together. */
+/** Finds groups of three or more accounts of the last two weeks that sent points to one member. */
 export async function clustersByRecipient(db: Db, now: Date): Promise<Cluster[]> {
   const since = daysBefore(now, NEW_DAYS)
   const { rows } = await sql<Cluster>`

@@ -1,4 +1,4 @@
-/** /admin/books: the last proof of the books, and a new one at a push of a button; the days closed, and the platform's fees. */
+/** /admin/books shows the last proof of the books, starts a new one, and shows the daily closes and the platform's fees. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
@@ -11,9 +11,9 @@ import { cursor, olderUrl, onePage } from '../../web/lists.ts'
 const FEES = '/admin/books/fees'
 const DAYS_SHOWN = 31
 
-/** Below requireAdmin. */
+/** Registers the pages. The caller's scope must require an administrator. */
 export function booksPages(app: FastifyInstance, deps: Core): void {
-  // In a large database a proof takes minutes: whoever asks meanwhile waits for the one that runs.
+  // A proof of a large database takes minutes. Further requests wait for the running proof.
   let running: Promise<unknown> | undefined
 
   app.get('/admin/books', async (_request, reply) => {

@@ -1,7 +1,7 @@
 /**
- * Giving back and correcting, in two steps: a page that says what will happen, and the same form confirmed. The key
- * made between the two lets the confirmation act once, however often it is sent. Where the site asks for a second
- * administrator, confirming proposes it.
+ * Refunds, reversals, grants and adjustments by administrators, in two steps: a page explains the act, and the same form
+ * confirms it. The key of the page lets a repeated confirmation act once. Where the site requires a second
+ * administrator, the confirmation makes a proposal.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
@@ -15,7 +15,7 @@ import { TransactionId } from '../../payment/values/fields.ts'
 import { randomToken } from '../../platform/secrets.ts'
 import { actorOf, Reason, readForm } from '../acts/form.ts'
 import { findOrders, findTransfers } from '../find/find.page.ts'
-import { type Correction, propose, type StandingProposal } from '../proposals/proposals.ts'
+import { type PointsAct, propose, type StandingProposal } from '../proposals/proposals.ts'
 
 const PATH = '/admin/corrections'
 const LINES_MAX = 500
@@ -23,14 +23,14 @@ const LINES_MAX = 500
 const withFee = z.literal('on').optional()
 const key = z.string().regex(/^[\w-]{43}$/)
 
-const CorrectionForm = z.discriminatedUnion('kind', [
+const PointsActForm = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('refund'),
     transaction_id: TransactionId,
     amount: z.string().regex(/^[1-9]\d{0,15}$/, 'A whole number of points'),
     with_fee: withFee,
     reason: Reason,
-    /** The merchant's request that is met by it. */
+    /** The merchant's refund request that this refund accepts. */
     request_id: z
       .string()
       .regex(/^\d{1,18}$/)
@@ -51,9 +51,9 @@ const CorrectionForm = z.discriminatedUnion('kind', [
     key: key.optional(),
   }),
 ])
-type CorrectionForm = z.output<typeof CorrectionForm>
+type PointsActForm = z.output<typeof PointsActForm>
 
-/** GET and POST /admin/corrections, inside the administrators' scope. */
+/** Registers the pages. The caller's scope must require an administrator. */
 export function correctionPages(app: FastifyInstance, deps: Core): void {
   app.get<{ Querystring: Record<string, unknown> }>(PATH, async (request, reply) => {
     const id = typeof request.query.id === 'string' ? request.query.id.trim() : ''
@@ -61,31 +61,31 @@ export function correctionPages(app: FastifyInstance, deps: Core): void {
   })
 
   app.post(PATH, { preHandler: requireFreshSignIn(deps, { page: PATH }) }, async (request, reply) => {
-    const form = readForm(CorrectionForm, request.body)
+    const form = readForm(PointsActForm, request.body)
     const { key } = form
     if (key === undefined) return preview(reply, deps, form)
-    const correction = await readCorrection(deps.db, { ...form, key })
+    const act = await readPointsAct(deps.db, { ...form, key })
     const by = actorOf(request)
     if (await needsApproval(deps)) {
-      const standing = await propose(deps, correction, by)
+      const standing = await propose(deps, act, by)
       if (standing !== undefined) return preview(reply, deps, { ...form, key: undefined }, standing)
       return reply.redirect('/admin/proposals', 303)
     }
-    await carryOut(deps, correction, by)
+    await carryOut(deps, act, by)
     const id = form.kind === 'points' ? '' : `?id=${form.transaction_id}`
     return reply.redirect(`${PATH}${id}`, 303)
   })
 }
 
-/** Orders and transfers of this number. */
+/** Finds orders and transfers by any of their numbers. */
 async function find(db: Db, id: string) {
   if (id === '') return { orders: [], transfers: [] }
   const [orders, transfers] = await Promise.all([findOrders(db, id), findTransfers(db, id)])
   return { orders, transfers }
 }
 
-/** @param standing the proposal that stands in the way of this one. */
-async function preview(reply: FastifyReply, deps: Core, form: CorrectionForm, standing?: StandingProposal) {
+/** @param standing the proposal that blocks this one. */
+async function preview(reply: FastifyReply, deps: Core, form: PointsActForm, standing?: StandingProposal) {
   const lines = form.kind === 'points' ? await readLines(deps.db, form.lines, LINES_MAX) : []
   const found =
     form.kind === 'points' ? { orders: [], transfers: [] } : await find(deps.db, form.transaction_id)
@@ -101,7 +101,7 @@ async function needsApproval({ settings }: Core): Promise<boolean> {
   return (await settings.read()).second_approver === 'on'
 }
 
-async function readCorrection(db: Db, form: CorrectionForm & { key: string }): Promise<Correction> {
+async function readPointsAct(db: Db, form: PointsActForm & { key: string }): Promise<PointsAct> {
   const { reason, key } = form
   if (form.kind === 'points')
     return { kind: form.kind, reason, key, lines: await readLines(db, form.lines, LINES_MAX) }
@@ -113,10 +113,10 @@ async function readCorrection(db: Db, form: CorrectionForm & { key: string }): P
 
 async function carryOut(
   deps: Core,
-  { kind, ...correction }: Correction,
+  { kind, ...facts }: PointsAct,
   by: { actor_id: bigint; ip: string },
 ): Promise<void> {
-  const act = { ...correction, ...by }
+  const act = { ...facts, ...by }
   if ('lines' in act) await postLines(deps, act.lines, act)
   else if ('amount' in act) await refundOrder(deps, act)
   else await reverseTransfer(deps, act)

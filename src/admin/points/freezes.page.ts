@@ -1,6 +1,6 @@
 /**
- * Holding a member's wallet, a payment application or a single order, and letting it go again: a page that says what
- * will happen, and the same form confirmed. An application is held by suspending it.
+ * Freezes and unfreezes a member's wallet or an order, and suspends and reinstates a payment application, in two steps:
+ * a page explains the act, and the same form confirms it.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
@@ -14,7 +14,7 @@ const FreezeForm = ReasonForm.extend({ confirmed: Confirmed })
 type Act = (deps: Core, id: string, act: FreezeAct) => Promise<void>
 type OneThing = FastifyRequest<{ Params: { id: string } }>
 
-/** By the address below which each kind of thing has its page. */
+/** The acts by the path segment of each kind of thing. */
 const THINGS: Record<'wallets' | 'orders' | 'payment-applications', { freeze: Act; unfreeze: Act }> = {
   wallets: {
     freeze: (deps, id, act) => freezeWallet(deps, idIn(id, 'member'), act),
@@ -29,7 +29,7 @@ const THINGS: Record<'wallets' | 'orders' | 'payment-applications', { freeze: Ac
   },
 }
 
-/** Below requireAdmin: POST …/freeze and …/unfreeze of each. */
+/** Registers POST …/freeze and …/unfreeze of each kind. The caller's scope must require an administrator. */
 export function freezePages(app: FastifyInstance, deps: Core): void {
   for (const [thing, acts] of Object.entries(THINGS)) {
     for (const act of ['freeze', 'unfreeze'] as const) {

@@ -1,6 +1,6 @@
 /**
- * What an administrator holds: a member's wallet, out of which nothing is paid or transferred then, and an unpaid order,
- * which cannot be paid. Both are undone by their opposite; the rules stand in the database: functions/payment/pay.sql, transfers.sql.
+ * Freezes and unfreezes wallets and orders. A frozen wallet pays and transfers nothing. A frozen order cannot be paid.
+ * The database enforces both rules: functions/payment/pay.sql and transfers.sql.
  */
 import { sql } from 'kysely'
 import { recordAudit } from '../../core/audit.ts'
@@ -10,7 +10,7 @@ import { AppError } from '../../platform/errors.ts'
 
 export type FreezeAct = { reason: string; actor_id: bigint; ip: string }
 
-const THAWED = { frozen_at: null, frozen_by: null, frozen_reason: null }
+const NOT_FROZEN = { frozen_at: null, frozen_by: null, frozen_reason: null }
 
 const frozen = ({ reason, actor_id }: FreezeAct, now: Date) => ({
   frozen_at: now,
@@ -18,11 +18,11 @@ const frozen = ({ reason, actor_id }: FreezeAct, now: Date) => ({
   frozen_reason: reason,
 })
 
-/** Freezes a member's wallet. Throws not_found for no such member, and conflict when it is frozen already. */
+/** Freezes a member's wallet. Throws not_found for an unknown member, and conflict when it is frozen already. */
 export async function freezeWallet({ db, clock }: Core, user_id: bigint, act: FreezeAct): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    const user = await tx.selectFrom('users').where('id', '=', user_id).select('id').executeTakeFirst()
-    if (user === undefined) throw new AppError('not_found', 'There is no such member')
+    const member = await tx.selectFrom('users').where('id', '=', user_id).select('id').executeTakeFirst()
+    if (member === undefined) throw new AppError('not_found', 'There is no such member')
     await sql`select open_wallets(array[${user_id}::bigint], array['live'])`.execute(tx)
     const changed = await wallet(tx, user_id)
       .set(frozen(act, clock()))
@@ -33,11 +33,11 @@ export async function freezeWallet({ db, clock }: Core, user_id: bigint, act: Fr
   })
 }
 
-/** Lets a wallet spend again. Throws conflict when it is not frozen. */
+/** Unfreezes a member's wallet. Throws conflict when it is not frozen. */
 export async function unfreezeWallet({ db }: Core, user_id: bigint, act: FreezeAct): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const changed = await wallet(tx, user_id)
-      .set(THAWED)
+      .set(NOT_FROZEN)
       .where('frozen_at', 'is not', null)
       .executeTakeFirst()
     if (changed.numUpdatedRows === 0n) throw new AppError('conflict', 'This wallet is not frozen')
@@ -45,7 +45,7 @@ export async function unfreezeWallet({ db }: Core, user_id: bigint, act: FreezeA
   })
 }
 
-/** Freezes an order that is not paid. Throws conflict for any other. */
+/** Freezes an unpaid order. Throws conflict for any other order. */
 export async function freezeOrder(
   { db, clock }: Core,
   transaction_id: string,
@@ -64,7 +64,7 @@ export async function freezeOrder(
   })
 }
 
-/** Lets an order be paid again, while its time lasts. Throws conflict when it is not frozen. */
+/** Unfreezes an order, which can be paid until it expires. Throws conflict when it is not frozen. */
 export async function unfreezeOrder(
   { db, clock }: Core,
   transaction_id: string,
@@ -73,7 +73,7 @@ export async function unfreezeOrder(
   await db.transaction().execute(async (tx) => {
     const changed = await tx
       .updateTable('orders')
-      .set({ ...THAWED, updated_at: clock() })
+      .set({ ...NOT_FROZEN, updated_at: clock() })
       .where('transaction_id', '=', transaction_id)
       .where('frozen_at', 'is not', null)
       .executeTakeFirst()

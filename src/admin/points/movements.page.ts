@@ -1,6 +1,6 @@
 /**
- * Where points went: the pages of one order, one transfer, one journal and one member's wallet, each with its ledger
- * lines, its history, and what an administrator may do about it.
+ * The pages of an order, a transfer, a journal and a member's wallet. Each shows its entries in the ledger, its history,
+ * and the acts of an administrator.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -21,7 +21,7 @@ type OneTransaction = FastifyRequest<{ Params: { transaction_id: string } }>
 
 const Asked = z.object({ before: cursor })
 
-/** Below requireAdmin. */
+/** Registers the pages. The caller's scope must require an administrator. */
 export function movementPages(app: FastifyInstance, deps: Core): void {
   app.get('/admin/orders/:transaction_id', async (request: OneTransaction, reply) =>
     showOrder(request, reply, deps),

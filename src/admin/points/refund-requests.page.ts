@@ -1,4 +1,4 @@
-/** Refunds that merchants ask for: accepted by the form of corrections, in its two steps, or declined here with a reason. */
+/** Lists the refund requests of merchants. An administrator declines one here, or accepts it at /admin/corrections. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
@@ -18,7 +18,7 @@ const PATH = '/admin/refund-requests'
 const Asked = z.object({ show: z.enum(['open', 'decided']).catch('open'), before: cursor })
 const DeclineForm = z.object({ answer: z.string().trim().min(1).max(500) })
 
-/** GET /admin/refund-requests and POST …/:id/decline, inside the administrators' scope. */
+/** Registers the pages. The caller's scope must require an administrator. */
 export function refundRequestPages(app: FastifyInstance, deps: Core): void {
   app.get(PATH, async (request, reply) => {
     const { show, before } = Asked.parse(request.query)

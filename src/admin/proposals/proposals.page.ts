@@ -1,4 +1,4 @@
-/** /admin/proposals: what waits for a second administrator, and what became of earlier proposals. */
+/** /admin/proposals lists the proposals that wait for a second administrator, and the decided ones. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
@@ -13,7 +13,7 @@ const PATH = '/admin/proposals'
 const Asked = z.object({ show: z.enum(['open', 'all']).catch('open'), before: cursor })
 type OneProposal = FastifyRequest<{ Params: { id: string } }>
 
-/** Below requireAdmin. */
+/** Registers the pages. The caller's scope must require an administrator. */
 export function proposalPages(app: FastifyInstance, deps: Core): void {
   app.get(PATH, async (request, reply) => {
     const { show, before } = Asked.parse(request.query)

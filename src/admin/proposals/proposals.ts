@@ -1,7 +1,7 @@
 /**
- * Acts that need two administrators: one proposes, another approves, and only then does anything happen. That the two
- * differ and are administrators still, that a proposal is decided once and in time, that nobody changes it, and that of
- * those with one key one stands at most, is held by the database: 070-payments.sql, functions/guards/second-approver.sql.
+ * Acts that need two administrators: one proposes the act, and another approves it, which carries it out. The database
+ * enforces that the two differ and are administrators, that a proposal never changes and is decided once and in time,
+ * and that at most one with the same key is open or approved (070-payments.sql, functions/guards/second-approver.sql).
  */
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { type PointsLine, postLinesWithin } from '../../accounts/points.ts'
@@ -16,13 +16,13 @@ import { AppError } from '../../platform/errors.ts'
 
 const OPEN_DAYS = 7
 const DAY_MS = 86_400_000
-/** Of the proposals with one key there is one such at most. */
+/** At most one proposal with the same key is open or approved. */
 const isStanding = sql<boolean>`decision is null or decision = 'approved'`
 
 type Named = { reason: string; key: string }
 
-/** What is to be done, as the acts themselves take it. Amounts are whole points. */
-export type Correction = Named &
+/** A refund, a reversal, or lines of grants and adjustments. Amounts are whole points. */
+export type PointsAct = Named &
   (
     | { kind: 'refund'; transaction_id: string; amount: bigint; with_fee: boolean }
     | { kind: 'reversal'; transaction_id: string; with_fee: boolean }
@@ -34,18 +34,19 @@ type SettingChange = Named & { kind: 'setting'; setting: SettingName; setting_va
 
 type TermsChange = Named & { kind: 'terms'; payment_id: string; terms: ProposedTerms }
 
-type ProposedAct = Correction | SettingChange | TermsChange
+type ProposedAct = PointsAct | SettingChange | TermsChange
 
 type Actor = { actor_id: bigint; ip: string }
 
 type Proposal = Selectable<CorrectionProposalsTable>
 
-/** Another proposal with the same key, which keeps this one from being made. */
+/** Another proposal with the same key, which blocks a new one. */
 export type StandingProposal = { proposer: string; decision: 'approved' | null }
 
 /**
- * Writes a proposal down, once for each key: sent again, it is the same one. Answers the proposal that stands in its
- * way, if another one with this key waits or was carried out. Throws invalid_form when a line is wrong, conflict.
+ * Writes a proposal. A repeated call with the same key and content writes nothing. Returns another proposal with the
+ * same key that is open or approved, and writes nothing then. Throws invalid_form for an invalid line, and conflict when
+ * that other proposal was decided meanwhile.
  */
 export async function propose(
   { db, clock }: Core,
@@ -81,7 +82,7 @@ export async function propose(
   })
 }
 
-/** Makes room for the next one with this key. */
+/** Closes an expired proposal, so a new one with the same key can be written. */
 async function closeExpired(tx: Tx, key: string, now: Date): Promise<void> {
   await tx
     .updateTable('correction_proposals')
@@ -92,7 +93,7 @@ async function closeExpired(tx: Tx, key: string, now: Date): Promise<void> {
     .execute()
 }
 
-/** The proposal that stands in the way of this one; undefined where that waits and is the very same. */
+/** Finds the proposal that blocks this one. Undefined when it is open and has the same content. */
 async function findOther(
   tx: Tx,
   proposal: Insertable<Omit<CorrectionProposalsTable, 'proposed_at' | 'expires_at'>>,
@@ -113,8 +114,8 @@ async function findOther(
 }
 
 /**
- * Proposes a change of such a setting. Its key is of what stands now: one proposal at a time, and another after it was set
- * anew. Answers and throws as `propose` does.
+ * Proposes a change of a setting. The key names the last change of the setting, so one proposal is open at a time, and
+ * another is possible after the next change. Returns and throws as `propose` does.
  */
 export async function proposeSetting(
   deps: Core,
@@ -132,8 +133,8 @@ export async function proposeSetting(
 }
 
 /**
- * Proposes the terms of an application. Its key is of the last that were approved: one proposal at a time, and the same
- * terms again after others. Answers and throws as `propose` does.
+ * Proposes the terms of an application. The key names the last approved terms, so one proposal is open at a time, and
+ * the same terms can be proposed again later. Returns and throws as `propose` does.
  */
 export async function proposeTerms(
   deps: Core,
@@ -177,17 +178,16 @@ function factsOf(act: ProposedAct) {
     return { ...NO_FACTS, transaction_id, with_fee, amount }
   }
   const lines = act.lines.map(({ user_id, username, amount, fault }) => {
-    if (user_id === undefined || fault !== undefined)
-      throw new AppError('invalid_form', 'A line is not right')
+    if (user_id === undefined || fault !== undefined) throw new AppError('invalid_form', 'A line is invalid')
     return { user_id: String(user_id), username, amount: String(amount) }
   })
   return { ...NO_FACTS, lines: JSON.stringify(lines) }
 }
 
 /**
- * Carries a proposal out, all or nothing. Throws forbidden to who proposed it, not_found, and conflict when it is
- * decided or over, when its proposer is no administrator (any more), or when what it asks for cannot be done; then it
- * stays open.
+ * Approves a proposal and carries it out in one transaction. Throws not_found, and forbidden for its proposer. Throws
+ * conflict when it is decided or expired, when its proposer is no longer an administrator, or when the act fails. The
+ * proposal then stays open.
  */
 export async function approveProposal(deps: Core, id: bigint, actor: Actor): Promise<void> {
   const now = deps.clock()
@@ -202,7 +202,7 @@ export async function approveProposal(deps: Core, id: bigint, actor: Actor): Pro
   })
 }
 
-/** Turns a proposal down, or takes an own one back. Throws not_found, and conflict when it is decided. */
+/** Declines a proposal, or withdraws it for its proposer. Throws not_found, and conflict when it is decided. */
 export async function declineProposal(
   { db, clock }: Core,
   id: bigint,
@@ -245,10 +245,10 @@ async function decide(
 
 function explainAlone(error: unknown): never {
   if (violatedConstraint(error) !== 'correction_proposals_two_administrators') throw error
-  throw new AppError('conflict', 'Whoever proposed this is no administrator any more', { cause: error })
+  throw new AppError('conflict', 'The proposer of this is no longer an administrator', { cause: error })
 }
 
-/** In the name of who proposed it: theirs is the reason. */
+/** Carries out the act of a proposal, with the proposer as actor and with the proposer's reason. */
 async function carryOut(tx: Tx, { settings }: Core, proposal: Proposal, now: Date): Promise<void> {
   const { kind, transaction_id, amount, with_fee, lines, reason, key, proposed_by: actor_id } = proposal
   const by = { reason, actor_id, ip: null }
@@ -293,7 +293,7 @@ async function recordDecision(
   await recordAudit(tx, { actor_id, action: `correction.${act}`, subject: `proposal:${id}`, detail, ip })
 }
 
-/** The newest proposals, of those that wait alone if `isOpen`, older ones than `before` if it is given. */
+/** Reads the newest proposals: only open ones if `isOpen`, and only those with an ID below `before` if it is given. */
 export async function readProposals(
   db: Db,
   { isOpen, before }: { isOpen: boolean; before: bigint | undefined },

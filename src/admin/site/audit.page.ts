@@ -1,4 +1,4 @@
-/** /admin/audit: the audit log, by who, what, to what and when, page after page, and as a file. */
+/** /admin/audit shows the audit log by actor, action, subject and day, and exports it as CSV. */
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
@@ -16,7 +16,7 @@ const FILE_READ_LINES = 1_000
 const DAY_MS = 86_400_000
 
 const word = z.string().trim().max(200).catch('')
-/** A day in UTC, as the log itself is kept. */
+/** A day in UTC, like the times of the log. */
 const day = z
   .string()
   .regex(/^[12]\d{3}-\d\d-\d\d$/)
@@ -32,7 +32,7 @@ const Asked = z.object({
 })
 type Asked = z.output<typeof Asked>
 
-/** Below requireAdmin. */
+/** Registers the pages. The caller's scope must require an administrator. */
 export function auditPages(app: FastifyInstance, { db }: Core): void {
   app.get(PATH, async (request, reply) => {
     const asked = Asked.parse(request.query)
@@ -69,13 +69,13 @@ function filterOf({ actor, action, subject, from, to, before }: Asked): AuditFil
     action: action || undefined,
     subject: subject || undefined,
     from: from === '' ? undefined : new Date(from),
-    // That day included.
+    // The filter includes the day `to`.
     to: to === '' ? undefined : new Date(Date.parse(to) + DAY_MS),
     before,
   }
 }
 
-/** The file piece by piece, as it is read: whoever takes it slowly keeps nothing in memory but one piece. */
+/** Yields the file in pieces while the reader takes them, so a slow reader keeps only one piece in memory. */
 async function* linesOf(db: Db, filter: AuditFilter): AsyncGenerator<string> {
   yield BYTE_ORDER_MARK + csvLine(['id', 'time', 'actor', 'action', 'subject', 'detail', 'ip'])
   let before = filter.before

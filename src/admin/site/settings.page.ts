@@ -1,4 +1,4 @@
-/** The pages of site settings, by area: what each is, what it may be, and who changed it when. */
+/** /admin/settings shows the site settings by area, with their rules and last changes, and changes them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
@@ -12,7 +12,7 @@ import { proposeSetting, type StandingProposal } from '../proposals/proposals.ts
 const PATH = '/admin/settings'
 const SettingForm = z.object({ name: z.enum(SETTING_NAMES), value: z.string().max(10_000) })
 
-/** Which settings stand together, by the beginning of their names; what is left is about signing in. */
+/** The areas by the beginning of the settings' names. All other settings are about signing in. */
 const AREAS = {
   site: /^(announcement_|payments_read_only$)/,
   payments: /^(points_payment_|order_|payment_|alert_|gateway_at_root$|second_approver$)/,
@@ -28,18 +28,18 @@ function areaOf(name: SettingName): Area {
   return (Object.keys(AREAS) as Area[]).find((area) => AREAS[area].test(name))!
 }
 
-/** Where the form of a request stands. */
+/** The page that has the form of this request. */
 function pageOf({ body }: FastifyRequest): string {
   const { data } = SettingForm.safeParse(body)
   return data === undefined ? PATH : `${PATH}?area=${areaOf(data.name)}`
 }
 
-/** What was entered and refused; the page says what it must be. */
+/** A refused value. */
 type Problem = { name: SettingName; value: string }
 
-/** GET and POST /admin/settings, inside the administrators' scope. A change asks for a fresh sign-in. */
+/** Registers the pages. A change requires a recent sign-in. The caller's scope must require an administrator. */
 export function settingPages(app: FastifyInstance, deps: Core): void {
-  /** @param standing the proposal that keeps another one from being made. */
+  /** @param standing the proposal that blocks a new one. */
   const show = async (reply: FastifyReply, area: Area, problem?: Problem, standing?: StandingProposal) => {
     const settings = (await describeSettings(deps.db)).filter(({ name }) => areaOf(name) === area)
     const status = problem !== undefined ? 400 : standing !== undefined ? 409 : 200
