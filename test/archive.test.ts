@@ -17,7 +17,7 @@ import { isMigrated, lockMigrations, migrateWithin, migrationNames } from '../sr
 import { exportAll, importAll, withArchive } from '../src/operations/archive.ts'
 import { acceptOffer, offerApplication } from '../src/payment/apps/handover.ts'
 import { setEventsUrl } from '../src/payment/events/events.ts'
-import { makePayOrder } from '../src/payment/orders/orders.ts'
+import { makePayOrder } from '../src/payment/orders/pay.ts'
 import { askRefund } from '../src/payment/orders/refund-requests.ts'
 import { refundOrder, reverseTransfer } from '../src/payment/orders/refunds.ts'
 import { openPlayWallet, refillPlayPoints } from '../src/payment/orders/test-mode.ts'

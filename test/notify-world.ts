@@ -2,7 +2,7 @@
 import { expect, vi } from 'vitest'
 import { readNotifications } from '../src/payment/notifications/redelivery.ts'
 import { openNotifier } from '../src/payment/notifications/worker.ts'
-import { makePayOrder } from '../src/payment/orders/orders.ts'
+import { makePayOrder } from '../src/payment/orders/pay.ts'
 import { makePerson, type Person } from './cast.ts'
 import { type DnsServer, startDnsServer } from './dns-server.ts'
 import { startTestApp, type TestApp } from './harness.ts'

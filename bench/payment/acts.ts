@@ -1,6 +1,6 @@
 /** Prepares and signs the requests of the bench before the measurement starts. */
 
-import type { Payment } from '../../src/payment/orders/orders.ts'
+import type { Payment } from '../../src/payment/orders/pay.ts'
 import type { TransferRequest } from '../../src/payment/orders/transfers.ts'
 import { sign, stringToSign } from '../../src/payment/signing/hmac.ts'
 import type { Request } from '../driver.ts'

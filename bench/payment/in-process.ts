@@ -6,7 +6,7 @@
 import type { Core } from '../../src/core/core.ts'
 import { openSettings } from '../../src/core/settings.ts'
 import { openDatabase } from '../../src/database/connection.ts'
-import { makePayOrder, type Payment } from '../../src/payment/orders/orders.ts'
+import { makePayOrder, type Payment } from '../../src/payment/orders/pay.ts'
 import { makePostTransfer, type TransferRequest } from '../../src/payment/orders/transfers.ts'
 import { loadConfig } from '../../src/platform/config.ts'
 import { type Measured, measureCalls } from '../driver.ts'

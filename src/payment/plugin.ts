@@ -10,7 +10,8 @@ import { gatewayPlugin } from './gateway/plugin.ts'
 import { hmacRoutes } from './hmac/routes.ts'
 import { merchantPages } from './merchant.ts'
 import type { PaymentDeps } from './notifications/worker.ts'
-import { makePayOrder, makePlaceOrder } from './orders/orders.ts'
+import { makePayOrder } from './orders/pay.ts'
+import { makePlaceOrder } from './orders/place.ts'
 
 /** Shops join a base address and a path with no slash, one or two, and some end the path with a slash. */
 export const SLASHES_OF_SHOPS = { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true }

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { clustersByAddress, clustersByRecipient, moversOf, ringsOf } from '../../src/admin/points/abuse.ts'
-import { makePayOrder } from '../../src/payment/orders/orders.ts'
+import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { startTestApp, type TestApp } from '../harness.ts'
 import { type Merchant, makeMerchant } from '../merchant.ts'

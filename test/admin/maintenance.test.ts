@@ -1,7 +1,7 @@
 /** Payments read-only: a setting that stops every payment, in words each caller understands, and announcements. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
-import { makePayOrder } from '../../src/payment/orders/orders.ts'
+import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { makeShop, type Shop, send } from '../gateway-shop.ts'
 import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from '../harness.ts'

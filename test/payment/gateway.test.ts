@@ -15,7 +15,7 @@ import { editPaymentApp, switchVersions } from '../../src/payment/apps/own-app.t
 import { makeCreateTrade } from '../../src/payment/gateway/create.ts'
 import { GATEWAY_ERRORS } from '../../src/payment/gateway/errors.ts'
 import { paidTrades } from '../../src/payment/gateway/messages.ts'
-import { makePlaceOrder } from '../../src/payment/orders/orders.ts'
+import { makePlaceOrder } from '../../src/payment/orders/place.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { expectSoundBooks } from '../books.ts'
 import { makePerson, type Person } from '../cast.ts'

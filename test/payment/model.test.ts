@@ -12,13 +12,9 @@ import { adjustPoints, grantPoints } from '../../src/ledger/post.ts'
 import { applyForPaymentApp } from '../../src/payment/apps/apps.ts'
 import { reviewPaymentApp } from '../../src/payment/apps/review.ts'
 import { setTerms } from '../../src/payment/apps/terms.ts'
-import {
-  type CreateOrder,
-  expireOrders,
-  makeCreateOrder,
-  makePayOrder,
-  type PayOrder,
-} from '../../src/payment/orders/orders.ts'
+import { expireOrders } from '../../src/payment/orders/orders.ts'
+import { makePayOrder, type PayOrder } from '../../src/payment/orders/pay.ts'
+import { type CreateOrder, makeCreateOrder } from '../../src/payment/orders/place.ts'
 import { refundOrder, reverseTransfer } from '../../src/payment/orders/refunds.ts'
 import { makePostTransfer, type PostTransfer } from '../../src/payment/orders/transfers.ts'
 import { AppError } from '../../src/platform/errors.ts'

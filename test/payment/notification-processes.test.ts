@@ -4,7 +4,7 @@
  */
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePayOrder } from '../../src/payment/orders/orders.ts'
+import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { newMerchantKey, storeKey } from '../../src/payment/signing/keys.ts'
 import { LOWER_ALNUM, randomText } from '../../src/platform/secrets.ts'
 import { makePerson, type Person } from '../cast.ts'

@@ -1,6 +1,7 @@
 /** Orders placed together, in one statement: each ends as it would by itself, and none waits for another in a circle. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type CreateOrder, makeCreateOrder, makePayOrder } from '../../src/payment/orders/orders.ts'
+import { makePayOrder } from '../../src/payment/orders/pay.ts'
+import { type CreateOrder, makeCreateOrder } from '../../src/payment/orders/place.ts'
 import { expectSoundBooks } from '../books.ts'
 import { makePerson } from '../cast.ts'
 import { startTestApp, type TestApp } from '../harness.ts'

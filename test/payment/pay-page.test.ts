@@ -1,6 +1,6 @@
 /** What the pay page offers besides paying: facts, ways out, other devices; and every state with its way back. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePayOrder } from '../../src/payment/orders/orders.ts'
+import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { makePerson, type Person } from '../cast.ts'
 import { makeShop, send } from '../gateway-shop.ts'

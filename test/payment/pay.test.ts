@@ -375,7 +375,7 @@ describe('races', () => {
   })
 
   it('two processes paying each other’s orders at once neither deadlock nor lose a point', async () => {
-    const { makePayOrder } = await import('../../src/payment/orders/orders.ts')
+    const { makePayOrder } = await import('../../src/payment/orders/pay.ts')
     const sellers = await Promise.all([makeMerchant(test), makeMerchant(test)])
     for (const seller of sellers) {
       const funding = await order('4000', seller)

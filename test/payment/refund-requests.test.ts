@@ -1,7 +1,7 @@
 /** Refunds that a merchant asks for: accepted in two steps or declined with words, one at a time, and seen by whom they concern. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
-import { makePayOrder } from '../../src/payment/orders/orders.ts'
+import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { expectSoundBooks } from '../books.ts'
 import { makePerson, type Person } from '../cast.ts'

@@ -4,14 +4,8 @@ import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { acceptMultipart } from '../../web/parameters.ts'
 import { keepRefused, rememberRefusals } from '../diagnosis/refused-requests.ts'
-import {
-  findOrder,
-  makeCreateOrder,
-  makeFindTransaction,
-  type Order,
-  type PlaceOrder,
-  statusWord,
-} from '../orders/orders.ts'
+import { findOrder, makeFindTransaction, type Order, statusWord } from '../orders/orders.ts'
+import { makeCreateOrder, type PlaceOrder } from '../orders/place.ts'
 import { receivedRequest } from '../orders/received.ts'
 import { countTestOrder } from '../orders/test-mode.ts'
 import { isTransfer, makePostTransfer } from '../orders/transfers.ts'

@@ -1,0 +1,69 @@
+/** The act of paying an order. Its rule is the database function pay_orders; this file calls it in batches. */
+import { sql } from 'kysely'
+import type { Core } from '../../core/core.ts'
+import { countOutcome } from '../../core/metrics.ts'
+import { makeBatcher } from '../../database/batcher.ts'
+import { findHeld } from '../../database/frozen.ts'
+import { within } from '../../database/timeouts.ts'
+import { isPaused } from './maintenance.ts'
+
+export type PayOutcome =
+  | 'paid'
+  | 'paid_before'
+  | 'paid_by_other'
+  | 'expired'
+  | 'closed'
+  | 'unusable'
+  | 'changed'
+  | 'insufficient'
+  | 'daily_limit'
+  | 'not_found'
+  | 'paused'
+  | 'order_frozen'
+  | 'wallet_frozen'
+
+export type Payment = {
+  transaction_id: string
+  payer_id: bigint
+  /** The points that the page showed to the payer. An order of another amount is not paid. */
+  expected_amount: bigint
+}
+
+export type PayOrder = (payment: Payment) => Promise<PayOutcome>
+
+/** Makes the payOrder of this process. Payments that arrive together share a commit. */
+export function makePayOrder(deps: Core): PayOrder {
+  const pay = makeBatcher<Payment & { now: Date }, PayOutcome>({
+    name: 'pay orders',
+    ...deps.batching,
+    findHeld: (payments) =>
+      findHeld(
+        deps.db,
+        sql`unnest(
+          ${payments.map((payment) => payment.transaction_id)}::text[],
+          ${payments.map((payment) => payment.payer_id)}::bigint[]
+        ) with ordinality as asked (transaction_id, payer_id, item)`,
+        sql`select xmax from orders where transaction_id = asked.transaction_id`,
+        sql`select wallet.xmax from orders as o
+          join payment_apps as app on app.id = o.app_id
+          join ledger_accounts as wallet on wallet.user_id in (asked.payer_id, app.applicant_id)
+            and wallet.book = o.book and wallet.kind = 'wallet'
+          where o.transaction_id = asked.transaction_id`,
+      ),
+    run: async (payments, patience_ms) => {
+      const { points_payment_fee_rate } = await deps.settings.read()
+      const { rows } = await sql<{ outcome: PayOutcome }>`
+        select outcome from pay_orders(
+          ${within(patience_ms, sql`${payments.map((payment) => payment.transaction_id)}::text[]`)},
+          ${payments.map((payment) => payment.payer_id)}::bigint[],
+          ${payments.map((payment) => payment.expected_amount)}::bigint[],
+          ${payments.map((payment) => payment.now)}::timestamptz[],
+          ${points_payment_fee_rate}::numeric
+        ) order by item`.execute(deps.db)
+      return rows.map((row) => row.outcome)
+    },
+  })
+  const payUnlessPaused = async (payment: Payment) =>
+    (await isPaused(deps)) ? 'paused' : pay({ ...payment, now: deps.clock() })
+  return (payment) => countOutcome(deps.metrics?.payments, payUnlessPaused(payment), (outcome) => outcome)
+}
