@@ -22,7 +22,7 @@ import {
   shopOf,
   signedWayBack,
   stateFor,
-} from './pay-order.ts'
+} from './order.ts'
 import { noteView } from './payments.ts'
 import { type NotifyFault, notifyAgain, shopNotificationOf } from './telling.ts'
 
