@@ -1,6 +1,7 @@
 /** Keeps proofs of the books: one a day by the worker, and one for each request of an administrator. */
+import { sql } from 'kysely'
 import type { Core } from '../core/core.ts'
-import { type Proof, proofJson, proveBooks } from './books.ts'
+import { type Proof, type ProofJson, proofJson, proveBooks } from './books.ts'
 
 const DAY_MS = 86_400_000
 const KEPT_MAX = 100
@@ -42,6 +43,6 @@ export async function lastProof({ db }: Pick<Core, 'db'>) {
     .selectFrom('books_proofs')
     .orderBy('id', 'desc')
     .limit(1)
-    .select(['started_at', 'finished_at', 'is_sound', 'proof'])
+    .select(['started_at', 'finished_at', 'is_sound', sql.ref<ProofJson>('proof').as('proof')])
     .executeTakeFirst()
 }

@@ -17,7 +17,7 @@ import {
   makeLocales,
 } from './languages.ts'
 import { plainText } from './parameters.ts'
-import type { DataOf, PageFailure } from './views.ts'
+import type { Common, PageData, PageFailure } from './views.ts'
 
 const VIEWS_DIR = join(import.meta.dirname, '../../views')
 
@@ -33,7 +33,7 @@ declare module 'fastify' {
   }
   interface FastifyReply {
     /** Answers with a page. The view reads `data` as `it.…`, beside the common data. */
-    page<V extends string>(view: V, data: DataOf<V>, options?: PageOptions): FastifyReply
+    page<V extends keyof PageData>(view: V, data: PageData[V], options?: PageOptions): FastifyReply
   }
 }
 
@@ -81,24 +81,32 @@ export async function registerPages(
   })
 }
 
-function renderPage(
+function renderPage<V extends keyof PageData>(
   reply: FastifyReply,
-  view: string,
-  data: Record<string, unknown>,
+  view: V,
+  data: PageData[V],
   { status = 200, leavesSite = false }: PageOptions,
   deps: Core,
 ): FastifyReply {
-  const { request } = reply
-  const cookieToken = request.session?.token ?? request.visitorToken
+  const { language } = reply.request.locale
   reply
     .code(status)
     .header('cache-control', 'no-store')
     .header('x-frame-options', 'DENY')
     .header('content-security-policy', contentSecurityPolicy(leavesSite, deps.config.production))
-    .header('content-language', request.locale.language)
+    .header('content-language', language)
     .header('vary', 'accept-language, cookie')
     .type('text/html; charset=utf-8')
   return (reply as FastifyReply & { render: FastifyReply['view'] }).render(view, {
+    ...commonOf(reply, deps),
+    ...data,
+  })
+}
+
+/** What every page has. */
+function commonOf({ request }: FastifyReply, deps: Core): Common {
+  const cookieToken = request.session?.token ?? request.visitorToken
+  return {
     ...request.locale,
     user: request.session?.user,
     path: request.url,
@@ -109,8 +117,7 @@ function renderPage(
     ...siteNotices(deps, request.locale.language),
     formTokenField: FORM_TOKEN_FIELD,
     formToken: cookieToken === undefined ? '' : formToken(deps.secrets, cookieToken),
-    ...data,
-  })
+  }
 }
 
 /** Returns the notices of the page header. Each request has read the settings before, at least for its limit. */

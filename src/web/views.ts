@@ -50,16 +50,8 @@ export type Common = Locale & {
   formToken: string
 }
 
-type Views = PageData & PartData
-
 /** The type of `it` in a view. */
-export type It<V extends string> = V extends keyof Views
-  ? Common & Views[V]
-  : // biome-ignore lint/suspicious/noExplicitAny: for the views that are not declared yet.
-    Common & { [name: string]: any }
-
-/** The data that `reply.page` requires for a page. */
-export type DataOf<V extends string> = V extends keyof PageData ? PageData[V] : Record<string, unknown>
+export type It<V extends keyof PageData | keyof PartData> = Common & (PageData & PartData)[V]
 
 /** The types that `<%= %>` may show. Undefined, null and objects would show as words of the program. */
 export type Shown = string | number | bigint | boolean

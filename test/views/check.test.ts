@@ -63,6 +63,7 @@ it('every fault of a template is reported at its line and column', { timeout: 60
     'right.eta': RIGHT,
     'wrong.eta': WRONG,
     'part.eta': '<b><%= it.reason %></b>\n',
+    'undeclared.eta': '<p></p>\n',
   })
   const sources = [join(ROOT, 'src'), join(folder, 'data.ts')]
   const faults = checkTypes({ views: folder, sources, scratch: join(folder, 'made') })
@@ -73,6 +74,7 @@ it('every fault of a template is reported at its line and column', { timeout: 60
     message,
   ])
   expect(found).toEqual([
+    ['undeclared.eta', 1, expect.any(Number), expect.stringContaining('does not satisfy the constraint')],
     ['wrong.eta', 5, 14, expect.stringContaining("Property 'price' does not exist")],
     [
       'wrong.eta',

@@ -9,12 +9,12 @@ import type { Core } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
 import type { Tx } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
-import type { Locale } from '../../web/languages.ts'
 import { enqueueMail, hasMail } from '../people/email.ts'
 import { endSessionsOf } from '../session/session.ts'
 import { registerAttempt } from '../session/throttle.ts'
 import { claimLink, endLinks, findLink, issueLink } from './account-links.ts'
 import { mails } from './mails.texts.ts'
+import type { messages } from './message.texts.ts'
 import { hashPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './password.ts'
 import { recordSecurityEvent } from './security-events.ts'
 
@@ -30,7 +30,7 @@ const RequestForm = z.object({ name: z.string().trim().min(1).max(254) })
 const Token = z.string().min(1).max(100)
 const PasswordForm = z.object({ new_password: z.string().min(PASSWORD_LENGTH_MIN).max(PASSWORD_LENGTH_MAX) })
 
-type Message = keyof Locale['t']['security']['messages']
+type Message = keyof typeof messages
 
 declare module '../../web/views.ts' {
   interface PageData {

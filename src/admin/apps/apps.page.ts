@@ -18,6 +18,33 @@ import { cursor, onePage, searchText } from '../../web/lists.ts'
 import { actorOf, HISTORY_LINES, ReasonForm, TABLE_LINES } from '../acts/form.ts'
 import { likeNamed } from './like-named.ts'
 
+declare module '../../web/views.ts' {
+  interface PageData {
+    'admin/apps': {
+      apps: Awaited<ReturnType<typeof searchApps>>
+      q: string
+      standing: string
+      next: bigint | undefined
+    }
+    'admin/app': {
+      app: Awaited<ReturnType<typeof getApp>>
+      secrets: Awaited<ReturnType<typeof liveSecrets>>
+      members: Awaited<ReturnType<typeof countMembers>>
+      history: Awaited<ReturnType<typeof readAudit>>
+      alike: Awaited<ReturnType<typeof likeNamed>>
+      isReasonMissing: boolean
+      path: string
+      seen: string
+    }
+  }
+  interface PartData {
+    'admin/like-named': {
+      app: { name: string; payment_id?: string; client_id?: string }
+      alike: Awaited<ReturnType<typeof likeNamed>>
+    }
+  }
+}
+
 type OneApp = { Params: { client_id: string } }
 
 const Search = z.object({

@@ -4,7 +4,7 @@ import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import { getPaymentApp } from '../../payment/apps/review.ts'
-import { setTerms, TERMS_FIELDS, termsForm, termsOf } from '../../payment/apps/terms.ts'
+import { setTerms, TERMS_FIELDS, type TermsInForce, termsForm, termsOf } from '../../payment/apps/terms.ts'
 import { actorOf, HISTORY_LINES } from '../acts/form.ts'
 import { proposeTerms, type StandingProposal } from '../proposals/proposals.ts'
 import { checkAddresses, lastChecks } from './address-check.ts'
@@ -14,6 +14,28 @@ const PATH = '/admin/payment-applications/:payment_id'
 
 type OneApp = FastifyRequest<{ Params: { payment_id: string } }>
 type Field = (typeof TERMS_FIELDS)[number]
+
+type Check = Awaited<ReturnType<typeof lastChecks>> extends Map<string, infer One> ? One : never
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'admin/payment-app': {
+      app: Awaited<ReturnType<typeof getPaymentApp>>
+      terms: TermsInForce
+      history: Awaited<ReturnType<typeof readAudit>>
+      check: Check | undefined
+      alike: Awaited<ReturnType<typeof likeNamed>>
+      now: Date
+      values: Record<string, unknown>
+      problems: Field[]
+      standing: StandingProposal | undefined
+      isProposal: boolean
+    }
+  }
+  interface PartData {
+    'admin/addresses': { check: Check | undefined }
+  }
+}
 
 /** Refused terms: the entered values, and the invalid fields or the proposal that blocks them. */
 type Filled = { values: Record<string, unknown>; problems: Field[]; standing?: StandingProposal }

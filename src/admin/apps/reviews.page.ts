@@ -16,6 +16,34 @@ import { cursor, listUrl } from '../../web/lists.ts'
 import { lastChecks } from './address-check.ts'
 import { likeNamed } from './like-named.ts'
 
+declare module '../../web/views.ts' {
+  interface PageData {
+    'admin/reviews': {
+      queue: Awaited<ReturnType<typeof reviewQueue>>
+      isFirst: boolean
+      later: string | undefined
+      checks: Awaited<ReturnType<typeof lastChecks>>
+      alike: Awaited<ReturnType<typeof likeNamed>>
+      decided: Awaited<ReturnType<typeof decidedPaymentApps>>
+      books: Awaited<ReturnType<typeof lastProof>>
+      reasonMissing: string | undefined
+      now: Date
+    }
+  }
+  interface PartData {
+    'admin/applicant': {
+      app: {
+        applicant_id: bigint
+        username: string
+        trust_level: number
+        member_since: Date
+        others?: bigint | null
+      }
+      now: Date
+    }
+  }
+}
+
 const PATH = '/admin'
 const QUEUE_LINES = 50
 const Asked = z.object({ after: cursor })

@@ -7,6 +7,16 @@ import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import type { JournalKind } from '../../database/tables/ledger.ts'
 
+declare module '../../web/views.ts' {
+  interface PageData {
+    'admin/find': { q: string; found: Found[] }
+  }
+  interface PartData {
+    'admin/find-box': { q?: string }
+    'admin/tabs': object
+  }
+}
+
 const FOUND_MAX = 20
 const JOURNAL_KINDS: JournalKind[] = ['grant', 'payment', 'transfer', 'refund', 'reversal', 'adjustment']
 

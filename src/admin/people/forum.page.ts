@@ -1,7 +1,13 @@
 /** /admin/forum shows the state of the forum connection, and whether its member data is up to date. */
 import type { FastifyInstance } from 'fastify'
-import { forumState } from '../../accounts/forum/state.ts'
+import { type ForumState, forumState } from '../../accounts/forum/state.ts'
 import type { Core } from '../../core/core.ts'
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'admin/forum': ForumState & { forumUrl: string | undefined; hasApi: boolean }
+  }
+}
 
 /** Registers the page. The caller's scope must require an administrator. */
 export function forumPages(app: FastifyInstance, deps: Core): void {

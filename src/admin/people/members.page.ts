@@ -58,6 +58,39 @@ const Act = z.discriminatedUnion('act', [
 ])
 type Act = z.output<typeof Act>
 
+type Member = Awaited<ReturnType<typeof getMember>>
+type Found = Awaited<ReturnType<typeof searchMembers>>[number]
+type Access = Awaited<ReturnType<typeof accessOf>>
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'admin/members': {
+      members: (Found & { isBannedOrSuspended: boolean })[]
+      q: string
+      standing: string
+      next: bigint | undefined
+      problem: 'username' | 'taken' | undefined
+      typed: string
+    }
+    'admin/member-created': { id: bigint; password: string; username: string }
+    'admin/member': {
+      member: Member
+      sessions: (Access['sessions'][number] & { device: string })[]
+      factor: Access['factor']
+      grants: Awaited<ReturnType<typeof liveGrants>>
+      events: Awaited<ReturnType<typeof recentEvents>>
+      isSelf: boolean
+      acts: Act['act'][]
+      isBannedOrSuspended: boolean
+    }
+    'admin/member-confirm': {
+      member: Member
+      act: Act
+      till: Date | undefined
+    }
+  }
+}
+
 /** Registers the pages. The caller's scope must require an administrator. */
 export function memberPages(app: FastifyInstance, deps: Core): void {
   app.get(PATH, async (request, reply) => showMembers(request, reply, deps))
@@ -107,7 +140,8 @@ async function showMembers(
   const found = await searchMembers(db, { text: q, standing, before }, now, TABLE_LINES + 1)
   const { rows, next } = onePage(found, TABLE_LINES)
   const members = rows.map((member) => ({ ...member, isBannedOrSuspended: isBannedOrSuspended(member, now) }))
-  const { username: typed = '' } = (request.body ?? {}) as { username?: unknown }
+  const { username } = (request.body ?? {}) as { username?: unknown }
+  const typed = typeof username === 'string' ? username : ''
   const status = problem === undefined ? 200 : problem === 'taken' ? 409 : 400
   return reply.page('admin/members', { members, q, standing, next, problem, typed }, { status })
 }
@@ -137,9 +171,30 @@ async function showMember(request: OneMember, reply: FastifyReply, deps: Core): 
     grants,
     events,
     isSelf,
+    acts: actsOn(member, {
+      isSelf,
+      isBannedOrSuspended: isBannedOrSuspended(member, now),
+      hasFactor: factor !== undefined,
+    }),
     isBannedOrSuspended: isBannedOrSuspended(member, now),
   }
   return reply.page('admin/member', data)
+}
+
+type Standing = { isSelf: boolean; isBannedOrSuspended: boolean; hasFactor: boolean }
+
+/** What can be done about a member, in the order of the page. */
+function actsOn(
+  { anonymised_at, is_banned }: Pick<Member, 'anonymised_at' | 'is_banned'>,
+  { isSelf, isBannedOrSuspended, hasFactor }: Standing,
+): Act['act'][] {
+  if (anonymised_at !== null) return []
+  const acts: Act['act'][] = isBannedOrSuspended ? ['reinstate'] : []
+  if (!isSelf && !is_banned) acts.push('suspend', 'ban')
+  acts.push('sign_out')
+  if (hasFactor) acts.push('reset_factor')
+  if (!isSelf) acts.push('anonymise')
+  return acts
 }
 
 async function preview(reply: FastifyReply, deps: Core, user_id: bigint, act: Act): Promise<FastifyReply> {

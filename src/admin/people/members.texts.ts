@@ -1,5 +1,5 @@
 /** Texts of members, for administrators. */
-import type { Text, Texts } from '../../web/languages.ts'
+import type { Texts } from '../../web/languages.ts'
 import { counted } from '../../web/plurals.ts'
 
 export const members = {
@@ -109,7 +109,7 @@ export const members = {
         zh: '用于成员丢失手机和恢复码的情况：此后仅凭密码即可登录。请先确认对方的身份。',
       },
     },
-  } as Record<string, { label: Text; text: Text }>,
+  },
   days: { en: 'Days', zh: '天数' },
   confirm: { en: 'Confirm', zh: '确认' },
   sessions: { en: 'Signed in', zh: '登录中的设备' },

@@ -1,7 +1,21 @@
 /** /admin/abuse shows suspicious patterns: rings, velocity and clusters of new accounts. */
 import type { FastifyInstance } from 'fastify'
 import type { Core } from '../../core/core.ts'
-import { clustersByAddress, clustersByRecipient, moversOf, ringsOf } from './abuse.ts'
+import {
+  type Cluster,
+  clustersByAddress,
+  clustersByRecipient,
+  type Mover,
+  moversOf,
+  type Ring,
+  ringsOf,
+} from './abuse.ts'
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'admin/abuse': { rings: Ring[]; movers: Mover[]; byAddress: Cluster[]; byRecipient: Cluster[] }
+  }
+}
 
 /** Registers the page. The caller's scope must require an administrator. */
 export function abusePages(app: FastifyInstance, { db, clock }: Core): void {

@@ -8,6 +8,16 @@ import { movementsOf } from '../../ledger/journals.ts'
 import { keepProof, lastProof } from '../../ledger/proofs.ts'
 import { cursor, olderUrl, onePage } from '../../web/lists.ts'
 
+declare module '../../web/views.ts' {
+  interface PageData {
+    'admin/books': { last: Awaited<ReturnType<typeof lastProof>>; days: Awaited<ReturnType<typeof lastDays>> }
+    'admin/fees': PartData['parts/pager'] & { movements: Awaited<ReturnType<typeof movementsOf>> }
+  }
+  interface PartData {
+    'admin/books-state': { last: Awaited<ReturnType<typeof lastProof>> }
+  }
+}
+
 const FEES = '/admin/books/fees'
 const DAYS_SHOWN = 31
 

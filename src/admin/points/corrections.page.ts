@@ -5,7 +5,7 @@
  */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { postLines, readLines } from '../../accounts/points.ts'
+import { type PointsLine, postLines, readLines } from '../../accounts/points.ts'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
@@ -52,6 +52,28 @@ const PointsActForm = z.discriminatedUnion('kind', [
   }),
 ])
 type PointsActForm = z.output<typeof PointsActForm>
+
+type Found = Awaited<ReturnType<typeof find>>
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'admin/corrections': Found & { id: string }
+    'admin/corrections-confirm': Found & {
+      correction: CorrectionForm
+      lines: PointsLine[]
+      isSound: boolean
+      isProposal: boolean
+      standing: StandingProposal | undefined
+      key: string
+    }
+  }
+  interface PartData {
+    'admin/correction-refund': {
+      order: { id: bigint; transaction_id: string; amount: bigint; refunded_amount: bigint }
+    }
+    'admin/correction-reversal': { transfer: { id: bigint; transaction_id: string } }
+  }
+}
 
 /** Registers the pages. The caller's scope must require an administrator. */
 export function correctionPages(app: FastifyInstance, deps: Core): void {

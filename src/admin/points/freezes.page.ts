@@ -14,8 +14,10 @@ const FreezeForm = ReasonForm.extend({ confirmed: Confirmed })
 type Act = (deps: Core, id: string, act: FreezeAct) => Promise<void>
 type OneThing = FastifyRequest<{ Params: { id: string } }>
 
+type Thing = 'wallets' | 'orders' | 'payment-applications'
+
 /** The acts by the path segment of each kind of thing. */
-const THINGS: Record<'wallets' | 'orders' | 'payment-applications', { freeze: Act; unfreeze: Act }> = {
+const THINGS: Record<Thing, { freeze: Act; unfreeze: Act }> = {
   wallets: {
     freeze: (deps, id, act) => freezeWallet(deps, idIn(id, 'member'), act),
     unfreeze: (deps, id, act) => unfreezeWallet(deps, idIn(id, 'member'), act),
@@ -29,21 +31,30 @@ const THINGS: Record<'wallets' | 'orders' | 'payment-applications', { freeze: Ac
   },
 }
 
+declare module '../../web/views.ts' {
+  interface PageData {
+    'admin/freeze': { thing: Thing; act: 'freeze' | 'unfreeze'; id: string; reason: string; page: string }
+  }
+  interface PartData {
+    'admin/freeze-form': { thing: Thing; act: 'freeze' | 'unfreeze'; page: string }
+  }
+}
+
 /** Registers POST …/freeze and …/unfreeze of each kind. The caller's scope must require an administrator. */
 export function freezePages(app: FastifyInstance, deps: Core): void {
-  for (const [thing, acts] of Object.entries(THINGS)) {
+  for (const thing of Object.keys(THINGS) as Thing[]) {
     for (const act of ['freeze', 'unfreeze'] as const) {
       const pageOf = (request: FastifyRequest) =>
         `/admin/${thing}/${encodeURIComponent((request as OneThing).params.id)}`
       const preHandler = requireFreshSignIn(deps, { page: pageOf })
       app.post(`/admin/${thing}/:id/${act}`, { preHandler }, async (request: OneThing, reply) =>
-        freeze(request, reply, deps, { thing, act, carryOut: acts[act], page: pageOf(request) }),
+        freeze(request, reply, deps, { thing, act, carryOut: THINGS[thing][act], page: pageOf(request) }),
       )
     }
   }
 }
 
-type Asked = { thing: string; act: 'freeze' | 'unfreeze'; carryOut: Act; page: string }
+type Asked = { thing: Thing; act: 'freeze' | 'unfreeze'; carryOut: Act; page: string }
 
 async function freeze(
   request: OneThing,

@@ -6,8 +6,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
+import type { Db } from '../../database/connection.ts'
 import { PAGE_LINES } from '../../database/looking-back.ts'
-import { movementsOf, readJournals } from '../../ledger/journals.ts'
+import { type Journal, movementsOf, readJournals } from '../../ledger/journals.ts'
 import { readNotifications } from '../../payment/notifications/redelivery.ts'
 import { isExpired } from '../../payment/orders/orders.ts'
 import { refundsOf } from '../../payment/orders/refunds.ts'
@@ -16,6 +17,35 @@ import { AppError } from '../../platform/errors.ts'
 import { cursor, olderUrl, onePage } from '../../web/lists.ts'
 import { HISTORY_LINES, idIn } from '../acts/form.ts'
 import { findOrders, findTransfers } from '../find/find.page.ts'
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'admin/order': {
+      order: Awaited<ReturnType<typeof findOrders>>[number]
+      isOver: boolean
+      journals: Journal[]
+      notification: Awaited<ReturnType<typeof readNotifications>>[number] | undefined
+      history: Awaited<ReturnType<typeof readAudit>>
+    }
+    'admin/transfer': {
+      transfer: Awaited<ReturnType<typeof findTransfers>>[number]
+      journals: Journal[]
+      history: Awaited<ReturnType<typeof readAudit>>
+    }
+    'admin/journal': { journal: Journal }
+    'admin/wallet': PartData['parts/pager'] & {
+      member: Awaited<ReturnType<typeof memberWithWallet>>
+      apps: Awaited<ReturnType<typeof appsOf>>
+      movements: Awaited<ReturnType<typeof movementsOf>>
+      history: Awaited<ReturnType<typeof readAudit>>
+    }
+  }
+  interface PartData {
+    'admin/history': { subject: string; history: Awaited<ReturnType<typeof readAudit>> }
+    'admin/journals': { journals: Journal[] }
+    'admin/movements': { movements: Awaited<ReturnType<typeof movementsOf>> }
+  }
+}
 
 type OneTransaction = FastifyRequest<{ Params: { transaction_id: string } }>
 
@@ -77,6 +107,20 @@ async function showTransfer(request: OneTransaction, reply: FastifyReply, { db }
 async function showWallet(request: Numbered, reply: FastifyReply, { db }: Core) {
   const user_id = idOf(request)
   const { before } = Asked.parse(request.query)
+  const member = await memberWithWallet(db, user_id)
+  const { account_id } = member
+  const [apps, found, history] = await Promise.all([
+    appsOf(db, user_id),
+    account_id === null ? [] : movementsOf(db, account_id, before, PAGE_LINES + 1),
+    readAudit(db, { subject: `user:${user_id}` }, HISTORY_LINES),
+  ])
+  const { rows: movements, next } = onePage(found, PAGE_LINES)
+  const path = `/admin/wallets/${user_id}`
+  const older = olderUrl(path, {}, next)
+  return reply.page('admin/wallet', { member, apps, movements, history, older, before, newest: path })
+}
+
+async function memberWithWallet(db: Db, user_id: bigint) {
   const member = await db
     .selectFrom('users')
     .leftJoin('ledger_accounts as wallet', (join) =>
@@ -87,20 +131,16 @@ async function showWallet(request: Numbered, reply: FastifyReply, { db }: Core) 
     .select(['wallet.id as account_id', 'wallet.balance', 'wallet.frozen_at', 'wallet.frozen_reason'])
     .executeTakeFirst()
   if (member === undefined) throw nothing()
-  const { account_id } = member
-  const [apps, found, history] = await Promise.all([
-    db
-      .selectFrom('payment_apps')
-      .where('applicant_id', '=', user_id)
-      .orderBy('id', 'desc')
-      .limit(PAGE_LINES)
-      .select(['payment_id', 'name', 'status'])
-      .execute(),
-    account_id === null ? [] : movementsOf(db, account_id, before, PAGE_LINES + 1),
-    readAudit(db, { subject: `user:${user_id}` }, HISTORY_LINES),
-  ])
-  const { rows: movements, next } = onePage(found, PAGE_LINES)
-  const path = `/admin/wallets/${user_id}`
-  const older = olderUrl(path, {}, next)
-  return reply.page('admin/wallet', { member, apps, movements, history, older, before, newest: path })
+  return member
+}
+
+/** The newest payment applications of a member. */
+async function appsOf(db: Db, user_id: bigint) {
+  return db
+    .selectFrom('payment_apps')
+    .where('applicant_id', '=', user_id)
+    .orderBy('id', 'desc')
+    .limit(PAGE_LINES)
+    .select(['payment_id', 'name', 'status'])
+    .execute()
 }

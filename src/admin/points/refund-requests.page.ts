@@ -7,11 +7,24 @@ import { PAGE_LINES } from '../../database/looking-back.ts'
 import {
   declineRefundRequest,
   listRefundRequests,
+  type Recoverable,
   recoverableOf,
 } from '../../payment/orders/refund-requests.ts'
 import { AppError } from '../../platform/errors.ts'
 import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
 import { actorOf, idIn } from '../acts/form.ts'
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'admin/refund-requests': PartData['parts/pager'] & {
+      requests: (Awaited<ReturnType<typeof listRefundRequests>>[number] & {
+        recoverable: Recoverable | undefined
+      })[]
+      show: 'open' | 'decided'
+      address: string
+    }
+  }
+}
 
 const PATH = '/admin/refund-requests'
 

@@ -2,11 +2,23 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
+import { type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { PAGE_LINES } from '../../database/looking-back.ts'
 import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
 import { actorOf, idIn, ReasonForm, readForm } from '../acts/form.ts'
 import { approveProposal, declineProposal, readProposals } from './proposals.ts'
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'admin/proposals': PartData['parts/pager'] & {
+      user: Session['user']
+      proposals: Awaited<ReturnType<typeof readProposals>>
+      show: 'open' | 'all'
+      now: Date
+    }
+  }
+}
 
 const PATH = '/admin/proposals'
 
@@ -21,7 +33,9 @@ export function proposalPages(app: FastifyInstance, deps: Core): void {
     const { rows: proposals, next } = onePage(found, PAGE_LINES)
     const older = olderUrl(PATH, { show }, next)
     const newest = listUrl(PATH, { show })
-    return reply.page('admin/proposals', { proposals, show, older, before, newest, now: deps.clock() })
+    const { user } = sessionOf(request)
+    const data = { user, proposals, show, older, before, newest, now: deps.clock() }
+    return reply.page('admin/proposals', data)
   })
 
   const preHandler = requireFreshSignIn(deps, { page: PATH })

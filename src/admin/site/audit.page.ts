@@ -32,6 +32,17 @@ const Asked = z.object({
 })
 type Asked = z.output<typeof Asked>
 
+declare module '../../web/views.ts' {
+  interface PageData {
+    'admin/audit': PartData['parts/pager'] & {
+      entries: Awaited<ReturnType<typeof readAudit>>
+      filter: Omit<Asked, 'before'>
+      file: string
+      fileLinesMax: number
+    }
+  }
+}
+
 /** Registers the pages. The caller's scope must require an administrator. */
 export function auditPages(app: FastifyInstance, { db }: Core): void {
   app.get(PATH, async (request, reply) => {
@@ -41,7 +52,7 @@ export function auditPages(app: FastifyInstance, { db }: Core): void {
     const { rows: entries, next } = onePage(found, PAGE_LINES)
     return reply.page('admin/audit', {
       entries,
-      ...filter,
+      filter,
       ...{ before, isSearch: Object.values(filter).some((value) => value !== ''), newest: PATH },
       older: olderUrl(PATH, filter, next),
       file: listUrl(`${PATH}.csv`, filter),

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import type { Core } from '../../core/core.ts'
 import { SETTING_NAMES, type SettingName } from '../../core/setting-values.ts'
-import { describeSettings } from '../../core/settings.ts'
+import { describeSettings, type SettingControl, type SettingState } from '../../core/settings.ts'
 import { AppError } from '../../platform/errors.ts'
 import { actorOf } from '../acts/form.ts'
 import { proposeSetting, type StandingProposal } from '../proposals/proposals.ts'
@@ -36,6 +36,20 @@ function pageOf({ body }: FastifyRequest): string {
 
 /** A refused value. */
 type Problem = { name: SettingName; value: string }
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'admin/settings': {
+      settings: SettingState[]
+      area: Area
+      problem: Problem | undefined
+      standing: StandingProposal | undefined
+    }
+  }
+  interface PartData {
+    'admin/setting-control': { name: SettingName; control: SettingControl; value: string; isWrong: boolean }
+  }
+}
 
 /** Registers the pages. A change requires a recent sign-in. The caller's scope must require an administrator. */
 export function settingPages(app: FastifyInstance, deps: Core): void {

@@ -1,5 +1,5 @@
 /** Texts of the terms of a payment application: fee, daily limits, an example. */
-import type { Text, Texts } from '../../web/languages.ts'
+import type { Texts } from '../../web/languages.ts'
 import { pointsOf } from '../../web/plurals.ts'
 
 export const terms = {
@@ -53,10 +53,10 @@ export const terms = {
     daily_payments_max: { en: 'A whole number of points, or nothing.', zh: '整数积分，或留空。' },
     daily_transfers_max: { en: 'A whole number of points, or nothing.', zh: '整数积分，或留空。' },
     reason: { en: 'At most 500 characters.', zh: '最多 500 个字符。' },
-  } as Record<string, Text>,
+  },
   fields: {
     fee_rate: { en: 'fee rate', zh: '手续费比例' },
     daily_payments_max: { en: 'points paid in a day', zh: '每日收取积分' },
     daily_transfers_max: { en: 'points transferred in a day', zh: '每日转出积分' },
-  } as Record<string, Text>,
+  },
 } satisfies Texts
