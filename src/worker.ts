@@ -2,7 +2,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { keepInStepWithForum } from './accounts/forum/sweep.ts'
 import { sendDueMail } from './accounts/people/email.ts'
-import { answerRecoveryRequests } from './accounts/security/recovery.page.ts'
+import { answerRecoveryRequests } from './accounts/security/recovery.ts'
 import { rotateDueSigningKeys } from './identity/keys/rotation.ts'
 import { closeDueDays } from './ledger/closes.ts'
 import { keepDueProof } from './ledger/proofs.ts'

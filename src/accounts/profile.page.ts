@@ -1,12 +1,12 @@
 /** /account/profile: a member's name and language, and the ways to everything that guards the account. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { recordAudit } from '../core/audit.ts'
 import type { Core } from '../core/core.ts'
 import { AppError } from '../platform/errors.ts'
 import { isHonestText } from '../web/parameters.ts'
 import { hasMail } from './people/email.ts'
 import { namedGroupsOf } from './people/users.ts'
+import { rename } from './profile.ts'
 import { PROFILE } from './session/reauthentication.ts'
 import { type Session, sessionOf } from './session/session.ts'
 
@@ -53,28 +53,5 @@ export function profilePages(app: FastifyInstance, deps: Core): void {
     if (!form.success) return show(request, reply, true)
     await rename(deps, { user_id: user.id, name: form.data.name || null, ip: request.ip })
     return reply.redirect(`${PROFILE}?saved=1`, 303)
-  })
-}
-
-async function rename(
-  { db, clock }: Core,
-  { user_id, name, ip }: { user_id: bigint; name: string | null; ip: string },
-): Promise<void> {
-  await db.transaction().execute(async (tx) => {
-    const before = await tx
-      .selectFrom('users')
-      .where('id', '=', user_id)
-      .select('name')
-      .forUpdate()
-      .executeTakeFirstOrThrow()
-    if (before.name === name) return
-    await tx.updateTable('users').set({ name, updated_at: clock() }).where('id', '=', user_id).execute()
-    await recordAudit(tx, {
-      actor_id: user_id,
-      action: 'account.renamed',
-      subject: `user:${user_id}`,
-      detail: { before, after: { name } },
-      ip,
-    })
   })
 }

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sendDueMail } from '../../src/accounts/people/email.ts'
-import { answerRecoveryRequests } from '../../src/accounts/security/recovery.page.ts'
+import { answerRecoveryRequests } from '../../src/accounts/security/recovery.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { makePerson, type Person, signIn } from '../cast.ts'
 import { browser, type Page, type TestApp } from '../harness.ts'

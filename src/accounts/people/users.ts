@@ -177,3 +177,12 @@ async function addGroups(tx: Tx, user_id: bigint, names: string[]): Promise<void
     .values(names.map((name) => ({ user_id, name })))
     .execute()
 }
+
+/** What is needed to let somebody of this name in. */
+export async function findToSignIn(db: Db, username: string) {
+  return db
+    .selectFrom('users')
+    .where(sql`lower(username)`, '=', sql<string>`lower(${username})`)
+    .select(['id', 'password_hash', 'is_banned', 'suspended_till'])
+    .executeTakeFirst()
+}

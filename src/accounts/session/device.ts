@@ -1,4 +1,5 @@
 /** What a browser says of itself, in the two words a person knows it by. Pure; anybody can claim to be anything. */
+import type { Messages } from '../../web/languages.ts'
 
 /** The first that fits counts: most browsers also name the ones they descend from. */
 const BROWSERS: [string, RegExp][] = [
@@ -30,4 +31,11 @@ const SYSTEMS: [string, RegExp][] = [
 export function deviceOf(agent: string): { browser: string | undefined; system: string | undefined } {
   const named = (list: [string, RegExp][]) => list.find(([, pattern]) => pattern.test(agent))?.[0]
   return { browser: named(BROWSERS), system: named(SYSTEMS) }
+}
+
+/** A device in the words of a language. */
+export function describeDevice(agent: string, { sessions }: Messages): string {
+  const { browser, system } = deviceOf(agent)
+  if (browser !== undefined && system !== undefined) return sessions.on(browser, system)
+  return browser ?? system ?? sessions.unknown
 }

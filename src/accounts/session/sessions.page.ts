@@ -1,11 +1,10 @@
 /** /account/sessions: the browsers signed in to one's account, and signing them out from here. */
 import type { FastifyInstance } from 'fastify'
-import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
-import { AppError } from '../../platform/errors.ts'
 import type { Messages } from '../../web/languages.ts'
-import { deviceOf } from './device.ts'
-import { endSessionsOf, type Session, sessionOf } from './session.ts'
+import { describeDevice } from './device.ts'
+import { endOtherSessions, openSessions } from './open-sessions.ts'
+import { sessionOf } from './session.ts'
 
 const MINUTE_MS = 60_000
 /** Last seen is kept to within ten minutes; nothing finer is shown. */
@@ -43,56 +42,6 @@ export function sessionPages(app: FastifyInstance, deps: Core): void {
     await endOtherSessions(deps, sessionOf(request), { handle, ip: request.ip })
     return reply.redirect('/account/sessions?ended=1', 303)
   })
-}
-
-/** The live sessions of the member of this one, the last used first. `handle` names one without telling its id. */
-async function openSessions({ db, clock, secrets }: Core, { id: current, user }: Session) {
-  const rows = await db
-    .selectFrom('sessions')
-    .where('user_id', '=', user.id)
-    .where('expires_at', '>', clock())
-    .select(['id', 'ip', 'agent', 'auth_time'])
-    .select((eb) => eb.fn.coalesce('last_seen_at', 'auth_time').as('last_seen_at'))
-    .orderBy('last_seen_at', 'desc')
-    .orderBy('id', 'desc')
-    .execute()
-  return rows.map((row) => ({
-    ...row,
-    isThisOne: row.id === current,
-    handle: secrets.tag('session handle', row.id.toString()),
-  }))
-}
-
-/**
- * Ends the session of this handle, or every one but this when the handle is `others`. Throws not_found when the member
- * has no such other session.
- */
-async function endOtherSessions(
-  deps: Core,
-  current: Session,
-  { handle, ip }: { handle: unknown; ip: string },
-): Promise<void> {
-  const others = (await openSessions(deps, current)).filter(({ isThisOne }) => !isThisOne)
-  const chosen = handle === 'others' ? others : others.filter((one) => one.handle === handle)
-  if (handle !== 'others' && chosen.length === 0) throw new AppError('not_found', 'No such session')
-  if (chosen.length === 0) return
-  await deps.db.transaction().execute(async (tx) => {
-    const ended = await endSessionsOf(tx, current.user.id, { only: chosen.map(({ id }) => id) })
-    if (ended.length === 0) return
-    await recordAudit(tx, {
-      actor_id: current.user.id,
-      action: 'account.sessions_ended',
-      subject: `user:${current.user.id}`,
-      detail: { before: { sessions: ended }, after: null },
-      ip,
-    })
-  })
-}
-
-export function describeDevice(agent: string, { sessions }: Messages): string {
-  const { browser, system } = deviceOf(agent)
-  if (browser !== undefined && system !== undefined) return sessions.on(browser, system)
-  return browser ?? system ?? sessions.unknown
 }
 
 function describeAge(ms: number, { sessions }: Messages): string {

@@ -6,9 +6,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
-import { isBannedOrSuspended } from '../people/users.ts'
-import { claimLink, findLink } from '../security/account-links.ts'
-import { recordSecurityEvent } from '../security/security-events.ts'
+import { findLink } from '../security/account-links.ts'
+import { useSignInLink } from './link.ts'
 import { finishSignIn } from './second-step.page.ts'
 
 export const SIGN_IN_LINK = '/sign-in/link'
@@ -32,25 +31,7 @@ export function signInLinkRoutes(app: FastifyInstance, deps: Core): void {
 
   app.post(SIGN_IN_LINK, async (request, reply) => {
     const { token = '' } = Token.safeParse(request.body).data ?? {}
-    const now = deps.clock()
-    const user_id = await deps.db.transaction().execute(async (tx) => {
-      const link = await claimLink(tx, { token, purpose: 'sign_in', now })
-      if (link === undefined) return undefined
-      const user = await tx
-        .selectFrom('users')
-        .where('id', '=', link.user_id)
-        .select(['id', 'is_banned', 'suspended_till'])
-        .executeTakeFirstOrThrow()
-      if (isBannedOrSuspended(user, now)) return undefined
-      const event = {
-        event: 'sign_in.link_used',
-        user_id: user.id,
-        actor_id: user.id,
-        ip: request.ip,
-      } as const
-      await recordSecurityEvent(tx, deps, event)
-      return user.id
-    })
+    const user_id = await useSignInLink(deps, { token, ip: request.ip })
     if (user_id === undefined) return showDeadLink(reply)
     // None of RFC 8176's names fits a link that somebody was given.
     return finishSignIn(request, reply, { user_id, amr: [], returnTo: '/' }, deps)

@@ -6,15 +6,18 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { recordRefusal } from '../../core/refusals.ts'
-import { randomToken, sha256 } from '../../platform/secrets.ts'
 import { leadsTo } from '../../web/return-to.ts'
-import { isBannedOrSuspended } from '../people/users.ts'
 import { acceptCode, acceptRecoveryCode } from '../security/second-factor.ts'
 import { attemptedBy, rememberBrowser } from '../session/known-browser.ts'
 import { cookieOptions, startSession } from '../session/session.ts'
 import { clearAttempts, failAttempt, openAttempt, withdrawAttempt } from '../session/throttle.ts'
-
-const PENDING_MINUTES = 10
+import {
+  beginSecondStep,
+  endSecondStep,
+  findSecondStep,
+  hasSecondFactor,
+  PENDING_MINUTES,
+} from './second-step.ts'
 
 const CodeForm = z.union([
   z.object({
@@ -49,15 +52,7 @@ export async function finishSignIn(
   { user_id, amr, attempt, returnTo }: FirstStep,
   deps: Core,
 ): Promise<FastifyReply> {
-  const factor = await deps.db
-    .selectFrom('second_factors as factor')
-    .innerJoin('users', 'users.id', 'factor.user_id')
-    .where('factor.user_id', '=', user_id)
-    // A factor left from before the account went over to the forum is asked for no more.
-    .where('users.password_hash', 'is not', null)
-    .select('factor.user_id')
-    .executeTakeFirst()
-  if (factor === undefined) {
+  if (!(await hasSecondFactor(deps.db, user_id))) {
     if (attempt !== undefined) await clearAttempts(deps, attempt)
     await startSession(request, reply, user_id, amr, deps)
     rememberBrowser(request, reply, user_id, deps)
@@ -65,17 +60,7 @@ export async function finishSignIn(
   }
   // Not cleared yet: who knows the password could else start the count of wrong codes anew with it.
   if (attempt !== undefined) await withdrawAttempt(deps, attempt)
-  const token = randomToken()
-  await deps.db
-    .insertInto('pending_sign_ins')
-    .values({
-      token_hash: sha256(token),
-      user_id,
-      amr,
-      return_to: returnTo,
-      expires_at: new Date(deps.clock().getTime() + PENDING_MINUTES * 60_000),
-    })
-    .execute()
+  const token = await beginSecondStep(deps, { user_id, amr, return_to: returnTo })
   reply.setCookie(cookieName(deps), token, { ...cookieOptions(deps.config), maxAge: PENDING_MINUTES * 60 })
   return reply.redirect('/sign-in/second-factor', 303)
 }
@@ -83,7 +68,7 @@ export async function finishSignIn(
 /** GET and POST /sign-in/second-factor, in the scope of the sign-in page. */
 export function secondStepRoutes(app: FastifyInstance, deps: Core): void {
   app.get('/sign-in/second-factor', async (request, reply) => {
-    const pending = await findPending(request, deps)
+    const pending = await findSecondStep(deps, request.cookies[cookieName(deps)])
     if (pending === undefined) return reply.redirect('/sign-in', 303)
     return reply.page(
       'accounts/sign-in/second-step',
@@ -93,7 +78,7 @@ export function secondStepRoutes(app: FastifyInstance, deps: Core): void {
   })
 
   app.post('/sign-in/second-factor', { config: { admission: 'slow' } }, async (request, reply) => {
-    const pending = await findPending(request, deps)
+    const pending = await findSecondStep(deps, request.cookies[cookieName(deps)])
     if (pending === undefined) return reply.redirect('/sign-in', 303)
     const form = CodeForm.safeParse(request.body)
     const { user_id, username } = pending
@@ -112,13 +97,10 @@ export function secondStepRoutes(app: FastifyInstance, deps: Core): void {
       )
     }
     await clearAttempts(deps, attempt)
-    const { numDeletedRows } = await deps.db
-      .deleteFrom('pending_sign_ins')
-      .where('id', '=', pending.id)
-      .executeTakeFirst()
+    const isOurs = await endSecondStep(deps.db, pending.id)
     reply.clearCookie(cookieName(deps), cookieOptions(deps.config))
     // Used by another request meanwhile, or ended with a change of the password.
-    if (numDeletedRows !== 1n) return reply.redirect('/sign-in', 303)
+    if (!isOurs) return reply.redirect('/sign-in', 303)
     await startSession(request, reply, user_id, [...pending.amr, 'otp'], deps)
     rememberBrowser(request, reply, user_id, deps)
     return reply.redirect(pending.return_to, 303)
@@ -132,22 +114,6 @@ function accept(
 ): Promise<boolean> {
   if ('code' in form) return acceptCode(deps, user_id, form.code)
   return acceptRecoveryCode(deps, { user_id, code: form.recovery_code, ip })
-}
-
-/** The sign-in that this browser has begun, if it is still to be finished. */
-async function findPending(request: FastifyRequest, deps: Core) {
-  const token = request.cookies[cookieName(deps)]
-  if (token === undefined) return undefined
-  const now = deps.clock()
-  const row = await deps.db
-    .selectFrom('pending_sign_ins as pending')
-    .innerJoin('users', 'users.id', 'pending.user_id')
-    .where('pending.token_hash', '=', sha256(token))
-    .where('pending.expires_at', '>', now)
-    .select(['pending.id', 'pending.user_id', 'pending.amr', 'pending.return_to'])
-    .select(['users.username', 'users.is_banned', 'users.suspended_till'])
-    .executeTakeFirst()
-  return row === undefined || isBannedOrSuspended(row, now) ? undefined : row
 }
 
 function cookieName({ config }: Core): string {

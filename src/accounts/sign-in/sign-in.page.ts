@@ -1,12 +1,11 @@
 /** Signing in with a local password, and out; the page leads to the forum as well. Failures are throttled per account and per address. */
 import type { FastifyInstance } from 'fastify'
-import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { recordRefusal } from '../../core/refusals.ts'
 import { leadsTo, safeReturnTo } from '../../web/return-to.ts'
 import { hasMail } from '../people/email.ts'
-import { isBannedOrSuspended } from '../people/users.ts'
+import { findToSignIn, isBannedOrSuspended } from '../people/users.ts'
 import { verifyPassword } from '../security/password.ts'
 import { attemptedBy } from '../session/known-browser.ts'
 import { SIGN_IN_AGAIN } from '../session/reauthentication.ts'
@@ -73,11 +72,7 @@ export async function signInRoutes(app: FastifyInstance, deps: Core): Promise<vo
 
     if (!form.success) return again('wrong_credentials', '')
     const { username, password } = form.data
-    const found = await deps.db
-      .selectFrom('users')
-      .where(sql`lower(username)`, '=', sql<string>`lower(${username})`)
-      .select(['id', 'password_hash', 'is_banned', 'suspended_till'])
-      .executeTakeFirst()
+    const found = await findToSignIn(deps.db, username)
     const attempt = await openAttempt(deps, attemptedBy(request, { user_id: found?.id, username }, deps))
     // Checked also for an unknown name, at the same cost, so that time tells nothing.
     const isRight = await verifyPassword(password, found?.password_hash)

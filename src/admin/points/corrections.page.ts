@@ -14,7 +14,7 @@ import { refundOrder, reverseTransfer } from '../../payment/orders/refunds.ts'
 import { TransactionId } from '../../payment/values/fields.ts'
 import { randomToken } from '../../platform/secrets.ts'
 import { actorOf, Reason, readForm } from '../acts/form.ts'
-import { findOrders, findTransfers } from '../find/find.page.ts'
+import { findOrders, findTransfers } from '../find/transactions.ts'
 import { type PointsAct, propose, type StandingProposal } from '../proposals/proposals.ts'
 
 const PATH = '/admin/corrections'

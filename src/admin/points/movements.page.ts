@@ -16,7 +16,7 @@ import { TRANSACTION_ID } from '../../payment/values/fields.ts'
 import { AppError } from '../../platform/errors.ts'
 import { cursor, olderUrl, onePage } from '../../web/lists.ts'
 import { HISTORY_LINES, idIn } from '../acts/form.ts'
-import { findOrders, findTransfers } from '../find/find.page.ts'
+import { findOrders, findTransfers } from '../find/transactions.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {

@@ -1,0 +1,79 @@
+/**
+ * The address of a local account. A new one takes effect when the link sent to it is opened by its member, signed in:
+ * an address proves who somebody is to other applications, so nobody can be talked into confirming it for a stranger.
+ */
+import type { Core } from '../../core/core.ts'
+import type { Language } from '../../web/languages.ts'
+import { enqueueMail } from '../people/email.ts'
+import type { User } from '../people/users.ts'
+import { claimLink, endLinks, issueLink } from './account-links.ts'
+import { mails } from './mails.texts.ts'
+import { recordSecurityEvent } from './security-events.ts'
+
+/** The page that the link opens. */
+export const CONFIRM = '/account/email/confirm'
+export const LINK_MINUTES = 60
+
+/** Sends the link to the new address. An earlier one, perhaps to a mistyped address, works no more. */
+export async function requestAddress(
+  deps: Core,
+  request: { user: Pick<User, 'id' | 'username'>; email: string; language: Language; ip: string },
+): Promise<void> {
+  const { user, email, language, ip } = request
+  const now = deps.clock()
+  const link = { user_id: user.id, purpose: 'confirm_email' } as const
+  const expires_at = new Date(now.getTime() + LINK_MINUTES * 60_000)
+  await deps.db.transaction().execute(async (tx) => {
+    await endLinks(tx, { ...link, now })
+    const token = await issueLink(tx, { ...link, email, expires_at })
+    const event = {
+      event: 'email.requested',
+      user_id: user.id,
+      actor_id: user.id,
+      ip,
+      detail: { email },
+    } as const
+    await recordSecurityEvent(tx, deps, event)
+    await enqueueMail(tx, deps, {
+      user_id: user.id,
+      username: user.username,
+      recipient: email,
+      language,
+      kind: 'email.confirmation',
+      content: mails.confirmEmail(email),
+      link: `${CONFIRM}?token=${token}`,
+      useless_at: expires_at,
+    })
+  })
+}
+
+/** Makes the address of the link the member's own, tells the old one, and returns it; undefined for a dead or foreign link. */
+export async function confirmAddress(
+  deps: Core,
+  { token, user_id, ip }: { token: string; user_id: bigint; ip: string },
+): Promise<string | undefined> {
+  const now = deps.clock()
+  return deps.db.transaction().execute(async (tx) => {
+    const before = await tx
+      .selectFrom('users')
+      .where('id', '=', user_id)
+      .where('password_hash', 'is not', null)
+      .select('email')
+      .forUpdate()
+      .executeTakeFirst()
+    const link = await claimLink(tx, { token, user_id, purpose: 'confirm_email', now })
+    if (before === undefined || link === undefined) return undefined
+    const { email } = link
+    const change = { email, email_verified: true, updated_at: now }
+    await tx.updateTable('users').set(change).where('id', '=', user_id).execute()
+    await recordSecurityEvent(tx, deps, {
+      event: 'email.changed',
+      user_id,
+      actor_id: user_id,
+      ip,
+      detail: { from: before.email, to: email },
+      notify: before.email === email ? null : before.email,
+    })
+    return email
+  })
+}

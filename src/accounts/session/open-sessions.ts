@@ -1,0 +1,49 @@
+/** The browsers that are signed in to an account, and ending their sessions from another one. */
+import { recordAudit } from '../../core/audit.ts'
+import type { Core } from '../../core/core.ts'
+import { AppError } from '../../platform/errors.ts'
+import { endSessionsOf, type Session } from './session.ts'
+
+/** The live sessions of the member of this one, the last used first. `handle` names one without telling its id. */
+export async function openSessions({ db, clock, secrets }: Core, { id: current, user }: Session) {
+  const rows = await db
+    .selectFrom('sessions')
+    .where('user_id', '=', user.id)
+    .where('expires_at', '>', clock())
+    .select(['id', 'ip', 'agent', 'auth_time'])
+    .select((eb) => eb.fn.coalesce('last_seen_at', 'auth_time').as('last_seen_at'))
+    .orderBy('last_seen_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+  return rows.map((row) => ({
+    ...row,
+    isThisOne: row.id === current,
+    handle: secrets.tag('session handle', row.id.toString()),
+  }))
+}
+
+/**
+ * Ends the session of this handle, or every one but this when the handle is `others`. Throws not_found when the member
+ * has no such other session.
+ */
+export async function endOtherSessions(
+  deps: Core,
+  current: Session,
+  { handle, ip }: { handle: unknown; ip: string },
+): Promise<void> {
+  const others = (await openSessions(deps, current)).filter(({ isThisOne }) => !isThisOne)
+  const chosen = handle === 'others' ? others : others.filter((one) => one.handle === handle)
+  if (handle !== 'others' && chosen.length === 0) throw new AppError('not_found', 'No such session')
+  if (chosen.length === 0) return
+  await deps.db.transaction().execute(async (tx) => {
+    const ended = await endSessionsOf(tx, current.user.id, { only: chosen.map(({ id }) => id) })
+    if (ended.length === 0) return
+    await recordAudit(tx, {
+      actor_id: current.user.id,
+      action: 'account.sessions_ended',
+      subject: `user:${current.user.id}`,
+      detail: { before: { sessions: ended }, after: null },
+      ip,
+    })
+  })
+}

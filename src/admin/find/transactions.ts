@@ -1,0 +1,70 @@
+/** Orders and transfers by any number they have, with the names of those they concern. */
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../../database/connection.ts'
+
+/** Of each kind. */
+export const FOUND_MAX = 20
+
+/**
+ * Finds orders by transaction_id, by trade_no, or by the merchant's own number. The last search reads the unique key of
+ * each application in turn, because no index begins with that number.
+ */
+export async function findOrders(db: Db, id: string) {
+  return db
+    .selectFrom('orders')
+    .innerJoin('payment_apps as app', 'app.id', 'orders.app_id')
+    .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
+    .leftJoin('users as payer', 'payer.id', 'orders.payer_id')
+    .leftJoin('users as payee', 'payee.id', 'orders.payee_id')
+    .where(
+      'orders.id',
+      'in',
+      sql<bigint>`(
+        select id from orders where transaction_id = ${id}
+        union select id from orders where trade_no = ${id}
+        union ${ofEveryApp(sql`
+          select id from orders
+          where app_id = each.id and book in ('live', 'test') and door in ('hmac', 'gateway') and order_id = ${id}`)}
+      )`,
+    )
+    .orderBy('orders.id', 'desc')
+    .limit(FOUND_MAX)
+    .selectAll('orders')
+    .select(['app.name as app_name', 'app.payment_id', 'app.status as app_status'])
+    .select(['app.applicant_id', 'applicant.username as applicant'])
+    .select(['payer.username as payer', 'payee.username as payee'])
+    .execute()
+}
+
+/** Finds transfers by transaction_id or by the merchant's own number, in the same way. */
+export async function findTransfers(db: Db, id: string) {
+  return db
+    .selectFrom('transfers')
+    .innerJoin('payment_apps as app', 'app.id', 'transfers.app_id')
+    .where(
+      'transfers.id',
+      'in',
+      sql<bigint>`(
+        select id from transfers where transaction_id = ${id}
+        union ${ofEveryApp(
+          sql`select id from transfers where app_id = each.id and book in ('live', 'test') and order_id = ${id}`,
+        )}
+      )`,
+    )
+    .orderBy('transfers.id', 'desc')
+    .limit(FOUND_MAX)
+    .selectAll('transfers')
+    .select([
+      sql<string>`name_now(transfers.from_user_id, transfers.from_username)`.as('from_username'),
+      sql<string>`name_now(transfers.to_user_id, transfers.to_username)`.as('to_username'),
+    ])
+    .select(['app.name as app_name', 'app.payment_id'])
+    .execute()
+}
+
+/** Searches every application. The inner limit keeps Postgres from reading the whole table. */
+function ofEveryApp(ids: RawBuilder<unknown>) {
+  return sql`(
+    select of_app.id from payment_apps as each cross join lateral (${ids} limit 4) as of_app limit ${FOUND_MAX}
+  )`
+}

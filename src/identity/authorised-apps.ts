@@ -1,0 +1,95 @@
+/** The applications that a member has let sign them in, and taking that back. */
+import { sql } from 'kysely'
+import { recordAudit } from '../core/audit.ts'
+import type { Db } from '../database/connection.ts'
+import { AppError } from '../platform/errors.ts'
+import { endGrantsOf } from './grants/grants.ts'
+
+const APPS_MAX = 200
+const SIGN_INS_MAX = 50
+
+/** What the member has allowed, the last used first. Uses are read off the tokens issued, so none is written for this. */
+export async function authorisedApps(db: Db, user_id: bigint) {
+  return db
+    .selectFrom('consents as consent')
+    .innerJoin('oauth_apps as app', 'app.id', 'consent.app_id')
+    .innerJoin('users as owner', 'owner.id', 'app.owner_id')
+    .innerJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('grants as family')
+          .leftJoin('access_tokens as token', 'token.grant_id', 'family.id')
+          .whereRef('family.user_id', '=', 'consent.user_id')
+          .whereRef('family.app_id', '=', 'consent.app_id')
+          .select((eb) => [
+            eb.fn.max('family.created_at').as('signed_in_at'),
+            eb.fn.max('token.created_at').as('token_at'),
+          ])
+          .as('use'),
+      (join) => join.onTrue(),
+    )
+    .where('consent.user_id', '=', user_id)
+    .select([
+      'app.client_id',
+      'app.name',
+      'app.logo_url',
+      'app.homepage',
+      'app.suspended_at',
+      'app.reviewed_at',
+      'owner.username as owner_username',
+      'consent.scopes',
+      'consent.created_at as first_used_at',
+      sql<Date>`greatest(consent.updated_at, "use".signed_in_at, "use".token_at)`.as('last_used_at'),
+    ])
+    .orderBy('last_used_at', 'desc')
+    .limit(APPS_MAX)
+    .execute()
+}
+
+/** The newest sign-ins to applications. Where from is known while the session that they came from lives. */
+export async function signInsOf(db: Db, user_id: bigint, now: Date) {
+  return db
+    .selectFrom('grants as family')
+    .innerJoin('oauth_apps as app', 'app.id', 'family.app_id')
+    .leftJoin('sessions', 'sessions.id', 'family.session_id')
+    .where('family.user_id', '=', user_id)
+    .select(['app.name', 'app.client_id', 'family.created_at', 'sessions.ip', 'sessions.agent'])
+    .select((eb) =>
+      eb
+        .or([eb('family.revoked_at', 'is not', null), eb('family.expires_at', '<=', now)])
+        .$castTo<boolean>()
+        .as('has_ended'),
+    )
+    .orderBy('family.id', 'desc')
+    .limit(SIGN_INS_MAX)
+    .execute()
+}
+
+type Revocation = { user_id: bigint; client_id: string; now: Date; ip: string }
+
+/** Takes back what a member allowed. Throws not_found when nothing was. */
+export async function revokeAuthorisation(
+  db: Db,
+  { user_id, client_id, now, ip }: Revocation,
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const consent = await tx
+      .deleteFrom('consents')
+      .using('oauth_apps as app')
+      .whereRef('app.id', '=', 'consents.app_id')
+      .where('consents.user_id', '=', user_id)
+      .where('app.client_id', '=', client_id)
+      .returning(['consents.app_id', 'consents.scopes'])
+      .executeTakeFirst()
+    if (consent === undefined) throw new AppError('not_found', 'You have not allowed this application')
+    const { app_id, scopes } = consent
+    const grants = await endGrantsOf(tx, { user_id, app_id, now })
+    await recordAudit(tx, {
+      actor_id: user_id,
+      action: 'oauth_consent.revoked',
+      subject: client_id,
+      detail: { before: { user_id: user_id.toString(), scopes, grants }, after: null },
+      ip,
+    })
+  })
+}
