@@ -59,7 +59,7 @@ declare module '../../web/views.ts' {
   interface PageData {
     'admin/corrections': Found & { id: string }
     'admin/corrections-confirm': Found & {
-      correction: CorrectionForm
+      correction: PointsActForm
       lines: PointsLine[]
       isSound: boolean
       isProposal: boolean
