@@ -1,9 +1,9 @@
 /** What holds for every address: health, errors as page or JSON, headers, languages, and bad input that never yields a 500. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePerson } from './cast.ts'
-import { browser, startTestApp, type TestApp } from './harness.ts'
-import { times } from './thoroughness.ts'
+import { makePerson } from './harness/cast.ts'
+import { browser, startTestApp, type TestApp } from './harness/harness.ts'
+import { times } from './harness/thoroughness.ts'
 
 let test: TestApp
 beforeAll(async () => {

@@ -1,34 +1,34 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
-import { isSpread } from './one-process.ts'
-import { TIMES } from './thoroughness.ts'
+import { isSpread } from './harness/one-process.ts'
+import { TIMES } from './harness/thoroughness.ts'
 
 /**
  * Many processes change nothing for these: they send no request to the application of the harness, start servers
  * themselves, or look at what one process tells of itself.
  */
 const ALIKE = [
-  'backup',
-  'config',
-  'database',
-  'demo',
-  'embedded',
-  'forum-demo',
+  'core/metrics',
+  'core/overload',
+  'database/database',
+  'database/embedded',
+  'demo/demo',
+  'demo/forum-demo',
+  'demo/shop',
+  'demo/shop-parts',
+  'docs/security',
   'ledger/seal',
-  'log',
-  'many-processes',
-  'messages',
-  'metrics',
-  'overload',
+  'operations/backup',
+  'operations/many-processes',
+  'operations/process',
   'payment/egress',
   'payment/gateway-messages',
   'payment/model',
   'payment/signatures',
-  'process',
-  'security',
-  'shop',
-  'shop-parts',
-  'tracing',
+  'platform/config',
+  'platform/log',
+  'platform/tracing',
+  'web/messages',
 ]
 const LEFT_OUT = ['faults/**', ...ALIKE.map((name) => `${name}.test.ts`)]
 
@@ -36,8 +36,8 @@ export default defineConfig({
   cacheDir: '../node_modules/.vite',
   test: {
     root: import.meta.dirname,
-    globalSetup: './global-setup.ts',
-    reporters: [['default', { summary: false }], './reporter.ts'],
+    globalSetup: './harness/global-setup.ts',
+    reporters: [['default', { summary: false }], './harness/reporter.ts'],
     // Nothing in the sources keeps state of its own, so files may share what has been imported.
     isolate: false,
     // One more than there are cores: some tests wait for seconds, while nothing runs.

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkNextMember, keepInStepWithForum } from '../../src/accounts/forum/sweep.ts'
 import { groupsOf as allGroupsOf } from '../../src/accounts/people/users.ts'
 import { deleteExpiredRows } from '../../src/operations/retention.ts'
-import { makePerson } from '../cast.ts'
-import { signInAtForum, startTestForum, type TestForum, WEBHOOK_SECRET } from '../fake-forum.ts'
-import { browser, startTestApp, type TestApp } from '../harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { signInAtForum, startTestForum, type TestForum, WEBHOOK_SECRET } from '../harness/fake-forum.ts'
+import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { makeParty, obtainTokens, userinfo } from '../identity/relying-party.ts'
 
 const MINUTE_MS = 60_000

@@ -4,9 +4,9 @@ import { countScore, grantPending, importNextScore } from '../../src/accounts/fo
 import { checkNextMember, keepInStepWithForum } from '../../src/accounts/forum/sweep.ts'
 import { openSettings } from '../../src/core/settings.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
-import { expectSoundBooks } from '../books.ts'
-import { signInAtForum, startTestForum, type TestForum } from '../fake-forum.ts'
-import { startTestApp, type TestApp } from '../harness.ts'
+import { expectSoundBooks } from '../harness/books.ts'
+import { signInAtForum, startTestForum, type TestForum } from '../harness/fake-forum.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
 
 const DAY_MS = 86_400_000
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openSettings } from '../../src/core/settings.ts'
 import { registerApp } from '../../src/identity/apps/apps.ts'
 import { sha256 } from '../../src/platform/secrets.ts'
-import { makePerson } from '../cast.ts'
+import { makePerson } from '../harness/cast.ts'
 import {
   answerOf,
   CONNECT_SECRET,
@@ -14,8 +14,8 @@ import {
   signInAtForum,
   startTestForum,
   type TestForum,
-} from '../fake-forum.ts'
-import { browser, startTestApp, type TestApp } from '../harness.ts'
+} from '../harness/fake-forum.ts'
+import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
 
 let forum: TestForum
 let test: TestApp

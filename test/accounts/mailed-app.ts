@@ -1,6 +1,6 @@
 /** The application with a mail server of its own, whose mailboxes tests read. */
-import { startTestApp, type TestApp } from '../harness.ts'
-import { type SmtpServer, startSmtpServer } from '../smtp-server.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { type SmtpServer, startSmtpServer } from '../harness/smtp-server.ts'
 
 export type MailedApp = { test: TestApp; smtp: SmtpServer; close(): Promise<void> }
 

@@ -1,8 +1,8 @@
 /** The page of a member's own name and language. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { isHonestProse, isHonestText } from '../../src/web/parameters.ts'
-import { makePerson } from '../cast.ts'
-import { startTestApp, type TestApp } from '../harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
 
 const PAGE = '/account/profile'
 

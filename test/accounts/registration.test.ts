@@ -1,8 +1,8 @@
 /** /register: local accounts for anybody, where an administrator has opened it. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { SettingName } from '../../src/core/setting-values.ts'
-import { makePerson, signIn } from '../cast.ts'
-import { browser, setSetting, startTestApp, type TestApp } from '../harness.ts'
+import { makePerson, signIn } from '../harness/cast.ts'
+import { browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
 
 const PATH = '/register'
 const PASSWORD = 'correct horse battery'

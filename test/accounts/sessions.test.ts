@@ -1,8 +1,8 @@
 /** /account/sessions: the browsers signed in to one's account. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deviceOf } from '../../src/accounts/session/device.ts'
-import { makePerson, type Person } from '../cast.ts'
-import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
 
 const PATH = '/account/sessions'
 const END = `${PATH}/end`

@@ -4,8 +4,8 @@ import { createUser, groupsOf } from '../../src/accounts/people/users.ts'
 import { hashPassword, verifyPassword } from '../../src/accounts/security/password.ts'
 import { sha256 } from '../../src/platform/secrets.ts'
 import { safeReturnTo } from '../../src/web/return-to.ts'
-import { makePerson } from '../cast.ts'
-import { type Browser, browser, startTestApp, type TestApp } from '../harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
 
 let test: TestApp
 beforeAll(async () => {

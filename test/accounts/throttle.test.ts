@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { failAttempt, openAttempt, registerAttempt } from '../../src/accounts/session/throttle.ts'
 import { deleteExpiredRows } from '../../src/operations/retention.ts'
-import { makePerson, type Person } from '../cast.ts'
-import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from '../harness.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
 
 let test: TestApp
 let other: TestApp

@@ -3,9 +3,9 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { clustersByAddress, clustersByRecipient, moversOf, ringsOf } from '../../src/admin/points/abuse.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
-import { makePerson, type Person } from '../cast.ts'
-import { startTestApp, type TestApp } from '../harness.ts'
-import { type Merchant, makeMerchant } from '../merchant.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 
 const DAY_MS = 86_400_000
 let test: TestApp

@@ -1,7 +1,7 @@
 /** /admin/apps and /admin/audit: registered applications in the hands of administrators. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePerson } from '../cast.ts'
-import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
 import { countLive, makeOwnedApp, storedApp, TYPED, toldSecret, trailOf } from '../identity/owned-app.ts'
 import {
   authorizationUrl,

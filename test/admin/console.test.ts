@@ -6,11 +6,11 @@ import { grantPoints } from '../../src/ledger/post.ts'
 import { takeTurn } from '../../src/payment/notifications/outbox.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
-import { makePerson, type Person } from '../cast.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 import { makeOwnedApp } from '../identity/owned-app.ts'
-import { type Merchant, makeMerchant } from '../merchant.ts'
-import { makeGatewayOrders } from '../notify-receiver.ts'
 
 let test: TestApp
 let merchant: Merchant

@@ -5,12 +5,12 @@ import { banMember, reinstateMember } from '../../src/accounts/members.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
-import { untilBlocked } from '../blocked.ts'
-import { expectSoundBooks } from '../books.ts'
-import { makePerson, type Person } from '../cast.ts'
-import { makeShop, type Shop, send } from '../gateway-shop.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness.ts'
-import { makeMerchant } from '../merchant.ts'
+import { untilBlocked } from '../harness/blocked.ts'
+import { expectSoundBooks } from '../harness/books.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { makeShop, type Shop, send } from '../harness/gateway-shop.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { makeMerchant } from '../harness/merchant.ts'
 
 let test: TestApp
 let shop: Shop

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
-import { makePerson, type Person } from '../cast.ts'
-import { makeShop, type Shop, send } from '../gateway-shop.ts'
-import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from '../harness.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { makeShop, type Shop, send } from '../harness/gateway-shop.ts'
+import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
 
 const SETTINGS = '/admin/settings?area=site'
 let test: TestApp

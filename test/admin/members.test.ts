@@ -4,8 +4,8 @@ import { banMember } from '../../src/accounts/members.ts'
 import { turnOnSecondFactor } from '../../src/accounts/security/second-factor.ts'
 import { newTotpSecret, stepAt, totpCode } from '../../src/accounts/security/totp.ts'
 import { recordRefusal } from '../../src/core/refusals.ts'
-import { makePerson, type Person, signIn } from '../cast.ts'
-import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from '../harness.ts'
+import { makePerson, type Person, signIn } from '../harness/cast.ts'
+import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import {
   authorizationUrl,
   authorize,

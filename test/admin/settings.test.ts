@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { SETTING_NAMES } from '../../src/core/setting-values.ts'
 import { openSettings } from '../../src/core/settings.ts'
-import { makePerson } from '../cast.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
 
 let test: TestApp
 let admin: Browser

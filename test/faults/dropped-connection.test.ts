@@ -5,10 +5,10 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
-import { expectSoundBooks } from '../books.ts'
-import { makePerson, type Person, signIn } from '../cast.ts'
-import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness.ts'
-import { type Merchant, makeMerchant, merchantSign, post } from '../merchant.ts'
+import { expectSoundBooks } from '../harness/books.ts'
+import { makePerson, type Person, signIn } from '../harness/cast.ts'
+import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 import { type PostgresProxy, startProxy } from './proxy.ts'
 import { IS_FULL } from './rounds.ts'
 

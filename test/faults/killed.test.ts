@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { expectSoundBooks } from '../books.ts'
+import { expectSoundBooks } from '../harness/books.ts'
 import { IS_FULL, ROUNDS } from './rounds.ts'
 import { openVisits, type Visit } from './visits.ts'
 import { type FaultWorld, startFaultWorld } from './world.ts'

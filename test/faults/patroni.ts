@@ -9,8 +9,8 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { vi } from 'vitest'
 import { type OsUser, serverUser, spawnOptions } from '../../src/database/embedded/user.ts'
-import { makeScratchFolder } from '../scratch.ts'
-import { freePort } from '../server-process.ts'
+import { makeScratchFolder } from '../harness/scratch.ts'
+import { freePort } from '../harness/server-process.ts'
 import { ask, postmaster } from './world.ts'
 
 const PROGRAMS = ['/usr/bin/etcd', '/usr/bin/patroni', '/usr/sbin/haproxy']

@@ -8,7 +8,7 @@ import { vi } from 'vitest'
 import type { Db } from '../../src/database/connection.ts'
 import { startServer } from '../../src/database/embedded/server.ts'
 import { run, serverUser } from '../../src/database/embedded/user.ts'
-import { makeScratchFolder } from '../scratch.ts'
+import { makeScratchFolder } from '../harness/scratch.ts'
 import { ask, postmaster } from './world.ts'
 
 const WAIT_MS = 30_000

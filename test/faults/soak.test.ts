@@ -9,9 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { hashPassword } from '../../src/accounts/security/password.ts'
-import { gatewayText } from '../gateway-shop.ts'
-import { merchantSign } from '../merchant.ts'
-import { type Receiver, startReceiver } from '../notify-receiver.ts'
+import { gatewayText } from '../harness/gateway-shop.ts'
+import { merchantSign } from '../harness/merchant.ts'
+import { type Receiver, startReceiver } from '../harness/notify-receiver.ts'
 import { openVisits, type Visit } from './visits.ts'
 import {
   askUntilAnswered,

@@ -4,7 +4,7 @@
  */
 import { expect } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
-import { expectSoundBooks } from '../books.ts'
+import { expectSoundBooks } from '../harness/books.ts'
 import { type ShopWorld, START_POINTS, type Told } from './world.ts'
 
 const PRICE = 100n

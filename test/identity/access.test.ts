@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { User } from '../../src/accounts/people/users.ts'
 import { redirectUriFault, refusalOf } from '../../src/identity/apps/access.ts'
-import { makePerson } from '../cast.ts'
-import { startTestApp, type TestApp } from '../harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
 import { answerOf, authorizationUrl, authorize, makeParty, withoutWriting } from './relying-party.ts'
 
 const NOW = new Date('2026-01-01T00:00:00Z')

@@ -1,8 +1,8 @@
 /** GET and POST /api/apps: the registry for programs. */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePerson, type Person } from '../cast.ts'
-import { startTestApp, type TestApp } from '../harness.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
 import {
   type Answer,
   exchange,

@@ -1,8 +1,8 @@
 /** /apps: a member's own applications, and the form that registers another. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePerson } from '../cast.ts'
-import { browser, startTestApp, type TestApp } from '../harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { makeParty, obtainTokens, type Party, withoutWriting } from './relying-party.ts'
 
 let test: TestApp

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { makePerson, type Person } from '../cast.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
 import {
   anotherProcess,
   type Browser,
@@ -11,8 +11,8 @@ import {
   type Page,
   startTestApp,
   type TestApp,
-} from '../harness.ts'
-import { TIMES, times } from '../thoroughness.ts'
+} from '../harness/harness.ts'
+import { TIMES, times } from '../harness/thoroughness.ts'
 import { forgeries } from './hints.ts'
 import {
   type Answer,

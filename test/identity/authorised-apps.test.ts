@@ -1,8 +1,8 @@
 /** /account/applications: what a member has allowed, and taking it back. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { revokeAuthorisation } from '../../src/identity/authorised-apps.ts'
-import { makePerson } from '../cast.ts'
-import { type Browser, browser, startTestApp, type TestApp } from '../harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { trailOf } from './owned-app.ts'
 import {
   authorizationUrl,

@@ -1,7 +1,7 @@
 /** GET and POST /oauth2/auth: whose fault it is, where the answer goes, and when somebody must sign in (again). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePerson, signIn } from '../cast.ts'
-import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness.ts'
+import { makePerson, signIn } from '../harness/cast.ts'
+import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
 import {
   answerOf,
   authorizationUrl,

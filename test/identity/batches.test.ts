@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makeExchangeCode } from '../../src/identity/grants/codes.ts'
 import { makeRotateRefreshToken } from '../../src/identity/grants/refresh.ts'
-import { makePerson } from '../cast.ts'
-import { startTestApp, type TestApp } from '../harness.ts'
-import { inOneProcess, ONE_QUEUE } from '../one-process.ts'
+import { makePerson } from '../harness/cast.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { inOneProcess, ONE_QUEUE } from '../harness/one-process.ts'
 import {
   authorize,
   exchange,

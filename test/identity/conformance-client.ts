@@ -6,8 +6,8 @@
 import { createHash, createPublicKey, type JsonWebKey, verify } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'vitest'
-import type { Person } from '../cast.ts'
-import type { TestApp } from '../harness.ts'
+import type { Person } from '../harness/cast.ts'
+import type { TestApp } from '../harness/harness.ts'
 import type { Party } from './relying-party.ts'
 
 type Json = Record<string, unknown>

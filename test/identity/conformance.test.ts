@@ -6,8 +6,8 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePerson, type Person } from '../cast.ts'
-import { startTestApp, type TestApp } from '../harness.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
 import {
   type Answer,
   askTokens,

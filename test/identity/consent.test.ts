@@ -1,7 +1,7 @@
 /** The consent page: what it says, what its two answers do, and when it is not shown. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePerson } from '../cast.ts'
-import { type Browser, browser, startTestApp, type TestApp } from '../harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import {
   answerOf,
   authorizationUrl,

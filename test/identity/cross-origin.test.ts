@@ -1,7 +1,7 @@
 /** What pages of other sites may read of the endpoints of programs. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePerson } from '../cast.ts'
-import { startTestApp, type TestApp } from '../harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
 import {
   authorizationUrl,
   basic,

@@ -1,6 +1,6 @@
 /** What clients configure themselves from: the discovery documents and the public keys. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startTestApp, type TestApp } from '../harness.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
 import { getJson } from './relying-party.ts'
 
 const ISSUER = 'https://id.example.org'

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OAUTH_ERRORS } from '../../src/identity/oauth/errors.ts'
 import type { OAuthCode } from '../../src/platform/errors.ts'
-import { makePerson } from '../cast.ts'
-import { browser, startTestApp, type TestApp } from '../harness.ts'
-import { times } from '../thoroughness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { times } from '../harness/thoroughness.ts'
 import {
   answerOf,
   authorizationUrl,

@@ -2,7 +2,7 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { sql } from 'kysely'
-import type { TestApp } from '../harness.ts'
+import type { TestApp } from '../harness/harness.ts'
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 

@@ -13,8 +13,8 @@ import {
 import { readHint } from '../../src/identity/oauth/id-token.ts'
 import { ConfigError } from '../../src/platform/config.ts'
 import { makeSecrets } from '../../src/platform/secrets.ts'
-import { makePerson } from '../cast.ts'
-import { anotherProcess, startTestApp, type TestApp } from '../harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { anotherProcess, startTestApp, type TestApp } from '../harness/harness.ts'
 import { getJson, makeParty, obtainTokens, type Party, refresh } from './relying-party.ts'
 
 const SECOND = 1_000

@@ -1,7 +1,7 @@
 /** Signing out through an application, and ID tokens that come back as hints. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePerson } from '../cast.ts'
-import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
 import { claimsOf } from './hints.ts'
 import {
   answerOf,

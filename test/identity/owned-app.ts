@@ -1,8 +1,8 @@
 /** A member with an application of their own, and the browser in which they look after it. */
 
 import { registerApp } from '../../src/identity/apps/apps.ts'
-import { makePerson, type Person } from '../cast.ts'
-import type { Browser, Page, TestApp } from '../harness.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import type { Browser, Page, TestApp } from '../harness/harness.ts'
 import { type Party, REDIRECT_URI } from './relying-party.ts'
 
 export type OwnedApp = { owner: Person; client: Browser; party: Party; path: string }

@@ -9,8 +9,8 @@ import { Auth, type AuthConfig } from '@auth/core'
 import * as oauth from 'oauth4webapi'
 import * as client from 'openid-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePerson, type Person } from '../cast.ts'
-import { START, startTestApp, type TestApp } from '../harness.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { START, startTestApp, type TestApp } from '../harness/harness.ts'
 import {
   authorizationAddress,
   authorizationRequest,

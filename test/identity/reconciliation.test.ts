@@ -3,8 +3,8 @@
  * row by row. Each row is tried as a client of the one and as a client of the other.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { makePerson } from '../cast.ts'
-import { type Browser, HTML, type Page, startTestApp, type TestApp } from '../harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { type Browser, HTML, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
 import {
   answerOf,
   authorizationUrl,

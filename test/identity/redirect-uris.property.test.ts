@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isRegistered, redirectUriFault } from '../../src/identity/apps/access.ts'
 import { NewAppForm } from '../../src/identity/apps/apps.ts'
 import { withParameters } from '../../src/identity/oauth/parameters.ts'
-import { makePerson } from '../cast.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness.ts'
-import { times } from '../thoroughness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { times } from '../harness/thoroughness.ts'
 import { authorizationUrl, authorize, makeParty, type Party } from './relying-party.ts'
 
 const RUNS = { numRuns: times(2_000) }

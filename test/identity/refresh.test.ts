@@ -1,8 +1,8 @@
 /** POST /oauth2/token with a refresh token: rotation, its ends, and what a replay does. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sha256 } from '../../src/platform/secrets.ts'
-import { makePerson } from '../cast.ts'
-import { setSetting, startTestApp, type TestApp } from '../harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
 import {
   authorize,
   makeParty,

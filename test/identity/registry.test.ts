@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deleteApp } from '../../src/identity/apps/registry.ts'
 import { addSecret, resetSecret } from '../../src/identity/apps/secrets.ts'
-import { makePerson } from '../cast.ts'
-import { browser, startTestApp, type TestApp } from '../harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { countLive, makeOwnedApp, storedApp, TYPED, toldSecret, trailOf } from './owned-app.ts'
 import { authorize, exchange, obtainTokens, refresh, userinfo, withoutWriting } from './relying-party.ts'
 

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { type NewApp, registerApp } from '../../src/identity/apps/apps.ts'
-import { makePerson } from '../cast.ts'
-import type { Browser, Page, TestApp } from '../harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import type { Browser, Page, TestApp } from '../harness/harness.ts'
 
 export const REDIRECT_URI = 'https://app.example/callback'
 

@@ -1,7 +1,7 @@
 /** Tokens given back (RFC 7009), and tokens asked about (RFC 7662). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePerson } from '../cast.ts'
-import { START, startTestApp, type TestApp } from '../harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { START, startTestApp, type TestApp } from '../harness/harness.ts'
 import {
   type Answer,
   basic,

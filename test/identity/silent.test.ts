@@ -1,7 +1,7 @@
 /** prompt=none shows nobody a page, and an application that is gone is gone for whoever is on the way to it. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { makePerson } from '../cast.ts'
-import { startTestApp, type TestApp } from '../harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
 import { answerOf, authorizationUrl, authorize, makeParty } from './relying-party.ts'
 
 let test: TestApp

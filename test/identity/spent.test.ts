@@ -2,8 +2,8 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { deleteExpiredRows } from '../../src/operations/retention.ts'
-import { makePerson } from '../cast.ts'
-import { startTestApp, type TestApp } from '../harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
 import { makeParty, obtainTokens, refresh } from './relying-party.ts'
 
 let test: TestApp

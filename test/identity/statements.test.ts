@@ -1,9 +1,9 @@
 /** How many SQL statements the frequent requests cost: each is a round trip. */
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { makePerson } from '../cast.ts'
-import { startTestApp, type TestApp } from '../harness.ts'
-import { inOneProcess, STATEMENTS } from '../one-process.ts'
+import { makePerson } from '../harness/cast.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { inOneProcess, STATEMENTS } from '../harness/one-process.ts'
 import {
   authorizationUrl,
   authorize,

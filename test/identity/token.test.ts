@@ -2,8 +2,8 @@
 import { createHash, createPublicKey, randomBytes, verify } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { issueCode, makeExchangeCode } from '../../src/identity/grants/codes.ts'
-import { makePerson } from '../cast.ts'
-import { startTestApp, type TestApp } from '../harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
 import {
   authorize,
   basic,

@@ -1,7 +1,7 @@
 /** GET and POST /oauth2/userinfo: who may read it, and what stands in it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePerson } from '../cast.ts'
-import { startTestApp, type TestApp } from '../harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
 import {
   getJson,
   makeParty,

@@ -12,11 +12,11 @@ import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makeCreateOrder } from '../../src/payment/orders/place.ts'
 import { refundOrder, reverseTransfer } from '../../src/payment/orders/refunds.ts'
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
-import { sealAll } from '../books.ts'
-import { makePerson, type Person } from '../cast.ts'
-import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness.ts'
-import { type Merchant, makeMerchant } from '../merchant.ts'
-import { environmentOf, tesseraAt } from '../operator.ts'
+import { sealAll } from '../harness/books.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { environmentOf, tesseraAt } from '../harness/operator.ts'
 
 let test: TestApp
 let admin: Browser

@@ -21,8 +21,8 @@ import {
 import { grantPoints } from '../../src/ledger/post.ts'
 import { makeSealer } from '../../src/ledger/seal.ts'
 import { makeSecrets, type Secrets } from '../../src/platform/secrets.ts'
-import { START, startServer } from '../global-setup.ts'
-import { makeScratchFolder } from '../scratch.ts'
+import { START, startServer } from '../harness/global-setup.ts'
+import { makeScratchFolder } from '../harness/scratch.ts'
 
 const secrets = makeSecrets('a secret of the tests, which guards nothing at all')
 

@@ -2,12 +2,12 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addressesOf } from '../../src/payment/merchant/addresses.ts'
-import { makePerson } from '../cast.ts'
-import { freePort } from '../demo-process.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness.ts'
-import { type Merchant, makeMerchant } from '../merchant.ts'
-import { makeGatewayOrders, type Receiver, startReceiver } from '../notify-receiver.ts'
-import { rowsRead } from '../rows-read.ts'
+import { makePerson } from '../harness/cast.ts'
+import { freePort } from '../harness/demo-process.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { makeGatewayOrders, type Receiver, startReceiver } from '../harness/notify-receiver.ts'
+import { rowsRead } from '../harness/rows-read.ts'
 
 let test: TestApp
 let merchant: Merchant

@@ -7,11 +7,11 @@ import { raiseDueAlerts } from '../../src/payment/apps/due-alerts.ts'
 import { offerApplication, withdrawOffer } from '../../src/payment/apps/handover.ts'
 import { acceptInvitation, inviteMember, removeMember } from '../../src/payment/apps/team.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
-import { makePerson, type Person } from '../cast.ts'
-import { anotherProcess, type Browser, setSetting, startTestApp, type TestApp } from '../harness.ts'
-import { makeMerchant } from '../merchant.ts'
-import { makeGatewayOrders } from '../notify-receiver.ts'
-import { type SmtpServer, startSmtpServer } from '../smtp-server.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { anotherProcess, type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { makeMerchant } from '../harness/merchant.ts'
+import { makeGatewayOrders } from '../harness/notify-receiver.ts'
+import { type SmtpServer, startSmtpServer } from '../harness/smtp-server.ts'
 
 const HOUR_MS = 3_600_000
 

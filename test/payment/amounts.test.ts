@@ -6,10 +6,10 @@ import { grantPoints } from '../../src/ledger/post.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
-import { expectSoundBooks } from '../books.ts'
-import { makePerson, type Person } from '../cast.ts'
-import { setSetting, startTestApp, type TestApp } from '../harness.ts'
-import { type Merchant, makeMerchant } from '../merchant.ts'
+import { expectSoundBooks } from '../harness/books.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 
 const MOST = 9_007_199_254_740_991n
 const MILLION = 1_000_000n

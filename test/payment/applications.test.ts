@@ -4,10 +4,10 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isCallbackUrl } from '../../src/payment/apps/apps.ts'
 import { reviewPaymentApp } from '../../src/payment/apps/review.ts'
-import { makePerson } from '../cast.ts'
-import { setSetting, startTestApp, type TestApp } from '../harness.ts'
-import { merchantSign, post } from '../merchant.ts'
-import { inOneProcess, STATEMENTS } from '../one-process.ts'
+import { makePerson } from '../harness/cast.ts'
+import { setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { merchantSign, post } from '../harness/merchant.ts'
+import { inOneProcess, STATEMENTS } from '../harness/one-process.ts'
 
 const itListens = it.skipIf(inOneProcess(STATEMENTS))
 

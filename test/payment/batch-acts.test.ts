@@ -8,10 +8,10 @@ import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makeCreateOrder, makePlaceOrder } from '../../src/payment/orders/place.ts'
 import { makePostTransfer, type Transfer, type TransferRequest } from '../../src/payment/orders/transfers.ts'
 import { AppError } from '../../src/platform/errors.ts'
-import { expectSoundBooks } from '../books.ts'
-import { makePerson, type Person } from '../cast.ts'
-import { startTestApp, type TestApp } from '../harness.ts'
-import { type Merchant, makeMerchant } from '../merchant.ts'
+import { expectSoundBooks } from '../harness/books.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 
 const DAILY_LIMIT = 400n
 

@@ -5,9 +5,9 @@ import { statementOf } from '../../src/ledger/wallet.ts'
 import { ordersOfPayer } from '../../src/payment/buyer/payments.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
-import { makePerson, type Person } from '../cast.ts'
-import { startTestApp, type TestApp } from '../harness.ts'
-import { type Merchant, makeMerchant } from '../merchant.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 
 let test: TestApp
 let merchant: Merchant

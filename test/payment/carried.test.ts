@@ -1,9 +1,9 @@
 /** What a buyer's browser carries is signed by the shop's own keys. It opens nothing but the way it was signed for. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { makePerson, type Person } from '../cast.ts'
-import { type Fields, makeShop, type Reply, type Shop, send } from '../gateway-shop.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness.ts'
-import { post } from '../merchant.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { type Fields, makeShop, type Reply, type Shop, send } from '../harness/gateway-shop.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { post } from '../harness/merchant.ts'
 
 let test: TestApp
 let shop: Shop

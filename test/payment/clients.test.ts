@@ -5,9 +5,9 @@
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePerson, type Person } from '../cast.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness.ts'
-import { type Merchant, makeMerchant } from '../merchant.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 
 let test: TestApp
 let merchant: Merchant

@@ -26,8 +26,8 @@ import { gatewayRules, hmacRules } from '../../src/payment/diagnosis/schemes.ts'
 import { explain, type Scheme } from '../../src/payment/diagnosis/search.ts'
 import { judge, keyFingerprint } from '../../src/payment/diagnosis/verdict.ts'
 import { messages } from '../../src/texts.ts'
-import { makePerson, signIn } from '../cast.ts'
-import { type Fields, makeShop, type Shop, send } from '../gateway-shop.ts'
+import { makePerson, signIn } from '../harness/cast.ts'
+import { type Fields, makeShop, type Shop, send } from '../harness/gateway-shop.ts'
 import {
   anotherProcess,
   type Browser,
@@ -35,8 +35,8 @@ import {
   setSetting,
   startTestApp,
   type TestApp,
-} from '../harness.ts'
-import { COUNTED_APART, inOneProcess } from '../one-process.ts'
+} from '../harness/harness.ts'
+import { COUNTED_APART, inOneProcess } from '../harness/one-process.ts'
 
 const { en } = messages
 const itCounts = it.skipIf(inOneProcess(COUNTED_APART))

@@ -5,7 +5,7 @@ import {
   type EgressGuard,
   makeEgressGuard,
 } from '../../src/payment/notifications/egress.ts'
-import { type DnsServer, startDnsServer } from '../dns-server.ts'
+import { type DnsServer, startDnsServer } from '../harness/dns-server.ts'
 
 let dns: DnsServer
 let guard: EgressGuard

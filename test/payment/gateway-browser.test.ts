@@ -8,11 +8,11 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePerson, type Person } from '../cast.ts'
-import { isWithoutChromium, sharedChromium } from '../chromium.ts'
-import { freePort } from '../demo-process.ts'
-import { type Fields, gatewayText, makeShop, md5, type Shop } from '../gateway-shop.ts'
-import { startTestApp, type TestApp } from '../harness.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { isWithoutChromium, sharedChromium } from '../harness/chromium.ts'
+import { freePort } from '../harness/demo-process.ts'
+import { type Fields, gatewayText, makeShop, md5, type Shop } from '../harness/gateway-shop.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
 
 describe.skipIf(isWithoutChromium)('a buyer', () => {
   let test: TestApp

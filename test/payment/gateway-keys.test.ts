@@ -13,9 +13,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { resetMerchantKey } from '../../src/payment/apps/key-changes.ts'
 import { currentKey, openKey } from '../../src/payment/signing/keys.ts'
 import { readPublicKey } from '../../src/payment/signing/public-key.ts'
-import { makePerson } from '../cast.ts'
-import { anotherProcess, type Browser, type Page, startTestApp, type TestApp } from '../harness.ts'
-import { type Merchant, makeMerchant } from '../merchant.ts'
+import { makePerson } from '../harness/cast.ts'
+import { anotherProcess, type Browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 
 let test: TestApp
 let other: TestApp

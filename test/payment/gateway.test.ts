@@ -17,12 +17,27 @@ import { GATEWAY_ERRORS } from '../../src/payment/gateway/errors.ts'
 import { paidTrades } from '../../src/payment/gateway/messages.ts'
 import { makePlaceOrder } from '../../src/payment/orders/place.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
-import { expectSoundBooks } from '../books.ts'
-import { makePerson, type Person } from '../cast.ts'
-import { type Fields, gatewayText, makeShop, md5, type Reply, type Shop, send } from '../gateway-shop.ts'
-import { anotherProcess, type Browser, browser, setSetting, startTestApp, type TestApp } from '../harness.ts'
-import { COUNTED_APART, inOneProcess } from '../one-process.ts'
-import { TIMES, times } from '../thoroughness.ts'
+import { expectSoundBooks } from '../harness/books.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import {
+  type Fields,
+  gatewayText,
+  makeShop,
+  md5,
+  type Reply,
+  type Shop,
+  send,
+} from '../harness/gateway-shop.ts'
+import {
+  anotherProcess,
+  type Browser,
+  browser,
+  setSetting,
+  startTestApp,
+  type TestApp,
+} from '../harness/harness.ts'
+import { COUNTED_APART, inOneProcess } from '../harness/one-process.ts'
+import { TIMES, times } from '../harness/thoroughness.ts'
 
 const MAPI = '/payment/api/mapi.php'
 const API = '/payment/api/api.php'

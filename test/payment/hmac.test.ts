@@ -3,9 +3,9 @@ import { createHash, createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PAYMENT_ERRORS } from '../../src/payment/hmac/errors.ts'
-import { makePerson } from '../cast.ts'
-import { startTestApp, type TestApp } from '../harness.ts'
-import { type Answer, type Merchant, makeMerchant, merchantSign, post } from '../merchant.ts'
+import { makePerson } from '../harness/cast.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Answer, type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 
 let test: TestApp
 let merchant: Merchant

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { grantPoints } from '../../src/ledger/post.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { reverseTransfer } from '../../src/payment/orders/refunds.ts'
-import { makePerson, type Person } from '../cast.ts'
-import { startTestApp, type TestApp } from '../harness.ts'
-import { type Merchant, makeMerchant, merchantSign, post } from '../merchant.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 
 let test: TestApp
 let merchant: Merchant

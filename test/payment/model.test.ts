@@ -19,9 +19,9 @@ import { refundOrder, reverseTransfer } from '../../src/payment/orders/refunds.t
 import { makePostTransfer, type PostTransfer } from '../../src/payment/orders/transfers.ts'
 import { AppError } from '../../src/platform/errors.ts'
 import { makeSecrets } from '../../src/platform/secrets.ts'
-import { expectSoundBooks } from '../books.ts'
-import { createDatabase, START } from '../harness.ts'
-import { times } from '../thoroughness.ts'
+import { expectSoundBooks } from '../harness/books.ts'
+import { createDatabase, START } from '../harness/harness.ts'
+import { times } from '../harness/thoroughness.ts'
 
 const SEQUENCES = Number(process.env.MODEL_SEQUENCES ?? times(1_000))
 const SEED = Number(process.env.MODEL_SEED ?? 20_260_101)

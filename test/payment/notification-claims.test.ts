@@ -10,11 +10,11 @@ import {
   redeliverFailed,
 } from '../../src/payment/notifications/redelivery.ts'
 import { openNotifier } from '../../src/payment/notifications/worker.ts'
-import { makePerson } from '../cast.ts'
-import { anotherProcess, type TestApp } from '../harness.ts'
-import { makeMerchant } from '../merchant.ts'
-import { type Receiver, succeed } from '../notify-receiver.ts'
-import { type NotifyWorld, startNotifyWorld, until } from '../notify-world.ts'
+import { makePerson } from '../harness/cast.ts'
+import { anotherProcess, type TestApp } from '../harness/harness.ts'
+import { makeMerchant } from '../harness/merchant.ts'
+import { type Receiver, succeed } from '../harness/notify-receiver.ts'
+import { type NotifyWorld, startNotifyWorld, until } from '../harness/notify-world.ts'
 
 const MINUTE_MS = 60_000
 const LEASE_MS = 60_000

@@ -7,12 +7,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { newMerchantKey, storeKey } from '../../src/payment/signing/keys.ts'
 import { LOWER_ALNUM, randomText } from '../../src/platform/secrets.ts'
-import { makePerson, type Person } from '../cast.ts'
-import { startTestApp, type TestApp } from '../harness.ts'
-import { type Merchant, makeMerchant } from '../merchant.ts'
-import { makeGatewayOrders, type Receiver, startReceiver, succeed } from '../notify-receiver.ts'
-import { until } from '../notify-world.ts'
-import { type ServerProcess, startServer, stopServer } from '../server-process.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { makeGatewayOrders, type Receiver, startReceiver, succeed } from '../harness/notify-receiver.ts'
+import { until } from '../harness/notify-world.ts'
+import { type ServerProcess, startServer, stopServer } from '../harness/server-process.ts'
 
 const COUNT = Number(process.env.NOTIFICATIONS ?? 1_000)
 /** Enough that one process alone, with its 256 attempts under way, leaves something to another at any time. */

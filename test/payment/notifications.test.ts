@@ -11,10 +11,10 @@ import type { AttemptOutcome } from '../../src/database/tables/notifications.ts'
 import { readNotifications } from '../../src/payment/notifications/redelivery.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
-import { makePerson } from '../cast.ts'
-import type { TestApp } from '../harness.ts'
-import { type Receiver, startReceiver, succeed } from '../notify-receiver.ts'
-import { type NotifyWorld, startNotifyWorld } from '../notify-world.ts'
+import { makePerson } from '../harness/cast.ts'
+import type { TestApp } from '../harness/harness.ts'
+import { type Receiver, startReceiver, succeed } from '../harness/notify-receiver.ts'
+import { type NotifyWorld, startNotifyWorld } from '../harness/notify-world.ts'
 
 const MINUTE_MS = 60_000
 /** What is never answered costs this; what is answered must not take as long, on whatever machine. */

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { type CreateOrder, makeCreateOrder } from '../../src/payment/orders/place.ts'
-import { expectSoundBooks } from '../books.ts'
-import { makePerson } from '../cast.ts'
-import { startTestApp, type TestApp } from '../harness.ts'
-import { type Merchant, makeMerchant } from '../merchant.ts'
+import { expectSoundBooks } from '../harness/books.ts'
+import { makePerson } from '../harness/cast.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 
 let test: TestApp
 let merchant: Merchant

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rotateToken } from '../../src/payment/apps/key-changes.ts'
 import { currentKey } from '../../src/payment/signing/keys.ts'
 import { isAddressRange, isAllowedAddress } from '../../src/payment/values/addresses.ts'
-import { makePerson } from '../cast.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness.ts'
-import { type Merchant, makeMerchant, merchantSign, post } from '../merchant.ts'
+import { makePerson } from '../harness/cast.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 
 let test: TestApp
 beforeAll(async () => {

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
-import { makePerson, type Person } from '../cast.ts'
-import { makeShop, send } from '../gateway-shop.ts'
-import { browser, startTestApp, type TestApp } from '../harness.ts'
-import { type Merchant, makeMerchant } from '../merchant.ts'
-import { readQr } from '../qr.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { makeShop, send } from '../harness/gateway-shop.ts'
+import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { readQr } from '../harness/qr.ts'
 
 const FORUM = 'https://forum.example.org'
 

@@ -4,11 +4,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { grantPoints } from '../../src/ledger/post.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { expireOrders } from '../../src/payment/orders/orders.ts'
-import { untilBlocked } from '../blocked.ts'
-import { expectSoundBooks } from '../books.ts'
-import { makePerson, type Person, signIn } from '../cast.ts'
-import { anotherProcess, browser, type Page, startTestApp, type TestApp } from '../harness.ts'
-import { type Merchant, makeMerchant } from '../merchant.ts'
+import { untilBlocked } from '../harness/blocked.ts'
+import { expectSoundBooks } from '../harness/books.ts'
+import { makePerson, type Person, signIn } from '../harness/cast.ts'
+import { anotherProcess, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 
 let test: TestApp
 let merchant: Merchant

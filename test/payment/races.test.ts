@@ -8,11 +8,11 @@ import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makeCreateOrder } from '../../src/payment/orders/place.ts'
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import type { AppError } from '../../src/platform/errors.ts'
-import { untilBlocked } from '../blocked.ts'
-import { expectSoundBooks } from '../books.ts'
-import { makePerson, type Person } from '../cast.ts'
-import { anotherProcess, startTestApp, type TestApp } from '../harness.ts'
-import { type Answer, type Merchant, makeMerchant, merchantSign, post } from '../merchant.ts'
+import { untilBlocked } from '../harness/blocked.ts'
+import { expectSoundBooks } from '../harness/books.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { anotherProcess, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Answer, type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 
 let test: TestApp
 let elsewhere: TestApp

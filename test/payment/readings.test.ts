@@ -12,7 +12,7 @@ import { tradeParameters } from '../../src/payment/gateway/messages.ts'
 import { STARTS_MAX } from '../../src/payment/gateway/readings.ts'
 import { authenticate, requireInquiry } from '../../src/payment/gateway/request.ts'
 import type { GatewayApp } from '../../src/payment/signing/gateway-apps.ts'
-import { type Fields, gatewayText, md5 } from '../gateway-shop.ts'
+import { type Fields, gatewayText, md5 } from '../harness/gateway-shop.ts'
 
 const FIXTURES = join(import.meta.dirname, '../fixtures/gateway')
 const pem = (name: string) => readFileSync(join(FIXTURES, name), 'utf8')

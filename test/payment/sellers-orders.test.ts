@@ -5,12 +5,12 @@ import { countOrders, eachOrder, ordersOfApp } from '../../src/payment/merchant/
 import { readNotifications } from '../../src/payment/notifications/redelivery.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
-import { makePerson, type Person } from '../cast.ts'
-import { gatewayText, md5, send } from '../gateway-shop.ts'
-import { type Browser, setSetting, startTestApp, type TestApp } from '../harness.ts'
-import { type Merchant, makeMerchant } from '../merchant.ts'
-import { makeGatewayOrders } from '../notify-receiver.ts'
-import { rowsRead } from '../rows-read.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { gatewayText, md5, send } from '../harness/gateway-shop.ts'
+import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { makeGatewayOrders } from '../harness/notify-receiver.ts'
+import { rowsRead } from '../harness/rows-read.ts'
 
 const DAY_MS = 86_400_000
 

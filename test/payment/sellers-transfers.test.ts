@@ -7,12 +7,12 @@ import { balanceOf } from '../../src/ledger/wallet.ts'
 import { openParts } from '../../src/parts.ts'
 import { reverseTransfer } from '../../src/payment/orders/refunds.ts'
 import { sendTransfer } from '../../src/payment/orders/transfers.ts'
-import { forgetfulSettings } from '../application.ts'
-import { untilBlocked } from '../blocked.ts'
-import { expectSoundBooks } from '../books.ts'
-import { makePerson, type Person } from '../cast.ts'
-import { type Browser, setSetting, startTestApp, type TestApp } from '../harness.ts'
-import { type Merchant, makeMerchant } from '../merchant.ts'
+import { forgetfulSettings } from '../harness/application.ts'
+import { untilBlocked } from '../harness/blocked.ts'
+import { expectSoundBooks } from '../harness/books.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 
 let test: TestApp
 let merchant: Merchant

@@ -6,10 +6,10 @@ import { latencyOf, periodsOf, topProducts } from '../../src/payment/merchant/st
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { barChart } from '../../src/web/bar-chart.ts'
-import { makePerson, type Person, signIn } from '../cast.ts'
-import { anotherProcess, startTestApp, type TestApp } from '../harness.ts'
-import { type Merchant, makeMerchant } from '../merchant.ts'
-import { makeGatewayOrders } from '../notify-receiver.ts'
+import { makePerson, type Person, signIn } from '../harness/cast.ts'
+import { anotherProcess, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

@@ -1,9 +1,9 @@
 /** "The shop did not react?": what a buyer reads of the attempts to tell the shop, and telling it again. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePerson } from '../cast.ts'
-import type { Browser } from '../harness.ts'
-import { succeed } from '../notify-receiver.ts'
-import { type NotifyWorld, startNotifyWorld } from '../notify-world.ts'
+import { makePerson } from '../harness/cast.ts'
+import type { Browser } from '../harness/harness.ts'
+import { succeed } from '../harness/notify-receiver.ts'
+import { type NotifyWorld, startNotifyWorld } from '../harness/notify-world.ts'
 
 let world: NotifyWorld
 let buyer: Browser

@@ -5,11 +5,11 @@ import { grantPoints } from '../../src/ledger/post.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
-import { untilBlocked } from '../blocked.ts'
-import { expectSoundBooks } from '../books.ts'
-import { makePerson, type Person } from '../cast.ts'
-import { anotherProcess, type Browser, setSetting, startTestApp, type TestApp } from '../harness.ts'
-import { type Merchant, makeMerchant } from '../merchant.ts'
+import { untilBlocked } from '../harness/blocked.ts'
+import { expectSoundBooks } from '../harness/books.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { anotherProcess, type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 
 const DAY_MS = 86_400_000
 

@@ -6,11 +6,11 @@ import { grantPoints } from '../../src/ledger/post.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { reverseTransfer } from '../../src/payment/orders/refunds.ts'
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
-import { expectSoundBooks } from '../books.ts'
-import { makePerson, type Person } from '../cast.ts'
-import { startTestApp, type TestApp } from '../harness.ts'
-import { type Answer, type Merchant, makeMerchant, merchantSign, post } from '../merchant.ts'
-import { rowsRead } from '../rows-read.ts'
+import { expectSoundBooks } from '../harness/books.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Answer, type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
+import { rowsRead } from '../harness/rows-read.ts'
 
 let test: TestApp
 let merchant: Merchant

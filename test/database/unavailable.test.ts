@@ -1,0 +1,157 @@
+/** A database that cannot act for a while: it takes no writes, or its disk is full. */
+import { execFile } from 'node:child_process'
+import { open, rm, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { sql } from 'kysely'
+import { describe, expect, inject, it, vi } from 'vitest'
+import { startShopWorld } from '../faults/world.ts'
+import { makePerson, signIn } from '../harness/cast.ts'
+import { makeShop } from '../harness/gateway-shop.ts'
+import { startServer as startPostgres } from '../harness/global-setup.ts'
+import { anotherProcess, browser, startTestApp } from '../harness/harness.ts'
+import { merchantSign } from '../harness/merchant.ts'
+import { makeScratchFolder } from '../harness/scratch.ts'
+
+const run = promisify(execFile)
+const WAIT_MS = 60_000
+
+describe('a database that takes no writes', () => {
+  it('makes the process not ready, and every door answers 503 with Retry-After', async () => {
+    const test = await startTestApp()
+    const shop = await makeShop(test)
+    const alice = await makePerson(test, { points: 1_000n })
+    const signedIn = await signIn(test, alice.username, alice.password)
+    const ordered = await shop.process({ amount: '10', description: 'Tea', order_id: 'open' })
+    const path = new URL(String(ordered.body.payment_url)).pathname
+    const form = (await signedIn.get(path)).form(path)
+    const name = new URL(test.deps.config.DATABASE_URL!).pathname.slice(1)
+    // Connections learn of it when they are opened: those of this other process.
+    await sql.raw(`alter database ${name} set default_transaction_read_only = on`).execute(test.db)
+    const closed = await anotherProcess(test)
+    try {
+      const ready = await closed.app.inject('/readyz')
+      expect(ready.statusCode).toBe(503)
+      expect(ready.json().checks).toMatchObject({ database: true, writes: false })
+
+      const post = (url: string, fields: Record<string, string>) =>
+        closed.app.inject({
+          method: 'POST',
+          url,
+          payload: new URLSearchParams(fields).toString(),
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        })
+      const fields = { amount: '10', description: 'Tea', order_id: 'closed' }
+      const signature = merchantSign(shop.token, fields)
+      const initiated = await post(`/payment/pay/${shop.payment_id}/process`, { ...fields, signature })
+      expect(initiated.json()).toMatchObject({ success: false, errors: [{ code: 1503 }], data: null })
+      const trade = {
+        pid: shop.pidText,
+        type: 'alipay',
+        out_trade_no: 'closed',
+        notify_url: 'http://127.0.0.1:9/notify',
+        name: 'Tea',
+        money: '1.00',
+      }
+      const created = await post('/payment/api/mapi.php', shop.signMd5(trade))
+      expect(created.json()).toEqual({ code: -1, msg: '系统暂时不可用，请稍后再试' })
+      const submitted = await post('/payment/api/submit.php', shop.signMd5(trade))
+      const token = await post('/oauth2/token', {
+        grant_type: 'authorization_code',
+        code: 'x',
+        client_id: 'nobody',
+        client_secret: 'nothing',
+      })
+      expect(token.json()).toMatchObject({ error: 'temporarily_unavailable' })
+      for (const answer of [initiated, created, submitted, token]) {
+        expect(answer.statusCode).toBe(503)
+        expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/)
+      }
+      const page = browser(closed)
+      for (const [cookie, value] of signedIn.cookies) page.cookies.set(cookie, value)
+      const paid = await page.post(path, form)
+      expect(paid.status).toBe(503)
+      expect(paid.headers['retry-after']).toMatch(/^[1-9]\d*$/)
+      expect(paid.body).toContain('This cannot be done just now')
+      // What is only read is there.
+      expect((await browser(closed).get('/sign-in')).status).toBe(200)
+    } finally {
+      await closed.close()
+      await shop.close()
+      await test.close()
+    }
+  })
+})
+
+/** A disk of its own for the folder. Answers how it is given back, or undefined where this may not be made. */
+async function mountDisk(folder: string): Promise<(() => Promise<void>) | undefined> {
+  const mounted = run('mount', ['-t', 'tmpfs', '-o', 'size=160m,mode=755', 'tessera', folder])
+  const isMounted = await mounted.then(
+    () => true,
+    () => false,
+  )
+  return isMounted ? async () => void (await run('umount', ['-l', folder])) : undefined
+}
+
+/** Writes until there is no room for another byte. */
+async function fill(file: string): Promise<void> {
+  const handle = await open(file, 'w')
+  const piece = Buffer.alloc(4_096)
+  try {
+    for (;;) await handle.write(piece)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+  } finally {
+    await handle.close()
+  }
+}
+
+describe('a database whose disk is full', () => {
+  it('makes the process not ready, writes answer 503, and all is well when there is room again', {
+    timeout: 300_000,
+  }, async (context) => {
+    const folder = await makeScratchFolder()
+    const unmount = await mountDisk(folder)
+    if (unmount === undefined) {
+      await rm(folder, { recursive: true })
+      return context.skip('only root may make a disk')
+    }
+    const postgres = await startPostgres(inject('emptyCluster'), join(folder, 'server'))
+    const world = await startShopWorld(postgres.url, folder)
+    const initiate = async (order_id: string) => {
+      const fields = { amount: '10', description: 'x'.repeat(255), order_id }
+      const body = new URLSearchParams({ ...fields, signature: merchantSign(world.shop.token, fields) })
+      const url = `${world.url}/payment/pay/${world.shop.payment_id}/process`
+      const answer = await fetch(url, { method: 'POST', body })
+      return { status: answer.status, text: await answer.text(), headers: answer.headers }
+    }
+    const isReady = async () => (await fetch(`${world.url}/readyz`)).status
+    const filler = join(folder, 'filler')
+    try {
+      expect((await initiate('before')).status).toBe(200)
+      await fill(filler)
+      expect((await statfs(folder)).bavail).toBe(0)
+      await vi.waitUntil(async () => (await isReady()) === 503, { timeout: WAIT_MS, interval: 250 })
+      let count = 0
+      const refused = await vi.waitUntil(
+        async () => {
+          const answer = await initiate(`full${count++}`)
+          expect([200, 503]).toContain(answer.status)
+          return answer.status === 503 && answer
+        },
+        { timeout: WAIT_MS, interval: 0 },
+      )
+      expect(JSON.parse(refused.text)).toMatchObject({ success: false, errors: [{ code: 1503 }] })
+      expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
+
+      await rm(filler)
+      await vi.waitUntil(async () => (await isReady()) === 200, { timeout: WAIT_MS, interval: 250 })
+      expect((await initiate('after')).status).toBe(200)
+    } finally {
+      await world.close()
+      await postgres.stop()
+      await unmount()
+      await rm(folder, { recursive: true })
+    }
+  })
+})

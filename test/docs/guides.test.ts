@@ -1,0 +1,338 @@
+/**
+ * The guides: every code sample in them is taken out and run as a reader would run it, against the service over HTTP.
+ * What a machine has no runtime for is skipped, except for what the project itself needs.
+ */
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { registerApp } from '../../src/identity/apps/apps.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { makeShop, type Shop } from '../harness/gateway-shop.ts'
+import { APP_SECRET } from '../harness/global-setup.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { freePort, ROOT } from '../harness/server-process.ts'
+
+const LANGUAGES = ['en', 'zh-CN']
+const BLOCK = /^```\w+ title=(\S+)\n(.*?)^```$/gms
+/** Five programs started one after another, each through npx. */
+const SAMPLE_MS_MAX = 240_000
+const WEBHOOK_SECRET = 'secret-of-the-webhook'
+/** How a sample is run, by the ending of its name. */
+const RUNTIMES: Record<string, { command: string[]; probe: string }> = {
+  sh: { command: ['sh', '-eu'], probe: 'curl' },
+  mjs: { command: [process.execPath], probe: process.execPath },
+  py: { command: ['python3'], probe: 'python3' },
+  php: { command: ['php'], probe: 'php' },
+  go: { command: [], probe: 'go' },
+}
+
+let test: TestApp
+let folder: string
+let url: string
+let seller: Shop
+let alice: Person
+let buyer: Browser
+let bought = 0
+
+beforeAll(async () => {
+  const port = await freePort()
+  url = `http://127.0.0.1:${port}`
+  test = await startTestApp({
+    PORT: String(port),
+    PUBLIC_URL: url,
+    DISCOURSE_URL: 'http://127.0.0.1:9',
+    DISCOURSE_SECRET: 'secret-of-the-forum',
+    DISCOURSE_API_KEY: 'key-of-the-forum',
+    DISCOURSE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+  })
+  // The samples know no other time than that of the machine.
+  test.clock.advance(Date.now() - test.clock.now().getTime())
+  await test.app.listen({ host: '127.0.0.1', port })
+  folder = await mkdtemp(join(tmpdir(), 'tessera-docs-'))
+  for (const [name, code] of await samplesOf('en')) await writeFile(join(folder, name), code)
+  seller = await makeShop(test, { newKey: true })
+  alice = await makePerson(test, { points: 1_000_000n })
+  buyer = await alice.signIn()
+})
+afterAll(async () => {
+  await seller.close()
+  await test.close()
+  await rm(folder, { recursive: true })
+})
+
+/** The samples of a language by their titles. */
+async function samplesOf(language: string): Promise<Map<string, string>> {
+  const samples = new Map<string, string>()
+  for (const [, text] of await guidesOf(language))
+    for (const [, title, code] of text.matchAll(BLOCK)) samples.set(title!, code!)
+  return samples
+}
+
+async function guidesOf(language: string): Promise<[string, string][]> {
+  const path = join(ROOT, 'docs', language)
+  const names = (await readdir(path)).sort()
+  return Promise.all(names.map(async (name) => [name, await readFile(join(path, name), 'utf8')] as const))
+}
+
+const runtimeOf = (name: string) => RUNTIMES[name.split('.').at(-1)!]!
+const canRun = (name: string) => spawnSync(runtimeOf(name).probe, ['--version']).error === undefined
+
+/** What is in the environment of a sample: what the guide says, and what its runtime needs. */
+const environment = (values: Record<string, string>) => ({
+  PATH: process.env.PATH,
+  HOME: process.env.HOME ?? folder,
+  TESSERA: url,
+  ...values,
+})
+
+/** Runs a sample to its end and answers what it printed, as JSON. */
+async function run(name: string, values: Record<string, string>, ...given: string[]) {
+  return JSON.parse(await print(name, values, ...given))
+}
+
+/** What runs a sample. One in Go is built before its first run: `go run` takes seconds each time. */
+async function commandOf(name: string): Promise<string[]> {
+  const file = join(folder, name)
+  if (!name.endsWith('.go')) return [...runtimeOf(name).command, file]
+  const program = `${file}.program`
+  const options = { env: environment({}), timeout: SAMPLE_MS_MAX }
+  if (!existsSync(program)) await promisify(execFile)('go', ['build', '-o', program, file], options)
+  return [program]
+}
+
+async function print(name: string, values: Record<string, string>, ...given: string[]): Promise<string> {
+  const [command, ...first] = await commandOf(name)
+  const { stdout } = await promisify(execFile)(command!, [...first, ...given], {
+    cwd: ROOT,
+    env: environment(values),
+    timeout: SAMPLE_MS_MAX,
+  })
+  return stdout
+}
+
+/** What anybody can send to where this genuine query went: each is not genuine, and nothing to fail at. */
+function hostileTo(query: string, signature: string): string[] {
+  const rest = new URLSearchParams(query)
+  rest.delete(signature)
+  return [
+    '',
+    '%=%',
+    `${rest}`,
+    `${rest}&${signature}=é`,
+    `${rest}&${signature}[]=x`,
+    `trade_no[]=x&timestamp[]=x&${signature}=x`,
+  ]
+}
+
+/** The buyer pays at this address, and is led back by the answer's query. */
+async function pay(address: string, returnPath: (transaction: string) => string): Promise<string> {
+  const path = new URL(address).pathname
+  const answer = await buyer.submit(await buyer.get(path), path)
+  expect(answer.status).toBe(303)
+  const back = answer.location!.startsWith('http') ? answer : await buyer.get(returnPath(path))
+  return new URL(back.location!).search.slice(1)
+}
+
+it('the guides of both languages have the same samples', async () => {
+  const [english, chinese] = await Promise.all(LANGUAGES.map(samplesOf))
+  expect(chinese).toEqual(english)
+  const [names, theirs] = await Promise.all(LANGUAGES.map(guidesOf))
+  expect(theirs!.map(([name]) => name)).toEqual(names!.map(([name]) => name))
+})
+
+describe('a merchant', () => {
+  const env = () => ({ PAYMENT_ID: seller.payment_id, TOKEN: seller.token })
+
+  it.skipIf(!canRun('pay.sh'))('initiates a payment by hand', async () => {
+    expect(await run('pay.sh', { ...env(), ORDER_ID: 'by-hand' })).toMatchObject({
+      success: true,
+      status: 'pending',
+      amount: 120,
+    })
+  })
+
+  it.for(['pay.mjs', 'pay.py', 'pay.php', 'pay.go'])(
+    'is paid, asks, transfers: %s',
+    async (name, { skip }) => {
+      skip(!canRun(name))
+      const order_id = `order of ${name}`.replaceAll(' ', '-')
+      const opened = await run(name, env(), 'start', order_id, '120', 'Sticker pack & 贴纸')
+      expect(opened).toMatchObject({ success: true, status: 'pending' })
+      const query = await pay(opened.payment_url, (path) => `${path}/return`)
+      expect(await run(name, env(), 'callback', query)).toEqual({ genuine: true, order_id, amount: '120' })
+      const forged = query.replace('amount=120', 'amount=1')
+      await Promise.all(
+        [forged, ...hostileTo(query, 'signature')].map(async (hostile) =>
+          expect(await run(name, env(), 'callback', hostile), hostile).toMatchObject({ genuine: false }),
+        ),
+      )
+      expect(await run(name, env(), 'query', opened.transaction_id)).toMatchObject({ status: 'completed' })
+      const to = [String(alice.id), alice.username]
+      const sent = await run(name, env(), 'transfer', `back-${order_id}`, ...to, '5')
+      expect(sent).toMatchObject({ success: true, status: 'completed', amount: 5 })
+      expect(await run(name, env(), 'transfer', `bad-${order_id}`, to[0]!, 'somebody', '5')).toMatchObject({
+        success: false,
+        errors: [{ code: 1014 }],
+      })
+    },
+  )
+})
+
+describe('a shop of the gateway', () => {
+  const v1 = () => ({ PID: seller.pidText, KEY: seller.merchant_key })
+  const bare = (pem: string) => pem.replace(/-----[^-]+-----|\s/g, '')
+  const v2 = () => ({
+    PID: seller.pidText,
+    PRIVATE_KEY: bare(seller.privatePem),
+    PLATFORM_KEY: bare(seller.platformPem),
+  })
+
+  it.skipIf(!canRun('v1.sh'))('opens a trade by hand', async () => {
+    const answer = await run('v1.sh', { ...v1(), ORDER: 'by-hand' })
+    expect(answer).toMatchObject({ code: 1, payurl: expect.stringContaining(url) })
+  })
+
+  it.for([
+    ['v1.mjs', v1, 1],
+    ['v1.py', v1, 1],
+    ['v1.php', v1, 1],
+    ['v1.go', v1, 1],
+    ['v2.mjs', v2, 0],
+    ['v2.php', v2, 0],
+  ] as const)('is paid, is told, and asks: %s', async ([name, env, success], { skip }) => {
+    skip(!canRun(name))
+    bought += 1
+    const out_trade_no = `mug-${bought}`
+    const opened = await run(name, env(), 'create', out_trade_no, '马克杯 & more', '9.90')
+    expect(opened.code).toBe(success)
+    expect(await run(name, env(), 'query', out_trade_no)).toMatchObject({ status: 0 })
+    const query = await pay(opened.payurl ?? opened.pay_info, (path) => `${path}/return`)
+    expect(await run(name, env(), 'notified', query)).toEqual({ paid: true, out_trade_no, money: '9.90' })
+    await Promise.all(
+      [query.replace('9.90', '0.01'), ...hostileTo(query, 'sign')].map(async (hostile) =>
+        expect(await run(name, env(), 'notified', hostile), hostile).toMatchObject({ paid: false }),
+      ),
+    )
+    expect(await run(name, env(), 'query', out_trade_no)).toMatchObject({ status: 1 })
+  })
+})
+
+describe('an application', () => {
+  const NOT_HERE = 'not started in this browser'
+
+  async function register(redirect_uri: string): Promise<Record<string, string>> {
+    const app = await registerApp(test.db, {
+      owner_id: seller.owner.id,
+      name: 'Reading Club',
+      description: 'Books',
+      redirect_uris: [redirect_uri],
+      allow_groups: [],
+      deny_groups: [],
+    })
+    return { CLIENT_ID: app.client_id, CLIENT_SECRET: app.client_secret! }
+  }
+
+  /** Goes where the application sent the browser, consents if asked, and answers the way back. */
+  async function consent(location: string): Promise<string> {
+    const path = location.slice(url.length)
+    const page = await buyer.get(path)
+    const answer = page.location ? page : await buyer.submit(page, '/oauth2/consent', { decision: 'allow' })
+    return answer.location!
+  }
+
+  it.skipIf(!canRun('token.sh'))('redeems a code by hand', async () => {
+    const REDIRECT_URI = 'http://127.0.0.1:9/callback'
+    const app = await register(REDIRECT_URI)
+    const asked = new URLSearchParams({
+      response_type: 'code',
+      client_id: app.CLIENT_ID!,
+      redirect_uri: REDIRECT_URI,
+      scope: 'openid profile',
+      state: 'x',
+    })
+    const back = new URL(await consent(`${url}/oauth2/auth?${asked}`))
+    const tokens = await run('token.sh', { ...app, REDIRECT_URI, CODE: back.searchParams.get('code')! })
+    expect(tokens).toMatchObject({ token_type: 'Bearer', expires_in: 3600 })
+  })
+
+  it.for(['sign-in.mjs', 'sign-in.py', 'sign-in.php', 'sign-in.go'])(
+    'greets who signs in: %s',
+    async (name, { skip }) => {
+      skip(!canRun(name))
+      const PORT = String(await freePort())
+      const app = await register(`http://127.0.0.1:${PORT}/callback`)
+      const [command, ...first] = await commandOf(name)
+      if (name.endsWith('.php')) first.unshift('-S', `127.0.0.1:${PORT}`)
+      const child = spawn(command!, first, {
+        env: environment({ ...app, PORT }),
+        stdio: 'ignore',
+        // What starts a process of its own, as version managers do, ends with its group.
+        detached: true,
+      })
+      try {
+        const ask = (path: string, cookie = '') =>
+          fetch(new URL(path, `http://127.0.0.1:${PORT}`), { redirect: 'manual', headers: { cookie } })
+        const begun = await vi.waitFor(() => ask('/'), { timeout: 60_000 })
+        const strange = await ask('/favicon.ico')
+        expect([strange.status, strange.headers.getSetCookie()]).toEqual([404, []])
+        for (const hostile of ['', 'state=', 'state[]=x', 'state=x&code[]=x', 'error[]=x'])
+          expect(await (await ask(`/callback?${hostile}`, 'attempt=; attempt[]=x')).text()).toContain(
+            NOT_HERE,
+          )
+        const uncoded = await ask('/callback?state=x', 'attempt=x')
+        expect(await uncoded.text()).toMatch(/^No sign-in: invalid_/)
+        const cookie = begun.headers.getSetCookie()[0]!.split(';')[0]!
+        const back = await consent(begun.headers.get('location')!)
+        expect(await (await ask(back)).text()).toContain(NOT_HERE)
+        const greeted = await ask(back, cookie)
+        expect(await greeted.text()).toBe(`Hello ${alice.username}, member ${alice.id}`)
+        expect(greeted.headers.get('content-type')).toMatch(/^text\/plain/)
+      } finally {
+        process.kill(-child.pid!)
+        if (child.exitCode === null) await once(child, 'exit')
+      }
+    },
+  )
+})
+
+it.skipIf(!canRun('webhook-ping.sh'))('a forum proves that it has the secret of its webhook', async () => {
+  const ping = (secret: string) => run('webhook-ping.sh', { DISCOURSE_WEBHOOK_SECRET: secret })
+  expect(await ping(WEBHOOK_SECRET)).toEqual({ status: 'ignored' })
+  expect(await ping('another')).toMatchObject({ error: 'forbidden' })
+})
+
+it(
+  'an operator does without a browser',
+  async () => {
+    const lines = await print('operator.sh', {
+      DATABASE_URL: test.deps.config.DATABASE_URL!,
+      APP_SECRET,
+      PUBLIC_URL: url,
+    })
+    const told = lines
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(told).toMatchObject([
+      { username: 'carol' },
+      { username: 'dave' },
+      { username: 'dave', amount: 100, is_moved: true },
+      { url: expect.stringContaining(`${url}/sign-in/link?token=`) },
+      { isSound: true },
+    ])
+  },
+  SAMPLE_MS_MAX,
+)
+
+it('the variables that a guide names are those of the configuration', async () => {
+  const [known, named] = await Promise.all([
+    readFile(join(ROOT, '.env.example'), 'utf8'),
+    samplesOf('en').then((samples) => samples.get('discourse.env')!),
+  ])
+  for (const line of named.trim().split('\n')) expect(known).toContain(`\n${line.split('=')[0]}=`)
+})

@@ -1,0 +1,377 @@
+/**
+ * The OpenAPI document: valid as such, and true. Every example is what its schema says, every example of a request is
+ * sent to the service and answered as described.
+ */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { SettingName } from '../../src/core/setting-values.ts'
+import { gatewayCodes } from '../../src/docs/codes.ts'
+import { OPERATIONS, openApiDocument, operationId } from '../../src/docs/openapi.ts'
+import { jsonSchema, type Operation } from '../../src/docs/operation.ts'
+import { madeUpSamples, NOW } from '../../src/docs/samples.ts'
+import { WEBHOOKS } from '../../src/docs/webhooks.ts'
+import { setEventsUrl } from '../../src/payment/events/events.ts'
+import { GATEWAY_ERRORS } from '../../src/payment/gateway/errors.ts'
+import { PAYMENT_ERRORS } from '../../src/payment/hmac/errors.ts'
+import { RETRY_MINUTES } from '../../src/payment/notifications/outbox.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { type Fields, gatewayText, makeShop, md5, type Shop } from '../harness/gateway-shop.ts'
+import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { merchantSign, post } from '../harness/merchant.ts'
+import { type Receiver, startReceiver } from '../harness/notify-receiver.ts'
+import { until } from '../harness/notify-world.ts'
+import { answerOf, authorizationUrl, basic, makeParty, type Party } from '../identity/relying-party.ts'
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false })
+const LANGUAGES = ['en', 'zh'] as const
+
+let test: TestApp
+let shop: Shop
+let party: Party
+let receiver: Receiver
+let alice: Person
+let buyer: Browser
+/** What one operation answers and a later one sends, in place of what its example says. */
+const known: Record<string, string> = {}
+
+beforeAll(async () => {
+  test = await startTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
+  test.startNotifier()
+  receiver = await startReceiver()
+  shop = await makeShop(test)
+  party = await makeParty(test)
+  alice = await makePerson(test, { points: 100_000n })
+  buyer = await alice.signIn()
+})
+afterAll(async () => {
+  await test.close()
+  await shop.close()
+  await receiver.close()
+})
+
+/** Made-up keys, as they stand in the document of a site that is no demo. */
+const samples = await madeUpSamples()
+const documentIn = (language: (typeof LANGUAGES)[number]) =>
+  openApiDocument(test.deps.config, language, { samples, now: test.clock.now() })
+
+/** Who sends an operation, and what is added to its example by the rules of its interface. */
+function asSent({ area, path, request, security }: Operation): {
+  fields: Record<string, unknown>
+  authorization?: string
+} {
+  const seconds = String(Math.floor(test.clock.now().getTime() / 1000))
+  const example = Object.entries(request?.example(samples) ?? {}).map(([name, value]) => [
+    name,
+    known[name] ?? (typeof value === 'string' ? value.replace(NOW, seconds) : value),
+  ])
+  const fields = Object.fromEntries(example) as Fields
+  if (area === 'payment') return { fields: { ...fields, signature: merchantSign(shop.token, fields) } }
+  if (area !== 'identity') {
+    const own = { pid: shop.pidText, ...fields }
+    if (path.includes('/api.php')) return { fields: { ...own, key: shop.merchant_key } }
+    if (path.endsWith('.php')) return { fields: shop.signMd5(own) }
+    return { fields: shop.signRsa({ ...own, timestamp: seconds }) }
+  }
+  if (security === 'client') return { fields, authorization: basic(party.client_id, party.client_secret) }
+  if (security === 'bearer') return { fields, authorization: `Bearer ${known.access_token}` }
+  return { fields }
+}
+
+async function send({ method, path, request }: Operation, fields: object, authorization?: string) {
+  const url = path.replace('{payment_id}', shop.payment_id)
+  const headers = authorization === undefined ? {} : { authorization }
+  const text = new URLSearchParams(fields as Fields).toString()
+  if (method === 'get') return test.app.inject({ method: 'GET', url: text ? `${url}?${text}` : url, headers })
+  const isJson = request?.in === 'json'
+  return test.app.inject({
+    method: 'POST',
+    url,
+    headers: {
+      ...headers,
+      'content-type': isJson ? 'application/json' : 'application/x-www-form-urlencoded',
+    },
+    payload: isJson ? JSON.stringify(fields) : text,
+  })
+}
+
+/** What is wrong with a value by the schema of an answer, in words. */
+function faultsOf(schema: object, value: unknown): string {
+  const validate = ajv.compile(schema)
+  return validate(value) ? '' : ajv.errorsText(validate.errors)
+}
+
+const named = OPERATIONS.map((operation) => [operationId(operation), operation] as const)
+
+describe('the document', () => {
+  it.each(LANGUAGES)('is OpenAPI 3.1, served as it is made: %s', async (language) => {
+    const made = await documentIn(language)
+    expect((await new Validator().validate(structuredClone(made) as never)).errors ?? []).toEqual([])
+    const headers = { 'accept-language': language }
+    const served = await test.app.inject({ url: '/docs/openapi.json', headers })
+    expect(served.json()).toEqual(JSON.parse(JSON.stringify(made)))
+  })
+
+  it('gives every operation a name of its own, and words in two languages', async () => {
+    expect(new Set(named.map(([id]) => id)).size).toBe(named.length)
+    const [en, zh] = await Promise.all(
+      LANGUAGES.map(async (language) => JSON.stringify(await documentIn(language))),
+    )
+    expect(zh).toMatch(/\p{Script=Han}/u)
+    // What the gateway says on the wire is Chinese in every language.
+    const onTheWire = [...gatewayCodes('v1'), ...gatewayCodes('v2')].map(({ msg }) => msg)
+    expect(onTheWire.reduce((text, msg) => text!.replaceAll(msg, ''), en)).not.toMatch(/\p{Script=Han}/u)
+    expect(zh).not.toContain('x-zh')
+  })
+
+  it.each(named)('has examples that are what their schemas say: %s', (_id, { answers }) => {
+    for (const { schema, example } of Object.values(answers)) {
+      if (schema === undefined || example === undefined) continue
+      expect(faultsOf(jsonSchema(schema, 'output', 'en'), example)).toBe('')
+    }
+  })
+
+  it('names every number of a refusal, and so does the page', async () => {
+    const document = JSON.stringify(await documentIn('en'))
+    const page = (await buyer.get('/docs/codes')).body
+    const numbers = Object.values(PAYMENT_ERRORS).map(({ number }) => number)
+    // Without a number: an unknown address, and what has nothing to do with payments.
+    const own = numbers.filter((number) => number > 1_000)
+    expect(own.length).toBeGreaterThan(20)
+    for (const number of own) {
+      expect(document.includes(`${number} `), String(number)).toBe(true)
+      expect(page).toContain(`<td><code>${number}</code></td>`)
+    }
+  })
+
+  it('names every code of the gateway with its text, and so does the page', async () => {
+    const document = JSON.stringify(await documentIn('en'))
+    const page = (await buyer.get('/docs/codes')).body
+    for (const { v1, v2, msg } of Object.values(GATEWAY_ERRORS)) {
+      for (const code of [v1, v2]) {
+        expect(document.includes(`${code} ${msg}: `), msg).toBe(true)
+        expect(page).toContain(`<td><code>${code}</code></td><td lang="zh-CN">${msg}</td>`)
+      }
+    }
+  })
+
+  it('has pages to read and to copy from', async () => {
+    const { body } = await buyer.get('/docs/payment/post_payment_pay_process')
+    expect(body).toContain('<code>date-time</code>')
+    expect(body).not.toContain('(?:')
+    expect(body).toContain('1–255 characters')
+    expect(body).toContain(
+      'amount=120&amp;description=Sticker pack&amp;order_id=order-$TIMESTAMP&amp;timestamp=',
+    )
+    expect(body).toContain(samples.payment_id)
+  })
+
+  it.each(LANGUAGES)('shows the schedule of retries as it is kept: %s', async (language) => {
+    const page = await test.app.inject({
+      url: '/docs/notifications',
+      headers: { 'accept-language': language },
+    })
+    for (const minutes of RETRY_MINUTES) {
+      const [count, word] = minutes < 60 ? [minutes, ['minute', '分钟']] : [minutes / 60, ['hour', '小时']]
+      expect(page.body).toContain(`${count} ${word[language === 'en' ? 0 : 1]}`)
+    }
+  })
+
+  it('shows the rules by the settings in force', async () => {
+    const changed = {
+      points_transfer_fee_rate_tl2: '0.0275',
+      points_transfer_max_amount_tl2: '4321',
+      points_payment_fee_rate: '0.123',
+      order_expiry_minutes: '47',
+    } as const
+    for (const [name, value] of Object.entries(changed)) await setSetting(test, name as SettingName, value)
+    const { body } = await buyer.get('/docs/rules')
+    expect(body).toContain('<td>TL2</td><td>2.75%</td><td>1</td><td>4321</td><td>none</td>')
+    expect(body).toContain('keeps 12.3% of a payment')
+    expect(body).toContain('for 47 minutes')
+    await test.db.deleteFrom('site_settings').where('name', 'in', Object.keys(changed)).execute()
+  })
+
+  it('is named by the discovery document', async () => {
+    const { service_documentation } = (await test.app.inject('/.well-known/openid-configuration')).json()
+    expect((await buyer.get(service_documentation.slice(test.url.length))).status).toBe(200)
+  })
+})
+
+/** What must have happened before an operation can succeed. */
+const BEFORE: Record<string, () => Promise<void>> = {
+  post_oauth2_token: async () => {
+    const page = await buyer.get(authorizationUrl(party))
+    const answer = await buyer.submit(page, '/oauth2/consent', { decision: 'allow' })
+    known.code = answerOf(answer).code!
+    known.redirect_uri = party.redirect_uri
+  },
+  get_oauth2_auth: async () => {
+    known.client_id = party.client_id
+  },
+  post_oauth2_introspect: async () => {
+    known.token = known.access_token!
+  },
+  post_payment_query: async () => {
+    known.order_id = known.opened!
+  },
+  post_payment_transfer: async () => {
+    delete known.order_id
+    known.to_user_id = String(alice.id)
+    known.to_username = alice.username
+    const path = `/payment/pay/${known.transaction_id}`
+    expect(await buyer.submit(await buyer.get(path), path)).toMatchObject({ status: 303 })
+  },
+}
+
+describe('the service', () => {
+  // In their order: what one has made the next asks about.
+  it.each(named)('answers its example as described: %s', async (id, operation) => {
+    await BEFORE[id]?.()
+    const { fields, authorization } = asSent(operation)
+    const schema = operation.request && jsonSchema(operation.request.schema, 'input', 'en')
+    if (schema !== undefined) expect(faultsOf(schema, fields)).toBe('')
+    const response = await send(operation, fields, authorization)
+    const [first] = Object.keys(operation.answers).map(Number)
+    expect(response.statusCode, response.body).toBe(first)
+    const described = operation.answers[first!]!
+    if (described.schema === undefined) return
+    const body = response.json()
+    expect(faultsOf(jsonSchema(described.schema, 'output', 'en'), body)).toBe('')
+    const example = described.example as { code?: number } | undefined
+    if (operation.area === 'v1' || operation.area === 'v2') expect(body.code).toBe(example!.code)
+    if (body.access_token) known.access_token = body.access_token
+    if (operation.area === 'payment' && body.transaction_id) {
+      known.transaction_id ??= body.transaction_id
+      known.opened ??= String(fields.order_id)
+    }
+    if (body.out_trade_no || body.payurl) known.out_trade_no ??= String(fields.out_trade_no)
+  })
+
+  it.each(named)('answers nothing at all as described: %s', async (_id, operation) => {
+    const response = await send(operation, {})
+    const described = operation.answers[response.statusCode]
+    expect(described, `${response.statusCode} ${response.body.slice(0, 200)}`).toBeDefined()
+    if (described?.schema !== undefined)
+      expect(faultsOf(jsonSchema(described.schema, 'output', 'en'), response.json())).toBe('')
+  })
+})
+
+describe('what the service sends', () => {
+  type Sent = { name: string; message: unknown; headers?: object }
+
+  /** Pays at this address, and answers the parameters that the browser brings back. */
+  async function payAt(address: string): Promise<Fields> {
+    const path = new URL(address).pathname
+    const answer = await buyer.submit(await buyer.get(path), path)
+    expect(answer.status).toBe(303)
+    const back = answer.location!.startsWith('http') ? answer : await buyer.get(`${path}/return`)
+    return Object.fromEntries(new URL(back.location!).searchParams)
+  }
+
+  async function openTrade(version: 'v1' | 'v2'): Promise<string> {
+    const timestamp = String(Math.floor(test.clock.now().getTime() / 1000))
+    const fields = {
+      pid: shop.pidText,
+      type: 'alipay',
+      out_trade_no: `sent-${version}`,
+      name: 'Mug',
+      money: '1.00',
+      param: 'a',
+      notify_url: `${receiver.url}/${version}`,
+      return_url: `${receiver.url}/back`,
+    }
+    const isV1 = version === 'v1'
+    const path = isV1 ? '/payment/api/mapi.php' : '/payment/api/pay/create'
+    const signed = isV1 ? shop.signMd5(fields) : shop.signRsa({ ...fields, timestamp })
+    const { body } = await post(test, path, signed)
+    return String(body.payurl ?? body.pay_info)
+  }
+
+  async function sendAll(): Promise<Sent[]> {
+    const events: Sent[] = []
+    const server = createServer(async (request, response) => {
+      let body = ''
+      for await (const chunk of request) body += chunk
+      const message = JSON.parse(body)
+      events.push({ name: message.type, message, headers: request.headers })
+      response.end()
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const owner = { user_id: shop.owner.id, ip: '203.0.113.7' }
+    await setEventsUrl(test.deps, shop.payment_id, `http://127.0.0.1:${port}/events`, owner)
+    const order = { amount: '20', description: 'Tea', order_id: 'sent-hmac' }
+    const callback = await payAt(String((await shop.process(order)).body.payment_url))
+    const [v1, v2] = [await payAt(await openTrade('v1')), await payAt(await openTrade('v2'))]
+    const to = { to_user_id: String(alice.id), to_username: alice.username }
+    expect((await shop.transfer({ ...to, amount: '1', order_id: 'sent-transfer' })).status).toBe(200)
+    await until(() => events.length === 2 && receiver.received.length === 2)
+    server.close()
+    const notifies = receiver.received.map(({ path, fields }) => ({
+      name: `notify.${path.slice(1)}`,
+      message: fields,
+    }))
+    return [
+      { name: 'callback', message: callback },
+      { name: 'return.v1', message: v1 },
+      { name: 'return.v2', message: v2 },
+      ...notifies,
+      ...events,
+    ]
+  }
+
+  it('is what the document says, and nothing more', async () => {
+    const document = await documentIn('en')
+    expect(Object.keys(document.webhooks)).toEqual(WEBHOOKS.map(({ name }) => name))
+    const sent = await sendAll()
+    expect(sent.map(({ name }) => name).sort()).toEqual(
+      [
+        'callback',
+        'notify.v1',
+        'notify.v2',
+        'order.paid',
+        'return.v1',
+        'return.v2',
+        'transfer.completed',
+      ].sort(),
+    )
+    for (const { name, message, headers } of sent) {
+      const webhook = WEBHOOKS.find((each) => each.name === name)!
+      expect(faultsOf(jsonSchema(webhook.schema, 'output', 'en'), message), name).toBe('')
+      // A query has no types, so a field that nobody described would not be noticed by its value.
+      expect(Object.keys(webhook.schema.shape)).toEqual(
+        expect.arrayContaining(Object.keys(message as object)),
+      )
+      if (webhook.headers !== undefined)
+        expect(headers).toMatchObject(
+          Object.fromEntries(
+            Object.keys(webhook.headers.shape).map((header) => [header, expect.any(String)]),
+          ),
+        )
+    }
+  })
+
+  it.each(WEBHOOKS.map((webhook) => [webhook.name, webhook] as const))(
+    'has an example that fits its schema: %s',
+    async (_name, { method, schema, example }) => {
+      const text = await example(samples)
+      const message = method === 'post' ? JSON.parse(text) : Object.fromEntries(new URL(text).searchParams)
+      expect(faultsOf(jsonSchema(schema, 'output', 'en'), message)).toBe('')
+    },
+  )
+
+  it('has examples that verify with the sample keys', async () => {
+    const queryOf = async (name: string) => {
+      const text = await WEBHOOKS.find((each) => each.name === name)!.example(samples)
+      return Object.fromEntries(new URL(text).searchParams)
+    }
+    const callback = await queryOf('callback')
+    expect(callback.signature).toBe(merchantSign(samples.token, callback))
+    const notify = await queryOf('notify.v1')
+    expect(notify.sign).toBe(md5(gatewayText(notify) + samples.merchant_key))
+  })
+})

@@ -1,0 +1,77 @@
+/** One process's application of a test: the test's own process has one, and each of many processes has one like it. */
+import { tmpdir } from 'node:os'
+import type { FastifyInstance } from 'fastify'
+import { buildApp } from '../../src/app.ts'
+import { openMetrics } from '../../src/core/metrics.ts'
+import { openSettings } from '../../src/core/settings.ts'
+import { openDatabase } from '../../src/database/connection.ts'
+import { openParts, type Parts } from '../../src/parts.ts'
+import type { Clock } from '../../src/platform/clock.ts'
+import { loadConfig } from '../../src/platform/config.ts'
+import { makeSecrets } from '../../src/platform/secrets.ts'
+import { openTracing } from '../../src/platform/trace-export.ts'
+import { traceStatement } from '../../src/platform/tracing.ts'
+import { APP_SECRET } from './global-setup.ts'
+
+export type Application = { app: FastifyInstance; deps: Parts; close(): Promise<void> }
+
+/** Opens it over a database, without its worker. `env` is what the environment would say. */
+export async function openApplication(
+  url: string,
+  { env, clock }: { env: Record<string, string>; clock: Clock },
+): Promise<Application> {
+  const config = loadConfig({
+    DATABASE_URL: url,
+    APP_SECRET,
+    DATA_DIR: tmpdir(),
+    LOG_LEVEL: 'silent',
+    DATABASE_POOL_MAX: '12',
+    ...env,
+  })
+  const tracing = await openTracing({ config, clock, onLost: () => {} })
+  const db = openDatabase(url, {
+    max: config.DATABASE_POOL_MAX,
+    onBroken: () => {},
+    onStatement: tracing && traceStatement,
+  })
+  const metrics = await openMetrics({ config, db, clock })
+  const deps = openParts({ config, db, secrets: makeSecrets(APP_SECRET), clock, metrics, tracing })
+  const app = await buildApp(deps)
+  await app.ready()
+  return {
+    app,
+    deps,
+    async close() {
+      await closeApplication({ app, deps })
+      await tracing?.close()
+    },
+  }
+}
+
+export async function closeApplication({ app, deps }: Pick<Application, 'app' | 'deps'>): Promise<void> {
+  await app.close()
+  await deps.notifier.stop()
+  await deps.limits.close()
+  await deps.db.destroy()
+}
+
+/**
+ * A process acts for two seconds on settings that another has changed, and no test waits for that. Answers what stands
+ * for having waited: the settings are read anew when they are next asked for.
+ */
+export function forgetfulSettings({ settings, db }: Pick<Parts, 'settings' | 'db'>): () => void {
+  let current = openSettings(db)
+  let latest = settings.latest()
+  Object.assign(settings, {
+    async read() {
+      latest = await current.read()
+      return latest
+    },
+    latest: () => latest,
+    change: (change) => current.change(change),
+    changeWithin: (tx, change) => current.changeWithin(tx, change),
+  } satisfies typeof settings)
+  return () => {
+    current = openSettings(db)
+  }
+}

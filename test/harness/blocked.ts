@@ -1,0 +1,21 @@
+/** How a test knows that a statement has come as far as a lock that the test holds. */
+import { sql } from 'kysely'
+import { vi } from 'vitest'
+import type { Db } from '../../src/database/connection.ts'
+
+/**
+ * Resolves when so many statements wait for what this transaction has locked, or for one that waits for it. `db` is to look
+ * from, outside of it.
+ */
+export async function untilBlocked(db: Db, tx: Db, count = 1): Promise<void> {
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx)
+  const areWaiting = async () => {
+    const waiting = await sql`
+      with recursive waiting (pid) as (
+        select ${rows[0]!.pid}::integer
+        union select a.pid from pg_stat_activity as a join waiting on waiting.pid = any (pg_blocking_pids(a.pid))
+      ) select from waiting`.execute(db)
+    return waiting.rows.length > count
+  }
+  await vi.waitUntil(areWaiting, { timeout: 20_000 })
+}

@@ -1,0 +1,157 @@
+/** The demo as somebody starts it: a process of its own on free ports, watched from outside. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { inject } from 'vitest'
+import type { Demo } from '../../src/demo/world.ts'
+import { copyCluster } from './empty-cluster.ts'
+import { makeScratchFolder } from './scratch.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const START_MS = 60_000
+const STOP_MS = 20_000
+const POLL_MS = 50
+
+export type DemoProcess = {
+  child: ChildProcess
+  /** The line of JSON. */
+  demo: Demo
+  /** Everything on standard output so far, and on standard error. */
+  output(): { stdout: string; stderr: string }
+  /** Every process under the demo: the shop, Postgres and its guard. */
+  descendants: Descendant[]
+  /** Sends the signal and resolves to the exit code (null when a signal ended it). */
+  end(signal: NodeJS.Signals): Promise<number | null>
+}
+
+export type DemoOptions = {
+  dataDir: string
+  port?: number
+  shopPort?: number
+  env?: Record<string, string>
+  flags?: string[]
+}
+
+/** A data folder in which the demo finds an empty database instead of making one first. */
+export async function makeDataDir(): Promise<string> {
+  const folder = await makeScratchFolder()
+  await copyCluster(inject('emptyCluster'), folder)
+  return folder
+}
+
+export function removeDataDir(folder: string): Promise<void> {
+  return rm(folder, { recursive: true, force: true, maxRetries: 5 })
+}
+
+/** A free port below those that the system gives out by itself, which another program may get at any moment. */
+export async function freePort(): Promise<number> {
+  const port = randomInt(20_000, 32_000)
+  const probe = createServer().listen(port, '127.0.0.1')
+  try {
+    await once(probe, 'listening')
+  } catch {
+    return freePort()
+  }
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
+
+/** Starts the process and does not wait for it. */
+export async function spawnDemo(options: DemoOptions): Promise<ChildProcess> {
+  const { dataDir, port, shopPort, env = {}, flags = ['--demo', '--json'] } = options
+  return spawn(process.execPath, ['src/server.ts', ...flags], {
+    cwd: ROOT,
+    env: {
+      PATH: process.env.PATH ?? '',
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
+      PORT: String(port ?? (await freePort())),
+      SHOP_PORT: String(shopPort ?? (await freePort())),
+      GATEWAY_SHOP_PORT: String(await freePort()),
+      DATA_DIR: dataDir,
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}
+
+/** Starts the demo and resolves when it has printed its line. */
+export async function startDemoProcess(options: DemoOptions): Promise<DemoProcess> {
+  const child = await spawnDemo(options)
+  const texts = { stdout: '', stderr: '' }
+  child.stderr!.setEncoding('utf8').on('data', (text) => {
+    texts.stderr += text
+  })
+  const lines = createInterface({ input: child.stdout! }).on('line', (line) => {
+    texts.stdout += `${line}\n`
+  })
+  const ended = once(child, 'exit') as Promise<[number | null]>
+  const line = await Promise.race([once(lines, 'line'), ended, sleep(START_MS, undefined, { ref: false })])
+  if (typeof line?.[0] !== 'string') {
+    child.kill('SIGKILL')
+    throw new Error(`The demo did not start:\n${texts.stderr}${texts.stdout}`)
+  }
+  return {
+    child,
+    demo: JSON.parse(line[0]) as Demo,
+    output: () => texts,
+    descendants: descendantsOf(child.pid!),
+    async end(signal) {
+      child.kill(signal)
+      const [code] = await ended
+      return code
+    },
+  }
+}
+
+/** Ends what is left, by pid, and removes the data folder. */
+export async function cleanUp(started: DemoProcess | undefined, dataDir: string): Promise<void> {
+  if (started !== undefined) {
+    await Promise.race([started.end('SIGTERM'), sleep(STOP_MS)])
+    started.child.kill('SIGKILL')
+    for (const { pid, command } of survivors(started.descendants)) {
+      console.error(`left behind by the demo: ${pid} ${command}`)
+      process.kill(pid, 'SIGKILL')
+    }
+  }
+  await removeDataDir(dataDir)
+}
+
+export type Descendant = { pid: number; command: string }
+
+function descendantsOf(pid: number): Descendant[] {
+  const all = processes()
+  const below = (parent: number): Descendant[] =>
+    all
+      .filter((entry) => entry.parent === parent)
+      .flatMap(({ pid, command }) => [{ pid, command }, ...below(pid)])
+  return below(pid).filter(({ command }) => !command.startsWith('ps '))
+}
+
+function processes(): (Descendant & { parent: number })[] {
+  const lines = execFileSync('ps', ['-A', '-ww', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n')
+  return lines.flatMap((line) => {
+    const [, pid, parent, command] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? []
+    return pid && parent && command ? [{ pid: Number(pid), parent: Number(parent), command }] : []
+  })
+}
+
+/** Those that still run. A pid alone proves nothing: the number may have a new bearer. */
+function survivors(descendants: Descendant[]): Descendant[] {
+  const all = processes()
+  return descendants.filter(({ pid, command }) =>
+    all.some((entry) => entry.pid === pid && entry.command === command),
+  )
+}
+
+/** Waits until all of these have ended, and answers those that have not within the bound. */
+export async function whoOutlives(descendants: Descendant[], patienceMs: number): Promise<Descendant[]> {
+  const deadline = Date.now() + patienceMs
+  while (survivors(descendants).length > 0 && Date.now() < deadline) await sleep(POLL_MS)
+  return survivors(descendants)
+}

@@ -1,0 +1,100 @@
+/**
+ * A merchant of the gateway, as the tests play one: signature code that shares nothing with src/, and ways to ask. What
+ * the platform signs is verified by node-forge; forge's own signing takes a tenth of a second, so only tests that need
+ * the second implementation use that.
+ */
+import { createHash, createPrivateKey, createPublicKey, createSign } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import forge from 'node-forge'
+import { makeMerchantPair, setPublicKey } from '../../src/payment/apps/key-changes.ts'
+import { currentKey } from '../../src/payment/signing/keys.ts'
+import { readPublicKey } from '../../src/payment/signing/public-key.ts'
+import type { TestApp } from './harness.ts'
+import { type Merchant, makeMerchant } from './merchant.ts'
+
+const FIXTURES = join(import.meta.dirname, '../fixtures/gateway')
+const fixture = (name: string) => readFileSync(join(FIXTURES, name), 'utf8')
+export type Fields = Record<string, string>
+export type Reply = { code: number; msg: string; [name: string]: unknown }
+
+/** What is signed: non-empty values but `sign` and `sign_type`, by name, as they are. */
+export function gatewayText(fields: Readonly<Record<string, unknown>>): string {
+  return Object.keys(fields)
+    .filter((name) => name !== 'sign' && name !== 'sign_type')
+    .filter((name) => ['string', 'number'].includes(typeof fields[name]) && fields[name] !== '')
+    .sort()
+    .map((name) => `${name}=${fields[name]}`)
+    .join('&')
+}
+
+export const md5 = (text: string) => createHash('md5').update(text).digest('hex')
+
+export type Shop = Merchant & {
+  pidText: string
+  privatePem: string
+  /** The public half of the key that the platform signs with for this application, as PEM. */
+  platformPem: string
+  signMd5(fields: Fields): Fields
+  signRsa(fields: Fields): Fields
+  /** Whether a reply or message of V2 is signed by the platform for this application. */
+  isGenuine(reply: Readonly<Record<string, unknown>>): boolean
+}
+
+/**
+ * A merchant with an approved application, whose RSA key is that of the vectors or, if it is to differ, a new one; in
+ * test mode if so asked.
+ */
+export async function makeShop(test: TestApp, { newKey = false, isTest = false } = {}): Promise<Shop> {
+  const merchant = await makeMerchant(test, { isTest })
+  const { payment_id } = merchant
+  const actor = { user_id: merchant.owner.id, ip: '127.0.0.1' }
+  const platformDer = Buffer.from(await currentKey(test.deps, merchant.id, 'platform_private_key'), 'base64')
+  const platform = createPublicKey(createPrivateKey({ key: platformDer, format: 'der', type: 'pkcs8' }))
+  const platformPem = platform.export({ type: 'spki', format: 'pem' }).toString()
+  const platformKey = forge.pki.publicKeyFromPem(platformPem)
+  let privatePem = fixture('merchant-private-key.pem')
+  if (newKey) {
+    const { private_base64 } = await makeMerchantPair(test.deps, payment_id, actor)
+    privatePem = `-----BEGIN PRIVATE KEY-----\n${private_base64}\n-----END PRIVATE KEY-----\n`
+  } else {
+    const key = readPublicKey(fixture('merchant-public-key.pem'), '')
+    if (typeof key === 'string') throw new Error(`The key of the vectors is refused: ${key}`)
+    await setPublicKey(test.deps, payment_id, key, actor)
+  }
+  const privateKey = createPrivateKey(privatePem)
+  const digestOf = (text: string) => forge.md.sha256.create().update(text, 'utf8')
+  return {
+    ...merchant,
+    privatePem,
+    pidText: merchant.pid.toString(),
+    platformPem,
+    signMd5: (fields) => ({
+      ...fields,
+      sign: md5(gatewayText(fields) + merchant.merchant_key),
+      sign_type: 'MD5',
+    }),
+    signRsa: (fields) => ({
+      ...fields,
+      sign: createSign('sha256').update(gatewayText(fields)).sign(privateKey, 'base64'),
+      sign_type: 'RSA',
+    }),
+    isGenuine: (reply) => {
+      const digest = digestOf(gatewayText(reply)).digest().getBytes()
+      try {
+        return platformKey.verify(digest, forge.util.decode64(String(reply.sign)))
+      } catch {
+        // Forge throws for what another key made.
+        return false
+      }
+    },
+  }
+}
+
+/** Sends fields as a query or as a form body. Text is sent as it is. */
+export function send(test: TestApp, method: 'GET' | 'POST', path: string, fields: Fields | string) {
+  const text = typeof fields === 'string' ? fields : new URLSearchParams(fields).toString()
+  if (method === 'GET') return test.app.inject({ method, url: `${path}?${text}` })
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  return test.app.inject({ method, url: path, headers, payload: text })
+}

@@ -1,0 +1,103 @@
+/** One Postgres for the whole run, with the migrated template databases that the test files clone. */
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { TestProject } from 'vitest/node'
+import { openDatabase } from '../../src/database/connection.ts'
+import { startEmbedded } from '../../src/database/embedded/embedded.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { ensureSigningKeys } from '../../src/identity/keys/rotation.ts'
+import { makeSecrets } from '../../src/platform/secrets.ts'
+import { copyCluster } from './empty-cluster.ts'
+import { startPgbouncer } from './pgbouncer.ts'
+import { startProcesses } from './processes.ts'
+import { makeScratchFolder } from './scratch.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    adminUrl: string
+    /** The same server as the applications reach it: through pgbouncer, if the run has one. */
+    appsUrl: string
+    /** Where the processes take their orders that share the requests of the tests; none if each test is its own. */
+    processes: string[]
+    /** The data folder of a first start that has ended. */
+    emptyCluster: string
+  }
+}
+
+/** Migrated, and empty. */
+export const TEMPLATE = 'tessera_template'
+/** What every test application begins with. */
+export const APP_TEMPLATE = 'tessera_app_template'
+export const APP_SECRET = 'a secret of the tests, which guards nothing at all'
+export const START = new Date('2026-01-01T00:00:00Z')
+
+/** The databases of a test run need not survive a power cut, and nobody streams them. */
+export const SERVER_SETTINGS = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_wal_size: '256MB',
+  shared_buffers: '128MB',
+  max_connections: '300',
+}
+
+/**
+ * TEST_DATABASE_URL names another server to test on; its role must be able to create databases. TEST_PROCESSES is how many
+ * processes answer the requests of the tests, instead of the tests' own; TEST_PGBOUNCER puts one before the database.
+ */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // Every process of the run compiles the same sources.
+  process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../../node_modules/.cache/compiled')
+  const scratch = await makeScratchFolder()
+  const emptyCluster = join(scratch, 'empty')
+  const first = await startEmbedded({ dataDir: emptyCluster })
+  await first.stop()
+  project.provide('emptyCluster', emptyCluster)
+
+  const given = process.env.TEST_DATABASE_URL
+  const server = given === undefined ? await startServer(emptyCluster, join(scratch, 'server')) : undefined
+  const adminUrl = given ?? server!.url
+  await makeTemplates(adminUrl)
+  project.provide('adminUrl', adminUrl)
+  const pooler = process.env.TEST_PGBOUNCER ? await startPgbouncer(adminUrl) : undefined
+  project.provide('appsUrl', pooler?.url ?? adminUrl)
+  const { urls, stop } = await startProcesses(Number(process.env.TEST_PROCESSES ?? 0))
+  project.provide('processes', urls)
+  return async () => {
+    await stop()
+    await pooler?.stop()
+    await server?.stop()
+    await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+/** Starts a server of its own on a copy of the empty cluster. */
+export async function startServer(emptyCluster: string, dataDir: string) {
+  await mkdir(dataDir)
+  await copyCluster(emptyCluster, dataDir)
+  return startEmbedded({ dataDir, settings: SERVER_SETTINGS })
+}
+
+async function makeTemplates(adminUrl: string): Promise<void> {
+  const admin = new pg.Client({ connectionString: adminUrl })
+  await admin.connect()
+  for (const name of [TEMPLATE, APP_TEMPLATE]) await admin.query(`drop database if exists ${name}`)
+  await admin.query(`create database ${TEMPLATE}`)
+  await migrate(databaseUrl(adminUrl, TEMPLATE))
+  await admin.query(`create database ${APP_TEMPLATE} template ${TEMPLATE}`)
+  await admin.end()
+
+  const db = openDatabase(databaseUrl(adminUrl, APP_TEMPLATE), { max: 1, onBroken: () => {} })
+  await ensureSigningKeys({ db, secrets: makeSecrets(APP_SECRET), clock: () => START })
+  // The clock of tests stands still, and a minute of theirs holds any number of pages.
+  await db.insertInto('site_settings').values({ name: 'limit_pages', value: '0' }).execute()
+  await db.destroy()
+}
+
+export function databaseUrl(adminUrl: string, name: string): string {
+  const url = new URL(adminUrl)
+  url.pathname = `/${name}`
+  return url.href
+}

@@ -1,0 +1,111 @@
+/** A merchant of the tests: a real HTTP server for callbacks, and signature code that shares nothing with src/. */
+import { createHash, createHmac } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { applyForPaymentApp, type PaymentAppCredentials } from '../../src/payment/apps/apps.ts'
+import { reviewPaymentApp } from '../../src/payment/apps/review.ts'
+import { createTestApp } from '../../src/payment/apps/test-apps.ts'
+import { makePerson, type Person } from './cast.ts'
+import type { TestApp } from './harness.ts'
+
+export type Answer = {
+  status: number
+  body: Record<string, unknown> & { data?: Record<string, unknown> | null }
+}
+
+export type Merchant = PaymentAppCredentials & {
+  owner: Person
+  callbackUrl: string
+  /** Sends a signed request to the HMAC API. */
+  process(fields: Record<string, string>): Promise<Answer>
+  query(fields: Record<string, string>): Promise<Answer>
+  transfer(fields: Record<string, string>): Promise<Answer>
+  /** Follows a callback as a browser would, and answers what the merchant made of it. */
+  receive(location: string): Promise<{ isGenuine: boolean; fields: Record<string, string> }>
+  close(): Promise<void>
+}
+
+/** Signs as payment-wire.md describes: sorted, raw values, HMAC-SHA-256 keyed with the hex hash of the token. */
+export function merchantSign(token: string, fields: Record<string, string>): string {
+  const names = Object.keys(fields)
+    .filter((name) => name !== 'signature')
+    .sort()
+  const key = createHash('sha256').update(token).digest('hex')
+  return createHmac('sha256', key)
+    .update(names.map((name) => `${name}=${fields[name]}`).join('&'))
+    .digest('hex')
+}
+
+/** Posts form fields as they are. */
+export async function post(
+  test: TestApp,
+  path: string,
+  fields: Record<string, string> | string,
+  type?: string,
+): Promise<Answer> {
+  const response = await test.app.inject({
+    method: 'POST',
+    url: path,
+    headers: { 'content-type': type ?? 'application/x-www-form-urlencoded' },
+    payload: typeof fields === 'string' ? fields : new URLSearchParams(fields).toString(),
+  })
+  return { status: response.statusCode, body: response.json() }
+}
+
+type MerchantOptions = {
+  /** Whether its payment application is approved, or left pending. */
+  approved?: boolean
+  /** In test mode, which is approved from the beginning. */
+  isTest?: boolean
+  /** The test application of this merchant. */
+  twinOf?: Merchant
+}
+
+/** A merchant with a payment application. */
+export async function makeMerchant(
+  test: TestApp,
+  { approved = true, isTest = false, twinOf }: MerchantOptions = {},
+): Promise<Merchant> {
+  const owner = twinOf?.owner ?? (await makePerson(test, { username: 'bob' }))
+  const admin = await makePerson(test, { username: 'admin', is_admin: true })
+  let token = ''
+  const server = createServer((request, response) => {
+    const fields = Object.fromEntries(new URL(request.url ?? '/', 'http://merchant').searchParams)
+    const isGenuine = merchantSign(token, fields) === fields.signature
+    response.setHeader('content-type', 'application/json').end(JSON.stringify({ isGenuine, fields }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const callbackUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/paid`
+  const facts = {
+    applicant_id: owner.id,
+    name: `Shop of ${owner.username}`,
+    description: 'What a test sells',
+    callback_url: callbackUrl,
+  }
+  const ip = '203.0.113.7'
+  const credentials =
+    isTest || twinOf
+      ? await createTestApp(test.deps, { ...facts, ip, ...(twinOf && { live_app_id: twinOf.id }) })
+      : await applyForPaymentApp(test.deps, facts)
+  token = credentials.token
+  if (approved && !isTest && !twinOf) {
+    await reviewPaymentApp(test.deps, {
+      payment_id: credentials.payment_id,
+      decision: 'approve',
+      reason: '',
+      reviewer_id: admin.id,
+    })
+  }
+  const signed = (fields: Record<string, string>) => ({ ...fields, signature: merchantSign(token, fields) })
+  return {
+    ...credentials,
+    owner,
+    callbackUrl,
+    process: (fields) => post(test, `/payment/pay/${credentials.payment_id}/process`, signed(fields)),
+    query: (fields) => post(test, `/payment/query/${credentials.payment_id}`, signed(fields)),
+    transfer: (fields) => post(test, `/payment/transfer/${credentials.payment_id}`, signed(fields)),
+    receive: async (location) =>
+      (await fetch(location)).json() as Promise<{ isGenuine: boolean; fields: Record<string, string> }>,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  }
+}

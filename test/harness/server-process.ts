@@ -1,0 +1,54 @@
+/** The service as a process of its own, on a free port, for tests that look at it from outside or end it. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+
+export const ROOT = join(import.meta.dirname, '../..')
+
+export type ServerProcess = { child: ChildProcess; url: string; output: () => string }
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/**
+ * Starts src/server.ts, on a free port unless `env` names one, and resolves once it is ready. It sees nothing of our
+ * environment but `env`, and what was compiled before.
+ */
+export async function startServer(env: Record<string, string>): Promise<ServerProcess> {
+  const port = env.PORT ?? (await freePort())
+  // As npm start does.
+  const child = spawn(process.execPath, ['--max-semi-space-size=4', 'src/server.ts'], {
+    cwd: ROOT,
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      PORT: String(port),
+      ...env,
+    },
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+  const url = `http://127.0.0.1:${port}`
+  while (child.exitCode === null) {
+    const ready = await fetch(`${url}/readyz`).catch(() => undefined)
+    if (ready?.ok) return { child, url, output: () => output }
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  throw new Error(`The server ended: ${output}`)
+}
+
+/** Ends it by a signal and answers its exit code, null when the signal itself was its end. */
+export async function stopServer({ child }: ServerProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
+  const ended = once(child, 'exit')
+  child.kill(signal)
+  await ended
+  return child.exitCode
+}

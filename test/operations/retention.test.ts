@@ -1,0 +1,158 @@
+/** What is deleted at which age, what never is, and that no statement deletes without bounds. */
+import { readFile } from 'node:fs/promises'
+import { type RawBuilder, sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { BATCH, deleteBatch, deleteExpiredRows, RETENTION, SWEPT } from '../../src/operations/retention.ts'
+import { makePerson } from '../harness/cast.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { makeMerchant } from '../harness/merchant.ts'
+
+let test: TestApp
+beforeAll(async () => {
+  test = await startTestApp()
+})
+afterAll(() => test.close())
+
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const countOf = async (table: string) => {
+  // The service shares its own counts when a second is over: only those of the test count here.
+  const own = table === 'limit_counters' ? sql`where key like 'at %'` : sql``
+  const { rows } = await sql<{
+    n: number
+  }>`select count(*)::integer as n from ${sql.table(table)} ${own}`.execute(test.db)
+  return rows[0]!.n
+}
+
+describe('every table', () => {
+  it('of the schema has its keeping, and the guides of operators state each age', async () => {
+    const { rows } = await sql<{ name: string }>`
+      select table_name as name from information_schema.tables
+      where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`.execute(test.db)
+    expect(rows.map(({ name }) => name)).toEqual(Object.keys(RETENTION).sort())
+    for (const file of ['README.md', 'README.zh-CN.md']) {
+      const guide = await readFile(new URL(`../../docs/operations/${file}`, import.meta.url), 'utf8')
+      for (const { table, days } of SWEPT)
+        expect(guide, file).toMatch(new RegExp(`^\\|.*\`${table}\`.*\\| ${days} `, 'm'))
+    }
+  })
+
+  it.each(SWEPT)('$table is deleted from by an index, and never sorted', async (rule) => {
+    const plan = await test.db.transaction().execute(async (tx) => {
+      await sql`set local enable_seqscan = off`.execute(tx)
+      await sql`set local enable_sort = off`.execute(tx)
+      const { sql: text, parameters } = deleteBatch(rule, test.clock.now()).compile(tx)
+      const values = parameters.map((value) => (value instanceof Date ? value.toISOString() : String(value)))
+      const inlined = text.replace(/\$(\d+)/g, (_, number) => `'${values[Number(number) - 1]}'`)
+      const { rows } = await sql<{ 'QUERY PLAN': string }>`explain ${sql.raw(inlined)}`.execute(tx)
+      return rows.map((row) => row['QUERY PLAN']).join('\n')
+    })
+    expect(plan).toContain('Index')
+    expect(plan).toContain('Tid Scan')
+    expect(plan).not.toMatch(/Seq Scan|Sort|Hash|Bitmap/)
+  })
+
+  it('that is a record is refused to whoever would delete from it, by the database', async () => {
+    await (await makeMerchant(test)).close()
+    await makePerson(test, { points: 5n })
+    for (const [table, keeping] of Object.entries(RETENTION)) {
+      if (keeping !== 'record') continue
+      const deletion = sql`delete from ${sql.table(table)}`.execute(test.db)
+      await expect(deletion, table).rejects.toThrow(/append-only|never deleted|foreign key/)
+    }
+  })
+})
+
+/** A row of each table whose moment is the one given, over an application and its owner. */
+function rowsAt(at: Date, app_id: bigint, user_id: bigint): Record<string, RawBuilder<unknown>> {
+  const day = at.toISOString().slice(0, 10)
+  const key = `at ${at.toISOString()}`
+  const hash = sql`sha256(${key}::bytea)`
+  const family = sql`select id from grants where expires_at = ${at}`
+  return {
+    limit_counters: sql`(scope, key, ends_at, count) values ('pages', ${key}, ${at}, 1)`,
+    grants: sql`(app_id, user_id, scopes, auth_time, amr, expires_at)
+      select (select min(id) from oauth_apps), ${user_id}, '{}', ${at}, '{}', ${at}`,
+    access_tokens: sql`(token_hash, grant_id, scopes, expires_at) select ${hash}, (${family}), '{}', ${at}`,
+    refresh_tokens: sql`(token_hash, grant_id, expires_at) select ${hash}, (${family}), ${at}`,
+    authorization_codes: sql`(code_hash, app_id, user_id, redirect_uri, redirect_uri_sent, scopes, auth_time, amr, expires_at)
+      select ${hash}, (select min(id) from oauth_apps), ${user_id}, 'x', true, '{}', ${at}, '{}', ${at}`,
+    sessions: sql`(token_hash, user_id, auth_time, amr, ip, agent, expires_at)
+      values (${hash}, ${user_id}, ${at}, '{}', '', '', ${at})`,
+    pending_sign_ins: sql`(token_hash, user_id, amr, return_to, expires_at) values (${hash}, ${user_id}, '{}', '/', ${at})`,
+    sign_in_attempts: sql`(account, address, attempted_at) values (${key}, 'x', ${at})`,
+    account_links: sql`(token_hash, user_id, purpose, email, expires_at)
+      values (${hash}, ${user_id}, 'sign_in', '', ${at})`,
+    recovery_requests: sql`(name, language, ip, requested_at) values ('x', 'en', 'x', ${at})`,
+    forum_nonces: sql`(nonce_hash, browser_hash, return_to, expires_at) values (${hash}, ${hash}, '/', ${at})`,
+    forum_events: sql`(event_id, event, received_at) values (${key}, 'ping', ${at})`,
+    payment_app_days: sql`(app_id, book, act, day, points) values (${app_id}, 'live', 'payments', ${day}, 1)`,
+    outgoing_mails: sql`(recipient, kind, subject, sent_at) values ('x', 'x', 'x', ${at})`,
+    refused_requests: sql`(app_id, door, path, address, network, code, message, fields_encrypted, at)
+      values (${app_id}, 'hmac', '/', 'x', 'x', 'x', 'x', '', ${at})`,
+    security_events: sql`(kind, address, network, at) values ('form_refused', 'x', 'x', ${at})`,
+    payment_app_keys: sql`(app_id, kind, value_encrypted, valid_from, valid_to)
+      values (${app_id}, 'token', '', ${at}::timestamptz - interval '1 day', ${at})`,
+    app_secrets: sql`(app_id, secret_hash, expires_at) select (select min(id) from oauth_apps), ${hash}, ${at}`,
+    notification_attempts: sql`(notification_id, claim, started_at, outcome)
+      select max(id), extract(epoch from ${at}::timestamptz)::integer, ${at}, 'timeout' from notifications`,
+    alerts: sql`(user_id, app_id, kind, cause, facts, raised_at)
+      values (${user_id}, ${app_id}, 'reviewed', ${key}, '{}', ${at})`,
+    order_views: sql`(user_id, order_id, viewed_at)
+      select ${user_id}, id, ${at} from orders where not exists (select from order_views where order_id = orders.id) limit 1`,
+  }
+}
+
+describe('a round', () => {
+  it('deletes of each table what is past its age, and nothing younger', async () => {
+    const merchant = await makeMerchant(test)
+    const { id: app_id, owner } = merchant
+    for (const order_id of ['one', 'two']) {
+      const order = await merchant.process({ amount: '5', description: 'x', order_id })
+      expect(order.status).toBe(200)
+    }
+    await sql`insert into oauth_apps (client_id, owner_id, name, redirect_uris) values ('swept', ${owner.id}, 'x', '{x}')`.execute(
+      test.db,
+    )
+    await sql`insert into notifications (order_id, status, next_attempt_at)
+      select max(id), 'delivered', null from orders`.execute(test.db)
+    await deleteExpiredRows(test.deps)
+    const before = await counts()
+    for (const { table, days } of SWEPT)
+      for (const extra_ms of [-25 * HOUR_MS, DAY_MS]) {
+        const at = new Date(test.clock.now().getTime() - days * DAY_MS - extra_ms)
+        const row = rowsAt(at, app_id, owner.id)
+        // The family that the tokens are of.
+        if (table === 'access_tokens') await sql`insert into grants ${row.grants!}`.execute(test.db)
+        if (table !== 'grants') await sql`insert into ${sql.table(table)} ${row[table]!}`.execute(test.db)
+      }
+    await deleteExpiredRows(test.deps)
+    const after = await counts()
+    for (const { table } of SWEPT) expect([table, after[table]! - before[table]!]).toEqual([table, 1])
+    await merchant.close()
+  })
+
+  it('takes a backlog in batches, each of its own, and ends between two of them when the process is to stop', async () => {
+    const BACKLOG = 25_000
+    const old = new Date(test.clock.now().getTime() - 3 * DAY_MS)
+    await sql`insert into sign_in_attempts (account, address, attempted_at)
+      select 'backlog', 'x', ${old} from generate_series(1, ${BACKLOG}::integer)`.execute(test.db)
+    const left = async () => {
+      const { rows } = await sql<{ n: number }>`
+        select count(*)::integer as n from sign_in_attempts where account = 'backlog'`.execute(test.db)
+      return rows[0]!.n
+    }
+    // Once through all tables, and three batches more of the one that is not done.
+    let asked = 0
+    await deleteExpiredRows(test.deps, () => asked++ >= SWEPT.length + 3)
+    expect(await left()).toBe(BACKLOG - 4 * BATCH)
+    await Promise.all([deleteExpiredRows(test.deps), deleteExpiredRows(test.deps)])
+    await deleteExpiredRows(test.deps)
+    expect(await left()).toBe(0)
+  })
+})
+
+async function counts(): Promise<Record<string, number>> {
+  const pairs = await Promise.all(SWEPT.map(async ({ table }) => [table, await countOf(table)] as const))
+  return Object.fromEntries(pairs)
+}

@@ -1,0 +1,145 @@
+/**
+ * The way of somebody new who wants to be paid, in a real browser and by what the pages say alone: from an account with
+ * nothing in it to a first order in test mode, paid and verified by the sample shop; then the live application, approved.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { Browser, Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { messages } from '../../src/texts.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { isWithoutChromium, sharedChromium } from '../harness/chromium.ts'
+import { freePort } from '../harness/demo-process.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
+
+const { en } = messages
+const SHOP = join(import.meta.dirname, '../../examples/gateway-shop/shop.js')
+const CLICKS_MAX = 16
+const PAGE_MS = 20_000
+const TEST_MS = 90_000
+
+describe.skipIf(isWithoutChromium)('somebody new', () => {
+  let test: TestApp
+  let chrome: Browser
+  const closing: (() => Promise<unknown>)[] = []
+
+  beforeAll(async () => {
+    const port = await freePort()
+    const url = `http://127.0.0.1:${port}`
+    test = await startTestApp({ PUBLIC_URL: url, PORT: String(port), NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
+    // The shop keeps the time of the machine.
+    test.clock.advance(Date.now() - test.clock.now().getTime())
+    test.startNotifier()
+    await test.app.listen({ port, host: '127.0.0.1' })
+    chrome = await sharedChromium()
+  })
+  afterAll(async () => {
+    for (const close of closing) await close()
+    await test?.close()
+  })
+
+  /** Starts the sample shop with what its merchant has read on the pages. */
+  async function openShop(settings: Record<string, string>, port: number): Promise<string> {
+    const env = { PATH: process.env.PATH, SHOP_PORT: String(port), ...settings }
+    const child = spawn(process.execPath, [SHOP], { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+    closing.push(async () => {
+      child.kill()
+      await once(child, 'exit')
+    })
+    await once(child, 'message')
+    return `http://127.0.0.1:${port}`
+  }
+
+  it.each([true, false])(
+    `comes to a verified payment in test mode and an approved application in ${CLICKS_MAX} clicks (scripts: %s)`,
+    async (javaScriptEnabled) => {
+      const newcomer = await makePerson(test, { username: 'newcomer', trust_level: 1 })
+      const admin = await makePerson(test, { username: 'admin', is_admin: true })
+      let clicks = 0
+      const click = async (target: Locator) => {
+        clicks += 1
+        await target.click()
+      }
+      const openWindow = async () => {
+        const context = await chrome.newContext({ javaScriptEnabled, locale: 'en' })
+        context.setDefaultTimeout(PAGE_MS)
+        closing.unshift(() => context.close())
+        return context.newPage()
+      }
+      const button = (on: Page, name: string) => on.getByRole('button', { name, exact: true })
+      const signIn = async (on: Page, { username, password }: Person) => {
+        await on.getByLabel(en.signIn.username).fill(username)
+        await on.getByLabel(en.signIn.password).fill(password)
+        await click(button(on, en.signIn.submit))
+      }
+      const fillIn = async (on: Page, name: string, callback: string) => {
+        await on.getByLabel(en.paymentApps.name, { exact: true }).fill(name)
+        await on.getByLabel(en.paymentApps.callbackUrl).fill(callback)
+      }
+
+      const page = await openWindow()
+      const shopPort = await freePort()
+      const callback = `http://127.0.0.1:${shopPort}/return`
+      await page.goto(test.url)
+      await click(page.getByRole('heading', { name: en.home.paymentsCard }))
+      await signIn(page, newcomer)
+      await fillIn(page, 'Mugs', callback)
+      await click(button(page, en.testMode.create))
+      await click(page.getByRole('link', { name: en.paymentApps.done }))
+      await click(page.getByRole('link', { name: en.paymentApps.own.manage }))
+      const shown = async (id: string) => (await page.locator(`#${id}`).innerText()).trim()
+      const settings = {
+        V1_ADDRESS: await shown('gateway-v1'),
+        V2_ADDRESS: await shown('gateway-v2'),
+        PID: await shown('gateway-pid'),
+        MERCHANT_KEY: await shown('gateway-key'),
+        PLATFORM_PUBLIC_KEY: await shown('gateway-platform-key'),
+      }
+      await click(button(page, en.merchantGateway.makePair))
+      const shop = await openShop(
+        { ...settings, MERCHANT_PRIVATE_KEY: await shown('private-bare') },
+        shopPort,
+      )
+
+      await page.goto(shop)
+      await click(button(page, 'V1 (MD5): your browser posts the order'))
+      await click(button(page, 'Go to the payment'))
+      const payHere = async () => {
+        expect(await page.locator('.test-mark').innerText()).toContain(en.common.testMode)
+        await click(button(page, en.pay.submit('990', 990n)))
+        await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor()
+        expect(new URL(page.url()).origin).toBe(shop)
+        // The shop believed the notification, which came before the buyer did.
+        expect(await page.locator('.heard').innerText()).toContain('The gateway notified the shop.')
+      }
+      await payHere()
+      await page.goto(shop)
+      await click(button(page, 'V2 (RSA): the shop opens the payment'))
+      await payHere()
+
+      await page.goto(test.url)
+      await click(page.getByRole('heading', { name: en.home.paymentsCard }))
+      await fillIn(page, 'Mugs', callback)
+      await click(button(page, en.paymentApps.submit))
+      const office = await openWindow()
+      await office.goto(`${test.url}/admin`)
+      await signIn(office, admin)
+      const decided = office.waitForEvent('load')
+      await click(button(office, en.admin.approve))
+      await decided
+      const statuses = await test.db
+        .selectFrom('payment_apps')
+        .where('applicant_id', '=', newcomer.id)
+        .orderBy('id')
+        .select(['book', 'status'])
+        .execute()
+      expect(statuses).toEqual([
+        { book: 'test', status: 'approved' },
+        { book: 'live', status: 'approved' },
+      ])
+      expect(clicks).toBeLessThanOrEqual(CLICKS_MAX)
+    },
+    TEST_MS,
+  )
+})

@@ -1,0 +1,137 @@
+/** What the endpoints of programs answer to another method, and to a slash too many. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makePerson } from '../harness/cast.ts'
+import { setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { basic, makeParty, obtainTokens, type Party } from '../identity/relying-party.ts'
+
+let test: TestApp
+let party: Party
+let merchant: Merchant
+beforeAll(async () => {
+  test = await startTestApp()
+  party = await makeParty(test)
+  merchant = await makeMerchant(test)
+})
+afterAll(async () => {
+  await merchant.close()
+  await test.close()
+})
+
+type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
+const ask = (method: Method, url: string, headers: Record<string, string> = {}, payload?: string) =>
+  test.app.inject({ method, url, headers, ...(payload === undefined ? {} : { payload }) })
+
+const OAUTH: [path: string, method: Method, allow: string][] = [
+  ['/oauth2/token', 'GET', 'OPTIONS, POST'],
+  ['/oauth-provider/token', 'PUT', 'OPTIONS, POST'],
+  ['/oauth2/revoke', 'GET', 'OPTIONS, POST'],
+  ['/oauth2/introspect', 'GET', 'POST'],
+  ['/oauth2/userinfo', 'DELETE', 'GET, HEAD, OPTIONS, POST'],
+  ['/oauth2/jwks', 'POST', 'GET, HEAD, OPTIONS'],
+  ['/.well-known/openid-configuration', 'POST', 'GET, HEAD, OPTIONS'],
+  ['/api/apps', 'DELETE', 'GET, HEAD, POST'],
+]
+const HMAC = ['pay/:id/process', 'query/:id', 'transfer/:id', 'orders/:id', 'transfers/:id'] as const
+const GATEWAY = ['mapi.php', 'api.php', 'pay/create', 'pay/query', 'merchant/info']
+
+describe('another method is answered with 405 and Allow', () => {
+  it.each(OAUTH)('as OAuth answers: %s by %s', async (path, method, allow) => {
+    const answer = await ask(method, path)
+    expect(answer.statusCode).toBe(405)
+    expect(answer.headers.allow).toBe(allow)
+    expect(answer.json()).toEqual({ error: 'invalid_request', error_description: `Use ${allow}` })
+  })
+
+  it.each(HMAC)('as the HMAC API answers: %s', async (path) => {
+    for (const method of ['GET', 'PUT', 'DELETE'] as const) {
+      const answer = await ask(method, `/payment/${path.replace(':id', merchant.payment_id)}`)
+      expect(answer.statusCode).toBe(405)
+      expect(answer.headers.allow).toBe('POST')
+      expect(answer.json()).toEqual({
+        success: false,
+        error: 'Use POST',
+        message: 'Use POST',
+        errors: [{ code: 1405, detail: 'Use POST' }],
+        data: null,
+      })
+    }
+  })
+
+  it.each(GATEWAY)('as the gateway answers: %s', async (path) => {
+    for (const base of ['/payment/api', '/payment/api/api']) {
+      if (base === '/payment/api/api' && path.endsWith('.php')) continue
+      const answer = await ask('PUT', `${base}/${path}`, { 'content-type': 'text/xml' }, '<a/>')
+      expect(answer.statusCode).toBe(405)
+      expect(answer.headers.allow).toBe('GET, HEAD, POST')
+      expect(answer.json()).toEqual({ code: -5, msg: '请求方式不正确' })
+    }
+  })
+
+  it('as a page where buyers are sent, and in JSON by the forum’s webhook', async () => {
+    const page = await ask('PUT', '/payment/api/submit.php')
+    expect(page.statusCode).toBe(405)
+    expect(page.headers.allow).toBe('GET, HEAD, POST')
+    const hook = await ask('GET', '/forum/webhook')
+    expect(hook.statusCode).toBe(405)
+    expect(hook.headers.allow).toBe('POST')
+    expect(hook.json()).toEqual({ error: 'method_not_allowed', message: 'Use POST' })
+  })
+
+  it('but not at the root of the host, while the gateway is not there', async () => {
+    expect((await ask('PUT', '/mapi.php')).statusCode).toBe(404)
+    await setSetting(test, 'gateway_at_root', 'on')
+    expect((await ask('PUT', '/mapi.php')).statusCode).toBe(405)
+    await setSetting(test, 'gateway_at_root', 'off')
+  })
+
+  it('and HEAD, preflights and addresses that do not exist are what they were', async () => {
+    expect((await ask('HEAD', '/oauth2/jwks')).statusCode).toBe(200)
+    expect((await ask('HEAD', '/.well-known/openid-configuration')).statusCode).toBe(200)
+    for (const path of ['/oauth2/token', '/oauth2/userinfo', '/oauth2/revoke', '/oauth2/jwks']) {
+      const answer = await ask('OPTIONS', path, { origin: 'https://app.example' })
+      expect([path, answer.statusCode]).toEqual([path, 204])
+    }
+    expect((await ask('PUT', '/oauth2/nothing')).statusCode).toBe(404)
+    expect((await ask('PUT', '/sign-in')).statusCode).toBe(404)
+  })
+})
+
+describe('a slash at the end, or doubled', () => {
+  it('is not a different address for programs', async () => {
+    const tokens = await obtainTokens(test, await (await makePerson(test)).signIn(), party)
+    const bearer = { authorization: `Bearer ${tokens.access_token}` }
+    expect((await ask('GET', '/oauth2/userinfo/', bearer)).statusCode).toBe(200)
+    expect((await ask('GET', '/.well-known/openid-configuration/')).json().issuer).toBe(test.url)
+    expect((await ask('GET', '/api/apps/', bearer)).statusCode).toBe(200)
+    const credentials = {
+      authorization: basic(party.client_id, party.client_secret),
+      'content-type': 'application/x-www-form-urlencoded',
+    }
+    const form = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: tokens.refresh_token })
+    expect((await ask('POST', '/oauth2/token/', credentials, form.toString())).statusCode).toBe(200)
+
+    for (const path of ['mapi.php', 'mapi.php/', '/mapi.php', 'api/pay/create/', 'pay//create'])
+      expect((await ask('POST', `/payment/api/${path}`)).json().code).toBe(-4)
+    for (const path of ['', '/', '/unknown', '/unknown/'])
+      expect((await ask('POST', `/payment/api${path}`)).json()).toEqual({ code: -5, msg: '接口不存在' })
+    const query = await ask('POST', `/payment/query/${merchant.payment_id}/`)
+    expect(query.json().errors[0].code).toBe(1001)
+  })
+})
+
+it('the token endpoint tells a caller of JSON to send a form', async () => {
+  const headers = {
+    authorization: basic(party.client_id, party.client_secret),
+    'content-type': 'application/json',
+  }
+  for (const path of ['/oauth2/token', '/oauth2/revoke', '/oauth2/introspect']) {
+    const answer = await ask('POST', path, headers, '{"grant_type":"refresh_token"}')
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json()).toEqual({
+      error: 'invalid_request',
+      error_description:
+        'Send the parameters as a form, with Content-Type: application/x-www-form-urlencoded',
+    })
+  }
+})

@@ -1,0 +1,127 @@
+/**
+ * What every page of the list is held to in a real browser, in both languages: it fits a phone, its targets are large enough
+ * for a thumb, it is light, loads nothing from elsewhere, and axe finds no fault by day or by night. `PHOTOGRAPH=true` takes
+ * each into test/artifacts/pages/, by phone, in English and by day, by desk, in Chinese and by night; `PHOTOGRAPH=all`
+ * takes every combination.
+ */
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { default as axe, RunOptions } from 'axe-core'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { isWithoutChromium, PHOTOGRAPHS, sharedChromium } from '../../harness/chromium.ts'
+import { type ListedPage, type PageGroup, pagesOf } from './list.ts'
+import { DESK, LOOKS, type Look, openWindow, PHONE, reach, TEST_MS } from './windows.ts'
+import { makeWorld, type Role, type World } from './world.ts'
+
+const ARTIFACTS = join(import.meta.dirname, '../../artifacts/pages')
+const PAGE_BYTES_MAX = 40 * 1024
+const TARGET_PIXELS_MIN = 44
+
+export function describePages(group: PageGroup): void {
+  describe.skipIf(isWithoutChromium)('every page', () => {
+    let world: World
+    let axeSource: string
+    const windows = new Map<string, Promise<Page>>()
+
+    beforeAll(async () => {
+      axeSource = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+      world = await makeWorld()
+    })
+
+    afterAll(async () => {
+      for (const window of windows.values()) await (await window).context().close()
+      await world?.close()
+    })
+
+    /** The one window in which this person looks at all their pages like this. */
+    function windowOf(role: Role, look: Look): Promise<Page> {
+      const key = `${role} ${look.language}`
+      const opened =
+        windows.get(key) ?? sharedChromium().then((chrome) => openWindow(chrome, world, role, look))
+      windows.set(key, opened)
+      return opened
+    }
+
+    test.each(pagesOf(group))('$name', { timeout: TEST_MS }, async (listed) => {
+      for (const look of LOOKS) {
+        const page = await windowOf(listed.as, look)
+        await reach(page, listed, world)
+        if (PHOTOGRAPHS.taken) await photograph(page, listed, look)
+        expect(await page.getAttribute('html', 'lang')).toBe(look.language)
+        const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+        expect(excess, `wider than ${PHONE.width} pixels in ${look.language}`).toBeLessThanOrEqual(0)
+        expect(await smallTargets(page)).toEqual([])
+        const { bytes, strangers } = await weigh(page, world)
+        expect(strangers).toEqual([])
+        expect(bytes, 'bytes of page, style and script').toBeLessThanOrEqual(PAGE_BYTES_MAX)
+        // Its rules are about marks and colours, which are the same in every language.
+        if (look === LOOKS[0]) expect(await violations(page, axeSource)).toEqual([])
+      }
+    })
+  })
+}
+
+type Loaded = { name: string; decodedBodySize: number; initiatorType: string }
+
+/** The page and all it loaded: what it weighs without pictures, and what came from elsewhere. */
+async function weigh(page: Page, { test, open }: World): Promise<{ bytes: number; strangers: string[] }> {
+  const loaded = await page.evaluate(() =>
+    ['navigation', 'resource'].flatMap((type) =>
+      performance
+        .getEntriesByType(type)
+        .map((entry) => (entry as PerformanceResourceTiming).toJSON() as Loaded),
+    ),
+  )
+  const texts = loaded.filter(({ name }) => !name.endsWith('.svg'))
+  return {
+    bytes: texts.reduce((sum, { decodedBodySize }) => sum + decodedBodySize, 0),
+    strangers: loaded
+      .map(({ name }) => name)
+      .filter((name) => ![test, open].some(({ url }) => name.startsWith(`${url}/`))),
+  }
+}
+
+async function smallTargets(page: Page): Promise<string[]> {
+  return page.evaluate((min) => {
+    const shown = [...document.querySelectorAll('a[href], button, input, select, textarea, summary')]
+    return shown
+      .filter((element) => element.checkVisibility() && getComputedStyle(element).display !== 'inline')
+      .map((element) => element.closest('label') ?? element)
+      .map((element) => [element, element.getBoundingClientRect()] as const)
+      .filter(([, { height, width }]) => height > 1 && (height < min || width < min))
+      .map(([element, { height, width }]) => `${element.outerHTML.slice(0, 120)} ${width} × ${height}`)
+  }, TARGET_PIXELS_MIN)
+}
+
+/** What axe finds by day, and by night, when only colours can be different. */
+async function violations(page: Page, axeSource: string): Promise<string[]> {
+  await page.evaluate(axeSource)
+  const run = (options: RunOptions) =>
+    page.evaluate((given) => (globalThis as unknown as { axe: typeof axe }).axe.run(given), options)
+  const byDay = await run({ resultTypes: ['violations'], elementRef: false })
+  await page.emulateMedia({ colorScheme: 'dark' })
+  const byNight = await run({ resultTypes: ['violations'], elementRef: false, runOnly: ['color-contrast'] })
+  await page.emulateMedia({ colorScheme: 'light' })
+  return [...byDay.violations, ...byNight.violations].flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary}`),
+  )
+}
+
+/** Takes a page in its look, or in every one. */
+async function photograph(page: Page, { name }: ListedPage, look: Look): Promise<void> {
+  const looks = PHOTOGRAPHS.all
+    ? [PHONE, DESK].flatMap((viewport) =>
+        (['light', 'dark'] as const).map((colorScheme) => ({ ...look, viewport, colorScheme })),
+      )
+    : [look]
+  for (const { viewport, colorScheme, language } of looks) {
+    await page.setViewportSize(viewport)
+    await page.emulateMedia({ colorScheme })
+    const file = [name.replaceAll(/[ /]/g, '-'), language, viewport.width, colorScheme].join('_')
+    await page.screenshot({ path: join(ARTIFACTS, `${file}.jpg`), fullPage: true, quality: 70 })
+  }
+  await page.setViewportSize(PHONE)
+  await page.emulateMedia({ colorScheme: look.colorScheme })
+}

@@ -1,0 +1,399 @@
+/** Every page there is: one line each. A view in views/ that no line names fails the tests of pages. */
+import type { Page } from 'playwright-core'
+import { OPERATIONS, operationId } from '../../../src/docs/openapi.ts'
+import { WEBHOOKS } from '../../../src/docs/webhooks.ts'
+import type { Person } from '../../harness/cast.ts'
+import { authorizationUrl, REDIRECT_URI } from '../../identity/relying-party.ts'
+import type { Role, World } from './world.ts'
+
+export type ListedPage = {
+  /** The view that it is made of; a second word tells it from others of the same view. */
+  name: string
+  as: Role
+  /** On the site that most pages are of, or with its origin. */
+  path: (world: World) => string
+  /** What is done at that address to come to the page. */
+  act?: (page: Page, world: World) => Promise<unknown>
+}
+
+type Fields = Record<string, string>
+
+/** Fills in the form and sends it, by its button of this value if it has several. */
+function sending(form: string, fields: Fields = {}, button = 'button'): (page: Page) => Promise<unknown> {
+  return async (page) => {
+    const found = page.locator(form).first()
+    for (const [name, value] of Object.entries(fields)) await found.locator(`[name="${name}"]`).fill(value)
+    // Forms may stand folded away.
+    const send = (element: unknown) => (element as HTMLElement).click()
+    await comingTo(page, () => found.locator(button).first().evaluate(send))
+  }
+}
+
+/** Does what leads to another page, and waits until that is there. */
+async function comingTo(page: Page, act: () => Promise<unknown>): Promise<void> {
+  const loaded = page.waitForEvent('load')
+  await act()
+  await loaded
+}
+
+const signingIn = ({ username, password }: Person) =>
+  sending('form[action="/sign-in"]', { username, password })
+const at = (path: string) => () => path
+const pay = (fate: keyof World['orders']) => (world: World) => `/payment/pay/${world.orders[fate]}`
+const paymentApp = ({ merchant }: World) => `/payment/applications/${merchant.payment_id}`
+const consent = (app: keyof World['oauth']) => (world: World) =>
+  authorizationUrl({ ...world.oauth[app], redirect_uri: REDIRECT_URI } as Parameters<
+    typeof authorizationUrl
+  >[0])
+
+/** Opens everything that is folded away. */
+const unfolding = (page: Page) =>
+  page.locator('main details').evaluateAll((found) => {
+    for (const one of found) (one as HTMLDetailsElement).open = true
+  })
+
+export const PAGES: ListedPage[] = [
+  { name: 'accounts/home visitor', as: 'visitor', path: at('/') },
+  { name: 'accounts/home', as: 'buyer', path: at('/') },
+  { name: 'accounts/home admin', as: 'admin', path: at('/') },
+  { name: 'error', as: 'visitor', path: at('/nowhere') },
+  { name: 'docs/docs', as: 'visitor', path: at('/docs') },
+  { name: 'docs/area identity', as: 'visitor', path: at('/docs/identity') },
+  { name: 'docs/area payment', as: 'visitor', path: at('/docs/payment') },
+  { name: 'docs/area v1', as: 'visitor', path: at('/docs/v1') },
+  { name: 'docs/area v2', as: 'visitor', path: at('/docs/v2') },
+  ...OPERATIONS.map((operation): ListedPage => {
+    const id = operationId(operation)
+    return { name: `docs/operation ${id}`, as: 'visitor', path: at(`/docs/${operation.area}/${id}`) }
+  }),
+  { name: 'docs/notifications', as: 'visitor', path: at('/docs/notifications') },
+  ...WEBHOOKS.map(
+    ({ name }): ListedPage => ({
+      name: `docs/notification ${name}`,
+      as: 'visitor',
+      path: at(`/docs/notifications/${name}`),
+    }),
+  ),
+  { name: 'docs/codes', as: 'visitor', path: at('/docs/codes') },
+  { name: 'docs/rules', as: 'visitor', path: at('/docs/rules') },
+  { name: 'accounts/sign-in/sign-in', as: 'visitor', path: at('/sign-in') },
+  { name: 'accounts/sign-in/register', as: 'visitor', path: ({ open }) => `${open.url}/register` },
+  { name: 'accounts/sign-in/sign-in again', as: 'buyer', path: at('/sign-in?reason=again') },
+  {
+    name: 'accounts/sign-in/sign-in wrong',
+    as: 'visitor',
+    path: at('/sign-in'),
+    act: sending('form[action="/sign-in"]', { username: 'nobody', password: 'wrong' }),
+  },
+  {
+    name: 'accounts/sign-in/second-step',
+    as: 'visitor',
+    path: at('/sign-in'),
+    act: (page, { people }) => signingIn(people.careful)(page),
+  },
+  {
+    name: 'accounts/session/sign-in-again',
+    as: 'stale',
+    path: paymentApp,
+    act: sending('form[action$="/rotate"]'),
+  },
+  { name: 'accounts/forum/refused', as: 'visitor', path: at('/sign-in/forum/callback?sso=x&sig=y') },
+  { name: 'accounts/wallet', as: 'buyer', path: at('/account') },
+  { name: 'accounts/wallet found', as: 'buyer', path: at('/account?q=poster&kind=refund') },
+  { name: 'payment/buyer/payments', as: 'buyer', path: at('/account/payments') },
+  { name: 'payment/buyer/payments empty', as: 'careful', path: at('/account/payments?q=nothing') },
+  { name: 'accounts/profile', as: 'buyer', path: at('/account/profile') },
+  { name: 'accounts/profile saved', as: 'careful', path: at('/account/profile?saved=1') },
+  { name: 'accounts/wallet empty', as: 'careful', path: at('/account') },
+  { name: 'privacy/own-data', as: 'merchant', path: at('/account/data') },
+  { name: 'privacy/own-data points', as: 'newcomer', path: at('/account/data') },
+  {
+    name: 'privacy/close-account',
+    as: 'newcomer',
+    path: at('/account/data'),
+    act: async (page) => {
+      await page.locator('[name="give_up"]').check()
+      await sending('form[action="/account/data/close"]')(page)
+    },
+  },
+  { name: 'accounts/session/sessions', as: 'buyer', path: at('/account/sessions') },
+  { name: 'identity/authorised-apps', as: 'buyer', path: at('/account/applications') },
+  { name: 'accounts/security/password', as: 'buyer', path: at('/account/password') },
+  { name: 'accounts/security/email-address', as: 'buyer', path: at('/account/email') },
+  {
+    name: 'accounts/security/confirm-email',
+    as: 'careful',
+    path: ({ links }) => `/account/email/confirm?token=${links.confirm_email}`,
+  },
+  { name: 'accounts/security/recover', as: 'visitor', path: at('/account/recover') },
+  {
+    name: 'accounts/security/recover-password',
+    as: 'visitor',
+    path: ({ links }) => `/account/recover/password?token=${links.recover_password}`,
+  },
+  { name: 'accounts/security/message', as: 'visitor', path: at('/account/recover/password?token=dead') },
+  {
+    name: 'accounts/sign-in/link',
+    as: 'visitor',
+    path: ({ links }) => `/sign-in/link?token=${links.sign_in}`,
+  },
+  { name: 'accounts/security/second-factor-set-up', as: 'buyer', path: at('/account/second-factor') },
+  { name: 'accounts/security/second-factor', as: 'careful', path: at('/account/second-factor') },
+  {
+    name: 'accounts/security/recovery-codes',
+    as: 'careful',
+    path: at('/account/second-factor'),
+    act: sending('form[action$="/recovery-codes"]'),
+  },
+  { name: 'payment/buyer/pay', as: 'buyer', path: pay('unpaid') },
+  { name: 'payment/buyer/pay trade', as: 'buyer', path: pay('trade') },
+  { name: 'payment/buyer/pay changed', as: 'buyer', path: pay('changed') },
+  { name: 'payment/buyer/pay test', as: 'newcomer', path: pay('test') },
+  { name: 'payment/buyer/pay-state test', as: 'buyer', path: pay('testPaid') },
+  { name: 'payment/buyer/pay short', as: 'newcomer', path: pay('dear') },
+  { name: 'payment/buyer/pay-state paid', as: 'buyer', path: pay('paid') },
+  { name: 'payment/buyer/pay-state trade', as: 'buyer', path: pay('tradePaid') },
+  { name: 'payment/buyer/pay-state untold', as: 'buyer', path: pay('untold') },
+  { name: 'payment/buyer/pay-state refunded', as: 'buyer', path: pay('refunded') },
+  { name: 'payment/buyer/pay-state paid by other', as: 'buyer', path: pay('paidByOther') },
+  { name: 'payment/buyer/pay-state expired', as: 'buyer', path: pay('expired') },
+  { name: 'payment/buyer/pay-state closed', as: 'buyer', path: pay('closed') },
+  { name: 'payment/buyer/pay-state unusable', as: 'buyer', path: pay('unusable') },
+  {
+    name: 'payment/buyer/pay-state unknown',
+    as: 'buyer',
+    path: at('/payment/pay/txn_000000000000000000000000'),
+  },
+  { name: 'payment/gateway/refused', as: 'visitor', path: at('/payment/api/submit.php?pid=1001&money=9.90') },
+  { name: 'identity/oauth/consent', as: 'buyer', path: consent('open') },
+  { name: 'identity/oauth/refused', as: 'buyer', path: consent('closed') },
+  { name: 'identity/oauth/suspended', as: 'buyer', path: consent('suspended') },
+  { name: 'identity/oauth/error', as: 'buyer', path: at('/oauth2/auth?client_id=nobody') },
+  { name: 'identity/oauth/sign-out', as: 'buyer', path: at('/oauth2/logout') },
+  { name: 'identity/oauth/signed-out', as: 'visitor', path: at('/oauth2/logout/done') },
+  { name: 'identity/apps/apps', as: 'merchant', path: at('/apps') },
+  { name: 'identity/apps/own-app', as: 'merchant', path: ({ oauth }) => `/apps/${oauth.open.client_id}` },
+  {
+    name: 'identity/apps/secret',
+    as: 'admin',
+    path: ({ oauth }) => `/admin/apps/${oauth.closed.client_id}`,
+    act: sending('form[action$="/reset-secret"]'),
+  },
+  {
+    name: 'identity/apps/created',
+    as: 'admin',
+    path: at('/apps'),
+    act: sending('form[action="/apps"]', { name: 'Notebook', redirect_uris: REDIRECT_URI }),
+  },
+  { name: 'payment/apps/apps', as: 'merchant', path: at('/payment/applications') },
+  { name: 'payment/apps/own-app', as: 'merchant', path: paymentApp },
+  { name: 'payment/merchant/orders', as: 'merchant', path: (world) => `${paymentApp(world)}/orders` },
+  {
+    name: 'payment/merchant/orders found',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/orders?q=sticker&status=paid&min=100&from=2020-01-01`,
+  },
+  {
+    name: 'payment/merchant/order refunded',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/orders/${world.orders.refunded}`,
+  },
+  {
+    name: 'payment/merchant/order untold',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/orders/${world.orders.untold}`,
+  },
+  {
+    name: 'payment/merchant/order trade',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/orders/${world.orders.trade}`,
+  },
+  {
+    name: 'payment/merchant/orders-export',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/orders/export?status=paid`,
+  },
+  { name: 'payment/merchant/addresses', as: 'merchant', path: (world) => `${paymentApp(world)}/addresses` },
+  {
+    name: 'payment/merchant/addresses tried',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/addresses`,
+    act: sending('form.filters[action$="/addresses"]', { url: 'http://127.0.0.1:9/notify' }),
+  },
+  { name: 'payment/merchant/transfers', as: 'merchant', path: (world) => `${paymentApp(world)}/transfers` },
+  {
+    name: 'payment/merchant/transfer-confirm',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/transfers`,
+    act: async (page, { people }) => {
+      await page.locator('main details > summary').first().click()
+      await sending('form[action$="/transfers/quote"]', { to_username: people.buyer.username, amount: '40' })(
+        page,
+      )
+    },
+  },
+  {
+    name: 'payment/notifications/notifications',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/notifications`,
+  },
+  {
+    name: 'payment/diagnosis/signatures',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/signatures`,
+  },
+  {
+    name: 'payment/diagnosis/signatures wrong',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/signatures`,
+    act: sending('form[action$="/signatures"]', { text: 'amount=10.0&order_id=a b&signature=0123' }),
+  },
+  {
+    name: 'payment/diagnosis/signatures refused',
+    as: 'stale',
+    path: (world) => `${paymentApp(world)}/signatures`,
+    act: async (page) => {
+      const refused = page.locator('#refused li').filter({ hasText: '/process' })
+      await comingTo(page, () => refused.locator('a').first().click())
+    },
+  },
+  {
+    name: 'payment/diagnosis/signatures unreadable',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/signatures`,
+    act: sending('form[action$="/signatures"]', { text: 'hello' }),
+  },
+  {
+    name: 'payment/apps/own-app test',
+    as: 'merchant',
+    path: ({ testApp }) => `/payment/applications/${testApp.payment_id}`,
+  },
+  {
+    name: 'payment/apps/created test',
+    as: 'newcomer',
+    path: at('/payment/applications'),
+    act: sending(
+      'form[action="/payment/applications"]',
+      { name: 'Tea', callback_url: 'https://tea.example.org/paid' },
+      'button[value="test"]',
+    ),
+  },
+  { name: 'payment/events/events', as: 'merchant', path: (world) => `${paymentApp(world)}/events` },
+  {
+    name: 'payment/events/events refused',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/events`,
+    act: sending('form[action$="/events"]', { events_url: 'ftp://shop.example.org' }),
+  },
+  {
+    name: 'payment/events/secret',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/events`,
+    act: sending('form[action$="/rotate"]'),
+  },
+  { name: 'payment/alerts/alerts', as: 'careful', path: at('/account/alerts') },
+  { name: 'payment/alerts/alerts empty', as: 'newcomer', path: at('/account/alerts') },
+  { name: 'payment/merchant/statistics', as: 'merchant', path: (world) => `${paymentApp(world)}/statistics` },
+  {
+    name: 'payment/merchant/statistics week',
+    as: 'buyer',
+    path: (world) => `${paymentApp(world)}/statistics?by=week`,
+  },
+  {
+    name: 'payment/apps/team',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/team`,
+    act: unfolding,
+  },
+  { name: 'payment/apps/own-app viewer', as: 'buyer', path: paymentApp },
+  { name: 'payment/apps/team viewer', as: 'buyer', path: (world) => `${paymentApp(world)}/team` },
+  { name: 'payment/apps/handover', as: 'merchant', path: (world) => `${paymentApp(world)}/handover` },
+  { name: 'payment/apps/handover offered', as: 'careful', path: (world) => `${paymentApp(world)}/handover` },
+  { name: 'payment/apps/apps invited', as: 'careful', path: at('/payment/applications') },
+  {
+    name: 'payment/apps/created',
+    as: 'admin',
+    path: at('/payment/applications'),
+    act: sending('form[action="/payment/applications"]', {
+      name: 'Tea',
+      callback_url: 'https://tea.example.org/paid',
+    }),
+  },
+  { name: 'payment/apps/rotated', as: 'merchant', path: paymentApp, act: sending('form[action$="/rotate"]') },
+  {
+    name: 'payment/apps/key-pair',
+    as: 'merchant',
+    path: paymentApp,
+    act: sending('form[action$="/key-pair"]'),
+  },
+  { name: 'admin/reviews', as: 'admin', path: at('/admin') },
+  {
+    name: 'admin/payment-app',
+    as: 'admin',
+    path: ({ merchant }) => `/admin/payment-applications/${merchant.payment_id}`,
+  },
+  { name: 'admin/find', as: 'admin', path: ({ people }) => `/admin/find?q=${people.buyer.id}` },
+  { name: 'admin/find empty', as: 'admin', path: at('/admin/find?q=nothing') },
+  { name: 'admin/order', as: 'admin', path: ({ orders }) => `/admin/orders/${orders.refunded}` },
+  { name: 'admin/order paid', as: 'admin', path: ({ orders }) => `/admin/orders/${orders.untold}` },
+  { name: 'admin/transfer', as: 'admin', path: ({ transfer }) => `/admin/transfers/${transfer}` },
+  { name: 'admin/journal', as: 'admin', path: at('/admin/journals/3') },
+  { name: 'admin/wallet', as: 'admin', path: ({ people }) => `/admin/wallets/${people.buyer.id}` },
+  { name: 'admin/fees', as: 'admin', path: at('/admin/books/fees') },
+  { name: 'admin/abuse', as: 'admin', path: at('/admin/abuse') },
+  { name: 'admin/forum', as: 'admin', path: at('/admin/forum') },
+  { name: 'admin/proposals', as: 'admin', path: at('/admin/proposals?show=all') },
+  {
+    name: 'admin/freeze',
+    as: 'admin',
+    path: ({ people }) => `/admin/wallets/${people.newcomer.id}`,
+    act: sending('form[action$="/freeze"]', { reason: 'Sold the same ticket twice' }),
+  },
+  { name: 'admin/books', as: 'admin', path: at('/admin/books'), act: sending('form[action="/admin/books"]') },
+  { name: 'admin/notifications', as: 'admin', path: at('/admin/notifications') },
+  { name: 'admin/members', as: 'admin', path: at('/admin/members') },
+  {
+    name: 'admin/member-created',
+    as: 'admin',
+    path: at('/admin/members'),
+    act: async (page) => {
+      await page.locator('summary:has(+ form[action="/admin/members/new"])').click()
+      await sending('form[action="/admin/members/new"]', { username: `guest-${Date.now()}` })(page)
+    },
+  },
+  { name: 'admin/member', as: 'admin', path: ({ people }) => `/admin/members/${people.careful.id}` },
+  { name: 'admin/member barred', as: 'admin', path: ({ barred }) => `/admin/members/${barred.id}` },
+  {
+    name: 'admin/member-confirm',
+    as: 'admin',
+    path: ({ people }) => `/admin/members/${people.buyer.id}`,
+    act: sending('form:has([value="suspend"])', { days: '30', reason: 'Sold the account' }),
+  },
+  { name: 'admin/apps', as: 'admin', path: at('/admin/apps') },
+  { name: 'admin/app', as: 'admin', path: ({ oauth }) => `/admin/apps/${oauth.open.client_id}` },
+  { name: 'admin/audit', as: 'admin', path: at('/admin/audit') },
+  { name: 'admin/settings', as: 'admin', path: at('/admin/settings') },
+  { name: 'accounts/wallet test', as: 'buyer', path: at('/account?book=test') },
+  { name: 'admin/settings site', as: 'admin', path: at('/admin/settings?area=site') },
+  { name: 'admin/settings transfers', as: 'admin', path: at('/admin/settings?area=transfers') },
+  { name: 'admin/corrections', as: 'admin', path: ({ orders }) => `/admin/corrections?id=${orders.paid}` },
+  { name: 'admin/refund-requests', as: 'admin', path: at('/admin/refund-requests') },
+  {
+    name: 'admin/corrections-confirm',
+    as: 'admin',
+    path: ({ orders }) => `/admin/corrections?id=${orders.paid}`,
+    act: sending('form[method="post"][action="/admin/corrections"]', { amount: '12', reason: 'Half of it' }),
+  },
+]
+
+/** The pages that a file of tests looks at, by the first folders of their views. */
+export const GROUPS = {
+  docs: ['docs'],
+  members: ['accounts', 'error', 'identity', 'privacy'],
+  payment: ['payment'],
+  admin: ['admin'],
+}
+export type PageGroup = keyof typeof GROUPS
+
+export const pagesOf = (group: PageGroup): ListedPage[] =>
+  PAGES.filter(({ name }) => GROUPS[group].includes(name.split(/[ /]/)[0]!))

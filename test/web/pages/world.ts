@@ -1,0 +1,426 @@
+/** A site with something on every page: people, what they own, and what came of their orders. Made once for all pages. */
+import { createHmac, randomUUID } from 'node:crypto'
+import { banMember } from '../../../src/accounts/members.ts'
+import { issueLink, type LinkPurpose } from '../../../src/accounts/security/account-links.ts'
+import { turnOnSecondFactor } from '../../../src/accounts/security/second-factor.ts'
+import { newTotpSecret, stepAt, totpCode } from '../../../src/accounts/security/totp.ts'
+import { propose } from '../../../src/admin/proposals/proposals.ts'
+import { registerApp } from '../../../src/identity/apps/apps.ts'
+import { closeDueDays } from '../../../src/ledger/closes.ts'
+import { applyForPaymentApp } from '../../../src/payment/apps/apps.ts'
+import { offerApplication } from '../../../src/payment/apps/handover.ts'
+import { acceptInvitation, inviteMember } from '../../../src/payment/apps/team.ts'
+import { setEventsUrl } from '../../../src/payment/events/events.ts'
+import { makePayOrder } from '../../../src/payment/orders/pay.ts'
+import { askRefund } from '../../../src/payment/orders/refund-requests.ts'
+import { refundOrder } from '../../../src/payment/orders/refunds.ts'
+import { makePerson, type Person } from '../../harness/cast.ts'
+import { freePort } from '../../harness/demo-process.ts'
+import { gatewayText, md5, send } from '../../harness/gateway-shop.ts'
+import { startTestApp, type TestApp } from '../../harness/harness.ts'
+import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
+import { makeGatewayOrders } from '../../harness/notify-receiver.ts'
+import { authorize, exchange, REDIRECT_URI } from '../../identity/relying-party.ts'
+
+/** Whom a page is shown to. `visitor` has not signed in; `stale` is the merchant on a sign-in of long ago. */
+
+export type Role = 'visitor' | 'buyer' | 'newcomer' | 'merchant' | 'stale' | 'careful' | 'admin'
+
+type OAuthApp = { client_id: string }
+
+export type World = {
+  test: TestApp
+  /** A site without a forum, where anybody may register. */
+  open: TestApp
+  people: Record<Exclude<Role, 'visitor' | 'stale'>, Person>
+  cookies: Record<Exclude<Role, 'visitor'>, Map<string, string>>
+  merchant: Merchant
+  /** A member who is kept out, and knows not why. */
+  barred: Person
+  /** Payment applications that wait for review, and that cannot be used any more. */
+  pending: { payment_id: string }
+  suspendedSeller: Merchant
+  /** The test application of the merchant. */
+  testApp: Merchant
+  oauth: { open: OAuthApp; closed: OAuthApp; suspended: OAuthApp }
+  /** Transaction ids, by what became of the order. */
+  orders: Record<OrderFate, string>
+  /** The transaction id of a transfer. */
+  transfer: string
+  links: Record<LinkPurpose, string>
+  /** A new order, and the address to pay it at. */
+  order(
+    amount: string,
+  ): Promise<{ path: string; transaction_id: string; pay(payer: Person): Promise<unknown> }>
+  /** Ends the time to pay an order. */
+  expire(transaction_id: string): Promise<unknown>
+  close(): Promise<void>
+}
+
+type OrderFate =
+  | 'unpaid'
+  | 'test'
+  | 'testPaid'
+  | 'trade'
+  | 'tradePaid'
+  | 'dear'
+  | 'paid'
+  | 'untold'
+  | 'refunded'
+  | 'paidByOther'
+  | 'expired'
+  | 'closed'
+  | 'unusable'
+  | 'changed'
+
+const DAY_MS = 86_400_000
+
+export async function makeWorld(): Promise<World> {
+  const open = await makeOpenSite()
+  const port = await freePort()
+  const test = await startTestApp({
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    PORT: String(port),
+    DISCOURSE_URL: 'https://forum.example.org',
+    DISCOURSE_SECRET: 'a-secret-of-the-forum',
+    SMTP_URL: 'smtp://127.0.0.1:9',
+    SMTP_FROM: 'no-reply@example.org',
+  })
+  await test.app.listen({ port, host: '127.0.0.1' })
+  const merchant = await makeMerchant(test)
+  const suspendedSeller = await makeMerchant(test)
+  const changedSeller = await makeMerchant(test)
+  // Nobody changes the keys of this one.
+  const steady = await makeMerchant(test)
+  const people = await makePeople(test, merchant.owner)
+  const testApp = await makeMerchant(test, { twinOf: merchant })
+  const orders = await makeOrders(test, { people, merchant, suspendedSeller, changedSeller, testApp })
+  await makeTeam(test, { people, merchant, suspendedSeller })
+  await makeProposals(test, { people, orders })
+  // As on the day after.
+  await closeDueDays({ db: test.db, clock: () => new Date(test.clock.now().getTime() + 2 * DAY_MS) })
+  await makeRefused(test, merchant)
+  return {
+    test,
+    open,
+    people,
+    merchant,
+    suspendedSeller,
+    transfer: await firstTransfer(test),
+    barred: await makeBarred(test, people),
+    testApp,
+    pending: await makePending(test, people),
+    oauth: await makeOAuthApps(test, people),
+    orders,
+    cookies: await signEverybodyIn(test, people),
+    links: await makeLinks(test, people.careful),
+    order: async (amount) => {
+      const { body } = await steady.process({ amount, description: 'Walk', order_id: randomUUID() })
+      const transaction_id = String(body.transaction_id)
+      const pay = ({ id: payer_id }: Person) =>
+        makePayOrder(test.deps)({ transaction_id, payer_id, expected_amount: BigInt(amount) })
+      return { path: String(body.payment_url), transaction_id, pay }
+    },
+    expire: (transaction_id) =>
+      test.db
+        .updateTable('orders')
+        .set({ expires_at: test.clock.now() })
+        .where('transaction_id', '=', transaction_id)
+        .execute(),
+    close: async () => {
+      await Promise.all(
+        [merchant, suspendedSeller, changedSeller, steady, testApp].map((shop) => shop.close()),
+      )
+      await Promise.all([test.close(), open.close()])
+    },
+  }
+}
+
+async function makeOpenSite(): Promise<TestApp> {
+  const port = await freePort()
+  const open = await startTestApp({ PUBLIC_URL: `http://127.0.0.1:${port}`, PORT: String(port) })
+  await open.db.insertInto('site_settings').values({ name: 'registration', value: 'open' }).execute()
+  await open.app.listen({ port, host: '127.0.0.1' })
+  return open
+}
+
+async function makePeople(test: TestApp, owner: Person): Promise<World['people']> {
+  const email = 'alice.archer@example.org'
+  const buyer = await makePerson(test, { name: 'Alice Archer', email, points: 50_000n })
+  const newcomer = await makePerson(test, { username: 'newcomer', trust_level: 0, points: 50n })
+  const careful = await makePerson(test, { username: 'careful', email: 'careful@example.org' })
+  const admin = await makePerson(test, {
+    username: 'administrator',
+    is_admin: true,
+    trust_level: 4,
+    points: 500n,
+  })
+  return { buyer, newcomer, merchant: owner, careful, admin }
+}
+
+/** The cookies of everybody's browser. */
+async function signEverybodyIn(test: TestApp, people: World['people']): Promise<World['cookies']> {
+  const entries = await Promise.all(
+    Object.entries(people).map(async ([role, person]) => [role, (await person.signIn()).cookies] as const),
+  )
+  const cookies = Object.fromEntries(entries) as World['cookies']
+  cookies.stale = (await people.merchant.signIn()).cookies
+  const [latest] = await sessionsOf(test, people.merchant)
+  const auth_time = new Date(test.clock.now().getTime() - DAY_MS)
+  await test.db.updateTable('sessions').set({ auth_time }).where('id', '=', latest!.id).execute()
+  await protect(test, people.careful)
+  return cookies
+}
+
+function sessionsOf(test: TestApp, { id }: Person) {
+  return test.db.selectFrom('sessions').where('user_id', '=', id).orderBy('id', 'desc').select('id').execute()
+}
+
+/** The session there is goes on: it is the one that turned the second factor on. */
+async function protect(test: TestApp, person: Person): Promise<void> {
+  const [session] = await sessionsOf(test, person)
+  const secret = newTotpSecret()
+  const code = totpCode(secret, stepAt(test.clock.now()))
+  const actor = { user_id: person.id, session_id: session!.id, ip: '203.0.113.7' }
+  await turnOnSecondFactor(test.deps, actor, { secret, code })
+}
+
+type Sellers = Pick<World, 'people' | 'merchant' | 'suspendedSeller' | 'testApp'> & {
+  changedSeller: Merchant
+}
+
+async function makeOrders(
+  test: TestApp,
+  { people, merchant, suspendedSeller, changedSeller, testApp }: Sellers,
+): Promise<World['orders']> {
+  let count = 0
+  const order = async (amount: string, description: string, seller = merchant) => {
+    count += 1
+    const order_id = `2026-${String(count).padStart(6, '0')}`
+    const { body } = await seller.process({ amount, description, order_id })
+    return { transaction_id: String(body.transaction_id), amount: BigInt(amount) }
+  }
+  /** Of the gateway: its price is money, and what a plugin sends as a name is often long. */
+  const trade = async (money: string) => {
+    count += 1
+    const fields = {
+      pid: merchant.pid.toString(),
+      out_trade_no: `20260101${String(count).padStart(8, '0')}`,
+      name: '会员 Membership, as on https://shop.example.org/every-extra-that-the-shop-knows-of-and-more-of-them',
+      money,
+      notify_url: 'https://shop.example.org/notify',
+      return_url: 'https://shop.example.org/orders',
+    }
+    const signed = { ...fields, sign: md5(gatewayText(fields) + merchant.merchant_key) }
+    const { payurl } = (await send(test, 'POST', '/payment/api/mapi.php', signed)).json()
+    return { transaction_id: String(payurl).split('/').at(-1)! }
+  }
+  const payOrder = makePayOrder(test.deps)
+  const paid = async (amount: string, description: string, { id: payer_id }: Person, seller = merchant) => {
+    const { transaction_id, amount: expected_amount } = await order(amount, description, seller)
+    await payOrder({ transaction_id, payer_id, expected_amount })
+    return transaction_id
+  }
+
+  const expired = (await order('120', 'Sticker pack')).transaction_id
+  test.clock.advance(DAY_MS)
+  for (let i = 1; i <= 24; i += 1) await paid(String(i * 17), `Sticker pack, series ${i}`, people.buyer)
+  await paid('300', 'A year of support', people.buyer, suspendedSeller)
+  const to = { to_user_id: String(people.buyer.id), to_username: people.buyer.username }
+  await merchant.transfer({ ...to, amount: '25', order_id: 'bonus-1' })
+  const refunded = await paid('480', 'Poster, A2', people.buyer)
+  await refundOrder(test.deps, {
+    transaction_id: refunded,
+    amount: 480n,
+    with_fee: true,
+    key: 'world',
+    reason: 'Arrived torn',
+    actor_id: people.admin.id,
+    ip: '203.0.113.7',
+  })
+  const { transaction_id: tradePaid } = await trade('9.90')
+  await payOrder({ transaction_id: tradePaid, payer_id: people.buyer.id, expected_amount: 990n })
+  const closed = (await order('75', 'Postcard')).transaction_id
+  await test.db.updateTable('orders').set({ status: 'closed' }).where('transaction_id', '=', closed).execute()
+  const unusable = (await order('90', 'Mug', suspendedSeller)).transaction_id
+  const changed = (await order('45', 'Bookmark', changedSeller)).transaction_id
+  const renamed = test.db.updateTable('payment_apps').where('payment_id', '=', changedSeller.payment_id)
+  await renamed.set({ name: 'Forum gift fund', updated_at: test.clock.now() }).execute()
+  const seller = test.db.updateTable('payment_apps').where('payment_id', '=', suspendedSeller.payment_id)
+  await seller.set({ status: 'suspended', review_reason: 'Sold what it did not have' }).execute()
+  const notify_url = 'https://shop.example.org/notify'
+  const [untold] = await makeGatewayOrders(test, merchant, { notify_url })
+  await payOrder({ transaction_id: untold!, payer_id: people.buyer.id, expected_amount: 100n })
+  await failToTell(test, untold!)
+  const owner = { user_id: merchant.owner.id, ip: '203.0.113.7' }
+  await setEventsUrl(test.deps, merchant.payment_id, 'https://shop.example.org/events', owner)
+  const actor = { user_id: people.merchant.id, ip: '203.0.113.7' }
+  const asked = { transaction_id: tradePaid, amount: 200n, reason: 'One of the extras is missing' }
+  await askRefund(test.deps, merchant.payment_id, asked, actor)
+  return {
+    untold: untold!,
+    expired,
+    refunded,
+    closed,
+    unusable,
+    changed,
+    paidByOther: await paid('60', 'Pin', people.admin),
+    paid: await paid('1200', 'Sticker pack, all series, with an album to keep them in', people.buyer),
+    dear: (await order('40000', 'The whole shop')).transaction_id,
+    trade: (await trade('9.90')).transaction_id,
+    tradePaid,
+    test: (await order('990', 'Sticker pack, for practice', testApp)).transaction_id,
+    testPaid: await paid('480', 'Poster, for practice', people.buyer, testApp),
+    unpaid: (await order('990', 'Sticker pack, glow in the dark')).transaction_id,
+  }
+}
+
+/** As when the shop has answered badly, twice alike and once otherwise. */
+async function failToTell(test: TestApp, transaction_id: string): Promise<void> {
+  const next_attempt_at = new Date(test.clock.now().getTime() + 30 * 60_000)
+  const { id: notification_id } = await test.db
+    .updateTable('notifications')
+    .from('orders')
+    .whereRef('orders.id', '=', 'notifications.order_id')
+    .where('orders.transaction_id', '=', transaction_id)
+    .set({ attempts: 3, next_attempt_at, claims: 3 })
+    .returning('notifications.id')
+    .executeTakeFirstOrThrow()
+  const attempts = [502, 502, null].map((response_status, i) => ({
+    notification_id,
+    claim: i + 1,
+    started_at: test.clock.now(),
+    duration_ms: 40,
+    url: `https://shop.example/notify?${'long='.repeat(20)}&sign=0123456789abcdef`,
+    response_status,
+    ...(response_status === null
+      ? { outcome: 'timeout' as const, detail: 'answer' }
+      : { outcome: 'bad_status' as const, response_body: '<html><h1>502 Bad Gateway</h1></html>' }),
+  }))
+  await test.db.insertInto('notification_attempts').values(attempts).execute()
+}
+
+/** The buyer looks on at the merchant's shop; somebody is asked to, and to own it one day. */
+async function makeTeam(
+  test: TestApp,
+  { people, merchant, suspendedSeller }: Pick<World, 'people' | 'merchant' | 'suspendedSeller'>,
+): Promise<void> {
+  const { payment_id } = merchant
+  const owner = { user_id: merchant.owner.id, ip: '203.0.113.7' }
+  const buyer = { user_id: people.buyer.id, ip: '203.0.113.8' }
+  const { username } = people.careful
+  await inviteMember(test.deps, payment_id, { username: people.buyer.username, role: 'viewer' }, owner)
+  await acceptInvitation(test.deps, payment_id, buyer)
+  const { owner: seller } = suspendedSeller
+  await inviteMember(test.deps, payment_id, { username: seller.username, role: 'manager' }, owner)
+  await acceptInvitation(test.deps, payment_id, { user_id: seller.id, ip: '203.0.113.9' })
+  await inviteMember(test.deps, payment_id, { username, role: 'operator' }, owner)
+  await offerApplication(test.deps, payment_id, username, owner)
+}
+
+/** One that waits for the administrator of the pages, and one of theirs. */
+async function makeProposals(
+  test: TestApp,
+  { people, orders }: Pick<World, 'people' | 'orders'>,
+): Promise<void> {
+  const { id: colleague } = await makePerson(test, { username: 'colleague', is_admin: true })
+  const ip = '203.0.113.7'
+  const refund = { kind: 'refund', transaction_id: orders.paid, amount: 1_200n, with_fee: true } as const
+  await propose(test.deps, { ...refund, reason: 'Never arrived', key: 'a' }, { actor_id: colleague, ip })
+  const { id: user_id, username } = people.newcomer
+  const lines = [{ line: 1, text: '', user_id, username, amount: 25n, fault: undefined }]
+  const points = { kind: 'points', reason: 'Won the quiz', key: 'b' } as const
+  await propose(test.deps, { ...points, lines }, { actor_id: people.admin.id, ip })
+  const rule = { setting: 'second_approver', setting_value: 'off', reason: '', key: 'c' } as const
+  await propose(test.deps, { kind: 'setting', ...rule }, { actor_id: colleague, ip })
+}
+
+async function firstTransfer({ db }: TestApp): Promise<string> {
+  const { transaction_id } = await db
+    .selectFrom('transfers')
+    .select('transaction_id')
+    .executeTakeFirstOrThrow()
+  return transaction_id
+}
+
+async function makeBarred(test: TestApp, { admin }: World['people']): Promise<Person> {
+  const barred = await makePerson(test, { username: 'barred', name: 'Mallory Marsh' })
+  await barred.signIn()
+  const act = { user_id: barred.id, actor_id: admin.id, reason: 'Sold the account', ip: '203.0.113.7' }
+  await banMember(test.deps, act)
+  return barred
+}
+
+async function makePending(test: TestApp, { buyer }: World['people']) {
+  return applyForPaymentApp(test.deps, {
+    applicant_id: buyer.id,
+    name: '小店 · Tea & Books',
+    description: 'Loose leaf tea, and books to read with it.',
+    callback_url: 'https://tea.example.org/payment/callback',
+  })
+}
+
+/** Requests that the merchant signed wrongly, each in its own way. */
+async function makeRefused(test: TestApp, { payment_id, pid, token, merchant_key }: Merchant) {
+  const fields = { pid: pid.toString(), out_trade_no: 'A-1', name: '会员 Membership', money: '9.90' }
+  const mapi = (sign: string) => send(test, 'POST', '/payment/api/mapi.php', { ...fields, sign })
+  await mapi('0'.repeat(32))
+  await mapi(md5(`${gatewayText(fields)}&${merchant_key}`))
+  const asked = { description: '会员 Membership', order_id: 'A-1', amount: '100' }
+  const signature = createHmac('sha256', token)
+    .update(`amount=100&description=${encodeURIComponent(asked.description)}&order_id=A-1`)
+    .digest('hex')
+  await send(test, 'POST', `/payment/pay/${payment_id}/process`, { ...asked, signature })
+}
+
+async function makeOAuthApps(
+  test: TestApp,
+  { merchant, buyer, admin }: World['people'],
+): Promise<World['oauth']> {
+  const register = async (name: string, rules: { deny_groups?: string[]; allow_groups?: string[] } = {}) => {
+    const redirect_uris = [REDIRECT_URI, 'https://staging.app.example/a/rather/long/path/to/the/callback']
+    const description = 'Books, every Thursday evening at the library'
+    const app = {
+      owner_id: merchant.id,
+      name,
+      description,
+      redirect_uris,
+      allow_groups: [],
+      deny_groups: [],
+      ...rules,
+    }
+    const party = {
+      ...(await registerApp(test.db, app)),
+      redirect_uri: REDIRECT_URI,
+      owner: merchant.username,
+    }
+    return party as typeof party & { client_secret: string }
+  }
+  const used = await register('Reading Club')
+  const client = await buyer.signIn()
+  const { code } = await authorize(client, used)
+  await exchange(test, used, code)
+  const suspended = await register('Mail Harvest')
+  const now = test.clock.now()
+  const set = (app: OAuthApp, values: Record<string, unknown>) =>
+    test.db.updateTable('oauth_apps').set(values).where('client_id', '=', app.client_id).execute()
+  await set(suspended, { suspended_at: now, suspended_by: admin.id, suspended_reason: 'Asked for passwords' })
+  await set(used, { reviewed_at: now, reviewed_by: admin.id })
+  return {
+    open: await register('Chess Ladder'),
+    closed: await register('Founders', { allow_groups: ['trust_level_4', 'founders'] }),
+    suspended,
+  }
+}
+
+async function makeLinks(test: TestApp, { id: user_id }: Person): Promise<World['links']> {
+  const expires_at = new Date(test.clock.now().getTime() + DAY_MS)
+  const email = 'careful@example.org'
+  const issue = (purpose: LinkPurpose) =>
+    test.db.transaction().execute((tx) => issueLink(tx, { user_id, purpose, email, expires_at }))
+  return {
+    recover_password: await issue('recover_password'),
+    confirm_email: await issue('confirm_email'),
+    sign_in: await issue('sign_in'),
+  }
+}
