@@ -1,6 +1,6 @@
 /**
- * The proof of the books: it checks every invariant of the ledger and the chain of seals over the whole database in one
- * snapshot, and lists the rows that break one.
+ * The proof of the books. It checks every invariant of the ledger and the chain of seals, over the whole database in one
+ * snapshot. It lists the rows that break an invariant.
  */
 import { sql } from 'kysely'
 import type { Db, Tx } from '../database/connection.ts'

@@ -32,7 +32,7 @@ const REFUSALS = {
   insufficient: ['conflict', 'The member does not have that many points'],
 } as const
 
-/** Posts all lines or none. Returns an outcome for each line; points move only if all are `posted` or `repeated`. */
+/** Posts all lines or none. Returns an outcome for each line; points move only if all are `posted`. */
 export async function postPoints(db: Db, { lines, reason, actor_id, now }: Posting): Promise<Outcome[]> {
   const { rows } = await sql<{ outcome: Outcome }>`
     select outcome from post_points(${columnsOf(lines)}, ${reason}, ${actor_id}::bigint, ${now}::timestamptz)

@@ -79,7 +79,7 @@ export async function changeRole(
   })
 }
 
-/** Takes somebody out of the team, or an invitation back. Throws not_found. */
+/** Removes a member from the team, or withdraws an invitation. Throws not_found. */
 export async function removeMember(
   deps: Core,
   payment_id: string,

@@ -288,7 +288,7 @@ function signatureLike(parameters: Record<string, string>): string {
 
 /**
  * Masks every key of the application in a text of a request. In a refused request it also masks parameters with the name
- * of a secret, because they may belong to another application and be sent with the wrong pid.
+ * of a secret. A wrong pid may have sent another application's secret here.
  */
 export function withoutKeys(
   text: string,

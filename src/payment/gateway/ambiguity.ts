@@ -1,21 +1,22 @@
 /**
- * Refuses texts that can be read in two ways. Of all sets of parameters that spell a signed text, at most one is taken,
- * so nobody turns a signature that they hold into one for other parameters. gateway.md 6.1.
+ * Refuses signed texts with two readings. At most one set of parameters is accepted for each text, so an attacker cannot
+ * reuse a signature for other parameters. gateway.md 6.1.
  */
 import type { AppError } from '../../platform/errors.ts'
 import { refusal } from './errors.ts'
 import { type Reader, type Reading, readings } from './readings.ts'
 import { isOutTradeNo, labelOf } from './trade.ts'
 
-/** Throws parameter_ambiguous, which names the first field that another reading has otherwise. */
+/** Makes the refusal parameter_ambiguous, which names the first field that differs between two readings. */
 export function ambiguous(field: string): AppError {
   return refusal('parameter_ambiguous', `${labelOf(field)}有歧义，签名原文还可读成另一组参数`)
 }
 
 /**
- * The rule for what we read: of the readings that we would take, only the first one of `readings` is. It has a separate
- * parameter wherever there can be one, so `name=Tea&note=x` is a name and a note, and `Tea&note=x` is no name.
- * @param sent what was sent, without blanks.
+ * The rule for requests: the sent parameters must be the first reading of the text that the reader accepts. That reading
+ * splits wherever it can, so `name=Tea&note=x` is a name and a note, never the name `Tea&note=x`. Throws
+ * parameter_ambiguous.
+ * @param sent the sent parameters, without blanks.
  */
 export function requireOneReading(text: string, sent: Reading, reader: Reader): void {
   const [read] = readings(text, reader)
@@ -23,7 +24,10 @@ export function requireOneReading(text: string, sent: Reading, reader: Reader): 
   if (other !== undefined) throw ambiguous(other)
 }
 
-/** @param sent what the text says to those whom it is for. */
+/**
+ * Throws parameter_ambiguous if the reader accepts any reading of the text.
+ * @param sent the intended parameters of the text.
+ */
 export function requireNoReading(text: string, sent: Reading, reader: Reader): void {
   const [read] = readings(text, reader)
   if (read !== undefined) throw ambiguous(differing(read, sent, Object.keys(sent)) ?? 'trade_status')
@@ -36,32 +40,32 @@ function differing(read: Reading, sent: Reading, names: string[]): string | unde
 
 const isPaid = (value: string) => value === 'TRADE_SUCCESS'
 
-/** What even a careless shop takes for a notification: it credits this order, and looks at nothing else. */
+/** The minimum of a notification: a careless shop credits the order without reading other fields. */
 export const NOTICE: Reader = { needs: ['out_trade_no', 'trade_status'], takes: { trade_status: isPaid } }
 
-/** A number that is followed by text counts as that number: some databases and languages read it so. */
+/** Whether a value begins with another number. Some languages ignore text after a number. */
 function beginsOtherwise(own: string): (value: string) => boolean {
   return (value) => value.split('&')[0] !== own
 }
 
 /**
- * The rule for what we tell shops: their verifiers take any reading. So there must be no other one with all the fields
- * that we always send, and none at all with another order number, other money or another trade_no.
- * @param told the fields of a notification, with any times and a trade_no that no trade has.
+ * The rule for notifications, whose verifiers accept any reading. No other reading may have all the fields that we always
+ * send. No reading at all may have another order number, other money or another trade_no. Throws parameter_ambiguous.
+ * @param notice the fields of a notification, with any times and a trade_no that no trade has.
  */
-export function requireOneNotice(text: string, told: Readonly<Record<string, string>>): void {
+export function requireOneNotice(text: string, notice: Readonly<Record<string, string>>): void {
   const others: Reader[] = ['out_trade_no', 'money', 'trade_no'].map((name) => ({
     needs: [...NOTICE.needs, name],
-    takes: { ...NOTICE.takes, [name]: beginsOtherwise(told[name]!) },
+    takes: { ...NOTICE.takes, [name]: beginsOtherwise(notice[name]!) },
   }))
-  for (const other of others) requireNoReading(text, told, other)
+  for (const other of others) requireNoReading(text, notice, other)
   const whole: Reader = {
-    needs: Object.keys(told).filter((name) => !['type', 'param', 'buyer'].includes(name)),
-    // The two that a field follows which may be missing.
+    needs: Object.keys(notice).filter((name) => !['type', 'param', 'buyer'].includes(name)),
+    // The two fields that an optional field may follow.
     takes: { ...NOTICE.takes, out_trade_no: isOutTradeNo, api_trade_no: (value) => !value.includes('&') },
   }
   for (const read of readings(text, whole)) {
-    const other = differing(read, told, Object.keys(told))
+    const other = differing(read, notice, Object.keys(notice))
     if (other !== undefined) throw ambiguous(other)
   }
 }

@@ -1,4 +1,4 @@
-/** A new trade: what its parameters must be, and what becomes of one whose out_trade_no was used before. */
+/** Creates a trade: checks its parameters, and handles an out_trade_no that was used before. */
 import { randomInt } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Turns } from '../../platform/turns.ts'
@@ -20,7 +20,7 @@ import { labelOf } from './trade.ts'
 
 const TRADE_NO_KEY = 'orders_trade_no_key'
 const TRADE_NO_TAIL = 1_000_000_000
-/** A thousand trades a second meet one of each other once in half an hour; three times in a row, never. */
+/** At a thousand trades a second, two numbers collide once in half an hour; three collisions in a row never happen. */
 const TRADE_NO_TRIES_MAX = 3
 
 export type NewTrade = {
@@ -35,19 +35,19 @@ export type NewTrade = {
 
 export type CreateTrade = (asked: Authenticated) => Promise<Order>
 
-/** What the routes of the gateway are made over. */
+/** The dependencies of the gateway's routes. */
 export type GatewayVerbs = {
   deps: GatewayCore
   createTrade: CreateTrade
-  /** In which lists are read. */
+  /** The turns for reading lists. */
   turns: Turns
 }
 
 /**
- * Makes the createTrade of this process. It creates a trade, or finds the one of the same out_trade_no: unpaid with the
- * same money it is the same trade, with a new window if its time was over and the points it had; what else is sent now
- * changes nothing. A paid one is answered as it is. Throws order_changed for other money, order_exists for one that was
- * closed or refunded, order_frozen for one that an administrator holds. gateway.md 5.7–5.11.
+ * Makes the createTrade of this process. It creates a trade, or returns the trade of the same out_trade_no. An unpaid one
+ * with the same money keeps its points and facts, and gets a new window if it has expired; a paid one is returned as it is.
+ * Throws order_changed for other money, order_exists for a closed or refunded trade, order_frozen, amount_too_small,
+ * parameter_missing, parameter_invalid, parameter_ambiguous and application_unusable. gateway.md 5.7–5.11.
  */
 export function makeCreateTrade(
   deps: Pick<GatewayCore, 'db' | 'clock' | 'limits'>,
@@ -61,7 +61,7 @@ export function makeCreateTrade(
     const { out_trade_no, name, money, ...facts } = newTrade
     const rate = app.exchange_rate
     const points = pointsOf(money, rate)
-    // A trade keeps the points it was created with: what its money is worth today is not judged.
+    // An existing trade keeps its points, so its money may be worth less than a point now.
     const amount = points < 1n ? await pointsBefore(deps, app, out_trade_no) : points
     const requireAllowed = async () => {
       requireUsable(app, 'sell')
@@ -86,7 +86,7 @@ export function makeCreateTrade(
   }
 }
 
-/** Says of a new trade which of its addresses have a query of their own, and nothing of what is in it. */
+/** Logs the names of a new trade's addresses that have their own query, without the query. */
 function logOwnQueries(log: FastifyBaseLogger, { payment_id }: GatewayApp, order: Order): void {
   const { transaction_id, notify_url, return_url } = order
   const addresses = Object.entries({ notify_url, return_url }).filter(([, url]) => url?.includes('?'))
@@ -98,7 +98,7 @@ function logOwnQueries(log: FastifyBaseLogger, { payment_id }: GatewayApp, order
   )
 }
 
-/** The points of the trade with this number; 0 if there is none. */
+/** The points of the trade with this out_trade_no; 0 if there is none. */
 async function pointsBefore(
   { db }: Pick<GatewayCore, 'db'>,
   app: GatewayApp,
@@ -108,7 +108,7 @@ async function pointsBefore(
   return order?.amount ?? 0n
 }
 
-/** Places a trade, again if the trade_no that was drawn for it is another trade's. Throws what else goes wrong. */
+/** Places a trade, and retries if another trade has the drawn trade_no. Throws every other error of `place`. */
 async function withUnusedNumber(place: () => Promise<Order>): Promise<Order> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -121,18 +121,18 @@ async function withUnusedNumber(place: () => Promise<Order>): Promise<Order> {
 }
 
 /**
- * NOTE: at most 19 digits, so that those who keep it in 64 bits or compare it as a number do so exactly: the second,
- * and nine random digits.
+ * Draws a trade_no: the second and nine random digits. NOTE: it has at most 19 digits, so that clients can keep it in 64
+ * bits or compare it as a number.
  */
 function newTradeNo(now: Date): string {
   return `${Math.floor(now.getTime() / 1000)}${String(randomInt(TRADE_NO_TAIL)).padStart(9, '0')}`
 }
 
-/** The fields that make a trade, in the order in which their faults are told. */
+/** The fields of a trade, in the order in which their faults are reported. */
 const FIELDS = ['out_trade_no', 'notify_url', 'return_url', 'name', 'money', 'type', 'param'] as const
 const NEEDS = ['out_trade_no', 'notify_url', 'name', 'money'] as const
 
-/** Whether a value fits the shape of its field. A blank one counts as absent where the field is optional. */
+/** Whether a value fits the shape of its field. A blank value of an optional field counts as absent. */
 const TAKES = Object.fromEntries(
   FIELDS.map((name) => {
     const schema = CreateRequest.shape[name]
@@ -142,7 +142,7 @@ const TAKES = Object.fromEntries(
   }),
 ) as Record<(typeof FIELDS)[number], (value: string) => boolean>
 
-/** Reads what a create sends. Throws parameter_missing and parameter_invalid. Pure. */
+/** Reads the parameters of a new trade. Throws parameter_missing and parameter_invalid. Pure. */
 function readNewTrade(parameters: FlatParameters): NewTrade {
   const { type = null, param = null, return_url = null } = parameters
   for (const name of NEEDS) {
@@ -158,8 +158,7 @@ function readNewTrade(parameters: FlatParameters): NewTrade {
 }
 
 /**
- * Throws parameter_ambiguous for what is signed here, or would be signed for the shop once this is paid, and can be read
- * in two ways. Pure.
+ * Throws parameter_ambiguous if the request's signed text, or that of the later notification, has two readings. Pure.
  */
 export function requireOneMeaning(
   { parameters, protocol, signed }: Authenticated,
@@ -173,13 +172,13 @@ export function requireOneMeaning(
     takes: { ...reader.takes, ...TAKES },
   }
   requireOneReading(text, parameters, creates)
-  const told = tradeFields(
+  const notice = tradeFields(
     {
       ...trade,
       pid_sent: parameters.pid!.trim(),
       order_id: trade.out_trade_no,
       description: trade.name,
-      // These are not known yet, and no `&` will be in them.
+      // Placeholders for values that are not known yet and never contain `&`.
       trade_no: '0',
       transaction_id: 'txn_1',
       created_at: now,
@@ -189,12 +188,13 @@ export function requireOneMeaning(
     protocol,
     now,
   )
-  requireOneNotice(gatewayString(told), told)
-  // The KEY of V1 signs both ways. A notification that reads as a create has two readings as a notification too.
+  requireOneNotice(gatewayString(notice), notice)
+  // The V1 KEY signs requests and notifications, so a request must not read as a notification. The check above covers the
+  // reverse.
   if (protocol === 'v1') requireNoReading(text, parameters, NOTICE)
 }
 
-/** At most 127 bytes, never half a character: longer names are cut, not refused. gateway.md 1.2. */
+/** Cuts a name to 127 bytes without splitting a character. gateway.md 1.2. */
 function cutName(name: string): string {
   if (Buffer.byteLength(name) <= NAME_BYTES_MAX) return name
   let bytes = 0

@@ -1,6 +1,6 @@
 /**
- * What failures look like at the gateway: a negative code and a short Chinese text, which old clients show to people.
- * gateway.md 1.5 and 2.3. Texts never repeat what was sent: V2 signs them for whoever asks.
+ * Failures of the gateway: a negative code and a short Chinese text, which old clients show to people. The texts never
+ * repeat sent values, because V2 signs them for any caller. gateway.md 1.5 and 2.3.
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
@@ -29,7 +29,7 @@ type SharedCode =
   | 'order_frozen'
 export type GatewayWireCode = GatewayCode | SharedCode
 
-/** The code on each version's paths, and the text, unless whoever refuses says it more exactly. */
+/** The code on each version's paths, and the default text. */
 const WIRE = {
   unknown_action: { v1: -5, v2: -5, msg: '接口不存在' },
   method_not_allowed: { v1: -5, v2: -5, msg: '请求方式不正确' },
@@ -64,10 +64,10 @@ const WIRE = {
   payments_paused: { v1: -1, v2: -1, msg: '系统维护中，暂停支付，请稍后再试' },
 } satisfies Record<GatewayWireCode, { v1: number; v2: number; msg: string }>
 
-/** Answered with HTTP 500, for faults of the service. */
+/** The body of HTTP 500, for faults of the service. */
 export const GATEWAY_FAULT = { code: -1, msg: '系统错误，请稍后再试' }
 
-/** For the buyer whose browser was sent here; never on the wire. */
+/** The texts for the page in the payer's browser; never on the wire. */
 const IN_ENGLISH = {
   unknown_action: 'The shop asked for something that does not exist here.',
   method_not_allowed: 'The shop asked in a way that does not exist here.',
@@ -102,7 +102,7 @@ const FAULT_IN_ENGLISH = 'Something went wrong on our side; try again later.'
 /** The table of the wire, for the reference, and for tests that no code is left untested. */
 export const GATEWAY_ERRORS: Readonly<Record<string, { v1: number; v2: number; msg: string }>> = WIRE
 
-/** A refusal in the words of the table, or in better ones: Chinese, short, and without anything that was sent. */
+/** Makes a refusal with the default text or a more exact one: short, in Chinese, and without sent values. */
 export function refusal(code: GatewayWireCode, msg: string = WIRE[code].msg): AppError {
   return new AppError(code, msg)
 }
@@ -110,16 +110,16 @@ export function refusal(code: GatewayWireCode, msg: string = WIRE[code].msg): Ap
 export type WireFailure = {
   status: number
   body: z.output<typeof Refusal>
-  /** The text, for a page in English. */
+  /** The text of the English page. */
   inEnglish: string
-  /** Nobody waits for a signature in a flood, and making them would feed it. */
+  /** Whether V2 signs the failure. It does not under overload, because signatures would add load. */
   isSigned: boolean
 }
 
 /**
- * A failure as the paths of a version tell it. Always with HTTP 200, because many clients read nothing of another
- * answer; but 405 to another method, 429 to whoever asks too often, 503 while we are too busy for anybody or the database
- * cannot act, and 500 for faults of ours, which are logged.
+ * Converts a failure for the paths of a version. The status is 200, because many clients do not read other answers.
+ * Exceptions: 405 for a wrong method, 429 for too many requests, 503 under overload or without the database. Our own
+ * faults get 500 and are logged.
  */
 export function wireFailure(
   thrown: unknown,
@@ -151,7 +151,7 @@ export function wireFailure(
 }
 
 function asKnown(error: unknown): AppError | undefined {
-  // What the readers of bodies and queries say is not in Chinese, nor theirs to sign.
+  // Replaces the texts of body and query parsers, which are not Chinese and may repeat sent values.
   if (error instanceof NotUtf8) return refusal('not_utf8')
   if (error instanceof AppError && error.code === 'malformed_request') return refusal('malformed_request')
   if (error instanceof AppError && error.code in WIRE) return error

@@ -1,4 +1,4 @@
-/** What a merchant may ask: one trade, many of them, and how the application stands. Read only. */
+/** A merchant's inquiries: one trade, the list of trades, and the figures of the application. Read only. */
 import { sql } from 'kysely'
 import type { z } from 'zod'
 import type { Db } from '../../database/connection.ts'
@@ -20,18 +20,18 @@ const DAY_MS = 86_400_000
 type TradeStatus = NonNullable<z.output<typeof TradesRequest>['status']>
 const Page = TradesRequest.pick({ limit: true, offset: true, page: true })
 
-/** What the numbers of a `status` filter stand for, in both versions. */
+/** The meaning of the numbers of a `status` filter, in both versions. */
 const STATUS_FILTER: Record<TradeStatus, OrderStatus[]> = {
   0: ['unpaid', 'expired', 'closed'],
   1: ['paid'],
   2: ['refunded'],
 }
 
-/** An application, and by which rules it asks: which of its keys it has shown. */
+/** An application and the version of its request, which tells the used key. */
 type Asked = Pick<Authenticated, 'app' | 'protocol'>
 
-/** Since when nothing is told to the key that was shown, because a former owner knows it. */
-async function untoldSince(db: Db, { app, protocol }: Asked): Promise<Date | undefined> {
+/** The handover since which the used key sees nothing, because a former owner knows it. */
+async function hiddenSince(db: Db, { app, protocol }: Asked): Promise<Date | undefined> {
   if (!app.is_former_owners[protocol]) return undefined
   return formerSince(db, app.key_ids[protocol === 'v1' ? 'merchant_key' : 'merchant_public_key']!)
 }
@@ -62,7 +62,7 @@ function trades(db: Db, app: GatewayApp) {
     ])
 }
 
-/** The trade that a request names by trade_no, which wins, or out_trade_no. Throws order_not_found for any other's. */
+/** Finds a trade by trade_no, or else by out_trade_no. Throws order_number_missing and order_not_found. */
 export async function namedTrade(db: Db, app: GatewayApp, parameters: FlatParameters): Promise<Trade> {
   const { trade_no, out_trade_no } = parameters
   if (trade_no === undefined && out_trade_no === undefined) throw refusal('order_number_missing')
@@ -78,9 +78,9 @@ export async function namedTrade(db: Db, app: GatewayApp, parameters: FlatParame
 }
 
 /**
- * Trades, newest first, by `limit` (50 at most), `offset` or `page` (from 1), and `status`. Read in turn, for the further down
- * and the rarer they are, the more of a shop's orders are passed over. To a former owner's key those from before the
- * application changed hands, but for what was paid since. Throws parameter_invalid, and overloaded.
+ * Lists trades, the newest first, by `limit` (at most 50), `offset` or `page` (from 1), and `status`. Lists are read in
+ * turns, because far or rare pages scan many orders. A former owner's key sees only trades that were created before the
+ * handover and not paid since. Throws parameter_invalid and overloaded.
  */
 export async function listedTrades(
   { deps: { db }, turns }: Pick<GatewayVerbs, 'deps' | 'turns'>,
@@ -94,15 +94,15 @@ export async function listedTrades(
   const { limit = TRADES_DEFAULT, offset, page = 1 } = within.data
   const statuses = wanted.data && STATUS_FILTER[wanted.data]
   const count = Math.min(Number(limit), TRADES_MAX)
-  const untold = await untoldSince(db, asked)
-  // Chosen before they are joined to anything.
+  const hidden = await hiddenSince(db, asked)
+  // Selects the ids before any join.
   const chosen = tradesOnly(db, app)
     .where(rowsOfApp('orders', app.id))
     .$if(statuses !== undefined, (all) => all.where('status', 'in', statuses!))
-    .$if(untold !== undefined, (all) =>
+    .$if(hidden !== undefined, (all) =>
       all
-        .where('created_at', '<', untold!)
-        .where((eb) => eb.or([eb('paid_at', 'is', null), eb('paid_at', '<', untold!)])),
+        .where('created_at', '<', hidden!)
+        .where((eb) => eb.or([eb('paid_at', 'is', null), eb('paid_at', '<', hidden!)])),
     )
     .orderBy('app_id', 'desc')
     .orderBy('id', 'desc')
@@ -117,17 +117,17 @@ export type Takings = {
   count: bigint
   count_today: bigint
   count_yesterday: bigint
-  /** Points that buyers paid, whatever was given back later. */
+  /** Points that payers paid, including points that were refunded later. */
   points_today: bigint
   points_yesterday: bigint
 }
 
 /**
- * How many trades were paid in all, today and yesterday, and for how many points; to a former owner's key those from before
- * the application changed hands. Days are those of Asia/Shanghai.
+ * Counts the paid trades of all time, today and yesterday, and sums their points by day. A former owner's key sees only
+ * payments from before the handover. Days are those of Asia/Shanghai.
  */
 export async function takingsOf(db: Db, asked: Asked, now: Date): Promise<Takings> {
-  const untold = await untoldSince(db, asked)
+  const hidden = await hiddenSince(db, asked)
   const today = startOfDay(now)
   const yesterday = new Date(today.getTime() - DAY_MS)
   const { rows } = await sql<Takings>`
@@ -139,14 +139,12 @@ export async function takingsOf(db: Db, asked: Asked, now: Date): Promise<Taking
         as points_yesterday
     from orders
     where app_id = ${asked.app.id} and door = 'gateway' and paid_at is not null
-      and (${untold ?? null}::timestamptz is null or paid_at < ${untold ?? null}::timestamptz)`.execute(db)
+      and (${hidden ?? null}::timestamptz is null or paid_at < ${hidden ?? null}::timestamptz)`.execute(db)
   return rows[0]!
 }
 
-/**
- * What the owner's wallet holds, in the merchant's currency; nothing to who asks by a key that a former owner knows.
- */
-export async function balanceTold(db: Db, { app, protocol }: Asked): Promise<string> {
+/** The balance of the owner's wallet in the merchant's currency. A former owner's key sees 0. */
+export async function visibleBalance(db: Db, { app, protocol }: Asked): Promise<string> {
   const points = app.is_former_owners[protocol] ? 0n : await balanceOf(db, app.applicant_id, app.book)
   return moneyOf(points, app.exchange_rate)
 }

@@ -1,6 +1,6 @@
 /**
- * What a merchant is told about a paid trade: the parameters of the notify and of the browser's return, which are the
- * same. Built and signed anew each time, since verifiers of V2 refuse a timestamp older than 300 s. gateway.md 3.
+ * The parameters of the notification and the return of a paid trade, which are the same. Each use builds and signs them
+ * again, because V2 clients refuse a timestamp older than 300 s. gateway.md 3.
  */
 import type { KeyObject } from 'node:crypto'
 import type { Db } from '../../database/connection.ts'
@@ -9,7 +9,7 @@ import type { GatewayCore } from '../signing/gateway-keys.ts'
 import type { MessageV1, MessageV2 } from './shapes.ts'
 import { shanghaiTime } from './trade.ts'
 
-/** Orders of the gateway that are paid, and not given back since: nothing is signed for any other. */
+/** Selects paid gateway orders that are not refunded. Only these get signed messages. */
 export function paidTrades(db: Db) {
   return db
     .selectFrom('orders')
@@ -56,14 +56,14 @@ type TradeFacts = Pick<
   | 'buyer'
 >
 
-/** What a trade is told about under, by the version that its order was created with. */
+/** The signing key of a trade's messages, by the version that created the trade. */
 export type Signer = { protocol: 'v1'; merchant_key: string } | { protocol: 'v2'; platform_key: KeyObject }
 
 type MessageDeps = Pick<GatewayCore, 'gatewayKeys' | 'clock'>
 
 /**
- * `address`, which is the trade's notify_url or return_url, with the signed parameters: with the keys of its own
- * application that are in force now. Printable ASCII.
+ * Appends the signed parameters to `address`, the trade's notify_url or return_url. Signs with the current key of the
+ * application. The result is printable ASCII.
  */
 export async function tradeMessage(deps: MessageDeps, trade: PaidTrade, address: string): Promise<string> {
   return withParameters(address, await tradeParameters(trade, await signerOf(deps, trade), deps.clock()))
@@ -77,7 +77,7 @@ async function signerOf({ gatewayKeys }: MessageDeps, { app_id, protocol }: Paid
   return { protocol: 'v1', merchant_key: app.merchant_key }
 }
 
-/** The parameters, signed. Pure. interface.md, Events. */
+/** The signed parameters of a trade. Pure. interface.md, Events. */
 export async function tradeParameters(
   trade: TradeFacts,
   signer: Signer,
@@ -90,7 +90,7 @@ export async function tradeParameters(
     : { ...fields, sign: signMd5(text, signer.merchant_key), sign_type: 'MD5' }
 }
 
-/** What of them is signed. */
+/** The signed fields of a trade. */
 export function tradeFields(trade: TradeFacts, protocol: 'v1' | 'v2', now: Date): Record<string, string> {
   return nonEmpty({ ...commonFields(trade), ...(protocol === 'v2' && fieldsOfV2(trade, now)) })
 }
@@ -99,7 +99,7 @@ type Proof = 'sign' | 'sign_type'
 type CommonField = Exclude<keyof typeof MessageV1.shape, Proof>
 type SignedField = Exclude<keyof typeof MessageV2.shape, Proof>
 
-/** All of V1, in the order of its documents: clients that rebuild the string from a list know no others. */
+/** All fields of V1 in the order of its documents. Clients with a fixed list of fields know no others. */
 function commonFields(trade: TradeFacts): Record<CommonField, string | null> {
   return {
     pid: trade.pid_sent,
@@ -118,13 +118,13 @@ function fieldsOfV2(trade: TradeFacts, now: Date): Record<Exclude<SignedField, C
     api_trade_no: trade.transaction_id,
     addtime: shanghaiTime(trade.created_at),
     endtime: shanghaiTime(trade.paid_at!),
-    // The buyer sees the signed return and chose this name: one in which another field could begin is left out.
+    // Leaves out a name that could begin another field, because the payer chose it and sees the signed return.
     buyer: /&[^&]*=/.test(trade.buyer) ? '' : trade.buyer,
     timestamp: String(Math.floor(now.getTime() / 1000)),
   }
 }
 
-/** Some clients sign whatever arrives, empty values too, and PHP's `empty()` drops `0` as well: neither is sent. */
+/** Drops empty values and `0`, because some clients sign empty values, and PHP's `empty()` drops `0` as well. */
 function nonEmpty(fields: Record<string, string | null>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(fields).filter((field): field is [string, string] => !['', '0', null].includes(field[1])),
@@ -132,8 +132,8 @@ function nonEmpty(fields: Record<string, string | null>): Record<string, string>
 }
 
 /**
- * An address with these parameters in its query, before any fragment. A parameter of the same name that it has
- * already is replaced: of two, PHP would read the last, Go the first, and strict clients refuse both.
+ * Adds parameters to the query of an address, before any fragment. They replace parameters of the same name, because of two
+ * PHP reads the last and Go the first, and strict clients refuse both.
  */
 export function withParameters(address: string, parameters: Readonly<Record<string, string>>): string {
   const [, path = '', query, fragment = ''] = /^([^?#]*)(?:\?([^#]*))?(#.*)?$/s.exec(address)!
@@ -144,12 +144,12 @@ export function withParameters(address: string, parameters: Readonly<Record<stri
   return asAscii(`${path}?${[...own, ...added].join('&')}${fragment}`)
 }
 
-/** The name of a part of a query, as its reader will see it. */
+/** The decoded name of a part of a query. */
 function nameOf(part: string): string {
   return [...new URLSearchParams(`&${part}`).keys()][0] ?? ''
 }
 
-/** A URL goes into a header and a request line as it is. What a browser would encode is encoded. */
+/** Encodes what a browser would encode, because headers and request lines carry the URL unchanged. */
 function asAscii(url: string): string {
   return url.replaceAll(/[^!-~]+/g, (text) => encodeURIComponent(text))
 }

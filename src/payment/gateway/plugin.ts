@@ -1,6 +1,7 @@
 /**
- * The gateway: V1 and V2 of the epay protocol, another door to the same orders. Machine scope: signed parameters or the
- * Merchant KEY, no cookies. Mounted wherever libraries that append to one base address will look. decisions.md 1.3.
+ * The gateway: V1 and V2 of the epay protocol, another door to the same orders. Signed parameters or the Merchant KEY
+ * authenticate requests, without cookies. It is mounted at every path that libraries append to a base address.
+ * decisions.md 1.3.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { openTurns } from '../../platform/turns.ts'
@@ -15,6 +16,7 @@ import { submitRoute } from './submit.page.ts'
 import { v1Routes } from './v1.ts'
 import { unknownPath, v2Routes } from './v2.ts'
 
+/** Registers the routes of both versions at every base. */
 export async function gatewayPlugin(
   app: FastifyInstance,
   deps: GatewayCore,
@@ -42,7 +44,7 @@ export async function gatewayPlugin(
 
 async function mountV1(app: FastifyInstance, prefix: string, verbs: GatewayVerbs): Promise<void> {
   await app.register(submitRoute, { ...verbs, path: `${prefix}/submit.php` })
-  // Some integrations append this to the base.
+  // Some integrations append pay/submit.php to the base.
   await app.register(submitRoute, { ...verbs, path: `${prefix}/pay/submit.php` })
   await app.register((scope) => v1Routes(scope, verbs), { prefix })
 }
@@ -52,14 +54,14 @@ async function mountV2(app: FastifyInstance, prefix: string, verbs: GatewayVerbs
   await app.register((scope) => v2Routes(scope, verbs), { prefix })
 }
 
-/** For libraries that take no path in their base address. NOTE: off unless an administrator turns it on. */
+/** Refuses the root of the host unless an administrator opened it for libraries whose base address has no path. */
 async function requireRoot(
   { settings, config }: GatewayCore,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply | undefined> {
   if ((await settings.read()).gateway_at_root === 'on') return undefined
-  // Clients append `api/…` to the one base, the name of a file to the other.
+  // Clients append `api/…` to one base, and a file name to the other.
   const base = `${config.PAYMENT_PUBLIC_URL}${request.url.startsWith('/api/') ? '/payment/' : '/payment/api/'}`
   const msg = `支付网关地址是 ${base} ，域名根路径由管理员用设置 gateway_at_root 开启`
   const { body: failure } = wireFailure(refusal('unknown_action', msg), 'v1', request, reply)

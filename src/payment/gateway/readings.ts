@@ -1,24 +1,24 @@
 /**
- * The ways in which a signed text can be read. A signed text joins its values unescaped, so the texts of two sets of
- * parameters can be equal: a value may hold what looks like the next parameter. Pure. gateway.md 6.1.
+ * Finds the readings of a signed text. The text joins its values unescaped, so two sets of parameters can have the same
+ * text: a value may contain what looks like the next parameter. Pure. gateway.md 6.1.
  */
 import { compareBytes } from '../signing/canonical.ts'
 
-/** Who reads a text: the fields that a reading must have, and the values that it may have in a field. */
+/** The rules of a reader: the fields that a reading must have, and the values that each field may have. */
 export type Reader = {
   needs: readonly string[]
   /** A field without a rule takes any value. */
   takes: Readonly<Record<string, (value: string) => boolean>>
-  /** What a name may be; by default anything, since shops differ. */
+  /** Whether a name is allowed; by default every name, because shops differ. */
   isName?: (name: string) => boolean
 }
 
 export type Reading = Readonly<Record<string, string>>
 
-/** More places at which a parameter could begin are not looked into. */
+/** The maximum number of places at which a parameter may begin. */
 export const STARTS_MAX = 256
 
-/** Names that shops and gateways of this protocol send. */
+/** The names that shops and gateways of this protocol send. */
 const KNOWN = new Set(
   `act addtime api_trade_no auth_code bookid buyer channel_id cid clientip code device endtime key limit method money
   name notify_url offset openid out_biz_no out_refund_no out_trade_no page param pay_type pid refund_no return_url
@@ -28,7 +28,7 @@ const ADDRESSES = ['notify_url', 'return_url']
 
 type Start = { at: number; name: string; value_at: number; rank: number }
 
-/** Where a parameter could begin: at the front, and behind each `&` that a name and `=` follow. */
+/** The places where a parameter may begin: the front, and after each `&` that a name and `=` follow. */
 function startsOf(text: string, isName: (name: string) => boolean): Start[] {
   const starts = [...text.matchAll(/(?<=^|&)([^&=]*)=/g)]
     .map(({ index, 0: head, 1: name }) => ({
@@ -43,15 +43,15 @@ function startsOf(text: string, isName: (name: string) => boolean): Start[] {
   return starts.map((start) => ({ ...start, rank: ranks.get(start.name)! }))
 }
 
-/** Whether a text has more starts than `readings` looks into. */
+/** Whether a text has more than STARTS_MAX starts. */
 export function hasTooManyStarts(text: string): boolean {
   return startsOf(text, () => true).length > STARTS_MAX
 }
 
 /**
- * The sets of parameters that spell this text and that the reader takes: names in ascending byte order, no value empty.
- * The first one is how we read a text ourselves: it ends a value at every `&name=` where it can, except that an address
- * with a query keeps a name that the protocol does not know.
+ * Yields the sets of parameters that have this text and that the reader accepts. Names are in ascending byte order, and no
+ * value is empty. The first one is our own reading: it ends a value at every possible `&name=`, except that an
+ * address with a query keeps names that the protocol does not know.
  */
 export function* readings(text: string, { needs, takes, isName = () => true }: Reader): Generator<Reading> {
   const starts = startsOf(text, isName)
@@ -59,7 +59,7 @@ export function* readings(text: string, { needs, takes, isName = () => true }: R
   const valueBetween = (from: number, to: number) =>
     text.slice(starts[from]!.value_at, to === end ? undefined : starts[to]!.at - 1)
 
-  /** Whether no needed name sorts between two neighbours; beyond the first and the last, all names count. */
+  /** Whether no needed name sorts between two neighbouring starts. The ends of the text bound nothing. */
   function leavesOutNothing(from: number, to: number): boolean {
     const [after, before] = [starts[from]?.name, starts[to]?.name]
     return !needs.some(

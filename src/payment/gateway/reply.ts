@@ -1,12 +1,11 @@
-/** Replies that we sign with the application's own platform key, as V2 has it. gateway.md 2.1. */
-
+/** Signs replies with the application's platform key, as V2 requires. gateway.md 2.1. */
 import { gatewayString, signRsa } from '../signing/gateway.ts'
 import type { GatewayApp } from '../signing/gateway-apps.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
 
 export type Fields = Record<string, unknown>
 
-/** The fields with timestamp, sign and sign_type. The thread pool signs, so other requests do not wait. */
+/** Adds timestamp, sign and sign_type. The thread pool signs, so other requests do not wait. */
 export async function signReply(
   { clock, gatewayKeys }: GatewayCore,
   app: GatewayApp,

@@ -1,6 +1,6 @@
 /**
- * A request of the gateway: where its parameters stand, which application it speaks for, and whether it may. By
- * `sign_type` exactly `RSA` it is verified as V2, by anything else as V1, on every path; no other choice is its own.
+ * Reads and authenticates a request of the gateway. On every path, `sign_type` of exactly `RSA` selects the verification of
+ * V2, and any other value that of V1.
  */
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import { networkOf } from '../../core/limits.ts'
@@ -17,25 +17,25 @@ import { requireOneReading } from './ambiguity.ts'
 import { refusal } from './errors.ts'
 import { hasTooManyStarts, type Reader } from './readings.ts'
 
-/** In a name, these would let one signed string be read in two ways; and PHP reads brackets as an array. */
+/** In a name, `&` and `=` make a signed string ambiguous, and PHP reads brackets as an array. */
 const AMBIGUOUS_NAME = /[&=[\]]/
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whom a gateway request says it speaks for, once that is looked up: V2 signs even its refusals. */
+    /** The application that a gateway request names, after its look-up. V2 signs even refusals. */
     gatewayApp: GatewayApp | undefined
   }
 }
 
 type Received = Record<string, unknown>
 
-/** The query if it names a pid, else the body: never a mix of both. gateway.md 1.2. */
+/** The query if it has a pid, otherwise the body, never a mix of both. gateway.md 1.2. */
 export function queryOrBody(request: FastifyRequest): Received {
   const query = request.query as Received
   return query.pid === undefined ? body(request) : query
 }
 
-/** The body alone: V2's JSON endpoints take nothing from a query. */
+/** Only the body, because V2's JSON endpoints ignore the query. Throws wrong_content_type and malformed_request. */
 export function body(request: FastifyRequest): Received {
   const received = request.body ?? {}
   if (request.headers['content-type']?.startsWith('text/plain')) throw refusal('wrong_content_type')
@@ -43,7 +43,7 @@ export function body(request: FastifyRequest): Received {
   return received as Received
 }
 
-/** Query and body together, as the clients of api.php send them. A name in both must have one value. */
+/** The query and the body together, for the clients of api.php. A name in both must have the same value. */
 export function queryAndBody(request: FastifyRequest): Received {
   const merged: Received = Object.assign(Object.create(null), request.query)
   for (const [name, value] of Object.entries(body(request))) {
@@ -55,26 +55,29 @@ export function queryAndBody(request: FastifyRequest): Received {
 
 export type Authenticated = {
   app: GatewayApp
-  /** Without what is empty or blank: verified, they count as absent. */
+  /** Without blank values, which count as absent after the verification. */
   parameters: FlatParameters
-  /** By which rules the request was verified. */
+  /** The version whose rules verified the request. */
   protocol: 'v1' | 'v2'
-  /** The text that the signature is for, and how we read it; none where the Merchant KEY did instead. */
+  /** The signed text and its reader. Undefined if the plain Merchant KEY replaced the signature. */
   signed: { text: string; reader: Reader } | undefined
-  /** The request itself, as it may be shown again. */
+  /** The request in the form that is kept and shown to the merchant. */
   asReceived(): ReceivedRequest
-  /** The service's own log, in lines of this request. */
+  /** The log of this request. */
   log: FastifyBaseLogger
 }
 
 export type Asking = {
-  /** Whether the plain Merchant KEY, as the parameter `key`, will do instead of a signature of V1 (api.php). */
+  /** Whether the plain Merchant KEY in `key` may replace a V1 signature (api.php). */
   byKey?: boolean
-  /** A buyer's browser brings the request, from wherever the buyer is. */
+  /** Whether the payer's browser sends the request, which may come from any address. */
   byBrowser?: boolean
 }
 
-/** Finds the application and checks that the request is its own. Throws what gateway.md calls -4, -3 and -2. */
+/**
+ * Finds the application and authenticates the request. Throws the refusals -4, -3 and -2 of gateway.md, malformed_request,
+ * parameter_ambiguous and too_many_attempts.
+ */
 export async function authenticate(
   request: FastifyRequest,
   received: Received,
@@ -88,7 +91,7 @@ export async function authenticate(
   if (!app.accepts[protocol]) throw refusal('version_off', whyOff(app, protocol))
   const text = hasKey ? undefined : await signedText(parameters, app, deps)
   if (hasKey ? !hasMerchantKey(parameters, app) : text === undefined) {
-    // Counted apart: whoever knows a pid only cannot use up what its application may ask.
+    // A separate limit: a caller who knows only the pid cannot use up the application's limit.
     await deps.limits.take('api_requests', `${app.id} unsigned ${networkOf(request.ip)}`)
     throw refusal(hasKey ? 'wrong_key' : 'invalid_signature')
   }
@@ -106,13 +109,16 @@ export async function authenticate(
   return { app, parameters: withoutBlanks(parameters), protocol, signed, asReceived, log: request.log }
 }
 
-/** Selling needs an approved application; asking about what was sold, one that was approved. decisions.md 4.8. */
+/** Throws application_unusable. Selling needs an approved application; a suspended one may still ask. decisions.md 4.8. */
 export function requireUsable({ status }: GatewayApp, act: 'sell' | 'ask'): void {
   if (status === 'approved' || (status === 'suspended' && act === 'ask')) return
   throw refusal('application_unusable', status === 'suspended' ? undefined : '支付应用尚未启用')
 }
 
-/** The application that the pid names, kept with the request. Throws nothing_sent and unknown_application. */
+/**
+ * Finds the application of the pid and keeps it with the request. Throws nothing_sent, malformed_request and
+ * unknown_application.
+ */
 export async function findApp(
   request: FastifyRequest,
   received: Received,
@@ -127,7 +133,7 @@ export async function findApp(
   return request.gatewayApp
 }
 
-/** Whether a request whose application is known says that it is V2: then its answer is signed, on every path. */
+/** Whether a request of a known application has sign_type=RSA. Its answer is then signed on every path. */
 export function isAskedByRsa({ speaksFor }: FastifyRequest): boolean {
   return [(speaksFor?.received as Received | undefined)?.sign_type].flat().includes('RSA')
 }
@@ -158,7 +164,7 @@ async function signedText(
   return publicKey && verifyRsa(parameters, publicKey)
 }
 
-/** What every signed request of an application must hold for us to take it. */
+/** The reader of signed requests: the fields and values that we require in every one. */
 function readerOf(app: GatewayApp, protocol: 'v1' | 'v2', now: Date): Reader {
   const isPid = (value: string) => [String(app.pid), app.payment_id].includes(value.trim())
   const isName = (name: string) => !AMBIGUOUS_NAME.test(name)
@@ -167,19 +173,19 @@ function readerOf(app: GatewayApp, protocol: 'v1' | 'v2', now: Date): Reader {
   return { needs: ['pid', 'timestamp'], takes: { pid: isPid, timestamp }, isName }
 }
 
-/** What opens a trade, or says that one is paid: a buyer's browser carries it, signed, from the shop and back. */
-const FIELD_OF_BUYERS = /(?:^|&)(?:name|notify_url|trade_status)=/
+/** Fields of a new trade or of a return, which pass signed through the payer's browser. */
+const FIELD_OF_PAYERS = /(?:^|&)(?:name|notify_url|trade_status)=/
 const INQUIRY = ['act', 'trade_no', 'out_trade_no', 'limit', 'offset', 'page', 'status']
 
 /**
- * Nothing in a signed text says what it is for. So a link or return that a shop had signed for its buyer is refused where
- * it would open the shop's books or close its trade. It is told by what was signed, for its fields can be sent inside the
- * value of one another without a change to that.
+ * Refuses a signed link or return of a payer where it could read the shop's trades or close one. A signed text does not name
+ * its purpose. The check examines the signed text, because a sender can hide one field in the value of another without
+ * changing that text. Throws invalid_signature and parameter_ambiguous.
  */
 export function requireInquiry({ signed, parameters }: Authenticated): void {
   if (signed === undefined) return
   const { text, reader } = signed
-  if (FIELD_OF_BUYERS.test(text)) throw refusal('invalid_signature', '签名不是为该接口生成的')
+  if (FIELD_OF_PAYERS.test(text)) throw refusal('invalid_signature', '签名不是为该接口生成的')
   const read = Object.fromEntries(INQUIRY.map((name) => [name, () => true]))
   requireOneReading(text, parameters, { ...reader, takes: { ...reader.takes, ...read } })
 }

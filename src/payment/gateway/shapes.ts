@@ -1,6 +1,6 @@
 /**
- * The requests and answers of the gateway, each once: they are checked by these shapes, have their types, are described
- * by the reference, and tests hold every answer to them. gateway.md 1 to 3.
+ * The shapes of the requests and answers of the gateway. Routes check requests and type answers by them, the reference
+ * describes them, and tests check every answer against them. gateway.md 1 to 3.
  */
 import { z } from 'zod'
 import { MONEY } from '../values/money.ts'
@@ -14,15 +14,15 @@ export const TRADES_MAX = 50
 
 export const OutTradeNo = z.string().regex(/^[A-Za-z0-9._\-|]{1,128}$/)
 const MerchantUrl = z.string().max(URL_LENGTH_MAX).refine(isMerchantUrl).meta({ format: 'uri' })
-/** Readers in PHP drop a field that is `0` from a notification: then their sign would be wrong. */
+/** PHP clients drop a field that is `0` from a notification, and its signature then fails. */
 const isNotZero = (text: string) => text !== '0'
 
 const Pid = z.string()
 const signed = { sign: z.string(), sign_type: z.enum(['MD5', 'RSA']).optional() }
-/** A request of V2 must have a timestamp. */
+/** V2 requires the timestamp. */
 const timed = { timestamp: Timestamp.optional(), ...signed }
 
-/** A new trade. */
+/** The fields of a new trade. */
 const trade = {
   pid: Pid,
   type: z
@@ -43,7 +43,7 @@ export const TradeRequestV1 = z.object({ ...trade, ...signed })
 export const TradeRequestV2 = z.object({ ...trade, ...timed })
 export const CreateRequest = z.object({ ...trade, method: z.string().optional(), ...timed })
 
-/** Which trade is asked about. */
+/** The fields that name a trade. */
 const named = { trade_no: z.string().optional(), out_trade_no: OutTradeNo.optional() }
 export const OrderActRequest = z.object({ pid: Pid, key: z.string().optional(), ...named })
 export const NamedTradeRequest = z.object({ pid: Pid, ...named, ...timed })
@@ -59,15 +59,15 @@ export const TradesRequest = z.object({ pid: Pid, ...page, ...timed })
 export const QueryActRequest = z.object({ pid: Pid, key: z.string() })
 export const ApplicationRequest = z.object({ pid: Pid, ...timed })
 
-/** As JSON: the number, or the Payment ID of a merchant who sent that. */
+/** A pid as JSON: the number, or the Payment ID if the merchant sent that. */
 const PidAnswer = z.union([z.int(), z.string()])
 
-/** Added to a reply that is signed: every one of V2, and of V1 one that was asked for with sign_type=RSA. */
+/** The fields of a signed reply: every reply of V2, and a V1 reply to a request with sign_type=RSA. */
 export const signature = { timestamp: z.string(), sign: z.string(), sign_type: z.literal('RSA') }
 const answerV2 = <Members extends z.ZodRawShape>(members: Members) =>
   z.strictObject({ code: z.literal(0), msg: z.string(), ...members, ...signature })
 
-/** Of every endpoint: a negative code, or 1 for a trade of V2 that is paid already. */
+/** A refusal of any endpoint: a negative code, or 1 for a V2 trade that is already paid. */
 export const Refusal = z.looseObject({ code: z.int(), msg: z.string() })
 
 export const TradeV1 = z.strictObject({
@@ -147,7 +147,7 @@ export const ApplicationAnswer = answerV2({
 })
 export const BalanceAnswer = answerV2({ available_money: z.string(), transfer_rate: z.string() })
 
-/** The parameters of the notify of V1 and of the browser's return. */
+/** The parameters of a V1 notification and return. */
 export const MessageV1 = z.strictObject({
   pid: z.string(),
   trade_no: z.string(),
@@ -160,7 +160,7 @@ export const MessageV1 = z.strictObject({
   sign: z.string().regex(/^[0-9a-f]{32}$/),
   sign_type: z.literal('MD5'),
 })
-/** Those of V2. */
+/** The parameters of a V2 notification and return. */
 export const MessageV2 = z.strictObject({
   ...MessageV1.shape,
   api_trade_no: z.string(),
@@ -173,8 +173,8 @@ export const MessageV2 = z.strictObject({
 })
 
 /**
- * Whether this is an address where a merchant gets messages: absolute, http or https, no userinfo. Some readers take a
- * backslash for a slash, and then the host is another one.
+ * Whether the text is an address for notifications and returns: absolute, http or https, without userinfo. It refuses a
+ * backslash, because some parsers read it as a slash and then see another host.
  */
 function isMerchantUrl(text: string): boolean {
   if (!/^https?:\/\/[^/\s\\\p{Cc}][^\s\\\p{Cc}]*$/iu.test(text) || !URL.canParse(text)) return false

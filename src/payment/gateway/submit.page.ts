@@ -1,4 +1,4 @@
-/** Where a shop sends its buyers' browsers: submit.php and V2's pay/submit. One redirect, or a page that says why not. */
+/** submit.php and V2's pay/submit, to which a shop sends the payer's browser. Redirects to the pay page, or shows a refusal. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../platform/errors.ts'
 import { keepRefused } from '../diagnosis/refused-requests.ts'
@@ -21,7 +21,7 @@ declare module '../../web/views.ts' {
 const NOTICE =
   '这里是支付接口，请从商家网站发起支付。\nShops send their buyers here to pay; there is nothing to see without an order.\n'
 
-/** GET and POST at this path. */
+/** GET and POST at `path`. */
 export async function submitRoute(
   app: FastifyInstance,
   { deps, createTrade, path }: GatewayVerbs & { path: string },
@@ -42,7 +42,7 @@ export async function submitRoute(
   })
 }
 
-/** Where an order is paid, or its payer is led on from: absolute, and unguessable. gateway.md 5.7. */
+/** The absolute, unguessable URL of the pay page. For a paid order its receipt redirects to the shop. gateway.md 5.7. */
 export function payUrl(
   { config }: GatewayCore,
   { transaction_id, status }: Pick<Order, 'transaction_id' | 'status'>,
@@ -51,7 +51,7 @@ export function payUrl(
   return status === 'paid' ? `${url}?${LED_BACK}` : url
 }
 
-/** Shops that post from their server read Location; a browser that stays gets a link. */
+/** Redirects. A shop's server reads Location; a browser that does not follow it shows a link. */
 function redirect(reply: FastifyReply, url: string): FastifyReply {
   return reply
     .code(302)

@@ -1,11 +1,11 @@
-/** Names and values of the protocol: how a trade and its times are written. Pure. */
+/** The names and values of the protocol for a trade and its times. Pure. */
 import type { z } from 'zod'
 import type { OrderStatus } from '../../database/tables/payments.ts'
 import type { Order } from '../orders/orders.ts'
 import { moneyOf } from '../values/money.ts'
 import { OutTradeNo, type TradeV1, type TradeV2 } from './shapes.ts'
 
-/** An order of the gateway, and the username of who paid it. */
+/** An order of the gateway with the username of its payer. */
 export type Trade = Pick<
   Order,
   | 'id'
@@ -26,22 +26,22 @@ export type Trade = Pick<
 
 const SHANGHAI_OFFSET_MS = 8 * 3_600_000
 
-/** Whether this is a number that merchants give their orders. */
+/** Whether the text is a valid out_trade_no, the merchant's order number. */
 export function isOutTradeNo(text: string): boolean {
   return OutTradeNo.safeParse(text).success
 }
 
-/** `YYYY-MM-DD HH:MM:SS` in Asia/Shanghai, which is where clients take it to be. */
+/** `YYYY-MM-DD HH:MM:SS` in Asia/Shanghai, the time zone that clients assume. */
 export function shanghaiTime(moment: Date): string {
   return new Date(moment.getTime() + SHANGHAI_OFFSET_MS).toISOString().slice(0, 19).replace('T', ' ')
 }
 
-/** When the day of a moment began in Asia/Shanghai. */
+/** The start of a moment's day in Asia/Shanghai. */
 export function startOfDay(moment: Date): Date {
   return new Date(`${shanghaiTime(moment).slice(0, 10)}T00:00:00+08:00`)
 }
 
-/** What refusals call the fields. */
+/** The names of the fields in refusals. */
 const LABELS: Readonly<Record<string, string>> = {
   pid: '商户号',
   out_trade_no: '商户订单号',
@@ -56,23 +56,24 @@ const LABELS: Readonly<Record<string, string>> = {
   timestamp: '时间戳',
 }
 
+/** The name of a field in refusals. */
 export function labelOf(field: string): string {
   return LABELS[field] ?? '请求参数'
 }
 
-/** V2's numbers. An order that ran out or was closed has none of its own: it is not paid. gateway.md 2.2. */
+/** V2's status numbers. Expired and closed orders have no number of their own, so they count as unpaid. gateway.md 2.2. */
 const STATUS = { unpaid: 0, expired: 0, closed: 0, paid: 1, refunded: 2 } satisfies Record<
   OrderStatus,
   number
 >
 
-/** A pid as JSON: the number, or the Payment ID of a merchant who sent that. White space around it is not echoed. */
+/** A pid as JSON: the number, or the Payment ID if the merchant sent that. Drops white space around it. */
 export function pidValue(sent: string): number | string {
   const pid = sent.trim()
   return /^\d+$/.test(pid) ? Number(pid) : pid
 }
 
-/** A trade as V1 tells it: every field there, `status` 1 for paid and 0 for anything else. gateway.md 1.4. */
+/** Describes a trade for V1: every field is present; `status` is 1 for paid, otherwise 0. gateway.md 1.4. */
 export function describeV1(trade: Trade): z.output<typeof TradeV1> {
   return {
     trade_no: trade.trade_no!,
@@ -90,10 +91,10 @@ export function describeV1(trade: Trade): z.output<typeof TradeV1> {
   }
 }
 
-/** Fields of V2 before the empty ones are left out. */
+/** Fields of V2 before the removal of empty ones. */
 export type OrNull<Fields> = { [Name in keyof Fields]: Fields[Name] | null }
 
-/** A trade as V2 tells it. gateway.md 2.2. */
+/** Describes a trade for V2. gateway.md 2.2. */
 export function describeV2(trade: Trade): OrNull<z.output<typeof TradeV2>> {
   return {
     trade_no: trade.trade_no,

@@ -1,11 +1,11 @@
-/** V1: submit.php for a buyer's browser, mapi.php and api.php for a shop's server. gateway.md 1. */
+/** V1 for a shop's server: mapi.php creates a trade, api.php answers inquiries. gateway.md 1. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { keepRefused } from '../diagnosis/refused-requests.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
 import type { GatewayVerbs } from './create.ts'
 import { refusal, wireFailure } from './errors.ts'
-import { balanceTold, listedTrades, namedTrade, takingsOf } from './inquiry.ts'
+import { listedTrades, namedTrade, takingsOf, visibleBalance } from './inquiry.ts'
 import { type Fields, signReply } from './reply.ts'
 import {
   type Authenticated,
@@ -35,7 +35,7 @@ export async function v1Routes(app: FastifyInstance, verbs: GatewayVerbs): Promi
     url: '/mapi.php',
     handler: async (request) => {
       const order = await createTrade(await authenticate(request, queryOrBody(request), deps))
-      // Of a paid one too: the page says so, and leads back. Clients that know no such case find what they look for.
+      // A paid trade gets a payurl too, whose page leads back to the shop, because clients always expect one.
       const msg = order.status === 'paid' ? '订单已支付' : 'success'
       const payurl = payUrl(deps, order)
       const opened: z.output<typeof OpenedV1> = { code: 1, msg, trade_no: order.trade_no!, payurl }
@@ -50,7 +50,7 @@ export async function v1Routes(app: FastifyInstance, verbs: GatewayVerbs): Promi
   })
 }
 
-/** Who asks with sign_type=RSA verifies the reply, so it is signed. Its other fields are those of V1, empty ones too. */
+/** Signs the reply to a request with sign_type=RSA, which verifies it. The other fields stay those of V1, even empty ones. */
 async function asAsked(deps: GatewayCore, request: FastifyRequest, fields: Fields): Promise<Fields> {
   const { gatewayApp } = request
   return gatewayApp !== undefined && isAskedByRsa(request) ? signReply(deps, gatewayApp, fields) : fields
@@ -60,7 +60,7 @@ type Act<Answer = Fields> = (verbs: GatewayVerbs, asked: Authenticated) => Promi
 
 const ACTS: Record<string, Act> = {
   query: describeApplication,
-  // Nothing is ever settled to an account outside: points stay in the wallet.
+  // There are no settlements to outside accounts: points stay in the wallet.
   settle: async () => ({ code: 1, msg: 'success', data: [] }),
   order: findOrder,
   orders: listOrders,
@@ -74,7 +74,7 @@ async function answer(request: FastifyRequest, verbs: GatewayVerbs): Promise<Fie
   if (Object.keys(received).length === 0) throw refusal('nothing_sent')
   const { act } = received
   if (typeof act !== 'string' || !Object.hasOwn(ACTS, act)) {
-    // A caller by RSA verifies refusals too, so the application is looked up for its key.
+    // A client with RSA verifies refusals too, so this finds the application for its key.
     if (received.sign_type === 'RSA') await findApp(request, received, verbs.deps)
     throw refusal('unknown_action', 'No Act!')
   }
@@ -99,7 +99,7 @@ async function listOrders(
   return { code: 1, msg: 'success', count: data.length, data }
 }
 
-/** Plugins ask this to find out whether their settings are right. */
+/** Describes the application. Plugins check their settings with it. */
 async function describeApplication(
   { deps }: GatewayVerbs,
   asked: Authenticated,
@@ -112,12 +112,12 @@ async function describeApplication(
     pid: pidValue(parameters.pid!),
     key: parameters.key ?? '',
     active: app.status === 'approved' ? 1 : 0,
-    money: await balanceTold(deps.db, asked),
+    money: await visibleBalance(deps.db, asked),
     type: 1,
     account: '',
     username: '',
     orders: Number(takings.count),
-    // The documents and the servers of this protocol call them differently.
+    // The protocol's documents and its servers use different names.
     order_today: today,
     orders_today: today,
     order_lastday: yesterday,

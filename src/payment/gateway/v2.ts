@@ -1,5 +1,5 @@
 /**
- * V2: form bodies in, JSON out, every answer signed with the application's own platform key. Success is code 0.
+ * V2: takes form bodies, answers JSON, and signs every answer with the application's platform key. Success is code 0.
  * gateway.md 2.
  */
 import type { FastifyInstance } from 'fastify'
@@ -12,7 +12,7 @@ import type { GatewayCore } from '../signing/gateway-keys.ts'
 import { moneyOf, percentOf } from '../values/money.ts'
 import type { GatewayVerbs } from './create.ts'
 import { refusal, wireFailure } from './errors.ts'
-import { balanceTold, listedTrades, namedTrade, takingsOf } from './inquiry.ts'
+import { listedTrades, namedTrade, takingsOf, visibleBalance } from './inquiry.ts'
 import { type Fields, signReply } from './reply.ts'
 import { type Authenticated, authenticate, body, requireInquiry, requireUsable } from './request.ts'
 import type {
@@ -27,9 +27,9 @@ import type {
 import { payUrl } from './submit.page.ts'
 import { describeV2, type OrNull, pidValue } from './trade.ts'
 
-/** What an endpoint says of an answer: `code` 0, `msg` and the signature are added to it, and empty fields left out. */
-type Told<Answer extends z.ZodType> = OrNull<Omit<z.output<Answer>, 'code' | 'msg' | keyof typeof signature>>
-/** It may say `code` and `msg` otherwise. */
+/** The own fields of an endpoint's answer. The route adds `code` 0, `msg` and the signature, and drops empty fields. */
+type Own<Answer extends z.ZodType> = OrNull<Omit<z.output<Answer>, 'code' | 'msg' | keyof typeof signature>>
+/** An endpoint, which may override `code` and `msg`. */
 type Endpoint = (asked: Authenticated, verbs: GatewayVerbs) => Promise<Fields>
 
 const ENDPOINTS: Record<string, Endpoint> = {
@@ -45,10 +45,10 @@ const ENDPOINTS: Record<string, Endpoint> = {
   'transfer/balance': describeTransfers,
 }
 
-/** These take a `name` themselves. */
+/** The endpoints with a parameter `name`. */
 const NAMED_ENDPOINTS = ['pay/create', 'transfer/submit']
 
-/** POST at each of them. */
+/** POST at each endpoint. */
 export async function v2Routes(app: FastifyInstance, verbs: GatewayVerbs): Promise<void> {
   const { deps } = verbs
   app.setErrorHandler(async (error, request, reply) => {
@@ -67,14 +67,14 @@ export async function v2Routes(app: FastifyInstance, verbs: GatewayVerbs): Promi
       const fields = nonEmpty({ code: 0, msg: 'success', ...(await endpoint(asked, verbs)) })
       return signReply(deps, asked.app, fields)
     })
-    // Its parameters are not in a query, whatever the query says.
+    // V2 ignores the query, so a GET has no parameters.
     app.get(`/${path}`, async () => {
       throw refusal('nothing_sent')
     })
   }
 }
 
-/** V2's code for what is none of its paths; a page for a browser that a shop has sent to one. */
+/** Answers unknown paths with V2's code, or with a page for a browser. */
 export async function unknownPath(app: FastifyInstance, { settings }: GatewayCore): Promise<void> {
   app.setErrorHandler((error, request, reply) => {
     const { status, body } = wireFailure(error, 'v2', request, reply)
@@ -96,7 +96,7 @@ export async function unknownPath(app: FastifyInstance, { settings }: GatewayCor
 async function create(
   asked: Authenticated,
   { deps, createTrade }: GatewayVerbs,
-): Promise<Told<typeof OpenedV2> | { code: 1; msg: string; trade_no: string | null }> {
+): Promise<Own<typeof OpenedV2> | { code: 1; msg: string; trade_no: string | null }> {
   const order = await createTrade(asked)
   const { trade_no } = order
   if (order.status === 'paid') return { code: 1, msg: '订单已支付', trade_no }
@@ -108,20 +108,20 @@ async function create(
 async function findTrade(
   { app, parameters }: Authenticated,
   { deps: { db } }: GatewayVerbs,
-): Promise<Told<typeof TradeAnswer>> {
+): Promise<Own<typeof TradeAnswer>> {
   return describeV2(await namedTrade(db, app, parameters))
 }
 
-async function listTrades(asked: Authenticated, verbs: GatewayVerbs): Promise<Told<typeof TradesAnswer>> {
+async function listTrades(asked: Authenticated, verbs: GatewayVerbs): Promise<Own<typeof TradesAnswer>> {
   const data = (await listedTrades(verbs, asked)).map((trade) => nonEmpty(describeV2(trade)))
   return { count: data.length, data }
 }
 
-/** Again for one that is closed already: the same request may come twice. */
+/** Closes a trade. A closed one succeeds again, because a client may repeat its request. Throws order_exists. */
 async function close(
   { app, parameters }: Authenticated,
   { deps: { db, clock } }: GatewayVerbs,
-): Promise<Told<typeof ClosedAnswer>> {
+): Promise<Own<typeof ClosedAnswer>> {
   const { id, status } = await namedTrade(db, app, parameters)
   if (status === 'closed' || (await closeOrder(db, id, clock()))) return {}
   throw refusal('order_exists', status === 'refunded' ? '订单已退款' : '订单已支付')
@@ -130,7 +130,7 @@ async function close(
 async function describeApplication(
   asked: Authenticated,
   { deps }: GatewayVerbs,
-): Promise<Told<typeof ApplicationAnswer>> {
+): Promise<Own<typeof ApplicationAnswer>> {
   const { app, parameters } = asked
   const takings = await takingsOf(deps.db, asked, deps.clock())
   const isActive = app.status === 'approved' ? 1 : 0
@@ -139,7 +139,7 @@ async function describeApplication(
     status: isActive,
     pay_status: isActive,
     settle_status: 0,
-    money: await balanceTold(deps.db, asked),
+    money: await visibleBalance(deps.db, asked),
     order_num: Number(takings.count),
     order_num_today: Number(takings.count_today),
     order_num_lastday: Number(takings.count_yesterday),
@@ -148,11 +148,11 @@ async function describeApplication(
   }
 }
 
-/** Points are transferred by the HMAC API, from this balance and for this fee. */
+/** Describes the balance and the fee rate of transfers, which the HMAC API makes. */
 async function describeTransfers(
   asked: Authenticated,
   { deps }: GatewayVerbs,
-): Promise<Told<typeof BalanceAnswer>> {
+): Promise<Own<typeof BalanceAnswer>> {
   const { trust_level } = await deps.db
     .selectFrom('users')
     .where('id', '=', asked.app.applicant_id)
@@ -160,14 +160,14 @@ async function describeTransfers(
     .executeTakeFirstOrThrow()
   const settings = await deps.settings.read()
   const rate = settings[`points_transfer_fee_rate_tl${trust_level as 0 | 1 | 2 | 3 | 4}`]
-  return { available_money: await balanceTold(deps.db, asked), transfer_rate: percentOf(rate) }
+  return { available_money: await visibleBalance(deps.db, asked), transfer_rate: percentOf(rate) }
 }
 
 async function refuse(msg: string): Promise<never> {
   throw refusal('not_supported', msg)
 }
 
-/** No nulls and nothing empty: readers differ about both. */
+/** Drops null and empty fields, because clients differ in signing them. */
 function nonEmpty<Present extends object>(fields: OrNull<Present>): Present {
   const present = Object.entries(fields).filter(([, value]) => value !== null && value !== '')
   return Object.fromEntries(present) as Present

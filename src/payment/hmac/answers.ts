@@ -1,11 +1,11 @@
-/** Orders and transfers as the HMAC API tells of them. */
+/** Describes orders and transfers for the HMAC API. */
 import type { z } from 'zod'
 import { isExpired, type Order, statusWord } from '../orders/orders.ts'
 import type { Transfer } from '../orders/transfers.ts'
 import { isoSeconds } from '../signing/hmac.ts'
 import type { OrderFields, TransferFields } from './shapes.ts'
 
-/** The full transaction, decisions.md 5.8: points as integers, times in UTC, null for what has not happened. */
+/** The full transaction: points as integers, times in UTC, null for a time that has not come. decisions.md 5.8. */
 export function describeOrder(order: Order, now: Date): z.output<typeof OrderFields> {
   return {
     transaction_id: order.transaction_id,
@@ -27,7 +27,7 @@ export function describeOrder(order: Order, now: Date): z.output<typeof OrderFie
   }
 }
 
-/** A transfer in its eleven fields, decisions.md 5.10: what the sender lost is the total deduction. */
+/** A transfer in eleven fields. `total_deduction` is the amount with the fee. decisions.md 5.10. */
 export function describeTransfer(transfer: Transfer): z.output<typeof TransferFields> {
   return {
     transaction_id: transfer.transaction_id,

@@ -1,4 +1,4 @@
-/** Who is calling the HMAC API, proved by the signature; and what an application may do by its state. */
+/** Authenticates callers of the HMAC API by their signature, and checks the state of their application. */
 import type { FastifyRequest } from 'fastify'
 import type { Core } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
@@ -27,9 +27,9 @@ export type Authenticated = {
 export type Authenticate = (request: SignedRequest) => Promise<Authenticated>
 
 /**
- * Makes the check of every signed request: it finds the application, checks its signature, then the optional timestamp,
- * then where the call comes from. Throws application_not_found, invalid_signature with what to compare, too_many_attempts,
- * stale_timestamp and address_not_allowed. decisions.md 5.2–5.4.
+ * Makes the check of every signed request: the application, its signature, the optional timestamp, then the address of the
+ * caller. Throws application_not_found, malformed_request, invalid_signature with the signed string and a hint,
+ * too_many_attempts, stale_timestamp and address_not_allowed. decisions.md 5.2–5.4.
  */
 export function makeAuthenticate(deps: Core): Authenticate {
   const findCaller = makeFindCaller(deps)
@@ -47,7 +47,7 @@ async function verified(request: SignedRequest, deps: Core, findCaller: FindCall
     api.tokens.map(({ keys }) => keys),
   )
   if (!verdict.isValid) {
-    // Counted apart: whoever knows a Payment ID only cannot use up what its application may ask.
+    // A separate limit: a caller who knows only the Payment ID cannot use up the application's limit.
     await deps.limits.take('api_requests', `${api.id} unsigned ${networkOf(request.ip)}`)
     const isInUrl = Object.keys(request.query as object).length > 0
     if (isInUrl && parameters.signature === undefined) throw malformed(IN_THE_URL)
@@ -67,8 +67,8 @@ async function verified(request: SignedRequest, deps: Core, findCaller: FindCall
 }
 
 /**
- * A callback is signed by the same key, and a buyer's browser has carried it: it is nobody's request. It is told by what
- * was signed, for its fields can be sent inside the value of one another without a change to that.
+ * Refuses the parameters of a callback, which the same key signs and which pass through the payer's browser. It examines
+ * the signed string, because a sender can hide one field in the value of another without changing that string.
  */
 function refuseCallback(parameters: FlatParameters): void {
   const signed_string = stringToSign(parameters)
@@ -84,7 +84,7 @@ function verifyTimestamp(timestamp: string | undefined, now: Date): void {
   throw new AppError('stale_timestamp', 'Timestamp is invalid or expired', { data: { server_time } })
 }
 
-/** Throws application_unusable unless the application may ask. A suspended one may, about what it has sold: decisions.md 4.8. */
+/** Throws application_unusable unless the application may read. A suspended one may still read its orders. decisions.md 4.8. */
 export function requireReadable({ status }: Caller): void {
   if (status !== 'approved' && status !== 'suspended') throw unusable(status)
 }

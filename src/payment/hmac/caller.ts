@@ -1,4 +1,4 @@
-/** The application that calls the HMAC API: who it is, from where it may call, and the keys of its signatures. */
+/** The application that calls the HMAC API: its state, its allowed addresses and its tokens. */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { makeBatcher } from '../../database/batcher.ts'
@@ -11,12 +11,12 @@ import { makeReadyKeys } from '../signing/ready-keys.ts'
 export type Caller = {
   id: bigint
   book: Book
-  /** With a barred owner, `suspended`. */
+  /** `suspended` while the owner is banned. */
   status: PaymentAppStatus
-  /** The owner, whose points it moves. */
+  /** The owner, whose points the application transfers. */
   applicant_id: bigint
   allowed_addresses: string[]
-  /** Those in force, the current one first. A former owner knows those from before the application changed hands. */
+  /** The valid tokens, the current one first. A former owner knows the tokens from before a handover. */
   tokens: { id: bigint; keys: TokenKeys; last_used_at: Date | null; is_former_owners: boolean }[]
 }
 
@@ -36,8 +36,8 @@ type Row = {
 }
 
 /**
- * Makes the look-up of this process; requests that arrive together share a statement. Which tokens are in force is
- * read every time; only what never changes, the keys of a stored token, is kept.
+ * Makes the look-up of this process. Requests that arrive together share a statement. Each look-up reads the valid tokens;
+ * memory keeps only the keys of stored tokens, which never change.
  */
 export function makeFindCaller(deps: Core): FindCaller {
   const ready = makeReadyKeys<TokenKeys>()

@@ -1,4 +1,4 @@
-/** What failures look like on the HMAC API: one body for every client, decisions.md 5.6. */
+/** Failures of the HMAC API: their numbers, their statuses and their body for every client. decisions.md 5.6. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type PaymentCode } from '../../platform/errors.ts'
 import { asAnswered, clientFaultStatus } from '../../web/pages.ts'
@@ -47,7 +47,7 @@ export type PaymentWireCode = keyof typeof WIRE
 /** The numbers of the wire, for the reference, and for tests that no code is left untested. */
 export const PAYMENT_ERRORS: Readonly<Record<PaymentWireCode, WireError>> = WIRE
 
-/** Renders a failure of the HMAC scope. Never a numeric `status`: clients settle orders by a status word. */
+/** Sends a failure of the HMAC scope. The body has no numeric `status`, because clients settle orders by a status word. */
 export function sendPaymentError(
   thrown: unknown,
   request: FastifyRequest,
@@ -73,7 +73,7 @@ export function sendPaymentError(
     return reply.code(status).send({ success: false, error: known.message, message: known.message })
   }
   const { message, data = null } = known
-  // Most clients show nothing of `data`, so the likely mistake is said here too.
+  // Most clients do not show `data`, so the detail includes the hint too.
   const detail = data?.hint === undefined ? message : `${message}. ${data.hint}`
   const errors = [{ code: number, detail }]
   return reply.code(status).send({ success: false, error: message, message, errors, data })

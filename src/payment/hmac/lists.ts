@@ -1,6 +1,6 @@
 /**
- * POST /payment/orders/:payment_id and POST /payment/transfers/:payment_id: everything of an application, page by page,
- * so that a merchant can compare its own books with ours. Signed like every other request.
+ * POST /payment/orders/:payment_id and POST /payment/transfers/:payment_id: signed requests that list the orders and
+ * transfers of an application page by page, so that a merchant can reconcile them.
  */
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
@@ -27,7 +27,7 @@ import {
   TransfersRequest,
 } from './shapes.ts'
 
-/** How many orders of an application one page looks at for those that fit: those of the gateway are no lines of this list. */
+/** The orders that one page looks at, because the list leaves out gateway orders. */
 const LOOKED_THROUGH_MAX = 20_000
 
 const ORDER_STATUSES: Record<StatusWord, OrderStatus[]> = {
@@ -42,20 +42,21 @@ type ListRequest<Word extends string> = z.ZodObject<
   Omit<typeof OrdersRequest.shape, 'status'> & { status: z.ZodType<Word | undefined> }
 >
 
-/** Which rows, in which order. */
+/** The filter, order and place of a page. */
 type Page<Word> = {
   limit: number
-  /** Oldest first, for those who follow what is new; else newest first. */
+  /** Whether the oldest comes first, for clients that follow new rows. */
   isAscending: boolean
-  /** The transaction_id of the last row of the page before. */
+  /** The transaction_id of the last row of the previous page. */
   cursor: string | undefined
   status: Word | undefined
   since: Date | undefined
   until: Date | undefined
-  /** For a token that a former owner knows: what has been since the application changed hands is not told. */
-  untold_since: Date | undefined
+  /** The handover since which a former owner's token sees nothing. */
+  hidden_since: Date | undefined
 }
 
+/** Registers the two list routes. */
 export function listRoutes(app: FastifyInstance, deps: Core, authenticate: Authenticate): void {
   app.post<Route<typeof OrderPage>>('/payment/orders/:payment_id', async (request) => {
     const asked = await authenticate(request)
@@ -77,7 +78,10 @@ export function listRoutes(app: FastifyInstance, deps: Core, authenticate: Authe
   })
 }
 
-/** One row more than asked for was read, to know whether there is another page. @param stopped_at where looking ended early. */
+/**
+ * Answers with a page. One extra row shows that there is another page.
+ * @param stopped_at the last row of a look that ended early.
+ */
 function answer<Row extends { transaction_id: string }, Fields>(
   rows: Row[],
   { limit }: Page<unknown>,
@@ -89,7 +93,7 @@ function answer<Row extends { transaction_id: string }, Fields>(
   return { success: true as const, data: shown.map(describe), next_cursor }
 }
 
-/** The rows of an application that this page may look at, in its order. */
+/** The rows that this page may look at, in its order. Throws parameter_invalid for an unknown cursor. */
 async function laneOf(
   db: Db,
   table: 'orders' | 'transfers',
@@ -105,15 +109,15 @@ async function laneOf(
 }
 
 /**
- * Orders of the HMAC door, as they were created: all of one book, its application's. `stopped_at` is the order up to which
- * was looked, if there are more; then there may be fewer than asked for.
+ * Finds orders of the HMAC API in the order of their creation. `stopped_at` is the last order that the bounded look
+ * reached, if there are more; the page may then have fewer rows than its limit.
  */
 async function findOrders(
   db: Db,
   app_id: bigint,
   page: Page<StatusWord>,
 ): Promise<{ rows: Order[]; stopped_at: string | null }> {
-  const { limit, status, since, until, untold_since } = page
+  const { limit, status, since, until, hidden_since } = page
   const { within, inOrder } = await laneOf(db, 'orders', app_id, page)
   const lane = [within]
   const fits = [sql`door = 'hmac'`]
@@ -126,8 +130,8 @@ async function findOrders(
     lane.push(sql`(app_id, id) < (${app_id}::bigint, ${lowestIdAfter(app_id, until)})`)
     fits.push(sql`created_at < ${until}`)
   }
-  // Also of an order from before that was paid since then: the new owner has sold it.
-  if (untold_since !== undefined) fits.push(sql`(paid_at is null or paid_at < ${untold_since})`)
+  // Hides earlier orders that were paid since the handover too, because the new owner sold them.
+  if (hidden_since !== undefined) fits.push(sql`(paid_at is null or paid_at < ${hidden_since})`)
   const rowsOfLane = sql`from orders where ${sql.join(lane, sql` and `)} ${inOrder}`
   const { rows } = await sql<Order>`
     select * from (select * ${rowsOfLane} limit ${LOOKED_THROUGH_MAX}) as looked_at
@@ -138,7 +142,7 @@ async function findOrders(
   return { rows, stopped_at: stops.rows[0]?.transaction_id ?? null }
 }
 
-/** Transfers as they were made. */
+/** Finds transfers in the order of their creation. */
 async function findTransfers(db: Db, app_id: bigint, page: Page<'completed' | 'reversed'>) {
   const { limit, status, since, until } = page
   const { within, inOrder } = await laneOf(db, 'transfers', app_id, page)
@@ -151,7 +155,7 @@ async function findTransfers(db: Db, app_id: bigint, page: Page<'completed' | 'r
   return rows
 }
 
-/** Throws parameter_invalid for a cursor that is no row of this application. */
+/** The id of the cursor's row. Throws parameter_invalid for a row of another application. */
 async function findCursor(
   db: Db,
   table: 'orders' | 'transfers',
@@ -169,17 +173,17 @@ async function findCursor(
   return row.id
 }
 
-/** Throws parameter_invalid, naming the parameter. An empty one counts as absent. */
+/** Reads the page of a request. Throws parameter_invalid with the parameter's name. An empty parameter counts as absent. */
 async function readPage<Word extends string>(
   db: Db,
   { parameters, isFormerOwners, token_id }: Authenticated,
   request: ListRequest<Word>,
 ): Promise<Page<Word>> {
   const page = asPage(parameters, request)
-  const untold_since = isFormerOwners ? await formerSince(db, token_id) : undefined
-  if (untold_since === undefined) return page
-  const { until = untold_since } = page
-  return { ...page, untold_since, until: until < untold_since ? until : untold_since }
+  const hidden_since = isFormerOwners ? await formerSince(db, token_id) : undefined
+  if (hidden_since === undefined) return page
+  const { until = hidden_since } = page
+  return { ...page, hidden_since, until: until < hidden_since ? until : hidden_since }
 }
 
 function asPage<Word extends string>(parameters: FlatParameters, request: ListRequest<Word>): Page<Word> {
@@ -191,11 +195,11 @@ function asPage<Word extends string>(parameters: FlatParameters, request: ListRe
     status: read('status'),
     since: asMoment(read('since')),
     until: asMoment(read('until')),
-    untold_since: undefined,
+    hidden_since: undefined,
   }
 }
 
-/** Timestamps are in seconds everywhere in this API. */
+/** Reads a timestamp in seconds, the unit of this API. */
 function asMoment(seconds: string | undefined): Date | undefined {
   return seconds === undefined ? undefined : new Date(Number(seconds) * 1000)
 }

@@ -9,8 +9,8 @@ type ReadMember<Shape extends Members> = <Name extends string & keyof Shape>(
 ) => z.output<Shape[Name]>
 
 /**
- * Makes the reader of one request, which answers a member of it and checks that member. An empty parameter counts as
- * absent. Throws parameter_missing, which names every required one that is absent; the reader throws as `checked` does.
+ * Makes the reader of one request, which checks and returns one parameter. An empty parameter counts as absent. Throws
+ * parameter_missing with the names of all absent required parameters; the reader throws what `checked` throws.
  */
 export function readerOf<Shape extends Members>(
   { shape }: { shape: Shape },
@@ -23,7 +23,7 @@ export function readerOf<Shape extends Members>(
   return (name) => checked(name, shape[name]!, parameters[name] || undefined)
 }
 
-/** A value that fits this schema. Throws parameter_invalid, which names it and says what it must be. */
+/** Checks a value by its schema. Throws parameter_invalid with the parameter's name and its rule. */
 export function checked<Schema extends z.ZodType>(
   name: string,
   schema: Schema,

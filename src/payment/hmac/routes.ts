@@ -1,4 +1,4 @@
-/** The HMAC API: initiate a payment, query one, transfer, list. Form bodies, JSON and multipart; no cookies, no redirects, always JSON. */
+/** The HMAC API: place an order, query it, transfer, list. Takes forms, JSON and multipart; answers JSON without cookies. */
 import type { FastifyInstance } from 'fastify'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -32,7 +32,7 @@ import {
   TransferRequest,
 } from './shapes.ts'
 
-/** POST /payment/pay/:payment_id/process, /payment/query/:payment_id and /payment/transfer/:payment_id. */
+/** POST /payment/pay/:payment_id/process, /payment/query/:payment_id, /payment/transfer/:payment_id, and the lists. */
 export async function hmacRoutes(app: FastifyInstance, deps: Core, placeOrder: PlaceOrder): Promise<void> {
   app.setErrorHandler(async (error, request, reply) => {
     await keepRefused(deps, request, error)
@@ -115,7 +115,7 @@ function queryRoute(app: FastifyInstance, deps: Core, authenticate: Authenticate
   })
 }
 
-/** The amount is read apart, because it has two names. */
+/** Leaves out the amount, which has two names. */
 const Recipient = TransferRequest.omit({ amount: true })
 
 function transferRoute(app: FastifyInstance, deps: Core, authenticate: Authenticate): void {
@@ -139,7 +139,7 @@ function transferRoute(app: FastifyInstance, deps: Core, authenticate: Authentic
   })
 }
 
-/** Transfers fail with 400 or 401 only, so an unknown Payment ID is told like an unusable one (decisions.md 5.6). */
+/** Transfers fail only with 400 or 401, so an unknown Payment ID fails like an unusable one. decisions.md 5.6. */
 function asTransferFailure(error: unknown): never {
   if (error instanceof AppError && error.code === 'application_not_found') {
     throw new AppError('unknown_application', error.message)
@@ -147,7 +147,7 @@ function asTransferFailure(error: unknown): never {
   throw error
 }
 
-/** Some clients call the amount of a transfer `points`. One of the two, never both. */
+/** Reads `amount`, or `points`, its name in some clients. Throws parameter_invalid for both, parameter_missing for none. */
 function transferAmount(parameters: FlatParameters): bigint {
   const { amount = '', points = '' } = parameters
   if (amount !== '' && points !== '')

@@ -1,6 +1,6 @@
 /**
- * The requests and answers of the HMAC API, each once: routes read requests by them, answers have their types, the
- * reference describes them, and tests hold every answer to them. decisions.md 5.5 to 5.10.
+ * The shapes of the requests and answers of the HMAC API. Routes read requests and type answers by them, the reference
+ * describes them, and tests check every answer against them. decisions.md 5.5 to 5.10.
  */
 import { z } from 'zod'
 import { Amount, Description, OrderId, TransactionId, UserId } from '../values/fields.ts'
@@ -123,7 +123,7 @@ export const TransferPage = z.strictObject({
   next_cursor: NextCursor,
 })
 
-/** Every refusal but the one below. */
+/** Every refusal except UnknownApplication. */
 export const Refusal = z.strictObject({
   success: z.literal(false),
   error: z.string(),
@@ -140,7 +140,7 @@ export const UnknownApplication = z.strictObject({
   message: z.literal(UNKNOWN_APPLICATION),
 })
 
-/** A route that answers in this shape. */
+/** The types of a route that answers in this shape. */
 export type Route<Answer extends z.ZodType> = { Params: { payment_id: string }; Reply: z.output<Answer> }
 
 function oneOf<const Words extends readonly string[]>(words: Words) {

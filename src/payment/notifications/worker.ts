@@ -1,6 +1,6 @@
 /**
  * Delivers notifications within a process. Each turn settles ended attempts and claims due notifications. A turn runs
- * after a payment in this process, after the end of an attempt, and every second for the rows of other processes.
+ * after a payment in this process and after the end of an attempt. It also runs every second, for rows of other processes.
  */
 import { Resolver } from 'node:dns/promises'
 import type { FastifyBaseLogger } from 'fastify'

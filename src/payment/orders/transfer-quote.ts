@@ -1,4 +1,4 @@
-/** What a transfer would cost now, for the page that asks before it sends. */
+/** Quotes a transfer for the page that shows its cost before it is sent. */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { BIGGEST_ID } from '../../database/connection.ts'

@@ -177,7 +177,7 @@ type LiveToken = { app_id: bigint; value_encrypted: Buffer; last_used_at: Date |
 
 /**
  * Makes the look-up of the token that signs callbacks. It chooses the previous token while that is valid and no request
- * has used the new one, because until then the merchant may not have installed it. Look-ups at the same time share a
+ * has used the new one. Until then the merchant may not have installed the new one. Look-ups at the same time share a
  * statement.
  */
 export function makeCallbackToken(deps: Core): CallbackToken {
