@@ -47,15 +47,13 @@ export type Limits = {
   close(): Promise<void>
 }
 
-type Counted = { name: LimitName; key: string; ends_at: number; unshared: number; shared: number }
-
 /** Opens the limits of a process. */
 export function openLimits({ db, settings, clock }: { db: Db; settings: Settings; clock: Clock }): Limits {
+  /** The keys above their limit, and when their window ends. */
   const full = new Map<string, number>()
-  const counted = new Map<string, Counted>()
-  let timer: NodeJS.Timeout | undefined
-  let sharing = Promise.resolve()
-
+  const counts = openCounts(db, clock, (now) => {
+    for (const [id, ends_at] of full) if (ends_at <= now) full.delete(id)
+  })
   const endOf = (name: LimitName) => {
     const window_ms = LIMITS[name].seconds * 1000
     return (Math.floor(clock().getTime() / window_ms) + 1) * window_ms
@@ -66,38 +64,6 @@ export function openLimits({ db, settings, clock }: { db: Db; settings: Settings
       retry_after_seconds: Math.max(1, Math.ceil((ends_at - clock().getTime()) / 1000)),
     })
 
-  const share = async () => {
-    const now = clock().getTime()
-    for (const [id, ends_at] of full) if (ends_at <= now) full.delete(id)
-    for (const [id, each] of counted) if (each.ends_at <= now) counted.delete(id)
-    const news = [...counted.values()].filter((each) => each.unshared > 0)
-    const shared = news.map((each) => ({ each, count: each.unshared }))
-    // These counts stay counted while the statement runs, because the common count does not contain them yet.
-    for (const { each, count } of shared) {
-      each.unshared -= count
-      each.shared += count
-    }
-    try {
-      const totals = await add(
-        db,
-        shared.map(({ each, count }) => ({ ...each, count })),
-      )
-      for (const [i, total] of totals.entries()) shared[i]!.each.shared = Number(total)
-    } catch {
-      // The counts are added a second later. A limit must not fail a request.
-      for (const { each, count } of shared) {
-        each.shared -= count
-        each.unshared += count
-      }
-    }
-  }
-  const shareSoon = () => {
-    timer ??= setTimeout(() => {
-      timer = undefined
-      sharing = share()
-    }, SHARE_MS).unref()
-  }
-
   return {
     async hit(name, key) {
       const maximum = await maximumOf(name)
@@ -106,7 +72,7 @@ export function openLimits({ db, settings, clock }: { db: Db; settings: Settings
       const [total] = await add(db, [{ name, key, ends_at, count: 1 }])
       if (total! <= maximum) return
       full.set(`${name} ${key}`, ends_at)
-      shareSoon()
+      counts.shareSoon()
       throw tooMany(ends_at)
     },
     refuseFull(name, key) {
@@ -117,21 +83,76 @@ export function openLimits({ db, settings, clock }: { db: Db; settings: Settings
       const maximum = await maximumOf(name)
       if (maximum === 0) return
       const ends_at = endOf(name)
-      const id = `${name} ${key}`
-      let entry = counted.get(id)
-      if (entry?.ends_at !== ends_at) {
-        entry = { name, key, ends_at, unshared: 0, shared: 0 }
-        counted.set(id, entry)
-      }
+      const entry = counts.entryOf(name, key, ends_at)
       if (entry.shared + entry.unshared >= maximum) throw tooMany(ends_at)
       entry.unshared += 1
-      shareSoon()
+      counts.shareSoon()
+    },
+    close: counts.close,
+  }
+}
+
+type Counted = { name: LimitName; key: string; ends_at: number; unshared: number; shared: number }
+
+/** The counts of a process, which are added to the common count. @param onShare is told the time of each addition. */
+function openCounts(db: Db, clock: Clock, onShare: (now: number) => void) {
+  const counted = new Map<string, Counted>()
+  let timer: NodeJS.Timeout | undefined
+  let sharing = Promise.resolve()
+
+  const share = async () => {
+    const now = clock().getTime()
+    onShare(now)
+    for (const [id, each] of counted) if (each.ends_at <= now) counted.delete(id)
+    await addUnshared(
+      db,
+      [...counted.values()].filter((each) => each.unshared > 0),
+    )
+  }
+  return {
+    /** The count of this window, which begins at 0. */
+    entryOf(name: LimitName, key: string, ends_at: number): Counted {
+      const id = `${name} ${key}`
+      const known = counted.get(id)
+      if (known?.ends_at === ends_at) return known
+      const entry = { name, key, ends_at, unshared: 0, shared: 0 }
+      counted.set(id, entry)
+      return entry
+    },
+    shareSoon() {
+      timer ??= setTimeout(() => {
+        timer = undefined
+        sharing = share()
+      }, SHARE_MS).unref()
     },
     async close() {
       clearTimeout(timer)
       await sharing
       await share()
     },
+  }
+}
+
+/** Adds what has not been added, and learns the common counts. */
+async function addUnshared(db: Db, news: Counted[]): Promise<void> {
+  const shared = news.map((each) => ({ each, count: each.unshared }))
+  // These counts stay counted while the statement runs, because the common count does not contain them yet.
+  for (const { each, count } of shared) {
+    each.unshared -= count
+    each.shared += count
+  }
+  try {
+    const totals = await add(
+      db,
+      shared.map(({ each, count }) => ({ ...each, count })),
+    )
+    for (const [i, total] of totals.entries()) shared[i]!.each.shared = Number(total)
+  } catch {
+    // The counts are added a second later. A limit must not fail a request.
+    for (const { each, count } of shared) {
+      each.shared -= count
+      each.unshared += count
+    }
   }
 }
 

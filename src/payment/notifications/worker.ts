@@ -62,52 +62,20 @@ type NotifierDeps = Pick<
 >
 
 export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}): Notifier {
-  const attempt = makeAttempt(deps, options)
   const bell = makeBell()
   const waitingRoom = makeWaitingRoom()
-  const ended: Settlement[] = []
-  let underWay = 0
-  /** The number of records to settle one by one, because the database has refused a batch with one of them. */
-  let suspects = 0
-  let lastTurn: Date | undefined
+  const attempts = openAttempts(deps, makeAttempt(deps, options), bell)
+  const turns = openTurns(deps, attempts, waitingRoom)
   let isStopping = false
   let running: Promise<void> | undefined
 
-  const begin = (claimed: Claimed[], log: FastifyBaseLogger) => {
-    underWay += claimed.length
-    // One read serves all of them, and the next turn need not wait for it.
-    const found = findContents(deps, claimed)
-    for (const each of claimed)
-      void attempt(each, found, log).then((settlement) => {
-        ended.push(settlement)
-        underWay -= 1
-        bell.ring()
-      })
-  }
-  /** Runs one turn. Returns whether there may be more to do at once. */
-  const turn = async (log: FastifyBaseLogger): Promise<boolean> => {
-    const room = isStopping ? 0 : Math.min(TURN_MAX, UNDER_WAY_MAX - underWay)
-    const settled = ended.splice(0, suspects > 0 ? 1 : TURN_MAX)
-    suspects = Math.max(0, suspects - 1)
-    try {
-      const now = deps.clock()
-      const claimed = await takeTurn(deps.db, { settled, room, now })
-      lastTurn = now
-      for (const { order_id } of settled) if (order_id !== undefined) waitingRoom.call(order_id)
-      if (claimed.length > 0) begin(claimed, log)
-      return ended.length > 0 || (room > 0 && claimed.length === room)
-    } catch (error) {
-      log.error({ err: error }, 'notifications could not be claimed or settled')
-      if (!isRefusal(error)) ended.push(...settled)
-      else if (settled.length > 1) suspects = ended.push(...settled)
-      // A record that is refused alone is dropped: its claim expires, and the attempt is repeated.
-      return false
-    }
-  }
   const run = async (log: FastifyBaseLogger) => {
-    while (!isStopping) if (!(await turn(log))) await bell.heard(POLL_MS)
-    while (underWay > 0) await bell.heard(POLL_MS)
-    for (let tries = 0; ended.length > 0 && tries < STOP_TURNS_MAX; tries += 1) await turn(log)
+    while (!isStopping)
+      if (!(await turns.take(log, Math.min(TURN_MAX, UNDER_WAY_MAX - attempts.underWay()))))
+        await bell.heard(POLL_MS)
+    while (attempts.underWay() > 0) await bell.heard(POLL_MS)
+    for (let tries = 0; attempts.ended.length > 0 && tries < STOP_TURNS_MAX; tries += 1)
+      await turns.take(log, 0)
   }
 
   return {
@@ -117,7 +85,7 @@ export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}):
       bell.ring()
       await waitingRoom.wait(String(order_id), patience_ms)
     },
-    lastTurn: () => lastTurn,
+    lastTurn: turns.last,
     start(log) {
       running ??= run(log)
     },
@@ -125,6 +93,65 @@ export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}):
       isStopping = true
       bell.ring()
       await running
+    },
+  }
+}
+
+/** The attempts of this process: those under way, and the ended ones that wait to be settled. */
+type Attempts = {
+  begin(claimed: Claimed[], log: FastifyBaseLogger): void
+  underWay(): number
+  ended: Settlement[]
+}
+
+function openAttempts(deps: NotifierDeps, attempt: ReturnType<typeof makeAttempt>, bell: Bell): Attempts {
+  const ended: Settlement[] = []
+  let underWay = 0
+  return {
+    ended,
+    underWay: () => underWay,
+    begin(claimed, log) {
+      underWay += claimed.length
+      // One read serves all of them, and the next turn need not wait for it.
+      const found = findContents(deps, claimed)
+      for (const each of claimed)
+        void attempt(each, found, log).then((settlement) => {
+          ended.push(settlement)
+          underWay -= 1
+          bell.ring()
+        })
+    },
+  }
+}
+
+function openTurns(
+  { db, clock }: NotifierDeps,
+  { ended, begin }: Attempts,
+  waitingRoom: ReturnType<typeof makeWaitingRoom>,
+) {
+  /** The number of records to settle one by one, because the database has refused a batch with one of them. */
+  let suspects = 0
+  let last: Date | undefined
+  return {
+    last: () => last,
+    /** Settles, and claims as many as there is room for. Returns whether there may be more to do at once. */
+    async take(log: FastifyBaseLogger, room: number): Promise<boolean> {
+      const settled = ended.splice(0, suspects > 0 ? 1 : TURN_MAX)
+      suspects = Math.max(0, suspects - 1)
+      try {
+        const now = clock()
+        const claimed = await takeTurn(db, { settled, room, now })
+        last = now
+        for (const { order_id } of settled) if (order_id !== undefined) waitingRoom.call(order_id)
+        if (claimed.length > 0) begin(claimed, log)
+        return ended.length > 0 || (room > 0 && claimed.length === room)
+      } catch (error) {
+        log.error({ err: error }, 'notifications could not be claimed or settled')
+        if (!isRefusal(error)) ended.push(...settled)
+        else if (settled.length > 1) suspects = ended.push(...settled)
+        // A record that is refused alone is dropped: its claim expires, and the attempt is repeated.
+        return false
+      }
     },
   }
 }
@@ -208,6 +235,8 @@ function forcedOf(content: Content): ForcedFault | null {
 function withoutAnswer(outcome: AttemptOutcome): Attempt & { url: string | null } {
   return { url: null, outcome, detail: null, response_status: null, response_body: null }
 }
+
+type Bell = ReturnType<typeof makeBell>
 
 /** A bell that wakes the loop. A ring without a listener wakes the next listener at once. */
 function makeBell() {
