@@ -1,6 +1,6 @@
 /** The worker of a process: bounded, repeatable jobs, each in its own rounds, until it is stopped. */
 import type { FastifyBaseLogger } from 'fastify'
-import { keepInStepWithForum } from './accounts/forum/sweep.ts'
+import { syncWithForum } from './accounts/forum/sweep.ts'
 import { sendDueMail } from './accounts/people/email.ts'
 import { answerRecoveryRequests } from './accounts/security/recovery.ts'
 import { rotateDueSigningKeys } from './identity/keys/rotation.ts'
@@ -54,7 +54,7 @@ export function startWorker(deps: Parts, log: FastifyBaseLogger): Worker {
       await sendDueMail(deps)
     }),
     repeat(ALERTS_ROUND_MS, log, () => raiseDueAlerts(deps)),
-    repeat(FORUM_ROUND_MS, log, (isStopped) => keepInStepWithForum(deps, isStopped)),
+    repeat(FORUM_ROUND_MS, log, (isStopped) => syncWithForum(deps, isStopped)),
     repeat(KEYS_ROUND_MS, log, async () => {
       await rotateDueSigningKeys(deps)
       await reportUnreadableKeys(deps, log)

@@ -1,6 +1,6 @@
 /**
- * Members in the hands of administrators: found, looked at, and kept out for a time or for good. Each act is written
- * down with its reason, told to the member, and holds from the member's next request on.
+ * Administrators find, inspect, suspend, ban and reinstate members. Each act is recorded with its reason and mailed to the
+ * member. It takes effect at the member's next request.
  */
 import { type RawBuilder, sql } from 'kysely'
 import type { Core } from '../core/core.ts'
@@ -21,9 +21,7 @@ export type MemberSearch = {
   before: bigint | undefined
 }
 
-/**
- * The newest members first, by a part of the username, the name or the address, or by the whole id, here or at the forum.
- */
+/** Finds members by a part of the username, name or address, or by their id or forum id. The newest members come first. */
 export async function searchMembers(
   db: Db,
   { text, standing, before }: MemberSearch,
@@ -54,7 +52,7 @@ export async function searchMembers(
   return members.execute()
 }
 
-/** A member for the administrator's page, and the forum's word on them if they come from there. Throws not_found. */
+/** Returns a member for the administrator's page, with the forum's data if the member comes from there. Throws not_found. */
 export async function getMember(db: Db, user_id: bigint) {
   const member = await db
     .selectFrom('users')
@@ -69,7 +67,7 @@ export async function getMember(db: Db, user_id: bigint) {
   return member
 }
 
-/** What keeps the member's account: live sessions, the last used first, and the second factor. */
+/** Returns a member's live sessions, the last used first, and the second factor. */
 export async function accessOf({ db, clock }: Core, user_id: bigint) {
   const [sessions, factor] = await Promise.all([
     db
@@ -90,12 +88,12 @@ export type MemberEvent = {
   what: string
   at: Date
   ip: string | null
-  /** Who did it; null for the service, and for what was refused. */
+  /** The username of the actor; null for the service, and for refusals. */
   actor: string | null
   reason: string | null
 }
 
-/** What was done to the account and what was refused to it, the newest first. */
+/** Returns the acts on an account and its refusals, newest first. */
 export async function recentEvents(db: Db, user_id: bigint): Promise<MemberEvent[]> {
   const { rows } = await sql<MemberEvent>`
     select what, at, ip, actor, reason from (
@@ -112,16 +110,16 @@ export async function recentEvents(db: Db, user_id: bigint): Promise<MemberEvent
   return rows
 }
 
-/** Who acts on which member, and why. */
+/** An administrator's act on a member. */
 export type MemberAct = { user_id: bigint; actor_id: bigint; reason: string; ip: string }
 
-/** Keeps a member out for whole days from now. Throws not_found, forbidden, and conflict for one who is banned. */
+/** Suspends a member for whole days from now. Throws not_found, forbidden, and conflict for a banned member. */
 export async function suspendMember(
   deps: Core,
   { days, ...act }: MemberAct & { days: number },
 ): Promise<void> {
   const now = deps.clock()
-  await bar(deps, act, 'suspended', async (tx) => {
+  await exclude(deps, act, 'suspended', async (tx) => {
     const suspended_till = suspensionEnd(now, days)
     const suspended = await tx
       .updateTable('users')
@@ -134,13 +132,14 @@ export async function suspendMember(
   })
 }
 
+/** Returns when a suspension of whole days ends that starts now. */
 export function suspensionEnd(now: Date, days: number): Date {
   return new Date(now.getTime() + days * DAY_MS)
 }
 
-/** Keeps a member out until somebody reinstates them. Throws not_found, forbidden, and conflict for one who is banned. */
+/** Bans a member until an administrator reinstates them. Throws not_found, forbidden, and conflict for a banned member. */
 export async function banMember(deps: Core, act: MemberAct): Promise<void> {
-  await bar(deps, act, 'banned', async (tx) => {
+  await exclude(deps, act, 'banned', async (tx) => {
     const banned = await tx
       .updateTable('users')
       .set({ is_banned: true, updated_at: deps.clock() })
@@ -153,8 +152,8 @@ export async function banMember(deps: Core, act: MemberAct): Promise<void> {
 }
 
 /**
- * Lets a member in again. What the forum says of one of its own still holds: then it throws conflict, as for a member
- * who is not kept out; not_found.
+ * Ends a suspension or a ban. Throws not_found, and conflict when there is none, when the account is anonymised, or when
+ * the forum has suspended the member.
  */
 export async function reinstateMember(
   deps: Core,
@@ -163,7 +162,8 @@ export async function reinstateMember(
   const now = deps.clock()
   await deps.db.transaction().execute(async (tx) => {
     const member = await lockUser(tx, user_id)
-    if (!isBannedOrSuspended(member, now)) throw new AppError('conflict', 'This member is not kept out')
+    if (!isBannedOrSuspended(member, now))
+      throw new AppError('conflict', 'This member is neither suspended nor banned')
     if (member.anonymised_at !== null) throw new AppError('conflict', 'This account is anonymised for good')
     const forum = await tx
       .selectFrom('forum_members')
@@ -171,7 +171,7 @@ export async function reinstateMember(
       .select(['suspended_till', 'is_banned'])
       .executeTakeFirst()
     if (forum !== undefined && isBannedOrSuspended(forum, now))
-      throw new AppError('conflict', 'The forum keeps this member out: reinstate them there')
+      throw new AppError('conflict', 'The forum has suspended this member: reinstate them there')
     await tx
       .updateTable('users')
       .set({ suspended_till: null, is_banned: false, updated_at: now })
@@ -181,13 +181,13 @@ export async function reinstateMember(
   })
 }
 
-async function bar(
+async function exclude(
   deps: Core,
   { user_id, actor_id, reason, ip }: MemberAct,
   event: 'suspended' | 'banned',
   change: (tx: Tx) => Promise<Record<string, unknown>>,
 ): Promise<void> {
-  if (user_id === actor_id) throw new AppError('forbidden', 'Nobody can suspend or ban themselves')
+  if (user_id === actor_id) throw new AppError('forbidden', 'Administrators cannot suspend or ban themselves')
   await deps.db.transaction().execute(async (tx) => {
     await lockActingAdmin(tx, { user_id, actor_id }, deps.clock())
     const detail = { reason, ...(await change(tx)) }
@@ -195,7 +195,7 @@ async function bar(
   })
 }
 
-/** Holds both rows, in the order of ids: of two administrators who bar each other at once, one stays. */
+/** Locks both rows in the order of ids, so when two administrators ban each other at once, one of them stays. */
 async function lockActingAdmin(
   tx: Tx,
   { user_id, actor_id }: Pick<MemberAct, 'user_id' | 'actor_id'>,
@@ -215,8 +215,8 @@ async function lockActingAdmin(
 }
 
 /**
- * Holds the row of a member who may cease to be an administrator, and if they are one those of all others, by id: of two
- * who leave at once, one finds to be the last.
+ * Locks the row of a member who may stop being an administrator. If the member is one, it locks the rows of all
+ * administrators in the order of ids. So when two leave at once, the second one sees that it is the last.
  */
 export async function lockWithAdministrators(tx: Tx, user_id: bigint): Promise<void> {
   await tx
@@ -242,7 +242,7 @@ export async function lockWithAdministrators(tx: Tx, user_id: bigint): Promise<v
     .execute()
 }
 
-/** Whether the member is an administrator, and no other one may come in. */
+/** Whether the member is an administrator, and all others are suspended or banned. */
 export function isLastAdministrator(user_id: bigint, now: Date): RawBuilder<boolean> {
   return sql<boolean>`
     (select is_admin from users where id = ${user_id}) and not exists (

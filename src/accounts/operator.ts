@@ -1,7 +1,6 @@
 /**
- * What only those who run the service do to accounts, from the command line: for the moment in which nobody can sign
- * in, or nobody is an administrator yet. Each act is in the audit log, as done by nobody who is signed in, but for
- * accounts that an administrator makes.
+ * The operator's acts on accounts from the command line, for a site where no administrator can sign in or none exists yet.
+ * The audit log has each act without an actor, except for accounts that an administrator makes on a page.
  */
 import { sql } from 'kysely'
 import { recordAudit } from '../core/audit.ts'
@@ -27,13 +26,13 @@ import { SIGN_IN_LINK } from './sign-in/link.page.ts'
 const PASSWORD_LENGTH = 16
 const LINK_MINUTES = 15
 
-/** A password that must be changed at the first sign-in. */
+/** Makes a password that must be changed at the first sign-in. */
 async function oneTimePassword() {
   const password = randomText(PASSWORD_LENGTH, ALNUM)
   return { password, password_hash: await hashPassword(password) }
 }
 
-/** Throws not_found when there is no member of this name. */
+/** Throws not_found when no member has this username. */
 async function getMember({ db }: Pick<Core, 'db'>, username: string): Promise<User> {
   const user = await findUserByUsername(db, username)
   if (user === undefined) throw new AppError('not_found', `There is no member ${username}`)
@@ -41,8 +40,9 @@ async function getMember({ db }: Pick<Core, 'db'>, username: string): Promise<Us
 }
 
 /**
- * Creates a local account with a one-time password, told once. Throws conflict when the name is taken.
- * @param by the administrator who does it on a page, if one does.
+ * Creates a local account and returns its one-time password, which cannot be read again. Throws conflict when the name is
+ * taken.
+ * @param by the administrator who acts on a page; absent for the operator.
  */
 export async function createAccount(
   { db }: Pick<Core, 'db'>,
@@ -59,10 +59,7 @@ export async function createAccount(
   return { id, password }
 }
 
-/**
- * Makes an administrator of a member, or a member of an administrator. Throws not_found, and conflict when nobody would
- * be left who can act as one.
- */
+/** Grants or revokes administration. Throws not_found, and conflict when it would revoke the last administrator. */
 export async function setAdministrator(deps: Core, username: string, is_admin: boolean): Promise<void> {
   const { id } = await getMember(deps, username)
   const now = deps.clock()
@@ -73,7 +70,7 @@ export async function setAdministrator(deps: Core, username: string, is_admin: b
   })
 }
 
-/** Throws conflict for the last administrator; otherwise nobody else ceases to be one until the transaction ends. */
+/** Throws conflict for the last administrator. Otherwise all others stay administrators until the transaction ends. */
 async function requireAnother(
   tx: Tx,
   { id, username }: Pick<User, 'id' | 'username'>,
@@ -89,8 +86,8 @@ async function requireAnother(
 }
 
 /**
- * Gives a local account a one-time password, told once, and ends its sessions. Throws not_found, and conflict for an
- * account that signs in at the forum.
+ * Gives a local account a one-time password, which cannot be read again, and ends its sessions. Throws not_found, and
+ * conflict for an account that signs in at the forum.
  */
 export async function resetPassword(deps: Core, username: string): Promise<string> {
   const { id: user_id } = await getMember(deps, username)
@@ -110,15 +107,15 @@ export async function resetPassword(deps: Core, username: string): Promise<strin
   return password
 }
 
-/** Turns a member's second factor off, when no administrator can. Throws not_found, and conflict when it is off. */
+/** Turns a member's second factor off. Throws not_found, and conflict when it is off. */
 export async function dropSecondFactor(deps: Core, username: string, reason: string): Promise<void> {
   const { id: user_id } = await getMember(deps, username)
   await resetSecondFactor(deps, { user_id, admin_id: null, reason, ip: null })
 }
 
 /**
- * A link that signs in once, within LINK_MINUTES, whatever the forum does, and still asks for a second factor; it ends
- * the member's earlier ones. Throws not_found, and conflict for a member who is suspended or banned.
+ * Makes a link that signs in once, within 15 minutes, even when the forum is down. It still asks for a second factor.
+ * Earlier links of the member end. Throws not_found, and conflict for a member who is suspended or banned.
  */
 export async function makeSignInLink(
   deps: Core,

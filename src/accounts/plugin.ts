@@ -1,4 +1,4 @@
-/** The accounts area: sign-in, the forum bridge, and a member's own pages. */
+/** Mounts the accounts area: sign-in, the forum bridge, and the member's own pages. */
 import type { FastifyInstance } from 'fastify'
 import type { Core } from '../core/core.ts'
 import { forumSignInRoutes } from './forum/sign-in.page.ts'

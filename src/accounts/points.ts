@@ -1,4 +1,4 @@
-/** Points for many members at once, as lines of `username,amount`: read first, so that nothing moves while one is wrong. */
+/** Posts points to many members at once, as lines of `username,amount`. All lines are read first, and one fault stops all. */
 import { sql } from 'kysely'
 import { recordAudit } from '../core/audit.ts'
 import type { Core } from '../core/core.ts'
@@ -7,9 +7,9 @@ import { judgePoints, type Outcome, postPoints, refusalOf } from '../ledger/post
 import { AppError } from '../platform/errors.ts'
 import { findUserIds } from './people/users.ts'
 
-/** One line: who, how many (negative takes), resolved or with what is wrong. */
+/** One line, with its member or its fault. A negative amount takes points. */
 export type PointsLine = {
-  /** Where it stands in what was read, from 1; blank lines count. */
+  /** The line number, from 1; blank lines count. */
   line: number
   text: string
   username: string
@@ -19,7 +19,7 @@ export type PointsLine = {
   fault: 'unreadable' | 'unknownMember' | undefined
 }
 
-/** Reads `username,amount` line by line, at most `linesMax` of them. Throws invalid_form beyond that, and for none. */
+/** Reads lines of `username,amount`. Throws invalid_form for more than `linesMax` lines, and for none. */
 export async function readLines(db: Db, text: string, linesMax: number): Promise<PointsLine[]> {
   const lines = text
     .split(/\r?\n/)
@@ -49,21 +49,21 @@ export type LinesAct = {
   reason: string
   actor_id: bigint
   ip: string | null
-  /** Names the act: its lines move points once, however often they are posted under it. */
+  /** The idempotency key of the act: its lines move points once, however often they are posted. */
   key: string
 }
 
 /**
- * All lines or none, each once. Answers whether they moved now: what was not heard of is posted again under the same key
- * and moves nothing twice. Of one member, what is given counts before what is taken. Throws invalid_form when a line is
- * wrong, and conflict, naming the line, when a member has too little, or when the key stands for something else.
+ * Posts all lines or none, each once. Returns false when they were posted under this key before, so a caller may repeat an
+ * act whose answer was lost. For one member, points given count before points taken. Throws invalid_form for a faulty line.
+ * Throws conflict, naming the line, when a member has too few points or the key belongs to other lines.
  */
 export async function postLines(deps: Core, lines: PointsLine[], act: LinesAct): Promise<boolean> {
   const now = deps.clock()
   return deps.db.transaction().execute((tx) => postLinesWithin(tx, lines, { ...act, now }))
 }
 
-/** The same, as a part of a larger act. */
+/** Does the work of `postLines` in the transaction of a larger act. */
 export async function postLinesWithin(
   tx: Tx,
   lines: PointsLine[],
@@ -78,9 +78,9 @@ export async function postLinesWithin(
 }
 
 /**
- * What posting the lines would come to now: an outcome for each, `repeated` for all or none. Nothing is locked, and
- * nothing moves. Without a key none was posted before; without a reason it was for any. Throws as `postLines` does for a
- * line that is wrong, and for the key.
+ * Returns the outcome that each line would have now; `repeated` is the outcome of all lines or of none. It locks and moves
+ * nothing. Without a key no line counts as repeated; without a reason any reason counts as a repeat. Throws invalid_form
+ * for a faulty line, and conflict when the key belongs to other lines.
  */
 export async function judgeLines(
   db: Db,
@@ -103,10 +103,7 @@ function referenceOf(key: string, index: number): string {
   return `hand:${key}:${index}`
 }
 
-/**
- * Whether just these lines were posted under the key before: each of them, and none after them. Throws conflict when
- * others were.
- */
+/** Whether exactly these lines were posted under the key before. Throws conflict when other lines were. */
 async function isRepeat(db: Db, outcomes: Outcome[], key: string): Promise<boolean> {
   if (!outcomes.some((outcome) => outcome === 'repeated' || outcome === 'changed')) return false
   const { rows: further } = await sql`
@@ -118,7 +115,7 @@ async function isRepeat(db: Db, outcomes: Outcome[], key: string): Promise<boole
   return true
 }
 
-/** Throws the refusal of the first line that is at fault, and says how many more are. */
+/** Throws the refusal of the first refused line, with the number of further ones. */
 function refuse(lines: PointsLine[], outcomes: Outcome[]): void {
   const refused = outcomes.flatMap((outcome, index) => {
     const refusal = refusalOf(outcome)

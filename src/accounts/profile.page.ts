@@ -1,4 +1,4 @@
-/** /account/profile: a member's name and language, and the ways to everything that guards the account. */
+/** /account/profile: a member's name and language, and links to the account's security. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../core/core.ts'
@@ -27,7 +27,7 @@ declare module '../web/views.ts' {
   }
 }
 
-/** Below requireUser. */
+/** GET and POST /account/profile, in a scope with requireUser. */
 export function profilePages(app: FastifyInstance, deps: Core): void {
   const show = (request: FastifyRequest, reply: FastifyReply, isWrong: boolean) => {
     const { user } = sessionOf(request)

@@ -1,4 +1,4 @@
-/** /account: a member's balance and statement, of points or of play points, searched and paged by its address. */
+/** /account: a member's balance and statement, of points or of play points. Its address has the search and the page. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../core/core.ts'
@@ -39,7 +39,7 @@ declare module '../web/views.ts' {
   }
 }
 
-/** Below requireUser. */
+/** GET /account, in a scope with requireUser. */
 export function walletPage(app: FastifyInstance, { db }: Core): void {
   app.get(PAGE, async (request, reply) => {
     const { q, kind, before, book } = Asked.parse(request.query)

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { checkNextMember, keepInStepWithForum } from '../../src/accounts/forum/sweep.ts'
+import { checkNextMember, syncWithForum } from '../../src/accounts/forum/sweep.ts'
 import { groupsOf as allGroupsOf } from '../../src/accounts/people/users.ts'
 import { deleteExpiredRows } from '../../src/operations/retention.ts'
 import { makePerson } from '../harness/cast.ts'
@@ -287,7 +287,7 @@ describe('suspension', () => {
     const { answers } = await emit('user', 'user_updated', forum.community.publicView(member))
     expect(answers).toEqual([200])
     expect(await isIn(client)).toBe(true)
-    await keepInStepWithForum(test.deps, () => false)
+    await syncWithForum(test.deps, () => false)
     expect(await isIn(client)).toBe(false)
     expect(await userOf(member)).toMatchObject({
       suspended_till: new Date('2050-01-01'),
@@ -690,7 +690,7 @@ describe('the sweep', () => {
     await emit('ping', 'ping', {})
     test.clock.advance(73 * HOUR_MS)
     const before = forum.calls.length
-    await keepInStepWithForum(test.deps, () => true)
+    await syncWithForum(test.deps, () => true)
     expect(forum.calls.length).toBe(before)
     await deleteExpiredRows(test.deps)
     for (const table of ['forum_nonces', 'forum_events'] as const)

@@ -1,7 +1,7 @@
 /** The points bridge: what a changing score grants over days, whoever imports it and whatever breaks. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { countScore, grantPending, importNextScore } from '../../src/accounts/forum/points.ts'
-import { checkNextMember, keepInStepWithForum } from '../../src/accounts/forum/sweep.ts'
+import { checkNextMember, syncWithForum } from '../../src/accounts/forum/sweep.ts'
 import { openSettings } from '../../src/core/settings.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { expectSoundBooks } from '../harness/books.ts'
@@ -226,7 +226,7 @@ describe('an import', () => {
       for (const member of members) member.score = day * 10
       nextDay()
       const calls = forum.calls.length
-      await Promise.all(Array.from({ length: 8 }, () => keepInStepWithForum(test.deps, () => false)))
+      await Promise.all(Array.from({ length: 8 }, () => syncWithForum(test.deps, () => false)))
       expect(forum.calls.length - calls).toBeLessThanOrEqual(30)
       await importAll()
     }
@@ -265,7 +265,7 @@ describe('a process that dies', () => {
       .set({ pending_amount: 9n })
       .where('user_id', '=', member.user_id)
       .execute()
-    await keepInStepWithForum(test.deps, () => false)
+    await syncWithForum(test.deps, () => false)
     expect(await balanceOf(test.db, member.user_id)).toBe(9n)
     expect(await scoreOf(member)).toMatchObject({ pending_amount: null })
   })

@@ -1,6 +1,6 @@
 /**
- * Asking the forum about its members. Every answer is bounded in time and size, no redirect is followed, and all
- * processes together keep to a budget of requests and stop asking for a while when the forum does not answer.
+ * Requests to the forum's API about its members. Each answer is bounded in time and size, and redirects are not followed.
+ * All processes share a budget of requests, and all pause for a while when the forum does not answer.
  */
 import { sql } from 'kysely'
 import { z } from 'zod'
@@ -14,15 +14,15 @@ import { forumUsername } from './connect.ts'
 const TIMEOUT_MS = 5_000
 const BODY_BYTES_MAX = 65_536
 const BUDGET_WINDOW_MS = 60_000
-/** How long nobody asks after the forum failed to answer, and the most that it may ask for itself. */
+/** How long all processes pause after a failure, and the longest pause that the forum may ask for. */
 const PAUSE_SECONDS = 60
 const PAUSE_SECONDS_MAX = 3_600
-/** Discourse's own account "system": every forum has it, and every administrator can see it. */
+/** Discourse's account "system". Every forum has it, and every administrator can see it. */
 const SYSTEM_ID = -1n
-/** Answers 200 to whoever may read members, and so says whether a key is worth anything. */
+/** Answers 200 to a key that may read members, and so shows whether a key works. */
 export const SYSTEM_PATH = `/admin/users/${SYSTEM_ID}.json`
 
-/** Why there is no answer. The first group stops everybody for a while, the second is about one answer. */
+/** Why there is no usable answer. Failures of PAUSING pause all processes; the others concern one request. */
 export type ForumFailure =
   | 'unreachable'
   | 'timeout'
@@ -44,7 +44,7 @@ const PAUSING: readonly ForumFailure[] = [
   'redirect',
 ]
 
-/** What only the API tells about a member. Groups are the custom ones. */
+/** The API's data of a member. `groups` has custom groups only. */
 export type ForumUser = {
   forum_id: bigint
   username: string
@@ -82,12 +82,12 @@ const PublicUser = z.object({ user: z.object({ id: integer, gamification_score: 
 type Answer<T> = { body: T } | { failure: ForumFailure } | 'not_found'
 
 /**
- * Which budget a request is taken from. Each has one, so that members who sign in again and again cannot keep the
- * background from hearing of suspensions, nor make the forum refuse us for asking too much.
+ * The budget of a request. Sign-ins and the worker have separate budgets. So repeated sign-ins cannot keep the worker from
+ * learning of suspensions, and cannot make the forum limit us.
  */
 export type Urgency = 'sign_in' | 'background'
 
-/** Asks for one member. `deleted` is said only when the forum shows us other members but not this one. */
+/** Reads one member. Returns `deleted` only when the forum shows other members but not this one. */
 export async function fetchForumUser(
   deps: Core,
   forum_id: bigint,
@@ -111,8 +111,8 @@ export async function fetchForumUser(
 }
 
 /**
- * To a key that may not see administrators' pages, Discourse says of every member that there is none. Taken at its
- * word it would bar everybody, so somebody who certainly exists is asked for as well.
+ * Checks that the key may read members, by reading an account that always exists. To a key without that right, Discourse
+ * answers 404 for every member, and without this check all members would be banned.
  */
 async function findsSystemUser(deps: Core): Promise<{ failure: ForumFailure } | undefined> {
   const answer = await ask(deps, SYSTEM_PATH, z.object({ id: integer }), 'sign_in')
@@ -124,7 +124,7 @@ async function findsSystemUser(deps: Core): Promise<{ failure: ForumFailure } | 
   return answer.body.id === SYSTEM_ID ? undefined : { failure: 'unreadable' }
 }
 
-/** Asks for a member's gamification score, by the name last known; another member may have that name by now. */
+/** Reads a member's gamification score by the last known name. Returns `renamed` when another member has that name now. */
 export async function fetchScore(
   deps: Core,
   { forum_id, username }: { forum_id: bigint; username: string },
@@ -166,7 +166,7 @@ async function askWithinBudget<T>(
   return parsed.success && isCleanValue(answer.body) ? { body: parsed.data } : { failure: 'unreadable' }
 }
 
-/** Takes one request out of the budget of this minute, or says why not. One row, so that all processes share it. */
+/** Takes one request from the budget of this minute, or returns why not. All processes share the budget's row. */
 async function spendRequest(deps: Core, urgency: Urgency): Promise<'paused' | 'over_budget' | undefined> {
   const { db, clock, settings } = deps
   const { forum_requests_per_minute } = await settings.read()
@@ -218,7 +218,7 @@ async function getJson({ config }: Core, path: string): Promise<HttpAnswer> {
   }
 }
 
-/** As whom the forum is asked. */
+/** Returns the headers that authenticate requests to the forum. */
 export function apiHeaders({ DISCOURSE_API_KEY, DISCOURSE_API_USERNAME }: Config): Record<string, string> {
   return {
     'api-key': DISCOURSE_API_KEY ?? '',
@@ -237,7 +237,7 @@ function retryAfter(text: string | null): number {
   return Math.min(Math.max(seconds, 1), PAUSE_SECONDS_MAX)
 }
 
-/** The whole body as text, or nothing once it is longer than it may be: the rest is not read. */
+/** Returns the body as text, or undefined when it is too long; then the rest is not read. */
 async function readBounded(response: Response): Promise<string | undefined> {
   const chunks: Uint8Array[] = []
   let bytes = 0

@@ -1,28 +1,28 @@
 /**
- * DiscourseConnect on the wire, with the forum as the provider: the request that asks who somebody is, and the reading
- * of the answer. Pure: nothing here knows whether a nonce is ours.
+ * DiscourseConnect on the wire, with the forum as the provider: it makes the request and reads the answer. The functions
+ * are pure and do not check whether a nonce is ours.
  *
- * The secret may be changed without turning anybody away: the forum accepts several for one host and answers with the
- * one that signed the request.
+ * An operator may change the secret while members sign in: the forum accepts several secrets for one host, and answers
+ * with the one that signed the request.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import type { Config } from '../../platform/config.ts'
 import { isCleanText, isCleanValue } from '../../web/parameters.ts'
 
-/** 2^63 − 1: what a bigint column holds. */
+/** 2^63 − 1, the largest value of a bigint column. */
 const FORUM_ID_MAX = 9_223_372_036_854_775_807n
 
-/** Where the forum is and what it signs with. */
+/** The forum's address and the shared secret. */
 export type Forum = { url: string; secret: string }
 
-/** The forum of this configuration, if there is one. */
+/** Returns the forum of a configuration, or undefined without one. */
 export function forumOf({ DISCOURSE_URL, DISCOURSE_SECRET }: Config): Forum | undefined {
   if (DISCOURSE_URL === undefined || DISCOURSE_SECRET === undefined) return undefined
   return { url: DISCOURSE_URL, secret: DISCOURSE_SECRET }
 }
 
-/** The address that asks the forum who the browser's owner is. */
+/** Returns the address that asks the forum which member uses the browser. */
 export function requestUrl({ url, secret }: Forum, nonce: string, return_sso_url: string): string {
   const payload = new URLSearchParams({ nonce, return_sso_url }).toString()
   const sso = Buffer.from(payload).toString('base64')
@@ -30,7 +30,7 @@ export function requestUrl({ url, secret }: Forum, nonce: string, return_sso_url
   return `${url}/session/sso_provider?${query}`
 }
 
-/** Who the forum says it is. Trust level and suspension are not among it: only the API tells them. */
+/** The member that the forum names. Only the API has the trust level and the suspension. */
 export type ForumIdentity = {
   forum_id: bigint
   username: string
@@ -45,7 +45,7 @@ export type ForumIdentity = {
 
 export type ForumAnswer = { nonce: string; identity: ForumIdentity }
 
-/** Why an answer is not believed or not understood. */
+/** Why an answer is refused. */
 export type AnswerFault = 'bad_signature' | 'malformed'
 
 export const forumUsername = z
@@ -55,7 +55,7 @@ export const forumUsername = z
 
 const Payload = z.object({
   nonce: z.string().min(1),
-  // The forum's own accounts (system, its robots) have negative ids, and never sign in.
+  // The forum's own accounts (system, bots) have negative ids and never sign in.
   external_id: z
     .string()
     .regex(/^[1-9]\d{0,18}$/)
@@ -70,7 +70,7 @@ const Payload = z.object({
   groups: z.string().default(''),
 })
 
-/** Reads what the browser brought back from the forum. Nothing of it is looked at before the signature is right. */
+/** Reads the forum's answer that the browser brought. It verifies the signature before it parses anything. */
 export function readAnswer(secret: string, sso: unknown, sig: unknown): ForumAnswer | AnswerFault {
   if (typeof sso !== 'string' || typeof sig !== 'string') return 'malformed'
   if (!isSigned(sso, sig, secret)) return 'bad_signature'

@@ -1,9 +1,9 @@
-/** What the forum says has happened: whom it is about is asked about again, by the worker. */
+/** Stores the forum's events, and marks their members for a check by the worker. */
 import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
 import { hintOneMember } from './groups.ts'
 
-/** They change nothing about the member, and a busy forum has thousands of them. */
+/** Events that change nothing about a member. A busy forum sends thousands of them. */
 const NO_NEWS = ['user_logged_in', 'user_logged_out']
 
 export type ForumEvent = {
@@ -13,7 +13,7 @@ export type ForumEvent = {
   about: { id?: bigint | undefined; user_id?: bigint | undefined }
 }
 
-/** Notes the event and whom it is about, together: one that is sent again after a crash finds all done or nothing. */
+/** Stores the event and its hint in one transaction, so that an event repeated after a crash finds both or neither. */
 export async function receiveEvent(
   { db, clock }: Core,
   event: ForumEvent,
@@ -34,7 +34,7 @@ async function hint(tx: Tx, { type, name, about }: ForumEvent, now: Date): Promi
   if (NO_NEWS.includes(name)) return false
   if (type === 'group') return about.id !== undefined && hintGroup(tx, about.id, name, now)
   const forum_id = type === 'user' ? about.id : about.user_id
-  // Somebody who has never been here is heard of when they come.
+  // A member of the forum without an account is read at the first sign-in.
   if (forum_id === undefined) return false
   const hinted = await tx
     .updateTable('forum_members')
@@ -44,7 +44,7 @@ async function hint(tx: Tx, { type, name, about }: ForumEvent, now: Date): Promi
   return hinted.numUpdatedRows > 0n
 }
 
-/** A renamed group is learnt from one of its members. Of a deleted one each member must be asked, in good time. */
+/** Marks one member of a renamed group for a check. After a deletion all its members become due. */
 async function hintGroup(tx: Tx, group_id: bigint, name: string, now: Date): Promise<boolean> {
   if (name !== 'group_destroyed') {
     await hintOneMember(tx, group_id, now)

@@ -1,22 +1,22 @@
 /**
- * Groups of the forum as groups here. A custom group is its id: a renamed one stays the same group, and a name that
- * another group takes over never carries the old members along. Automatic groups (trust levels, staff) are never
- * custom groups here, whatever the forum's language calls them: they follow from the trust level and the two flags.
+ * Groups of the forum as groups of Tessera. Its id identifies a custom group: a renamed group stays the same, and a group
+ * that takes over a name does not get the former group's members. Automatic groups (trust levels, staff) never become
+ * custom groups, because they follow from the trust level and the two flags.
  */
 import { sql } from 'kysely'
 import type { Tx } from '../../database/connection.ts'
 
-/** Names with a meaning of their own in group rules: no custom group of the forum may claim one. */
+/** Names with a fixed meaning in group rules. No custom group of the forum may have one. */
 const RESERVED = /^(trust_level_\d|admins|moderators|staff|everyone|banned|suspended)$/i
 const NAME_SHAPE = /^[^\s\p{Cc}]{1,100}$/u
 
 /** A custom group of the forum; `id` is null when only its name is known. */
 export type ForumGroup = { id: bigint | null; name: string }
 
-/** The forum's name of a group, lower-cased → its name here. */
+/** Maps the forum's name of a group, in lower case, to its name in Tessera. */
 export type GroupAliases = ReadonlyMap<string, string>
 
-/** Reads the setting `forum_group_aliases`: `name at the forum = name here`, by commas or lines. */
+/** Reads the setting `forum_group_aliases`: `name at the forum = name here`, separated by commas or lines. */
 export function parseGroupAliases(text: string): GroupAliases {
   const pairs = text
     .split(/[,\n]/)
@@ -26,8 +26,8 @@ export function parseGroupAliases(text: string): GroupAliases {
 }
 
 /**
- * The trust level that group names stand for, by the word of an administrator (the aliases) alone: on a forum whose
- * language is not English, anybody might be given a custom group called `trust_level_4`.
+ * Returns the trust level that the member's group names mean by the aliases of an administrator. A group's own name does
+ * not count: a forum in another language may have a custom group called `trust_level_4`.
  */
 export function trustLevelOf(names: string[], aliases: GroupAliases): number | undefined {
   const levelOf = (name: string | undefined) => /^trust_level_([0-4])$/.exec(name ?? '')?.[1]
@@ -35,13 +35,13 @@ export function trustLevelOf(names: string[], aliases: GroupAliases): number | u
   return Math.max(0, ...names.map((name) => Number(levelOf(aliases.get(name.toLowerCase())) ?? 0)))
 }
 
-/** The group's name here; none for a name that is reserved or that no group can have. */
+/** Returns the group's name in Tessera; undefined for a reserved or invalid name. */
 function nameHere(name: string, aliases: GroupAliases): string | undefined {
   const here = aliases.get(name.toLowerCase()) ?? name
   return RESERVED.test(here) || !NAME_SHAPE.test(here) ? undefined : here
 }
 
-/** The custom groups that are known under these names. Unknown names wait for the API to say what they are. */
+/** Finds the known custom groups of these names. The API identifies unknown names later. */
 export async function findGroups(tx: Tx, names: string[]): Promise<ForumGroup[]> {
   if (names.length === 0) return []
   return tx
@@ -51,7 +51,7 @@ export async function findGroups(tx: Tx, names: string[]): Promise<ForumGroup[]>
     .execute()
 }
 
-/** Makes these the member's groups from the forum. Groups that were given here are left alone. */
+/** Replaces the member's groups from the forum. Groups that were assigned in Tessera stay. */
 export async function saveGroups(
   tx: Tx,
   user_id: bigint,
@@ -92,7 +92,7 @@ export async function saveGroups(
   )
 }
 
-/** Remembers the names of these groups. A name that another group had is taken from it until we hear of that one. */
+/** Stores the names of these groups. A group that had one of the names gets a placeholder until the API reports its name. */
 async function learnNames(tx: Tx, groups: ForumGroup[], aliases: GroupAliases, now: Date): Promise<void> {
   const named = new Map(groups.flatMap(({ id, name }) => (id === null ? [] : [[id, name] as const])))
   if (named.size === 0) return
@@ -102,7 +102,7 @@ async function learnNames(tx: Tx, groups: ForumGroup[], aliases: GroupAliases, n
   const changed = ids.filter((id) => !unchanged.has(id))
   if (changed.length === 0) return
 
-  // Locked by id, so that two members' checks that learn the same names cannot wait for each other in a circle.
+  // Locked in the order of ids, so that two checks with the same names cannot deadlock.
   const names = changed.map((id) => named.get(id)!)
   const locked = await tx
     .selectFrom('forum_groups')
@@ -116,7 +116,7 @@ async function learnNames(tx: Tx, groups: ForumGroup[], aliases: GroupAliases, n
     .select(['id', 'name'])
     .forUpdate()
     .execute()
-  // Out of the way first: two groups may have swapped their names.
+  // Placeholders first, because two groups may have swapped their names.
   for (const { id, name } of locked) await renameGroup(tx, id, `${name}~${id}`, now)
   for (const { id, name } of locked) {
     if (named.has(id)) continue
@@ -136,7 +136,7 @@ async function renameGroup(tx: Tx, id: bigint, name: string, now: Date): Promise
   await tx.updateTable('forum_groups').set({ name, updated_at: now }).where('id', '=', id).execute()
 }
 
-/** Every member's row of this group follows its new name, or goes if the group has no name here any more. */
+/** Renames this group in the rows of all its members, or removes the rows when it has no valid name. */
 async function renameRows(tx: Tx, forum_group_id: bigint, name: string | undefined): Promise<void> {
   const rows = await tx
     .deleteFrom('user_groups')
@@ -162,7 +162,7 @@ async function addRows(
     .execute()
 }
 
-/** One member is enough: whoever is asked about tells the group's name for all. */
+/** Marks one member of the group for a check, because the API's answer about one member has the group's name. */
 export async function hintOneMember(tx: Tx, forum_group_id: bigint, now: Date): Promise<void> {
   await tx
     .updateTable('forum_members')

@@ -1,6 +1,6 @@
 /**
- * Accounts of the forum. Who somebody is, is the forum's user id and nothing else: names change, swap and are taken
- * over, and none of that ever locks anybody out or makes one account of two.
+ * Accounts of the forum's members. Only the forum's user id identifies a member. Names may change, swap or be taken over,
+ * and no such change locks a member out or merges two accounts.
  */
 import { sql } from 'kysely'
 import { recordAudit } from '../../core/audit.ts'
@@ -13,17 +13,17 @@ const USERNAME_LENGTH_MAX = 60
 const ATTEMPTS_MAX = 5
 const ACTIVE_CHECK_MS = 3_600_000
 const IDLE_CHECK_MS = 24 * 3_600_000
-/** Ids are not given twice, so this only heals a mistake of the forum's. */
+/** The forum never reuses an id, so this check only corrects a mistake of the forum. */
 const DELETED_CHECK_MS = 30 * 24 * 3_600_000
-/** The forum's "for ever" is a date centuries away. */
+/** The forum suspends for ever by a date centuries away. A longer suspension than this is a ban. */
 const FOREVER_MS = 100 * 365 * 86_400_000
 
-/** What is known of a member just now: by the sign-in, by the API, or by both. */
+/** The current data of a member, from the sign-in, from the API, or from both. */
 export type Facts = {
   identity?: ForumIdentity
-  /** The API's answer, and when it was asked. */
+  /** The API's answer. */
   user?: ForumUser
-  /** Why the API, if there is one, did not answer. */
+  /** Why the API did not answer. */
   failure?: string | undefined
   hasApi: boolean
   aliases: GroupAliases
@@ -31,8 +31,8 @@ export type Facts = {
 }
 
 /**
- * Runs a transaction that saves members. Two that create one account, or take one name, at the same moment cannot
- * both be right at first; the loser starts again and finds what the winner has left.
+ * Runs a transaction that saves members, and repeats it after a race: two transactions may create one account or take one
+ * name at once. The repeated transaction sees the rows of the other one.
  */
 export async function savingMembers<T>(db: Db, run: (tx: Tx) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
@@ -53,8 +53,8 @@ function isRace(error: unknown): boolean {
 }
 
 /**
- * Brings the account of a member up to date with what is known, and answers its id. Only a sign-in makes an account: one
- * that is gone when the API's answer comes was anonymised meanwhile, and is left alone.
+ * Updates the account of a member, and returns its id. Only a sign-in makes an account. Returns undefined when the API
+ * answers about an account that was anonymised meanwhile.
  */
 export async function saveMember(tx: Tx, facts: Facts): Promise<bigint | undefined> {
   const { identity, user, now } = facts
@@ -88,7 +88,7 @@ export async function saveMember(tx: Tx, facts: Facts): Promise<bigint | undefin
   await remember(tx, id, username, facts)
   if (username_here !== username && username_here !== own?.username)
     await audit(tx, 'forum.name_taken', id, { wanted: username, given: username_here })
-  // Whoever administers the forum administers here, so it must be possible to see since when.
+  // Administrators of the forum are administrators here, so the audit log shows each change.
   const had = own ?? { is_admin: false, is_moderator: false }
   if (had.is_admin !== is_admin || had.is_moderator !== is_moderator)
     await audit(tx, 'forum.role_changed', id, { is_admin, is_moderator })
@@ -97,8 +97,8 @@ export async function saveMember(tx: Tx, facts: Facts): Promise<bigint | undefin
   return id
 }
 
-/** The forum does not know this member any more. Nothing is deleted here: the ledger and the audit refer to people. */
-export async function barDeletedMember(tx: Tx, user_id: bigint, now: Date): Promise<void> {
+/** Bans a member whom the forum has deleted. The account stays, because the ledger and the audit log refer to it. */
+export async function banDeletedMember(tx: Tx, user_id: bigint, now: Date): Promise<void> {
   await tx.updateTable('users').set({ is_banned: true, updated_at: now }).where('id', '=', user_id).execute()
   await audit(tx, 'forum.deleted', user_id, {})
   await tx
@@ -119,9 +119,9 @@ type OwnRow = {
 }
 
 /**
- * The member's row and the name it may have now, both locked. A name held by another account of the forum is stale
- * there, since the forum gives a name to one member at a time: the holder is parked under `name~id` and asked about
- * again. A local account keeps its name, and the member gets `name~id`. `~` stands in no name of the forum.
+ * Returns the member's row and the name it may have, both locked. The forum gives a name to one member at a time, so
+ * another account of the forum with this name is out of date. It is renamed to `name~id` and checked again. A local account
+ * keeps its name, and the member gets `name~id`. Names of the forum contain no `~`.
  */
 async function takeName(
   tx: Tx,
@@ -129,7 +129,7 @@ async function takeName(
   username: string,
   now: Date,
 ): Promise<{ own: OwnRow | undefined; username: string }> {
-  // In the order of ids, like every other such lock: members who swap names wait for each other, never in a circle.
+  // In the order of ids, like every other such lock, so that members who swap names cannot deadlock.
   const rows: OwnRow[] = await tx
     .selectFrom('users')
     .where((eb) =>
@@ -141,8 +141,9 @@ async function takeName(
     .execute()
   const own = rows.find((row) => row.forum_id === forum_id)
   const holder = rows.find((row) => row !== own)
-  const isGone = own?.username.toLowerCase() !== username.toLowerCase() && (await isOfTheGone(tx, username))
-  if (isGone) return { own, username: await suffixedName(tx, username, forum_id) }
+  const isNew = own?.username.toLowerCase() !== username.toLowerCase()
+  if (isNew && (await isFormerName(tx, username)))
+    return { own, username: await suffixedName(tx, username, forum_id) }
   if (holder === undefined) return { own, username }
   if (holder.forum_id === null) return { own, username: await suffixedName(tx, username, forum_id) }
   const parked = await suffixedName(tx, holder.username, holder.forum_id)
@@ -155,8 +156,8 @@ async function takeName(
   return { own, username }
 }
 
-/** Whether an account that was anonymised was called so, or would be. */
-async function isOfTheGone(tx: Tx, username: string): Promise<boolean> {
+/** Whether an anonymised account had this name, or the name has the form that such accounts get. */
+async function isFormerName(tx: Tx, username: string): Promise<boolean> {
   if (/^deleted-\d+$/i.test(username)) return true
   const former = await tx
     .selectFrom('former_usernames')
@@ -177,7 +178,7 @@ async function suffixedName(tx: Tx, name: string, forum_id: bigint): Promise<str
       .where('forum_id', 'is distinct from', forum_id)
       .select('id')
       .executeTakeFirst()
-    if (taken === undefined && !(await isOfTheGone(tx, candidate))) return candidate
+    if (taken === undefined && !(await isFormerName(tx, candidate))) return candidate
   }
 }
 
@@ -191,14 +192,14 @@ async function findMember(tx: Tx, user_id: bigint): Promise<KnownMember | undefi
     .executeTakeFirst()
 }
 
-/** Without the API, names of groups say it if an administrator has said which. Else the last known stays. */
+/** Returns the trust level of the API, or without an API that of the group aliases. Otherwise the last known one stays. */
 function trustLevel({ identity, user, hasApi, aliases }: Facts): { trust_level?: number } {
   if (user !== undefined) return { trust_level: user.trust_level }
   const level = hasApi || identity === undefined ? undefined : trustLevelOf(identity.group_names, aliases)
   return level === undefined ? {} : { trust_level: level }
 }
 
-/** The forum's word on suspension, as it is kept in forum_members. */
+/** Converts the forum's suspension to the columns of forum_members. */
 export function forumSuspension(
   { suspended_till }: Pick<ForumUser, 'suspended_till'>,
   now: Date,
@@ -208,7 +209,7 @@ export function forumSuspension(
   return { suspended_till: is_banned ? null : suspended_till, is_banned }
 }
 
-/** What follows for the account. A ban or suspension from here, which the forum did not cause, stays. */
+/** Returns the suspension of the account. A ban or suspension by an administrator of Tessera stays. */
 function suspension(
   own: OwnRow | undefined,
   known: KnownMember | undefined,
@@ -225,14 +226,14 @@ function suspension(
   }
 }
 
-/** What the API did answer: the member is up to date, and asked about again after a while. */
+/** Returns the columns of a member whom the API has answered about. */
 function answered(asked_at: Date) {
   return {
     checked_at: asked_at,
     failure: null,
     retry_at: null,
     claimed_until: null,
-    // A hint that came while the forum was being asked may be about something newer.
+    // A hint that arrived during the request may be about something newer.
     hinted_at: sql<Date | null>`case when forum_members.hinted_at > ${asked_at} then forum_members.hinted_at end`,
   }
 }
@@ -258,7 +259,7 @@ async function remember(tx: Tx, user_id: bigint, username: string, facts: Facts)
     .execute()
 }
 
-/** Members with an open session matter soonest. Who is signing in is about to have one. */
+/** Returns when to check the member again: sooner with a session, which a sign-in is about to make. */
 async function nextCheck(tx: Tx, user_id: bigint, { identity, now }: Facts): Promise<Date> {
   const session = await tx
     .selectFrom('sessions')

@@ -1,4 +1,4 @@
-/** The nonces that browsers take to the forum and bring back: each is used once, soon, and by the browser that took it. */
+/** The nonces that browsers take to the forum and bring back. Each works once, for 10 minutes, in one browser. */
 import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
 import { randomToken, sha256 } from '../../platform/secrets.ts'
@@ -7,7 +7,7 @@ export const NONCE_MINUTES = 10
 
 export type NonceFault = 'unknown' | 'other_browser' | 'used' | 'expired'
 
-/** Makes a nonce that this browser alone can use. */
+/** Makes a nonce that only this browser can use. */
 export async function issueNonce({ db, clock }: Core, browser: string, return_to: string): Promise<string> {
   const nonce = randomToken()
   const expires_at = new Date(clock().getTime() + NONCE_MINUTES * 60_000)
@@ -20,7 +20,7 @@ export async function issueNonce({ db, clock }: Core, browser: string, return_to
 
 export type NonceUse = { nonce: string; browser: string }
 
-/** Whether the nonce may be used, before anything is asked or written. Only claimNonce decides. */
+/** Checks a nonce before any request or write. claimNonce decides. */
 export async function lookAtNonce(
   { db, clock }: Core,
   { nonce, browser }: NonceUse,
@@ -37,7 +37,7 @@ export async function lookAtNonce(
   return { fault: row.expires_at <= clock() ? 'expired' : undefined, return_to }
 }
 
-/** Single use is decided here: of any number that come with one nonce, one changes the row. */
+/** Uses the nonce. Of any number of requests with one nonce, only one succeeds. */
 export async function claimNonce(tx: Tx, { nonce, browser }: NonceUse, now: Date): Promise<boolean> {
   const claimed = await tx
     .updateTable('forum_nonces')

@@ -1,16 +1,14 @@
 /**
- * The points bridge: once a day (UTC) a member's gain in the forum's gamification score becomes a grant of as many
- * points. Balances are never set, and nothing is ever taken back: a score that falls leaves a debt, which later gains
- * pay off before they count. So what was granted in all is always the highest score ever seen, less where counting
- * began, and no score is paid for twice.
+ * The points bridge grants members their gain in the forum's gamification score, once a day (UTC). It never sets a balance
+ * and never takes points back. A falling score leaves a debt, and later gains pay it off before they count. So the sum of
+ * all grants is the highest score ever seen, less the score where counting began. No score is granted twice.
  *
  * NOTE: Counting begins at the score of the first import, which grants nothing unless the setting
- * forum_points_for_past_score says so. While the bridge is off nothing is looked at; once it is on again, what was
- * gained meanwhile is granted with the next import.
+ * forum_points_for_past_score is on. While the bridge is off, no scores are read; the first import after that grants the
+ * gains since.
  *
- * Safe in any number of processes, and wherever one dies: what a day's import grants is decided once, by a
- * conditional write, before the ledger hears of it; the ledger's reference makes the grant itself happen once; and
- * whoever comes next finishes what was decided.
+ * It is safe in any number of processes, and when one dies. A conditional write decides the grant of a day once, before the
+ * ledger posts it. The ledger's reference makes the grant happen once, and a later round posts a decided grant.
  */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
@@ -18,13 +16,13 @@ import { grantPoints } from '../../ledger/post.ts'
 import { fetchScore } from './api.ts'
 
 const DAY_MS = 86_400_000
-/** Longer than any answer takes: a process that dies leaves its member to the others after this. */
+/** Longer than any answer takes. After this time other processes take the member of a process that died. */
 const RETRY_MS = 3_600_000
 const PENDING_MAX = 50
 
 export type ScoreState = { score: bigint; debt: bigint }
 
-/** What a newly seen score means: how many points to grant, and what is still owed. Pure. */
+/** Returns the points to grant for a new score, and the remaining debt. */
 export function countScore(before: ScoreState, score: bigint): ScoreState & { granted: bigint } {
   const change = score - before.score
   if (change < 0n) return { score, debt: before.debt - change, granted: 0n }
@@ -34,7 +32,7 @@ export function countScore(before: ScoreState, score: bigint): ScoreState & { gr
 
 type DueMember = { user_id: bigint; forum_id: bigint; username: string }
 
-/** Imports the score of one member who is due. Answers whether there may be more to do at once. */
+/** Imports the score of one due member. Returns whether more may be due. */
 export async function importNextScore(deps: Core): Promise<boolean> {
   const { forum_points_bridge, forum_points_for_past_score } = await deps.settings.read()
   if (forum_points_bridge === 'off' || deps.config.DISCOURSE_API_KEY === undefined) return false
@@ -45,7 +43,7 @@ export async function importNextScore(deps: Core): Promise<boolean> {
     await askAgain(deps, member)
     return true
   }
-  // The member has no score, or the forum no such plugin.
+  // The member has no score, or the forum has no such plugin.
   if (answer === 'no_score') {
     await makeDue(deps, member.user_id, nextDay(deps.clock()))
     return true
@@ -68,7 +66,7 @@ type Pending = {
   pending_amount: bigint | null
 }
 
-/** Posts the grants that were decided and perhaps not posted: of one member, or of whoever has some. */
+/** Posts grants that were decided and perhaps not posted, of one member or of all. Throws AggregateError. */
 export async function grantPending(deps: Core, user_id?: bigint): Promise<void> {
   let query = deps.db
     .selectFrom('forum_scores')
@@ -79,7 +77,7 @@ export async function grantPending(deps: Core, user_id?: bigint): Promise<void> 
   if (user_id !== undefined) query = query.where('user_id', '=', user_id)
   const failures: unknown[] = []
   for (const row of await query.execute()) {
-    // One that the ledger refuses must not keep the others waiting.
+    // A grant that the ledger refuses must not delay the others.
     await postPending(deps, row).catch((error) => failures.push(error))
   }
   if (failures.length > 0) throw new AggregateError(failures, 'grants of the points bridge failed')
@@ -102,7 +100,7 @@ async function postPending({ db, clock }: Core, { user_id, forum_id, imported_on
     .execute()
 }
 
-/** The claim is the time of the next try: it passes to the others if nothing comes of it. Barred members wait. */
+/** Claims a due member by setting the time of the next try. Suspended and banned members wait. */
 async function claimDueMember({ db, clock }: Core): Promise<DueMember | undefined> {
   const now = clock()
   const { rows } = await sql<DueMember>`
@@ -121,7 +119,7 @@ async function claimDueMember({ db, clock }: Core): Promise<DueMember | undefine
   return rows[0]
 }
 
-/** The name leads to nobody or to somebody else by now: the API knows better. */
+/** Marks a member for a check, because the forum has no member of this name or another one. */
 async function askAgain({ db, clock }: Core, { user_id }: DueMember): Promise<void> {
   await db.updateTable('forum_members').set({ hinted_at: clock() }).where('user_id', '=', user_id).execute()
 }
@@ -130,7 +128,7 @@ async function makeDue({ db }: Pick<Core, 'db'>, user_id: bigint, score_due_at: 
   await db.updateTable('forum_members').set({ score_due_at }).where('user_id', '=', user_id).execute()
 }
 
-/** Writes down what this day's import grants. Once a day, and never over a grant that is still to be posted. */
+/** Stores the grant of this day's import, once a day, and never replaces a grant that is not posted yet. */
 async function decideGrant(
   deps: Core,
   { user_id }: DueMember,
@@ -153,7 +151,7 @@ async function decideGrant(
     await tx
       .insertInto('forum_scores')
       .values({ user_id, ...row })
-      // Two first imports at once: the first has counted, the second would only see its own score again.
+      // When two first imports run at once, the second one is dropped.
       .onConflict((conflict) =>
         before === undefined ? conflict.doNothing() : conflict.column('user_id').doUpdateSet(row),
       )

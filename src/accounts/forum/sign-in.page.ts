@@ -1,9 +1,9 @@
 /**
- * Signing in through the forum: GET /sign-in/forum sends the browser there with a nonce that only this browser can
- * bring back, once and soon; GET /sign-in/forum/callback is where it comes back. A refusal changes nothing.
+ * Sign-in through the forum. GET /sign-in/forum sends the browser there with a nonce that only this browser can bring back,
+ * once and within 10 minutes. The forum sends it to GET /sign-in/forum/callback. A refusal changes nothing.
  *
- * NOTE: The forum answers without asking again while the browser has a session there, and its protocol knows no way
- * to demand a password. An application that demands a new sign-in gets a new handshake and with it a new auth_time.
+ * NOTE: While the browser has a session at the forum, the forum asks for no password, and its protocol cannot demand one.
+ * When an application demands a new sign-in, a new handshake gives a new auth_time.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Core } from '../../core/core.ts'
@@ -17,7 +17,7 @@ import { signInMember } from './sign-in.ts'
 
 const CALLBACK_PATH = '/sign-in/forum/callback'
 
-/** Why a sign-in through the forum ended on a page of ours. Each has its own text. */
+/** Why a sign-in through the forum was refused. Each problem has its own text. */
 type Problem = AnswerFault | NonceFault | 'off' | 'suspended'
 
 const STATUS = {
@@ -50,7 +50,7 @@ declare module '../../web/views.ts' {
 export async function forumSignInRoutes(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
 
-  // No HEAD: it would make nonces that nobody uses.
+  // No HEAD, because each request stores a nonce.
   app.get<Query>('/sign-in/forum', { exposeHeadRoute: false }, async (request, reply) => {
     const return_to = safeReturnTo(request.query.return_to)
     const forum = forumOf(deps.config)
@@ -83,10 +83,10 @@ export async function forumSignInRoutes(app: FastifyInstance, deps: Core): Promi
   })
 }
 
-/** A page that says what went wrong, with the way on. */
+/** Shows why the sign-in was refused, with a link that goes on. */
 function refuse(reply: FastifyReply, problem: Problem, returnTo: string, forumUrl?: string): FastifyReply {
   const { session } = reply.request
-  // Who pressed "back" after signing in has nothing to repeat.
+  // A member who pressed "back" after signing in is signed in already.
   const isDone = problem === 'used' && session !== undefined
   const again = isDone ? returnTo : signInUrl(returnTo)
   return reply.page(
@@ -96,7 +96,7 @@ function refuse(reply: FastifyReply, problem: Problem, returnTo: string, forumUr
   )
 }
 
-/** The browser's own secret, which its nonces are bound to: nobody can be signed in by a link of somebody else. */
+/** Returns the browser's own secret. Its nonces are bound to it, so a link of another person cannot sign a member in. */
 function rememberBrowser(request: FastifyRequest, reply: FastifyReply, config: Config): string {
   const browser = request.cookies[cookieName(config)] || randomToken()
   reply.setCookie(cookieName(config), browser, {
@@ -109,7 +109,7 @@ function rememberBrowser(request: FastifyRequest, reply: FastifyReply, config: C
   return browser
 }
 
-/** Which of our two addresses the browser is at. The Host header only chooses between them. */
+/** Returns the one of our two addresses that the browser uses. The Host header only chooses between them. */
 function originInUse({ host }: FastifyRequest, { PUBLIC_URL, PAYMENT_PUBLIC_URL }: Config): string {
   return host === new URL(PAYMENT_PUBLIC_URL).host ? PAYMENT_PUBLIC_URL : PUBLIC_URL
 }

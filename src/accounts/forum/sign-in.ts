@@ -1,4 +1,4 @@
-/** A member whom the forum has vouched for comes in. */
+/** Signs in a member whom the forum has confirmed. */
 import type { Core } from '../../core/core.ts'
 import { isBannedOrSuspended } from '../people/users.ts'
 import { type ForumFailure, type ForumUser, fetchForumUser } from './api.ts'
@@ -7,7 +7,7 @@ import { parseGroupAliases } from './groups.ts'
 import { forumSuspension, saveMember, savingMembers } from './members.ts'
 import { claimNonce, type NonceUse } from './nonces.ts'
 
-/** Uses the nonce up and brings the account up to date, in one transaction. */
+/** Uses the nonce and updates the account in one transaction. */
 export async function signInMember(
   deps: Core,
   identity: ForumIdentity,
@@ -22,7 +22,7 @@ export async function signInMember(
     .where('forum_id', '=', identity.forum_id)
     .select('id')
     .executeTakeFirst()
-  // Somebody who has never been here and may not come in leaves no account.
+  // A suspended member of the forum without an account gets none.
   if (known === undefined && user !== undefined) {
     const suspension = forumSuspension(user, now)
     if (isBannedOrSuspended(suspension, now)) return 'suspended'
@@ -47,8 +47,8 @@ export async function signInMember(
 }
 
 /**
- * The API's word, or why there is none: then the last known values count, and the member is asked about again soon.
- * "Deleted" cannot be true of somebody whom the forum has just vouched for.
+ * Reads the member from the API, or returns why not. After a failure the last known values count, and the worker checks the
+ * member soon. `deleted` is not believed, because the forum has just confirmed the member.
  */
 async function askApi(deps: Core, forum_id: bigint): Promise<{ user?: ForumUser; failure?: ForumFailure }> {
   const answer = await fetchForumUser(deps, forum_id, 'sign_in')

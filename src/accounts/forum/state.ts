@@ -1,4 +1,4 @@
-/** How far what we know of the forum's members is behind the forum, for those who watch it. Read only. */
+/** Shows operators how far the stored data of the forum's members is behind the forum. */
 import { sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
 
@@ -6,29 +6,30 @@ const GROUPS_SHOWN_MAX = 200
 const FAILURES_SHOWN_MAX = 20
 
 export type ForumState = {
-  /** The last webhook that was new, and what it told of. */
+  /** The last new webhook event. */
   last_event: { event: string; received_at: Date } | undefined
   members: {
     total: number
     /** When the forum last answered about any member. */
     last_checked_at: Date | null
-    /** Never answered about. */
+    /** Members whom the API has never answered about. */
     unchecked: number
-    /** Whose next look is due. */
+    /** Members whose next check is due. */
     due: number
-    /** How long the oldest of those has been due. */
+    /** When the oldest of these checks became due. */
     oldest_due_at: Date | null
-    /** Hinted at, and waiting for their look. */
+    /** Members with a hint that wait for their check. */
     hinted: number
     failing: number
   }
-  /** Until when nobody asks, because the forum did not answer. */
+  /** All processes send no requests until then, because the forum did not answer. */
   paused_until: Date | null
   failures: { username: string; failure: string | null; retry_at: Date | null }[]
-  /** Groups by their id at the forum, and how many members of ours are in each. */
+  /** Groups by their id at the forum, with the number of their members in Tessera. */
   groups: { id: bigint; name: string; members: number }[]
 }
 
+/** Reads the state of the forum bridge. */
 export async function forumState(db: Db, now: Date): Promise<ForumState> {
   const [events, members, api, failures, groups] = await Promise.all([
     db

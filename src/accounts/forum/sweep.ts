@@ -1,48 +1,48 @@
 /**
- * Keeping what we know of the forum's members true: one at a time is claimed, asked about and brought up to date, by
- * any number of processes. Whoever somebody hinted at comes first (a webhook, a sign-in without the API, a name that
- * was taken over), then members with an open session, then the others, those not asked about for longest first.
+ * Keeps the data of the forum's members up to date. Any number of processes claim one member at a time, read it from the
+ * API and save it. Members with a hint come first (a webhook, a sign-in without an answer of the API, a name that was taken
+ * over). Then come members with a session, then the others. Within each group the longest unchecked come first.
  *
- * How stale an account can be: with b requests a minute and a members in session, about a/b minutes and never less
- * than an hour for them, a day for the others. Nobody waits for any of this: payments and pages read local state.
+ * With b requests a minute and a members in session, their data may be a/b minutes old, or an hour if that is longer. The
+ * data of the others may be a day old. No request waits for this, because payments and pages read local state.
  */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { type ForumFailure, fetchForumUser } from './api.ts'
 import { parseGroupAliases } from './groups.ts'
-import { barDeletedMember, saveMember, savingMembers } from './members.ts'
+import { banDeletedMember, saveMember, savingMembers } from './members.ts'
 import { grantPending, importNextScore } from './points.ts'
 
-/** Longer than any answer may take: a process that dies leaves its member to the others after this. */
+/** Longer than any answer takes. After this time other processes take the member of a process that died. */
 const CLAIM_SECONDS = 60
-/** When to ask again after an answer that could not be used. */
+/** When to ask again after an unusable answer. */
 const RETRY_MINUTES = 15
-/** Members of one round: the rest can wait for the next, so that no other job waits for long. */
+/** Members of one round. The next round takes the rest, so that a round never takes long. */
 const ROUND_MAX = 20
 
 type Claimed = { user_id: bigint; forum_id: bigint }
 
-/** One round of the worker's: what is due, within bounds. Ends early when the process is to stop. */
-export async function keepInStepWithForum(deps: Core, isStopped: () => boolean): Promise<void> {
+/** Runs one round of the worker: checks due members and imports due scores. It ends early when the process stops. */
+export async function syncWithForum(deps: Core, isStopped: () => boolean): Promise<void> {
   if (deps.config.DISCOURSE_URL === undefined) return
   for (let count = 0; count < ROUND_MAX && !isStopped(); count += 1) {
-    // By turns: a forum with more members than the budget can keep up with must not starve the bridge.
+    // In turns, so that a forum with more members than the budget can check does not starve the points bridge.
     const [isChecked, isImported] = [await checkNextMember(deps), await importNextScore(deps)]
     if (!isChecked && !isImported) break
   }
   await grantPending(deps)
 }
 
-/** Brings one member up to date. Answers whether there may be more to do at once. */
+/** Checks one member. Returns whether more may be due. */
 export async function checkNextMember(deps: Core): Promise<boolean> {
   if (deps.config.DISCOURSE_API_KEY === undefined) return false
-  // Before anything else: a hint that comes from now on may be about what the answer does not know yet.
+  // Taken first, because the answer may not contain the change that a later hint is about.
   const asked_at = deps.clock()
   const claimed = await claimNextMember(deps)
   if (claimed === undefined) return false
   const answer = await fetchForumUser(deps, claimed.forum_id, 'background')
   if (answer === 'deleted') {
-    await deps.db.transaction().execute((tx) => barDeletedMember(tx, claimed.user_id, asked_at))
+    await deps.db.transaction().execute((tx) => banDeletedMember(tx, claimed.user_id, asked_at))
     return true
   }
   if ('failure' in answer) {
@@ -79,7 +79,7 @@ async function claimNextMember({ db, clock }: Core): Promise<Claimed | undefined
   return rows[0]
 }
 
-/** Without an answer the member stays due. Only a faulty answer of its own makes it wait: others may fare better. */
+/** Leaves a member due that got no answer. After an unusable answer the member waits, and others go first. */
 async function putBack({ db, clock }: Core, { user_id }: Claimed, failure: ForumFailure): Promise<void> {
   const isOwnFault = failure === 'unreadable' || failure === 'too_large'
   const retry_at = isOwnFault ? new Date(clock().getTime() + RETRY_MINUTES * 60_000) : null

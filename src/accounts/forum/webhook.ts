@@ -1,7 +1,6 @@
 /**
- * POST /forum/webhook: the forum says that something has happened. Only the signature is believed, not the content:
- * whoever it is about is asked about again, by the worker. The answer is given at once, and an event that arrives
- * twice counts once.
+ * POST /forum/webhook: the forum reports a change. The handler uses only the member's id of a signed event, and the worker
+ * reads the data from the API. It answers at once, and an event that arrives twice counts once.
  */
 import { createHmac } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -19,7 +18,7 @@ const header = z.string().regex(/^[\x21-\x7e]{1,100}$/)
 const id = z.number().int().transform(BigInt)
 const About = z.object({ id: id.optional(), user_id: id.optional() })
 
-/** The machine scope of the forum. It reads no cookie, and the raw body before anything looks into it. */
+/** Mounts the machine scope of the forum. It reads no cookie, and verifies the raw body before it parses it. */
 export async function forumWebhook(app: FastifyInstance, deps: Core): Promise<void> {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
@@ -34,7 +33,7 @@ export async function forumWebhook(app: FastifyInstance, deps: Core): Promise<vo
   })
 }
 
-/** NOTE: 403 for every refusal, since 404 and 410 would make the forum switch the webhook off. */
+/** Throws forbidden. NOTE: every refusal is 403, because 404 and 410 would make the forum switch the webhook off. */
 function verifySignature({ headers, body }: FastifyRequest, secret: string | undefined): void {
   const sent = headers['x-discourse-event-signature']
   if (secret !== undefined && typeof sent === 'string' && Buffer.isBuffer(body)) {
@@ -63,7 +62,7 @@ function readEvent({ headers, body }: FastifyRequest): ForumEvent {
 
 function sendFault(error: unknown, _request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const status = statusOf(error)
-  // Not ours to explain: the root handler says what every scope does, or logs it and answers without detail.
+  // The root handler renders all other errors, and logs unknown ones.
   if (status === undefined) throw error
   const code = error instanceof AppError ? error.code : 'malformed_request'
   return reply.code(status).send({ error: code, message: (error as Error).message })

@@ -1,6 +1,6 @@
 /**
- * Outgoing mail as an outbox: a row in the transaction of the act that causes it, sent by whichever process claims it.
- * Each mail leaves at least once; a process that dies between sending and saying so makes it leave once more.
+ * The outbox of mails. An act writes its mail in its own transaction, and a process claims and sends it. Each mail is sent
+ * at least once; it is sent again when a process dies before it records the success.
  */
 import { sql } from 'kysely'
 import type { createTransport } from 'nodemailer'
@@ -11,9 +11,9 @@ import { type Config, isLoopback } from '../../platform/config.ts'
 import { type Language, type Text, textKey } from '../../web/languages.ts'
 import { letter } from './email.texts.ts'
 
-/** After a failed attempt, in order; after the last one the mail is given up. */
+/** Waits after failed attempts, in order. After the last one the mail is given up. */
 const RETRY_MINUTES = [1, 5, 30, 120]
-/** A process that has not settled a mail by then is taken for dead. Longer than all of TIMEOUTS. */
+/** After this time another process takes a claimed mail. Longer than all of TIMEOUTS. */
 const LEASE_MS = 120_000
 const BATCH_MAX = 20
 const ERROR_LENGTH_MAX = 500
@@ -24,10 +24,10 @@ const TIMEOUTS = {
   dnsTimeout: 5_000,
 }
 
-/** The name of the place where a mail's text is stored. */
+/** Returns the encryption context of a mail's text. */
 export const mailContext = (recipient: string) => `mail to ${recipient}`
 
-/** Whether mail can leave at all. Where it cannot, nothing that needs it is offered. */
+/** Whether the site sends mail. Without mail, pages that need it are not offered. */
 export function hasMail(config: Config): boolean {
   return config.SMTP_URL !== undefined
 }
@@ -38,14 +38,14 @@ export type Mail = {
   username: string
   language: Language
   kind: string
-  /** What the mail says, and the path of ours that it asks to open. */
+  /** The words of the mail. `link` is the path that it asks the member to open. */
   content: { subject: Text; text: Text }
   link?: string
-  /** When the link will have expired. */
+  /** When the link expires. */
   useless_at?: Date
 }
 
-/** Puts a mail into the outbox; without SMTP it is not written at all. */
+/** Puts a mail into the outbox. Without SMTP it does nothing. */
 export async function enqueueMail(
   tx: Tx,
   deps: Pick<Core, 'config' | 'secrets' | 'clock'>,
@@ -71,7 +71,7 @@ export async function enqueueMail(
     .execute()
 }
 
-/** Sends a batch of what is due. Safe to run in any number of processes at once. */
+/** Sends a batch of due mails. Any number of processes may run it at once. */
 export async function sendDueMail(deps: Core): Promise<void> {
   if (!hasMail(deps.config)) return
   const mails = await claimDue(deps)
@@ -84,7 +84,7 @@ export async function sendDueMail(deps: Core): Promise<void> {
   }
 }
 
-/** The way to the mail server. Its library is read only where mail is sent: it takes several megabytes. */
+/** Opens the mail transport. It loads the library only here, because the library takes several megabytes. */
 export async function makeTransport(config: Config): Promise<Transport> {
   const nodemailer = await import('nodemailer')
   return nodemailer.createTransport(transportOptions(config))
@@ -93,7 +93,7 @@ export async function makeTransport(config: Config): Promise<Transport> {
 type Transport = ReturnType<typeof createTransport>
 type ClaimedMail = Awaited<ReturnType<typeof claimDue>>[number]
 
-/** Each row goes to one process, which counts the attempt before it makes it and has the lease to settle it. */
+/** Claims due mails for this process until the lease ends, and counts the attempt before it is made. */
 async function claimDue({ db, clock }: Core) {
   const now = clock()
   return db
@@ -116,7 +116,7 @@ async function claimDue({ db, clock }: Core) {
 async function sendOne(deps: Core, transport: Transport, mail: ClaimedMail): Promise<void> {
   if (mail.useless_at !== null && mail.useless_at <= deps.clock())
     return giveUp(deps, mail, 'not sent: its link has expired')
-  // Only when the process that made the last attempt never said how it went.
+  // The process that made the last attempt died before it recorded the result.
   if (mail.attempts > RETRY_MINUTES.length + 1) return giveUp(deps, mail, 'the last attempt was interrupted')
   try {
     await transport.sendMail({
@@ -125,7 +125,7 @@ async function sendOne(deps: Core, transport: Transport, mail: ClaimedMail): Pro
       subject: mail.subject,
       text: deps.secrets.decrypt(mailContext(mail.recipient), mail.text_encrypted!),
       date: deps.clock(),
-      // The same at every attempt, so that a mailbox can tell a mail that came twice.
+      // The same at every attempt, so that a mailbox can recognise a repeated mail.
       messageId: `<${deps.secrets.tag('mail', String(mail.id))}@${new URL(deps.config.PUBLIC_URL).hostname}>`,
       headers: { 'Auto-Submitted': 'auto-generated' },
     })
@@ -173,8 +173,8 @@ async function giveUp(
 }
 
 /**
- * Reads SMTP_URL: nothing but host, port and sign-in, since other options could name files. A password travels only
- * under TLS, unless the server is on this machine.
+ * Reads host, port and sign-in from SMTP_URL, and no options, because some name files. A password is sent only under TLS,
+ * unless the server is on this machine.
  */
 function transportOptions({ SMTP_URL, PUBLIC_URL }: Config) {
   const url = new URL(SMTP_URL!)

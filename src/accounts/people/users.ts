@@ -1,4 +1,4 @@
-/** People: who they are, which groups they are in, and whether they may come in at all. */
+/** Members: their data, their groups, and whether they are suspended or banned. */
 import { type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '../../database/connection.ts'
 import { violatedConstraint } from '../../database/connection.ts'
@@ -6,7 +6,7 @@ import type { UsersTable } from '../../database/tables/accounts.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Language } from '../../web/languages.ts'
 
-/** A member as the rest of the program sees one. */
+/** A member, as the rest of the program sees it. */
 export type User = {
   id: bigint
   username: string
@@ -38,7 +38,7 @@ export const userColumns = [
   sql<string[]>`custom_groups(users.id)`.as('custom_groups'),
 ] as const
 
-/** The table `users` for `userColumns`, out of the column `member` of a function's answer: nothing is read again. */
+/** Returns the table `users` for `userColumns` from the column `member` of a function's answer, without another read. */
 export function memberOf(answer: string) {
   return sql<Selectable<UsersTable>>`(select (${sql.ref(answer)}.member).*)`
 }
@@ -46,8 +46,8 @@ export function memberOf(answer: string) {
 const TRUST_LEVELS = ['trust_level_0', 'trust_level_1', 'trust_level_2', 'trust_level_3', 'trust_level_4']
 
 /**
- * The groups of a member, as userinfo shows them and group rules read them: trust levels cumulatively, then
- * admins, moderators, and custom groups by name (decisions.md 2.2).
+ * Returns the groups of a member for userinfo and group rules: trust levels cumulatively, then admins, moderators, and
+ * custom groups by name (decisions.md 2.2).
  */
 export function groupsOf(
   user: Pick<User, 'trust_level' | 'is_admin' | 'is_moderator' | 'custom_groups'>,
@@ -58,25 +58,25 @@ export function groupsOf(
   return [...groups, ...user.custom_groups]
 }
 
-/** Those groups without the trust levels, which say the same as the level. */
+/** Returns the groups of a member without the trust levels. */
 export function namedGroupsOf(user: Parameters<typeof groupsOf>[0]): string[] {
   return groupsOf(user).filter((group) => !/^trust_level_\d$/.test(group))
 }
 
-/** Banned and suspended members cannot sign in, and what they hold stops working at its next use. In SQL: is_banned_or_suspended. */
+/** Whether a member is banned or suspended. Then sign-ins, sessions and tokens fail. In SQL: is_banned_or_suspended. */
 export function isBannedOrSuspended(user: Pick<User, 'is_banned' | 'suspended_till'>, now: Date): boolean {
   return user.is_banned || (user.suspended_till !== null && user.suspended_till > now)
 }
 
 /**
- * Whether an account of ours may be called this: 3 to 30 characters, narrower than the database's rule. No such name looks
- * like another one, or like one of ours for the forum's members.
+ * Whether a local account may have this name: 3 to 30 ASCII characters, stricter than the database's rule. Such names do not
+ * look alike, and differ from the names `name~id` of the forum's members.
  */
 export function isUsername(text: string): boolean {
   return /^[A-Za-z0-9_][A-Za-z0-9_.-]{1,28}[A-Za-z0-9_]$/.test(text)
 }
 
-/** The member of this name, in any case of letters. Nobody is called as an anonymised account is. */
+/** Finds the member with this username, in any case. It never finds anonymised accounts. */
 export async function findUserByUsername(db: Db, username: string): Promise<User | undefined> {
   return db
     .selectFrom('users')
@@ -86,7 +86,7 @@ export async function findUserByUsername(db: Db, username: string): Promise<User
     .executeTakeFirst()
 }
 
-/** The members of these names, in their order and as `findUserByUsername` finds each, in one statement. */
+/** Finds the ids of these usernames in one statement, in their order, by the rule of `findUserByUsername`. */
 export async function findUserIds(db: Db, usernames: string[]): Promise<(bigint | undefined)[]> {
   const { rows } = await sql<{ id: bigint | null }>`
     select users.id
@@ -97,8 +97,8 @@ export async function findUserIds(db: Db, usernames: string[]): Promise<(bigint 
 }
 
 /**
- * Holds a member's row until the transaction ends: while they are acted on, or while what is theirs is counted, so that the
- * count holds. Throws not_found.
+ * Locks a member's row until the transaction ends, for an act on the member or a count of the member's rows. Throws
+ * not_found.
  */
 export async function lockUser(tx: Tx, user_id: bigint) {
   const user = await tx
@@ -111,7 +111,7 @@ export async function lockUser(tx: Tx, user_id: bigint) {
   return user
 }
 
-/** In which language to write to the member: that of the last sign-in, unless the member has chosen one. */
+/** Stores the language of a sign-in as the language of mails, unless the member has chosen one. */
 export async function noticeLanguage(db: Db, user_id: bigint, language: Language): Promise<void> {
   await db
     .updateTable('users')
@@ -122,15 +122,15 @@ export async function noticeLanguage(db: Db, user_id: bigint, language: Language
     .execute()
 }
 
-/** The member's own choice, for every page and mail from now on, in every browser. */
+/** Stores the member's choice of language for all pages and mails, in every browser. */
 export async function chooseLanguage(db: Db, user_id: bigint, language: Language): Promise<void> {
   await db.updateTable('users').set({ language, language_chosen: true }).where('id', '=', user_id).execute()
 }
 
-/** By a member, by one who was called so before, or for one who may be. */
+/** A member has the name; an anonymised member had it, or it is reserved for such members. */
 const NAME_TAKEN = ['users_username_key', 'users_neutral_name']
 
-/** Throws conflict where the database would not give an anonymised account something; other errors as they are. */
+/** Throws conflict when the database refused a change of an anonymised account, and rethrows other errors. */
 export function explainAnonymised(error: unknown): never {
   if (violatedConstraint(error) !== 'users_anonymised_for_good') throw error
   throw new AppError('conflict', 'This account was anonymised', { cause: error })
@@ -149,7 +149,7 @@ export type NewUser = {
 
 /**
  * Creates a local account and returns its id. Throws conflict when the username is taken in any case.
- * @param record what is written down of it, in the same transaction.
+ * @param record writes the audit entry in the same transaction.
  */
 export async function createUser(
   db: Db,

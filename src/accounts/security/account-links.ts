@@ -1,10 +1,10 @@
-/** One-time links, sent by mail or made at the command line. Only the hash of a link's token is kept; who claims it first has used it. */
+/** One-time links, sent by mail or made at the command line. Only the hash of a link's token is stored. */
 import type { Db, Tx } from '../../database/connection.ts'
 import { randomToken, sha256 } from '../../platform/secrets.ts'
 
 export type LinkPurpose = 'recover_password' | 'confirm_email' | 'sign_in'
 
-/** Makes a link and returns its token, which is in the link and nowhere else. */
+/** Makes a link and returns its token, which only the link contains. */
 export async function issueLink(
   tx: Tx,
   link: { user_id: bigint; purpose: LinkPurpose; email: string; expires_at: Date },
@@ -17,7 +17,7 @@ export async function issueLink(
   return token
 }
 
-/** Ends what is left of a member's links of a kind. */
+/** Ends a member's unused links of one purpose. */
 export async function endLinks(
   tx: Tx,
   { user_id, purpose, now }: { user_id: bigint; purpose: LinkPurpose; now: Date },
@@ -33,7 +33,7 @@ export async function endLinks(
 
 export type LinkToken = { token: string; purpose: LinkPurpose; now: Date }
 
-/** What a link that can still be used is about. Looking uses nothing up. */
+/** Finds a usable link without using it. */
 export async function findLink(
   db: Db,
   { token, purpose, now }: LinkToken,
@@ -50,8 +50,8 @@ export async function findLink(
 }
 
 /**
- * Uses the link: of any number of requests at once, one.
- * @param user_id whose link it has to be, if the request says who is asking.
+ * Uses the link. Of simultaneous requests, only one succeeds. Returns undefined for an unusable link.
+ * @param user_id the member whose link it must be, if a member is signed in.
  */
 export async function claimLink(
   tx: Tx,

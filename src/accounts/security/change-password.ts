@@ -1,11 +1,11 @@
-/** The change of a member's password by the member. */
+/** Changes a password for its member. */
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { endSessionsOf } from '../session/session.ts'
 import { hashPassword, verifyPassword } from './password.ts'
 import { recordSecurityEvent } from './security-events.ts'
 
-/** Whether this is the member's password now. It takes as long for a member without one. */
+/** Whether this is the member's password. It takes the same time for a member without a password. */
 export async function isPasswordOf(db: Db, user_id: bigint, password: string): Promise<boolean> {
   const row = await db
     .selectFrom('users')
@@ -15,7 +15,7 @@ export async function isPasswordOf(db: Db, user_id: bigint, password: string): P
   return verifyPassword(password, row?.password_hash)
 }
 
-/** Sets the new password and ends all sessions, because others may have known the old one. */
+/** Sets the new password and ends all sessions, because other people may know the old one. */
 export async function changePassword(
   deps: Core,
   { user_id, new_password, ip }: { user_id: bigint; new_password: string; ip: string },

@@ -1,4 +1,4 @@
-/** The pages on which a member with a password changes their address, and confirms it. */
+/** /account/email: the pages that change and confirm the address of a local account. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
@@ -12,7 +12,7 @@ import { findLink } from './account-links.ts'
 import { CONFIRM, confirmAddress, LINK_MINUTES, requestAddress } from './email-address.ts'
 
 const PAGE = '/account/email'
-/** Requests of one member in the throttle's window: each sends a mail to wherever they say. */
+/** Requests of one member in the throttle's window, because each sends a mail to any address. */
 const REQUESTS_MAX = 5
 
 const AddressForm = z.object({ email: z.string().trim().pipe(z.email().max(254)) })
@@ -29,7 +29,7 @@ declare module '../../web/views.ts' {
   }
 }
 
-/** GET and POST /account/email and /account/email/confirm, in a browser scope. Only where mail can leave. */
+/** GET and POST /account/email and /account/email/confirm, in a browser scope. Throws not_found on a site without mail. */
 export async function emailAddressPages(app: FastifyInstance, deps: Core): Promise<void> {
   app.addHook('preHandler', requireUser)
   app.addHook('preHandler', async (request) => {

@@ -1,6 +1,6 @@
 /**
- * The address of a local account. A new one takes effect when the link sent to it is opened by its member, signed in:
- * an address proves who somebody is to other applications, so nobody can be talked into confirming it for a stranger.
+ * Changes the e-mail address of a local account. A new address takes effect when the member opens the link sent to it,
+ * signed in. Applications identify members by the address, so a stranger must not get it confirmed by another person.
  */
 import type { Core } from '../../core/core.ts'
 import type { Language } from '../../web/languages.ts'
@@ -10,11 +10,11 @@ import { claimLink, endLinks, issueLink } from './account-links.ts'
 import { mails } from './mails.texts.ts'
 import { recordSecurityEvent } from './security-events.ts'
 
-/** The page that the link opens. */
+/** The path of the page that the link opens. */
 export const CONFIRM = '/account/email/confirm'
 export const LINK_MINUTES = 60
 
-/** Sends the link to the new address. An earlier one, perhaps to a mistyped address, works no more. */
+/** Sends the link to the new address. Earlier links end, because one may have gone to a mistyped address. */
 export async function requestAddress(
   deps: Core,
   request: { user: Pick<User, 'id' | 'username'>; email: string; language: Language; ip: string },
@@ -47,7 +47,7 @@ export async function requestAddress(
   })
 }
 
-/** Makes the address of the link the member's own, tells the old one, and returns it; undefined for a dead or foreign link. */
+/** Sets the link's address, mails the old address, and returns the new one. Returns undefined for an unusable link. */
 export async function confirmAddress(
   deps: Core,
   { token, user_id, ip }: { token: string; user_id: bigint; ip: string },

@@ -1,4 +1,4 @@
-/** The change of a password by its member. */
+/** /account/password: a member changes the password. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
@@ -25,10 +25,7 @@ const PasswordForm = z.object({
   return_to: z.string().optional(),
 })
 
-/**
- * GET and POST /account/password. They stand outside the scope of requireUser, which sends holders of a one-time
- * password here.
- */
+/** GET and POST /account/password. They are outside requireUser, which redirects members with a one-time password here. */
 export function passwordPages(app: FastifyInstance, deps: Core): void {
   app.get<{ Querystring: Record<string, unknown> }>('/account/password', async (request, reply) => {
     if (request.session === undefined) return reply.redirect(signInUrl('/account/password'), 303)
@@ -66,7 +63,7 @@ export function passwordPages(app: FastifyInstance, deps: Core): void {
     await clearAttempts(deps, attempt)
     if (current_password === new_password) return again('same_password')
     await changePassword(deps, { user_id, new_password, ip: request.ip })
-    // The password alone was proven now; when and how this member signed in stays what it was.
+    // The member proved the password only, so auth_time and amr stay as they were.
     await startSession(request, reply, user.id, amr, deps, auth_time)
     return reply.redirect(returnTo, 303)
   })

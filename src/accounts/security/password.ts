@@ -1,12 +1,12 @@
-/** argon2id passwords in PHC text. Checking costs the same whether or not the account exists. */
+/** Hashes passwords with argon2id, in PHC format. A check takes the same time for an unknown account. */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
 import { inSpan } from '../../platform/tracing.ts'
 
 /**
- * OWASP's argon2id setting with the most memory and one pass. Above 32 MiB the C library maps the memory and gives
- * it back after each hash; smaller blocks would stay with the process, once for every thread that ever hashed.
+ * OWASP's argon2id setting with the most memory and one pass. Above 32 MiB the C library maps the memory and returns it
+ * after each hash. Smaller blocks would stay allocated, one for each thread that ever hashed.
  */
 const COST = { memory: 47_104, passes: 1, parallelism: 1 }
 const TAG_BYTES = 32
@@ -17,7 +17,7 @@ export const PASSWORD_LENGTH_MAX = 200
 
 const derive = promisify(argon2)
 
-/** Hashes off the event loop; about 30 ms of one core and 46 MiB. */
+/** Hashes a password off the event loop. It takes about 30 ms of one core and 46 MiB. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES)
   const tag = await argon2id(password, salt, COST)
@@ -27,7 +27,7 @@ export async function hashPassword(password: string): Promise<string> {
 
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/
 
-/** Whether the password is the one hashed. With no hash (unknown user) it works as long and answers false. */
+/** Whether the password has this hash. Without a hash (unknown account) it takes the same time and returns false. */
 export async function verifyPassword(password: string, hash: string | null | undefined): Promise<boolean> {
   const parts = PHC.exec(hash ?? '')
   if (parts === null) {
@@ -42,22 +42,22 @@ export async function verifyPassword(password: string, hash: string | null | und
   )
 }
 
-/** NFC, so that one password typed on two keyboards is one text. */
+/** Normalises to NFC, so that a password typed on two keyboards is the same text. */
 function argon2id(password: string, nonce: Buffer, cost: typeof COST): Promise<Buffer> {
   const hash = () =>
     derive('argon2id', { message: password.normalize('NFC'), nonce, tagLength: TAG_BYTES, ...cost })
   return inSpan('hash password', () => inTurn(hash))
 }
 
-/** All cores but one: on that one, the requests that wait for no password go on. */
+/** All cores but one, which serves the other requests. */
 const AT_ONCE_MAX = Math.max(1, availableParallelism() - 1)
 let running = 0
 const waiting: (() => void)[] = []
 
-/** Hashes take turns; more of them side by side would be no faster, and all else slower. */
+/** Bounds simultaneous hashes. More of them would not be faster, and would slow other requests. */
 async function inTurn<T>(hash: () => Promise<T>): Promise<T> {
   if (running < AT_ONCE_MAX) running += 1
-  // Whoever ends hands its turn on, so the count stays.
+  // A hash that ends passes its turn on, so the count stays.
   else await new Promise<void>((resolve) => waiting.push(resolve))
   try {
     return await hash()

@@ -1,4 +1,4 @@
-/** The pages of a forgotten password. No answer, and no time, tells whether there is an account. */
+/** /account/recover: the pages of a forgotten password. Neither answers nor times show whether an account exists. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
@@ -11,7 +11,7 @@ import type { messages } from './message.texts.ts'
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './password.ts'
 import { LINK_MINUTES, NEW_PASSWORD, recoverPassword, requestRecovery } from './recovery.ts'
 
-/** Requests for one name in the throttle's window: each may send a mail. */
+/** Requests for one name in the throttle's window, because each may send a mail. */
 const REQUESTS_MAX = 3
 
 const RequestForm = z.object({ name: z.string().trim().min(1).max(254) })
@@ -34,7 +34,7 @@ declare module '../../web/views.ts' {
   }
 }
 
-/** GET and POST /account/recover, and the page that the link opens, in a browser scope. Only where mail can leave. */
+/** GET and POST /account/recover and the link's page, in a browser scope. Throws not_found on a site without mail. */
 export async function recoveryRoutes(app: FastifyInstance, deps: Core): Promise<void> {
   app.addHook('preHandler', async () => {
     if (!hasMail(deps.config)) throw new AppError('not_found', 'This site sends no mail')
@@ -52,7 +52,7 @@ export async function recoveryRoutes(app: FastifyInstance, deps: Core): Promise<
       return reply.page('accounts/security/recover', { isEmpty: true, hasForum }, { status: 400 })
     const { name } = form.data
     const { ip, locale } = request
-    // Counted as a failure for good: there is no right answer that would clear it.
+    // Always counted as a failure, because no right answer could clear it.
     await registerAttempt(deps, {
       account: `recovery of ${name}`,
       address: `recovery from ${networkOf(ip)}`,

@@ -1,6 +1,6 @@
 /**
- * A forgotten password. A request is only written down and no account is looked at, so neither the answer nor its time can
- * tell whether there is one. The worker finds out, and sends the link.
+ * Recovers a forgotten password. A request is only stored, without reading accounts, so neither the answer nor its time
+ * shows whether an account exists. The worker finds the account and mails the link.
  */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
@@ -15,14 +15,14 @@ import { recordSecurityEvent } from './security-events.ts'
 
 export const LINK_MINUTES = 30
 const BATCH_MAX = 20
-/** An address may belong to several accounts; more than this is nobody's mailbox. */
+/** Several accounts may have one address. More than this many get no link. */
 const ACCOUNTS_MAX = 5
-/** The page that the link opens. */
+/** The path of the page that the link opens. */
 export const NEW_PASSWORD = '/account/recover/password'
 
 type RecoveryRequest = { name: string; language: Language; ip: string }
 
-/** Writes a request down, for the worker to answer. */
+/** Stores a request for the worker. */
 export async function requestRecovery({ db, clock }: Core, request: RecoveryRequest): Promise<void> {
   await db
     .insertInto('recovery_requests')
@@ -31,8 +31,8 @@ export async function requestRecovery({ db, clock }: Core, request: RecoveryRequ
 }
 
 /**
- * Sets a new password with a link and ends every session; tokens of applications, the second factor and all else stay.
- * False when the link is used, expired, or was sent to an address that is the account's no more.
+ * Sets a new password with a link and ends all sessions. Tokens of applications and the second factor stay. Returns false
+ * when the link is used or expired, or the account has another address now.
  */
 export async function recoverPassword(
   deps: Core,
@@ -40,7 +40,7 @@ export async function recoverPassword(
 ): Promise<boolean> {
   const now = deps.clock()
   const purpose = 'recover_password'
-  // Before the costly hash; who really gets the link is decided by claimLink.
+  // Checked before the expensive hash. claimLink decides.
   if ((await findLink(deps.db, { token, purpose, now })) === undefined) return false
   const password_hash = await hashPassword(new_password)
   return deps.db.transaction().execute(async (tx) => {
@@ -63,7 +63,7 @@ export async function recoverPassword(
   })
 }
 
-/** Turns what was asked for into links and mails. Each request goes to one process. */
+/** Sends links for stored requests. Each request goes to one process. */
 export async function answerRecoveryRequests(deps: Core): Promise<void> {
   if (!hasMail(deps.config)) return
   await deps.db.transaction().execute(async (tx) => {
@@ -84,7 +84,7 @@ export async function answerRecoveryRequests(deps: Core): Promise<void> {
   })
 }
 
-/** To the confirmed addresses of local accounts of that name or address. Often that is nobody. */
+/** Mails links to the confirmed addresses of local accounts with this name or address, if there are any. */
 async function sendLinks(tx: Tx, deps: Core, { name, language, ip }: RecoveryRequest): Promise<void> {
   const accounts = await tx
     .selectFrom('users')

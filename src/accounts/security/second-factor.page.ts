@@ -1,4 +1,4 @@
-/** The page of the second factor: set it up, get new recovery codes, turn it off. Always after a fresh sign-in. */
+/** The pages of the second factor: set it up, replace recovery codes, turn it off. They require a fresh sign-in. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { encodeQR } from 'qr'
 import { z } from 'zod'
@@ -76,7 +76,7 @@ export async function secondFactorPages(app: FastifyInstance, deps: Core): Promi
   })
 }
 
-/** NOTE: members of the forum have no password here to add a factor to; the forum has one of its own. */
+/** Throws forbidden for members of the forum. NOTE: they have no password here, and the forum has its own second factor. */
 async function requireLocalAccount(request: FastifyRequest): Promise<void> {
   if (!sessionOf(request).user.has_password)
     throw new AppError('forbidden', 'You sign in at the forum: its two-factor sign-in protects this account')
@@ -102,7 +102,7 @@ function showSetUp(
   return reply.page('accounts/security/second-factor-set-up', data, { status: isWrong ? 400 : 200 })
 }
 
-/** The new secret waits in the form, not in the database: opening the page changes nothing, and a wrong code keeps it. */
+/** Encrypts the new secret for the form. So opening the page stores nothing, and a wrong code keeps the secret. */
 function seal(secret: string, { id }: Session, deps: Core): string {
   return deps.secrets.encrypt(`second factor set up in session ${id}`, secret).toString('base64url')
 }

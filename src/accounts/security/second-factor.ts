@@ -1,6 +1,6 @@
 /**
- * The second factor of a local account: a TOTP secret, and recovery codes for the day the phone is gone. Every code
- * is accepted once, however many processes are asked at once: the row that remembers it decides.
+ * The second factor of a local account: a TOTP secret, and recovery codes for a lost phone. The database accepts each code
+ * once, also for simultaneous requests.
  */
 
 import type { Core } from '../../core/core.ts'
@@ -13,18 +13,19 @@ import { matchingStep } from './totp.ts'
 
 const RECOVERY_CODES = 10
 const RECOVERY_CODE_LENGTH = 16
-/** 32 characters, none of them mistaken for another: 80 bits in 16. */
+/** 32 characters that do not look alike. 16 of them have 80 bits. */
 const RECOVERY_ALPHABET = 'abcdefghjkmnpqrstuvwxyz023456789'
 
-/** The name of the place where a member's secret is stored. */
+/** Returns the encryption context of a member's secret. */
 export const factorContext = (user_id: bigint) => `second factor of ${user_id}`
 
-/** Whose account, and which session acts on it. */
+/** The member, and the session that acts. */
 export type Actor = { user_id: bigint; session_id: bigint; ip: string }
 
 /**
- * Turns the factor on with the first code of a new secret and returns the recovery codes, which cannot be read again;
- * undefined when the code is wrong. Every other session of the account ends: it was begun without the factor.
+ * Turns the factor on with the first code of a new secret. Returns the recovery codes, which cannot be read again, or
+ * undefined when the code is wrong. It ends all other sessions, because they began without the factor. Throws conflict when
+ * the factor is on.
  */
 export async function turnOnSecondFactor(
   deps: Core,
@@ -54,7 +55,7 @@ export async function turnOnSecondFactor(
   return codes
 }
 
-/** Throws conflict when it is off already. */
+/** Turns the factor off. Throws conflict when it is off already. */
 export async function turnOffSecondFactor(deps: Core, { user_id, ip }: Actor): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
     await removeFactor(tx, user_id)
@@ -63,8 +64,8 @@ export async function turnOffSecondFactor(deps: Core, { user_id, ip }: Actor): P
 }
 
 /**
- * An administrator's help, or by null the operator's, for a member who has lost the phone and the recovery codes. Throws
- * conflict when it is off.
+ * Turns the factor off for a member who has lost the phone and the recovery codes. Throws conflict when it is off. A null
+ * `admin_id` is the operator at the command line.
  */
 export async function resetSecondFactor(
   deps: Core,
@@ -92,7 +93,7 @@ export async function resetSecondFactor(
 export async function remakeRecoveryCodes(deps: Core, { user_id, ip }: Actor): Promise<string[]> {
   const codes = newRecoveryCodes()
   await deps.db.transaction().execute(async (tx) => {
-    // Held to the end: of two at once the later one's codes are the ones that count, and no mixture of both.
+    // Locked until the end, so that of two simultaneous calls the later one's codes count, and no mixture of both.
     const factor = await tx
       .selectFrom('second_factors')
       .where('user_id', '=', user_id)
@@ -107,7 +108,7 @@ export async function remakeRecoveryCodes(deps: Core, { user_id, ip }: Actor): P
   return codes
 }
 
-/** Whether the code is the account's, now and for the first time. It is spent with the question. */
+/** Accepts a TOTP code once. Returns false for a wrong, expired or used code. */
 export async function acceptCode(deps: Core, user_id: bigint, code: string): Promise<boolean> {
   const factor = await deps.db
     .selectFrom('second_factors')
@@ -128,7 +129,7 @@ export async function acceptCode(deps: Core, user_id: bigint, code: string): Pro
   return spent.numUpdatedRows === 1n
 }
 
-/** As acceptCode, for one of the recovery codes. Case, spaces and hyphens do not matter. */
+/** Accepts a recovery code once. Case, spaces and hyphens do not matter. */
 export async function acceptRecoveryCode(
   deps: Core,
   { user_id, code, ip }: { user_id: bigint; code: string; ip: string },
@@ -154,7 +155,7 @@ export async function acceptRecoveryCode(
   })
 }
 
-/** Since when the factor is on, and how many recovery codes are left; undefined when it is off. */
+/** Returns when the factor was turned on, and the number of unused recovery codes; undefined when it is off. */
 export async function findSecondFactor(
   db: Db,
   user_id: bigint,
@@ -188,7 +189,7 @@ async function insertRecoveryCodes(tx: Tx, user_id: bigint, codes: string[]): Pr
   await tx.insertInto('recovery_codes').values(rows).execute()
 }
 
-/** `abcd-efgh-jkmn-pqrs`, ten times. */
+/** Makes ten codes like `abcd-efgh-jkmn-pqrs`. */
 function newRecoveryCodes(): string[] {
   return Array.from({ length: RECOVERY_CODES }, () =>
     randomText(RECOVERY_CODE_LENGTH, RECOVERY_ALPHABET).replace(/.{4}(?=.)/g, '$&-'),

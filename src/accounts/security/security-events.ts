@@ -1,6 +1,6 @@
 /**
- * What happens to the keys of an account is written to the audit log, and told to its owner by mail, in the
- * transaction of the act itself.
+ * Records changes of an account's security in the audit log, and mails the member. Both happen in the transaction of the
+ * act itself.
  */
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
@@ -8,23 +8,24 @@ import type { Tx } from '../../database/connection.ts'
 import { enqueueMail } from '../people/email.ts'
 import { mails } from './mails.texts.ts'
 
-/** Events that the owner is told about. */
+/** Events that are mailed to the member. */
 type Notice = keyof typeof mails.notices
 
 export type SecurityEvent = Notice | 'email.requested' | 'password.recovery_sent'
 
 export type SecurityRecord = {
   event: SecurityEvent
-  /** Whose account it is. */
+  /** The member of the account. */
   user_id: bigint
-  /** Who did it: the member, an administrator, or somebody who need not be either. */
+  /** The member or an administrator; null for the operator, the service and unknown people. */
   actor_id: bigint | null
   ip: string | null
   detail?: Record<string, unknown>
-  /** Where the notice goes, if not to the confirmed address of the moment. */
+  /** The recipient of the mail, by default the confirmed address of the account. Null sends none. */
   notify?: string | null
 }
 
+/** Records a security event, and puts the mail about it into the outbox. */
 export async function recordSecurityEvent(tx: Tx, deps: Core, record: SecurityRecord): Promise<void> {
   const { event, user_id, actor_id, ip, detail = {} } = record
   await recordAudit(tx, { actor_id, action: `account.${event}`, subject: `user:${user_id}`, detail, ip })

@@ -1,6 +1,6 @@
 /**
- * Time-based one-time passwords, RFC 6238 over RFC 4226 with what authenticator apps support everywhere: SHA-1,
- * 6 digits, 30 s. Pure arithmetic; that a code works only once is kept in second-factor.ts.
+ * Time-based one-time passwords, RFC 6238 over RFC 4226, with the parameters that all authenticator apps support: SHA-1,
+ * 6 digits, 30 s. second-factor.ts accepts each code only once.
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import { sameText } from '../../platform/secrets.ts'
@@ -14,12 +14,12 @@ const SECRET_BYTES = 20
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 const ISSUER = 'Tessera'
 
-/** A new secret in base32, as people type it and apps store it. */
+/** Makes a new secret in base32, as members type it and apps store it. */
 export function newTotpSecret(): string {
   return base32(randomBytes(SECRET_BYTES))
 }
 
-/** The code of a step. */
+/** Returns the code of a step. */
 export function totpCode(secret: string, step: bigint): string {
   const counter = Buffer.alloc(8)
   counter.writeBigUInt64BE(step)
@@ -29,24 +29,25 @@ export function totpCode(secret: string, step: bigint): string {
   return String(number).padStart(DIGITS, '0')
 }
 
+/** Returns the step of a moment: the number of 30 s periods since 1970. */
 export function stepAt(now: Date): bigint {
   return BigInt(Math.floor(now.getTime() / 1000 / STEP_SECONDS))
 }
 
-/** The step after `after` that the code belongs to, if it belongs to one that is near enough to now. */
+/** Returns the step of a code, if that step is later than `after` and at most one step from now. */
 export function matchingStep(secret: string, code: string, now: Date, after: bigint): bigint | undefined {
   const middle = stepAt(now)
   const steps = Array.from({ length: 2 * DRIFT_STEPS + 1 }, (_, i) => middle + BigInt(i - DRIFT_STEPS))
   return steps.filter((step) => step > after && sameText(totpCode(secret, step), code))[0]
 }
 
-/** What the QR code says (the key URI format that authenticator apps agree on). */
+/** Returns the content of the QR code, in the key URI format of authenticator apps. */
 export function otpauthUri(username: string, secret: string): string {
   const label = `${encodeURIComponent(ISSUER)}:${encodeURIComponent(username)}`
   return `otpauth://totp/${label}?secret=${secret}&issuer=${encodeURIComponent(ISSUER)}&algorithm=SHA1&digits=${DIGITS}&period=${STEP_SECONDS}`
 }
 
-/** RFC 4648 without padding, which whole multiples of 5 bytes do not need. */
+/** Encodes base32 (RFC 4648) without padding, which multiples of 5 bytes do not need. */
 export function base32(bytes: Buffer): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
   return (bits.match(/.{5}/g) ?? []).map((five) => BASE32[Number.parseInt(five, 2)]).join('')

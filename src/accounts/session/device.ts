@@ -1,7 +1,7 @@
-/** What a browser says of itself, in the two words a person knows it by. Pure; anybody can claim to be anything. */
+/** Names the browser and the system of a User-Agent header. Any client can send any header. */
 import type { Messages } from '../../web/languages.ts'
 
-/** The first that fits counts: most browsers also name the ones they descend from. */
+/** The first match counts, because most browsers also name the ones they descend from. */
 const BROWSERS: [string, RegExp][] = [
   ['WeChat', /MicroMessenger\//],
   ['QQ Browser', /M?QQBrowser\//],
@@ -27,13 +27,13 @@ const SYSTEMS: [string, RegExp][] = [
   ['Linux', /Linux|X11/],
 ]
 
-/** The browser and the system that a User-Agent header names, as far as they are known. */
+/** Returns the browser and the system that a User-Agent header names, or undefined for unknown ones. */
 export function deviceOf(agent: string): { browser: string | undefined; system: string | undefined } {
   const named = (list: [string, RegExp][]) => list.find(([, pattern]) => pattern.test(agent))?.[0]
   return { browser: named(BROWSERS), system: named(SYSTEMS) }
 }
 
-/** A device in the words of a language. */
+/** Names the browser and the system of a session in the reader's language. */
 export function describeDevice(agent: string, { sessions }: Messages): string {
   const { browser, system } = deviceOf(agent)
   if (browser !== undefined && system !== undefined) return sessions.on(browser, system)

@@ -1,6 +1,6 @@
 /**
- * A browser that has signed in to an account before carries a mark of it, and its tries are counted apart: who guesses
- * at the account from elsewhere cannot keep its member out. The mark opens nothing by itself.
+ * A browser that has signed in to an account before has a cookie for it, and its sign-in attempts are counted apart. So an
+ * attacker who guesses passwords elsewhere cannot lock the member out. The cookie alone gives no access.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Core } from '../../core/core.ts'
@@ -12,7 +12,7 @@ import type { AttemptedBy } from './throttle.ts'
 const MARK_DAYS = 365
 const NAME_LENGTH = 20
 
-/** Under whose name a try at this account is counted: this browser's own, or the account's and the address's. */
+/** Returns the names that count a sign-in attempt: those of a known browser, or the account and the network. */
 export function attemptedBy(
   request: FastifyRequest,
   { user_id, username }: { user_id: bigint | undefined; username: string },
@@ -23,7 +23,7 @@ export function attemptedBy(
   return { account: `known browser ${browser}`, address: `known browser ${browser}`, user_id }
 }
 
-/** Marks this browser as one of the member's, who has just signed in. */
+/** Marks this browser as a known browser of the member, who has just signed in. */
 export function rememberBrowser(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -46,7 +46,7 @@ function tagOf(browser: string, user_id: bigint, { secrets }: Core): string {
   return secrets.tag('known browser', `${browser} ${user_id}`)
 }
 
-/** One for each account, so that people who share a browser do not drive out each other's mark. */
+/** Each account has its own cookie, so that members who share a browser keep their marks. */
 function cookieName(user_id: bigint, { config, secrets }: Core): string {
   const account = secrets.tag('known account', user_id.toString()).slice(0, 8)
   return `${config.production ? '__Host-known-' : 'tessera_known_'}${account}`

@@ -1,10 +1,10 @@
-/** The browsers that are signed in to an account, and ending their sessions from another one. */
+/** Lists the sessions of an account, and ends them from another browser. */
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { endSessionsOf, type Session } from './session.ts'
 
-/** The live sessions of the member of this one, the last used first. `handle` names one without telling its id. */
+/** Returns the live sessions of this session's member, the last used first. `handle` names one without showing its id. */
 export async function openSessions({ db, clock, secrets }: Core, { id: current, user }: Session) {
   const rows = await db
     .selectFrom('sessions')
@@ -23,8 +23,8 @@ export async function openSessions({ db, clock, secrets }: Core, { id: current, 
 }
 
 /**
- * Ends the session of this handle, or every one but this when the handle is `others`. Throws not_found when the member
- * has no such other session.
+ * Ends the session of this handle, or all but the current one when the handle is `others`. Throws not_found for an unknown
+ * handle.
  */
 export async function endOtherSessions(
   deps: Core,

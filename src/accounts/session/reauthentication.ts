@@ -1,6 +1,6 @@
 /**
- * Acts that a borrowed or stolen session must not be enough for ask for a sign-in of the last few minutes: at the
- * sign-in page, so that a member of the forum proves it at the forum, and back to where they were.
+ * These acts require a recent sign-in, so a stolen session cannot perform them. The member signs in at the sign-in page,
+ * or from there at the forum, and returns to the act.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Core } from '../../core/core.ts'
@@ -16,25 +16,25 @@ declare module '../../web/views.ts' {
 }
 
 /**
- * Whether the member has signed in within these minutes, and since the account has a second factor, with it: one that
- * was begun with the password alone is never fresh.
+ * Whether the member has signed in within these minutes. With a second factor on the account, a session without it is never
+ * fresh.
  */
 export function isFresh({ auth_time, amr, user }: Session, minutes: number, now: Date): boolean {
   const isRecent = now.getTime() - auth_time.getTime() <= minutes * 60_000
   return isRecent && (!user.has_second_factor || amr.includes('otp'))
 }
 
-/** The address of the sign-in page that says why, knows who, and comes back to `returnTo`, a path of ours. */
+/** Returns the address of the sign-in page that shows the reason, fills in the username and returns to `returnTo`. */
 export function signInAgainUrl({ user }: Session, returnTo: string): string {
   const hint = new URLSearchParams({ login_hint: user.username, reason: SIGN_IN_AGAIN })
   return `${signInUrl(returnTo)}&${hint}`
 }
 
 /**
- * preHandler after requireUser: lets only a fresh sign-in pass. A page's reader is sent to sign in and comes back;
- * a form is refused with a page that leads to `page`, the address the form stands at.
- * @param options.back where who does not sign in again goes on, else `page`: for pages that ask for it themselves.
- * @param options.minutes what counts as fresh, else the setting reauthenticate_minutes.
+ * Makes a preHandler to use after requireUser. It lets only a fresh sign-in pass. A GET is redirected to the sign-in page
+ * and returns; a form is refused with 409 and a page that leads to `page`, the address of the form.
+ * @param options.back where a member goes who does not sign in again. By default it is `page`.
+ * @param options.minutes the age of a fresh sign-in, by default the setting reauthenticate_minutes.
  */
 export function requireFreshSignIn(
   deps: Core,

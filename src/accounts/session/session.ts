@@ -1,6 +1,6 @@
 /**
- * Sign-in sessions: a random cookie in the browser, its hash in Postgres. Also the hooks of the browser scope:
- * who is asking, and is this form ours.
+ * Sessions: a random cookie in the browser, and its hash in Postgres. The hooks of the browser scope find the member of a
+ * request and check its form token.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
@@ -25,34 +25,34 @@ import {
 const SESSION_DAYS = 14
 const DAY_MS = 86_400_000
 const AGENT_LENGTH_MAX = 300
-/** How exactly it is kept when a session was last used: a row written at every request would be a hot one. */
+/** The accuracy of `last_seen_at`. Writing the row at every request would cost too much. */
 const LAST_SEEN_MINUTES = 10
 
 export type Session = {
   id: bigint
-  /** The cookie's value. Known here only while the request lasts. */
+  /** The cookie's value, which is kept in memory for the request only. */
   token: string
   auth_time: Date
   amr: string[]
-  /** An administrator who has to set up a second factor before anything is administered. */
+  /** True for an administrator who must set up a second factor before any administration. */
   needs_second_factor: boolean
   user: User & SignInFacts
 }
 
 type SignInFacts = {
   must_change_password: boolean
-  /** A local account: it does not sign in through the forum. */
+  /** True for a local account, which does not sign in through the forum. */
   has_password: boolean
   has_second_factor: boolean
   unread_alerts: number
-  /** Null while the member has chosen none: then the browser decides. */
+  /** Null until the member chooses one; then the browser decides. */
   chosen_language: Language | null
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     session: Session | undefined
-    /** What form tokens are bound to before there is a session. */
+    /** The value that form tokens are bound to without a session. */
     visitorToken: string | undefined
   }
 }
@@ -62,7 +62,7 @@ const visitorCookieName = (config: Config) => (config.production ? '__Host-visit
 export const cookieOptions = (config: Config) =>
   ({ path: '/', httpOnly: true, sameSite: 'lax', secure: config.production }) as const
 
-/** Adds to a scope: the limit of pages, `request.session`, and the form check on everything that is not GET or HEAD. */
+/** Adds the limit of pages, `request.session`, and the form check of all methods but GET and HEAD to a scope. */
 export function browserScope(app: FastifyInstance, deps: Core): void {
   const findSession = makeFindSession(deps)
   app.addHook('onRequest', async (request) => deps.limits.take('pages', networkOf(request.ip)))
@@ -76,7 +76,7 @@ export function browserScope(app: FastifyInstance, deps: Core): void {
   })
 }
 
-/** A new visitor needs the cookie for the forms of the page they are given, and for nothing else. */
+/** Sets the visitor cookie only with a page that contains its form token. */
 function keepVisitorToken(request: FastifyRequest, reply: FastifyReply, payload: unknown, deps: Core): void {
   const { visitorToken, cookies } = request
   const name = visitorCookieName(deps.config)
@@ -111,17 +111,17 @@ type FindSession = (token: string) => Promise<Session | undefined>
 type LiveSession = { item: number; id: bigint; user_id: bigint; auth_time: Date; amr: string[] }
 
 /**
- * Makes the look at sessions of a scope; those that are asked for together are read in one statement, which also notes
- * their use. It answers the live session of a cookie value: none when it has ended or its user is barred.
+ * Makes the function that finds the live session of a cookie value. It returns undefined when the session has ended or its
+ * member is suspended or banned. Simultaneous requests share one statement, which also stores the last use.
  */
 function makeFindSession(deps: Core): FindSession {
-  const look = makeBatcher<string, Omit<Session, 'needs_second_factor'> | undefined>({
+  const find = makeBatcher<string, Omit<Session, 'needs_second_factor'> | undefined>({
     name: 'find sessions',
     ...deps.batching,
     run: (tokens) => findLive(deps, tokens),
   })
   return async (token) => {
-    const session = await look(token)
+    const session = await find(token)
     if (session === undefined || isBannedOrSuspended(session.user, deps.clock())) return undefined
     return { ...session, needs_second_factor: await lacksFactor(session.user, deps) }
   }
@@ -141,7 +141,7 @@ async function findLive({ db, clock }: Core, tokens: string[]) {
     .select('users.must_change_password')
     .select([
       sql<boolean>`users.password_hash is not null`.as('has_password'),
-      // A factor left from before the account went over to the forum is asked for no more.
+      // An account that moved to the forum may have an old factor, which no longer counts.
       sql<boolean>`users.password_hash is not null and exists (
           select from second_factors as factor where factor.user_id = users.id
         )`.as('has_second_factor'),
@@ -157,15 +157,16 @@ async function findLive({ db, clock }: Core, tokens: string[]) {
   return sessions
 }
 
-/** NOTE: an administrator who signs in at the forum is protected there, and not held to a factor of ours. */
+/** NOTE: an administrator who signs in at the forum needs no factor of ours, because the forum protects the account. */
 async function lacksFactor(user: SignInFacts & { is_admin: boolean }, deps: Core): Promise<boolean> {
   if (!user.is_admin || !user.has_password || user.has_second_factor) return false
   return (await deps.settings.read()).admins_need_second_factor === 'on'
 }
 
 /**
- * Starts a session and gives the browser a new cookie, ending the session it may have had: no fixation.
- * @param auth_time when its member proved who they are, if not now.
+ * Starts a session with a new cookie, and ends the browser's former session, which prevents session fixation. Throws
+ * conflict for an anonymised account.
+ * @param auth_time when the member authenticated, by default now.
  */
 export async function startSession(
   request: FastifyRequest,
@@ -208,8 +209,8 @@ export async function endSession(request: FastifyRequest, reply: FastifyReply, d
 }
 
 /**
- * Ends a member's sessions and the sign-ins half done: every one, or `only` these, or all `except` this. They are locked
- * in the order of ids, as the exchange of codes locks them, so that the two wait for each other and never in a circle.
+ * Ends a member's sessions and unfinished sign-ins: all sessions, `only` these, or all `except` this one. It locks them in
+ * the order of ids, as the exchange of codes does, so that the two cannot deadlock. Returns the ended sessions.
  */
 export async function endSessionsOf(
   tx: Tx,
@@ -229,14 +230,14 @@ export async function endSessionsOf(
     .execute()
 }
 
-/** The address of the sign-in page that comes back to `returnTo`, a path of ours. */
+/** Returns the address of the sign-in page that returns to `returnTo`, a path of this site. */
 export function signInUrl(returnTo: string): string {
   return `/sign-in?return_to=${encodeURIComponent(returnTo)}`
 }
 
 /**
- * preHandler of scopes that need a member: sends a page's reader to sign in and back, refuses a form. An account
- * on a one-time password may go nowhere but to its change.
+ * preHandler of scopes that need a member. Without a session it redirects a GET to the sign-in page, and throws
+ * sign_in_required for a form. A member with a one-time password is redirected to its change.
  */
 export async function requireUser(
   request: FastifyRequest,
@@ -251,7 +252,7 @@ export async function requireUser(
   return reply.redirect(`/account/password?return_to=${encodeURIComponent(request.url)}`, 303)
 }
 
-/** preHandler after requireUser: administrators only, and with a second factor where the site demands one. */
+/** preHandler after requireUser. Throws forbidden for other members, and redirects to the second factor if it is required. */
 export async function requireAdmin(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -262,7 +263,7 @@ export async function requireAdmin(
   return reply.redirect(`/account/second-factor?return_to=${encodeURIComponent(returnTo)}`, 303)
 }
 
-/** The session of a request that has passed requireUser. */
+/** Returns the session of a request that has passed requireUser. Throws sign_in_required without one. */
 export function sessionOf(request: FastifyRequest): Session {
   if (request.session === undefined) throw new AppError('sign_in_required', 'Sign in first')
   return request.session

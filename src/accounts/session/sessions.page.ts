@@ -1,4 +1,4 @@
-/** /account/sessions: the browsers signed in to one's account, and signing them out from here. */
+/** /account/sessions: the member's signed-in browsers, and the form that signs them out. */
 import type { FastifyInstance } from 'fastify'
 import type { Core } from '../../core/core.ts'
 import type { Messages } from '../../web/languages.ts'
@@ -7,7 +7,7 @@ import { endOtherSessions, openSessions } from './open-sessions.ts'
 import { sessionOf } from './session.ts'
 
 const MINUTE_MS = 60_000
-/** Last seen is kept to within ten minutes; nothing finer is shown. */
+/** The last use is accurate to ten minutes, so the page shows no shorter time. */
 const JUST_NOW_MINUTES = 15
 
 declare module '../../web/views.ts' {
@@ -20,7 +20,7 @@ declare module '../../web/views.ts' {
   }
 }
 
-/** Below requireUser. */
+/** GET /account/sessions and POST /account/sessions/end, in a scope with requireUser. */
 export function sessionPages(app: FastifyInstance, deps: Core): void {
   app.get('/account/sessions', async (request, reply) => {
     const { ended } = request.query as Record<string, unknown>

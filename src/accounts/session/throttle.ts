@@ -1,4 +1,4 @@
-/** Guesses are counted per account and per address, in Postgres, so that several processes count together. */
+/** Throttles sign-in attempts. Postgres counts failures per account and per network for all processes together. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
@@ -6,11 +6,11 @@ import { recordRefusal } from '../../core/refusals.ts'
 import { AppError } from '../../platform/errors.ts'
 
 const WINDOW_MINUTES = 15
-/** The wait doubles with each failure past the limit, and never outlasts the window: nobody is locked out for good. */
+/** The wait doubles with each failure above the limit, and is never longer than the window. */
 const FIRST_WAIT_SECONDS = 30
-/** After this long an undecided try counts as failed: its process is gone. */
+/** After this time an undecided attempt counts as failed, because its process has died. */
 const UNDECIDED_SECONDS = 60
-/** How long a try waits for the outcome of those before it, how often it looks, and how many may wait. */
+/** How long an attempt waits for the outcome of earlier ones, how often it checks, and how many may wait. */
 const PATIENCE_MS = 10_000
 const LOOK_MS = 50
 const LOOK_MS_MAX = 1_000
@@ -19,15 +19,15 @@ const WAITING_MAX = 100
 export type AttemptedBy = {
   account: string
   address: string
-  /** Whose account it is, if it is one. */
+  /** The account's member, if the account exists. */
   user_id?: bigint | undefined
-  /** Failures of the account after which a try has to wait, if not as many as the setting says. */
+  /** Failures of the account after which an attempt has to wait, by default those of the setting. */
   accountMax?: number
 }
 
 /**
- * Records a try as failed, for good. Throws too_many_attempts beyond the limits of decisions.md 11; a refused try is
- * taken back, so waiting always helps. What is counted apart from sign-in has a name with a space in it, as no
+ * Records an attempt as failed, for acts without a right answer. Throws too_many_attempts above the limits of decisions.md
+ * 11. A refused attempt is not counted, so waiting always helps. Acts other than sign-in use a name with a space, which no
  * username has.
  */
 export async function registerAttempt(deps: Core, by: AttemptedBy): Promise<bigint> {
@@ -35,9 +35,9 @@ export async function registerAttempt(deps: Core, by: AttemptedBy): Promise<bigi
 }
 
 /**
- * Records a try before its proof is looked at, so that any number of tries at once count each other, and returns its
- * id; the outcome must follow by `clearAttempts`, `failAttempt` or `withdrawAttempt`. While only undecided tries
- * stand in the way it waits for them, so that people behind one address do not refuse each other.
+ * Records an attempt before its proof is checked, so that simultaneous attempts count each other, and returns its id. The
+ * caller must decide it with `clearAttempts`, `failAttempt` or `withdrawAttempt`. When only undecided attempts exceed the
+ * limit, it waits for them, so that members behind one address do not block each other. Throws too_many_attempts.
  */
 export async function openAttempt(deps: Core, by: AttemptedBy): Promise<bigint> {
   return admit(deps, by, new Date(deps.clock().getTime() + UNDECIDED_SECONDS * 1000))
@@ -48,7 +48,7 @@ async function admit(deps: Core, by: AttemptedBy, undecided_until: Date | null):
   const { id, account } = await deps.db
     .insertInto('sign_in_attempts')
     .values({
-      // Where names are looked up: what is one name there counts as one, and elsewhere `İ` is another letter's capital.
+      // Postgres lower-cases the name as the look-up of usernames does. Node would treat letters such as `İ` differently.
       account: sql<string>`lower(${by.account})`,
       address,
       attempted_at: deps.clock(),
@@ -68,7 +68,7 @@ async function admit(deps: Core, by: AttemptedBy, undecided_until: Date | null):
 
 type Attempt = AttemptedBy & { id: bigint }
 
-/** The seconds this try has to wait, once the tries before it that matter are decided; 0 when it may go on. */
+/** Waits until the earlier attempts that matter are decided. Returns the seconds this attempt has to wait, or 0. */
 async function waitFor(deps: Core, attempt: Attempt): Promise<number> {
   const settings = await deps.settings.read()
   const limits = {
@@ -77,7 +77,7 @@ async function waitFor(deps: Core, attempt: Attempt): Promise<number> {
   }
   const patient_until = performance.now() + PATIENCE_MS
   for (let pause = LOOK_MS; ; pause = Math.min(pause * 2, LOOK_MS_MAX)) {
-    const { failed, undecided } = await triesBefore(deps, attempt)
+    const { failed, undecided } = await attemptsBefore(deps, attempt)
     const all = {
       account: together(failed.account, undecided.account),
       address: together(failed.address, undecided.address),
@@ -92,18 +92,21 @@ async function waitFor(deps: Core, attempt: Attempt): Promise<number> {
   }
 }
 
-/** Tries of one account, or from one address. */
+/** Attempts of one account, or from one address. */
 type Count = { count: number; last: Date | null }
-type Tries = { account: Count; address: Count }
+type Attempts = { account: Count; address: Count }
 
 function together(a: Count, b: Count): Count {
   const last = a.last === null || (b.last !== null && b.last > a.last) ? b.last : a.last
   return { count: a.count + b.count, last }
 }
 
-/** Each limit by its own tries: what others do at an address does not prolong the wait of an account. */
-function secondsLeft(tries: Tries, limits: { account: number; address: number }, now: Date): number {
-  return Math.max(waitOf(tries.account, limits.account, now), waitOf(tries.address, limits.address, now))
+/** Applies each limit to its own attempts, so attempts from an address do not prolong the wait of an account. */
+function secondsLeft(attempts: Attempts, limits: { account: number; address: number }, now: Date): number {
+  return Math.max(
+    waitOf(attempts.account, limits.account, now),
+    waitOf(attempts.address, limits.address, now),
+  )
 }
 
 function waitOf({ count, last }: Count, limit: number, now: Date): number {
@@ -121,14 +124,14 @@ type CountedRow = {
   last_of_address: Date | null
 }
 
-/** The tries of this window before this one that have failed, and those whose outcome is open. */
-async function triesBefore(
+/** Returns the earlier attempts of this window, failed and undecided. */
+async function attemptsBefore(
   deps: Core,
   { id, account, address }: Attempt,
-): Promise<{ failed: Tries; undecided: Tries }> {
+): Promise<{ failed: Attempts; undecided: Attempts }> {
   const now = deps.clock()
   const since = new Date(now.getTime() - WINDOW_MINUTES * 60_000)
-  // A success clears the account's count, not the address's.
+  // A success clears the account's count and not the address's.
   const { rows } = await sql<CountedRow>`
     select
       coalesce(undecided_until > ${now}, false) as is_open,
@@ -144,7 +147,7 @@ async function triesBefore(
       and attempted_at > ${since} and id < ${id} and not succeeded
     group by is_open
   `.execute(deps.db)
-  const counted = (isOpen: boolean): Tries => {
+  const counted = (isOpen: boolean): Attempts => {
     const row = rows.find(({ is_open }) => is_open === isOpen)
     return {
       account: { count: Number(row?.of_account ?? 0), last: row?.last_of_account ?? null },
@@ -154,7 +157,7 @@ async function triesBefore(
   return { failed: counted(false), undecided: counted(true) }
 }
 
-/** The try was right: the account's failures before it count no more. */
+/** Decides that an attempt succeeded. The account's earlier failures no longer count. */
 export async function clearAttempts(deps: Core, attempt: bigint): Promise<void> {
   await deps.db
     .updateTable('sign_in_attempts')
@@ -163,7 +166,7 @@ export async function clearAttempts(deps: Core, attempt: bigint): Promise<void> 
     .execute()
 }
 
-/** The try was wrong, and those behind it need wait no longer. */
+/** Decides that an attempt failed. Later attempts stop waiting for it. */
 export async function failAttempt(deps: Core, attempt: bigint): Promise<void> {
   deps.metrics?.signInFailures.inc({ reason: 'wrong' })
   await deps.db
@@ -173,7 +176,7 @@ export async function failAttempt(deps: Core, attempt: bigint): Promise<void> {
     .execute()
 }
 
-/** The try was no guess, and decides nothing either: the failures before it stay. */
+/** Removes an attempt that neither failed nor succeeded. Earlier failures stay. */
 export async function withdrawAttempt(deps: Core, attempt: bigint): Promise<void> {
   await deps.db.deleteFrom('sign_in_attempts').where('id', '=', attempt).execute()
 }

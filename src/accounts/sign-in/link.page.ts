@@ -1,7 +1,7 @@
 /**
- * A link from the command line that signs in once: the way in when the forum is down, or a password is lost and no
- * mail leaves. It stands in for the password and for nothing else: a second factor is still asked for. Opening it uses
- * nothing up, since whatever previews links opens them too; its button does.
+ * A link from the command line that signs in once, for when the forum is down, or a password is lost on a site without
+ * mail. It replaces the password only: the second factor is still required. Its button uses the link. Opening the link does
+ * not, because programs that preview links open it too.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
@@ -33,7 +33,7 @@ export function signInLinkRoutes(app: FastifyInstance, deps: Core): void {
     const { token = '' } = Token.safeParse(request.body).data ?? {}
     const user_id = await useSignInLink(deps, { token, ip: request.ip })
     if (user_id === undefined) return showDeadLink(reply)
-    // None of RFC 8176's names fits a link that somebody was given.
+    // RFC 8176 has no name for a sign-in by a link.
     return finishSignIn(request, reply, { user_id, amr: [], returnTo: '/' }, deps)
   })
 }

@@ -1,4 +1,4 @@
-/** /register: a local account for anybody who asks, where the setting `registration` is open and no forum is configured (decisions.md 2.4). */
+/** /register: anybody makes a local account, if the setting `registration` is open and no forum is configured (decisions.md 2.4). */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { recordAudit } from '../../core/audit.ts'
@@ -13,7 +13,7 @@ import { startSession } from '../session/session.ts'
 
 const REGISTER = '/register'
 
-/** Names that a reader would take for those who run the site. */
+/** Names that look like those of the site's staff. */
 const RESERVED = new Set([
   'admin',
   'administrator',
@@ -73,7 +73,7 @@ export function registrationRoutes(app: FastifyInstance, deps: Core): void {
     }
     const form = Form.safeParse(sent)
     if (!form.success) return again(form.error.issues[0]!.path[0] === 'password' ? 'password' : 'username')
-    // Before the costly hash. A name that is taken counts too, or names could be tried out without end.
+    // Counted before the expensive hash. A taken name counts too, so that the page does not reveal names without a limit.
     await deps.limits.hit('registrations', networkOf(request.ip))
     const { username, password } = form.data
     const password_hash = await hashPassword(password)
@@ -85,7 +85,7 @@ export function registrationRoutes(app: FastifyInstance, deps: Core): void {
   })
 }
 
-/** Never beside a forum, whatever the setting: a stranger could take a name that is a forum member's. */
+/** Whether registration is open. It is closed while a forum is configured, because a stranger could take a member's name. */
 export async function isRegistrationOpen({
   config,
   settings,
@@ -94,7 +94,7 @@ export async function isRegistrationOpen({
   return (await settings.read()).registration === 'open'
 }
 
-/** The new account's id; undefined when the name is taken, in any case. */
+/** Makes the account and returns its id, or undefined when the name is taken in any case. */
 async function register(
   { db }: Core,
   { username, password_hash, ip }: { username: string; password_hash: string; ip: string },

@@ -1,6 +1,6 @@
 /**
- * The end of signing in with a password or a one-time link: a session, or for an account with a second factor the page that asks for it.
- * Between the two pages the browser holds a cookie of its own that opens nothing else.
+ * Ends a sign-in with a password or a one-time link: it starts a session, or asks for the second factor first. Between the
+ * two pages the browser has a cookie that gives access to nothing else.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -33,7 +33,7 @@ function withoutSpaces(text: string): string {
   return text.replace(/\s/g, '')
 }
 
-/** A password or link that was right, what it proves as RFC 8176 names it, and the attempt that it was counted as, if it was. */
+/** A right password or link, its RFC 8176 names, and its counted attempt, if there is one. */
 export type FirstStep = { user_id: bigint; amr: string[]; attempt?: bigint; returnTo: string }
 
 declare module '../../web/views.ts' {
@@ -45,7 +45,7 @@ declare module '../../web/views.ts' {
   }
 }
 
-/** Answers a right password or link: with a session, or with the way to the second page. */
+/** Answers a right password or link with a session, or with a redirect to the second page. */
 export async function finishSignIn(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -58,7 +58,7 @@ export async function finishSignIn(
     rememberBrowser(request, reply, user_id, deps)
     return reply.redirect(returnTo, 303)
   }
-  // Not cleared yet: who knows the password could else start the count of wrong codes anew with it.
+  // Not cleared yet, because with the password an attacker could otherwise reset the count of wrong codes.
   if (attempt !== undefined) await withdrawAttempt(deps, attempt)
   const token = await beginSecondStep(deps, { user_id, amr, return_to: returnTo })
   reply.setCookie(cookieName(deps), token, { ...cookieOptions(deps.config), maxAge: PENDING_MINUTES * 60 })
@@ -99,7 +99,7 @@ export function secondStepRoutes(app: FastifyInstance, deps: Core): void {
     await clearAttempts(deps, attempt)
     const isOurs = await endSecondStep(deps.db, pending.id)
     reply.clearCookie(cookieName(deps), cookieOptions(deps.config))
-    // Used by another request meanwhile, or ended with a change of the password.
+    // Another request used it, or a change of the password ended it.
     if (!isOurs) return reply.redirect('/sign-in', 303)
     await startSession(request, reply, user_id, [...pending.amr, 'otp'], deps)
     rememberBrowser(request, reply, user_id, deps)

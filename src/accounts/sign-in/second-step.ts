@@ -1,4 +1,4 @@
-/** Sign-ins that wait for their second step, between the two pages. */
+/** Unfinished sign-ins, which wait between the two pages for their second factor. */
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { randomToken, sha256 } from '../../platform/secrets.ts'
@@ -6,20 +6,20 @@ import { isBannedOrSuspended } from '../people/users.ts'
 
 export const PENDING_MINUTES = 10
 
-/** Whether signing in to this account asks for a second factor. */
+/** Whether a sign-in to this account requires a second factor. */
 export async function hasSecondFactor(db: Db, user_id: bigint): Promise<boolean> {
   const factor = await db
     .selectFrom('second_factors as factor')
     .innerJoin('users', 'users.id', 'factor.user_id')
     .where('factor.user_id', '=', user_id)
-    // A factor left from before the account went over to the forum is asked for no more.
+    // An account that moved to the forum may have an old factor, which no longer counts.
     .where('users.password_hash', 'is not', null)
     .select('factor.user_id')
     .executeTakeFirst()
   return factor !== undefined
 }
 
-/** Keeps a sign-in whose first step was right. Answers the token that the browser finishes it with. */
+/** Stores a sign-in whose first step was right. Returns the token with which the browser finishes it. */
 export async function beginSecondStep(
   { db, clock }: Core,
   first: { user_id: bigint; amr: string[]; return_to: string },
@@ -33,7 +33,7 @@ export async function beginSecondStep(
   return token
 }
 
-/** The sign-in that this token finishes, if it still waits. */
+/** Returns the unfinished sign-in of this token, or undefined. */
 export async function findSecondStep({ db, clock }: Core, token: string | undefined) {
   if (token === undefined) return undefined
   const now = clock()
@@ -48,7 +48,7 @@ export async function findSecondStep({ db, clock }: Core, token: string | undefi
   return row === undefined || isBannedOrSuspended(row, now) ? undefined : row
 }
 
-/** Uses a sign-in up. False when another request did, or a change of the password ended it. */
+/** Uses an unfinished sign-in. Returns false when another request used it, or a change of the password ended it. */
 export async function endSecondStep(db: Db, id: bigint): Promise<boolean> {
   const { numDeletedRows } = await db.deleteFrom('pending_sign_ins').where('id', '=', id).executeTakeFirst()
   return numDeletedRows === 1n

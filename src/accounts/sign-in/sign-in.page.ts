@@ -1,4 +1,4 @@
-/** Signing in with a local password, and out; the page leads to the forum as well. Failures are throttled per account and per address. */
+/** Sign-in with a local password, and sign-out. The page also links to the forum. Failures are throttled (decisions.md 11). */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
@@ -74,7 +74,7 @@ export async function signInRoutes(app: FastifyInstance, deps: Core): Promise<vo
     const { username, password } = form.data
     const found = await findToSignIn(deps.db, username)
     const attempt = await openAttempt(deps, attemptedBy(request, { user_id: found?.id, username }, deps))
-    // Checked also for an unknown name, at the same cost, so that time tells nothing.
+    // An unknown name takes the same time, so that the time reveals nothing.
     const isRight = await verifyPassword(password, found?.password_hash)
     if (found === undefined || !isRight) {
       await failAttempt(deps, attempt)
