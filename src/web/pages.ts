@@ -21,6 +21,9 @@ import type { Common, PageData, PageFailure } from './views.ts'
 
 const VIEWS_DIR = join(import.meta.dirname, '../../views')
 
+/** Views are indented and pages are not: this takes away white space before a tag at the start of a line. */
+const WITHOUT_INDENTATION = { processTemplate: (view: string) => view.replace(/^[ \t]+(?=<)/gm, '') }
+
 export type PageOptions = {
   status?: number
   /** The page's form ends in a redirect to another origin (sign-in, consent, pay), or to this address if it is known. */
@@ -57,7 +60,12 @@ export async function registerPages(
   deps: Core,
   messages: Record<Language, Messages>,
 ): Promise<void> {
-  const eta = new Eta({ views: VIEWS_DIR, cache: deps.config.production, autoTrim: false })
+  const eta = new Eta({
+    views: VIEWS_DIR,
+    cache: deps.config.production,
+    autoTrim: false,
+    plugins: [WITHOUT_INDENTATION],
+  })
   await app.register(fastifyView, { engine: { eta }, templates: VIEWS_DIR, propertyName: 'render' })
 
   const locales = makeLocales(messages)
