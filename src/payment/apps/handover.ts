@@ -69,7 +69,7 @@ export async function withdrawOffer(deps: Core, payment_id: string, actor: Actor
       .where('app_id', '=', id)
       .returning('to_user_id')
       .executeTakeFirst()
-    if (withdrawn === undefined) throw new AppError('conflict', 'Nothing is offered any more')
+    if (withdrawn === undefined) throw new AppError('conflict', 'There is no open offer')
     await audit(tx, 'payment_app.withdraw_offer', payment_id, { to: String(withdrawn.to_user_id) }, actor)
   })
 }
@@ -104,7 +104,10 @@ export async function acceptOffer(deps: Core, payment_id: string, actor: Actor):
     if (offer === undefined) throw notOffered()
     if (offer.status === 'suspended') throw suspended()
     if (offer.trust_level < payment_apps_min_trust_level)
-      throw new AppError('forbidden', `Owning one needs trust level ${payment_apps_min_trust_level}`)
+      throw new AppError(
+        'forbidden',
+        `Owning a payment application needs trust level ${payment_apps_min_trust_level}`,
+      )
     if (offer.status === 'pending') await refuseLongQueue(tx, actor.user_id)
     await sql`select hand_over_application(${offer.id}, ${actor.user_id}, ${now})`.execute(tx)
     const alert = { app_id: offer.id, cause: now.toISOString() }

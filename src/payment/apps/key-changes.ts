@@ -58,7 +58,7 @@ export async function endOverlap(deps: Core, payment_id: string, actor: Actor): 
   await deps.db.transaction().execute(async (tx) => {
     const { id } = await lockPermitted(tx, payment_id, actor, 'keys.manage')
     const isEnded = await endPreviousKeys(tx, id, 'token', deps.clock())
-    if (!isEnded) throw new AppError('conflict', 'No earlier key is accepted any more')
+    if (!isEnded) throw new AppError('conflict', 'There is no earlier key in its overlap')
     await audit(tx, 'payment_app.end_overlap', payment_id, {}, actor)
   })
 }

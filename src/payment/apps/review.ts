@@ -91,7 +91,7 @@ async function explainUndecided(tx: Tx, payment_id: string, decision: Decision):
   const { status } = await getPaymentApp(tx, payment_id)
   const isOtherThanSeen = decision === 'approve' && (status === 'pending' || status === 'approved')
   const why = isOtherThanSeen
-    ? 'This application was decided on or changed since it was looked at'
+    ? 'This application was decided on or changed since you opened it'
     : `This application is not ${DECISIONS[decision].from}`
   return new AppError('conflict', why)
 }
@@ -110,7 +110,7 @@ export async function reviewQueue(
 ) {
   return db
     .selectFrom('payment_apps as app')
-    .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
+    .innerJoin('users as owner', 'owner.id', 'app.applicant_id')
     .where(waitsForReview)
     .where('app.id', '>', after)
     .$if(from !== undefined, (query) =>
@@ -122,7 +122,7 @@ export async function reviewQueue(
     .limit(max)
     .select(['app.id', 'app.payment_id', 'app.name', 'app.description', 'app.callback_url', 'app.homepage'])
     .select(['app.logo_url', 'app.status', 'app.unreviewed_change_at', 'app.created_at', 'app.applicant_id'])
-    .select(['applicant.username', 'applicant.trust_level', 'applicant.created_at as member_since'])
+    .select(['owner.username', 'owner.trust_level', 'owner.created_at as member_since'])
     .select((eb) =>
       eb
         .selectFrom('payment_apps as other')
@@ -138,12 +138,12 @@ export async function reviewQueue(
 export async function getPaymentApp(db: Db, payment_id: string) {
   const app = await db
     .selectFrom('payment_apps as app')
-    .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
+    .innerJoin('users as owner', 'owner.id', 'app.applicant_id')
     .where('app.payment_id', '=', payment_id)
     .select(['app.id', 'app.payment_id', 'app.pid', 'app.name', 'app.description', 'app.callback_url'])
     .select(['app.book', 'app.homepage', 'app.exchange_rate', 'app.status', 'app.review_reason'])
     .select(['app.applicant_id', 'app.created_at', 'app.logo_url', 'app.unreviewed_change_at'])
-    .select(['applicant.username', 'applicant.trust_level', 'applicant.created_at as member_since'])
+    .select(['owner.username', 'owner.trust_level', 'owner.created_at as member_since'])
     .executeTakeFirst()
   if (app === undefined) throw new AppError('not_found', `There is no application ${payment_id}`)
   return app
@@ -153,13 +153,13 @@ export async function getPaymentApp(db: Db, payment_id: string) {
 export async function decidedPaymentApps(db: Db) {
   return db
     .selectFrom('payment_apps as app')
-    .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
+    .innerJoin('users as owner', 'owner.id', 'app.applicant_id')
     .where('app.status', 'in', ['approved', 'suspended'])
     .where('app.book', '=', 'live')
     .where((eb) => eb.not(waitsForReview))
     .orderBy('app.status', 'desc')
     .orderBy('app.id', 'desc')
     .limit(DECIDED_MAX)
-    .select(['app.payment_id', 'app.name', 'app.status', 'app.review_reason', 'applicant.username'])
+    .select(['app.payment_id', 'app.name', 'app.status', 'app.review_reason', 'owner.username'])
     .execute()
 }

@@ -178,5 +178,5 @@ export async function invitationsOf(db: Db, user_id: bigint) {
 const userNamed = (username: string) =>
   sql<bigint>`(select id from users where lower(username) = lower(${username}))`
 
-const notInTeam = () => new AppError('not_found', 'Nobody of this name is in the team')
+const notInTeam = () => new AppError('not_found', 'The team has no member with this name')
 const notInvited = () => new AppError('not_found', 'There is no such invitation')

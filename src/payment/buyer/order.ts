@@ -28,6 +28,7 @@ export type OrderPages = {
   callbackToken: CallbackToken
 }
 
+/** Makes the dependencies of the pages of orders for this process. */
 export function makeOrderPages(deps: PaymentDeps): OrderPages {
   const load = makeBatcher<string, LoadedOrder | undefined>({
     name: 'load orders',
@@ -50,7 +51,7 @@ async function loadOrders(db: Db, transaction_ids: string[], now: Date) {
   return db
     .selectFrom('orders')
     .innerJoin('payment_apps as app', 'app.id', 'orders.app_id')
-    .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
+    .innerJoin('users as owner', 'owner.id', 'app.applicant_id')
     .where('orders.transaction_id', 'in', transaction_ids)
     .selectAll('orders')
     .select([
@@ -60,10 +61,10 @@ async function loadOrders(db: Db, transaction_ids: string[], now: Date) {
       'app.unreviewed_change_at as app_unreviewed_change_at',
       'app.callback_url',
       'app.events_url',
-      'applicant.username as applicant_username',
-      'applicant.trust_level as applicant_trust_level',
+      'owner.username as applicant_username',
+      'owner.trust_level as applicant_trust_level',
       sql<PaymentAppStatus>`app_standing(
-        app.status, applicant.is_banned, applicant.suspended_till, ${now}
+        app.status, owner.is_banned, owner.suspended_till, ${now}
       )`.as('app_status'),
       // Without trailing zeros: 100, not 100.000000.
       sql<string | null>`trim_scale(orders.rate)::text`.as('plain_rate'),

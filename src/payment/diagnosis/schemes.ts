@@ -37,6 +37,7 @@ function used(key: string | Buffer, own: string): Used {
 
 const DAY_LENGTH = 10
 
+/** The rules of the HMAC API's string to sign. */
 export function hmacRules({ payment_id, pid }: OwnKeys): Rules {
   return {
     unsigned: ['signature'],
@@ -53,7 +54,10 @@ export function hmacRules({ payment_id, pid }: OwnKeys): Rules {
 
 const GATEWAY_KNOWN = ['pid', 'type', 'out_trade_no', 'notify_url', 'return_url', 'name', 'money', 'param']
 
-/** @param sign_type the value that clients of this version sign by mistake. */
+/**
+ * The rules of the gateway's string to sign.
+ * @param sign_type the value that clients of this version sign by mistake.
+ */
 export function gatewayRules({ merchant_keys }: OwnKeys, sign_type: 'MD5' | 'RSA'): Rules {
   return {
     unsigned: ['sign', 'sign_type'],
@@ -134,6 +138,7 @@ const HMAC_SEALS: Way<Seal>[] = [
   wrong('hashed_twice', (bytes, key) => hmac('sha256', key.ready, hex(hmac('sha256', key.ready, bytes)))),
 ]
 
+/** The valid Merchant KEY first, then its wrong forms and other wrong keys. */
 export function md5Scheme({ tokens, merchant_keys, payment_id, pid }: OwnKeys): Scheme<Used> {
   const keys = merchant_keys.flatMap(({ value: key, ended_at }): Way<Used>[] => {
     if (ended_at !== null) return [wrong('ended_key', used(key, key), dayOf(ended_at))]

@@ -93,7 +93,7 @@ async function showDebugger(
 
   const opened = refused === undefined ? undefined : kept[0]
   if (refused !== undefined && opened === undefined)
-    throw new AppError('not_found', 'It is not kept any more')
+    throw new AppError('not_found', 'This refused request is no longer kept')
   const pasted = text === undefined ? undefined : readPasted(text.slice(0, PASTED_LENGTH_MAX))
   const asked = opened === undefined ? pasted : askedOf(opened)
   const at = opened?.at ?? now

@@ -27,7 +27,7 @@ const STATUS_FILTER: Record<TradeStatus, OrderStatus[]> = {
   2: ['refunded'],
 }
 
-/** An application and the version of its request, which tells the used key. */
+/** An application and the version of its request, which decides the used key. */
 type Asked = Pick<Authenticated, 'app' | 'protocol'>
 
 /** The handover since which the used key sees nothing, because a former owner knows it. */

@@ -204,7 +204,7 @@ function orderPage(app: FastifyInstance, deps: Core): void {
     await getPermitted(deps.db, payment_id, sessionOf(request).user.id, 'refunds.ask')
     const form = RefundForm.safeParse(request.body)
     if (!form.success)
-      throw new AppError('invalid_form', 'Say how many points, and why in at most 500 characters')
+      throw new AppError('invalid_form', 'The number of points or the reason is missing or too long')
     await askRefund(deps, payment_id, { transaction_id, ...form.data }, actorOf(request))
     return reply.redirect(`${orderUrl(request)}#refund`, 303)
   })

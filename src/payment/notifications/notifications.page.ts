@@ -110,7 +110,7 @@ export function notificationPages(app: FastifyInstance, deps: PaymentDeps, place
 
   app.post(`${place.path}/redeliver-failed`, async (request: AnyRequest, reply) => {
     const form = SinceForm.safeParse(request.body)
-    if (!form.success) throw new AppError('invalid_form', 'How far back is missing')
+    if (!form.success) throw new AppError('invalid_form', 'The number of hours is missing')
     const since = new Date(deps.clock().getTime() - form.data.hours * HOUR_MS)
     const { payment_id } = request.params
     await place.open(request, 'notifications.redeliver')

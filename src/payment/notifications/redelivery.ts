@@ -169,7 +169,7 @@ export async function redeliver(
     const elapsed_seconds = (now.getTime() - found.updated_at.getTime()) / 1000
     if (actor.role === 'payer' && elapsed_seconds < PAYER_PAUSE_SECONDS) {
       const retry_after_seconds = Math.ceil(PAYER_PAUSE_SECONDS - elapsed_seconds)
-      throw new AppError('too_many_attempts', 'The shop was told a moment ago', { retry_after_seconds })
+      throw new AppError('too_many_attempts', 'The shop was notified a moment ago', { retry_after_seconds })
     }
     await restart(tx, [found.id], now)
     const { actor_id, ip, role } = actor

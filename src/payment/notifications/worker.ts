@@ -61,6 +61,7 @@ type NotifierDeps = Pick<
   'config' | 'db' | 'clock' | 'secrets' | 'gatewayKeys' | 'metrics' | 'tracing'
 >
 
+/** Opens the notifier of this process. It does nothing before `start`. */
 export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}): Notifier {
   const bell = makeBell()
   const waitingRoom = makeWaitingRoom()

@@ -23,6 +23,7 @@ const WORDS = {
   refunded: 'refunded',
 } satisfies Record<OrderStatus, StatusWord>
 
+/** The status word of an order. */
 export function statusWord(order: Pick<Order, 'status'>): StatusWord {
   return WORDS[order.status]
 }

@@ -80,7 +80,7 @@ export async function askRefund(
       .onConflict((conflict) => conflict.column('order_id').where('status', '=', 'open').doNothing())
       .returning('id')
       .executeTakeFirst()
-    if (asked === undefined) throw new AppError('conflict', 'A refund of this order was asked for already')
+    if (asked === undefined) throw new AppError('conflict', 'This order already has an open refund request')
     const detail = { payment_id, amount: String(amount), reason }
     await audit(tx, 'refund_request.ask', transaction_id, detail, actor)
   })
@@ -103,7 +103,7 @@ export async function withdrawRefundRequest(
       .set({ status: 'withdrawn', decided_by: actor.user_id, decided_at: deps.clock() })
       .returning('id')
       .executeTakeFirst()
-    if (closed === undefined) throw new AppError('conflict', 'No refund of this order is asked for')
+    if (closed === undefined) throw new AppError('conflict', 'This order has no open refund request')
     await audit(tx, 'refund_request.withdraw', transaction_id, { payment_id }, actor)
   })
 }

@@ -40,6 +40,6 @@ export function freshSignIn(deps: Core, under = '') {
 /** Reads the sent form. Throws invalid_form. */
 export function formOf<T>(form: z.ZodType<T>, { body }: FastifyRequest): T {
   const filled = form.safeParse(body)
-  if (!filled.success) throw new AppError('invalid_form', 'A member, or what they may do, is missing')
+  if (!filled.success) throw new AppError('invalid_form', 'The member or the role is missing')
   return filled.data
 }

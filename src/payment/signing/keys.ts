@@ -29,10 +29,12 @@ export function newPaymentId(book: Book): string {
   return id.startsWith(MARKS.test) ? newPaymentId(book) : `pay_${MARKS[book]}${id}`
 }
 
+/** A random token, which shows its book. */
 export function newToken(book: Book = 'live'): string {
   return `tk_${MARKS[book]}${randomText(40 - MARKS[book].length, ALNUM)}`
 }
 
+/** A random Merchant KEY, which shows its book. */
 export function newMerchantKey(book: Book = 'live'): string {
   return `${MARKS[book]}${randomText(32 - MARKS[book].length, ALNUM)}`
 }
@@ -63,6 +65,7 @@ export async function formerSince(db: Db, key_id: bigint): Promise<Date | undefi
   return former_since ?? undefined
 }
 
+/** Encrypts and stores a key as the current one of its kind. */
 export async function storeKey(
   tx: Tx,
   secrets: Secrets,
