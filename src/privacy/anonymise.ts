@@ -1,6 +1,6 @@
 /**
- * Anonymising an account: what it was is removed for good, its row and number stay, and nothing of the books is
- * touched. Whatever would lose points or leave somebody alone with an open matter stands in the way until it is settled.
+ * Anonymises an account: its data is removed for good, its row and number stay, and the ledger does not change. Obstacles
+ * prevent it until they are settled: they would lose points or leave another member with an open matter.
  */
 import { type RawBuilder, sql } from 'kysely'
 import { isLastAdministrator, lockWithAdministrators, type MemberAct } from '../accounts/members.ts'
@@ -14,12 +14,12 @@ import { endGrantsOf } from '../identity/grants/grants.ts'
 import { adjustPoints } from '../ledger/post.ts'
 import { AppError } from '../platform/errors.ts'
 
-/** For so long after a payment its refund is expected to be possible. */
+/** How long after a payment its refund must stay possible. */
 export const REFUNDABLE_DAYS = 30
 const DAY_MS = 86_400_000
 const ATTEMPTS_MAX = 3
 
-/** What stands in the way, in the order in which it is told. */
+/** The obstacles, in the order of their report. */
 const OBSTACLES = [
   'points',
   'points_coming',
@@ -33,7 +33,7 @@ const OBSTACLES = [
 ] as const
 export type Obstacle = (typeof OBSTACLES)[number]
 
-/** What stands in the way of anonymising the member now, and the points of their live wallet. */
+/** Returns the obstacles to anonymising a member now, and the whole points of the live wallet. */
 export async function obstaclesOf(
   db: Db,
   user_id: bigint,
@@ -53,7 +53,7 @@ export async function obstaclesOf(
     open_orders: sql`exists (
       select from orders where app_id in ${mine} and status = 'unpaid' and expires_at > ${now}
     )`,
-    // Through the wallet that was paid, the newest first: an application may have changed hands since.
+    // Found by the entries of the wallet, because an application may have changed hands since.
     refundable_orders: sql`exists (
       select from entries as e
       join journal as j on j.id = e.journal_id and j.kind = 'payment' and j.posted_at > ${paid_since}
@@ -69,8 +69,8 @@ export async function obstaclesOf(
   const { rows } = await sql<Record<Exclude<Obstacle, 'points'>, boolean> & { balance: bigint }>`
     select coalesce((select balance from ledger_accounts where id = ${wallet}), 0) as balance,
       ${sql.join(Object.entries(tests).map(([name, test]) => sql`${test} as ${sql.ref(name)}`))}`.execute(db)
-  const { balance, ...stands } = rows[0]!
-  const all = { points: balance !== 0n, ...stands }
+  const { balance, ...others } = rows[0]!
+  const all = { points: balance !== 0n, ...others }
   return { obstacles: OBSTACLES.filter((name) => all[name]), balance }
 }
 
@@ -78,18 +78,18 @@ export type Anonymisation = Omit<MemberAct, 'actor_id' | 'ip'> & {
   /** Null for the operator at the command line. */
   actor_id: bigint | null
   ip: string | null
-  /** Whole points that the member gives up with the account: all of the wallet, or none of them. */
+  /** Whole points that the member gives up with the account: those of the whole wallet, or 0. */
   give_up: bigint
 }
 
 /**
- * Makes the account nobody's. Throws not_found, conflict for one that is anonymised already, and conflict with the
- * obstacles by name while anything stands in the way; then nothing has changed.
+ * Anonymises an account. Throws not_found, conflict for an anonymised account, and conflict with the names of the obstacles
+ * if there are any; then nothing has changed.
  *
- * The member's row is locked first, so that every other act on the account waits, then applications and the wallet as
- * payments lock them, then sessions as the exchange of codes does. Last the row is locked against foreign keys too:
- * whatever was being written for the member is there by then, and what comes later is refused by the database. A
- * session that began in between may be in use by an exchange, which waits for the row: then all is begun again.
+ * It first locks the member's row, so that other acts on the account wait. Then it locks applications and the wallet in the
+ * order of payments, and sessions in the order of the exchange of codes. Last it locks the row against foreign keys: rows
+ * written meanwhile exist by then, and the database refuses later ones. An exchange may use a session that began in between
+ * and wait for the member's row. Postgres ends that deadlock, and the transaction is repeated.
  */
 export async function anonymise(deps: Core, act: Anonymisation): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
@@ -107,7 +107,7 @@ async function anonymiseWithin(tx: Tx, deps: Core, act: Anonymisation): Promise<
   await lockAccount(tx, user_id)
   const apps = await lockOwnApps(tx, user_id)
   await giveUpPoints(tx, act, now)
-  // Made if there is none yet: it is going to be closed.
+  // Makes the wallet if there is none, because it must be closed.
   await sql`select from lock_wallets(array[${user_id}]::bigint[], array['live'])`.execute(tx)
   const { obstacles } = await obstaclesOf(tx, user_id, now)
   if (obstacles.length > 0)
@@ -143,21 +143,21 @@ async function lockOwnApps(tx: Tx, user_id: bigint): Promise<OwnApp[]> {
     .execute()
 }
 
-/** By a journal like any other correction. Throws conflict for more than the wallet holds; what is left of it is an obstacle. */
+/** Posts an adjustment. Throws conflict for more points than the wallet has; remaining points are an obstacle. */
 async function giveUpPoints(tx: Tx, { user_id, actor_id, give_up }: Anonymisation, now: Date): Promise<void> {
   if (give_up === 0n) return
   const [reference, reason] = [`account:${user_id}`, 'Given up with the account']
   await adjustPoints(tx, { user_id, amount: -give_up, reference, reason, actor_id, now })
 }
 
-/** What opens the account, what it told of its member, and where they were seen. */
+/** Deletes the member's credentials, data and addresses. */
 async function forget(tx: Tx, user_id: bigint): Promise<void> {
   const { username, email } = await tx
     .selectFrom('users')
     .where('id', '=', user_id)
     .select(['username', 'email'])
     .executeTakeFirstOrThrow()
-  // The last mail, on its way to the confirmed address, names nobody's account.
+  // The last mail to the confirmed address must not refer to the account.
   await tx.updateTable('outgoing_mails').set({ user_id: null }).where('user_id', '=', user_id).execute()
   for (const table of OF_THE_MEMBER) await tx.deleteFrom(table).where('user_id', '=', user_id).execute()
   await tx.deleteFrom('payment_app_offers').where('to_user_id', '=', user_id).execute()
@@ -183,7 +183,7 @@ const OF_THE_MEMBER = [
   'forum_members',
 ] as const
 
-/** Its applications are out of use: no key of theirs works, and no buyer can pay them. */
+/** Suspends the member's applications: their keys end, and nobody can pay them. */
 async function closeApps(
   tx: Tx,
   apps: OwnApp[],
@@ -217,7 +217,7 @@ async function closeApps(
   }
 }
 
-/** The row itself, and its wallet, which holds nothing and takes nothing in from now on. */
+/** Clears the member's row, and closes the wallet, which receives no more points. */
 async function scrub(tx: Tx, user_id: bigint, now: Date): Promise<void> {
   await tx
     .updateTable('ledger_accounts')

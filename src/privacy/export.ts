@@ -1,7 +1,7 @@
 /**
- * Everything that is kept about a member, as one JSON document: stable names, times in UTC, points as whole numbers. It
- * holds no secret, and of other people only what the member sees on their own pages. Written piece by piece, so that a
- * member of a million orders takes no more memory than one of three.
+ * Exports all data of a member as one JSON document: stable names, times in UTC, points as whole numbers. It contains no
+ * secret, and of other people only the data on the member's own pages. It is written in pieces, so that a member with a
+ * million orders takes as little memory as one with three.
  */
 import { type RawBuilder, sql } from 'kysely'
 import { groupsOf, userColumns } from '../accounts/people/users.ts'
@@ -13,12 +13,12 @@ import { AppError } from '../platform/errors.ts'
 const ROWS_MAX = 500
 
 /**
- * Rows after a place, of which those with the smallest are read; the `place` is not told. Whatever index it goes by, a list reads
- * no more than it answers with.
+ * A query for rows after a place, in the order of `place`, which the document leaves out. By its index it reads only the
+ * rows that it returns.
  */
 type List = (user_id: bigint, after: bigint) => RawBuilder<Record<string, unknown> & { place: bigint }>
 
-/** As `e`: entries of all wallets of the member after this one, as many of each as are asked for. */
+/** Returns a from clause with `e`: the member's next entries after this one, ROWS_MAX of each wallet at most. */
 function entriesOf(user_id: bigint, after: bigint, and: RawBuilder<unknown> = sql``): RawBuilder<unknown> {
   return sql`
     ledger_accounts as wallet
@@ -60,7 +60,7 @@ const LISTS: Record<string, List> = {
     select v.order_id as place, o.transaction_id, app.name as application, o.description, o.amount, v.viewed_at
     from order_views as v join orders as o on o.id = v.order_id join payment_apps as app on app.id = o.app_id
     where v.user_id = ${id} and v.order_id > ${after}`,
-  // Of the applications that are the member's now; what was paid through others before is among the entries.
+  // Orders of the member's current applications. Payments through former ones are among the entries.
   orders_sold: (id, after) => sql`
     select o.id as place, o.transaction_id, o.trade_no, o.book, app.payment_id, o.door, o.order_id, o.description, o.money,
       o.amount, o.fee, o.merchant_points, o.status, o.refunded_amount, o.created_at, o.expires_at, o.paid_at
@@ -98,7 +98,7 @@ const LISTS: Record<string, List> = {
     from outgoing_mails where user_id = ${id} and id > ${after}`,
   security_events: (id, after) => sql`
     select id as place, kind, address, at from security_events where user_id = ${id} and id > ${after}`,
-  // What the member did, and what was done to the account: not who of the staff did it, nor from where.
+  // Acts of the member and acts on the account, without the names and addresses of the staff.
   audit: (id, after) => sql`
     select id as place, action, created_at as at,
       case when actor_id = ${id} then 'member' when actor_id is null then 'service' else 'staff' end as "by",
@@ -111,8 +111,8 @@ const LISTS: Record<string, List> = {
 }
 
 /**
- * The document, in pieces of text. Throws not_found. Each list is read as it is at its moment, so what happens
- * meanwhile may be in a later one already.
+ * Yields the document in pieces of text. Throws not_found. Each list is read at its own moment, so a later list may contain
+ * newer events than an earlier one.
  */
 export async function* exportMember(deps: Core, user_id: bigint): AsyncGenerator<string> {
   yield textOf({
@@ -136,7 +136,7 @@ export async function* exportMember(deps: Core, user_id: bigint): AsyncGenerator
   yield '}\n'
 }
 
-/** Writes down that the data was taken out, and by whom: the member, an administrator, or by null the operator. */
+/** Records an export in the audit log. A null `actor_id` is the operator at the command line. */
 export async function recordExport(
   { db }: Pick<Core, 'db'>,
   { user_id, actor_id, ip }: { user_id: bigint; actor_id: bigint | null; ip: string | null },
@@ -145,7 +145,7 @@ export async function recordExport(
   await db.transaction().execute((tx) => recordAudit(tx, entry))
 }
 
-/** What there is one of. Throws not_found. */
+/** Returns the data that is not a list. Throws not_found. */
 async function factsOf({ db }: Core, user_id: bigint) {
   const user = await db
     .selectFrom('users')
@@ -181,7 +181,7 @@ async function factsOf({ db }: Core, user_id: bigint) {
   }
 }
 
-/** Ids and points as JSON numbers, as everywhere on the wire. */
+/** Writes ids and points as JSON numbers, as everywhere on the wire. */
 function textOf(value: object): string {
   return JSON.stringify(value, (_name, each) => (typeof each === 'bigint' ? Number(each) : each))
 }

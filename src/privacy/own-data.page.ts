@@ -1,4 +1,4 @@
-/** /account/data: a member takes out what is kept about them, or leaves for good. */
+/** /account/data: a member exports the data of the account, or closes the account. */
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -22,7 +22,7 @@ const points = z
   .regex(/^\d{1,16}$/)
   .transform(BigInt)
 const CloseForm = z.object({
-  /** The points that the page named, if its reader gives them up. */
+  /** The points that the page showed, if the member gives them up. */
   give_up: points.optional(),
   /** The member's own name, typed on the second page. */
   username: z.string().trim().max(100).optional(),
@@ -35,7 +35,7 @@ declare module '../web/views.ts' {
   }
 }
 
-/** GET /account/data, and its two acts. Both need a fresh sign-in; leaving, a second page besides. */
+/** GET /account/data, and its two acts. Both need a fresh sign-in, and closing the account needs a second page. */
 export async function privacyPages(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
@@ -60,12 +60,12 @@ export async function privacyPages(app: FastifyInstance, deps: Core): Promise<vo
   app.post(`${PAGE}/close`, async (request, reply) => close(request, reply, deps))
 }
 
-/** First the page that says what will happen; then, with the member's name typed there, it does. */
+/** Shows the page that explains the consequences. With the username typed there, it closes the account. */
 async function close(request: FastifyRequest, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
   const { user } = sessionOf(request)
   const { id: user_id, username } = user
   const form = CloseForm.safeParse(request.body)
-  if (!form.success) throw new AppError('invalid_form', 'The points given up are a whole number')
+  if (!form.success) throw new AppError('invalid_form', 'The points to give up must be a whole number')
   const { give_up = 0n, username: typed } = form.data
   if (typed === undefined || typed.toLowerCase() !== username.toLowerCase()) {
     const isWrong = typed !== undefined
