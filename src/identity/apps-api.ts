@@ -1,4 +1,4 @@
-/** GET and POST /api/apps: the registry for programs, by access token; the list also for a signed-in browser. */
+/** GET and POST /api/apps: programs list and register applications with an access token; a browser lists with its session. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { User } from '../accounts/people/users.ts'
@@ -13,10 +13,10 @@ import { bearerError } from './oauth/errors.ts'
 import { singleValues } from './oauth/parameters.ts'
 
 const PATH = '/api/apps'
-/** A body of 64 KiB can hold thousands of faults; nobody reads more than these. */
+/** A body of 64 KiB can have thousands of faults. The answer shows only the first ones. */
 const FAULTS_SHOWN_MAX = 50
 
-/** Machine scope: an access token of any scope registers an application for its user (interface.md). */
+/** POST in the machine scope. An access token of any scope registers an application for its member (interface.md). */
 export function registerAppRoute(app: FastifyInstance, deps: Core, getBearer: GetBearer): void {
   app.post(PATH, async (request, reply) => {
     const { user } = await getBearer(readBearer(request.headers.authorization))
@@ -43,14 +43,14 @@ function invalidApp(issues: z.core.$ZodIssue[]): AppError {
   return new AppError(code, texts.join('; '), { data: { errors: faults.slice(0, FAULTS_SHOWN_MAX) } })
 }
 
-/** Reads a session where there is no access token, so it is a scope of its own. */
+/** GET in its own scope, because it reads a session when there is no access token. */
 export async function listAppsRoute(
   app: FastifyInstance,
   { getBearer, ...deps }: Core & { getBearer: GetBearer },
 ): Promise<void> {
   browserScope(app, deps)
   app.addHook('onSend', async (request, reply) => {
-    // A program's answer carries no cookie.
+    // An answer to a program has no cookie.
     if (request.headers.authorization !== undefined) reply.removeHeader('set-cookie')
   })
 

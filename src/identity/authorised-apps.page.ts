@@ -1,4 +1,4 @@
-/** /account/applications: what a member has allowed, when it was used, and taking it back. */
+/** /account/applications: the applications that a member has authorised, their last use, and their revocation. */
 import type { FastifyInstance } from 'fastify'
 import { namedGroupsOf } from '../accounts/people/users.ts'
 import { describeDevice } from '../accounts/session/device.ts'
@@ -21,6 +21,7 @@ declare module '../web/views.ts' {
   }
 }
 
+/** GET /account/applications and POST /account/applications/:client_id/revoke. */
 export async function authorisedAppPages(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)

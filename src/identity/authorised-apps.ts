@@ -1,4 +1,4 @@
-/** The applications that a member has let sign them in, and taking that back. */
+/** Lists and revokes the applications that a member has authorised. */
 import { sql } from 'kysely'
 import { recordAudit } from '../core/audit.ts'
 import type { Db } from '../database/connection.ts'
@@ -8,7 +8,7 @@ import { endGrantsOf } from './grants/grants.ts'
 const APPS_MAX = 200
 const SIGN_INS_MAX = 50
 
-/** What the member has allowed, the last used first. Uses are read off the tokens issued, so none is written for this. */
+/** Returns the authorised applications, the last used first. The issued tokens show the last use. */
 export async function authorisedApps(db: Db, user_id: bigint) {
   return db
     .selectFrom('consents as consent')
@@ -46,7 +46,7 @@ export async function authorisedApps(db: Db, user_id: bigint) {
     .execute()
 }
 
-/** The newest sign-ins to applications. Where from is known while the session that they came from lives. */
+/** Returns the newest sign-ins to applications. Address and device are known while the session exists. */
 export async function signInsOf(db: Db, user_id: bigint, now: Date) {
   return db
     .selectFrom('grants as family')
@@ -67,7 +67,7 @@ export async function signInsOf(db: Db, user_id: bigint, now: Date) {
 
 type Revocation = { user_id: bigint; client_id: string; now: Date; ip: string }
 
-/** Takes back what a member allowed. Throws not_found when nothing was. */
+/** Revokes a member's consent and its tokens. Throws not_found without a consent. */
 export async function revokeAuthorisation(
   db: Db,
   { user_id, client_id, now, ip }: Revocation,

@@ -1,6 +1,6 @@
 /**
- * The identity area: an OAuth 2.0 / OpenID Connect provider and the registry of its applications. Pages read the
- * session and answer people; the endpoints of programs read no cookie and answer RFC 6749 bodies.
+ * Mounts the identity area: an OAuth 2.0 / OpenID Connect provider and the registry of its applications. Pages read the
+ * session. The endpoints of programs read no cookie and answer errors as RFC 6749 bodies.
  */
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../platform/errors.ts'

@@ -1,4 +1,4 @@
-/** A member's way out of everything at once: every browser, and whatever applications hold in their name. */
+/** Signs a member out of all browsers and all applications at once. */
 import type { MemberAct } from '../accounts/members.ts'
 import { lockUser } from '../accounts/people/users.ts'
 import { recordSecurityEvent } from '../accounts/security/security-events.ts'
@@ -7,7 +7,7 @@ import type { Core } from '../core/core.ts'
 import type { Db } from '../database/connection.ts'
 import { endGrantsOf } from './grants/grants.ts'
 
-/** Ends every session of a member, every sign-in half done, and every code and token. Throws not_found. */
+/** Ends all sessions, unfinished sign-ins, codes and tokens of a member. Throws not_found. */
 export async function signOutEverywhere(
   deps: Core,
   { user_id, actor_id, reason, ip }: MemberAct,
@@ -22,7 +22,7 @@ export async function signOutEverywhere(
   })
 }
 
-/** The applications that hold tokens of the member which may still work. */
+/** Returns the applications with live grants of the member, and the number of grants. */
 export async function liveGrants(db: Db, user_id: bigint, now: Date) {
   return db
     .selectFrom('grants as family')

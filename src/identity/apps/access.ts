@@ -1,9 +1,9 @@
-/** Who may use an application, and where it may be answered. Pure: no HTTP, no SQL. */
+/** The rules of group access and of redirect addresses, without HTTP and SQL. */
 import { groupsOf, isBannedOrSuspended, type User } from '../../accounts/people/users.ts'
 import { isLoopback } from '../../platform/config.ts'
 import type { SigningAlgorithm } from '../keys/keys.ts'
 
-/** An application as the endpoints for programs know it, once it has proved itself. */
+/** An authenticated application. */
 export type Client = {
   id: bigint
   client_id: string
@@ -16,7 +16,7 @@ export type Client = {
 
 const REDIRECT_URI_LENGTH_MAX = 2_000
 
-/** What is wrong with an address that an application wants to register. */
+/** A fault of an address that an application wants to register. */
 export type RedirectUriFault =
   | 'too_long'
   | 'characters'
@@ -28,8 +28,8 @@ export type RedirectUriFault =
   | 'host'
 
 /**
- * Registered addresses are later compared and sent as the text they are, so the text itself must be safe to put
- * into a Location header, and mean one place to every reader. https, or http to this very machine (RFC 8252 7.3).
+ * Checks an address for registration. Addresses are later compared and sent as text. So the text must be safe in a Location
+ * header, and all parsers must read it alike. It is https, or http to the loopback (RFC 8252 7.3).
  */
 export function redirectUriFault(uri: string): RedirectUriFault | undefined {
   if (uri.length > REDIRECT_URI_LENGTH_MAX) return 'too_long'
@@ -45,7 +45,7 @@ export function redirectUriFault(uri: string): RedirectUriFault | undefined {
   return undefined
 }
 
-/** `%2e`, `0x7f.1` and the like are read as another host than they look, and not by every reader as the same one. */
+/** Refuses hosts such as `%2e` and `0x7f.1`, which parsers read differently. */
 function isHostAsBrowsersWriteIt(uri: string, authority: string): boolean {
   const { host, protocol } = new URL(uri)
   const defaultPort = protocol === 'https:' ? ':443' : ':80'
@@ -53,22 +53,22 @@ function isHostAsBrowsersWriteIt(uri: string, authority: string): boolean {
   return written === host || written === host + defaultPort
 }
 
-/** What is wrong with an address that pages link to or show a picture from: as above, and https alone. */
+/** Checks an address that pages link to or load a picture from. Only https is allowed. */
 export function webAddressFault(address: string): RedirectUriFault | undefined {
   return redirectUriFault(address) ?? (address.startsWith('https://') ? undefined : 'scheme')
 }
 
-/** Whether it keeps no secret, because it runs where others can look: in a browser, on a phone (RFC 6749 2.1). */
+/** Whether an application is a public client, which has no secret because it runs in a browser or on a phone (RFC 6749 2.1). */
 export function isPublic(app: { token_endpoint_auth_method: string }): boolean {
   return app.token_endpoint_auth_method === 'none'
 }
 
-/** Character by character: two spellings of one address are two addresses (RFC 9700 4.1.3). */
+/** Whether an address is registered. Addresses are compared character by character (RFC 9700 4.1.3). */
 export function isRegistered(app: { redirect_uris: string[] }, redirect_uri: string): boolean {
   return app.redirect_uris.includes(redirect_uri)
 }
 
-/** The rule that keeps a member out. */
+/** The rule that refuses a member: `barred` for a suspension or a ban, or a group rule. */
 export type Refusal =
   | { rule: 'barred' }
   | { rule: 'deny'; group: string }
@@ -76,15 +76,15 @@ export type Refusal =
 
 export type GroupRules = { allow_groups: string[]; deny_groups: string[] }
 
-/** What of a member the group rules look at. */
+/** The properties of a member that group rules use. */
 export type Standing = Pick<
   User,
   'trust_level' | 'is_admin' | 'is_moderator' | 'custom_groups' | 'is_banned' | 'suspended_till'
 >
 
 /**
- * Deny wins over allow, an empty allow list admits everyone, and a banned or suspended member passes nowhere
- * (decisions.md 2.3). Trust levels are cumulative, as `groupsOf` lists them.
+ * Returns the rule that refuses a member, or undefined. Deny wins over allow, an empty allow list admits everyone, and a
+ * banned or suspended member is always refused (decisions.md 2.3). Trust levels are cumulative, as in `groupsOf`.
  */
 export function refusalOf(user: Standing, rules: GroupRules, now: Date): Refusal | undefined {
   if (isBannedOrSuspended(user, now)) return { rule: 'barred' }
@@ -98,7 +98,7 @@ export function refusalOf(user: Standing, rules: GroupRules, now: Date): Refusal
 
 const lower = (text: string) => text.toLowerCase()
 
-/** The refusal as one English sentence, for programs. */
+/** Describes a refusal in English, for programs. */
 export function refusalText(refusal: Refusal): string {
   switch (refusal.rule) {
     case 'barred':

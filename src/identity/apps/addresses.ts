@@ -3,7 +3,7 @@ import type { Config } from '../../platform/config.ts'
 
 export const DISCOVERY_PATH = '/.well-known/openid-configuration'
 
-/** What a client is configured with. */
+/** Returns the discovery address of this site. */
 export function discoveryUrl({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): string {
   return PUBLIC_URL + DISCOVERY_PATH
 }

@@ -1,17 +1,20 @@
 /**
- * Who would get in under a pair of group rules. Members who are alike in all that the rules look at are counted as
- * one row by the database; what becomes of them is decided by the rule itself, so it stands in one place.
+ * Previews which members a pair of group rules would admit. The database counts members with equal properties as one row,
+ * and `refusalOf` decides about each row.
  */
 import { sql } from 'kysely'
 import { groupsOf, type User } from '../../accounts/people/users.ts'
 import type { Db } from '../../database/connection.ts'
 import { type GroupRules, type Refusal, refusalOf, type Standing } from './access.ts'
 
-/** Only the newest are looked at beyond this many, so that a preview stays cheap on any forum. */
+/** A preview reads the newest members only, up to this number, so that it stays cheap on any forum. */
 const MEMBERS_MAX = 50_000
 const SAMPLES_MAX = 5
 
-/** Members who fare alike; in a rough preview, all who are refused. `samples` are usernames; of suspended members none are told. */
+/**
+ * Members with the same outcome; in a rough preview, all refused members. `samples` are usernames, never those of suspended
+ * members.
+ */
 export type Fare = { refusal: Refusal | { rule: 'any' } | undefined; count: number; samples: string[] }
 
 export type Admission = {
@@ -19,7 +22,7 @@ export type Admission = {
   refused: Fare[]
   looked_at: number
   isBounded: boolean
-  /** Counts are orders of magnitude, 0 for fewer than ten, and nobody is named. */
+  /** Counts are orders of magnitude, 0 for fewer than ten, and there are no samples. */
   isRough: boolean
 }
 
@@ -28,8 +31,8 @@ type Reader = Pick<User, 'is_admin' | 'is_moderator' | 'trust_level' | 'custom_g
 type AlikeRow = Standing & { count: bigint; samples: string[] }
 
 /**
- * What becomes of the members, for this reader. Who is in a group is for administrators and those in it: by rules that
- * name another one, nobody's membership could be read off names, off counts, or off the difference of two counts.
+ * Previews the rules for this reader. Only administrators and a group's own members may learn its members. For rules that
+ * name another group the preview is rough, so that neither names nor counts reveal who is a member.
  */
 export async function previewAdmission(
   db: Db,
@@ -47,7 +50,7 @@ function mayRead(reader: Reader, rules: GroupRules): boolean {
   return reader.is_admin || named.every((name) => own.includes(name.toLowerCase()))
 }
 
-/** Both rows are always there: the absence of one would be a count too. */
+/** Always returns both rows, because a missing row would reveal a count. */
 function rough({ admitted, refused, ...rest }: Admission): Admission {
   const count = refused.reduce((sum, fare) => sum + fare.count, 0)
   return {
@@ -81,7 +84,7 @@ async function admissionUnder(db: Db, rules: GroupRules, now: Date): Promise<Adm
   return { admitted: admitted!, refused, looked_at, isBounded: looked_at === MEMBERS_MAX, isRough: false }
 }
 
-/** The members as groups of alike ones; of custom groups only those that the rules name tell them apart. */
+/** Counts members by equal properties. Only the custom groups that the rules name are compared. */
 async function alikeMembers(db: Db, rules: GroupRules, now: Date): Promise<AlikeRow[]> {
   const names = [...rules.allow_groups, ...rules.deny_groups].map((name) => name.toLowerCase())
   const { rows } = await sql<AlikeRow>`

@@ -22,6 +22,7 @@ declare module '../../web/views.ts' {
   }
 }
 
+/** GET and POST /apps, and the pages of one application. */
 export async function appPages(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)

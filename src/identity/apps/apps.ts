@@ -1,4 +1,4 @@
-/** The registry of applications: what one must be like, registering it, listing it. A secret is told once. */
+/** Validates, registers and lists OAuth applications. A secret is shown once. */
 import { z } from 'zod'
 import { lockUser } from '../../accounts/people/users.ts'
 import { recordAudit } from '../../core/audit.ts'
@@ -15,7 +15,7 @@ const CLIENT_ID_LENGTH = 24
 const NAME_LENGTH_MAX = 60
 const DESCRIPTION_LENGTH_MAX = 500
 const REDIRECT_URIS_MAX = 20
-/** Of one member. Nobody reviews them before they are there, so their number is bounded. */
+/** Applications of one member, bounded because nobody reviews them before they exist. */
 export const OWNED_APPS_MAX = 100
 const GROUPS_MAX = 50
 const GROUP_LENGTH_MAX = 100
@@ -40,7 +40,7 @@ const groups = z
   .default([])
   .transform(withoutRepeats)
 
-/** What can be said of an application, and changed later. Unknown members are ignored, repeated values are dropped. */
+/** The fields of an application that its owner may change. Unknown fields are ignored, repeated values are dropped. */
 const AppFields = z.object({
   name: z
     .string()
@@ -69,17 +69,17 @@ const AppFields = z.object({
   deny_groups: groups,
 })
 
-/** Chosen once: an application that has a secret cannot come to do without, nor the other way round. */
+/** Chosen at registration: a confidential client cannot become public, nor a public client confidential. */
 const ClientKind = z.object({
   token_endpoint_auth_method: z
     .enum(['client_secret_basic', 'client_secret_post', 'none'])
     .default('client_secret_basic'),
 })
 
-/** What a program posts. */
+/** The body of POST /api/apps. */
 export const NewAppForm = AppFields.extend(ClientKind.shape)
 
-/** What a program lists. */
+/** The query of GET /api/apps. */
 export const AppsRequest = z.object({ owner: z.literal('all').optional() })
 
 /** An application as the list for programs shows it. */
@@ -90,7 +90,7 @@ export const ListedApp = z.looseObject({
   owner_username: z.string(),
   created_at: z.iso.datetime(),
 })
-/** A new application, as a program is told of it. */
+/** The answer to POST /api/apps. */
 export const RegisteredApp = z.looseObject({
   client_id: z.string(),
   client_secret: z.string().optional(),
@@ -106,7 +106,7 @@ const webAddress = z
   .refine((text) => text === '' || webAddressFault(text) === undefined, 'Must be an https address')
   .transform((text) => (text === '' ? null : text))
 
-/** The pages' form also takes what people are shown of an application before they trust it. */
+/** The form of the pages, which also has what members see before they trust an application. */
 export const AppForm = AppFields.extend({ homepage: webAddress, logo_url: webAddress })
 export const NewAppPageForm = AppForm.extend(ClientKind.shape)
 
@@ -126,14 +126,14 @@ function withoutRepeats(names: string[]): string[] {
   return [...new Map(names.map((name) => [name.toLowerCase(), name])).values()]
 }
 
-/** What is wrong with a redirect URI, if this issue is about one. */
+/** Returns the fault of a redirect URI, if the issue is about one. */
 export function redirectUriFaultOf(issue: z.core.$ZodIssue): RedirectUriFault | undefined {
   return issue.code === 'custom' ? (issue.params?.fault as RedirectUriFault | undefined) : undefined
 }
 
 /**
- * Registers an application whose values are checked already. `client_secret` can never be read again; a public
- * application has none. Throws access_denied where its owner has OWNED_APPS_MAX.
+ * Registers an application with validated values. `client_secret` cannot be read again; a public client has none. Throws
+ * access_denied when the owner has OWNED_APPS_MAX applications.
  */
 export async function registerApp(
   db: Db,
@@ -176,7 +176,7 @@ async function refuseOneTooMany(tx: Tx, owner_id: bigint): Promise<void> {
     throw new AppError('access_denied', `A member has at most ${OWNED_APPS_MAX} applications`)
 }
 
-/** The applications of a member, or all there are, newest first. */
+/** Returns the applications of a member, or all, newest first. */
 export async function listApps(db: Db, owner: { id: bigint } | 'all') {
   const apps = db
     .selectFrom('oauth_apps as app')

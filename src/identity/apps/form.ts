@@ -1,4 +1,4 @@
-/** The form of an application, as /apps and an application's own page show it: what was typed, and what is wrong with it. */
+/** The form of an application on /apps and on its own page: the typed texts, and their problems. */
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { type AppValues, redirectUriFaultOf } from './apps.ts'
@@ -8,13 +8,13 @@ const CHOICES = ['id_token_signed_response_alg', 'token_endpoint_auth_method'] a
 const FIELDS = ['name', 'description', 'homepage', 'logo_url', ...LINES, ...CHOICES] as const
 type Field = (typeof FIELDS)[number]
 
-/** What was typed, as it was typed. */
+/** The texts as the owner typed them. */
 export type Typed = Record<Field, string>
 export type Problems = Partial<Record<Field, string[]>>
 
 export const NOTHING_TYPED = Object.fromEntries(FIELDS.map((field) => [field, ''])) as Typed
 
-/** An application's values as its owner would have typed them. */
+/** Returns an application's values as texts of the form. */
 export function typedFrom(app: AppValues & { token_endpoint_auth_method: string }): Typed {
   const texts = FIELDS.map((field) => [field, [app[field] ?? ''].flat().join('\n')])
   return Object.fromEntries(texts) as Typed
@@ -22,11 +22,11 @@ export function typedFrom(app: AppValues & { token_endpoint_auth_method: string 
 
 export type FilledIn<Values> = { typed: Typed } & ({ values: Values } | { problems: Problems })
 
-/** Reads the form; what is wrong is said beside each field, in the reader's language. */
+/** Reads the form. Each field gets its problems, in the reader's language. */
 export function readAppForm<Values>(request: FastifyRequest, schema: z.ZodType<Values>): FilledIn<Values> {
   const typed = typedIn(request.body)
   const lines = Object.fromEntries(LINES.map((field) => [field, linesOf(typed[field])]))
-  // A choice that was not made is left to its default.
+  // An empty choice gets its default.
   const choices = Object.fromEntries(CHOICES.map((field) => [field, typed[field] || undefined]))
   const form = schema.safeParse({ ...typed, ...lines, ...choices })
   if (form.success) return { typed, values: form.data }

@@ -1,8 +1,8 @@
-/** The row of an OAuth application, locked by each act on it. */
+/** Locks the row of an OAuth application, which each act on it does first. */
 import type { Tx } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 
-/** An act on an application that must be the actor's own. */
+/** An act of the owner on the own application. */
 export type Owned = Act & { owner_id: bigint }
 
 export type Act = { client_id: string; actor_id: bigint; now: Date; ip: string }
@@ -28,8 +28,8 @@ export const columns = [
 ] as const
 
 /**
- * Holds the application's row. It is the first lock of every act, so acts on one application follow each other;
- * sign-ins and tokens, which only refer to the row, go on meanwhile.
+ * Locks the application's row. Each act takes this lock first, so acts on one application run one after another. Sign-ins
+ * and tokens only refer to the row and do not wait. Throws not_found, also for another owner's application.
  */
 export async function lockApp(tx: Tx, { client_id, owner_id }: { client_id: string; owner_id?: bigint }) {
   let apps = tx
@@ -43,6 +43,7 @@ export async function lockApp(tx: Tx, { client_id, owner_id }: { client_id: stri
   return app
 }
 
+/** Makes not_found for an application. */
 export function noSuchApp(): AppError {
   return new AppError('not_found', 'No such application')
 }

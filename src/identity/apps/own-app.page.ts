@@ -1,6 +1,6 @@
 /**
- * /apps/:client_id: one application for its owner — what it says of itself, whom it lets in, its secrets, its
- * history and its end. Everybody else is told that there is no such application.
+ * /apps/:client_id: the owner edits one application, its group rules and its secrets, reads its history, and deletes it. Other
+ * members get not_found.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -33,7 +33,7 @@ const NewSecretForm = z.object({
   overlap_hours: z.coerce.number().refine((hours) => OVERLAP_HOURS.includes(hours)),
 })
 
-/** Where codes are sent, and whom it lets in. */
+/** Fields that decide where codes are sent and who is admitted. */
 const SENSITIVE_FIELDS = ['redirect_uris', 'allow_groups', 'deny_groups'] as const
 
 type History = Awaited<ReturnType<typeof readAudit>>
@@ -62,7 +62,7 @@ declare module '../../web/views.ts' {
   }
 }
 
-/** Below requireUser: registered by the pages of /apps. */
+/** GET and POST /apps/:client_id and its acts, in a scope with requireUser. */
 export function ownAppPages(app: FastifyInstance, deps: Core): void {
   const askFreshSignIn = requireFreshSignIn(deps, { page: pageOf })
   app.get<OneApp>('/apps/:client_id', async (request, reply) => {
@@ -97,7 +97,7 @@ export function ownAppPages(app: FastifyInstance, deps: Core): void {
 const pageOf = ({ params }: FastifyRequest) =>
   `/apps/${encodeURIComponent((params as OneApp['Params']).client_id)}`
 
-/** What a session that somebody else got hold of must not be enough for. */
+/** Acts that require a fresh sign-in, so a stolen session cannot perform them. */
 function sensitiveRoutes(app: FastifyInstance, deps: Core): void {
   const preHandler = requireFreshSignIn(deps, { page: pageOf })
 
@@ -135,7 +135,7 @@ function sensitiveRoutes(app: FastifyInstance, deps: Core): void {
   })
 }
 
-/** The act of the signed-in member on an application that must be theirs. */
+/** Makes an act of the signed-in member on an application that the member must own. */
 function ownedBy(request: FastifyRequest<OneApp>, deps: Core): Owned {
   const { client_id } = request.params
   const { id } = sessionOf(request).user
@@ -179,7 +179,7 @@ async function showApp(
       preset: OVERLAP_HOURS_DEFAULT,
       canAdd: secrets.length < LIVE_SECRETS_MAX,
     },
-    // Where this page stands, also when it answers a form of it.
+    // The page's own address, also in answers to its forms.
     path: `/apps/${client_id}`,
   }
   return reply.page('identity/apps/own-app', data, { status })

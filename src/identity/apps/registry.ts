@@ -1,6 +1,6 @@
 /**
- * What can be done to a registered application: by its owner, to whom others' applications do not exist, and by
- * administrators. Each act is one transaction that locks the application's row and leaves an entry in the audit log.
+ * The acts of owners and administrators on registered applications. Each act is one transaction that locks the application's
+ * row and writes an audit entry. An owner gets not_found for other members' applications.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
@@ -11,10 +11,10 @@ import { sha256 } from '../../platform/secrets.ts'
 import type { AppValues } from './apps.ts'
 import { type Act, columns, lockApp, noSuchApp, type Owned } from './lock.ts'
 
-/** Beyond this many, the number of members is not counted on. */
+/** The count of members stops here. */
 const MEMBERS_COUNTED_MAX = 10_000
 
-/** What the staff looked at when it gave its mark. */
+/** The fields that the staff reviews. */
 const REVIEWED_FIELDS = [
   'name',
   'description',
@@ -24,7 +24,7 @@ const REVIEWED_FIELDS = [
   'post_logout_redirect_uris',
 ] as const satisfies (keyof AppValues)[]
 
-/** The applications of a member, newest first. */
+/** Returns the applications of a member, newest first. */
 export async function appsOf(db: Db, owner_id: bigint) {
   return db
     .selectFrom('oauth_apps as app')
@@ -42,7 +42,7 @@ export type AppSearch = {
   before: bigint | undefined
 }
 
-/** Every application that fits, newest first. */
+/** Finds applications, newest first. */
 export async function searchApps(db: Db, { text, standing, before }: AppSearch, limit: number) {
   let apps = db
     .selectFrom('oauth_apps as app')
@@ -67,7 +67,7 @@ export async function searchApps(db: Db, { text, standing, before }: AppSearch, 
   return apps.execute()
 }
 
-/** An application for its page. Throws not_found; with an owner given, also for everybody else's. */
+/** Returns an application for its page. Throws not_found, also when `owner_id` is given and another member owns it. */
 export async function getApp(db: Db, { client_id, owner_id }: { client_id: string; owner_id?: bigint }) {
   let apps = db
     .selectFrom('oauth_apps as app')
@@ -81,7 +81,7 @@ export async function getApp(db: Db, { client_id, owner_id }: { client_id: strin
   return app
 }
 
-/** How many members have allowed the application; `isMore` when there are more than were counted. */
+/** Counts the members who have authorised the application, up to 10,000; `isMore` tells that there are more. */
 export async function countMembers(db: Db, app_id: bigint): Promise<{ count: number; isMore: boolean }> {
   const { count } = await db
     .selectFrom((eb) =>
@@ -97,7 +97,7 @@ export async function countMembers(db: Db, app_id: bigint): Promise<{ count: num
   return { count: Math.min(Number(count), MEMBERS_COUNTED_MAX), isMore: count > MEMBERS_COUNTED_MAX }
 }
 
-/** Writes what differs, and says so. A change of anything the staff has looked at takes its mark away. */
+/** Writes and records the changed fields. A change of a reviewed field removes the mark of the review. Throws not_found. */
 export async function updateApp(db: Db, owned: Owned & { values: AppValues }): Promise<void> {
   const { values } = owned
   await db.transaction().execute(async (tx) => {
@@ -118,9 +118,9 @@ export async function updateApp(db: Db, owned: Owned & { values: AppValues }): P
 }
 
 /**
- * Deletes the application with everything it was given. `typed_name` is what its owner typed to confirm: only the
- * application's name counts. What a token request may hold (a code, a refresh token) is locked before what it
- * waits for (its grant, the application), in its own order, so that the two cannot deadlock.
+ * Deletes the application with its consents, codes and tokens, if `typed_name` is its name. It locks rows in the order of a
+ * token request, so that the two cannot deadlock: first codes and refresh tokens, then their grants and the application.
+ * Throws not_found.
  */
 export async function deleteApp(
   db: Db,
@@ -146,7 +146,7 @@ export async function deleteApp(
   })
 }
 
-/** Throws conflict when it is suspended already. */
+/** Suspends an application. Throws not_found, and conflict when it is suspended already. */
 export async function suspendApp(db: Db, act: Act & { reason: string }): Promise<void> {
   const { reason, actor_id, now } = act
   await db.transaction().execute(async (tx) => {
@@ -162,7 +162,7 @@ export async function suspendApp(db: Db, act: Act & { reason: string }): Promise
   })
 }
 
-/** What it was given before works again, as far as it has not expired. Throws conflict when it is not suspended. */
+/** Ends a suspension; unexpired tokens work again. Throws not_found, and conflict when it is not suspended. */
 export async function reinstateApp(db: Db, act: Act & { reason: string }): Promise<void> {
   const { reason } = act
   await db.transaction().execute(async (tx) => {
@@ -178,14 +178,14 @@ export async function reinstateApp(db: Db, act: Act & { reason: string }): Promi
   })
 }
 
-/** What the staff looks at, as a page carries it to the form that gives the mark. */
+/** Returns a hash of the reviewed fields, which the review form carries. */
 export function reviewedVersion(app: Pick<AppValues, (typeof REVIEWED_FIELDS)[number]>): string {
   return sha256(JSON.stringify(REVIEWED_FIELDS.map((field) => app[field]))).toString('hex')
 }
 
 /**
- * Gives or withdraws the mark "reviewed by staff"; one that is given already keeps its date. Throws conflict when it would
- * be given to something else than the version that was `seen`.
+ * Gives or withdraws the mark "reviewed by staff". An existing mark keeps its date. Throws not_found, and conflict when the
+ * application differs from the version that the administrator has `seen`.
  */
 export async function markReviewed(
   db: Db,
@@ -196,7 +196,7 @@ export async function markReviewed(
     const app = await lockApp(tx, act)
     if ((app.reviewed_at !== null) === isReviewed) return
     if (isReviewed && seen !== reviewedVersion(app))
-      throw new AppError('conflict', 'This application was changed since it was looked at')
+      throw new AppError('conflict', 'This application was changed since you looked at it')
     await tx
       .updateTable('oauth_apps')
       .set(

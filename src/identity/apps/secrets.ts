@@ -1,6 +1,7 @@
 /**
- * The secrets of applications: told once, stored as hashes, two alive at most so that one can follow another
- * without a break. An owner adds one by presenting one (decisions.md 3); who has lost them all asks an administrator.
+ * The secrets of applications. They are shown once and stored as hashes. Two may be live, so that a new one can replace an
+ * old one without an interruption. An owner adds a secret by presenting one (decisions.md 3). An owner who has lost all
+ * secrets asks an administrator.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { recordAudit } from '../../core/audit.ts'
@@ -14,21 +15,22 @@ const CLIENT_SECRET_LENGTH = 48
 const FINGERPRINT_LENGTH = 12
 const HOUR_MS = 3_600_000
 export const LIVE_SECRETS_MAX = 2
-/** How long the old secret may go on beside a new one, in hours. */
+/** How many hours the old secret may stay live beside a new one. */
 export const OVERLAP_HOURS = [0, 1, 24, 168, 720]
 export const OVERLAP_HOURS_DEFAULT = 24
 
+/** Makes a secret and its hash. */
 export function newSecret(): { client_secret: string; secret_hash: Buffer } {
   const client_secret = randomText(CLIENT_SECRET_LENGTH, ALNUM)
   return { client_secret, secret_hash: sha256(client_secret) }
 }
 
-/** By this an owner tells secrets apart: the beginning of the hash, from which nothing can be guessed. */
+/** Returns the start of the hash, by which an owner distinguishes secrets. It does not help to guess one. */
 function fingerprintOf(secret_hash: Buffer): string {
   return secret_hash.toString('hex').slice(0, FINGERPRINT_LENGTH)
 }
 
-/** The secrets that work now, oldest first. */
+/** Returns the secrets that work now, oldest first. */
 export async function liveSecrets(db: Db, app_id: bigint, now: Date) {
   const rows = await db
     .selectFrom('app_secrets')
@@ -42,12 +44,12 @@ export async function liveSecrets(db: Db, app_id: bigint, now: Date) {
 
 type LiveSecret = Awaited<ReturnType<typeof liveSecrets>>[number]
 
-/** What became of the wish for another secret. */
+/** The new secret, or why none was added. */
 export type Addition = { client_secret: string } | { problem: 'not_live' | 'two_live' }
 
 /**
- * Adds a secret beside the one presented, whose end is set. The application's row is locked first, so of several
- * additions and resets at once each sees what the one before it left.
+ * Adds a secret, and sets the end of the presented one. It locks the application's row first, so simultaneous additions and
+ * resets run one after another. Throws not_found.
  */
 export async function addSecret(
   db: Db,
@@ -68,7 +70,7 @@ export async function addSecret(
   })
 }
 
-/** Ends one secret at once. Throws not_found when there is none alive with this fingerprint. */
+/** Ends one secret at once. Throws not_found when no live secret has this fingerprint. */
 export async function endSecret(db: Db, owned: Owned & { fingerprint: string }): Promise<void> {
   const { client_id, fingerprint, now } = owned
   await db.transaction().execute(async (tx) => {
@@ -81,7 +83,7 @@ export async function endSecret(db: Db, owned: Owned & { fingerprint: string }):
   })
 }
 
-/** For an owner who has lost them: one new secret, and the end of all others at once. A public application has none. */
+/** Makes one new secret and ends all others at once. Throws not_found, and conflict for a public client. */
 export async function resetSecret(
   db: Db,
   by: { client_id: string; actor_id: bigint; now: Date; ip: string },
@@ -99,7 +101,7 @@ export async function resetSecret(
   })
 }
 
-/** An end that was set before and comes earlier stays. */
+/** Sets the end of secrets, but keeps an earlier end. */
 async function endSecrets(tx: Tx, secrets: LiveSecret[], end: Date): Promise<void> {
   const ids = secrets.filter(({ expires_at }) => expires_at === null || expires_at > end).map(({ id }) => id)
   if (ids.length === 0) return

@@ -1,6 +1,6 @@
 /**
- * The keys that sign ID tokens: in Postgres, private halves encrypted under APP_SECRET, so that every process
- * signs and publishes the same. How they come and go is in `key-rotation.ts`.
+ * The keys that sign ID tokens. They are in Postgres, so that all processes sign and publish the same keys. Private keys
+ * are encrypted under APP_SECRET. `rotation.ts` makes and retires keys.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import type { JWK } from 'jose'
@@ -9,9 +9,9 @@ import type { Db } from '../../database/connection.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 
-/** How long a process may go on with the keys it has read. */
+/** How long a process may use the keys it has read. */
 export const KEYS_FRESH_SECONDS = 60
-/** The RFC 7638 thumbprints that our keys are named by. */
+/** A key id: the RFC 7638 thumbprint of the key. */
 const KID = /^[\w-]{43}$/
 
 export const SIGNING_ALGORITHMS = ['RS256', 'ES256'] as const
@@ -20,25 +20,26 @@ export type SigningKey = { kid: string; alg: SigningAlgorithm; private_key: KeyO
 export type VerificationKey = { kid: string; alg: SigningAlgorithm; public_jwk: JWK }
 
 export type SigningKeys = {
-  /** The key to sign with now. Throws when there is none. */
+  /** Returns the key to sign with now. Throws Error when there is none. */
   current(alg?: SigningAlgorithm): Promise<SigningKey>
-  /** Every public key under which a live token may have been signed, and those that sign next: for JWKS. */
+  /** Returns the public keys of the JWKS: those that may have signed a live token, and those that sign next. */
   published(): Promise<readonly JWK[]>
-  /** The names of those whose private half does not open under this APP_SECRET. They never sign here. */
+  /** Returns the ids of keys that this APP_SECRET does not decrypt. This process never signs with them. */
   unreadable(): Promise<readonly string[]>
-  /** A key of ours by its name, also one that is published no more: for ID tokens that come back as hints. */
+  /** Finds one of our keys by its id, also one that is no longer published, to verify ID tokens that come as hints. */
   find(kid: string): Promise<VerificationKey | undefined>
 }
 
-/** What the identity area is opened with. */
+/** The core, and the signing keys, which the identity area receives. */
 export type IdentityDeps = Core & { signingKeys: SigningKeys }
 
 export type KeyStore = { db: Db; secrets: Secrets; clock: Clock }
 
+/** Opens the signing keys of a process, with a cache. */
 export function openSigningKeys(store: KeyStore): SigningKeys {
   let cached: { keys: Promise<LoadedKeys>; at: number } | undefined
   const read = (now: Date) => {
-    // A clock that was set back makes what was read under it stale too.
+    // The absolute difference, because the clock may have been set back.
     if (cached === undefined || Math.abs(now.getTime() - cached.at) >= KEYS_FRESH_SECONDS * 1000) {
       const keys = loadKeys(store, now)
       const reading = { keys, at: now.getTime() }
@@ -52,7 +53,7 @@ export function openSigningKeys(store: KeyStore): SigningKeys {
   return {
     async current(alg = 'RS256') {
       const now = store.clock()
-      // Chosen by the clock at each use: a key that was read before its time begins to sign when that has come.
+      // Chosen at each use, so that a cached key starts to sign when its time comes.
       const key = signingAt(await read(now), alg, now)
       if (key === undefined) throw new Error(`There is no signing key for ${alg}`)
       return key
@@ -68,24 +69,24 @@ export function openSigningKeys(store: KeyStore): SigningKeys {
 }
 
 export type LoadedKeys = {
-  /** Those that can sign, newest first. */
+  /** Keys that can sign, newest first. */
   signing: (SigningKey & { signs_from: Date })[]
   unreadable: string[]
   published: JWK[]
   known: Map<string, VerificationKey>
 }
 
-/** The key that signs at a moment: the newest whose time has come. */
+/** Returns the key that signs at a moment: the newest key whose time has come. */
 export function signingAt({ signing }: Pick<LoadedKeys, 'signing'>, alg: SigningAlgorithm, now: Date) {
   return signing.find((each) => each.alg === alg && each.signs_from <= now)
 }
 
-/** The name of the place where a private key is stored, so that its ciphertext opens nowhere else. */
+/** Returns the encryption context of a private key. */
 export const encryptionContext = (kid: string) => `signing_keys ${kid}`
 
 /**
- * Reads all keys that have a private half. One that was made under another APP_SECRET takes nothing from the others:
- * the newest that opens goes on, published, also when a successor that does not open was to have followed it by now.
+ * Reads all keys with a private key. Keys of another APP_SECRET are skipped: the newest readable key goes on signing and
+ * stays published, even when an unreadable successor should have replaced it by now.
  */
 export async function loadKeys({ db, secrets }: Omit<KeyStore, 'clock'>, now: Date): Promise<LoadedKeys> {
   const rows = await db
@@ -113,7 +114,7 @@ export async function loadKeys({ db, secrets }: Omit<KeyStore, 'clock'>, now: Da
   }
 }
 
-/** Undefined for what another APP_SECRET has encrypted, or somebody has changed. */
+/** Decrypts a private key. Returns undefined when it was encrypted under another APP_SECRET, or changed. */
 function openPrivateKey(secrets: Secrets, kid: string, ciphertext: Buffer): KeyObject | undefined {
   try {
     return createPrivateKey(secrets.decrypt(encryptionContext(kid), ciphertext))

@@ -1,6 +1,6 @@
-/** How long tokens and documents that the signing keys stand behind remain in use. */
+/** Lifetimes of ID tokens and of the documents about their keys. */
 
-/** An ID token is valid this long. */
+/** How long an ID token is valid. */
 export const ID_TOKEN_SECONDS = 3_600
-/** Clients may cache the JWKS and the discovery documents this long. */
+/** How long clients may cache the JWKS and the discovery documents. */
 export const JWKS_CACHE_SECONDS = 300

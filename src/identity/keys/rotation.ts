@@ -1,6 +1,6 @@
 /**
- * How signing keys come and go. A new key is published before it signs, so that whoever verifies has it by then;
- * the one before it stays published until nothing that it signed can be valid, and then keeps its public half only.
+ * Rotates signing keys. A new key is published before it signs, so that verifiers have it by then. The previous key stays
+ * published until all its tokens have expired, and then keeps its public key only.
  */
 import { generateKeyPair as generate, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -24,20 +24,20 @@ import { ID_TOKEN_SECONDS, JWKS_CACHE_SECONDS } from './lifetimes.ts'
 
 const RSA_BITS = 2048
 const DAY_MS = 86_400_000
-/** How far the clocks of two machines may differ, and how long a request may take from its key to its signature. */
+/** The difference of two machines' clocks, plus the time of a request between choosing a key and signing. */
 const SKEW_SECONDS = 300
-/** From a key's first publication to its first signature: every cache of the old set has ended by then. */
+/** From a key's publication to its first signature. All caches of the old JWKS have expired by then. */
 const PUBLISHED_AHEAD_SECONDS = JWKS_CACHE_SECONDS + KEYS_FRESH_SECONDS + SKEW_SECONDS
-/** From the successor's first signature to the end of everything that this key signed. */
+/** From the successor's first signature until all tokens of this key have expired. */
 const OUTLIVES_SECONDS = ID_TOKEN_SECONDS + SKEW_SECONDS
-/** Any constant of ours: it keeps two processes from making the same key twice. */
+/** The number of the advisory lock that keeps two processes from making a key at once. */
 const KEY_CREATION_LOCK = 7_305_128_842
 
 const generateKeyPair = promisify(generate)
 
 /**
- * Makes the first key of each algorithm where there is none. Safe when several processes start at once. Throws
- * ConfigError where there are keys and none of them opens, so that nothing could be signed.
+ * Makes the first key of each algorithm if there is none. Several processes may start at once. Throws ConfigError when keys
+ * exist and APP_SECRET decrypts none of them.
  */
 export async function ensureSigningKeys(store: KeyStore): Promise<void> {
   for (const alg of SIGNING_ALGORITHMS) {
@@ -52,7 +52,7 @@ export async function ensureSigningKeys(store: KeyStore): Promise<void> {
   ])
 }
 
-/** The worker's round: makes the keys that are due by the setting, and forgets private halves of no more use. */
+/** Runs the worker's round: makes the keys that are due by the setting, and deletes private keys that no longer sign. */
 export async function rotateDueSigningKeys(deps: KeyStore & Pick<Core, 'settings'>): Promise<void> {
   const { signing_key_days } = await deps.settings.read()
   const now = deps.clock()
@@ -63,7 +63,7 @@ export async function rotateDueSigningKeys(deps: KeyStore & Pick<Core, 'settings
     const isDue = now >= later(signs_from, -PUBLISHED_AHEAD_SECONDS)
     if (isDue) await addKey(deps, alg, { after: newest.kid, signs_from })
   }
-  // One whose successor does not open signs on.
+  // A key whose successor is unreadable goes on signing.
   const keys = await loadKeys(deps, now)
   const inUse = SIGNING_ALGORITHMS.flatMap((alg) => signingAt(keys, alg, now)?.kid ?? [])
   await deps.db
@@ -78,8 +78,8 @@ export async function rotateDueSigningKeys(deps: KeyStore & Pick<Core, 'settings
 export type NextKey = { alg: SigningAlgorithm; kid: string; signs_from: Date }
 
 /**
- * Begins a rotation now, whatever the schedule says. A key that waits for its time already is left to it. Keys that do
- * not open under this APP_SECRET are withdrawn first, so that they stand in nobody's way.
+ * Starts a rotation now, before its schedule. It makes no key where a published key already waits for its time. It first
+ * withdraws the keys that APP_SECRET does not decrypt.
  */
 export async function rotateSigningKeys(store: KeyStore): Promise<{ next: NextKey[]; withdrawn: string[] }> {
   const withdrawn = await withdrawUnreadable(store)
@@ -94,7 +94,7 @@ export async function rotateSigningKeys(store: KeyStore): Promise<{ next: NextKe
   return { next, withdrawn }
 }
 
-/** The newest of those that open is the newest again, and what follows it is published ahead as ever. */
+/** Withdraws unreadable keys. The newest readable key becomes the current one again, and its successor is published ahead. */
 async function withdrawUnreadable({ db, secrets, clock }: KeyStore): Promise<string[]> {
   return db.transaction().execute(async (tx) => {
     await lockKeyCreation(tx)
@@ -113,10 +113,10 @@ async function withdrawUnreadable({ db, secrets, clock }: KeyStore): Promise<str
 }
 
 /**
- * For the day on which a key may be in the wrong hands: withdraws every key there is, also those that wait and those that
- * are retired, and makes others that sign at once. The price: applications refuse what the new keys sign until they have
- * fetched them, and running processes go on with the old ones for KEYS_FRESH_SECONDS at most. Nobody is signed out.
- * @returns the new keys, and the names of those that were withdrawn.
+ * Replaces all keys after a leak: withdraws every key, including waiting and retired ones, and makes keys that sign at once.
+ * Applications refuse the new signatures until they fetch the new JWKS. Running processes use the old keys for
+ * KEYS_FRESH_SECONDS at most. Members stay signed in.
+ * @returns the new keys, and the ids of the withdrawn ones.
  */
 export async function replaceSigningKeys({
   db,
@@ -144,7 +144,7 @@ async function withdraw(tx: Tx, now: Date, which: string[] | 'all'): Promise<str
     .set({
       withdrawn_at: now,
       private_encrypted: null,
-      // Later than its first signature, as the constraint wants it, also of a key that never came to sign.
+      // Later than `signs_from`, as the constraint requires, also for a key that has never signed.
       published_until: sql<Date>`coalesce(published_until, greatest(${now}, signs_from + interval '1 second'))`,
     })
     .where('withdrawn_at', 'is', null)
@@ -174,8 +174,8 @@ function findNewest({ db }: Pick<KeyStore, 'db'>, alg: SigningAlgorithm) {
 }
 
 /**
- * Adds a key that signs from then on, but not before it has been published for long enough. Does nothing when
- * `after` is the newest key no more: another process was faster.
+ * Adds a key that signs from `signs_from` on, or later if it would not be published for long enough by then. Does nothing
+ * when `after` is no longer the newest key, because another process was faster.
  */
 async function addKey(
   { db, secrets, clock }: KeyStore,
@@ -187,7 +187,7 @@ async function addKey(
     await lockKeyCreation(tx)
     const newest = await findNewest({ db: tx }, alg)
     if (newest?.kid !== after) return
-    // A first key signs at once: there is no other, and nobody has fetched a set without it.
+    // The first key signs at once, because no client has a JWKS without it.
     const earliest = after === undefined ? clock() : later(clock(), PUBLISHED_AHEAD_SECONDS)
     const signs_from = wanted > earliest ? wanted : earliest
     await tx
@@ -207,7 +207,7 @@ async function lockKeyCreation(tx: Tx): Promise<void> {
   await sql`select pg_advisory_xact_lock(${KEY_CREATION_LOCK})`.execute(tx)
 }
 
-/** A new key as it is stored, named by its thumbprint. */
+/** Makes a new key with the columns of its row. Its id is its thumbprint. */
 async function makeKey(secrets: Secrets, alg: SigningAlgorithm) {
   const { publicKey, privateKey } = await makePair(alg)
   const jwk = publicKey.export({ format: 'jwk' }) as Record<string, string>
@@ -217,7 +217,7 @@ async function makeKey(secrets: Secrets, alg: SigningAlgorithm) {
   return { kid, alg, public_jwk: JSON.stringify({ kid, alg, use: 'sig', ...jwk }), private_encrypted }
 }
 
-/** Off the event loop: an RSA key takes a good fraction of a second. */
+/** Makes a key pair off the event loop, because an RSA key takes a fraction of a second. */
 function makePair(alg: SigningAlgorithm): Promise<{ publicKey: KeyObject; privateKey: KeyObject }> {
   if (alg === 'ES256') return generateKeyPair('ec', { namedCurve: 'P-256' })
   return generateKeyPair('rsa', { modulusLength: RSA_BITS })
