@@ -24,7 +24,7 @@ import {
   stateFor,
 } from './order.ts'
 import { noteView } from './payments.ts'
-import { type NotifyFault, notifyAgain, shopNotificationOf } from './telling.ts'
+import { type NotifyFault, notifyAgain, shopNotificationOf } from './shop-notification.ts'
 
 /** How long the payer waits for the first notification before the return to the shop. gateway.md 3. */
 const FIRST_NOTIFY_MS = 2_000
@@ -81,7 +81,7 @@ declare module '../../web/views.ts' {
         })
   }
   interface PartData {
-    'payment/buyer/telling': NotificationState & { order: LoadedOrder }
+    'payment/buyer/shop-notification': NotificationState & { order: LoadedOrder }
   }
 }
 
