@@ -14,6 +14,25 @@ $$;
 create or replace trigger refunds_book before insert on refunds
   for each row execute function refund_book();
 
+-- The part of an order's fee that has gone back once so many of its points have, each refund with its fee: exactly the fee with
+-- the last of them.
+create or replace function refunded_fee(p_fee bigint, p_amount bigint, p_refunded bigint) returns bigint
+  language sql immutable parallel safe as $$ select div(p_fee::numeric * p_refunded, p_amount)::bigint $$;
+
+-- Quotes the refund of all that is left of a paid order, as refund_order makes it with the fee: its parts from the fee and from
+-- the payee's wallet, and what that wallet has. No row where nothing is left.
+create or replace function quote_refund(p_order_id bigint)
+  returns table (points bigint, from_fee bigint, from_wallet bigint, have bigint)
+language sql stable as $$
+  select left_over.points, part.from_fee, left_over.points - part.from_fee, coalesce(wallet.balance, 0)
+  from orders as o
+  cross join lateral (select o.amount - o.refunded_amount as points) as left_over
+  cross join lateral (select o.fee - refunded_fee(o.fee, o.amount, o.refunded_amount) as from_fee) as part
+  left join ledger_accounts as wallet
+    on wallet.user_id = o.payee_id and wallet.book = o.book and wallet.kind = 'wallet'
+  where o.id = p_order_id and o.paid_at is not null and left_over.points > 0
+$$;
+
 -- Refunds points of a paid order to its payer, from the payee's wallet and, with p_with_fee, from the fee in proportion. After
 -- the last refund of an order exactly its fee has gone back. Outcomes, never raised:
 --   refunded · repeated (this key acted before) · not_found · not_paid · too_much · insufficient (the payee's wallet does not
@@ -50,8 +69,8 @@ begin
   select id into strict v_fee_account_id from ledger_accounts where kind = 'fee' and book = v_order.book;
 
   if p_with_fee then
-    v_fee_part := div(v_order.fee::numeric * (v_order.refunded_amount + p_amount), v_order.amount)
-      - div(v_order.fee::numeric * v_order.refunded_amount, v_order.amount);
+    v_fee_part := refunded_fee(v_order.fee, v_order.amount, v_order.refunded_amount + p_amount)
+      - refunded_fee(v_order.fee, v_order.amount, v_order.refunded_amount);
   end if;
   -- A payee who paid their own order refunds into the wallet that the refund comes from.
   if v_order.payer_id <> v_order.payee_id and v_merchant.balance < p_amount - v_fee_part then

@@ -4,6 +4,45 @@
 create or replace function transfer_fee(p_amount bigint, p_rate numeric) returns bigint
   language sql immutable parallel safe as $$ select ceil(p_amount * p_rate)::bigint $$;
 
+-- Quotes a transfer by the owner's trust level, as post_transfers judges it, and reserves nothing: what it costs, what the wallet
+-- needs and has, its bounds, and what is left of today's limits. left_today is null without a limit.
+create or replace function quote_transfer(
+  p_app_id bigint, p_amount bigint, p_now timestamptz, p_rates numeric[], p_minimums bigint[], p_maximums bigint[],
+  p_daily_limits bigint[]
+) returns table (fee bigint, need bigint, have bigint, min bigint, max bigint, left_today bigint)
+language sql stable as $$
+  select figures.fee, p_amount + figures.fee, figures.have, figures.min, figures.max,
+    -- Keeps null without a limit, because greatest and least ignore null.
+    case when figures.left_today is not null then greatest(figures.left_today, 0) end
+  from payment_apps as app
+  join users as sender on sender.id = app.applicant_id
+  cross join lateral (select sender.trust_level + 1 as level) as its
+  cross join lateral (select (p_now at time zone 'Asia/Shanghai')::date as day) as today
+  -- The last transfer of a day carries the sender's sum of that day.
+  left join lateral (
+    select last.day, last.day_points from transfers as last
+    where (last.from_user_id, last.book, last.id) > (sender.id, app.book, 0)
+      and (last.from_user_id, last.book, last.id) < (sender.id, app.book, 9223372036854775807)
+    order by last.from_user_id desc, last.book desc, last.id desc limit 1
+  ) as sent on true
+  cross join lateral (select
+    transfer_fee(p_amount, p_rates[its.level]) as fee,
+    p_minimums[its.level] as min,
+    p_maximums[its.level] as max,
+    coalesce((
+      select balance from ledger_accounts where user_id = sender.id and book = app.book and kind = 'wallet'
+    ), 0) as have,
+    least(
+      p_daily_limits[its.level] - case when sent.day >= today.day then sent.day_points::bigint else 0 end,
+      app.daily_transfers_max - (
+        select coalesce(sum(transfers.amount), 0)::bigint from transfers
+        where app_id = app.id and paid_at >= today.day::timestamp at time zone 'Asia/Shanghai'
+      )
+    ) as left_today
+  ) as figures
+  where app.id = p_app_id
+$$;
+
 -- Makes transfers in one transaction, in the order given, each once for an application and its order_id. Answers in that order.
 -- Outcomes, never raised:
 --   completed · exists (the same request before: its result) · changed (same order_id, other recipient or amount) · reversed

@@ -40,19 +40,10 @@ export type Recoverable = {
   have: bigint
 }
 
-/** Returns undefined for an order without anything left to refund. */
+/** Returns undefined for an order without anything left to refund. The database function has the rules of refund_order. */
 export async function recoverableOf(db: Db, order_id: bigint): Promise<Recoverable | undefined> {
   const { rows } = await sql<Recoverable>`
-    select left_over.points as left, part.from_fee, left_over.points - part.from_fee as from_wallet,
-      coalesce(wallet.balance, 0) as have
-    from orders as o
-    cross join lateral (select o.amount - o.refunded_amount as points) as left_over
-    cross join lateral (
-      select (o.fee - div(o.fee::numeric * o.refunded_amount, o.amount))::bigint as from_fee
-    ) as part
-    left join ledger_accounts as wallet
-      on wallet.user_id = o.payee_id and wallet.book = o.book and wallet.kind = 'wallet'
-    where o.id = ${order_id} and o.paid_at is not null and left_over.points > 0`.execute(db)
+    select points as left, from_fee, from_wallet, have from quote_refund(${order_id}::bigint)`.execute(db)
   return rows[0]
 }
 
