@@ -2,7 +2,7 @@
 import type { Text, Texts } from '../../web/languages.ts'
 import { counted, pointsOf } from '../../web/plurals.ts'
 
-/** What an alert's words are made with. */
+/** The values in the text of an alert. */
 type Facts = Record<string, string>
 
 const decided: Record<string, Text> = {

@@ -3,7 +3,7 @@
 import type { Text, Texts } from '../../web/languages.ts'
 import type { MistakeCode } from './mistakes.ts'
 
-/** A number of seconds that a clock is wrong by, in words. */
+/** Writes the error of a clock in words, from seconds. */
 function behind(seconds: string): Text {
   const amount = Math.abs(Number(seconds))
   const isBehind = Number(seconds) > 0
@@ -15,7 +15,7 @@ function behind(seconds: string): Text {
   }
 }
 
-/** Said of one mistake. `what` is what it happened to: names of parameters, a character set, a number. */
+/** The text of one mistake. `what` gives the detail: names of parameters, a character set, a number. */
 type Told = (what: string) => Text
 
 export const mistakes = {

@@ -1,4 +1,4 @@
-/** Texts of the page that tells a buyer of a refused request. */
+/** Texts of the page that shows a refused request to the payer. */
 import type { Texts } from '../../web/languages.ts'
 
 export const refused = {

@@ -1,4 +1,4 @@
-/** Texts of trying out the addresses of a shop. */
+/** Texts of the test of a shop's addresses. */
 import type { Texts } from '../../web/languages.ts'
 
 export const merchantAddresses = {
