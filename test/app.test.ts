@@ -1,4 +1,4 @@
-/** What holds for every address: health, errors as page or JSON, headers, languages, and bad input that never yields a 500. */
+/** Rules for every address: health, errors as page or JSON, headers, languages, and no 500 for bad input. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson } from './harness/cast.ts'
@@ -27,7 +27,7 @@ describe('health', () => {
     await sql`alter table schema_migrations rename to hidden`.execute(test.db)
     await expectNotReady()
     await sql`alter table hidden rename to schema_migrations`.execute(test.db)
-    // As many as ours, and not ours; then one that an upgrade has brought.
+    // The same number of migrations but others, and then one that an upgrade added.
     await sql`
       update schema_migrations set name = name || '.new' where name = (select min(name) from schema_migrations)`.execute(
       test.db,
@@ -130,7 +130,7 @@ describe('pages', () => {
     const english = { 'accept-language': 'en' }
     expect((await elsewhere.get('/account', english)).body).toContain('<html lang="zh-CN">')
     expect((await other.get('/account', english)).body).toContain('<html lang="en">')
-    // Signing in somewhere in another language is no choice.
+    // A sign-in in another language does not choose that language.
     const [row] = await test.db.selectFrom('users').where('id', '=', alice.id).select('language').execute()
     expect(row).toEqual({ language: 'zh-CN' })
     await elsewhere.submit(await elsewhere.get('/account'), '/language', { language: 'en' })
@@ -160,7 +160,7 @@ describe('pages', () => {
   })
 })
 
-/** A repeatable stream of choices: the same seed tries the same requests again. */
+/** A repeatable stream of choices: the same seed makes the same requests. */
 function random(seed: number) {
   let state = seed
   const next = () => {
@@ -279,7 +279,7 @@ function safeEncode(value: string): string {
   return value.isWellFormed() ? encodeURIComponent(value) : '%ED%A0%80'
 }
 
-/** Every route of the application except health and sign-out, read off the router itself. */
+/** Every route of the application except health and sign-out, from the router itself. */
 function listRoutes({ app }: TestApp): { method: 'GET' | 'POST'; url: string }[] {
   const routes: { method: 'GET' | 'POST'; url: string }[] = []
   const stack: string[] = []

@@ -1,4 +1,4 @@
-/** Outgoing mail over a real SMTP server: the outbox and its retries, addresses and their confirmation, notices. */
+/** Outgoing mail over a real SMTP server: the outbox and its retries, confirmed addresses, notices. */
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -45,13 +45,13 @@ const userOf = (person: Person) =>
     .select(['email', 'email_verified'])
     .executeTakeFirstOrThrow()
 
-/** Sends what is due and answers the mails to an address. */
+/** Sends what is due, and returns the mails to an address. */
 async function mailsTo(recipient: string): Promise<ReceivedMail[]> {
   await sendDueMail(test.deps)
   return smtp.take(recipient)
 }
 
-/** The path of the link in a mail, which must be one of ours. */
+/** The path of the link in a mail. The link must lead to the service. */
 function linkIn(mail: ReceivedMail): string {
   const [url, ...more] = [...mail.text.matchAll(/https?:\/\/\S+/g)]
     .map(([text]) => text)
@@ -68,7 +68,7 @@ async function askFor(client: Browser, email: string, headers = fromElsewhere())
   return client.post(PAGE, { ...page.form(PAGE), email }, headers)
 }
 
-/** A member with a confirmed address. */
+/** Creates a member with a confirmed address. */
 async function makeReachable(
   values: Parameters<typeof makePerson>[1] = {},
 ): Promise<Person & { email: string }> {
@@ -218,14 +218,14 @@ describe('the outbox', () => {
   })
 
   describe('to a server elsewhere', () => {
-    /** Every address of this machine, and no loopback by its looks. */
+    /** An address that reaches this machine and does not look like loopback. */
     const ELSEWHERE = '0.0.0.0'
     const roots = getCACertificates('default')
     const tls = certificateOf(ELSEWHERE)
     const trust = (...certificates: string[]) => setDefaultCACertificates([...roots, ...certificates])
     afterEach(() => trust())
 
-    /** One mail with a password in SMTP_URL, and what became of it. */
+    /** Sends one mail with a password in SMTP_URL, and returns its outcome. */
     async function sendTo(how: SmtpTls | undefined) {
       const server = await startSmtpServer(how)
       const recipient = newAddress()

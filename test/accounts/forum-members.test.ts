@@ -1,4 +1,7 @@
-/** Members as they change at the forum: names, groups, trust and suspension, learnt by webhook, sweep and sign-in. */
+/**
+ * Changes of members at the forum: the service learns names, groups, trust levels and suspensions by webhook, sweep
+ * and sign-in.
+ */
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { sql } from 'kysely'
@@ -33,7 +36,7 @@ afterAll(async () => {
   await forum.close()
 })
 
-/** No test pays for what another has asked. */
+/** Each test gets a fresh request budget. */
 beforeEach(() =>
   test.db.updateTable('forum_api').set({ requests: [], sign_in_requests: [], paused_until: null }).execute(),
 )
@@ -59,7 +62,7 @@ const groupsOf = async (member: Member) =>
       .execute()
   ).map((row) => row.name)
 
-/** Asks about everybody who is due, a minute of the budget at a time. */
+/** Asks about every due member, one minute of the budget at a time. */
 async function sweep() {
   for (let minute = 0; minute < 20; minute += 1) {
     for (let count = 0; count < 100 && (await checkNextMember(test.deps)); count += 1);
@@ -218,7 +221,7 @@ describe('groups', () => {
     for (const member of [painter, writer, both]) await signIn(member)
     forum.community.groups.set(42, { id: 42, name: 'painters', automatic: false })
     forum.community.groups.set(43, { id: 43, name: 'Writers', automatic: false })
-    // Of 43 nothing new has been heard: its members may not count as members of what 42 is called now.
+    // The service has not read group 43 again, so its members must not count as members of the name that 42 has now.
     await signIn(writer)
     expect(await groupsOf(writer)).toEqual(['painters'])
     expect(await groupsOf(painter)).toEqual(['painters~43'])
@@ -279,7 +282,7 @@ describe('groups', () => {
 describe('suspension', () => {
   const inDays = (days: number) => new Date(test.clock.now().getTime() + days * 86_400_000)
 
-  // The forum judges by the real clock whether somebody is suspended, so these dates lie well ahead of both.
+  // The forum uses the real clock for suspensions, so these dates are far ahead of both clocks.
   it('by webhook ends a session at its next request, and lifting it lets the member in again', async () => {
     const member = forum.join()
     const client = await signIn(member)
@@ -464,7 +467,7 @@ describe('the webhook', () => {
     await sweep()
     const before = [await hints(), await events()]
     const content = { id: member.id }
-    // The forum tries again, for the same answer.
+    // The forum repeats the event and gets the same answer.
     for (const secret of [undefined, 'another-secret'])
       expect((await forum.webhooks.emit(hook(secret), 'user', 'user_updated', content)).answers).toEqual([
         403, 403, 403, 403, 403,
@@ -540,7 +543,7 @@ describe('the sweep', () => {
     }
     await Promise.all(Array.from({ length: 6 }, work))
     expect(forum.calls.length - before).toBe(30)
-    // Nobody was asked about twice.
+    // No member was requested twice.
     expect(new Set(forum.calls.slice(before)).size).toBe(30)
     test.clock.advance(59_999)
     await work()
@@ -559,7 +562,7 @@ describe('the sweep', () => {
     const before = forum.calls.length
     for (let count = 0; count < 30; count += 1) await signIn(member)
     expect(forum.calls.length - before).toBe(30)
-    // Beyond it nobody waits: the last known values count, and the background is told.
+    // Beyond the budget no sign-in waits: the last known values apply, and the background asks later.
     member.trust_level = 3
     const newcomer = forum.join({ trust_level: 3 })
     await signIn(member)
@@ -587,7 +590,7 @@ describe('the sweep', () => {
       test.clock.advance(1_000)
     }
     for (const client of clients.slice(0, 2)) await client.submit(await client.get('/account'), '/sign-out')
-    // Everybody else is out of the way.
+    // All other members are not due.
     const ids = await Promise.all(
       [idle, older, active, hinted].map(async (member) => (await userOf(member)).id),
     )

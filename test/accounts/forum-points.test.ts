@@ -1,4 +1,4 @@
-/** The points bridge: what a changing score grants over days, whoever imports it and whatever breaks. */
+/** The points bridge: the grants for a changing score, over days, with concurrent imports and failures. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { countScore, grantPending, importNextScore } from '../../src/accounts/forum/points.ts'
 import { checkNextMember, syncWithForum } from '../../src/accounts/forum/sweep.ts'
@@ -29,7 +29,7 @@ async function set(name: string, value: string) {
     .values({ name, value })
     .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
     .execute()
-  // A process acts on old values for two seconds; no test waits for that.
+  // A process uses cached settings for two seconds, and the tests do not wait.
   test.deps.settings = openSettings(test.db)
 }
 
@@ -47,7 +47,7 @@ async function join(score?: number): Promise<Member & { user_id: bigint }> {
   return Object.assign(member, { user_id: id })
 }
 
-/** Imports whoever is due, at any hour of the day that has come. */
+/** Imports every due score, at any hour of the current day. */
 async function importAll() {
   for (let minute = 0; minute < 10; minute += 1) {
     for (let count = 0; count < 100 && (await importNextScore(test.deps)); count += 1);
@@ -243,7 +243,7 @@ describe('a process that dies', () => {
     await importAll()
     member.score = 9
     nextDay()
-    // As it stands in the moment between the decision and the grant.
+    // The state between the decision and the grant.
     await test.db
       .updateTable('forum_scores')
       .set({ score: 9n, imported_on: today(), pending_amount: 9n })
@@ -302,7 +302,7 @@ describe('a process that dies', () => {
         .set({ pending_amount, imported_on: '2020-01-01' })
         .where('user_id', '=', member.user_id)
         .execute()
-    // The issuance account has already given something, so it cannot give all there is.
+    // The issuance account has already granted points, so it cannot grant the maximum.
     await expect(grantPending(test.deps)).rejects.toThrow('grants of the points bridge failed')
     expect(await balanceOf(test.db, fine.user_id)).toBe(5n)
     expect(await balanceOf(test.db, full.user_id)).toBe(0n)

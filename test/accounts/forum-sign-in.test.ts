@@ -1,4 +1,4 @@
-/** Signing in through the forum, walked in a browser against a real forum; and every answer that is refused. */
+/** Sign-in through the forum, in a browser against a real forum, and every refused answer. */
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openSettings } from '../../src/core/settings.ts'
@@ -33,7 +33,7 @@ afterAll(async () => {
   await forum.close()
 })
 
-/** No test pays for what another has asked. */
+/** Each test gets a fresh request budget. */
 beforeEach(() =>
   test.db.updateTable('forum_api').set({ requests: [], sign_in_requests: [], paused_until: null }).execute(),
 )
@@ -58,7 +58,7 @@ const memberOf = (id: number) =>
     .selectAll('forum_members')
     .executeTakeFirst()
 
-/** Everything that a refusal must leave as it was. */
+/** The state that a refusal must not change. */
 async function state() {
   const count = async (table: 'users' | 'sessions' | 'forum_members' | 'user_groups' | 'audit_log') => {
     const { n } = await test.db
@@ -295,7 +295,7 @@ describe('an answer is refused, and nothing is written,', () => {
     const other = await client.get(forgedAnswer(fieldsFor(nonce), 'another-secret'))
     await expectRefusal(other, 403, 'This answer is not from the forum')
     expect(await state()).toEqual(before)
-    // The handshake itself is unharmed.
+    // The handshake still works.
     expect((await client.get(good.pathname + good.search)).status).toBe(303)
   })
 
@@ -404,7 +404,7 @@ describe('an answer is refused, and nothing is written,', () => {
     const before = await state()
     await expectRefusal(await client.get(link), 403, 'Your account is suspended')
     expect(await state()).toEqual(before)
-    // At the forum itself there is nothing more to get.
+    // The forum itself gives this member nothing more.
     expect(await forumBrowser(forum).logIn(member.id)).toBe(403)
   })
 
@@ -419,7 +419,7 @@ describe('an answer is refused, and nothing is written,', () => {
     const { client, page } = await signInAtForum(test, forum, member)
     await expectRefusal(page, 403, 'Your account is suspended')
     expect(client.cookies.has('tessera_session')).toBe(false)
-    // The forum knows nothing of our ban, and does not lift it.
+    // The forum does not know a ban by the service, and does not lift it.
     expect((await userOf(member.id))!.is_banned).toBe(true)
   })
 })
@@ -537,7 +537,7 @@ describe('an application that demands a new sign-in', () => {
     const start = await client.get(href!.replaceAll('&amp;', '&'))
     const back = await client.get(await answerOf(forum, member, start.location!))
     expect(back.location).toMatch(/^\/oauth2\/auth\?/)
-    // Consent is asked for, not another sign-in.
+    // The service asks for consent, and not for another sign-in.
     expect((await client.get(back.location!)).status).toBe(200)
     const user = (await userOf(member.id))!
     const sessions = await test.db

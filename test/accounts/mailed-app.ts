@@ -1,4 +1,4 @@
-/** The application with a mail server of its own, whose mailboxes tests read. */
+/** Opens the application with a mail server of its own, whose mailboxes tests read. */
 import { startTestApp, type TestApp } from '../harness/harness.ts'
 import { type SmtpServer, startSmtpServer } from '../harness/smtp-server.ts'
 

@@ -1,4 +1,4 @@
-/** The page of a member's own name and language. */
+/** The page of a member's name and language. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { isHonestProse, isHonestText } from '../../src/web/parameters.ts'
 import { makePerson } from '../harness/cast.ts'

@@ -1,4 +1,4 @@
-/** Acts that need a recent sign-in: the second factor's page, and payments above the set amount. */
+/** Acts that require a recent sign-in: the page of the second factor, and payments above the set amount. */
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { stepAt, totpCode } from '../../src/accounts/security/totp.ts'
@@ -36,7 +36,7 @@ async function order(amount: string): Promise<string> {
   return new URL(String(body.payment_url)).pathname
 }
 
-/** Follows the page's way to the sign-in page, signs in there, and answers where that leads. */
+/** Follows the page to the sign-in page, signs in there, and returns the answer after it. */
 async function signInAgain(client: Browser, url: string, { username, password }: Person): Promise<Page> {
   const page = await client.get(url)
   expect(page.body).toContain('Confirm that it is you')
@@ -82,7 +82,7 @@ describe('paying above the set amount', () => {
     const refused = await client.submit(page, path)
     expect(refused).toMatchObject({ status: 409, location: undefined })
     expect(refused.body).toContain('needs a recent sign-in')
-    // A smaller amount in the form does not get past the limit either: it is not the order's.
+    // A smaller amount in the form does not avoid the limit, because it is not the amount of the order.
     expect((await client.submit(page, path, { expected_amount: '100' })).status).toBe(409)
     expect(await movements()).toBe(before)
     expect((await signInAgain(client, signInLink(refused)!, alice)).location).toBe(path)
@@ -168,7 +168,7 @@ describe('the page of the second factor', () => {
     const back = await client.submit(stepPage, '/sign-in/second-factor', { code })
     expect(back.location).toBe(SECOND_FACTOR)
     expect((await client.get(SECOND_FACTOR)).status).toBe(200)
-    // A sign-in from before the factor is not fresh, however recent it is.
+    // A sign-in before the factor was turned on does not count as recent.
     await test.db
       .updateTable('sessions')
       .set({ amr: ['pwd'] })
@@ -180,7 +180,7 @@ describe('the page of the second factor', () => {
 
 describe('applications on an old sign-in', () => {
   const NEEDS_SIGN_IN = 'This needs a sign-in of the last 5 minutes. Nothing was changed.'
-  /** Refused with the way to sign in and back to `page`. */
+  /** Expects a refusal that leads to the sign-in page and back to `page`. */
   const expectRefused = (answer: Page, page: string) => {
     expect(answer.status).toBe(409)
     expect(answer.body).toContain(NEEDS_SIGN_IN)

@@ -1,4 +1,4 @@
-/** A forgotten password: an answer that tells nothing, a link that works once, and what it ends and what it leaves. */
+/** A forgotten password: the answer reveals nothing, the link works once, and the new password ends sessions. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sendDueMail } from '../../src/accounts/people/email.ts'
@@ -35,7 +35,7 @@ async function makeMember(values: Parameters<typeof makePerson>[1] = {}, verifie
   return { ...person, email: values.email ?? email }
 }
 
-/** Asks for a new password as a visitor, each from an address of their own unless the test says otherwise. */
+/** Requests a new password as a visitor, from a new address unless the test passes one. */
 async function ask(name: string, address = `203.0.113.${++count % 250}`, language = 'en'): Promise<Page> {
   const visitor = browser(test)
   const headers = { 'x-forwarded-for': address, 'accept-language': language }
@@ -43,7 +43,7 @@ async function ask(name: string, address = `203.0.113.${++count % 250}`, languag
   return visitor.post(PAGE, { ...page.form(PAGE), name }, headers)
 }
 
-/** Lets the worker do its work, and answers the links that reached an address. */
+/** Runs the worker's jobs, and returns the links that reached an address. */
 async function linksTo(email: string): Promise<string[]> {
   await answerRecoveryRequests(test.deps)
   await sendDueMail(test.deps)
@@ -108,7 +108,7 @@ describe('asking', () => {
       const original = executor.executeQuery.bind(executor)
       Object.assign(executor, {
         executeQuery: (query: { sql: string }, ...rest: []) => {
-          // Settings are read anew every two seconds, whatever is asked in that moment.
+          // The service reads settings again every two seconds, independently of the request.
           if (!query.sql.includes('site_settings')) seen.push(query.sql)
           return original(query as never, ...rest)
         },
@@ -153,7 +153,7 @@ describe('asking', () => {
       expect(answers[3]!.headers['retry-after']).toBe('30')
     }
     expect(await linksTo(member.email)).toHaveLength(3)
-    // Whoever asks for somebody else does not keep them from signing in.
+    // A request for another member does not keep that member from signing in.
     expect(await signIn(test, member.username, member.password)).toBeDefined()
     const address = '192.0.2.77'
     for (let i = 0; i < 30; i += 1) expect((await ask(`name-${i}`, address)).status).toBe(200)
@@ -161,7 +161,7 @@ describe('asking', () => {
     // A subscriber has a whole /64 of addresses.
     for (let i = 0; i < 30; i += 1) expect((await ask(`six-${i}`, `2001:db8:9:9::${i + 1}`)).status).toBe(200)
     expect((await ask('six-30', '2001:db8:9:9::ff')).status).toBe(429)
-    // More than one process takes at a time.
+    // There are more requests than a process takes at a time.
     for (let i = 0; i < 4; i += 1) await linksTo('')
     expect(await test.db.selectFrom('recovery_requests').selectAll().execute()).toEqual([])
   })
@@ -261,7 +261,7 @@ describe('the link', () => {
       const new_password = 'chosen by mallory'
       expect((await stranger.post(NEW_PASSWORD, { ...form, token: wrong, new_password })).status).toBe(410)
     }
-    // Opened by somebody who is signed in as another, it still sets the password of the account it was made for.
+    // A link that another signed-in member opens still sets the password of its own account.
     expect((await setPassword(link, 'chosen by alice', stranger)).status).toBe(200)
     expect(await hashOf(mallory)).toBe(before)
     expect(await signIn(test, alice.username, 'chosen by alice')).toBeDefined()

@@ -1,4 +1,4 @@
-/** /register: local accounts for anybody, where an administrator has opened it. */
+/** /register: local accounts for visitors, when an administrator has opened registration. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { SettingName } from '../../src/core/setting-values.ts'
 import { makePerson, signIn } from '../harness/cast.ts'
@@ -18,7 +18,7 @@ async function set(values: Record<string, string>): Promise<void> {
   for (const [name, value] of Object.entries(values)) await setSetting(test, name as SettingName, value)
 }
 
-/** Registers in a browser of its own, from an address of its own. */
+/** Registers in a new browser, from an address of its own. */
 async function register(fields: Record<string, string>, address = '203.0.113.1', query = '') {
   const client = browser(test)
   const headers = { 'x-forwarded-for': address }
@@ -66,7 +66,7 @@ it('refuses names that are taken or misleading, short passwords and foreign form
     [{ username: 'ab' }, 400],
     [{ username: 'a b c' }, 400],
     [{ username: 'аdmin' }, 400],
-    // Letters that are others in capitals, so that nobody is found by a name of somebody else's.
+    // These capitals become other letters in lower case, which could match another member's name.
     [{ username: 'novİa' }, 400],
     [{ username: 'no\u212aia' }, 400],
     [{ username: 'name~7' }, 400],

@@ -1,4 +1,4 @@
-/** Local accounts: signing in and out, throttled guesses, sessions, forms and where they lead. */
+/** Local accounts: sign-in and sign-out, throttled guesses, sessions, forms and redirects. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createUser, groupsOf } from '../../src/accounts/people/users.ts'
 import { hashPassword, verifyPassword } from '../../src/accounts/security/password.ts'
@@ -15,7 +15,7 @@ afterAll(() => test.close())
 
 const sessions = () => test.db.selectFrom('sessions').selectAll().execute()
 let addresses = 0
-/** Every try from an address of its own, unless the test says otherwise. */
+/** Tries to sign in, from a new address unless the test passes one. */
 async function trySignIn(username: string, password: string, { client = browser(test), address = '' } = {}) {
   const from = address || `198.51.${Math.floor(addresses / 250)}.${++addresses % 250}`
   const page = await client.get('/sign-in')
@@ -182,7 +182,7 @@ describe('passwords', () => {
   })
 
   it('match a hash made by another implementation', async () => {
-    // argon2 reference command line: `echo -n "password" | argon2 somesalt -id -t 2 -m 16 -p 1 -l 32`
+    // Made by the argon2 reference command line: `echo -n "password" | argon2 somesalt -id -t 2 -m 16 -p 1 -l 32`
     const reference = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
     expect(await verifyPassword('password', reference)).toBe(true)
   })

@@ -1,4 +1,6 @@
-/** Throttled sign-ins over two processes: guesses made at once, honest people behind one address, a victim at home. */
+/**
+ * Throttled sign-ins over two processes: concurrent guesses, honest members behind one address, and a victim at home.
+ */
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { failAttempt, openAttempt, registerAttempt } from '../../src/accounts/session/throttle.ts'
@@ -67,7 +69,7 @@ it('guesses at an account are counted together under every name that it is found
   )
   const statuses = await statusesOf(guesses)
   expect(statuses.filter((status) => status === 401)).toHaveLength(isOne ? 10 : 20)
-  // And so are the mails that are asked for in its name.
+  // The same holds for mails that are requested in its name.
   const asked = names
     .concat(names)
     .map(({ username }) =>
@@ -75,7 +77,7 @@ it('guesses at an account are counted together under every name that it is found
     )
   const outcomes = await Promise.allSettled(asked)
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(isOne ? 3 : 5)
-  // The database's word for each, whatever its locale.
+  // The lower case of the database decides, in any locale.
   const { rows: strays } = await sql`
     select from sign_in_attempts where account <> lower(account) or account = ${dotted.username.toLowerCase()}
   `.execute(test.db)
@@ -96,10 +98,10 @@ it('a member under attack gets in from a browser that has been theirs, and from 
   expect(String(back.headers['set-cookie'])).toMatch(
     /tessera_known_[\w-]{8}=[\w.-]+; Max-Age=31536000; Path=\/; HttpOnly; SameSite=Lax/,
   )
-  // The attack goes on, and so does its delay.
+  // The attack continues, and so does its delay.
   expect((await trySignIn(victim)).status).toBe(429)
 
-  // A mark belongs to one account, is not made up, and does not make guessing free.
+  // A mark belongs to one account, cannot be made up, and does not make guesses free.
   const neighbour = await makePerson(test)
   await statusesOf(Array.from({ length: 12 }, () => trySignIn(guess(neighbour))))
   expect((await trySignIn(neighbour, { client: home })).status).toBe(429)

@@ -1,4 +1,7 @@
-/** The second factor: RFC 6238, its set-up, the second page of signing in, recovery codes, and help from an administrator. */
+/**
+ * The second factor: RFC 6238, its set-up, the second page of the sign-in, recovery codes, and a reset by an
+ * administrator.
+ */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { resetSecondFactor } from '../../src/accounts/security/second-factor.ts'
@@ -42,7 +45,7 @@ const auditOf = async (person: Person) =>
 
 type Protected = { person: Person; client: Browser; secret: string; codes: string[] }
 
-/** A member who has turned the second factor on; the clock then stands at the next code. */
+/** Creates a member with a second factor. The clock is then at the next code. */
 async function makeProtected(values: Parameters<typeof makePerson>[1] = {}): Promise<Protected> {
   const person = await makePerson(test, values)
   const client = await person.signIn()
@@ -54,7 +57,7 @@ async function makeProtected(values: Parameters<typeof makePerson>[1] = {}): Pro
   return { person, client, secret, codes: codesOn(on) }
 }
 
-/** A browser that has given the right password and stands before the second page. */
+/** Returns a browser that has sent the right password and shows the second page. */
 async function givePassword(
   { person }: Protected,
   returnTo = '/',
@@ -78,7 +81,7 @@ describe('one-time passwords', () => {
   const secret = base32(Buffer.from('12345678901234567890'))
 
   it.each([
-    // RFC 6238 appendix B, SHA-1; its 8 digits end in our 6.
+    // RFC 6238 appendix B, SHA-1. Our 6 digits are the last of its 8.
     [59, '94287082'],
     [1_111_111_109, '07081804'],
     [1_111_111_111, '14050471'],
@@ -239,7 +242,7 @@ describe('signing in with a second factor', () => {
     const clients = [await givePassword(alice), await givePassword(alice, '/', other)]
     const pages = await Promise.all(clients.map((client) => client.get(SECOND_STEP)))
     const code = codeNow(alice.secret)
-    // Both have read that the code is unused before either may use it.
+    // Both read that the code is unused before either uses it.
     const asked = await test.db.transaction().execute(async (tx) => {
       await sql`select from second_factors where user_id = ${alice.person.id} for update`.execute(tx)
       const sent = clients.map((client, i) => client.submit(pages[i]!, SECOND_STEP, { code }))

@@ -1,4 +1,4 @@
-/** /admin/abuse: what is found in who paid and sent points to whom, and what is not. */
+/** /admin/abuse: the patterns that it finds in payments and transfers, and those that it does not report. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { clustersByAddress, clustersByRecipient, moversOf, ringsOf } from '../../src/admin/points/abuse.ts'
@@ -39,7 +39,7 @@ it('finds rings of two and three, who moved most, and new accounts that belong t
     select post_points(
       array[${owner.id}::bigint], array[1000], array[${`seed ${owner.id}`}], 'x', null, ${test.clock.now()}
     )`.execute(test.db)
-  // Round three, and between two of them; a payment to oneself is none.
+  // A ring of three, and a ring of two. A payment to oneself is no ring.
   await pay(a.owner, b, 300n)
   await pay(b.owner, c, 200n)
   await pay(c.owner, a, 100n)

@@ -1,4 +1,4 @@
-/** /admin/apps and /admin/audit: registered applications in the hands of administrators. */
+/** /admin/apps and /admin/audit: administrators review, suspend and reinstate registered applications. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'

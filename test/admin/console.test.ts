@@ -1,4 +1,4 @@
-/** The administrators' console: finding anything by its numbers, and the pages that show it. */
+/** The administrators' console: it finds anything by its numbers, and shows it. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closeDueDays, lastDays } from '../../src/ledger/closes.ts'
@@ -366,7 +366,7 @@ describe('names that could be taken for each other', () => {
         expect(notice).toContain(`@${whose}`)
       }
     }
-    // In the queue too, where most decisions are made.
+    // The queue shows it too, because reviewers make most decisions there.
     expect(await noticeOn('/admin')).toContain(`/admin/payment-applications/${shop.payment_id}`)
     expect(await noticeOn(`/admin/payment-applications/${merchant.payment_id}`)).toBe('')
     await Promise.all([shop.close(), copy.close()])

@@ -1,4 +1,4 @@
-/** Wallets, orders and applications that an administrator holds: nothing leaves them, whichever way is tried. */
+/** Frozen wallets and orders, and suspended applications: no points leave them in any way. */
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { banMember, reinstateMember } from '../../src/accounts/members.ts'
@@ -35,7 +35,7 @@ afterAll(async () => {
 })
 afterEach(() => expectSoundBooks(test.db))
 
-/** Both steps, and what was said between them. */
+/** Takes both steps of an act, and returns the text between them. */
 async function act(page: string, name: 'freeze' | 'unfreeze', reason = 'Looks <odd>') {
   const sheet = await admin.submit(await admin.get(page), `${page}/${name}`, { reason })
   expect(sheet.status).toBe(200)
@@ -246,14 +246,14 @@ it('a banned or suspended member spends and sells nothing at any door; what was 
   expect(await open.pay()).toBe('paid')
   expect(await makePayOrder(test.deps)(payTrade)).toBe('paid')
   expect((await shop.transfer({ ...to, order_id: 'while-banned' })).status).toBe(200)
-  // Two payments in, less their fees; a transfer out, with its own.
+  // Two payments came in, less their fees. One transfer went out, with its fee.
   expect(await balanceOf(test.db, id)).toBe(after + 2n * 95n - 6n)
 })
 
 it('a payment or transfer that waits while its owner or payer is banned moves nothing', async () => {
   const other = await makeMerchant(test)
   const bystander = await makePerson(test, { points: 500n })
-  // With the first sale comes the wallet that is locked below.
+  // The first sale opens the wallet that the test locks below.
   await (await newOrder('1')).pay()
   const atBarred = await newOrder()
   const { body } = await other.process({ amount: '10', description: 'Tea', order_id: 'by-the-barred' })

@@ -1,4 +1,4 @@
-/** Payments read-only: a setting that stops every payment, in words each caller understands, and announcements. */
+/** Read-only payments: a setting stops every payment with an answer for each caller. Announcements. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
@@ -63,7 +63,7 @@ it('pausing refuses every act in the manner of its protocol, keeps what can be r
     url: `/payment/pay/${shop.payment_id}/process`,
     payload: { amount: '100', description: 'Tea', order_id: 'new' },
   })
-  // Whoever cannot sign is told that first, as ever.
+  // A request with a wrong signature gets that answer first, as always.
   expect(raw.statusCode).toBe(401)
 
   const v1 = await send(test, 'POST', '/payment/api/mapi.php', shop.signMd5(trade('v1')))

@@ -1,4 +1,4 @@
-/** /admin/members: accounts in the hands of administrators, and what follows for those they belong to. */
+/** /admin/members: acts of administrators on accounts, and their effect on the members. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { banMember } from '../../src/accounts/members.ts'
 import { turnOnSecondFactor } from '../../src/accounts/security/second-factor.ts'
@@ -39,7 +39,7 @@ const rowOf = ({ id }: Person) =>
   test.db.selectFrom('users').where('id', '=', id).selectAll().executeTakeFirstOrThrow()
 const sessionsOf = ({ id }: Person) =>
   test.db.selectFrom('sessions').where('user_id', '=', id).selectAll().execute()
-/** What was done to the account by others, oldest first. */
+/** The audit log of acts on the account, oldest first. */
 const trailOf = ({ id }: { id: bigint }) =>
   test.db
     .selectFrom('audit_log')
@@ -49,7 +49,7 @@ const trailOf = ({ id }: { id: bigint }) =>
     .select(['action', 'actor_id', 'detail', 'ip'])
     .execute()
 
-/** Both steps of an act, as an administrator goes through them. */
+/** Takes both steps of an act as an administrator. */
 async function act(person: Person, name: string, fields: Record<string, string> = {}, by = admin) {
   const path = pathOf(person)
   const { form_token = '' } = (await by.get(path)).form(path)
@@ -58,7 +58,7 @@ async function act(person: Person, name: string, fields: Record<string, string> 
   return by.submit(asked, path)
 }
 
-/** Turns the second factor on, in the browser that is answered. */
+/** Turns the second factor on, and returns the member's browser. */
 async function protect(person: Person): Promise<Browser> {
   const client = await person.signIn()
   const [session] = await sessionsOf(person)
@@ -149,7 +149,7 @@ describe('a new local account', () => {
       { action: 'account.created', actor_id: root.id, ip: '127.0.0.1' },
     ])
     expect((await withoutWriting(test, () => make('GUEST.1'))).status).toBe(409)
-    // As for those who register: none that looks like another one's.
+    // The same rule as for registration: no name that looks like another one.
     for (const bad of [
       '',
       'ab',

@@ -1,4 +1,4 @@
-/** Corrections by two administrators: proposed by one, approved by another, and carried out once. */
+/** Acts by two administrators: one proposes the act, another approves it, and it runs once. */
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
@@ -51,21 +51,21 @@ async function paidOrder(amount = '100') {
 const latest = () =>
   test.db.selectFrom('correction_proposals').orderBy('id', 'desc').selectAll().executeTakeFirstOrThrow()
 
-/** Fills in the correction's form and confirms it, which proposes it. */
+/** Fills in and confirms the form, which makes a proposal. */
 async function propose(fields: Record<string, string>, times = 1, by = proposer) {
   const sheet = await prepare(fields, by)
   for (let sent = 0; sent < times; sent += 1)
     expect(await by.submit(sheet, '/admin/corrections')).toMatchObject({ status: 303, location: PATH })
   return latest()
 }
-/** The page on which the correction is confirmed. */
+/** Opens the page that confirms the act. */
 async function prepare(fields: Record<string, string>, by = proposer) {
   const { form_token = '' } = (await by.get('/admin')).form('/language')
   const sheet = await by.post('/admin/corrections', { form_token, reason: 'Broken cup', ...fields })
   expect(sheet.body).toContain('Propose')
   return sheet
 }
-/** What an administrator's form about a merchant's request sends. */
+/** The fields that an administrator's form sends for a merchant's refund request. */
 async function requested(amount = '100') {
   const transaction_id = await paidOrder(amount)
   const asking = { transaction_id, amount: BigInt(amount), reason: 'Torn' }
@@ -226,7 +226,7 @@ it('the rule is switched off by two, or by the operator, and by nobody alone', a
   expect(await state()).toEqual({ value: 'off', updated_by: first.id })
   test.clock.advance(1)
   expect((await switchTo('on')).status).toBe(303)
-  // What was approved once is no leave to do it again.
+  // An approval allows only one change.
   expect(await switchTo('off')).toMatchObject({ status: 303, location: PATH })
   expect(await state()).toEqual({ value: 'on', updated_by: first.id })
   await decide(approver, await latest(), 'decline', { reason: 'No' })
@@ -264,7 +264,7 @@ it.each([
   expect(body).toContain(value === 'on' ? 'on</strong>' : `<strong>${value}</strong>`)
   expect((await decide(approver, await latest(), 'approve')).status).toBe(303)
   expect(await stored()).toBe(value)
-  // What was approved is in force; saved as it is, it changes nothing.
+  // The approved value is in force. Saving the same value changes nothing.
   expect((await set(value)).location).not.toBe(PATH)
   if (value === 'on') return
   await expect(
@@ -333,12 +333,12 @@ it('terms of an application are set by two, one proposal at a time, and by nobod
     .select('actor_id')
     .execute()
   expect(entry).toEqual([{ actor_id: first.id }])
-  // Other terms, and then the first ones again.
+  // Other terms, and then the first terms again.
   for (const rate of ['0.05', '0.020']) {
     expect(await set(rate)).toMatchObject({ status: 303, location: PATH })
     expect((await decide(approver, await latest(), 'approve')).status).toBe(303)
   }
-  // Everything else of an application is edited as before.
+  // Other columns of an application can be changed as before.
   await sql`update payment_apps set updated_at = updated_at where id = ${merchant.id}`.execute(test.db)
 })
 

@@ -1,4 +1,4 @@
-/** Site settings: an administrator changes one, it is in force at once, and who did it is kept. */
+/** Site settings: a change by an administrator takes effect at once, and the history names the administrator. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { SETTING_NAMES } from '../../src/core/setting-values.ts'
 import { openSettings } from '../../src/core/settings.ts'

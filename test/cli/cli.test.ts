@@ -1,4 +1,4 @@
-/** `tessera …` as operators run it, over a database of the service; once as the process that it is. */
+/** `tessera …` as operators run it, over a database of the service, and once as a process. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -31,7 +31,7 @@ const MAIN = join(import.meta.dirname, '../../src/cli/main.ts')
 
 let test: TestApp
 let folder: string
-/** An administrator's name. */
+/** The username of an administrator. */
 let root: string
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ const told = (...words: string[]) => toldAt(environment(), ...words)
 const audited = (action: string) =>
   test.db.selectFrom('audit_log').where('action', '=', action).select(['subject', 'actor_id']).execute()
 
-/** Acts while the audit log takes no such entry. */
+/** Runs an act while the audit log refuses an entry of this action. */
 async function withoutAudit(action: string, act: () => Promise<void>): Promise<void> {
   await sql`alter table audit_log add constraint cut check (action <> ${sql.lit(action)}) not valid`.execute(
     test.db,
@@ -63,7 +63,7 @@ async function withoutAudit(action: string, act: () => Promise<void>): Promise<v
   }
 }
 
-/** The files of the folder whose names begin so. */
+/** The files of the folder whose names begin with `name`. */
 const filesLike = async (name: string) => (await readdir(folder)).filter((each) => each.startsWith(name))
 
 describe('accounts', () => {
@@ -83,7 +83,7 @@ describe('accounts', () => {
       .executeTakeFirst()
     expect(row).toMatchObject({ id: BigInt(Number(id)), trust_level: 3, is_admin: true })
     expect(await audited('account.created')).toEqual([{ subject: `user:${id}`, actor_id: null }])
-    // As those who register: no name that looks like another one's.
+    // The same rule as for registration: no name that looks like another one.
     for (const name of ['ab', 'ad\u202emin', '\u3164\u3164\u3164', 'c\u0430rla', 'carla~7', 'x'.repeat(31)])
       expect(await tessera('user', 'create', name)).toMatchObject({
         code: 2,
@@ -151,7 +151,7 @@ describe('accounts', () => {
 
   it('become administrators and cease to be', async () => {
     const person = await makePerson(test)
-    // However it is typed, the answer has the name as it is.
+    // The answer has the name as it is stored, however it was typed.
     const granted = await told('user', 'grant-admin', person.username.toUpperCase())
     expect(granted).toEqual({ username: person.username, is_admin: true })
     const isAdmin = async () =>
@@ -215,7 +215,7 @@ describe('accounts', () => {
 describe('a sign-in link', () => {
   it('signs in once, by its button, not by being opened', async () => {
     const person = await makePerson(test)
-    // The command lives by the real clock, the application by the tests'.
+    // The command uses the real clock, and the application that of the tests.
     test.clock.advance(Date.now() - test.clock.now().getTime())
     const { url } = await told('user', 'sign-in-link', person.username)
     const path = String(url).replace(test.url, '')
@@ -268,7 +268,7 @@ describe('a sign-in link', () => {
     const sessions = test.db.selectFrom('sessions').where('user_id', '=', person.id).orderBy('id')
     expect((await sessions.select('amr').execute()).at(-1)).toEqual({ amr: ['otp'] })
 
-    // Phone and recovery codes are lost, and so is every administrator.
+    // The phone and the recovery codes are lost, and there is no administrator.
     await told('user', 'reset-second-factor', person.username, '--reason', 'Lost the phone')
     const again = await told('user', 'sign-in-link', person.username)
     const helped = browser(test)
@@ -400,7 +400,7 @@ describe('points', () => {
     expect(rehearsed.out).toContain('posted before')
     expect([await balanceOf(test.db, one.id), await balanceOf(test.db, two.id)]).toEqual([5n, 6n])
     expect(await audited('points.post')).toHaveLength(entries + 1)
-    // Another reason is another act, as the help says.
+    // Another reason makes another act, as the help says.
     expect((await imported(lines, '--by', root, '--reason', 'autumn')).out).toContain('Done')
     expect(await balanceOf(test.db, two.id)).toBe(12n)
   })
@@ -437,7 +437,7 @@ describe('points', () => {
       expect(code).toBe(faults.length > 0 ? 3 : 0)
       return faults.map(({ line, fault }) => `${line} ${fault}`)
     }
-    // What is given counts first, wherever it stands; then the first line that takes too much is at fault.
+    // Grants count first, at any line. Then the first line that takes too many points is the fault.
     expect(await rehearse(`${poor.username},-3`, `${poor.username},5`)).toEqual([])
     const lines = [
       `${rich.username},-8`,
@@ -453,7 +453,7 @@ describe('points', () => {
     expect(await rehearse(...people.map(({ username }) => `${username},${most}`))).toEqual(['10 tooMany'])
     expect(await balanceOf(test.db, rich.id)).toBe(10n)
 
-    // A frozen wallet is corrected like any other.
+    // A frozen wallet is adjusted like any other.
     await sql`
       update ledger_accounts set frozen_at = now(), frozen_by = ${rich.id}, frozen_reason = 'x'
       where user_id = ${rich.id}`.execute(test.db)
@@ -518,7 +518,7 @@ describe('an archive', () => {
     const client = await (await makePerson(test, { points: 500n })).signIn()
     const payPath = `/payment/pay/${body.transaction_id}`
     expect((await client.submit(await client.get(payPath), payPath)).status).toBe(303)
-    // What some programs take for the end of a line.
+    // Some programs take these characters for the end of a line.
     await test.db.updateTable('users').set({ name: 'A\u2028B\rC' }).where('id', '=', friend.id).execute()
     path = join(folder, 'all.gz')
     const left = 'of a command that was killed'
@@ -554,13 +554,13 @@ describe('an archive', () => {
           )
         ).rows
       const names = (written.tables as { name: string }[]).map(({ name }) => name)
-      // What this process has counted is added to everybody's a second later, and the sealing looks again.
+      // The process writes its counts a second later, and the sealing starts its search again.
       for (const name of names.filter((each) => each !== 'limit_counters' && each !== 'journal_sealing'))
         expect(await rowsOf(other, name), name).toEqual(await rowsOf(test.db, name))
       await expectSoundBooks(other)
       const { seen_before } = await other.selectFrom('journal_sealing').selectAll().executeTakeFirstOrThrow()
       expect(seen_before).toBeNull()
-      // Ids and pids go on where they were.
+      // IDs and pids continue after the old ones.
       const deps = { ...test.deps, db: other }
       const { id: applicant_id } = await createAccount(deps, { username: 'newcomer', trust_level: 1 })
       expect(applicant_id).toBeGreaterThan(friend.id)
@@ -622,7 +622,7 @@ describe('an archive', () => {
   describe('that is refused changes nothing', () => {
     let whole: Buffer
     let lines: string[]
-    /** Nothing is in the one; the other is migrated. */
+    /** `empty` has no tables. `migrated` has the tables without rows. */
     let empty: Awaited<ReturnType<typeof createDatabase>>
     let migrated: typeof empty
     beforeAll(async () => {
@@ -636,7 +636,7 @@ describe('an archive', () => {
       await migrated.drop()
     })
 
-    /** Its tables, and how much is in those that every installation fills first. */
+    /** Its tables, and the rows of those that every installation fills first. */
     async function contentsOf(url: string) {
       const db = openDatabase(url, { max: 1, onBroken: () => {} })
       const tables = (await db.introspection.getTables()).map(({ name }) => name)
@@ -658,7 +658,7 @@ describe('an archive', () => {
       const before = await contentsOf(url)
       const outcome = await tesseraAt({ ...env, DATABASE_URL: url }, 'import', path)
       expect(outcome).toEqual({ code, out: '', err: expect.stringContaining(err) })
-      // A sentence, and not the way to it.
+      // The error is a sentence without a stack.
       expect(outcome.err).not.toContain('    at ')
       expect(await contentsOf(url)).toEqual(before)
     }
@@ -682,7 +682,7 @@ describe('an archive', () => {
       await expectRefused(migrated.url, whole.subarray(0, -20), { err: 'cut short: unexpected end of file' })
       const shorter = gzipSync(lines.slice(0, -2).join('\n'))
       await expectRefused(migrated.url, shorter, { err: 'The archive is not whole' })
-      // An entry that was changed makes its journal sum to something.
+      // A changed entry makes its journal unbalanced.
       const changed = lines.map((line) =>
         line.startsWith('entries\t') ? line.replace('"amount": -120', '"amount": -121') : line,
       )
@@ -711,7 +711,7 @@ describe('an archive', () => {
       await expectRefused(migrated.url, gzipSync(older), {
         err: `of an older version: it lacks ${migrations.at(-1)}, which this database has`,
       })
-      // Another program may call its tables as ours.
+      // Another program may have tables with the same names.
       const db = openDatabase(empty.url, { max: 1, onBroken: () => {} })
       await sql`create table schema_migrations (version text)`.execute(db)
       await expectRefused(
@@ -784,7 +784,7 @@ describe('the rest', () => {
     const findings = JSON.parse(out) as { check: string; fault?: string }[]
     expect(code).toBe(3)
     expect(findings.filter(({ fault }) => fault !== undefined).map(({ check }) => check)).toEqual([
-      // The cluster of the tests does without fsync.
+      // The Postgres of the tests runs without fsync.
       'database writes',
       'timeouts',
       'public address',
@@ -816,7 +816,7 @@ describe('the rest', () => {
       expect(none).toMatchObject({ code: 2, err: expect.stringContaining('APP_SECRET is not set') })
     }
     expect(existsSync(DATA_DIR)).toBe(false)
-    // The one that another service has made.
+    // The secret of another service.
     await mkdir(DATA_DIR)
     await writeFile(join(DATA_DIR, 'app-secret'), 'another secret of the tests, which guards nothing')
     const kept = await tesseraAt({ DATABASE_URL, DATA_DIR }, 'keys', 'rotate')

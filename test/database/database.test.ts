@@ -1,4 +1,4 @@
-/** Migrations from many processes at once, and what they refuse; natural batching. */
+/** Concurrent migrations of many processes, refused databases, and natural batching. */
 import { sql } from 'kysely'
 import pg from 'pg'
 import { describe, expect, inject, it } from 'vitest'
@@ -62,7 +62,7 @@ describe('migrations', () => {
       await expect(migrate(url)).rejects.toThrow(refusal)
       const db = openDatabase(url, { max: 1, onBroken: () => {} })
       await expect(requireMigrated(db)).rejects.toThrow(refusal)
-      // Its tables are ours, so it goes on serving beside the newer release.
+      // The tables belong to this program, so the older release keeps serving beside the newer one.
       expect(await isMigrated(db)).toBe(true)
       await db.destroy()
     }))
@@ -132,7 +132,7 @@ describe('the timeouts of the role', () => {
     }))
 })
 
-/** What Postgres answers to a statement that has waited for a lock as long as it may. */
+/** The error of Postgres after a statement waited for a lock too long. */
 function lockedOut(): pg.DatabaseError {
   return Object.assign(new pg.DatabaseError('canceling statement due to lock timeout', 0, 'error'), {
     code: '55P03',
@@ -140,7 +140,7 @@ function lockedOut(): pg.DatabaseError {
 }
 
 describe('a batcher', () => {
-  /** A lane whose statements are held open until released, so that callers gather. */
+  /** A lane that holds its statements until the test releases them, so callers gather. */
   function lane(run: (items: number[]) => number[], { itemsMax = 10, queueMax = 100, lanes = 1 } = {}) {
     const batches: number[][] = []
     const gates: (() => void)[] = []
@@ -200,7 +200,7 @@ describe('a batcher', () => {
     ])
   })
 
-  /** A batcher whose item 3 needs what is locked, by a frozen process or by a busy one. */
+  /** A batcher whose item 3 needs a row that a frozen or a busy process locks. */
   function locked({ isFrozen }: { isFrozen: boolean }) {
     const state = { isLocked: true, tries: [] as [items: number[], patience_ms: number][] }
     const submit = makeBatcher<number, number>({
@@ -222,7 +222,7 @@ describe('a batcher', () => {
     const held = submit(3)
     expect(await Promise.all([first, ...[1, 2, 4].map(submit)])).toEqual([0, 1, 2, 4])
     expect(batches()).toEqual([[0], [3, 1, 2, 4], [1, 2, 4]])
-    // From now on they are known before.
+    // From now on the batcher knows them in advance.
     const again = submit(3)
     expect(await Promise.all([5, 6].map(submit))).toEqual([5, 6])
     expect(batches().slice(3).flat()).toEqual([5, 6])

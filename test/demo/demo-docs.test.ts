@@ -1,4 +1,4 @@
-/** The reference of the demo: every example on its pages and in its OpenAPI document works as it is copied. */
+/** The reference of the demo: every example of its pages and its OpenAPI document works as copied. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -27,13 +27,13 @@ async function read(path: string, language: string): Promise<string> {
   return answer.text()
 }
 
-/** As a browser shows it, and copies it. */
+/** The text that a browser shows and copies. */
 function shownText(html: string): string {
   const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
   return html.replaceAll(/&(amp|lt|gt|quot|#39);/g, (_, name) => named[name]!)
 }
 
-/** Pastes a script into a shell, and answers what it prints. */
+/** Runs a script in a shell, and returns its output. */
 async function paste(script: string): Promise<string> {
   const environment = { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR }
   const { stdout, stderr } = await promisify(execFile)('bash', ['--norc', '-uc', script], {
@@ -43,7 +43,7 @@ async function paste(script: string): Promise<string> {
   return stdout
 }
 
-/** What an area prints when a request of it succeeds. */
+/** Expects the output of a successful request of an area. */
 function expectSuccess(area: (typeof AREAS)[number], printed: string): void {
   if (/^\d{3} /.test(printed)) {
     expect(printed).toMatch(/^(200|30[23]) /)
@@ -121,7 +121,7 @@ describe.each(LANGUAGES)('in %s', (language) => {
   })
 })
 
-/** The shops of the demo keep their keys: the reference has some of its own. */
+/** The reference has its own keys and never shows those of the demo's shops. */
 function expectNoSecrets(text: string): void {
   const { payment_app, gateway_app, oauth_app } = started.demo
   const secrets = [payment_app.token, payment_app.secret_key, payment_app.merchant_key]

@@ -1,4 +1,4 @@
-/** `npm start -- --demo`, seen by whoever starts, stops, kills and starts it again. */
+/** `npm start -- --demo`: start, stop, kill and restart, seen from outside. */
 import { once } from 'node:events'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
@@ -26,21 +26,21 @@ import { makeScratchFolder } from '../harness/scratch.ts'
 
 const ENDING_MS = 20_000
 
-/** A folder of the test's own, removed after it: with an empty database in it, or with nothing. */
+/** Creates a data folder and removes it after the test. It has an empty database, or nothing if `isNew`. */
 async function dataFolder({ isNew = false } = {}): Promise<string> {
   const dataDir = await (isNew ? makeScratchFolder() : makeDataDir())
   onTestFinished(() => removeDataDir(dataDir))
   return dataDir
 }
 
-/** Starts the demo; ended after the test at the latest. */
+/** Starts the demo, and ends it after the test at the latest. */
 async function start(options: DemoOptions): Promise<DemoProcess> {
   const started = await startDemoProcess(options)
   onTestFinished(() => cleanUp(started, options.dataDir))
   return started
 }
 
-/** A start that must fail: its exit code and what it says. */
+/** Expects a start to fail. Returns its exit code and output. */
 async function failedStart(options: DemoOptions): Promise<{ code: number; stdout: string; stderr: string }> {
   const child = await spawnDemo(options)
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -51,7 +51,7 @@ async function failedStart(options: DemoOptions): Promise<{ code: number; stdout
   return { code, ...texts }
 }
 
-/** A listener that counts who calls. */
+/** A listener that counts its callers. */
 async function listen(): Promise<{ port: number; calls(): number }> {
   let calls = 0
   const server: Server = createServer((socket) => {
@@ -63,7 +63,7 @@ async function listen(): Promise<{ port: number; calls(): number }> {
   return { port: (server.address() as { port: number }).port, calls: () => calls }
 }
 
-/** The demo's database, while it runs. */
+/** Opens the demo's database while the demo runs. */
 function withDatabase<T>(dataDir: string, look: (db: Db) => Promise<T>): Promise<T> {
   return withDatabaseUrl(loadConfig({ DATA_DIR: dataDir }), async (url) => {
     const db = openDatabase(url, { max: 1, onBroken: () => {} })
@@ -176,7 +176,7 @@ describe('a first start', () => {
     const dataDir = await dataFolder({ isNew: true })
     const killed = await spawnDemo({ dataDir })
     onTestFinished(() => void killed.kill('SIGKILL'))
-    // The file is written before the people are made.
+    // The start writes the file before it creates the members.
     const isBegun = () => readdir(dataDir).then((names) => names.includes('demo.json'))
     while (killed.exitCode === null && !(await isBegun())) await sleep(5)
     killed.kill('SIGKILL')
@@ -215,7 +215,7 @@ describe('a second start', () => {
   test('finds its data, and its applications follow the ports', async () => {
     const dataDir = await dataFolder()
     const first = await start({ dataDir })
-    // A test application is called as its live one.
+    // A test application has the same name as its live one.
     await withDatabase(dataDir, (db) =>
       sql`
         insert into payment_apps
@@ -246,7 +246,7 @@ describe('a second start', () => {
       db.selectFrom('payment_apps').where('book', '=', 'live').select('unreviewed_change_at').execute(),
     )
     expect(approved).toEqual([{ unreviewed_change_at: null }, { unreviewed_change_at: null }])
-    // The shop sends its visitor to an address that the service accepts: on to sign in, not to an error page.
+    // The service accepts the address to which the shop redirects: it leads to the sign-in, not to an error page.
     const login = await fetch(`${demo.shop_url}/login`, { redirect: 'manual' })
     const authorization = await fetch(login.headers.get('location')!, {
       redirect: 'manual',
@@ -271,7 +271,7 @@ describe('a second start', () => {
     expect(demo.people).toEqual(first.demo.people)
     expect(demo.oauth_app.client_id).not.toBe(first.demo.oauth_app.client_id)
     expect(demo.payment_app.payment_id).toBe(first.demo.payment_app.payment_id)
-    // The private key for V2 stood in the same file.
+    // The same file held the private key for V2.
     expect(demo.gateway_app.payment_id).toBe(first.demo.gateway_app.payment_id)
     expect(demo.gateway_app.merchant_private_key).not.toBe(first.demo.gateway_app.merchant_private_key)
     expect(await withDatabase(dataDir, countRows)).toEqual({ users: 5, oauth_apps: 2, payment_apps: 3 })

@@ -1,6 +1,6 @@
 /**
- * `npm run test:all`: the checks, the suite with ten times all random inputs, and the suite once more on the oldest Postgres
- * that is supported, where its programs are installed. Every step runs, whatever became of the others.
+ * `npm run test:all` runs the checks, the suite with ten times all random inputs, and the suite on the oldest
+ * supported Postgres if it is installed. A failed step does not stop the next.
  */
 import { POSTGRES_15, POSTGRES_15_PLACES, startPostgres15 } from './postgres-15.ts'
 import { runSteps, runSuite, type Step, succeeds } from './steps.ts'

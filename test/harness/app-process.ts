@@ -1,6 +1,6 @@
 /**
- * One of several processes among which the tests share their requests out (TEST_PROCESSES). It opens an application for
- * each that a test file starts, and ends with the process that started it, however that ends.
+ * One of several processes that share the requests of the tests (TEST_PROCESSES). It opens an application for each
+ * one that a test file starts. It ends with the process that started it.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers'
 import { type Application, forgetfulSettings, openApplication } from './application.ts'
 import { type Order, PEER_HEADER } from './processes.ts'
 
-/** Four of them may share a server that takes 300 connections with as many of other files. */
+/** Four processes may share a server of 300 connections with those of other test files. */
 const POOL_MAX = 6
 
 const opened = new Map<string, Application & { setClock(now: number): void }>()
@@ -27,14 +27,14 @@ async function open({ id, url, env, now }: Extract<Order, { act: 'open' }>): Pro
   const forget = forgetfulSettings(deps)
   app.server.prependListener('request', (request) => {
     forget()
-    // Whom the sender stands for: set for every request, because connections are used again.
+    // Every request sets the address of its sender, because connections are reused.
     const value = request.headers[PEER_HEADER]
     delete request.headers[PEER_HEADER]
     Object.defineProperty(request.socket, 'remoteAddress', { value, configurable: true })
-    // Node hangs up on who still sends a body that was refused for its size, and the answer is lost with it.
+    // Node closes a connection whose body was refused for its size, and the answer would be lost.
     request.socket.destroySoon = () => request.socket.end()
   })
-  // A connection is used again whenever its sender likes: nobody is to close it just then.
+  // The sender reuses connections at any time, so the server must not close an idle one.
   app.server.keepAliveTimeout = 0
   await app.listen({ port: 0, host: '127.0.0.1' })
   return { port: (app.server.address() as AddressInfo).port }

@@ -1,4 +1,4 @@
-/** One process's application of a test: the test's own process has one, and each of many processes has one like it. */
+/** Opens the application of a test in one process. With many processes, each opens one. */
 import { tmpdir } from 'node:os'
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from '../../src/app.ts'
@@ -15,7 +15,7 @@ import { APP_SECRET } from './global-setup.ts'
 
 export type Application = { app: FastifyInstance; deps: Parts; close(): Promise<void> }
 
-/** Opens it over a database, without its worker. `env` is what the environment would say. */
+/** Opens an application over a database without its worker. `env` are the environment variables. */
 export async function openApplication(
   url: string,
   { env, clock }: { env: Record<string, string>; clock: Clock },
@@ -56,8 +56,7 @@ export async function closeApplication({ app, deps }: Pick<Application, 'app' | 
 }
 
 /**
- * A process acts for two seconds on settings that another has changed, and no test waits for that. Answers what stands
- * for having waited: the settings are read anew when they are next asked for.
+ * A process uses cached settings for two seconds, and the tests do not wait. Returns a function that drops the cache.
  */
 export function forgetfulSettings({ settings, db }: Pick<Parts, 'settings' | 'db'>): () => void {
   let current = openSettings(db)

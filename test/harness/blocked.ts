@@ -1,11 +1,11 @@
-/** How a test knows that a statement has come as far as a lock that the test holds. */
+/** Lets a test wait until a statement waits for a lock that the test holds. */
 import { sql } from 'kysely'
 import { vi } from 'vitest'
 import type { Db } from '../../src/database/connection.ts'
 
 /**
- * Resolves when so many statements wait for what this transaction has locked, or for one that waits for it. `db` is to look
- * from, outside of it.
+ * Resolves when this many statements wait for locks of this transaction, directly or in a chain. `db` is another
+ * connection, which watches them.
  */
 export async function untilBlocked(db: Db, tx: Db, count = 1): Promise<void> {
   const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx)

@@ -1,4 +1,4 @@
-/** The ledger's invariants as an assertion, for the end of every test that moves points; and sealing to the end. */
+/** Asserts the invariants of the ledger at the end of every test that moves points, and seals all journals. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
@@ -12,7 +12,7 @@ export async function expectSoundBooks(db: Db): Promise<void> {
   expect(broken).toEqual([])
 }
 
-/** Seals every journal, however long transactions of other tests on this server stand in the way. */
+/** Seals every journal, and waits for transactions of other tests on this server. */
 export async function sealAll({ db, secrets }: Pick<Core, 'db' | 'secrets'>): Promise<void> {
   const seal = makeSealer({ db, secrets })
   for (;;) {

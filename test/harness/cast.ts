@@ -1,4 +1,4 @@
-/** The people of the tests, each made when needed and never shared between files. */
+/** Creates the members of the tests. Test files never share them. */
 import { argon2Sync, randomBytes } from 'node:crypto'
 import { createUser, type NewUser } from '../../src/accounts/people/users.ts'
 import { grantPoints } from '../../src/ledger/post.ts'
@@ -8,7 +8,7 @@ const PASSWORD = 'correct horse battery'
 const passwordHash = cheapHash(PASSWORD)
 let count = 0
 
-/** A hash names its cost, so checking this one is as right as any, and takes no 30 ms at each of a thousand sign-ins. */
+/** A cheap hash checks like any other, because it names its cost. It saves 30 ms at each of a thousand sign-ins. */
 function cheapHash(password: string): string {
   const cost = { memory: 8, passes: 1, parallelism: 1 }
   const nonce = randomBytes(16)
@@ -21,7 +21,7 @@ export type Person = {
   id: bigint
   username: string
   password: string
-  /** A browser in which this person has signed in. */
+  /** A browser with a session of this member. */
   signIn(): Promise<Browser>
 }
 

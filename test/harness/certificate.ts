@@ -1,11 +1,11 @@
-/** Certificates of the tests' own TLS servers, which nobody trusts until a test says so. */
+/** Self-signed certificates for the TLS servers of the tests. */
 import { generateKeyPairSync } from 'node:crypto'
 import forge from 'node-forge'
 
-/** As TLS servers take them. */
+/** The format of TLS servers. */
 export type KeyAndCertificate = { key: string; cert: string }
 
-/** For an address, signed by itself. */
+/** A self-signed certificate for an address. */
 export function certificateOf(ip: string): KeyAndCertificate {
   const keys = generateKeyPairSync('rsa', {
     modulusLength: 2048,

@@ -1,4 +1,4 @@
-/** Chromium, for the tests that need a real browser. Without it they are skipped; only CI=true insists on them. */
+/** Chromium, for tests that need a real browser. They are skipped without it, except with CI=true. */
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 
@@ -6,7 +6,7 @@ const CHROMIUM = '/usr/bin/chromium'
 const ARGS = [
   '--no-sandbox',
   '--disable-gpu',
-  // A process less between a page and its frames: a page loads in half the time.
+  // The page and its frames share a process, so a page loads in half the time.
   '--in-process-gpu',
   '--disable-quic',
   '--no-first-run',
@@ -25,7 +25,7 @@ export const PHOTOGRAPHS = {
 
 let launched: Promise<Browser> | undefined
 
-/** The one browser of this worker, which ends with it. Each test opens a context of its own, and closes it. */
+/** The browser of this worker, which ends with it. Each test opens and closes a context of its own. */
 export function sharedChromium(): Promise<Browser> {
   launched ??= chromium.launch({ executablePath: CHROMIUM, args: ARGS })
   return launched

@@ -1,4 +1,7 @@
-/** An OpenTelemetry collector, as far as traces go: a real HTTP server that keeps what it was sent, and answers as it is told. */
+/**
+ * An OpenTelemetry collector for traces: a real HTTP server that keeps the received spans, and answers as the test
+ * sets it.
+ */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -22,7 +25,7 @@ type WireSpan = {
 
 export type ReceivedSpan = Omit<WireSpan, 'attributes' | 'links'> & {
   attributes: Record<string, string | number>
-  /** Ids of spans. */
+  /** IDs of spans. */
   links: string[]
 }
 
@@ -31,7 +34,7 @@ export type Collector = {
   requests: { path: string | undefined; headers: IncomingMessage['headers']; body: string }[]
   answer: (response: ServerResponse) => void
   spans(): ReceivedSpan[]
-  /** The attributes of the resource that all of them name. */
+  /** The attributes of the resource that all spans name. */
   resource(): Record<string, string | number>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Holds every JSON answer of the HMAC API, the gateway and OAuth's endpoints to the shape that is declared for it. */
+/** Holds every JSON answer of the HMAC API, the gateway and the OAuth endpoints to its declared shape. */
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { z } from 'zod'
 import { OPERATIONS } from '../../src/docs/openapi.ts'
@@ -7,17 +7,17 @@ import { Refusal as OAuthRefusal } from '../../src/identity/oauth/shapes.ts'
 import { Refusal as GatewayRefusal, signature } from '../../src/payment/gateway/shapes.ts'
 import { Refusal as HmacRefusal } from '../../src/payment/hmac/shapes.ts'
 
-/** Answered by every operation of an area at a status of which the reference says nothing: 405, 413, 500. */
+/** The shape of refusals that the reference does not describe per operation: 405, 413, 500. */
 const ANY_REFUSAL: Record<Area, z.ZodType> = {
   identity: OAuthRefusal,
   payment: HmacRefusal,
   v1: GatewayRefusal,
   v2: GatewayRefusal,
 }
-/** The `code` of a success; every other one is a refusal's. */
+/** The `code` of a success. Every other code is a refusal. */
 const SUCCESS: Partial<Record<Area, number>> = { v1: 1, v2: 0 }
 
-/** A path that cannot be decoded is refused before it leads to an operation. */
+/** The router refuses a path that cannot be decoded before it finds an operation. */
 const NotDecoded = z.object({ message: z.literal('The path cannot be decoded'), request_id: z.string() })
 
 type Known = { operation: Operation; path: RegExp; act: string | null }
@@ -30,7 +30,7 @@ const KNOWN: Known[] = OPERATIONS.map((operation) => {
   return { operation, path: new RegExp(`^${pattern}$`), act: searchParams.get('act') }
 })
 
-/** Has a request of a test fail when its answer is not as declared. */
+/** Fails a test's request when its answer does not have the declared shape. */
 export function requireDeclaredAnswers(app: FastifyInstance): void {
   const send = app.inject.bind(app) as (options: InjectOptions | string) => Promise<LightMyRequestResponse>
   app.inject = (async (options: InjectOptions | string) => {
@@ -68,13 +68,14 @@ function operationOf({ method = 'GET', url, payload, ...rest }: InjectOptions): 
 
 function shapeOf({ area, answers }: Operation, status: number, body: unknown): z.ZodType {
   const declared = answers[status]?.schema ?? ANY_REFUSAL[area]
-  // Of success and refusal, which the reference joins, by the code: a refusal has room for anything else.
+  // The reference joins success and refusal in a union. The code selects one, because a refusal allows any other
+  // field.
   if (!(declared instanceof z.ZodUnion) || SUCCESS[area] === undefined) return declared
   const [success] = declared.options
   return (body as { code?: unknown }).code === SUCCESS[area] ? (success as z.ZodType) : ANY_REFUSAL[area]
 }
 
-/** Without the signature that V1 adds for those who ask with sign_type=RSA. */
+/** The body without the signature that V1 adds for requests with sign_type=RSA. */
 function plain(area: Area, body: unknown): unknown {
   if (area !== 'v1' || !z.object(signature).safeParse(body).success) return body
   const { timestamp: _, sign: __, sign_type: ___, ...fields } = body as Record<string, unknown>

@@ -1,4 +1,4 @@
-/** The demo as somebody starts it: a process of its own on free ports, watched from outside. */
+/** Starts the demo as a process of its own on free ports, and watches it from outside. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
@@ -19,11 +19,11 @@ const POLL_MS = 50
 
 export type DemoProcess = {
   child: ChildProcess
-  /** The line of JSON. */
+  /** The demo's line of JSON. */
   demo: Demo
   /** Everything on standard output so far, and on standard error. */
   output(): { stdout: string; stderr: string }
-  /** Every process under the demo: the shop, Postgres and its guard. */
+  /** Every process under the demo: the shops, Postgres and its guard. */
   descendants: Descendant[]
   /** Sends the signal and resolves to the exit code (null when a signal ended it). */
   end(signal: NodeJS.Signals): Promise<number | null>
@@ -37,7 +37,7 @@ export type DemoOptions = {
   flags?: string[]
 }
 
-/** A data folder in which the demo finds an empty database instead of making one first. */
+/** A data folder with an empty database, so the demo need not create one. */
 export async function makeDataDir(): Promise<string> {
   const folder = await makeScratchFolder()
   await copyCluster(inject('emptyCluster'), folder)
@@ -48,7 +48,7 @@ export function removeDataDir(folder: string): Promise<void> {
   return rm(folder, { recursive: true, force: true, maxRetries: 5 })
 }
 
-/** A free port below those that the system gives out by itself, which another program may get at any moment. */
+/** A free port below those that the system assigns, which another program may get at any moment. */
 export async function freePort(): Promise<number> {
   const port = randomInt(20_000, 32_000)
   const probe = createServer().listen(port, '127.0.0.1')
@@ -62,7 +62,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts the process and does not wait for it. */
+/** Starts the process without waiting for it. */
 export async function spawnDemo(options: DemoOptions): Promise<ChildProcess> {
   const { dataDir, port, shopPort, env = {}, flags = ['--demo', '--json'] } = options
   return spawn(process.execPath, ['src/server.ts', ...flags], {
@@ -80,7 +80,7 @@ export async function spawnDemo(options: DemoOptions): Promise<ChildProcess> {
   })
 }
 
-/** Starts the demo and resolves when it has printed its line. */
+/** Starts the demo, and resolves when it has printed its line. */
 export async function startDemoProcess(options: DemoOptions): Promise<DemoProcess> {
   const child = await spawnDemo(options)
   const texts = { stdout: '', stderr: '' }
@@ -109,7 +109,7 @@ export async function startDemoProcess(options: DemoOptions): Promise<DemoProces
   }
 }
 
-/** Ends what is left, by pid, and removes the data folder. */
+/** Ends the remaining processes by pid, and removes the data folder. */
 export async function cleanUp(started: DemoProcess | undefined, dataDir: string): Promise<void> {
   if (started !== undefined) {
     await Promise.race([started.end('SIGTERM'), sleep(STOP_MS)])
@@ -141,7 +141,7 @@ function processes(): (Descendant & { parent: number })[] {
   })
 }
 
-/** Those that still run. A pid alone proves nothing: the number may have a new bearer. */
+/** The processes that still run. The start time is compared too, because a pid may have been reused. */
 function survivors(descendants: Descendant[]): Descendant[] {
   const all = processes()
   return descendants.filter(({ pid, command }) =>
@@ -149,7 +149,7 @@ function survivors(descendants: Descendant[]): Descendant[] {
   )
 }
 
-/** Waits until all of these have ended, and answers those that have not within the bound. */
+/** Waits until all of these have ended, and returns those that still run after `patienceMs`. */
 export async function whoOutlives(descendants: Descendant[], patienceMs: number): Promise<Descendant[]> {
   const deadline = Date.now() + patienceMs
   while (survivors(descendants).length > 0 && Date.now() < deadline) await sleep(POLL_MS)

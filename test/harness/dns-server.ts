@@ -1,4 +1,4 @@
-/** A name server of the tests: real DNS over UDP on loopback, whose answers a test may change between two questions. */
+/** A name server for tests: real DNS over UDP on loopback. A test may change its answers between two queries. */
 import { createSocket } from 'node:dgram'
 import { Resolver } from 'node:dns/promises'
 import { once } from 'node:events'
@@ -8,13 +8,13 @@ const TYPE = { A: 1, AAAA: 28 } as const
 const NAME_ERROR = 3
 
 export type DnsServer = {
-  /** Asks this server only. */
+  /** A resolver that queries only this server. */
   resolver: Resolver
-  /** The addresses of a name, both families; no entry is no such name. A function is asked at each question. */
+  /** The addresses of a name, of both families. A missing name does not exist. A function runs at each query. */
   names: Map<string, string[] | (() => string[])>
-  /** The names asked about that are never answered. */
+  /** The names whose queries get no answer. */
   silent: Set<string>
-  /** Every question, as `A name`. */
+  /** Every query, as `A name`. */
   questions: string[]
   close(): Promise<void>
 }
@@ -62,7 +62,7 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
   return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 }
 }
 
-/** Of the name in question, good for no time at all. */
+/** A record for the queried name with a TTL of zero. */
 function record(type: number, data: Buffer): Buffer {
   const head = Buffer.alloc(12)
   head.writeUInt16BE(0xc00c, 0)

@@ -1,6 +1,6 @@
 /**
- * An archive of a database in which everything has happened that writes rows of its own: imported, every table holds
- * the same rows, every sequence goes on, and the service works. So do archives of earlier versions.
+ * An archive of a database with rows of every kind. After the import every table has the same rows, every sequence
+ * continues, and the service works. The same holds for archives of earlier versions.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -88,7 +88,7 @@ async function send(from: Merchant, on: Pick<TestApp, 'app'> = test): Promise<st
   return String(body.transaction_id)
 }
 
-/** All that leaves rows which triggers write, complete or guard. */
+/** Performs every act whose rows triggers write, complete or guard. */
 async function live(): Promise<void> {
   const { deps } = test
   const [one, two] = [await makePerson(test, { is_admin: true }), await makePerson(test, { is_admin: true })]
@@ -147,10 +147,10 @@ async function live(): Promise<void> {
   const frozen = await makePerson(test, { points: 7n })
   await freezeWallet(deps, frozen.id, act)
 
-  // The newest row of a table is deleted; its number is not given again.
+  // The newest row of a table is deleted. Its number must not be given again.
   await test.db.deleteFrom('sessions').execute()
   await sealAll(deps)
-  // What this process has counted is written a second later; nothing is counted from here on.
+  // The process writes its counts a second later. Nothing counts after this.
   await deps.limits.close()
 }
 
@@ -204,7 +204,7 @@ describe('an archive', () => {
       for (const name of await namesIn(test.db)) {
         const rows = await rowsOf(test.db, name)
         if (rows.length > 0) filled.push(name)
-        // Numbers of transactions are another database's.
+        // Transaction IDs belong to the other database.
         if (name !== 'journal_sealing') expect(await rowsOf(db, name), name).toEqual(rows)
       }
       expect(filled).toEqual(
@@ -240,12 +240,12 @@ describe('an archive', () => {
       select distinct proname as name from pg_trigger join pg_proc on pg_proc.oid = tgfoid
       where not tgisinternal and tgtype & 4 > 0 order by 1`.execute(test.db)
     expect(rows.map(({ name }) => name)).toEqual([
-      // It rests.
+      // This trigger is disabled during the import.
       'keep_second_approver',
-      // It fills in columns of a new row, and leaves those of an archive alone.
+      // It fills in columns of a new row, and keeps those of an archive.
       'notification_route',
       'number_transaction',
-      // It fills in the book of a new key, which is that of the archive.
+      // It fills in the book of a new key, which is the book of the archive.
       'payment_app_key_book',
       'refund_book',
       'refuse_anonymised',
@@ -303,7 +303,7 @@ describe('an archive', () => {
     await expectSoundBooks(db)
     await db.destroy()
 
-    // One that has been upgraded already has other tables than the archive.
+    // An upgraded database has other tables than the archive.
     const migrated = await createDatabase()
     await expect(importInto(migrated.url, path)).rejects.toThrow(/of an older version: it lacks 080-/)
     await Promise.all([old.drop(), there.drop(), migrated.drop()])

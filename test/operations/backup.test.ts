@@ -1,6 +1,6 @@
 /**
- * The scripts that operators keep and restore backups with, run as they are: a dump under load, restored into an empty
- * database, whose books pass and hold every payment that was acknowledged before the dump began.
+ * The operators' scripts for backups: a dump under load is restored into an empty database. Its books pass, and it
+ * holds every payment that was acknowledged before the dump.
  */
 import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'

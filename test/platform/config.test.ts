@@ -1,4 +1,4 @@
-/** What the environment may say: one case per rule, and how the process itself refuses what it may not. */
+/** The environment variables: one case per rule, and the errors of the process itself. */
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -40,7 +40,7 @@ function faultsOf(env: Record<string, string | undefined>): readonly string[] {
   return []
 }
 
-/** The faults without their explanations. */
+/** The names of the faulty variables, without the explanations. */
 function faultyNames(env: Record<string, string | undefined>): string[] {
   return faultsOf(env).map((fault) => fault.split(' ', 1)[0]!)
 }
@@ -343,7 +343,7 @@ describe('production', () => {
 
 describe('.env.example', () => {
   let text: string
-  /** As if every line that only shows a default said it. */
+  /** The environment with every default from the example file. */
   let spelledOut: Record<string, string | undefined>
 
   beforeAll(async () => {
@@ -373,7 +373,7 @@ describe('.env.example', () => {
   })
 })
 
-/** What docker-compose.yml reads beside the schema, in the order of .env.example. */
+/** The variables that docker-compose.yml reads beside the schema, in the order of .env.example. */
 async function composeOnlyNames(): Promise<string[]> {
   const texts = await Promise.all(COMPOSE_FILES.map((file) => readFile(join(ROOT, file), 'utf8')))
   const read = new Set([...texts.join('\n').matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name!))
@@ -384,7 +384,7 @@ async function composeOnlyNames(): Promise<string[]> {
 describe('docker-compose.yml', () => {
   it('passes on every variable that the container can use', async () => {
     const text = await readFile(join(ROOT, 'docker-compose.yml'), 'utf8')
-    // The demo, and with it the shop and the forum, is not in the image.
+    // The image does not contain the demo with its shops and forum.
     const names = NAMES.filter((name) => !['SHOP_PORT', 'FORUM_PORT', 'GATEWAY_SHOP_PORT'].includes(name))
     expect(names.filter((name) => !text.includes(`\n      ${name}: `))).toEqual([])
   })

@@ -1,10 +1,10 @@
-/** CSV files, read as spreadsheets read them that split lines at another separator: no cell is a formula. */
+/** CSV files, read as spreadsheets with other separators read them: no cell is a formula. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { csvLine } from '../../src/web/csv.ts'
 import { times } from '../harness/thoroughness.ts'
 
-/** Cells as a spreadsheet takes them: a quote quotes where a cell begins with it, and is a character elsewhere. */
+/** The cells as a spreadsheet reads them: a quote at the start of a cell quotes, and is a character elsewhere. */
 function cellsOf(text: string, separator: string): string[] {
   const cells: string[] = []
   let at = 0
