@@ -1,7 +1,10 @@
-/** The floors of the house: which areas and rooms stand on which. */
+/** The floors of the house: which areas and rooms may import from which. */
 type Floors = { [name: string]: string[] }
 
-/** Each area, and each file at the root, with those that it stands on. It may import from all below them too. */
+/**
+ * Each area, and each file at the root, with the areas directly below it. It may also import from all areas below
+ * those.
+ */
 const AREAS: Floors = {
   platform: [],
   database: ['platform'],
@@ -64,7 +67,7 @@ const ROOMS: { [area: string]: Floors } = {
   },
 }
 
-/** Whether a file may import another. Both paths begin below src. */
+/** Whether a file may import another. Both paths are relative to src. */
 export function mayImport(file: string, imported: string): boolean {
   const [from, to] = [placeOf(file), placeOf(imported)]
   if (from.area !== to.area) return isBelow(AREAS, from.area, to.area)
@@ -77,7 +80,7 @@ function placeOf(file: string): { area: string; room: string } {
   return { area, room: rest.length === 0 ? '' : room }
 }
 
-/** Throws for a name that no floor has: a new area or room is given its floor first. */
+/** Throws for a name without a floor: a new area or room needs its floor first. */
 function isBelow(floors: Floors, upper: string, lower: string): boolean {
   const below = floors[upper]
   if (below === undefined) throw new Error(`${upper} has no floor`)

@@ -4,8 +4,8 @@ import { isSpread } from './harness/one-process.ts'
 import { TIMES } from './harness/thoroughness.ts'
 
 /**
- * Many processes change nothing for these: they send no request to the application of the harness, start servers
- * themselves, or look at what one process tells of itself.
+ * Tests for which many processes change nothing: they send no request to the application of the harness, start
+ * servers themselves, or watch one process.
  */
 const ALIKE = [
   'core/metrics',
@@ -38,9 +38,9 @@ export default defineConfig({
     root: import.meta.dirname,
     globalSetup: './harness/global-setup.ts',
     reporters: [['default', { summary: false }], './harness/reporter.ts'],
-    // Nothing in the sources keeps state of its own, so files may share what has been imported.
+    // No source keeps state of its own, so files may share imported modules.
     isolate: false,
-    // One more than there are cores: some tests wait for seconds, while nothing runs.
+    // One more than the cores, because some tests wait for seconds without work.
     maxWorkers: availableParallelism() + 1,
     exclude: isSpread ? [...configDefaults.exclude, ...LEFT_OUT] : configDefaults.exclude,
     testTimeout: 60_000 * Math.max(1, TIMES) * (isSpread ? 2 : 1),

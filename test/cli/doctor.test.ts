@@ -1,4 +1,4 @@
-/** `tessera doctor` over a service that listens: each fault has its check, its cure, and a list around it. */
+/** `tessera doctor` over a running service: each fault has its check and its remedy in the whole list. */
 import { once } from 'node:events'
 import { rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
@@ -50,16 +50,16 @@ beforeAll(async () => {
   const port = String(await freePort())
   const url = `http://127.0.0.1:${port}`
   test = await startTestApp({ PORT: port, PUBLIC_URL: url })
-  // The doctor lives by the real clock.
+  // The doctor uses the real clock.
   test.clock.advance(Date.now() - test.clock.now().getTime())
   await test.app.listen({ host: '127.0.0.1', port: Number(port) })
-  // Without what may stand before the database: it would answer in its stead.
+  // Without pgbouncer before the database, which would answer in its place.
   const DATABASE_URL = databaseUrl(
     inject('adminUrl'),
     new URL(test.deps.config.DATABASE_URL!).pathname.slice(1),
   )
   environment = { DATABASE_URL, APP_SECRET, PUBLIC_URL: url }
-  // As a start does, to which the database of the tests is new.
+  // The database of the tests is new to a start, which would migrate it.
   await migrate(DATABASE_URL)
 })
 afterAll(() => test.close())
@@ -72,12 +72,12 @@ async function run(env: Record<string, string>, ...flags: string[]) {
   return outcome
 }
 
-/** What the doctor finds with this instead of what is right. It always answers with its whole list. */
+/** The findings of the doctor with these variables. It always prints its whole list. */
 async function findingsWith(env: Record<string, string>) {
   const { code, out } = await run({ ...environment, ...env }, '--json')
   const found = JSON.parse(out) as Found[]
   expect(found.map(({ check }) => check)).toEqual(CHECKS)
-  // The cluster of the tests does without fsync, at least.
+  // The Postgres of the tests runs without fsync, which is a fault.
   expect(code).toBe(3)
   const named = (state: string) => found.flatMap((each) => (each.state === state ? [each.check] : []))
   const by = (name: string) => found.find(({ check }) => check === name)!
@@ -123,7 +123,7 @@ describe('an installation', () => {
     const { faults, skipped, by } = await findingsWith({ PUBLIC_URL: `http://127.0.0.1:${await freePort()}` })
     expect(faults).toEqual(['database writes', 'public address', 'payment address'])
     expect(skipped).toEqual(['issuer'])
-    // Not loopback by its looks.
+    // The address does not look like loopback.
     const nowhere = `https://0.0.0.0:${await freePort()}`
     expect((await findingsWith({ PUBLIC_URL: nowhere })).skipped).toEqual(['issuer', 'proxy'])
     expect(by('public address').fault).toMatch(
@@ -141,7 +141,7 @@ describe('a database', () => {
     const broken: [env: Record<string, string>, fault: RegExp][] = [
       [{ DATABASE_URL: at({ port: String(await freePort()) }) }, /ECONNREFUSED.*\(start Postgres there/],
       [{ DATABASE_URL: at({ host: 'nowhere.invalid' }) }, /(ENOTFOUND|EAI_AGAIN).*\(correct the host/],
-      // Of a server that asks for no password, the name alone is wrong.
+      // On a server without passwords, only the name is wrong.
       [{ DATABASE_URL: at({ username: 'nobody' }) }, /(password.*\(correct its name|exist \(the role must)/],
       [{ DATABASE_URL: at({ pathname: '/nowhere' }) }, /"nowhere" does not exist \(.*create database/],
       [
@@ -184,7 +184,7 @@ describe('a database', () => {
       skipped: [],
     })
     expect(reading.by('database writes').fault).toMatch(/^Transactions are read only/)
-    // Which a start sets; none was made here.
+    // A start sets them, and the test made no start.
     expect(reading.by('timeouts').fault).toMatch(/^idle_in_transaction_session_timeout is off.*alter role/)
     expect(reading.by('APP_SECRET')).toMatchObject({
       state: 'unknown',
@@ -275,7 +275,7 @@ describe('a forum', () => {
 })
 
 describe('a proxy', () => {
-  /** From which the proxy connects; the doctor comes from 127.0.0.1. */
+  /** The address of the proxy. The doctor comes from 127.0.0.1. */
   const PROXY = '127.0.0.2'
   const open: (() => Promise<unknown>)[] = []
   const roots = getCACertificates('default')
@@ -290,7 +290,7 @@ describe('a proxy', () => {
     for (const close of open) await close()
   })
 
-  /** Ends TLS before the service as it is with this configuration, and says of whom it comes or does not. */
+  /** Runs the doctor through a proxy that ends TLS and sends this X-Forwarded-For. */
   async function examineBehind(
     env: { TRUST_PROXY?: string },
     forwardedFor: (visitor: string) => string | undefined,
@@ -308,7 +308,7 @@ describe('a proxy', () => {
       }).end()
     }).listen(0, '0.0.0.0')
     await once(proxy, 'listening')
-    // Of no name, and not loopback by its looks: production, without the DNS.
+    // An address without a name that does not look like loopback counts as production, and needs no DNS.
     const PUBLIC_URL = `https://0.0.0.0:${(proxy.address() as AddressInfo).port}`
     const TRUST_PROXY = env.TRUST_PROXY?.split(',')
     target = await buildApp({ ...test.deps, config: { ...test.deps.config, PUBLIC_URL, TRUST_PROXY } })
@@ -351,7 +351,7 @@ describe('a proxy', () => {
         /sends no X-Forwarded-For, and this machine is seen as 127\.0\.0\.2: unless/,
       ),
     })
-    // The doctor, the proxy and the service on one machine.
+    // The doctor, the proxy and the service run on one machine.
     expect(await examineBehind({}, (visitor) => visitor, '127.0.0.1')).toMatchObject({
       state: 'unknown',
       note: expect.stringContaining('set TRUST_PROXY=127.0.0.1'),

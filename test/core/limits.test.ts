@@ -1,4 +1,4 @@
-/** Limits over two processes that share nothing but the database: each door's 429, and what is left alone. */
+/** Limits over two processes that share only the database: the 429 of each door, and requests without a limit. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -38,7 +38,7 @@ afterEach(async () => {
   await test.close()
 })
 
-/** In force at once: the processes have read no settings yet, or are asked anew. */
+/** Sets limits that take effect at once: the processes drop their cached settings. */
 async function set(values: Record<string, number>): Promise<void> {
   for (const [name, value] of Object.entries(values)) {
     const row = { name, value: String(value) }
@@ -49,7 +49,7 @@ async function set(values: Record<string, number>): Promise<void> {
       .execute()
   }
 }
-/** How many pages everybody together has been counted for. */
+/** The number of pages that all processes together have counted. */
 async function countOfPages(): Promise<number> {
   const rows = await test.db
     .selectFrom('limit_counters')
@@ -70,7 +70,7 @@ describe('the token endpoint', () => {
     const answers = []
     for (let n = 0; n < 60; n += 1) answers.push(await exchange(n % 2 ? test : other, wrong, 'x'))
     expect(answers.every(({ status }) => status === 401)).toBe(true)
-    // As long as the limit is not passed, the right secret works.
+    // The right secret works until the limit is reached.
     for (let n = 0; n < 5; n += 1) {
       const renewed = await refresh(n % 2 ? test : other, party, refresh_token)
       expect(renewed.status).toBe(200)
@@ -84,7 +84,7 @@ describe('the token endpoint', () => {
         body: { error: 'temporarily_unavailable', error_description: expect.any(String) },
         headers: { 'retry-after': '50', 'cache-control': 'no-store' },
       })
-      // Guessing has ended: not even the right one is looked at.
+      // Guessing is over: even the right secret is not checked.
       expect((await refresh(process, party, refresh_token)).status).toBe(429)
     }
     const elsewhere = { 'x-forwarded-for': '203.0.113.7' }
@@ -191,7 +191,7 @@ describe('the record of refusals', () => {
       .execute()
     expect(counters).toHaveLength(1)
     expect(await eventsOf('client_refused')).toHaveLength(60)
-    // Clients that exist are not kept waiting by them.
+    // Requests of unknown clients do not delay known clients.
     const right = await redeem(test, party, { grant_type: 'refresh_token', refresh_token: 'x' }, from(1))
     expect(right.body.error).toBe('invalid_grant')
   })
@@ -212,11 +212,12 @@ describe('pages', () => {
       if (page.status === 200) shown += 1
       else expect(page).toMatchObject({ status: 429, headers: { 'retry-after': '60' } })
     }
-    // The second process learns of the first one's ten when it first shares, a second later: as a rule too late.
+    // The second process learns of the first one's ten only when it shares its own counts a second later, usually too
+    // late.
     expect(shown).toBeGreaterThanOrEqual(10)
     expect(shown).toBeLessThanOrEqual(20)
     await counted(10 + shown)
-    // And so does the first of the second one's, having been quiet.
+    // The first process has no recent request, so it does not yet know those of the second.
     expect((await one.get('/sign-in', from('2001:db8:1:2::1'))).status).toBe(200)
     await counted(11 + shown)
     let asked = 0
@@ -225,7 +226,7 @@ describe('pages', () => {
       const page = await one.get('/sign-in', from('2001:db8:1:2::1'))
       return page.status === 429 && page
     }, WAIT)
-    // By its own count alone it would let nine more through.
+    // By its own count alone it would accept nine more.
     expect(asked).toBeLessThanOrEqual(9)
     expect(refused.headers['content-type']).toMatch(/^text\/html/)
     expect((await one.get('/sign-in', from('2001:db8:1:3::1'))).status).toBe(200)

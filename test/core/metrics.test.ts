@@ -1,4 +1,4 @@
-/** What Prometheus is told: after payments, news to merchants, guesses and silence of the forum; and who reads it. */
+/** The metrics after payments, notifications, guesses and failures of the forum, and the access to them. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -42,7 +42,7 @@ async function scrape(): Promise<string> {
   return answer.text()
 }
 
-/** The figures of one metric by their labels as they are written; a metric without labels has the key ''. */
+/** The figures of one metric by their labels as written. A metric without labels has the key ''. */
 function figures(text: string, name: string): Record<string, number> {
   const lines = [...text.matchAll(new RegExp(`^${name}(?:\\{(.*)\\})? (\\S+)$`, 'gm'))]
   return Object.fromEntries(lines.map(([, labels = '', figure]) => [labels, Number(figure)]))

@@ -1,4 +1,4 @@
-/** More requests at once than a process takes on: who is told to come back, how each door says so, and what it costs the others. */
+/** More concurrent requests than a process accepts: the refusals of each door, and their effect on other requests. */
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
@@ -16,7 +16,7 @@ import { type Answer, merchantSign } from '../harness/merchant.ts'
 import { freePort } from '../harness/server-process.ts'
 
 const PLACES = 16
-/** How long whatever is waited for may take, on a machine that does much else. */
+/** The time limit of each wait, for a busy machine. */
 const PATIENCE = { timeout: 20_000, interval: 20 }
 
 let test: TestApp
@@ -38,7 +38,7 @@ afterAll(async () => {
   await test.close()
 })
 
-/** Holds these tables, so that whoever needs them waits, until the act has ended. */
+/** Locks these tables during the act, so requests that need them wait. */
 function whileLocked<T>(tables: string[], act: () => Promise<T>): Promise<T> {
   return test.db.transaction().execute(async (tx) => {
     await sql`lock table ${sql.join(tables.map(sql.table))} in access exclusive mode`.execute(tx)
@@ -64,7 +64,7 @@ const get = (url: string, headers: Record<string, string> = {}) => test.app.inje
 const form = (path: string, fields: Fields) => send(test, 'POST', path, fields)
 
 describe('a process that has as many requests in hand as it may', () => {
-  /** Everything that any request would ask the database for first. */
+  /** The tables that any request reads first. */
   const TABLES = ['payment_apps', 'oauth_apps', 'sessions', 'access_tokens', 'site_settings']
   const trade = (): Fields => ({
     pid: shop.pidText,
@@ -185,7 +185,7 @@ describe('a place', () => {
     const note = (request: IncomingMessage) => begun.push(request)
     test.app.server.on('request', note)
     await Promise.all(Array.from({ length: 3 * PLACES }, () => say(head)))
-    // Each is past everything that could refuse it unread, and its last byte is waited for.
+    // Each request has passed every check before its body is read, and its last byte is still missing.
     const isRead = (request: IncomingMessage) => request.listenerCount('data') > 0
     await vi.waitUntil(() => begun.filter(isRead).length === 3 * PLACES, PATIENCE)
     test.app.server.off('request', note)
@@ -209,7 +209,7 @@ describe('a place', () => {
 
 describe('ten times as many callers as there are places, on a real process', () => {
   const CALLERS = 10 * PLACES
-  /** Of what Retry-After says: nobody here has seconds to spare. */
+  /** The share of Retry-After that callers wait, to save time. */
   const HASTE = 0.1
 
   let database: Awaited<ReturnType<typeof createDatabase>>
@@ -239,24 +239,24 @@ describe('ten times as many callers as there are places, on a real process', () 
         if (answer.status === 200) return said.transaction_id
         expect([answer.status, said]).toEqual([503, expect.objectContaining({ success: false })])
         refusals += 1
-        // Each a little later than the one before, or they would all come back together.
+        // Each caller waits a little longer than the one before, so they do not all come back together.
         await sleep(Number(answer.headers.get('retry-after')) * 1_000 * HASTE + n)
       }
     }
     let rush: Promise<string[]> | undefined
-    // While nobody can be served, the places fill, and all others are told so.
+    // While no request can be served, the places fill, and all others get a refusal.
     await withDatabase((db) =>
       db.transaction().execute(async (tx) => {
         await sql`lock table payment_apps in access exclusive mode`.execute(tx)
         rush = Promise.all(Array.from({ length: CALLERS }, (_, n) => initiate(n)))
-        // Reported where it is awaited.
+        // The awaiting code reports the error.
         rush.catch(() => {})
         await vi.waitUntil(() => refusals >= CALLERS - PLACES, PATIENCE)
         expect((await fetch(`${url}/healthz`)).status).toBe(200)
       }),
     )
     const acknowledged = await rush!
-    // At the first try, now that they are gone.
+    // The first attempt succeeds, because the other callers are gone.
     expect(await world.initiate({ order_id: 'after', amount: '1' })).toMatchObject({ status: 200, tries: 1 })
     const kept = await withDatabase((db) =>
       db.selectFrom('orders').where('order_id', 'like', 'rush-%').select('transaction_id').execute(),

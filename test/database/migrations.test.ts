@@ -1,4 +1,4 @@
-/** The files of migrations/: where each function stands, and what no file may do. */
+/** The files of migrations/: the place of each function, and the statements that no file may contain. */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -66,7 +66,7 @@ it('functions/history has a line for every text of functions', () => {
   const lines = inFunctions.map(
     (name) => `${createHash('sha256').update(texts.get(name)!).digest('hex')}  ${name}`,
   )
-  // A missing line is added at the end. No line is ever taken away.
+  // A missing line is added at the end. No line is ever removed.
   expect(lines.filter((line) => !history.includes(line))).toEqual([])
 })
 

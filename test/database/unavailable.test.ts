@@ -1,4 +1,4 @@
-/** A database that cannot act for a while: it takes no writes, or its disk is full. */
+/** A database that cannot act for a while: it accepts no writes, or its disk is full. */
 import { execFile } from 'node:child_process'
 import { open, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ describe('a database that takes no writes', () => {
     const path = new URL(String(ordered.body.payment_url)).pathname
     const form = (await signedIn.get(path)).form(path)
     const name = new URL(test.deps.config.DATABASE_URL!).pathname.slice(1)
-    // Connections learn of it when they are opened: those of this other process.
+    // Connections get the setting when they open, so this other process has it.
     await sql.raw(`alter database ${name} set default_transaction_read_only = on`).execute(test.db)
     const closed = await anotherProcess(test)
     try {
@@ -73,7 +73,7 @@ describe('a database that takes no writes', () => {
       expect(paid.status).toBe(503)
       expect(paid.headers['retry-after']).toMatch(/^[1-9]\d*$/)
       expect(paid.body).toContain('This cannot be done just now')
-      // What is only read is there.
+      // Pages that only read still work.
       expect((await browser(closed).get('/sign-in')).status).toBe(200)
     } finally {
       await closed.close()
@@ -83,7 +83,10 @@ describe('a database that takes no writes', () => {
   })
 })
 
-/** A disk of its own for the folder. Answers how it is given back, or undefined where this may not be made. */
+/**
+ * Mounts a disk of its own for the folder. Returns a function that unmounts it, or undefined when mounts are not
+ * allowed.
+ */
 async function mountDisk(folder: string): Promise<(() => Promise<void>) | undefined> {
   const mounted = run('mount', ['-t', 'tmpfs', '-o', 'size=160m,mode=755', 'tessera', folder])
   const isMounted = await mounted.then(
@@ -93,7 +96,7 @@ async function mountDisk(folder: string): Promise<(() => Promise<void>) | undefi
   return isMounted ? async () => void (await run('umount', ['-l', folder])) : undefined
 }
 
-/** Writes until there is no room for another byte. */
+/** Writes until the disk is full. */
 async function fill(file: string): Promise<void> {
   const handle = await open(file, 'w')
   const piece = Buffer.alloc(4_096)

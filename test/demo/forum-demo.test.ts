@@ -1,4 +1,4 @@
-/** The demo with its forum, as somebody starts it: who signs in there is signed in here, and everything ends together. */
+/** The demo with its forum as a process: a sign-in there signs in here, and everything ends together. */
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -14,7 +14,7 @@ import {
 
 const FLAGS = ['--demo', '--forum', '--json']
 const ENDING_MS = 20_000
-/** The bridge looks at a new member's score within a round of the worker. */
+/** The bridge reads a new member's score within a round of the worker. */
 const BRIDGE_MS = 50_000
 
 async function start(): Promise<DemoProcess> {
@@ -25,7 +25,7 @@ async function start(): Promise<DemoProcess> {
   return started
 }
 
-/** A browser: cookies by host are enough here, and it follows every redirect itself. */
+/** A browser with cookies by host, which follows every redirect itself. */
 function browser() {
   const cookies = new Map<string, string>()
   async function visit(url: string, init: RequestInit = {}): Promise<{ url: string; body: string }> {

@@ -1,6 +1,6 @@
 /**
- * The example shop of the gateway and the code on an application's card, which merchants copy: against the real
- * application, with nothing between them but HTTP.
+ * The example shop of the gateway, and the code on an application's card that merchants copy, against the real
+ * application over HTTP.
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -32,7 +32,7 @@ let count = 0
 beforeAll(async () => {
   const PORT = String(await freePort())
   test = await startTestApp({ PORT })
-  // The shop keeps the time of the machine.
+  // The shop uses the clock of the machine.
   test.clock.advance(Date.now() - test.clock.now().getTime())
   await test.app.listen({ host: '127.0.0.1', port: Number(PORT) })
   merchant = await makeMerchant(test)
@@ -63,14 +63,14 @@ const newOrder = (fields: Record<string, string> = {}) => ({
   ...fields,
 })
 
-/** Pays, and answers where the buyer is sent. */
+/** Pays, and returns the address that the payer is sent to. */
 async function pay(url: string): Promise<URL> {
   const path = new URL(url).pathname
   const paid = await buyer.submit(await buyer.get(path), path)
   return new URL(paid.location!)
 }
 
-/** What somebody who knows no key makes of a genuine query. */
+/** Queries that an attacker without keys can make from a genuine one. */
 function forgeries(genuine: URLSearchParams, victim: string): [what: string, query: URLSearchParams][] {
   const altered = (what: string, alter: (query: URLSearchParams) => void): [string, URLSearchParams] => {
     const query = new URLSearchParams(genuine)
@@ -102,7 +102,7 @@ describe.each(VERSIONS)('the code of the shop, %s', (version) => {
     expect(await gateway.query(order.out_trade_no)).toBeUndefined()
     const returned = await pay(url)
     expect(returned.href.startsWith('https://mugs.example/return?page=1&')).toBe(true)
-    // What the shop's own address carried is not the gateway's.
+    // The parameter of the shop's own address is not one of the gateway.
     returned.searchParams.delete('page')
     const expected = { out_trade_no: order.out_trade_no, money: '9.90', name: order.name, type: 'alipay' }
     const record = gateway.verify(returned.searchParams)
@@ -128,7 +128,7 @@ describe.each(VERSIONS)('the code of the shop, %s', (version) => {
     await expect(gateway.query('mug-unknown')).rejects.toThrow(/refused/)
   })
 
-  // Where a plugin has one field for its address, or adds the slash by itself.
+  // Some plugins have one field for the address, or add a slash to it.
   it.each(['/payment/', '/payment/api/', '/payment//', '/payment/api//'])(
     'works at the address …%s',
     async (path) => {
@@ -197,7 +197,7 @@ describe('the shop', () => {
       location: response.headers.get('location'),
     }
   }
-  /** Orders through the shop, by its own hand. */
+  /** Places an order through the shop's own form. */
   async function order(version: Version): Promise<{ id: string; payment: string }> {
     const body = new URLSearchParams({ version, way: 'api' })
     const placed = await fetch(`${url}/orders`, { method: 'POST', body, redirect: 'manual' })
@@ -293,7 +293,7 @@ for (const query of ${JSON.stringify(queries.map(String))}) console.log(isPaid(n
   )
 })
 
-/** The text of the sample, as somebody selects and copies it. */
+/** The text of the sample as a reader copies it. */
 function sampleOf(html: string, version: Version): string {
   const escaped = new RegExp(`<pre[^>]* id="sample-${version}"[^>]*>([^<]*)</pre>`).exec(html)![1]!
   const signs: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }

@@ -1,4 +1,6 @@
-/** The example shop's own code, which merchants copy: its signatures, its checks of an ID token, its little server. */
+/**
+ * The example shop's own code, which merchants copy: its signatures, its checks of an ID token, and its web server.
+ */
 import { spawn } from 'node:child_process'
 import { createHmac, createSign, generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
@@ -14,7 +16,7 @@ import { freePort } from '../harness/demo-process.ts'
 const SHOP = join(import.meta.dirname, '../../examples/shop/shop.js')
 
 describe('signatures', () => {
-  // payment-wire.md 2.6, computed outside this program; the key is the SHA-256 of the token beside it.
+  // payment-wire.md 2.6, computed outside this program. The key is the SHA-256 of this token.
   const token = 'tk_0123456789abcdef0123456789abcdef'
   const key = '6dc4d230311e817a17eab6487733d2e737277a7359d62fc9f99baa08c1b5a2dd'
   const payments = openPayments({ url: 'http://127.0.0.1:1', paymentId: 'pay_x', token })
@@ -55,7 +57,7 @@ describe('a sign-in', () => {
     profile?: Record<string, unknown>
   }
 
-  /** A provider that answers what it is told to, and a shop that trusts it. */
+  /** A provider whose answers the test sets, and a shop that trusts it. */
   async function openAgainst({ claims = {}, header = {}, key = privateKey, profile = {} }: Forgery = {}) {
     const requests: { authorization: string | undefined; body: string }[] = []
     const server = createServer(async (request, response) => {
@@ -161,7 +163,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
 describe('the shop by itself', () => {
   const credentials = { CLIENT_ID: 'shop', CLIENT_SECRET: 's', PAYMENT_ID: 'pay_x', PAYMENT_TOKEN: 'tk_x' }
 
-  /** Runs the shop by hand, with a Tessera that is not up. */
+  /** Starts the shop alone, without a running Tessera. */
   async function open() {
     const port = await freePort()
     const env = { TESSERA_URL: 'http://127.0.0.1:9', SHOP_PORT: String(port), ...credentials }

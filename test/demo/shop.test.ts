@@ -1,6 +1,6 @@
 /**
- * The whole way in a real browser: the demo's shop, sign-in, consent, payment and back, by the people of the demo.
- * `PHOTOGRAPH=true` photographs every page on the way into test/artifacts/. Needs Chromium; only CI=true insists on it.
+ * The whole flow in a real browser: the demo's shop, sign-in, consent, payment and return, by the members of the
+ * demo. `PHOTOGRAPH=true` photographs every page into test/artifacts/. Needs Chromium; only CI=true requires it.
  */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ describe.skipIf(isWithoutChromium)('the shop', () => {
     dataDir = await makeDataDir()
     started = await startDemoProcess({ dataDir })
     demo = started.demo
-    // Found running: the demo's own.
+    // The running database of the demo.
     const { url } = await provideDatabase(loadConfig({ DATA_DIR: dataDir }))
     db = openDatabase(url, { max: 2, onBroken: () => {} })
     chrome = await sharedChromium()
@@ -42,12 +42,12 @@ describe.skipIf(isWithoutChromium)('the shop', () => {
     await cleanUp(started, dataDir)
   })
 
-  // Consent is remembered, and every walk is to meet its page.
+  // The service remembers consent, and every test needs its page.
   beforeEach(async () => {
     await db.deleteFrom('consents').execute()
   })
 
-  /** A window of somebody's own browser. */
+  /** Opens a window of a new browser. */
   async function openWindow(options: BrowserContextOptions = {}): Promise<Page> {
     const context = await chrome.newContext(options)
     context.setDefaultTimeout(PAGE_MS)
@@ -70,7 +70,7 @@ describe.skipIf(isWithoutChromium)('the shop', () => {
     return { alice: await balanceOf(db, alice!), bob: await balanceOf(db, bob!), fees: BigInt(fees.total) }
   }
 
-  /** From the shop's front page to Tessera's question whether the shop may know who this is. */
+  /** From the shop's front page to Tessera's consent page. */
   async function signInAtTessera(page: Page, username: string, seen: Photographer): Promise<void> {
     const { password } = personOf(username)
     await page.goto(demo.shop_url)
@@ -184,7 +184,7 @@ describe.skipIf(isWithoutChromium)('the shop', () => {
     const unseen = async () => {}
     await signIn(page, 'alice', unseen)
     await order(page, unseen)
-    // She pays, and the browser is gone before the answer, which would send it back to the shop, arrives.
+    // She pays, and the browser closes before the answer that would send it back to the shop arrives.
     await page.route(`${demo.base_url}/payment/pay/**`, async (route) => {
       const answer = await route.fetch({ maxRedirects: 0 })
       expect(answer.status()).toBe(303)
@@ -211,7 +211,7 @@ describe.skipIf(isWithoutChromium)('the shop', () => {
   })
 
   describe('that was made for a gateway', () => {
-    /** From the shop's front page through Tessera's sign-in to the question whether to pay. */
+    /** From the shop's front page through Tessera's sign-in to the pay page. */
     async function orderMug(page: Page, way: string, seen: Photographer): Promise<void> {
       await page.goto(demo.gateway_shop_url)
       await seen('shop')
@@ -234,7 +234,7 @@ describe.skipIf(isWithoutChromium)('the shop', () => {
     test.each(ways)('sells to alice by %s, and hears of it', async (way) => {
       const before = await balances()
       const page = await openWindow()
-      // The pages are the same for all.
+      // The pages are the same for all ways.
       const seen = way === ways[0] ? photographer(page, 'mug') : async () => {}
       await orderMug(page, way, seen)
       expect(await page.getByRole('main').textContent()).toContain('9.90')
@@ -257,7 +257,7 @@ describe.skipIf(isWithoutChromium)('the shop', () => {
   })
 })
 
-/** Looks at a page as phones and desks show it, and photographs it by day and by night if asked to. */
+/** Checks a page at the sizes of phones and desktops, and photographs it in light and dark if requested. */
 type Photographer = (name: string) => Promise<void>
 
 function photographer(page: Page, series: string): Photographer {
@@ -278,7 +278,7 @@ function photographer(page: Page, series: string): Photographer {
   }
 }
 
-/** What `npm run books` says, beside the running demo. */
+/** The output of `npm run books` beside the running demo. */
 async function proveBooks(dataDir: string): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, ['src/cli/main.ts', 'books', 'verify'], {
     cwd: join(import.meta.dirname, '../..'),

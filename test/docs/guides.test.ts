@@ -1,6 +1,6 @@
 /**
- * The guides: every code sample in them is taken out and run as a reader would run it, against the service over HTTP.
- * What a machine has no runtime for is skipped, except for what the project itself needs.
+ * Runs every code sample of the guides as a reader would, against the service over HTTP. A sample whose runtime is
+ * missing is skipped, unless the project itself needs that runtime.
  */
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,10 +19,10 @@ import { freePort, ROOT } from '../harness/server-process.ts'
 
 const LANGUAGES = ['en', 'zh-CN']
 const BLOCK = /^```\w+ title=(\S+)\n(.*?)^```$/gms
-/** Five programs started one after another, each through npx. */
+/** Five programs start one after another, each through npx. */
 const SAMPLE_MS_MAX = 240_000
 const WEBHOOK_SECRET = 'secret-of-the-webhook'
-/** How a sample is run, by the ending of its name. */
+/** The command that runs a sample, by its file extension. */
 const RUNTIMES: Record<string, { command: string[]; probe: string }> = {
   sh: { command: ['sh', '-eu'], probe: 'curl' },
   mjs: { command: [process.execPath], probe: process.execPath },
@@ -50,7 +50,7 @@ beforeAll(async () => {
     DISCOURSE_API_KEY: 'key-of-the-forum',
     DISCOURSE_WEBHOOK_SECRET: WEBHOOK_SECRET,
   })
-  // The samples know no other time than that of the machine.
+  // The samples use the clock of the machine.
   test.clock.advance(Date.now() - test.clock.now().getTime())
   await test.app.listen({ host: '127.0.0.1', port })
   folder = await mkdtemp(join(tmpdir(), 'tessera-docs-'))
@@ -82,7 +82,7 @@ async function guidesOf(language: string): Promise<[string, string][]> {
 const runtimeOf = (name: string) => RUNTIMES[name.split('.').at(-1)!]!
 const canRun = (name: string) => spawnSync(runtimeOf(name).probe, ['--version']).error === undefined
 
-/** What is in the environment of a sample: what the guide says, and what its runtime needs. */
+/** The environment of a sample: the variables that the guide names, and those that its runtime needs. */
 const environment = (values: Record<string, string>) => ({
   PATH: process.env.PATH,
   HOME: process.env.HOME ?? folder,
@@ -90,12 +90,12 @@ const environment = (values: Record<string, string>) => ({
   ...values,
 })
 
-/** Runs a sample to its end and answers what it printed, as JSON. */
+/** Runs a sample to its end, and returns its output as JSON. */
 async function run(name: string, values: Record<string, string>, ...given: string[]) {
   return JSON.parse(await print(name, values, ...given))
 }
 
-/** What runs a sample. One in Go is built before its first run: `go run` takes seconds each time. */
+/** The command for a sample. A Go sample is built before its first run, because `go run` takes seconds each time. */
 async function commandOf(name: string): Promise<string[]> {
   const file = join(folder, name)
   if (!name.endsWith('.go')) return [...runtimeOf(name).command, file]
@@ -115,7 +115,7 @@ async function print(name: string, values: Record<string, string>, ...given: str
   return stdout
 }
 
-/** What anybody can send to where this genuine query went: each is not genuine, and nothing to fail at. */
+/** Forged requests to the address of this genuine query. None is genuine, and none may crash the sample. */
 function hostileTo(query: string, signature: string): string[] {
   const rest = new URLSearchParams(query)
   rest.delete(signature)
@@ -129,7 +129,7 @@ function hostileTo(query: string, signature: string): string[] {
   ]
 }
 
-/** The buyer pays at this address, and is led back by the answer's query. */
+/** Pays as the member at this address. The answer leads the browser back. */
 async function pay(address: string, returnPath: (transaction: string) => string): Promise<string> {
   const path = new URL(address).pathname
   const answer = await buyer.submit(await buyer.get(path), path)
@@ -237,7 +237,7 @@ describe('an application', () => {
     return { CLIENT_ID: app.client_id, CLIENT_SECRET: app.client_secret! }
   }
 
-  /** Goes where the application sent the browser, consents if asked, and answers the way back. */
+  /** Follows the application's redirect, consents if the page asks, and returns the address of the way back. */
   async function consent(location: string): Promise<string> {
     const path = location.slice(url.length)
     const page = await buyer.get(path)
@@ -271,7 +271,7 @@ describe('an application', () => {
       const child = spawn(command!, first, {
         env: environment({ ...app, PORT }),
         stdio: 'ignore',
-        // What starts a process of its own, as version managers do, ends with its group.
+        // Version managers start another process, which ends with its process group.
         detached: true,
       })
       try {

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document: valid as such, and true. Every example is what its schema says, every example of a request is
- * sent to the service and answered as described.
+ * The OpenAPI document is valid, and describes the service: every example fits its schema, and the service answers
+ * every example of a request as described.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -35,7 +35,7 @@ let party: Party
 let receiver: Receiver
 let alice: Person
 let buyer: Browser
-/** What one operation answers and a later one sends, in place of what its example says. */
+/** Values from the answer of one operation that a later one sends in place of its example. */
 const known: Record<string, string> = {}
 
 beforeAll(async () => {
@@ -53,12 +53,12 @@ afterAll(async () => {
   await receiver.close()
 })
 
-/** Made-up keys, as they stand in the document of a site that is no demo. */
+/** Made-up keys, as the document of a site that is no demo has them. */
 const samples = await madeUpSamples()
 const documentIn = (language: (typeof LANGUAGES)[number]) =>
   openApiDocument(test.deps.config, language, { samples, now: test.clock.now() })
 
-/** Who sends an operation, and what is added to its example by the rules of its interface. */
+/** The request of an operation: its example with the authentication of its interface. */
 function asSent({ area, path, request, security }: Operation): {
   fields: Record<string, unknown>
   authorization?: string
@@ -98,7 +98,7 @@ async function send({ method, path, request }: Operation, fields: object, author
   })
 }
 
-/** What is wrong with a value by the schema of an answer, in words. */
+/** The faults of a value by the schema of an answer, in words. */
 function faultsOf(schema: object, value: unknown): string {
   const validate = ajv.compile(schema)
   return validate(value) ? '' : ajv.errorsText(validate.errors)
@@ -121,7 +121,7 @@ describe('the document', () => {
       LANGUAGES.map(async (language) => JSON.stringify(await documentIn(language))),
     )
     expect(zh).toMatch(/\p{Script=Han}/u)
-    // What the gateway says on the wire is Chinese in every language.
+    // The gateway's texts on the wire are Chinese in every language.
     const onTheWire = [...gatewayCodes('v1'), ...gatewayCodes('v2')].map(({ msg }) => msg)
     expect(onTheWire.reduce((text, msg) => text!.replaceAll(msg, ''), en)).not.toMatch(/\p{Script=Han}/u)
     expect(zh).not.toContain('x-zh')
@@ -138,7 +138,7 @@ describe('the document', () => {
     const document = JSON.stringify(await documentIn('en'))
     const page = (await buyer.get('/docs/codes')).body
     const numbers = Object.values(PAYMENT_ERRORS).map(({ number }) => number)
-    // Without a number: an unknown address, and what has nothing to do with payments.
+    // Two errors have no number of their own: an unknown address, and any error outside payments.
     const own = numbers.filter((number) => number > 1_000)
     expect(own.length).toBeGreaterThan(20)
     for (const number of own) {
@@ -201,7 +201,7 @@ describe('the document', () => {
   })
 })
 
-/** What must have happened before an operation can succeed. */
+/** The steps that an operation needs before it can succeed. */
 const BEFORE: Record<string, () => Promise<void>> = {
   post_oauth2_token: async () => {
     const page = await buyer.get(authorizationUrl(party))
@@ -228,7 +228,7 @@ const BEFORE: Record<string, () => Promise<void>> = {
 }
 
 describe('the service', () => {
-  // In their order: what one has made the next asks about.
+  // The operations run in order, because later ones use the results of earlier ones.
   it.each(named)('answers its example as described: %s', async (id, operation) => {
     await BEFORE[id]?.()
     const { fields, authorization } = asSent(operation)
@@ -263,7 +263,7 @@ describe('the service', () => {
 describe('what the service sends', () => {
   type Sent = { name: string; message: unknown; headers?: object }
 
-  /** Pays at this address, and answers the parameters that the browser brings back. */
+  /** Pays at this address, and returns the parameters that the browser brings back. */
   async function payAt(address: string): Promise<Fields> {
     const path = new URL(address).pathname
     const answer = await buyer.submit(await buyer.get(path), path)
@@ -342,7 +342,7 @@ describe('what the service sends', () => {
     for (const { name, message, headers } of sent) {
       const webhook = WEBHOOKS.find((each) => each.name === name)!
       expect(faultsOf(jsonSchema(webhook.schema, 'output', 'en'), message), name).toBe('')
-      // A query has no types, so a field that nobody described would not be noticed by its value.
+      // A query has no types, so the values would not reveal a field without a description.
       expect(Object.keys(webhook.schema.shape)).toEqual(
         expect.arrayContaining(Object.keys(message as object)),
       )

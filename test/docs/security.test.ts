@@ -1,4 +1,4 @@
-/** SECURITY.md names tests: each of them exists. That they pass is for the run that holds this test. */
+/** Every test that SECURITY.md names exists. The run itself proves that they pass. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-/** The example forum for the tests: a real HTTP server, and a browser that is logged in there. */
+/** The example forum for tests: a real HTTP server, and a browser that is logged in there. */
 import { signedUrl } from '../../examples/forum/connect.js'
 import { type Forum, type ForumOptions, startForum } from '../../examples/forum/server.js'
 import { type Browser, browser, type Page, type TestApp } from './harness.ts'
@@ -10,9 +10,9 @@ export const WEBHOOK_SECRET = 'the-secret-of-the-webhook-of-the-tests'
 type Member = ForumOptions['members'][number]
 
 export type TestForum = Forum & {
-  /** What Tessera's environment says about this forum. */
+  /** The environment variables of Tessera for this forum. */
   env: Record<string, string>
-  /** Adds a member. Ids and names are the test's own, so that no two tests meet. */
+  /** Adds a member. IDs and names are new, so tests do not share members. */
   join(member?: Partial<Member>): Member
 }
 
@@ -45,7 +45,7 @@ export async function startTestForum(options: Partial<ForumOptions> = {}): Promi
 /** A browser at the forum. */
 export type ForumBrowser = {
   logIn(id: number): Promise<number>
-  /** Follows an address of the forum to where it leads: back to us, or to a page of the forum. */
+  /** Follows an address of the forum to its last page, or to the redirect back to the service. */
   follow(location: string): Promise<{ status: number; location: string | undefined; body: string }>
 }
 
@@ -73,7 +73,7 @@ export function forumBrowser(forum: Forum): ForumBrowser {
   }
 }
 
-/** The callback that the forum makes of a request for this member: a path of ours. */
+/** The path of the callback by which the forum answers a request for this member. */
 export async function answerOf(forum: Forum, member: { id: number }, location: string): Promise<string> {
   const atForum = forumBrowser(forum)
   await atForum.logIn(member.id)
@@ -83,7 +83,7 @@ export async function answerOf(forum: Forum, member: { id: number }, location: s
   return url.pathname + url.search
 }
 
-/** Walks the whole handshake and answers the last page with the browser that walked it. */
+/** Takes all steps of the handshake, and returns the last page and its browser. */
 export async function signInAtForum(
   test: TestApp,
   forum: Forum,
@@ -95,12 +95,12 @@ export async function signInAtForum(
   return { client, page }
 }
 
-/** An answer of the forum that says whatever a test wants, with a good signature or another. */
+/** A forged answer of the forum with these fields, signed with the right or another secret. */
 export function forgedAnswer(fields: Record<string, string>, secret = CONNECT_SECRET): string {
   return signedUrl('/sign-in/forum/callback', fields, secret)
 }
 
-/** The nonce inside a request to the forum. */
+/** The nonce in a request to the forum. */
 export function nonceOf(location: string): string {
   const sso = new URL(location).searchParams.get('sso')!
   return new URLSearchParams(Buffer.from(sso, 'base64').toString()).get('nonce')!

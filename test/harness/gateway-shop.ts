@@ -1,7 +1,7 @@
 /**
- * A merchant of the gateway, as the tests play one: signature code that shares nothing with src/, and ways to ask. What
- * the platform signs is verified by node-forge; forge's own signing takes a tenth of a second, so only tests that need
- * the second implementation use that.
+ * A merchant of the gateway in tests: signature code that shares nothing with src/, and ways to send requests. node-
+ * forge verifies the platform's signatures. Its own signing takes a tenth of a second, so only tests that need a
+ * second implementation sign with it.
  */
 import { createHash, createPrivateKey, createPublicKey, createSign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ const fixture = (name: string) => readFileSync(join(FIXTURES, name), 'utf8')
 export type Fields = Record<string, string>
 export type Reply = { code: number; msg: string; [name: string]: unknown }
 
-/** What is signed: non-empty values but `sign` and `sign_type`, by name, as they are. */
+/** The text to sign: the non-empty raw values except `sign` and `sign_type`, sorted by name. */
 export function gatewayText(fields: Readonly<Record<string, unknown>>): string {
   return Object.keys(fields)
     .filter((name) => name !== 'sign' && name !== 'sign_type')
@@ -33,17 +33,17 @@ export const md5 = (text: string) => createHash('md5').update(text).digest('hex'
 export type Shop = Merchant & {
   pidText: string
   privatePem: string
-  /** The public half of the key that the platform signs with for this application, as PEM. */
+  /** The public half, as PEM, of the platform's key for this application. */
   platformPem: string
   signMd5(fields: Fields): Fields
   signRsa(fields: Fields): Fields
-  /** Whether a reply or message of V2 is signed by the platform for this application. */
+  /** Whether the platform signed this answer or message of V2 for this application. */
   isGenuine(reply: Readonly<Record<string, unknown>>): boolean
 }
 
 /**
- * A merchant with an approved application, whose RSA key is that of the vectors or, if it is to differ, a new one; in
- * test mode if so asked.
+ * Creates a merchant with an approved application, or one in test mode. Its RSA key is that of the vectors, or a new
+ * one.
  */
 export async function makeShop(test: TestApp, { newKey = false, isTest = false } = {}): Promise<Shop> {
   const merchant = await makeMerchant(test, { isTest })
@@ -84,14 +84,14 @@ export async function makeShop(test: TestApp, { newKey = false, isTest = false }
       try {
         return platformKey.verify(digest, forge.util.decode64(String(reply.sign)))
       } catch {
-        // Forge throws for what another key made.
+        // Forge throws for a signature by another key.
         return false
       }
     },
   }
 }
 
-/** Sends fields as a query or as a form body. Text is sent as it is. */
+/** Sends fields as a query or as a form body. Sends text unchanged. */
 export function send(test: TestApp, method: 'GET' | 'POST', path: string, fields: Fields | string) {
   const text = typeof fields === 'string' ? fields : new URLSearchParams(fields).toString()
   if (method === 'GET') return test.app.inject({ method, url: `${path}?${text}` })

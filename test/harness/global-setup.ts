@@ -1,4 +1,4 @@
-/** One Postgres for the whole run, with the migrated template databases that the test files clone. */
+/** Starts one Postgres for the whole run, with the migrated template databases that test files clone. */
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -18,21 +18,21 @@ declare module 'vitest' {
     adminUrl: string
     /** The same server as the applications reach it: through pgbouncer, if the run has one. */
     appsUrl: string
-    /** Where the processes take their orders that share the requests of the tests; none if each test is its own. */
+    /** The addresses of the processes that answer the tests' requests. Empty when each test's own process answers. */
     processes: string[]
     /** The data folder of a first start that has ended. */
     emptyCluster: string
   }
 }
 
-/** Migrated, and empty. */
+/** A migrated, empty database. */
 export const TEMPLATE = 'tessera_template'
-/** What every test application begins with. */
+/** The initial database of every test application. */
 export const APP_TEMPLATE = 'tessera_app_template'
 export const APP_SECRET = 'a secret of the tests, which guards nothing at all'
 export const START = new Date('2026-01-01T00:00:00Z')
 
-/** The databases of a test run need not survive a power cut, and nobody streams them. */
+/** Test databases need not survive a power cut, and have no standby. */
 export const SERVER_SETTINGS = {
   fsync: 'off',
   full_page_writes: 'off',
@@ -44,11 +44,12 @@ export const SERVER_SETTINGS = {
 }
 
 /**
- * TEST_DATABASE_URL names another server to test on; its role must be able to create databases. TEST_PROCESSES is how many
- * processes answer the requests of the tests, instead of the tests' own; TEST_PGBOUNCER puts one before the database.
+ * TEST_DATABASE_URL names another server, whose role must be able to create databases. TEST_PROCESSES is the number
+ * of processes that answer the tests' requests in place of the tests' own. TEST_PGBOUNCER puts pgbouncer before the
+ * database.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // Every process of the run compiles the same sources.
+  // All processes of the run compile the same sources.
   process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../../node_modules/.cache/compiled')
   const scratch = await makeScratchFolder()
   const emptyCluster = join(scratch, 'empty')
@@ -73,7 +74,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   }
 }
 
-/** Starts a server of its own on a copy of the empty cluster. */
+/** Starts a server on a copy of the empty cluster. */
 export async function startServer(emptyCluster: string, dataDir: string) {
   await mkdir(dataDir)
   await copyCluster(emptyCluster, dataDir)
@@ -91,7 +92,7 @@ async function makeTemplates(adminUrl: string): Promise<void> {
 
   const db = openDatabase(databaseUrl(adminUrl, APP_TEMPLATE), { max: 1, onBroken: () => {} })
   await ensureSigningKeys({ db, secrets: makeSecrets(APP_SECRET), clock: () => START })
-  // The clock of tests stands still, and a minute of theirs holds any number of pages.
+  // The clock of tests stands still, so one minute contains any number of pages.
   await db.insertInto('site_settings').values({ name: 'limit_pages', value: '0' }).execute()
   await db.destroy()
 }

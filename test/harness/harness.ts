@@ -1,4 +1,4 @@
-/** The real application over a database of its own, with a clock that tests move, and a browser to walk it. */
+/** The real application over a database of its own, with a clock that tests move, and a browser for it. */
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import pg from 'pg'
@@ -26,7 +26,7 @@ export type TestApp = {
   close(): Promise<void>
 }
 
-/** Clones a template database, the empty one if no other: about 0.05 s, and no test sees another file's rows. */
+/** Clones a template database, by default the empty one, in about 0.05 s. No test file sees the rows of another. */
 export async function createDatabase(
   template: string = TEMPLATE,
 ): Promise<{ name: string; url: string; drop: () => Promise<void> }> {
@@ -43,8 +43,8 @@ export async function createDatabase(
 }
 
 /**
- * Starts the application for one test file, and none of its worker; in many processes if the run has them. `env` is
- * what the environment would say.
+ * Starts the application for one test file, without its worker, in many processes if the run has them. `env` are the
+ * environment variables.
  */
 export async function startTestApp(env: Record<string, string> = {}): Promise<TestApp> {
   const database = await createDatabase(APP_TEMPLATE)
@@ -80,7 +80,7 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
   }
 }
 
-/** Another process over the database of this one: it shares nothing else but the clock, and APP_SECRET if told so. */
+/** Opens another process over the database of this one. They share only the clock, and by default APP_SECRET. */
 export async function anotherProcess(test: TestApp, { secrets = test.deps.secrets } = {}): Promise<TestApp> {
   const { config, clock } = test.deps
   const db = openDatabase(config.DATABASE_URL!, { max: config.DATABASE_POOL_MAX, onBroken: () => {} })
@@ -97,7 +97,7 @@ export async function anotherProcess(test: TestApp, { secrets = test.deps.secret
   }
 }
 
-/** A site setting, as the operator sets it. */
+/** Changes a site setting as the operator does. */
 export async function setSetting({ deps }: TestApp, name: SettingName, value: string): Promise<void> {
   await deps.settings.change({ name, value, actor_id: null, ip: 'command line', now: deps.clock() })
 }
@@ -113,14 +113,14 @@ export type Page = {
 
 export type Browser = {
   get(path: string, headers?: Record<string, string>): Promise<Page>
-  /** Posts fields as they are: no form token is added. */
+  /** Posts only these fields, without a form token. */
   post(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Page>
-  /** Fills in the form with this action on the page and sends it, hidden fields included. */
+  /** Fills in the form with this action on the page and sends it with its hidden fields. */
   submit(page: Page, action: string, fields?: Record<string, string>): Promise<Page>
   cookies: Map<string, string>
 }
 
-/** A browser with a cookie jar. It follows no redirects: tests look at each. */
+/** A browser with cookies. It follows no redirects, because tests look at each one. */
 export function browser({ app }: Pick<TestApp, 'app'>): Browser {
   const cookies = new Map<string, string>()
   async function send(

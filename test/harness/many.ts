@@ -1,6 +1,6 @@
 /**
- * `npm run test:many`: the suite with the requests of its tests answered by four processes in turn, over one Postgres, and
- * once more with pgbouncer in transaction mode before it, where it is installed. Arguments are filters of files.
+ * `npm run test:many` runs the suite with four processes that answer its requests in turn, over one Postgres. It runs
+ * it again with pgbouncer in transaction mode, if that is installed. Arguments filter the files.
  */
 import { hasPgbouncer } from './pgbouncer.ts'
 import { runSteps, runSuite, type Step } from './steps.ts'

@@ -1,4 +1,4 @@
-/** A merchant of the tests: a real HTTP server for callbacks, and signature code that shares nothing with src/. */
+/** A merchant in tests: a real HTTP server for callbacks, and signature code that shares nothing with src/. */
 import { createHash, createHmac } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -20,7 +20,7 @@ export type Merchant = PaymentAppCredentials & {
   process(fields: Record<string, string>): Promise<Answer>
   query(fields: Record<string, string>): Promise<Answer>
   transfer(fields: Record<string, string>): Promise<Answer>
-  /** Follows a callback as a browser would, and answers what the merchant made of it. */
+  /** Follows a callback as a browser would, and returns the merchant's verdict on it. */
   receive(location: string): Promise<{ isGenuine: boolean; fields: Record<string, string> }>
   close(): Promise<void>
 }
@@ -36,7 +36,7 @@ export function merchantSign(token: string, fields: Record<string, string>): str
     .digest('hex')
 }
 
-/** Posts form fields as they are. */
+/** Posts exactly these form fields. */
 export async function post(
   test: TestApp,
   path: string,
@@ -53,15 +53,15 @@ export async function post(
 }
 
 type MerchantOptions = {
-  /** Whether its payment application is approved, or left pending. */
+  /** Whether its payment application is approved. Otherwise it stays pending. */
   approved?: boolean
-  /** In test mode, which is approved from the beginning. */
+  /** An application in test mode, which needs no review. */
   isTest?: boolean
-  /** The test application of this merchant. */
+  /** The live application of which this is the test application. */
   twinOf?: Merchant
 }
 
-/** A merchant with a payment application. */
+/** Creates a merchant with a payment application. */
 export async function makeMerchant(
   test: TestApp,
   { approved = true, isTest = false, twinOf }: MerchantOptions = {},

@@ -1,4 +1,4 @@
-/** The receiving side of notifications: a real HTTP server that a test teaches what to answer, and paid orders to tell of. */
+/** The receiver of notifications: a real HTTP server whose answers a test sets, and paid orders to notify of. */
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
@@ -12,7 +12,7 @@ export type Receiver = {
   url: string
   port: number
   received: Received[]
-  /** What is answered; `success` unless a test says otherwise. */
+  /** The answer to a notification. The default is `success`. */
   answer: (request: Received, response: ServerResponse) => void
   close(): Promise<void>
 }
@@ -20,7 +20,7 @@ export type Receiver = {
 export const succeed: Receiver['answer'] = (_request, response) => void response.end('success')
 
 type Listening = {
-  /** For one that speaks TLS. */
+  /** Creates the server, for TLS. */
   create?: (listener: RequestListener) => ReturnType<typeof createServer>
   host?: string
   port?: number
@@ -53,7 +53,7 @@ export async function startReceiver({
   return receiver
 }
 
-/** Unpaid orders of the gateway, all alike but for their numbers. Answers their transaction ids. */
+/** Creates unpaid orders of the gateway that differ only in their numbers. Returns their transaction IDs. */
 export async function makeGatewayOrders(
   { db, clock }: Pick<TestApp, 'db' | 'clock'>,
   app: { id: bigint; pid: bigint },

@@ -1,4 +1,4 @@
-/** A test of notifications: a merchant, somebody who pays, a receiver that is a real server, and names that lead to it. */
+/** The parts of a test of notifications: a merchant, a payer, a receiver that is a real server, and names for it. */
 import { expect, vi } from 'vitest'
 import { readNotifications } from '../../src/payment/notifications/redelivery.ts'
 import { openNotifier } from '../../src/payment/notifications/worker.ts'
@@ -19,18 +19,20 @@ export type NotifyWorld = {
   receiver: Receiver
   merchant: Merchant
   buyer: Person
-  /** Pays orders that are told of at an address, without waking anybody. Answers their transaction ids. */
+  /** Pays orders with notifications to an address, without waking the worker. Returns their transaction IDs. */
   payOrders(notify_url: string, options?: OrderOptions): Promise<string[]>
   payOne(notify_url: string, options?: OrderOptions): Promise<string>
   rowsOf(transaction_ids: string[]): ReturnType<typeof readRows>
   rowOf(transaction_id: string): Promise<Awaited<ReturnType<typeof readRows>>[number]>
   /** The attempts made so far, oldest first. */
   attemptsOf(transaction_id: string): Promise<Attempts>
-  /** Wakes the worker and waits until each of these has been attempted so often in its present schedule. */
+  /** Wakes the worker, and waits until each of these has this many attempts in its present schedule. */
   told(transaction_ids: string[], attempts?: number): Promise<void>
-  /** Pays an order, lets it be told once, and answers how that ended. */
+  /** Pays an order, waits for one attempt, and returns it. */
   outcomeAt(notify_url: string): Promise<Attempts[number]>
-  /** All that is due when this is called has been claimed when it resolves: claims are made for all hosts at once. */
+  /**
+   * Resolves when every notification that was due at the call has been claimed, because one claim covers all hosts.
+   */
   everybodyElseIsTold(): Promise<void>
   requestsTo(path: string): Received[]
   close(): Promise<void>
@@ -46,12 +48,12 @@ function readRows({ db }: TestApp, transaction_ids: string[]) {
     .execute()
 }
 
-/** Resolves when it is so, however busy the machine is. */
+/** Resolves when the condition holds, also on a busy machine. */
 export function until(condition: () => boolean | Promise<boolean>, timeout = 50_000): Promise<unknown> {
   return vi.waitUntil(condition, { timeout, interval: 10 })
 }
 
-/** @param timeout_ms of an attempt; 10 seconds unless a test has no time for that. */
+/** @param timeout_ms the time limit of an attempt. The default is 10 seconds. */
 export async function startNotifyWorld({
   env,
   ...limits

@@ -1,9 +1,9 @@
-/** What cannot be shared out among processes, each with its reason. */
+/** Skips tests that cannot run with many processes, each with its reason. */
 
 /** Whether many processes answer the requests of this run, instead of the tests' own. */
 export const isSpread = Number(process.env.TEST_PROCESSES ?? 0) > 0
 
-/** Whether tests are to be left out because the run has many processes: `it.skipIf(inOneProcess(REASON))`. */
+/** Whether to skip tests because the run has many processes: `it.skipIf(inOneProcess(REASON))`. */
 export const inOneProcess = (_reason: string): boolean => isSpread
 
 export const COUNTED_APART =

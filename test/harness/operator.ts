@@ -1,10 +1,10 @@
-/** `tessera …` as operators run it, in this process. */
+/** Runs `tessera …` in this process as an operator. */
 import { tessera } from '../../src/cli/main.ts'
 import type { TestApp } from './harness.ts'
 
 export type Outcome = { code: number; out: string; err: string }
 
-/** What the commands need to find a service. */
+/** The environment variables that commands need to find a service. */
 export function environmentOf({ deps: { config } }: TestApp): { DATABASE_URL: string; APP_SECRET: string } {
   return { DATABASE_URL: config.DATABASE_URL!, APP_SECRET: config.APP_SECRET! }
 }
@@ -22,7 +22,7 @@ export async function tesseraAt(env: Record<string, string>, ...words: string[])
   return { code: await tessera(words, output, env), ...said }
 }
 
-/** What a command that succeeds tells a program. */
+/** The data of a command that succeeds. */
 export async function toldAt(
   env: Record<string, string>,
   ...words: string[]

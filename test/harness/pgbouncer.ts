@@ -1,4 +1,4 @@
-/** pgbouncer in transaction mode before a database, where it is installed: what operators put before many processes. */
+/** Starts pgbouncer in transaction mode before a database, as operators of many processes do, if it is installed. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -9,17 +9,17 @@ import { serverUser } from '../../src/database/embedded/user.ts'
 import { makeScratchFolder } from './scratch.ts'
 import { freePort } from './server-process.ts'
 
-/** Debian's, unless PGBOUNCER names another. */
+/** The program of Debian, unless PGBOUNCER names another. */
 const PROGRAM = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer'
-/** Fewer than there are clients, so that they really share. */
+/** Fewer than the clients, so they really share connections. */
 const SERVER_CONNECTIONS = 8
 
-/** Kills a program when its own standard input is closed: at the end of this process, however that comes. */
+/** Kills a program when its standard input closes, so it ends with this process in any case. */
 const TIED = 'exec 3<&0; "$@" 3<&- & pid=$!; { read _ <&3; kill -9 $pid; } & exec 3<&-; wait $pid'
 
 export const hasPgbouncer = existsSync(PROGRAM)
 
-/** Starts one before the database of this URL. Answers the URL through it. */
+/** Starts pgbouncer before the database of this URL. Returns the URL through it. */
 export async function startPgbouncer(url: string): Promise<{ url: string; stop: () => Promise<void> }> {
   const folder = await makeScratchFolder()
   const { hostname, port, username, password, pathname } = new URL(url)

@@ -1,4 +1,4 @@
-/** The oldest Postgres that is supported, with all of its programs, where they are installed. */
+/** The oldest supported Postgres with all of its programs, if it is installed. */
 import { existsSync } from 'node:fs'
 import { chown, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,12 +7,12 @@ import { run, serverUser } from '../../src/database/embedded/user.ts'
 import { SERVER_SETTINGS } from './global-setup.ts'
 import { makeScratchFolder } from './scratch.ts'
 
-/** Where Debian, and the image of Postgres, keep its programs. */
+/** The folders of its programs in Debian and in the image of Postgres. */
 export const POSTGRES_15_PLACES = ['/usr/lib/postgresql/15/bin', '/usr/local/bin']
-/** The folder of its programs, if it is here. */
+/** The folder of its programs, if it is installed. */
 export const POSTGRES_15 = POSTGRES_15_PLACES.find((folder) => existsSync(join(folder, 'initdb')))
 
-/** Starts one in memory, with the role `tessera`, who needs no password and owns nothing yet. */
+/** Starts a server in memory, with the role `tessera`, which needs no password and owns nothing yet. */
 export async function startPostgres15(bin: string): Promise<{ port: number; stop: () => Promise<void> }> {
   const folder = await makeScratchFolder()
   const data = join(folder, 'postgres')

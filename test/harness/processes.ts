@@ -1,6 +1,6 @@
 /**
- * Many processes as one (TEST_PROCESSES=4): every request of a test goes over real HTTP to the next of them, also those that a
- * browser sends, while the test's own process keeps its parts for direct looks at the database.
+ * Makes many processes act as one (TEST_PROCESSES=4): every request of a test goes over real HTTP to the next
+ * process. The test's own process keeps its parts for direct access to the database.
  */
 import { fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -10,15 +10,15 @@ import { join } from 'node:path'
 import { inject } from 'light-my-request'
 import { type Application, forgetfulSettings } from './application.ts'
 
-/** Where a request comes from, between a test and its processes: they hear it as the address of the sender. */
+/** The header in which a test names the sender's address to a process. */
 export const PEER_HEADER = 'x-peer-of-the-test'
-/** Said of one connection only, the one between us and a process. */
+/** Headers of a single connection, between the test and a process. */
 const HOP_HEADERS = ['connection', 'keep-alive', 'transfer-encoding']
 
-/** Tests send longer ones than Node reads, which hangs up on them. */
+/** Tests send longer headers than Node accepts by default. */
 const HEADERS_BYTES_MAX = 256 * 1024
 
-/** What a process is told to do with the application of a test. */
+/** An order to a process about the application of a test. */
 export type Order = { id: string } & (
   | { act: 'open'; url: string; env: Record<string, string>; now: number }
   | { act: 'set clock'; now: number }
@@ -26,7 +26,7 @@ export type Order = { id: string } & (
   | { act: 'close' }
 )
 
-/** Starts so many, and answers where each takes its orders. They end with this process. */
+/** Starts this many processes, and returns their addresses for orders. They end with this process. */
 export async function startProcesses(count: number): Promise<{ urls: string[]; stop: () => Promise<void> }> {
   const children = Array.from({ length: count }, () =>
     fork(join(import.meta.dirname, 'app-process.ts'), {
@@ -45,12 +45,12 @@ export async function startProcesses(count: number): Promise<{ urls: string[]; s
 }
 
 export type Spread = {
-  /** What they are told is in force before the next request is sent. */
+  /** Sends an order, which takes effect before the next request. */
   tell(order: { act: 'set clock'; now: number } | { act: 'start notifier' }): void
   close(): Promise<void>
 }
 
-/** Has every request to this application answered by one like it in these processes, each in its turn. */
+/** Lets these processes answer every request to this application in turn. */
 export async function spreadRequests(
   { app, deps }: Application,
   { processes, env, now }: { processes: string[]; env: Record<string, string>; now: number },

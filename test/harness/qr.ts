@@ -1,12 +1,12 @@
-/** Reads QR codes off pages, with the decoder of a library and pixels of our own. */
+/** Reads QR codes from pages, with a library's decoder and rendered pixels. */
 import decodeQR from 'qr/decode.js'
 
-/** What the only code on a page, or in a picture, says. */
+/** The text of the only code on a page or in a picture. */
 export function readQr(body: string): string {
   return decodeQR(bitmapOf(/<svg[\s\S]*<\/svg>/.exec(body)![0]))
 }
 
-/** The code as a camera would see it: four pixels to the module, dark on light. */
+/** The code as a camera would see it: four pixels per module, dark on light. */
 function bitmapOf(svg: string): { width: number; height: number; data: Uint8ClampedArray } {
   const modules = Number(/viewBox="0 0 (\d+)/.exec(svg)![1])
   const size = modules * 4

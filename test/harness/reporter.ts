@@ -8,7 +8,7 @@ export default class ClosingLine implements Reporter {
       [...module.children.allTests()].map((test) => test.result().state),
     )
     const count = (state: string) => states.filter((s) => s === state).length
-    // A file that could not be loaded has no tests to count, and must not pass for it.
+    // A file that fails to load has no tests to count, and must not pass.
     const brokenFiles = modules.filter((module) => module.errors().length > 0).length
     const failed = count('failed') + brokenFiles + unhandledErrors.length
     const skipped = count('skipped')

@@ -1,4 +1,4 @@
-/** Folders of the tests: in memory where the machine has room there, since nothing in them needs to survive. */
+/** Creates the folders of tests, in memory if there is room, because nothing in them needs to survive. */
 import { chmod, mkdtemp, readFile, realpath, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 const MEMORY = '/dev/shm'
 const ROOM_BYTES = 4 * 1024 ** 3
 
-/** A new folder that every user may enter: where root runs the tests, Postgres is another user. */
+/** A new folder that every user may enter, because Postgres is another user when root runs the tests. */
 export async function makeScratchFolder(): Promise<string> {
   const place = (await hasRoom(MEMORY)) ? MEMORY : tmpdir()
   const folder = await realpath(await mkdtemp(join(place, 'tessera-test-')))
@@ -14,7 +14,7 @@ export async function makeScratchFolder(): Promise<string> {
   return folder
 }
 
-/** Also for programs: containers often forbid to run any there. */
+/** Whether programs may run there too, which containers often forbid. */
 async function hasRoom(folder: string): Promise<boolean> {
   const mounts = await readFile('/proc/mounts', 'utf8').catch(() => '')
   const mount = mounts.split('\n').find((line) => line.split(' ')[1] === folder)

@@ -1,4 +1,4 @@
-/** The service as a process of its own, on a free port, for tests that look at it from outside or end it. */
+/** Starts the service as a process on a free port, for tests that watch it from outside or end it. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
@@ -18,12 +18,12 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * Starts src/server.ts, on a free port unless `env` names one, and resolves once it is ready. It sees nothing of our
- * environment but `env`, and what was compiled before.
+ * Starts src/server.ts, on a free port unless `env` names one, and resolves once it is ready. It gets only `env` and
+ * the compile cache.
  */
 export async function startServer(env: Record<string, string>): Promise<ServerProcess> {
   const port = env.PORT ?? (await freePort())
-  // As npm start does.
+  // The same flags as npm start.
   const child = spawn(process.execPath, ['--max-semi-space-size=4', 'src/server.ts'], {
     cwd: ROOT,
     env: {
@@ -44,7 +44,7 @@ export async function startServer(env: Record<string, string>): Promise<ServerPr
   throw new Error(`The server ended: ${output}`)
 }
 
-/** Ends it by a signal and answers its exit code, null when the signal itself was its end. */
+/** Ends the process by a signal and returns its exit code, or null when the signal ended it. */
 export async function stopServer({ child }: ServerProcess, signal: NodeJS.Signals): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
   const ended = once(child, 'exit')

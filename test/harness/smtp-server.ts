@@ -1,11 +1,11 @@
-/** A mail server of the tests: enough of RFC 5321 to be sent to by a stranger, and a mailbox to read. */
+/** A mail server for tests: the part of RFC 5321 that a sender needs, and a mailbox to read. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer, TLSSocket } from 'node:tls'
 import type { KeyAndCertificate } from './certificate.ts'
 
 export type ReceivedMail = {
-  /** The envelope: what the mailbox is, whatever the header says. */
+  /** The envelope, which decides the mailbox independently of the header. */
   from: string
   to: string[]
   headers: Record<string, string>
@@ -14,17 +14,17 @@ export type ReceivedMail = {
   isEncrypted: boolean
 }
 
-/** How the server speaks TLS: from the first byte (`smtps:`), or when STARTTLS is said. */
+/** How the server uses TLS: from the first byte (`smtps:`), or after STARTTLS. */
 export type SmtpTls = KeyAndCertificate & { from: 'start' | 'STARTTLS' }
 
 export type SmtpServer = {
   url: string
   mails: ReceivedMail[]
-  /** `name password` of every sign-in that was tried. */
+  /** `name password` of every attempted sign-in. */
   signIns: string[]
-  /** What the end of a message is answered with; a hook may do worse before it is. */
+  /** The answer to the end of a message. The hook may also break the connection before it. */
   onMessage: (mail: ReceivedMail) => string | Promise<string>
-  /** The mails to an address since the last time it was asked about. */
+  /** The mails to an address since the last call. */
   take(recipient: string): ReceivedMail[]
   close(): Promise<void>
 }
@@ -63,7 +63,7 @@ export async function startSmtpServer(tls?: SmtpTls): Promise<SmtpServer> {
   return smtp
 }
 
-/** One connection: commands line by line, a message up to the lonely dot. With `tls`, STARTTLS is offered. */
+/** Serves one connection: commands line by line, and a message up to the single dot. Offers STARTTLS with `tls`. */
 async function converse(socket: Socket, smtp: SmtpServer, tls?: SmtpTls): Promise<void> {
   let envelope = { from: '', to: [] as string[] }
   const say = (line: string) => socket.write(`${line}\r\n`)
@@ -111,14 +111,14 @@ async function converse(socket: Socket, smtp: SmtpServer, tls?: SmtpTls): Promis
 async function* linesOf(socket: Socket): AsyncGenerator<string, void> {
   let rest = ''
   try {
-    // What follows STARTTLS is read by another, so the end of this reading must not be the end of the connection.
+    // Another reader continues after STARTTLS, so the end of this loop must not end the connection.
     for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
       const parts = (rest + (chunk as Buffer).toString('latin1')).split('\r\n')
       rest = parts.pop()!
       yield* parts
     }
   } catch {
-    // The other side went away; so does the conversation.
+    // The other side closed the connection, so the conversation ends.
   }
 }
 
@@ -165,7 +165,7 @@ function decode(body: string, encoding: string): Buffer {
   )
 }
 
-/** RFC 2047: words such as `=?UTF-8?B?…?=`; white space between two of them is not part of the text. */
+/** Decodes RFC 2047 words such as `=?UTF-8?B?…?=`. White space between two of them is not part of the text. */
 function decodeWords(text: string): string {
   return text
     .replace(/\?=\s+=\?/g, '?==?')

@@ -1,9 +1,9 @@
-/** Long runs of several steps: each runs, whatever became of the others, and the last lines say which were well. */
+/** Runs several long steps. A failed step does not stop the next, and the last lines name the results. */
 import { spawn } from 'node:child_process'
 
 export type Step = [name: string, act: () => Promise<boolean>]
 
-/** The exit code of this process says whether all were well. */
+/** Runs the steps. The exit code of this process says whether all succeeded. */
 export async function runSteps(steps: Step[]): Promise<void> {
   const lines: string[] = []
   for (const [name, act] of steps) {
@@ -17,7 +17,7 @@ export async function runSteps(steps: Step[]): Promise<void> {
   console.log(`\n${lines.join('\n')}`)
 }
 
-/** The tests, or those of the files that fit a filter. */
+/** Runs the tests, or those of the files that match a filter. */
 export function runSuite(env: Record<string, string>, filters: string[] = []): Promise<boolean> {
   return succeeds('vitest', ['run', '--config', 'test/vitest.config.ts', ...filters], env)
 }

@@ -1,8 +1,8 @@
 /**
- * How many times the full number of random histories, requests and inputs the tests try: `npm test` tries a quarter,
- * `npm run test:all` ten times all of them.
+ * The share of the full number of random histories, requests and inputs: a quarter in `npm test`, and ten times the
+ * full number in `npm run test:all`.
  */
 export const TIMES = Number(process.env.TEST_TIMES ?? 0.25)
 
-/** This many inputs for every time. */
+/** The number of inputs, from their full number. */
 export const times = (full: number): number => Math.ceil(full * TIMES)

@@ -1,4 +1,4 @@
-/** The APP_SECRET that a first start makes: on the disk before it is used, and refused when it was cut short. */
+/** The APP_SECRET of a first start: it is on the disk before it is used, and refused when it was cut short. */
 import { existsSync } from 'node:fs'
 import { type FileHandle, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -41,7 +41,7 @@ it('a new secret is flushed before it has its name, and its folders before it is
   } finally {
     spy.mockRestore()
   }
-  // DATA_DIR, the folder that was made around it, and the one that was there.
+  // DATA_DIR, the new folder around it, and the folder that existed.
   expect(flushed).toEqual(['file, unnamed', 'folder, named', 'folder, named', 'folder, named'])
   expect(await readFile(path, 'utf8')).toMatch(/^[A-Za-z0-9]{64}$/)
 })

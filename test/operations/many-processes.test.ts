@@ -1,6 +1,6 @@
 /**
- * Four processes of the service over one Postgres, behind a balancer that gives each request to the next of them, and
- * pgbouncer in transaction mode before the database where it is installed: they behave as one.
+ * Four processes of the service over one Postgres behave as one. A balancer gives each request to the next process,
+ * and pgbouncer in transaction mode is before the database if it is installed.
  */
 import { createServer, request as forward } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -32,7 +32,7 @@ let test: TestApp
 let pooler: { url: string; stop: () => Promise<void> } | undefined
 let servers: ServerProcess[]
 let balancer: { stop: () => Promise<void> }
-/** The four as one, and each by itself. */
+/** All four behind the balancer, and each process by itself. */
 let together: TestApp
 let each: TestApp[]
 
@@ -67,7 +67,7 @@ afterAll(async () => {
   await test.close()
 })
 
-/** Round robin, on one port. */
+/** A balancer on one port, which gives requests to the processes in turn. */
 async function startBalancer(port: number, urls: string[]): Promise<{ stop: () => Promise<void> }> {
   let turn = 0
   const server = createServer((request, response) => {
@@ -90,7 +90,7 @@ async function startBalancer(port: number, urls: string[]): Promise<{ stop: () =
   }
 }
 
-/** What the tests' own functions ask of an application, over real HTTP. */
+/** Sends the requests of the tests' functions over real HTTP. */
 function appAt(url: string): FastifyInstance {
   const inject = async (given: string | InjectOptions) => {
     const { method = 'GET', url: path, headers, payload } = typeof given === 'string' ? { url: given } : given
@@ -127,7 +127,7 @@ describe('four processes behind a balancer', () => {
     expect((await member.submit(page, '/sign-in', { username, password })).status).toBe(303)
     const pages = await times(2 * PROCESSES, () => member.get('/account'))
     expect(pages.map(({ status }) => status)).toEqual(pages.map(() => 200))
-    // Kept by somebody, although the browser forgets them.
+    // A thief keeps the cookies that the browser forgets.
     const cookies = [...member.cookies]
     expect((await member.submit(pages[0]!, '/sign-out')).status).toBe(303)
     for (const one of each) {
@@ -205,7 +205,8 @@ describe('four processes behind a balancer', () => {
     expect((await admin.submit(settings, '/admin/settings', change)).status).toBeLessThan(400)
     let tries = 0
     const refused = async (one: TestApp) => {
-      // A new transfer each time: one that was completed before the setting arrived is answered again.
+      // Each transfer is new, because a transfer that completed before the setting arrived gives its earlier answer
+      // again.
       const transfer = sign({
         to_user_id: String(buyer.id),
         to_username: buyer.username,

@@ -1,4 +1,4 @@
-/** The real process: start, logs, an orderly stop, and database connections that are cut. What kills it is in faults/. */
+/** The real process: start, logs, an orderly stop, and cut database connections. Kills are in faults/. */
 import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
@@ -52,7 +52,7 @@ async function start(env: Record<string, string> = {}): Promise<ServerProcess> {
   return server
 }
 
-/** A browser over real HTTP: cookies, and forms by their hidden fields. */
+/** A browser over real HTTP: cookies, and forms with their hidden fields. */
 function client(url: string) {
   const cookies = new Map<string, string>()
   const send = async (path: string, init: RequestInit = {}) => {
@@ -102,7 +102,7 @@ describe('the process', () => {
     expect(second.output()).not.toContain('one-time password')
     await stopServer(second, 'SIGINT')
 
-    // Whoever has the name may be anybody: told, and not made one.
+    // The bearer of the name may be any member: the start reports it, and makes nobody an administrator.
     const admin = db.updateTable('users').where('username', '=', 'admin')
     await admin.set({ is_admin: false }).execute()
     const third = await start()
@@ -126,7 +126,7 @@ describe('the process', () => {
     })
     const answered = once(call, 'response')
     call.flushHeaders()
-    // Asked for the body, so the request is the server's: the signal arrives in the middle of it.
+    // The server has asked for the body, so the signal arrives in the middle of the request.
     await once(call, 'continue')
     const stopped = stopServer(server, 'SIGTERM')
     const refuses = () =>
@@ -139,7 +139,7 @@ describe('the process', () => {
 
     call.end(body)
     const [response] = (await answered) as [IncomingMessage]
-    // Told by the database, which is still there.
+    // The database gave this answer, so it is still open.
     expect(response.statusCode).toBe(401)
     expect(JSON.parse(await text(response))).toMatchObject({ error: 'invalid_client' })
     expect(await stopped).toBe(0)
@@ -147,7 +147,7 @@ describe('the process', () => {
 })
 
 describe('a request that never becomes whole', () => {
-  /** Sends the head and a part of the body, and answers when the server has asked for it. */
+  /** Sends the head and a part of the body, and resolves when the server has asked for the body. */
   async function begin(url: string) {
     const call = request(`${url}/oauth2/token`, {
       method: 'POST',
@@ -177,7 +177,7 @@ describe('a request that never becomes whole', () => {
   it('does not keep a stop from closing everything in order', { timeout: 120_000 }, async () => {
     const server = await start()
     const { ended } = await begin(server.url)
-    // By the hard limit it would end with 1.
+    // At the hard limit it would end with 1.
     expect(await stopServer(server, 'SIGTERM')).toBe(0)
     expect(await ended).toBeUndefined()
   })
@@ -208,7 +208,7 @@ describe('under npm', () => {
 })
 
 describe('a start that cannot succeed', () => {
-  /** Runs until it ends by itself, and answers what it said. */
+  /** Runs the process until it ends by itself, and returns its output. */
   async function fail(env: Record<string, string>): Promise<{ code: number | null; output: string }> {
     const child = spawn(process.execPath, ['src/server.ts'], {
       cwd: ROOT,
@@ -244,7 +244,7 @@ describe('a start that cannot succeed', () => {
     })
   })
 
-  /** As in a process of its own, without one: what it would say at its end. */
+  /** The last sentence that a process would print, without a process. */
   async function sentenceOf(env: Record<string, string>): Promise<string | undefined> {
     const port = String(await freePort())
     const config = loadConfig({ DATABASE_URL: database.url, DATA_DIR: dataDir, PORT: port, ...env })
@@ -257,7 +257,7 @@ describe('a start that cannot succeed', () => {
 
   it('names HOST and PORT when it is there that it cannot listen', async () => {
     expect(await sentenceOf({ HOST: '300.1.1.1' })).toMatch(/^HOST=300\.1\.1\.1 is no address that can be/)
-    // Of no machine.
+    // No machine has this address.
     expect(await sentenceOf({ HOST: '192.0.2.1' })).toMatch(/^HOST=192\.0\.2\.1 is no address that can be/)
     const metrics = { METRICS_PORT: String(await freePort()), METRICS_HOST: '192.0.2.1' }
     expect(await sentenceOf(metrics)).toMatch(/^METRICS_HOST=192\.0\.2\.1 is no address that can be/)
@@ -336,7 +336,7 @@ describe('the database connection', () => {
       const [statuses] = await Promise.all([Promise.all(requests), cut().catch(() => {})])
       expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([])
     }
-    // The connections that the last cut has broken are found out by using them.
+    // The service finds connections that the last cut broke only when it uses them.
     await vi.waitUntil(async () => (await fetch(`${server.url}/readyz`)).ok, { timeout: 60_000 })
     expect(await stopServer(server, 'SIGTERM')).toBe(0)
   })

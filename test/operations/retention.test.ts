@@ -1,4 +1,4 @@
-/** What is deleted at which age, what never is, and that no statement deletes without bounds. */
+/** Ages: which rows are deleted when, which never, and that each statement deletes a bounded number. */
 import { readFile } from 'node:fs/promises'
 import { type RawBuilder, sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -16,7 +16,7 @@ afterAll(() => test.close())
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 const countOf = async (table: string) => {
-  // The service shares its own counts when a second is over: only those of the test count here.
+  // The service writes its own counts once a second. Only those of the test count here.
   const own = table === 'limit_counters' ? sql`where key like 'at %'` : sql``
   const { rows } = await sql<{
     n: number
@@ -63,7 +63,7 @@ describe('every table', () => {
   })
 })
 
-/** A row of each table whose moment is the one given, over an application and its owner. */
+/** A row of each table with this moment, for an application and its owner. */
 function rowsAt(at: Date, app_id: bigint, user_id: bigint): Record<string, RawBuilder<unknown>> {
   const day = at.toISOString().slice(0, 10)
   const key = `at ${at.toISOString()}`
@@ -122,7 +122,7 @@ describe('a round', () => {
       for (const extra_ms of [-25 * HOUR_MS, DAY_MS]) {
         const at = new Date(test.clock.now().getTime() - days * DAY_MS - extra_ms)
         const row = rowsAt(at, app_id, owner.id)
-        // The family that the tokens are of.
+        // The family of the tokens.
         if (table === 'access_tokens') await sql`insert into grants ${row.grants!}`.execute(test.db)
         if (table !== 'grants') await sql`insert into ${sql.table(table)} ${row[table]!}`.execute(test.db)
       }
@@ -142,7 +142,7 @@ describe('a round', () => {
         select count(*)::integer as n from sign_in_attempts where account = 'backlog'`.execute(test.db)
       return rows[0]!.n
     }
-    // Once through all tables, and three batches more of the one that is not done.
+    // One pass over all tables, and three more batches of the unfinished one.
     let asked = 0
     await deleteExpiredRows(test.deps, () => asked++ >= SWEPT.length + 3)
     expect(await left()).toBe(BACKLOG - 4 * BATCH)

@@ -1,6 +1,6 @@
 /**
- * APP_SECRET is changed beside running processes: by the command that operators run, killed in the middle and run again.
- * Afterwards the new one alone opens everything, and the seals of before still count.
+ * The operators' command changes APP_SECRET beside running processes. It is killed in the middle and run again.
+ * Afterwards the new secret alone opens everything, and the old seals still hold.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -29,7 +29,7 @@ const MAILS = 130
 const RECIPIENT = 'somebody@example.org'
 
 let test: TestApp
-/** A process that has both, as all have them while the change lasts. */
+/** A process with both secrets, which all processes have during the change. */
 let both: TestApp
 let merchant: Merchant
 let member: { browser: Browser; id: bigint }
@@ -74,7 +74,7 @@ function command(env: Record<string, string>, ...words: string[]): ChildProcess 
   })
 }
 
-/** The command without its process, which takes most of its time. */
+/** Runs the command in this process, because starting a process takes most of its time. */
 async function run(env: Record<string, string>, ...words: string[]) {
   const environment = { DATABASE_URL: test.deps.config.DATABASE_URL!, ...env }
   const { code, out, err } = await tesseraAt(environment, ...words, '--json')
@@ -98,7 +98,7 @@ async function waiting(): Promise<Record<string, number>> {
   return counts
 }
 
-/** A signed request of the merchant to this process. */
+/** Sends a signed request of the merchant to this process. */
 function initiate(at: TestApp, order_id: string) {
   const fields = { amount: '100', description: 'Tea', order_id }
   const signature = merchantSign(merchant.token, fields)
@@ -122,7 +122,7 @@ describe('while APP_SECRET is changed', () => {
     const elsewhere = browser(both)
     for (const [name, value] of member.browser.cookies) elsewhere.cookies.set(name, value)
     const field = { form_token: /name="form_token" value="([^"]+)"/.exec(page.body)![1]! }
-    // A form that the old process has made, sent to the new one.
+    // The old process made the form, and the new one receives it.
     expect((await elsewhere.post('/account/sessions/end', { ...field, handle: 'others' })).status).not.toBe(
       403,
     )
@@ -161,7 +161,7 @@ describe('while APP_SECRET is changed', () => {
     const settings = { APP_SECRET: NEW, APP_SECRET_OTHER: OLD }
     const mails = await test.db.selectFrom('outgoing_mails').orderBy('id').select('id').execute()
     await test.db.transaction().execute(async (tx) => {
-      // Somebody holds a mail of the second batch: there the command waits.
+      // A lock on a mail of the second batch makes the command wait there.
       await tx.selectFrom('outgoing_mails').where('id', '=', mails[70]!.id).select('id').forUpdate().execute()
       const child = command(settings, 'keys', 'rotate', '--app-secret')
       await until(async () => (await waiting())['outgoing_mails'] === MAILS - 50)

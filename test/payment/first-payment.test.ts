@@ -1,6 +1,6 @@
 /**
- * The way of somebody new who wants to be paid, in a real browser and by what the pages say alone: from an account with
- * nothing in it to a first order in test mode, paid and verified by the sample shop; then the live application, approved.
+ * A new merchant's first steps in a real browser, guided only by the pages: from an empty account to a first order in
+ * test mode, which the sample shop verifies, and then to the approved live application.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -28,7 +28,7 @@ describe.skipIf(isWithoutChromium)('somebody new', () => {
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
     test = await startTestApp({ PUBLIC_URL: url, PORT: String(port), NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
-    // The shop keeps the time of the machine.
+    // The shop uses the clock of the machine.
     test.clock.advance(Date.now() - test.clock.now().getTime())
     test.startNotifier()
     await test.app.listen({ port, host: '127.0.0.1' })
@@ -39,7 +39,7 @@ describe.skipIf(isWithoutChromium)('somebody new', () => {
     await test?.close()
   })
 
-  /** Starts the sample shop with what its merchant has read on the pages. */
+  /** Starts the sample shop with the settings that its merchant reads on the pages. */
   async function openShop(settings: Record<string, string>, port: number): Promise<string> {
     const env = { PATH: process.env.PATH, SHOP_PORT: String(port), ...settings }
     const child = spawn(process.execPath, [SHOP], { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
@@ -110,7 +110,7 @@ describe.skipIf(isWithoutChromium)('somebody new', () => {
         await click(button(page, en.pay.submit('990', 990n)))
         await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor()
         expect(new URL(page.url()).origin).toBe(shop)
-        // The shop believed the notification, which came before the buyer did.
+        // The shop accepted the notification, which came before the payer returned.
         expect(await page.locator('.heard').innerText()).toContain('The gateway notified the shop.')
       }
       await payHere()

@@ -1,4 +1,4 @@
-/** What reaches the log, and what never does. */
+/** The content of the log, and the secrets that it never contains. */
 import Fastify, { type FastifyBaseLogger } from 'fastify'
 import { expect, it } from 'vitest'
 import { loggerOptions } from '../../src/platform/log.ts'

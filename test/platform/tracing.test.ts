@@ -1,4 +1,6 @@
-/** What a collector is told of requests, what never, and that nobody waits for one. */
+/**
+ * The spans of requests at a collector, the data that they never contain, and that no request waits for a collector.
+ */
 
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
@@ -26,15 +28,15 @@ let collector: Collector
 let receiver: Receiver
 let spans: ReceivedSpan[]
 let sent: string
-/** What was in requests and answers of the walk and belongs to those who took part in it. */
+/** The private values in requests and answers of the walk. */
 const secrets = new Map<string, string>()
 let payment_id: string
 let request_id: unknown
 
-/** Keeps every value that a request or an answer carries. */
+/** Records every value of a request or an answer. */
 function keepSecrets(test: TestApp): void {
   const keep = (name: string, value: string) => {
-    // Words of the protocols are among the names of tables, and a number of a request tells nothing.
+    // Words of the protocols are also names of tables, and the number of a request reveals nothing.
     if (value.length >= 8 && !['grant_type', 'request_id'].includes(name) && value !== payment_id)
       secrets.set(value, name)
   }
@@ -60,7 +62,7 @@ function keepSecrets(test: TestApp): void {
   test.app.inject = recorded as unknown as TestApp['app']['inject']
 }
 
-/** A sign-in, tokens, an order of each API, paid, and told to the shop. */
+/** A sign-in, tokens, and a paid order of each API with its notification. */
 async function walk(test: TestApp, shop: Shop): Promise<void> {
   const alice = await makePerson(test, { points: 100_000n })
   const guess = browser(test)
@@ -121,7 +123,7 @@ beforeAll(async () => {
   await test.app.inject({ url: '/nowhere?no=1', headers: { traceparent: `00-${TRACE}-0000000000000000-01` } })
   await test.app.inject('/no/such/secret-of-a-path?a=1')
   await test.app.inject('/healthz')
-  // The last of them are sent by this.
+  // Closing sends the last spans.
   await test.close()
   await shop.close()
   spans = collector.spans()
@@ -271,7 +273,7 @@ describe('a batch', () => {
         () => end,
       )
     const all = Promise.allSettled([call(1), call(2), call(13), submit(3)])
-    // One by one: the first alone, then the others together, which fail, and are tried one by one.
+    // The first span is sent alone. The others then fail together, and are sent one by one.
     for (let turn = 0; turn < 5; turn += 1) {
       await until(() => gates.length > turn)
       gates[turn]!()
@@ -304,7 +306,7 @@ describe('a batch', () => {
 
 const end = { status: null, failure: undefined }
 
-/** So many spans are sent at once. */
+/** The number of spans in one request. */
 const BATCH = 256
 
 function tracingTo(
@@ -340,7 +342,7 @@ describe('a collector', () => {
     const onLost = (loss: Loss) => losses.push(loss)
     const tracing = await tracingTo(own, { onLost, clock: () => new Date(now) })
     await trace(tracing, 3 * BATCH)
-    // They are sent one after another, so by now the second has failed, and in silence.
+    // Requests are sent one after another, so the second has failed silently by now.
     await until(() => third !== undefined)
     expect(losses).toEqual([{ spans: BATCH, reason: '500' }])
     now += 600_000
@@ -358,7 +360,7 @@ describe('a collector', () => {
     const tracing = await tracingTo(own)
     await trace(tracing, 10_000)
     await until(() => own.requests.length > 0)
-    // What has waited is sent at last, side by side.
+    // Closing sends all waiting spans concurrently.
     await tracing.close()
     expect(own.spans().length).toBeLessThanOrEqual(2_048 + BATCH)
     await own.close()
@@ -388,13 +390,13 @@ describe('the sampler', () => {
     expect(await sampled({ OTEL_TRACES_SAMPLER: 'parentbased_always_off' }, wanted)).toBe(64)
     expect(await sampled(ratio('parentbased_traceidratio', '0'), wanted)).toBe(64)
     expect(await sampled(ratio('traceidratio', '0'), wanted)).toBe(0)
-    // Of 64 not all and not none: each of these is rarer than one in 10 to the 19th.
+    // Of 64, neither all nor none: each of these is rarer than one in 10 to the 19th.
     expect([0, 64]).not.toContain(await sampled(ratio('traceidratio', '0.5')))
   })
 })
 
 describe('the process', { timeout: 90_000 }, () => {
-  /** Says each module of the library that is loaded. */
+  /** Prints each module of the library that is loaded. */
   const WATCHED = {
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(`
       import { registerHooks } from 'node:module'

@@ -1,4 +1,6 @@
-/** What a member may take out, and what is left of one who has gone: the books, a number, and nothing that opens. */
+/**
+ * The export of a member's data, and the rest after the anonymisation: the books and a number, but no way to sign in.
+ */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { saveMember } from '../../src/accounts/forum/members.ts'
@@ -55,7 +57,7 @@ async function orderAt(seller: Merchant, amount: string): Promise<string> {
   return String(body.transaction_id)
 }
 
-/** The tables in which some row says the text. */
+/** The tables with a row that contains the text. */
 async function whereIs(text: string): Promise<string[]> {
   const tables = await test.db.introspection.getTables()
   const found = await Promise.all(
@@ -121,7 +123,7 @@ describe('a member who leaves', () => {
       is_banned: true,
       anonymised_at: test.clock.now(),
     })
-    // In the journal only by the reference that the test gave its grant.
+    // The journal has it only in the reference that the test gave its grant.
     expect(await whereIs('wonderland')).toEqual(['journal', 'transfers'])
     expect(await whereIs('liddell')).toEqual([])
     for (const table of [
@@ -163,7 +165,7 @@ describe('a member who leaves', () => {
     const take = (username: string) => createUser(test.db, { username, password_hash: 'x' })
     await expect(take(alice.username.toUpperCase())).rejects.toMatchObject({ code: 'conflict' })
     await expect(take('Deleted-99')).rejects.toMatchObject({ code: 'conflict' })
-    // Neither by the old name nor by the neutral one does a transfer reach the account.
+    // A transfer does not reach the account by the old name or by the neutral name.
     const before = await balanceOf(test.db, shop.owner.id)
     for (const to_username of [alice.username, `deleted-${alice.id}`]) {
       const fields = {
@@ -226,7 +228,7 @@ describe('what stands in the way', () => {
     await withdrawRefundRequest(test.deps, payment_id, transaction_id, actor)
     test.clock.advance(31 * DAY_MS)
     await expectRefused(owner, 'points')
-    // Not fewer than there are, and not more.
+    // The number must be neither smaller nor larger than the balance.
     for (const wrong of [37n, 39n])
       await expect(leave(owner, wrong)).rejects.toMatchObject({ code: 'conflict' })
     await leave(owner, 38n)
@@ -345,7 +347,7 @@ describe('at the same moment', () => {
         pay(transaction_id, buyer, 40n, second),
         leave(buyer, 40n),
       ])
-      // Whichever comes first takes the points; then there are none for the other.
+      // The first act takes the points, and none are left for the second.
       const isPaid = paid.status === 'fulfilled' && paid.value === 'paid'
       expect([isPaid, gone.status]).toEqual(isPaid ? [true, 'rejected'] : [false, 'fulfilled'])
       expect(await balanceOf(test.db, buyer.id)).toBe(0n)

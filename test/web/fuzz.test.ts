@@ -1,7 +1,7 @@
 /**
- * Requests at random over every route there is: every method, content type and kind of caller, with values that mean
- * something here, values that nearly do, and noise. None may be answered by a fault of ours, hang, or break the books.
- * FUZZ_REQUESTS sets how many (`npm run fuzz`: a million), FUZZ_SEED which.
+ * Random requests to every route: every method, content type and kind of caller, with valid values, nearly valid
+ * values and noise. No request may cause a 500, hang, or break the books. FUZZ_REQUESTS sets their number (`npm run
+ * fuzz`: a million), FUZZ_SEED the seed.
  */
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
@@ -22,7 +22,9 @@ import { makeParty, type Party } from '../identity/relying-party.ts'
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? times(3_000))
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121)
 const AT_ONCE = 16
-/** After so many, people are new: sessions end, members are suspended and settings changed by what is sent. */
+/**
+ * After this many requests the members are new, because requests end sessions, suspend members and change settings.
+ */
 const REQUESTS_A_WORLD = 1_500
 /** A request that takes longer hangs. */
 const HANG_MS = 30_000
@@ -40,7 +42,7 @@ afterAll(() => test.close())
 
 type Route = { path: string; methods: HTTPMethods[] }
 
-/** Every route, read off the router's own drawing of its tree. */
+/** Every route, from the router's printed tree. */
 function routesOf(app: FastifyInstance): Route[] {
   const found: Route[] = []
   const above: string[] = []
@@ -55,7 +57,7 @@ function routesOf(app: FastifyInstance): Route[] {
   return found
 }
 
-/** The names that forms, pages and interfaces use. */
+/** The field names of forms, pages and interfaces. */
 async function knownFields(): Promise<string[]> {
   const folder = join(ROOT, 'views')
   const views = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.eta'))
@@ -68,7 +70,7 @@ async function knownFields(): Promise<string[]> {
   return [...new Set([...inForms, ...inInterfaces, '__proto__', 'constructor', 'a[]', ''])]
 }
 
-/** The world that requests speak of. */
+/** The members, shops and values that requests name. */
 type Setting = { shop: Shop; party: Party; people: Person[]; sessions: string[]; values: string[] }
 
 async function makeSetting(): Promise<Setting> {
@@ -209,7 +211,7 @@ const TYPES = [
   'nonsense',
 ]
 
-/** Mulberry32: small, and the same on every machine. */
+/** Mulberry32: a small generator with the same numbers on every machine. */
 function randomOf(seed: number) {
   let state = seed >>> 0
   const next = () => {
@@ -256,7 +258,7 @@ function requestOf(random: Random, { shop, party, sessions, values }: Setting) {
   }
 }
 
-/** Half of what is sent gets past the signature: what lies behind it is to be tried too. */
+/** Signs half of the requests correctly, so they also reach the code behind the signature check. */
 function signFor(path: string, fields: Record<string, string>, shop: Shop, random: Random): void {
   if (/^\/payment\/(pay|query|transfer|orders|transfers)\/pay_/.test(path)) {
     fields.signature = merchantSign(shop.token, fields)
@@ -320,7 +322,7 @@ it(
       await setting.shop.close()
     }
     if (REQUESTS >= 100_000) console.log(Object.fromEntries(seen))
-    // Or they had met nothing but the door.
+    // Otherwise the requests would have tested only the first checks.
     for (const status of [200, 303, 400, 401, 403, 404]) expect(seen.get(status) ?? 0).toBeGreaterThan(0)
   },
   60_000 + REQUESTS * 50,

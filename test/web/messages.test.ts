@@ -1,6 +1,6 @@
 /**
- * The texts against those who read them. Views are not typed, so a text that is missing would show as "undefined" on a
- * page; and a text that nobody reads any more would be translated for ever.
+ * Compares the texts with the files that read them. A missing text would show as "undefined" on a page, and an unused
+ * text would be translated in vain.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
@@ -10,14 +10,14 @@ import type { Text } from '../../src/web/languages.ts'
 import { mayImport } from '../floors.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-/** A step that is worked out while the page is made: any of the texts there. */
+/** A step that the view computes, which may be any text at that place. */
 const ANY = '*'
 
 type Path = string[]
 
 const INDEX = String.raw`\[(?:[^[\]]|\[[^\]]*\])*\]`
 const STEPS = String.raw`(?:\??\.[A-Za-z_]\w*|${INDEX})*`
-/** A name, not in the middle of something (but after `...`), with the steps taken from there. */
+/** A name at the start of an expression (also after `...`), and the steps after it. */
 const CHAIN = new RegExp(String.raw`(?<![\w$'"-]|(?<!\.\.)\.)([A-Za-z_]\w*)(${STEPS})`, 'g')
 const STEP = new RegExp(String.raw`\.([A-Za-z_]\w*)|${INDEX}`, 'g')
 const NAMED = new RegExp(String.raw`(?:const|;) (\w+) = (\w+)(${STEPS})(?=[\n;,]| %>)`, 'g')
@@ -34,12 +34,15 @@ type Leaf = Text | ((...facts: never[]) => unknown)
 const isText = (value: object): value is Text => typeof (value as Text).en === 'string'
 const isLeaf = (value: object): value is Leaf => typeof value === 'function' || isText(value)
 
-/** Where the steps lead from a table of texts; a step that is worked out leads to several places, a wrong one to none. */
+/**
+ * The places that the steps lead to from a table of texts. A computed step leads to several places, a wrong one to
+ * none.
+ */
 function placesAt(table: object, path: Path): object[] {
   let places = [table]
   for (const step of path) {
     places = places.flatMap((place) => {
-      // Beyond a text there are only its own members.
+      // A text contains no further texts.
       if (isLeaf(place)) return [place]
       return Object.entries(place).flatMap(([name, value]) => (step === ANY || name === step ? [value] : []))
     })
@@ -54,7 +57,7 @@ function leavesOf(value: object, name = ''): [Leaf, string][] {
   )
 }
 
-/** The ways by which sources come to the texts, written as views write them. */
+/** Rewrites the ways by which sources reach the texts to the form of views. */
 function asInViews(source: string): string {
   return source
     .replace(/(?:\w+\.)*locale\.t\b/g, 't')
@@ -64,7 +67,7 @@ function asInViews(source: string): string {
 
 type Names = Map<string, { table: object; path: Path }>
 
-/** The tables of texts that a source imports, by the names that it gives them. */
+/** The tables of texts that a source imports, by their local names. */
 async function importedIn(file: string): Promise<Names> {
   const names: Names = new Map()
   for (const [, list = '', path = ''] of readFileSync(file, 'utf8').matchAll(IMPORTED)) {
@@ -77,14 +80,14 @@ async function importedIn(file: string): Promise<Names> {
   return names
 }
 
-/** Every text that a file reads, and every chain of steps that leads nowhere. */
+/** Every text that a file reads, and every chain of steps that leads to no text. */
 async function readIn(file: string): Promise<{ read: Leaf[]; missing: string[] }> {
   const source = readFileSync(file, 'utf8')
   const isView = file.endsWith('.eta')
   let text = isView ? source.replace(/\bit\.t\b/g, 't') : asInViews(source)
   const names: Names = isView ? new Map() : await importedIn(file)
   names.set('t', { table: texts, path: [] })
-  // To name a part is not to read it: these go once they are understood.
+  // Destructuring a table does not read its texts, so these statements are removed once their names are known.
   text = text.replace(TAKEN_APART, (whole, members: string, root: string, steps: string) => {
     const base = names.get(root)
     if (base === undefined) return whole
@@ -123,14 +126,14 @@ const homes = new Map<Leaf, string>()
 for (const file of globSync('**/*.texts.ts', { cwd: join(ROOT, 'src') }))
   for (const [leaf] of leavesOf(await import(join(ROOT, 'src', file)))) homes.set(leaf, file)
 
-/** Where a file stands in src: a view stands in the room of its page, and the frame of all pages in web. */
+/** The place of a file in src: a view belongs to the room of its page, and the frame of all pages to web. */
 function placeOf(file: string): string {
   if (!file.endsWith('.eta')) return relative(join(ROOT, 'src'), file)
   const view = relative(join(ROOT, 'views'), file)
   return /^parts\/|^[^/]+$/.test(view) ? `web/${view}` : view
 }
 
-// The sources are typed: what they miss does not compile.
+// The sources are typed, so a missing text in them does not compile.
 it('every text that a view reads is in the catalogue', async () => {
   expect(views.length).toBeGreaterThan(20)
   const missing = await Promise.all(views.map(async (file) => (await readIn(file)).missing))

@@ -1,4 +1,4 @@
-/** What the endpoints of programs answer to another method, and to a slash too many. */
+/** The answers of machine endpoints to another method, and to an extra slash. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
