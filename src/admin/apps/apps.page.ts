@@ -20,13 +20,13 @@ import { likeNamed } from './like-named.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'admin/apps': {
+    'admin/apps/apps': {
       apps: Awaited<ReturnType<typeof searchApps>>
       q: string
       standing: string
       next: bigint | undefined
     }
-    'admin/app': {
+    'admin/apps/app': {
       app: Awaited<ReturnType<typeof getApp>>
       secrets: Awaited<ReturnType<typeof liveSecrets>>
       members: Awaited<ReturnType<typeof countMembers>>
@@ -38,7 +38,7 @@ declare module '../../web/views.ts' {
     }
   }
   interface PartData {
-    'admin/like-named': {
+    'admin/apps/like-named': {
       app: { name: string; payment_id?: string; client_id?: string }
       alike: Awaited<ReturnType<typeof likeNamed>>
     }
@@ -64,7 +64,7 @@ export function appAdminPages(app: FastifyInstance, deps: Core): void {
     const { q, standing, before } = Search.parse(request.query)
     const found = await searchApps(deps.db, { text: q, standing, before }, TABLE_LINES + 1)
     const { rows: apps, next } = onePage(found, TABLE_LINES)
-    return reply.page('admin/apps', { apps, q, standing, next })
+    return reply.page('admin/apps/apps', { apps, q, standing, next })
   })
 
   app.get<OneApp>('/admin/apps/:client_id', async (request, reply) => showApp(request, reply, deps))
@@ -121,5 +121,5 @@ async function showApp(
   const path = `/admin/apps/${app.client_id}`
   const seen = reviewedVersion(app)
   const data = { app, secrets, members, history, alike, isReasonMissing, path, seen }
-  return reply.page('admin/app', data, { status: isReasonMissing ? 400 : 200 })
+  return reply.page('admin/apps/app', data, { status: isReasonMissing ? 400 : 200 })
 }

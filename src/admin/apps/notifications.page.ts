@@ -10,7 +10,7 @@ import { actorOf, Reason, readForm } from '../acts/form.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'admin/notifications': NotificationList & { figures: Awaited<ReturnType<typeof outboxFigures>> }
+    'admin/apps/notifications': NotificationList & { figures: Awaited<ReturnType<typeof outboxFigures>> }
   }
 }
 
@@ -32,7 +32,7 @@ export function notificationAdminPages(app: FastifyInstance, deps: PaymentDeps):
     standing: () => ({ role: 'administrator' }),
     open: async () => {
       const figures = await outboxFigures(deps.db, deps.clock())
-      return (reply, list) => reply.page('admin/notifications', { ...list, figures })
+      return (reply, list) => reply.page('admin/apps/notifications', { ...list, figures })
     },
   })
 

@@ -19,7 +19,7 @@ type Check = Awaited<ReturnType<typeof lastChecks>> extends Map<string, infer On
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'admin/payment-app': {
+    'admin/apps/payment-app': {
       app: Awaited<ReturnType<typeof getPaymentApp>>
       terms: TermsInForce
       history: Awaited<ReturnType<typeof readAudit>>
@@ -33,7 +33,7 @@ declare module '../../web/views.ts' {
     }
   }
   interface PartData {
-    'admin/addresses': { check: Check | undefined }
+    'admin/apps/addresses': { check: Check | undefined }
   }
 }
 
@@ -101,5 +101,5 @@ async function showPaymentApp(
     isProposal: second_approver === 'on',
   }
   const status = filled === undefined ? 200 : filled.standing === undefined ? 400 : 409
-  return reply.page('admin/payment-app', data, { status })
+  return reply.page('admin/apps/payment-app', data, { status })
 }

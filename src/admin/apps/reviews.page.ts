@@ -18,7 +18,7 @@ import { likeNamed } from './like-named.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'admin/reviews': {
+    'admin/apps/reviews': {
       queue: Awaited<ReturnType<typeof reviewQueue>>
       isFirst: boolean
       later: string | undefined
@@ -31,7 +31,7 @@ declare module '../../web/views.ts' {
     }
   }
   interface PartData {
-    'admin/applicant': {
+    'admin/apps/applicant': {
       app: {
         applicant_id: bigint
         username: string
@@ -117,5 +117,5 @@ async function showAdmin(
     reasonMissing,
     now: deps.clock(),
   }
-  return reply.page('admin/reviews', data, { status })
+  return reply.page('admin/apps/reviews', data, { status })
 }

@@ -6,10 +6,10 @@ import { type Found, find } from './find.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'admin/find': { q: string; found: Found[] }
+    'admin/find/find': { q: string; found: Found[] }
   }
   interface PartData {
-    'admin/find-box': { q?: string }
+    'admin/find/find-box': { q?: string }
     'admin/tabs': object
   }
 }
@@ -22,6 +22,6 @@ export function findPages(app: FastifyInstance, { db }: Core): void {
     const { q } = Asked.parse(request.query)
     const found = q === '' ? [] : await find(db, q)
     if (found.length === 1) return reply.redirect(found[0]!.href, 303)
-    return reply.page('admin/find', { q, found })
+    return reply.page('admin/find/find', { q, found })
   })
 }

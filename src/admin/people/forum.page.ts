@@ -5,7 +5,7 @@ import type { Core } from '../../core/core.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'admin/forum': ForumState & { forumUrl: string | undefined; hasApi: boolean }
+    'admin/people/forum': ForumState & { forumUrl: string | undefined; hasApi: boolean }
   }
 }
 
@@ -14,7 +14,7 @@ export function forumPages(app: FastifyInstance, deps: Core): void {
   app.get('/admin/forum', async (_request, reply) => {
     const state = await forumState(deps.db, deps.clock())
     const { DISCOURSE_URL, DISCOURSE_API_KEY } = deps.config
-    return reply.page('admin/forum', {
+    return reply.page('admin/people/forum', {
       ...state,
       forumUrl: DISCOURSE_URL,
       hasApi: DISCOURSE_API_KEY !== undefined,

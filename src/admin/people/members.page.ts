@@ -64,7 +64,7 @@ type Access = Awaited<ReturnType<typeof accessOf>>
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'admin/members': {
+    'admin/people/members': {
       members: (Found & { isBannedOrSuspended: boolean })[]
       q: string
       standing: string
@@ -72,8 +72,8 @@ declare module '../../web/views.ts' {
       problem: 'username' | 'taken' | undefined
       typed: string
     }
-    'admin/member-created': { id: bigint; password: string; username: string }
-    'admin/member': {
+    'admin/people/member-created': { id: bigint; password: string; username: string }
+    'admin/people/member': {
       member: Member
       sessions: (Access['sessions'][number] & { device: string })[]
       factor: Access['factor']
@@ -83,7 +83,7 @@ declare module '../../web/views.ts' {
       acts: Act['act'][]
       isBannedOrSuspended: boolean
     }
-    'admin/member-confirm': {
+    'admin/people/member-confirm': {
       member: Member
       act: Act
       till: Date | undefined
@@ -120,7 +120,7 @@ async function makeAccount(request: FastifyRequest, reply: FastifyReply, deps: C
   const by = actorOf(request)
   try {
     const { id, password } = await createAccount(deps, form.data, by)
-    return reply.page('admin/member-created', { id, password, username: form.data.username })
+    return reply.page('admin/people/member-created', { id, password, username: form.data.username })
   } catch (error) {
     if (error instanceof AppError && error.code === 'conflict')
       return showMembers(request, reply, deps, 'taken')
@@ -143,7 +143,7 @@ async function showMembers(
   const { username } = (request.body ?? {}) as { username?: unknown }
   const typed = typeof username === 'string' ? username : ''
   const status = problem === undefined ? 200 : problem === 'taken' ? 409 : 400
-  return reply.page('admin/members', { members, q, standing, next, problem, typed }, { status })
+  return reply.page('admin/people/members', { members, q, standing, next, problem, typed }, { status })
 }
 
 const pathOf = (user_id: bigint) => `${PATH}/${user_id}`
@@ -178,7 +178,7 @@ async function showMember(request: OneMember, reply: FastifyReply, deps: Core): 
     }),
     isBannedOrSuspended: isBannedOrSuspended(member, now),
   }
-  return reply.page('admin/member', data)
+  return reply.page('admin/people/member', data)
 }
 
 type Standing = { isSelf: boolean; isBannedOrSuspended: boolean; hasFactor: boolean }
@@ -200,7 +200,7 @@ function actsOn(
 async function preview(reply: FastifyReply, deps: Core, user_id: bigint, act: Act): Promise<FastifyReply> {
   const member = await getMember(deps.db, user_id)
   const till = act.act === 'suspend' ? suspensionEnd(deps.clock(), act.days) : undefined
-  return reply.page('admin/member-confirm', { member, act, till })
+  return reply.page('admin/people/member-confirm', { member, act, till })
 }
 
 function carryOut(request: FastifyRequest, deps: Core, user_id: bigint, form: Act): Promise<void> {

@@ -13,7 +13,7 @@ import {
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'admin/abuse': { rings: Ring[]; movers: Mover[]; byAddress: Cluster[]; byRecipient: Cluster[] }
+    'admin/points/abuse': { rings: Ring[]; movers: Mover[]; byAddress: Cluster[]; byRecipient: Cluster[] }
   }
 }
 
@@ -27,6 +27,6 @@ export function abusePages(app: FastifyInstance, { db, clock }: Core): void {
       clustersByAddress(db, now),
       clustersByRecipient(db, now),
     ])
-    return reply.page('admin/abuse', { rings, movers, byAddress, byRecipient })
+    return reply.page('admin/points/abuse', { rings, movers, byAddress, byRecipient })
   })
 }

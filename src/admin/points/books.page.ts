@@ -10,11 +10,14 @@ import { cursor, olderUrl, onePage } from '../../web/lists.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'admin/books': { last: Awaited<ReturnType<typeof lastProof>>; days: Awaited<ReturnType<typeof lastDays>> }
-    'admin/fees': PartData['parts/pager'] & { movements: Awaited<ReturnType<typeof movementsOf>> }
+    'admin/points/books': {
+      last: Awaited<ReturnType<typeof lastProof>>
+      days: Awaited<ReturnType<typeof lastDays>>
+    }
+    'admin/points/fees': PartData['parts/pager'] & { movements: Awaited<ReturnType<typeof movementsOf>> }
   }
   interface PartData {
-    'admin/books-state': { last: Awaited<ReturnType<typeof lastProof>> }
+    'admin/points/books-state': { last: Awaited<ReturnType<typeof lastProof>> }
   }
 }
 
@@ -28,7 +31,7 @@ export function booksPages(app: FastifyInstance, deps: Core): void {
 
   app.get('/admin/books', async (_request, reply) => {
     const [last, days] = await Promise.all([lastProof(deps), lastDays(deps.db, DAYS_SHOWN)])
-    return reply.page('admin/books', { last, days })
+    return reply.page('admin/points/books', { last, days })
   })
 
   app.get(FEES, async (request, reply) => {
@@ -42,7 +45,7 @@ export function booksPages(app: FastifyInstance, deps: Core): void {
     const found = await movementsOf(deps.db, id, before, PAGE_LINES + 1)
     const { rows: movements, next } = onePage(found, PAGE_LINES)
     const older = olderUrl(FEES, {}, next)
-    return reply.page('admin/fees', { movements, older, before, newest: FEES })
+    return reply.page('admin/points/fees', { movements, older, before, newest: FEES })
   })
 
   app.post('/admin/books', async (_request, reply) => {

@@ -57,8 +57,8 @@ type Found = Awaited<ReturnType<typeof find>>
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'admin/corrections': Found & { id: string }
-    'admin/corrections-confirm': Found & {
+    'admin/points/corrections': Found & { id: string }
+    'admin/points/corrections-confirm': Found & {
       correction: PointsActForm
       lines: PointsLine[]
       isSound: boolean
@@ -68,10 +68,10 @@ declare module '../../web/views.ts' {
     }
   }
   interface PartData {
-    'admin/correction-refund': {
+    'admin/points/correction-refund': {
       order: { id: bigint; transaction_id: string; amount: bigint; refunded_amount: bigint }
     }
-    'admin/correction-reversal': { transfer: { id: bigint; transaction_id: string } }
+    'admin/points/correction-reversal': { transfer: { id: bigint; transaction_id: string } }
   }
 }
 
@@ -79,7 +79,7 @@ declare module '../../web/views.ts' {
 export function correctionPages(app: FastifyInstance, deps: Core): void {
   app.get<{ Querystring: Record<string, unknown> }>(PATH, async (request, reply) => {
     const id = typeof request.query.id === 'string' ? request.query.id.trim() : ''
-    return reply.page('admin/corrections', { id, ...(await find(deps.db, id)) })
+    return reply.page('admin/points/corrections', { id, ...(await find(deps.db, id)) })
   })
 
   app.post(PATH, { preHandler: requireFreshSignIn(deps, { page: PATH }) }, async (request, reply) => {
@@ -116,7 +116,7 @@ async function preview(reply: FastifyReply, deps: Core, form: PointsActForm, sta
   const request_id = form.kind === 'refund' ? form.request_id : undefined
   const key = request_id === undefined ? randomToken() : keyOfRequest(BigInt(request_id))
   const data = { correction: form, lines, isSound, isProposal, standing, ...found, key }
-  return reply.page('admin/corrections-confirm', data, { status: standing === undefined ? 200 : 409 })
+  return reply.page('admin/points/corrections-confirm', data, { status: standing === undefined ? 200 : 409 })
 }
 
 async function needsApproval({ settings }: Core): Promise<boolean> {

@@ -33,10 +33,16 @@ const THINGS: Record<Thing, { freeze: Act; unfreeze: Act }> = {
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'admin/freeze': { thing: Thing; act: 'freeze' | 'unfreeze'; id: string; reason: string; page: string }
+    'admin/points/freeze': {
+      thing: Thing
+      act: 'freeze' | 'unfreeze'
+      id: string
+      reason: string
+      page: string
+    }
   }
   interface PartData {
-    'admin/freeze-form': { thing: Thing; act: 'freeze' | 'unfreeze'; page: string }
+    'admin/points/freeze-form': { thing: Thing; act: 'freeze' | 'unfreeze'; page: string }
   }
 }
 
@@ -64,7 +70,7 @@ async function freeze(
 ): Promise<FastifyReply> {
   const { reason, confirmed } = readForm(FreezeForm, request.body)
   const { id } = request.params
-  if (confirmed === undefined) return reply.page('admin/freeze', { thing, act, id, reason, page })
+  if (confirmed === undefined) return reply.page('admin/points/freeze', { thing, act, id, reason, page })
   await carryOut(deps, id, { reason, ...actorOf(request) })
   return reply.redirect(page, 303)
 }

@@ -20,20 +20,20 @@ import { findOrders, findTransfers } from '../find/transactions.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'admin/order': {
+    'admin/points/order': {
       order: Awaited<ReturnType<typeof findOrders>>[number]
       isOver: boolean
       journals: Journal[]
       notification: Awaited<ReturnType<typeof readNotifications>>[number] | undefined
       history: Awaited<ReturnType<typeof readAudit>>
     }
-    'admin/transfer': {
+    'admin/points/transfer': {
       transfer: Awaited<ReturnType<typeof findTransfers>>[number]
       journals: Journal[]
       history: Awaited<ReturnType<typeof readAudit>>
     }
-    'admin/journal': { journal: Journal }
-    'admin/wallet': PartData['parts/pager'] & {
+    'admin/points/journal': { journal: Journal }
+    'admin/points/wallet': PartData['parts/pager'] & {
       member: Awaited<ReturnType<typeof memberWithWallet>>
       apps: Awaited<ReturnType<typeof appsOf>>
       movements: Awaited<ReturnType<typeof movementsOf>>
@@ -41,9 +41,9 @@ declare module '../../web/views.ts' {
     }
   }
   interface PartData {
-    'admin/history': { subject: string; history: Awaited<ReturnType<typeof readAudit>> }
-    'admin/journals': { journals: Journal[] }
-    'admin/movements': { movements: Awaited<ReturnType<typeof movementsOf>> }
+    'admin/points/history': { subject: string; history: Awaited<ReturnType<typeof readAudit>> }
+    'admin/points/journals': { journals: Journal[] }
+    'admin/points/movements': { movements: Awaited<ReturnType<typeof movementsOf>> }
   }
 }
 
@@ -62,7 +62,7 @@ export function movementPages(app: FastifyInstance, deps: Core): void {
   app.get('/admin/journals/:id', async (request: Numbered, reply) => {
     const [journal] = await readJournals(deps.db, [idOf(request)])
     if (journal === undefined) throw nothing()
-    return reply.page('admin/journal', { journal })
+    return reply.page('admin/points/journal', { journal })
   })
   app.get('/admin/wallets/:id', async (request: Numbered, reply) => showWallet(request, reply, deps))
 }
@@ -89,7 +89,13 @@ async function showOrder(request: OneTransaction, reply: FastifyReply, { db, clo
     ids.filter((id) => id !== null),
   )
   const isOver = isExpired(order, clock())
-  return reply.page('admin/order', { order, isOver, journals, notification: notifications[0], history })
+  return reply.page('admin/points/order', {
+    order,
+    isOver,
+    journals,
+    notification: notifications[0],
+    history,
+  })
 }
 
 async function showTransfer(request: OneTransaction, reply: FastifyReply, { db }: Core) {
@@ -101,7 +107,7 @@ async function showTransfer(request: OneTransaction, reply: FastifyReply, { db }
     readJournals(db, ids),
     readAudit(db, { subject: transaction_id }, HISTORY_LINES),
   ])
-  return reply.page('admin/transfer', { transfer, journals, history })
+  return reply.page('admin/points/transfer', { transfer, journals, history })
 }
 
 async function showWallet(request: Numbered, reply: FastifyReply, { db }: Core) {
@@ -117,7 +123,7 @@ async function showWallet(request: Numbered, reply: FastifyReply, { db }: Core) 
   const { rows: movements, next } = onePage(found, PAGE_LINES)
   const path = `/admin/wallets/${user_id}`
   const older = olderUrl(path, {}, next)
-  return reply.page('admin/wallet', { member, apps, movements, history, older, before, newest: path })
+  return reply.page('admin/points/wallet', { member, apps, movements, history, older, before, newest: path })
 }
 
 async function memberWithWallet(db: Db, user_id: bigint) {

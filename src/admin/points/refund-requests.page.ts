@@ -16,7 +16,7 @@ import { actorOf, idIn } from '../acts/form.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'admin/refund-requests': PartData['parts/pager'] & {
+    'admin/points/refund-requests': PartData['parts/pager'] & {
       requests: (Awaited<ReturnType<typeof listRefundRequests>>[number] & {
         recoverable: Recoverable | undefined
       })[]
@@ -45,7 +45,7 @@ export function refundRequestPages(app: FastifyInstance, deps: Core): void {
       })),
     )
     const asked = { show: isOpen ? '' : show }
-    return reply.page('admin/refund-requests', {
+    return reply.page('admin/points/refund-requests', {
       requests,
       show,
       before,

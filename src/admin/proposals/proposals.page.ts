@@ -11,7 +11,7 @@ import { approveProposal, declineProposal, readProposals } from './proposals.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'admin/proposals': PartData['parts/pager'] & {
+    'admin/proposals/proposals': PartData['parts/pager'] & {
       user: Session['user']
       proposals: Awaited<ReturnType<typeof readProposals>>
       show: 'open' | 'all'
@@ -35,7 +35,7 @@ export function proposalPages(app: FastifyInstance, deps: Core): void {
     const newest = listUrl(PATH, { show })
     const { user } = sessionOf(request)
     const data = { user, proposals, show, older, before, newest, now: deps.clock() }
-    return reply.page('admin/proposals', data)
+    return reply.page('admin/proposals/proposals', data)
   })
 
   const preHandler = requireFreshSignIn(deps, { page: PATH })

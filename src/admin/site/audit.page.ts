@@ -34,7 +34,7 @@ type Asked = z.output<typeof Asked>
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'admin/audit': PartData['parts/pager'] & {
+    'admin/site/audit': PartData['parts/pager'] & {
       entries: Awaited<ReturnType<typeof readAudit>>
       filter: Omit<Asked, 'before'>
       file: string
@@ -50,7 +50,7 @@ export function auditPages(app: FastifyInstance, { db }: Core): void {
     const { before, ...filter } = asked
     const found = await readAudit(db, filterOf(asked), PAGE_LINES + 1)
     const { rows: entries, next } = onePage(found, PAGE_LINES)
-    return reply.page('admin/audit', {
+    return reply.page('admin/site/audit', {
       entries,
       filter,
       ...{ before, isSearch: Object.values(filter).some((value) => value !== ''), newest: PATH },

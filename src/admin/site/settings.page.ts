@@ -39,7 +39,7 @@ type Problem = { name: SettingName; value: string }
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'admin/settings': {
+    'admin/site/settings': {
       settings: SettingState[]
       area: Area
       problem: Problem | undefined
@@ -47,7 +47,12 @@ declare module '../../web/views.ts' {
     }
   }
   interface PartData {
-    'admin/setting-control': { name: SettingName; control: SettingControl; value: string; isWrong: boolean }
+    'admin/site/setting-control': {
+      name: SettingName
+      control: SettingControl
+      value: string
+      isWrong: boolean
+    }
   }
 }
 
@@ -57,7 +62,7 @@ export function settingPages(app: FastifyInstance, deps: Core): void {
   const show = async (reply: FastifyReply, area: Area, problem?: Problem, standing?: StandingProposal) => {
     const settings = (await describeSettings(deps.db)).filter(({ name }) => areaOf(name) === area)
     const status = problem !== undefined ? 400 : standing !== undefined ? 409 : 200
-    return reply.page('admin/settings', { settings, area, problem, standing }, { status })
+    return reply.page('admin/site/settings', { settings, area, problem, standing }, { status })
   }
 
   app.get<{ Querystring: Record<string, unknown> }>(PATH, async (request, reply) => {

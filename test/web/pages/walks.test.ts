@@ -86,7 +86,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     ['a form', 'accounts/sign-in/sign-in'],
     ['a decision', 'identity/oauth/consent'],
     ['a list', 'accounts/wallet found'],
-    ['a console', 'admin/payment-app'],
+    ['a console', 'admin/apps/payment-app'],
   ])(
     '%s is gone through by the keyboard, and shows where one is',
     { timeout: TEST_MS },
