@@ -1,4 +1,4 @@
-/** Authorization codes: bound to all that was asked, valid for a minute, exchanged once. */
+/** Authorization codes. A code is bound to its request, valid for 60 seconds, and exchanged once. */
 import { sql } from 'kysely'
 import { memberOf, userColumns } from '../../accounts/people/users.ts'
 import { recordRefusal } from '../../core/refusals.ts'
@@ -39,7 +39,7 @@ export type NewCode = {
   now: Date
 }
 
-/** Issues a code for what the member has allowed before. */
+/** Issues a code for scopes that the member has allowed before. */
 export async function issueCode(db: Db, { session_id, now, ...bound }: NewCode): Promise<string> {
   const code = randomToken()
   await db
@@ -47,7 +47,7 @@ export async function issueCode(db: Db, { session_id, now, ...bound }: NewCode):
     .values((eb) => ({
       ...bound,
       code_hash: sha256(code),
-      // Null when the session has ended since this request began; held otherwise, so that it cannot now.
+      // Null when the session has ended meanwhile. Otherwise the lock keeps it from ending before the commit.
       session_id: eb.selectFrom('sessions').where('id', '=', session_id).select('id').forKeyShare(),
       expires_at: new Date(now.getTime() + CODE_SECONDS * 1000),
     }))
@@ -55,7 +55,7 @@ export async function issueCode(db: Db, { session_id, now, ...bound }: NewCode):
   return code
 }
 
-/** Remembers the consent and issues the code, both or neither. */
+/** Stores the consent and issues the code in one transaction. */
 export async function allowAndIssueCode(db: Db, code: NewCode): Promise<string> {
   return db.transaction().execute(async (tx) => {
     await rememberConsent(tx, code, code.scopes, code.now)
@@ -68,7 +68,7 @@ export type Exchange = {
   code: string
   redirect_uri: string | undefined
   code_verifier: string | undefined
-  /** Where the request came from. */
+  /** The address of the request. */
   address: string
   now: Date
 }
@@ -78,10 +78,9 @@ type Claim = Exchange & { tokens: NewTokens }
 export type ExchangeCode = (exchange: Exchange) => Promise<IssuedTokens>
 
 /**
- * Makes the exchange of codes of this process; those that arrive together share a commit. It exchanges a code for
- * tokens, once. Throws invalid_grant, in one wording, for whatever is wrong with the code, and invalid_redirect_uri for
- * an address that is not registered. A failed attempt spends nothing; a second use of a spent code revokes what the
- * first one got.
+ * Makes the function that exchanges a code for tokens, once. Simultaneous exchanges of a process share a commit. It throws
+ * invalid_grant, with one message for all faults of a code, and invalid_redirect_uri for an unregistered address. A failed
+ * attempt does not use the code. A second use of a used code revokes its tokens. It also throws overloaded and unavailable.
  */
 export function makeExchangeCode(db: Db): ExchangeCode {
   const claim = makeBatcher<Claim, Issued | undefined>({
@@ -105,7 +104,7 @@ export function makeExchangeCode(db: Db): ExchangeCode {
     }
     const tokens = newTokens()
     const issued = await claim({ ...exchange, tokens })
-    if (issued !== undefined) return { ...tokens.told, ...issued }
+    if (issued !== undefined) return { ...tokens.plain, ...issued }
     await revokeReplayed(db, exchange)
     throw new AppError(
       'invalid_grant',
@@ -114,7 +113,7 @@ export function makeExchangeCode(db: Db): ExchangeCode {
   }
 }
 
-/** One statement, whose rules stand in the database function. */
+/** Claims codes in one statement. The database function has the rules. */
 async function claimCodes(db: Db, claims: Claim[], patience_ms: number): Promise<(Issued | undefined)[]> {
   const claimed = sql<Claimed & { nonce: string | null }>`exchange_codes(
     ${within(patience_ms, sql`${claims.map(({ code }) => sha256(code))}::bytea[]`)},
@@ -136,14 +135,14 @@ async function claimCodes(db: Db, claims: Claim[], patience_ms: number): Promise
   return inOrder(claims, rows, asIssued)
 }
 
-/** The S256 challenge that this verifier answers; one of the wrong form answers none. */
+/** Returns the S256 challenge of a verifier; an invalid verifier matches no challenge. */
 function challengeOf(code_verifier: string | undefined): string | null {
   if (code_verifier === undefined) return null
   if (!/^[A-Za-z0-9._~-]{43,128}$/.test(code_verifier)) return ''
   return sha256(code_verifier).toString('base64url')
 }
 
-/** Ends the family that a spent code begot. A code of another application, or one never used, is left alone. */
+/** Revokes the tokens of a used code. It ignores codes of other applications and unused codes. */
 async function revokeReplayed(db: Db, { client, code, address, now }: Exchange): Promise<void> {
   const replayed = await db
     .selectFrom('authorization_codes as code')

@@ -1,10 +1,10 @@
-/** What members have allowed applications: remembered per member and application, growing with what is allowed. */
+/** Consents: the scopes that a member has allowed an application. Later consents add scopes. */
 import { sql } from 'kysely'
 import type { Db, Tx } from '../../database/connection.ts'
 
 type Pair = { user_id: bigint; app_id: bigint }
 
-/** Whether the member has already allowed this application everything it asks for. */
+/** Whether the member has allowed this application all these scopes. */
 export async function hasConsented(db: Db, { user_id, app_id }: Pair, scopes: string[]): Promise<boolean> {
   const consent = await db
     .selectFrom('consents')
@@ -15,6 +15,7 @@ export async function hasConsented(db: Db, { user_id, app_id }: Pair, scopes: st
   return consent !== undefined && scopes.every((scope) => consent.scopes.includes(scope))
 }
 
+/** Adds scopes to the consent of a member. */
 export async function rememberConsent(
   tx: Tx,
   { user_id, app_id }: Pair,
@@ -26,7 +27,7 @@ export async function rememberConsent(
     .values({ user_id, app_id, scopes, updated_at: now })
     .onConflict((conflict) =>
       conflict.columns(['user_id', 'app_id']).doUpdateSet({
-        // The union is made by the database, so that two answers at once both count.
+        // The database makes the union, so that two simultaneous consents both count.
         scopes: sql`array(select distinct unnest(consents.scopes || excluded.scopes) order by 1)`,
         updated_at: now,
       }),

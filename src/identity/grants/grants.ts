@@ -1,8 +1,8 @@
-/** Grants: the families of tokens that members have given to applications, and how they end. */
+/** Revokes grants, the token families that members have given to applications. */
 import { sql } from 'kysely'
 import type { Db, Tx } from '../../database/connection.ts'
 
-/** Ends a family, all its tokens with it, and says so in the audit log; does nothing when it has ended before. */
+/** Revokes a family with all its tokens, and records it in the audit log. Does nothing when it is revoked already. */
 export async function revokeGrant(db: Db, grant_id: bigint, reason: string, now: Date): Promise<void> {
   await db
     .with('revoked', (q) =>
@@ -30,8 +30,8 @@ export async function revokeGrant(db: Db, grant_id: bigint, reason: string, now:
 }
 
 /**
- * Ends every code and family of a member, or those of one application, and returns how many families. Codes go first: an
- * exchange that holds one is waited for, so the family that it begets is there to be ended by the next statement.
+ * Revokes all codes and families of a member, or those of one application, and returns the number of families. Codes go
+ * first: this waits for an exchange that holds a code, so the next statement also sees the family that the exchange makes.
  */
 export async function endGrantsOf(
   tx: Tx,

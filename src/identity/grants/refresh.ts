@@ -1,6 +1,6 @@
 /**
- * Refresh tokens, exchanged by rotation. Every rule of single use is a conditional update whose count is checked, so of
- * any number of requests at once one wins; a token used twice ends its family.
+ * Refresh token rotation. Conditional updates enforce single use, so only one of simultaneous requests succeeds. A second
+ * use of a token revokes its family.
  */
 import { sql } from 'kysely'
 import { memberOf, userColumns } from '../../accounts/people/users.ts'
@@ -26,15 +26,15 @@ import {
   newTokens,
 } from './tokens.ts'
 
-/** Of a family, besides the token in force: an older one is only wrong, and no longer known as a replay. */
+/** Used tokens kept for each family. A replay of an older one fails without revoking the family. */
 export const SPENT_TOKENS_KEPT = 200
-/** A family over its limit may be refreshed once a minute. */
+/** A family above its limit may be refreshed once in this time. */
 const LIMITED_SECONDS = 60
 
 export type Refresh = {
   client: Client
   refresh_token: string
-  /** The scopes asked for, when fewer than granted. */
+  /** The requested scopes, if the request narrows the granted ones. */
   scopes: string[] | undefined
   /** Where the request came from. */
   address: string
@@ -46,11 +46,11 @@ type Claim = Pick<Refresh, 'client' | 'scopes' | 'now'> & { token_hash: Buffer; 
 export type RotateRefreshToken = (refresh: Refresh) => Promise<IssuedTokens>
 
 /**
- * Makes the rotation of refresh tokens of this process; those that arrive together share a commit. It exchanges a
- * refresh token for new tokens, once. Throws invalid_grant for whatever is wrong with it, and when the member may no
- * longer use the application; invalid_scope when more is asked for than was granted. A token used before ends the
- * family, unless it may be asked for again; another client's token stays as it is. Throws too_many_attempts, and spends
- * nothing, when the family has been refreshed more often than its limit allows.
+ * Makes the function that exchanges a refresh token for new tokens, once. Simultaneous rotations of a process share a
+ * commit. It throws invalid_grant for all faults of the token, and when the member may no longer use the application. It
+ * throws invalid_scope when the request asks for more scopes than were granted. A second use of a token revokes the family,
+ * except within the grace period; a token of another client does not change. When the family exceeds its limit of
+ * refreshes, it throws too_many_attempts and does not use the token. It also throws overloaded and unavailable.
  */
 export function makeRotateRefreshToken({ db, settings }: Pick<Core, 'db' | 'settings'>): RotateRefreshToken {
   const claim = makeBatcher<Claim, (Issued & { grant_id: bigint }) | undefined>({
@@ -80,15 +80,15 @@ export function makeRotateRefreshToken({ db, settings }: Pick<Core, 'db' | 'sett
       if (issued === undefined) return refuseRefresh(db, refresh, limit_refreshes)
     }
     const { grant_id, ...rest } = issued
-    // NOTE: losing access ends the family: nobody has been told the new tokens yet, and the next way in is a sign-in.
+    // NOTE: lost access revokes the family. The new tokens were not sent yet, and the member must sign in again.
     const refusal = refusalOf(issued.user, client, now)
-    if (refusal === undefined) return { ...tokens.told, ...rest }
+    if (refusal === undefined) return { ...tokens.plain, ...rest }
     await revokeGrant(db, grant_id, `access lost: ${refusal.rule}`, now)
     throw invalidRefreshToken()
   }
 }
 
-/** One statement, whose rules stand in the database function. */
+/** Claims refresh tokens in one statement. The database function has the rules. */
 async function claimRefreshTokens(db: Db, claims: Claim[], limit: number, patience_ms: number) {
   const claimed = sql<Claimed & { grant_id: bigint; nonce: null }>`rotate_refresh_tokens(
     ${within(patience_ms, sql`${claims.map(({ token_hash }) => token_hash)}::bytea[]`)},
@@ -110,9 +110,9 @@ async function claimRefreshTokens(db: Db, claims: Claim[], limit: number, patien
 }
 
 /**
- * What a refresh token was exchanged for, when its answer may have been lost: it was used within the last seconds of the
- * setting, by an application that has a secret, and what it got has not been used. Exchanged in its place, that is spent
- * unheard, and a third try with the same token finds it used.
+ * Returns the unused successor of a refresh token whose answer may have been lost. The token was used within the grace
+ * period, by a confidential client, and its successor is unused. The caller exchanges the successor instead, so a third
+ * attempt with the same token finds the successor used.
  */
 async function findUnheard(
   db: Db,
@@ -142,7 +142,7 @@ async function findUnheard(
   return successor?.token_hash
 }
 
-/** Why a refresh token was not taken. What may be told is told; a replay is dealt with first. */
+/** Revokes the family after a replay, and throws why the refresh token was refused. */
 async function refuseRefresh(db: Db, refresh: Refresh, limit: number): Promise<never> {
   const { client, refresh_token, scopes = [], address, now } = refresh
   const token = await db
@@ -167,7 +167,7 @@ async function refuseRefresh(db: Db, refresh: Refresh, limit: number): Promise<n
   }
   const isLive = token.revoked_at === null && token.expires_at > now
   if (isLive && scopes.some((scope) => !token.scopes.includes(scope))) {
-    throw new AppError('invalid_scope', 'More was asked for than was granted')
+    throw new AppError('invalid_scope', 'The request asks for more scopes than were granted')
   }
   if (isLive && !token.mayRefresh) {
     throw new AppError(

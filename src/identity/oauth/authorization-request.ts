@@ -1,6 +1,6 @@
 /**
- * What an application asks for at the authorization endpoint. First who asks and where the answer may go, whose
- * faults are never redirected; then everything else, whose faults always are (identity.md 2 b to j).
+ * Reads authorization requests. It first checks the application and the redirect address; their faults are never
+ * redirected. Then it checks all else, whose faults are always redirected (identity.md 2 b to j).
  */
 import type { Db } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -12,7 +12,7 @@ import { namesIn, type Single, singleValue, singleValues } from './parameters.ts
 const STATE_BYTES_MAX = 2_048
 const NONCE_BYTES_MAX = 1_024
 const SCOPE_BYTES_MAX = 1_024
-/** It travels in a form field and, encoded once more, in the address of the sign-in page. */
+/** The query is sent in a form field and, encoded once more, in the address of the sign-in page. */
 export const QUERY_BYTES_MAX = 8_000
 
 export const SCOPES = ['openid', 'profile', 'email', 'offline_access', 'apps']
@@ -39,16 +39,16 @@ export type AuthorizedApp = {
   owner_is_at_forum: boolean
 }
 
-/** An application that may be answered, and where. */
+/** The application of a request, and the address of the answer. */
 export type Target = {
   app: AuthorizedApp
   redirect_uri: string
   redirect_uri_sent: boolean
-  /** Echoed in every answer. Absent when it was not sent, or is nothing that can be echoed. */
+  /** Echoed in every answer. Undefined when it was not sent, or is too long or repeated. */
   state: string | undefined
 }
 
-/** Throws invalid_client, invalid_redirect_uri or invalid_request; no application learns of these by redirect. */
+/** Finds the application of a request. Throws invalid_client, invalid_redirect_uri or invalid_request, never redirected. */
 export async function findTarget(db: Db, sent: Parameters): Promise<Target> {
   const client_id = singleValue(sent, 'client_id')
   const sentUri = singleValue(sent, 'redirect_uri')
@@ -103,13 +103,14 @@ function onlyRedirectUri(app: AuthorizedApp): string {
   return only
 }
 
+/** Returns the state if it can be echoed: one value of at most 2048 bytes. */
 export function echoableState({ state }: { state?: string | string[] | undefined }): string | undefined {
   return typeof state === 'string' && state !== '' && Buffer.byteLength(state) <= STATE_BYTES_MAX
     ? state
     : undefined
 }
 
-/** The request as a query string of its decoded parameters: one text, however the sender encoded it. */
+/** Returns the request as a query string, which does not depend on the sender's encoding. */
 export function queryText(sent: Parameters): string {
   const pairs = Object.entries(sent).flatMap(([name, value]) =>
     [value].flat().map((one): [string, string] => [name, one]),
@@ -127,7 +128,7 @@ export type Demand = {
   id_token_hint: string | undefined
 }
 
-/** Reads the rest of the request, in the order of identity.md. Throws what the redirect will say. */
+/** Reads the rest of the request, in the order of identity.md. Throws the OAuth error for the redirect. */
 export function readDemand(sent: Parameters, app: AuthorizedApp): Demand {
   const values = singleValues(sent)
   requireCodeFlow(values)
@@ -171,7 +172,7 @@ function requireShort(values: Single, name: string, bytes_max: number): void {
   }
 }
 
-/** NOTE: unknown scopes are ignored (OIDC Core 3.1.2.1); when no known one is left, the default is meant. */
+/** NOTE: unknown scopes are ignored (OIDC Core 3.1.2.1). Without a known scope the default ones apply. */
 function readScopes({ scope = '' }: Single): string[] {
   if (Buffer.byteLength(scope) > SCOPE_BYTES_MAX) {
     throw new AppError('invalid_scope', `scope is longer than ${SCOPE_BYTES_MAX} bytes`)
@@ -180,7 +181,7 @@ function readScopes({ scope = '' }: Single): string[] {
   return known.length === 0 ? DEFAULT_SCOPES : known
 }
 
-/** RFC 7636, S256 only: `plain` would protect nothing that TLS does not. A public application has no other proof. */
+/** Reads the PKCE challenge (RFC 7636), S256 only: `plain` adds nothing to TLS. A public client must send one. */
 function readChallenge(
   { code_challenge, code_challenge_method }: Single,
   app: AuthorizedApp,
@@ -203,7 +204,7 @@ function readPrompts({ prompt = '' }: Single): string[] {
     throw new AppError('invalid_request', `prompt must be of: ${PROMPTS.join(', ')}`)
   }
   if (prompts.includes('none') && prompts.length > 1) {
-    throw new AppError('invalid_request', 'prompt none stands alone')
+    throw new AppError('invalid_request', 'prompt none must be the only value')
   }
   return prompts
 }

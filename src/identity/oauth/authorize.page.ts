@@ -1,6 +1,6 @@
 /**
- * GET /oauth2/auth and the consent form: the request's own faults, then the person's (sign-in, group rules,
- * consent), then a code. Whether an answer is a page or a redirect is decided here and nowhere else.
+ * GET /oauth2/auth and the consent form. It checks the request, then the member (sign-in, group rules, consent), and issues
+ * a code. Only this file decides whether an answer is a page or a redirect.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -27,7 +27,7 @@ export const AUTHORIZATION_PATH = '/oauth2/auth'
 export const AUTHORIZATION_PATHS = [AUTHORIZATION_PATH, '/oauth2/authorize', '/oauth-provider/authorize']
 const LOGIN_HINT_LENGTH_MAX = 60
 
-/** The foreign keys by which codes and consents hold to their application. */
+/** The foreign keys of codes and consents to their application. */
 const GONE = /^(authorization_codes|consents)_app_id_fkey$/
 
 type Decision = 'allow' | 'deny'
@@ -63,13 +63,13 @@ declare module '../../web/views.ts' {
 
 const ConsentForm = z.object({ decision: z.enum(['allow', 'deny']), query: z.string() })
 
-/** The browser scope: authorization requests, and the answer to the consent page. */
+/** Mounts the browser scope: authorization requests, and the answer to the consent page. */
 export async function authorizePages(app: FastifyInstance, deps: IdentityDeps): Promise<void> {
   browserScope(app, deps)
   neverStored(app)
 
   for (const path of AUTHORIZATION_PATHS) {
-    // No HEAD: it would issue codes that nobody reads.
+    // No HEAD, because each request may issue a code.
     app.get<{ Querystring: Parameters }>(path, { exposeHeadRoute: false }, async (request, reply) =>
       authorize(request, reply, request.query, undefined, deps),
     )
@@ -89,7 +89,7 @@ function neverStored(app: FastifyInstance): void {
   })
 }
 
-/** Answers an authorization request. `decision` is the member's, once the consent page has been shown. */
+/** Answers an authorization request. `decision` is the member's answer to the consent page. */
 async function authorize(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -106,7 +106,7 @@ async function authorize(
     if (detour !== undefined) return reply.redirect(detour, 303)
     const session = sessionOf(request)
     if (isSomebodyElse(session, expected)) {
-      throw new AppError('login_required', 'Somebody else signed in than the id_token_hint names')
+      throw new AppError('login_required', 'The signed-in user is not the one of the id_token_hint')
     }
     const refusal = refusalOf(session.user, target.app, deps.clock())
     if (refusal !== undefined) {
@@ -130,20 +130,20 @@ async function authorize(
     }
     return answer(reply, target, { code: await issueCode(deps.db, code) }, deps)
   } catch (error) {
-    // Its owner has deleted the application since it was found.
+    // The owner has deleted the application meanwhile.
     if (GONE.test(violatedConstraint(error) ?? '')) await findTarget(deps.db, sent)
     if (!isOAuthError(error)) throw error
     return refuse(error, target, sent, request, reply, deps)
   }
 }
 
-/** NOTE: never by redirect, also under prompt=none: it may be the very place that people are to be kept from. */
+/** NOTE: never redirects, even with prompt=none, because members must not reach a suspended application. */
 function refuseSuspended(request: FastifyRequest, reply: FastifyReply, { app }: Target): FastifyReply {
   if (!wantsHtml(request)) throw new AppError('access_denied', 'This application has been suspended')
   return reply.page('identity/oauth/suspended', { app }, { status: 403 })
 }
 
-/** Whose session the application counts on: that of the ID token which it brought as a hint. */
+/** Reads the member whom the application expects from its ID token hint. Throws invalid_request for a foreign token. */
 async function readExpected({ id_token_hint }: Demand, deps: IdentityDeps): Promise<Hint | undefined> {
   if (id_token_hint === undefined) return undefined
   const hint = await readHint(id_token_hint, deps)
@@ -158,7 +158,7 @@ function isSomebodyElse(session: Session, expected: Hint | undefined): boolean {
 
 type Expectation = Demand & { expected: Hint | undefined }
 
-/** Where the member must go before the request can go on: to sign in, again, or to change a one-time password. */
+/** Returns where the member must go first: to the sign-in page, or to the change of a one-time password. */
 function findDetour(
   session: Session | undefined,
   sent: Parameters,
@@ -198,7 +198,7 @@ function demandsSignIn({ prompts }: Demand): boolean {
   return prompts.includes('login') || prompts.includes('select_account')
 }
 
-/** Applications are told auth_time in whole seconds, so ages are counted in them too. */
+/** Rounds to whole seconds, as auth_time does, so that ages agree with it. */
 function epochSeconds(moment: Date): number {
   return Math.floor(moment.getTime() / 1000)
 }
@@ -232,8 +232,8 @@ async function needsConsent(
 }
 
 /**
- * Any program on the member's machine can take the place of a public application that is answered there, so only
- * the member can tell whether it is the one they started (RFC 8252 8.6).
+ * Whether another program could impersonate the application. Any program on the member's machine can receive the answer to
+ * a public client there, so the member must confirm each sign-in (RFC 8252 8.6).
  */
 function mayBeImpersonated({ app, redirect_uri }: Target): boolean {
   return isPublic(app) && !redirect_uri.startsWith('https:')
@@ -291,14 +291,14 @@ function answerUrl(
   return withParameters(redirect_uri, parameters)
 }
 
-/** Whether nobody may be shown a page: prompt=none, however many spaces surround it. */
+/** Whether the request has prompt=none, also with extra spaces, so that no page may be shown. */
 function isSilent({ prompt }: Parameters): boolean {
   return typeof prompt === 'string' && namesIn(prompt).includes('none')
 }
 
 /**
- * How a refusal reaches the application: by redirect. Two wait for somebody to follow them: a group rule, which
- * the member should read first, and any denial that a script asked for, which finds the address in its answer.
+ * Redirects a refusal to the application. Two refusals wait for a click: a group rule is first shown to the member, and a
+ * script finds the address of a denial in its answer.
  */
 function refuse(
   error: OAuthError,

@@ -1,4 +1,4 @@
-/** Access tokens as they come with a request (RFC 6750), and whom they speak for. */
+/** Reads access tokens of requests (RFC 6750), and finds their members. */
 import { sql } from 'kysely'
 import { isBannedOrSuspended, memberOf, type User, userColumns } from '../../accounts/people/users.ts'
 import type { Core } from '../../core/core.ts'
@@ -9,9 +9,8 @@ import { sha256 } from '../../platform/secrets.ts'
 import { BEARER_CHALLENGE, bearerError } from './errors.ts'
 
 /**
- * The token of an Authorization header or, where the route takes one, of the form body; a token in the query is
- * never looked at (RFC 9700 4.3.2). Throws invalid_token when there is none, invalid_request when it cannot be
- * told which.
+ * Returns the token of the Authorization header, or of the form body if the route accepts one there. It never reads the
+ * query (RFC 9700 4.3.2). Throws invalid_token without a token, and invalid_request for two tokens or a malformed header.
  */
 export function readBearer(authorization: string | undefined, bodyToken?: string): string {
   const token = readHeader(authorization)
@@ -20,7 +19,7 @@ export function readBearer(authorization: string | undefined, bodyToken?: string
   }
   const found = token ?? bodyToken
   if (found !== undefined) return found
-  // RFC 6750 3.1: a request without credentials is told no error code in the challenge.
+  // RFC 6750 3.1: the challenge to a request without credentials has no error code.
   throw new AppError('invalid_token', 'An access token is required', {
     data: { challenge: BEARER_CHALLENGE },
   })
@@ -33,7 +32,7 @@ function readHeader(authorization: string | undefined): string | undefined {
   return token
 }
 
-/** Whom a live access token speaks for, what it was granted, and to which application. */
+/** The member, the scopes and the application of a live access token. */
 export type Bearer = { user: TokenUser; scopes: string[]; app: { redirect_uris: string[] } }
 export type TokenUser = User & { is_silenced: boolean }
 
@@ -44,8 +43,9 @@ type FoundToken = User & Pick<LiveToken, 'scopes' | 'redirect_uris'> & { silence
 type Look = { access_token: string; now: Date }
 
 /**
- * Makes the look at access tokens of this process; tokens that arrive together are looked at in one statement. It throws
- * invalid_token for a token that is unknown, expired or revoked, or whose user or application is barred.
+ * Makes the function that finds the bearer of an access token. Simultaneous requests of a process share a statement. It
+ * throws invalid_token for an unknown, expired or revoked token. It does so too when the member is suspended or banned, or
+ * the application is suspended.
  */
 export function makeGetBearer({ db, clock }: Pick<Core, 'db' | 'clock'>): GetBearer {
   const look = makeBatcher<Look, FoundToken | undefined>({
@@ -78,7 +78,7 @@ async function findLive(db: Db, looks: Look[]) {
   return inOrder(looks, rows, (row) => row)
 }
 
-/** The application that a token was issued to, live or not. */
+/** Returns the application of a token, live or not. */
 export async function findAppOf(db: Db, access_token: string): Promise<Bearer['app'] | undefined> {
   return db
     .selectFrom('access_tokens as token')

@@ -1,10 +1,10 @@
-/** What applications are told about a member: the userinfo answer and the claims of the ID token (decisions.md 3). */
+/** The claims about a member: the userinfo answer and the ID token (decisions.md 3). */
 import type { z } from 'zod'
 import { groupsOf, type User } from '../../accounts/people/users.ts'
 import type { TokenUser } from './bearer.ts'
 import type { Userinfo } from './shapes.ts'
 
-/** What an ID token adds under the scope `profile`. Unknown values are absent, never null or empty. */
+/** Returns the ID token's claims of the scope `profile`. Unknown values are absent, never null or empty. */
 export function profileClaims(user: User) {
   return {
     username: user.username,
@@ -14,12 +14,12 @@ export function profileClaims(user: User) {
     groups: groupsOf(user),
     trust_level: user.trust_level,
     ...present('email', user.email),
-    // An explicit false is refused by some clients, and says no more than absence.
+    // Some clients refuse an explicit false, and absence means the same.
     ...(user.email_verified && user.email ? { email_verified: true as const } : {}),
   }
 }
 
-/** The userinfo answer, the same for every token of a user. A barred user gets none, so `active` is always true. */
+/** Returns the userinfo answer. Suspended and banned members get none, so `active` is always true. */
 export function userinfo(user: TokenUser): z.output<typeof Userinfo> {
   return {
     sub: user.id.toString(),

@@ -1,4 +1,4 @@
-/** Applications as OAuth clients: who is calling the token endpoint (RFC 6749 2.3.1). */
+/** Authenticates OAuth clients (RFC 6749 2.3.1). */
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
@@ -14,9 +14,9 @@ import { BASIC_CHALLENGE } from './errors.ts'
 import type { Sent } from './parameters.ts'
 import type { TokenRequest } from './shapes.ts'
 
-/** How exactly the last use of a secret is kept: a row written at every token request would be a hot one. */
+/** The accuracy of a secret's `last_used_at`. Writing the row at every token request would cost too much. */
 const LAST_USED_MINUTES = 10
-/** What an unknown client's secret is compared with, so that it takes as long as a wrong secret. */
+/** Compared with the secret of an unknown client, so that it takes as long as a wrong secret. */
 const NO_SECRET = Buffer.alloc(32)
 const KEY_LENGTH_MAX = 64
 type ClientFields = Pick<Sent<typeof TokenRequest>, 'client_id' | 'client_secret'>
@@ -28,11 +28,10 @@ export type AuthenticateClient = (
 ) => Promise<Client>
 
 /**
- * Makes the authentication of clients of this process; those that arrive together are looked up in one statement. It
- * answers the authenticated client of a request. Basic, body parameters, or both when they agree; a public application
- * gives its client_id in the body and nothing else. Throws invalid_client, in the same words for an unknown client
- * and a wrong secret; invalid_request when header and body differ; and too_many_attempts after too many failures of
- * this client at this address.
+ * Makes the function that authenticates the client of a request. Simultaneous requests of a process share a statement. It
+ * accepts Basic, body parameters, or both when they agree. A public client sends only its client_id, in the body. It throws
+ * invalid_client, with one message for unknown clients and wrong secrets, and invalid_request when header and body differ.
+ * It throws too_many_attempts after too many failures of this client from this network.
  */
 export function makeAuthenticateClient(deps: Core): AuthenticateClient {
   const find = makeBatcher<string, ClientSecret[]>({
@@ -51,14 +50,14 @@ export function makeAuthenticateClient(deps: Core): AuthenticateClient {
         ? await findPublicClient(deps.db, client_id)
         : await provenClient(deps.db, known, client_secret, now)
     if (client !== undefined) return client
-    // Invented names share one count, or each would be a row.
+    // Unknown client ids share one count, because each count is a row.
     const countedKey = known.length === 0 ? `unknown clients of ${networkOf(request.ip)}` : key
     await countRefused(deps, client_id, countedKey, request.ip, now)
     throw invalidClient(authorization !== undefined)
   }
 }
 
-/** What the request says of its client. Throws invalid_request when it says two things. */
+/** Returns the credentials of a request. Throws invalid_request when header and body differ. */
 function presented(authorization: string | undefined, body: ClientFields): Credentials | undefined {
   const { client_id, client_secret } = body
   if (authorization === undefined) return { client_id, client_secret }
@@ -88,8 +87,8 @@ async function countRefused(
 }
 
 /**
- * A client that has proved itself and then presents what is worth nothing: answered as long as the limit allows, and
- * counted apart, so that its right requests go on.
+ * Counts a useless grant of an authenticated client. It is counted apart from failed authentications, so that the client's
+ * valid requests go on. Throws too_many_attempts above the limit.
  */
 export async function countUselessGrant({ limits }: Core, client: Client, address: string): Promise<void> {
   await limits.hit('token_failures', `grants of ${failureKey(client.client_id, address)}`)
@@ -99,6 +98,7 @@ function failureKey(client_id: string, address: string): string {
   return `${client_id.slice(0, KEY_LENGTH_MAX)} ${networkOf(address)}`
 }
 
+/** Makes invalid_client, with a Basic challenge if the client used the header (RFC 6749 5.2). */
 export function invalidClient(usedHeader: boolean): AppError {
   const data = usedHeader ? { challenge: BASIC_CHALLENGE } : {}
   return new AppError('invalid_client', 'The client ID or the client secret is wrong', { data })
@@ -106,7 +106,7 @@ export function invalidClient(usedHeader: boolean): AppError {
 
 type Credentials = { client_id: string | undefined; client_secret: string | undefined }
 
-/** RFC 6749 2.3.1: each half is form-encoded before the pair is base64-encoded. */
+/** Reads Basic credentials. Both halves are form-encoded before the pair is base64-encoded (RFC 6749 2.3.1). */
 function readBasic(authorization: string): Credentials | undefined {
   const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1]
   if (encoded === undefined) return undefined
@@ -138,9 +138,8 @@ type ClientSecret = Client & {
 }
 
 /**
- * The secrets of each application, itself with them. One statement, each application once.
- * NOTE: a suspended application cannot authenticate, in the same words as one that does not exist (RFC 6749 5.2 leaves
- * invalid_client for every way in which that fails).
+ * Finds applications with their secrets in one statement, in the order of the ids.
+ * NOTE: a suspended application gets the same invalid_client as an unknown one (RFC 6749 5.2 has no other code for it).
  */
 async function findSecrets(db: Db, client_ids: string[]): Promise<ClientSecret[][]> {
   const { rows } = await sql<ClientSecret>`
@@ -167,12 +166,12 @@ async function provenClient(
   return proven
 }
 
-/** Apart from finding it: in one statement, planning the update would cost every request more than this does a few. */
+/** Stores the last use in its own statement, because planning an update with each search would cost more. */
 async function noteUse(db: Db, secret_id: bigint, now: Date): Promise<void> {
   await db.updateTable('app_secrets').set({ last_used_at: now }).where('id', '=', secret_id).execute()
 }
 
-/** Whoever knows the client_id may say so: what such a client presents is proved by PKCE, or was rotated. */
+/** Finds a public client by its client_id alone. PKCE or the rotation of refresh tokens proves its grants. */
 async function findPublicClient(db: Db, client_id: string): Promise<Client | undefined> {
   return db
     .selectFrom('oauth_apps')

@@ -1,13 +1,13 @@
 /**
- * Which pages of other sites may call the endpoints of programs and read the answer (CORS): those that stand where
- * the client that is asking may be answered anyway, at the origin of one of its redirect URIs. A preflight cannot say
- * which client it is for, so every origin may ask; no cookie is read here, so asking does nothing in anybody's name.
+ * CORS for the endpoints of programs. A page may read an answer if its origin is that of one of the client's redirect URIs.
+ * A preflight does not name the client, so every origin may send requests. These endpoints read no cookie, so such a
+ * request acts for no member.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 const PREFLIGHT_CACHE_SECONDS = 600
 
-/** Adds to a scope: answers to preflights for these paths, and the header that keeps caches from mixing origins up. */
+/** Answers preflights for these paths in a scope, and sends `Vary: Origin`, so that caches keep origins apart. */
 export function crossOriginScope(app: FastifyInstance, paths: readonly string[]): void {
   app.addHook('onRequest', (_request, reply, done) => {
     reply.header('vary', 'Origin')
@@ -16,7 +16,7 @@ export function crossOriginScope(app: FastifyInstance, paths: readonly string[])
   answerPreflights(app, paths, 'GET, POST')
 }
 
-/** Says to a page of any origin that it may ask there by these methods. What it may read, each answer says itself. */
+/** Allows pages of any origin to send requests by these methods. Each answer decides who may read it. */
 export function answerPreflights(app: FastifyInstance, paths: readonly string[], methods: string): void {
   for (const path of paths) {
     app.options(path, async (_request, reply) =>
@@ -31,7 +31,7 @@ export function answerPreflights(app: FastifyInstance, paths: readonly string[],
   }
 }
 
-/** Lets the page that asks read the answer, failures included, if it is one of this client's. */
+/** Allows the requesting page to read the answer, also a failure, if its origin belongs to this client. */
 export function admitOrigin(
   request: FastifyRequest,
   reply: FastifyReply,

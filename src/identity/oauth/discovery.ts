@@ -1,4 +1,4 @@
-/** What clients read to configure themselves (OIDC Discovery 1.0, RFC 8414), and the public keys. Only what exists is listed. */
+/** The discovery documents for clients (OIDC Discovery 1.0, RFC 8414), and the public keys (JWKS). */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { JWK } from 'jose'
 import type { z } from 'zod'
@@ -23,8 +23,8 @@ const DISCOVERY_PATHS = [
 const JWKS_PATH = '/oauth2/jwks'
 
 /**
- * Answers the plain requests for these documents before all other hooks, since anyone may ask for them at any time: to be
- * called first. What is asked in any other way, with a query or by HEAD, goes the way of every request to the same answer.
+ * Answers plain requests for these documents before all other hooks, because clients may read them at any time. Call it
+ * first. Requests with a query, and HEAD requests, pass the usual hooks and get the same answer.
  */
 export function answerDocumentsFirst(app: FastifyInstance, deps: IdentityDeps): void {
   const documents = openDocuments(deps)
@@ -36,6 +36,7 @@ export function answerDocumentsFirst(app: FastifyInstance, deps: IdentityDeps): 
   })
 }
 
+/** GET the discovery documents and the JWKS, from any origin. */
 export async function discoveryRoutes(app: FastifyInstance, deps: IdentityDeps): Promise<void> {
   answerPreflights(app, [...DISCOVERY_PATHS, JWKS_PATH], 'GET')
   for (const [path, read] of openDocuments(deps)) {
@@ -43,12 +44,12 @@ export async function discoveryRoutes(app: FastifyInstance, deps: IdentityDeps):
   }
 }
 
-/** How each document is read, by its path. It is put together once, the keys again when they have been read again. */
+/** Returns the reader of each document by its path. The JWKS is serialised again only when the keys were read again. */
 function openDocuments({ config, signingKeys }: IdentityDeps): Map<string, () => Promise<Published>> {
   const document = Promise.resolve(publish(discoveryDocument(config.PUBLIC_URL)))
   let jwks: { keys: readonly JWK[]; published: Published } | undefined
   const readKeys = async () => {
-    // The same list until the keys are read again.
+    // `published` returns the same list until it reads the keys again.
     const keys = await signingKeys.published()
     if (jwks?.keys !== keys) jwks = { keys, published: publish({ keys }) }
     return jwks.published
@@ -82,7 +83,7 @@ function discoveryDocument(issuer: string): z.output<typeof Discovery> {
     code_challenge_methods_supported: ['S256'],
     prompt_values_supported: PROMPTS,
     claims_supported: CLAIMS,
-    // OIDC Discovery takes absence of the second for true.
+    // In OIDC Discovery, request_uri_parameter_supported defaults to true.
     request_parameter_supported: false,
     request_uri_parameter_supported: false,
     claims_parameter_supported: false,
@@ -117,7 +118,7 @@ const CLAIMS = [
   'silenced',
 ]
 
-/** A document as it is sent, and the name of this version of it. For anyone, from anywhere, and cheap to ask again. */
+/** A serialised document with its ETag and headers. */
 type Published = { body: Buffer; etag: string; headers: string[] }
 
 function publish(document: object): Published {
@@ -127,7 +128,7 @@ function publish(document: object): Published {
   return { body: Buffer.from(text), etag, headers: [...headers, 'access-control-allow-origin', '*'] }
 }
 
-/** Past the framework's reply, which would put the same together each time. */
+/** Writes to the raw response, because Fastify's reply would serialise the document again. */
 function sendPublic(
   { id, headers: { 'if-none-match': known } }: FastifyRequest,
   reply: FastifyReply,

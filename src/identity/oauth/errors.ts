@@ -1,6 +1,6 @@
 /**
- * The identity area's failures on the wire: RFC 6749 bodies `{error, error_description}` for programs, pages for
- * people. One table gives each code its status.
+ * Renders failures of the identity area: RFC 6749 bodies `{error, error_description}` for programs, pages for people. One
+ * table gives each code its status.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode, type OAuthCode } from '../../platform/errors.ts'
@@ -10,7 +10,7 @@ const METHOD_NOT_ALLOWED = 405
 const PAYLOAD_TOO_LARGE = 413
 const REALM = 'Tessera'
 
-/** Codes that only ever travel in a redirect still have a status, because a table with holes hides mistakes. */
+/** Codes that are only redirected have a status too, so that the compiler checks the table. */
 const STATUS = {
   invalid_request: 400,
   invalid_client: 401,
@@ -29,7 +29,7 @@ const STATUS = {
   registration_not_supported: 400,
 } satisfies Record<OAuthCode, number>
 
-/** The table, for the test that leaves no code unprovoked. */
+/** The table, for the test that provokes every code. */
 export const OAUTH_ERRORS: Readonly<Record<OAuthCode, number>> = STATUS
 
 export type OAuthError = AppError & { code: OAuthCode }
@@ -38,25 +38,22 @@ export function isOAuthError(error: unknown): error is OAuthError {
   return error instanceof AppError && error.code in STATUS
 }
 
-/** What goes into a WWW-Authenticate header. A Bearer challenge opens no password box in a browser. */
+/** Values of WWW-Authenticate. Unlike Basic, a Bearer challenge opens no password dialog in a browser. */
 export const BASIC_CHALLENGE = `Basic realm="${REALM}", charset="UTF-8"`
 export const BEARER_CHALLENGE = `Bearer realm="${REALM}"`
 
-/** A failure of a request that should carry an access token (RFC 6750 3). */
+/** Makes a failure of a request that needs an access token (RFC 6750 3). */
 export function bearerError(code: OAuthCode, message: string): AppError {
   const challenge = `${BEARER_CHALLENGE}, error="${code}", error_description="${asDescription(message)}"`
   return new AppError(code, message, { data: { challenge } })
 }
 
-/** Characters that RFC 6749 5.2 allows in error_description; group names and the like may hold others. */
+/** Replaces characters that RFC 6749 5.2 forbids in error_description, for example in group names. */
 export function asDescription(message: string): string {
   return message.replace(/"/g, "'").replace(/[^\x20-\x5b\x5d-\x7e]/g, '?')
 }
 
-/**
- * Renders a failure for programs. Of the error's data, `challenge` becomes WWW-Authenticate and the rest joins
- * the body.
- */
+/** Renders a failure for programs. `data.challenge` becomes WWW-Authenticate, and the rest of `data` joins the body. */
 export function sendOAuthError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
   const error = asAnswered(thrown, request)
@@ -78,7 +75,7 @@ export function sendOAuthError(thrown: unknown, request: FastifyRequest, reply: 
 
 const NOT_NOW: readonly ErrorCode[] = ['too_many_attempts', 'overloaded', 'unavailable']
 
-/** OAuth has one code for all: the request was right, and its time was not. */
+/** OAuth has one code, temporarily_unavailable, for a valid request at a bad time. */
 function sendNotNow({ code, message, retry_after_seconds }: AppError, reply: FastifyReply): FastifyReply {
   if (retry_after_seconds !== undefined) reply.header('retry-after', retry_after_seconds)
   return reply
@@ -86,7 +83,7 @@ function sendNotNow({ code, message, retry_after_seconds }: AppError, reply: Fas
     .send({ error: 'temporarily_unavailable', error_description: asDescription(message) })
 }
 
-/** The codes that the page explains each in its own words. */
+/** Codes that have their own text on the page. */
 const EXPLAINED = ['invalid_client', 'invalid_redirect_uri', 'invalid_request', 'access_denied'] as const
 
 declare module '../../web/views.ts' {
@@ -99,7 +96,7 @@ declare module '../../web/views.ts' {
   }
 }
 
-/** Renders a failure of the browser scope: a page that also shows the OAuth code, or JSON when no page is wanted. */
+/** Renders a failure of the browser scope: a page that also shows the OAuth code, or JSON for scripts. */
 export function sendBrowserError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = asOAuthFailure(error)
   const isPageFailure = error instanceof AppError && failure === undefined

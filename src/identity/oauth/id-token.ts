@@ -1,4 +1,4 @@
-/** ID tokens (OIDC Core 2): signed by the current key, and recognised when they come back as hints. */
+/** Signs ID tokens (OIDC Core 2), and verifies those that return as hints. */
 import { createPublicKey, sign } from 'node:crypto'
 import { compactVerify, decodeProtectedHeader } from 'jose'
 import { z } from 'zod'
@@ -9,7 +9,7 @@ import { ID_TOKEN_SECONDS } from '../keys/lifetimes.ts'
 import { profileClaims } from './claims.ts'
 import { publicSessionId } from './reauthentication.ts'
 
-/** Signs the ID token that accompanies newly issued tokens. Bare `openid` tells no more than who signed in, and how. */
+/** Signs the ID token for newly issued tokens. The scope `openid` alone gives the subject and the way of sign-in only. */
 export function signIdToken(
   issued: IssuedTokens,
   client_id: string,
@@ -35,12 +35,12 @@ export function signIdToken(
 }
 
 /**
- * A compact JWS (RFC 7515). Signed here and now, in 0.3 ms at most: the thread pool, where WebCrypto signs, costs more
- * than that to go to, and may be busy with passwords.
+ * Signs a compact JWS (RFC 7515) synchronously, in 0.3 ms at most. WebCrypto signs in the thread pool, which costs more than
+ * that and may be busy with passwords.
  */
 function signJwt(claims: object, { alg, kid, private_key }: SigningKey): string {
   const signed = `${base64url({ alg, kid, typ: 'JWT' })}.${base64url(claims)}`
-  // ES256 wants the two numbers side by side, not in DER; RSA knows no such choice.
+  // ES256 requires the two numbers concatenated, not in DER. RSA ignores this option.
   const signature = sign('sha256', Buffer.from(signed), { key: private_key, dsaEncoding: 'ieee-p1363' })
   return `${signed}.${signature.toString('base64url')}`
 }
@@ -49,17 +49,17 @@ function base64url(part: object): string {
   return Buffer.from(JSON.stringify(part)).toString('base64url')
 }
 
-/** at_hash: the left half of the hash that goes with the algorithm, SHA-256 for RS256 and ES256 alike. */
+/** Returns at_hash: the left half of the hash of the algorithm, which is SHA-256 for RS256 and ES256. */
 function halfHash(text: string): string {
   return sha256(text).subarray(0, 16).toString('base64url')
 }
 
-/** Whom an ID token of ours is about, and to which application it was issued. */
+/** The member and the application of one of our ID tokens. */
 export type Hint = { sub: string; aud: string }
 
 /**
- * Reads an ID token that was brought as a hint, however old it is. Undefined unless a key of ours signed it, by the
- * algorithm which that key is for, in our name.
+ * Reads an ID token hint, also an expired one. Returns undefined unless one of our keys signed it with its own algorithm, and
+ * its issuer is this site.
  */
 export async function readHint(
   id_token: string,

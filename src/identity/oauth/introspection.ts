@@ -1,6 +1,6 @@
 /**
- * POST /oauth2/introspect (RFC 7662): what a token of one's own is worth at this moment. Of any other token nothing
- * is told but that it is not active, and a public application, whose name anybody can use, is told nothing at all.
+ * POST /oauth2/introspect (RFC 7662): a client reads the state of its own token. Tokens of other clients are reported as not
+ * active. Public clients are refused, because anybody can use their client_id.
  */
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
@@ -19,6 +19,7 @@ type Route = { Body: Parameters | undefined; Reply: z.output<typeof Introspectio
 
 export const INTROSPECTION_PATH = '/oauth2/introspect'
 
+/** POST /oauth2/introspect in the machine scope. */
 export function introspectionRoute(
   app: FastifyInstance,
   deps: Core,
@@ -36,7 +37,7 @@ export function introspectionRoute(
     if (found === undefined || isBannedOrSuspended(found, now)) return { active: false }
     return {
       active: true,
-      ...found.told,
+      ...found.claims,
       scope: found.scopes.join(' '),
       client_id: client.client_id,
       username: found.username,
@@ -61,10 +62,10 @@ async function findAccessToken(db: Db, client: Client, token: string, now: Date)
     .executeTakeFirst()
   if (row === undefined) return undefined
   const iat = epochSeconds(row.expires_at) - ACCESS_TOKEN_SECONDS
-  return { ...row, told: { token_type: 'Bearer', iat } }
+  return { ...row, claims: { token_type: 'Bearer', iat } }
 }
 
-/** A refresh token that has been used is worth nothing, and asking about it is no use of it. */
+/** Finds an unused refresh token, without using it. */
 async function findRefreshToken(db: Db, client: Client, token: string, now: Date) {
   const row = await db
     .selectFrom('refresh_tokens as token')
@@ -78,8 +79,8 @@ async function findRefreshToken(db: Db, client: Client, token: string, now: Date
     .select(userColumns)
     .select(['family.scopes', 'token.expires_at', 'token.created_at'])
     .executeTakeFirst()
-  // token_type speaks of how a token is presented to others (RFC 6749 7.1), which this one never is.
-  return row && { ...row, told: { iat: epochSeconds(row.created_at) } }
+  // No token_type: it says how a token is presented to resource servers (RFC 6749 7.1), and this one never is.
+  return row && { ...row, claims: { iat: epochSeconds(row.created_at) } }
 }
 
 function epochSeconds(moment: Date): number {

@@ -1,8 +1,8 @@
 /**
- * GET and POST /oauth2/logout (OpenID Connect RP-Initiated Logout 1.0): an application sends the member to sign out
- * here. It is done at once when the ID token it brings is the signed-in member's; otherwise the member is asked,
- * because a link alone must not sign anybody out. Only an address registered for this is gone on to: at once with an ID
- * token, and without one by a link on our page, because anybody can make such a request.
+ * GET and POST /oauth2/logout (OpenID Connect RP-Initiated Logout 1.0): an application sends the member to sign out here.
+ * With an ID token of the signed-in member, the sign-out is immediate. Otherwise the page asks the member, because a link
+ * alone must not sign a member out. The member goes on only to a registered address. With an ID token this is a redirect,
+ * and without one a link on our page, because anybody can make such a request.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -20,7 +20,7 @@ export const LOGOUT_PATH = '/oauth2/logout'
 const CONFIRM_PATH = '/oauth2/logout/confirm'
 const DONE_PATH = '/oauth2/logout/done'
 
-/** Why the request is not followed as it stands. The member can sign out all the same. */
+/** Why the request is not followed. The member can still sign out. */
 type Fault = 'unknown_hint' | 'other_client' | 'unknown_address'
 
 const FAULTS = {
@@ -35,7 +35,7 @@ const FAULTS = {
 type Logout = {
   app: { name: string } | undefined
   hint: Hint | undefined
-  /** Where to go afterwards, with the state. */
+  /** The address to go on to, with the state. */
   destination: string | undefined
   fault: Fault | undefined
 }
@@ -47,6 +47,7 @@ declare module '../../web/views.ts' {
   }
 }
 
+/** GET /oauth2/logout, its confirmation and its last page, in a browser scope. */
 export async function logoutPages(app: FastifyInstance, deps: IdentityDeps): Promise<void> {
   browserScope(app, deps)
   app.addHook('onRequest', async (_request, reply) => {
@@ -57,7 +58,7 @@ export async function logoutPages(app: FastifyInstance, deps: IdentityDeps): Pro
     const logout = await readLogout(request.query, deps)
     if (logout.fault !== undefined) return showFault(request, reply, logout, logout.fault)
     const { session } = request
-    if (session === undefined && isOffered(logout)) return showWayOn(reply, logout)
+    if (session === undefined && isOffered(logout)) return showLink(reply, logout)
     const isSettled = session === undefined || logout.hint?.sub === session.user.id.toString()
     return isSettled ? finish(request, reply, logout, deps) : ask(request, reply, logout)
   })
@@ -67,7 +68,7 @@ export async function logoutPages(app: FastifyInstance, deps: IdentityDeps): Pro
     if (!form.success) throw malformed('The form is incomplete')
     const sent = parseParameters(form.data.query)
     const logout = await readLogout(sent, deps)
-    // The same request, which shows the way on once nobody is signed in.
+    // The same request again, which shows the link after the sign-out.
     const destination = isOffered(logout) ? `${LOGOUT_PATH}?${queryText(sent)}` : logout.destination
     return finish(request, reply, { ...logout, destination }, deps)
   })
@@ -77,12 +78,12 @@ export async function logoutPages(app: FastifyInstance, deps: IdentityDeps): Pro
   )
 }
 
-/** Whether the way on is a link on our page. */
+/** Whether the member goes on by a link on our page. */
 function isOffered({ hint, destination }: Logout): boolean {
   return hint === undefined && destination !== undefined
 }
 
-function showWayOn(reply: FastifyReply, { app, destination }: Logout): FastifyReply {
+function showLink(reply: FastifyReply, { app, destination }: Logout): FastifyReply {
   return reply.page('identity/oauth/signed-out', { app, destination })
 }
 
@@ -100,7 +101,7 @@ async function readLogout(sent: Parameters, deps: IdentityDeps): Promise<Logout>
 
 const faulty = (fault: Fault): Logout => ({ app: undefined, hint: undefined, destination: undefined, fault })
 
-/** Nobody is sent on to a suspended application, so it has no address here. */
+/** Finds the application. A suspended one is not found, so that members are not sent to it. */
 async function findApp(db: Db, client_id: string | undefined) {
   if (client_id === undefined) return undefined
   return db

@@ -1,8 +1,8 @@
 /**
- * Signing in again because an application demands it (prompt=login, select_account, max_age). The way back from
- * the sign-in page carries a mark that says since when, and in place of which session. It is tagged together with
- * the rest of the request, so neither the application nor the browser can write one, and a demand is met once:
- * the new session differs from the marked one and is no older than the mark.
+ * Handles applications that demand a new sign-in (prompt=login, select_account, max_age). The request that returns from the
+ * sign-in page carries a mark with the time of the demand and the former session. A tag covers the mark and the request, so
+ * neither the application nor the browser can forge it. A new session meets the demand if it differs from the former one
+ * and is no older than the mark.
  */
 import type { Session } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
@@ -13,15 +13,15 @@ import { queryText } from './authorization-request.ts'
 const MARK = 'signed_in_since'
 const PURPOSE = 'reauthentication'
 const SESSION_PURPOSE = 'session id'
-/** How long a sign-in may take before it is asked for again. */
+/** How long the new sign-in may take. After this it is demanded again. */
 const FRESH_MINUTES = 10
 
-/** The name by which applications know a session; it opens nothing. */
+/** Returns the public id of a session (`sid`), which gives no access. */
 export function publicSessionId(secrets: Secrets, session_id: bigint): string {
   return secrets.tag(SESSION_PURPOSE, session_id.toString())
 }
 
-/** The request's query with a mark that only a sign-in from now on can meet. */
+/** Returns the request's query with a mark that only a later sign-in meets. */
 export function markedQuery(sent: Parameters, session: Session | undefined, deps: Core): string {
   const request = unmarked(sent)
   const replaced = session === undefined ? '' : publicSessionId(deps.secrets, session.id)
@@ -30,7 +30,7 @@ export function markedQuery(sent: Parameters, session: Session | undefined, deps
   return queryText({ ...request, [MARK]: `${mark}.${tag}` })
 }
 
-/** Whether this session was begun to meet the demand of this very request. */
+/** Whether this session meets the mark of this request. */
 export function meetsMark(sent: Parameters, session: Session, deps: Core): boolean {
   const { [MARK]: sentMark } = sent
   if (typeof sentMark !== 'string') return false

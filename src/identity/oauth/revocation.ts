@@ -1,6 +1,6 @@
 /**
- * POST /oauth2/revoke (RFC 7009): an application gives back what it was given. An access token ends alone, a refresh
- * token with its whole family. The answer is the same whether there was anything to end or not.
+ * POST /oauth2/revoke (RFC 7009): a client revokes its own token. An access token ends alone, a refresh token with its whole
+ * family. An unknown token gets the same answer.
  */
 import type { FastifyInstance } from 'fastify'
 import type { Core } from '../../core/core.ts'
@@ -16,6 +16,7 @@ import { AboutTokenRequest } from './shapes.ts'
 
 export const REVOCATION_PATH = '/oauth2/revoke'
 
+/** POST /oauth2/revoke in the machine scope. */
 export function revocationRoute(
   app: FastifyInstance,
   deps: Core,
@@ -26,7 +27,7 @@ export function revocationRoute(
     const now = deps.clock()
     const client = await authenticateClient(request, body, now)
     admitOrigin(request, reply, client)
-    // token_type_hint is not needed to find a token, and a wrong one must not hide it (RFC 7009 2.1).
+    // token_type_hint is ignored, because a wrong hint must not hide a token (RFC 7009 2.1).
     await revokeToken(deps.db, client, requiredValue(body, 'token'), now)
     return reply.send()
   })

@@ -1,7 +1,6 @@
 /**
- * The requests and answers of the endpoints for programs, each once: requests are read by their names, answers have
- * their types, the reference describes them, and tests hold every answer to them. RFC 6749, 7009, 7662; OpenID Connect
- * Core 1.0.
+ * The requests and answers of the endpoints for programs (RFC 6749, 7009, 7662; OpenID Connect Core 1.0). The endpoints read
+ * requests by these shapes and type their answers with them. The reference describes the shapes, and tests check answers.
  */
 import { z } from 'zod'
 
@@ -34,7 +33,7 @@ export const TokenRequest = z.object({
   ...clientInBody,
 })
 
-/** Of revocation and introspection. */
+/** The request of revocation and introspection. */
 export const AboutTokenRequest = z.object({
   token: text,
   token_type_hint: text.optional(),
@@ -91,5 +90,5 @@ export const Jwks = z.strictObject({
   keys: z.array(z.looseObject({ kty: text, kid: text, use: z.literal('sig'), alg: text })),
 })
 
-/** What every endpoint for programs answers instead. */
+/** The body of every failure of an endpoint for programs. */
 export const Refusal = z.looseObject({ error: text, error_description: text })

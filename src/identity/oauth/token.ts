@@ -1,4 +1,4 @@
-/** POST /oauth2/token: the client proves itself, then a code or a refresh token becomes a set of tokens. */
+/** POST /oauth2/token: authenticates the client and exchanges a code or a refresh token for tokens. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { AppError } from '../../platform/errors.ts'
@@ -17,9 +17,10 @@ import { TokenRequest, type Tokens } from './shapes.ts'
 
 export const TOKEN_PATHS = ['/oauth2/token', '/oauth-provider/token']
 
-/** Ways of turning a grant into tokens. */
+/** The exchanges of grants for tokens. */
 type Redeem = { exchangeCode: ExchangeCode; rotateRefreshToken: RotateRefreshToken }
 
+/** POST /oauth2/token and /oauth-provider/token in the machine scope. */
 export function tokenRoutes(
   app: FastifyInstance,
   deps: IdentityDeps,
@@ -37,7 +38,7 @@ export function tokenRoutes(
         const now = deps.clock()
         const client = await authenticateClient(request, body, now)
         admitOrigin(request, reply, client)
-        // Fetched before the grant is claimed: without a key nothing is spent.
+        // Read before the grant is claimed, so that a missing key does not use the grant.
         const key = await deps.signingKeys.current(client.id_token_signed_response_alg)
         const issued = await redeem(client, body, now, request, verbs).catch(async (error) => {
           if (isOAuthError(error)) await countUselessGrant(deps, client, request.ip)
@@ -73,7 +74,7 @@ async function redeem(
       return exchangeCode({ client, code, redirect_uri, code_verifier, address, now })
     }
     case 'refresh_token': {
-      // A blank scope names nothing, and so means all that was granted, like an absent one.
+      // A blank scope means all granted scopes, like an absent one.
       const names = namesIn(scope ?? '')
       const scopes = names.length === 0 ? undefined : names
       const refresh_token = requiredValue(body, 'refresh_token')

@@ -1,4 +1,4 @@
-/** GET and POST /oauth2/userinfo: the member behind an access token, as of this moment. */
+/** GET and POST /oauth2/userinfo: the current claims about the member of an access token. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
@@ -10,19 +10,20 @@ import { singleValues } from './parameters.ts'
 
 export const USERINFO_PATHS = ['/oauth2/userinfo', '/oauth-provider/userinfo']
 
+/** GET and POST /oauth2/userinfo and /oauth-provider/userinfo in the machine scope. */
 export function userinfoRoutes(app: FastifyInstance, deps: Core, getBearer: GetBearer): void {
   const verbs = { db: deps.db, getBearer }
   for (const path of USERINFO_PATHS) {
-    app.get(path, async (request, reply) => tell(request, reply, undefined, verbs))
+    app.get(path, async (request, reply) => answer(request, reply, undefined, verbs))
 
     app.post<{ Body: Parameters | undefined }>(path, async (request, reply) => {
       const { access_token } = singleValues(request.body ?? {})
-      return tell(request, reply, access_token, verbs)
+      return answer(request, reply, access_token, verbs)
     })
   }
 }
 
-async function tell(
+async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
   bodyToken: string | undefined,
@@ -34,7 +35,7 @@ async function tell(
     admitOrigin(request, reply, app)
     return userinfo(user)
   } catch (error) {
-    // A page must be able to read that its token has died. Whose that was is looked up for pages only.
+    // A page must be able to read that its token has expired. Only pages need the search for the application.
     const app = request.headers.origin === undefined ? undefined : await findAppOf(db, token)
     if (app !== undefined) admitOrigin(request, reply, app)
     throw error
