@@ -1,4 +1,4 @@
-/** Who may use an application, and which addresses may be registered. */
+/** The rules of who may use an application, and of which addresses may be registered. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { User } from '../../src/accounts/people/users.ts'
 import { redirectUriFault, refusalOf } from '../../src/identity/apps/access.ts'

@@ -1,4 +1,4 @@
-/** The identity area as an attacker meets it: each known attack on OAuth 2.0 (RFC 6819, RFC 9700), tried. */
+/** Known attacks on OAuth 2.0 (RFC 6819, RFC 9700), tried against the identity area. */
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -42,7 +42,7 @@ let evil: Party
 
 beforeAll(async () => {
   test = await startTestApp()
-  // The attacker does nothing else all day.
+  // The attacker sends requests all day.
   await test.db.insertInto('site_settings').values({ name: 'limit_token_failures', value: '0' }).execute()
   party = await makeParty(test, { post_logout_redirect_uris: [BYE] })
   evil = await makeParty(test, { name: 'Evil', redirect_uris: ['https://evil.example/callback'] })
@@ -61,12 +61,12 @@ async function isWorthless(act: () => Promise<Answer>): Promise<void> {
   expect(answer.body).not.toHaveProperty('access_token')
 }
 
-/** How many statements a request cost, besides its answer. */
+/** Counts the statements of a request, and returns its answer too. */
 async function costOf<T>(act: () => Promise<T>): Promise<{ answer: T; statements: number }> {
   const spy = vi.spyOn(pg.Client.prototype, 'query')
   try {
     const answer = await act()
-    // Settings are read anew every two seconds, whatever is asked in that moment.
+    // The service reads settings again every two seconds, independently of the request.
     const texts = spy.mock.calls.map(([call]) => JSON.stringify(call) ?? '')
     return { answer, statements: texts.filter((text) => !text.includes('site_settings')).length }
   } finally {
@@ -413,7 +413,7 @@ describe('a fixed session', () => {
 
 describe('what a failure tells', () => {
   async function expectAlike(acts: Record<string, () => Promise<Answer>>): Promise<void> {
-    // Once before it counts: what is kept for a while, such as keys, is read anew.
+    // The first run is not counted, because it fills caches such as keys.
     await Object.values(acts)[0]!()
     const costs = []
     for (const act of Object.values(acts)) costs.push(await costOf(act))
@@ -669,7 +669,7 @@ describe('requests at random', () => {
       while (left-- > 0) await sendOne()
     }
     await Promise.all(Array.from({ length: AT_ONCE }, lane))
-    // They must have got past the first check for this to say anything.
+    // Otherwise the requests would have tested only the first check.
     for (const status of [303, 400, 401]) expect(statuses.get(status) ?? 0).toBeGreaterThan(REQUESTS / 20)
     const { codes } = await test.db
       .selectFrom('authorization_codes')

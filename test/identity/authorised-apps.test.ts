@@ -1,4 +1,4 @@
-/** /account/applications: what a member has allowed, and taking it back. */
+/** /account/applications: the applications that a member has allowed, and their revocation. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { revokeAuthorisation } from '../../src/identity/authorised-apps.ts'
 import { makePerson } from '../harness/cast.ts'
@@ -64,7 +64,7 @@ describe('the list', () => {
   })
 })
 
-/** What a page tells of the member and of what the application may do, as the bytes are. */
+/** The lists of a page about the member and the rights of the application, as bytes. */
 const listsOn = ({ body }: { body: string }) => [
   /<dl class="facts">\n<dt>Identity[\s\S]*?<\/dl>/.exec(body)?.[0],
   /<ul class="marks">\n[\s\S]*?<\/ul>/.exec(body)?.[0],

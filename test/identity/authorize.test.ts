@@ -1,4 +1,4 @@
-/** GET and POST /oauth2/auth: whose fault it is, where the answer goes, and when somebody must sign in (again). */
+/** GET and POST /oauth2/auth: the target of each answer and error, and the cases that require a sign-in. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson, signIn } from '../harness/cast.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
@@ -26,7 +26,7 @@ afterAll(() => test.close())
 
 const JSON_CALLER = { accept: 'application/json' }
 
-/** A member who has allowed the application before. */
+/** Creates a member who has allowed the application. */
 async function member(app: Party = party): Promise<{ client: Browser; username: string; password: string }> {
   const { username, password, signIn } = await makePerson(test)
   const client = await signIn()
@@ -263,7 +263,7 @@ describe('signing in on the way', () => {
 })
 
 describe('prompt and max_age', () => {
-  /** Follows the demand to the sign-in page, and returns where that leads. */
+  /** Follows the demand to the sign-in page, and returns the answer after the sign-in. */
   async function signInAgain(client: Browser, page: Page, who: { username: string; password: string }) {
     expect(page.status).toBe(303)
     const form = await client.get(page.location!)

@@ -1,4 +1,4 @@
-/** Requests of the token endpoint that arrive together: they share statements, and each gets its own outcome. */
+/** Concurrent requests of the token endpoint: they share statements, and each gets its own outcome. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makeExchangeCode } from '../../src/identity/grants/codes.ts'
 import { makeRotateRefreshToken } from '../../src/identity/grants/refresh.ts'
@@ -62,7 +62,7 @@ it('every caller gets what is theirs, whatever becomes of the others beside it',
     ...subjects,
     'invalid_grant',
     ...subjects,
-    // Used by then, or wanting too much.
+    // The token is used by then, or the request asks for too much.
     expect.stringMatching(/^invalid_(grant|scope)$/),
     'invalid_client',
     ...subjects,
@@ -86,7 +86,7 @@ it('a claim whose commit was not heard of is made good by the next try, with the
     address: '::1',
     now: test.clock.now(),
   }
-  // Commits, and then tells of a broken connection, once.
+  // Commits, and then reports a broken connection once.
   let broken = 0
   const db = new Proxy(test.db, {
     get(target, name) {

@@ -1,7 +1,7 @@
 /**
- * A relying party and a browser as the OpenID Foundation's suite has them: over real HTTP, with its own cookies, its
- * own reading of pages and its own verification of signatures. It shares no code with the server, and learns every
- * address from the discovery document. The checks are those that the suite makes in each of its modules.
+ * A relying party and a browser like those of the OpenID Foundation's suite: over real HTTP, with their own cookies,
+ * page reading and signature verification. They share no code with the server, and learn every address from the
+ * discovery document. They make the checks of the suite's modules.
  */
 import { createHash, createPublicKey, type JsonWebKey, verify } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
@@ -13,13 +13,13 @@ import type { Party } from './relying-party.ts'
 type Json = Record<string, unknown>
 type Fields = Record<string, string | undefined>
 
-/** A provider that listens on loopback. An issuer that is an https address is as behind a proxy that ends TLS. */
+/** A provider on loopback. An https issuer acts as behind a proxy that ends TLS. */
 export type Provider = {
   issuer: string
   discovery: Json
   keys: (JsonWebKey & { kid: string; alg: string })[]
   now_seconds(): number
-  /** Where an address of the issuer is really reached. */
+  /** The reachable address for an address of the issuer. */
   reach(url: string): string
 }
 
@@ -36,7 +36,7 @@ export async function listen(test: TestApp): Promise<Provider> {
   return readProvider({ issuer, reach, now_seconds })
 }
 
-/** C1: discovery and keys can be read, every key has a name of its own, and none is private. */
+/** C1: discovery and keys can be read, every key has a unique name, and none is private. */
 async function readProvider(known: Pick<Provider, 'issuer' | 'reach' | 'now_seconds'>): Promise<Provider> {
   const { issuer, reach } = known
   const discovery = await readJson(reach(`${issuer}/.well-known/openid-configuration`))
@@ -66,11 +66,11 @@ export function encoded(fields: Fields): string {
 
 export type Shown = 'sign-in' | 'consent' | 'logout' | 'page'
 
-/** Where a journey ended: on a page of the provider, or on the way to somebody else. */
+/** The end of a journey: a page of the provider, or a redirect to another site. */
 export type Arrival = { status: number; url: string; body: string; shown: Shown[] }
 
 export type UserAgent = {
-  /** Follows the redirects of the provider and fills in what it asks for, like the person at the screen. */
+  /** Follows the redirects of the provider and fills in its forms, like a person. */
   visit(url: string, form?: Fields): Promise<Arrival>
 }
 
@@ -96,7 +96,7 @@ export function userAgent({ issuer, reach }: Provider, person?: Person): UserAge
     return response
   }
 
-  /** What the person would do on this page, if anything. */
+  /** The next step of a person on this page, if there is one. */
   function nextStep(body: string): { shown: Shown; action: string; fields: Fields } | undefined {
     if (body.includes('action="/sign-in"') && person !== undefined) {
       const { username, password } = person
@@ -122,11 +122,11 @@ export function userAgent({ issuer, reach }: Provider, person?: Person): UserAge
         const body = await response.text()
         const location = response.headers.get('location')
         if (location !== null) {
-          // Only a method-changing redirect keeps what was typed away from the application (RFC 9700 4.12).
+          // Only a redirect that changes the method keeps form fields from the application (RFC 9700 4.12).
           expect([302, 303]).toContain(response.status)
           url = new URL(location, issuer).href
           form = undefined
-          // As it was sent: a URL object would rewrite it.
+          // The string as sent, because a URL object would rewrite it.
           if (!url.startsWith(`${issuer}/`)) return { status: response.status, url: location, body, shown }
           continue
         }
@@ -176,7 +176,7 @@ export function authorizationAddress({ discovery }: Provider, request: Fields): 
   return `${discovery.authorization_endpoint}?${encoded(request)}`
 }
 
-/** C2: the way back is the registered address with its query unchanged, with the state, our name, and no error. */
+/** C2: the callback is the registered address with its query unchanged, plus state and iss, and without an error. */
 export function checkCallback(op: Provider, { url }: Arrival, request: Fields): { code: string } {
   const answer = readCallback(op, url, request)
   expect(answer).not.toHaveProperty('error')
@@ -191,7 +191,7 @@ export function checkCallback(op: Provider, { url }: Arrival, request: Fields): 
   return { code }
 }
 
-/** C6: an error has its state, nothing beyond the known members, no code, and a description of legal characters. */
+/** C6: an error has its state, only known members, no code, and a description of legal characters. */
 export function checkError(op: Provider, { url }: Arrival, request: Fields): string {
   const answer = readCallback(op, url, request)
   expect(answer).not.toHaveProperty('code')
@@ -213,7 +213,7 @@ function readCallback(
   return Object.fromEntries(answer)
 }
 
-/** Shannon's measure over the whole text, as the suite estimates how hard it is to guess. */
+/** Shannon's entropy of the whole text, by which the suite estimates how hard it is to guess. */
 function bitsOf(text: string): number {
   const counts = new Map<string, number>()
   for (const sign of text) counts.set(sign, (counts.get(sign) ?? 0) + 1)
@@ -238,7 +238,7 @@ export async function post(
   return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) }
 }
 
-/** The client at the token endpoint, by the method it is registered for. */
+/** Sends a request to the token endpoint, with the client's registered method of authentication. */
 export function askTokens(op: Provider, client: Client, fields: Fields): Promise<Answer> {
   const { client_id, client_secret, auth } = client
   const url = op.discovery.token_endpoint
@@ -254,7 +254,7 @@ export function redeemCode(op: Provider, client: Client, code: string, more: Fie
 
 export type TokenSet = { access_token: string; refresh_token: string; id_token: string }
 
-/** C3: the token answer. */
+/** C3: checks the token answer. */
 export function checkTokens({ status, headers, body }: Answer): TokenSet {
   expect(status).toBe(200)
   expect(headers.get('content-type')).toMatch(/^application\/json/)
@@ -282,7 +282,7 @@ const STANDARD_STRINGS = [
 ]
 const YEAR_SECONDS = 31_536_000
 
-/** C4: the ID token, and every claim in it. Returns its claims. */
+/** C4: checks the ID token and every claim in it. Returns its claims. */
 export function checkIdToken(
   op: Provider,
   client: Client,
@@ -317,7 +317,7 @@ export function checkIdToken(
   return claims
 }
 
-/** Standard claims are of their type, never empty and never the word null. */
+/** Checks that standard claims have their type, and are neither empty nor the word null. */
 export function checkClaims(claims: Json): void {
   for (const [name, value] of Object.entries(claims)) {
     expect([name, value]).not.toEqual([name, null])
@@ -333,7 +333,7 @@ function decode(part: string): Json {
   return JSON.parse(Buffer.from(part, 'base64url').toString())
 }
 
-/** C5: userinfo answers, for the same subject. */
+/** C5: checks that userinfo answers for the same subject. */
 export async function readUserinfo(
   op: Provider,
   access_token: string,
@@ -367,7 +367,7 @@ export type Flow = {
   user: Json
 }
 
-/** The whole way, with every common check: what each module of the suite begins with. */
+/** The whole flow with every common check, which every module of the suite begins with. */
 export async function flow(op: Provider, client: Client, agent: UserAgent, more: Fields = {}): Promise<Flow> {
   const request = authorizationRequest(client, more)
   const arrival = await agent.visit(authorizationAddress(op, request))

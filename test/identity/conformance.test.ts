@@ -1,8 +1,8 @@
 /**
- * The OpenID Foundation's conformance plans for providers (Basic, Config, RP-Initiated Logout, and what of the
- * Comprehensive plan applies), each module as a test under its own name. Modules that would be skipped there, because
- * they need what is not advertised, show that it is refused by the right code. All checks are over real HTTP; the
- * modules' waits are made by the clock.
+ * The OpenID Foundation's conformance plans for providers (Basic, Config, RP-Initiated Logout, and the applicable
+ * part of the Comprehensive plan). Each module is a test under its own name. Modules for features that the provider
+ * does not advertise expect a refusal with the right code. All checks use real HTTP, and the clock of the tests
+ * replaces the modules' waits.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -77,7 +77,7 @@ async function refused(from: UserAgent, more: Record<string, string | undefined>
   return checkError(op, arrival, request)
 }
 
-/** A page of the provider that says no; nobody has been sent anywhere. */
+/** Expects a refusal on a page of the provider, without a redirect. */
 async function refusedOnPage(more: Record<string, string | undefined>, status = 400): Promise<void> {
   const { arrival } = await ask(agent, more)
   expect(arrival).toMatchObject({ status, shown: ['page'] })
@@ -409,7 +409,7 @@ describe('RP-Initiated Logout', () => {
     return false
   }
 
-  /** The person is not sent on; what they do with the page is their choice. */
+  /** Expects a page without a redirect, on which the person decides. */
   async function staysOnPage(fields: (flow: { id_token: string }) => Record<string, string | undefined>) {
     const { own, tokens } = await signedIn()
     const arrival = await leave(own, fields(tokens))

@@ -1,4 +1,4 @@
-/** The consent page: what it says, what its two answers do, and when it is not shown. */
+/** The consent page: its text, its two answers, and the cases without it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
@@ -145,7 +145,7 @@ describe('allow', () => {
     expect(answerOf(silent).error).toBe('consent_required')
 
     await client.submit(more, '/oauth2/consent', { decision: 'allow' })
-    // What was allowed adds up.
+    // Consents add up.
     expect((await client.get(authorizationUrl(party, { scope: 'email' }))).status).toBe(303)
     expect((await client.get(authorizationUrl(party, { scope: 'openid' }))).status).toBe(303)
   })

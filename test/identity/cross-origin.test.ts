@@ -1,4 +1,4 @@
-/** What pages of other sites may read of the endpoints of programs. */
+/** Cross-origin rules of the machine endpoints for pages of other sites. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'

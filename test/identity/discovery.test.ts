@@ -1,4 +1,4 @@
-/** What clients configure themselves from: the discovery documents and the public keys. */
+/** The discovery documents and the public keys, from which clients configure themselves. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
 import { getJson } from './relying-party.ts'

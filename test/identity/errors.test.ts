@@ -1,4 +1,4 @@
-/** The table of OAuth codes: each is provoked once, and nothing that is sent can do worse than be refused. */
+/** The OAuth error codes: a request causes each of them, and random input only gets refusals. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OAUTH_ERRORS } from '../../src/identity/oauth/errors.ts'
 import type { OAuthCode } from '../../src/platform/errors.ts'
@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => test.close())
 
-/** A code that only ever travels in a redirect has no status of its own. */
+/** An error that only travels in a redirect has no status of its own. */
 type Outcome = { error: unknown; status?: number }
 
 const told = ({ status, body }: { status: number; body: Record<string, unknown> }): Outcome => ({

@@ -1,4 +1,4 @@
-/** ID tokens as somebody would forge them. */
+/** Forged ID tokens. */
 import { createHmac, generateKeyPairSync } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { sql } from 'kysely'
@@ -10,7 +10,7 @@ export function claimsOf(id_token: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(id_token.split('.')[1]!, 'base64url').toString())
 }
 
-/** Every way we know to make another token of a real one, each of which must be worthless. */
+/** Makes every known forgery of a genuine token. Each of them must be worthless. */
 export async function forgeries(test: TestApp, id_token: string): Promise<Record<string, string>> {
   const [head = '', body = '', signature = ''] = id_token.split('.')
   const { kid } = JSON.parse(Buffer.from(head, 'base64url').toString()) as { kid: string }

@@ -1,4 +1,4 @@
-/** Signing keys over their whole life, as those who verify see them: several processes, and caches in between. */
+/** Signing keys over their whole life, seen by verifiers, with several processes and caches. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -45,7 +45,7 @@ function verified(id_token: string, keys: JSONWebKeySet) {
   return jwtVerify(id_token, createLocalJWKSet(keys), { currentDate: test.clock.now() })
 }
 
-/** Somebody who holds a refresh token and uses it at one process, then at the other. */
+/** A member with a refresh token, who uses it at one process and then at the other. */
 async function makeMember(): Promise<{ party: Party; renew(at: TestApp): Promise<string> }> {
   const party = await makeParty(test)
   const person = await makePerson(test)
@@ -87,7 +87,7 @@ it('a key lives: published, signing, published still, and then only found', asyn
     expect(step).toBeLessThan(60)
     await rotateEverywhere()
     if ((await kidsOf(test)).length > 2) published ??= test.clock.now().getTime()
-    // A verifier that asks for the keys no more often than it must, and members served by both processes.
+    // The verifier fetches the keys as rarely as it may, and both processes serve members.
     const now = test.clock.now().getTime()
     if (now - fetched.at >= MAX_AGE) fetched = { keys: await keySet(other), at: now }
     lastOfFirst = await member.renew(step % 2 === 0 ? test : other)
@@ -102,7 +102,7 @@ it('a key lives: published, signing, published still, and then only found', asyn
   expect(decodeProtectedHeader(firstOfSecond).kid).toBe(second)
   await verified(firstOfSecond, fetched.keys)
 
-  // To its last second the last token of the first key verifies with a set that was fetched just then.
+  // In its last second, the last token of the first key verifies with a set fetched at that moment.
   test.clock.advance(3_579 * SECOND)
   await rotateEverywhere()
   await verified(lastOfFirst, await keySet(other))
@@ -138,7 +138,7 @@ it('every token issued while a rotation begins verifies with the set fetched bef
     await verified(id_token, after)
   }
 
-  // And while it ends: half of the processes' requests come just before the new key's time, half just after.
+  // At the change of keys, half of the requests come just before the new key's time and half just after it.
   test.clock.advance(9 * MINUTE + 59 * SECOND)
   const kids = new Set<string>()
   for (const step of [0, SECOND]) {
@@ -172,7 +172,7 @@ it('a key that another process has made is found at once, and a name that is non
 it('in an emergency every key is withdrawn, and others sign at once', async () => {
   const member = await makeMember()
   const before = await member.renew(test)
-  // One that waits is no better than one that signs.
+  // A key that waits is treated like a key that signs.
   const { next: waiting } = await rotateSigningKeys(test.deps)
   const old = new Set([...(await kidsOf(other)), ...kidsIn(waiting)])
   expect(await readHint(before, other.deps)).toBeDefined()
@@ -180,7 +180,7 @@ it('in an emergency every key is withdrawn, and others sign at once', async () =
   const { made, withdrawn } = await replaceSigningKeys(test.deps)
   expect(new Set(withdrawn)).toEqual(old)
   expect(old.size).toBe(4)
-  // What a process has read it goes on with for a minute.
+  // A process uses cached keys for a minute.
   test.clock.advance(MINUTE)
   for (const process of [test, other]) {
     expect(new Set(await kidsOf(process))).toEqual(new Set(kidsIn(made)))
@@ -198,7 +198,7 @@ it('in an emergency every key is withdrawn, and others sign at once', async () =
     { detail: { withdrawn, made: kidsIn(made) }, actor_id: null },
   ])
 
-  // Life goes on: the next keys come after these, and those that were withdrawn come back by no schedule.
+  // The next keys come after these, and no schedule brings withdrawn keys back.
   await Promise.all([test, other].map(({ deps }) => rotateDueSigningKeys(deps)))
   const { next } = await rotateSigningKeys(other.deps)
   test.clock.advance(MINUTE)
@@ -208,7 +208,7 @@ it('in an emergency every key is withdrawn, and others sign at once', async () =
 describe('a key that was made under another APP_SECRET', () => {
   const STRANGE = makeSecrets('a secret of somebody who stood in another folder')
 
-  /** As a process without proof would make them, to follow ours in `days`. */
+  /** Makes keys as a process with another APP_SECRET would, which replace ours in `days`. */
   async function makeForeign(days: number): Promise<string[]> {
     const before = (await kidsOf(test)) as string[]
     const clock = () => new Date(test.clock.now().getTime() + days * DAY)
@@ -225,7 +225,7 @@ describe('a key that was made under another APP_SECRET', () => {
     const [ours, es256] = [await currentOf(test), await currentOf(test, 'ES256')]
     const foreign = await makeForeign(90)
     expect(foreign).toHaveLength(2)
-    // Ours would have been followed, unpublished and forgotten by now.
+    // By now the keys of this service would have been replaced, unpublished and retired.
     test.clock.advance(91 * DAY)
     await Promise.all([test, other].map(({ deps }) => rotateDueSigningKeys(deps)))
     await ensureSigningKeys(test.deps)

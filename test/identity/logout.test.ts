@@ -1,4 +1,4 @@
-/** Signing out through an application, and ID tokens that come back as hints. */
+/** Sign-out through an application, and ID tokens as hints. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'

@@ -1,4 +1,4 @@
-/** A member with an application of their own, and the browser in which they look after it. */
+/** Creates a member with an application, and the browser in which the member manages it. */
 
 import { registerApp } from '../../src/identity/apps/apps.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
@@ -36,7 +36,7 @@ export async function storedApp(test: TestApp, { client_id }: Party) {
   return test.db.selectFrom('oauth_apps').where('client_id', '=', client_id).selectAll().executeTakeFirst()
 }
 
-/** The entries about an application, oldest first, without the one of its registration. */
+/** The audit entries about an application, oldest first, without that of its registration. */
 export async function trailOf(test: TestApp, { client_id }: Party) {
   return test.db
     .selectFrom('audit_log')
@@ -47,7 +47,7 @@ export async function trailOf(test: TestApp, { client_id }: Party) {
     .execute()
 }
 
-/** The secret that a page tells this once. */
+/** The secret that a page shows once. */
 export function toldSecret(page: Page): string {
   const secret = /"secret">([A-Za-z0-9]{48})</.exec(page.body)?.[1]
   if (secret === undefined) throw new Error(`No secret: ${page.status} ${page.body.slice(0, 500)}`)

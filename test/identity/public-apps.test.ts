@@ -1,4 +1,4 @@
-/** Public applications, which have no secret, and the algorithm that an application chooses for its ID tokens. */
+/** Public applications without a secret, and the algorithm that an application chooses for its ID tokens. */
 import { createPublicKey, verify } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sha256 } from '../../src/platform/secrets.ts'
@@ -124,7 +124,7 @@ describe('a public application', () => {
     expect((await client.get(authorizationUrl(local, request))).status).toBe(200)
     const silent = await client.get(authorizationUrl(local, { ...request, prompt: 'none' }))
     expect(answerOf(silent, LOOPBACK).error).toBe('consent_required')
-    // On the web its address proves who it is.
+    // On the web, its address identifies it.
     await authorize(client, party, request)
     expect((await client.get(authorizationUrl(party, request))).status).toBe(303)
   })

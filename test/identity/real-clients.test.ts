@@ -1,6 +1,6 @@
 /**
- * The libraries that sites sign people in with, unmodified, each through all that it can do: sign-in, userinfo,
- * refresh, a replay that must fail, introspection, revocation and sign-out. They reach the provider over loopback.
+ * The client libraries of sites, unmodified, each with all its features: sign-in, userinfo, refresh, a replay that
+ * must fail, introspection, revocation and sign-out. They reach the provider over loopback.
  */
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
@@ -29,7 +29,7 @@ let person: Person
 
 beforeAll(async () => {
   test = await startTestApp({ PUBLIC_URL: `http://127.0.0.1:${await freePort()}` })
-  // The libraries read the real clock.
+  // The libraries use the real clock.
   test.clock.advance(Date.now() - START.getTime())
   op = await listen(test)
   party = await makeParty(test, { post_logout_redirect_uris: [BYE] })
@@ -47,7 +47,7 @@ async function freePort(): Promise<number> {
 
 const browse = () => userAgent(op, person)
 
-/** The provider's own word for why it refused, however the library wraps it. */
+/** The provider's own error, from any wrapper of a library. */
 async function errorOf(act: Promise<unknown>): Promise<string> {
   try {
     await act
@@ -293,7 +293,7 @@ describe('passport-oauth2', () => {
     const strategy = new OAuth2Strategy(options, (access, refresh, all, profile, done) =>
       done(null, { access, refresh, all, profile }),
     )
-    // By default it puts the token into the address, where we never look.
+    // By default it puts the token into the URL, where the service does not read it.
     strategy._oauth2.useAuthorizationHeaderforGET(true)
     strategy.userProfile = (token, done) =>
       strategy._oauth2.get(String(userinfo_endpoint), token, (error, body) =>
@@ -302,7 +302,7 @@ describe('passport-oauth2', () => {
     return strategy
   }
 
-  /** What passport itself adds to a strategy: how it ends. */
+  /** Adds the outcomes that passport itself adds to a strategy. */
   function run(
     strategy: Strategy,
     request: object,
@@ -360,7 +360,7 @@ describe('passport-oauth2', () => {
 describe('@auth/core', () => {
   const SITE = 'https://app.example'
 
-  /** A site with Auth.js in front, and the cookies that a browser keeps for it. */
+  /** A site with Auth.js, and the cookies that a browser keeps for it. */
   function makeSite(config: Pick<AuthConfig, 'providers' | 'callbacks'>) {
     const cookies = new Map<string, string>()
     return async (path: string, form?: Record<string, string>) => {
@@ -429,7 +429,7 @@ describe('@auth/core', () => {
     const { access_token } = seen.account as { access_token: string }
     const headers = { authorization: `Bearer ${access_token}` }
     expect((await fetch(String(discovery.userinfo_endpoint), { headers })).status).toBe(200)
-    // The same answer again: the site refuses it, having no state for it any more.
+    // The site refuses the repeated answer, because it has no state for it any more.
     expect((await site(back)).headers.get('location')).toContain('error')
   })
 })

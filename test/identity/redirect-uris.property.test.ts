@@ -1,4 +1,4 @@
-/** The rules of redirect URIs against inputs that nobody thought of. A failure prints its seed and its smallest case. */
+/** The rules of redirect URIs against random input. A failure prints its seed and its smallest case. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isRegistered, redirectUriFault } from '../../src/identity/apps/access.ts'
@@ -11,7 +11,7 @@ import { authorizationUrl, authorize, makeParty, type Party } from './relying-pa
 
 const RUNS = { numRuns: times(2_000) }
 
-/** Texts near enough to an address that most rules have something to say. */
+/** Fragments of addresses, so that most rules apply to the texts. */
 const fragments = fc.constantFrom(
   ...'https:// http:// HTTPS:// javascript: data: // / \\ @ # ? & = % %2e %00 %40 %5c : ; , * . .. [::1] 127.0.0.1 localhost 0x7f.1'.split(
     ' ',
@@ -190,7 +190,7 @@ describe('over HTTP', () => {
           const page = await client.get(
             authorizationUrl(party, { redirect_uri: redirect_uri.toWellFormed() }),
           )
-          // An empty one counts as absent, and then the only registered one is meant.
+          // An empty value counts as absent, and then means the only registered address.
           if (redirect_uri === party.redirect_uri || redirect_uri === '') {
             expect(page.location?.startsWith(`${party.redirect_uri}?code=`)).toBe(true)
           } else expect([page.status, page.location]).toEqual([400, undefined])

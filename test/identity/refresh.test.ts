@@ -1,4 +1,4 @@
-/** POST /oauth2/token with a refresh token: rotation, its ends, and what a replay does. */
+/** POST /oauth2/token with a refresh token: rotation, the end of a family, and replays. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sha256 } from '../../src/platform/secrets.ts'
 import { makePerson } from '../harness/cast.ts'
@@ -109,7 +109,7 @@ describe('a refresh token', () => {
     const mallory = await makeParty(test)
     await refused(tokens.refresh_token, 'invalid_grant', {}, mallory)
     const { body } = await refresh(test, party, tokens.refresh_token)
-    // Not even a replay by another client ends the family.
+    // A replay by another client does not end the family.
     await refused(tokens.refresh_token, 'invalid_grant', {}, mallory)
     expect((await userinfo(test, body.access_token)).status).toBe(200)
   })
@@ -182,13 +182,13 @@ describe('a refresh token', () => {
     const statuses = answers.map((answer) => answer.status).sort()
     expect(statuses).toEqual([200, ...Array.from({ length: 9 }, () => 400)])
     const won = answers.find((answer) => answer.status === 200)
-    // The others were replays, so what the one got ended with them.
+    // The others were replays, so the family of the first ended with them.
     expect((await userinfo(test, won?.body.access_token)).status).toBe(401)
   })
 })
 
 describe('refreshing without end', () => {
-  /** Refreshes one after the other, and answers with the newest token. */
+  /** Refreshes one token after another, and returns the newest. */
   async function refreshTimes(count: number, refresh_token: string): Promise<string> {
     let token = refresh_token
     for (let n = 0; n < count; n += 1) {
@@ -213,7 +213,7 @@ describe('refreshing without end', () => {
     const tooMany = await withoutWriting(test, () => refresh(test, party, last))
     expect(tooMany).toMatchObject({ status: 429, body: { error: 'temporarily_unavailable' } })
     expect(tooMany.headers['retry-after']).toBe('60')
-    // The member's other grants have limits of their own, and a replay is recognised all the same.
+    // The member's other grants have their own limits, and a replay is still recognised.
     const other = await obtainTokens(test, await person.signIn(), party)
     expect((await refresh(test, party, other.refresh_token)).status).toBe(200)
 
@@ -300,7 +300,7 @@ describe('a refresh token whose answer was lost', () => {
     const heard = await refresh(test, party, tokens.refresh_token)
     expect(heard.status).toBe(200)
     expect((await refresh(test, party, heard.body.refresh_token)).status).toBe(200)
-    // The third finds what was lost used up: that is a thief, or a client out of its mind.
+    // The third request finds its token used, so it comes from a thief or from a faulty client.
     expect((await refresh(test, party, tokens.refresh_token)).status).toBe(400)
     expect((await userinfo(test, heard.body.access_token)).status).toBe(401)
     expect((await refresh(test, party, lost.body.refresh_token)).status).toBe(400)

@@ -1,4 +1,4 @@
-/** /apps/:client_id: an application in the hands of its owner. */
+/** /apps/:client_id: an owner manages an application. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deleteApp } from '../../src/identity/apps/registry.ts'
 import { addSecret, resetSecret } from '../../src/identity/apps/secrets.ts'
@@ -216,7 +216,7 @@ describe('the preview of who would get in', () => {
         ['Would get in', 'fewer than 10'],
         ['Would be refused', '10 or more'],
       ]
-      // With the one member, without, and of a group that is not there: all the same.
+      // A group with one member, without members, or unknown: the answer is the same.
       const asked = ['ring', 'trust_level_4', 'admins', 'nobody-is-in-it', 'RING\ntrust_level_4']
       for (const text of [
         ...(await Promise.all(asked.map((group) => preview(group)))),

@@ -1,4 +1,4 @@
-/** An application as its own server sees Tessera: it sends people to sign in, and redeems what they bring back. */
+/** An application's server, as Tessera sees it: it sends people to sign in, and redeems their codes. */
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { type NewApp, registerApp } from '../../src/identity/apps/apps.ts'
@@ -40,7 +40,7 @@ export function query(parameters: Parameters): string {
   return new URLSearchParams(given as [string, string][]).toString()
 }
 
-/** Where the application sends a person. A parameter set to undefined is left out. */
+/** The address to which the application sends a person. An undefined parameter is left out. */
 export function authorizationUrl(party: Party, parameters: Parameters = {}, path = '/oauth2/auth'): string {
   const usual = {
     response_type: 'code',
@@ -52,7 +52,7 @@ export function authorizationUrl(party: Party, parameters: Parameters = {}, path
   return `${path}?${query({ ...usual, ...parameters })}`
 }
 
-/** What came back to the application. Throws when the person was not sent there. */
+/** The answer to the application. Throws when the page is no redirect to it. */
 export function answerOf(page: Page, redirect_uri = REDIRECT_URI): Record<string, string> {
   if (page.status !== 303 || !page.location?.startsWith(redirect_uri)) {
     throw new Error(`Not sent back: ${page.status} ${page.location} ${page.body.slice(0, 300)}`)
@@ -60,7 +60,7 @@ export function answerOf(page: Page, redirect_uri = REDIRECT_URI): Record<string
   return Object.fromEntries(new URL(page.location).searchParams)
 }
 
-/** A signed-in person follows the application's link, and allows it when asked. */
+/** A signed-in person follows the application's link, and allows it if the page asks. */
 export async function authorize(
   client: Browser,
   party: Party,
@@ -77,7 +77,7 @@ export function basic(client_id: string, client_secret: string): string {
   return `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`
 }
 
-/** A form post by a program. */
+/** Posts a form as a program. */
 export async function postForm(
   test: TestApp,
   url: string,
@@ -106,7 +106,7 @@ function json(text: string): Record<string, unknown> {
   return text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : { text }
 }
 
-/** The application at the token endpoint, with its own credentials unless told otherwise. */
+/** Sends a request to the token endpoint, by default with the application's own credentials. */
 export function redeem(
   test: TestApp,
   party: Party,
@@ -139,7 +139,7 @@ export type Tokens = {
   scope: string
 }
 
-/** The whole way from the application's link to its tokens. */
+/** The whole flow from the application's link to its tokens. */
 export async function obtainTokens(
   test: TestApp,
   client: Browser,
@@ -156,7 +156,7 @@ export function userinfo(test: TestApp, access_token: unknown): Promise<Answer> 
   return getJson(test, '/oauth2/userinfo', { authorization: `Bearer ${access_token}` })
 }
 
-/** Everything of the identity area that a request could have written, so that a refusal can be shown to write nothing. */
+/** Every row of the identity area that a request could write, to prove that a refusal writes nothing. */
 export async function written(test: TestApp): Promise<unknown> {
   const { rows } = await sql`
     select
@@ -172,7 +172,7 @@ export async function written(test: TestApp): Promise<unknown> {
   return rows[0]
 }
 
-/** Runs what must be refused, and says whether it wrote anything. */
+/** Runs an act that must be refused, and expects that it writes nothing. */
 export async function withoutWriting<T>(test: TestApp, act: () => Promise<T>): Promise<T> {
   const before = await written(test)
   const result = await act()
@@ -187,7 +187,7 @@ export async function withoutWriting<T>(test: TestApp, act: () => Promise<T>): P
 
 const text = (_: string, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)
 
-/** A PKCE pair. */
+/** A PKCE verifier. */
 export function makeVerifier(): string {
   return randomBytes(32).toString('base64url')
 }

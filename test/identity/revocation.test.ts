@@ -1,4 +1,4 @@
-/** Tokens given back (RFC 7009), and tokens asked about (RFC 7662). */
+/** Revocation (RFC 7009) and introspection (RFC 7662) of tokens. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { START, startTestApp, type TestApp } from '../harness/harness.ts'

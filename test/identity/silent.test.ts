@@ -1,4 +1,4 @@
-/** prompt=none shows nobody a page, and an application that is gone is gone for whoever is on the way to it. */
+/** prompt=none never shows a page, and a deleted application is unknown, even in the middle of a flow. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'

@@ -1,4 +1,4 @@
-/** Codes and tokens past their time are forgotten, and what is still good, or still needed to see a replay, is not. */
+/** Expired codes and tokens are deleted. Valid ones stay, and so do spent ones that reveal a replay. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { deleteExpiredRows } from '../../src/operations/retention.ts'
@@ -34,7 +34,7 @@ it('a day after their end codes and access tokens go, and families with all that
   test.clock.advance(DAY_MS + 3_600_001)
   await deleteExpiredRows(test.deps)
   expect(await counts()).toEqual({ codes: 0, access: 0, refresh: 2, families: 1 })
-  // The family lives, and knows a replay when it sees one.
+  // The family lives, and recognises a replay.
   expect((await refresh(test, party, first)).body.error).toBe('invalid_grant')
   const { rows } = await sql<{ revoked_at: Date | null }>`select revoked_at from grants`.execute(test.db)
   expect(rows[0]!.revoked_at).not.toBeNull()

@@ -1,4 +1,4 @@
-/** How many SQL statements the frequent requests cost: each is a round trip. */
+/** The number of SQL statements of frequent requests. Each statement is a round trip. */
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
@@ -23,12 +23,12 @@ let party: Party
 beforeAll(async () => {
   test = await startTestApp()
   party = await makeParty(test)
-  // Every process reads its signing keys once a minute, and notes the use of a secret once in ten.
+  // Every process reads its signing keys once a minute, and notes the use of a secret every ten minutes.
   await exchange(test, party, 'x')
 })
 afterAll(() => test.close())
 
-/** What a process does at most once a second, however many requests there are. */
+/** Work of a process that happens at most once a second, for any number of requests. */
 const BACKGROUND = /site_settings/
 
 async function statementsOf<T extends { status: number }>(act: () => Promise<T>): Promise<[T, number]> {

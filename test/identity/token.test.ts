@@ -1,4 +1,4 @@
-/** POST /oauth2/token with a code: who may ask, what a code is bound to, and that it works once. */
+/** POST /oauth2/token with a code: the authentication of the client, the binding of a code, and its single use. */
 import { createHash, createPublicKey, randomBytes, verify } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { issueCode, makeExchangeCode } from '../../src/identity/grants/codes.ts'
@@ -32,14 +32,14 @@ beforeAll(async () => {
 })
 afterAll(() => test.close())
 
-/** A fresh code, and whose it is. */
+/** A fresh code and its member. */
 async function freshCode(parameters: Record<string, string | undefined> = {}, app = party) {
   const person = await makePerson(test)
   const { code } = await authorize(await person.signIn(), app, parameters)
   return { code: code!, person }
 }
 
-/** A refused exchange leaves everything as it was, the code included: the right request still succeeds. */
+/** A refused exchange changes nothing, not even the code: the right request still succeeds. */
 async function refusedExchange(code: string, wrong: Record<string, string | undefined>, right = {}) {
   const answer = await withoutWriting(test, () => exchange(test, party, code, wrong))
   expect((await exchange(test, party, code, right)).status).toBe(200)
@@ -385,7 +385,7 @@ describe('a code', () => {
     for (let round = 0; round < 300; round += 1) {
       const [one, two] = [await startSession(), await startSession()]
       const code = await issue(one.id)
-      // The two meet at another point of their ways in every round.
+      // The two requests meet at another point in every round.
       const delay_ms = (round % 25) / 25
       const exchangeCode = makeExchangeCode(test.db)
       const acts = [

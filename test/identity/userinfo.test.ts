@@ -1,4 +1,4 @@
-/** GET and POST /oauth2/userinfo: who may read it, and what stands in it. */
+/** GET and POST /oauth2/userinfo: the required token, and the claims. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'

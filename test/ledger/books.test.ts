@@ -1,4 +1,4 @@
-/** The proof of the books: it counts everything, and names the rows of whatever somebody with database access has bent. */
+/** The proof of the books checks every row, and names the rows that a person with database access has changed. */
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ let test: TestApp
 let admin: Browser
 let alice: Person
 let merchant: Merchant
-/** A paid order refunded in part, one that the merchant paid itself, a transfer, and a transfer taken back. */
+/** The transaction IDs of a paid order with a partial refund, a transfer, and a reversed transfer. */
 let paid: string
 let transferred: string
 let reversed: string
@@ -68,7 +68,7 @@ const broken = (proof: Proof) => proof.invariants.filter((invariant) => invarian
 
 class RolledBack extends Error {}
 
-/** What is proven after these statements, with every trigger and foreign key off. Nothing of them stays. */
+/** The proof after these statements, with every trigger and foreign key off. The transaction is rolled back. */
 async function afterBending(...statements: string[]): Promise<Proof> {
   let proof: Proof | undefined
   const bending = test.db.transaction().execute(async (tx: Tx) => {
@@ -101,7 +101,7 @@ describe('the proof', () => {
     expect(fees).toBeGreaterThan(0n)
   })
 
-  /** How each invariant is broken, and the row that has to be named. */
+  /** A change that breaks each invariant, and the row that the proof must name. */
   const bends: Record<
     keyof typeof INVARIANTS,
     [statements: () => string[], row: () => Record<string, unknown>]
@@ -133,7 +133,7 @@ describe('the proof', () => {
     ],
     paid_orders_have_journals: [
       () => [
-        // Balanced, through somebody who has no part in it.
+        // The journal stays balanced, through a member who has no part in it.
         `insert into entries (journal_id, account_id, book, amount) select ${journalOf('payment', paid)}, id, 'live', v
            from ledger_accounts, (values (5), (-5)) as x(v) where kind = 'issuance' and book = 'live'`,
       ],
@@ -332,7 +332,7 @@ describe('npm run books', () => {
     const seal = /Sealed up to (\S+)/.exec((await verify()).out)![1]!
     expect((await verify(['--sealed', seal])).code).toBe(0)
     expect(await verify(['--sealed', 'x'])).toMatchObject({ code: 2 })
-    // Somebody with the database deletes the seals, edits, and lets the worker seal again.
+    // A person with the database deletes the seals, edits, and lets the worker seal again.
     await sql`alter table journal_seals disable trigger user`.execute(test.db)
     await sql`alter table journal disable trigger user`.execute(test.db)
     await sql`update journal set reason = 'other' where reason = 'test'`.execute(test.db)

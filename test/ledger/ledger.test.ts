@@ -1,4 +1,4 @@
-/** What the database itself refuses, whoever asks. */
+/** The statements that the database itself refuses, from any caller. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { grantPoints } from '../../src/ledger/post.ts'

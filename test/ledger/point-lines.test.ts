@@ -1,4 +1,4 @@
-/** Many lines of points at once: as few statements, all or none, beside everybody who pays meanwhile. */
+/** Many lines of points at once: few statements, all or none, beside concurrent payments. */
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { postLines, readLines } from '../../src/accounts/points.ts'
@@ -51,7 +51,7 @@ it('are read and posted in a few statements, however many they are', async () =>
   await db.destroy()
   expect(statements).toBeLessThan(6)
   expect(new Set(await balances(members))).toEqual(new Set([4n]))
-  // Each line is a journal of its own, and no member's points were ever below zero on the way.
+  // Each line is a journal of its own, and no balance was below zero in between.
   const { rows } = await sql<{ kind: string; n: bigint; lowest: bigint }>`
     select kind, count(*) as n, min(standing) as lowest
     from (
@@ -78,7 +78,7 @@ it('move nothing when a member leaves between reading and posting', async () => 
 })
 
 it('wait for a wallet without holding those after it, nor the account that all points come from', async () => {
-  // Wallets are made, and locked, in the order of their members' ids.
+  // The statement creates and locks wallets in the order of their members' IDs.
   const members = (await people(3)).toSorted((a, b) => Number(a.id - b.id))
   await postLines(test.deps, await read(lined(members, '1')), act('wallets'))
   const [first, second, third] = members as [Person, Person, Person]

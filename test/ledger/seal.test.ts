@@ -1,6 +1,6 @@
 /**
- * The chain of seals: sealed afterwards and in order, by one process at a time, behind every transaction that might
- * still fill a gap; and what somebody who has the whole database can do to it is found and named.
+ * The chain of seals: one process at a time seals in order, behind every transaction that could still fill a gap. The
+ * proof finds and names changes by a person with the whole database.
  */
 import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
@@ -32,7 +32,7 @@ let user_id: bigint
 let count = 0
 
 beforeAll(async () => {
-  // A server of its own: sealing waits for every transaction of a server, and so for those of other tests.
+  // The test has a server of its own, because sealing waits for every transaction of a server.
   const folder = await makeScratchFolder()
   const server = await startServer(inject('emptyCluster'), join(folder, 'server'))
   database = {
@@ -111,7 +111,7 @@ describe('sealing', () => {
   })
 
   it('waits also for one that has only taken its id, and goes on past one that is rolled back', async () => {
-    // Between taking its identity value and making its row, this transaction does nothing that numbers it.
+    // Between its identity value and its row, this transaction does nothing that gives it a number.
     await sql`create function hold() returns trigger language plpgsql as $$ begin
       if new.reference = 'interrupted' then perform pg_advisory_xact_lock(1); end if; return new; end $$`.execute(
       db,
@@ -204,7 +204,7 @@ describe('sealing', () => {
   })
 })
 
-/** The faults that are found, by kind. */
+/** The faults that the proof finds, by kind. */
 async function faults(within: Db = db, key: Secrets | 'no key' = secrets) {
   const { faults } = await verifyChain(within, key === 'no key' ? undefined : key)
   return Object.fromEntries(
@@ -214,7 +214,7 @@ async function faults(within: Db = db, key: Secrets | 'no key' = secrets) {
 
 class RolledBack extends Error {}
 
-/** Does something to the database with every trigger off, looks at it, and leaves nothing of it. */
+/** Changes the database with every trigger off, checks it, and rolls the change back. */
 async function tampering<T>(
   change: string[] | ((tx: Tx) => Promise<unknown>),
   look: (tx: Tx) => Promise<T>,
@@ -234,7 +234,7 @@ const afterTampering = (statements: string[]) => tampering(statements, (tx) => f
 
 describe('the walk along the chain', () => {
   let ids: bigint[]
-  /** A sealed journal with entries, the one before it and the one after it. */
+  /** A sealed journal with entries, and its neighbours. */
   let victim: bigint
   let before: bigint
   let after: bigint
@@ -337,7 +337,7 @@ describe('the walk along the chain', () => {
   })
 
   it('names the first journal of a chain that was computed anew, if it has the key', async () => {
-    // What the whole program can do in other hands, which have no APP_SECRET or another one.
+    // The whole program in other hands, which have no APP_SECRET or another one.
     const recompute = (other?: Secrets) => async (tx: Tx) => {
       await sql`update journal set reason = 'other' where id = ${victim}`.execute(tx)
       let end: ChainEnd = await tx

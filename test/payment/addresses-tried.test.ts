@@ -1,4 +1,4 @@
-/** Trying out an address: what comes back in plain words, never into our own network, not too often, and on record. */
+/** Trying an address: the result in plain words, never into the internal network, limited and on record. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addressesOf } from '../../src/payment/merchant/addresses.ts'
@@ -16,7 +16,7 @@ let receiver: Receiver
 let path: string
 
 beforeAll(async () => {
-  // The first loopback address is open as an intranet's would be, the others are not.
+  // The first loopback address is allowed, as an address of an intranet would be. The others are not.
   test = await startTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.1/32' })
   merchant = await makeMerchant(test)
   owner = await merchant.owner.signIn()
@@ -56,7 +56,7 @@ it('an address is called once, with nothing in it, and told apart by how it answ
   expect((await attempt(`http://127.0.0.1:${await freePort()}/notify`)).text).toContain(
     'The connection was refused',
   )
-  // Never where only we could go.
+  // Addresses that only the service could reach are refused.
   for (const inside of [
     url.replace('127.0.0.1', '127.0.0.2'),
     'http://169.254.169.254/',

@@ -1,4 +1,4 @@
-/** What members are told of payment applications: on their page of alerts, by mail, and each cause once. */
+/** Alerts to members about payment applications: on their page of alerts and by mail, each cause once. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sendDueMail } from '../../src/accounts/people/email.ts'
 import type { Core } from '../../src/core/core.ts'
@@ -34,7 +34,7 @@ async function confirmEmail({ id, username }: Person) {
   await test.db.updateTable('users').set({ email, email_verified: true }).where('id', '=', id).execute()
   return email
 }
-/** A shop whose owner reads mail, and a manager and a viewer who do not. */
+/** Creates a shop whose owner has mail, and a manager and a viewer without mail. */
 async function makeShop() {
   const shop = await makeMerchant(test)
   const email = await confirmEmail(shop.owner)
@@ -49,7 +49,7 @@ async function makeShop() {
   await test.db.deleteFrom('alerts').where('app_id', '=', shop.id).execute()
   return { shop, email, actor, manager, viewer, page: `/payment/applications/${shop.payment_id}` }
 }
-/** Several rounds in two processes at once. */
+/** Several concurrent rounds in two processes. */
 const rounds = () => Promise.all([test, other, test, other].map(({ deps }) => raiseDueAlerts(deps)))
 const alertsOf = async (app_id: bigint) =>
   test.db
@@ -134,7 +134,7 @@ it('notifications that keep failing are told once a day, to whoever may set the 
   expect(mails.map(({ subject }) => subject)).toEqual([`Shop of ${shop.owner.username}: notifications fail`])
   expect(mails[0]!.text).toContain('3 notifications')
 
-  // The next day, only for what has failed again since.
+  // The next day, only new failures cause an alert.
   test.clock.advance(24 * HOUR_MS)
   await rounds()
   expect(await kindsFor(shop.id, shop.owner)).toHaveLength(1)

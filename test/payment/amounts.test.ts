@@ -1,4 +1,6 @@
-/** Fees and amounts at their bounds and in between, against whole-number arithmetic that shares nothing with the program. */
+/**
+ * Fees and amounts at their bounds and in between, against integer arithmetic that shares nothing with the program.
+ */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SettingName } from '../../src/core/setting-values.ts'
@@ -16,7 +18,7 @@ const MILLION = 1_000_000n
 
 let test: TestApp
 let merchant: Merchant
-/** Holds every point there can be. */
+/** This member holds all points of the issuance. */
 let rich: Person
 let adminId: bigint
 
@@ -32,7 +34,7 @@ afterAll(async () => {
   await test.close()
 })
 
-/** A rate of so many millionths, as the text that settings hold. */
+/** A rate in millionths, as the text of a setting. */
 const rateText = (millionths: bigint) =>
   `${millionths / MILLION}.${(millionths % MILLION).toString().padStart(6, '0')}`
 const floorOf = (amount: bigint, millionths: bigint) => (amount * millionths) / MILLION
@@ -41,7 +43,7 @@ const ceilOf = (amount: bigint, millionths: bigint) => (amount * millionths + MI
 const change = (name: SettingName, value: string) => setSetting(test, name, value)
 
 describe('fees', () => {
-  /** Every pair of these, and pairs from a fixed sequence of any size. */
+  /** Every pair of the bounds, and pairs of any size from a fixed sequence. */
   function cases(): [amount: bigint, millionths: bigint][] {
     const amounts = [
       1n,
@@ -115,7 +117,7 @@ describe('the largest amount', () => {
     expect(await balanceOf(test.db, merchant.owner.id)).toBe(MOST - fee)
     expect(await balanceOf(test.db, rich.id)).toBe(0n)
 
-    // In three parts: what has gone back of the fee is always its share of what has gone back, rounded down.
+    // In three parts: the refunded fee is always its share of the refunded points, rounded down.
     const parts = [1n, MOST / 3n, MOST - 1n - MOST / 3n]
     let refunded = 0n
     for (const [i, amount] of parts.entries()) {
@@ -146,7 +148,7 @@ describe('the largest amount', () => {
         amount: String(amount),
         order_id: `bound-${amount}`,
       })
-    // The largest amount that leaves room for its fee of a millionth, found by counting down from where it must lie.
+    // The largest amount that leaves room for its fee of a millionth, found by counting down from an upper bound.
     let fits = (MOST * MILLION) / (MILLION + 1n) + 1n
     while (fits + ceilOf(fits, 1n) > MOST) fits -= 1n
     expect(await transfer(fits + 1n)).toMatchObject({

@@ -1,4 +1,4 @@
-/** The life of a payment application on the pages: applied for by a member, decided on by an administrator. */
+/** The life of a payment application on the pages: a member applies, and an administrator decides. */
 import { createHook } from 'node:async_hooks'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -86,7 +86,7 @@ describe('applying', () => {
 })
 
 describe('what one member may ask of others', () => {
-  /** The pairs of keys that this process begins to make while something is done. */
+  /** Counts the key pairs that this process starts to make during an act. */
   async function pairsMade(act: () => Promise<unknown>): Promise<number> {
     let pairs = 0
     const hook = createHook({
@@ -119,7 +119,7 @@ describe('what one member may ask of others', () => {
       expect((await theirs.submit(form, PATH, filled)).status).toBe(403)
     }
     expect(await pairsMade(refused)).toBe(0)
-    // A rejected one that is corrected takes a place too.
+    // A corrected application after a rejection takes a place too.
     const admin = await makePerson(test, { is_admin: true })
     const { payment_id } = await own.select('payment_id').limit(1).executeTakeFirstOrThrow()
     const reject = { decision: 'reject', reason: 'Which tea?', reviewer_id: admin.id } as const
@@ -177,14 +177,14 @@ describe('what one member may ask of others', () => {
     )
     expect(names).toEqual(Array.from({ length: 60 }, (_, i) => `Queued ${i + 1}`))
     expect(pages.at(-1)).toContain('To the oldest')
-    // A form of the second page that is not right is shown again, with what is missing.
+    // An invalid form of the second page is shown again, with its faults.
     const last = 'pay_queue000000000000060'
     const review = `/admin/payment-applications/${last}/review`
     const token = (await admin.get('/admin')).form('/sign-out')
     const bare = await admin.post(review, { ...token, decision: 'reject', reason: '' })
     expect(bare.status).toBe(400)
     expect(bare.body).toMatch(new RegExp(`id="reason-${last}"[^>]*aria-invalid="true"`))
-    // Out of the way of the others.
+    // The other tests do not see these applications.
     await sql`delete from payment_apps where applicant_id = ${many.id}`.execute(test.db)
   })
 

@@ -1,4 +1,4 @@
-/** Acts of one batch end as they would one by one, and a name that was given before is nobody's fault. */
+/** Acts of one batch end as they would one by one, and a reused order_id harms no other act. */
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openSettings } from '../../src/core/settings.ts'
@@ -43,10 +43,10 @@ const give = (user_id: bigint, amount: bigint) =>
     now: test.clock.now(),
   })
 
-/** A process of its own as far as batches and settings go: `itemsMax` acts share a transaction. */
+/** A process of its own for batches and settings: `itemsMax` acts share a transaction. */
 const lane = (itemsMax: number) => ({ ...test.deps, settings: openSettings(test.db), batching: { itemsMax } })
 
-/** What became of a transfer: what was sent, or the refusal. */
+/** The outcome of a transfer: its fields, or the refusal. */
 const outcome = (act: Promise<Transfer>): Promise<unknown[]> =>
   act.then(
     ({ amount, fee, status }) => [amount, fee, status],
@@ -56,7 +56,7 @@ const outcome = (act: Promise<Transfer>): Promise<unknown[]> =>
     },
   )
 
-/** Numbers that look random, the same in every run. */
+/** Pseudo-random numbers, the same in every run. */
 function numbersFrom(seed: number) {
   let state = seed
   return (below: number) => {
@@ -176,7 +176,7 @@ describe('the daily limit of a member', () => {
       const sums = await ofMerchant.orderBy('id').select('day_points').execute()
       expect(sums.map(({ day_points }) => day_points)).toEqual(['100', '200', '300'])
       await expect(transfer('day-4', 101n)).rejects.toThrow('Daily limit reached (400, used 300)')
-      // Were all of the day read, this would make no difference.
+      // If the statement read the whole day, this would make no difference.
       await test.db
         .updateTable('transfers')
         .set({ day_points: '390' })
@@ -197,7 +197,7 @@ describe('the daily limit of a member', () => {
       const [ahead, behind] = [at(100), at(-100)]
       await behind(request(merchant, friend, 'eve', 400n))
       await ahead(request(merchant, friend, 'first', 300n))
-      // The day has begun for this sender, and what comes from the clock behind counts in it.
+      // The day has begun for this sender, and transfers from the slow clock count in it.
       await expect(behind(request(merchant, friend, 'late', 101n))).rejects.toThrow('used 300')
       await behind(request(merchant, friend, 'late', 100n))
       await expect(ahead(request(merchant, friend, 'more', 1n))).rejects.toThrow('used 400')
@@ -213,7 +213,7 @@ const request = (from: Merchant, to: Person, order_id: string, amount: bigint): 
 })
 
 describe('a random name that was given before', () => {
-  /** Gives the next row of a table this value in a column, once, as bad luck would. */
+  /** Gives the next row of a table this value in a column once, as a random collision would. */
   async function collideOnce(table: 'orders' | 'transfers', column: string, value: string): Promise<void> {
     const name = sql.raw(`collide_${table}_${column}`)
     await sql`create sequence ${name}`.execute(test.db)

@@ -1,4 +1,4 @@
-/** What a member finds again: the statement and the payments, searched, and paged while new ones arrive. */
+/** A member's statement and payments: searched, and paged while new ones arrive. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { statementOf } from '../../src/ledger/wallet.ts'
@@ -47,7 +47,7 @@ const refund = (transaction_id: string, amount: bigint, reason = 'Torn') =>
     ip: '203.0.113.9',
   })
 
-/** What a page of a list says, line by line. */
+/** The lines of a list page. */
 const linesOf = (body: string) =>
   [...body.matchAll(/<li>\s*<span class="when">([\s\S]*?)<\/li>/g)].map(([, line]) =>
     line!
@@ -152,7 +152,7 @@ describe('the statement', () => {
     expect(await found({ kind: 'grant' })).toBe(1)
     expect(await found({ kind: 'nonsense', before: 'x' })).toBe(4)
     expect(await found({ q: 'teapot' })).toBe(0)
-    // The seller reads the same movement from the other side, without the way to a receipt that is not theirs.
+    // The merchant sees the same movement from the other side, without a link to the payer's receipt.
     const seller = await (await merchant.owner.signIn()).get('/account?q=kettle')
     expect(linesOf(seller.body)).toHaveLength(2)
     expect(seller.body).not.toContain(made.transaction_id)

@@ -1,4 +1,7 @@
-/** What a buyer's browser carries is signed by the shop's own keys. It opens nothing but the way it was signed for. */
+/**
+ * Parameters that a payer's browser carries are signed by the shop's own keys. They are valid only for their own
+ * purpose.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Fields, makeShop, type Reply, type Shop, send } from '../harness/gateway-shop.ts'
@@ -37,7 +40,7 @@ function trade(): Fields {
   }
 }
 
-/** The buyer pays at this address; answered is the query of the way back. */
+/** Pays at this address, and returns the query of the way back. */
 async function carriedBack(address: string): Promise<Fields> {
   const path = new URL(address, test.url).pathname
   const paid = await buyer.submit(await buyer.get(path), path)
@@ -45,7 +48,7 @@ async function carriedBack(address: string): Promise<Fields> {
   return Object.fromEntries(new URL(back.location!).searchParams)
 }
 
-/** Other fields that are signed by the same text: those of these names inside the values of the fields before them. */
+/** Other fields with the same signed text: fields of these names inside the values of the fields before them. */
 function folded(fields: Fields, names: string[], unsigned: string[]): Fields {
   const sent: [string, string][] = []
   for (const name of Object.keys(fields).sort()) {

@@ -1,7 +1,7 @@
 /**
- * Clients as they are in the world, by the disagreements that payment-wire.md 5 lists, each written anew from those
- * facts: what it hashes, what it checks, how it reads an answer. Each buys, verifies its callback and asks for it;
- * those that transfer, transfer.
+ * Real clients, by the disagreements that payment-wire.md 5 lists, each written independently from those facts: what
+ * it hashes, what it checks, how it reads an answer. Each buys, verifies its callback and queries it. Those that
+ * transfer do so too.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -40,12 +40,12 @@ const SEVEN = [
 
 type Client = {
   name: string
-  /** The one credential its owner pasted. */
+  /** The only credential that its owner pasted. */
   credential: (merchant: Merchant) => string
   requestKey: (credential: string) => string
-  /** The keys it tries on a callback, one after another. */
+  /** The keys that it tries on a callback, one after another. */
   callbackKeys: (credential: string) => string[]
-  /** Whether it signs over a fixed list of seven fields, re-printing numbers, or over all that it received. */
+  /** Whether it signs a fixed list of seven fields with reformatted numbers, or all received fields. */
   callbackOver: 'seven' | 'all'
   adds?: () => Record<string, string>
   transfers?: 'amount' | 'points'

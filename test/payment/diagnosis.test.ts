@@ -1,6 +1,6 @@
 /**
- * The signature debugger: every usual mistake, made by code that shares nothing with src/, is told by its name, on the
- * debugger's page and in the list of refused requests alike; and nobody but the owner learns anything.
+ * The signature debugger: it names every usual mistake, on its page and in the list of refused requests. Code that
+ * shares nothing with src/ makes the mistakes. Only the owner sees anything.
  */
 import {
   constants,
@@ -52,7 +52,7 @@ beforeAll(async () => {
   test = await startTestApp()
   shop = await makeShop(test)
   owner = await shop.owner.signIn()
-  // Keys that have ended, for those who still sign with them.
+  // Ended keys, for requests that still use them.
   old = { token: shop.token, merchant_key: shop.merchant_key }
   const actor = { user_id: shop.owner.id, ip: '127.0.0.1' }
   const { token, secret_key } = await rotateToken(test.deps, shop.payment_id, 0, actor)
@@ -74,7 +74,7 @@ const md5 = (text: string | Buffer) => createHash('md5').update(text).digest('he
 const hmac = (key: string | Buffer, text: string | Buffer) =>
   createHmac('sha256', key).update(text).digest('hex')
 const seconds = (offset = 0) => String(Math.floor(test.clock.now().getTime() / 1000) + offset)
-/** `k=v&…` by name, without the signature and, for the gateway, without what is empty. */
+/** `k=v&…` by name, without the signature and, for the gateway, without empty values. */
 const joined = (fields: Fields, keepsEmpty = false) =>
   Object.keys(fields)
     .filter((name) => !['sign', 'sign_type', 'signature'].includes(name))
@@ -90,11 +90,11 @@ const byRsa = (text: string | Buffer, algorithm = 'sha256', key: string = shop.p
 
 type Door = 'hmac' | 'v1' | 'v2'
 type Seal = (text: string, fields: Fields) => string
-/** The mistake, by all names it must be told by; the door; what is sent; and how it is signed, wrongly. */
+/** The codes that the debugger must report, the door, the fields, and a wrong way to sign them. */
 type Case = [codes: string, door: Door, over: () => Fields, seal: Seal]
 
 const none = () => ({})
-/** The right arithmetic, for strings that are wrong. */
+/** The right arithmetic, for wrong strings. */
 const H = (text: string | Buffer) => hmac(shop.secret_key, text)
 const M = (text: string | Buffer) => md5(Buffer.concat([utf8(text), utf8(shop.merchant_key)]))
 const R = (text: string | Buffer) => byRsa(text)
@@ -107,14 +107,14 @@ const asSent = (fields: Fields) =>
 const encoded = (fields: Fields) => joined(each(fields, encodeURIComponent))
 const without = (fields: Fields, ...names: string[]): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))
-/** 会员 A in GBK, as bytes of another program's making. */
+/** 会员 A in GBK, as bytes that another program made. */
 const GBK_NAME = Buffer.from('bbe1d4b12041', 'hex')
 const inGbk = (text: string) => {
   const [before = '', after = ''] = text.split('会员 A')
   return Buffer.concat([utf8(before), GBK_NAME, utf8(after)])
 }
 
-/** What every door's clients do to the string, or to the parameters. */
+/** Mistakes with the string or the parameters that clients of every door make. */
 const ON_STRINGS = (['hmac', 'v1', 'v2'] as const).flatMap((door): Case[] => {
   const sealed = RIGHT[door]
   const amount = door === 'hmac' ? 'amount' : 'money'
@@ -185,7 +185,7 @@ const CASES: Case[] = [
   ['timestamp_missing', 'v2', () => ({ timestamp: '' }), R],
 ]
 
-/** Rarer ones. */
+/** Rarer mistakes. */
 const MORE: Case[] = [
   ['sent_unencoded', 'hmac', () => ({ description: 'a b/c' }), (text) => H(text.replace('a b', 'a+b'))],
   [
@@ -252,7 +252,7 @@ function strangersKey(): string {
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
 
-/** What PHP makes of a PKCS#1 key under the heading of PKCS#8: no key, and with that no signature. */
+/** PHP reads no key from PKCS#1 under the heading of PKCS#8, so it makes no signature. */
 function byKeyUnderWrongHeading(text: string): string {
   const body = createPrivateKey(shop.privatePem).export({ type: 'pkcs1', format: 'der' }).toString('base64')
   try {
@@ -262,7 +262,7 @@ function byKeyUnderWrongHeading(text: string): string {
   }
 }
 
-/** A request as the shop sends it; in an order that is not the alphabet's. */
+/** A request as the shop sends it, in an order that is not alphabetical. */
 function request(door: Door, over: Fields, seal: Seal): Fields {
   count += 1
   const { sign_type = door === 'v2' ? 'RSA' : 'MD5', ...rest } = over
@@ -295,7 +295,7 @@ async function paste(text: string, client = owner) {
   const { form_token = '' } = (await client.get('/account/profile')).form('/sign-out')
   return client.post(path(), { form_token, text })
 }
-/** What a page says, as it is read. */
+/** The text of a page as a reader sees it. */
 const said = (html: string) =>
   html
     .replace(/<[^>]*>/g, ' ')
@@ -308,7 +308,7 @@ const said = (html: string) =>
 /** The list of refused requests, newest first. */
 const listed = (html: string) => html.split('id="refused"')[1]!.split('<li>').slice(1).map(said)
 
-/** All of it, page by page. */
+/** The whole list, page by page. */
 async function wholeList(language = 'en'): Promise<string[]> {
   const rows: string[] = []
   for (let at: string | undefined = path(); at !== undefined; ) {
@@ -435,7 +435,7 @@ describe('each usual mistake', () => {
 })
 
 describe('what it costs', () => {
-  /** Soon explained, so that a test of many takes no time. */
+  /** A mistake that is found fast, for a test with many requests. */
   const byToken = () => request('hmac', {}, (text) => hmac(shop.token, text))
   const standing = async () => {
     const now = test.clock.now()
@@ -494,7 +494,7 @@ describe('what it costs', () => {
     const many = Array.from({ length: 30 }, (_, i) => judge(BigInt(i)))
     const ends = await Promise.allSettled(many)
     expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)
-    // Given back: the next one is served.
+    // The place is free again, so the next one is served.
     expect(await judge(1n)).toEqual([{ code: 'raw_token' }])
   })
 
@@ -561,7 +561,7 @@ describe('a paste', () => {
   })
 
   it('is read in time that grows with its length, not with the square of it', () => {
-    // Of so many characters the square would never end.
+    // A search of quadratic cost would never end at this length.
     const many = 1_000_000
     expect(readPasted(`a=b${'\n'.repeat(many)}c=d`)?.fields).toEqual([
       ['a', 'b'],
@@ -618,11 +618,11 @@ describe('what is told', () => {
     expect(later.body).toContain(`${expected.slice(0, 8)}…`)
     expect(later.body).not.toContain(expected.slice(0, 9))
     expect(later.body).toContain('Sign in again')
-    // V2's can only be made with the merchant's own key.
+    // Only the merchant's own key can make a V2 signature.
     expect((await paste(textOf(request('v2', {}, (text) => R(`${text}&`))), client)).body).toContain(
       en.signatures.digestExpected,
     )
-    // Keys that somebody sends as values are not told back.
+    // The page does not show keys that a caller sent as values.
     const { token, secret_key, merchant_key } = shop
     const stranger = 'another-shops-secret'
     const theirs = { amount: '0', description: `d ${stranger}`, api_secret: stranger }
@@ -649,7 +649,7 @@ describe('what is told', () => {
       ['operator', 200, false],
       ['viewer', 403, false],
     ]
-    // A right signature in a refused request could still be sent by whoever reads it.
+    // A reader could still send the right signature of a refused request.
     const fields = request('hmac', { amount: '0' }, H)
     await send(test, 'POST', ADDRESS.hmac(), fields)
     const kept = await latest()

@@ -1,4 +1,7 @@
-/** Where notifications may go: every way to write an address that is not public, names that lead to one, and ports. */
+/**
+ * The addresses to which notifications may go: every notation of an address that is not public, names that lead to
+ * one, and ports.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   type EgressError,
@@ -15,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => dns.close())
 
-/** The addresses that a URL would be called at, or why it is not. */
+/** The addresses that a call of the URL would use, or the reason of the refusal. */
 async function verdict(text: string, by: EgressGuard = guard): Promise<string> {
   const url = URL.parse(text)
   if (url === null) return 'no URL'
@@ -25,7 +28,7 @@ async function verdict(text: string, by: EgressGuard = guard): Promise<string> {
   )
 }
 
-/** By range, with what lies at its ends. */
+/** Addresses by range, with the ends of the range. */
 const PRIVATE_V4: [range: string, ...addresses: string[]][] = [
   ['this network', '0.0.0.0', '0.255.255.255'],
   ['private', '10.0.0.0', '10.255.255.255', '172.16.0.0', '172.31.255.255', '192.168.0.0', '192.168.255.255'],

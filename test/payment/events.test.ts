@@ -1,4 +1,4 @@
-/** Events of the HMAC API: off until asked for, then signed, retried and told again like the gateway's notifications. */
+/** Events of the HMAC API: off by default, then signed, retried and sent again like notifications of the gateway. */
 import { createHmac, randomUUID } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -56,7 +56,7 @@ afterAll(async () => {
   server.close()
 })
 
-/** As the standard says, with code of the test's own. Answers which of the signatures fit the secret. */
+/** Verifies as the standard says, with the test's own code. Returns how many of the signatures fit the secret. */
 function fitting(secret: string, { headers, body }: Pick<Told, 'headers' | 'body'>): number[] {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = headers
   const expected = createHmac('sha256', Buffer.from(secret.replace(/^whsec_/, ''), 'base64'))
@@ -92,14 +92,17 @@ const refund = (transaction_id: string, amount: bigint) =>
     ip: '203.0.113.7',
   })
 
-/** All that an application has events for. Answers the transaction ids of the paid order, the expired one and the transfer. */
+/**
+ * Causes every event of an application. Returns the transaction IDs of the paid order, the expired one and the
+ * transfer.
+ */
 async function liveThroughEverything(of: Merchant): Promise<[string, string, string]> {
   const paid = await payOrder(of)
   await refund(paid, 30n)
   await refund(paid, 70n)
   await payOrder(of)
   const expired = await createOrder(of)
-  // Or half an hour would pass in the middle of an attempt, which others would then take for lost and make again.
+  // Otherwise half an hour would pass during an attempt, which others would then repeat as lost.
   await allTold(of)
   test.clock.advance(31 * MINUTE_MS)
   await expireOrders(test.db, test.clock.now())
@@ -133,7 +136,7 @@ it('the verifying code of this test agrees with the example of the standard', ()
 it('nothing is written or sent while they are off, as from the beginning', async () => {
   await liveThroughEverything(shop)
   expect(await rowsOf(shop)).toEqual([])
-  // Whatever was due has been looked at once a notification written later is told.
+  // Everything due has been processed once a later notification was sent.
   const other = await makeMerchant(test)
   await switchOn(other)
   await payOrder(other)
@@ -270,7 +273,7 @@ it('carries the signatures of both secrets while one replaces the other', async 
   const { secret: third } = await rotateEventSecret(test.deps, seller.payment_id, 0, owner(seller))
   const last = await tellOne()
   expect([fitting(third, last), fitting(second, last)]).toEqual([[0], []])
-  // Neither stands in the database as it is.
+  // The database stores neither of them in the clear.
   const keys = await test.db.selectFrom('payment_app_keys').select('value_encrypted').execute()
   const stored = keys.map(({ value_encrypted }) => value_encrypted.toString('latin1')).join()
   for (const secret of [first, second, third]) expect(stored).not.toContain(secret.slice(6))
@@ -291,7 +294,7 @@ it('switched off, gives up what is not told yet and writes no more', async () =>
   told.length = 0
   await payOrder(seller)
   test.clock.advance(13 * HOUR_MS)
-  // On again: the secret is the one there was, and what was not written meanwhile stays so.
+  // On again: the secret is the earlier one, and events that were not written meanwhile stay unwritten.
   expect(await setEventsUrl(test.deps, seller.payment_id, url, owner(seller))).toBeUndefined()
   const after = await payOrder(seller)
   await allTold(seller)
@@ -306,7 +309,7 @@ it('an address that is gone for good gets no more: those of the application are 
   status = 410
   const payment = { transaction_id: trade!, payer_id: buyer.id, expected_amount: 100n }
   expect(await makePayOrder(test.deps)(payment)).toBe('paid')
-  // One only: it may be told, and all switched off, before a second one is paid.
+  // Only one order, because its event may be sent and all switched off before a second one is paid.
   await payOrder(seller)
   await allTold(seller)
   await until(async () => (await rowsOf(seller)).every(({ claimed_until }) => claimed_until === null))
@@ -320,7 +323,7 @@ it('an address that is gone for good gets no more: those of the application are 
         .executeTakeFirstOrThrow()
     ).events_url !== null
   expect(await isOn()).toBe(false)
-  // The gateway's protocol knows no such answer: its schedule goes on.
+  // The gateway's protocol has no such answer, so its schedule continues.
   expect((await rowsOf(seller)).map((row) => [row.kind, row.status]).sort()).toEqual([
     ['gateway', 'due'],
     ['order.paid', 'failed'],
@@ -404,7 +407,7 @@ it('the owner’s page switches them on with a secret shown once, and its sample
   expect(stale.status).toBe(409)
   expect(stale.body).toContain(`/sign-in?return_to=${encodeURIComponent(path)}&amp;`)
   expect(stale.body).toContain(`href="${path}"`)
-  // The buyer’s receipt tells that the shop was told.
+  // The payer's receipt says that the shop was notified.
   const receipt = await (await buyer.signIn()).get(`/payment/pay/${transaction_id}`)
   expect(receipt.body).toContain('The shop confirmed.')
   await seller.close()

@@ -1,7 +1,6 @@
 /**
- * The way of a buyer in a real browser, which harness.ts only imitates: a form that a shop of another site posts, the
- * sign-in on the way, the pay page, and the redirect back that the page's own policy must let through. With scripts and
- * without.
+ * A payer's whole flow in a real browser, which the harness only imitates: a form of another site, the sign-in, the
+ * pay page, and the redirect back that the page's own policy must allow. With and without scripts.
  */
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
@@ -48,7 +47,7 @@ describe.skipIf(isWithoutChromium)('a buyer', () => {
   })
 
   it.each([true, false])('pays what a shop of another site asks, scripts: %s', async (javaScriptEnabled) => {
-    // To browsers another site than 127.0.0.1.
+    // Browsers treat it as another site than 127.0.0.1.
     const address = `http://localhost:${(site.address() as AddressInfo).port}`
     order = shop.signMd5({
       pid: shop.pidText,
@@ -73,7 +72,7 @@ describe.skipIf(isWithoutChromium)('a buyer', () => {
     expect(sign).toBe(md5(gatewayText(fields) + shop.merchant_key))
     expect(fields).toMatchObject({ trade_status: 'TRADE_SUCCESS', money: '1.20' })
 
-    // The shop asks again, signed in as they are now: the receipt, and the way back once more.
+    // The shop opens the payment again, and the payer is signed in: the receipt, and the way back once more.
     await page.goto(address)
     await page.getByRole('button', { name: 'Buy' }).click()
     await page.getByRole('heading', { name: 'Paid' }).waitFor()

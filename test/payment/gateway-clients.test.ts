@@ -1,8 +1,7 @@
 /**
- * Clients as they are in the world, by the table "how real clients parse" of gateway.md, each written anew from those
- * facts: where it appends its paths, how it sends, what it reads, how its language parses a query, what it signs and
- * checks. Each creates a trade, has it paid in a browser, is told by a real notification, sees the buyer come back, and
- * asks.
+ * Real clients, by the table "how real clients parse" of gateway.md, each written independently from those facts: how
+ * it appends paths, sends, reads, parses a query in its language, signs and checks. Each creates a trade that is paid
+ * in a browser, gets a real notification, receives the returning payer, and queries the trade.
  */
 import { createPrivateKey, createSign } from 'node:crypto'
 import { once } from 'node:events'
@@ -22,9 +21,9 @@ let shop: Shop
 let buyer: Browser
 let receiver: Server
 let address: string
-/** What came to each path: the raw query, as the language of each client would be handed it. */
+/** The raw query that came to each path, as each client's language receives it. */
 const told = new Map<string, string>()
-/** By path: whether the client there is satisfied. */
+/** The verifier of the client at each path. */
 const verifiers = new Map<string, (query: string) => boolean>()
 
 beforeAll(async () => {
@@ -65,7 +64,7 @@ function go(query: string): Fields {
   return fields
 }
 
-/** Whoever refuses what is there twice. */
+/** A client that refuses a repeated name. */
 function strict(query: string): Fields {
   const pairs = [...new URLSearchParams(query)]
   if (new Set(pairs.map(([name]) => name)).size !== pairs.length) throw new Error('a name is there twice')
@@ -75,7 +74,7 @@ function strict(query: string): Fields {
 const bytewise = (a: string, b: string) => (a < b ? -1 : 1)
 const isSignature = (name: string) => name === 'sign' || name === 'sign_type'
 
-/** `k=v&…` of what is left when signatures, and what this client drops, are gone. */
+/** `k=v&…` without signatures and without the values that this client drops. */
 function join(fields: Fields, isDropped: (value: string) => boolean): string {
   const names = Object.keys(fields).filter((name) => !isSignature(name) && !isDropped(fields[name]!))
   return names
@@ -93,14 +92,14 @@ const signedMd5 = (fields: Fields, isDropped = empty): Fields => ({
   sign_type: 'MD5',
 })
 
-/** PHP's openssl_sign over the pasted text, wrapped as the SDKs do. */
+/** PHP's openssl_sign with the pasted text, wrapped as the SDKs do. */
 function signedRsa(fields: Fields): Fields {
   const key = createPrivateKey(shop.privatePem)
   const text = join(fields, (value) => value.trim() === '')
   return { ...fields, sign: createSign('sha256').update(text).sign(key, 'base64'), sign_type: 'RSA' }
 }
 
-/** Verified by another implementation than the one that signs. */
+/** Verifies with another implementation than the one that signs. */
 function isByPlatform(fields: Fields, { within = 300 } = {}): boolean {
   const age = Math.abs(Math.floor(test.clock.now().getTime() / 1000) - Number(fields.timestamp))
   if (!(age <= within)) return false
@@ -108,7 +107,7 @@ function isByPlatform(fields: Fields, { within = 300 } = {}): boolean {
   return forge.pki.publicKeyFromPem(shop.platformPem).verify(digest, forge.util.decode64(fields.sign!))
 }
 
-/** A JSON reply's scalars as text: integers become their digits. */
+/** The scalars of a JSON answer as text: integers become their digits. */
 function texts(reply: Record<string, unknown>): Fields {
   const scalars = Object.entries(reply).filter(
     ([, value]) => typeof value === 'string' || typeof value === 'number',
@@ -116,41 +115,41 @@ function texts(reply: Record<string, unknown>): Fields {
   return Object.fromEntries(scalars.map(([name, value]) => [name, String(value)]))
 }
 
-/** What a client has in hand when it starts. */
+/** The values that a client has when it starts. */
 type Order = { number: string; money: string; name: string; notify: string; back: string }
 
 type Client = {
   name: string
-  /** What it writes for its price; 9.90 unless said. */
+  /** Its notation of its price. The default is 9.90. */
   money?: string
-  /** It takes backslashes out of what it signs, though not out of what it sends: with one in a value it is refused. */
+  /** It removes backslashes from the signed text but not from the sent values, so a value with one is refused. */
   stripsSlashes?: true
   notifyQuery?: string
-  /** Creates a trade. Answers the page to pay at and, if the client learns it now, the trade_no. */
+  /** Creates a trade. Returns the address of the pay page and, if the client learns it now, the trade_no. */
   create(order: Order): Promise<{ url: string; trade_no?: string }>
-  /** Whether a query that arrived at notify or return convinces it. */
+  /** Whether the client accepts a query at notify or return. */
   verify(query: string, order: Order): boolean
-  /** Whether the platform confirms the payment, the way this client asks. Absent when it never asks. */
+  /** Whether the platform confirms the payment to this client's query. Absent for a client that never queries. */
   confirm?(order: Order, trade_no: string): Promise<boolean>
 }
 
 const now = () => String(Math.floor(test.clock.now().getTime() / 1000))
 
-/** A browser is sent by a link or a form; where it lands is the pay page. */
+/** A link or a form sends the browser, which arrives at the pay page. */
 async function browse(method: 'GET' | 'POST', path: string, fields: Fields): Promise<{ url: string }> {
   const response = await send(test, method, path, fields)
   expect(response.statusCode).toBe(302)
   return { url: response.headers.location! }
 }
 
-/** Clients on Guzzle, axios or `response.ok` know nothing but 2xx. */
+/** Clients on Guzzle, axios or `response.ok` accept only 2xx. */
 async function call(method: 'GET' | 'POST', path: string, fields: Fields): Promise<Record<string, unknown>> {
   const response = await send(test, method, path, fields)
   if (response.statusCode < 200 || response.statusCode > 299) throw new Error(`HTTP ${response.statusCode}`)
   return response.json()
 }
 
-/** A struct of Go: a member of another type fails the whole reply. */
+/** A struct of Go: a member of another type fails the whole answer. */
 function typed<Type extends 'int' | 'string'>(reply: Record<string, unknown>, members: Record<string, Type>) {
   for (const [name, type] of Object.entries(members)) {
     const value = reply[name]
@@ -328,7 +327,7 @@ const clients: Client[] = [
       const fields = { act: 'order', ...credentials(), out_trade_no: order.number }
       const reply = await call('POST', `${V1_BASE}api.php`, fields)
       typed(reply, { code: 'int', status: 'int', money: 'string' })
-      // It would decode `data` as an object, and looks at a trade_status if there is one.
+      // It would decode `data` as an object, and reads a trade_status if there is one.
       if ('data' in reply || (reply.trade_status ?? 'TRADE_SUCCESS') !== 'TRADE_SUCCESS') return false
       return reply.status === 1 && Number(reply.money) === Number(order.money)
     },
@@ -584,7 +583,7 @@ it.each(clients.map((client, i) => ({ client, i })))('$client.name', async ({ cl
     .where('order_id', '=', row.id)
     .select('status')
     .executeTakeFirstOrThrow()
-  // The shop was told, and answered success, before its buyer came back.
+  // The shop received the notification and answered success before its payer returned.
   expect(notification.status).toBe('delivered')
   const query = told.get(`/notify/${i}`)!
   expect(client.verify(query, order)).toBe(true)

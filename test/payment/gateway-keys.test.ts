@@ -1,4 +1,4 @@
-/** The keys of the gateway: which are in force, how they are replaced, and what may be pasted as one. */
+/** The keys of the gateway: the keys in force, their replacement, and the accepted forms of a pasted key. */
 import {
   createHash,
   createPrivateKey,
@@ -36,7 +36,7 @@ const publicHalf = (key: KeyObject) =>
 
 const fixture = (name: string) => readFileSync(join(import.meta.dirname, '../fixtures/gateway', name), 'utf8')
 
-/** The application as a process sees it, which must know it. */
+/** The application as a process sees it. The process must know it. */
 async function found({ deps }: TestApp, pid = merchant.pid.toString()) {
   const app = await deps.gatewayKeys.findApp({ pid })
   if (app === undefined) throw new Error(`There is no application ${pid}`)
@@ -128,7 +128,7 @@ describe('the platform pair', () => {
   })
 })
 
-/** The same key in every form in which such keys are handed around. */
+/** The same key in every usual form. */
 function formsOf(pem: string): [form: string, text: string][] {
   const key = createPublicKey(pem)
   const der = (type: 'spki' | 'pkcs1') => key.export({ type, format: 'der' }).toString('base64')
@@ -142,7 +142,7 @@ function formsOf(pem: string): [form: string, text: string][] {
     ['bare SPKI, wrapped', wrapped(der('spki'), 64)],
     ['bare PKCS#1, wrapped at 76', wrapped(der('pkcs1'), 76)],
     ['bare SPKI without padding', der('spki').replace(/=+$/, '')],
-    // How the SDKs of this protocol wrap whatever they are given.
+    // The SDKs of this protocol wrap any key like this.
     [
       'PKCS#1 under the label of SPKI',
       `-----BEGIN PUBLIC KEY-----\n${der('pkcs1')}\n-----END PUBLIC KEY-----`,
@@ -249,7 +249,7 @@ function joined(...parts: string[]): string {
   return Buffer.concat(parts.map((part) => Buffer.from(part, 'base64'))).toString('base64')
 }
 
-/** A public key of these numbers, which nobody has the private half of. */
+/** A public key of these numbers, without a private half. */
 function madeOf(bits: number, exponent: bigint): string {
   const url = (n: bigint) =>
     Buffer.from(

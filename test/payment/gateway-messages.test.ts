@@ -1,4 +1,4 @@
-/** What merchants are told and in which terms: notify and return parameters against vectors, addresses, money. */
+/** The content of messages to merchants: notify and return parameters against vectors, addresses, money. */
 import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -72,14 +72,14 @@ describe('the address they are appended to', () => {
     ['https://shop.example/n?', `https://shop.example/n?${query}`],
     ['https://shop.example/n?a=1&b=%E4+z', `https://shop.example/n?a=1&b=%E4+z&${query}`],
     ['https://shop.example/n?a=1&', `https://shop.example/n?a=1&${query}`],
-    // Of the same name: replaced, however it is spelled, and only there.
+    // Parameters of the same name are replaced in any spelling, and only in the query.
     ['https://shop.example/n?pid=7&a=1&name=x&pid', `https://shop.example/n?a=1&${query}`],
     ['https://shop.example/n?%70id=7&pid2=1&xpid=pid', `https://shop.example/n?pid2=1&xpid=pid&${query}`],
     ['https://shop.example/n?constructor=1&?pid=2', `https://shop.example/n?constructor=1&?pid=2&${query}`],
-    // Before the fragment.
+    // The query comes before the fragment.
     ['https://shop.example/#/order/1', `https://shop.example/?${query}#/order/1`],
     ['https://shop.example/?s=1#/order?pid=5', `https://shop.example/?s=1&${query}#/order?pid=5`],
-    // What a header cannot carry.
+    // Characters that a header cannot carry.
     [
       'https://商店.example/返回?x=会#员',
       `https://%E5%95%86%E5%BA%97.example/%E8%BF%94%E5%9B%9E?x=%E4%BC%9A&${query}#%E5%91%98`,

@@ -1,6 +1,6 @@
 /**
  * The gateway from outside, by the tables of the protocol: every parameter, both versions on each other's paths, both
- * shapes of reply, the life of a trade, every refusal, and requests that nobody would write.
+ * shapes of answer, the life of a trade, every refusal, and unusual requests.
  */
 import fc from 'fast-check'
 import { sql } from 'kysely'
@@ -119,10 +119,12 @@ const countOrders = async () =>
       .executeTakeFirstOrThrow()
   ).n
 
-/** How a reply looks: by the path, and on V1's paths signed if the request was by RSA. */
+/** The shape of an answer: by the path, and signed on V1's paths if the request used RSA. */
 type Shape = 'v1' | 'v1 signed' | 'v2'
 
-/** A refusal as the paths of a version tell it; to RSA and on V2's paths, signed by whoever's key it should be. */
+/**
+ * Expects a refusal in the shape of a version. Answers to RSA and on V2's paths must be signed with the given key.
+ */
 function expectRefusal(reply: Reply, version: Shape, code: string, msg?: string, signer: Shop | null = shop) {
   const wire = GATEWAY_ERRORS[code]!
   expect(reply).toMatchObject({ code: wire[version === 'v2' ? 'v2' : 'v1'], msg: msg ?? wire.msg })
@@ -137,7 +139,7 @@ function expectRefusal(reply: Reply, version: Shape, code: string, msg?: string,
   seen.add(code)
 }
 
-/** Pays as the buyer, in a browser. Answers where that leads. */
+/** Pays as the payer in a browser. Returns the address after it. */
 async function pay(out_trade_no: string, seller = shop): Promise<URL> {
   const path = `/payment/pay/${(await rowOf(out_trade_no, seller)).transaction_id}`
   const paid = await buyer.submit(await buyer.get(path), path)
@@ -288,7 +290,7 @@ describe('a create', () => {
 
 const long = (character: string, length: number) => character.repeat(length)
 
-/** What may stand in a create: the parameter, the value, and how it is kept. */
+/** Valid values of a create: the parameter, the value, and the stored value. */
 const GOOD: [name: string, value: string, kept?: unknown][] = [
   ['type', ''],
   ['type', '   ', null],
@@ -328,7 +330,7 @@ const GOOD: [name: string, value: string, kept?: unknown][] = [
 const MISSING = 'parameter_missing'
 const INVALID = 'parameter_invalid'
 
-/** What may not: the parameter, the value (none: not sent), the refusal and its words. */
+/** Invalid values: the parameter, the value (undefined: not sent), the code and its message. */
 const BAD: [name: string, value: string | undefined, code: string, msg?: string][] = [
   ...[
     ['out_trade_no', '商户订单号'],
@@ -410,10 +412,10 @@ const BAD: [name: string, value: string | undefined, code: string, msg?: string]
   ].map((value): [string, string, string] => ['pid', value, 'unknown_application']),
 ]
 
-/** Another's notification inside a value: gateway.md 6.1. */
+/** Another shop's notification inside a value: gateway.md 6.1. */
 const SMUGGLED =
   'x&out_trade_no=VICTIM&pid=1001&timestamp=1767225600&trade_no=T&trade_status=TRADE_SUCCESS&type=alipay'
-/** Values that hold what reads like a field, and have one meaning. */
+/** Values that look like a field, and have one meaning. */
 const NESTED: Fields[] = [
   { name: 'Tea&type=green', param: 'uid=5&type=vip' },
   { param: '{"back":"https://shop.example/?uid=5&type=vip"}' },
@@ -626,7 +628,7 @@ describe('sign_type', () => {
       .execute()
     const fields = trade({ pid: other.pidText })
     expectRefusal(await ask(CREATE, other.signRsa(fields)), 'v2', 'version_off', '商户未配置公钥', other)
-    // Without a KEY, the bare string's MD5 would be anybody's signature.
+    // Without a KEY, anyone could make the MD5 of the bare string.
     const forged = { ...fields, sign: md5(gatewayText(fields)) }
     expectRefusal(await ask(MAPI, forged), 'v1', 'version_off', '商户未配置密钥')
     await keys.where('kind', 'in', ['merchant_key', 'merchant_public_key']).set({ valid_to: null }).execute()
@@ -723,7 +725,7 @@ describe('the same out_trade_no again', () => {
     const page = await buyer.get(payurl.slice(test.url.length))
     expect(page.body).toContain('Return to the shop')
     expect(page.body).toContain('9.90 → 990 points (rate 100)')
-    // It leads back by itself, without a script; looked up later, it stays. Nobody else is led anywhere.
+    // The page leads back by itself, without a script. Opened later, it stays. It leads no other member away.
     expect(page.headers.refresh).toBe(`5; url=${path}/return`)
     expect(page.body).toContain('Going back to the shop')
     expect((await buyer.get(path)).headers.refresh).toBeUndefined()
@@ -919,7 +921,7 @@ describe('paying', () => {
     expect(receipt.body).not.toContain('sign=')
     test.clock.advance(3_600_000)
     const back = new URL((await buyer.get(`${path}/return`)).location!)
-    // Without a return_url, to the application's own address.
+    // Without a return_url, the payer returns to the application's own address.
     expect(back.href.startsWith(shop.callbackUrl)).toBe(true)
     expect(back.searchParams.get('timestamp')).toBe(seconds())
     expect(shop.isGenuine(Object.fromEntries(back.searchParams))).toBe(true)
@@ -948,7 +950,7 @@ describe('paying', () => {
     expect(await paidTrades(test.db).where('orders.order_id', '=', fields.out_trade_no!).execute()).toEqual(
       [],
     )
-    // The trade_no, which can be guessed, opens no page.
+    // The trade_no can be guessed, so it opens no page.
     expect((await buyer.get(`/payment/pay/${trade_no}`)).status).toBe(404)
   })
 
@@ -1005,7 +1007,7 @@ describe('api.php', () => {
       const byRsa = await ask(API, shop.signRsa(bySign))
       expect(byRsa).toEqual({ ...expected, timestamp: seconds(), sign: expect.any(String), sign_type: 'RSA' })
       expect(shop.isGenuine(byRsa)).toBe(true)
-      // sign_type=RSA is V2 here too: the KEY is no signature of that.
+      // sign_type=RSA means V2 here too, and the KEY is no signature of V2.
       const both = await ask(API, { ...byKey, sign_type: 'RSA' })
       expectRefusal(both, 'v1 signed', 'invalid_signature')
     }
@@ -1033,7 +1035,7 @@ describe('api.php', () => {
     await sell('0.99')
     await ask(MAPI, seller.signMd5(trade({ pid })))
     const figures = { orders: 3, order_today: 1, orders_today: 1, order_lastday: 2, orders_lastday: 2 }
-    // 449 points came in, of which floor(5 %) of each is the platform's.
+    // 449 points came in. The platform gets floor(5 %) of each order.
     const about = { active: 1, money: '4.28', type: 1, account: '', username: '' }
     expect(await askApi('query', {}, seller)).toEqual({
       code: 1,
@@ -1061,7 +1063,7 @@ describe('api.php', () => {
     })
     const balance = await askV2('transfer/balance', {}, seller)
     expect(balance).toMatchObject({ code: 0, available_money: '4.28', transfer_rate: '3' })
-    // Midnight is Shanghai's.
+    // Midnight is that of Shanghai.
     test.clock.advance(16 * 3_600_000 - 1_860_000 - (test.clock.now().getTime() % 86_400_000) + 1_860_000)
     expect(await askApi('query', {}, seller)).toMatchObject({ orders_today: 0, orders_lastday: 1 })
     const byPaymentId = await askApi('query', { pid: seller.payment_id }, seller)
@@ -1124,7 +1126,7 @@ describe('api.php', () => {
       const asking = Array.from({ length: 20 }, async () =>
         statuses.push((await send(process, 'POST', API, asked)).statusCode),
       )
-      // Four wait, the first of them for the table, and the others without a connection.
+      // Four statements wait, the first of them for the table, and the others for a connection.
       await vi.waitUntil(() => statuses.length === 16, { timeout: 20_000 })
       await vi.waitUntil(() => poolUse(process.db).open - poolUse(process.db).idle === 1, { timeout: 20_000 })
       expect(poolUse(process.db).waiting).toBe(0)
@@ -1181,7 +1183,7 @@ describe('api.php', () => {
       expectRefusal(await askApi('query', { key: wrong }), 'v1', 'wrong_key')
     }
     expectRefusal(await askApi('query', { key: '' }), 'v1', 'invalid_signature')
-    // A right signature does not make up for a wrong key.
+    // A right signature does not replace a wrong key.
     expectRefusal(await ask(API, shop.signMd5({ act: 'query', pid, key: 'x' })), 'v1', 'wrong_key')
     expectRefusal(await askApi('order'), 'v1', 'order_number_missing')
     const unnamed = shop.signRsa({ act: 'order', pid, timestamp: seconds() })
@@ -1338,7 +1340,7 @@ describe('V2', () => {
         undefined,
         null,
       )
-      // Who it is for stands first; who may read it is not said without a signature.
+      // The pid comes first, and without a signature the answer does not say whether it exists.
       expectRefusal(await ask(`/payment/api/${path}`, { pid: shop.pidText }), 'v2', 'invalid_signature')
     }
     for (const path of ['pay/nothing', 'nothing.php', 'pay', '%E4%BC%9A']) {
@@ -1565,12 +1567,12 @@ describe('addresses', () => {
 
 describe('forgery', () => {
   it("of one merchant's notification through another's: refused at the create, and the keys differ", async () => {
-    // T18a: what a merchant would have the platform sign; T18b: what another would read in it.
+    // T18a: the text that a merchant would let the platform sign. T18b: another reading of it.
     const name = SMUGGLED.replace('pid=1001', `pid=${shop.pidText}`)
     const attack = trade({ pid: other.pidText, name, money: '100.00' })
     const msg = '商品名称有歧义，签名原文还可读成另一组参数'
     expectRefusal(await ask(CREATE, other.signRsa(attack)), 'v2', 'parameter_ambiguous', msg, other)
-    // Were such a trade there all the same, its signature would be by a key that the victim does not hold.
+    // If such a trade existed, its signature would be by a key that the victim does not have.
     const fields = trade({ pid: other.pidText })
     await ask(CREATE, other.signRsa(fields))
     await test.db
@@ -1642,7 +1644,7 @@ describe('a second implementation of RSA, node-forge', () => {
   })
 })
 
-/** V1's three times, because every answer of V2 costs a signature. */
+/** V1's paths three times, because every answer of V2 costs a signature. */
 const PATHS = [
   ...['submit', 'mapi', 'api'].flatMap((name) => Array.from({ length: 3 }, () => `/payment/api/${name}.php`)),
   ...['submit', 'create', 'query', 'close', 'refund'].map((name) => `/payment/api/pay/${name}`),
@@ -1703,11 +1705,11 @@ describe('requests that nobody would write', () => {
   const requests = fc.record({
     path: fc.constantFrom(...PATHS),
     method: fc.constantFrom('GET' as const, 'POST' as const),
-    /** What is changed of a good request. */
+    /** The changes to a valid request. */
     changes: fc.array(fc.tuple(names, values), { maxLength: 4 }),
-    /** Whether it is signed afterwards, and how: what is behind the signature is to be met too. */
+    /** The signature after the changes, so requests also reach the code behind the signature check. */
     signed: fc.constantFrom('MD5', 'MD5', 'MD5', 'RSA', 'key', 'no', 'no', 'no'),
-    /** Appended to the text as it is. */
+    /** Appended to the text unchanged. */
     rest: fc.option(fc.string({ unit: 'binary-ascii', maxLength: 10 }), { nil: '' }),
     type: fc.constantFrom(
       ...Array.from({ length: 6 }, () => 'application/x-www-form-urlencoded'),
@@ -1745,7 +1747,7 @@ describe('requests that nobody would write', () => {
         while (next < samples.length) await one(samples[next++]!)
       }
       await Promise.all(Array.from({ length: 16 }, worker))
-      // Many of them must have come through the door, or this would prove little.
+      // Many of them must pass the signature check, or this would prove little.
       expect(statuses.get(302)).toBeGreaterThan(REQUESTS / 100)
       expect(statuses.get(200)).toBeGreaterThan(REQUESTS * 0.3)
     },
@@ -1776,7 +1778,7 @@ describe('every answer', () => {
   })
 
   itCounts('has been provoked for every code there is', () => {
-    // Maintenance, what is frozen, another method, and a database that cannot act have files of their own.
+    // Maintenance, frozen orders, another method, and a database that cannot act have test files of their own.
     const elsewhere = ['payments_paused', 'order_frozen', 'method_not_allowed', 'unavailable']
     const unseen = Object.keys(GATEWAY_ERRORS).filter((code) => !seen.has(code) && !elsewhere.includes(code))
     expect(unseen).toEqual([])

@@ -10,7 +10,7 @@ import { type Answer, type Merchant, makeMerchant, merchantSign, post } from '..
 let test: TestApp
 let merchant: Merchant
 let count = 0
-/** The codes that a test has provoked; the last test demands them all. */
+/** The codes that a test has caused. The last test requires all of them. */
 const seen = new Set<number>()
 
 beforeAll(async () => {
@@ -432,9 +432,10 @@ describe('every answer', () => {
   })
 
   it('has been provoked for every code there is', () => {
-    // 429 and 503 answer load; they are provoked where load is made.
+    // 429 and 503 answer load, and the tests of load cause them.
     const loads = [1029, 1503]
-    // And these have files of their own: the address list, and transfers; maintenance, what is frozen, and other methods.
+    // These codes have test files of their own: the address list, and transfers; maintenance, frozen orders, and
+    // other methods.
     const transfers = [1003, 1010, 1011, 1012, 1013, 1014, 1015, 1016]
     const elsewhere = [...loads, ...transfers, 1017, 1018, 1019, 1405]
     const numbers = Object.values(PAYMENT_ERRORS).map((wire) => wire.number)

@@ -1,4 +1,4 @@
-/** The lists of the HMAC API: everything of one application, each row once, page by page, whatever is added meanwhile. */
+/** The lists of the HMAC API: every row of one application once, page by page, while new rows arrive. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { grantPoints } from '../../src/ledger/post.ts'
@@ -40,7 +40,7 @@ async function list(what: 'orders' | 'transfers', fields: Record<string, string>
   return body as unknown as List
 }
 
-/** All pages of a list, with something done between them. */
+/** Reads all pages of a list, with an act between them. */
 async function walk(what: 'orders' | 'transfers', fields: Record<string, string>, between = async () => {}) {
   const found: Row[] = []
   let cursor: string | null = null

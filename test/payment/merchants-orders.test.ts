@@ -1,4 +1,4 @@
-/** A merchant's orders: found by everything there is to find them by, paged, taken home as a file, and nobody else's. */
+/** A merchant's orders: found by every filter, paged, exported as a file, and hidden from others. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { countOrders, eachOrder, ordersOfApp } from '../../src/payment/merchant/orders.ts'
@@ -60,7 +60,7 @@ const listOf = ({ payment_id }: Merchant) => `/payment/applications/${payment_id
 const asking = (asked: Record<string, string>, path = listOf(merchant)) =>
   `${path}?${new URLSearchParams(asked)}`
 
-/** What was sold in the orders that the page shows. */
+/** The descriptions of the orders that the page shows. */
 async function found(asked: Record<string, string>): Promise<string[]> {
   const { body } = await owner.get(asking(asked))
   return [...body.matchAll(/<div class="what">\s*<p>(?:<a [^>]*>)?<bdi>(.*?)<\/bdi>/g)].map(
@@ -106,9 +106,9 @@ describe('the orders of an application', () => {
     expect(await found({ status: 'expired' })).toEqual(['Late lamp'])
     expect(await found({ status: 'closed' })).toEqual(['Closed cup'])
     expect(await found({ min: '', max: '', status: '', from: '', until: '', q: '' })).toHaveLength(6)
-    // As the pages write it.
+    // The notation of the pages.
     expect(await found({ min: '0,300', max: '3 00' })).toEqual(['Kettle, 100% steel'])
-    // What cannot be read must not become everything, in a file least of all.
+    // An unreadable filter must not select everything, least of all in a file.
     for (const wrong of [
       { status: 'x' },
       { min: '-1' },
@@ -119,7 +119,7 @@ describe('the orders of an application', () => {
       expect((await owner.get(asking(wrong))).status).toBe(400)
       expect((await owner.get(asking(wrong).replace('/orders?', '/orders/export.csv?'))).status).toBe(400)
     }
-    // The address says it all, so it can be sent to somebody else.
+    // The address contains the whole search, so it can be shared.
     const page = await owner.get(asking({ q: 'poster', min: '41' }))
     expect(page.body).toContain('name="q" value="poster"')
     expect(page.body).toContain('name="min" value="41"')
@@ -156,7 +156,7 @@ describe('the orders of an application', () => {
     await seller.close()
   })
 
-  /** Orders that nobody looks for. */
+  /** Creates orders that no search looks for. */
   async function hay({ id }: Merchant, rows: number) {
     await sql`
       insert into orders (app_id, door, order_id, transaction_id, description, amount, expires_at, created_at)
@@ -187,7 +187,7 @@ describe('the orders of an application', () => {
       '"贴纸, ""glow""",pending,false,,12,,,0,,',
       `"'=HYPERLINK(""https://evil.example"";""x"")",pending,false,,11,,,0,,`,
     ])
-    // The words for what became of it are those of the API, whatever the page calls them.
+    // The statuses are those of the API, whatever the page calls them.
     await test.db
       .updateTable('orders')
       .set({ status: 'closed' })
@@ -301,7 +301,7 @@ describe('the orders of an application', () => {
     await client.submit(toPay, payPath)
     test.clock.advance(60_000)
     await refund(transaction_id, 100n)
-    // Asked for again, it stays as it was asked for first.
+    // A repeated request does not change the order.
     await merchant.process({ ...fields, description: 'Kettle' })
 
     const page = await owner.get(`${listOf(merchant)}/${transaction_id}`)
@@ -367,7 +367,7 @@ describe('the orders of an application', () => {
   it('of a day are those created from midnight to midnight in China', async () => {
     const seller = await makeMerchant(test)
     const path = listOf(seller)
-    /** Half an hour before a midnight in China, on that midnight, and a day later. */
+    /** Half an hour before a midnight in China, at that midnight, and a day later. */
     const midnight = Math.ceil(test.clock.now().getTime() / DAY_MS) * DAY_MS + 16 * 3_600_000
     test.clock.advance(midnight - 1_800_000 - test.clock.now().getTime())
     const made: string[] = []
@@ -376,7 +376,7 @@ describe('the orders of an application', () => {
       test.clock.advance(step)
     }
     const browser = await seller.owner.signIn()
-    /** The day there that begins so many days after that midnight. */
+    /** The day in China that begins `days` after that midnight. */
     const day = (days: number) => new Date(midnight + (days + 1 / 3) * DAY_MS).toISOString().slice(0, 10)
     const ids = async (asked: Record<string, string>) => {
       const { body } = await browser.get(asking(asked, path))

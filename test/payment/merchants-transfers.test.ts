@@ -1,4 +1,4 @@
-/** Transfers on the merchant's pages: found again, worked out before anything moves, and sent once. */
+/** Transfers on the merchant's pages: found again, previewed before they move points, and sent once. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { SettingName } from '../../src/core/setting-values.ts'
 import { openDatabase } from '../../src/database/connection.ts'
@@ -79,7 +79,7 @@ describe('a transfer by hand', () => {
       { actor_id: merchant.owner.id, detail: { order_id: 'bonus-1', amount: '70' } },
     ])
 
-    // The same number is known to the API too.
+    // The API knows the same number.
     const to = { to_user_id: String(alice.id), to_username: alice.username }
     const same = await merchant.transfer({ ...to, amount: '70', order_id: 'bonus-1' })
     expect(same.body).toMatchObject({ success: true, amount: 70 })
@@ -213,7 +213,7 @@ it('a transfer by hand needs one connection only, so that a crowd of them cannot
       .execute()
     const sending = sendTransfer(deps, merchant.payment_id, request, actor)
     await untilBlocked(test.db, tx)
-    // As if it had waited for longer than settings are kept.
+    // As if it had waited longer than settings are cached.
     forget()
     return { sending }
   })

@@ -1,7 +1,8 @@
 /**
- * Random histories against a model: several people initiate, pay, let expire, transfer, refund, reverse, set limits
- * and change settings; every act must end as the model says, and after each history every balance is the model's and
- * the books pass. MODEL_SEQUENCES sets how many histories (`npm test` 250, `npm run test:all` 10,000), MODEL_SEED which.
+ * Random histories against a model: several members initiate, pay, let expire, transfer, refund, reverse, set limits
+ * and change settings. Every act must end as the model says. After each history every balance is that of the model,
+ * and the books pass. MODEL_SEQUENCES sets the number of histories (`npm test` 250, `npm run test:all` 10,000),
+ * MODEL_SEED the seed.
  */
 import { expect, it } from 'vitest'
 import { createUser } from '../../src/accounts/people/users.ts'
@@ -25,7 +26,7 @@ import { times } from '../harness/thoroughness.ts'
 
 const SEQUENCES = Number(process.env.MODEL_SEQUENCES ?? times(1_000))
 const SEED = Number(process.env.MODEL_SEED ?? 20_260_101)
-/** Histories that share a database and its people: more would make each proof of the books longer. */
+/** Histories that share a database and its members. More would make each proof of the books longer. */
 const SEQUENCES_A_DATABASE = 50
 const STEPS = 14
 const PEOPLE = 4
@@ -43,7 +44,7 @@ type World = {
   advance(ms: number): void
   close(): Promise<void>
 }
-/** What an application may take in and send out in a day, and what it did, at which moments. */
+/** The daily limits of an application, and its acts with their moments. */
 type Limits = { payments: bigint | null; transfers: bigint | null }
 type Actor = {
   id: bigint
@@ -115,7 +116,7 @@ async function makeActors(deps: Core, admin: bigint): Promise<Actor[]> {
   )
 }
 
-/** Each history begins with a few points for each and no limits, whatever the one before has left. */
+/** Each history begins with a few points for each member and no limits, after any earlier history. */
 async function beginAnew({ deps, actors, admin }: World, random: Random): Promise<void> {
   for (const actor of actors) {
     const balance = BigInt(random.below(400))
@@ -153,7 +154,7 @@ function makeRandom(seed: number): Random {
   return { below, pick: (list) => list[below(list.length)]! }
 }
 
-/** floor(a × b ÷ c) and ceil: whole numbers, and none of the code under test. */
+/** floor(a × b ÷ c) and ceil in integers, without the code under test. */
 const floorDiv = (a: bigint, b: bigint) => a / b
 const ceilDiv = (a: bigint, b: bigint) => (a + b - 1n) / b
 const feeOf = (amount: bigint, rate: string) => {
@@ -161,7 +162,7 @@ const feeOf = (amount: bigint, rate: string) => {
   return floorDiv(amount * BigInt(whole + decimals.padEnd(6, '0')), 1_000_000n)
 }
 
-/** One history: what it did is kept, so that a failure can be read. */
+/** Runs one history, and records its acts so that a failure can be read. */
 async function runHistory(world: World, random: Random): Promise<void> {
   const { deps, createOrder, pay, transfer, admin, actors } = world
   await beginAnew(world, random)
@@ -213,7 +214,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
         payer_id: payer.id,
         expected_amount: order.amount,
       }
-      // Sometimes twice at once: the second finds the first's work.
+      // Sometimes two run at once, and the second finds the result of the first.
       const outcomes = await Promise.all(
         random.below(3) === 0 ? [pay(payment), pay(payment)] : [pay(payment)],
       )
@@ -284,7 +285,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
         total <= order.amount &&
         (paid.by === seller || seller.balance >= amount - feePart)
       expect(await codeOf(refundOrder(deps, refund))).toBe(isPossible ? 'done' : 'conflict')
-      // The same confirmation again changes nothing.
+      // A repeated confirmation changes nothing.
       if (isPossible) expect(await codeOf(refundOrder(deps, refund))).toBe('done')
       if (!isPossible || paid === undefined) return
       paid.by.balance += amount
@@ -323,7 +324,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
     },
   }
   const kinds = Object.keys(acts) as (keyof typeof acts)[]
-  // Paying and transferring are what can go wrong, so they come more often.
+  // Paying and transferring can go wrong, so they come more often.
   const choices = [...kinds, 'initiate', 'pay', 'pay', 'pay', 'transfer'] as const
   for (let step = 0; step < STEPS; step += 1) await acts[random.pick(choices)]()
 

@@ -1,4 +1,4 @@
-/** Who may deliver which notifications when: fair shares, leases that outlive their process, redelivery by people. */
+/** The delivery of notifications by processes: fair shares, leases that survive a dead process, redelivery. */
 import type { ServerResponse } from 'node:http'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -18,7 +18,7 @@ import { type NotifyWorld, startNotifyWorld, until } from '../harness/notify-wor
 
 const MINUTE_MS = 60_000
 const LEASE_MS = 60_000
-/** Longer than any machine takes for what is held back here. */
+/** Longer than the answers held back here take on any machine. */
 const TIMEOUT_MS = 60_000
 
 let world: NotifyWorld
@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Holds answers back, until it lets all of them go. */
+/** Holds answers back until it releases all of them. */
 function hold(names: (host: string) => boolean) {
   const held: ServerResponse[] = []
   receiver.answer = ({ headers }, response) => {
@@ -96,10 +96,10 @@ describe('a slow host', () => {
 
 const later = (ms: number) => new Date(test.clock.now().getTime() + ms)
 
-/** A process that claims, and is never heard of again. Its clock is ahead of ours, or our own worker might be there first. */
+/** A process that claims and then dies. Its clock is ahead of ours, so our own worker does not claim first. */
 const claimElsewhere = (now: Date) => takeTurn(test.db, { settled: [], room: 10, now })
 
-/** Another worker in the place of the one that was stopped. */
+/** Starts a worker in place of the stopped one. */
 function startWorker(): void {
   test.deps.notifier = openNotifier(test.deps, { resolver: world.dns.resolver, timeout_ms: TIMEOUT_MS })
   test.deps.notifier.start(test.app.log)
@@ -131,7 +131,7 @@ describe('a claim', () => {
     const held: ServerResponse[] = []
     receiver.answer = (_, response) => void held.push(response)
     const ids = await world.payOrders(`${receiver.url}/late`, { count: 2 })
-    // The process that is waiting for the receiver here is slower than its lease, and another one has taken over.
+    // The process that waits for the receiver here is slower than its lease, and another one has taken over.
     test.deps.notifier.nudge()
     await until(() => held.length === 2)
     expect(await claimElsewhere(later(LEASE_MS))).toHaveLength(2)
@@ -194,7 +194,7 @@ describe('a claim', () => {
       ...Array<string>(16).fill('delivered 1'),
       'due 0',
     ])
-    // What is left is another process's, and here there is a new one.
+    // The remaining ones belong to another process, and here there is a new one.
     startWorker()
     await world.told(ids)
   })
@@ -251,7 +251,7 @@ describe('redelivery', () => {
     receiver.answer = succeed
     await redeliver(test.deps, transaction_id, owner())
     await world.told([transaction_id])
-    // A merchant who has lost one may ask for it again.
+    // A merchant who lost one may request it again.
     await redeliver(test.deps, transaction_id, owner())
     await world.told([transaction_id])
     expect(await world.rowOf(transaction_id)).toMatchObject({ status: 'delivered' })
@@ -304,7 +304,7 @@ describe('redelivery', () => {
         .execute()
       return transaction_id
     }
-    // Nobody looks for what is due while the rows are made: the receiver hears of them only by redelivery.
+    // No worker claims while the rows are made, so the receiver gets them only by redelivery.
     await test.deps.notifier.stop()
     const old = await fail(world.merchant)
     test.clock.advance(MINUTE_MS)

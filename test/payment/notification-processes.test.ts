@@ -1,6 +1,6 @@
 /**
- * Notifications by real processes: drained by two at once, taken over from one that was killed, kept through an orderly
- * stop. NOTIFICATIONS sets how many two processes drain (default 1 000).
+ * Notifications by real processes: two drain them at once, one takes over from a killed one, and an orderly stop
+ * keeps them. NOTIFICATIONS sets the number that two processes drain (default 1 000).
  */
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -15,7 +15,7 @@ import { until } from '../harness/notify-world.ts'
 import { type ServerProcess, startServer, stopServer } from '../harness/server-process.ts'
 
 const COUNT = Number(process.env.NOTIFICATIONS ?? 1_000)
-/** Enough that one process alone, with its 256 attempts under way, leaves something to another at any time. */
+/** With this many, one process with its 256 concurrent attempts always leaves some to another. */
 const APPS = 10
 const HOSTS = Array.from({ length: 20 }, (_, i) => `127.0.0.${i + 1}`)
 const HOST_MAX = 16
@@ -29,7 +29,7 @@ let receiver: Receiver
 const running: ServerProcess[] = []
 beforeAll(async () => {
   test = await startTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
-  // The processes know no other time than the real one.
+  // The processes use the real clock.
   test.clock.advance(Date.now() - test.clock.now().getTime())
   merchant = await makeMerchant(test)
   buyer = await makePerson(test, { points: 100n * BigInt(COUNT + 100) })
@@ -54,7 +54,7 @@ async function start(): Promise<ServerProcess> {
   return server
 }
 
-/** Another application of the merchant's, with what notifications of V1 need. */
+/** Another application of the merchant, ready for notifications of V1. */
 async function makeApp(): Promise<{ id: bigint; pid: bigint }> {
   const payment_id = `pay_${randomText(20, LOWER_ALNUM)}`
   return test.db.transaction().execute(async (tx) => {
@@ -105,7 +105,7 @@ const rowsOf = (transaction_ids: string[]) =>
     .select(['notifications.id', 'notifications.status', 'notifications.claims', 'claimed_until'])
     .execute()
 
-/** What the receiver was sent under a path. */
+/** The requests that the receiver got under a path. */
 const sentTo = (path: string) => receiver.received.filter((request) => request.path === path)
 
 describe('two processes', () => {

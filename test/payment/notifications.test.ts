@@ -1,4 +1,4 @@
-/** Notifications to a receiver that is a real server: what counts as success, the schedule, claims, fairness, the guard. */
+/** Notifications to a receiver that is a real server: success, the schedule, claims, fairness, the egress guard. */
 import { createHash, createPublicKey, createVerify } from 'node:crypto'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
@@ -17,7 +17,7 @@ import { type Receiver, startReceiver, succeed } from '../harness/notify-receive
 import { type NotifyWorld, startNotifyWorld } from '../harness/notify-world.ts'
 
 const MINUTE_MS = 60_000
-/** What is never answered costs this; what is answered must not take as long, on whatever machine. */
+/** The time limit of an attempt without an answer. An answered one must not take as long, on any machine. */
 const TIMEOUT_MS = 5_000
 
 let world: NotifyWorld
@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** As servers answer that show warnings to whoever asks. */
+/** Answers of servers that print warnings before the body. */
 const WARNED = [
   'Warning: Undefined array key "a" in notify.php on line 3\nsuccess',
   '<br />\r\n<b>Notice</b>: x\r\n<br />\r\nSUCCESS\r\n\r\n',
@@ -42,7 +42,7 @@ describe('an attempt', () => {
     const v1 = await world.payOne(`${receiver.url}/signed/v1?shop=7`)
     const v2 = await world.payOne(`${receiver.url}/signed/v2`, { protocol: 'v2' })
     await world.told([v1, v2])
-    // The address's own parameter is the merchant's business.
+    // The address's own parameter belongs to the merchant.
     const canonical = ({ sign: _sign, sign_type: _type, shop: _shop, ...fields }: Record<string, string>) =>
       Object.keys(fields)
         .sort()
@@ -62,7 +62,7 @@ describe('an attempt', () => {
     expect(createVerify('sha256').update(canonical(second!.fields)).verify(key, sign!, 'base64')).toBe(true)
     expect(api_trade_no).toBe(v2)
     expect(timestamp).toBe(String(test.clock.now().getTime() / 1000))
-    // What was sent is kept as it was sent.
+    // The log keeps the request as sent.
     const [attempt] = await world.attemptsOf(v1)
     expect(new URL(attempt!.url!).searchParams.get('sign')).toBe(first!.fields.sign)
     expect(attempt).toMatchObject({ outcome: 'delivered', response_status: 200, response_body: 'success' })
@@ -348,7 +348,7 @@ describe('the way there', () => {
   })
 
   it('is to the address that was judged, whatever the name says a moment later', async () => {
-    // Both are open to this test, so that nothing but the pinned address decides which of the two is called.
+    // Both addresses are allowed, so only the pinned address decides which one is called.
     const other = await startReceiver({ host: '127.0.0.2', port: receiver.port })
     world.dns.questions.length = 0
     world.dns.names.set('rebind.test', () => [world.dns.questions.length <= 2 ? '127.0.0.1' : '127.0.0.2'])
@@ -359,7 +359,7 @@ describe('the way there', () => {
     expect(world.requestsTo('/rebind')).toHaveLength(1)
     expect(other.received).toEqual([])
 
-    // Each attempt judges anew.
+    // Each attempt checks the address again.
     world.dns.names.set('rebind.test', ['192.168.0.1'])
     test.clock.advance(MINUTE_MS)
     await world.told([transaction_id], 2)
@@ -394,7 +394,7 @@ describe('the schedule', () => {
     expect(attempts.map(({ outcome, started_at }) => [outcome, started_at.getTime()])).toEqual(
       sent_at.map((at) => ['wrong_body', at]),
     )
-    // Each was signed at its own time, or strict verifiers would refuse the later ones.
+    // Each was signed at its own time. Otherwise strict verifiers would refuse the later ones.
     const requests = world.requestsTo('/schedule')
     expect(requests.map(({ fields }) => Number(fields.timestamp) * 1000)).toEqual(
       sent_at.map((at) => Math.floor(at / 1000) * 1000),

@@ -1,4 +1,4 @@
-/** Orders placed together, in one statement: each ends as it would by itself, and none waits for another in a circle. */
+/** Orders placed together in one statement: each ends as it would by itself, and no deadlock occurs. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { type CreateOrder, makeCreateOrder } from '../../src/payment/orders/place.ts'
@@ -26,7 +26,7 @@ const newOrder = (order_id: string, amount = 10n) => ({
   amount,
 })
 
-/** Has a batch of these made: the lane is taken by another while they arrive. */
+/** Places these orders as one batch: another statement takes the lane while they arrive. */
 function together(createOrder: CreateOrder, orders: ReturnType<typeof newOrder>[]) {
   const first = createOrder(newOrder(`first-${orders[0]!.order_id}`))
   const rest = Promise.allSettled(orders.map((order) => createOrder(order)))
@@ -82,7 +82,7 @@ it('orders asked for again and paid at once, by several lanes in any order, all 
   })
   const outcomes = await Promise.allSettled(acts)
   const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : []))
-  // Of those that others had paid already.
+  // Only for orders that others had already paid.
   expect(new Set(reasons)).toEqual(new Set(reasons.length === 0 ? [] : ['order_exists']))
   const paid = await Promise.all(
     placed.map(({ transaction_id }) =>

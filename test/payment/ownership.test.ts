@@ -1,4 +1,4 @@
-/** What an owner does with a payment application after it was made, and an administrator with one in use. */
+/** Acts of an owner on a payment application after its creation, and of an administrator on one in use. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rotateToken } from '../../src/payment/apps/key-changes.ts'
 import { currentKey } from '../../src/payment/signing/keys.ts'
@@ -176,7 +176,7 @@ describe('editing', () => {
     await edit('Official Bank')
     expect(await approve(first)).toEqual([409, 409])
     const second = await pages()
-    // In the same millisecond, too.
+    // The check also works within one millisecond.
     await edit('Official Forum Bank')
     expect(await approve(second)).toEqual([409, 409])
     expect(await row(merchant.payment_id)).toMatchObject({ status: 'pending', name: 'Official Forum Bank' })
@@ -260,7 +260,7 @@ describe('tokens', () => {
       expect(token).not.toBe(merchant.token)
       expect((await owner.get(page)).body).not.toContain(token)
       expect(isSignedBy(await pay(merchant.token), merchant.token)).toBe(true)
-      // The first request with the new key tells that the merchant has it in place.
+      // The first request with the new key shows that the merchant uses it.
       expect(isSignedBy(await pay(token), token)).toBe(true)
       expect(isSignedBy(await pay(merchant.token), token)).toBe(true)
       test.clock.advance(24 * 3_600_000)

@@ -1,4 +1,4 @@
-/** What the pay page offers besides paying: facts, ways out, other devices; and every state with its way back. */
+/** The pay page besides paying: facts, ways out, other devices, and every state with its way back. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'

@@ -1,4 +1,4 @@
-/** The buyer's page: sign-in on the way, one payment per order, every state its own page, and the signed way back. */
+/** The payer's page: sign-in, one payment per order, a page for every state, and the signed way back. */
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { grantPoints } from '../../src/ledger/post.ts'
@@ -26,7 +26,7 @@ afterAll(async () => {
 })
 afterEach(() => expectSoundBooks(test.db))
 
-/** Initiates an order and answers the path of its pay page. */
+/** Initiates an order and returns the path of its pay page. */
 async function order(
   amount = '120',
   seller = merchant,
@@ -57,7 +57,7 @@ const statusOf = async (transaction_id: string) =>
       .executeTakeFirstOrThrow()
   ).status
 
-/** Asserts that a try to pay was refused with a page and moved nothing. */
+/** Expects that an attempt to pay was refused with a page and moved nothing. */
 async function expectRefused(answer: Page, transaction_id: string, text: string, status = 409) {
   expect(answer.status).toBe(status)
   expect(answer.body).toContain(text)
@@ -315,13 +315,13 @@ describe('races', () => {
   let elsewhere: TestApp
   beforeAll(async () => {
     elsewhere = await anotherProcess(test)
-    // With the first points comes the wallet, and one process would wait for the other to make it.
+    // The first points open the wallet, so neither process waits for the other to open it.
     const points = { user_id: merchant.owner.id, amount: 1n, reference: 'races', reason: 'test' }
     await grantPoints(test.db, { ...points, actor_id: null, now: test.clock.now() })
   })
   afterAll(() => elsewhere.close())
 
-  /** Lets both processes come as far as the wallets of these people, which neither may have before the other is there. */
+  /** Lets both processes reach the wallets of these members at once: a lock holds both until both are there. */
   async function meetingAtWallets(people: Person[], begin: () => Promise<Page>[]): Promise<Page[]> {
     const begun = await test.db.transaction().execute(async (tx) => {
       const ids = people.map(({ id }) => id)

@@ -1,4 +1,4 @@
-/** Races on real connections, from two processes over one database: whoever comes first, the books pass. */
+/** Races on real connections, from two processes over one database: the books pass in every order of events. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Core } from '../../src/core/core.ts'
 import { grantPoints } from '../../src/ledger/post.ts'
@@ -19,7 +19,7 @@ let elsewhere: TestApp
 let count = 0
 
 beforeAll(async () => {
-  // They are to meet in the database, and not to be told at the door to come back.
+  // The requests must meet in the database, and the limit at the door must not refuse them.
   test = await startTestApp({ REQUESTS_AT_ONCE_MAX: '1000' })
   elsewhere = await anotherProcess(test)
 })
@@ -45,7 +45,7 @@ async function makeRichMerchant(points: bigint): Promise<Merchant> {
   return merchant
 }
 
-/** Sends a signed transfer to one of the processes, again for as long as it says that it is overloaded. */
+/** Sends a signed transfer to one of the processes, and repeats it while the process is overloaded. */
 async function transfer(at: TestApp, from: Merchant, to: Person, order_id: string): Promise<Answer> {
   const fields = { to_user_id: String(to.id), to_username: to.username, amount: '10', order_id }
   const signed = { ...fields, signature: merchantSign(from.token, fields) }
@@ -70,7 +70,8 @@ describe('paying against the end of the time to pay', () => {
       Array.from({ length: 40 }, (_, i) => makeCreateOrder(test.deps)(request(`edge-${i}`))),
     )
     const end = orders[0]!.expires_at
-    // Each payment in a transaction of its own, early and late ones in both processes: they meet in every order.
+    // Each payment is a transaction of its own, with early and late ones in both processes, so they meet in every
+    // order.
     const at = (deps: Core, moment: number): Core => ({
       ...deps,
       batching: { itemsMax: 1, lanes: 6 },
@@ -93,7 +94,7 @@ describe('paying against the end of the time to pay', () => {
           return payLate[side % 2]!({ ...payment, payer_id: late.id })
         }
         const coming = comeLate()
-        // The early one has the shop's page open, and pays while the shop opens the order again, or right after.
+        // The early payer has the shop's page open, and pays while the shop opens the order again or right after.
         if (i % 2 === 1) await expireOrders(processes[side % 2]!.db, end)
         const first = await payEarly[(side + 1) % 2]!({ ...payment, payer_id: early.id })
         return [first, await coming] as const
@@ -103,7 +104,7 @@ describe('paying against the end of the time to pay', () => {
     for (const [i, [first, second]] of outcomes.entries()) {
       if (first === 'paid') paidEarly += 1n
       if (first === 'paid') expect(['paid_by_other', 'expired']).toContain(second)
-      // Only a merchant that opens its order again gives those a chance who come late.
+      // Late payers have a chance only if the merchant opens its order again.
       else expect([first, second, isReopened(i)]).toEqual(['paid_by_other', 'paid', true])
     }
     expect(await balance(early)).toBe(10_000n - 100n * paidEarly)
@@ -124,18 +125,18 @@ describe('transfers', () => {
         to_username: to.owner.username,
         amount: 10n,
       })
-    // Each way through each process, so that batches in both hold both.
+    // Each kind goes through each process, so batches in both contain both.
     const done = await Promise.all(
       Array.from({ length: 1_000 }, (_, i) => [send(a, b, i % 2, i), send(b, a, (i + 1) % 2, i)]).flat(),
     )
     expect(new Set(done.map(({ transaction_id }) => transaction_id)).size).toBe(2_000)
-    // Each cost a point of fee on the way.
+    // Each transfer cost a point of fee.
     for (const side of [a, b]) expect(await balance(side.owner)).toBe(20_000n - 1_000n)
   })
 
   it('of one order_id, a hundred at once in two processes, are one transfer with one answer', async () => {
     const [from, to] = [await makeRichMerchant(1_000n), await makePerson(test, { points: 1n })]
-    // Both processes have begun before either may have the sender's wallet; the recipient's is there.
+    // Both processes have begun before either may lock the sender's wallet. The recipient's wallet exists.
     const begun = await test.db.transaction().execute(async (tx) => {
       await tx
         .selectFrom('ledger_accounts')

@@ -1,6 +1,6 @@
 /**
- * No signed text is taken in two meanings. The second meanings are looked for by brute force, with code that shares
- * nothing with src/; what is taken is asked of the gateway's own reading, without a database.
+ * No signed text is accepted with two meanings. Code that shares nothing with src/ searches for second meanings by
+ * brute force, and asks the gateway's own reading without a database.
  */
 import { createPrivateKey, createPublicKey, createSign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -45,7 +45,7 @@ const deps = {
 
 type Protocol = 'v1' | 'v2'
 type Placed = { order_id: string; description: string; trade: Record<string, string | null> }
-/** What became of parameters: the order that they placed, or the code and text of the refusal. */
+/** The result for parameters: the placed order, or the code and text of the refusal. */
 type Verdict = { placed?: Placed; code?: string; message?: string }
 
 function signOf(text: string, protocol: Protocol): Fields {
@@ -64,7 +64,7 @@ async function judged(act: () => Promise<Placed>): Promise<Verdict> {
 }
 
 const request = { ip: '127.0.0.1', method: 'POST', url: '/' } as Parameters<typeof authenticate>[0]
-/** The gateway's word on a create. */
+/** The gateway's verdict on a create. */
 const create = (fields: Fields, signature: Fields) =>
   judged(async () => {
     const asked = await authenticate(request, { ...fields, ...signature }, deps, { byBrowser: true })
@@ -77,7 +77,7 @@ const create = (fields: Fields, signature: Fields) =>
     return placed!
   })
 
-/** All sets of parameters in byte order that spell a text. */
+/** All sets of parameters in byte order that form a text. */
 function splits(text: string): Fields[] {
   const parts = text.split('&')
   const found: Fields[] = []
@@ -99,7 +99,7 @@ function splits(text: string): Fields[] {
   return found
 }
 
-/** What we sign for the shop once an order is paid. */
+/** The message that the platform signs for the shop once an order is paid. */
 async function noticeOf({ order_id, description, trade }: Placed, protocol: Protocol): Promise<Fields> {
   const facts = {
     ...(trade as Record<'pid_sent' | 'money', string> & Record<'type' | 'param', string | null>),
@@ -118,10 +118,10 @@ async function noticeOf({ order_id, description, trade }: Placed, protocol: Prot
 }
 
 const MAY_BE_MISSING = ['type', 'param', 'buyer']
-/** Whether a create could be taken at all: without one of these it is refused before anything else. */
+/** Whether a create is possible: without one of these fields it is refused first. */
 const isCreate = (fields: Fields) =>
   ['pid', 'money', 'name', 'notify_url', 'out_trade_no'].every((name) => name in fields)
-/** A shop that looks at every field. */
+/** A shop that checks every field. */
 const isNotice = (fields: Fields, told: Fields) =>
   fields.trade_status === 'TRADE_SUCCESS' &&
   Object.keys(told).every((name) => MAY_BE_MISSING.includes(name) || name in fields) &&
@@ -134,7 +134,7 @@ const lead = (value = '') => value.split('&')[0]
 const pick = (fields: Fields, names: string[]) =>
   Object.fromEntries(names.map((name) => [name, fields[name]]))
 
-/** Another meaning of what is signed for these parameters, if the gateway or a shop takes one. */
+/** Another meaning of the signed text of these parameters, if the gateway or a shop accepts one. */
 async function otherMeaning(fields: Fields, placed: Placed, protocol: Protocol): Promise<unknown> {
   const text = gatewayText(fields)
   const told = await noticeOf(placed, protocol)
@@ -203,7 +203,7 @@ const requests = fc
     nonce: sometimes(fc.constant('n')),
   })
   .map((fields) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== '')) as Fields)
-  // The brute force tries all of the splits.
+  // The brute force tries all splits.
   .filter((fields) => gatewayText(fields).split('&').length <= 14)
 
 describe.each([
@@ -223,7 +223,7 @@ describe.each([
           if (other.placed) others.push(other.placed)
           if (other.placed || other.code === 'parameter_ambiguous') candidates.push(split)
         }
-        // Whatever was sent: one meaning at most is taken.
+        // For any input, at most one meaning is accepted.
         expect(new Set(others.map((other) => JSON.stringify(other))).size).toBeLessThan(2)
         if (placed) {
           taken += 1
@@ -231,7 +231,7 @@ describe.each([
           expect(await otherMeaning(fields, placed, protocol)).toBeUndefined()
           return
         }
-        // Refused is only what has another meaning.
+        // Only a request with another meaning is refused.
         expect(code).toBe('parameter_ambiguous')
         expect(message).toMatch(/^\p{Script=Han}+有歧义，签名原文还可读成另一组参数$/u)
         refused += 1
@@ -289,7 +289,7 @@ describe.each(['v1', 'v2'] as const)('a create of %s', (protocol) => {
 
   it.each<[Fields, string]>([
     [{ name: 'x&out_trade_no=O-2&pid=1001&trade_no=T&trade_status=TRADE_SUCCESS&type=alipay' }, '商品名称'],
-    // A shop that wants nothing but the number and the status.
+    // A shop that reads only the number and the status.
     [{ name: 'x&out_trade_no=O-2&r=' }, '商品名称'],
     [{ name: 'Tea&option=2' }, '商品名称'],
     [{ param: 'uid=5&phone=1' }, '业务扩展参数'],
@@ -319,7 +319,7 @@ it('a V1 link that reads as a notification is refused, for the KEY signs both', 
   ]
   for (const link of links)
     expect(await create(link, signOf(gatewayText(link), 'v1'))).toMatchObject({ code: 'parameter_ambiguous' })
-  // Of V2, the shop's own key signs the link: its verifier looks for the platform's.
+  // In V2, the shop's own key signs the link, and its verifier expects the platform's key.
   const fresh = { ...links[0]!, timestamp: TIMESTAMP }
   expect((await create(fresh, signOf(gatewayText(fresh), 'v2'))).placed).toBeDefined()
   const told = { ...ORDER, param: 'a&notify_url=https://e.example/n&out_trade_no=O-2&pid=1001&z=' }
@@ -349,6 +349,6 @@ it('a query means one thing: a field inside the value of another one is refused'
     code: 'parameter_ambiguous',
     message: expect.stringContaining('商户订单号'),
   })
-  // A link that a buyer carries asks nothing.
+  // A link that a payer carries is no query.
   expect(await ask({ ...ORDER, act: 'order' })).toMatchObject({ code: 'invalid_signature' })
 })

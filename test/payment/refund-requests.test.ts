@@ -1,4 +1,7 @@
-/** Refunds that a merchant asks for: accepted in two steps or declined with words, one at a time, and seen by whom they concern. */
+/**
+ * Refund requests of merchants: accepted in two steps or declined with a reason, one at a time, and visible to the
+ * parties.
+ */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
@@ -52,7 +55,7 @@ async function ask(page: string, amount: string, reason = 'Arrived torn') {
   const shown = await owner.get(page)
   return owner.submit(shown, `${page}/refund-request`, { amount, reason })
 }
-/** What the administrator's forms about this order send, of the two the one with this action. */
+/** The fields of the administrator's form about this order, by the form's action. */
 async function formOf(transaction_id: string, which: 'refund' | 'decline') {
   const page = await admin.get(ADMIN_PATH)
   const article = page.body.split('<article').find((part) => part.includes(transaction_id))!

@@ -1,4 +1,4 @@
-/** Refunds, reversals and corrections: in two steps, with a reason, never below zero, and each confirmation once. */
+/** Refunds, reversals, grants and adjustments: two steps, a reason, never below zero, and each confirmation once. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { refundOrder, reverseTransfer } from '../../src/payment/orders/refunds.ts'
@@ -30,7 +30,7 @@ afterEach(() => expectSoundBooks(test.db))
 
 const balance = (person: Person) => balanceOf(test.db, person.id)
 
-/** An order paid by a new buyer, who has nothing left. */
+/** An order paid by a new payer, who has no points left. */
 async function paidOrder(amount: bigint, seller = merchant) {
   const buyer = await makePerson(test, { username: 'buyer', points: amount })
   const { body } = await seller.process({
@@ -50,7 +50,7 @@ const orderOf = (transaction_id: string) =>
     .selectAll()
     .executeTakeFirstOrThrow()
 
-/** Fills in a correction's first form, looks at the confirmation, and sends that `times` times. */
+/** Fills in the first form of an act, opens the confirmation, and sends it `times` times. */
 async function correct(fields: Record<string, string>, { id = '', times = 1 } = {}) {
   const { form_token } = (await admin.get(`${PATH}?id=${id}`)).form('/language')
   const confirmation = await admin.post(PATH, { form_token: form_token!, ...fields })

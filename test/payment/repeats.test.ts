@@ -1,4 +1,4 @@
-/** Repeats at both doors: what was done before is answered the same, whatever was switched off since. */
+/** Repeated requests at both doors get the earlier answer, even when a switch has since been turned off. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { banMember } from '../../src/accounts/members.ts'
 import type { SettingName } from '../../src/core/setting-values.ts'
@@ -90,7 +90,7 @@ const createV1 = async (fields: Record<string, string>): Promise<Reply> =>
 const createV2 = async (fields: Record<string, string>): Promise<Reply> =>
   (await send(test, 'POST', CREATE, shop.signRsa(fields))).json()
 
-/** Each of them refuses what is new. */
+/** Each of these switches refuses new requests. */
 const SWITCHES = {
   'transfers are off': {
     on: () => set('points_transfers', 'off'),

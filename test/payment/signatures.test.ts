@@ -1,4 +1,4 @@
-/** Signatures against values that were computed outside this program, and against a second RSA implementation. */
+/** Signatures against values computed outside this program, and against a second RSA implementation. */
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -181,7 +181,7 @@ const ownerOf = (vector: Vector) => (vector.signer.startsWith('merchant') ? 'mer
 const withSign = (vector: Vector) => ({ ...vector.params, sign: vector.sign }) as Record<string, string>
 
 describe('gateway V1', () => {
-  // T5b is the trimming reading of T5a's request: accepted, but never what we emit.
+  // T5b is the trimmed reading of T5a's request: accepted, but never sent by us.
   const strict = vectors.filter((vector) => vector.ver === 'V1' && vector.id !== 'T5b')
 
   it.each(strict)('signs and verifies $id', (vector) => {

@@ -1,4 +1,6 @@
-/** What an application's figures say: by day and week as they begin in China, by product, and how soon its shop confirms. */
+/**
+ * The figures of an application: by day and week in China, by product, and the time that its shop takes to confirm.
+ */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { poolUse } from '../../src/database/connection.ts'
@@ -35,7 +37,7 @@ async function order(description: string, amount: string, isPaid: boolean) {
   if (isPaid) expect(await makePayOrder(test.deps)(pay)).toBe('paid')
   return transaction_id
 }
-/** Goes on to the next moment at which it is this hour in UTC. */
+/** Moves the clock to the next moment with this hour in UTC. */
 function goTo(hour: number, minute = 0) {
   const now = test.clock.now().getTime()
   const passed = (now - (hour * 60 + minute) * 60_000) % DAY_MS
@@ -80,7 +82,7 @@ it('a shop confirms after the payment, on average and at once or later', async (
   const orders = await makeGatewayOrders(test, shop, { notify_url: 'https://shop.example.org/n', count: 3 })
   for (const [i, transaction_id] of orders.entries()) {
     await makePayOrder(test.deps)({ transaction_id, payer_id: buyer.id, expected_amount: 100n })
-    // The third is not confirmed; the second was at its second attempt, a minute later.
+    // The third is not confirmed. The second was confirmed at its second attempt, a minute later.
     const { id: notification_id } = await test.db
       .updateTable('notifications')
       .from('orders')
@@ -125,7 +127,7 @@ it('a crowd that asks for figures waits in line with one connection, and keeps n
     const asking = Array.from({ length: 20 }, async (_, i) =>
       statuses.push((await owner.get(pages[i % 2]!)).status),
     )
-    // Four wait, the first of them for the table, and the others without a connection.
+    // Four statements wait, the first of them for the table, and the others for a connection.
     await vi.waitUntil(() => statuses.length === 16, { timeout: 20_000 })
     await vi.waitUntil(() => poolUse(process.db).open - poolUse(process.db).idle === 1, { timeout: 20_000 })
     expect(poolUse(process.db).waiting).toBe(0)

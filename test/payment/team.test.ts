@@ -1,4 +1,4 @@
-/** Who may do what with a payment application, how people come into its team, and how it changes hands. */
+/** The rights of each role in the team of a payment application, invitations, and the hand-over to a new owner. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
@@ -38,7 +38,7 @@ type Role = 'manager' | 'operator' | 'viewer'
 const act = async (client: Browser, path: string, fields: Record<string, string> = {}) =>
   client.post(path, { ...(await client.get('/account')).form('/sign-out'), ...fields })
 
-/** Somebody who has been invited, and has accepted if they are to. */
+/** Invites a member, who accepts if `accepts`. */
 async function invited(owner: Browser, at: string, role: Role, accepts = true) {
   const person = await makePerson(test, { username: role })
   const client = await person.signIn()
@@ -60,7 +60,7 @@ const audited = async (payment_id: string) =>
       .execute()
   ).map(({ action }) => action.replace('payment_app.', ''))
 
-/** What each role gets at each address. Forms are sent without their fields: only the right is asked about. */
+/** The status of each role at each address. Forms are sent without fields, because only the right matters. */
 const RIGHTS: [string, 'get' | 'post', Record<string, string>, Record<Role | 'owner', number>][] = [
   ['', 'get', {}, { owner: 200, manager: 200, operator: 200, viewer: 200 }],
   ['/notifications', 'get', {}, { owner: 200, manager: 200, operator: 200, viewer: 200 }],
@@ -146,7 +146,7 @@ describe('a right', () => {
       (method === 'get' ? await client.get(page + path) : await act(client, page + path, fields)).status
     for (const [role, status] of Object.entries(expected))
       expect([role, await statusFor(people[role as Role])]).toEqual([role, status])
-    // To everybody else there is no such application, invited or not.
+    // All other members see no such application, even when they are invited.
     for (const outsider of ['invited', 'stranger'] as const)
       expect(await statusFor(people[outsider])).toBe(404)
     if (method === 'post') expect((await people.owner.post(page + path, fields)).status).toBe(403)
@@ -293,7 +293,7 @@ describe('an application that changes hands', () => {
     const admin = await makePerson(test, { is_admin: true })
     const buyer = await (await makePerson(test, { points: 1_000n })).signIn()
     const [owner, next] = [await seller.owner.signIn(), await heir.signIn()]
-    // The new owner's role in the team ends with becoming the owner, and that of everybody else.
+    // The new owner's role in the team ends with the hand-over, and so does that of all others.
     await act(owner, `${at}/team/invite`, { username: heir.username, role: 'viewer' })
     await act(next, `${at}/invitation/accept`)
     const { client: manager } = await invited(owner, at, 'manager')
@@ -317,7 +317,7 @@ describe('an application that changes hands', () => {
     await refundOrder(test.deps, { ...refund, transaction_id: after, amount: 100n, key: 'after' })
     expect([await points(seller.owner), await points(heir)]).toEqual([57n, 0n])
 
-    // What the former owner holds is no business of the new one, who reads that it is short, and no more.
+    // The new owner does not see the former owner's balance, only that it is too low.
     const other = await makeMerchant(test)
     const { body } = await other.process({ amount: '20', description: 'Tea', order_id: 'by-the-former' })
     await other.close()
@@ -327,7 +327,7 @@ describe('an application that changes hands', () => {
     expect(record.body).toContain('does not hold as much now')
     expect(record.body).not.toMatch(/\b37\b/)
 
-    // Transfers are the new owner's: they may go to the former one, who could not have sent to themselves.
+    // Transfers come from the new owner: they may go to the former one, who could not transfer to themselves before.
     await buy(seller, buyer)
     const back = { to_user_id: String(seller.owner.id), to_username: seller.owner.username, amount: '10' }
     const send = (token: string) => {
@@ -337,7 +337,8 @@ describe('an application that changes hands', () => {
         signature: merchantSign(token, fields),
       })
     }
-    // But not by a token that the former owner knows, before it was replaced or within the overlap after that.
+    // A token that the former owner knows does not transfer, neither before its replacement nor within the overlap
+    // after it.
     const expectHeld = async () => {
       const held = await send(seller.token)
       expect([held.status, held.body.errors]).toEqual([400, [expect.objectContaining({ code: 1009 })]])
@@ -353,7 +354,7 @@ describe('an application that changes hands', () => {
     expect((await send(/\btk_[A-Za-z0-9]{40}\b/.exec(rotated.body)![0])).status).toBe(200)
     expect(await points(heir)).toBe(84n)
     expect((await next.get(at)).body).not.toContain('A former owner of this application knows its token')
-    // Nor by a request that was checked just before and posted just after.
+    // A request that was checked just before the hand-over and posted just after it does not transfer either.
     const late = { app_id: seller.id, order_id: 'late', from_user_id: seller.owner.id, amount: 10n }
     const to = { to_user_id: seller.owner.id, to_username: seller.owner.username }
     await expect(makePostTransfer(test.deps)({ ...late, ...to })).rejects.toMatchObject({
@@ -459,7 +460,7 @@ describe('an application that changes hands', () => {
     test.clock.advance(7 * 86_400_000)
     const late = await heir.signIn()
     expect((await act(late, `${at}/handover/accept`)).status).toBe(404)
-    // Long signed in: an offer needs more.
+    // The sign-in is old, and an offer requires a recent one.
     expect((await offer(heir.username)).status).toBe(409)
     expect(await ownerOf(seller)).toEqual([seller.owner.id])
     await seller.close()
@@ -487,7 +488,7 @@ describe('an application that changes hands', () => {
     expect(await told('transfer/balance')).toMatchObject({ code: 0, available_money: '0.00' })
     expect((await act(next, `${at}/reset-key`)).status).toBe(303)
     expect(await moneyByKey(await currentKey(test.deps, seller.id, 'merchant_key'))).toBe('7.00')
-    // The other key is the former owner's still.
+    // The other key is still that of the former owner.
     expect(await told('merchant/info')).toMatchObject({ money: '0.00' })
     await seller.close()
   })
@@ -554,7 +555,7 @@ describe('an application that changes hands', () => {
     expect(await listed('transfers', token)).toEqual([sentLater, sent])
     const until = String(Math.floor(test.clock.now().getTime() / 1000) + 60)
     expect(await listed('transfers', seller.token, { until, order: 'asc' })).toEqual([sent])
-    // The shop goes on, so it confirms what it sells by the number that it knows.
+    // The shop goes on, so it confirms its sales by a number that it knows.
     expect((await seller.query({ transaction_id: later })).body).toMatchObject({ status: 'completed' })
 
     const told = { count: 1, data: [expect.objectContaining({ status: 1 })] }
@@ -588,7 +589,7 @@ describe('an application that changes hands', () => {
       .executeTakeFirstOrThrow()
     expect(events_url).toBeNull()
     expect(await eventSecretsOf(test.db, seller.id, test.clock.now())).toEqual([])
-    // Not even what is not told yet; and the second sale is no event.
+    // Waiting events end too, and the second sale causes none.
     const told = test.db.selectFrom('notifications').where('app_id', '=', seller.id).select('status')
     expect(await told.execute()).toEqual([{ status: 'failed' }])
     const another = await setEventsUrl(test.deps, seller.payment_id, url, taker!)
@@ -603,7 +604,7 @@ describe('an application that changes hands', () => {
     const seller = await makeMerchant(test)
     const stranger = await makePerson(test)
     const facts = { name: 'Twin', description: '', callback_url: seller.callbackUrl, ip: '127.0.0.1' }
-    // As after a handover while the keys were made.
+    // As after a hand-over while the keys were made.
     await expect(
       createTestApp(test.deps, { ...facts, applicant_id: stranger.id, live_app_id: seller.id }),
     ).rejects.toMatchObject({ code: 'not_found' })

@@ -1,4 +1,4 @@
-/** "The shop did not react?": what a buyer reads of the attempts to tell the shop, and telling it again. */
+/** "The shop did not react?": the payer reads the attempts to notify the shop, and sends the notification again. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import type { Browser } from '../harness/harness.ts'
@@ -17,7 +17,7 @@ afterAll(() => world.close())
 
 const pathOf = (transaction_id: string) => `/payment/pay/${transaction_id}`
 
-/** A payment whose shop has answered like this once. */
+/** A payment whose shop has answered once with this status. */
 async function paidAt(status: number): Promise<string> {
   world.receiver.answer = (_request, response) => void response.writeHead(status).end('no')
   count += 1
@@ -30,7 +30,7 @@ const tell = async (transaction_id: string, client = buyer) =>
   client.submit(await client.get(pathOf(transaction_id)), `${pathOf(transaction_id)}/tell`)
 const requestsFor = (transaction_id: string) =>
   world.receiver.received.filter(({ fields }) => fields.api_trade_no === transaction_id).length
-/** What the page says about the shop, without marks. */
+/** The text of the page about the shop, without markup. */
 const saidOn = (body: string) =>
   /<details[^>]*id="shop"[^>]*>([\s\S]*?)<\/details>/
     .exec(body)![1]!

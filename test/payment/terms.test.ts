@@ -1,4 +1,7 @@
-/** The terms of an application: a fee rate of its own and daily limits, set by an administrator, kept by the database. */
+/**
+ * The terms of an application: its own fee rate and daily limits. An administrator sets them, and the database
+ * enforces them.
+ */
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { grantPoints } from '../../src/ledger/post.ts'
@@ -22,7 +25,7 @@ let count = 0
 
 beforeAll(async () => {
   test = await startTestApp()
-  // How fresh a sign-in must be is tested elsewhere.
+  // Another file tests how recent a sign-in must be.
   await test.db
     .insertInto('site_settings')
     .values({ name: 'reauthenticate_minutes', value: '1440' })
@@ -40,7 +43,7 @@ afterEach(() => expectSoundBooks(test.db))
 
 const pathOf = (seller: Merchant) => `/admin/payment-applications/${seller.payment_id}`
 
-/** Sends the administrator's form; what is not named is empty. */
+/** Sends the administrator's form. Unnamed fields are empty. */
 async function setTerms(seller: Merchant, terms: Record<string, string>) {
   const path = pathOf(seller)
   const empty = { fee_rate: '', daily_payments_max: '', daily_transfers_max: '', reason: '' }
@@ -72,13 +75,13 @@ async function newOrder(seller: Merchant, amount: string): Promise<{ transaction
   }
 }
 
-/** Pays a new order of this amount, past the page. */
+/** Pays a new order of this amount without the page. */
 async function pay(seller: Merchant, amount: string, payOrder = makePayOrder(test.deps)) {
   const { transaction_id } = await newOrder(seller, amount)
   return payOrder({ transaction_id, payer_id: buyer.id, expected_amount: BigInt(amount) })
 }
 
-/** What `act` answers when the row in which the day is counted goes just as `act` wants to add to it. */
+/** The result of `act` when the row that counts the day disappears just as `act` adds to it. */
 async function whileLimitIsSet<T>(seller: Merchant, act: () => Promise<T>): Promise<T> {
   const acting = await test.db.transaction().execute(async (tx) => {
     await tx.deleteFrom('payment_app_days').where('app_id', '=', seller.id).execute()
@@ -200,7 +203,7 @@ describe('a daily limit of payments', () => {
       expect(await pay(seller, '100')).toBe('paid')
       expect(await pay(seller, '1')).toBe('daily_limit')
 
-      // The tests begin at 08:00 in China; 15:59:59Z is the last second of that day there.
+      // The tests begin at 08:00 in China. 15:59:59Z is the last second of that day there.
       const midnight =
         Math.ceil((test.clock.now().getTime() + 8 * 3_600_000) / DAY_MS) * DAY_MS - 8 * 3_600_000
       test.clock.advance(midnight - 1 - test.clock.now().getTime())

@@ -1,4 +1,4 @@
-/** Test mode: everything of the test book works as it does live, and not a live point, journal or figure moves. */
+/** Test mode: everything of the test book works as in the live book, and no live point, journal or figure changes. */
 import { randomInt, randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -51,7 +51,7 @@ afterAll(async () => {
   await Promise.all([live.close(), tester.close(), receiver.close()])
 })
 
-/** All that must not change: every row of the live ledger, and every figure that is made of it. */
+/** Everything that must not change: every row of the live ledger, and every figure made from it. */
 async function liveThings() {
   const { rows } = await sql<Record<string, unknown>>`
     select
@@ -115,7 +115,7 @@ describe('a test application', () => {
     const [{ payment_id } = { payment_id: '' }] = await applicationsOf(test.db, newcomer.id)
     const page = await browser.get(`${path}/${payment_id}`)
     expect(page.body).toContain('test-mark"')
-    // New keys are marked too.
+    // New keys have the prefix too.
     const actor = { user_id: newcomer.id, ip: '' }
     expect((await rotateToken(test.deps, payment_id, 0, actor)).token).toMatch(/^tk_test[A-Za-z0-9]{36}$/)
     await resetMerchantKey(test.deps, payment_id, actor)
@@ -210,7 +210,7 @@ describe('in test mode', () => {
     })
     expect((await browser.get(path)).body).toContain('test-mark"')
     expect((await browser.get('/account/payments')).body).toContain('Test mode')
-    // Its wallet is a page of its own, which says what it is.
+    // Its wallet has a page of its own, which names the book.
     const play = await browser.get('/account?book=test&q=tea')
     expect(play.body).toMatch(/test-mark"[\s\S]*<h1>Test wallet<[\s\S]*999,900[\s\S]*Tea[\s\S]*−100/)
     expect(play.form('/account')).toEqual({ book: 'test' })
@@ -298,7 +298,7 @@ describe('in test mode', () => {
               key: shop.merchant_key,
             })
           : await send(test, 'POST', '/payment/api/merchant/info', stamped({}))
-      // Play points that the wallet opened with, and what was sold for 990 less the fee of 49.
+      // The initial play points of the wallet, and 990 from the sale less the fee of 49.
       expect(info.json()).toMatchObject({ money: '10009.41' })
       const { out_trade_no } = fields
       const asked =
@@ -357,7 +357,7 @@ describe('a forced outcome', () => {
       .execute()
   const heard = (transaction_id: string) =>
     receiver.received.filter(({ path }) => path === `/${transaction_id}`).length
-  /** Its notifications go to a path of the receiver that names the order. */
+  /** Opens a trade whose notifications go to a path of the receiver that names the order. */
   async function openTrade() {
     const opened = await openPage(tester)
     await setEventsUrl(test.deps, tester.payment_id, `${receiver.url}/${opened.transaction_id}`, {
@@ -485,7 +485,7 @@ describe('the database', () => {
         sql`select post_journal(${book}, 'adjustment', ${randomUUID()}, null, 'x', now(), (${wallets}), array[-1, 1])`,
         'entries_account',
       )
-    // No door needs to know which book its application is of.
+    // The doors do not need the book of their application.
     const placed = await makeCreateOrder(test.deps)({
       app_id: tester.id,
       order_id: randomUUID(),
@@ -496,7 +496,7 @@ describe('the database', () => {
   })
 
   it(`whatever ${ACTS} random acts of test mode do, every live row and figure is what it was`, async () => {
-    // Everybody has live points too, and the tester sells live: there is something to be touched.
+    // All members have live points too, and the tester also sells live, so a mistake would show.
     const people = await Promise.all(
       [1, 2, 3].map(() => makePerson(test, { username: 'eve', points: 10_000n })),
     )
@@ -551,7 +551,7 @@ describe('the database', () => {
     ]
     for (let i = 0; i < ACTS; i += 1) {
       const act = i < 5 ? acts[0]! : i < 8 ? acts[2]! : any(acts)
-      // What is refused must move nothing either.
+      // A refusal must move nothing either.
       outcomes.push(
         await act().then(
           () => 'done',

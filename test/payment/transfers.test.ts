@@ -1,4 +1,4 @@
-/** Transfers: one charge per order_id, bounds and fees by trust level, every refusal leaving every wallet alone. */
+/** Transfers: one charge per order_id, bounds and fees by trust level, and refusals that move nothing. */
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openSettings } from '../../src/core/settings.ts'
@@ -46,7 +46,7 @@ const fields = (over: Record<string, string> = {}) => ({
   order_id: `transfer-${++count}`,
   ...over,
 })
-/** ceil(amount × rate) in whole numbers, the rate as a fraction: not the function under test. */
+/** ceil(amount × rate) in integers, with the rate as a fraction, without the function under test. */
 const ceilFee = (amount: bigint, [numerator, denominator]: readonly [bigint, bigint]) =>
   (amount * numerator + denominator - 1n) / denominator
 
@@ -67,7 +67,7 @@ async function expectRefusal(
   })
 }
 
-/** Runs a request that must be refused, and asserts that neither side's wallet moved. */
+/** Runs a request that must be refused, and expects that neither wallet moved. */
 async function expectNothingMoved(request: () => Promise<void>) {
   const before = [await balance(merchant.owner), await balance(alice)]
   const rows = async () => (await test.db.selectFrom('journal').select('id').execute()).length
@@ -308,7 +308,7 @@ describe('bounds and fees', () => {
     await seller.close()
   })
 
-  /** The application as it is once its settings have been read anew. */
+  /** Runs with these settings after the application has read them. */
   async function withSettings(values: Record<string, string>, run: () => Promise<void>) {
     const names = Object.keys(values)
     await test.db

@@ -1,4 +1,6 @@
-/** A browser without script: keeps cookies, follows no redirect, and sends a page's form with its hidden fields. */
+/**
+ * A browser without scripts: it keeps cookies, follows no redirect, and sends a page's form with its hidden fields.
+ */
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -14,7 +16,10 @@ export type Browser = {
   submit(path: string, action: string, fields: Record<string, string>): Promise<Reply>
 }
 
-/** A browser of one language at the service with this address. Each has an own loopback address: pages are limited by it. */
+/**
+ * A browser in one language for the service at this address. Each has its own loopback address, because the limit for
+ * pages counts by address.
+ */
 export function makeBrowser(base: string, language: string): Browser {
   const cookies = new Map<string, string>()
   browsers += 1

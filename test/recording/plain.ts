@@ -1,6 +1,6 @@
-/** Takes out of an answer what differs between two runs of the same program: identifiers, secrets, times. */
+/** Replaces the parts of an answer that differ between two runs of the same program: identifiers, secrets, times. */
 
-/** The kinds of value that two runs draw anew, the more special first. */
+/** The kinds of random values, the more specific first. */
 const DRAWN: [name: string, pattern: RegExp][] = [
   ['seal', /(?<=Sealed up to )\S+/g],
   ['picture', /(?<=<path d=")[^"]{1000,}/g],
@@ -30,10 +30,10 @@ const DRAWN: [name: string, pattern: RegExp][] = [
   ['ms', /\b\d+(?:\.\d+)? ms\b/g],
 ]
 
-/** The kinds that later answers name again. */
+/** The kinds that later answers repeat. */
 const KEPT = new Set(['txn', 'pay', 'client'])
 
-/** Headers that say something of the connection or the moment only. */
+/** Headers that only describe the connection or the moment. */
 const HEADERS_LEFT_OUT = new Set([
   'date',
   'connection',
@@ -43,7 +43,7 @@ const HEADERS_LEFT_OUT = new Set([
   'etag',
 ])
 
-/** Makes the function that takes them out of the texts of one run: the same value has the same name in all of them. */
+/** Makes the function that replaces these values in the texts of one run. A value has the same name in all texts. */
 export function makePlain(): (text: string) => string {
   const names = new Map<string, string>()
   return (text) => {
@@ -51,7 +51,7 @@ export function makePlain(): (text: string) => string {
     for (const [kind, pattern] of DRAWN)
       plain = plain.replace(pattern, (value) => {
         if (value.startsWith('<')) return value
-        // What is signed or drawn for each request has no identity to compare.
+        // A value that is signed or random for each request has no identity to compare.
         if (!KEPT.has(kind)) return `<${kind}>`
         const name = names.get(value) ?? `<${kind} ${names.size + 1}>`
         names.set(value, name)
@@ -61,7 +61,7 @@ export function makePlain(): (text: string) => string {
   }
 }
 
-/** The headers that are compared, a line each. */
+/** The compared headers, one per line. */
 export function plainHeaders(headers: Record<string, string>, plain: (text: string) => string): string[] {
   return Object.entries(headers)
     .filter(([name]) => !HEADERS_LEFT_OUT.has(name))

@@ -33,7 +33,7 @@ const COMMANDS = [
   ['nonsense'],
 ]
 
-/** Characters shown of a line that differs. */
+/** The number of characters shown of a line that differs. */
 const SHOWN_MAX = 300
 
 type Line = { name: string; status: number; headers: string[]; body: string }
@@ -96,7 +96,7 @@ async function readLines(file: string): Promise<Line[]> {
     .map((line) => JSON.parse(line) as Line)
 }
 
-/** Prints each answer that differs, by its first differing line, and answers how many do. */
+/** Prints the first differing line of each answer that differs, and returns the number of such answers. */
 async function compare(before: string, after: string): Promise<number> {
   const [old, now] = [await readLines(before), await readLines(after)]
   const names = new Set([...old, ...now].map(({ name }) => name))

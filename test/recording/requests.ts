@@ -3,13 +3,13 @@ import { createHash, createHmac, createPrivateKey, sign } from 'node:crypto'
 import type { Demo } from '../../src/demo/world.ts'
 import { type Browser, makeBrowser, type Reply } from './browser.ts'
 
-/** Records the reply under this name and hands it on. */
+/** Records the reply under this name and returns it. */
 export type Ask = (name: string, reply: Promise<Reply>) => Promise<Reply>
 
 type Fields = Record<string, string>
 
 const LANGUAGES = ['en', 'zh-CN']
-/** Pages of one member and language that are followed from link to link. */
+/** The number of pages that are followed from link to link, for one member and language. */
 const CRAWLED_MAX = 70
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 const PUBLIC = [
@@ -40,7 +40,7 @@ const PUBLIC = [
   '/payment/api/api.php',
 ]
 
-/** Asks everything of a demo that was started just now. */
+/** Sends all requests to a freshly started demo. */
 export async function askAll(demo: Demo, ask: Ask): Promise<void> {
   const visitor = makeBrowser(demo.base_url, 'en')
   await askPublic(demo, ask)

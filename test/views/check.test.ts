@@ -1,4 +1,4 @@
-/** The check of the templates refuses what must not reach a page, at the line of the template that is wrong. */
+/** The check of the templates refuses wrong code and data, at the line of the template. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'

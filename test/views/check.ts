@@ -9,7 +9,7 @@ import { dirname, join, relative, sep } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** A tag: its kind, and its code, which may hold `%>` in a string or a comment. */
+/** A tag: its kind, and its code, which may contain `%>` in a string or a comment. */
 const TAG =
   /<%([=~]?)((?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`|\/\/[^\n]*|\/\*[\s\S]*?\*\/|(?!%>)[\s\S])*)%>/g
 
@@ -24,7 +24,7 @@ type Program = {
   scratch: string
 }
 
-/** The faults that tsc finds, those of a template at their place in the template. */
+/** The faults that tsc finds. Faults of a template have their place in the template. */
 export function checkTypes({ views, sources, scratch }: Program): Fault[] {
   rmSync(scratch, { recursive: true, force: true })
   for (const file of globSync('**/*.eta', { cwd: views })) {

@@ -1,8 +1,8 @@
 /**
- * What every page of the list is held to in a real browser, in both languages: it fits a phone, its targets are large enough
- * for a thumb, it is light, loads nothing from elsewhere, and axe finds no fault by day or by night. `PHOTOGRAPH=true` takes
- * each into test/artifacts/pages/, by phone, in English and by day, by desk, in Chinese and by night; `PHOTOGRAPH=all`
- * takes every combination.
+ * Checks every page of the list in a real browser, in both languages: it fits a phone, its targets are large enough
+ * for a thumb, it is light, loads nothing from elsewhere, and axe finds no fault in light or dark. `PHOTOGRAPH=true`
+ * photographs each page into test/artifacts/pages/: on a phone in English and light, and on a desktop in Chinese and
+ * dark. `PHOTOGRAPH=all` photographs every combination.
  */
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -35,7 +35,7 @@ export function describePages(group: PageGroup): void {
       await world?.close()
     })
 
-    /** The one window in which this person looks at all their pages like this. */
+    /** The window of this member for all pages in this look. */
     function windowOf(role: Role, look: Look): Promise<Page> {
       const key = `${role} ${look.language}`
       const opened =
@@ -65,7 +65,7 @@ export function describePages(group: PageGroup): void {
 
 type Loaded = { name: string; decodedBodySize: number; initiatorType: string }
 
-/** The page and all it loaded: what it weighs without pictures, and what came from elsewhere. */
+/** Loads the page: its bytes without pictures, and the addresses of other sites. */
 async function weigh(page: Page, { test, open }: World): Promise<{ bytes: number; strangers: string[] }> {
   const loaded = await page.evaluate(() =>
     ['navigation', 'resource'].flatMap((type) =>
@@ -95,7 +95,7 @@ async function smallTargets(page: Page): Promise<string[]> {
   }, TARGET_PIXELS_MIN)
 }
 
-/** What axe finds by day, and by night, when only colours can be different. */
+/** The faults that axe finds in light, and in dark, where only colours can differ. */
 async function violations(page: Page, axeSource: string): Promise<string[]> {
   await page.evaluate(axeSource)
   const run = (options: RunOptions) =>
@@ -109,7 +109,7 @@ async function violations(page: Page, axeSource: string): Promise<string[]> {
   )
 }
 
-/** Takes a page in its look, or in every one. */
+/** Photographs a page in its look, or in every look. */
 async function photograph(page: Page, { name }: ListedPage, look: Look): Promise<void> {
   const looks = PHOTOGRAPHS.all
     ? [PHONE, DESK].flatMap((viewport) =>

@@ -1,7 +1,7 @@
-/** How people go through pages: by keyboard, with what they see of where they are. */
+/** Moves through pages by keyboard, as people do, and reports the visible focus. */
 import type { Page } from 'playwright-core'
 
-/** Where the keyboard stands, and whether that can be seen. Undefined at the end of the page. */
+/** The focused element, and whether the focus is visible. Undefined at the end of the page. */
 export type Stop = { tag: string; text: string; isVisible: boolean }
 
 function stopOf(page: Page): Promise<Stop | undefined> {
@@ -19,7 +19,7 @@ function stopOf(page: Page): Promise<Stop | undefined> {
   })
 }
 
-/** Goes through a page with the tab key, from its beginning to its end, or until `isThere`. Answers every stop. */
+/** Moves through a page with the tab key, to its end or until `isThere`. Returns every stop. */
 export async function tabThrough(
   page: Page,
   isThere: (stop: Stop) => boolean = () => false,
@@ -34,7 +34,7 @@ export async function tabThrough(
   }
 }
 
-/** Everything on the page that can be stopped at. */
+/** Counts the elements of the page that take the focus. */
 export function stopsOn(page: Page): Promise<number> {
   return page.evaluate(
     () =>

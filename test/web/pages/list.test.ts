@@ -1,4 +1,4 @@
-/** The list of pages against the views: no view goes unlooked at, and each page is in the file of one group. */
+/** The list of pages covers every view, and each page is in the file of one group. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

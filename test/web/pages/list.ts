@@ -1,4 +1,4 @@
-/** Every page there is: one line each. A view in views/ that no line names fails the tests of pages. */
+/** Every page, one line each. A view in views/ that no line names fails the tests of pages. */
 import type { Page } from 'playwright-core'
 import { OPERATIONS, operationId } from '../../../src/docs/openapi.ts'
 import { WEBHOOKS } from '../../../src/docs/webhooks.ts'
@@ -7,12 +7,12 @@ import { authorizationUrl, REDIRECT_URI } from '../../identity/relying-party.ts'
 import type { Role, World } from './world.ts'
 
 export type ListedPage = {
-  /** The view that it is made of; a second word tells it from others of the same view. */
+  /** Its view. A second word distinguishes it from other pages of the same view. */
   name: string
   as: Role
-  /** On the site that most pages are of, or with its origin. */
+  /** On the site of most pages, or with its origin. */
   path: (world: World) => string
-  /** What is done at that address to come to the page. */
+  /** The steps at that address that lead to the page. */
   act?: (page: Page, world: World) => Promise<unknown>
 }
 
@@ -23,13 +23,13 @@ function sending(form: string, fields: Fields = {}, button = 'button'): (page: P
   return async (page) => {
     const found = page.locator(form).first()
     for (const [name, value] of Object.entries(fields)) await found.locator(`[name="${name}"]`).fill(value)
-    // Forms may stand folded away.
+    // Forms may be folded.
     const send = (element: unknown) => (element as HTMLElement).click()
     await comingTo(page, () => found.locator(button).first().evaluate(send))
   }
 }
 
-/** Does what leads to another page, and waits until that is there. */
+/** Runs an act that leads to another page, and waits for that page. */
 async function comingTo(page: Page, act: () => Promise<unknown>): Promise<void> {
   const loaded = page.waitForEvent('load')
   await act()
@@ -46,7 +46,7 @@ const consent = (app: keyof World['oauth']) => (world: World) =>
     typeof authorizationUrl
   >[0])
 
-/** Opens everything that is folded away. */
+/** Unfolds everything. */
 const unfolding = (page: Page) =>
   page.locator('main details').evaluateAll((found) => {
     for (const one of found) (one as HTMLDetailsElement).open = true
@@ -395,7 +395,7 @@ export const PAGES: ListedPage[] = [
   },
 ]
 
-/** The pages that a file of tests looks at, by the first folders of their views. */
+/** The pages that each test file checks, by the first folders of their views. */
 export const GROUPS = {
   docs: ['docs'],
   members: ['accounts', 'error', 'identity', 'privacy'],

@@ -1,4 +1,4 @@
-/** The ways that people walk through pages: to the end of a purchase, by keyboard alone, and while time passes. */
+/** Ways through several pages: to the end of a purchase, by keyboard alone, and while time passes. */
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { messages } from '../../../src/texts.ts'
@@ -16,7 +16,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
   })
   afterAll(() => world?.close())
 
-  /** A window of its own, for a walk. */
+  /** A window for one walk. */
   async function openWalk(
     role: Role,
     language: Look['language'],
@@ -94,7 +94,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
       const listed = PAGES.find((page) => page.name === name)!
       const page = await openWalk(listed.as, 'en')
       await reach(page, listed, world)
-      // From the beginning, wherever the page has put the cursor.
+      // From the beginning, wherever the page has put the focus.
       await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
       const stops = await tabThrough(page)
       expect(stops[0]).toMatchObject({ text: 'Skip to content' })

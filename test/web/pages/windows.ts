@@ -1,14 +1,14 @@
-/** Windows of the browser in which the people of the world look at its pages, as wide as a phone. */
+/** Browser windows in which the members of the test site open its pages, as wide as a phone. */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import type { ListedPage } from './list.ts'
 import type { Role, World } from './world.ts'
 
-/** Two browsers' loads on a busy machine. */
+/** The load time of two browsers on a busy machine. */
 export const TEST_MS = 60_000
 export const PHONE = { width: 360, height: 740 }
 export const DESK = { width: 1280, height: 800 }
 
-/** How somebody looks at a page. The viewport is that of its photograph. */
+/** The look of a page. The viewport is that of its photograph. */
 export type Look = { language: 'en' | 'zh-CN'; colorScheme: 'light' | 'dark'; viewport: typeof PHONE }
 
 export const LOOKS: [Look, Look] = [
@@ -16,7 +16,7 @@ export const LOOKS: [Look, Look] = [
   { language: 'zh-CN', colorScheme: 'dark', viewport: DESK },
 ]
 
-/** A window in which this person looks at pages. */
+/** Opens a window with the session of this member. */
 export async function openWindow(
   chrome: Browser,
   world: World,
@@ -39,7 +39,7 @@ export async function openWindow(
   return context.newPage()
 }
 
-/** Comes to a page of the list. */
+/** Opens a page of the list. */
 export async function reach(page: Page, { path, act }: ListedPage, world: World): Promise<void> {
   await page.goto(new URL(path(world), world.test.url).href)
   await act?.(page, world)

@@ -1,4 +1,7 @@
-/** A site with something on every page: people, what they own, and what came of their orders. Made once for all pages. */
+/**
+ * A site with content on every page: members, their applications, and orders in every state. All tests of pages share
+ * it.
+ */
 import { createHmac, randomUUID } from 'node:crypto'
 import { banMember } from '../../../src/accounts/members.ts'
 import { issueLink, type LinkPurpose } from '../../../src/accounts/security/account-links.ts'
@@ -22,7 +25,7 @@ import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
 import { makeGatewayOrders } from '../../harness/notify-receiver.ts'
 import { authorize, exchange, REDIRECT_URI } from '../../identity/relying-party.ts'
 
-/** Whom a page is shown to. `visitor` has not signed in; `stale` is the merchant on a sign-in of long ago. */
+/** The viewer of a page. `visitor` has not signed in; `stale` is the merchant with an old sign-in. */
 
 export type Role = 'visitor' | 'buyer' | 'newcomer' | 'merchant' | 'stale' | 'careful' | 'admin'
 
@@ -30,29 +33,29 @@ type OAuthApp = { client_id: string }
 
 export type World = {
   test: TestApp
-  /** A site without a forum, where anybody may register. */
+  /** A site without a forum, where visitors may register. */
   open: TestApp
   people: Record<Exclude<Role, 'visitor' | 'stale'>, Person>
   cookies: Record<Exclude<Role, 'visitor'>, Map<string, string>>
   merchant: Merchant
-  /** A member who is kept out, and knows not why. */
+  /** A member whom the access rules refuse. */
   barred: Person
-  /** Payment applications that wait for review, and that cannot be used any more. */
+  /** Payment applications that wait for review, and that are suspended. */
   pending: { payment_id: string }
   suspendedSeller: Merchant
   /** The test application of the merchant. */
   testApp: Merchant
   oauth: { open: OAuthApp; closed: OAuthApp; suspended: OAuthApp }
-  /** Transaction ids, by what became of the order. */
+  /** Transaction IDs, by the state of the order. */
   orders: Record<OrderFate, string>
-  /** The transaction id of a transfer. */
+  /** The transaction ID of a transfer. */
   transfer: string
   links: Record<LinkPurpose, string>
-  /** A new order, and the address to pay it at. */
+  /** A new order, and the address of its pay page. */
   order(
     amount: string,
   ): Promise<{ path: string; transaction_id: string; pay(payer: Person): Promise<unknown> }>
-  /** Ends the time to pay an order. */
+  /** Lets an order expire. */
   expire(transaction_id: string): Promise<unknown>
   close(): Promise<void>
 }
@@ -90,14 +93,14 @@ export async function makeWorld(): Promise<World> {
   const merchant = await makeMerchant(test)
   const suspendedSeller = await makeMerchant(test)
   const changedSeller = await makeMerchant(test)
-  // Nobody changes the keys of this one.
+  // No test changes the keys of this application.
   const steady = await makeMerchant(test)
   const people = await makePeople(test, merchant.owner)
   const testApp = await makeMerchant(test, { twinOf: merchant })
   const orders = await makeOrders(test, { people, merchant, suspendedSeller, changedSeller, testApp })
   await makeTeam(test, { people, merchant, suspendedSeller })
   await makeProposals(test, { people, orders })
-  // As on the day after.
+  // The clock of the day after.
   await closeDueDays({ db: test.db, clock: () => new Date(test.clock.now().getTime() + 2 * DAY_MS) })
   await makeRefused(test, merchant)
   return {
@@ -158,7 +161,7 @@ async function makePeople(test: TestApp, owner: Person): Promise<World['people']
   return { buyer, newcomer, merchant: owner, careful, admin }
 }
 
-/** The cookies of everybody's browser. */
+/** The cookies of every member's browser. */
 async function signEverybodyIn(test: TestApp, people: World['people']): Promise<World['cookies']> {
   const entries = await Promise.all(
     Object.entries(people).map(async ([role, person]) => [role, (await person.signIn()).cookies] as const),
@@ -176,7 +179,7 @@ function sessionsOf(test: TestApp, { id }: Person) {
   return test.db.selectFrom('sessions').where('user_id', '=', id).orderBy('id', 'desc').select('id').execute()
 }
 
-/** The session there is goes on: it is the one that turned the second factor on. */
+/** The present session stays, because it turned the second factor on. */
 async function protect(test: TestApp, person: Person): Promise<void> {
   const [session] = await sessionsOf(test, person)
   const secret = newTotpSecret()
@@ -200,7 +203,7 @@ async function makeOrders(
     const { body } = await seller.process({ amount, description, order_id })
     return { transaction_id: String(body.transaction_id), amount: BigInt(amount) }
   }
-  /** Of the gateway: its price is money, and what a plugin sends as a name is often long. */
+  /** An order of the gateway: its price is money, and a plugin often sends a long name. */
   const trade = async (money: string) => {
     count += 1
     const fields = {
@@ -275,7 +278,7 @@ async function makeOrders(
   }
 }
 
-/** As when the shop has answered badly, twice alike and once otherwise. */
+/** The state after a shop answered badly, twice in the same way and once in another. */
 async function failToTell(test: TestApp, transaction_id: string): Promise<void> {
   const next_attempt_at = new Date(test.clock.now().getTime() + 30 * 60_000)
   const { id: notification_id } = await test.db
@@ -300,7 +303,7 @@ async function failToTell(test: TestApp, transaction_id: string): Promise<void> 
   await test.db.insertInto('notification_attempts').values(attempts).execute()
 }
 
-/** The buyer looks on at the merchant's shop; somebody is asked to, and to own it one day. */
+/** The payer views the merchant's shop. Other members are invited, and one to own it. */
 async function makeTeam(
   test: TestApp,
   { people, merchant, suspendedSeller }: Pick<World, 'people' | 'merchant' | 'suspendedSeller'>,
@@ -318,7 +321,7 @@ async function makeTeam(
   await offerApplication(test.deps, payment_id, username, owner)
 }
 
-/** One that waits for the administrator of the pages, and one of theirs. */
+/** A proposal that waits for the administrator of the pages, and one by that administrator. */
 async function makeProposals(
   test: TestApp,
   { people, orders }: Pick<World, 'people' | 'orders'>,
@@ -360,7 +363,7 @@ async function makePending(test: TestApp, { buyer }: World['people']) {
   })
 }
 
-/** Requests that the merchant signed wrongly, each in its own way. */
+/** Requests that the merchant signed wrongly in different ways. */
 async function makeRefused(test: TestApp, { payment_id, pid, token, merchant_key }: Merchant) {
   const fields = { pid: pid.toString(), out_trade_no: 'A-1', name: '会员 Membership', money: '9.90' }
   const mapi = (sign: string) => send(test, 'POST', '/payment/api/mapi.php', { ...fields, sign })
