@@ -14,6 +14,7 @@ import { sessionPages } from './session/sessions.page.ts'
 import { signInRoutes } from './sign-in/sign-in.page.ts'
 import { walletPage } from './wallet.page.ts'
 
+/** Mounts the pages and the forum's webhook at the root of the site. */
 export async function accountsPlugin(app: FastifyInstance, deps: Core): Promise<void> {
   await app.register(signInRoutes, deps)
   await app.register(forumSignInRoutes, deps)

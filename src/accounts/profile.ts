@@ -1,8 +1,8 @@
-/** What members say of themselves. */
+/** Changes a member's profile. */
 import { recordAudit } from '../core/audit.ts'
 import type { Core } from '../core/core.ts'
 
-/** Gives an account another name, or none. */
+/** Sets or removes the name of an account, and records it. */
 export async function rename(
   { db, clock }: Core,
   { user_id, name, ip }: { user_id: bigint; name: string | null; ip: string },

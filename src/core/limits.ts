@@ -49,7 +49,7 @@ export type Limits = {
 
 /** Opens the limits of a process. */
 export function openLimits({ db, settings, clock }: { db: Db; settings: Settings; clock: Clock }): Limits {
-  /** The keys above their limit, and when their window ends. */
+  /** Keys above their limit, with the end of their window. */
   const full = new Map<string, number>()
   const counts = openCounts(db, clock, (now) => {
     for (const [id, ends_at] of full) if (ends_at <= now) full.delete(id)
@@ -94,7 +94,10 @@ export function openLimits({ db, settings, clock }: { db: Db; settings: Settings
 
 type Counted = { name: LimitName; key: string; ends_at: number; unshared: number; shared: number }
 
-/** The counts of a process, which are added to the common count. @param onShare is told the time of each addition. */
+/**
+ * Keeps the counts of a process, and adds them to the common counts.
+ * @param onShare receives the time of each addition.
+ */
 function openCounts(db: Db, clock: Clock, onShare: (now: number) => void) {
   const counted = new Map<string, Counted>()
   let timer: NodeJS.Timeout | undefined
@@ -110,7 +113,7 @@ function openCounts(db: Db, clock: Clock, onShare: (now: number) => void) {
     )
   }
   return {
-    /** The count of this window, which begins at 0. */
+    /** Returns the count of a window, which starts at 0. */
     entryOf(name: LimitName, key: string, ends_at: number): Counted {
       const id = `${name} ${key}`
       const known = counted.get(id)
@@ -133,7 +136,7 @@ function openCounts(db: Db, clock: Clock, onShare: (now: number) => void) {
   }
 }
 
-/** Adds what has not been added, and learns the common counts. */
+/** Adds the new counts, and updates the known common counts. */
 async function addUnshared(db: Db, news: Counted[]): Promise<void> {
   const shared = news.map((each) => ({ each, count: each.unshared }))
   // These counts stay counted while the statement runs, because the common count does not contain them yet.

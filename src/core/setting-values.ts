@@ -6,7 +6,7 @@ export const rate = z
   .string()
   .regex(/^(0(\.\d{1,6})?|1(\.0{1,6})?)$/, 'must be a decimal between 0 and 1 with at most 6 places')
 
-/** Whole points as text, exact beyond 2^53; Postgres computes with them. */
+/** Whole points as text, exact above 2^53. Postgres computes with them. */
 export const points = z.string().regex(/^\d{1,16}$/, 'must be a whole number of points')
 
 export const pointsOrNone = z.union([points, z.literal('')])
@@ -103,7 +103,7 @@ export const definitions = {
   /** Failed sign-ins in 15 minutes after which an account, or an address, has to wait; 0 is no limit. */
   limit_sign_in_failures_per_account: limit.default(10),
   limit_sign_in_failures_per_address: limit.default(30),
-  /** Serves the gateway's paths at the root of the host too, for libraries that take no path in their base address. */
+  /** Whether the gateway's paths are also at the root of the host, for libraries without a path in their base address. */
   gateway_at_root: z.enum(['off', 'on']).default('off'),
   /** Failed attempts of a notification after which the application's team gets an alert. */
   alert_failed_attempts: z.coerce.number().int().min(1).max(6).default(3),

@@ -36,7 +36,7 @@ export async function canWrite(db: Db): Promise<boolean> {
   return !rows[0]!.is_closed && (await hasRoom(db))
 }
 
-/** Whether a megabyte can be written where the tables are. */
+/** Whether Postgres can write a megabyte beside the tables. Throws the error of a database that does not answer. */
 export async function hasRoom(db: Db): Promise<boolean> {
   try {
     await db.transaction().execute(async (tx) => {

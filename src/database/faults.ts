@@ -31,7 +31,7 @@ const REFUSALS: Record<string, string> = {
     'the role of DATABASE_URL lacks a right: `alter database … owner to …` lets it make tables, `alter table … owner to …` gives it those of another role',
 }
 
-/** The database has none of our tables, not even the list of its migrations. */
+/** The database has no tables of Tessera, not even schema_migrations. */
 export const NOT_SET_UP =
   'The database has not been set up: run `tessera migrate`, or start the service, which does it'
 

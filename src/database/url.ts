@@ -7,7 +7,10 @@ import { type Config, ConfigError } from '../platform/config.ts'
  */
 export type DatabaseHandle = { url: string; isBorrowed: boolean; stop: () => Promise<void> }
 
-/** Starts (or finds running) the built-in Postgres when DATABASE_URL is absent. Throws ConfigError when it does not start. */
+/**
+ * Returns the database of DATABASE_URL, or starts or finds the built-in Postgres. Throws ConfigError when that does not
+ * start.
+ */
 export async function provideDatabase(
   config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>,
 ): Promise<DatabaseHandle> {

@@ -22,6 +22,7 @@ import { TOKEN_PATHS, tokenRoutes } from './oauth/token.ts'
 import { USERINFO_PATHS, userinfoRoutes } from './oauth/userinfo.ts'
 import { repeatAsGet } from './repeat-as-get.ts'
 
+/** Mounts the browser scope and the machine scope of the area. */
 export async function identityPlugin(app: FastifyInstance, deps: IdentityDeps): Promise<void> {
   await app.register(async (browser) => {
     browser.setErrorHandler(sendBrowserError)

@@ -129,7 +129,7 @@ export function appSecretFault(text: string): string | undefined {
   return appSecret.safeParse(text).error?.issues[0]?.message
 }
 
-/** One entry per variable, in the order of `.env.example`. Empty text counts as absent. */
+/** The schema, one entry for each variable in the order of `.env.example`. Empty text counts as absent. */
 export const environment = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: port.default(3000),

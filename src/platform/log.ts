@@ -26,6 +26,7 @@ const REDACTED = '[redacted]'
 /** How many levels below a line's own members are searched. */
 const DEPTH_MAX = 2
 
+/** Returns the options of Fastify's logger, with redaction. */
 export function loggerOptions(config: Pick<Config, 'LOG_LEVEL'>) {
   return {
     level: config.LOG_LEVEL,

@@ -36,9 +36,10 @@ export type Locale = {
 
 export type Locales = Record<Language, Locale>
 
+/** Returns the name of a language in `Text`. */
 export const textKey = (language: Language): keyof Text => (language === 'en' ? 'en' : 'zh')
 
-/** Takes one language out of a table of texts. */
+/** Reduces a table of texts to one language. */
 export function speak<T extends object>(texts: T, language: Language): Spoken<T> {
   return inLanguage(texts, textKey(language)) as Spoken<T>
 }
@@ -51,6 +52,7 @@ function inLanguage(value: unknown, key: keyof Text): unknown {
   return Object.fromEntries(Object.entries(table).map(([name, inner]) => [name, inLanguage(inner, key)]))
 }
 
+/** Makes both locales once, because Intl formatters are expensive. */
 export function makeLocales(messages: Record<Language, Messages>): Locales {
   return {
     en: makeLocale('en', 'en-GB', messages.en),
@@ -73,11 +75,12 @@ function makeLocale(language: Language, tag: string, t: Messages): Locale {
   }
 }
 
+/** Whether a value is a language of this site. */
 export function isLanguage(text: unknown): text is Language {
   return text === 'en' || text === 'zh-CN'
 }
 
-/** The chosen language if there is one, else the best of Accept-Language, else English. */
+/** Returns the chosen locale, or else the best one of Accept-Language, or else English. */
 export function chooseLocale(
   locales: Locales,
   chosen: string | undefined,

@@ -13,7 +13,7 @@ export const rowId = z
 /** A page of a list begins after the row of this id, in the order of the list. */
 export const cursor = rowId.optional().catch(undefined)
 
-/** Cuts a page out of rows that were read with one more than it shows. `next` is its last row, if there are more. */
+/** Cuts rows to a page. The query reads one row more than a page shows. `next` is the page's last id, if there are more. */
 export function onePage<Row extends { id: bigint }>(
   found: readonly Row[],
   lines: number,
@@ -22,7 +22,7 @@ export function onePage<Row extends { id: bigint }>(
   return { rows, next: found.length > lines ? rows.at(-1)!.id : undefined }
 }
 
-/** The address of the page that shows what is older than this row, if there is a row. */
+/** Returns the address of the page after this row, or undefined without a row. */
 export function olderUrl(
   path: string,
   asked: Record<string, string | undefined>,

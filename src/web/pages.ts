@@ -21,7 +21,7 @@ import type { Common, PageData, PageFailure } from './views.ts'
 
 const VIEWS_DIR = join(import.meta.dirname, '../../views')
 
-/** Views are indented and pages are not: this takes away white space before a tag at the start of a line. */
+/** Removes white space before a tag at the start of a line, because views are indented and pages are not. */
 const WITHOUT_INDENTATION = { processTemplate: (view: string) => view.replace(/^[ \t]+(?=<)/gm, '') }
 
 export type PageOptions = {

@@ -178,7 +178,7 @@ async function addGroups(tx: Tx, user_id: bigint, names: string[]): Promise<void
     .execute()
 }
 
-/** What is needed to let somebody of this name in. */
+/** Returns the columns that a sign-in with this username needs, also for an anonymised account. */
 export async function findToSignIn(db: Db, username: string) {
   return db
     .selectFrom('users')

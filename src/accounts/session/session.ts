@@ -59,6 +59,7 @@ declare module 'fastify' {
 
 const cookieName = (config: Config) => (config.production ? '__Host-session' : 'tessera_session')
 const visitorCookieName = (config: Config) => (config.production ? '__Host-visitor' : 'tessera_visitor')
+/** The options of all cookies of sessions and sign-ins. */
 export const cookieOptions = (config: Config) =>
   ({ path: '/', httpOnly: true, sameSite: 'lax', secure: config.production }) as const
 

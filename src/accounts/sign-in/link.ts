@@ -1,10 +1,10 @@
-/** A link that signs in once. */
+/** Uses sign-in links. */
 import type { Core } from '../../core/core.ts'
 import { isBannedOrSuspended } from '../people/users.ts'
 import { claimLink } from '../security/account-links.ts'
 import { recordSecurityEvent } from '../security/security-events.ts'
 
-/** Uses a link up and answers whose it was; undefined for a dead one, and for a member who may not come in. */
+/** Uses a link and returns its member. Returns undefined for an unusable link, and for a suspended or banned member. */
 export async function useSignInLink(
   deps: Core,
   { token, ip }: { token: string; ip: string },

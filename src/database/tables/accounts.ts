@@ -25,7 +25,7 @@ export type UsersTable = {
   updated_at: Generated<Date>
 }
 
-/** Names that anonymised accounts had. */
+/** Hashes of the former names of anonymised accounts. */
 type FormerUsernamesTable = { name_hash: Buffer; created_at: CreatedAt }
 
 type UserGroupsTable = {

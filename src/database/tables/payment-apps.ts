@@ -36,7 +36,7 @@ type PaymentAppsTable = {
   /** The owner's switches for the gateway's versions. */
   v1_enabled: Generated<boolean>
   v2_enabled: Generated<boolean>
-  /** Most points that may be paid to it, and that it may transfer out, in a day; null is no limit. */
+  /** Most points of payments to the application, and of transfers from it, in a day; null is no limit. */
   daily_payments_max: Nullable<bigint>
   daily_transfers_max: Nullable<bigint>
   /** Below this balance the owner gets an alert; null never alerts. And when that was, until the balance recovers. */

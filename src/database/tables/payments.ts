@@ -50,7 +50,7 @@ export type OrdersTable = {
 /** A request as its application may see it, with secrets hidden. */
 export type ReceivedRequest = {
   method: string
-  /** Without the query, whose parameters are below. */
+  /** Without the query, which is among the parameters. */
   path: string
   ip: string
   /** In the order of the request; null for a hidden value. */

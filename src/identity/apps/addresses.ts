@@ -1,4 +1,4 @@
-/** The address that a client is configured with. */
+/** The discovery address, which configures a client. */
 import type { Config } from '../../platform/config.ts'
 
 export const DISCOVERY_PATH = '/.well-known/openid-configuration'

@@ -82,7 +82,7 @@ export const NewAppForm = AppFields.extend(ClientKind.shape)
 /** The query of GET /api/apps. */
 export const AppsRequest = z.object({ owner: z.literal('all').optional() })
 
-/** An application as the list for programs shows it. */
+/** An application in the answer to GET /api/apps. */
 export const ListedApp = z.looseObject({
   client_id: z.string(),
   name: z.string(),
@@ -98,7 +98,7 @@ export const RegisteredApp = z.looseObject({
   description: z.string(),
 })
 
-/** An https address or nothing. */
+/** An https address; empty text becomes null. */
 const webAddress = z
   .string()
   .trim()

@@ -35,7 +35,7 @@ export type AuthorizedApp = {
   created_at: Date
   owner_username: string
   owner_trust_level: number
-  /** Whether the owner's account is one of the forum's. */
+  /** Whether the owner is a member of the forum. */
   owner_is_at_forum: boolean
 }
 

@@ -34,6 +34,7 @@ export const OAUTH_ERRORS: Readonly<Record<OAuthCode, number>> = STATUS
 
 export type OAuthError = AppError & { code: OAuthCode }
 
+/** Whether an error has an OAuth code. */
 export function isOAuthError(error: unknown): error is OAuthError {
   return error instanceof AppError && error.code in STATUS
 }
