@@ -1,4 +1,4 @@
-/** Texts of hosts that notifications fail at. */
+/** Texts of hosts at which notifications fail. */
 import type { Texts } from '../../web/languages.ts'
 
 export const hosts = {

@@ -1,4 +1,4 @@
-/** Texts of what was done to a payment application, by act. */
+/** Texts of the history of a payment application, by act. */
 import type { Text, Texts } from '../../web/languages.ts'
 
 export const paymentAppActs = {

@@ -1,4 +1,4 @@
-/** Texts of finding anything by its number or name. */
+/** Texts of the search by number or name. */
 import type { Texts } from '../../web/languages.ts'
 
 export const find = {

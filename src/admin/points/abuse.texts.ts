@@ -1,4 +1,4 @@
-/** Texts of patterns that are worth a look. */
+/** Texts of suspicious patterns. */
 import type { Texts } from '../../web/languages.ts'
 
 export const abuse = {

@@ -1,4 +1,4 @@
-/** Texts of the books: their proof, days that are closed, and the fees. */
+/** Texts of the books: their proof, the daily closes, and the fees. */
 import type { InvariantName } from '../../ledger/books.ts'
 import type { Text, Texts } from '../../web/languages.ts'
 

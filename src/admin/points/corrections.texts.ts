@@ -1,4 +1,4 @@
-/** Texts of refunds, reversals and points by hand. */
+/** Texts of refunds, reversals, grants and adjustments. */
 import type { Texts } from '../../web/languages.ts'
 import { pointsOf } from '../../web/plurals.ts'
 

@@ -1,4 +1,4 @@
-/** Texts of movements of points, of a wallet, and of what was done by hand. */
+/** Texts of movements of points, of a wallet, and of the acts of administrators. */
 import type { Text, Texts } from '../../web/languages.ts'
 
 export const ledger = {

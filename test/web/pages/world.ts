@@ -38,7 +38,7 @@ export type World = {
   people: Record<Exclude<Role, 'visitor' | 'stale'>, Person>
   cookies: Record<Exclude<Role, 'visitor'>, Map<string, string>>
   merchant: Merchant
-  /** A member whom the access rules refuse. */
+  /** A banned member. */
   barred: Person
   /** Payment applications that wait for review, and that are suspended. */
   pending: { payment_id: string }
