@@ -207,7 +207,10 @@ it('the rule is switched off by two, or by the operator, and by nobody alone', a
   for (let sent = 0; sent < 2; sent += 1)
     expect(await switchTo('off')).toMatchObject({ status: 303, location: PATH })
   const proposal = await latest()
-  expect(proposal).toMatchObject({ kind: 'setting', setting: 'second_approver', setting_value: 'off' })
+  expect(proposal).toMatchObject({
+    kind: 'setting',
+    act: { setting: 'second_approver', value: 'off' },
+  })
   const other = await switchTo('off', approver)
   expect(other.status).toBe(409)
   expect(other.body).toContain(`@${first.username} has proposed this already`)
@@ -303,7 +306,11 @@ it('terms of an application are set by two, one proposal at a time, and by nobod
   for (let sent = 0; sent < 2; sent += 1)
     expect(await set('0.020')).toMatchObject({ status: 303, location: PATH })
   const proposal = await latest()
-  expect(proposal).toMatchObject({ kind: 'terms', payment_id: merchant.payment_id, reason: 'A trial' })
+  expect(proposal).toMatchObject({
+    kind: 'terms',
+    act: { payment_id: merchant.payment_id },
+    reason: 'A trial',
+  })
   for (const [by, rate] of [
     [approver, '0.020'],
     [proposer, '0.03'],
@@ -357,7 +364,7 @@ it('the database lets nobody approve alone, late, twice, or something else than 
   await expect(decided('approved', second.id, 'expires_at')).rejects.toMatchObject({
     constraint: 'correction_proposals_in_time',
   })
-  await expect(set('amount = 1')).rejects.toThrow(/never changed/)
+  await expect(set(`act = act || '{"amount": "1"}'`)).rejects.toThrow(/never changed/)
   await expect(sql`delete from correction_proposals`.execute(test.db)).rejects.toThrow(/append-only/)
   await decided('declined', second.id)
   await expect(decided('approved', second.id)).rejects.toThrow(/never changed/)

@@ -109,6 +109,13 @@ it('a request is accepted by the refund that an administrator confirms, once', a
     .select('action')
     .execute()
   expect(entries.map(({ action }) => action)).toEqual(['refund_request.ask', 'order.refund'])
+  const refunds = await test.db
+    .selectFrom('refunds')
+    .innerJoin('orders', 'orders.id', 'refunds.order_id')
+    .where('orders.transaction_id', '=', transaction_id)
+    .select(['refunds.amount', 'refunds.request_id'])
+    .execute()
+  expect(refunds).toEqual([{ amount: 40n, request_id: BigInt(fields.request_id!) }])
 })
 
 it('one that is declined says why, to the merchant and to the buyer, and another may follow', async () => {

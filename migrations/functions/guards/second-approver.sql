@@ -48,9 +48,9 @@ begin
   if not exists (
     select from (
       select * from correction_proposals
-      where kind = 'setting' and setting = new.name and decision = 'approved' order by id desc limit 1
+      where kind = 'setting' and act ->> 'setting' = new.name and decision = 'approved' order by id desc limit 1
     ) as newest
-    where setting_value = new.value and proposed_by = new.updated_by and decided_at = new.updated_at
+    where act ->> 'value' = new.value and proposed_by = new.updated_by and decided_at = new.updated_at
   ) then
     raise exception 'changing % needs a second administrator', new.name
       using errcode = 'check_violation', constraint = 'site_settings_two_people';
@@ -67,11 +67,11 @@ begin
   if needs_two_people() and not exists (
     select from (
       select * from correction_proposals
-      where kind = 'terms' and payment_id = new.payment_id and decision = 'approved' order by id desc limit 1
+      where kind = 'terms' and act ->> 'payment_id' = new.payment_id and decision = 'approved' order by id desc limit 1
     ) as newest
-    where (terms ->> 'fee_rate')::numeric is not distinct from new.fee_rate
-      and (terms ->> 'daily_payments_max')::bigint is not distinct from new.daily_payments_max
-      and (terms ->> 'daily_transfers_max')::bigint is not distinct from new.daily_transfers_max
+    where (act -> 'terms' ->> 'fee_rate')::numeric is not distinct from new.fee_rate
+      and (act -> 'terms' ->> 'daily_payments_max')::bigint is not distinct from new.daily_payments_max
+      and (act -> 'terms' ->> 'daily_transfers_max')::bigint is not distinct from new.daily_transfers_max
       and decided_at = new.updated_at
   ) then
     raise exception 'the terms of % need a second administrator', new.payment_id

@@ -35,11 +35,11 @@ $$;
 
 -- Refunds points of a paid order to its payer, from the payee's wallet and, with p_with_fee, from the fee in proportion. After
 -- the last refund of an order exactly its fee has gone back. Outcomes, never raised:
---   refunded · repeated (this key acted before) · not_found · not_paid · too_much · insufficient (the payee's wallet does not
---   hold its part)
+--   refunded · repeated (this key acted before, or this request was accepted) · not_found · not_paid · too_much · insufficient (the payee's wallet does not
+--   hold its part) · no_request (p_request_id is no request for a refund of this order)
 create or replace function refund_order(
   p_transaction_id text, p_amount bigint, p_with_fee boolean, p_key text, p_reason text, p_actor_id bigint,
-  p_now timestamptz
+  p_now timestamptz, p_request_id bigint
 ) returns text language plpgsql as $$
 declare
   v_order orders;
@@ -55,6 +55,7 @@ begin
   if exists (select from journal where kind = 'refund' and reference = v_reference and book = v_order.book) then
     return 'repeated';
   end if;
+  if exists (select from refunds where request_id = p_request_id) then return 'repeated'; end if;
   if v_order.paid_at is null then return 'not_paid'; end if;
   if v_order.refunded_amount + p_amount > v_order.amount then return 'too_much'; end if;
 
@@ -76,13 +77,18 @@ begin
   if v_order.payer_id <> v_order.payee_id and v_merchant.balance < p_amount - v_fee_part then
     return 'insufficient';
   end if;
+  if p_request_id is not null
+    and not exists (select from refund_requests where id = p_request_id and order_id = v_order.id)
+  then
+    return 'no_request';
+  end if;
   v_journal_id := post_journal(
     v_order.book, 'refund', v_reference, p_actor_id, p_reason, p_now,
     array[v_payer_wallet_id, v_merchant.id, v_fee_account_id],
     array[p_amount, -(p_amount - v_fee_part), -v_fee_part]
   );
-  insert into refunds (order_id, book, amount, fee_part, reason, actor_id, refunded_at, journal_id)
-  values (v_order.id, v_order.book, p_amount, v_fee_part, p_reason, p_actor_id, p_now, v_journal_id);
+  insert into refunds (order_id, book, amount, fee_part, reason, actor_id, refunded_at, journal_id, request_id)
+  values (v_order.id, v_order.book, p_amount, v_fee_part, p_reason, p_actor_id, p_now, v_journal_id, p_request_id);
   update orders
   set refunded_amount = refunded_amount + p_amount,
       status = case when refunded_amount + p_amount = amount then 'refunded' else status end,

@@ -9,13 +9,13 @@ import { type PointsLine, postLines, readLines } from '../../accounts/points.ts'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
-import { keyOfRequest } from '../../payment/orders/refund-requests.ts'
 import { refundOrder, reverseTransfer } from '../../payment/orders/refunds.ts'
 import { TransactionId } from '../../payment/values/fields.ts'
 import { randomToken } from '../../platform/secrets.ts'
 import { actorOf, Reason, readForm } from '../acts/form.ts'
 import { findOrders, findTransfers } from '../find/transactions.ts'
-import { type PointsAct, propose, type StandingProposal } from '../proposals/proposals.ts'
+import type { PointsAct } from '../proposals/acts.ts'
+import { propose, type StandingProposal } from '../proposals/proposals.ts'
 
 const PATH = '/admin/corrections'
 const LINES_MAX = 500
@@ -113,8 +113,7 @@ async function preview(reply: FastifyReply, deps: Core, form: PointsActForm, sta
     form.kind === 'points' ? { orders: [], transfers: [] } : await find(deps.db, form.transaction_id)
   const isSound = lines.every((line) => line.fault === undefined)
   const isProposal = await needsApproval(deps)
-  const request_id = form.kind === 'refund' ? form.request_id : undefined
-  const key = request_id === undefined ? randomToken() : keyOfRequest(BigInt(request_id))
+  const key = randomToken()
   const data = { correction: form, lines, isSound, isProposal, standing, ...found, key }
   return reply.page('admin/points/corrections-confirm', data, { status: standing === undefined ? 200 : 409 })
 }
@@ -128,9 +127,9 @@ async function readPointsAct(db: Db, form: PointsActForm & { key: string }): Pro
   if (form.kind === 'points')
     return { kind: form.kind, reason, key, lines: await readLines(db, form.lines, LINES_MAX) }
   const act = { reason, key, transaction_id: form.transaction_id, with_fee: form.with_fee === 'on' }
-  return form.kind === 'refund'
-    ? { kind: form.kind, ...act, amount: BigInt(form.amount) }
-    : { kind: form.kind, ...act }
+  if (form.kind === 'reversal') return { kind: form.kind, ...act }
+  const request = form.request_id === undefined ? {} : { request_id: BigInt(form.request_id) }
+  return { kind: form.kind, ...act, ...request, amount: BigInt(form.amount) }
 }
 
 async function carryOut(

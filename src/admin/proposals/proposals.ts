@@ -3,42 +3,27 @@
  * enforces that the two differ and are administrators, that a proposal never changes and is decided once and in time,
  * and that at most one with the same key is open or approved (070-payments.sql, functions/guards/second-approver.sql).
  */
-import { type Insertable, type Selectable, sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { type PointsLine, postLinesWithin } from '../../accounts/points.ts'
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { SettingName } from '../../core/setting-values.ts'
 import { type Db, type Tx, violatedConstraint } from '../../database/connection.ts'
-import type { CorrectionProposalsTable, ProposedTerms } from '../../database/tables/payments.ts'
-import { setTermsWithin, type Terms, textsOf } from '../../payment/apps/terms.ts'
+import type { CorrectionProposalsTable } from '../../database/tables/payments.ts'
+import { setTermsWithin, type Terms, termsOfTexts, textsOf } from '../../payment/apps/terms.ts'
 import { refundWithin, reverseWithin } from '../../payment/orders/refunds.ts'
 import { AppError } from '../../platform/errors.ts'
+import { keyOf, type ProposedAct, readAct, type StoredAct, storedAct } from './acts.ts'
 
 const OPEN_DAYS = 7
 const DAY_MS = 86_400_000
 /** At most one proposal with the same key is open or approved. */
 const isStanding = sql<boolean>`decision is null or decision = 'approved'`
 
-type Named = { reason: string; key: string }
-
-/** A refund, a reversal, or lines of grants and adjustments. Amounts are whole points. */
-export type PointsAct = Named &
-  (
-    | { kind: 'refund'; transaction_id: string; amount: bigint; with_fee: boolean }
-    | { kind: 'reversal'; transaction_id: string; with_fee: boolean }
-    | { kind: 'points'; lines: PointsLine[] }
-  )
-
-/** A setting that one administrator cannot change alone. */
-type SettingChange = Named & { kind: 'setting'; setting: SettingName; setting_value: string }
-
-type TermsChange = Named & { kind: 'terms'; payment_id: string; terms: ProposedTerms }
-
-type ProposedAct = PointsAct | SettingChange | TermsChange
-
 type Actor = { actor_id: bigint; ip: string }
 
 type Proposal = Selectable<CorrectionProposalsTable>
+type NewProposal = Pick<Proposal, 'kind' | 'reason' | 'key' | 'proposed_by'> & { act: string }
 
 /** Another proposal with the same key, which blocks a new one. */
 export type StandingProposal = { proposer: string; decision: 'approved' | null }
@@ -50,13 +35,15 @@ export type StandingProposal = { proposer: string; decision: 'approved' | null }
  */
 export async function propose(
   { db, clock }: Core,
-  act: ProposedAct,
+  proposed: ProposedAct,
   { actor_id, ip }: Actor,
 ): Promise<StandingProposal | undefined> {
   const now = clock()
-  const { kind, reason, key } = act
-  const facts = factsOf(act)
-  const proposal = { kind, reason, key, ...facts, proposed_by: actor_id }
+  const { reason } = proposed
+  const key = keyOf(proposed)
+  const act = storedAct(proposed)
+  const { kind, ...facts } = act
+  const proposal = { kind, reason, key, act: JSON.stringify(facts), proposed_by: actor_id }
   return db.transaction().execute(async (tx) => {
     await closeExpired(tx, key, now)
     const written = await tx
@@ -70,16 +57,23 @@ export async function propose(
       .returning('id')
       .executeTakeFirst()
     if (written === undefined) return findOther(tx, proposal)
-    const { transaction_id, amount, setting, setting_value, payment_id } = facts
-    const detail = {
-      ...{ kind, reason, transaction_id, amount: amount?.toString() ?? null },
-      ...(setting !== null && { setting, setting_value }),
-      ...(payment_id !== null && { payment_id, terms: facts.terms }),
-    }
+    const detail = { ...subjectOf(act), reason, ...changeOf(act) }
     const subject = `proposal:${written.id}`
     await recordAudit(tx, { actor_id, action: 'correction.propose', subject, detail, ip })
     return undefined
   })
+}
+
+/** What the audit log says of every proposal. */
+function subjectOf(act: StoredAct) {
+  const transaction_id = 'transaction_id' in act ? act.transaction_id : null
+  return { kind: act.kind, transaction_id, amount: act.kind === 'refund' ? act.amount : null }
+}
+
+function changeOf(act: StoredAct) {
+  if (act.kind === 'setting') return { setting: act.setting, setting_value: act.value }
+  if (act.kind === 'terms') return { payment_id: act.payment_id, terms: JSON.stringify(act.terms) }
+  return {}
 }
 
 /** Closes an expired proposal, so a new one with the same key can be written. */
@@ -96,18 +90,13 @@ async function closeExpired(tx: Tx, key: string, now: Date): Promise<void> {
 /** Finds the proposal that blocks this one. Undefined when it is open and has the same content. */
 async function findOther(
   tx: Tx,
-  proposal: Insertable<Omit<CorrectionProposalsTable, 'proposed_at' | 'expires_at'>>,
+  { kind, reason, key, act, proposed_by }: NewProposal,
 ): Promise<StandingProposal | undefined> {
-  const { kind, reason, transaction_id, amount, with_fee, lines, proposed_by } = proposal
-  const { setting, setting_value, payment_id, terms } = proposal
   const { rows } = await sql<StandingProposal & { is_same: boolean }>`
     select proposer.username as proposer, decision, decision is null and
-      (kind, reason, transaction_id, amount, with_fee, lines, setting, setting_value, payment_id, terms, proposed_by)
-      is not distinct from
-      (${kind}, ${reason}, ${transaction_id}::text, ${amount}::bigint, ${with_fee}::boolean, ${lines}::jsonb,
-        ${setting}::text, ${setting_value}::text, ${payment_id}::text, ${terms}::jsonb, ${proposed_by}::bigint) as is_same
+      (kind, reason, act, proposed_by) = (${kind}, ${reason}, ${act}::jsonb, ${proposed_by}::bigint) as is_same
     from correction_proposals join users as proposer on proposer.id = proposed_by
-    where key = ${proposal.key} and (${isStanding})`.execute(tx)
+    where key = ${key} and (${isStanding})`.execute(tx)
   if (rows[0] === undefined) throw new AppError('conflict', 'The proposal before this one was just decided')
   const { is_same, ...standing } = rows[0]
   return is_same ? undefined : standing
@@ -128,8 +117,7 @@ export async function proposeSetting(
     .select('updated_at')
     .executeTakeFirst()
   const key = `setting-${name}-${set?.updated_at.getTime() ?? 'default'}`
-  const setting_value = value.trim()
-  return propose(deps, { kind: 'setting', setting: name, setting_value, reason: '', key }, actor)
+  return propose(deps, { kind: 'setting', setting: name, value: value.trim(), reason: '', key }, actor)
 }
 
 /**
@@ -144,44 +132,13 @@ export async function proposeTerms(
 ): Promise<StandingProposal | undefined> {
   const last = await deps.db
     .selectFrom('correction_proposals')
-    .where('payment_id', '=', payment_id)
+    .where('kind', '=', 'terms')
+    .where(sql`act ->> 'payment_id'`, '=', payment_id)
     .where('decision', '=', 'approved')
     .select((eb) => eb.fn.max('id').as('id'))
     .executeTakeFirstOrThrow()
   const key = `terms-${payment_id}-${last.id ?? 'first'}`
   return propose(deps, { kind: 'terms', payment_id, terms: textsOf(terms), reason, key }, actor)
-}
-
-const NO_FACTS = {
-  transaction_id: null,
-  with_fee: null,
-  amount: null,
-  lines: null,
-  setting: null,
-  setting_value: null,
-  payment_id: null,
-  terms: null,
-}
-
-function factsOf(act: ProposedAct) {
-  if (act.kind === 'setting') {
-    const { setting, setting_value } = act
-    return { ...NO_FACTS, setting, setting_value }
-  }
-  if (act.kind === 'terms') {
-    const { payment_id, terms } = act
-    return { ...NO_FACTS, payment_id, terms: JSON.stringify(terms) }
-  }
-  if (act.kind !== 'points') {
-    const { transaction_id, with_fee } = act
-    const amount = act.kind === 'refund' ? act.amount : null
-    return { ...NO_FACTS, transaction_id, with_fee, amount }
-  }
-  const lines = act.lines.map(({ user_id, username, amount, fault }) => {
-    if (user_id === undefined || fault !== undefined) throw new AppError('invalid_form', 'A line is invalid')
-    return { user_id: String(user_id), username, amount: String(amount) }
-  })
-  return { ...NO_FACTS, lines: JSON.stringify(lines) }
 }
 
 /**
@@ -250,47 +207,66 @@ function explainAlone(error: unknown): never {
 
 /** Carries out the act of a proposal, with the proposer as actor and with the proposer's reason. */
 async function carryOut(tx: Tx, { settings }: Core, proposal: Proposal, now: Date): Promise<void> {
-  const { kind, transaction_id, amount, with_fee, lines, reason, key, proposed_by: actor_id } = proposal
+  const { reason, key, proposed_by: actor_id } = proposal
   const by = { reason, actor_id, ip: null }
-  if (kind === 'setting') {
-    const name = proposal.setting as SettingName
-    return settings.changeWithin(tx, { name, value: proposal.setting_value!, actor_id, ip: null, now })
-  }
-  if (kind === 'terms') {
-    const { fee_rate, daily_payments_max, daily_transfers_max } = proposal.terms!
-    const terms = {
-      ...{ fee_rate, reason },
-      daily_payments_max: daily_payments_max === null ? null : BigInt(daily_payments_max),
-      daily_transfers_max: daily_transfers_max === null ? null : BigInt(daily_transfers_max),
+  const act = readAct(proposal)
+  switch (act.kind) {
+    case 'setting': {
+      const name = act.setting as SettingName
+      return settings.changeWithin(tx, { name, value: act.value, actor_id, ip: null, now })
     }
-    return setTermsWithin(tx, proposal.payment_id!, terms, { actor_id, ip: null, now })
+    case 'terms':
+      return setTermsWithin(
+        tx,
+        act.payment_id,
+        { ...termsOfTexts(act.terms), reason },
+        { actor_id, ip: null, now },
+      )
+    case 'points':
+      await postLinesWithin(tx, act.lines.map(resolvedLine), { ...by, key, now })
+      return
+    case 'refund': {
+      const { kind: _, amount, request_id, ...order } = act
+      const request = request_id === undefined ? {} : { request_id: BigInt(request_id) }
+      return refundWithin(tx, { ...order, ...by, ...request, amount: BigInt(amount), key }, now)
+    }
+    case 'reversal': {
+      const { transaction_id, with_fee } = act
+      return reverseWithin(tx, { transaction_id, with_fee, ...by }, now)
+    }
   }
-  if (kind === 'points') {
-    const resolved = lines!.map((line, index) => ({
-      line: index + 1,
-      username: line.username,
-      text: `${line.username},${line.amount}`,
-      amount: BigInt(line.amount),
-      user_id: BigInt(line.user_id),
-      fault: undefined,
-    }))
-    await postLinesWithin(tx, resolved, { ...by, key, now })
-    return
+}
+
+function resolvedLine(
+  { user_id, username, amount }: { user_id: string; username: string; amount: string },
+  index: number,
+): PointsLine {
+  return {
+    line: index + 1,
+    username,
+    text: `${username},${amount}`,
+    amount: BigInt(amount),
+    user_id: BigInt(user_id),
+    fault: undefined,
   }
-  const act = { transaction_id: transaction_id!, with_fee: with_fee!, ...by }
-  if (kind === 'refund') return refundWithin(tx, { ...act, amount: amount!, key }, now)
-  return reverseWithin(tx, act, now)
 }
 
 async function recordDecision(
   tx: Tx,
-  { id, kind, transaction_id }: Proposal,
+  proposal: Proposal,
   act: 'approve' | 'decline' | 'withdraw',
   { actor_id, ip }: Actor,
   reason: string,
 ): Promise<void> {
+  const { kind, transaction_id } = subjectOf(readAct(proposal))
   const detail = { kind, transaction_id, ...(reason === '' ? {} : { reason }) }
-  await recordAudit(tx, { actor_id, action: `correction.${act}`, subject: `proposal:${id}`, detail, ip })
+  await recordAudit(tx, {
+    actor_id,
+    action: `correction.${act}`,
+    subject: `proposal:${proposal.id}`,
+    detail,
+    ip,
+  })
 }
 
 /** Reads the newest proposals: only open ones if `isOpen`, and only those with an ID below `before` if it is given. */
@@ -309,5 +285,6 @@ export async function readProposals(
     .select(['proposer.username as proposer', 'decider.username as decider'])
   if (isOpen) proposals = proposals.where('proposal.decision', 'is', null)
   if (before !== undefined) proposals = proposals.where('proposal.id', '<', before)
-  return proposals.execute()
+  const rows = await proposals.execute()
+  return rows.map((row) => ({ ...row, act: readAct(row) }))
 }

@@ -84,29 +84,15 @@ export type RefundsTable = {
   actor_id: bigint
   refunded_at: Date
   journal_id: bigint
+  request_id: Nullable<bigint>
   created_at: CreatedAt
-}
-
-export type ProposedLine = { user_id: string; username: string; amount: string }
-
-/** Terms of a payment application, as text. */
-export type ProposedTerms = {
-  fee_rate: string | null
-  daily_payments_max: string | null
-  daily_transfers_max: string | null
 }
 
 export type CorrectionProposalsTable = {
   id: Identity
   kind: 'refund' | 'reversal' | 'points' | 'setting' | 'terms'
-  transaction_id: Nullable<string>
-  amount: Nullable<bigint>
-  with_fee: Nullable<boolean>
-  lines: ColumnType<ProposedLine[] | null, string | null, never>
-  setting: Nullable<string>
-  setting_value: Nullable<string>
-  payment_id: Nullable<string>
-  terms: ColumnType<ProposedTerms | null, string | null, never>
+  /** What of it belongs to the kind: see admin/proposals/acts.ts. */
+  act: ColumnType<unknown, string, never>
   reason: string
   key: string
   proposed_by: bigint

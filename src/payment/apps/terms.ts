@@ -8,7 +8,6 @@ import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import { rate } from '../../core/setting-values.ts'
 import { type Tx, violatedConstraint } from '../../database/connection.ts'
-import type { ProposedTerms } from '../../database/tables/payments.ts'
 import { AppError } from '../../platform/errors.ts'
 import { pointsOf } from '../values/money.ts'
 
@@ -92,16 +91,32 @@ export async function setTermsWithin(
   await recordAudit(tx, { actor_id, action: 'payment_app.terms', subject: payment_id, detail, ip })
 }
 
+/** The terms as texts. */
+export type TermTexts = Record<'fee_rate' | 'daily_payments_max' | 'daily_transfers_max', string | null>
+
 /** The terms as texts, for the audit log and proposals. */
 export function textsOf({
   fee_rate,
   daily_payments_max,
   daily_transfers_max,
-}: Omit<Terms, 'reason'>): ProposedTerms {
+}: Omit<Terms, 'reason'>): TermTexts {
   return {
     fee_rate,
     daily_payments_max: daily_payments_max?.toString() ?? null,
     daily_transfers_max: daily_transfers_max?.toString() ?? null,
+  }
+}
+
+/** The terms that textsOf wrote. */
+export function termsOfTexts({
+  fee_rate,
+  daily_payments_max,
+  daily_transfers_max,
+}: TermTexts): Omit<Terms, 'reason'> {
+  return {
+    fee_rate,
+    daily_payments_max: daily_payments_max === null ? null : BigInt(daily_payments_max),
+    daily_transfers_max: daily_transfers_max === null ? null : BigInt(daily_transfers_max),
   }
 }
 

@@ -112,36 +112,26 @@ async function lockOrder(tx: Tx, app_id: bigint, transaction_id: string) {
   return order
 }
 
-/** Matches keyOfRequest. The key makes sure that each request is refunded only once. */
-const KEY = /^request-(\d{1,18})-*$/
-const KEY_LENGTH = 43
-
-/** The idempotency key of the refund that accepts a request. */
-export function keyOfRequest(id: bigint): string {
-  return `request-${id}`.padEnd(KEY_LENGTH, '-')
-}
-
 /**
- * Marks the open request of an order as accepted, within the refund's transaction. Throws conflict if the refund's key
+ * Marks the open request of an order as accepted, within the refund's transaction. Throws conflict if the refund
  * names a request that is not open, or one for another order.
  */
 export async function meetRefundRequest(
   tx: Tx,
   transaction_id: string,
-  { key, actor_id, now }: { key: string; actor_id: bigint; now: Date },
+  { request_id, actor_id, now }: { request_id: bigint | undefined; actor_id: bigint; now: Date },
 ): Promise<void> {
-  const [, id] = KEY.exec(key) ?? []
   const met = await tx
     .updateTable('refund_requests as request')
     .from('orders')
     .whereRef('orders.id', '=', 'request.order_id')
     .where('orders.transaction_id', '=', transaction_id)
-    .$if(id !== undefined, (query) => query.where('request.id', '=', BigInt(id!)))
+    .$if(request_id !== undefined, (query) => query.where('request.id', '=', request_id!))
     .where('request.status', '=', 'open')
     .set({ status: 'accepted', decided_by: actor_id, decided_at: now })
     .returning('request.id')
     .executeTakeFirst()
-  if (met === undefined && id !== undefined)
+  if (met === undefined && request_id !== undefined)
     throw new AppError('conflict', 'This request for a refund is not open any more')
 }
 

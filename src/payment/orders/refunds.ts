@@ -18,15 +18,18 @@ export type Refund = Act & {
   with_fee: boolean
   /** The idempotency key: the same form acts once. */
   key: string
+  /** The merchant's request that it accepts. Without one, it accepts the open request of the order. */
+  request_id?: bigint
 }
 
-type RefundOutcome = 'refunded' | 'repeated' | 'not_found' | 'not_paid' | 'too_much' | 'insufficient'
+type RefundOutcome = 'refunded' | 'repeated' | keyof typeof REFUND_FAULTS
 
 const REFUND_FAULTS = {
   not_found: ['not_found', 'There is no such order'],
   not_paid: ['conflict', 'This order is not paid'],
   too_much: ['conflict', 'That is more than is left of this order'],
   insufficient: ['conflict', 'The merchant does not have that many points'],
+  no_request: ['conflict', 'This request for a refund is not open any more'],
 } as const
 
 /** The refunds of an order, the oldest first. */
@@ -49,10 +52,11 @@ export async function refundOrder(deps: Core, refund: Refund): Promise<void> {
 
 /** Refunds within a larger transaction. */
 export async function refundWithin(tx: Tx, refund: Refund, now: Date): Promise<void> {
-  const { transaction_id, amount, with_fee, key, reason, actor_id, ip } = refund
+  const { transaction_id, amount, with_fee, key, request_id, reason, actor_id, ip } = refund
   const { rows } = await sql<{ outcome: RefundOutcome }>`
     select refund_order(
-      ${transaction_id}, ${amount}::bigint, ${with_fee}::boolean, ${key}, ${reason}, ${actor_id}::bigint, ${now}::timestamptz
+      ${transaction_id}, ${amount}::bigint, ${with_fee}::boolean, ${key}, ${reason}, ${actor_id}::bigint, ${now}::timestamptz,
+      ${request_id ?? null}::bigint
     ) as outcome`
     .execute(tx)
     .catch(explainClosed)
@@ -62,7 +66,7 @@ export async function refundWithin(tx: Tx, refund: Refund, now: Date): Promise<v
     const [code, message] = REFUND_FAULTS[outcome]
     throw new AppError(code, message)
   }
-  await meetRefundRequest(tx, transaction_id, { key, actor_id, now })
+  await meetRefundRequest(tx, transaction_id, { request_id, actor_id, now })
   const detail = { amount: String(amount), with_fee, reason }
   await recordAudit(tx, { actor_id, action: 'order.refund', subject: transaction_id, detail, ip })
 }

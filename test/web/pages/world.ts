@@ -334,7 +334,7 @@ async function makeProposals(
   const lines = [{ line: 1, text: '', user_id, username, amount: 25n, fault: undefined }]
   const points = { kind: 'points', reason: 'Won the quiz', key: 'b' } as const
   await propose(test.deps, { ...points, lines }, { actor_id: people.admin.id, ip })
-  const rule = { setting: 'second_approver', setting_value: 'off', reason: '', key: 'c' } as const
+  const rule = { setting: 'second_approver', value: 'off', reason: '', key: 'c' } as const
   await propose(test.deps, { kind: 'setting', ...rule }, { actor_id: colleague, ip })
 }
 
