@@ -41,7 +41,9 @@ export async function startPatroni(bin: string): Promise<Patroni> {
     nodes.push(await startNode(name, { folder, user, bin, etcd: etcd.port }))
   const front = await startHaproxy(folder, nodes, user)
   const url = `postgres://tessera:tessera@127.0.0.1:${front.port}/postgres`
-  await vi.waitUntil(() => isReplicated(url), { timeout: WAIT_MS, interval: 250 })
+  // HAProxy leads to both in turn until it has found out which is the primary.
+  const leadsToPrimary = async () => (await isReplicated(url)) && (await isReplicated(url))
+  await vi.waitUntil(leadsToPrimary, { timeout: WAIT_MS, interval: 250 })
   return {
     url,
     async killPrimary() {
