@@ -36,5 +36,5 @@ function sentence(
   if (code === 'EACCES' || code === 'EPERM')
     return `This user may not listen on port ${port}: set ${variable} to 1024 or higher.`
   const hostVariable = variable === 'METRICS_PORT' ? 'METRICS_HOST' : 'HOST'
-  return `Tessera cannot listen at ${hostVariable}=${host} (${message}): set it to an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all.`
+  return `${hostVariable}=${host} is not an address that Tessera can listen on (${message}): set it to an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all.`
 }

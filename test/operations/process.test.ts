@@ -256,11 +256,17 @@ describe('a start that cannot succeed', () => {
   }
 
   it('names HOST and PORT when it is there that it cannot listen', async () => {
-    expect(await sentenceOf({ HOST: '300.1.1.1' })).toMatch(/^HOST=300\.1\.1\.1 is no address that can be/)
+    expect(await sentenceOf({ HOST: '300.1.1.1' })).toMatch(
+      /^HOST=300\.1\.1\.1 is not an address that Tessera can listen/,
+    )
     // No machine has this address.
-    expect(await sentenceOf({ HOST: '192.0.2.1' })).toMatch(/^HOST=192\.0\.2\.1 is no address that can be/)
+    expect(await sentenceOf({ HOST: '192.0.2.1' })).toMatch(
+      /^HOST=192\.0\.2\.1 is not an address that Tessera can listen/,
+    )
     const metrics = { METRICS_PORT: String(await freePort()), METRICS_HOST: '192.0.2.1' }
-    expect(await sentenceOf(metrics)).toMatch(/^METRICS_HOST=192\.0\.2\.1 is no address that can be/)
+    expect(await sentenceOf(metrics)).toMatch(
+      /^METRICS_HOST=192\.0\.2\.1 is not an address that Tessera can listen/,
+    )
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     const { port } = taken.address() as AddressInfo
