@@ -156,24 +156,6 @@ create type transfer_result as (
   from_user_id bigint, from_username text, to_user_id bigint, to_username text, paid_at timestamptz
 );
 
-create table refunds (
-  id bigint generated always as identity primary key,
-  order_id bigint not null references orders,
-  book text not null,
-  -- The points that the payer got back, and the part that came out of the fee.
-  amount bigint not null,
-  fee_part bigint not null,
-  reason text not null,
-  actor_id bigint not null references users,
-  refunded_at timestamptz not null,
-  journal_id bigint not null,
-  created_at timestamptz not null default now(),
-  constraint refunds_journal_id_key unique (journal_id),
-  constraint refunds_journal foreign key (journal_id, book) references journal (id, book),
-  constraint refunds_amounts check (amount >= 1 and fee_part between 0 and amount)
-);
-create index refunds_of_order on refunds (order_id, id);
-
 -- Refunds that merchants request from administrators. An accepted request becomes an ordinary refund.
 create table refund_requests (
   id bigint generated always as identity primary key,
@@ -204,23 +186,39 @@ create index refund_requests_of_order on refund_requests (order_id, id);
 create index refund_requests_waiting on refund_requests (id) where status = 'open';
 create index refund_requests_of_asker on refund_requests (asked_by, id);
 
+create table refunds (
+  id bigint generated always as identity primary key,
+  order_id bigint not null references orders,
+  book text not null,
+  -- The points that the payer got back, and the part that came out of the fee.
+  amount bigint not null,
+  fee_part bigint not null,
+  reason text not null,
+  actor_id bigint not null references users,
+  refunded_at timestamptz not null,
+  journal_id bigint not null,
+  -- The merchant's request that the refund accepts.
+  request_id bigint references refund_requests,
+  created_at timestamptz not null default now(),
+  constraint refunds_journal_id_key unique (journal_id),
+  constraint refunds_journal foreign key (journal_id, book) references journal (id, book),
+  constraint refunds_amounts check (amount >= 1 and fee_part between 0 and amount)
+);
+create index refunds_of_order on refunds (order_id, id);
+-- A request is accepted by one refund.
+create unique index refunds_request_id_key on refunds (request_id);
+
 -- Acts that one administrator proposes and another approves, while the setting second_approver is on.
 create table correction_proposals (
   id bigint generated always as identity primary key,
   kind text not null,
-  -- Of a refund or a reversal: the order or the transfer.
-  transaction_id text,
-  -- Of a refund: the whole points to give back.
-  amount bigint,
-  with_fee boolean,
-  -- Of grants and adjustments: [{user_id, username, amount}], resolved when they were proposed.
-  lines jsonb,
-  -- Of a setting: its name and its new value.
-  setting text,
-  setting_value text,
-  -- Of an application's terms: its Payment ID, and as texts {fee_rate, daily_payments_max, daily_transfers_max}.
-  payment_id text references payment_apps (payment_id),
-  terms jsonb,
+  -- What to do, by kind. Numbers are decimal text, as in forms; src/admin/proposals/acts.ts has the shape of each.
+  --   refund    {transaction_id, amount, with_fee}, and request_id when it accepts a merchant's request
+  --   reversal  {transaction_id, with_fee}
+  --   points    {lines: [{user_id, username, amount}]}, resolved when they were proposed
+  --   setting   {setting, value}
+  --   terms     {payment_id, terms: {fee_rate, daily_payments_max, daily_transfers_max}}
+  act jsonb not null,
   reason text not null,
   -- Made with the form, so a form that is sent twice proposes once and acts once.
   key text not null,
@@ -232,14 +230,15 @@ create table correction_proposals (
   decided_at timestamptz,
   created_at timestamptz not null default now(),
   constraint correction_proposals_kind check (kind in ('refund', 'reversal', 'points', 'setting', 'terms')),
-  constraint correction_proposals_facts check (
-    (kind in ('refund', 'reversal')) = (transaction_id is not null)
-    and (kind in ('refund', 'reversal')) = (with_fee is not null)
-    and (kind = 'refund') = (amount is not null) and (kind = 'points') = (lines is not null)
-    and (kind = 'setting') = (setting is not null) and (kind = 'setting') = (setting_value is not null)
-    and (kind = 'terms') = (payment_id is not null) and (kind = 'terms') = (terms is not null)
+  constraint correction_proposals_act check (
+    case kind
+      when 'refund' then act ?& array['transaction_id', 'amount', 'with_fee'] and (act ->> 'amount')::numeric >= 1
+      when 'reversal' then act ?& array['transaction_id', 'with_fee']
+      when 'points' then jsonb_typeof(act -> 'lines') = 'array'
+      when 'setting' then act ?& array['setting', 'value']
+      when 'terms' then act ? 'payment_id' and jsonb_typeof(act -> 'terms') = 'object'
+    end
   ),
-  constraint correction_proposals_amount check (amount >= 1),
   constraint correction_proposals_decision check (decision in ('approved', 'declined', 'withdrawn', 'expired')),
   -- A proposal expires by time; no member decides it.
   constraint correction_proposals_decided check (
