@@ -18,22 +18,34 @@ export type Fault = { file: string; line: number; column: number; message: strin
 type Program = {
   /** The folder of the templates. */
   views: string
+  /** The folder whose web/views.ts types the templates. */
+  src?: string
   /** The sources, among them those that declare the data of the templates. */
   sources: string[]
   /** A folder for the functions of the templates. It is emptied. */
   scratch: string
+  compilerOptions?: object
 }
 
 /** The faults that tsc finds. Faults of a template have their place in the template. */
-export function checkTypes({ views, sources, scratch }: Program): Fault[] {
+export function checkTypes({
+  views,
+  src = join(ROOT, 'src'),
+  sources,
+  scratch,
+  compilerOptions = {},
+}: Program): Fault[] {
+  const web = join(src, 'web/views.ts')
   rmSync(scratch, { recursive: true, force: true })
   for (const file of globSync('**/*.eta', { cwd: views })) {
     const view = file.replace(/\.eta$/, '').replaceAll(sep, '/')
     const made = join(scratch, `${view}.js`)
     mkdirSync(dirname(made), { recursive: true })
-    writeFileSync(made, functionOf(view, readFileSync(join(views, file), 'utf8'), made))
+    const path = relative(dirname(made), web).replaceAll(sep, '/')
+    writeFileSync(made, functionOf(view, readFileSync(join(views, file), 'utf8'), path))
   }
-  const config = { extends: join(ROOT, 'tsconfig.json'), include: ['**/*.js', ...sources] }
+  const include = ['**/*.js', ...sources]
+  const config = { extends: join(ROOT, 'tsconfig.json'), compilerOptions, include }
   writeFileSync(join(scratch, 'tsconfig.json'), JSON.stringify(config))
   writeFileSync(join(scratch, 'package.json'), '{ "type": "module" }')
   return compile(scratch).map(({ file, line, ...fault }) => {
@@ -48,9 +60,9 @@ export function checkTypes({ views, sources, scratch }: Program): Fault[] {
   })
 }
 
-/** The function of a template. Its code begins in the second line. */
+/** The function of a template. Its code begins in the second line. @param path of web/views.ts. */
 function functionOf(view: string, template: string, path: string): string {
-  const web = `import('${relative(dirname(path), join(ROOT, 'src/web/views.ts')).replaceAll(sep, '/')}')`
+  const web = `import('${path}')`
   const parameters = [
     `/** @type {${web}.It<'${view}'>} */ it`,
     `/** @type {${web}.Tools<${web}.It<'${view}'>>} */ { include, layout }`,
