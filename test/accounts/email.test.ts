@@ -97,7 +97,7 @@ function enqueue(recipient: string, useless_at?: Date): Promise<void> {
 describe('the outbox', () => {
   beforeAll(() => makePerson(test))
 
-  it('is written with the act or not at all, and keeps no readable text, sent or not', async () => {
+  it('is written with the act or not, and keeps no text', async () => {
     const recipient = newAddress()
     await expect(
       test.db.transaction().execute(async (tx) => {
@@ -128,7 +128,7 @@ describe('the outbox', () => {
     expect(await mailsTo(recipient)).toEqual([])
   })
 
-  it('tries after 1, 5, 30 and 120 minutes, then gives up and says so', async () => {
+  it('tries after 1, 5, 30 and 120 minutes, then gives up', async () => {
     const recipient = newAddress()
     await enqueue(recipient)
     let attempts = 0
@@ -156,7 +156,7 @@ describe('the outbox', () => {
     expect((await record.execute()).at(-1)!.detail).toMatchObject({ kind: 'test' })
   })
 
-  it('sends a mail once more, and no more than once, when a process dies before it can say that it was sent', async () => {
+  it('sends a mail twice at most when a process dies in between', async () => {
     const recipient = newAddress()
     await enqueue(recipient)
     const ids: string[] = []
@@ -194,7 +194,7 @@ describe('the outbox', () => {
     await db.destroy()
   })
 
-  it('does not send a link that has expired, and survives a server that is not there', async () => {
+  it('drops expired links and survives a missing server', async () => {
     const [late, early] = [newAddress(), newAddress()]
     await enqueue(late, new Date(test.clock.now().getTime() + MINUTE_MS))
     test.clock.advance(MINUTE_MS)
@@ -271,7 +271,7 @@ describe('the outbox', () => {
 })
 
 describe('an address', () => {
-  it('counts once its link was opened by its member, and then the old one is told', async () => {
+  it('counts once its member opens the link; the old address is told', async () => {
     const alice = await makeReachable()
     const client = await alice.signIn()
     const email = newAddress()
@@ -300,7 +300,7 @@ describe('an address', () => {
     expect((await client.get('/account/profile')).body).toContain(`${email}, confirmed`)
   })
 
-  it('is nobody else’s to confirm, not after an hour, and not after a newer request', async () => {
+  it('is confirmed by its member, within an hour, by the latest request', async () => {
     const [alice, mallory] = [await makePerson(test), await makePerson(test, { username: 'mallory' })]
     const client = await alice.signIn()
     const [first, second] = [newAddress(), newAddress()]
@@ -334,7 +334,7 @@ describe('an address', () => {
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 410, 410, 410, 410])
   })
 
-  it('must look like one, differ, and be asked for on a fresh sign-in; a refusal leaves nothing behind', async () => {
+  it('must be valid, different and asked for on a fresh sign-in', async () => {
     const alice = await makeReachable()
     const client = await alice.signIn()
     const count = async () => (await test.db.selectFrom('outgoing_mails').selectAll().execute()).length
@@ -348,7 +348,7 @@ describe('an address', () => {
     expect(await count()).toBe(before)
   })
 
-  it('can be asked for five times in a while, then after a wait', async () => {
+  it('can be asked for five times, then after a wait', async () => {
     const alice = await makePerson(test)
     const client = await alice.signIn()
     const tries = []
@@ -360,7 +360,7 @@ describe('an address', () => {
 })
 
 describe('notices', () => {
-  it('tell of a change of password, in the language of the member’s last sign-in', async () => {
+  it('tell of a changed password in the member’s last language', async () => {
     const alice = await makeReachable()
     const client = browser(test)
     const headers = { 'accept-language': 'zh-CN' }

@@ -90,7 +90,7 @@ const isIn = async (client: Awaited<ReturnType<typeof signIn>>) =>
   (await client.get('/account')).status === 200
 
 describe('names', () => {
-  it('follow the forum in case and in script, and the account stays the same', async () => {
+  it('follow the forum in case and script, and keep the account', async () => {
     const member = forum.join({ username: 'lower' })
     await signIn(member)
     const { id } = await userOf(member)
@@ -101,7 +101,7 @@ describe('names', () => {
     }
   })
 
-  it('taken over by somebody else are free for them, and the old holder is never locked out', async () => {
+  it('pass to a new holder, and the old holder still gets in', async () => {
     const [first, second] = [forum.join({ username: 'river' }), forum.join({ username: 'brook' })]
     const client = await signIn(first)
     await signIn(second)
@@ -138,7 +138,7 @@ describe('names', () => {
     expect([(await userOf(members[0])).id, (await userOf(members[1])).id]).toEqual(ids)
   })
 
-  it('that three members pass around at once end up right, without a deadlock', async () => {
+  it('that three members pass around at once end right, without a deadlock', async () => {
     const members = [forum.join(), forum.join(), forum.join()]
     for (const member of members) await signIn(member)
     for (let round = 0; round < 3; round += 1) {
@@ -151,7 +151,7 @@ describe('names', () => {
     }
   })
 
-  it('of two members who come for the first time at once, with names exchanged meanwhile', async () => {
+  it('of two new members, exchanged meanwhile, end right', async () => {
     const members = [forum.join({ username: 'castor' }), forum.join({ username: 'pollux' })]
     const before = await test.db.selectFrom('users').select('id').execute()
     await Promise.all([...members, ...members, ...members].map((member) => signIn(member)))
@@ -160,7 +160,7 @@ describe('names', () => {
     expect(await Promise.all(members.map(nameOf))).toEqual(['castor', 'pollux'])
   })
 
-  it('of local accounts stay theirs: the member gets another, and it is written down once', async () => {
+  it('of local accounts stay: the member gets another, recorded once', async () => {
     const local = await makePerson(test, { username: 'keeper' })
     const member = forum.join({ username: local.username.toUpperCase() })
     await signIn(member)
@@ -184,7 +184,7 @@ describe('names', () => {
     expect(await nameOf(member)).toBe(member.username)
   })
 
-  it('of sixty characters leave room for the suffix, and a taken suffix gets a number', async () => {
+  it('of sixty characters leave room for the suffix and its number', async () => {
     const long = 'ü'.repeat(60)
     const [first, second] = [forum.join({ username: long }), forum.join()]
     await signIn(first)
@@ -199,7 +199,7 @@ describe('names', () => {
 })
 
 describe('groups', () => {
-  it('follow a rename for every member, as soon as one of them is asked about', async () => {
+  it('follow a rename for every member once one is looked up', async () => {
     const members = [forum.join({ groups: [41] }), forum.join({ groups: [41, 42] })]
     for (const member of members) await signIn(member)
     await sweep()
@@ -235,7 +235,7 @@ describe('groups', () => {
     expect(await groupsOf(both)).toEqual(['painters', 'writers'])
   })
 
-  it('of a forum in another language are the same groups, and no custom group can pass for one of them', async () => {
+  it('in another language are the same groups, and custom groups never pass', async () => {
     const member = forum.join({ trust_level: 2, moderator: true, groups: [44] })
     forum.community.groups.set(44, { id: 44, name: 'trust_level_4', automatic: false })
     for (const [id, name] of [
@@ -283,7 +283,7 @@ describe('suspension', () => {
   const inDays = (days: number) => new Date(test.clock.now().getTime() + days * 86_400_000)
 
   // The forum uses the real clock for suspensions, so these dates are far ahead of both clocks.
-  it('by webhook ends a session at its next request, and lifting it lets the member in again', async () => {
+  it('by webhook ends a session at its next request, until lifted', async () => {
     const member = forum.join()
     const client = await signIn(member)
     member.suspended_till = '2050-01-01T00:00:00.000Z'
@@ -344,7 +344,7 @@ describe('suspension', () => {
     expect(await isIn(client)).toBe(false)
   })
 
-  it('of the mute kind is kept, bars nobody, and is told to applications while it lasts', async () => {
+  it('by silence is kept and told to applications, and bars no one', async () => {
     const silenced_till = new Date(test.clock.now().getTime() + 30 * MINUTE_MS)
     const member = forum.join({ silenced_till: silenced_till.toISOString() })
     const client = await signIn(member)
@@ -391,7 +391,7 @@ describe('suspension', () => {
     expect(await isIn(client)).toBe(false)
   })
 
-  it('does not follow from an API key that may no longer see anybody', async () => {
+  it('does not follow from an API key without rights', async () => {
     const members = [forum.join(), forum.join()]
     const clients = await Promise.all(members.map(signIn))
     forum.fault = 'not_for_you'
@@ -420,7 +420,7 @@ describe('the webhook', () => {
     expect(answers).toEqual([200])
   })
 
-  it('takes events that it does not know, and about people it has never seen', async () => {
+  it('accepts unknown events and unknown people', async () => {
     await sweep()
     expect((await emit('solved', 'accepted_solution', { id: 7 })).answers).toEqual([200])
     expect((await emit('user', 'user_created', { id: 999_999 })).answers).toEqual([200])
@@ -431,7 +431,7 @@ describe('the webhook', () => {
     expect(await hints()).toBe(0)
   })
 
-  it('hints at the member of an event of a group or a badge', async () => {
+  it('hints at the member of a group or badge event', async () => {
     const member = forum.join()
     await signIn(member)
     for (const type of ['group_user', 'user_badge']) {
@@ -461,7 +461,7 @@ describe('the webhook', () => {
     await sweep()
   })
 
-  it('refuses what is not signed, or not with the secret, or not these bytes', async () => {
+  it('refuses unsigned bodies, wrong secrets and other bytes', async () => {
     const member = forum.join()
     await signIn(member)
     await sweep()
@@ -478,7 +478,7 @@ describe('the webhook', () => {
     expect([await hints(), await events()]).toEqual(before)
   })
 
-  it('refuses other formats, too much, and a signed body that is no event', async () => {
+  it('refuses other formats, large bodies and signed bodies without an event', async () => {
     const signed = (body: string, headers: Record<string, string> = {}) =>
       post(
         {
@@ -501,7 +501,7 @@ describe('the webhook', () => {
     expect((await signed('[]', { 'x-discourse-event-id': 'odd-1' })).status).toBe(200)
   })
 
-  it('refuses everything where no secret is set, and is found again once it is', async () => {
+  it('refuses everything without a secret, and works once it is set', async () => {
     const { DISCOURSE_WEBHOOK_SECRET: _, ...env } = forum.env
     const deaf = await startTestApp(env)
     const url = `${await deaf.app.listen({ port: 0, host: '127.0.0.1' })}/forum/webhook`
@@ -512,7 +512,7 @@ describe('the webhook', () => {
     await deaf.close()
   })
 
-  it('is heard again by the forum’s own retries after a fault of ours', async () => {
+  it('is delivered by the forum’s retries after a fault of ours', async () => {
     const member = forum.join()
     await signIn(member)
     await sweep()
@@ -555,7 +555,7 @@ describe('the sweep', () => {
     await sweep()
   })
 
-  it('has a budget apart from the sign-ins, which neither can use up for the other', async () => {
+  it('has its own budget apart from the sign-ins', async () => {
     await sweep()
     test.clock.advance(HOUR_MS)
     const member = forum.join({ trust_level: 1 })
@@ -582,7 +582,7 @@ describe('the sweep', () => {
     await sweep()
   })
 
-  it('asks about hints first, then about members in session, then about who was asked about longest ago', async () => {
+  it('asks about hints, then members in session, then the longest unasked', async () => {
     const [idle, older, active, hinted] = [forum.join(), forum.join(), forum.join(), forum.join()]
     const clients = []
     for (const member of [older, idle, active, hinted]) {
@@ -609,7 +609,7 @@ describe('the sweep', () => {
     )
   })
 
-  it('leaves a member whose answer cannot be used for later, and goes on with the others', async () => {
+  it('puts an unusable answer off and goes on with the others', async () => {
     const [odd, fine] = [forum.join(), forum.join()]
     await signIn(odd)
     await signIn(fine)
@@ -628,7 +628,7 @@ describe('the sweep', () => {
     expect(await memberOf(odd)).toMatchObject({ failure: null, hinted_at: null })
   })
 
-  it('stops asking for a while when the forum does not answer, as long as it says itself', async () => {
+  it('pauses when the forum does not answer, as long as it says', async () => {
     const member = forum.join()
     await signIn(member)
     await sweep()
@@ -670,7 +670,7 @@ describe('the sweep', () => {
     expect(await memberOf(member)).toMatchObject({ hinted_at: null, claimed_until: null })
   })
 
-  it('does not lose a hint that comes while the forum is being asked', async () => {
+  it('keeps a hint that comes while the forum is asked', async () => {
     const member = forum.join()
     await signIn(member)
     await sweep()

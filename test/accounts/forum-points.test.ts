@@ -83,7 +83,7 @@ describe('counting', () => {
     expect(countScore(before, score)).toEqual(after)
   })
 
-  it('grants in all the highest score ever seen, less where it began, whatever the way there', () => {
+  it('grants the highest score ever seen less its start, by any way', () => {
     let seed = 7
     const random = (n: number) => {
       seed = (seed * 48_271) % 2_147_483_647
@@ -130,7 +130,7 @@ describe('an import', () => {
     expect(await balanceOf(test.db, member.user_id)).toBe(200n)
   })
 
-  it('never takes points back: a falling score is paid off by later gains', async () => {
+  it('never takes points back: later gains pay off a falling score', async () => {
     const member = await join(100)
     const balances: bigint[] = []
     for (const score of [100, 150, 90, 140, 150, 155, 0, 155, 156]) {
@@ -156,7 +156,7 @@ describe('an import', () => {
     expect(await balanceOf(test.db, negative.user_id)).toBe(5n)
   })
 
-  it('does nothing while the bridge is off, and catches up once it is on', async () => {
+  it('does nothing while the bridge is off, then catches up', async () => {
     const member = await join(10)
     await importAll()
     await set('forum_points_bridge', 'off')
@@ -203,7 +203,7 @@ describe('an import', () => {
     expect(await balanceOf(test.db, barred.user_id)).toBe(50n)
   })
 
-  it('of a forum that does not answer is made up for when it does', async () => {
+  it('of a silent forum is made up for when it answers', async () => {
     const member = await join(1)
     await importAll()
     member.score = 3
@@ -238,7 +238,7 @@ describe('an import', () => {
 })
 
 describe('a process that dies', () => {
-  it('before the ledger has heard leaves a decision that the next one carries out, once', async () => {
+  it('before the ledger has heard leaves a decision carried out once', async () => {
     const member = await join(0)
     await importAll()
     member.score = 9
@@ -254,7 +254,7 @@ describe('a process that dies', () => {
     expect(await scoreOf(member)).toMatchObject({ pending_amount: null })
   })
 
-  it('after the ledger has heard, and before it is written down, grants nothing twice', async () => {
+  it('after the ledger has heard grants nothing twice', async () => {
     const member = await join(0)
     await importAll()
     member.score = 9

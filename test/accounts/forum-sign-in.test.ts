@@ -83,7 +83,7 @@ async function state() {
 }
 
 describe('the sign-in page', () => {
-  it('offers the forum first when there is one, and goes back to where its reader came from', async () => {
+  it('offers the forum first, and returns to where its reader came from', async () => {
     const { body } = await browser(test).get('/sign-in?return_to=%2Faccount%3Fa%3D1%26b')
     expect(body).toContain('href="/sign-in/forum?return_to=%2Faccount%3Fa%3D1%26b"')
     expect(body.indexOf('Sign in with the forum')).toBeLessThan(body.indexOf('name="password"'))
@@ -197,7 +197,7 @@ describe('the handshake', () => {
     expect((await client.get('/account')).status).toBe(200)
   })
 
-  it('gives a new session and a new auth_time each time, and ends the one before', async () => {
+  it('gives a new session and auth_time each time, and ends the old', async () => {
     const member = forum.join()
     const { client } = await signInAtForum(test, forum, member)
     const first = client.cookies.get('tessera_session')
@@ -240,7 +240,7 @@ describe('the handshake', () => {
     await live.close()
   })
 
-  it('survives a change of the secret: the forum answers with the one that asked', async () => {
+  it('survives a changed secret: the forum answers with the one that asked', async () => {
     const next = 'the-next-secret-of-the-tests'
     forum.connectSecrets.push(`127.0.0.1|${next}`)
     const member = forum.join()
@@ -347,7 +347,7 @@ describe('an answer is refused, and nothing is written,', () => {
     expect(await state()).toEqual(before)
   })
 
-  it('when another browser began it: nobody is signed in to a stranger’s account by a link', async () => {
+  it('when another browser began it, so a link signs no stranger in', async () => {
     const mallory = await begin()
     const link = await answerOf(forum, forum.join(), mallory.location)
     const victim = await begin()
@@ -378,7 +378,7 @@ describe('an answer is refused, and nothing is written,', () => {
     expect(before[1]).toBe((await state())[1])
   })
 
-  it('when it comes a second time to somebody signed in, who may simply go on', async () => {
+  it('when it comes twice to a signed-in member, who may go on', async () => {
     const { client, location } = await begin()
     const link = await answerOf(forum, forum.join(), location)
     await client.get(link)
@@ -426,7 +426,7 @@ describe('an answer is refused, and nothing is written,', () => {
 
 describe('the API at sign-in', () => {
   it.each(['down', 'huge', 'redirecting', 'garbled', 'limited', 'not_for_you', 'wrong_member'] as const)(
-    'may be %s: the last known values count, and the member is asked about again',
+    'may be %s: the last known values count, and it asks again',
     async (fault) => {
       test.clock.advance(3_600_000)
       const member = forum.join({ trust_level: 3, groups: [41] })
@@ -455,7 +455,7 @@ describe('the API at sign-in', () => {
     },
   )
 
-  it('is waited for five seconds and no longer, and then left alone for a minute', async () => {
+  it('is waited for five seconds, then left alone for a minute', async () => {
     test.clock.advance(3_600_000)
     forum.fault = 'slow'
     const started = performance.now()

@@ -23,7 +23,7 @@ const trailOf = ({ id }: { id: bigint }) =>
     .select(['actor_id', 'detail'])
     .execute()
 
-it('a name is changed, taken away, and kept in the audit log once a change', async () => {
+it('a name is changed, removed, and logged once a change', async () => {
   const alice = await makePerson(test, { name: 'Alice' })
   const client = await alice.signIn()
   const page = await client.get(PAGE)
@@ -53,7 +53,7 @@ it.each([...NO_NAMES, '\u3164', '\u200d', '\ufe0f\u200d', '\u{e0041}x'])('%j is 
   expect(await trailOf(alice)).toEqual([])
 })
 
-it('a name of the forum is changed at the forum, and nobody’s without the form', async () => {
+it('a forum name changes at the forum; others need the form', async () => {
   const alice = await makePerson(test, { name: 'Alice' })
   const client = await alice.signIn()
   expect((await client.post(PAGE, { name: 'Mallory' })).status).toBe(403)
@@ -73,7 +73,7 @@ it('a name of emoji and their joints is a name', async () => {
   expect(await nameOf(alice)).toBe(name)
 })
 
-it('no character that is not seen, or turns the text around, is in an honest text', () => {
+it('an honest text has no invisible or reversing character', () => {
   const span = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, n) => first + n)
   const single = [0x61c, 0xfeff, 0xad, 0x180e, 0x34f, 0x3164, 0x115f, 0x1160, 0xffa0, 0x2800]
   const spans = [span(0x200b, 0x200c), span(0x200e, 0x200f), span(0x202a, 0x202e), span(0x2060, 0x206f)]

@@ -52,7 +52,7 @@ const movements = async () => {
 }
 
 describe('paying above the set amount', () => {
-  it('leads an old sign-in through the sign-in page and back, and then pays', async () => {
+  it('leads an old sign-in through the sign-in page, and then pays', async () => {
     const client = await alice.signIn()
     const path = await order('101')
     expect((await client.get(path)).body).toContain('Pay 101 points')
@@ -144,7 +144,7 @@ describe('the page of the second factor', () => {
     expect(factors).toEqual([])
   })
 
-  it('wants the factor itself once it is on: the password alone is never fresh, nor is a change of password', async () => {
+  it('wants the factor itself: a password or its change is not fresh', async () => {
     const member = await makePerson(test)
     const client = await member.signIn()
     const page = await client.get(SECOND_FACTOR)
@@ -189,7 +189,7 @@ describe('applications on an old sign-in', () => {
   const rowOf = (id: bigint) =>
     test.db.selectFrom('payment_apps').where('id', '=', id).selectAll().executeTakeFirstOrThrow()
 
-  it('describe a payment application anew, and send its buyers or points nowhere else', async () => {
+  it('edit a payment application’s description, but send buyers or points nowhere else', async () => {
     const client = await merchant.owner.signIn()
     const page = `/payment/applications/${merchant.payment_id}`
     const stored = {

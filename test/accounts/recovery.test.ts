@@ -68,7 +68,7 @@ const hashOf = async ({ id }: Person) =>
     .password_hash
 
 describe('asking', () => {
-  it('is answered alike for everybody, and leaves the same behind: the page never looks at accounts', async () => {
+  it('is answered alike for every name and leaves the same behind', async () => {
     const [known, unconfirmed] = [await makeMember(), await makeMember({}, false)]
     const rows = async () => {
       const { rows } = await sql<{ n: string }>`
@@ -144,7 +144,7 @@ describe('asking', () => {
     expect(new Set(await linksTo(first.email)).size).toBe(2)
   })
 
-  it('is throttled for a name three times and for an address thirty times, existing or not', async () => {
+  it('is limited to three for a name and thirty for an address', async () => {
     const member = await makeMember()
     for (const name of [member.username, 'no-such-member']) {
       const answers = []
@@ -184,7 +184,7 @@ describe('asking', () => {
 })
 
 describe('the link', () => {
-  it('changes nothing when opened, then sets the password, ends every session and tells the member', async () => {
+  it('sets the password, ends every session and tells the member', async () => {
     const member = await makeMember()
     const open = await member.signIn()
     const link = await linkFor(member)
@@ -267,7 +267,7 @@ describe('the link', () => {
     expect(await signIn(test, alice.username, 'chosen by alice')).toBeDefined()
   })
 
-  it('dies with the address it was sent to, and with an account that moves to the forum', async () => {
+  it('dies with its address, and with an account that joins the forum', async () => {
     const [alice, bob] = [await makeMember(), await makeMember({ username: 'bob' })]
     const links = [await linkFor(alice), await linkFor(bob)]
     await test.db.updateTable('users').set({ email: 'new@mail.test' }).where('id', '=', alice.id).execute()

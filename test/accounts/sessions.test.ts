@@ -40,7 +40,7 @@ const auditOf = ({ id }: Person) =>
     .execute()
 
 describe('the list', () => {
-  it('names each browser in words, with its address, and says which is this one', async () => {
+  it('names each browser and its address, and marks this one', async () => {
     const alice = await makePerson(test)
     await signInWith(alice, SAFARI, '198.51.100.7')
     const client = await signInWith(alice, FIREFOX, '203.0.113.9')
@@ -71,7 +71,7 @@ describe('the list', () => {
     expect((await browser(test).get(PATH)).location).toBe('/sign-in?return_to=%2Faccount%2Fsessions')
   })
 
-  it('says when one was last used, to within minutes, and writes no more often', async () => {
+  it('says the last use within minutes, and writes no more often', async () => {
     const alice = await makePerson(test)
     const client = await signInWith(alice, FIREFOX, '203.0.113.9')
     const phone = await signInWith(alice, SAFARI, '198.51.100.7')

@@ -27,7 +27,7 @@ async function trySignIn(username: string, password: string, { client = browser(
 }
 
 describe('signing in', () => {
-  it('works with the name in any case, and keeps only a hash of the cookie', async () => {
+  it('ignores the case of the name, and stores only the cookie’s hash', async () => {
     const alice = await makePerson(test)
     const client = browser(test)
     const answer = await trySignIn(alice.username.toUpperCase(), alice.password, { client })
@@ -56,7 +56,7 @@ describe('signing in', () => {
     expect((await sessions()).length).toBe(before)
   })
 
-  it('is closed to banned and suspended members, whose open sessions stop at the next request', async () => {
+  it('refuses banned and suspended members, whose open sessions stop', async () => {
     const banned = await makePerson(test, { username: 'mallory' })
     const suspended = await makePerson(test, { username: 'sid' })
     const [first, second] = await Promise.all([banned.signIn(), suspended.signIn()])
@@ -71,7 +71,7 @@ describe('signing in', () => {
     expect((await trySignIn(banned.username, banned.password)).status).toBe(401)
   })
 
-  it('gives a new session each time and ends the one before: a planted cookie is worth nothing', async () => {
+  it('gives a new session each time, so a planted cookie is worthless', async () => {
     const alice = await makePerson(test)
     const client = await alice.signIn()
     const first = client.cookies.get('tessera_session')
@@ -112,7 +112,7 @@ describe('signing in', () => {
     expect([visitor.cookies.get('tessera_visitor'), page.headers['set-cookie']]).toEqual([given, undefined])
   })
 
-  it('refuses a form without its token, from another site, or that lost its cookie', async () => {
+  it('refuses a form without token, from another site, or without cookie', async () => {
     const alice = await makePerson(test)
     const fields = { username: alice.username, password: alice.password }
     const client = browser(test)
@@ -143,7 +143,7 @@ describe('signing in', () => {
 })
 
 describe('throttling', () => {
-  it('refuses the eleventh guess at an account, also of guesses made at once, and lets time heal it', async () => {
+  it('refuses an account’s eleventh guess, also at once, until time passes', async () => {
     const alice = await makePerson(test)
     const guesses = await Promise.all(Array.from({ length: 25 }, () => trySignIn(alice.username, 'a guess')))
     expect(guesses.filter((answer) => answer.status === 401)).toHaveLength(10)

@@ -48,7 +48,7 @@ it('sixty people behind one address sign in at once', async () => {
   expect(statuses.every((status) => status === 303)).toBe(true)
 })
 
-it('of guesses at once from one address, over both processes, no more than thirty are looked at', async () => {
+it('two processes look at thirty guesses at once from one address', async () => {
   const victims = await people(80)
   const tries = victims.map((victim, n) =>
     trySignIn(guess(victim), { address: OFFICE, client: browser(n % 2 ? test : other) }),
@@ -58,7 +58,7 @@ it('of guesses at once from one address, over both processes, no more than thirt
   expect(statuses.filter((status) => status === 429)).toHaveLength(50)
 })
 
-it('guesses at an account are counted together under every name that it is found by', async () => {
+it('guesses at an account count together under all its names', async () => {
   const victim = await makePerson(test, { username: 'alice' })
   const { rows } = await sql<{ isOne: boolean }>`select lower('İ') = 'i' as "isOne"`.execute(test.db)
   const { isOne } = rows[0]!
@@ -84,7 +84,7 @@ it('guesses at an account are counted together under every name that it is found
   expect(strays).toEqual([])
 })
 
-it('a member under attack gets in from a browser that has been theirs, and from no other', async () => {
+it('an attacked member gets in only from a browser of theirs', async () => {
   const victim = await makePerson(test)
   const home = browser(test)
   expect((await trySignIn(victim, { client: home })).status).toBe(303)
@@ -130,7 +130,7 @@ it('two people who share a browser keep a mark each', async () => {
   }
 })
 
-it('a try whose process has gone counts as failed, and holds nobody up for long', async () => {
+it('a try whose process has gone counts as failed, for a while', async () => {
   const lost = { account: 'alice', address: OFFICE }
   for (let n = 0; n < 10; n += 1) await openAttempt(test.deps, lost)
   test.clock.advance(61_000)
@@ -138,7 +138,7 @@ it('a try whose process has gone counts as failed, and holds nobody up for long'
   await expect(openAttempt(other.deps, lost)).rejects.toMatchObject({ code: 'too_many_attempts' })
 })
 
-it('limits are settings, and what is decided is recorded without what was typed', async () => {
+it('limits are settings, and refusals are recorded without what was typed', async () => {
   const values = { name: 'limit_sign_in_failures_per_account', value: '2' }
   const strict = await startTestApp()
   try {
@@ -171,7 +171,7 @@ it('limits are settings, and what is decided is recorded without what was typed'
   }
 })
 
-it('what others fail at their address does not prolong the wait of an account', async () => {
+it('failures at other addresses do not prolong an account’s wait', async () => {
   const [bob, carol] = [await makePerson(test), await makePerson(test)]
   for (let i = 0; i < 10; i += 1) await trySignIn(guess(bob), { address: OFFICE })
   expect((await trySignIn(bob, { address: OFFICE })).status).toBe(429)

@@ -115,7 +115,7 @@ describe('one-time passwords', () => {
 })
 
 describe('setting up', () => {
-  it('shows a QR code that says what the text says, and writes nothing before the first code', async () => {
+  it('shows the text as QR code, and writes nothing before a code', async () => {
     const alice = await makePerson(test)
     const client = await alice.signIn()
     const page = await client.get(PAGE)
@@ -126,7 +126,7 @@ describe('setting up', () => {
     expect(secretOn(await client.get(PAGE))).not.toBe(secretOn(page))
   })
 
-  it('takes a right code, shows ten recovery codes once, and ends the sessions begun without it', async () => {
+  it('takes a right code, shows recovery codes once, ends older sessions', async () => {
     const alice = await makePerson(test)
     const [client, elsewhere] = [await alice.signIn(), await alice.signIn()]
     const page = await client.get(PAGE)
@@ -158,7 +158,7 @@ describe('setting up', () => {
     expect(await auditOf(alice)).toEqual([`account.second_factor.on by ${alice.id}`])
   })
 
-  it('refuses a secret from another session, a doctored one, and a second factor beside the first', async () => {
+  it('refuses another session’s secret, a doctored one, and a second factor twice', async () => {
     const [alice, mallory] = [await makePerson(test), await makePerson(test, { username: 'mallory' })]
     const [client, foreign] = [await alice.signIn(), await mallory.signIn()]
     const page = await client.get(PAGE)
@@ -186,7 +186,7 @@ describe('setting up', () => {
 })
 
 describe('signing in with a second factor', () => {
-  it('opens nothing before the code, then leads on, and says how it was done', async () => {
+  it('opens nothing before the code, then leads on and records the method', async () => {
     const alice = await makeProtected()
     const client = await givePassword(alice, '/apps')
     expect(client.cookies.has('tessera_session')).toBe(false)
@@ -202,7 +202,7 @@ describe('signing in with a second factor', () => {
     expect(await test.db.selectFrom('pending_sign_ins').selectAll().execute()).toEqual([])
   })
 
-  it('keeps only a hash of its cookie, which other browsers do not have and time ends', async () => {
+  it('stores only its cookie’s hash; other browsers and time end it', async () => {
     const alice = await makeProtected()
     const client = await givePassword(alice)
     const [row] = await test.db.selectFrom('pending_sign_ins').selectAll().execute()
@@ -216,7 +216,7 @@ describe('signing in with a second factor', () => {
     await test.db.deleteFrom('pending_sign_ins').execute()
   })
 
-  it('refuses a wrong code, a code of another member and a malformed one, and leaves no session', async () => {
+  it('refuses wrong, foreign and malformed codes, and leaves no session', async () => {
     const [alice, bob] = [await makeProtected(), await makeProtected({ username: 'bob' })]
     const before = (await sessionsOf(alice.person)).length
     const client = await givePassword(alice)
@@ -235,7 +235,7 @@ describe('signing in with a second factor', () => {
     expect((await giveCode(client, { code: codeNow(alice.secret) })).status).toBe(303)
   })
 
-  it('accepts each code once, also when two processes are asked at the same moment', async () => {
+  it('accepts each code once, also by two processes at once', async () => {
     const alice = await makeProtected()
     const db = openDatabase(test.deps.config.DATABASE_URL!, { max: 4, onBroken: () => {} })
     const other = { app: await buildApp({ ...test.deps, db }) }
@@ -260,7 +260,7 @@ describe('signing in with a second factor', () => {
     await db.destroy()
   })
 
-  it('counts wrong codes with wrong passwords, and knowing the password does not start the count anew', async () => {
+  it('counts wrong codes with wrong passwords, and the password resets nothing', async () => {
     const alice = await makeProtected()
     for (let i = 0; i < 10; i += 1) {
       const client = await givePassword(alice)
@@ -298,7 +298,7 @@ describe('signing in with a second factor', () => {
 })
 
 describe('recovery codes', () => {
-  it('let in once each, also when asked twice at once, in any writing, and are counted down', async () => {
+  it('let in once each, in any writing, and are counted down', async () => {
     const alice = await makeProtected()
     const [first, second] = [await givePassword(alice), await givePassword(alice)]
     const recovery_code = alice.codes[0]!.toUpperCase().replaceAll('-', ' ')
@@ -339,7 +339,7 @@ describe('turning off', () => {
     expect((await auditOf(alice.person)).at(-1)).toBe(`account.second_factor.off by ${alice.person.id}`)
   })
 
-  it('is an administrator’s act for a member who lost everything, once, and on record', async () => {
+  it('is an administrator’s act for a locked-out member, once, on record', async () => {
     const alice = await makeProtected()
     const admin = await makePerson(test, { username: 'admin', is_admin: true })
     const reset = { user_id: alice.person.id, admin_id: admin.id, reason: 'phone lost', ip: null }
@@ -351,7 +351,7 @@ describe('turning off', () => {
 })
 
 describe('administrators', () => {
-  it('are sent to set one up first where the site demands it, and come back', async () => {
+  it('set one up first where the site demands it, and return', async () => {
     const strict = await startTestApp()
     const value = { name: 'admins_need_second_factor', value: 'on' }
     await strict.db.insertInto('site_settings').values(value).execute()

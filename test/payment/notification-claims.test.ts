@@ -60,7 +60,7 @@ describe('a slow host', () => {
     expect(new Set((await world.rowsOf(slow)).map(({ status }) => status))).toEqual(new Set(['delivered']))
   })
 
-  it('is no slower by having many names: an application has 32 under way at most', async () => {
+  it('is no slower by many names: 32 attempts run per application', async () => {
     const { held, release } = hold((host) => host.includes('.many.test'))
     const slow: string[] = []
     for (let i = 0; i < 40; i += 1) {
@@ -106,7 +106,7 @@ function startWorker(): void {
 }
 
 describe('a claim', () => {
-  it('outlives its process by a minute: then another takes the attempt over, and counts it once', async () => {
+  it('outlives its process by a minute, then another counts it once', async () => {
     receiver.answer = (_, response) => response.writeHead(500).end()
     const transaction_id = await world.payOne(`${receiver.url}/taken-over`)
     await world.told([transaction_id])
@@ -127,7 +127,7 @@ describe('a claim', () => {
     ])
   })
 
-  it('that has run out settles nothing, but a success that comes late is a success', async () => {
+  it('that has run out settles nothing but a late success', async () => {
     const held: ServerResponse[] = []
     receiver.answer = (_, response) => void held.push(response)
     const ids = await world.payOrders(`${receiver.url}/late`, { count: 2 })
@@ -152,7 +152,7 @@ describe('a claim', () => {
     expect((await world.rowsOf(ids)).map(({ status }) => status)).toEqual(['delivered', 'delivered'])
   })
 
-  it('that ends one process after another counts as failed in the end, so that it cannot end them all', async () => {
+  it('that ends process after process counts as failed at last', async () => {
     receiver.answer = (_, response) => response.writeHead(500).end()
     const transaction_id = await world.payOne(`${receiver.url}/deadly`)
     await world.told([transaction_id])
@@ -181,7 +181,7 @@ describe('a claim', () => {
     await Promise.all(others.map((other) => other.close()))
   })
 
-  it('is kept through a stop: what is under way ends and is settled, and nothing more is claimed', async () => {
+  it('is settled during a stop, and no other is claimed', async () => {
     const { held, release } = hold(() => true)
     const ids = await world.payOrders(`${receiver.url}/stop`, { count: 17 })
     test.deps.notifier.nudge()
@@ -226,7 +226,7 @@ describe('redelivery', () => {
     ({ role: 'team', user_id: world.merchant.owner.id, actor_id: world.merchant.owner.id, ip }) as const
   const payer = () => ({ role: 'payer', user_id: world.buyer.id, actor_id: world.buyer.id, ip }) as const
 
-  it('begins the schedule anew, for the owner, an administrator and the buyer, each of their own', async () => {
+  it('begins the schedule again for owner, administrator and buyer, each alone', async () => {
     const admin = await makePerson(test, { is_admin: true })
     const stranger = await makePerson(test)
     receiver.answer = (_, response) => response.writeHead(500).end()
@@ -269,7 +269,7 @@ describe('redelivery', () => {
     expect(audit).toHaveLength(5)
   })
 
-  it('is refused to the buyer within a minute, and to everybody while an attempt is under way', async () => {
+  it('refuses the buyer within a minute, and everyone during an attempt', async () => {
     const transaction_id = await world.payOne(`${receiver.url}/impatient`)
     await world.told([transaction_id])
     await expect(redeliver(test.deps, transaction_id, payer())).rejects.toMatchObject({
@@ -293,7 +293,7 @@ describe('redelivery', () => {
     await world.told([transaction_id])
   })
 
-  it('of all that failed since a moment takes one application’s or everybody’s, and nothing older', async () => {
+  it('of all that failed since a moment takes nothing older', async () => {
     const other = await makeMerchant(test)
     const fail = async (of: typeof other) => {
       const transaction_id = await world.payOne(`${receiver.url}/failed`, { of })
@@ -339,7 +339,7 @@ describe('redelivery', () => {
 describe('the pages', () => {
   const ADMIN = '/admin/notifications'
 
-  it('show an owner every attempt with what was sent and answered, and tell again; a stranger sees nothing', async () => {
+  it('show an owner every attempt and repeat it; strangers see nothing', async () => {
     const page = `/payment/applications/${world.merchant.payment_id}/notifications`
     receiver.answer = (_, response) => response.writeHead(503).end('<b>closed for lunch</b>')
     const transaction_id = await world.payOne(`${receiver.url}/on-the-page`)
@@ -370,7 +370,7 @@ describe('the pages', () => {
     expect((await owner.get(`${page}?status=failed&before=x&transaction_id=y`)).status).toBe(200)
   })
 
-  it('show an administrator all of them, by status and page by page, and tell again what was given up', async () => {
+  it('show an administrator all by status and page, and repeat abandoned ones', async () => {
     const person = await makePerson(test, { is_admin: true })
     const admin = await person.signIn()
     const ids = await world.payOrders(`${receiver.url}/many-pages`, { count: 30 })
@@ -399,7 +399,7 @@ describe('the pages', () => {
 })
 
 describe('the figures of the outbox', () => {
-  it('tell what is due and since when, what is under way, and which hosts keep failing', async () => {
+  it('tell what is due, what is under way, and failing hosts', async () => {
     test.clock.advance(24 * 60 * MINUTE_MS)
     await world.everybodyElseIsTold()
     receiver.answer = ({ path }, response) =>

@@ -109,7 +109,7 @@ const rowsOf = (transaction_ids: string[]) =>
 const sentTo = (path: string) => receiver.received.filter((request) => request.path === path)
 
 describe('two processes', () => {
-  it('drain what is due without one attempt too many, 16 at once per host between them', async () => {
+  it('drain what is due with 16 at once per host together', async () => {
     const apps = [merchant, ...(await Promise.all(Array.from({ length: APPS - 1 }, makeApp)))]
     test.clock.advance(HOUR_MS)
     for (const [i, host] of HOSTS.entries())

@@ -33,7 +33,7 @@ function together(createOrder: CreateOrder, orders: ReturnType<typeof newOrder>[
   return Promise.all([first, rest]).then(([, outcomes]) => outcomes)
 }
 
-it('the same order_id is one transaction, and another amount is refused to whoever asks for it', async () => {
+it('the same order_id is one transaction; another amount is refused', async () => {
   const outcomes = await together(makeCreateOrder(test.deps), [
     newOrder('a'),
     newOrder('a'),
@@ -58,7 +58,7 @@ it('an order that cannot be stored harms none of its batch', async () => {
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
 })
 
-it('orders asked for again and paid at once, by several lanes in any order, all come to an end', async () => {
+it('orders repeated and paid at once in any order all end', async () => {
   const payer = await makePerson(test, { points: 10_000n })
   const asked = Array.from({ length: 40 }, (_, n) => newOrder(`again-${n}`))
   const place = makeCreateOrder(test.deps)

@@ -111,7 +111,7 @@ describe('editing', () => {
       homepage: 'https://other.example.org/',
       logo_url: 'https://other.example.org/logo.png',
     }),
-  )('of what was approved takes the mark away, until it is approved as it is now: %s', (field, value) =>
+  )('of what was approved removes the mark until approved again: %s', (field, value) =>
     withShop(async (merchant, owner, page) => {
       const payPage = async () => {
         const { body } = await merchant.process(order())
@@ -154,7 +154,7 @@ describe('editing', () => {
     }),
   )
 
-  it('of one that waits is not approved before it was seen, nor by a form older than another’s approval', async () => {
+  it('of a waiting application is approved only as seen', async () => {
     const merchant = await makeMerchant(test, { approved: false })
     const admin = await (await makePerson(test, { is_admin: true })).signIn()
     const shown = `/admin/payment-applications/${merchant.payment_id}`
@@ -203,7 +203,7 @@ describe('editing', () => {
     await merchant.close()
   })
 
-  it('of what was approved is not approved by a form from before, which had no change to show', async () => {
+  it('of an approved application refuses a form from before the change', async () => {
     const merchant = await makeMerchant(test, { approved: false })
     const admin = await (await makePerson(test, { is_admin: true })).signIn()
     const review = `/admin/payment-applications/${merchant.payment_id}/review`
@@ -234,7 +234,7 @@ describe('editing', () => {
 })
 
 describe('tokens', () => {
-  it('rotate with an overlap, in which callbacks follow the key that requests use', () =>
+  it('rotate with an overlap, in which callbacks follow the requests’ key', () =>
     withShop(async (merchant, owner, page) => {
       const buyer = await (await makePerson(test, { points: 100n })).signIn()
       const pay = async (token: string) => {
@@ -268,7 +268,7 @@ describe('tokens', () => {
       expect((await initiate(merchant, token)).status).toBe(200)
     }))
 
-  it('end at once: with an overlap of nothing, and when the owner ends it', () =>
+  it('end at once without an overlap, or when the owner ends it', () =>
     withShop(async (merchant, owner, page) => {
       const rotate = async (overlap_hours: string) => {
         const answer = await owner.submit(await owner.get(page), `${page}/rotate`, { overlap_hours })
@@ -291,7 +291,7 @@ describe('tokens', () => {
       expect((await initiate(merchant, third)).status).toBe(200)
     }))
 
-  it('rotated ten times at once leave one current and at most one earlier', () =>
+  it('rotated ten times at once leave one current and one earlier', () =>
     withShop(async (merchant) => {
       const actor = { user_id: merchant.owner.id, ip: '127.0.0.1' }
       const rotated = await Promise.all(
@@ -301,7 +301,7 @@ describe('tokens', () => {
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(2)
     }))
 
-  it('and the Merchant KEY ask for a fresh sign-in, and the KEY changes with immediate effect', () =>
+  it('and Merchant KEY need a fresh sign-in; the KEY changes at once', () =>
     withShop(async (merchant, owner, page) => {
       const before = await currentKey(test.deps, merchant.id, 'merchant_key')
       expect(before).toBe(merchant.merchant_key)

@@ -37,7 +37,7 @@ const setShop = (values: { homepage?: string | null; logo_url?: string | null })
   test.db.updateTable('payment_apps').set(values).where('payment_id', '=', merchant.payment_id).execute()
 
 describe('before paying', () => {
-  it('says who sells, who pays and what is left, and shows the shop by its picture', async () => {
+  it('shows merchant, payer, what is left, and the shop’s picture', async () => {
     const { path, order_id } = await order()
     const client = await alice.signIn()
     const { body } = await client.get(path)
@@ -55,7 +55,7 @@ describe('before paying', () => {
     await setShop({ logo_url: null })
   })
 
-  it('leads one who is short to where points are earned, and everybody back to the shop', async () => {
+  it('leads a short payer to earn points, and everyone back', async () => {
     const poor = await makePerson(test, { points: 5n })
     const { path } = await order()
     const client = await poor.signIn()
@@ -79,7 +79,7 @@ describe('before paying', () => {
     expect(body).toMatch(/role="status"/)
   })
 
-  it('shows its address as a code and as a link, to those who are signed in', async () => {
+  it('shows its address as code and link to signed-in members', async () => {
     const { path } = await order()
     const client = await alice.signIn()
     const { body } = await client.get(path)
@@ -95,7 +95,7 @@ describe('before paying', () => {
 })
 
 describe('on another device', () => {
-  it('the page learns what has become of the order, as its reader may know it', async () => {
+  it('the page learns the order’s state, as its reader may know it', async () => {
     const made = await order()
     const [client, other] = [await alice.signIn(), await (await makePerson(test)).signIn()]
     const stateFor = async (reader: typeof client) =>
@@ -148,7 +148,7 @@ describe('whatever has become of it', () => {
     expect(nowhere.body).toContain('href="/account/payments"')
   })
 
-  it('the receipt tells what was given back and why, and leads back signed while it is paid', async () => {
+  it('the receipt tells refunds and reasons, and leads back while paid', async () => {
     const made = await order()
     await pay(made, alice)
     const client = await alice.signIn()
@@ -176,7 +176,7 @@ describe('whatever has become of it', () => {
   })
 })
 
-it('what a shop calls its goods is kept as sent, and shown without what would hide or reverse it', async () => {
+it('a shop’s description is kept as sent and shown without reversing marks', async () => {
   const shop = await makeShop(test)
   const admin = await (await makePerson(test, { username: 'admin', is_admin: true })).signIn()
   const buyer = await (await makePerson(test, { points: 100n })).signIn()

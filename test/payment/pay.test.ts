@@ -66,7 +66,7 @@ async function expectRefused(answer: Page, transaction_id: string, text: string,
 }
 
 describe('the way to paid', () => {
-  it('leads a visitor through sign-in to the page, the payment, and back to the shop with a signature', async () => {
+  it('leads a visitor through sign-in, page and payment back to the shop', async () => {
     const { path, order_id, transaction_id } = await order()
     const visitor = browser(test)
     const bounced = await visitor.get(path)
@@ -138,7 +138,7 @@ describe('the way to paid', () => {
     expect(statement.body).toContain('−120')
   })
 
-  it('charges once when the form is sent again, and leads back all the same', async () => {
+  it('charges once when the form is sent again, and leads back', async () => {
     const buyer = await makePerson(test, { points: 500n })
     const { path, transaction_id } = await order()
     const client = await buyer.signIn()
@@ -224,7 +224,7 @@ describe('an order that cannot be paid', () => {
     expect(await balance(alice)).toBe(before)
   })
 
-  it('was paid by somebody else: the page says so and gives no signed link', async () => {
+  it('was paid by another member: the page gives no signed link', async () => {
     const { path, transaction_id } = await order()
     const client = await alice.signIn()
     const mallory = await makePerson(test, { username: 'mallory', points: 500n })
@@ -288,7 +288,7 @@ describe('an order that cannot be paid', () => {
 })
 
 describe('the form', () => {
-  it('is refused without the token of this session, or from a page of another site', async () => {
+  it('is refused without this session’s token, or from another site', async () => {
     const { path, transaction_id } = await order()
     const client = await alice.signIn()
     const page = await client.get(path)
@@ -339,7 +339,7 @@ describe('races', () => {
     return Promise.all(begun.answers)
   }
 
-  it('one order paid twenty times at once by two buyers is paid once', async () => {
+  it('one order paid twenty times by two buyers is paid once', async () => {
     const { path, transaction_id } = await order()
     const buyers = await Promise.all([
       makePerson(test, { points: 10_000n }),
@@ -374,7 +374,7 @@ describe('races', () => {
     expect(await balance(buyer)).toBe(100n)
   })
 
-  it('two processes paying each other’s orders at once neither deadlock nor lose a point', async () => {
+  it('two processes paying each other’s orders neither deadlock nor lose points', async () => {
     const { makePayOrder } = await import('../../src/payment/orders/pay.ts')
     const sellers = await Promise.all([makeMerchant(test), makeMerchant(test)])
     for (const seller of sellers) {

@@ -59,7 +59,7 @@ const processOf = (i: number) => (i % 2 === 0 ? test : elsewhere)
 const bodiesOf = (answers: Answer[]) => new Set(answers.map(({ body }) => String(body.transaction_id)))
 
 describe('paying against the end of the time to pay', () => {
-  it('pays once or not at all: the clock of who pays decides, whatever the sweep and a re-creation do', async () => {
+  it('pays once or never: the payer’s clock decides against sweep and re-creation', async () => {
     const seller = await makeRichMerchant(1n)
     const [early, late] = await Promise.all([
       makePerson(test, { points: 10_000n }),
@@ -134,7 +134,7 @@ describe('transfers', () => {
     for (const side of [a, b]) expect(await balance(side.owner)).toBe(20_000n - 1_000n)
   })
 
-  it('of one order_id, a hundred at once in two processes, are one transfer with one answer', async () => {
+  it('of one order_id, a hundred in two processes, are one transfer', async () => {
     const [from, to] = [await makeRichMerchant(1_000n), await makePerson(test, { points: 1n })]
     // Both processes have begun before either may lock the sender's wallet. The recipient's wallet exists.
     const begun = await test.db.transaction().execute(async (tx) => {
@@ -154,7 +154,7 @@ describe('transfers', () => {
     expect([await balance(from.owner), await balance(to)]).toEqual([1_000n - 11n, 11n])
   })
 
-  it('two thousand at once of one applicant to one member, over two processes, are each done once', async () => {
+  it('two thousand of one applicant over two processes are done once', async () => {
     const [from, to] = [await makeRichMerchant(30_000n), await makePerson(test)]
     const answers = await Promise.all(
       Array.from({ length: 2_000 }, (_, i) => transfer(processOf(i), from, to, `hot-${i}`)),
@@ -164,7 +164,7 @@ describe('transfers', () => {
     expect([await balance(from.owner), await balance(to)]).toEqual([30_000n - 22_000n, 20_000n])
   })
 
-  it('of many applicants to one member, more than they can pay, take what there is and no more', async () => {
+  it('of many applicants beyond their points take what there is', async () => {
     const applicants = await Promise.all(Array.from({ length: 8 }, () => makeRichMerchant(1_000n)))
     const to = await makePerson(test)
     const answers = await Promise.all(

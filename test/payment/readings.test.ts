@@ -210,7 +210,7 @@ describe.each([
   ['v1', 300],
   ['v2', 60],
 ] as const)('of %s', (protocol, numRuns) => {
-  it('no two creates that are taken, and no notification, share a text but not their meaning', async () => {
+  it('no two creates or notifications share a text with different meanings', async () => {
     let [taken, refused] = [0, 0]
     await fc.assert(
       fc.asyncProperty(requests, async (fields) => {
@@ -310,7 +310,7 @@ describe.each(['v1', 'v2'] as const)('a create of %s', (protocol) => {
   })
 })
 
-it('a V1 link that reads as a notification is refused, for the KEY signs both', async () => {
+it('a V1 link that reads as a notification is refused', async () => {
   const { type: _, timestamp: __, ...bare } = ORDER
   const links: Fields[] = [
     { ...(bare as Fields), sitename: 'Shop&trade_status=TRADE_SUCCESS' },
@@ -337,7 +337,7 @@ it.each(['v1', 'v2'] as const)(
   },
 )
 
-it('a query means one thing: a field inside the value of another one is refused', async () => {
+it('a query means one thing: a field inside a value is refused', async () => {
   const ask = (fields: Fields) =>
     judged(async () => {
       const signature = signOf(gatewayText(fields), 'v1')

@@ -118,7 +118,7 @@ it('a request is accepted by the refund that an administrator confirms, once', a
   expect(refunds).toEqual([{ amount: 40n, request_id: BigInt(fields.request_id!) }])
 })
 
-it('one that is declined says why, to the merchant and to the buyer, and another may follow', async () => {
+it('a declined one tells merchant and buyer why; another may follow', async () => {
   const { transaction_id, page, receipt } = await order(60n)
   await ask(page, '60')
   const { path, fields } = await formOf(transaction_id, 'decline')
@@ -140,7 +140,7 @@ it('one that is declined says why, to the merchant and to the buyer, and another
   expect(await statusOf(transaction_id)).toEqual(['declined', 'withdrawn'])
 })
 
-it('is refused for more than is left, for what is not paid, twice at once, and without a reason', async () => {
+it('refuses more than is left, unpaid orders, repeats and missing reasons', async () => {
   const { transaction_id, page } = await order(50n)
   const shown = await owner.get(page)
   const action = `${page}/refund-request`

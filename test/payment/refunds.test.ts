@@ -65,7 +65,7 @@ const refund = (transaction_id: string, amount: string, over: Record<string, str
   )
 
 describe('a refund', () => {
-  it('in full gives the payer everything, from the merchant and from the fee, and shows everywhere', async () => {
+  it('in full returns everything from merchant and fee, and shows everywhere', async () => {
     const { buyer, client, path, transaction_id } = await paidOrder(120n)
     const before = await balance(merchant.owner)
     const { confirmation, answers } = await refund(transaction_id, '120')
@@ -91,7 +91,7 @@ describe('a refund', () => {
     })
   })
 
-  it('in parts returns exactly the fee in the end, whatever the rounding on the way', async () => {
+  it('in parts returns exactly the fee in the end, despite rounding', async () => {
     const { buyer, transaction_id } = await paidOrder(119n)
     const { fee } = await orderOf(transaction_id)
     const before = await balance(merchant.owner)
@@ -131,7 +131,7 @@ describe('a refund', () => {
     expect(await balance(buyer)).toBe(10n)
   })
 
-  it('is refused beyond what is left, of an unpaid order, and below the merchant’s zero', async () => {
+  it('is refused beyond what is left, unpaid, or below zero', async () => {
     const { buyer, transaction_id } = await paidOrder(100n)
     expect((await refund(transaction_id, '101')).answers[0]!.status).toBe(409)
     await refund(transaction_id, '60')
@@ -159,7 +159,7 @@ describe('a refund', () => {
     await poor.close()
   })
 
-  it('against a transfer of the same points lets one of the two through', async () => {
+  it('against a transfer of the same points lets one through', async () => {
     for (let round = 0; round < 10; round += 1) {
       const seller = await makeMerchant(test)
       const { buyer, transaction_id } = await paidOrder(100n, seller)
@@ -184,7 +184,7 @@ describe('a refund', () => {
 })
 
 describe('a reversal', () => {
-  it('returns the amount and the fee once, also when two administrators confirm at once', async () => {
+  it('returns amount and fee once, also confirmed by two at once', async () => {
     const { transaction_id: funding } = await paidOrder(1_000n)
     expect((await orderOf(funding)).status).toBe('paid')
     const before = await balance(merchant.owner)
@@ -236,7 +236,7 @@ describe('a reversal', () => {
 })
 
 describe('points by hand', () => {
-  it('are granted and taken line by line, after a dry run that moves nothing', async () => {
+  it('are granted and taken by line, after a dry run', async () => {
     const [anna, ben] = await Promise.all([
       makePerson(test, { username: 'anna', points: 50n }),
       makePerson(test, { username: 'ben' }),
@@ -288,7 +288,7 @@ describe('points by hand', () => {
 })
 
 describe('corrections', () => {
-  it('are for administrators with a fresh sign-in, with a reason, and with the form’s token', async () => {
+  it('need an administrator, a fresh sign-in, a reason and the token', async () => {
     const { buyer, transaction_id } = await paidOrder(100n)
     const fields = { kind: 'refund', transaction_id, amount: '100', reason: 'x', key: 'k'.repeat(43) }
     const member = await buyer.signIn()

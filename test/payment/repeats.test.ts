@@ -253,7 +253,7 @@ describe('a repeated transfer', () => {
     await shop.close()
   })
 
-  it('by a former owner’s token is answered, but tells nothing that the new owner sent', async () => {
+  it('by a former owner’s token tells nothing of the new owner', async () => {
     await openShop()
     const heir = await makePerson(test, { points: 10_000n })
     const [before, after] = [transfer(), transfer()]
@@ -280,7 +280,7 @@ describe('a trade created again', () => {
   const setRate = (exchange_rate: string) =>
     test.db.updateTable('payment_apps').set({ exchange_rate }).where('id', '=', shop.id).execute()
 
-  it('is found before its money is judged by a lower rate, and keeps its points', async () => {
+  it('keeps its points, before a lower rate judges its money', async () => {
     await openShop()
     const [paid, unpaid] = [trade(), trade()]
     const { trade_no: paid_no, payurl } = await createV1(paid)

@@ -77,7 +77,7 @@ describe('HMAC API', () => {
     })
   })
 
-  it('guesses at mistakes in short requests only, since anybody may send long ones', () => {
+  it('guesses at mistakes in short requests only', () => {
     const hintFor = (length: number) => {
       const parameters = { amount: '1', description: 'x'.repeat(length) }
       const verdict = verifySignature(
@@ -90,7 +90,7 @@ describe('HMAC API', () => {
     expect(hintFor(4_100)).toMatch(/^No usual mistake/)
   })
 
-  it('sorts names by their bytes of UTF-8, also where UTF-16 would have it otherwise', () => {
+  it('sorts names by their UTF-8 bytes, not by UTF-16', () => {
     expect(stringToSign({ '\u{1f600}': '4', '\uff21': '3', é: '2', Z: '0', a: '1' })).toBe(
       'Z=0&a=1&é=2&\uff21=3&\u{1f600}=4',
     )
@@ -111,7 +111,7 @@ describe('HMAC API', () => {
     return verdict.isValid ? undefined : verdict.hint
   }
 
-  it('accepts the hash of the Secret Key as a key, and the keys of an overlap', () => {
+  it('accepts the Secret Key’s hash as key, and an overlap’s keys', () => {
     expect(hintFor(sign(secretKeyOf(KEY), text))).toBeUndefined()
     const signature = sign(KEY, text)
     expect(verifySignature({ ...request, signature }, [tokenKeys('tk_new'), tokenKeys(TOKEN)])).toEqual({
@@ -125,7 +125,7 @@ describe('HMAC API', () => {
     expect(hintFor(sign(KEY, stringToSign({ ...request, note: '' })), { note: '' })).toBeUndefined()
   })
 
-  it('guesses no mistakes for more parameters than a client sends: anybody could make it work', () => {
+  it('guesses no mistakes for more parameters than a client sends', () => {
     const many = Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`p${i}`, 'x']))
     const unsorted = sign(KEY, `${stringToSign(many)}&`)
     expect(verifySignature({ ...many, signature: unsorted }, [tokenKeys(TOKEN)])).toMatchObject({
@@ -133,7 +133,7 @@ describe('HMAC API', () => {
     })
   })
 
-  it('names the usual mistakes and never tells a key or the expected signature', () => {
+  it('names usual mistakes, and never a key or expected signature', () => {
     const encoded = 'amount=100&description=a%20b%26c%3Dd%2F%E4%B8%AD&order_id=o-1'
     const mistakes: [signature: string, hint: RegExp][] = [
       ['', /missing/],

@@ -77,7 +77,7 @@ it('orders count on the day in China on which they were created', async () => {
   expect(open).toMatch(/^txn_/)
 })
 
-it('a shop confirms after the payment, on average and at once or later', async () => {
+it('a shop confirms after the payment, on average and at once', async () => {
   expect(await latencyOf(test.db, shop.id)).toEqual({ delivered: 0, at_once: 0, average_ms: null })
   const orders = await makeGatewayOrders(test, shop, { notify_url: 'https://shop.example.org/n', count: 3 })
   for (const [i, transaction_id] of orders.entries()) {
@@ -115,7 +115,7 @@ it('the page shows them to the team, and to nobody else', async () => {
   expect((await stranger.get(page)).status).toBe(404)
 })
 
-it('a crowd that asks for figures waits in line with one connection, and keeps nobody from what costs little', async () => {
+it('a crowd asking for figures waits in line with one connection', async () => {
   const process = await anotherProcess(test)
   const owner = await signIn(process, shop.owner.username, shop.owner.password)
   const pages = ['statistics', 'orders/export'].map(

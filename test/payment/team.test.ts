@@ -171,7 +171,7 @@ describe('a right', () => {
 })
 
 describe('an invitation', () => {
-  it('of a manager, once accepted, has the owner read that the keys are known, and of nobody else', async () => {
+  it('of a manager needs the owner’s word that keys are known', async () => {
     const seller = await makeMerchant(test)
     const at = `/payment/applications/${seller.payment_id}`
     const owner = await seller.owner.signIn()
@@ -184,7 +184,7 @@ describe('an invitation', () => {
     await seller.close()
   })
 
-  it('gives nothing before it is accepted, and can be declined, taken back and answered once', async () => {
+  it('gives nothing before acceptance, and can be declined or withdrawn once', async () => {
     const seller = await makeMerchant(test)
     const at = `/payment/applications/${seller.payment_id}`
     const owner = await seller.owner.signIn()
@@ -224,7 +224,7 @@ describe('an invitation', () => {
     await seller.close()
   })
 
-  it('is one of at most so many, also when they are sent at once, and never the owner’s', async () => {
+  it('is one of so many, also at once, and never the owner’s', async () => {
     const seller = await makeMerchant(test)
     const at = `/payment/applications/${seller.payment_id}`
     const owner = await seller.owner.signIn()
@@ -246,7 +246,7 @@ describe('an invitation', () => {
   })
 })
 
-it('a member’s row is locked before the application that is edited, as by whoever anonymises an account', async () => {
+it('locks the member’s row before the application, as anonymising does', async () => {
   const seller = await makeMerchant(test)
   const owned = { payment_id: seller.payment_id, user_id: seller.owner.id, ip: '127.0.0.1' }
   await test.db
@@ -376,7 +376,7 @@ describe('an application that changes hands', () => {
     await seller.close()
   })
 
-  it('takes the mark of the staff away until its new owner is approved, who is nobody else than was shown', async () => {
+  it('loses its mark until its shown new owner is approved', async () => {
     const admin = await (await makePerson(test, { is_admin: true })).signIn()
     for (const approved of [true, false]) {
       const seller = await makeMerchant(test, { approved })
@@ -421,7 +421,7 @@ describe('an application that changes hands', () => {
     await seller.close()
   })
 
-  it('does so only when the one who is asked accepts, in time, and may own it', async () => {
+  it('moves only when the asked member accepts in time, and may', async () => {
     const seller = await makeMerchant(test)
     const at = `/payment/applications/${seller.payment_id}`
     const newcomer = await makePerson(test, { username: 'newcomer', trust_level: 0 })
@@ -466,7 +466,7 @@ describe('an application that changes hands', () => {
     await seller.close()
   })
 
-  it('tells who asks by a key from before nothing of the new owner’s wallet', async () => {
+  it('tells an old key nothing of the new owner’s wallet', async () => {
     const seller = await makeShop(test)
     const at = `/payment/applications/${seller.payment_id}`
     const heir = await makePerson(test, { points: 700n })
@@ -611,7 +611,7 @@ describe('an application that changes hands', () => {
     await seller.close()
   })
 
-  it('has one owner at every moment, with payments under way in two processes', async () => {
+  it('has one owner at every moment, with payments in two processes', async () => {
     const seller = await makeMerchant(test)
     const at = `/payment/applications/${seller.payment_id}`
     const other = await anotherProcess(test)

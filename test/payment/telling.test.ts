@@ -38,7 +38,7 @@ const saidOn = (body: string) =>
     .replace(/\s+/g, ' ')
 
 describe('the receipt', () => {
-  it('says in plain words how the attempts went and when the next is, and shows no address', async () => {
+  it('tells how attempts went and the next time, without an address', async () => {
     const transaction_id = await paidAt(502)
     world.test.clock.advance(60_000)
     await world.told([transaction_id], 2)
@@ -60,7 +60,7 @@ describe('the receipt', () => {
     expect(saidOn(chinese.body)).toContain('商家返回错误 502。 共 2 次')
   })
 
-  it('is quiet about a shop that has confirmed, and says how a shop without notifications learns', async () => {
+  it('is quiet about confirmed shops, and explains shops without notifications', async () => {
     world.receiver.answer = succeed
     count += 1
     const told = await world.payOne(`${world.receiver.url}/buyer-${count}`)
@@ -85,7 +85,7 @@ describe('the receipt', () => {
 })
 
 describe('telling the shop again', () => {
-  it('is done at once, says how it went, and is kept in the audit log', async () => {
+  it('happens at once, says how it went, and is logged', async () => {
     const transaction_id = await paidAt(500)
     world.test.clock.advance(61_000)
     world.receiver.answer = succeed

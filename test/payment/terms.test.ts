@@ -100,7 +100,7 @@ const transferOf = (amount: string) => ({
 })
 
 describe('the page of an application', () => {
-  it('sets its terms, keeps who set them and how they stood before, and shows them to its owner', () =>
+  it('sets and keeps its terms, and shows them to its owner', () =>
     withMerchant(async (seller) => {
       const owner = await seller.owner.signIn()
       const ownPath = `/payment/applications/${seller.payment_id}`
@@ -188,7 +188,7 @@ describe('the page of an application', () => {
 })
 
 describe('a daily limit of payments', () => {
-  it('refuses what does not fit with a page, takes what does, and begins anew at midnight in China', () =>
+  it('refuses with a page what does not fit, until China’s midnight', () =>
     withMerchant(async (seller) => {
       await setTerms(seller, { daily_payments_max: '1000' })
       expect(await pay(seller, '900')).toBe('paid')
@@ -213,7 +213,7 @@ describe('a daily limit of payments', () => {
       expect(await pay(seller, '1')).toBe('daily_limit')
     }))
 
-  it('counts what was paid on the day before it was set, and while it was lifted', () =>
+  it('counts payments of the day from before it was set', () =>
     withMerchant(async (seller) => {
       await pay(seller, '600')
       await setTerms(seller, { daily_payments_max: '1000' })
@@ -228,7 +228,7 @@ describe('a daily limit of payments', () => {
       expect(await pay(seller, '1')).toBe('daily_limit')
     }))
 
-  it('is used up to the point and not beyond by two processes at once, also when it is set again meanwhile', () =>
+  it('is used up exactly by two processes, also when set meanwhile', () =>
     withMerchant(async (seller) => {
       const limit = { daily_payments_max: '2000' }
       await setTerms(seller, limit)
@@ -243,7 +243,7 @@ describe('a daily limit of payments', () => {
       expect(outcomes.filter((outcome) => outcome === 'daily_limit')).toHaveLength(14)
     }))
 
-  it('counts what the batch itself has paid, when it is set again between two payments of one batch', () =>
+  it('counts the batch’s own payments when set again between two', () =>
     withMerchant(async (seller) => {
       await setTerms(seller, { daily_payments_max: '100' })
       expect(await pay(seller, '10')).toBe('paid')
@@ -261,7 +261,7 @@ describe('a daily limit of payments', () => {
 })
 
 describe('a daily limit of transfers', () => {
-  it('counts what the batch itself has transferred, when it is set again between two transfers of one batch', () =>
+  it('counts the batch’s own transfers when set again between two', () =>
     withMerchant(async (seller) => {
       await setTerms(seller, { daily_transfers_max: '100' })
       expect((await seller.transfer(transferOf('10'))).status).toBe(200)
@@ -282,7 +282,7 @@ describe('a daily limit of transfers', () => {
       expect(outcomes).toEqual(['completed', 'daily_limit'])
     }))
 
-  it('refuses with 1013, counts amounts without fees, and frees nothing for a repeated order_id', () =>
+  it('refuses with 1013, ignores fees, and frees nothing by repeats', () =>
     withMerchant(async (seller) => {
       await setTerms(seller, { daily_transfers_max: '500' })
       const request = transferOf('400')

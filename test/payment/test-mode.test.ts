@@ -94,7 +94,7 @@ const orderRow = (transaction_id: string) =>
     .executeTakeFirstOrThrow()
 
 describe('a test application', () => {
-  it('is made by anybody, needs no review, and has credentials that are marked', async () => {
+  it('is made by any member, unreviewed, with marked credentials', async () => {
     const newcomer = await makePerson(test, { username: 'newcomer', trust_level: 0 })
     const browser = await newcomer.signIn()
     const path = '/payment/applications'
@@ -128,7 +128,7 @@ describe('a test application', () => {
     expect(statuses.filter((status) => status === 409)).toHaveLength(3)
   })
 
-  it('stands beside a live one, once, and is made by its owner alone', async () => {
+  it('stands beside a live one, once, made by its owner', async () => {
     const seller = await makeMerchant(test)
     const path = `/payment/applications/${seller.payment_id}`
     const mallory = await (await makePerson(test, { username: 'mallory' })).signIn()
@@ -147,7 +147,7 @@ describe('a test application', () => {
     await seller.close()
   })
 
-  it('goes with the live one to another owner, and alone is no twin any more', async () => {
+  it('follows the live one to another owner, and is otherwise no twin', async () => {
     const seller = await makeMerchant(test)
     const path = `/payment/applications/${seller.payment_id}`
     const owner = await seller.owner.signIn()
@@ -193,7 +193,7 @@ describe('in test mode', () => {
   })
   const expectNothingLiveMoved = async () => expect(await liveThings()).toEqual(before)
 
-  it('a member without a point pays an order by the HMAC API and is led back by a signature', async () => {
+  it('a member without points pays an HMAC order and returns signed', async () => {
     const poor = await makePerson(test, { username: 'poor', trust_level: 0 })
     const browser = await poor.signIn()
     const created = await tester.process({ amount: '100', description: 'Tea', order_id: 'try-1' })
@@ -227,7 +227,7 @@ describe('in test mode', () => {
     await expectNothingLiveMoved()
   })
 
-  it('orders are created so many an hour for one member, at both doors together, and live ones without that limit', async () => {
+  it('orders of both doors have an hourly limit, live ones none', async () => {
     const shop = await makeShop(test, { isTest: true })
     const set = (value: string) => setSetting(test, 'limit_test_orders', value)
     await set('2')
@@ -267,7 +267,7 @@ describe('in test mode', () => {
   })
 
   it.each(['v1', 'v2'] as const)(
-    'a trade of the gateway is paid and told, and the figures are play points (%s)',
+    'a gateway trade is paid and notified in play points (%s)',
     async (version) => {
       const shop = await makeShop(test, { isTest: true })
       expect(shop.pid).toBeGreaterThan(900_000_000n)
@@ -313,7 +313,7 @@ describe('in test mode', () => {
     },
   )
 
-  it('wallets open once with play points, from however many processes, and are filled up again when asked', async () => {
+  it('wallets open once with play points, and refill when asked', async () => {
     const other = await anotherProcess(test)
     const people = await Promise.all(Array.from({ length: 6 }, () => makePerson(test, { username: 'eve' })))
     const shops = await Promise.all([1, 2].map(() => makeMerchant(test, { isTest: true })))
@@ -380,7 +380,7 @@ describe('a forced outcome', () => {
     expect(await orderRow(transaction_id)).toMatchObject({ status: 'expired', paid_at: null })
   })
 
-  it('lets the shop hear nothing at first: no notification, no return, until the schedule goes on', async () => {
+  it('keeps notification and return back until the schedule goes on', async () => {
     receiver.answer = succeed
     const { transaction_id, path, browser, page } = await openTrade()
     const answer = await browser.submit(page, `${path}/test`, { outcome: 'notify_refused' })
@@ -449,7 +449,7 @@ describe('the database', () => {
     await expect(statement.execute(test.db)).rejects.toMatchObject({ constraint })
   }
 
-  it('takes nothing of one book under an application, order or account of the other', async () => {
+  it('refuses one book under the other’s application, order or account', async () => {
     const transaction_id = await payOrder(tester, buyer)
     const order = await orderRow(transaction_id)
     const unpaid = await createOrder(live)
@@ -495,7 +495,7 @@ describe('the database', () => {
     expect(placed.book).toBe('test')
   })
 
-  it(`whatever ${ACTS} random acts of test mode do, every live row and figure is what it was`, async () => {
+  it(`${ACTS} random acts of test mode leave every live row alone`, async () => {
     // All members have live points too, and the tester also sells live, so a mistake would show.
     const people = await Promise.all(
       [1, 2, 3].map(() => makePerson(test, { username: 'eve', points: 10_000n })),

@@ -103,7 +103,7 @@ describe('a transfer', () => {
     expect(await balance(alice)).toBe(recipient + 100n)
   })
 
-  it('repeated answers the original result and charges nothing, also after the recipient was renamed', async () => {
+  it('repeated answers the original and charges nothing, also after a rename', async () => {
     const bob = await makePerson(test, { username: 'renamed' })
     const request = fields({ to_user_id: String(bob.id), to_username: bob.username })
     const first = await merchant.transfer(request)
@@ -114,7 +114,7 @@ describe('a transfer', () => {
     expect(await balance(merchant.owner)).toBe(after)
   })
 
-  it('of one order_id with another recipient or amount is refused, without a status', async () => {
+  it('of one order_id with another recipient or amount is refused', async () => {
     const request = fields()
     await merchant.transfer(request)
     const bob = await makePerson(test)
@@ -152,7 +152,7 @@ describe('a transfer', () => {
     )
   })
 
-  it('asked for as a payment is said to be a transfer, to its own application only', async () => {
+  it('asked for as a payment is named one to its application', async () => {
     const other = await makeMerchant(test)
     const { order_id, ...rest } = fields()
     const { body } = await merchant.transfer({ order_id, ...rest })
@@ -386,7 +386,7 @@ it('a first transfer is posted without reading those of everybody else', async (
 })
 
 describe('races', () => {
-  it('a hundred equal requests at once charge once and all get the same answer', async () => {
+  it('a hundred equal requests charge once with the same answer', async () => {
     const request = fields()
     const before = await balance(merchant.owner)
     const answers = await Promise.all(Array.from({ length: 100 }, () => merchant.transfer(request)))
@@ -395,7 +395,7 @@ describe('races', () => {
     expect(await balance(merchant.owner)).toBe(before - 103n)
   })
 
-  it('two processes given equal and crossing requests neither deadlock, double nor lose any', async () => {
+  it('two processes with equal and crossing requests neither deadlock, double nor lose', async () => {
     const sides = await Promise.all([makeMerchant(test), makeMerchant(test)])
     for (const side of sides) await give(side.owner, 200_000n)
     const lanes = [
@@ -418,7 +418,7 @@ describe('races', () => {
     }
   })
 
-  it('one wallet asked for more than it holds, many times at once, pays what it can and no more', async () => {
+  it('one wallet asked for more than it holds pays what fits', async () => {
     const seller = await makeMerchant(test)
     await give(seller.owner, 515n)
     const answers = await Promise.all(Array.from({ length: 20 }, () => seller.transfer(fields())))

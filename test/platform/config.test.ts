@@ -89,7 +89,7 @@ describe('the environment', () => {
     )
   })
 
-  it('is told every fault at once, in the order of the schema, each with what is expected', () => {
+  it('lists every fault in the schema’s order, with what is expected', () => {
     const faults = faultsOf({
       LOG_LEVEL: 'loud',
       PORT: 'abc',
@@ -200,7 +200,7 @@ describe('the forum', () => {
     expect(faultyNames({ ...FORUM, DISCOURSE_URL })).toEqual(['DISCOURSE_URL'])
   })
 
-  it('needs its address and its secret together, and a webhook needs the API', () => {
+  it('needs address and secret together; a webhook needs the API', () => {
     const { DISCOURSE_URL, DISCOURSE_SECRET } = FORUM
     expect(faultyNames({ DISCOURSE_URL })).toEqual(['DISCOURSE_SECRET'])
     expect(faultyNames({ DISCOURSE_SECRET })).toEqual(['DISCOURSE_URL'])
@@ -293,7 +293,7 @@ describe('traces', () => {
     },
   )
 
-  it('refuse a sampler that there is not, and a part that is none', () => {
+  it('refuse an unknown sampler and a part that is none', () => {
     expect(faultyNames({ OTEL_TRACES_SAMPLER: 'jaeger_remote' })).toEqual(['OTEL_TRACES_SAMPLER'])
     for (const part of ['1.1', '-1', '.5', '5%', '1e-3'])
       expect(faultyNames({ OTEL_TRACES_SAMPLER_ARG: part })).toEqual(['OTEL_TRACES_SAMPLER_ARG'])
@@ -351,7 +351,7 @@ describe('.env.example', () => {
     spelledOut = parseEnv(text.replace(/^# (?=[A-Z_]+=)/gm, ''))
   })
 
-  it('names every variable of the schema, in its order, and then those of docker compose alone', async () => {
+  it('names every variable in order, then those of docker compose', async () => {
     const names = [...text.matchAll(/^(?:# )?([A-Z_]+)=/gm)].map((match) => match[1])
     expect(names).toEqual([...NAMES, ...(await composeOnlyNames())])
   })
@@ -430,7 +430,7 @@ describe('the server process', () => {
     return String(port)
   }
 
-  it('exits with every fault of a production environment, without a stack or a secret', () => {
+  it('lists every fault of a production environment, without stack or secret', () => {
     const { status, output } = start({
       PUBLIC_URL: 'http://id.example.org',
       PORT: '99999',

@@ -10,7 +10,7 @@ function linesOf(write: (log: FastifyBaseLogger) => void): Record<string, unknow
   return lines.map((line) => JSON.parse(line))
 }
 
-it('credentials are blotted out wherever they stand, in lines of requests as well', () => {
+it('credentials are blotted out everywhere, also in request lines', () => {
   const [line, ofRequest] = linesOf((log) => {
     const told = { password: 'p', a: { code: 'c', b: { token: 't', n: 1 } }, list: [{ sign: 's', k: 2 }] }
     log.info(told, 'told')
@@ -28,7 +28,7 @@ it('credentials are blotted out wherever they stand, in lines of requests as wel
   })
 })
 
-it('of an error only its kind is told, not the row that it quotes', () => {
+it('an error shows its kind, not the row it quotes', () => {
   const error = Object.assign(new Error('duplicate key'), {
     code: '23505',
     constraint: 'users_username_key',

@@ -140,7 +140,7 @@ function only(name: string): ReceivedSpan {
 const below = (span: ReceivedSpan) => spans.filter(({ parentSpanId }) => parentSpanId === span.spanId)
 
 describe('a traced request', () => {
-  it('is a span by its route, with its status, its request id and a path without what may be secret', () => {
+  it('is a span by route, status, request id and safe path', () => {
     expect(only('POST /payment/pay/:payment_id/process')).toMatchObject({
       kind: SERVER,
       attributes: {
@@ -195,7 +195,7 @@ describe('a traced request', () => {
     )
   })
 
-  it('tells of a call to a shop its host and its end, in a trace that the shop is told nothing of', () => {
+  it('names a called shop’s host and result; the shop hears nothing', () => {
     const [call] = spans.filter(({ attributes }) => 'server.address' in attributes)
     expect(call).toMatchObject({ name: 'GET', kind: CLIENT })
     expect(call!.attributes).toEqual({
@@ -254,7 +254,7 @@ it('the collector is told who sends, with the headers that it wants', () => {
 })
 
 describe('a batch', () => {
-  it('is one span, linked to each of its callers and they to it, and a failure is told of each', async () => {
+  it('is one span linked to its callers, and failures reach each', async () => {
     const [own, gates] = [await startCollector(), [] as (() => void)[]]
     const tracing = await tracingTo(own)
     const submit = makeBatcher<number, number>({
@@ -329,7 +329,7 @@ async function trace(tracing: Tracing, count: number): Promise<void> {
 }
 
 describe('a collector', () => {
-  it('that answers with an error is told of once in ten minutes, and nobody else notices', async () => {
+  it('that answers errors is logged once in ten minutes', async () => {
     const own = await startCollector()
     const refuse = (response: ServerResponse) => void response.writeHead(500).end('secret of the collector')
     let third: ServerResponse | undefined
@@ -354,7 +354,7 @@ describe('a collector', () => {
     await own.close()
   })
 
-  it('that never answers costs nobody any time, a bounded queue, and no end of the process', async () => {
+  it('that never answers costs no time, and bounds its queue', async () => {
     const own = await startCollector()
     own.answer = () => {}
     const tracing = await tracingTo(own)
@@ -377,7 +377,7 @@ describe('the sampler', () => {
     return scopes.filter((scope) => scope !== undefined).length
   }
 
-  it('is the one that is named, and the caller decides only where it says so', async () => {
+  it('is the one named; callers decide only where it says so', async () => {
     const ratio = (OTEL_TRACES_SAMPLER: string, OTEL_TRACES_SAMPLER_ARG: string) => ({
       OTEL_TRACES_SAMPLER,
       OTEL_TRACES_SAMPLER_ARG,
@@ -408,7 +408,7 @@ describe('the process', { timeout: 90_000 }, () => {
       })`)}`,
   }
 
-  it('loads nothing of it without a collector; with one its log names the traces, and a stop sends the last', async () => {
+  it('loads no tracing without a collector; with one, a stop flushes', async () => {
     const database = await createDatabase()
     const env = { DATABASE_URL: database.url, APP_SECRET, DATA_DIR: join(ROOT, 'test'), ...WATCHED }
     const silent = await startServer(env)

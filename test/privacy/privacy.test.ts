@@ -73,7 +73,7 @@ async function whereIs(text: string): Promise<string[]> {
 }
 
 describe('a member who leaves', () => {
-  it('reads what will happen, gives up the points, and is nobody afterwards; the books stay', async () => {
+  it('reads the consequences, gives up points, and leaves the books whole', async () => {
     const alice = await makePerson(test, {
       username: 'wonderland',
       points: 100n,
@@ -159,7 +159,7 @@ describe('a member who leaves', () => {
     expect(statement).not.toContain('wonderland')
   })
 
-  it('leaves a name that nobody else gets, and one that nobody can take beforehand', async () => {
+  it('leaves a name that no other member gets or takes before', async () => {
     const alice = await makePerson(test)
     await leave(alice)
     const take = (username: string) => createUser(test.db, { username, password_hash: 'x' })
@@ -214,7 +214,7 @@ describe('what stands in the way', () => {
     expect(await rowOf(person.id)).toEqual(before)
   }
 
-  it('of a merchant: orders that can be paid or refunded, and refunds that are asked for', async () => {
+  it('of a merchant: payable or refundable orders, and requested refunds', async () => {
     const seller = await makeMerchant(test)
     const { owner, payment_id } = seller
     const buyer = await makePerson(test, { points: 50n })
@@ -247,7 +247,7 @@ describe('what stands in the way', () => {
     await seller.close()
   })
 
-  it('of anybody: a role in a team, an application of one’s own, a frozen wallet, points on their way', async () => {
+  it('of a member: team role, application, frozen wallet, or moving points', async () => {
     const bob = await makePerson(test)
     const owner = { user_id: shop.owner.id, ip: IP }
     await inviteMember(test.deps, shop.payment_id, { username: bob.username, role: 'viewer' }, owner)
@@ -287,7 +287,7 @@ describe('what stands in the way', () => {
 })
 
 describe('the database', () => {
-  it('gives an anonymised account nothing that opens it, and never makes it a member again', async () => {
+  it('gives an anonymised account no sign-in, and no membership again', async () => {
     const { id } = await makePerson(test)
     await leave({ id })
     const [at, hash] = [test.clock.now(), sql`sha256(random()::text::bytea)`]
@@ -338,7 +338,7 @@ describe('the database', () => {
 })
 
 describe('at the same moment', () => {
-  it('a payment is made whole or not at all, and the points go one way', async () => {
+  it('a payment is whole or absent, and points go one way', async () => {
     const second = await anotherProcess(test)
     for (let round = 0; round < 8; round += 1) {
       const buyer = await makePerson(test, { points: 40n })
@@ -379,7 +379,7 @@ describe('at the same moment', () => {
   })
 })
 
-it('a member of the forum who comes back is a new one, and what the forum still answers about the old makes none', async () => {
+it('a returning forum member is new; old answers create none', async () => {
   const forum = await startTestForum()
   const own = await startTestApp(forum.env)
   const member = forum.join()
@@ -418,7 +418,7 @@ it('a member of the forum who comes back is a new one, and what the forum still 
 })
 
 describe('what is taken out', () => {
-  it('is complete, of the member alone, without a secret, bounded and written down', async () => {
+  it('is complete, the member’s alone, without secrets, bounded and logged', async () => {
     const seller = await makeMerchant(test)
     const { owner } = seller
     await grantPoints(test.db, {

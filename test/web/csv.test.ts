@@ -28,7 +28,7 @@ function cellsOf(text: string, separator: string): string[] {
 const isFormula = (cell: string) => /^\s*[=+\-@＋－＝＠]/.test(cell)
 
 describe('a CSV line', () => {
-  it('has no cell that is a formula, at whatever separator it is split', () => {
+  it('has no formula in a cell, at whatever separator', () => {
     const piece = fc.constantFrom(
       ...[',', ';', '\t', '|', '"', "'", '\r', '\n', ' ', '=', '+', '-', '@', '＝', '＋', 'Tea', '1', '茶'],
     )

@@ -68,7 +68,7 @@ describe('another method is answered with 405 and Allow', () => {
     }
   })
 
-  it('as a page where buyers are sent, and in JSON by the forum’s webhook', async () => {
+  it('as a page for buyers, and in JSON by the forum’s webhook', async () => {
     const page = await ask('PUT', '/payment/api/submit.php')
     expect(page.statusCode).toBe(405)
     expect(page.headers.allow).toBe('GET, HEAD, POST')
@@ -78,14 +78,14 @@ describe('another method is answered with 405 and Allow', () => {
     expect(hook.json()).toEqual({ error: 'method_not_allowed', message: 'Use POST' })
   })
 
-  it('but not at the root of the host, while the gateway is not there', async () => {
+  it('but not at the host’s root without a gateway', async () => {
     expect((await ask('PUT', '/mapi.php')).statusCode).toBe(404)
     await setSetting(test, 'gateway_at_root', 'on')
     expect((await ask('PUT', '/mapi.php')).statusCode).toBe(405)
     await setSetting(test, 'gateway_at_root', 'off')
   })
 
-  it('and HEAD, preflights and addresses that do not exist are what they were', async () => {
+  it('and HEAD, preflights and unknown addresses stay as they were', async () => {
     expect((await ask('HEAD', '/oauth2/jwks')).statusCode).toBe(200)
     expect((await ask('HEAD', '/.well-known/openid-configuration')).statusCode).toBe(200)
     for (const path of ['/oauth2/token', '/oauth2/userinfo', '/oauth2/revoke', '/oauth2/jwks']) {

@@ -6,7 +6,7 @@ import { GROUPS, PAGES, type PageGroup, pagesOf } from './list.ts'
 
 const VIEWS = join(import.meta.dirname, '../../../views')
 
-test('every view is a page of the list, or a part of one', async () => {
+test('every view is a listed page or a part of one', async () => {
   const files = (await readdir(VIEWS, { recursive: true })).filter(
     (file) => file.endsWith('.eta') && file !== 'layout.eta',
   )

@@ -119,7 +119,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     await page.getByRole('link', { name: 'Sign in', exact: true }).waitFor()
   })
 
-  test('a choice of language is kept, and the page stays where it is', { timeout: TEST_MS }, async () => {
+  test('a chosen language is kept, and the page stays', { timeout: TEST_MS }, async () => {
     const page = await openWalk('visitor', 'en')
     await page.goto(`${world.test.url}/account/recover`)
     await page.getByRole('button', { name: '中文' }).click()
@@ -128,7 +128,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     expect(await page.getAttribute('html', 'lang')).toBe('zh-CN')
   })
 
-  test('the time to pay is counted down at its end, aloud, and then the page says so', {
+  test('the time to pay counts down aloud, then the page expires', {
     timeout: TEST_MS,
   }, async () => {
     const page = await openWalk('buyer', 'en')
