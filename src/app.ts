@@ -67,7 +67,7 @@ export async function buildApp(deps: Parts): Promise<FastifyInstance> {
   })
 
   registerAssets(app)
-  healthRoutes(app, deps, async () => (await deps.signingKeys.current()) !== undefined)
+  healthRoutes(app, deps, () => deps.signingKeys.current())
   await app.register(accountsPlugin, deps)
   await app.register(identityPlugin, deps)
   await app.register(paymentPlugin, deps)

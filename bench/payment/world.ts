@@ -1,7 +1,7 @@
 /** Creates the members of the bench with points and sessions, and approved applications of different members. */
 import { createUser } from '../../src/accounts/people/users.ts'
 import type { Core } from '../../src/core/core.ts'
-import { grantPoints } from '../../src/ledger/post.ts'
+import { grantPoints } from '../../src/ledger/points.ts'
 import { secretKeyOf } from '../../src/payment/signing/hmac.ts'
 import {
   newMerchantKey,

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { recordAudit } from '../core/audit.ts'
 import type { Core } from '../core/core.ts'
 import type { Db, Tx } from '../database/connection.ts'
-import { judgePoints, type Outcome, postPoints, refusalOf } from '../ledger/post.ts'
+import { judgePoints, type Outcome, postPoints, refusalOf } from '../ledger/points.ts'
 import { AppError } from '../platform/errors.ts'
 import { findUserIds } from './people/users.ts'
 

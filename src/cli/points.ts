@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { judgeLines, type PointsLine, postLines, readLines } from '../accounts/points.ts'
 import { recordAudit } from '../core/audit.ts'
-import { type Outcome, postPoints, refusalOf } from '../ledger/post.ts'
+import { type Outcome, postPoints, refusalOf } from '../ledger/points.ts'
 import { AppError } from '../platform/errors.ts'
 import { sha256 } from '../platform/secrets.ts'
 import {

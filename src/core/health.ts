@@ -22,7 +22,11 @@ export function seenTicket(secrets: Secrets, now: Date): string {
 }
 
 /** Mounts /healthz and /readyz. Both answer under overload too. */
-export function healthRoutes(app: FastifyInstance, deps: Core, hasSigningKey: () => Promise<boolean>): void {
+export function healthRoutes(
+  app: FastifyInstance,
+  deps: Core,
+  requireSigningKey: () => Promise<unknown>,
+): void {
   const config = { admission: 'always' } as const
   app.get('/healthz', { config }, async (request, reply) =>
     reply.header('cache-control', 'no-store').send({ status: 'ok', ...seenBy(request, deps) }),
@@ -35,7 +39,8 @@ export function healthRoutes(app: FastifyInstance, deps: Core, hasSigningKey: ()
       checks.migrations = await isMigrated(deps.db)
       checks.database = true
       checks.writes = await canWrite()
-      checks.signing_key = await hasSigningKey()
+      await requireSigningKey()
+      checks.signing_key = true
     } catch (error) {
       request.log.warn({ err: error }, 'not ready')
     }

@@ -11,7 +11,7 @@ import { recordAudit } from '../core/audit.ts'
 import type { Core } from '../core/core.ts'
 import { type Db, isDeadlock, type Tx } from '../database/connection.ts'
 import { endGrantsOf } from '../identity/grants/grants.ts'
-import { adjustPoints } from '../ledger/post.ts'
+import { adjustPoints } from '../ledger/points.ts'
 import { AppError } from '../platform/errors.ts'
 
 /** How long after a payment its refund must stay possible. */

@@ -1,7 +1,7 @@
 /** Creates the members of the tests. Test files never share them. */
 import { argon2Sync, randomBytes } from 'node:crypto'
 import { createUser, type NewUser } from '../../src/accounts/people/users.ts'
-import { grantPoints } from '../../src/ledger/post.ts'
+import { grantPoints } from '../../src/ledger/points.ts'
 import { type Browser, browser, type TestApp } from './harness.ts'
 
 const PASSWORD = 'correct horse battery'

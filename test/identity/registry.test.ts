@@ -1,6 +1,6 @@
 /** /apps/:client_id: an owner manages an application. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { deleteApp } from '../../src/identity/apps/registry.ts'
+import { deleteApp } from '../../src/identity/apps/acts.ts'
 import { addSecret, resetSecret } from '../../src/identity/apps/secrets.ts'
 import { makePerson } from '../harness/cast.ts'
 import { browser, startTestApp, type TestApp } from '../harness/harness.ts'

@@ -18,7 +18,7 @@ import {
   readContents,
   verifyChain,
 } from '../../src/ledger/chain.ts'
-import { grantPoints } from '../../src/ledger/post.ts'
+import { grantPoints } from '../../src/ledger/points.ts'
 import { makeSealer } from '../../src/ledger/seal.ts'
 import { makeSecrets, type Secrets } from '../../src/platform/secrets.ts'
 import { START, startServer } from '../harness/global-setup.ts'

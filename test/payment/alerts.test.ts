@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sendDueMail } from '../../src/accounts/people/email.ts'
 import type { Core } from '../../src/core/core.ts'
-import { grantPoints } from '../../src/ledger/post.ts'
+import { grantPoints } from '../../src/ledger/points.ts'
 import { raiseDueAlerts } from '../../src/payment/apps/due-alerts.ts'
 import { offerApplication, withdrawOffer } from '../../src/payment/apps/handover.ts'
 import { acceptInvitation, inviteMember, removeMember } from '../../src/payment/apps/team.ts'

@@ -1,7 +1,7 @@
 /** The lists of the HMAC API: every row of one application once, page by page, while new rows arrive. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { grantPoints } from '../../src/ledger/post.ts'
+import { grantPoints } from '../../src/ledger/points.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { reverseTransfer } from '../../src/payment/orders/refunds.ts'
 import { makePerson, type Person } from '../harness/cast.ts'

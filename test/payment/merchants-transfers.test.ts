@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { SettingName } from '../../src/core/setting-values.ts'
 import { openDatabase } from '../../src/database/connection.ts'
-import { grantPoints } from '../../src/ledger/post.ts'
+import { grantPoints } from '../../src/ledger/points.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { openParts } from '../../src/parts.ts'
 import { reverseTransfer } from '../../src/payment/orders/refunds.ts'

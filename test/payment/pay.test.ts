@@ -1,7 +1,7 @@
 /** The payer's page: sign-in, one payment per order, a page for every state, and the signed way back. */
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { grantPoints } from '../../src/ledger/post.ts'
+import { grantPoints } from '../../src/ledger/points.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { expireOrders } from '../../src/payment/orders/orders.ts'
 import { untilBlocked } from '../harness/blocked.ts'

@@ -1,7 +1,7 @@
 /** Races on real connections, from two processes over one database: the books pass in every order of events. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Core } from '../../src/core/core.ts'
-import { grantPoints } from '../../src/ledger/post.ts'
+import { grantPoints } from '../../src/ledger/points.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { expireOrders } from '../../src/payment/orders/orders.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'

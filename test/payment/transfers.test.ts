@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openSettings } from '../../src/core/settings.ts'
-import { grantPoints } from '../../src/ledger/post.ts'
+import { grantPoints } from '../../src/ledger/points.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { reverseTransfer } from '../../src/payment/orders/refunds.ts'
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'

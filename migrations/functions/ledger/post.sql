@@ -1,10 +1,12 @@
--- The only functions that write journals, entries and balances; and the wallets that they move points between.
+-- The only functions that write journals, entries and balances; the wallets that they move points between, and the rules of who
+-- may spend and what a test wallet opens with.
 
 -- A banned or suspended member spends nothing, and their applications count as suspended.
 create or replace function is_banned_or_suspended(p_is_banned boolean, p_suspended_till timestamptz, p_now timestamptz) returns boolean
   language sql immutable parallel safe
 return coalesce(p_is_banned or p_suspended_till > p_now, false);
 
+-- The points of a new test wallet.
 create or replace function play_points() returns bigint language sql immutable parallel safe as $$ select 1000000::bigint $$;
 
 -- Opens the wallets that these members do not have yet in these books. A wallet of the test book opens with play points, out of
@@ -101,6 +103,7 @@ begin
   from unnest(p_places, p_account_ids, p_amounts) as line (place, account_id, amount)
   where line.amount <> 0;
 
+  -- The fee account stores no balance: every payment would wait for its row.
   update ledger_accounts as account
   set balance = account.balance + moved.amount
   from (

@@ -198,6 +198,7 @@ begin
   from unnest(v_order_ids, v_payer_ids, v_payee_ids, v_fees, v_paid_ats, v_journal_ids)
     as paid (id, payer_id, payee_id, fee, at, journal_id)
   where o.id = paid.id;
+  -- The trigger notification_route of events.sql fills in the application and the host.
   insert into notifications (order_id, next_attempt_at)
   select paid.id, paid.at
   from unnest(v_order_ids, v_paid_ats) as paid (id, at)

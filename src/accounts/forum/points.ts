@@ -12,7 +12,7 @@
  */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
-import { grantPoints } from '../../ledger/post.ts'
+import { grantPoints } from '../../ledger/points.ts'
 import { fetchScore } from './api.ts'
 
 const DAY_MS = 86_400_000

@@ -12,7 +12,7 @@ import {
   reviewedVersion,
   searchApps,
   suspendApp,
-} from '../../identity/apps/registry.ts'
+} from '../../identity/apps/acts.ts'
 import { liveSecrets, resetSecret } from '../../identity/apps/secrets.ts'
 import { cursor, onePage, searchText } from '../../web/lists.ts'
 import { actorOf, HISTORY_LINES, ReasonForm, TABLE_LINES } from '../acts/form.ts'

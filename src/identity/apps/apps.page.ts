@@ -3,11 +3,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
+import { appsOf } from './acts.ts'
 import { discoveryUrl } from './addresses.ts'
 import { NewAppPageForm, OWNED_APPS_MAX, registerApp } from './apps.ts'
 import { NOTHING_TYPED, type Problems, readAppForm, type Typed } from './form.ts'
 import { ownAppPages } from './own-app.page.ts'
-import { appsOf } from './registry.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {

@@ -9,11 +9,11 @@ import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
+import { countMembers, deleteApp, getApp, updateApp } from './acts.ts'
 import { type Admission, previewAdmission } from './admission.ts'
 import { AppForm } from './apps.ts'
 import { type Problems, readAppForm, type Typed, typedFrom } from './form.ts'
 import type { Owned } from './lock.ts'
-import { countMembers, deleteApp, getApp, updateApp } from './registry.ts'
 import {
   addSecret,
   endSecret,

@@ -1,6 +1,6 @@
 /**
- * Events of the HMAC API as Standard Webhooks 1.0.0 (standardwebhooks.com). NOTE: interface.md has no events, so an
- * application gets them only if its owner asks for them, in addition to the callback.
+ * Events of the HMAC API as Standard Webhooks 1.0.0 (standardwebhooks.com). NOTE: interface.md has server
+ * notifications for the gateway only, so an application gets these events only if its owner asks for them.
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'

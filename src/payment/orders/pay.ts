@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { countOutcome } from '../../core/metrics.ts'
 import { makeBatcher } from '../../database/batcher.ts'
-import { findHeld } from '../../database/frozen.ts'
+import { findHeld } from '../../database/held.ts'
 import { within } from '../../database/timeouts.ts'
 import { isPaused } from './maintenance.ts'
 
