@@ -80,7 +80,7 @@ describe('errors', () => {
 })
 
 describe('pages', () => {
-  it('carry the headers that keep them from being framed, cached, leaked or scripted', async () => {
+  it('carry the headers against framing, caching, leaks and scripts', async () => {
     const { headers, body } = await browser(test).get('/sign-in')
     expect(headers).toMatchObject({
       'cache-control': 'no-store',
@@ -121,7 +121,7 @@ describe('pages', () => {
     ).toBe('/')
   })
 
-  it('follow the language that a member has chosen into every browser, and nobody else’s', async () => {
+  it('follow a member’s chosen language into every browser of theirs', async () => {
     const alice = await makePerson(test)
     const first = await alice.signIn()
     const other = await (await makePerson(test)).signIn()
@@ -137,7 +137,7 @@ describe('pages', () => {
     expect((await first.get('/account')).body).toContain('<html lang="en">')
   })
 
-  it('offer no other language where a form has answered: its address shows something else', async () => {
+  it('offer no other language on the answer to a form', async () => {
     const client = browser(test)
     const page = await client.get('/sign-in')
     expect(page.body).toContain('action="/language"')
@@ -232,7 +232,7 @@ describe('bad input', () => {
     'application/json; charset=utf-7',
   ]
 
-  it('to any route, in any method, is answered below 500 and moves nothing', async () => {
+  it('to any route in any method answers below 500 and moves nothing', async () => {
     const routes = listRoutes(test)
     expect(routes.length).toBeGreaterThan(20)
     const member = await (await makePerson(test, { points: 100n, is_admin: true })).signIn()

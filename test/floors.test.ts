@@ -36,7 +36,7 @@ it('no files import each other in a circle', () => {
   expect([...importsOf.keys()].flatMap((file) => walk(file, []))).toEqual([])
 })
 
-it('at most 12 files stand at the root, and at most 25 in a room', () => {
+it('at most 12 files at the root, 25 in a room', () => {
   const files = new Map<string, number>()
   for (const file of importsOf.keys()) files.set(dirname(file), (files.get(dirname(file)) ?? 0) + 1)
   expect(files.get('.')).toBeLessThanOrEqual(12)

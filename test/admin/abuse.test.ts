@@ -29,7 +29,7 @@ async function pay(payer: Person, shop: Merchant, amount: bigint) {
   expect(await makePayOrder(test.deps)(payment)).toBe('paid')
 }
 
-it('finds rings of two and three, who moved most, and new accounts that belong together; old ones are forgotten', async () => {
+it('finds rings, top movers and related new accounts, without old ones', async () => {
   const [a, b, c] = shops as [Merchant, Merchant, Merchant]
   const people = await Promise.all(
     ['one', 'two', 'three'].map((username) => makePerson(test, { username, points: 100n })),

@@ -67,7 +67,7 @@ describe('administrators alone', () => {
 })
 
 describe('the list', () => {
-  it('finds by a part of the name, the client_id or the owner, whatever they hold', async () => {
+  it('finds by part of name, client_id or owner, whatever they hold', async () => {
     const a = await makeOwnedApp(test, { name: 'Zebra 100% _x' })
     const b = await makeOwnedApp(test, { name: 'Zebra 1000 yx' })
     const found = async (q: string, standing = 'all') => {
@@ -108,7 +108,7 @@ describe('the list', () => {
 })
 
 describe('a suspended application', () => {
-  it('signs nobody in, gets no tokens, and those it has stop at their next use, until it is reinstated', async () => {
+  it('signs no member in, and stops its tokens until reinstated', async () => {
     const { client, owner, party } = await makeOwnedApp(test)
     const member = await (await makePerson(test)).signIn()
     const tokens = await obtainTokens(test, member, party)
@@ -266,7 +266,7 @@ describe('the mark of the staff', () => {
     ])
   })
 
-  it('is given to what was shown only, not to what its owner has made of it since', async () => {
+  it('covers what was shown, not what its owner changed since', async () => {
     const { client, party, path } = await makeOwnedApp(test)
     const shown = await admin.get(pathOf(party))
     const mark = (page: Page) => admin.submit(page, `${pathOf(party)}/review`, { reviewed: 'yes' })
@@ -283,7 +283,7 @@ describe('the mark of the staff', () => {
 })
 
 describe('the audit log', () => {
-  it('is filtered by subject and by action or its area, and escapes what it shows', async () => {
+  it('is filtered by subject, action or area, and escapes what it shows', async () => {
     const { client, party, path } = await makeOwnedApp(test)
     const other = await makeParty(test)
     await submit(party, 'suspend', { reason: '<script>' })

@@ -121,7 +121,7 @@ describe('the search box', () => {
 })
 
 describe('the page of an order', () => {
-  it('shows its ledger lines, its refunds and who did them, and leads on', async () => {
+  it('shows its ledger lines and refunds with their actors, and leads on', async () => {
     const transaction_id = await paidOrder('page-1')
     const refund = { transaction_id, amount: 40n, with_fee: true, key: 'k', reason: 'One cup broke' }
     await refundOrder(test.deps, { ...refund, actor_id: adminId, ip: '203.0.113.7' })
@@ -180,7 +180,7 @@ describe('a host', () => {
     return (await takeTurn(test.db, { settled: [], room: 50, now })).map(({ order_id }) => order_id)
   }
 
-  it('that is paused is sent nothing until it is resumed, and both are in the log', async () => {
+  it('that is paused gets nothing until resumed, and both are logged', async () => {
     const [slow, other] = await Promise.all(
       [HOST, 'quick.example.org'].map(async (host) => {
         const [id] = await makeGatewayOrders(test, merchant, { notify_url: `https://${host}/notify` })
@@ -218,7 +218,7 @@ describe('a host', () => {
 })
 
 describe('the audit log', () => {
-  it('is filtered by who, what, to what and when, and taken away as a file that no spreadsheet runs', async () => {
+  it('is filtered by actor, action, subject and time, and saved without formulas', async () => {
     await sql`
       insert into audit_log (actor_id, action, subject, detail, created_at) values
         (null, 'odd.act', '=1+1', ${JSON.stringify({ say: '"hello", they said' })}, now()),
@@ -260,7 +260,7 @@ describe('the audit log', () => {
 })
 
 describe('the state of the forum', () => {
-  it('says how far behind we are, what it told us last, and which groups it has', async () => {
+  it('says how far behind we are, the last message, and its groups', async () => {
     expect((await admin.get('/admin/forum')).body).toContain('No forum is set up')
     const now = test.clock.now()
     const ago = (minutes: number) => new Date(now.getTime() - minutes * 60_000)
@@ -287,7 +287,7 @@ describe('the state of the forum', () => {
 })
 
 describe('a day', () => {
-  it('is closed once after it is over, with what it has moved, and stays as it was written', async () => {
+  it('is closed once after it ends, and stays as written', async () => {
     const { rows: expected } = await sql<Record<string, bigint>>`
       select (select sum(amount)::bigint from orders where paid_at is not null) as paid,
         (select sum(amount)::bigint from transfers) as transferred,

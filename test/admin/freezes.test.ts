@@ -63,7 +63,7 @@ const trail = (subject: string) =>
     .select(['action', 'actor_id', 'detail'])
     .execute()
 
-it('a frozen wallet pays nothing, is told why, still receives, and spends again when it is let go', async () => {
+it('a frozen wallet pays nothing, says why, receives, and spends once unfrozen', async () => {
   const { path, pay, transaction_id } = await newOrder()
   const wallet = `/admin/wallets/${buyer.id}`
   const form = await client.get(path)
@@ -94,7 +94,7 @@ it('a frozen wallet pays nothing, is told why, still receives, and spends again 
   ])
 })
 
-it('the frozen wallet of an applicant transfers nothing, still takes payments, and gives refunds back', async () => {
+it('a merchant’s frozen wallet transfers nothing, takes payments, and gives refunds', async () => {
   const wallet = `/admin/wallets/${shop.owner.id}`
   const paid = await newOrder()
   expect(await paid.pay()).toBe('paid')
@@ -134,7 +134,7 @@ it('a frozen wallet spends nothing even past the guards: the database refuses', 
   expect(await balanceOf(test.db, poor.id)).toBe(50n)
 })
 
-it('a frozen order cannot be paid at any door, says so, and can be paid again when it is let go', async () => {
+it('a frozen order is refused at every door until unfrozen', async () => {
   const { order_id, transaction_id, path, pay } = await newOrder()
   const page = `/admin/orders/${transaction_id}`
   await act(page, 'freeze')
@@ -170,7 +170,7 @@ it('a frozen order cannot be paid at any door, says so, and can be paid again wh
   expect((await mapi()).json()).toEqual({ code: -1, msg: '该订单已被冻结' })
 })
 
-it('an application is held by suspending it, in two steps, and reinstated likewise', async () => {
+it('an application is suspended in two steps, and reinstated likewise', async () => {
   const page = `/admin/payment-applications/${shop.payment_id}`
   const open = await newOrder()
   await act(page, 'freeze')
@@ -182,7 +182,7 @@ it('an application is held by suspending it, in two steps, and reinstated likewi
   expect(await open.pay()).toBe('paid')
 })
 
-it('a banned or suspended member spends and sells nothing at any door; what was sold is told and given back', async () => {
+it('a barred member spends and sells nothing; sold orders notify and refund', async () => {
   const { id } = shop.owner
   const sold = await newOrder()
   expect(await sold.pay()).toBe('paid')
@@ -250,7 +250,7 @@ it('a banned or suspended member spends and sells nothing at any door; what was 
   expect(await balanceOf(test.db, id)).toBe(after + 2n * 95n - 6n)
 })
 
-it('a payment or transfer that waits while its owner or payer is banned moves nothing', async () => {
+it('a waiting payment or transfer moves nothing once its member is banned', async () => {
   const other = await makeMerchant(test)
   const bystander = await makePerson(test, { points: 500n })
   // The first sale opens the wallet that the test locks below.
@@ -290,7 +290,7 @@ it('a payment or transfer that waits while its owner or payer is banned moves no
   await other.close()
 })
 
-it('needs a reason, the form’s own token, a fresh sign-in, an administrator, and something to hold', async () => {
+it('needs a reason, the form’s token, a fresh sign-in, and an administrator', async () => {
   const page = `/admin/wallets/${buyer.id}`
   const path = `${page}/freeze`
   const form = (await admin.get(page)).form(path)

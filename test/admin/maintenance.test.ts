@@ -42,7 +42,7 @@ const trade = (out_trade_no: string) => ({
   timestamp: String(Math.floor(test.clock.now().getTime() / 1000)),
 })
 
-it('pausing refuses every act in the manner of its protocol, keeps what can be read, and ends without a trace', async () => {
+it('pausing refuses acts in each protocol, keeps reading, and leaves no trace', async () => {
   const { body } = await shop.process({ amount: '100', description: 'Tea', order_id: 'open' })
   const transaction_id = String(body.transaction_id)
   const path = `/payment/pay/${transaction_id}`
@@ -93,7 +93,7 @@ it('pausing refuses every act in the manner of its protocol, keeps what can be r
   expect((await client.submit(await client.get(path), path)).status).toBe(303)
 })
 
-it('another process pauses too, as soon as what it knows is two seconds old', async () => {
+it('another process pauses within two seconds', async () => {
   const pay = makePayOrder(other.deps)
   const nothing = { transaction_id: 'txn_000000000000000000000000', payer_id: buyer.id, expected_amount: 1n }
   expect(await pay(nothing)).toBe('not_found')
@@ -102,7 +102,7 @@ it('another process pauses too, as soon as what it knows is two seconds old', as
   await set('payments_read_only', 'off')
 })
 
-it('every page says that payments are paused, and what is announced, in the language of its reader', async () => {
+it('every page announces the pause in its reader’s language', async () => {
   await set('payments_read_only', 'on')
   await set('announcement_en', 'New <prices> from Monday')
   const visitor = browser(test)

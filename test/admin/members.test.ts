@@ -73,7 +73,7 @@ async function protect(person: Person): Promise<Browser> {
 }
 
 describe('members', () => {
-  it('are found by part of a name or address, or by a whole number, whatever those hold', async () => {
+  it('are found by part of name or address, or by number', async () => {
     const zoe = await makePerson(test, { username: 'zoe_', name: 'Zoë 100% Quill', email: 'quill@mail.test' })
     const zack = await makePerson(test, { username: 'zack', is_admin: true })
     await test.db
@@ -165,7 +165,7 @@ describe('a new local account', () => {
 })
 
 describe('administrators alone', () => {
-  it('see members and act on them, after a fresh sign-in, with a reason, in two steps', async () => {
+  it('see members and act on them, freshly signed in, with a reason', async () => {
     const alice = await makePerson(test)
     const client = await alice.signIn()
     const { form_token = '' } = (await client.get('/account/profile')).form('/language')
@@ -237,7 +237,7 @@ describe('a member who is kept out', () => {
   it.each([
     ['suspend', 'account.suspended'],
     ['ban', 'account.banned'],
-  ])('by %s stops at the next request, everywhere, and comes back when reinstated', async (name, action) => {
+  ])('by %s stops at the next request, and returns when reinstated', async (name, action) => {
     const alice = await makePerson(test)
     const client = await alice.signIn()
     const tokens = await obtainTokens(test, client, party)
@@ -304,7 +304,7 @@ describe('a member who is kept out', () => {
   })
 })
 
-it('signing out everywhere ends browsers, half sign-ins, codes and tokens, and no more', async () => {
+it('signing out everywhere ends browsers, half sign-ins, codes and tokens only', async () => {
   const alice = await makePerson(test)
   const [phone, desk] = [await alice.signIn(), await alice.signIn()]
   const tokens = await obtainTokens(test, phone, party)
@@ -337,7 +337,7 @@ it('signing out everywhere ends browsers, half sign-ins, codes and tokens, and n
   await alice.signIn()
 })
 
-it('the second factor is turned off for a member who has lost it', async () => {
+it('an administrator turns off a lost second factor', async () => {
   const alice = await makePerson(test)
   await protect(alice)
   const client = browser(test)
@@ -352,7 +352,7 @@ it('the second factor is turned off for a member who has lost it', async () => {
   ])
 })
 
-it('an account is anonymised in two steps, with a reason, and offers nothing to do any more', async () => {
+it('an account is anonymised in two steps, and then offers no act', async () => {
   const person = await makePerson(test, { email: 'gone@mail.test' })
   expect((await act(person, 'anonymise')).status).toBe(303)
   expect(await rowOf(person)).toMatchObject({

@@ -120,7 +120,7 @@ it('a refund moves nothing until another administrator approves it, and then onc
   expect(body).toContain(transaction_id)
 })
 
-it('a reversal and points by hand are proposed too; lines go to whom they named when they were proposed', async () => {
+it('reversals and points are proposed too; lines keep their members', async () => {
   const to = { to_user_id: String(buyer.id), to_username: buyer.username }
   await paidOrder('1000')
   const sent = await merchant.transfer({ ...to, amount: '50', order_id: 'sent' })
@@ -137,7 +137,7 @@ it('a reversal and points by hand are proposed too; lines go to whom they named 
   expect(await balanceOf(test.db, buyer.id)).toBe(before - 70n)
 })
 
-it('a proposal that cannot be carried out stays open; it can be declined with a reason, or taken back', async () => {
+it('a blocked proposal stays open, and can be declined or withdrawn', async () => {
   const transaction_id = await paidOrder()
   const tooMuch = await refund(transaction_id, '101')
   expect((await decide(approver, tooMuch, 'approve')).status).toBe(409)
@@ -156,7 +156,7 @@ it('a proposal that cannot be carried out stays open; it can be declined with a 
   expect((await stranger.get(PATH)).status).toBe(403)
 })
 
-it('a merchant’s request can be proposed again after a refusal, one at a time, and whatever stands in the way is said', async () => {
+it('a refused merchant’s request can be proposed again, once at a time', async () => {
   const fields = await requested()
   const before = await balanceOf(test.db, buyer.id)
   const withdrawn = await propose(fields, 2)
@@ -193,7 +193,7 @@ it('a merchant’s request can be proposed again after a refusal, one at a time,
   expect(answers.map(({ status }) => status).sort()).toEqual([303, 409])
 })
 
-it('the rule is switched off by two, or by the operator, and by nobody alone', async () => {
+it('two administrators switch the rule off, or the operator, never one', async () => {
   const switchTo = async (value: string, by = proposer) => {
     const { form_token = '' } = (await by.get('/admin')).form('/language')
     return by.post('/admin/settings', { form_token, name: 'second_approver', value })
@@ -288,7 +288,7 @@ it('brakes take one administrator while the rule is on', async () => {
   }
 })
 
-it('terms of an application are set by two, one proposal at a time, and by nobody alone', async () => {
+it('two administrators set an application’s terms, one proposal at a time', async () => {
   const page = `/admin/payment-applications/${merchant.payment_id}`
   const set = async (fee_rate: string, by = proposer, reason = 'A trial') => {
     const shown = await by.get(page)
@@ -349,7 +349,7 @@ it('terms of an application are set by two, one proposal at a time, and by nobod
   await sql`update payment_apps set updated_at = updated_at where id = ${merchant.id}`.execute(test.db)
 })
 
-it('the database lets nobody approve alone, late, twice, or something else than was proposed', async () => {
+it('the database refuses approval alone, late, twice, or of something else', async () => {
   const { id } = await refund(await paidOrder())
   const set = (values: string) =>
     sql.raw(`update correction_proposals set ${values} where id = ${id}`).execute(test.db)
@@ -370,7 +370,7 @@ it('the database lets nobody approve alone, late, twice, or something else than 
   await expect(decided('approved', second.id)).rejects.toThrow(/never changed/)
 })
 
-it('is approved of an administrator only: one who was made a member since, or is kept out, proposes nothing', async () => {
+it('counts from a current administrator only, not a demoted or barred one', async () => {
   const { id } = await refund(await paidOrder())
   const before = await balanceOf(test.db, buyer.id)
   const change = (values: { is_admin?: boolean; is_banned?: boolean }) =>

@@ -33,7 +33,7 @@ it('every setting is on one page with its default', async () => {
   expect(bodies.join()).not.toContain('undefined')
 })
 
-it('each is entered as what it is: one of its words, a number within its bounds, a text of some length', async () => {
+it('each is entered as its kind: a word, bounded number, or text', async () => {
   const pages = await Promise.all(
     ['site', 'payments', 'transfers', 'signIn', 'forum'].map((area) => admin.get(`${PATH}?area=${area}`)),
   )
@@ -74,7 +74,7 @@ it.each([
   }
 })
 
-it('a change is in force at once here and soon elsewhere, and keeps its history and who', async () => {
+it('a change works here at once, elsewhere soon, and keeps its history', async () => {
   const elsewhere = openSettings(test.db)
   expect((await elsewhere.read()).order_expiry_minutes).toBe(30)
   expect(await change('order_expiry_minutes', ' 45 ')).toMatchObject({
@@ -119,7 +119,7 @@ it.each([
   expect(await stored()).toEqual(before)
 })
 
-it('is closed to members, to forms without the token, and to names that do not exist', async () => {
+it('refuses members, forms without the token, and unknown names', async () => {
   const before = await stored()
   const member = await (await makePerson(test)).signIn()
   expect((await member.get(PATH)).status).toBe(403)
@@ -130,7 +130,7 @@ it('is closed to members, to forms without the token, and to names that do not e
   expect(await stored()).toEqual(before)
 })
 
-it('a change asks for a sign-in of the last minutes, and comes back to its area', async () => {
+it('a change needs a recent sign-in, and returns to its area', async () => {
   const stale = await (await makePerson(test, { is_admin: true })).signIn()
   const page = await stale.get(`${PATH}?area=signIn`)
   test.clock.advance(10 * 60_000 + 1)

@@ -97,7 +97,7 @@ describe('accounts', () => {
     expect(again).toMatchObject({ code: 1, err: expect.stringContaining('taken') })
   })
 
-  it('are taken out as one document, and anonymised when nothing stands in the way', async () => {
+  it('are exported as one document, and anonymised when nothing blocks it', async () => {
     const person = await makePerson(test, { username: 'leaver', points: 7n })
     const { profile, wallet_entries } = await told('user', 'export', person.username)
     expect(profile).toMatchObject({ id: Number(person.id), username: person.username })
@@ -162,7 +162,7 @@ describe('accounts', () => {
     expect(await isAdmin()).toBe(false)
   })
 
-  it('cease to be administrators but for the last who can sign in, also of two at once', async () => {
+  it('stop being administrators, except the last who can sign in', async () => {
     const own = await startTestApp()
     const pair = [await makePerson(own, { is_admin: true }), await makePerson(own, { is_admin: true })]
     // Neither of them can do anything.
@@ -247,7 +247,7 @@ describe('a sign-in link', () => {
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('suspended or banned') })
   })
 
-  it('stands in for the password alone: a second factor is asked for as after one', async () => {
+  it('replaces the password alone: a second factor is still asked', async () => {
     const person = await makePerson(test)
     test.clock.advance(Date.now() - test.clock.now().getTime())
     const client = await person.signIn()
@@ -359,7 +359,7 @@ describe('points', () => {
     expect((await tessera('points', 'grant', person.username, '-1', '--by', root)).code).toBe(2)
   })
 
-  it('are not granted without the entry in the audit log that says who did it', async () => {
+  it('are not granted without their entry in the audit log', async () => {
     const person = await makePerson(test)
     const grant = () => tessera('points', 'grant', person.username, '70', '--by', root, '--reason', 'prize')
     await withoutAudit('points.post', async () => expect((await grant()).code).toBe(1))
@@ -422,7 +422,7 @@ describe('points', () => {
     expect([await balanceOf(test.db, one.id), await balanceOf(test.db, two.id)]).toEqual([5n, 6n])
   })
 
-  it('are refused as a file with nothing in it, too much, or an empty key', async () => {
+  it('are refused as an empty file, too much, or without a key', async () => {
     for (const text of ['', ' \n\r\n', 'x\n'.repeat(10_001)])
       for (const options of [['--dry-run'], spring()]) expect((await imported(text, ...options)).code).toBe(2)
     expect((await imported('a,1', ...spring(), '--key', ' ')).code).toBe(2)
@@ -573,7 +573,7 @@ describe('an archive', () => {
     }
   })
 
-  it('has its name only when it is whole: one that fails or is interrupted leaves nothing', async () => {
+  it('has its name only when whole: a failed one leaves nothing', async () => {
     const path = join(folder, 'half.gz')
     await test.db.transaction().execute(async (tx) => {
       await sql`lock table users in access exclusive mode`.execute(tx)
@@ -601,7 +601,7 @@ describe('an archive', () => {
     })
   })
 
-  it('and any such file is written once, whoever else begins it or takes its name', async () => {
+  it('and every such file is written once, despite other writers', async () => {
     const path = join(folder, 'once')
     const write = (text: string, meanwhile = async () => {}) =>
       writeNewFile(path, async (file) => {
@@ -663,7 +663,7 @@ describe('an archive', () => {
       expect(await contentsOf(url)).toEqual(before)
     }
 
-    it('when it is none, or of a newer version: not even the database is looked at', async () => {
+    it('when it is none or newer, before the database is read', async () => {
       const none = 'no archive of Tessera'
       await expectRefused(empty.url, 'no gzip', { err: none })
       for (const text of ['', 'nonsense', '{}', lines[0]!.replace('"migrations"', '"migrated"')])
@@ -689,7 +689,7 @@ describe('an archive', () => {
       await expectRefused(migrated.url, gzipSync(changed.join('\n')), { err: 'sum' })
     })
 
-    it('when the database is not new: it has tables of others, or rows', async () => {
+    it('when the database is not new: other tables, or rows', async () => {
       const occupied = (why: string) => ({
         err: `The database is not empty: ${why}. Import into a new one\n`,
       })
@@ -748,7 +748,7 @@ describe('an archive', () => {
 })
 
 describe('the rest', () => {
-  it('sets a setting alone, also one that takes two administrators on the pages, and writes it down', async () => {
+  it('sets a setting alone, also one for two administrators, and logs it', async () => {
     const set = (value: string) => told('setting', 'set', 'second_approver', value)
     expect(await set('on')).toEqual({ name: 'second_approver', value: 'on' })
     await set('off')
@@ -793,7 +793,7 @@ describe('the rest', () => {
     ])
   })
 
-  it('refuses another APP_SECRET than the database’s, and makes none for a database that has one', async () => {
+  it('refuses another APP_SECRET than the database’s, and makes no new one', async () => {
     const kids = () =>
       test.db.selectFrom('signing_keys').orderBy('id').select(['kid', 'published_until']).execute()
     const before = await kids()
@@ -878,7 +878,7 @@ describe('the rest', () => {
     ])
   })
 
-  it('is refused with 1 for what is not there, whichever command names it', async () => {
+  it('exits with 1 for what does not exist, in every command', async () => {
     const by = ['--by', root]
     const reason = ['--reason', 'x']
     const member = 'There is no member nope'

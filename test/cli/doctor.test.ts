@@ -91,7 +91,7 @@ async function findingsWith(env: Record<string, string>) {
 }
 
 describe('an installation', () => {
-  it('that is right is said to be so, and what is not configured is said to be off', async () => {
+  it('that is right passes, and unconfigured parts are named off', async () => {
     const { faults, skipped, by } = await findingsWith({})
     expect({ faults, skipped }).toEqual({ faults: ['database writes'], skipped: [] })
     expect(by('database writes').fault).toMatch(/^fsync is off/)
@@ -133,7 +133,7 @@ describe('an installation', () => {
 })
 
 describe('a database', () => {
-  it('that cannot be used is named, with what to do, and the rest is examined all the same', async () => {
+  it('that cannot be used is named with its cure; other checks continue', async () => {
     const at = (change: Partial<URL>) => Object.assign(new URL(environment['DATABASE_URL']!), change).href
     const folder = await makeScratchFolder()
     const file = join(folder, 'file')
@@ -159,7 +159,7 @@ describe('a database', () => {
     await rm(folder, { recursive: true })
   })
 
-  it('in which the role may not do everything is told which right to give', async () => {
+  it('with too few rights for its role names the right to give', async () => {
     const fresh = await createDatabase()
     const owner = openDatabase(fresh.url, { max: 1, onBroken: () => {} })
     const role = `${fresh.name}_stranger`
@@ -195,7 +195,7 @@ describe('a database', () => {
     await sql.raw(`drop role ${role}`).execute(test.db)
   })
 
-  it('of another version is told what to do, by the doctor and by every command', async () => {
+  it('of another version is explained by the doctor and every command', async () => {
     const fresh = await createDatabase()
     const db = openDatabase(fresh.url, { max: 1, onBroken: () => {} })
     const there = { DATABASE_URL: fresh.url }
@@ -322,7 +322,7 @@ describe('a proxy', () => {
     return by('proxy')
   }
 
-  it('is asked about right after the installation, and only a right one is good', async () => {
+  it('is checked right after the installation, and only a right one passes', async () => {
     const tells = (visitor: string) => visitor
     const trusted = { TRUST_PROXY: PROXY }
     expect(await examineBehind(trusted, tells)).toMatchObject({
@@ -343,7 +343,7 @@ describe('a proxy', () => {
     expect((await examineBehind({}, () => 'unknown')).fault).toMatch(/must be an address/)
   })
 
-  it('that may keep the addresses of visitors is no fault before they all have one', async () => {
+  it('that may keep visitors’ addresses passes until all share one', async () => {
     const silent = () => undefined
     expect(await examineBehind({}, silent)).toMatchObject({
       state: 'unknown',

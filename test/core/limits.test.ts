@@ -62,7 +62,7 @@ const eventsOf = async (kind: string) =>
   test.db.selectFrom('security_events').where('kind', '=', kind).selectAll().execute()
 
 describe('the token endpoint', () => {
-  itCounts('counts the failures of a client at an address in both processes, and no success', async () => {
+  itCounts('counts failures of a client and address in both processes only', async () => {
     const party = await makeParty(test)
     const person = await makePerson(test)
     let { refresh_token } = await obtainTokens(test, await person.signIn(), party)
@@ -109,7 +109,7 @@ describe('the token endpoint', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(90)
   })
 
-  it('a client that presents stale grants is slowed down in them, and in nothing else', async () => {
+  it('slows a client with stale grants in those alone', async () => {
     const party = await makeParty(test)
     const person = await makePerson(test)
     const { refresh_token } = await obtainTokens(test, await person.signIn(), party)
@@ -158,14 +158,14 @@ describe('the record of refusals', () => {
     return (await eventsOf('client_refused')).length
   }
 
-  it('takes as much of a whole IPv6 network as of one address, and goes on a minute later', async () => {
+  it('takes as much of an IPv6 network as of one address', async () => {
     expect(await ofMany(100, (n) => refusedFrom(1, n))).toBe(RECORDED_OF_NETWORK_MAX)
     expect(await ofMany(1, () => refusedFrom(2, 1))).toBe(RECORDED_OF_NETWORK_MAX + 1)
     test.clock.advance(60_001)
     expect(await ofMany(1, () => refusedFrom(1, 1))).toBe(RECORDED_OF_NETWORK_MAX + 2)
   })
 
-  it('takes so many of a kind from all networks in an hour, and others of another kind', async () => {
+  it('takes so many of a kind an hour, and other kinds beside', async () => {
     expect(await ofMany(RECORDED_OF_ALL_MAX + 50, (n) => refusedFrom(n, 1))).toBe(RECORDED_OF_ALL_MAX)
     const record = { kind: 'sign_in_failed', address: '192.0.2.1', at: test.clock.now() } as const
     await recordRefusal(test.db, record)
@@ -198,7 +198,7 @@ describe('the record of refusals', () => {
 })
 
 describe('pages', () => {
-  it('are limited for an address over both processes, within a second, and not for another', async () => {
+  it('are limited for an address over both processes, within a second', async () => {
     await set({ limit_pages: 20 })
     const from = (address: string) => ({ 'x-forwarded-for': address })
     const [one, two] = [browser(test), browser(other)]
@@ -242,7 +242,7 @@ describe('pages', () => {
   })
 })
 
-it('registering applications is limited for a member, on the page and by token together', async () => {
+it('registering applications is limited per member, by page and token together', async () => {
   await set({ limit_apps_created: 2 })
   const party = await makeParty(test)
   const person = await makePerson(test)
@@ -261,7 +261,7 @@ it('registering applications is limited for a member, on the page and by token t
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
 })
 
-itCounts('the payment API is limited for an application; bad signatures use nothing of it up', async () => {
+itCounts('the payment API is limited per application; bad signatures use nothing', async () => {
   await set({ limit_api_requests: 3 })
   const merchant = await makeMerchant(test)
   const forged = { transaction_id: 'txn_x', signature: '0'.repeat(64) }

@@ -99,7 +99,7 @@ describe('GET /metrics', () => {
     expect(figures(text, 'tessera_forum_failures_total')).toEqual({ 'failure="unreachable"': 1 })
   })
 
-  it('tells the age of what is due, of the newest proof and of the oldest journal without its seal', async () => {
+  it('tells the age of due work, newest proof and oldest unsealed journal', async () => {
     const { test, receiver } = world
     await test.deps.notifier.stop()
     await world.payOne(`${receiver.url}/late`)

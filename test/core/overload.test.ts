@@ -96,7 +96,7 @@ describe('a process that has as many requests in hand as it may', () => {
     ['what a shop’s buyer is sent to', () => form('/payment/api/submit.php', shop.signMd5(trade()))],
   ]
 
-  it('tells every other at once to come back, in the words of its door and without the database', async () => {
+  it('sends others back at once, in their door’s words, without the database', async () => {
     const before = await figure('tessera_overload_refusals_total')
     const answers: Promise<Answer>[] = []
     await whileLocked(TABLES, async () => {
@@ -138,7 +138,7 @@ describe('a process that has as many requests in hand as it may', () => {
 })
 
 describe('signing in, which is slow', () => {
-  it('takes a quarter of the places and no more, so that a flood of it keeps nobody from paying', async () => {
+  it('takes a quarter of the places, so a flood stops no payment', async () => {
     const signIns: Promise<{ status: number; headers: object }>[] = []
     const { username, password } = alice
     const signIn = async () => {
@@ -194,7 +194,7 @@ describe('a place', () => {
     await inHand(0)
   })
 
-  it('is given back by who goes away, whether asked for one by one or in a row on one connection', async () => {
+  it('is given back by leaving callers, singly or on one connection', async () => {
     await whileLocked(['payment_apps'], async () => {
       for (let n = 0; n < PLACES / 2; n += 1) await say(asText(newOrder()))
       await say(Array.from({ length: PLACES / 2 }, () => asText(newOrder())).join(''))
@@ -207,7 +207,7 @@ describe('a place', () => {
   })
 })
 
-describe('ten times as many callers as there are places, on a real process', () => {
+describe('ten times as many callers as places, on a real process', () => {
   const CALLERS = 10 * PLACES
   /** The share of Retry-After that callers wait, to save time. */
   const HASTE = 0.1
@@ -227,7 +227,7 @@ describe('ten times as many callers as there are places, on a real process', () 
     await rm(dataDir, { recursive: true })
   })
 
-  it('are refused at first, all served in the end, and nothing that was acknowledged is lost', async () => {
+  it('are refused first, all served at last, and lose nothing acknowledged', async () => {
     const { shop, url, withDatabase } = world
     let refusals = 0
     const initiate = async (n: number): Promise<string> => {

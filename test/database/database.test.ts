@@ -39,7 +39,7 @@ describe('migrations', () => {
       expect(await migrate(url)).toEqual([])
     }))
 
-  it('apply a text of functions that the database lacks, and the plans after it', () =>
+  it('apply a functions text that the database lacks, and its plans', () =>
     withEmptyDatabase(async (url) => {
       await migrate(url)
       const settings = () => query(url, "select proconfig from pg_proc where proname = 'pay_orders'")
@@ -96,7 +96,7 @@ describe('migrations', () => {
     }))
 })
 
-it('a statement that gets no connection in time is told to come back, and not done', () =>
+it('a statement without a connection in time fails, not done', () =>
   withEmptyDatabase(async (url) => {
     const db = openDatabase(url, { max: 1, onBroken: () => {} })
     await db.transaction().execute(async () => {
@@ -162,7 +162,7 @@ describe('a batcher', () => {
     return { submit, batches, release }
   }
 
-  it('sends a lone caller at once, and gathers those who arrive meanwhile, in order', async () => {
+  it('sends a lone caller at once, and gathers later ones in order', async () => {
     const { submit, batches, release } = lane((items) => items.map((n) => n * 2), { itemsMax: 3 })
     const answers = Promise.all([1, 2, 3, 4, 5, 6].map(submit))
     expect(batches).toEqual([[1]])
@@ -185,7 +185,7 @@ describe('a batcher', () => {
     expect(await answers).toEqual([1, 2, 3])
   })
 
-  it('runs a failed batch again item by item, so one bad item harms nobody', async () => {
+  it('repeats a failed batch by item: one bad item harms no other', async () => {
     const { submit, release } = lane((items) => {
       if (items.includes(3)) throw new Error('bad item')
       return items
@@ -216,7 +216,7 @@ describe('a batcher', () => {
     return { submit, state, batches: () => state.tries.map(([items]) => items) }
   }
 
-  it('lets everybody else go on while a frozen process holds up one item, which waits apart', async () => {
+  it('lets others go on while a frozen process holds one item', async () => {
     const { submit, state, batches } = locked({ isFrozen: true })
     const first = submit(0)
     const held = submit(3)
@@ -230,14 +230,14 @@ describe('a batcher', () => {
     expect(await Promise.all([held, again])).toEqual([3, 3])
   })
 
-  it('gives an item up that stays held, and says that it may be tried again', {
+  it('gives a held item up, and says that it may be retried', {
     timeout: 60_000,
   }, async () => {
     const { submit } = locked({ isFrozen: true })
     await expect(submit(3)).rejects.toMatchObject({ code: 'unavailable', retry_after_seconds: 2 })
   })
 
-  it('waits longer for what is busy, as a whole, and then gives up', async () => {
+  it('waits longer for a busy whole, and then gives up', async () => {
     const { submit, state, batches } = locked({ isFrozen: false })
     const answers = Promise.allSettled([0, 1, 3].map(submit))
     expect((await answers).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected'])

@@ -224,7 +224,7 @@ async function prepareOrdinaryUser(folder: string): Promise<{ dataDir: string; o
 }
 
 describe.skipIf(WINDOWS)('the built-in Postgres', () => {
-  it('makes a small private database, and finds its data at the next start', async () => {
+  it('makes a small private database, and finds its data again', async () => {
     const dataDir = await makeFolder()
     const first = await start(dataDir, { settings: { work_mem: '5MB', listen_addresses: '*' } })
     expect(first.owned).toBe(true)
@@ -254,7 +254,7 @@ describe.skipIf(WINDOWS)('the built-in Postgres', () => {
     expect((await stat(join(dataDir, 'postgres'))).mode & 0o777).toBe(0o700)
   })
 
-  it('makes a new password when the file with the old one is lost', async () => {
+  it('makes a new password when the old one’s file is lost', async () => {
     const dataDir = await makeReadyFolder()
     await (await start(dataDir)).stop()
     await rm(join(dataDir, 'postgres.json'))
@@ -282,7 +282,7 @@ describe.skipIf(WINDOWS)('the built-in Postgres', () => {
     }
   })
 
-  it('says what Postgres said when it does not start, and frees the data folder', async () => {
+  it('repeats what Postgres said on a failed start, and frees the folder', async () => {
     const dataDir = await makeReadyFolder()
     const failing = startEmbedded({ dataDir, settings: { shared_buffers: 'plenty' } })
     await expect(failing).rejects.toThrow(/Postgres did not start:[\s\S]*"shared_buffers": "plenty"/)
@@ -344,7 +344,7 @@ describe.skipIf(WINDOWS)('several processes over one data folder', () => {
 })
 
 describe.skipIf(WINDOWS)('however the owner ends', () => {
-  it('kill -9 takes the server down in good order, and the next start has the data', async () => {
+  it('kill -9 ends the server in order, and the data stays', async () => {
     const dataDir = await makeReadyFolder()
     const owner = await startOwner(dataDir)
     await query(owner.url, 'create table kept as select 7 as n')
@@ -357,7 +357,7 @@ describe.skipIf(WINDOWS)('however the owner ends', () => {
     expect(lines.join('\n')).toContain('database system was shut down')
   })
 
-  it('an owner with nothing left to do ends, and the server with it', async () => {
+  it('an owner with nothing left to do ends with its server', async () => {
     const dataDir = await makeReadyFolder()
     const owner = await startOwner(dataDir, { mode: 'end' })
     const pid = await postmasterPid(dataDir).catch(() => undefined)
@@ -376,7 +376,7 @@ describe.skipIf(WINDOWS)('however the owner ends', () => {
     await expect(query(owner.url, 'select 1')).rejects.toThrow('ECONNREFUSED')
   })
 
-  it('the guard outlives the signals that end a service, and still ends the server with the owner', async () => {
+  it('the guard outlives stop signals, and ends the server with its owner', async () => {
     const dataDir = await makeReadyFolder()
     const owner = await startOwner(dataDir)
     const pid = await postmasterPid(dataDir)
@@ -387,7 +387,7 @@ describe.skipIf(WINDOWS)('however the owner ends', () => {
     await ends(pid)
   })
 
-  it('a server left without guard and owner is stopped, and the next start has the data', async () => {
+  it('a server without guard and owner is stopped, and the data stays', async () => {
     const dataDir = await makeReadyFolder()
     const owner = await startOwner(dataDir)
     await query(owner.url, 'create table kept as select 7 as n')
@@ -406,7 +406,7 @@ describe.skipIf(WINDOWS)('however the owner ends', () => {
 })
 
 describe.skipIf(WINDOWS)('what an earlier run left behind', () => {
-  it('a pid file whose number now belongs to another server neither blocks the start nor harms that server', async () => {
+  it('a pid file with another server’s number blocks and harms nothing', async () => {
     const folder = await makeFolder()
     for (const name of ['other', 'data']) await placeCluster(join(folder, name))
     const other = await start(join(folder, 'other'))
@@ -465,7 +465,7 @@ describe.skipIf(WINDOWS)('what an earlier run left behind', () => {
 })
 
 describe.skipIf(WINDOWS)('an installation without its install script', () => {
-  it('gets its library links and executable modes at the start, also by two processes at once', async () => {
+  it('gets its library links and modes at the start, also twice', async () => {
     const folder = await makeFolder()
     const app = await installIn(folder)
     const both = await Promise.all([
@@ -509,7 +509,7 @@ describe.skipIf(WINDOWS || !ROOT)('under root', () => {
     expect(environment).toContain('LC_ALL=C')
   })
 
-  it('programs and data below a folder of root alone get a place that the server can reach, and keep it', async () => {
+  it('programs and data below root’s folder get and keep a reachable place', async () => {
     const { folder, app, dataDir } = await installBelowRoot()
     const first = await startOwner(dataDir, { app })
     await query(first.url, 'create table kept as select 7 as n')
@@ -528,7 +528,7 @@ describe.skipIf(WINDOWS || !ROOT)('under root', () => {
     await expect(startEmbedded({ dataDir: moved })).rejects.toThrow(/was kept in .*, which is gone/)
   })
 
-  it('a data folder below one of root alone that was deleted begins anew', async () => {
+  it('a deleted data folder below one of root begins again', async () => {
     const { app, dataDir } = await installBelowRoot()
     const first = await startOwner(dataDir, { app })
     await query(first.url, 'create table kept as select 7 as n')

@@ -110,7 +110,7 @@ async function fill(file: string): Promise<void> {
 }
 
 describe('a database whose disk is full', () => {
-  it('makes the process not ready, writes answer 503, and all is well when there is room again', {
+  it('makes the process not ready, answers writes 503, and recovers with room', {
     timeout: 300_000,
   }, async (context) => {
     const folder = await makeScratchFolder()

@@ -94,7 +94,7 @@ describe.each(LANGUAGES)('in %s', (language) => {
       expectSuccess(tags[0], await paste(samples[0].source))
   })
 
-  it('every request of the payment area succeeds as the OpenAPI document has it', async () => {
+  it('every payment request succeeds as the OpenAPI document has it', async () => {
     for (const { path, method, tags, servers, parameters = [], requestBody } of await operations()) {
       if (tags[0] === 'identity') continue
       const inPlace = (place: string) =>
@@ -114,7 +114,7 @@ describe.each(LANGUAGES)('in %s', (language) => {
     }
   })
 
-  it('neither the document nor a notification shows the keys of the demo’s shops', async () => {
+  it('neither the document nor a notification shows the shops’ keys', async () => {
     const { webhooks } = await document()
     const paths = Object.keys(webhooks).map((name) => `/docs/notifications/${name}`)
     for (const path of [...paths, '/docs/openapi.json']) expectNoSecrets(await read(path, language))

@@ -76,7 +76,7 @@ function withDatabase<T>(dataDir: string, look: (db: Db) => Promise<T>): Promise
 }
 
 describe('a first start', () => {
-  test('prints one line of JSON with everybody and everything there is to try', async () => {
+  test('prints one line of JSON with every person and thing', async () => {
     const dataDir = await dataFolder({ isNew: true })
     const { demo, output } = await start({ dataDir })
 
@@ -256,7 +256,7 @@ describe('a second start', () => {
     expect(authorization.headers.get('location')).toMatch(/^\/sign-in\?/)
   })
 
-  test('replaces a client secret that was never written down, and a password that was changed', async () => {
+  test('replaces a lost client secret and a changed password', async () => {
     const dataDir = await dataFolder()
     const first = await start({ dataDir })
     await withDatabase(dataDir, (db) =>
@@ -295,7 +295,7 @@ describe('the end', () => {
     expect(await whoOutlives(descendants, 0)).toEqual([])
   })
 
-  test('by kill -9 takes the shop and Postgres along, and the next start finds everything', async () => {
+  test('by kill -9 takes shop and Postgres along, and loses nothing', async () => {
     const dataDir = await dataFolder()
     const first = await start({ dataDir })
     await first.end('SIGKILL')

@@ -43,7 +43,7 @@ function browser() {
 }
 
 describe('the demo with a forum', { timeout: 90_000 }, () => {
-  test('lets its members in without a password, and turns their score into points', async () => {
+  test('lets its members in without password, and turns score into points', async () => {
     const { demo, output } = await start()
     expect(output().stderr).toBe('')
     expect(demo.forum_url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)

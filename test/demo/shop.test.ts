@@ -132,7 +132,7 @@ describe.skipIf(isWithoutChromium)('the shop', () => {
     await page.getByRole('link', { name: 'Sign in with Tessera' }).waitFor()
   })
 
-  test('takes nothing from dora, who sees how much is missing and the way back', async () => {
+  test('takes nothing from dora, who sees what is missing', async () => {
     const page = await openWindow()
     const seen = photographer(page, 'short')
     await signIn(page, 'dora', seen)

@@ -115,7 +115,7 @@ describe('the document', () => {
     expect(served.json()).toEqual(JSON.parse(JSON.stringify(made)))
   })
 
-  it('gives every operation a name of its own, and words in two languages', async () => {
+  it('gives every operation its own name, and words in two languages', async () => {
     expect(new Set(named.map(([id]) => id)).size).toBe(named.length)
     const [en, zh] = await Promise.all(
       LANGUAGES.map(async (language) => JSON.stringify(await documentIn(language))),
@@ -147,7 +147,7 @@ describe('the document', () => {
     }
   })
 
-  it('names every code of the gateway with its text, and so does the page', async () => {
+  it('names every gateway code with its text, as the page does', async () => {
     const document = JSON.stringify(await documentIn('en'))
     const page = (await buyer.get('/docs/codes')).body
     for (const { v1, v2, msg } of Object.values(GATEWAY_ERRORS)) {

@@ -48,7 +48,7 @@ async function loseThePrimary(world: ShopWorld, lose: () => Promise<void>): Prom
   await visits.expectNothingLostOrDoubled()
 }
 
-describe('a failover loses no acknowledged payment, doubles none, and serves again within seconds', () => {
+describe('a failover loses and doubles no acknowledged payment, and takes seconds', () => {
   let world: ShopWorld
   let dataDir: string
   let close: () => Promise<void>

@@ -153,7 +153,7 @@ describe('a process that is frozen in a transfer by hand', () => {
     for (const { status } of await payTheirs()) expect(status).toBe(303)
   })
 
-  it('holds its locks for seconds, as the database is told at the start', { timeout: 120_000 }, async () => {
+  it('holds its locks for seconds, as the database was told', { timeout: 120_000 }, async () => {
     const payTheirs = await payShared('freed')
     await besideFrozen('', async () => {
       for (const { status, ms } of await payTheirs()) {

@@ -109,7 +109,7 @@ describe('POST /api/apps', () => {
     expect((await userinfo(test, tokens.access_token)).status).toBe(200)
   })
 
-  it('registers how the application speaks the protocol, and a public one without a secret', async () => {
+  it('registers its way of speaking the protocol, and public ones without secret', async () => {
     const { token } = await freshToken()
     const said = {
       post_logout_redirect_uris: ['https://books.example/bye?a=b'],
@@ -131,7 +131,7 @@ describe('POST /api/apps', () => {
     }
   })
 
-  it('needs a name and an address, drops repeats, ignores what it does not know', async () => {
+  it('needs name and address, drops repeats, ignores unknown fields', async () => {
     const { token } = await freshToken()
     const answer = await register(token, {
       name: '  Short  ',
@@ -213,7 +213,7 @@ describe('POST /api/apps', () => {
     },
   )
 
-  it('refuses a body of another type, and one over 64 KiB, in the same shape', async () => {
+  it('refuses another type, and more than 64 KiB, in the same shape', async () => {
     const { token } = await freshToken()
     const form = await register(token, 'name=x', { 'content-type': 'application/x-www-form-urlencoded' })
     expect(form).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
@@ -305,7 +305,7 @@ describe('GET /api/apps', () => {
     expect((await list(token, '?foo=bar')).status).toBe(200)
   })
 
-  it('answers a live session, and sends a browser without one to sign in', async () => {
+  it('answers a live session, and sends other browsers to sign in', async () => {
     const person = await makePerson(test)
     const client = await person.signIn()
     expect((await client.get('/api/apps')).status).toBe(200)
@@ -316,7 +316,7 @@ describe('GET /api/apps', () => {
     expect((await once.get('/api/apps')).location).toMatch(/^\/account\/password/)
   })
 
-  it('tells a program without a token so, and leaves no cookie with it', async () => {
+  it('tells a program without token so, and sets no cookie', async () => {
     const answer = await getJson(test, '/api/apps')
     expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_token' } })
     expect(answer.headers['www-authenticate']).toMatch(/^Bearer /)

@@ -46,7 +46,7 @@ describe('GET /apps', () => {
 })
 
 describe('POST /apps', () => {
-  it('registers a hundred for a member and no more, by the API too, until one is deleted', async () => {
+  it('registers a hundred per member, by the API too, until one goes', async () => {
     const person = await makePerson(test)
     const client = await person.signIn()
     const page = await client.get('/apps')
@@ -95,7 +95,7 @@ describe('POST /apps', () => {
     expect(tokens.token_type).toBe('Bearer')
   })
 
-  it('registers a public application, which has no secret to show, on its own page neither', async () => {
+  it('registers a public application, which shows no secret anywhere', async () => {
     const { client, page } = await member()
     const answer = await client.submit(page, '/apps', {
       ...TYPED,
@@ -113,7 +113,7 @@ describe('POST /apps', () => {
     expect(own.body).not.toContain('name="token_endpoint_auth_method"')
   })
 
-  it('puts what is wrong beside the fields, keeps what was typed, and registers nothing', async () => {
+  it('puts faults beside the fields, keeps the input, and registers nothing', async () => {
     const { client, page } = await member()
     const answer = await withoutWriting(test, () =>
       client.submit(page, '/apps', {

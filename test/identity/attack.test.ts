@@ -82,7 +82,7 @@ describe('a stolen code', () => {
     expect((await exchange(test, party, code)).status).toBe(200)
   })
 
-  it('cannot be injected where PKCE is used: each sign-in has a verifier of its own', async () => {
+  it('cannot be injected under PKCE: each sign-in has its own verifier', async () => {
     const [mine, theirs] = [makeVerifier(), makeVerifier()]
     const { code } = await authorize(await member(), party, challenge(theirs))
     await isWorthless(() => exchange(test, party, code, { code_verifier: mine }))
@@ -148,7 +148,7 @@ describe('a mix-up of providers', () => {
 })
 
 describe('a stolen refresh token', () => {
-  it('used at the same time as its owner uses it: one of all gets through, and then nobody', async () => {
+  it('used with its owner at once: one gets through, then none', async () => {
     const second = await anotherProcess(test)
     try {
       const { refresh_token } = await obtainTokens(test, await member(), party)
@@ -261,7 +261,7 @@ describe('an open redirect', () => {
     expect(answer.location).toBeUndefined()
   })
 
-  it('by an application with a look-alike query in its own address keeps to that address', async () => {
+  it('by an application with a look-alike query keeps to its address', async () => {
     const app = await makeParty(test, { redirect_uris: ['https://app.example/cb?code=fake&state=fake'] })
     const { location } = await (async () => {
       const client = await member()
@@ -283,7 +283,7 @@ describe('a forged form', () => {
     ['/apps', { name: 'x', redirect_uris: 'https://evil.example/' }],
   ]
 
-  it('of another site does nothing: nobody is signed in as the attacker, or anything allowed', async () => {
+  it('of another site signs no attacker in, and allows nothing', async () => {
     const attacker = await makePerson(test)
     const token = /name="form_token" value="([^"]+)"/.exec((await browser(test).get('/sign-in')).body)![1]!
     for (const victim of [browser(test), await member()]) {
@@ -385,7 +385,7 @@ describe('a forged ID token', () => {
 describe('a fixed session', () => {
   const cookieOf = (client: Browser) => client.cookies.get('tessera_session')
 
-  it('is never taken over: a sign-in makes a new one and ends the old', async () => {
+  it('is never taken over: a sign-in replaces it', async () => {
     const attacker = await member()
     const planted = cookieOf(attacker)!
     const victim = browser(test)

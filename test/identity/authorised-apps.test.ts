@@ -28,7 +28,7 @@ const revoke = async (client: Browser, party: Party) =>
   client.submit(await client.get(PATH), revokePath(party))
 
 describe('the list', () => {
-  it('shows what was allowed, to whom, and the sign-ins, of this member alone', async () => {
+  it('shows this member’s consents, applications and sign-ins alone', async () => {
     const party = await makeParty(test, { name: 'Club <i>' })
     const unused = await makeParty(test, { name: 'Never used' })
     const client = await (await makePerson(test)).signIn()
@@ -71,7 +71,7 @@ const listsOn = ({ body }: { body: string }) => [
 ]
 
 describe('what an application sees and may do', () => {
-  it('is here the list that its consent page showed, whatever scope was asked for', async () => {
+  it('shows the consent page’s list, whatever scope was asked', async () => {
     const email = 'carol@example.org'
     const person = await makePerson(test, {
       name: 'Carol',
@@ -152,7 +152,7 @@ describe('revoking', () => {
     expect((await revoke(client, party)).status).toBe(303)
   })
 
-  it('is refused for what one has not allowed, twice, and without one’s own form', async () => {
+  it('refuses what was not allowed, repeats, and foreign forms', async () => {
     const party = await makeParty(test)
     const client = await (await makePerson(test)).signIn()
     const tokens = await obtainTokens(test, client, party)

@@ -76,7 +76,7 @@ describe('faults that are never redirected', () => {
   })
 
   it.each(Object.entries(wrong))(
-    '%s is told to a browser on a page that shows the code',
+    '%s is shown to a browser on a page with the code',
     async (_, [parameters, status, error]) => {
       const page = await refusedRequest(parameters)
       expect(page.status).toBe(status)
@@ -86,7 +86,7 @@ describe('faults that are never redirected', () => {
     },
   )
 
-  it('an unknown client_id is challenged in a way that opens no password box', async () => {
+  it('an unknown client_id is challenged without a password box', async () => {
     const page = await refusedRequest({ client_id: 'nobody' })
     expect(page.headers['www-authenticate']).toMatch(/^Bearer realm="/)
   })
@@ -103,7 +103,7 @@ describe('faults that are never redirected', () => {
     expect(page.body).not.toContain('<script>alert')
   })
 
-  it('a request too long to come back from the sign-in page is refused at once', async () => {
+  it('a request too long for the way back is refused at once', async () => {
     const page = await refusedRequest({ unknown: 'x'.repeat(8_100) })
     expect(page.status).toBe(400)
     expect(page.body).toContain('invalid_request')
@@ -181,7 +181,7 @@ describe('faults that the application learns by redirect', () => {
     expect(answer.state).toBeUndefined()
   })
 
-  it('a registered query is kept, and the answer is appended to the text as registered', async () => {
+  it('a registered query is kept, and the answer is appended', async () => {
     const redirect_uri = 'https://app.example?tenant=%7Ea&x'
     const registered = await makeParty(test, { redirect_uris: [redirect_uri] })
     const page = await browser(test).get(authorizationUrl(registered, { prompt: 'none' }))
@@ -200,7 +200,7 @@ describe('faults that the application learns by redirect', () => {
 })
 
 describe('signing in on the way', () => {
-  it('a visitor signs in and comes back to the same request, to the byte', async () => {
+  it('a visitor signs in and returns to the same request exactly', async () => {
     const { username, password } = await makePerson(test)
     const state = `{"a":'\\"} %41 +ü`
     const client = browser(test)
@@ -306,7 +306,7 @@ describe('prompt and max_age', () => {
     },
   )
 
-  it('the demand is met also when all of it happens within one moment', async () => {
+  it('the demand is met also when all happens in one moment', async () => {
     const who = await member()
     const back = await signInAgain(
       who.client,
@@ -324,7 +324,7 @@ describe('prompt and max_age', () => {
     expect(answerOf(await client.get(back.location!)).code).toBeTruthy()
   })
 
-  it('the way back does nothing for the session that was to be replaced', async () => {
+  it('the way back does nothing for the replaced session', async () => {
     const { client } = await member()
     test.clock.advance(1_000)
     const away = await client.get(authorizationUrl(party, { prompt: 'login' }))
@@ -333,7 +333,7 @@ describe('prompt and max_age', () => {
     expect(page.location).toMatch(/^\/sign-in/)
   })
 
-  it('a mark is no use with another request, when changed, or when old', async () => {
+  it('a mark is useless with another request, changed, or old', async () => {
     const who = await member()
     test.clock.advance(1_000)
     const away = await who.client.get(authorizationUrl(party, { prompt: 'login' }))
@@ -366,7 +366,7 @@ describe('prompt and max_age', () => {
     expect(answerOf(silent).error).toBe('login_required')
   })
 
-  it('max_age is met by a fresh sign-in, however long the consent page is read', async () => {
+  it('a fresh sign-in meets max_age, however long consent is read', async () => {
     const person = await makePerson(test)
     const client = await person.signIn()
     test.clock.advance(5_000)

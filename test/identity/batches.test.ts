@@ -39,7 +39,7 @@ const membersAndTheirs = async (count: number) => {
   return people
 }
 
-it('every caller gets what is theirs, whatever becomes of the others beside it', async () => {
+it('every caller gets their own result, whatever happens beside it', async () => {
   const people = await membersAndTheirs(6)
   const mallory = await makeParty(test)
   const [first] = people
@@ -74,7 +74,7 @@ function subjectOf({ id_token }: Record<string, unknown>): unknown {
   return JSON.parse(Buffer.from(String(id_token).split('.')[1]!, 'base64url').toString()).sub
 }
 
-it('a claim whose commit was not heard of is made good by the next try, with the tokens it made', async () => {
+it('a claim with an unheard commit succeeds next time, with its tokens', async () => {
   const [one] = await membersAndTheirs(1)
   const client = { ...party, redirect_uris: [REDIRECT_URI], allow_groups: [], deny_groups: [] }
   const standard = {
@@ -133,7 +133,7 @@ it('a claim whose commit was not heard of is made good by the next try, with the
   expect((await refresh(test, party, rotated.refresh_token)).status).toBe(200)
 })
 
-itFills('more of them than can wait are told to come back, and spend nothing', async () => {
+itFills('more than can wait are sent back, and spend nothing', async () => {
   const [one] = await membersAndTheirs(1)
   const crowd = Array.from({ length: 1_200 }, () => exchange(test, party, 'x'))
   const answers = await Promise.all(crowd)

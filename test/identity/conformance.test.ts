@@ -524,7 +524,7 @@ describe('Comprehensive', () => {
     expect(await response.json()).toMatchObject({ error: 'invalid_redirect_uri' })
   })
 
-  it('a stranger is asked to sign in and to consent, in this order', async () => {
+  it('a stranger is asked to sign in, then to consent', async () => {
     const { arrival } = await ask(stranger(), {})
     expect(arrival).toMatchObject({ status: 200, shown: ['page'] })
     expect(arrival.body).toContain('action="/sign-in"')

@@ -34,7 +34,7 @@ const scopesOf = async (client: Browser, scope: string) =>
   (await exchange(test, party, (await authorize(client, party, { scope })).code)).body.scope
 
 describe('the page', () => {
-  it('names the application, its owner, the member, what is seen, and where it leads', async () => {
+  it('names application, owner, member, what is seen, and where it leads', async () => {
     const page = await (await alice()).get(authorizationUrl(party))
     expect(page.status).toBe(200)
     for (const text of [
@@ -58,7 +58,7 @@ describe('the page', () => {
     expect(page.body).toContain('a program on this computer')
   })
 
-  it('shows what the application says of itself, and says how much the staff knows of it', async () => {
+  it('shows the application’s description, and what the staff knows of it', async () => {
     const known = await makeParty(test)
     const set = (values: object) =>
       test.db.updateTable('oauth_apps').set(values).where('id', '=', known.id).execute()
@@ -82,7 +82,7 @@ describe('the page', () => {
     expect(second.body).toContain('used by 1 member')
   })
 
-  it('links to the owner at the forum, where the owner is a member of it', async () => {
+  it('links to the owner’s forum profile, if there is one', async () => {
     const forum = await startTestApp({
       DISCOURSE_URL: 'https://forum.example',
       DISCOURSE_SECRET: 'a-secret-of-the-tests',
@@ -104,7 +104,7 @@ describe('the page', () => {
     }
   })
 
-  it('lists every registered application only for an administrator who is asked for it', async () => {
+  it('lists every application only for an administrator who is asked', async () => {
     const text = 'list every registered application'
     const shown = async (values: object, scope: string) =>
       (await (await (await makePerson(test, values)).signIn()).get(authorizationUrl(party, { scope }))).body
@@ -192,7 +192,7 @@ describe('deny', () => {
     })
   })
 
-  it('posted by a script is 403, with the address to go on to', async () => {
+  it('posted by a script is 403, with the next address', async () => {
     const client = await alice()
     const page = await client.get(authorizationUrl(party))
     const fields = { ...page.form('/oauth2/consent'), decision: 'deny' }
@@ -294,7 +294,7 @@ describe('in production, what Chromium lets the form lead to', () => {
     expect(page.headers['content-security-policy']).toContain(expected)
   })
 
-  it('is the same where a one-time password has to be changed on the way', async () => {
+  it('is the same where a one-time password must change first', async () => {
     const redirect_uri = 'http://127.0.0.1:5173/callback'
     const app = await makeParty(production, { redirect_uris: [redirect_uri] })
     const person = await makePerson(production)

@@ -57,7 +57,7 @@ describe('a preflight', () => {
       },
     })
 
-  it.each(OPEN)('of %s is answered for everybody, with nothing to do in anybody’s name', async (url) => {
+  it.each(OPEN)('of %s is answered for every origin, without acting for a member', async (url) => {
     const answer = await ask(url)
     expect(answer.statusCode).toBe(204)
     expect(answer.body).toBe('')
@@ -115,7 +115,7 @@ describe('an answer', () => {
     }
   })
 
-  it('of userinfo about a token that has died can be read there too, with its challenge', async () => {
+  it('of userinfo with a dead token is readable there, with its challenge', async () => {
     const client = await (await makePerson(test)).signIn()
     const tokens = await obtainTokens(test, client, party)
     const authorization = basic(party.client_id, party.client_secret)

@@ -70,7 +70,7 @@ it('the address does not depend on who asks for it', async () => {
   expect((await getJson(test, ADDRESSES[0]!, headers)).body.issuer).toBe(ISSUER)
 })
 
-it('only the public half of the keys is published, one for each algorithm', async () => {
+it('only the public halves are published, one for each algorithm', async () => {
   const { body } = await getJson(test, '/oauth2/jwks')
   const kid = expect.stringMatching(/^[\w-]{43}$/)
   expect(body).toEqual({ keys: expect.any(Array) })

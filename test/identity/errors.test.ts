@@ -188,7 +188,7 @@ describe('whatever is sent', () => {
     'nonsense',
   ]
 
-  it('is never answered with a fault of ours, and begets no code, grant or token', async () => {
+  it('meets no fault of ours, and makes no code, grant or token', async () => {
     const random = makeRandom(20_260_101)
     const pick = <T>(list: readonly T[]): T => list[random(list.length)]!
     const values = [

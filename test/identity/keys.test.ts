@@ -61,7 +61,7 @@ async function makeMember(): Promise<{ party: Party; renew(at: TestApp): Promise
   }
 }
 
-it('both algorithms sign from the start, and several starts at once make one key of each', async () => {
+it('both algorithms sign from the start, and several starts make one each', async () => {
   await test.db.deleteFrom('signing_keys').execute()
   await Promise.all([test, other, test, other].map((process) => ensureSigningKeys(process.deps)))
   expect(await kidsOf(test)).toHaveLength(2)
@@ -121,7 +121,7 @@ it('a key lives: published, signing, published still, and then only found', asyn
   expect(retired).toEqual({ private_encrypted: null })
 })
 
-it('every token issued while a rotation begins verifies with the set fetched before it and the one after', async () => {
+it('tokens from during a rotation verify with the sets around it', async () => {
   const members = await Promise.all(Array.from({ length: 6 }, makeMember))
   const before = await keySet(test)
   const tokens: string[] = []
@@ -152,7 +152,7 @@ it('every token issued while a rotation begins verifies with the set fetched bef
   expect(kids.size).toBe(2)
 })
 
-it('a rotation begun twice is one, and one that waits is left to its time', async () => {
+it('a rotation begun twice is one, and a waiting one waits', async () => {
   const [once, again] = await Promise.all([rotateSigningKeys(test.deps), rotateSigningKeys(other.deps)])
   expect(again).toEqual(once)
   expect(await rotateSigningKeys(test.deps)).toEqual(once)
@@ -161,7 +161,7 @@ it('a rotation begun twice is one, and one that waits is left to its time', asyn
   expect(rows.filter((row) => row.published_until === null)).toHaveLength(2)
 })
 
-it('a key that another process has made is found at once, and a name that is none of ours is not', async () => {
+it('a key of another process is found, a foreign name never', async () => {
   await currentOf(other)
   const [next] = (await rotateSigningKeys(test.deps)).next
   expect(await other.deps.signingKeys.find(next!.kid)).toMatchObject({ kid: next!.kid, alg: 'RS256' })
@@ -221,7 +221,7 @@ describe('a key that was made under another APP_SECRET', () => {
     return kidsIn(rows)
   }
 
-  it('never signs, ends nothing of ours when its time has come, and is withdrawn by the next rotation', async () => {
+  it('never signs or ends ours, and the next rotation withdraws it', async () => {
     const [ours, es256] = [await currentOf(test), await currentOf(test, 'ES256')]
     const foreign = await makeForeign(90)
     expect(foreign).toHaveLength(2)
@@ -252,7 +252,7 @@ describe('a key that was made under another APP_SECRET', () => {
     expect(await audit.select('detail').execute()).toEqual([{ detail: { withdrawn, made: [] } }])
   })
 
-  it('alone signs nothing: the start says what to do, and after that it works', async () => {
+  it('alone signs nothing: the start says what helps, and that works', async () => {
     await test.db.deleteFrom('signing_keys').execute()
     await ensureSigningKeys({ ...test.deps, secrets: STRANGE })
     const start = ensureSigningKeys(test.deps)
@@ -272,7 +272,7 @@ async function command(...words: string[]): Promise<string> {
   return (await promisify(execFile)(process.execPath, [main, ...words], { env })).stdout
 }
 
-it('is rotated by command, without a restart; in an emergency at once, and it says at what price', async () => {
+it('is rotated by command without restart, in an emergency at once', async () => {
   const before = await currentOf(test)
   const stdout = await command('keys', 'rotate')
   expect(stdout).toMatch(/^RS256 {2}[\w-]{43} signs from .*Z\nES256 {2}[\w-]{43} signs from .*Z\n$/)

@@ -59,7 +59,7 @@ describe('with an ID token of the signed-in member', () => {
     expect(await isSignedIn(client)).toBe(false)
   })
 
-  it('keeps the query of the address, and sends no state that was not sent', async () => {
+  it('keeps the address’s query, and sends no state of its own', async () => {
     const { client, id_token } = await signedIn()
     const plain = { id_token_hint: id_token, post_logout_redirect_uri: ASKING }
     expect((await logout(client, plain)).location).toBe(ASKING)
@@ -104,7 +104,7 @@ describe('with an ID token of the signed-in member', () => {
 })
 
 describe('whoever is not recognised', () => {
-  it('without an ID token is asked first, and then offered the way on as a link', async () => {
+  it('without an ID token asks first, then offers a link on', async () => {
     const { client } = await signedIn()
     const request = { client_id: party.client_id, post_logout_redirect_uri: BYE, state: 's' }
     const page = await logout(client, request)
@@ -124,7 +124,7 @@ describe('whoever is not recognised', () => {
   it.each([
     ['en', 'Go on to Reading Club'],
     ['zh-CN', '前往 Reading Club'],
-  ])('and brings no ID token is never sent on by a link alone: %s', async (language, words) => {
+  ])('without an ID token never leads on by a link alone: %s', async (language, words) => {
     const request = { client_id: party.client_id, post_logout_redirect_uri: BYE }
     const page = await logout(browser(test), request, { 'accept-language': language })
     expect(page).toMatchObject({ status: 200, location: undefined })
@@ -255,7 +255,7 @@ describe('an ID token at the authorization endpoint', () => {
     expect(answerOf(page).error).toBe('login_required')
   })
 
-  it('of somebody else leads to a sign-in as the one who is meant', async () => {
+  it('of another member leads to a sign-in as the one meant', async () => {
     const meant = await makePerson(test)
     const { id_token } = await obtainTokens(test, await meant.signIn(), party)
     const { client } = await signedIn()
@@ -268,7 +268,7 @@ describe('an ID token at the authorization endpoint', () => {
     expect(code).toBeTruthy()
   })
 
-  it('tells the application when the wrong one has signed in again, instead of asking for ever', async () => {
+  it('tells the application when the wrong member signs in again', async () => {
     const { id_token } = await signedIn()
     const wrong = await makePerson(test)
     const client = await wrong.signIn()

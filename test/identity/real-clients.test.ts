@@ -170,7 +170,7 @@ describe('openid-client', () => {
 })
 
 describe('oauth4webapi', () => {
-  it('does all that it can, checking every answer as the standards have it', async () => {
+  it('does all it can, checking every answer by the standards', async () => {
     const insecure = { [oauth.allowInsecureRequests]: true }
     const issuer = new URL(op.issuer)
     for (const algorithm of ['oidc', 'oauth2'] as const) {
@@ -318,7 +318,7 @@ describe('passport-oauth2', () => {
     })
   }
 
-  it('signs people in with state and PKCE, reads who they are, refreshes, and is refused a replay', async () => {
+  it('signs in with state and PKCE, refreshes, and refuses a replay', async () => {
     const strategy = makeStrategy()
     const session = {}
     const { redirect } = await run(strategy, { session, query: {} })

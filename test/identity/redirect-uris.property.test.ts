@@ -45,7 +45,7 @@ const good = fc
   })
 
 describe('an address that may be registered', () => {
-  it('means one place to every reader: its text, and a browser’s reading of it', () => {
+  it('means one place to every reader: its text, and a browser', () => {
     fc.assert(
       fc.property(anything, (uri) => {
         if (redirectUriFault(uri) !== undefined) return
@@ -73,7 +73,7 @@ describe('an address that may be registered', () => {
     )
   })
 
-  it('comes back as it was registered, with the answer appended and its own query first', () => {
+  it('comes back as registered, its own query first, the answer after', () => {
     const answer = fc.record({ code: fc.string(), state: fc.string({ unit: 'grapheme' }) })
     fc.assert(
       fc.property(good, answer, (uri, parameters) => {
@@ -134,7 +134,7 @@ describe('matching', () => {
 })
 
 describe('registration', () => {
-  it('takes a list if and only if nothing in it is faulty, and names each fault by its place', () => {
+  it('takes a list without faults only, and names each fault’s place', () => {
     const list = fc.array(fc.oneof({ weight: 3, arbitrary: good }, anything), { maxLength: 24 })
     fc.assert(
       fc.property(list, (redirect_uris) => {
@@ -179,7 +179,7 @@ describe('over HTTP', () => {
   })
   afterAll(() => test.close())
 
-  it('nobody is ever sent to an address that is not the registered one', async () => {
+  it('sends to the registered address only', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(

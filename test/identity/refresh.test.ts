@@ -207,7 +207,7 @@ describe('refreshing without end', () => {
   const readFamily = (id: bigint) =>
     test.db.selectFrom('grants').where('id', '=', id).select('revoked_at').executeTakeFirstOrThrow()
 
-  it('stops at the limit of the grant, spends nothing, and goes on a minute later', async () => {
+  it('stops at the grant’s limit, spends nothing, and continues a minute later', async () => {
     const { tokens, person } = await freshTokens()
     const last = await refreshTimes(100, tokens.refresh_token)
     const tooMany = await withoutWriting(test, () => refresh(test, party, last))
@@ -234,7 +234,7 @@ describe('refreshing without end', () => {
     await setSetting(test, 'limit_refreshes', '100')
   })
 
-  it('keeps the newest 200 spent tokens of a family, and ends it by any of those', async () => {
+  it('keeps a family’s newest 200 spent tokens, and ends it by any', async () => {
     await setSetting(test, 'limit_refreshes', '0')
     const { tokens } = await freshTokens()
     const { grant_id } = await familyOf(tokens.refresh_token)
@@ -293,7 +293,7 @@ describe('a refresh token whose answer was lost', () => {
   beforeAll(() => setGrace(10))
   afterAll(() => setGrace(0))
 
-  it('may be used again for some seconds, once, and what was lost is spent', async () => {
+  it('may be used again for seconds, once, and spends what was lost', async () => {
     const { tokens } = await freshTokens()
     const lost = await refresh(test, party, tokens.refresh_token)
     test.clock.advance(5_000)

@@ -134,7 +134,7 @@ describe('editing', () => {
     expect(await storedApp(test, party)).toEqual(before)
   })
 
-  it('of what the staff looked at takes its mark away; of the groups does not', async () => {
+  it('of reviewed facts removes the mark; of groups does not', async () => {
     const { client, owner, party, path } = await makeOwnedApp(test)
     const reviewed = { reviewed_at: test.clock.now(), reviewed_by: owner.id }
     await test.db.updateTable('oauth_apps').set(reviewed).where('id', '=', party.id).execute()
@@ -155,7 +155,7 @@ describe('editing', () => {
 })
 
 describe('the preview of who would get in', () => {
-  it('counts by the rule that decides, with a few names, and saves nothing', async () => {
+  it('counts by the deciding rule, with a few names, and saves nothing', async () => {
     const own = await startTestApp()
     try {
       const { client, path, owner } = await makeOwnedApp(own)
@@ -191,7 +191,7 @@ describe('the preview of who would get in', () => {
     }
   })
 
-  it('tells of groups that its reader is not in neither who is in them nor how many exactly', async () => {
+  it('hides members and exact counts of groups its reader is outside', async () => {
     const own = await startTestApp()
     try {
       const { client, path, owner } = await makeOwnedApp(own)
@@ -249,7 +249,7 @@ describe('the preview of who would get in', () => {
 })
 
 describe('a session that has grown old', () => {
-  it('makes and ends no secret and deletes nothing, until its member signs in again', async () => {
+  it('makes, ends and deletes nothing until its member signs in again', async () => {
     const { client, party, path, owner } = await makeOwnedApp(test)
     const page = await client.get(path)
     const end = /action="([^"]+\/end)"/.exec(page.body)![1]!
@@ -284,7 +284,7 @@ describe('secrets', () => {
     return client.submit(await client.get(path), action, shown)
   }
 
-  it('a second one is made for who presents a live one; the old one ends when it was said', async () => {
+  it('a live one gets a second; the old one ends as announced', async () => {
     const owned = await makeOwnedApp(test)
     const { client, party, path, owner } = owned
     const answer = await addedBy(owned)
@@ -339,7 +339,7 @@ describe('secrets', () => {
     expect(await countLive(test, owned.party)).toBe(1)
   })
 
-  it('none is made for another application’s secret, an ended one, or beside two', async () => {
+  it('none is made for a foreign or ended one, or beside two', async () => {
     const owned = await makeOwnedApp(test)
     const other = await makeOwnedApp(test)
     const refused = (client_secret: string) => withoutWriting(test, () => addedBy(owned, { client_secret }))
@@ -355,7 +355,7 @@ describe('secrets', () => {
     expect(await countLive(test, owned.party)).toBe(2)
   })
 
-  it('one can be ended at once, and no token that it got is lost', async () => {
+  it('one can be ended at once, and its tokens stay', async () => {
     const { client, party, path } = await makeOwnedApp(test)
     const tokens = await obtainTokens(test, client, party)
     const page = await client.get(path)
@@ -461,7 +461,7 @@ describe('at once', () => {
     expect(await trailOf(test, party)).toHaveLength(1)
   })
 
-  it('a secret added and tokens obtained while it is deleted leave nothing behind', async () => {
+  it('a secret and tokens made during deletion leave nothing behind', async () => {
     for (let round = 0; round < 8; round += 1) {
       const { owner, client, party } = await makeOwnedApp(test)
       const tokens = await obtainTokens(test, client, party)

@@ -56,7 +56,7 @@ describe('revocation', () => {
     },
   )
 
-  it('of a refresh token ends the whole family, and is put on record', async () => {
+  it('of a refresh token ends the whole family, on record', async () => {
     const { tokens } = await freshTokens()
     const { body: next } = await refresh(test, party, tokens.refresh_token)
     expect((await revoke(party, next.refresh_token as string)).status).toBe(200)
@@ -79,7 +79,7 @@ describe('revocation', () => {
     expect((await userinfo(test, next.access_token)).status).toBe(401)
   })
 
-  it('of an unknown token, or of another application’s, is answered alike and does nothing', async () => {
+  it('of an unknown or foreign token is answered alike, without effect', async () => {
     const { tokens } = await freshTokens()
     const { access_token, refresh_token } = tokens
     for (const token of ['nothing', access_token, refresh_token]) {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => test.close())
 
 it.each(['none', 'none ', ' none', '  none  '])(
-  'a group refusal with prompt %j goes back to the application at once',
+  'a group refusal with prompt %j returns to the application at once',
   async (prompt) => {
     const party = await makeParty(test, { allow_groups: ['admins'] })
     const client = await (await makePerson(test)).signIn()
@@ -21,7 +21,7 @@ it.each(['none', 'none ', ' none', '  none  '])(
   },
 )
 
-it('an application deleted while a member is on the way to it is unknown, never a fault of ours', async () => {
+it('an application deleted on the way is unknown, not a fault', async () => {
   const client = await (await makePerson(test)).signIn()
   const seen = new Set<number>()
   for (let round = 0; round < 25; round += 1) {
@@ -36,7 +36,7 @@ it('an application deleted while a member is on the way to it is unknown, never 
   expect([...seen].filter((status) => ![200, 303, 401].includes(status))).toEqual([])
 })
 
-it('a posted request too long to be repeated is refused, not cut off', async () => {
+it('a posted request too long to repeat is refused, not cut', async () => {
   for (const url of ['/oauth2/auth', '/oauth2/logout']) {
     const payload = new URLSearchParams({ a: 'x'.repeat(5_000), b: 'y'.repeat(5_000) }).toString()
     const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' }

@@ -22,7 +22,7 @@ const counts = async () => {
   return Object.fromEntries(Object.entries(rows[0]!).map(([name, n]) => [name, Number(n)]))
 }
 
-it('a day after their end codes and access tokens go, and families with all that is theirs', async () => {
+it('codes and access tokens go after a day, families whole', async () => {
   const party = await makeParty(test)
   const client = await (await makePerson(test)).signIn()
   const { refresh_token: first } = await obtainTokens(test, client, party)

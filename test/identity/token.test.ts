@@ -91,7 +91,7 @@ describe('the client', () => {
     expect((await postForm(test, '/oauth2/token', fields)).status).toBe(200)
   })
 
-  it('may put them into both places when they agree, and not when they differ', async () => {
+  it('may repeat them in both places, if they agree', async () => {
     const { code } = await freshCode()
     const { client_id, client_secret } = party
     const answer = await withoutWriting(test, () =>
@@ -160,7 +160,7 @@ describe('the client', () => {
     expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } })
   })
 
-  it('is believed with any of its live secrets, and not with an expired one', async () => {
+  it('is believed with any live secret, and no expired one', async () => {
     const app = await makeParty(test)
     const hash = (secret: string) => createHash('sha256').update(secret).digest()
     const in_a_minute = new Date(test.clock.now().getTime() + 60_000)
@@ -285,7 +285,7 @@ describe('a code', () => {
     expect(answer.body.error).toBe('invalid_grant')
   })
 
-  it('of a member who was banned meanwhile is worth nothing, and not spent', async () => {
+  it('of a member banned meanwhile is worthless, and not spent', async () => {
     const { code, person } = await freshCode()
     const ban = (is_banned: boolean) =>
       test.db.updateTable('users').set({ is_banned }).where('id', '=', person.id).execute()
@@ -331,7 +331,7 @@ describe('a code', () => {
     expect((await userinfo(test, body.access_token)).status).toBe(200)
   })
 
-  it('redeemed twenty times at once succeeds exactly once, and the replays revoke it', async () => {
+  it('redeemed twenty times at once succeeds once, and replays revoke it', async () => {
     const { code } = await freshCode()
     const answers = await Promise.all(Array.from({ length: 20 }, () => exchange(test, party, code)))
     const [won, ...others] = answers.sort((a, b) => a.status - b.status)
@@ -439,7 +439,7 @@ describe('the ID token', () => {
     expect(verify('sha256', changed, key, Buffer.from(signature!, 'base64url'))).toBe(false)
   })
 
-  it('with bare openid says who signed in, how and when, and no more', async () => {
+  it('with bare openid says who signed in, how and when only', async () => {
     const person = await makePerson(test, { name: 'Alice', email: 'a@example.org' })
     const client = await person.signIn()
     const signedIn = Math.floor(test.clock.now().getTime() / 1000)

@@ -89,7 +89,7 @@ const newJournal = (kind: string, reference: string) =>
   `insert into journal (book, kind, reference, reason, posted_at) values ('live', '${kind}', '${reference}', 'x', now())`
 
 describe('the proof', () => {
-  it('of books that nobody has bent passes, and has looked at every kind of row', async () => {
+  it('of sound books passes, and sees every kind of row', async () => {
     const proof = await proveBooks(test.db, test.deps.secrets)
     expect(broken(proof)).toEqual([])
     expect(proof.isSound).toBe(true)
@@ -203,7 +203,7 @@ describe('the proof', () => {
     expect(found!.rows).toHaveLength(20)
   })
 
-  it('names the first journal that does not fit its seal, although every sum is right', async () => {
+  it('names the first journal against its seal, although sums are right', async () => {
     const proof = await afterBending(
       `update entries set amount = amount * 2 where journal_id = (select min(id) from journal)`,
       `update ledger_accounts as a set balance = e.total
@@ -226,7 +226,7 @@ describe('the page', () => {
   const PATH = '/admin/books'
   const prove = async () => admin.submit(await admin.get(PATH), PATH)
 
-  it('says that nothing has been proven, then what the last proof found, in both languages', async () => {
+  it('says that nothing is proven, then the last result, in both languages', async () => {
     expect((await admin.get(PATH)).body).toContain('The books have not been proven yet.')
     expect((await admin.get('/admin')).body).toContain('The books have not been proven yet.')
     expect(await prove()).toMatchObject({ status: 303, location: PATH })
@@ -249,7 +249,7 @@ describe('the page', () => {
     await prove()
   })
 
-  it('proves once for all who ask at the same time, and keeps a hundred proofs', async () => {
+  it('proves once for all who ask together, and keeps a hundred proofs', async () => {
     const count = async () => (await test.db.selectFrom('books_proofs').select('id').execute()).length
     const before = await count()
     const page = await admin.get(PATH)
@@ -294,7 +294,7 @@ describe('npm run books', () => {
     expect(proof).toMatchObject({ isSound: true, unsealed: 0, held: { issued: 1_000 } })
   })
 
-  it('without APP_SECRET checks all but whose the seals are, says so, and makes no secret', async () => {
+  it('without APP_SECRET checks all but the seals’ maker, and says so', async () => {
     const DATA_DIR = join(tmpdir(), 'tessera-books-nowhere')
     const { code, out } = await verify([], { APP_SECRET: '', DATA_DIR })
     expect(code).toBe(0)
@@ -328,7 +328,7 @@ describe('npm run books', () => {
     )
   })
 
-  it('notices by an earlier seal that the chain was written anew by the service itself', async () => {
+  it('notices by an earlier seal that the service rewrote the chain', async () => {
     const seal = /Sealed up to (\S+)/.exec((await verify()).out)![1]!
     expect((await verify(['--sealed', seal])).code).toBe(0)
     expect(await verify(['--sealed', 'x'])).toMatchObject({ code: 2 })

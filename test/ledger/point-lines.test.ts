@@ -77,7 +77,7 @@ it('move nothing when a member leaves between reading and posting', async () => 
   expect(await balances([stays])).toEqual([0n])
 })
 
-it('wait for a wallet without holding those after it, nor the account that all points come from', async () => {
+it('wait for a wallet without holding later ones, nor the source', async () => {
   // The statement creates and locks wallets in the order of their members' IDs.
   const members = (await people(3)).toSorted((a, b) => Number(a.id - b.id))
   await postLines(test.deps, await read(lined(members, '1')), act('wallets'))
@@ -96,7 +96,7 @@ it('wait for a wallet without holding those after it, nor the account that all p
   expect(await balances(members)).toEqual([6n, 6n, 7n])
 })
 
-it('posted by several at once, in any order, beside transfers and grants, move points once', async () => {
+it('posted by several at once, beside transfers and grants, move points once', async () => {
   const members = await people(6)
   await grantPoints(test.db, {
     ...{ user_id: merchant.owner.id, amount: 1_000n, reference: 'float', reason: 'x', actor_id: null },

@@ -82,7 +82,7 @@ async function session(): Promise<pg.Client> {
 describe('sealing', () => {
   const seal = () => makeSealer({ db, secrets })()
 
-  it('seals every committed journal once, in order, and answers the end of the chain', async () => {
+  it('seals every committed journal once, in order, and answers the end', async () => {
     expect(await seal()).toBeUndefined()
     for (let i = 0; i < 3; i += 1) await give()
     const end = await seal()
@@ -92,7 +92,7 @@ describe('sealing', () => {
     expect(await verifyChain(db, secrets)).toMatchObject({ seals: 3n, unsealed: 0n, end })
   })
 
-  it('waits for an old transaction that holds a lower id, and then seals in order of id', async () => {
+  it('waits for an old transaction with a lower id, then seals', async () => {
     const old = await session()
     await old.query('begin')
     await old.query(post('held'))
@@ -110,7 +110,7 @@ describe('sealing', () => {
     expect((await idOf('held')) < ids.at(-1)!).toBe(true)
   })
 
-  it('waits also for one that has only taken its id, and goes on past one that is rolled back', async () => {
+  it('waits also for a bare id, and passes one rolled back', async () => {
     // Between its identity value and its row, this transaction does nothing that gives it a number.
     await sql`create function hold() returns trigger language plpgsql as $$ begin
       if new.reference = 'interrupted' then perform pg_advisory_xact_lock(1); end if; return new; end $$`.execute(
@@ -161,7 +161,7 @@ describe('sealing', () => {
     expect(await sealedIds()).toEqual(await journalIds())
   })
 
-  it('takes many in batches, stops between them when asked to, and goes on', async () => {
+  it('takes many in batches, stops between them when asked, and continues', async () => {
     await sql`select post_journal('live', 'adjustment', 'many:' || n, null, 'test', now(), '{}', '{}')
       from generate_series(1, 1200) as n`.execute(db)
     const journals = await journalIds()
@@ -324,7 +324,7 @@ describe('the walk along the chain', () => {
     expect(await afterTampering([seal])).toEqual({ inserted: [victim] })
   })
 
-  it('names the journal that was inserted, and the end that was cut off', async () => {
+  it('names the inserted journal, and the end cut off', async () => {
     const insert = `insert into journal (id, book, kind, reference, reason, posted_at) overriding system value
       values (${gap}, 'live', 'adjustment', 'backdated', 'x', now())`
     expect(await afterTampering([insert])).toEqual({ inserted: [gap] })
@@ -336,7 +336,7 @@ describe('the walk along the chain', () => {
     expect(await afterTampering([cut])).toEqual({ inserted: [victim, after] })
   })
 
-  it('names the first journal of a chain that was computed anew, if it has the key', async () => {
+  it('names the first journal of a recomputed chain, given the key', async () => {
     // The whole program in other hands, which have no APP_SECRET or another one.
     const recompute = (other?: Secrets) => async (tx: Tx) => {
       await sql`update journal set reason = 'other' where id = ${victim}`.execute(tx)

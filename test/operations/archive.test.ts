@@ -193,7 +193,7 @@ const importInto = (url: string, path: string) =>
   withArchive(path, (archive) => importAll(url, archive, { onRows: () => {}, prove: async () => {} }))
 
 describe('an archive', () => {
-  it('fills every table with the same rows, and the service goes on with them', async () => {
+  it('fills every table with the same rows, and the service continues', async () => {
     const path = await exportFrom(test.deps.config.DATABASE_URL!)
     const fresh = await createDatabase()
     await importInto(fresh.url, path)

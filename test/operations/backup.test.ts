@@ -111,7 +111,7 @@ describe.skipIf(POSTGRES_15 === undefined)('a backup', () => {
 
   let dump: string
 
-  it('is taken beside payments, under a name only when it is whole, and ends the oldest', async () => {
+  it('runs beside payments, is named when whole, and ends the oldest', async () => {
     const old = join(folder, 'tessera-20200101T000000Z.dump')
     await writeFile(old, 'old')
     await utimes(old, 1_577_836_800, 1_577_836_800)
@@ -137,7 +137,7 @@ describe.skipIf(POSTGRES_15 === undefined)('a backup', () => {
     await db.destroy()
   })
 
-  it('serves: the restored database is one that the service starts on, and pays', async () => {
+  it('serves: the service starts on the restored database, and takes payments', async () => {
     const restored = await openTestApp(urlOf('restored'))
     expect((await restored.app.inject('/readyz')).statusCode).toBe(200)
     const client = await makePerson(restored, { points: 1n })

@@ -23,7 +23,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-it('a new secret is flushed before it has its name, and its folders before it is used', async () => {
+it('a new secret is flushed before its name and use', async () => {
   const DATA_DIR = join(folder, 'one', 'two')
   const path = join(DATA_DIR, 'app-secret')
   const probe = await open(folder)
@@ -46,7 +46,7 @@ it('a new secret is flushed before it has its name, and its folders before it is
   expect(await readFile(path, 'utf8')).toMatch(/^[A-Za-z0-9]{64}$/)
 })
 
-it('a kept secret that is empty or short is refused, and left as it is', async () => {
+it('an empty or short kept secret is refused, and left alone', async () => {
   const path = join(folder, 'app-secret')
   const config = loadConfig({ DATA_DIR: folder })
   for (const text of ['', '\n', 'x'.repeat(31)]) {

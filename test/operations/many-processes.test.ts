@@ -147,7 +147,7 @@ describe('four processes behind a balancer', () => {
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 429))
   })
 
-  it('redeem a code once, refresh whatever another has issued, and forget a token together', async () => {
+  it('redeem a code once, refresh each other’s, and forget a token together', async () => {
     const party = await makeParty(test)
     const member = await makePerson(together).then((person) => person.signIn())
     const { code } = await authorize(member, party)
@@ -179,7 +179,7 @@ describe('four processes behind a balancer', () => {
     expect(new Set(sets.map(({ body }) => JSON.stringify(body))).size).toBe(1)
   })
 
-  it('make an order once, take its points once, and soon follow a setting', async () => {
+  it('make an order once, charge it once, and soon follow a setting', async () => {
     const merchant = await makeMerchant(test)
     const buyer = await makePerson(together, { points: 1_000n })
     const client = await buyer.signIn()

@@ -83,7 +83,7 @@ function client(url: string) {
 }
 
 describe('the process', () => {
-  it('makes an administrator once, whose one-time password it prints once, or says that it cannot, and stops in order', {
+  it('makes one administrator or says why not, and stops in order', {
     timeout: 180_000,
   }, async () => {
     const first = await start()
@@ -184,7 +184,7 @@ describe('a request that never becomes whole', () => {
 })
 
 describe('under npm', () => {
-  it('the process ends when the shell that npm started it through is gone', async () => {
+  it('the process ends with the shell that npm started', async () => {
     const port = String(await freePort())
     const shell = spawn('/bin/sh', ['-c', `"${process.execPath}" src/server.ts; :`], {
       cwd: ROOT,
@@ -226,7 +226,7 @@ describe('a start that cannot succeed', () => {
     return { code: child.exitCode, output }
   }
 
-  it('says in a sentence that the database is not there, or does not let it in', async () => {
+  it('says in a sentence that the database is absent or closed', async () => {
     const port = await freePort()
     const gone = await fail({ DATABASE_URL: `postgres://tessera@127.0.0.1:${port}/tessera` })
     expect(gone).toEqual({
@@ -276,7 +276,7 @@ describe('a start that cannot succeed', () => {
     taken.close()
   })
 
-  it('says what the role may not do, or that the schema is not its own', async () => {
+  it('says what the role may not do, or whose schema it is', async () => {
     const fresh = await createDatabase('template1')
     const owner = openDatabase(fresh.url, { max: 1, onBroken: () => {} })
     const role = `${fresh.name}_stranger`
@@ -329,7 +329,7 @@ describe('a signing key that was made under another APP_SECRET', () => {
 })
 
 describe('the database connection', () => {
-  it('may be cut under every request: the process lives, the rest fails by itself, and the pool recovers', async () => {
+  it('may be cut under every request: the process and pool recover', async () => {
     const server = await start()
     const cut = () =>
       sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`.execute(

@@ -25,7 +25,7 @@ const countOf = async (table: string) => {
 }
 
 describe('every table', () => {
-  it('of the schema has its keeping, and the guides of operators state each age', async () => {
+  it('of the schema has its retention, and the guides state each', async () => {
     const { rows } = await sql<{ name: string }>`
       select table_name as name from information_schema.tables
       where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`.execute(test.db)
@@ -52,7 +52,7 @@ describe('every table', () => {
     expect(plan).not.toMatch(/Seq Scan|Sort|Hash|Bitmap/)
   })
 
-  it('that is a record is refused to whoever would delete from it, by the database', async () => {
+  it('that is a record is protected from deletion by the database', async () => {
     await (await makeMerchant(test)).close()
     await makePerson(test, { points: 5n })
     for (const [table, keeping] of Object.entries(RETENTION)) {
@@ -132,7 +132,7 @@ describe('a round', () => {
     await merchant.close()
   })
 
-  it('takes a backlog in batches, each of its own, and ends between two of them when the process is to stop', async () => {
+  it('takes a backlog in batches, and stops between two of them', async () => {
     const BACKLOG = 25_000
     const old = new Date(test.clock.now().getTime() - 3 * DAY_MS)
     await sql`insert into sign_in_attempts (account, address, attempted_at)

@@ -115,7 +115,7 @@ describe('while APP_SECRET is changed', () => {
     expect(rows.map(({ name }) => name)).toEqual(listed.sort())
   })
 
-  it('a process that has both reads what either has written, also what travels through a browser', async () => {
+  it('a process with both reads either’s values, also through a browser', async () => {
     expect((await initiate(both, 'read-by-both')).status).toBe(200)
     const page = await member.browser.get('/account')
     expect(page.status).toBe(200)
@@ -155,7 +155,7 @@ describe('while APP_SECRET is changed', () => {
     )
   })
 
-  it('the command may be killed in the middle, and goes on where it ended', async () => {
+  it('the command may be killed midway, and continues where it ended', async () => {
     const before = await waiting()
     expect(before['outgoing_mails']).toBe(MAILS)
     const settings = { APP_SECRET: NEW, APP_SECRET_OTHER: OLD }
@@ -226,7 +226,7 @@ describe('what neither opens', () => {
 })
 
 describe('afterwards, under the new APP_SECRET alone', () => {
-  it('everything opens, nobody is signed out, and the books pass with the seals of before', async () => {
+  it('everything opens, every session lasts, and the old seals pass', async () => {
     const alone = await anotherProcess(test, { secrets: makeSecrets(NEW) })
     expect((await initiate(alone, 'afterwards')).status).toBe(200)
     expect(await currentKey(alone.deps, await appId(), 'token')).toBe(merchant.token)
@@ -248,7 +248,7 @@ describe('afterwards, under the new APP_SECRET alone', () => {
     expect(await stopServer(server, 'SIGTERM')).toBe(0)
   })
 
-  it('a seal that the old one makes later is a forgery, and a key that the database alone made good for it is none', async () => {
+  it('a later seal by the old key is forged, whatever the database says', async () => {
     await makePerson(test, { points: 5n })
     await sealAll(test.deps)
     const faulty = async () => {

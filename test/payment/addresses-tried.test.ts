@@ -35,7 +35,7 @@ async function attempt(url: string) {
   return { status: page.status, text: textOf(page.body) }
 }
 
-it('an address is called once, with nothing in it, and told apart by how it answers', async () => {
+it('an address is called once, empty, and judged by its answer', async () => {
   const url = `${receiver.url}?shop=1`
   const told = async (answer: Receiver['answer']) => {
     receiver.answer = answer
@@ -77,7 +77,7 @@ it('an address is called once, with nothing in it, and told apart by how it answ
   expect(entries[0]!.detail).toEqual({ host: new URL(url).host, outcome: 'wrong_body' })
 })
 
-it('the addresses that are known stand ready, and only so many tries an hour are made', async () => {
+it('the known addresses are offered, and tries are limited by hour', async () => {
   await makeGatewayOrders(test, merchant, { notify_url: 'https://shop.example/notify' })
   const { body } = await owner.get(path)
   expect(body).toContain(merchant.callbackUrl)

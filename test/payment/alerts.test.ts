@@ -108,7 +108,7 @@ it('what was raised while the page was read stays unread', async () => {
   await seller.close()
 })
 
-it('notifications that keep failing are told once a day, to whoever may set the shop right', async () => {
+it('failing notifications alert once a day, and those who may help', async () => {
   const { shop, email, manager, viewer } = await makeShop()
   const buyer = await makePerson(test, { points: 1_000n })
   const notify_url = 'https://shop.example.org/notify'
@@ -163,7 +163,7 @@ it('a replaced key is told of before its overlap ends, once', async () => {
   await shop.close()
 })
 
-it('a low balance is told to the owner alone, once for each time that it falls', async () => {
+it('a low balance alerts the owner alone, once for each fall', async () => {
   const { shop, page, manager, viewer } = await makeShop()
   const owner = await shop.owner.signIn()
   const set = (client: Browser, low_balance_points: string) =>
@@ -209,7 +209,7 @@ it('a low balance is told to the owner alone, once for each time that it falls',
   await shop.close()
 })
 
-it('an invitation taken back and sent again, or an offer, is told once a day, and there are so many an hour', async () => {
+it('a repeated invitation or offer alerts once a day, within hourly limits', async () => {
   const { shop, actor } = await makeShop()
   const stranger = await makePerson(test, { username: 'stranger' })
   const email = await confirmEmail(stranger)
@@ -244,7 +244,7 @@ it('an invitation taken back and sent again, or an offer, is told once a day, an
   await setSetting(test, 'limit_invitations', '30')
 })
 
-it('whoever is invited, offered an application, gets it or gives it away is told', async () => {
+it('the invited, the offered, and both sides of a handover are alerted', async () => {
   const { shop, email, page } = await makeShop()
   const heir = await makePerson(test, { username: 'heir' })
   const heirs = await confirmEmail(heir)

@@ -97,7 +97,7 @@ describe('the largest amount', () => {
   const initiate = (amount: bigint, order_id: string) =>
     merchant.process({ amount: String(amount), description: 'All', order_id })
 
-  it('is paid, told and refunded to the point, and one more is refused', async () => {
+  it('is paid, notified and refunded exactly, and one more is refused', async () => {
     expect(await initiate(MOST + 1n, 'beyond')).toMatchObject({
       status: 400,
       body: { errors: [{ code: 1005 }] },
@@ -162,7 +162,7 @@ describe('the largest amount', () => {
     })
   })
 
-  it('of all points is as many as can be issued: nobody can be given one more', async () => {
+  it('of all points is the most: no member gets another', async () => {
     const grant = {
       user_id: rich.id,
       amount: 1n,

@@ -59,7 +59,7 @@ describe('applying', () => {
     expect(await rows()).toEqual(before)
   })
 
-  it('refuses names and descriptions with control characters, invisible ones, or ones that turn the text around', async () => {
+  it('refuses names and descriptions with control, invisible or reversing characters', async () => {
     const client = await (await makePerson(test)).signIn()
     const before = await rows()
     const texts = ['Tea\u0007House', 'Tea\u202eesuoH', 'Tea\u2066House', 'Tea\u00adHouse', '\u3164']
@@ -70,7 +70,7 @@ describe('applying', () => {
     expect(await rows()).toEqual(before)
   })
 
-  it('names what is wrong beside the field, keeps what was typed, and stores nothing', async () => {
+  it('names faults beside the field, keeps the input, and stores nothing', async () => {
     const client = await (await makePerson(test)).signIn()
     const before = await rows()
     const answer = await client.submit(await client.get(PATH), PATH, {
@@ -99,7 +99,7 @@ describe('what one member may ask of others', () => {
     return pairs
   }
 
-  it('is five reviews at a time, also asked for at once; no key is made for a sixth', async () => {
+  it('is five reviews at a time, also at once; no sixth key', async () => {
     const bob = await makePerson(test, { username: 'bob' })
     const client = await bob.signIn()
     const page = await client.get(PATH)
@@ -157,7 +157,7 @@ describe('what one member may ask of others', () => {
     expect(await pairsMade(again)).toBe(0)
   })
 
-  it('fills no more than its own places: the queue is shown in pages, to its end', async () => {
+  it('fills its own places only: the queue is paged to its end', async () => {
     const many = await makePerson(test, { username: 'many' })
     await sql`
       insert into payment_apps (payment_id, applicant_id, name, description, callback_url)
@@ -188,7 +188,7 @@ describe('what one member may ask of others', () => {
     await sql`delete from payment_apps where applicant_id = ${many.id}`.execute(test.db)
   })
 
-  itListens('is shown with as many statements as there are in a list of one', async () => {
+  itListens('takes as many statements as a list of one', async () => {
     const owner = await makePerson(test)
     const client = await owner.signIn()
     const page = await client.get(PATH)

@@ -79,7 +79,7 @@ async function withDailyLimit(run: () => Promise<void>): Promise<void> {
 }
 
 describe('a batch', () => {
-  it('of transfers ends as its transfers would one by one: keys, balances and days follow each other', () =>
+  it('of transfers ends as single ones would: keys, balances and days', () =>
     withDailyLimit(async () => {
       // Two worlds of the same kind: in one every transfer is a transaction, in the other all of them are one.
       const worlds = await Promise.all(
@@ -123,7 +123,7 @@ describe('a batch', () => {
         expect(codes).toContain(code)
     }))
 
-  it('of payments ends as its payments would one by one, whoever of two pays an order first', async () => {
+  it('of payments ends as single ones would, whoever pays first', async () => {
     const worlds = await Promise.all(
       [1, 200].map(async (itemsMax) => {
         const sides = await Promise.all([newMerchant(), newMerchant()])
@@ -164,7 +164,7 @@ describe('a batch', () => {
 })
 
 describe('the daily limit of a member', () => {
-  it('asks for the last transfer only, which says what the day has come to', () =>
+  it('asks for the last transfer only, which holds the day’s sum', () =>
     withDailyLimit(async () => {
       const merchant = await newMerchant()
       const friend = await makePerson(test)

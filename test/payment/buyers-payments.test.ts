@@ -59,7 +59,7 @@ const olderIn = (body: string) =>
   /class="button" href="([^"]*before=\d+[^"]*)"/.exec(body)?.[1]?.replaceAll('&amp;', '&')
 
 describe('my payments', () => {
-  it('shows what has become of each order that was opened or paid, and nobody else’s', async () => {
+  it('shows the reader’s opened and paid orders with their state', async () => {
     const [alice, other] = [
       await makePerson(test, { points: 500n }),
       await makePerson(test, { points: 500n }),
@@ -106,7 +106,7 @@ describe('my payments', () => {
     expect((await stranger.get('/account/payments')).body).toContain('Nothing yet.')
   })
 
-  it('finds by name, shop, number and amount, and takes signs as they are', async () => {
+  it('finds by name, shop, number and amount, and takes signs literally', async () => {
     const alice = await makePerson(test, { points: 5_000n })
     const client = await alice.signIn()
     const made = await pay(alice, '贴纸 100% cotton', '777')
@@ -123,7 +123,7 @@ describe('my payments', () => {
 })
 
 describe('the statement', () => {
-  it('names what each movement was, finds it, and leads a payer to the receipt', async () => {
+  it('names each movement, finds it, and leads a payer to receipts', async () => {
     const alice = await makePerson(test, { points: 5_000n })
     const client = await alice.signIn()
     const made = await pay(alice, 'A kettle', '300')
@@ -158,7 +158,7 @@ describe('the statement', () => {
     expect(seller.body).not.toContain(made.transaction_id)
   })
 
-  it('is paged by what was last seen: what is paid meanwhile shifts nothing', async () => {
+  it('is paged by the last row: new payments shift nothing', async () => {
     const alice = await makePerson(test, { points: 5_000n })
     const client = await alice.signIn()
     for (let i = 1; i <= 30; i += 1) await pay(alice, `Thing ${i}`)
@@ -175,7 +175,7 @@ describe('the statement', () => {
     }
   })
 
-  it('looks through a bounded number of movements at a time, and goes on from there', async () => {
+  it('reads a bounded number of movements, and continues from there', async () => {
     const alice = await makePerson(test, { points: 5_000n })
     await pay(alice, 'A needle')
     const client = await alice.signIn()

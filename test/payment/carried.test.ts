@@ -70,7 +70,7 @@ async function expectNothingOpened(fields: Fields): Promise<void> {
     }
 }
 
-it('a V1 link to pay, and the return of it, open no books and close no trade', async () => {
+it('a V1 pay link and its return open and close nothing', async () => {
   const link = shop.signMd5(trade())
   await expectNothingOpened(link)
   const opened = (await send(test, 'POST', '/payment/api/mapi.php', link)).json()

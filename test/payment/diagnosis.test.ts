@@ -345,7 +345,7 @@ const countKept = async (seller = shop) =>
 
 describe('each usual mistake', () => {
   it.each(['hmac', 'v1', 'v2'] as const)(
-    'at %s is refused, and told by its name and no other, pasted or kept, in both languages',
+    'at %s is refused and named exactly, pasted or kept, bilingually',
     async (door) => {
       const cases = CASES.filter((each) => each[1] === door)
       const told: Mistake[][] = []
@@ -405,13 +405,13 @@ describe('each usual mistake', () => {
     }
   })
 
-  it('is none in what we have signed ourselves, which is another key than the shop takes it for', async () => {
+  it('is none in our own signatures, which use another key', async () => {
     const reply = (await send(test, 'POST', ADDRESS.v2(), request('v2', {}, R))).json()
     const fields = Object.fromEntries(Object.entries(reply).map(([name, value]) => [name, String(value)]))
     expect(await judged(fields, 'v2')).toMatchObject({ isRight: true, notes: [{ code: 'signed_by_us' }] })
   })
 
-  it('with the plain KEY of api.php is told too, and the KEY is kept nowhere', async () => {
+  it('with the plain KEY of api.php is named, and the KEY forgotten', async () => {
     const stranger = 'Wq7kT2vN8pXz4LrB6sYd1HcF9mJg3RtE'
     const keys: [key: string, code: string][] = [
       [old.merchant_key, 'ended_key'],
@@ -442,7 +442,7 @@ describe('what it costs', () => {
     return { keys: (await readKeys())(now), accepts: { v1: true, v2: true }, now }
   }
 
-  it('is bounded for one request, whatever is sent, and enough for every pair of mistakes in a usual one', async () => {
+  it('is bounded for a request, and enough for two usual mistakes', async () => {
     const { keys } = await standing()
     const many = (count: number, length: number): Fields =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, `${'v é+%'.repeat(length)}${i}`]))
@@ -468,7 +468,7 @@ describe('what it costs', () => {
       }
   })
 
-  it('is that of one at a time, with time for everything else in between, and nobody’s crowd fills the queue', async () => {
+  it('runs one at a time, with pauses, and no crowd fills it', async () => {
     const judging = openJudging()
     const asked = { fields: Object.entries(byToken()), door: 'hmac' as const }
     const by = await standing()
@@ -498,7 +498,7 @@ describe('what it costs', () => {
     expect(await judge(1n)).toEqual([{ code: 'raw_token' }])
   })
 
-  it('is paid once for a request that is kept, however often the list is looked at', async () => {
+  it('is paid once for a kept request, however often it is viewed', async () => {
     const judging = openJudging()
     const { keys, ...rest } = await standing()
     let looks = 0
@@ -560,7 +560,7 @@ describe('a paste', () => {
       expect(readPasted(nothing)).toBeUndefined()
   })
 
-  it('is read in time that grows with its length, not with the square of it', () => {
+  it('is read in time that grows with its length only', () => {
     // A search of quadratic cost would never end at this length.
     const many = 1_000_000
     expect(readPasted(`a=b${'\n'.repeat(many)}c=d`)?.fields).toEqual([
@@ -574,7 +574,7 @@ describe('a paste', () => {
     ])
   })
 
-  it('says what is wrong beside the signature: another charset, names given twice, another application', async () => {
+  it('names other faults: charset, repeated names, another application', async () => {
     const say = (text: string, code: MistakeCode, what: string) => {
       seen.add(code)
       expect(text).toContain(en.signatures.mistakes[code](what))
@@ -592,7 +592,7 @@ describe('a paste', () => {
     await switchVersions(test.deps, shop.payment_id, { v1: true, v2: true }, actor)
   })
 
-  it('that nothing can be read from is told so, and may hold anything', async () => {
+  it('that cannot be read is called so, and may hold anything', async () => {
     for (const text of ['hello', '<script>alert(1)</script>', '\u202e', 'x'.repeat(7_000)]) {
       const page = await paste(text)
       expect(page.status).toBe(400)
@@ -606,7 +606,7 @@ describe('a paste', () => {
 })
 
 describe('what is told', () => {
-  it('is the whole expected signature after a fresh sign-in only, and never a key', async () => {
+  it('shows the whole expected signature after a fresh sign-in, never keys', async () => {
     const fields = request('hmac', {}, (text) => hmac(shop.token, text))
     const expected = H(joined(fields))
     const client = await signIn(test, shop.owner.username, shop.owner.password)
@@ -638,7 +638,7 @@ describe('what is told', () => {
     }
   })
 
-  it('is told to nobody outside the team, and whole signatures only to who may see the keys', async () => {
+  it('is for the team, and whole signatures for key readers only', async () => {
     const stranger = await (await makePerson(test, { username: 'mallory' })).signIn()
     expect((await stranger.get(path())).status).toBe(404)
     const token = (await stranger.get('/payment/applications')).form('/payment/applications')
@@ -691,7 +691,7 @@ describe('refused requests', () => {
       payload: `transaction_id=txn_${++count}&signature=${'0'.repeat(64)}`,
     })
 
-  it('are kept, the last fifty, and nobody who forges them pushes out those of others', async () => {
+  it('keeps the last fifty, and forgers displace no others', async () => {
     const seller = await makeShop(test)
     const second = await anotherProcess(test)
     for (let i = 0; i < 30; i += 1) await forged(seller, '192.0.2.1')
@@ -715,29 +715,25 @@ describe('refused requests', () => {
     await seller.close()
   })
 
-  itCounts(
-    'are kept at a bounded rate, and not at all when they succeed or are too many anyway',
-    async () => {
-      const seller = await makeShop(test)
-      const set = (name: SettingName, value: string) => setSetting(test, name, value)
-      await set('limit_refused_requests', '3')
-      for (let i = 0; i < 6; i += 1) await forged(seller, '192.0.2.1')
-      expect(await countKept(seller)).toBe(3)
-      test.clock.advance(60_000)
-      expect((await seller.process({ amount: '1', description: 'x', order_id: 'o' })).status).toBe(200)
-      expect(await countKept(seller)).toBe(3)
-      await set('limit_api_requests', '1')
-      test.clock.advance(60_000)
-      for (const status of [401, 429, 429])
-        expect((await forged(seller, '192.0.2.1')).statusCode).toBe(status)
-      expect(await countKept(seller)).toBe(4)
-      await set('limit_api_requests', '6000')
-      await set('limit_refused_requests', '60')
-      await seller.close()
-    },
-  )
+  itCounts('are kept at a bounded rate, unless accepted or too many', async () => {
+    const seller = await makeShop(test)
+    const set = (name: SettingName, value: string) => setSetting(test, name, value)
+    await set('limit_refused_requests', '3')
+    for (let i = 0; i < 6; i += 1) await forged(seller, '192.0.2.1')
+    expect(await countKept(seller)).toBe(3)
+    test.clock.advance(60_000)
+    expect((await seller.process({ amount: '1', description: 'x', order_id: 'o' })).status).toBe(200)
+    expect(await countKept(seller)).toBe(3)
+    await set('limit_api_requests', '1')
+    test.clock.advance(60_000)
+    for (const status of [401, 429, 429]) expect((await forged(seller, '192.0.2.1')).statusCode).toBe(status)
+    expect(await countKept(seller)).toBe(4)
+    await set('limit_api_requests', '6000')
+    await set('limit_refused_requests', '60')
+    await seller.close()
+  })
 
-  it('are kept too when their parameters are not even read: doubled, nested, or none', async () => {
+  it('are kept also with unread parameters: doubled, nested, or none', async () => {
     const malformed: [payload: string, type: string, words: string][] = [
       [
         'amount=1&amount=2&signature=0',

@@ -114,7 +114,7 @@ describe('addresses', () => {
     'http://localhost./',
     'http://any.localhost/',
     'http://any.localhost../',
-  ])('of this machine and its neighbours are seen through however they are written: %s', async (text) => {
+  ])('of this machine and neighbours are recognised in every spelling: %s', async (text) => {
     expect(await verdict(text)).toBe('blocked')
   })
 
@@ -146,7 +146,7 @@ describe('names', () => {
     }
   })
 
-  it('that do not exist, or have no address, or whose server is silent, are told apart', async () => {
+  it('that do not exist, have no address, or stay silent, differ', async () => {
     expect(await verdict('http://nothing.test/')).toBe('dns ENOTFOUND')
     dns.names.set('empty.test', [])
     expect(await verdict('http://empty.test/')).toBe('dns ENODATA')

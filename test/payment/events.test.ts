@@ -123,7 +123,7 @@ async function allTold(of: Merchant): Promise<void> {
   await until(async () => (await rowsOf(of)).every((row) => row.status !== 'due' || row.attempts > 0))
 }
 
-it('the verifying code of this test agrees with the example of the standard', () => {
+it('the test’s verifying code agrees with the standard’s example', () => {
   const headers = {
     'webhook-id': 'msg_loFOjxBNrRLzqYUf',
     'webhook-timestamp': '1731705121',
@@ -133,7 +133,7 @@ it('the verifying code of this test agrees with the example of the standard', ()
   expect(fitting('whsec_plJ3nmyCDGBKInavdOK15jsl', { headers, body })).toEqual([0])
 })
 
-it('nothing is written or sent while they are off, as from the beginning', async () => {
+it('nothing is written or sent while they are off', async () => {
   await liveThroughEverything(shop)
   expect(await rowsOf(shop)).toEqual([])
   // Everything due has been processed once a later notification was sent.
@@ -146,7 +146,7 @@ it('nothing is written or sent while they are off, as from the beginning', async
   await other.close()
 })
 
-it('each is a signed POST that tells what happened, when, and how the order or transfer stood then', async () => {
+it('each is a signed POST of what happened, when, and the state', async () => {
   const seconds = () => String(test.clock.now().getTime() / 1000)
   const secret = await switchOn(shop)
   const began = seconds()
@@ -198,7 +198,7 @@ it('each is a signed POST that tells what happened, when, and how the order or t
   expect((await rowsOf(shop)).map((row) => row.status)).toEqual(Array(6).fill('delivered'))
 })
 
-it('is tried again on the schedule and told again by its owner, under one id and a new time', async () => {
+it('is retried on schedule and by its owner, under one id', async () => {
   status = 500
   const transaction_id = await payOrder(shop)
   await allTold(shop)
@@ -231,7 +231,7 @@ it('is tried again on the schedule and told again by its owner, under one id and
   await expect(redeliver(test.deps, transaction_id, stranger)).rejects.toMatchObject({ code: 'not_found' })
 })
 
-it('is not written by an act that is undone, nor for an order of the gateway', async () => {
+it('is not written by an undone act, nor for gateway orders', async () => {
   const before = (await rowsOf(shop)).length
   const transaction_id = await createOrder(shop)
   const undone = test.db.transaction().execute(async (tx) => {
@@ -280,7 +280,7 @@ it('carries the signatures of both secrets while one replaces the other', async 
   await seller.close()
 })
 
-it('switched off, gives up what is not told yet and writes no more', async () => {
+it('switched off, drops what is unsent and writes no more', async () => {
   const seller = await makeMerchant(test)
   await switchOn(seller)
   status = 503
@@ -302,7 +302,7 @@ it('switched off, gives up what is not told yet and writes no more', async () =>
   await seller.close()
 })
 
-it('an address that is gone for good gets no more: those of the application are told, and may name another', async () => {
+it('a dead address gets no more: the team is alerted', async () => {
   const seller = await makeMerchant(test)
   await switchOn(seller)
   const [trade] = await makeGatewayOrders(test, seller, { notify_url: url })
@@ -350,7 +350,7 @@ it('an address that is gone for good gets no more: those of the application are 
   await seller.close()
 })
 
-it('the owner’s page switches them on with a secret shown once, and its sample reads them', async () => {
+it('the owner’s page enables them, shows the secret once, and verifies', async () => {
   const seller = await makeMerchant(test)
   const browser = await seller.owner.signIn()
   const path = `/payment/applications/${seller.payment_id}/events`
@@ -413,7 +413,7 @@ it('the owner’s page switches them on with a secret shown once, and its sample
   await seller.close()
 })
 
-it('a secret that does not open fails the events of its application alone', async () => {
+it('an unreadable secret fails its own application’s events alone', async () => {
   const [one, two] = [await makeMerchant(test), await makeMerchant(test)]
   for (const each of [one, two]) {
     await switchOn(each)

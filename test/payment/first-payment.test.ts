@@ -52,7 +52,7 @@ describe.skipIf(isWithoutChromium)('somebody new', () => {
   }
 
   it.each([true, false])(
-    `comes to a verified payment in test mode and an approved application in ${CLICKS_MAX} clicks (scripts: %s)`,
+    `gets a test payment and an approved application (clicks: ${CLICKS_MAX}, scripts: %s)`,
     async (javaScriptEnabled) => {
       const newcomer = await makePerson(test, { username: 'newcomer', trust_level: 1 })
       const admin = await makePerson(test, { username: 'admin', is_admin: true })

@@ -44,7 +44,7 @@ async function found({ deps }: TestApp, pid = merchant.pid.toString()) {
 }
 
 describe('the application of a request', () => {
-  it('is found by pid, by Payment ID and by its row, with its keys', async () => {
+  it('is found by pid, Payment ID and row, with its keys', async () => {
     const { gatewayKeys } = test.deps
     const app = await found(test)
     expect(app).toMatchObject({
@@ -87,7 +87,7 @@ describe('the application of a request', () => {
 })
 
 describe('the platform pair', () => {
-  it('is made with the application, the same for every process, and its own', async () => {
+  it('is made with the application, alike for every process, and unique', async () => {
     const second = await makeMerchant(test)
     const ours = await test.deps.gatewayKeys.platformKey(await found(test))
     expect(ours.asymmetricKeyDetails).toMatchObject({ modulusLength: 2048, publicExponent: 65_537n })
@@ -109,7 +109,7 @@ describe('the platform pair', () => {
     expect(row.value_encrypted.includes(der.toString('base64'))).toBe(false)
   })
 
-  it('of an application older than such pairs is made once, however many ask', async () => {
+  it('of an older application is made once, however many ask', async () => {
     const old = await makeMerchant(test)
     await test.db
       .deleteFrom('payment_app_keys')
@@ -294,7 +294,7 @@ async function withShop(run: (shop: Merchant, owner: Browser) => Promise<void>) 
 }
 
 describe('the card of an application', () => {
-  it('shows what a plugin is set up with, as text that can be selected and copied', () =>
+  it('shows a plugin’s settings as text to select and copy', () =>
     withShop(async (shop, owner) => {
       const card = await owner.get(cardOf(shop))
       const platform = await test.deps.gatewayKeys.platformKey(await found(test, shop.payment_id))
@@ -315,7 +315,7 @@ describe('the card of an application', () => {
       expect((await owner.get(cardOf(shop), { 'accept-language': 'zh-CN' })).body).toContain('平台公钥')
     }))
 
-  it('takes a public key, which is in force for every process at once, and replaces it', () =>
+  it('takes a public key for every process at once, and replaces it', () =>
     withShop(async (shop, owner) => {
       const paste = async (public_key: string) =>
         owner.submit(await owner.get(cardOf(shop)), `${cardOf(shop)}/public-key`, { public_key })
@@ -344,7 +344,7 @@ describe('the card of an application', () => {
       expect((await owner.get(cardOf(shop))).body).toContain(latest!.detail.fingerprint)
     }))
 
-  it('says what was pasted instead of a public key, does not repeat it, and changes nothing', () =>
+  it('names what was pasted instead, does not repeat it, changes nothing', () =>
     withShop(async (shop, owner) => {
       const before = [await found(test, shop.payment_id), await audits(shop)]
       const page = await owner.get(cardOf(shop))
@@ -366,7 +366,7 @@ describe('the card of an application', () => {
       expect([await found(test, shop.payment_id), await audits(shop)]).toEqual(before)
     }))
 
-  it('shows the private half of a pair once, keeps the public one, and fits both forms', () =>
+  it('shows a pair’s private half once, and fits both forms', () =>
     withShop(async (shop, owner) => {
       const made = await owner.submit(await owner.get(cardOf(shop)), `${cardOf(shop)}/key-pair`)
       expect(made.status).toBe(201)
@@ -410,7 +410,7 @@ describe('the card of an application', () => {
       expect(card).not.toContain('name="v2" checked')
     }))
 
-  it('changes keys only for its owner, by its own form, after a fresh sign-in', () =>
+  it('changes keys for its owner alone, by form, freshly signed in', () =>
     withShop(async (shop, owner) => {
       const page = await owner.get(cardOf(shop))
       const mallory = await (await makePerson(test)).signIn()

@@ -40,14 +40,14 @@ const trade = {
 }
 
 describe('the parameters of notify and return', () => {
-  it('are those of the vectors, V1 with and without type and param, and V2', async () => {
+  it('are those of the vectors, V1 with and without extras, and V2', async () => {
     expect(await tradeParameters(trade, v1, NOW)).toEqual(vector('T8'))
     const bare = { ...trade, type: null, param: null, description: '会员', money: '10' }
     expect(await tradeParameters(bare, v1, NOW)).toEqual(vector('T9'))
     expect(await tradeParameters(trade, v2, NOW)).toEqual(vector('T17'))
   })
 
-  it('never hold a value that is empty or 0, which verifiers disagree about', async () => {
+  it('never hold an empty value or 0, which verifiers dispute', async () => {
     for (const signer of [v1, v2]) {
       const values = Object.values(await tradeParameters({ ...trade, type: '0', param: '' }, signer, NOW))
       expect(values).not.toContain('0')
@@ -129,7 +129,7 @@ describe('money', () => {
     expect(moneyOf(points, rate)).toBe(money)
   })
 
-  it('goes to points by the nearest, and back by the next lower, whatever the amounts', () => {
+  it('rounds to the nearest point, and back down, for all amounts', () => {
     const rates = fc.integer({ min: 1, max: 10 ** 9 }).map((n) => (n / 1e6).toFixed(6))
     const amounts = fc.integer({ min: 0, max: 10 ** 10 - 1 }).map((cents) => {
       const text = String(cents).padStart(3, '0')
@@ -150,7 +150,7 @@ describe('money', () => {
     )
   })
 
-  it('is ASCII digits with at most two decimals and zeros behind them, and compares as a number', () => {
+  it('is ASCII digits with at most two decimals, compared as numbers', () => {
     for (const text of ['0', '9.9', '00012345', '12345678.90', '9.900', '0.10000000'])
       expect(isMoney(text)).toBe(true)
     const others = [

@@ -155,7 +155,7 @@ describe('a create', () => {
     ['mapi.php', 'GET', MAPI, 'v1'],
     ['pay/create', 'POST', CREATE, 'v2'],
   ] as const)(
-    'at %s by %s is answered by its path, and verified by its sign_type',
+    'at %s by %s is answered by path, and verified by sign_type',
     async (_, method, path, shape) => {
       for (const protocol of ['v1', 'v2'] as const) {
         const fields = trade({
@@ -233,7 +233,7 @@ describe('a create', () => {
     }
   })
 
-  it('reads the query if that names a pid, else the body, never a mix', async () => {
+  it('reads the query that names a pid, else the body', async () => {
     const [inQuery, inBody] = [shop.signMd5(trade()), shop.signMd5(trade())]
     await ask(`${MAPI}?${new URLSearchParams(inQuery)}`, inBody)
     await rowOf(inQuery.out_trade_no!)
@@ -453,7 +453,7 @@ describe.each(WAYS)('parameters, %s', (_, path, version, sign) => {
     }
   })
 
-  it('are refused when missing, empty, malformed or beyond their bounds, and nothing is kept', async () => {
+  it('are refused when missing, empty, malformed or too large, without trace', async () => {
     const before = await countOrders()
     for (const [name, value, code, msg] of BAD) {
       const fields = value === undefined ? without(trade(), name) : trade({ [name]: value })
@@ -471,7 +471,7 @@ describe.each(WAYS)('parameters, %s', (_, path, version, sign) => {
     expect(await countOrders()).toBe(before)
   })
 
-  it('are refused when doubled, bracketed, too many or too long, whatever the signature says', async () => {
+  it('are refused when doubled, bracketed, too many or too long', async () => {
     const before = await countOrders()
     const signed = sign(trade())
     for (const name of [...Object.keys(signed), 'unknown']) {
@@ -543,7 +543,7 @@ describe.each(WAYS)('parameters, %s', (_, path, version, sign) => {
 })
 
 describe('sign_type', () => {
-  it("is RSA exactly or it is MD5, and never the caller's choice of anything else", async () => {
+  it('is RSA exactly or MD5, and the caller chooses nothing else', async () => {
     for (const path of [MAPI, CREATE]) {
       const version = path === MAPI ? 'v1' : 'v2'
       for (const name of ['MD5', 'rsa', 'RSA2', 'RSA ', 'SHA256', 'none', '', '0']) {
@@ -562,7 +562,7 @@ describe('sign_type', () => {
     }
   })
 
-  it('of V1 takes hex in any case, and a sign made without blanks', async () => {
+  it('of V1 takes hex in any case, and signatures without blanks', async () => {
     const signed = shop.signMd5(trade({ param: ' ' }))
     expect(await ask(MAPI, { ...signed, sign: signed.sign!.toUpperCase() })).toMatchObject({ code: 1 })
     const { param: _, ...rest } = trade({ param: ' ' })
@@ -579,7 +579,7 @@ describe('sign_type', () => {
     expect(await ask(CREATE, text)).toMatchObject({ code: 0 })
   })
 
-  it('of V2 wants a timestamp of ten digits within 300 seconds, of V1 none', async () => {
+  it('of V2 needs a ten-digit timestamp within 300 seconds, V1 none', async () => {
     for (const timestamp of [seconds(300), seconds(-300)]) {
       expect(await createV2(trade({ timestamp }))).toMatchObject({ code: 0 })
     }
@@ -611,7 +611,7 @@ describe('sign_type', () => {
     expect(await createV1(without(trade(), 'timestamp'))).toMatchObject({ code: 1 })
   })
 
-  it('names a version that is off, or has no key, and gets a refusal that says so', async () => {
+  it('names a version without key or switched off, and hears so', async () => {
     const actor = { user_id: shop.owner.id, ip: '127.0.0.1' }
     await switchVersions(test.deps, shop.payment_id, { v1: false, v2: true }, actor)
     expectRefusal(await createV1(trade()), 'v1', 'version_off')
@@ -682,7 +682,7 @@ describe('the same out_trade_no again', () => {
     expect(await rowOf(fields.out_trade_no!)).toMatchObject({ money: '9.90', amount: 990n, status: 'unpaid' })
   })
 
-  it('begins the time of one that ran out again, with the points that it had', async () => {
+  it('renews an expired one with its original points', async () => {
     const fields = trade()
     const first = await createV1(fields)
     const { transaction_id } = await rowOf(fields.out_trade_no!)
@@ -706,7 +706,7 @@ describe('the same out_trade_no again', () => {
       .execute()
   })
 
-  it('of a paid one is code 1: V1 with the page that says so, V2 without; other money changes nothing', async () => {
+  it('of a paid one is code 1; other money changes nothing', async () => {
     const fields = trade()
     await createV1(fields)
     await pay(fields.out_trade_no!)
@@ -759,7 +759,7 @@ describe('the same out_trade_no again', () => {
     expect(replies.map((reply) => reply.code)).toEqual(replies.map((_, i) => (i % 2 === 0 ? 1 : 0)))
   })
 
-  it('never has the trade_no of another: one that is taken is drawn again, a few times', async () => {
+  it('never has another’s trade_no: a taken one is drawn again', async () => {
     const taken = String((await createV1(trade())).trade_no)
     const place = makePlaceOrder(test.deps)
     const app = (await test.deps.gatewayKeys.findApp({ pid: shop.pidText }))!
@@ -783,7 +783,7 @@ describe('the same out_trade_no again', () => {
     await expect(create(3)).rejects.toMatchObject({ constraint: 'orders_trade_no_key' })
   })
 
-  it('with an address that has a query is named in the log once, without the address', async () => {
+  it('with a query in its address is logged once, without it', async () => {
     const createTrade = makeCreateTrade(test.deps, makePlaceOrder(test.deps))
     const app = (await test.deps.gatewayKeys.findApp({ pid: shop.pidText }))!
     const asReceived = () => ({ method: 'POST', path: '/', ip: '::1', parameters: [], left_out: 0 })
@@ -840,7 +840,7 @@ async function giveBack(out_trade_no: string, amount: bigint) {
 
 describe('paying', () => {
   it.each(['v1', 'v2'] as const)(
-    'a trade of %s moves points, less the fee, and leads back with signed facts',
+    'a trade of %s moves points less fee, and returns signed',
     async (version) => {
       const fields = trade({
         param: 'uid=42',
@@ -954,7 +954,7 @@ describe('paying', () => {
     expect((await buyer.get(`/payment/pay/${trade_no}`)).status).toBe(404)
   })
 
-  it('leaves for a return address by http, and names its host to the browser', async () => {
+  it('leaves for an http return address, and names its host', async () => {
     const fields = trade({ return_url: 'http://shop.example:8080/r' })
     await createV1(fields)
     const page = await buyer.get(`/payment/pay/${(await rowOf(fields.out_trade_no!)).transaction_id}`)
@@ -984,7 +984,7 @@ describe('api.php', () => {
     }
   }
 
-  it('tells a trade by either number, by key or by signature, from query or body', async () => {
+  it('tells a trade by either number, key or signature, either way', async () => {
     const fields = trade()
     const { trade_no } = await createV1(fields)
     const { out_trade_no = '' } = fields
@@ -1117,7 +1117,7 @@ describe('api.php', () => {
     await seller.close()
   })
 
-  it('lists in turn, so that a crowd that asks for what lies far down has one connection', async () => {
+  it('lists in turn, so a crowd far down has one connection', async () => {
     const process = await anotherProcess(test)
     const asked = shop.signMd5({ act: 'orders', pid: shop.pidText, offset: '9999999' })
     const statuses: number[] = []
@@ -1151,7 +1151,7 @@ describe('api.php', () => {
     expect((await rowOf(fields.out_trade_no!)).status).toBe('paid')
   })
 
-  it("refuses what it does not know, whoever it does not know, and another's trades", async () => {
+  it('refuses unknown acts, unknown merchants, and another’s trades', async () => {
     const { pidText: pid, merchant_key: key } = shop
     expectRefusal(await ask(API, '', 'GET'), 'v1', 'nothing_sent')
     expectRefusal(await ask(API, ''), 'v1', 'nothing_sent')
@@ -1205,7 +1205,7 @@ describe('api.php', () => {
 })
 
 describe('V2', () => {
-  it('tells a trade in integers and strings, nothing empty, all of it signed', async () => {
+  it('tells a trade in integers and strings, non-empty and all signed', async () => {
     const fields = trade({ type: '', param: '' })
     const { trade_no } = await createV2(fields)
     const { out_trade_no = '' } = fields
@@ -1352,7 +1352,7 @@ describe('V2', () => {
 })
 
 describe('submit, where a person stands before the answer', () => {
-  it('says in a page why it refuses, and in plain text what it is when nobody is named', async () => {
+  it('says in a page why it refuses, and in text without merchant', async () => {
     for (const path of [SUBMIT, '/payment/api/pay/submit']) {
       for (const method of ['GET', 'POST'] as const) {
         const nothing = await send(test, method, path, '')
@@ -1417,7 +1417,7 @@ describe('submit, where a person stands before the answer', () => {
 })
 
 describe('an application', () => {
-  it('that is not approved is told so, after its signature; suspended, it may only ask', async () => {
+  it('unapproved is told so after its signature; suspended may only ask', async () => {
     const seller = await makeShop(test)
     const { pidText: pid } = seller
     const sold = trade({ pid })
@@ -1444,38 +1444,35 @@ describe('an application', () => {
     await seller.close()
   })
 
-  itCounts(
-    'that asks too often gets 429, and whoever only pretends to be it uses nothing of that up',
-    async () => {
-      const seller = await makeShop(test)
-      await set('limit_api_requests', '3')
-      const info = () =>
-        send(
-          test,
-          'POST',
-          '/payment/api/merchant/info',
-          seller.signRsa({ pid: seller.pidText, timestamp: seconds() }),
-        )
-      for (let i = 0; i < 3; i += 1) {
-        expectRefusal(await askApi('query', { key: 'x' }, seller), 'v1', 'wrong_key')
-      }
-      const pretended = await send(test, 'POST', API, { act: 'query', pid: seller.pidText, key: 'x' })
-      expect(pretended.statusCode).toBe(429)
-      for (let i = 0; i < 3; i += 1) expect((await info()).json()).toMatchObject({ code: 0 })
-      const full = await info()
-      expect(full.statusCode).toBe(429)
-      expect(Number(full.headers['retry-after'])).toBeGreaterThan(0)
-      expectRefusal(full.json(), 'v2', 'too_many_attempts', undefined, null)
-      const page = await send(test, 'GET', SUBMIT, seller.signMd5(trade({ pid: seller.pidText })))
-      expect(page.statusCode).toBe(429)
-      await set('limit_api_requests', '0')
-      await seller.close()
-    },
-  )
+  itCounts('that asks too often gets 429, and impostors use none of it', async () => {
+    const seller = await makeShop(test)
+    await set('limit_api_requests', '3')
+    const info = () =>
+      send(
+        test,
+        'POST',
+        '/payment/api/merchant/info',
+        seller.signRsa({ pid: seller.pidText, timestamp: seconds() }),
+      )
+    for (let i = 0; i < 3; i += 1) {
+      expectRefusal(await askApi('query', { key: 'x' }, seller), 'v1', 'wrong_key')
+    }
+    const pretended = await send(test, 'POST', API, { act: 'query', pid: seller.pidText, key: 'x' })
+    expect(pretended.statusCode).toBe(429)
+    for (let i = 0; i < 3; i += 1) expect((await info()).json()).toMatchObject({ code: 0 })
+    const full = await info()
+    expect(full.statusCode).toBe(429)
+    expect(Number(full.headers['retry-after'])).toBeGreaterThan(0)
+    expectRefusal(full.json(), 'v2', 'too_many_attempts', undefined, null)
+    const page = await send(test, 'GET', SUBMIT, seller.signMd5(trade({ pid: seller.pidText })))
+    expect(page.statusCode).toBe(429)
+    await set('limit_api_requests', '0')
+    await seller.close()
+  })
 })
 
 describe('a service that is too busy', () => {
-  it('says so with 503 and when to come again, in the shape of each path, and signs nothing', async () => {
+  it('says so by 503 with a time, in each shape, unsigned', async () => {
     const deps = { ...test.deps, batching: { itemsMax: 1, queueMax: 1 } }
     const app = await buildApp(deps)
     for (const [path, sign] of [
@@ -1534,7 +1531,7 @@ describe('addresses', () => {
     },
   )
 
-  it('at the root of the host work only where an administrator turned them on', async () => {
+  it('at the host’s root work only where an administrator enabled them', async () => {
     const paths = [
       '/mapi.php',
       '/submit.php',
@@ -1566,7 +1563,7 @@ describe('addresses', () => {
 })
 
 describe('forgery', () => {
-  it("of one merchant's notification through another's: refused at the create, and the keys differ", async () => {
+  it('of a notification through another merchant is refused, by other keys', async () => {
     // T18a: the text that a merchant would let the platform sign. T18b: another reading of it.
     const name = SMUGGLED.replace('pid=1001', `pid=${shop.pidText}`)
     const attack = trade({ pid: other.pidText, name, money: '100.00' })
@@ -1588,7 +1585,7 @@ describe('forgery', () => {
     expect(shop.platformPem).not.toBe(other.platformPem)
   })
 
-  it('of a request by its reply, or of a reply by its request, finds other keys', async () => {
+  it('of a request by its reply, or back, finds other keys', async () => {
     const reply = await createV2(trade())
     const asRequest = Object.fromEntries(
       Object.entries(reply).map(([field, value]) => [field, String(value)]),
@@ -1620,7 +1617,7 @@ describe('forgery', () => {
 })
 
 describe('a second implementation of RSA, node-forge', () => {
-  it('signs what we accept, and accepts what we sign, and neither when a character differs', async () => {
+  it('signs what we accept, accepts what we sign, except altered characters', async () => {
     const key = forge.pki.privateKeyFromPem(shop.privatePem)
     const sign = (fields: Fields) => {
       const digest = forge.md.sha256.create().update(gatewayText(fields), 'utf8')
@@ -1756,7 +1753,7 @@ describe('requests that nobody would write', () => {
 })
 
 describe('every answer', () => {
-  it('to a fault of ours is 500, JSON, and without a word of it', async () => {
+  it('to a fault of ours is 500, JSON, without its details', async () => {
     const second = await startTestApp()
     const seller = await makeShop(second)
     await sql`alter table orders rename to orders_gone`.execute(second.db)

@@ -91,7 +91,7 @@ describe('initiate', () => {
     expect(row?.amount).toBe(100n)
   })
 
-  it('opens an expired order again, and refuses a closed, paid or refunded one with its word', async () => {
+  it('reopens an expired order, and refuses closed, paid or refunded ones', async () => {
     const order = fields()
     const first = await merchant.process(order)
     test.clock.advance(30 * 60_000)
@@ -145,7 +145,7 @@ describe('initiate', () => {
     expect(await orderRows()).toBe(before)
   })
 
-  it('takes amounts, descriptions and order_ids up to their bounds and refuses what is beyond', async () => {
+  it('takes amounts, descriptions and order_ids within bounds and refuses others', async () => {
     expect((await merchant.process(fields({ amount: '9007199254740991' }))).body.amount).toBe(
       9_007_199_254_740_991,
     )
@@ -180,7 +180,7 @@ describe('initiate', () => {
 describe('signature', () => {
   const path = () => `/payment/pay/${merchant.payment_id}/process`
 
-  it('refuses a wrong one with what was expected to be signed, and a hint', async () => {
+  it('refuses a wrong one with the expected text, and a hint', async () => {
     const before = await orderRows()
     const order = fields()
     const text = `amount=100&description=Tea&order_id=${order.order_id}`
@@ -372,7 +372,7 @@ describe('query', () => {
     expect((await merchant.query({ order_id: order.order_id })).body).toEqual(answer.body)
   })
 
-  it('tells an order past its time as pending and expired, swept or not', async () => {
+  it('tells an order past its time as expired, swept or not', async () => {
     const { body } = await merchant.process(fields())
     test.clock.advance(30 * 60_000 - 1)
     const transaction_id = String(body.transaction_id)
@@ -444,7 +444,7 @@ describe('every answer', () => {
     ).toEqual([])
   })
 
-  it('of a forum member with points is no different: the API knows no session', async () => {
+  it('of a forum member with points is no different', async () => {
     const alice = await makePerson(test, { points: 10n })
     const signedIn = await alice.signIn()
     const answer = await signedIn.post(`/payment/pay/${merchant.payment_id}/process`, fields(), {

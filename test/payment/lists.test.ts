@@ -61,7 +61,7 @@ async function order(by = merchant): Promise<string> {
 }
 
 describe('orders', () => {
-  it('come page by page in either direction, each once, as the query tells them', async () => {
+  it('come page by page in both directions, each once', async () => {
     const made: string[] = []
     for (let n = 0; n < 7; n += 1) made.push(await order())
     const stranger = await makeMerchant(test)
@@ -85,7 +85,7 @@ describe('orders', () => {
     await stranger.close()
   })
 
-  it('are looked for in so many at a time, and found behind any number of the gateway’s', async () => {
+  it('are searched in bounded steps, and found behind any number', async () => {
     const seller = await makeMerchant(test)
     const first = await order(seller)
     const rows = 20_001
@@ -168,7 +168,7 @@ describe('is refused', () => {
     expect(await code({ [name]: value }, 'transfers')).toEqual([400, 1005])
   })
 
-  it('without a right signature, with another application’s cursor, and to nobody’s Payment ID', async () => {
+  it('without a right signature, with a foreign cursor, or unknown Payment ID', async () => {
     const stranger = await makeMerchant(test)
     const foreign = await order(stranger)
     expect(await code({ cursor: foreign })).toEqual([400, 1005])

@@ -69,7 +69,7 @@ async function found(asked: Record<string, string>): Promise<string[]> {
 }
 
 describe('the orders of an application', () => {
-  it('are found by each number, by words, buyer, points, fate and day, and by several at once', async () => {
+  it('are found by number, words, buyer, points, state and day, combined', async () => {
     const other = await makePerson(test, { points: 1_000n })
     const kettle = await pay(alice, 'Kettle, 100% steel', '300')
     await refund((await pay(alice, 'Torn poster', '40')).transaction_id, 40n)
@@ -125,7 +125,7 @@ describe('the orders of an application', () => {
     expect(page.body).toContain('name="min" value="41"')
   })
 
-  it('are paged by what was last seen, also in a search that looks far back', async () => {
+  it('are paged by the last row, also in a far search', async () => {
     const seller = await makeMerchant(test)
     const needle = await order('Needle', '10', seller)
     await hay(seller, 10_100)
@@ -164,7 +164,7 @@ describe('the orders of an application', () => {
       from generate_series(1, ${rows}::int) as i`.execute(test.db)
   }
 
-  it('go into a file exactly as they are filtered, which no spreadsheet runs', async () => {
+  it('go into a file as filtered, without formulas', async () => {
     const seller = await makeMerchant(test)
     const browser = await seller.owner.signIn()
     const path = listOf(seller)
@@ -283,7 +283,7 @@ describe('the orders of an application', () => {
     await seller.close()
   })
 
-  it('show on their pages what became of them, who got what, and the request without its secrets', async () => {
+  it('show their history, payees and request, without its secrets', async () => {
     const order_id = `seller-${++count}`
     const fields = {
       amount: '119',
@@ -333,7 +333,7 @@ describe('the orders of an application', () => {
     })
   })
 
-  it('of the gateway show its request and every attempt to tell the shop, which may be told again', async () => {
+  it('of the gateway show request and attempts, which may be repeated', async () => {
     const trade = {
       pid: merchant.pid.toString(),
       out_trade_no: `seller-${++count}`,

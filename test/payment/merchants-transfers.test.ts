@@ -54,7 +54,7 @@ async function quote(fields: Record<string, string>, by = owner) {
 }
 
 describe('a transfer by hand', () => {
-  it('is worked out first, then sent once however often, and stands in the audit log', async () => {
+  it('is quoted, sent once despite repeats, and logged', async () => {
     const before = await balance(merchant.owner)
     const to_username = `@${alice.username.toUpperCase()}`
     const confirmation = await quote({ to_username, amount: '70', order_id: 'bonus-1' })
@@ -89,7 +89,7 @@ describe('a transfer by hand', () => {
     expect(await balance(alice)).toBe(70n)
   })
 
-  it('says before it is sent why it cannot be, and does not move then either', async () => {
+  it('says beforehand why it cannot be, and then moves nothing', async () => {
     const cases: [Record<string, string>, number, string][] = [
       [{ to_username: 'nobody-so-called', amount: '5' }, 400, 'No member has this username.'],
       [{ to_username: alice.username, amount: '0' }, 400, 'A whole number of points from 1.'],
@@ -133,7 +133,7 @@ describe('a transfer by hand', () => {
     await set('reauthenticate_above_points', '0')
   })
 
-  it('is the owner’s alone: a team sees the list, and a stranger nothing', async () => {
+  it('is the owner’s alone: teams see the list, strangers nothing', async () => {
     const viewer = await makePerson(test, { username: 'viewer' })
     await test.db
       .insertInto('payment_app_members')
@@ -162,7 +162,7 @@ describe('a transfer by hand', () => {
   })
 })
 
-it('transfers are found by number and name, and paged by what was last seen', async () => {
+it('transfers are found by number and name, and paged', async () => {
   const to = { to_user_id: String(alice.id), to_username: alice.username }
   const made: string[] = []
   for (let i = 1; i <= 30; i += 1) {
@@ -196,7 +196,7 @@ it('transfers are found by number and name, and paged by what was last seen', as
   await seller.close()
 })
 
-it('a transfer by hand needs one connection only, so that a crowd of them cannot hold all and wait for one more', async () => {
+it('needs one connection only, so a crowd cannot hold them all', async () => {
   const { config, secrets, clock } = test.deps
   const db = openDatabase(config.DATABASE_URL!, { max: 1, onBroken: () => {} })
   const deps = openParts({ config, db, secrets, clock })
