@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { isSpread } from './harness/one-process.ts'
 import { TIMES } from './harness/thoroughness.ts'
 
@@ -32,6 +33,26 @@ const ALIKE = [
 ]
 const LEFT_OUT = ['faults/**', ...ALIKE.map((name) => `${name}.test.ts`)]
 
+/** These files take long, whatever their size. They begin first, so that no worker ends with one alone. */
+const LONG = [
+  'web/pages/',
+  'operations/process',
+  'demo/',
+  'payment/model',
+  'database/',
+  'faults/',
+  'core/limits',
+]
+
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const isLong = ({ moduleId }: TestSpecification) =>
+      LONG.some((part) => moduleId.includes(`/test/${part}`))
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+  }
+}
+
 export default defineConfig({
   cacheDir: '../node_modules/.vite',
   test: {
@@ -40,6 +61,7 @@ export default defineConfig({
     reporters: [['default', { summary: false }], './harness/reporter.ts'],
     // No source keeps state of its own, so files may share imported modules.
     isolate: false,
+    sequence: { sequencer: LongFirst },
     // One more than the cores, because some tests wait for seconds without work.
     maxWorkers: availableParallelism() + 1,
     exclude: isSpread ? [...configDefaults.exclude, ...LEFT_OUT] : configDefaults.exclude,
