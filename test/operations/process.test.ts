@@ -167,19 +167,16 @@ describe('a request that never becomes whole', () => {
     return { ended }
   }
 
-  it('is ended by the server', { timeout: 120_000 }, async () => {
-    const server = await start()
-    const { ended } = await begin(server.url)
-    expect(await ended).toBe(408)
-    expect(await stopServer(server, 'SIGTERM')).toBe(0)
-  })
-
-  it('does not keep a stop from closing everything in order', { timeout: 120_000 }, async () => {
-    const server = await start()
-    const { ended } = await begin(server.url)
+  it('gets 408, and does not keep another server from stopping in order', { timeout: 120_000 }, async () => {
+    // Both wait for seconds, so they wait at the same time.
+    const [serving, stopping] = [await start(), await start()]
+    const [answered, cut] = [await begin(serving.url), await begin(stopping.url)]
+    const stopped = stopServer(stopping, 'SIGTERM')
+    expect(await answered.ended).toBe(408)
     // At the hard limit it would end with 1.
-    expect(await stopServer(server, 'SIGTERM')).toBe(0)
-    expect(await ended).toBeUndefined()
+    expect(await stopped).toBe(0)
+    expect(await cut.ended).toBeUndefined()
+    expect(await stopServer(serving, 'SIGTERM')).toBe(0)
   })
 })
 
