@@ -17,10 +17,11 @@ import { AppError } from './platform/errors.ts'
 import { loggerOptions, logRequests, makeRequestIds } from './platform/log.ts'
 import { traceRequests } from './platform/tracing.ts'
 import { privacyPages } from './privacy/own-data.page.ts'
-import { messages } from './texts.ts'
+import { texts } from './texts.ts'
 import { registerAssets } from './web/assets.ts'
 import { registerPages, sendPageError } from './web/pages.ts'
 import { BODY_BYTES_MAX, isCleanValue, NotUtf8, type Parameters, parseParameters } from './web/parameters.ts'
+import { brandRoutes } from './web/site.ts'
 
 const PATH_PARAMETER_LENGTH_MAX = 200
 /** A request that is incomplete after this time gets 408, and its connection is closed. Proxies give up earlier. */
@@ -54,7 +55,7 @@ export async function buildApp(deps: Parts): Promise<FastifyInstance> {
   answerDocumentsFirst(app, deps)
   await app.register(fastifyCookie)
   await app.register(fastifyFormbody, { parser: parseParameters })
-  await registerPages(app, deps, messages)
+  await registerPages(app, deps, texts)
   logRequests(app)
   if (deps.metrics !== undefined) measureRequests(app, deps.metrics)
   refuseOverload(app, deps)
@@ -67,6 +68,7 @@ export async function buildApp(deps: Parts): Promise<FastifyInstance> {
   })
 
   registerAssets(app)
+  brandRoutes(app)
   healthRoutes(app, deps, () => deps.signingKeys.current())
   await app.register(accountsPlugin, deps)
   await app.register(identityPlugin, deps)

@@ -1,5 +1,6 @@
 /** Texts of the wallet and its statement. */
 import type { Texts } from '../web/languages.ts'
+import { POINTS } from '../web/site-words.ts'
 
 export const wallet = {
   title: { en: 'Wallet', zh: '钱包' },
@@ -13,13 +14,13 @@ export const wallet = {
   kind: { en: 'Kind', zh: '类型' },
   searchHint: {
     en: 'What was bought, a shop, a member, a number, or an amount.',
-    zh: '商品、商家、用户名、编号或积分数量。',
+    zh: `商品、商家、用户名、编号或${POINTS}数量。`,
   },
   username: { en: 'Username', zh: '用户名' },
   email: { en: 'E-mail', zh: '邮箱' },
   changePassword: { en: 'Change password', zh: '修改密码' },
   kinds: {
-    grant: { en: 'Points granted', zh: '发放积分' },
+    grant: { en: `${POINTS} granted`, zh: `发放${POINTS}` },
     payment: { en: 'Payment', zh: '付款' },
     transfer: { en: 'Transfer', zh: '转账' },
     refund: { en: 'Refund', zh: '退款' },
@@ -27,5 +28,5 @@ export const wallet = {
     adjustment: { en: 'Adjustment', zh: '调整' },
   },
   testWallet: { en: 'Test wallet', zh: '测试钱包' },
-  playPoints: { en: 'play points', zh: '虚拟积分' },
+  playPoints: { en: `play ${POINTS}`, zh: `虚拟${POINTS}` },
 } satisfies Texts

@@ -1,5 +1,6 @@
 /** The schema and the default of each site setting. */
 import { z } from 'zod'
+import { isUsableAccent } from './brand.ts'
 
 /** A rate between 0 and 1 as exact decimal text. Postgres computes with it as numeric, never as float. */
 export const rate = z
@@ -41,7 +42,76 @@ export const groupAliases = z
     'must be pairs like 开发者 = developers, separated by commas',
   )
 
+const line = (max: number) =>
+  z
+    .string()
+    .max(max, `must be at most ${max} characters`)
+    .regex(/^[^\p{Cc}\p{Co}]*$/u, 'must be one line of text')
+
+/** A name that pages show. */
+export const siteName = line(40)
+
+/** What one point, or several, are called. */
+export const unit = line(20)
+
+/** An address that the footer links to: a page or a mailbox. */
+export const link = z
+  .string()
+  .max(500, 'must be at most 500 characters')
+  .refine((text) => text === '' || isLink(text), 'must begin with https:// or mailto:')
+
+/** The address of a picture, which pages show beside the site's name. */
+export const picture = z
+  .string()
+  .max(500, 'must be at most 500 characters')
+  .refine(
+    (text) => text === '' || /^\/brand\/logo\.[0-9a-f]{16}\.png$/.test(text) || isHttps(text),
+    'must begin with https://',
+  )
+
+function isHttps(text: string): boolean {
+  return URL.canParse(text) && new URL(text).protocol === 'https:' && !/[\s\p{Cc}]/u.test(text)
+}
+
+function isLink(text: string): boolean {
+  return isHttps(text) || /^mailto:[^\s@<>"']+@[^\s@<>"']+$/.test(text)
+}
+
+/** A colour as browsers write it, such as #0e6a5f; empty for the service's own. */
+export const colour = z
+  .string()
+  .regex(/^(#[0-9a-fA-F]{6})?$/, 'must be a colour such as #0e6a5f')
+  .refine(
+    (text) => text === '' || isUsableAccent(text),
+    'must be darker: its contrast with the page is below 3 : 1',
+  )
+
+/** A time zone by its name in the IANA database. */
+export const timeZone = z
+  .string()
+  .refine(
+    (text) => Intl.supportedValuesOf('timeZone').includes(text) || text === 'UTC',
+    'must be a time zone such as Asia/Shanghai',
+  )
+
 export const definitions = {
+  /** The site's name in each language. Pages use the other language's where one is empty, and else Tessera. */
+  site_name_en: siteName.default(''),
+  site_name_zh_cn: siteName.default(''),
+  /** What a point is called: one and many in English, and in Chinese. */
+  point_one_en: unit.default(''),
+  point_many_en: unit.default(''),
+  point_zh_cn: unit.default(''),
+  /** The picture beside the site's name, and the colour of what can be pressed. */
+  site_logo: picture.default(''),
+  site_accent: colour.default(''),
+  /** Links in the footer. The page that says how points are earned also links to the forum. */
+  link_forum: link.default(''),
+  link_terms: link.default(''),
+  link_privacy: link.default(''),
+  link_contact: link.default(''),
+  /** The time zone of every time, filter and figure on pages. */
+  time_zone: timeZone.default('Asia/Shanghai'),
   /** While on, the service refuses payments, transfers and new orders. Reads and notifications go on. */
   payments_read_only: z.enum(['off', 'on']).default('off'),
   /**

@@ -9,8 +9,11 @@ import { AppError } from '../platform/errors.ts'
 import { recordAudit } from './audit.ts'
 import {
   announcement,
+  colour,
   definitions,
   groupAliases,
+  link,
+  picture,
   points,
   pointsOrNone,
   rate,
@@ -18,6 +21,9 @@ import {
   type SettingName,
   type SettingValues,
   schema,
+  siteName,
+  timeZone,
+  unit,
 } from './setting-values.ts'
 
 /** How long a process may act on a value that another process has changed. */
@@ -59,7 +65,8 @@ export type SettingControl =
   | { kind: 'rate' }
   | { kind: 'points' }
   | { kind: 'pointsOrNone' }
-  | { kind: 'text'; max: number }
+  | { kind: 'text' | 'line' | 'link' | 'picture'; max: number }
+  | { kind: 'colour' | 'timeZone' }
   | { kind: 'pairs'; max: number }
 
 /** A setting as an administrator sees it. `history` has its former values, newest first. */
@@ -132,8 +139,18 @@ function controlOf(name: SettingName): SettingControl {
   if (schema === points) return { kind: 'points' }
   if (schema === pointsOrNone) return { kind: 'pointsOrNone' }
   if (schema === groupAliases) return { kind: 'pairs', max: groupAliases.maxLength! }
-  assert(schema === announcement)
-  return { kind: 'text', max: announcement.maxLength! }
+  if (schema === colour) return { kind: 'colour' }
+  if (schema === timeZone) return { kind: 'timeZone' }
+  const kinds = new Map<z.ZodType, { kind: 'text' | 'line' | 'link' | 'picture'; of: z.ZodString }>([
+    [announcement, { kind: 'text', of: announcement }],
+    [siteName, { kind: 'line', of: siteName }],
+    [unit, { kind: 'line', of: unit }],
+    [link, { kind: 'link', of: link }],
+    [picture, { kind: 'picture', of: picture }],
+  ])
+  const found = kinds.get(schema)
+  assert(found !== undefined)
+  return { kind: found.kind, max: found.of.maxLength! }
 }
 
 async function store(tx: Tx, { name, value, actor_id, ip, now }: SettingChange): Promise<void> {

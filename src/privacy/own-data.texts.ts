@@ -1,12 +1,13 @@
 /** Texts of taking out the own data and closing the account. */
 import type { Texts } from '../web/languages.ts'
 import { pointsOf } from '../web/plurals.ts'
+import { POINTS } from '../web/site-words.ts'
 
 export const ownData = {
   export: { en: 'Take out your data', zh: '导出你的数据' },
   exportText: {
-    en: 'One file (JSON) with everything that is kept about you: profile, sign-ins, applications, every movement of your points, orders, transfers and what was written down about the account. It holds no password, key or token.',
-    zh: '一个 JSON 文件，包含与你有关的全部数据：资料、登录记录、应用、每一笔积分变动、订单、转账以及关于账号的记录。其中没有密码、密钥或令牌。',
+    en: `One file (JSON) with everything that is kept about you: profile, sign-ins, applications, every movement of your ${POINTS}, orders, transfers and what was written down about the account. It holds no password, key or token.`,
+    zh: `一个 JSON 文件，包含与你有关的全部数据：资料、登录记录、应用、每一笔${POINTS}变动、订单、转账以及关于账号的记录。其中没有密码、密钥或令牌。`,
   },
   download: { en: 'Download', zh: '下载' },
   close: { en: 'Close the account for good', zh: '永久注销账号' },
@@ -18,11 +19,11 @@ export const ownData = {
   obstacles: {
     points: (n: string) => ({
       en: `Your wallet holds ${pointsOf(n)}. Spend them, or give them up below.`,
-      zh: `你的钱包里有 ${n} 积分。请先用完，或在下方声明放弃。`,
+      zh: `你的钱包里有 ${n} ${POINTS}。请先用完，或在下方声明放弃。`,
     }),
     points_coming: {
-      en: 'Points from the forum are on their way to you. Try again in some minutes.',
-      zh: '论坛的积分正在发放给你，请几分钟后再试。',
+      en: `${POINTS} from the forum are on their way to you. Try again in some minutes.`,
+      zh: `论坛的${POINTS}正在发放给你，请几分钟后再试。`,
     },
     frozen: { en: 'Your wallet is frozen. Ask the administrators.', zh: '你的钱包已冻结，请联系管理员。' },
     last_administrator: {
@@ -52,7 +53,7 @@ export const ownData = {
   },
   giveUp: (n: string) => ({
     en: `I give up my ${pointsOf(n)}. Nobody gets them, and they do not come back.`,
-    zh: `我放弃自己的 ${n} 积分。这些积分不会归任何人，也无法找回。`,
+    zh: `我放弃自己的 ${n} ${POINTS}。这些${POINTS}不会归任何人，也无法找回。`,
   }),
   goOn: { en: 'Go on', zh: '继续' },
   sure: { en: 'Close your account?', zh: '注销你的账号？' },
@@ -83,10 +84,10 @@ export const ownData = {
     },
   ],
   name: {
-    en: 'Your username is given to nobody else. If you come again, from the forum or anew, you are a new member without points.',
-    zh: '你的用户名不会再给其他人使用。如果你再次从论坛进入或重新注册，将是一个没有积分的新成员。',
+    en: `Your username is given to nobody else. If you come again, from the forum or anew, you are a new member without ${POINTS}.`,
+    zh: `你的用户名不会再给其他人使用。如果你再次从论坛进入或重新注册，将是一个没有${POINTS}的新成员。`,
   },
-  givesUp: (n: string) => ({ en: `You give up ${pointsOf(n)}.`, zh: `你放弃 ${n} 积分。` }),
+  givesUp: (n: string) => ({ en: `You give up ${pointsOf(n)}.`, zh: `你放弃 ${n} ${POINTS}。` }),
   type: (username: string) => ({
     en: `To confirm, type your username: ${username}`,
     zh: `请输入你的用户名确认：${username}`,

@@ -1,4 +1,4 @@
-/** Computes the geometry of a bar chart, in the units of its view box. */
+/** Computes the geometry of charts, in the units of their view boxes. */
 
 const WIDTH = 600
 const HEIGHT = 160
@@ -12,6 +12,8 @@ export type BarChart = {
   /** All bars as one path, and all parts as another, because an element for each bar would make a heavy page. */
   whole: string
   part: string
+  /** The lines at the top, in the middle and at the bottom. */
+  lines: string
 }
 
 /**
@@ -30,10 +32,27 @@ export function barChart(values: { whole: number; part: number }[]): BarChart {
   }
   return {
     viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    lines: [0, HEIGHT / 2, HEIGHT].map((y) => `M0 ${y}h${WIDTH}`).join(''),
     top,
     whole: values.map(({ whole }, i) => bar(whole, i)).join(''),
     part: values.map(({ part }, i) => bar(part, i)).join(''),
   }
+}
+
+/** The view box of a spark is 100 wide and 20 high; its line keeps one unit from the edges. */
+const SPARK = { width: 100, height: 20, edge: 1 }
+
+/** Draws a small line through values, from the least at the bottom to the most at the top. */
+export function sparkPath(values: readonly number[]): string {
+  const [least, most] = [Math.min(...values), Math.max(...values)]
+  const step = values.length > 1 ? SPARK.width / (values.length - 1) : 0
+  const rise = (SPARK.height - 2 * SPARK.edge) / (most - least || 1)
+  return values
+    .map(
+      (value, i) =>
+        `${i === 0 ? 'M' : 'L'}${round(i * step)} ${round(SPARK.height - SPARK.edge - (value - least) * rise)}`,
+    )
+    .join('')
 }
 
 function roundUp(value: number): number {

@@ -1,4 +1,5 @@
 /** Chooses the language of a page, and formats numbers and times in it. */
+import { type SiteWords, withWords } from './site-words.ts'
 
 export const LANGUAGE_COOKIE = 'language'
 
@@ -28,46 +29,43 @@ export type Locale = {
   points(amount: bigint | number): string
   /** A day, `yyyy-mm-dd`, without its year. */
   day(day: string): string
-  /** A moment in UTC, to the minute; scripts turn it into the reader's own time zone. */
+  /** A moment in the site's time zone, to the minute. */
   time(moment: Date): string
   /** A moment as an HTML `time` element. */
   when(moment: Date): string
 }
 
-export type Locales = Record<Language, Locale>
+/** The part of a locale that the site's settings decide. */
+export type Place = { words: SiteWords; timeZone: string }
 
 /** Returns the name of a language in `Text`. */
 export const textKey = (language: Language): keyof Text => (language === 'en' ? 'en' : 'zh')
 
-/** Reduces a table of texts to one language. */
-export function speak<T extends object>(texts: T, language: Language): Spoken<T> {
-  return inLanguage(texts, textKey(language)) as Spoken<T>
+/** Reduces a table of texts to one language, in the words of the site. */
+export function speak<T extends object>(texts: T, language: Language, words: SiteWords): Spoken<T> {
+  return inLanguage(texts, textKey(language), words) as Spoken<T>
 }
 
-function inLanguage(value: unknown, key: keyof Text): unknown {
-  if (typeof value === 'function') return (...facts: unknown[]) => inLanguage(value(...facts), key)
-  if (Array.isArray(value)) return value.map((item) => inLanguage(item, key))
+function inLanguage(value: unknown, key: keyof Text, words: SiteWords): unknown {
+  if (typeof value === 'function') return (...facts: unknown[]) => inLanguage(value(...facts), key, words)
+  if (Array.isArray(value)) return value.map((item) => inLanguage(item, key, words))
   const table = value as Record<string, unknown>
-  if (typeof table[key] === 'string') return table[key]
-  return Object.fromEntries(Object.entries(table).map(([name, inner]) => [name, inLanguage(inner, key)]))
+  if (typeof table[key] === 'string') return withWords(table[key], words)
+  return Object.fromEntries(
+    Object.entries(table).map(([name, inner]) => [name, inLanguage(inner, key, words)]),
+  )
 }
 
-/** Makes both locales once, because Intl formatters are expensive. */
-export function makeLocales(messages: Record<Language, Messages>): Locales {
-  return {
-    en: makeLocale('en', 'en-GB', messages.en),
-    'zh-CN': makeLocale('zh-CN', 'zh-CN', messages['zh-CN']),
-  }
-}
-
-function makeLocale(language: Language, tag: string, t: Messages): Locale {
+/** Makes the locale of one language. Callers keep it, because Intl formatters are expensive. */
+export function makeLocale(language: Language, texts: object, { words, timeZone }: Place): Locale {
+  const tag = language === 'en' ? 'en-GB' : language
   const numbers = new Intl.NumberFormat(tag)
-  const times = new Intl.DateTimeFormat(tag, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
+  const times = new Intl.DateTimeFormat(tag, { dateStyle: 'medium', timeStyle: 'short', timeZone })
   const days = new Intl.DateTimeFormat(tag, { month: 'short', day: 'numeric', timeZone: 'UTC' })
-  const time = (moment: Date) => `${times.format(moment)} UTC`
+  const time = (moment: Date) => times.format(moment)
   return {
     language,
-    t,
+    t: speak(texts, language, words) as Messages,
     points: (amount) => numbers.format(amount),
     day: (day) => days.format(new Date(day)),
     time,
@@ -80,13 +78,9 @@ export function isLanguage(text: unknown): text is Language {
   return text === 'en' || text === 'zh-CN'
 }
 
-/** Returns the chosen locale, or else the best one of Accept-Language, or else English. */
-export function chooseLocale(
-  locales: Locales,
-  chosen: string | undefined,
-  acceptLanguage: string | undefined,
-): Locale {
-  if (isLanguage(chosen)) return locales[chosen]
+/** Returns the chosen language, or else the best one of Accept-Language, or else English. */
+export function chooseLanguageOf(chosen: string | undefined, acceptLanguage: string | undefined): Language {
+  if (isLanguage(chosen)) return chosen
   const wishes = (acceptLanguage ?? '')
     .split(',')
     .map((part, index) => {
@@ -99,8 +93,8 @@ export function chooseLocale(
     .filter((wish) => wish.quality > 0)
     .sort((a, b) => b.quality - a.quality || a.index - b.index)
   for (const { tag } of wishes) {
-    if (tag === 'zh' || tag.startsWith('zh-')) return locales['zh-CN']
-    if (tag === 'en' || tag.startsWith('en-')) return locales.en
+    if (tag === 'zh' || tag.startsWith('zh-')) return 'zh-CN'
+    if (tag === 'en' || tag.startsWith('en-')) return 'en'
   }
-  return locales.en
+  return 'en'
 }

@@ -7,16 +7,14 @@ import type { Core } from '../core/core.ts'
 import { isPassing } from '../database/faults.ts'
 import { AppError, type PageCode, unavailable } from '../platform/errors.ts'
 import { assetUrl } from './assets.ts'
+import { sparkPath } from './bar-chart.ts'
 import { FORM_TOKEN_FIELD, formToken } from './form-guard.ts'
-import {
-  chooseLocale,
-  LANGUAGE_COOKIE,
-  type Language,
-  type Locale,
-  type Messages,
-  makeLocales,
-} from './languages.ts'
+import { icon } from './icons.ts'
+import { chooseLanguageOf, LANGUAGE_COOKIE, type Language, type Locale } from './languages.ts'
+import { addressAbove, hueOf, placeOf, placesOf } from './navigation.ts'
 import { plainText } from './parameters.ts'
+import { openReports, type Report } from './report.ts'
+import { type Face, openSite } from './site.ts'
 import type { Common, PageData, PageFailure } from './views.ts'
 
 const VIEWS_DIR = join(import.meta.dirname, '../../views')
@@ -32,11 +30,14 @@ export type PageOptions = {
 
 declare module 'fastify' {
   interface FastifyRequest {
+    face: Face
     locale: Locale
   }
   interface FastifyReply {
     /** Answers with a page. The view reads `data` as `it.…`, beside the common data. */
     page<V extends keyof PageData>(view: V, data: PageData[V], options?: PageOptions): FastifyReply
+    /** Answers a form whose act succeeded: redirects to a path of this site, whose page says once what was done. */
+    done(path: string, report: Report): FastifyReply
   }
 }
 
@@ -55,11 +56,7 @@ const STATUS = {
 } satisfies Record<PageCode, number>
 
 /** Adds `reply.page`, `request.locale` and the headers that every answer carries. */
-export async function registerPages(
-  app: FastifyInstance,
-  deps: Core,
-  messages: Record<Language, Messages>,
-): Promise<void> {
+export async function registerPages(app: FastifyInstance, deps: Core, texts: object): Promise<void> {
   const eta = new Eta({
     views: VIEWS_DIR,
     cache: deps.config.production,
@@ -68,15 +65,25 @@ export async function registerPages(
   })
   await app.register(fastifyView, { engine: { eta }, templates: VIEWS_DIR, propertyName: 'render' })
 
-  const locales = makeLocales(messages)
-  app.decorateRequest('locale', {
+  const faceOf = openSite(deps.settings, texts)
+  const reports = openReports(deps)
+  app.decorateRequest('face', {
     getter() {
       const chosen = this.session?.user.chosen_language ?? this.cookies?.[LANGUAGE_COOKIE]
-      return chooseLocale(locales, chosen, this.headers['accept-language'])
+      return faceOf(chooseLanguageOf(chosen, this.headers['accept-language']))
+    },
+  })
+  app.decorateRequest('locale', {
+    getter() {
+      return this.face.locale
     },
   })
   app.decorateReply('page', function (view, data, options = {}) {
-    return renderPage(this, view, data, options, deps)
+    return renderPage(this, view, data, options, deps, reports.read(this))
+  })
+  app.decorateReply('done', function (path, report) {
+    reports.write(this, path, report)
+    return this.redirect(path, 303)
   })
   const headers = {
     'x-content-type-options': 'nosniff',
@@ -95,6 +102,7 @@ function renderPage<V extends keyof PageData>(
   data: PageData[V],
   { status = 200, leavesSite = false }: PageOptions,
   deps: Core,
+  report: Report | undefined,
 ): FastifyReply {
   const { language } = reply.request.locale
   reply
@@ -107,22 +115,29 @@ function renderPage<V extends keyof PageData>(
     .type('text/html; charset=utf-8')
   return (reply as FastifyReply & { render: FastifyReply['view'] }).render(view, {
     ...commonOf(reply, deps),
+    report,
     ...data,
   })
 }
 
 /** What every page has. */
-function commonOf({ request }: FastifyReply, deps: Core): Common {
+function commonOf({ request }: FastifyReply, deps: Core): Omit<Common, 'report'> {
   const cookieToken = request.session?.token ?? request.visitorToken
+  const { locale, site } = request.face
   return {
-    ...request.locale,
+    ...locale,
+    site,
+    icon,
     user: request.session?.user,
     path: request.url,
-    // The answer to a form is not at its address, so the language form could not return to it.
-    canSwitchLanguage: request.method === 'GET',
+    languageReturn: addressAbove(request),
+    places: placesOf(locale.t, request.session?.user),
+    here: (links) => placeOf(request.url, links),
+    hue: hueOf,
+    spark: sparkPath,
     asset: assetUrl,
     plain: plainText,
-    ...siteNotices(deps, request.locale.language),
+    ...siteNotices(deps, locale.language),
     formTokenField: FORM_TOKEN_FIELD,
     formToken: cookieToken === undefined ? '' : formToken(deps.secrets, cookieToken),
   }

@@ -5,7 +5,11 @@
 import type { FastifyRequest } from 'fastify'
 import type { PageCode } from '../platform/errors.ts'
 import type { assetUrl } from './assets.ts'
+import type { BarChart, sparkPath } from './bar-chart.ts'
+import type { Icon, icon } from './icons.ts'
 import type { Locale } from './languages.ts'
+import type { Report } from './report.ts'
+import type { Site } from './site.ts'
 
 /** A failure, as the error page shows it. */
 export type PageFailure = {
@@ -15,16 +19,67 @@ export type PageFailure = {
   retry_after_seconds?: number | undefined
 }
 
+/** The places of an area, which the navigation shows instead of the member's own. */
+export type AreaNav = {
+  label: string
+  back?: { href: string; label: string }
+  /** The application whose places these are. The link leads to the choice of another one. */
+  app?: { name: string; logo_url: string | null; note: string; href: string }
+  groups: { title?: string; links: AreaLink[] }[]
+}
+
+/** A place, and the addresses below it. `isAlone`: its own address only. `covers`: the addresses below this one instead. */
+export type AreaLink = {
+  href: string
+  label: string
+  icon: Icon
+  count?: number
+  isAlone?: boolean
+  covers?: string
+}
+
 /** The data of each page, beside the common data. */
 export interface PageData {
   error: { failure: PageFailure; requestId: string }
+  /** Asks before an act, and says its effect. Its form posts `fields` to `action`. */
+  confirm: {
+    title: string
+    lead: string
+    facts: { term: string; value: string; tone?: 'good' | 'warn' | 'bad' }[]
+    notes: string[]
+    action: string
+    fields: Record<string, string>
+    button: string
+    isDanger: boolean
+    cancel: string
+  }
 }
 
 /** The data of each part, beside the common data. */
 export interface PartData {
-  layout: { title: string; body: string; isSheet?: boolean; isTest?: boolean }
-  'parts/app-logo': { app: { name: string; logo_url: string | null } }
-  'parts/avatar': { user: { username: string; avatar_url: string | null } }
+  layout: {
+    title: string
+    body: string
+    /** A page without navigation: narrow, in two halves, or a form beside a plate. */
+    sheet?: 'narrow' | 'broad' | 'split'
+    isTest?: boolean
+    nav?: AreaNav
+  }
+  'parts/app-logo': { app: { name: string; logo_url: string | null }; size?: 's' | 'l' }
+  'parts/avatar': { user: { username: string; avatar_url: string | null }; size?: 's' | 'l' }
+  /** The page has two colours: of the whole bar and, in it, of the part. */
+  'parts/bar-chart': {
+    chart: BarChart
+    label: string
+    legend: { whole: string; part: string }
+    from: string
+    to: string
+  }
+  'parts/empty': { picture: Icon; title: string; text?: string; link?: { href: string; label: string } }
+  'parts/language': object
+  'parts/nav-links': { links: AreaLink[] }
+  'parts/side': { nav?: AreaNav }
+  'parts/spark': { values: number[]; label: string }
   /** Below a list: the addresses of the next page and of the first one, and the moment where a search stopped. */
   'parts/pager': {
     older: string | undefined
@@ -39,9 +94,20 @@ export interface PartData {
 
 /** The common data of all pages. */
 export type Common = Locale & {
+  site: Site
+  icon: typeof icon
+  /** What the member's last act did, once. */
+  report: Report | undefined
   user: NonNullable<FastifyRequest['session']>['user'] | undefined
   path: string
-  canSwitchLanguage: boolean
+  /** Where the page continues in another language. */
+  languageReturn: string
+  /** The member's places, and which of some links the page belongs to. */
+  places: AreaNav['groups']
+  here(links: readonly AreaLink[]): string | undefined
+  /** The class of the colour behind an initial. */
+  hue(name: string): string
+  spark: typeof sparkPath
   asset: typeof assetUrl
   plain(text: string): string
   announcement: string

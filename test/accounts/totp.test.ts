@@ -108,7 +108,7 @@ describe('one-time passwords', () => {
   })
 
   it('are described to apps by a key URI, whatever the name holds', () => {
-    expect(otpauthUri('zoë:&?', 'ABC')).toBe(
+    expect(otpauthUri('Tessera', 'zoë:&?', 'ABC')).toBe(
       'otpauth://totp/Tessera:zo%C3%AB%3A%26%3F?secret=ABC&issuer=Tessera&algorithm=SHA1&digits=6&period=30',
     )
   })
@@ -120,7 +120,7 @@ describe('setting up', () => {
     const client = await alice.signIn()
     const page = await client.get(PAGE)
     expect(page.status).toBe(200)
-    expect(readQr(page.body)).toBe(otpauthUri(alice.username, secretOn(page)))
+    expect(readQr(page.body)).toBe(otpauthUri('Tessera', alice.username, secretOn(page)))
     expect(page.body).not.toMatch(/style="/)
     expect(await factorOf(alice)).toBeUndefined()
     expect(secretOn(await client.get(PAGE))).not.toBe(secretOn(page))

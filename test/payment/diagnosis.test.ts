@@ -25,7 +25,6 @@ import { readPasted } from '../../src/payment/diagnosis/pasted.ts'
 import { gatewayRules, hmacRules } from '../../src/payment/diagnosis/schemes.ts'
 import { explain, type Scheme } from '../../src/payment/diagnosis/search.ts'
 import { judge, keyFingerprint } from '../../src/payment/diagnosis/verdict.ts'
-import { messages } from '../../src/texts.ts'
 import { makePerson, signIn } from '../harness/cast.ts'
 import { type Fields, makeShop, type Shop, send } from '../harness/gateway-shop.ts'
 import {
@@ -36,6 +35,7 @@ import {
   startTestApp,
   type TestApp,
 } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 import { COUNTED_APART, inOneProcess } from '../harness/one-process.ts'
 
 const { en } = messages

@@ -7,11 +7,11 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { messages } from '../../src/texts.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { isWithoutChromium, sharedChromium } from '../harness/chromium.ts'
 import { freePort } from '../harness/demo-process.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 
 const { en } = messages
 const SHOP = join(import.meta.dirname, '../../examples/gateway-shop/shop.js')

@@ -1,39 +1,91 @@
 // Improves pages in browsers with scripts. Every page works without this file.
-for (const time of document.querySelectorAll('time[datetime]')) {
-  const moment = new Date(time.dateTime)
-  time.textContent = moment.toLocaleString(document.documentElement.lang, {
-    dateStyle: 'medium',
-    timeStyle: 'short',
-  })
+
+/** Copies by the clipboard where the page may, and else as a selection, which also works over plain http. */
+async function copy(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text)
+  const area = document.createElement('textarea')
+  area.value = text
+  area.className = 'hush'
+  document.body.append(area)
+  area.select()
+  const isCopied = document.execCommand('copy')
+  area.remove()
+  if (!isCopied) throw new Error('The browser did not copy')
 }
+
+/** Reads a text aloud in screen readers. */
+const announcer = document.createElement('p')
+announcer.className = 'hush'
+announcer.setAttribute('role', 'status')
+document.body.append(announcer)
 
 for (const button of document.querySelectorAll('button[data-copy], button[data-copy-from]')) {
   button.hidden = false
   button.addEventListener('click', async () => {
-    const { copy, copyFrom } = button.dataset
-    await navigator.clipboard.writeText(copy ?? document.getElementById(copyFrom).textContent)
+    const { copy: text, copyFrom, said } = button.dataset
+    await copy(text ?? document.getElementById(copyFrom).textContent)
+    announcer.textContent = said ?? '✓'
     button.dataset.copied = 'true'
-    setTimeout(() => delete button.dataset.copied, 1500)
+    setTimeout(() => {
+      delete button.dataset.copied
+      announcer.textContent = ''
+    }, 1500)
+  })
+}
+
+// Shows a password while its button is pressed in.
+for (const button of document.querySelectorAll('button[data-shows]')) {
+  const field = document.getElementById(button.dataset.shows)
+  button.hidden = false
+  button.addEventListener('click', () => {
+    const isShown = field.type === 'text'
+    field.type = isShown ? 'password' : 'text'
+    button.setAttribute('aria-pressed', String(!isShown))
   })
 }
 
 // Removes a picture that cannot be loaded, so the initial behind it shows.
-for (const picture of document.querySelectorAll('.avatar img')) {
+for (const picture of document.querySelectorAll(':is(.tile, .avatar) img')) {
   const hide = () => picture.remove()
   if (picture.complete && picture.naturalWidth === 0) hide()
   else picture.addEventListener('error', hide)
 }
 
-// Closes the account menu on Escape and on a click outside.
-const menu = document.querySelector('details.menu')
+// Counts down from a number of seconds, then loads the page again where it says so. The clock here may be wrong, so the
+// server gives the seconds and not the moment.
+for (const time of document.querySelectorAll('[data-seconds]')) {
+  const end = Date.now() + Number(time.dataset.seconds) * 1000
+  const show = () => {
+    const seconds = Math.max(0, Math.ceil((end - Date.now()) / 1000))
+    time.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+    if (seconds > 0) setTimeout(show, 1000)
+    else if (time.dataset.then === 'reload') location.reload()
+  }
+  show()
+}
+
+// Renews a part of the page while it says that something is under way.
+const POLL_MS = 3000
+async function poll(part) {
+  const answer = await fetch(location.href, { headers: { accept: 'text/html' } })
+  const next = new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById(part.id)
+  if (answer.ok && next) {
+    part.replaceWith(next)
+    if (next.dataset.poll !== undefined) setTimeout(poll, POLL_MS, next)
+  }
+}
+for (const part of document.querySelectorAll('[id][data-poll]')) setTimeout(poll, POLL_MS, part)
+
+// Closes the menu of the phone on Escape.
 addEventListener('keydown', ({ key }) => {
-  if (key !== 'Escape' || !menu?.open) return
-  menu.open = false
-  menu.querySelector('summary').focus()
+  if (key === 'Escape' && location.hash === '#menu') location.hash = '#content'
 })
-addEventListener('click', ({ target }) => {
-  if (menu?.open && !menu.contains(target)) menu.open = false
-})
+
+// Prints the page.
+for (const button of document.querySelectorAll('button[data-print]')) {
+  button.hidden = false
+  button.addEventListener('click', () => print())
+}
 
 // Stops a second submit, which would only delay the answer to the first.
 for (const form of document.querySelectorAll('form[method="post"]')) {

@@ -9,6 +9,7 @@ import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
 import { type Config, isLoopback } from '../../platform/config.ts'
 import { type Language, type Text, textKey } from '../../web/languages.ts'
+import { siteWords, withWords } from '../../web/site-words.ts'
 import { letter } from './email.texts.ts'
 
 /** Waits after failed attempts, in order. After the last one the mail is given up. */
@@ -48,7 +49,7 @@ export type Mail = {
 /** Puts a mail into the outbox. Without SMTP it does nothing. */
 export async function enqueueMail(
   tx: Tx,
-  deps: Pick<Core, 'config' | 'secrets' | 'clock'>,
+  deps: Pick<Core, 'config' | 'secrets' | 'clock' | 'settings'>,
   mail: Mail,
 ): Promise<void> {
   if (!hasMail(deps.config)) return
@@ -56,6 +57,7 @@ export async function enqueueMail(
   const key = textKey(mail.language)
   const link = mail.link === undefined ? [] : [deps.config.PUBLIC_URL + mail.link]
   const [greeting, footer] = [letter.greeting(mail.username), letter.footer(deps.config.PUBLIC_URL)]
+  const words = siteWords(await deps.settings.read(), mail.language)
   const paragraphs = [greeting[key], text[key], ...link, footer[key]]
   await tx
     .insertInto('outgoing_mails')
@@ -63,8 +65,11 @@ export async function enqueueMail(
       user_id: mail.user_id,
       recipient: mail.recipient,
       kind: mail.kind,
-      subject: subject[key],
-      text_encrypted: deps.secrets.encrypt(mailContext(mail.recipient), `${paragraphs.join('\n\n')}\n`),
+      subject: withWords(subject[key], words),
+      text_encrypted: deps.secrets.encrypt(
+        mailContext(mail.recipient),
+        withWords(`${paragraphs.join('\n\n')}\n`, words),
+      ),
       useless_at: mail.useless_at,
       next_attempt_at: deps.clock(),
     })

@@ -89,7 +89,7 @@ function showSetUp(
   { secret, returnTo, isWrong = false }: { secret: string; returnTo: unknown; isWrong?: boolean },
 ): FastifyReply {
   const session = sessionOf(request)
-  const uri = otpauthUri(session.user.username, secret)
+  const uri = otpauthUri(request.face.site.name, session.user.username, secret)
   const data = {
     uri,
     qr: encodeQR(uri, 'svg', { border: QUIET_ZONE_MODULES }),

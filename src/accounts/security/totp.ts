@@ -12,7 +12,6 @@ const DRIFT_STEPS = 1
 /** RFC 4226 4, R6: as long as the digest. */
 const SECRET_BYTES = 20
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
-const ISSUER = 'Tessera'
 
 /** Makes a new secret in base32, as members type it and apps store it. */
 export function newTotpSecret(): string {
@@ -41,10 +40,12 @@ export function matchingStep(secret: string, code: string, now: Date, after: big
   return steps.filter((step) => step > after && sameText(totpCode(secret, step), code))[0]
 }
 
-/** Returns the content of the QR code, in the key URI format of authenticator apps. */
-export function otpauthUri(username: string, secret: string): string {
-  const label = `${encodeURIComponent(ISSUER)}:${encodeURIComponent(username)}`
-  return `otpauth://totp/${label}?secret=${secret}&issuer=${encodeURIComponent(ISSUER)}&algorithm=SHA1&digits=${DIGITS}&period=${STEP_SECONDS}`
+/** Returns the content of the QR code, in the key URI format of authenticator apps. They show the site's name. */
+export function otpauthUri(site: string, username: string, secret: string): string {
+  // A colon would end the name.
+  const issuer = encodeURIComponent(site.replaceAll(':', ' '))
+  const label = `${issuer}:${encodeURIComponent(username)}`
+  return `otpauth://totp/${label}?secret=${secret}&issuer=${issuer}&algorithm=SHA1&digits=${DIGITS}&period=${STEP_SECONDS}`
 }
 
 /** Encodes base32 (RFC 4648) without padding, which multiples of 5 bytes do not need. */

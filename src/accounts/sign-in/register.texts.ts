@@ -1,9 +1,10 @@
 /** Texts of creating a local account. */
 import type { Texts } from '../../web/languages.ts'
+import { SITE } from '../../web/site-words.ts'
 
 export const register = {
   title: { en: 'Create an account', zh: '注册账号' },
-  lead: { en: 'An account of Tessera, with a password of its own.', zh: '使用独立密码的 Tessera 账号。' },
+  lead: { en: `An account of ${SITE}, with a password of its own.`, zh: `使用独立密码的 ${SITE} 账号。` },
   already: (name: string) => ({
     en: `You are signed in as @${name}. A new account replaces that session.`,
     zh: `你已登录为 @${name}。注册新账号会替换当前登录。`,

@@ -1,5 +1,6 @@
 /** Texts of signing in with a password. */
 import type { Texts } from '../../web/languages.ts'
+import { SITE } from '../../web/site-words.ts'
 
 export const signIn = {
   title: { en: 'Sign in', zh: '登录' },
@@ -17,5 +18,5 @@ export const signIn = {
     en: 'To sign in as somebody else, log out at the forum first.',
     zh: '如需换用其他账号，请先在论坛退出登录。',
   },
-  orLocal: { en: 'or with an account of Tessera', zh: '或使用 Tessera 账号登录' },
+  orLocal: { en: `or with an account of ${SITE}`, zh: `或使用 ${SITE} 账号登录` },
 } satisfies Texts

@@ -1,12 +1,13 @@
 /** Texts of the frame of the administration, and of reviewing payment applications. */
 import type { Texts } from '../../web/languages.ts'
+import { POINTS } from '../../web/site-words.ts'
 
 export const admin = {
   title: { en: 'Administration', zh: '管理' },
   overview: { en: 'Overview', zh: '概览' },
   groups: {
     work: { en: 'To do', zh: '待办' },
-    points: { en: 'Points', zh: '积分' },
+    points: { en: 'Amount', zh: POINTS },
     people: { en: 'People', zh: '用户' },
     apps: { en: 'Applications', zh: '应用' },
     site: { en: 'Site', zh: '站点' },

@@ -1,6 +1,7 @@
 /** Texts of members, for administrators. */
 import type { Texts } from '../../web/languages.ts'
 import { counted } from '../../web/plurals.ts'
+import { POINTS } from '../../web/site-words.ts'
 
 export const members = {
   title: { en: 'Members', zh: '成员' },
@@ -71,14 +72,14 @@ export const members = {
       label: { en: 'Suspend', zh: '停用' },
       text: {
         en: 'For some days: no sign-in, open sessions stop at the next request, tokens of applications fail, the wallet pays nothing out, and payment applications are as if suspended. What has not expired by then works again afterwards.',
-        zh: '停用若干天：不能登录，已有会话在下次请求时失效，应用持有的令牌无法使用，钱包不能付出积分，其收款应用视同停用。停用结束后，未过期的会恢复有效。',
+        zh: `停用若干天：不能登录，已有会话在下次请求时失效，应用持有的令牌无法使用，钱包不能付出${POINTS}，其收款应用视同停用。停用结束后，未过期的会恢复有效。`,
       },
     },
     ban: {
       label: { en: 'Ban', zh: '封禁' },
       text: {
         en: 'For good, until an administrator reinstates them: no sign-in, open sessions stop at the next request, tokens of applications fail, the wallet pays nothing out, and payment applications are as if suspended.',
-        zh: '永久封禁，直到管理员恢复：不能登录，已有会话在下次请求时失效，应用持有的令牌无法使用，钱包不能付出积分，其收款应用视同停用。',
+        zh: `永久封禁，直到管理员恢复：不能登录，已有会话在下次请求时失效，应用持有的令牌无法使用，钱包不能付出${POINTS}，其收款应用视同停用。`,
       },
     },
     reinstate: {
@@ -98,8 +99,8 @@ export const members = {
     anonymise: {
       label: { en: 'Anonymise', zh: '匿名化' },
       text: {
-        en: 'For good, and nobody can undo it: name, address, sign-ins, keys and everything that opens the account are removed, its payment applications stop working, and the books stay as they are with the number alone. Open orders, refunds and points have to be settled first.',
-        zh: '永久生效，任何人都无法恢复：删除名称、邮箱、登录、密钥以及能打开账号的一切，其收款应用停止使用，账本只保留账号编号。未了结的订单、退款和积分须先处理。',
+        en: `For good, and nobody can undo it: name, address, sign-ins, keys and everything that opens the account are removed, its payment applications stop working, and the books stay as they are with the number alone. Open orders, refunds and ${POINTS} have to be settled first.`,
+        zh: `永久生效，任何人都无法恢复：删除名称、邮箱、登录、密钥以及能打开账号的一切，其收款应用停止使用，账本只保留账号编号。未了结的订单、退款和${POINTS}须先处理。`,
       },
     },
     reset_factor: {

@@ -1,5 +1,6 @@
 /** Texts of suspicious patterns. */
 import type { Texts } from '../../web/languages.ts'
+import { POINTS } from '../../web/site-words.ts'
 
 export const abuse = {
   title: { en: 'Worth a look', zh: '值得留意' },
@@ -8,12 +9,15 @@ export const abuse = {
     zh: '以下内容并不能说明问题：朋友会互相付款，商家本来就忙，家人会共用网络地址。',
   },
   nothing: { en: 'Nothing of the kind.', zh: '没有此类情况。' },
-  rings: { en: 'Points that went round', zh: '循环流转的积分' },
+  rings: { en: `${POINTS} that went round`, zh: `循环流转的${POINTS}` },
   ringsText: {
-    en: 'In the last 30 days: two or three members, each of whom paid or sent points to the next, and the last to the first.',
+    en: `In the last 30 days: two or three members, each of whom paid or sent ${POINTS} to the next, and the last to the first.`,
     zh: '最近 30 天内，两三位成员依次付款或转账，最后又回到第一位。',
   },
-  round: (points: string) => ({ en: `at least ${points} points each`, zh: `每次至少 ${points} 积分` }),
+  round: (points: string) => ({
+    en: `at least ${points} ${POINTS} each`,
+    zh: `每次至少 ${points} ${POINTS}`,
+  }),
   movements: (count: string, n: number) => ({
     en: `${count} ${n === 1 ? 'movement' : 'movements'}`,
     zh: `${count} 笔`,
@@ -25,12 +29,12 @@ export const abuse = {
   },
   clusters: { en: 'New accounts together', zh: '相关联的新账号' },
   clustersText: {
-    en: 'Accounts of the last two weeks, three or more that signed in from one address, or that sent points to one member.',
-    zh: '最近两周注册、三个以上从同一地址登录或向同一成员转出积分的账号。',
+    en: `Accounts of the last two weeks, three or more that signed in from one address, or that sent ${POINTS} to one member.`,
+    zh: `最近两周注册、三个以上从同一地址登录或向同一成员转出${POINTS}的账号。`,
   },
   fromAddress: (count: string) => ({ en: `${count} from`, zh: `${count} 个账号来自` }),
   toMember: (count: string, points: string) => ({
-    en: `${count} sent ${points} points to`,
-    zh: `${count} 个账号共转出 ${points} 积分给`,
+    en: `${count} sent ${points} ${POINTS} to`,
+    zh: `${count} 个账号共转出 ${points} ${POINTS}给`,
   }),
 } satisfies Texts

@@ -1,6 +1,7 @@
 /** Texts of the books: their proof, the daily closes, and the fees. */
 import type { InvariantName } from '../../ledger/books.ts'
 import type { Text, Texts } from '../../web/languages.ts'
+import { POINTS } from '../../web/site-words.ts'
 
 export const books = {
   title: { en: 'Books', zh: '账本' },
@@ -28,7 +29,10 @@ export const books = {
   wallets: { en: 'In the wallets of members', zh: '成员钱包合计' },
   fees: { en: 'Taken in fees', zh: '手续费收入' },
   issued: { en: 'Issued in all', zh: '发行总额' },
-  play: { en: 'Play points of test mode, apart from all of these', zh: '测试模式的虚拟积分，不计入以上各项' },
+  play: {
+    en: `Play ${POINTS} of test mode, apart from all of these`,
+    zh: `测试模式的虚拟${POINTS}，不计入以上各项`,
+  },
   playParts: (wallets: string, fees: string) => ({
     en: `${wallets} in wallets, ${fees} in fees`,
     zh: `钱包 ${wallets}，手续费 ${fees}`,
@@ -82,8 +86,8 @@ export const books = {
       zh: '每张撤销凭证对应一笔已撤销的转账',
     },
     points_come_from_grants: {
-      en: 'Points are issued and taken back by grants and adjustments alone',
-      zh: '积分只经发放和调整产生或收回',
+      en: `${POINTS} are issued and taken back by grants and adjustments alone`,
+      zh: `${POINTS}只经发放和调整产生或收回`,
     },
     seals_hold: {
       en: 'No sealed journal was edited, deleted or inserted',
@@ -112,8 +116,8 @@ export const books = {
 export const days = {
   title: { en: 'Days closed', zh: '每日结账' },
   lead: {
-    en: 'What each day has moved, in points, written down once after it is over. A day ends at midnight in China (UTC+8).',
-    zh: '每天结束后记录一次当日的积分变动，以北京时间零点为界。',
+    en: `What each day has moved, in ${POINTS}, written down once after it is over. A day ends at midnight in China (UTC+8).`,
+    zh: `每天结束后记录一次当日的${POINTS}变动，以北京时间零点为界。`,
   },
   day: { en: 'Day', zh: '日期' },
   journals: { en: 'Journals', zh: '凭证数' },

@@ -1,5 +1,6 @@
 /** Texts of freezing wallets and orders, and suspending payment applications. */
 import type { Texts } from '../../web/languages.ts'
+import { POINTS } from '../../web/site-words.ts'
 
 export const freeze = {
   titles: {
@@ -19,7 +20,7 @@ export const freeze = {
   texts: {
     wallets: {
       freeze: {
-        en: 'The member can pay and transfer nothing, nor can their applications transfer. Points still come in, and refunds still go out. The member reads the reason.',
+        en: `The member can pay and transfer nothing, nor can their applications transfer. ${POINTS} still come in, and refunds still go out. The member reads the reason.`,
         zh: '该成员无法付款或转出，其应用也无法转账；仍可收款，退款照常。成员会看到原因。',
       },
       unfreeze: { en: 'The member can pay and transfer again, at once.', zh: '该成员可立即恢复付款和转账。' },

@@ -1,9 +1,10 @@
 /** Texts of movements of points, of a wallet, and of the acts of administrators. */
 import type { Text, Texts } from '../../web/languages.ts'
+import { POINTS } from '../../web/site-words.ts'
 
 export const ledger = {
   title: { en: 'Ledger', zh: '账本' },
-  nothing: { en: 'No points have moved.', zh: '没有积分变动。' },
+  nothing: { en: `No ${POINTS} have moved.`, zh: `没有${POINTS}变动。` },
   journal: { en: 'Journal', zh: '凭证' },
   reference: { en: 'Of', zh: '来源' },
   test: { en: 'test', zh: '测试' },

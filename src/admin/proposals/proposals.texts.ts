@@ -1,11 +1,12 @@
 /** Texts of acts that wait for a second administrator. */
 import type { Texts } from '../../web/languages.ts'
+import { POINTS } from '../../web/site-words.ts'
 
 export const proposals = {
   title: { en: 'Approvals', zh: '待批准' },
   lead: {
-    en: 'Refunds, reversals, points by hand, fees, terms of applications, rates and limits of transfers, switching the forum bridge on, and switching this rule off wait here for a second administrator. Nothing happens before.',
-    zh: '退款、冲正、手动积分、手续费、应用条款、转账费率与限额、开启论坛得分导入，以及关闭这条规则，在第二位管理员批准前不会生效。',
+    en: `Refunds, reversals, ${POINTS} by hand, fees, terms of applications, rates and limits of transfers, switching the forum bridge on, and switching this rule off wait here for a second administrator. Nothing happens before.`,
+    zh: `退款、冲正、手动${POINTS}、手续费、应用条款、转账费率与限额、开启论坛得分导入，以及关闭这条规则，在第二位管理员批准前不会生效。`,
   },
   needed: {
     en: 'This site asks for a second administrator: nothing happens before another one approves.',
@@ -30,7 +31,7 @@ export const proposals = {
   kinds: {
     refund: { en: 'Refund', zh: '退款' },
     reversal: { en: 'Reversal', zh: '冲正' },
-    points: { en: 'Points by hand', zh: '手动积分' },
+    points: { en: `${POINTS} by hand`, zh: `手动${POINTS}` },
     setting: { en: 'Site setting', zh: '站点设置' },
     terms: { en: 'Terms of an application', zh: '应用条款' },
   },

@@ -14,7 +14,7 @@ const SettingForm = z.object({ name: z.enum(SETTING_NAMES), value: z.string().ma
 
 /** The areas by the beginning of the settings' names. All other settings are about signing in. */
 const AREAS = {
-  site: /^(announcement_|payments_read_only$)/,
+  site: /^(site_|point_|link_|time_zone$|announcement_|payments_read_only$)/,
   payments: /^(points_payment_|order_|payment_|alert_|gateway_at_root$|second_approver$)/,
   transfers: /^points_transfer/,
   limits: /^limit_/,

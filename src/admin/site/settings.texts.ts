@@ -1,6 +1,7 @@
 /** Texts of the site settings. */
 import type { SettingName } from '../../core/setting-values.ts'
 import type { Text, Texts } from '../../web/languages.ts'
+import { POINTS } from '../../web/site-words.ts'
 
 type NumberBounds = { min: string; max: string }
 type TextBounds = { max: string }
@@ -37,9 +38,29 @@ export const settings = {
       en: 'A share between 0 and 1, like 0.05, with at most 6 decimals.',
       zh: '须为 0 到 1 之间的小数，如 0.05，最多 6 位小数。',
     }),
-    points: () => ({ en: 'A whole number of points.', zh: '须为整数积分。' }),
-    pointsOrNone: () => ({ en: 'A whole number of points, or nothing.', zh: '须为整数积分，或留空。' }),
+    points: () => ({ en: `A whole number of ${POINTS}.`, zh: `须为整数${POINTS}。` }),
+    pointsOrNone: () => ({
+      en: `A whole number of ${POINTS}, or nothing.`,
+      zh: `须为整数${POINTS}，或留空。`,
+    }),
     text: ({ max }: TextBounds) => ({ en: `At most ${max} characters.`, zh: `最多 ${max} 个字符。` }),
+    line: ({ max }: TextBounds) => ({
+      en: `One line of at most ${max} characters.`,
+      zh: `一行，最多 ${max} 个字符。`,
+    }),
+    link: () => ({
+      en: 'An address that begins with https:// or mailto:, or nothing.',
+      zh: '以 https:// 或 mailto: 开头的地址，可留空。',
+    }),
+    picture: () => ({
+      en: 'The address of a picture that begins with https://, or nothing.',
+      zh: '以 https:// 开头的图片地址，可留空。',
+    }),
+    colour: () => ({
+      en: 'A colour like #0e695f, dark enough to be seen on a white page, or nothing.',
+      zh: '形如 #0e695f、在白底上清晰可见的颜色，可留空。',
+    }),
+    timeZone: () => ({ en: 'A time zone like Asia/Shanghai.', zh: '时区名称，如 Asia/Shanghai。' }),
     pairs: () => ({
       en: 'Pairs like 开发者 = developers, separated by commas or lines.',
       zh: '须为“开发者 = developers”这样的对应关系，以逗号或换行分隔。',
@@ -54,6 +75,18 @@ export const settings = {
     forum: { en: 'Forum', zh: '论坛' },
   },
   names: {
+    site_name_en: { en: 'Site name in English', zh: '英文站名' },
+    site_name_zh_cn: { en: 'Site name in Chinese', zh: '中文站名' },
+    point_one_en: { en: 'One point in English', zh: '积分的英文单数' },
+    point_many_en: { en: 'Several points in English', zh: '积分的英文复数' },
+    point_zh_cn: { en: 'Points in Chinese', zh: '积分的中文名称' },
+    site_logo: { en: 'Logo', zh: '标志' },
+    site_accent: { en: 'Accent colour', zh: '主题色' },
+    link_forum: { en: 'Forum', zh: '论坛地址' },
+    link_terms: { en: 'Terms of service', zh: '服务条款地址' },
+    link_privacy: { en: 'Privacy policy', zh: '隐私政策地址' },
+    link_contact: { en: 'Contact', zh: '联系方式' },
+    time_zone: { en: 'Time zone', zh: '时区' },
     payments_read_only: { en: 'Payments read-only', zh: '暂停支付' },
     second_approver: {
       en: 'Corrections, fees, terms, transfer rates and limits, and the forum bridge need a second administrator, and so does switching this off',
@@ -64,10 +97,10 @@ export const settings = {
     points_payment_fee_rate: { en: 'Fee of a payment, as a share', zh: '付款手续费比例' },
     points_transfers: { en: 'Transfers', zh: '转账功能' },
     points_transfer_fee_rate: { en: 'Fee of a transfer, as a share', zh: '转账手续费比例' },
-    points_transfer_min_amount: { en: 'Least points of a transfer', zh: '单笔转账下限' },
-    points_transfer_max_amount: { en: 'Most points of a transfer', zh: '单笔转账上限' },
+    points_transfer_min_amount: { en: `Least ${POINTS} of a transfer`, zh: '单笔转账下限' },
+    points_transfer_max_amount: { en: `Most ${POINTS} of a transfer`, zh: '单笔转账上限' },
     points_transfer_daily_limit: {
-      en: 'Most points transferred in a day; empty: no limit',
+      en: `Most ${POINTS} transferred in a day; empty: no limit`,
       zh: '每日转账上限；留空为不限',
     },
     order_expiry_minutes: { en: 'Minutes in which an order can be paid', zh: '订单有效分钟数' },
@@ -160,12 +193,12 @@ export const settings = {
     admins_need_second_factor: { en: 'Administrators need a second factor', zh: '管理员必须启用两步验证' },
     reauthenticate_minutes: { en: 'Minutes a sign-in counts as fresh', zh: '登录视为近期的分钟数' },
     reauthenticate_above_points: {
-      en: 'Points above which paying needs a fresh sign-in; 0: never',
-      zh: '超过此积分付款须重新登录；0 为从不',
+      en: `${POINTS} above which paying needs a fresh sign-in; 0: never`,
+      zh: `超过此${POINTS}付款须重新登录；0 为从不`,
     },
     forum_requests_per_minute: { en: 'Requests a minute to the forum', zh: '每分钟论坛接口请求数' },
     forum_group_aliases: { en: 'Names of forum groups here', zh: '论坛用户组别名' },
-    forum_points_bridge: { en: 'Import forum scores as points', zh: '将论坛得分导入为积分' },
+    forum_points_bridge: { en: `Import forum scores as ${POINTS}`, zh: `将论坛得分导入为${POINTS}` },
     forum_points_for_past_score: {
       en: 'Grant the score from before the first import',
       zh: '首次导入时发放历史得分',

@@ -1,5 +1,6 @@
 /** Texts of the page that asks a member to allow an application. */
 import type { Texts } from '../../web/languages.ts'
+import { POINTS } from '../../web/site-words.ts'
 
 export const consent = {
   title: (app: string) => ({ en: `Sign in to ${app}`, zh: `登录 ${app}` }),
@@ -55,7 +56,10 @@ export const consents = {
   },
   notShared: { en: 'It does not get', zh: '它无法获得' },
   notPassword: { en: 'your password', zh: '你的密码' },
-  notPoints: { en: 'your points: it can neither see nor spend them', zh: '你的积分：既看不到也不能使用' },
+  notPoints: {
+    en: `your ${POINTS}: it can neither see nor spend them`,
+    zh: `你的${POINTS}：既看不到也不能使用`,
+  },
   notActivity: {
     en: 'what you do here, or which other applications you use',
     zh: '你在这里的活动，以及你使用的其他应用',

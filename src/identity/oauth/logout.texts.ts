@@ -1,12 +1,13 @@
 /** Texts of signing out at the request of an application. */
 import type { Texts } from '../../web/languages.ts'
+import { SITE } from '../../web/site-words.ts'
 
 export const logout = {
   title: { en: 'Sign out?', zh: '退出登录？' },
-  lead: { en: 'You are about to sign out of Tessera in this browser.', zh: '即将在此浏览器中退出 Tessera。' },
+  lead: { en: `You are about to sign out of ${SITE} in this browser.`, zh: `即将在此浏览器中退出 ${SITE}。` },
   leadFor: (app: string) => ({
-    en: `${app} asks to sign you out of Tessera in this browser.`,
-    zh: `${app} 请求让你在此浏览器中退出 Tessera。`,
+    en: `${app} asks to sign you out of ${SITE} in this browser.`,
+    zh: `${app} 请求让你在此浏览器中退出 ${SITE}。`,
   }),
   stay: { en: 'Stay signed in', zh: '保持登录' },
   goesOn: { en: 'Afterwards you go on to', zh: '之后前往' },

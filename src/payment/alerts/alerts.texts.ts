@@ -1,6 +1,7 @@
 /** Texts of alerts, on their page and by mail. */
 import type { Text, Texts } from '../../web/languages.ts'
 import { counted, pointsOf } from '../../web/plurals.ts'
+import { POINTS } from '../../web/site-words.ts'
 
 /** The values in the text of an alert. */
 type Facts = Record<string, string>
@@ -22,13 +23,16 @@ export const alerts = {
   markRead: { en: 'Mark all as read', zh: '全部标为已读' },
   look: { en: 'Look', zh: '查看' },
   lowBalance: { en: 'Alert on a low balance', zh: '余额不足提醒' },
-  lowBalanceLabel: { en: 'Points in your wallet below which you are told', zh: '钱包低于多少积分时提醒你' },
+  lowBalanceLabel: {
+    en: `${POINTS} in your wallet below which you are told`,
+    zh: `钱包低于多少${POINTS}时提醒你`,
+  },
   lowBalanceHint: {
     en: 'For those who pay transfers from it. Empty: never.',
     zh: '适用于从钱包支付转账的所有者。留空则不提醒。',
   },
   lowBalanceProblem: {
-    en: 'A whole number of points from 1, or nothing.',
+    en: `A whole number of ${POINTS} from 1, or nothing.`,
     zh: '须为不小于 1 的整数，或留空。',
   },
   save: { en: 'Save', zh: '保存' },
@@ -61,7 +65,7 @@ export const alerts = {
       subject: { en: 'Your balance is low', zh: '余额不足' },
       text: {
         en: `Your wallet has fallen below ${pointsOf(points!)}, as you wanted to be told for ${app}. Transfers that it cannot pay are refused.`,
-        zh: `按你为 ${app} 设定的提醒：钱包已低于 ${points} 积分。余额不足的转账会被拒绝。`,
+        zh: `按你为 ${app} 设定的提醒：钱包已低于 ${points} ${POINTS}。余额不足的转账会被拒绝。`,
       },
     }),
     invited: ({ app }: Facts) => ({

@@ -51,7 +51,7 @@ export function onceADay(now: Date): string {
   return now.toISOString().slice(0, 10)
 }
 
-type AlertDeps = Pick<Core, 'config' | 'secrets' | 'clock'>
+type AlertDeps = Pick<Core, 'config' | 'secrets' | 'clock' | 'settings'>
 
 /** Raises an alert within the transaction of its cause. A member gets each cause only once. */
 export async function raiseAlert(tx: Tx, deps: AlertDeps, alert: Alert): Promise<void> {

@@ -1,12 +1,13 @@
 /** Texts of the list of payment applications, of applying for one, and of its own page. */
 import type { Texts } from '../../web/languages.ts'
 import { pointsOf } from '../../web/plurals.ts'
+import { POINT, POINTS } from '../../web/site-words.ts'
 
 export const paymentApps = {
   title: { en: 'Payment applications', zh: '收款应用' },
   lead: {
-    en: 'A payment application takes payments in points for you. An administrator reviews it before it can be used.',
-    zh: '收款应用为你收取积分，须经管理员审核后方可使用。',
+    en: `A payment application takes payments in ${POINTS} for you. An administrator reviews it before it can be used.`,
+    zh: `收款应用为你收取${POINTS}，须经管理员审核后方可使用。`,
   },
   empty: { en: 'You have none yet.', zh: '你还没有收款应用。' },
   apply: { en: 'Apply for a payment application', zh: '申请收款应用' },
@@ -40,7 +41,7 @@ export const paymentApps = {
   rate: { en: 'Exchange rate', zh: '兑换比例' },
   rateText: (rate: string) => ({
     en: `${pointsOf(rate)} per unit of currency`,
-    zh: `每 1 货币单位 ${rate} 积分`,
+    zh: `每 1 货币单位 ${rate} ${POINTS}`,
   }),
   takings: { en: 'Takings', zh: '累计收款' },
   credentialsTitle: { en: 'Keep these now', zh: '请立即保存' },
@@ -73,10 +74,13 @@ export const paymentApps = {
       en: 'The https address of a square picture. Buyers see it where they pay.',
       zh: '方形图片的 https 地址，买家付款时会看到。',
     },
-    exchangeRate: { en: 'Exchange rate: points per unit of currency', zh: '兑换比例：每货币单位的积分' },
+    exchangeRate: {
+      en: `Exchange rate: ${POINTS} per unit of currency`,
+      zh: `兑换比例：每货币单位的${POINTS}`,
+    },
     exchangeHint: {
-      en: 'At 100, a price of 9.90 becomes 990 points. A shop whose unit is the point needs 1.',
-      zh: '比例为 100 时，9.90 即 990 积分；以积分为单位的商店应设为 1。',
+      en: `At 100, a price of 9.90 becomes 990 ${POINTS}. A shop whose unit is the ${POINT} needs 1.`,
+      zh: `比例为 100 时，9.90 即 990 ${POINTS}；以${POINTS}为单位的商店应设为 1。`,
     },
     addresses: { en: 'Addresses that may call the API', zh: '允许调用接口的地址' },
     addressesHint: {
@@ -140,7 +144,7 @@ export const paymentApps = {
       zh: '图标须为不超过 500 个字符的 https 地址，或留空。',
     },
     exchange_rate: {
-      en: 'A number above 0 with at most 6 digits before and after the point.',
+      en: `A number above 0 with at most 6 digits before and after the point.`,
       zh: '须为大于 0 的数字，整数与小数部分各至多 6 位。',
     },
     allowed_addresses: {

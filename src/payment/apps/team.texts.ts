@@ -1,5 +1,6 @@
 /** Texts of the team of a payment application. */
 import type { Texts } from '../../web/languages.ts'
+import { POINTS } from '../../web/site-words.ts'
 
 export const team = {
   title: { en: 'Team', zh: '团队' },
@@ -19,12 +20,12 @@ export const team = {
   whoMayDo: { en: 'Who may do what', zh: '各角色的权限' },
   mayDo: {
     owner: {
-      en: 'Everything. Payments go to the owner’s wallet; only the owner transfers points on these pages, chooses the team and hands the application over.',
+      en: `Everything. Payments go to the owner’s wallet; only the owner transfers ${POINTS} on these pages, chooses the team and hands the application over.`,
       zh: '全部权限。收款进入所有者的钱包；只有所有者能在页面上转账、管理团队和移交应用。',
     },
     manager: {
-      en: 'What an operator may; change settings, see and replace keys. Whoever has the keys can transfer points of the owner through the API.',
-      zh: '操作员的权限，并可修改设置、查看和更换密钥。持有密钥者可通过接口转出所有者的积分。',
+      en: `What an operator may; change settings, see and replace keys. Whoever has the keys can transfer ${POINTS} of the owner through the API.`,
+      zh: `操作员的权限，并可修改设置、查看和更换密钥。持有密钥者可通过接口转出所有者的${POINTS}。`,
     },
     operator: {
       en: 'Look at orders, transfers, notifications and statistics, tell the shop of payments again, and check signatures.',

@@ -1,14 +1,15 @@
 /** Texts of test mode. */
 import type { Texts } from '../../web/languages.ts'
+import { POINTS } from '../../web/site-words.ts'
 
 export const testMode = {
   lead: {
-    en: 'In test mode everything works as it does live, at once and without a review, with credentials of its own and play points that every member has.',
-    zh: '在测试模式下，一切与正式环境相同，无需审核，立即可用；使用单独的凭据，以及每位成员都有的虚拟积分。',
+    en: `In test mode everything works as it does live, at once and without a review, with credentials of its own and play ${POINTS} that every member has.`,
+    zh: `在测试模式下，一切与正式环境相同，无需审核，立即可用；使用单独的凭据，以及每位成员都有的虚拟${POINTS}。`,
   },
   aboutTest: {
-    en: 'This application has play points only. Its Payment ID, token and KEY are marked as test, and none of its orders or transfers is in the figures of a live one. Every member can be the buyer.',
-    zh: '该应用只有虚拟积分。它的 Payment ID、Token 和 KEY 都带有测试标记，其订单和转账不计入任何正式应用的数据。任何成员都可以充当买家。',
+    en: `This application has play ${POINTS} only. Its Payment ID, token and KEY are marked as test, and none of its orders or transfers is in the figures of a live one. Every member can be the buyer.`,
+    zh: `该应用只有虚拟${POINTS}。它的 Payment ID、Token 和 KEY 都带有测试标记，其订单和转账不计入任何正式应用的数据。任何成员都可以充当买家。`,
   },
   create: { en: 'Create a test application', zh: '创建测试应用' },
   createTwin: { en: 'Create its test application', zh: '创建对应的测试应用' },
@@ -22,6 +23,6 @@ export const testMode = {
     notify_refused: { en: 'Pay, and the shop hears nothing at first', zh: '付款，但商店暂时收不到任何消息' },
     notify_slow: { en: 'Pay, and the shop is notified 20 seconds late', zh: '付款，但商店晚 20 秒收到通知' },
     notify_twice: { en: 'Pay, and the shop is notified twice', zh: '付款，但商店收到两次通知' },
-    refill: { en: 'Fill up the play points', zh: '补满虚拟积分' },
+    refill: { en: `Fill up the play ${POINTS}`, zh: `补满虚拟${POINTS}` },
   },
 } satisfies Texts

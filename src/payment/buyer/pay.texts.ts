@@ -2,6 +2,7 @@
 import type { AttemptOutcome } from '../../database/tables/notifications.ts'
 import type { Text, Texts } from '../../web/languages.ts'
 import { counted, pointsOf } from '../../web/plurals.ts'
+import { POINT, POINTS } from '../../web/site-words.ts'
 
 export const pay = {
   title: { en: 'Payment', zh: '付款' },
@@ -11,13 +12,13 @@ export const pay = {
   balanceNow: { en: 'Your balance', zh: '当前余额' },
   balanceAfter: { en: 'Balance after', zh: '付款后余额' },
   missing: (formatted: string, amount: bigint) => ({
-    en: `You are ${formatted} ${counted(amount, 'point', 'points')} short.`,
-    zh: `还差 ${formatted} 积分。`,
+    en: `You are ${formatted} ${counted(amount, POINT, POINTS)} short.`,
+    zh: `还差 ${formatted} ${POINTS}。`,
   }),
-  earn: { en: 'Points are earned by taking part in the forum.', zh: '参与论坛活动即可获得积分。' },
+  earn: { en: `${POINTS} are earned by taking part in the forum.`, zh: `参与论坛活动即可获得${POINTS}。` },
   submit: (formatted: string, amount: bigint) => ({
-    en: `Pay ${formatted} ${counted(amount, 'point', 'points')}`,
-    zh: `支付 ${formatted} 积分`,
+    en: `Pay ${formatted} ${counted(amount, POINT, POINTS)}`,
+    zh: `支付 ${formatted} ${POINTS}`,
   }),
   payableUntil: { en: 'Can be paid until', zh: '付款截止时间' },
   cancel: { en: 'Cancel and return to the shop', zh: '取消并返回商家' },
@@ -70,8 +71,8 @@ export const pay = {
     again: { en: 'Tell the shop again', zh: '再次通知商家' },
     times: (n: number) => ({ en: `${n} times, last`, zh: `共 ${n} 次，最近` }),
     askShop: {
-      en: 'Your points are with the shop. If it stays silent, give it the order and the reference above.',
-      zh: '积分已转给商家。如商家一直没有处理，请向其提供上方的订单号和参考编号。',
+      en: `Your ${POINTS} are with the shop. If it stays silent, give it the order and the reference above.`,
+      zh: `${POINTS}已转给商家。如商家一直没有处理，请向其提供上方的订单号和参考编号。`,
     },
     badStatus: (status: number) => ({
       en: `The shop answered with error ${status}.`,
@@ -120,45 +121,45 @@ export const pay = {
   price: { en: 'Price', zh: '价格' },
   converted: (money: string, formatted: string, rate: string) => ({
     en: `${money} → ${pointsOf(formatted)} (rate ${rate})`,
-    zh: `${money} → ${formatted} 积分（汇率 ${rate}）`,
+    zh: `${money} → ${formatted} ${POINTS}（汇率 ${rate}）`,
   }),
   states: {
     paid: { en: 'Paid', zh: '付款成功' },
     paidText: {
-      en: 'The points are with the merchant. This page is your receipt.',
-      zh: '积分已转给商家，本页就是你的收据。',
+      en: `The ${POINTS} are with the merchant. This page is your receipt.`,
+      zh: `${POINTS}已转给商家，本页就是你的收据。`,
     },
     refunded: { en: 'Refunded', zh: '已退款' },
     refundedText: { en: 'This payment was given back to you.', zh: '这笔付款已退回给你。' },
     paidByOther: { en: 'Already paid', zh: '订单已支付' },
     paidByOtherText: {
       en: 'Somebody else has paid this order. Nothing was taken from you.',
-      zh: '该订单已由他人支付，没有扣除你的积分。',
+      zh: `该订单已由他人支付，没有扣除你的${POINTS}。`,
     },
     expired: { en: 'Expired', zh: '订单已过期' },
     expiredText: {
       en: 'The time to pay this order is over and nothing was taken. No payment is accepted late, so none can get lost; the shop can offer the order again.',
-      zh: '付款时间已过，没有扣除积分。逾期不再接受付款，因此不会有款项丢失；可回到商家重新下单。',
+      zh: `付款时间已过，没有扣除${POINTS}。逾期不再接受付款，因此不会有款项丢失；可回到商家重新下单。`,
     },
     closed: { en: 'Cancelled', zh: '订单已取消' },
     closedText: {
       en: 'The merchant has cancelled this order. Nothing was taken from you.',
-      zh: '商家已取消该订单，没有扣除你的积分。',
+      zh: `商家已取消该订单，没有扣除你的${POINTS}。`,
     },
     frozen: { en: 'On hold', zh: '已冻结' },
     frozenText: {
       en: 'An administrator holds this order, so it cannot be paid. Nothing was taken from you. The shop knows more.',
-      zh: '管理员冻结了该订单，暂时无法支付。未扣除任何积分，详情请咨询商家。',
+      zh: `管理员冻结了该订单，暂时无法支付。未扣除任何${POINTS}，详情请咨询商家。`,
     },
     unusable: { en: 'Not available', zh: '暂不可用' },
     unusableText: {
       en: 'This merchant cannot take payments at the moment. Nothing was taken from you.',
-      zh: '该商家目前无法收款，没有扣除你的积分。',
+      zh: `该商家目前无法收款，没有扣除你的${POINTS}。`,
     },
     dailyLimit: { en: 'Not today', zh: '今日额度已满' },
     dailyLimitText: {
-      en: 'This merchant has reached the number of points it may take in a day. Nothing was taken from you. Smaller orders may still fit, and tomorrow there is room again.',
-      zh: '该商家今天可收取的积分已达上限，没有扣除你的积分。金额较小的订单也许仍可付款，明天额度会恢复。',
+      en: `This merchant has reached the number of ${POINTS} it may take in a day. Nothing was taken from you. Smaller orders may still fit, and tomorrow there is room again.`,
+      zh: `该商家今天可收取的${POINTS}已达上限，没有扣除你的${POINTS}。金额较小的订单也许仍可付款，明天额度会恢复。`,
     },
     notFound: { en: 'No such payment', zh: '付款不存在' },
     notFoundText: {

@@ -1,6 +1,7 @@
 /** Texts of the page of events. */
 import type { NotificationKind } from '../../database/tables/notifications.ts'
 import type { Text, Texts } from '../../web/languages.ts'
+import { POINTS } from '../../web/site-words.ts'
 
 export const events = {
   lead: {
@@ -57,8 +58,8 @@ export const events = {
     },
     'order.refunded': { en: 'order.refunded: an order was given back', zh: 'order.refunded：订单已退款' },
     'transfer.completed': {
-      en: 'transfer.completed: points were transferred',
-      zh: 'transfer.completed：积分已转出',
+      en: `transfer.completed: ${POINTS} were transferred`,
+      zh: `transfer.completed：${POINTS}已转出`,
     },
   } satisfies Record<NotificationKind, Text>,
 } satisfies Texts

@@ -54,7 +54,7 @@ export async function setEventsUrl(
  * alerts its team. Returns false if another address has been set meanwhile. Attempts under way continue to their end.
  */
 export async function retireEvents(
-  deps: Pick<Core, 'config' | 'db' | 'secrets' | 'clock'>,
+  deps: Pick<Core, 'config' | 'db' | 'secrets' | 'clock' | 'settings'>,
   { app_id, url }: { app_id: bigint; url: string },
 ): Promise<boolean> {
   const now = deps.clock()

@@ -1,16 +1,17 @@
 /** Texts of the orders of a merchant. */
 import type { Texts } from '../../web/languages.ts'
 import { counted } from '../../web/plurals.ts'
+import { POINTS } from '../../web/site-words.ts'
 
 export const merchantOrders = {
   searchHint: {
     en: 'Your own number, the transaction or the trade number; or words of what was sold.',
     zh: '商户订单号、交易号或 trade_no；也可以是商品名称中的文字。',
   },
-  more: { en: 'By buyer, points or day', zh: '按买家、积分或日期筛选' },
+  more: { en: `By buyer, ${POINTS} or day`, zh: `按买家、${POINTS}或日期筛选` },
   buyer: { en: 'Buyer’s username', zh: '买家用户名' },
-  min: { en: 'Points, from', zh: '积分，最少' },
-  max: { en: 'Points, to', zh: '积分，最多' },
+  min: { en: `${POINTS}, from`, zh: `${POINTS}，最少` },
+  max: { en: `${POINTS}, to`, zh: `${POINTS}，最多` },
   from: { en: 'Created from', zh: '创建日期，从' },
   until: { en: 'Created until', zh: '创建日期，至' },
   dayHint: {
@@ -51,7 +52,7 @@ export const merchantOrders = {
   told: { en: 'Shop told', zh: '通知商家' },
   shares: { en: 'Who gets what', zh: '金额明细' },
   paidByBuyer: { en: 'The buyer pays', zh: '买家支付' },
-  rounded: { en: 'rounded to whole points', zh: '四舍五入为整数积分' },
+  rounded: { en: `rounded to whole ${POINTS}`, zh: `四舍五入为整数${POINTS}` },
   fee: { en: 'Fee', zh: '手续费' },
   feeOf: (percent: string) => ({ en: `${percent} % of it`, zh: `占 ${percent} %` }),
   feePending: { en: 'Worked out when it is paid.', zh: '付款时计算。' },

@@ -1,6 +1,7 @@
 /** Texts of the statistics of a merchant. */
 import type { Texts } from '../../web/languages.ts'
 import { pointsOf } from '../../web/plurals.ts'
+import { POINTS } from '../../web/site-words.ts'
 
 export const statistics = {
   lead: {
@@ -17,7 +18,7 @@ export const statistics = {
   paid: { en: 'Paid', zh: '已付款' },
   notPaid: { en: 'Not paid', zh: '未付款' },
   successRate: { en: 'Success rate', zh: '付款成功率' },
-  points: { en: 'Points paid', zh: '付款积分' },
+  points: { en: `${POINTS} paid`, zh: `付款${POINTS}` },
   received: { en: 'Received after the fee', zh: '扣除手续费后入账' },
   refunded: { en: 'Given back', zh: '已退还' },
   kept: { en: 'Kept', zh: '未退还' },
@@ -31,14 +32,14 @@ export const statistics = {
     zh: '每个时间段一根柱：订单数及其中已付款的数量。具体数字见下方表格。',
   },
   pointsChart: {
-    en: 'A bar for each period: points paid, and of them those not given back. The table below has the figures.',
-    zh: '每个时间段一根柱：付款积分及其中未退还的部分。具体数字见下方表格。',
+    en: `A bar for each period: ${POINTS} paid, and of them those not given back. The table below has the figures.`,
+    zh: `每个时间段一根柱：付款${POINTS}及其中未退还的部分。具体数字见下方表格。`,
   },
   table: { en: 'The figures as a table', zh: '以表格查看数字' },
   products: { en: 'What sold best', zh: '热销商品' },
   noProducts: { en: 'Nothing was sold in this time.', zh: '这段时间没有售出商品。' },
   sold: (times: string, points: string) => ({
     en: `${times} × · ${pointsOf(points)}`,
-    zh: `${times} 次 · ${points} 积分`,
+    zh: `${times} 次 · ${points} ${POINTS}`,
   }),
 } satisfies Texts

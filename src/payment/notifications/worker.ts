@@ -58,7 +58,7 @@ export type NotifierOptions = { resolver?: NameResolver; timeout_ms?: number }
 
 type NotifierDeps = Pick<
   GatewayCore,
-  'config' | 'db' | 'clock' | 'secrets' | 'gatewayKeys' | 'metrics' | 'tracing'
+  'config' | 'db' | 'clock' | 'secrets' | 'settings' | 'gatewayKeys' | 'metrics' | 'tracing'
 >
 
 /** Opens the notifier of this process. It does nothing before `start`. */

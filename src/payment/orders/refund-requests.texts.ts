@@ -1,13 +1,14 @@
 /** Texts of asking for a refund and deciding on it. */
 import type { Texts } from '../../web/languages.ts'
 import { areLeft } from '../../web/plurals.ts'
+import { POINTS } from '../../web/site-words.ts'
 
 export const refundRequests = {
   title: { en: 'Refund requests', zh: '退款申请' },
   heading: { en: 'Refund', zh: '退款' },
   lead: {
-    en: 'Merchants ask; points move when you agree. Merchant and buyer read the reason and your answer.',
-    zh: '由商家提出，经你同意后积分才会变动。商家和买家都能看到理由和你的答复。',
+    en: `Merchants ask; ${POINTS} move when you agree. Merchant and buyer read the reason and your answer.`,
+    zh: `由商家提出，经你同意后${POINTS}才会变动。商家和买家都能看到理由和你的答复。`,
   },
   shows: {
     open: { en: 'Waiting', zh: '待处理' },
@@ -22,19 +23,19 @@ export const refundRequests = {
   decline: { en: 'Decline', zh: '拒绝' },
   left: (left: string, wallet: string, fee: string) => ({
     en: `${areLeft(left)} of this order: ${wallet} would come from the wallet that was paid, ${fee} from the fee.`,
-    zh: `这个订单还可退 ${left} 积分：其中 ${wallet} 来自当时收款的钱包，${fee} 来自手续费。`,
+    zh: `这个订单还可退 ${left} ${POINTS}：其中 ${wallet} 来自当时收款的钱包，${fee} 来自手续费。`,
   }),
   adminLeft: (left: string, wallet: string, have: string) => ({
     en: `${areLeft(left)} of this order: ${wallet} from the wallet of who was paid, which holds ${have}; the rest from the fee.`,
-    zh: `这个订单还可退 ${left} 积分：其中 ${wallet} 来自收款人的钱包（现有 ${have}），其余来自手续费。`,
+    zh: `这个订单还可退 ${left} ${POINTS}：其中 ${wallet} 来自收款人的钱包（现有 ${have}），其余来自手续费。`,
   }),
   short: {
     en: 'That wallet does not hold as much now: only a part can be taken from it.',
-    zh: '该钱包现在没有这么多积分，只能从中退回一部分。',
+    zh: `该钱包现在没有这么多${POINTS}，只能从中退回一部分。`,
   },
   nothingLeft: {
     en: 'Nothing is left of this order, so nothing can be given back.',
-    zh: '这个订单已没有可退的积分。',
+    zh: `这个订单已没有可退的${POINTS}。`,
   },
   ask: { en: 'Ask for this refund', zh: '申请退款' },
   reasonHint: {
@@ -52,5 +53,5 @@ export const refundRequests = {
     open: { en: 'the shop has asked for it; an administrator decides', zh: '商家已申请，等待管理员决定' },
     declined: { en: 'asked for by the shop, and declined', zh: '商家曾申请，已被拒绝' },
   },
-  amount: { en: 'Points to give back', zh: '退还积分' },
+  amount: { en: `${POINTS} to give back`, zh: `退还${POINTS}` },
 } satisfies Texts

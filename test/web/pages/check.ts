@@ -18,6 +18,7 @@ import { makeWorld, type Role, type World } from './world.ts'
 
 const ARTIFACTS = join(import.meta.dirname, '../../artifacts/pages')
 const PAGE_BYTES_MAX = 40 * 1024
+const STYLE_BYTES_MAX = 28 * 1024
 const TARGET_PIXELS_MIN = 44
 
 /** English for every page, and Chinese for one page in four; `TEST_TIMES=1` checks every page in both. */
@@ -61,9 +62,10 @@ export function describePages(group: PageGroup): void {
         const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
         expect(excess, `wider than ${PHONE.width} pixels in ${look.language}`).toBeLessThanOrEqual(0)
         expect(await smallTargets(page)).toEqual([])
-        const { bytes, strangers } = await weigh(page, world)
+        const { document, style, strangers } = await weigh(page, world)
         expect(strangers).toEqual([])
-        expect(bytes, 'bytes of page, style and script').toBeLessThanOrEqual(PAGE_BYTES_MAX)
+        expect(document, 'bytes of the page').toBeLessThanOrEqual(PAGE_BYTES_MAX)
+        expect(style, 'bytes of its style').toBeLessThanOrEqual(STYLE_BYTES_MAX)
         // Its rules are about marks and colours, which are the same in every language.
         if (look === LOOKS[0]) expect(await violations(page, axeSource)).toEqual([])
       }
@@ -73,8 +75,11 @@ export function describePages(group: PageGroup): void {
 
 type Loaded = { name: string; decodedBodySize: number; initiatorType: string }
 
-/** Loads the page: its bytes without pictures, and the addresses of other sites. */
-async function weigh(page: Page, { test, open }: World): Promise<{ bytes: number; strangers: string[] }> {
+/** The bytes of the page and of its style, and the addresses of other sites that it loads from. */
+async function weigh(
+  page: Page,
+  { test, open }: World,
+): Promise<{ document: number; style: number; strangers: string[] }> {
   const loaded = await page.evaluate(() =>
     ['navigation', 'resource'].flatMap((type) =>
       performance
@@ -82,9 +87,11 @@ async function weigh(page: Page, { test, open }: World): Promise<{ bytes: number
         .map((entry) => (entry as PerformanceResourceTiming).toJSON() as Loaded),
     ),
   )
-  const texts = loaded.filter(({ name }) => !name.endsWith('.svg'))
+  const bytesOf = (isCounted: (one: Loaded) => boolean) =>
+    loaded.filter(isCounted).reduce((sum, { decodedBodySize }) => sum + decodedBodySize, 0)
   return {
-    bytes: texts.reduce((sum, { decodedBodySize }) => sum + decodedBodySize, 0),
+    document: bytesOf(({ initiatorType }) => initiatorType === 'navigation'),
+    style: bytesOf(({ name }) => name.endsWith('.css')),
     strangers: loaded
       .map(({ name }) => name)
       .filter((name) => ![test, open].some(({ url }) => name.startsWith(`${url}/`))),

@@ -1,8 +1,8 @@
 /** Ways through several pages: to the end of a purchase, by keyboard alone, and while time passes. */
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { messages } from '../../../src/texts.ts'
 import { isWithoutChromium, sharedChromium } from '../../harness/chromium.ts'
+import { messages } from '../../harness/messages.ts'
 import { stopsOn, tabThrough } from './keyboard.ts'
 import { PAGES } from './list.ts'
 import { LOOKS, type Look, openWindow, reach, TEST_MS } from './windows.ts'
@@ -103,17 +103,20 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     },
   )
 
-  test('the account menu opens and closes by the keyboard, and signs out', { timeout: TEST_MS }, async () => {
+  test('the menu opens and closes by the keyboard, and signs out', { timeout: TEST_MS }, async () => {
     const page = await openWalk('visitor', 'en')
     const session = [...(await world.people.newcomer.signIn()).cookies]
     await page.context().addCookies(session.map(([name, value]) => ({ name, value, url: world.test.url })))
     await page.goto(`${world.test.url}/`)
-    await tabThrough(page, ({ tag }) => tag === 'summary')
-    await page.keyboard.press('Enter')
-    await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    const open = async () => {
+      await tabThrough(page, ({ text }) => text === 'Menu')
+      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    }
+    await open()
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Sign out' }).waitFor({ state: 'hidden' })
-    await page.keyboard.press('Enter')
+    await open()
     await tabThrough(page, ({ text }) => text === 'Sign out')
     await page.keyboard.press('Enter')
     await page.getByRole('link', { name: 'Sign in', exact: true }).waitFor()

@@ -1,0 +1,68 @@
+/** The places of the navigation, and which of them a page belongs to. */
+import type { FastifyRequest } from 'fastify'
+import type { Messages } from './languages.ts'
+import type { AreaLink, AreaNav } from './views.ts'
+
+type Reader = { is_admin: boolean; unread_alerts: number }
+
+/** Returns the places of a member, or of a visitor. */
+export function placesOf({ common }: Messages, reader: Reader | undefined): AreaNav['groups'] {
+  const building: AreaLink[] = [
+    { href: '/payment/applications', label: common.payments, icon: 'shop' },
+    { href: '/apps', label: common.applications, icon: 'code' },
+    { href: '/docs', label: common.docs, icon: 'book' },
+  ]
+  if (reader === undefined) return [{ links: building }]
+  const own: AreaLink[] = [
+    { href: '/', label: common.home, icon: 'home', isAlone: true },
+    { href: '/account', label: common.wallet, icon: 'wallet', isAlone: true },
+    { href: '/account/payments', label: common.myPayments, icon: 'receipt' },
+    { href: '/account/applications', label: common.authorisedApps, icon: 'apps' },
+    { href: '/account/alerts', label: common.alerts, icon: 'bell', count: reader.unread_alerts },
+    { href: '/account/profile', label: common.profile, icon: 'user', covers: '/account' },
+  ]
+  const groups: AreaNav['groups'] = [{ links: own }, { title: common.building, links: building }]
+  if (!reader.is_admin) return groups
+  return [
+    ...groups,
+    { title: common.site, links: [{ href: '/admin', label: common.administration, icon: 'sliders' }] },
+  ]
+}
+
+/** Returns the address of the place that a page belongs to: of several, the one whose address is the longest. */
+export function placeOf(path: string, links: readonly AreaLink[]): string | undefined {
+  const pathname = path.split('?')[0]!
+  return links
+    .map(({ href, covers, isAlone = false }) => ({ href, over: covers ?? href, isAlone }))
+    .filter(
+      ({ href, over, isAlone }) => pathname === href || (!isAlone && `${pathname}/`.startsWith(`${over}/`)),
+    )
+    .sort(
+      (a, b) => Number(b.href === pathname) - Number(a.href === pathname) || b.over.length - a.over.length,
+    )[0]?.href
+}
+
+/**
+ * Returns the address from which a page continues in another language. The answer to a form is at no address that a
+ * browser can get, so the nearest address above it serves.
+ */
+export function addressAbove(request: FastifyRequest): string {
+  const { method, server, url } = request
+  const pattern = request.routeOptions?.url
+  if (method === 'GET' || pattern === undefined) return url
+  const [parts, actual] = [pattern.split('/'), url.split('?')[0]!.split('/')]
+  for (let length = parts.length; length > 1; length -= 1) {
+    if (server.hasRoute({ method: 'GET', url: parts.slice(0, length).join('/') })) {
+      return actual.slice(0, length).join('/')
+    }
+  }
+  return '/'
+}
+
+const HUES = 4
+
+/** Returns the class of the colour behind an initial. A name always has the same. */
+export function hueOf(name: string): string {
+  const sum = [...name].reduce((total, letter) => (total * 31 + letter.codePointAt(0)!) % 65_521, 7)
+  return `hue-${(sum % HUES) + 1}`
+}

@@ -1,0 +1,95 @@
+/** What the settings say about every page: the words and the time zone of its texts, the brand, the links of the footer. */
+import { createHash } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import { brandStyle } from '../core/brand.ts'
+import type { SettingValues } from '../core/setting-values.ts'
+import type { Settings } from '../core/settings.ts'
+import { type Language, type Locale, makeLocale } from './languages.ts'
+import { siteWords } from './site-words.ts'
+
+export type Site = {
+  name: string
+  /** The address of the site's picture; undefined for the service's own. */
+  logo: string | undefined
+  /** The address of the style sheet with the site's colours; undefined for the service's own. */
+  style: string | undefined
+  links: { forum: string; terms: string; privacy: string; contact: string }
+  /** What the page's language calls the time zone of every time on it, such as China Time. */
+  zone: string
+}
+
+/** A site in one language. */
+export type Face = { locale: Locale; site: Site }
+
+/** Returns a function that gives the face of the site as its settings are now. Faces are kept until a setting changes. */
+export function openSite(settings: Settings, texts: object): (language: Language) => Face {
+  let read: SettingValues | undefined
+  let key = ''
+  let faces: Partial<Record<Language, Face>> = {}
+  return (language) => {
+    const latest = settings.latest()
+    if (latest !== read) {
+      read = latest
+      const now = keyOf(latest)
+      if (now !== key) faces = {}
+      key = now
+    }
+    faces[language] ??= makeFace(latest, texts, language)
+    return faces[language]
+  }
+}
+
+/** The settings that a face depends on. */
+function keyOf(settings: SettingValues): string {
+  const own = Object.entries(settings).filter(([name]) => /^(site_|point_|link_|time_zone$)/.test(name))
+  return JSON.stringify(own)
+}
+
+function makeFace(settings: SettingValues, texts: object, language: Language): Face {
+  const words = siteWords(settings, language)
+  const { time_zone, site_accent, site_logo } = settings
+  return {
+    locale: makeLocale(language, texts, { words, timeZone: time_zone }),
+    site: {
+      name: words.site,
+      logo: site_logo || undefined,
+      style: site_accent === '' ? undefined : styleAddress(site_accent),
+      links: {
+        forum: settings.link_forum,
+        terms: settings.link_terms,
+        privacy: settings.link_privacy,
+        contact: settings.link_contact,
+      },
+      zone: zoneName(time_zone, language),
+    },
+  }
+}
+
+/** The address changes with the colours, also when a new release computes them otherwise. */
+function styleAddress(accent: string): string {
+  return `/brand/${versionOf(brandStyle(accent))}/${accent.slice(1).toLowerCase()}.css`
+}
+
+const versionOf = (style: string) => createHash('sha256').update(style).digest('hex').slice(0, 12)
+
+/** Mounts GET /brand/. The address holds the accent, so every process can answer for every colour. */
+export function brandRoutes(app: FastifyInstance): void {
+  app.get<{ Params: { version: string; accent: string } }>(
+    '/brand/:version/:accent(^[0-9a-f]{6}).css',
+    { config: { admission: 'always' } },
+    async ({ params }, reply) => {
+      const style = brandStyle(`#${params.accent}`)
+      // An older release computed other colours, which browsers must not keep under this release's address.
+      const isCurrent = params.version === versionOf(style)
+      return reply
+        .header('cache-control', isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache')
+        .type('text/css; charset=utf-8')
+        .send(style)
+    },
+  )
+}
+
+function zoneName(timeZone: string, language: Language): string {
+  const format = new Intl.DateTimeFormat(language, { timeZone, timeZoneName: 'longGeneric' })
+  return format.formatToParts(0).find(({ type }) => type === 'timeZoneName')!.value
+}
