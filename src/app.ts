@@ -68,7 +68,7 @@ export async function buildApp(deps: Parts): Promise<FastifyInstance> {
   })
 
   registerAssets(app)
-  brandRoutes(app)
+  brandRoutes(app, deps)
   healthRoutes(app, deps, () => deps.signingKeys.current())
   await app.register(accountsPlugin, deps)
   await app.register(identityPlugin, deps)

@@ -17,6 +17,7 @@ import { movementPages } from './points/movements.page.ts'
 import { refundRequestPages } from './points/refund-requests.page.ts'
 import { proposalPages } from './proposals/proposals.page.ts'
 import { auditPages } from './site/audit.page.ts'
+import { logoPage } from './site/logo.page.ts'
 import { settingPages } from './site/settings.page.ts'
 
 /** Registers all pages of administrators. Every request requires a session of an administrator. */
@@ -30,6 +31,7 @@ export async function adminPlugin(app: FastifyInstance, deps: PaymentDeps): Prom
   movementPages(app, deps)
   freezePages(app, deps)
   settingPages(app, deps)
+  await logoPage(app, deps)
   correctionPages(app, deps)
   proposalPages(app, deps)
   memberPages(app, deps)

@@ -60,14 +60,14 @@ export const link = z
   .max(500, 'must be at most 500 characters')
   .refine((text) => text === '' || isLink(text), 'must begin with https:// or mailto:')
 
+/** The address of an uploaded picture (site-logo.ts). */
+const UPLOADED_LOGO = /^\/brand\/logo\.[0-9a-f]{16}\.png$/
+
 /** The address of a picture, which pages show beside the site's name. */
 export const picture = z
   .string()
   .max(500, 'must be at most 500 characters')
-  .refine(
-    (text) => text === '' || /^\/brand\/logo\.[0-9a-f]{16}\.png$/.test(text) || isHttps(text),
-    'must begin with https://',
-  )
+  .refine((text) => text === '' || UPLOADED_LOGO.test(text) || isHttps(text), 'must begin with https://')
 
 function isHttps(text: string): boolean {
   return URL.canParse(text) && new URL(text).protocol === 'https:' && !/[\s\p{Cc}]/u.test(text)

@@ -54,6 +54,8 @@ export const RETENTION = {
   // Only the last hundred are kept.
   books_proofs: 'bounded',
   books_schedule: 'bounded',
+  // One is in force; an upload deletes former ones after a day.
+  site_logos: 'bounded',
   site_settings: 'bounded',
   signing_keys: 'bounded',
   user_groups: 'bounded',

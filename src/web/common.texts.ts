@@ -47,6 +47,8 @@ export const common = {
   profile: { en: 'Account and security', zh: '账号与安全' },
   alerts: { en: 'Alerts', zh: '提醒' },
   alertsCount: (n: number) => ({ en: `Alerts (${n})`, zh: `提醒（${n}）` }),
+  paymentsShort: { en: 'Payments', zh: '付款' },
+  appsShort: { en: 'Apps', zh: '应用' },
   myPayments: { en: 'My payments', zh: '我的付款' },
   authorisedApps: { en: 'Authorised apps', zh: '已授权应用' },
   sessions: { en: 'Where you are signed in', zh: '登录的设备' },

@@ -16,8 +16,8 @@ export function placesOf({ common }: Messages, reader: Reader | undefined): Area
   const own: AreaLink[] = [
     { href: '/', label: common.home, icon: 'home', isAlone: true },
     { href: '/account', label: common.wallet, icon: 'wallet', isAlone: true },
-    { href: '/account/payments', label: common.myPayments, icon: 'receipt' },
-    { href: '/account/applications', label: common.authorisedApps, icon: 'apps' },
+    { href: '/account/payments', label: common.myPayments, short: common.paymentsShort, icon: 'receipt' },
+    { href: '/account/applications', label: common.authorisedApps, short: common.appsShort, icon: 'apps' },
     { href: '/account/alerts', label: common.alerts, icon: 'bell', count: reader.unread_alerts },
     { href: '/account/profile', label: common.profile, icon: 'user', covers: '/account' },
   ]

@@ -2,8 +2,11 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { brandStyle } from '../core/brand.ts'
+import type { Core } from '../core/core.ts'
 import type { SettingValues } from '../core/setting-values.ts'
 import type { Settings } from '../core/settings.ts'
+import { findLogo } from '../core/site-logo.ts'
+import { AppError } from '../platform/errors.ts'
 import { type Language, type Locale, makeLocale } from './languages.ts'
 import { siteWords } from './site-words.ts'
 
@@ -72,8 +75,21 @@ function styleAddress(accent: string): string {
 
 const versionOf = (style: string) => createHash('sha256').update(style).digest('hex').slice(0, 12)
 
-/** Mounts GET /brand/. The address holds the accent, so every process can answer for every colour. */
-export function brandRoutes(app: FastifyInstance): void {
+/** Mounts GET /brand/: the style and the logo. The address of the style holds the accent, so every process can make it. */
+export function brandRoutes(app: FastifyInstance, { db }: Pick<Core, 'db'>): void {
+  app.get<{ Params: { name: string } }>(
+    '/brand/logo.:name(^[0-9a-f]{16}).png',
+    { config: { admission: 'always' } },
+    async ({ params }, reply) => {
+      const picture = await findLogo(db, params.name)
+      if (picture === undefined) throw new AppError('not_found', 'No such picture')
+      return reply
+        .header('cache-control', 'public, max-age=31536000, immutable')
+        .type('image/png')
+        .send(picture)
+    },
+  )
+
   app.get<{ Params: { version: string; accent: string } }>(
     '/brand/:version/:accent(^[0-9a-f]{6}).css',
     { config: { admission: 'always' } },

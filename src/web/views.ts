@@ -32,6 +32,8 @@ export type AreaNav = {
 export type AreaLink = {
   href: string
   label: string
+  /** For the bar at the foot of a phone. */
+  short?: string
   icon: Icon
   count?: number
   isAlone?: boolean

@@ -19,6 +19,7 @@ export const settings = {
     zh: '更改立即生效，各进程数秒内同步；每次更改都会记录操作人。',
   },
   save: { en: 'Save', zh: '保存' },
+  logoUploaded: { en: 'Every page now shows the new logo.', zh: '所有页面已使用新标志。' },
   history: { en: 'History', zh: '历史' },
   isDefault: { en: 'default', zh: '默认值' },
   choices: {

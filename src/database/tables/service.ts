@@ -26,6 +26,8 @@ type SiteSettingsHistoryTable = {
   created_at: Generated<Date>
 }
 
+type SiteLogosTable = { name: string; picture: Buffer; created_at: Date }
+
 /** The numbered files of migrations/ that were applied. */
 type SchemaMigrationsTable = { name: string; checksum: string; applied_at: CreatedAt }
 
@@ -36,6 +38,7 @@ export interface ServiceTables {
   schema_migrations: SchemaMigrationsTable
   schema_functions: SchemaFunctionsTable
   limit_counters: LimitCountersTable
+  site_logos: SiteLogosTable
   site_settings: SiteSettingsTable
   site_settings_history: SiteSettingsHistoryTable
 }

@@ -1,0 +1,30 @@
+/** POST /admin/settings/logo takes the site's logo as a file. */
+import { fastifyMultipart } from '@fastify/multipart'
+import type { FastifyInstance } from 'fastify'
+import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
+import type { Core } from '../../core/core.ts'
+import { LOGO_BYTES_MAX, uploadLogo } from '../../core/site-logo.ts'
+import { AppError } from '../../platform/errors.ts'
+import { actorOf } from '../acts/form.ts'
+
+const SETTINGS = '/admin/settings?area=site'
+
+/** Registers the upload in a scope of its own, because no other form of the service carries files. */
+export async function logoPage(app: FastifyInstance, deps: Core): Promise<void> {
+  await app.register(async (scope) => {
+    await scope.register(fastifyMultipart, {
+      attachFieldsToBody: 'keyValues',
+      limits: { fileSize: LOGO_BYTES_MAX, files: 1, fields: 5, fieldSize: 1_000, parts: 6 },
+    })
+    scope.post(
+      `/admin/settings/logo`,
+      { preHandler: requireFreshSignIn(deps, { page: () => SETTINGS }) },
+      async (request, reply) => {
+        const { logo } = (request.body ?? {}) as { logo?: unknown }
+        if (!Buffer.isBuffer(logo) || logo.length === 0) throw new AppError('invalid_form', 'Choose a file')
+        await uploadLogo(deps, { file: logo, ...actorOf(request), now: deps.clock() })
+        return reply.done(SETTINGS, { text: request.locale.t.settings.logoUploaded })
+      },
+    )
+  })
+}

@@ -1,0 +1,88 @@
+/**
+ * The uploaded logo of the site. An upload is decoded and encoded anew, so what browsers get holds the pixels of a picture
+ * and nothing else: no metadata, no markup and no second file format.
+ */
+import { createHash } from 'node:crypto'
+import { inflateSync } from 'node:zlib'
+import { convertIndexedToRgb, decode, encode } from 'fast-png'
+import type { Db } from '../database/connection.ts'
+import { AppError } from '../platform/errors.ts'
+import type { Settings } from './settings.ts'
+
+/** The largest file, in bytes, and the largest picture, in pixels at each side. */
+export const LOGO_BYTES_MAX = 512 * 1024
+export const LOGO_SIDE_MAX = 512
+
+const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex')
+/** Four channels of 16 bits, and a byte for the filter of each of seven interlaced passes' lines. */
+const PIXEL_BYTES_MAX = LOGO_SIDE_MAX * LOGO_SIDE_MAX * 8 + LOGO_SIDE_MAX * 16
+/** Former logos stay this long, for the processes and pages that still name them. */
+const FORMER_KEPT_MS = 24 * 3_600_000
+
+type Upload = { file: Buffer; actor_id: bigint; ip: string; now: Date }
+
+/** The address of an uploaded logo. */
+const addressOf = (name: string) => `/brand/logo.${name}.png`
+
+/** Stores a picture and makes it the site's logo. Throws invalid_form for a file that is no small PNG. */
+export async function uploadLogo(
+  { db, settings }: { db: Db; settings: Settings },
+  { file, actor_id, ip, now }: Upload,
+): Promise<void> {
+  const picture = encodedAnew(file)
+  const name = createHash('sha256').update(picture).digest('hex').slice(0, 16)
+  await db
+    .insertInto('site_logos')
+    .values({ name, picture, created_at: now })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ created_at: now }))
+    .execute()
+  await settings.change({ name: 'site_logo', value: addressOf(name), actor_id, ip, now })
+  await db
+    .deleteFrom('site_logos')
+    .where('name', '<>', name)
+    .where('created_at', '<', new Date(now.getTime() - FORMER_KEPT_MS))
+    .execute()
+}
+
+/** Returns an uploaded logo. */
+export async function findLogo(db: Db, name: string): Promise<Buffer | undefined> {
+  const row = await db.selectFrom('site_logos').where('name', '=', name).select('picture').executeTakeFirst()
+  return row?.picture
+}
+
+/** Returns the pixels of a PNG as a new PNG. Throws invalid_form. */
+function encodedAnew(file: Buffer): Buffer {
+  const refused = (why: string) => new AppError('invalid_form', `The logo ${why}`)
+  if (file.length > LOGO_BYTES_MAX) throw refused(`is larger than ${LOGO_BYTES_MAX / 1024} KB`)
+  if (!file.subarray(0, 8).equals(SIGNATURE)) throw refused('is not a PNG file')
+  const [width, height] = [16, 20].map((at) => (file.length < 24 ? 0 : file.readUInt32BE(at))) as [
+    number,
+    number,
+  ]
+  if (width > LOGO_SIDE_MAX || height > LOGO_SIDE_MAX)
+    throw refused(`is larger than ${LOGO_SIDE_MAX} × ${LOGO_SIDE_MAX} pixels`)
+  try {
+    // The decoder sets no limit of its own, and 512 KB can unpack to half a gigabyte.
+    inflateSync(pixelsOf(file), { maxOutputLength: PIXEL_BYTES_MAX })
+    const image = decode(file)
+    const { data, channels, depth, palette } = image
+    if (palette === undefined) return Buffer.from(encode({ width, height, data, channels, depth }))
+    const coloured = convertIndexedToRgb(image)
+    return Buffer.from(
+      encode({ width, height, data: coloured, channels: coloured.length / (width * height), depth: 8 }),
+    )
+  } catch {
+    throw refused('cannot be read as a PNG picture')
+  }
+}
+
+/** The compressed pixels of a PNG: the contents of its IDAT chunks. */
+function pixelsOf(file: Buffer): Buffer {
+  const parts: Buffer[] = []
+  for (let at = SIGNATURE.length; at + 8 <= file.length; ) {
+    const length = file.readUInt32BE(at)
+    if (file.toString('latin1', at + 4, at + 8) === 'IDAT') parts.push(file.subarray(at + 8, at + 8 + length))
+    at += length + 12
+  }
+  return Buffer.concat(parts)
+}

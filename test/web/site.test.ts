@@ -1,0 +1,178 @@
+/** What the settings say about every page: words, time zone, colours, logo and links; and the report of an act. */
+import { encode } from 'fast-png'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makePerson } from '../harness/cast.ts'
+import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+
+let test: TestApp
+beforeAll(async () => {
+  test = await startTestApp()
+})
+afterAll(() => test.close())
+
+const pageIn = async (language: 'en' | 'zh-CN', path = '/sign-in') =>
+  (await test.app.inject({ url: path, headers: { accept: 'text/html', 'accept-language': language } })).body
+const set = (name: Parameters<typeof setSetting>[1], value: string) => setSetting(test, name, value)
+const titleOf = (page: string) => /<title>([^<]*)</.exec(page)?.[1]
+
+describe('the words of a site', () => {
+  it('are its own, and a name in one language serves for both', async () => {
+    expect(titleOf(await pageIn('en'))).toContain('Tessera')
+    await set('site_name_zh_cn', '星火论坛')
+    expect(titleOf(await pageIn('en'))).toContain('星火论坛')
+    await set('site_name_en', 'Spark <Forum>')
+    expect(titleOf(await pageIn('en'))).toContain('Spark &lt;Forum&gt;')
+    expect(titleOf(await pageIn('zh-CN'))).toContain('星火论坛')
+  })
+
+  it('name a point on pages, with a capital letter at the beginning of a sentence', async () => {
+    const alice = await makePerson(test)
+    const window = await alice.signIn()
+    await set('point_one_en', 'spark')
+    await set('point_many_en', 'sparks')
+    await set('point_zh_cn', '星火')
+    const english = (await window.get('/account', { 'accept-language': 'en' })).body
+    expect(english).toContain('sparks')
+    expect(english).not.toMatch(/\bpoints?\b/)
+    window.cookies.set('language', 'zh-CN')
+    expect((await window.get('/account')).body).toContain('星火')
+  })
+
+  it.each([
+    ['site_name_en', 'a\nb'],
+    ['point_one_en', '\uE001'],
+    ['site_accent', '#fff'],
+    ['site_accent', '#ffee88'],
+    ['site_logo', 'javascript:alert(1)'],
+    ['site_logo', '/brand/logo.css'],
+    ['link_terms', 'http://example.org'],
+    ['link_contact', 'javascript:alert(1)'],
+    ['time_zone', 'Mars/Olympus'],
+  ] as const)('refuse %s %j', async (name, value) => {
+    await expect(set(name, value)).rejects.toMatchObject({ code: 'invalid_form' })
+  })
+})
+
+describe('the face of a site', () => {
+  it('has its colours in a style sheet of their own', async () => {
+    await set('site_accent', '#C2410C')
+    const [, address] = /href="(\/brand\/[^"]+\.css)"/.exec(await pageIn('en'))!
+    const answer = await test.app.inject(address!)
+    expect(answer.headers['content-type']).toBe('text/css; charset=utf-8')
+    expect(answer.headers['cache-control']).toContain('immutable')
+    expect(answer.body).toContain('--accent:#c2410c')
+    expect(
+      (await test.app.inject(address!.replace(/[0-9a-f]{12}/, '0'.repeat(12)))).headers['cache-control'],
+    ).toBe('no-cache')
+  })
+
+  it('links to its terms and its forum in the footer', async () => {
+    await set('link_terms', 'https://forum.example/terms')
+    await set('link_contact', 'mailto:help@forum.example')
+    const page = await pageIn('en')
+    expect(page).toContain('href="https://forum.example/terms"')
+    expect(page).toContain('href="mailto:help@forum.example"')
+  })
+
+  it('says its time zone, in which every time is', async () => {
+    const alice = await makePerson(test)
+    const window = await alice.signIn()
+    const timesOn = async () => (await window.get('/account/sessions', { 'accept-language': 'en' })).body
+    await set('time_zone', 'Asia/Shanghai')
+    expect(await timesOn()).toContain('Times in China Standard Time')
+    const [, moment, before] = /<time datetime="([^"]+)">([^<]+)</.exec(await timesOn())!
+    await set('time_zone', 'America/New_York')
+    const after = await timesOn()
+    expect(after).toContain('Times in Eastern Time')
+    expect(/<time datetime="([^"]+)">([^<]+)</.exec(after)![1]).toBe(moment)
+    expect(/<time datetime="([^"]+)">([^<]+)</.exec(after)![2]).not.toBe(before)
+  })
+})
+
+describe('the uploaded logo', () => {
+  const openAdmin = async () => (await makePerson(test, { is_admin: true })).signIn()
+  const upload = async (file: Buffer, window?: Browser) => {
+    window ??= await openAdmin()
+    const { form_token } = (await window.get('/admin/settings?area=site')).form('/admin/settings')
+    const line = '----logo'
+    const part = (head: string, body: Buffer | string) =>
+      Buffer.concat([
+        Buffer.from(`--${line}\r\ncontent-disposition: form-data; ${head}\r\n\r\n`),
+        Buffer.from(body),
+        Buffer.from('\r\n'),
+      ])
+    const payload = Buffer.concat([
+      part('name="form_token"', form_token!),
+      part('name="logo"; filename="a.png"\r\ncontent-type: image/png', file),
+      Buffer.from(`--${line}--\r\n`),
+    ])
+    const cookie = [...window.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    return test.app.inject({
+      method: 'POST',
+      url: '/admin/settings/logo',
+      headers: {
+        cookie,
+        accept: 'text/html',
+        'sec-fetch-site': 'same-origin',
+        'content-type': `multipart/form-data; boundary=${line}`,
+      },
+      payload,
+    })
+  }
+  const picture = (width: number, height: number) =>
+    Buffer.from(
+      encode({
+        width,
+        height,
+        channels: 4,
+        data: new Uint8Array(width * height * 4).fill(200),
+        text: { Comment: 'where I live' },
+      }),
+    )
+
+  it('is encoded anew, without metadata and without what follows the picture', async () => {
+    const answer = await upload(Buffer.concat([picture(64, 32), Buffer.from('<script>alert(1)</script>')]))
+    expect(answer.statusCode).toBe(303)
+    const [, address] = /<img src="(\/brand\/logo\.[0-9a-f]{16}\.png)"/.exec(await pageIn('en'))!
+    const logo = await test.app.inject(address!)
+    expect(logo.headers['content-type']).toBe('image/png')
+    expect(logo.rawPayload.subarray(1, 4).toString()).toBe('PNG')
+    expect([logo.rawPayload.readUInt32BE(16), logo.rawPayload.readUInt32BE(20)]).toEqual([64, 32])
+    expect(logo.rawPayload.includes('script')).toBe(false)
+    expect(logo.rawPayload.includes('where I live')).toBe(false)
+  })
+
+  it.each([
+    ['no PNG', () => Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')],
+    ['too many pixels', () => picture(513, 1)],
+    ['a torn file', () => picture(64, 64).subarray(0, 60)],
+    ['nothing', () => Buffer.alloc(0)],
+  ])('is refused: %s', async (_why, file) => {
+    expect((await upload(file())).statusCode).toBe(400)
+  })
+
+  it('is refused above its size', async () => {
+    expect((await upload(Buffer.alloc(600 * 1024, 1))).statusCode).toBe(413)
+  })
+
+  it('is reported once, on the page to which the act leads, in the same session', async () => {
+    const [window, other] = [await openAdmin(), await openAdmin()]
+    const answer = await upload(picture(32, 32), window)
+    const cookie = answer.cookies.find(({ name }) => name === 'report')!
+    const isReported = async (at: string, value: string, by = window) => {
+      by.cookies.set('report', value)
+      return (await by.get(at)).body.includes('Every page now shows the new logo.')
+    }
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Lax' })
+    expect(await isReported('/admin/audit', cookie.value)).toBe(false)
+    expect(await isReported('/admin/settings?area=site', cookie.value, other)).toBe(false)
+    expect(await isReported('/admin/settings?area=site', `${cookie.value.split('.')[0]}.x`)).toBe(false)
+    expect(await isReported('/admin/settings?area=site', 'x')).toBe(false)
+    expect(await isReported('/admin/settings?area=site', cookie.value)).toBe(true)
+    expect(window.cookies.has('report')).toBe(false)
+  })
+
+  it('does not exist under another name', async () => {
+    expect((await test.app.inject('/brand/logo.0123456789abcdef.png')).statusCode).toBe(404)
+  })
+})
