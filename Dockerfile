@@ -15,6 +15,9 @@ COPY --from=libraries /app/node_modules node_modules
 COPY package.json ./
 COPY migrations migrations
 COPY views views
+# The pages at /docs show the guides.
+COPY docs/en docs/en
+COPY docs/zh-CN docs/zh-CN
 COPY src src
 RUN ln -s /app/src/cli/main.ts /usr/local/bin/tessera
 # The number of the image's user `node` shows an orchestrator that the process does not run as root.

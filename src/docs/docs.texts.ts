@@ -1,35 +1,104 @@
-/** Texts of the pages of the reference, around its operations. */
+/** Texts of the documentation, around its guides and operations. */
 import type { Texts } from '../web/languages.ts'
+import { POINTS } from '../web/site-words.ts'
+
+const demoPayments = {
+  en: `This is a demo: the sample works as it is, with the keys of a test application and play ${POINTS}.`,
+  zh: `这是演示环境：示例可直接运行，使用测试应用的密钥和虚拟${POINTS}。`,
+}
 
 export const docs = {
-  title: { en: 'The interfaces', zh: '接口说明' },
-  lead: {
-    en: 'What applications and merchants can ask of this service, as it is checked here.',
-    zh: '应用和商户可以向本服务发出的请求，与这里的检查规则一致。',
+  title: { en: 'Documentation', zh: '文档' },
+  search: { en: 'Search', zh: '搜索' },
+  searchLabel: { en: 'Search the documentation', zh: '搜索文档' },
+  searchHint: { en: 'a heading, a field, an error code', zh: '标题、接口或错误码' },
+  found: (count: number) => ({
+    en: count === 1 ? '1 result' : `${count} results`,
+    zh: `${count} 条结果`,
+  }),
+  nothingFound: { en: 'No results', zh: '没有结果' },
+  nothingFoundText: {
+    en: 'Try fewer words, a field name such as order_id, or an error code such as 1001.',
+    zh: '试试更少的词、字段名（如 order_id）或错误码（如 1001）。',
   },
+  toStart: { en: 'Get started', zh: '快速开始' },
+  onThisPage: { en: 'On this page', zh: '本页内容' },
+  next: { en: 'Next', zh: '下一篇' },
+  copy: { en: 'Copy', zh: '复制' },
+  sample: { en: 'Sample code', zh: '示例代码' },
+  chapters: {
+    begin: { en: 'Start', zh: '开始' },
+    payments: { en: 'Payments', zh: '收款' },
+    signIn: { en: 'Sign-in', zh: '登录' },
+    operators: { en: 'For operators', zh: '运维' },
+  },
+  /** The short names of the guides, for the navigation. */
+  guides: {
+    start: { en: 'Get started', zh: '快速开始' },
+    'test-mode': { en: 'Test mode', zh: '测试模式' },
+    merchant: { en: 'HMAC API guide', zh: 'HMAC 接口指南' },
+    'gateway-shop': { en: 'Connect an epay shop', zh: '接入易支付商店' },
+    'gateway-clients': { en: 'Epay settings', zh: '易支付填法' },
+    'oauth-application': { en: 'Sign in with the forum', zh: '用论坛账号登录' },
+    'sign-in-clients': { en: 'Client settings', zh: '登录客户端填法' },
+    operator: { en: 'Run the service', zh: '运行服务' },
+    discourse: { en: 'Discourse forum', zh: 'Discourse 论坛' },
+  },
+  reader: {
+    label: { en: 'Your applications', zh: '你的应用' },
+    uses: (name: string) => ({
+      en: `The samples use ${name}. Keys and secrets stay on its own page.`,
+      zh: `示例使用 ${name}。密钥只在应用自己的页面上。`,
+    }),
+    pid: { en: 'pid', zh: 'pid' },
+    test: { en: 'Test', zh: '测试' },
+    change: { en: 'Change', zh: '更换' },
+    paymentApp: { en: 'Payment application', zh: '收款应用' },
+    signInApp: { en: 'Sign-in application', zh: '登录应用' },
+    use: { en: 'Use in the samples', zh: '用于示例' },
+    changed: (names: string[]) => ({
+      en: `The samples now use ${names.join(' and ')}.`,
+      zh: `示例现在使用 ${names.join('、')}。`,
+    }),
+    signIn: {
+      en: 'Sign in, and the samples show the identifiers of your own application.',
+      zh: '登录后，示例会显示你自己应用的编号。',
+    },
+    signInLink: { en: 'Sign in', zh: '登录' },
+    create: {
+      en: 'Create a test application, and the samples show its identifiers. It needs no review.',
+      zh: '创建一个测试应用，示例就会显示它的编号。无需审核。',
+    },
+    createSignIn: {
+      en: 'Create an application, and the samples show its client ID.',
+      zh: '创建一个应用，示例就会显示它的 client ID。',
+    },
+    createLink: { en: 'Create an application', zh: '创建应用' },
+  },
+  api: { en: 'API documentation', zh: '开发文档' },
   machine: (link: string) => ({
     en: `For programs: ${link} (OpenAPI 3.1).`,
     zh: `供程序读取：${link}（OpenAPI 3.1）。`,
   }),
   areas: {
     identity: {
-      title: { en: 'Identity', zh: '登录' },
+      title: { en: 'Sign-in API', zh: '登录接口' },
       text: {
-        en: 'OAuth 2.0 and OpenID Connect: sign-in for applications.',
-        zh: 'OAuth 2.0 与 OpenID Connect：为应用提供登录。',
+        en: 'OAuth 2.0 and OpenID Connect: members sign in to your application.',
+        zh: 'OAuth 2.0 与 OpenID Connect：让成员登录你的应用。',
       },
     },
     payment: {
-      title: { en: 'Payments in points', zh: '积分支付' },
+      title: { en: 'HMAC API', zh: 'HMAC 接口' },
       text: {
-        en: 'The HMAC API: initiate, query, transfer, list.',
-        zh: 'HMAC 接口：发起、查询、转账、列表。',
+        en: `Accept ${POINTS}: create orders, query them, send transfers, list both.`,
+        zh: `用${POINTS}收款：创建、查询、转账、列表。`,
       },
     },
     v1: {
       title: { en: 'Gateway V1', zh: '网关 V1' },
       text: {
-        en: 'The epay protocol with MD5, for shops that speak it already.',
+        en: 'The epay protocol with MD5, for shops that already speak it.',
         zh: '易支付协议（MD5），供已支持它的商店使用。',
       },
     },
@@ -43,65 +112,63 @@ export const docs = {
     notifications: {
       title: { en: 'Callbacks, notifications, events', zh: '回调、通知与事件' },
       text: {
-        en: 'What the service sends to a shop, how to verify it, what to answer, and when it is sent again.',
+        en: 'What the service sends to your shop, how to verify it, what to answer, and when it is sent again.',
         zh: '服务发给商店的内容、如何验签、应当返回什么，以及何时重试。',
       },
     },
     codes: {
-      title: { en: 'Codes', zh: '错误码' },
-      text: { en: 'Every code of a refusal, and what it means.', zh: '每个错误码及其含义。' },
+      title: { en: 'Error codes', zh: '错误码' },
+      text: { en: 'Every error code, what it means and what to do.', zh: '每个错误码的含义与处理办法。' },
     },
     rules: {
       title: { en: 'Rules and limits', zh: '规则与限制' },
       text: {
-        en: 'The life of an order, rounding, fees and bounds, as they are set on this site now.',
+        en: 'The life of an order, rounding, fees and limits, as this site has set them now.',
         zh: '订单的生命周期、取整、手续费与限额，均为本站当前设置。',
       },
     },
   },
   liveSamples: {
     identity: {
-      en: 'This is a demo: the examples are complete and work as they are. The code is good for one minute and one use; reload the page for another.',
-      zh: '这是演示环境：示例完整，可直接运行。授权码一分钟内有效且只能使用一次，刷新页面可得到新的授权码。',
+      en: 'This is a demo: the sample works as it is. The code is valid for one minute and one use; reload the page for another.',
+      zh: '这是演示环境：示例可直接运行。授权码一分钟内有效且只能使用一次，刷新页面可得到新的授权码。',
     },
-    payment: {
-      en: 'This is a demo: the examples are complete and work as they are, with the keys of a test application. Its points are play points.',
-      zh: '这是演示环境：示例完整，可直接运行，使用测试应用的密钥和试用积分。',
-    },
-    v1: {
-      en: 'This is a demo: the examples are complete and work as they are, with the keys of a test application. Its points are play points.',
-      zh: '这是演示环境：示例完整，可直接运行，使用测试应用的密钥和试用积分。',
-    },
-    v2: {
-      en: 'This is a demo: the examples are complete and work as they are, with the keys of a test application. Its points are play points.',
-      zh: '这是演示环境：示例完整，可直接运行，使用测试应用的密钥和试用积分。',
-    },
+    payment: demoPayments,
+    v1: demoPayments,
+    v2: demoPayments,
   },
   madeUpSamples: {
     identity: {
-      en: 'The examples have sample credentials. Put those of your application in their place; they are shown when you register it at /apps.',
-      zh: '示例中的凭据仅作示范，请换成自己应用的凭据：在 /apps 登记应用时显示。',
+      en: 'Put your client secret in the place of the sample; you saw it when you created the application at /apps.',
+      zh: '请把示例密钥换成你的客户端密钥；它在 /apps 创建应用时显示过一次。',
     },
     payment: {
-      en: 'The examples have sample keys. Put your own in their place; the page of your application at /payment/applications has them. A test application needs no review.',
-      zh: '示例中的密钥仅作示范，请换成自己的密钥，见 /payment/applications 的应用页面。测试应用无需审核。',
+      en: 'Put your Secret Key in the place of the sample. A test application at /payment/applications needs no review.',
+      zh: '请把示例密钥换成你的 Secret Key。在 /payment/applications 创建测试应用，无需审核。',
     },
     v1: {
-      en: 'The examples have sample keys. Put your own in their place; the gateway card of your application at /payment/applications has them. A test application needs no review.',
-      zh: '示例中的密钥仅作示范，请换成自己的密钥，见 /payment/applications 应用页面的网关卡片。测试应用无需审核。',
+      en: 'Put your KEY in the place of the sample; the gateway page of your application shows it.',
+      zh: '请把示例密钥换成你的 KEY，见应用的网关页面。',
     },
     v2: {
-      en: 'The examples have sample keys. Put your own in their place; the gateway card of your application at /payment/applications has the pid, and your private key is yours alone. A test application needs no review.',
-      zh: '示例中的密钥仅作示范，请换成自己的密钥：pid 见 /payment/applications 应用页面的网关卡片，私钥由你自己保管。测试应用无需审核。',
+      en: 'Put your own private key in the place of the sample. Only you have it.',
+      zh: '请把示例私钥换成你自己的私钥，它只在你手里。',
     },
   },
-  example: { en: 'Example for a shell with curl and openssl', zh: '示例（需要 curl 与 openssl）' },
+  request: { en: 'Request', zh: '请求' },
+  answers: { en: 'Answers', zh: '应答' },
+  example: { en: 'Sample for a shell with curl and openssl', zh: '示例（需要 curl 与 openssl）' },
+  shell: { en: 'Shell', zh: 'Shell' },
+  exampleAnswer: { en: 'Example', zh: '示例' },
   headers: { en: 'Headers', zh: '请求头' },
+  parameters: { en: 'Parameters', zh: '参数' },
   yourAnswer: { en: 'Your answer', zh: '你的应答' },
   code: { en: 'Code', zh: '错误码' },
   meaning: { en: 'Meaning', zh: '含义' },
+  field: { en: 'Field', zh: '字段' },
+  type: { en: 'Type', zh: '类型' },
   unknownPaymentId: {
-    en: 'An unknown Payment ID answers 404 with success, error and message, without errors; a transfer answers 1009.',
+    en: 'An unknown Payment ID is answered 404 with success, error and message, without errors. A transfer is answered 1009.',
     zh: 'Payment ID 不存在时返回 404，应答只有 success、error 和 message，没有 errors；转账返回 1009。',
   },
   ofMsg: {
@@ -110,10 +177,13 @@ export const docs = {
   },
   security: {
     client: {
-      en: 'HTTP Basic with client_id and client_secret.',
-      zh: 'HTTP Basic：client_id 与 client_secret。',
+      en: 'Authenticate with HTTP Basic: client_id and client_secret.',
+      zh: '认证方式：HTTP Basic（client_id 与 client_secret）。',
     },
-    bearer: { en: 'Authorization: Bearer with an access token.', zh: 'Authorization: Bearer 加访问令牌。' },
+    bearer: {
+      en: 'Authenticate with Authorization: Bearer and an access token.',
+      zh: '认证方式：Authorization: Bearer 加访问令牌。',
+    },
   },
   sentIn: {
     query: { en: 'Query', zh: '查询参数' },
@@ -121,5 +191,5 @@ export const docs = {
     json: { en: 'JSON body', zh: 'JSON' },
   },
   optional: { en: 'optional', zh: '可选' },
-  refusals: { en: 'What every refusal holds', zh: '被拒绝时的应答' },
+  refusals: { en: 'Error format', zh: '错误格式' },
 } satisfies Texts

@@ -22,7 +22,7 @@ export const v1Operations: Operation[] = [
     area: 'v1',
     method: 'get',
     path: '/payment/api/submit.php',
-    about: { en: 'Send the browser of a buyer to pay (GET or POST)', zh: '页面跳转支付（GET 或 POST）' },
+    about: { en: 'Redirect a buyer to pay (GET or POST)', zh: '页面跳转支付（GET 或 POST）' },
     request: { in: 'query', schema: said(TradeRequestV1, { ...TRADE, ...SIGNED }), example: newTrade },
     answers: {
       302: { about: { en: 'To the pay page.', zh: '跳转到支付页。' } },
@@ -33,7 +33,7 @@ export const v1Operations: Operation[] = [
     area: 'v1',
     method: 'post',
     path: '/payment/api/mapi.php',
-    about: { en: 'Open a trade', zh: 'API 下单' },
+    about: { en: 'Create an order', zh: 'API 下单' },
     request: { in: 'form', schema: said(TradeRequestV1, { ...TRADE, ...SIGNED }), example: newTrade },
     answers: answered(
       'v1',
@@ -52,7 +52,7 @@ export const v1Operations: Operation[] = [
     area: 'v1',
     method: 'post',
     path: '/payment/api/api.php?act=order',
-    about: { en: 'Ask about a trade', zh: '查询单个订单' },
+    about: { en: 'Get an order', zh: '查询单个订单' },
     request: {
       in: 'form',
       schema: said(OrderActRequest, {
@@ -89,7 +89,7 @@ export const v1Operations: Operation[] = [
     area: 'v1',
     method: 'post',
     path: '/payment/api/api.php?act=query',
-    about: { en: 'Are my settings right?', zh: '查询商户信息' },
+    about: { en: 'Test credentials', zh: '测试凭据' },
     request: { in: 'form', schema: said(QueryActRequest, { pid: PID }), example: () => ({}) },
     answers: answered(
       'v1',
@@ -113,7 +113,7 @@ export const v1Operations: Operation[] = [
     area: 'v1',
     method: 'post',
     path: '/payment/api/api.php?act=orders',
-    about: { en: 'List trades', zh: '批量查询订单' },
+    about: { en: 'List orders', zh: '批量查询订单' },
     request: {
       in: 'form',
       schema: said(OrdersActRequest, { pid: PID, ...PAGE }),

@@ -20,7 +20,7 @@ import { SAMPLE_TRADES } from './samples.ts'
 
 const ABOUT_V2 = {
   status: text('0 not paid, 1 paid, 2 refunded.', '0 未付款，1 已付款，2 已退款。'),
-  refundmoney: text('What was given back, in your currency.', '已退金额（商户货币）。'),
+  refundmoney: text('The amount refunded, in your currency.', '已退金额（商户货币）。'),
 }
 const signature = { timestamp: '1767323045', sign: 'bGlrZSB0aGlz…', sign_type: 'RSA' }
 
@@ -29,7 +29,7 @@ export const v2Operations: Operation[] = [
     area: 'v2',
     method: 'get',
     path: '/payment/api/pay/submit',
-    about: { en: 'Send the browser of a buyer to pay (GET or POST)', zh: '页面跳转支付（GET 或 POST）' },
+    about: { en: 'Redirect a buyer to pay (GET or POST)', zh: '页面跳转支付（GET 或 POST）' },
     request: {
       in: 'query',
       schema: said(TradeRequestV2, { ...TRADE, ...TIMED }),
@@ -44,7 +44,7 @@ export const v2Operations: Operation[] = [
     area: 'v2',
     method: 'post',
     path: '/payment/api/pay/create',
-    about: { en: 'Open a trade', zh: '统一下单' },
+    about: { en: 'Create an order', zh: '统一下单' },
     request: {
       in: 'form',
       schema: said(CreateRequest, { ...TRADE, method: text('Ignored.', '忽略。'), ...TIMED }),
@@ -72,7 +72,7 @@ export const v2Operations: Operation[] = [
     area: 'v2',
     method: 'post',
     path: '/payment/api/pay/query',
-    about: { en: 'Ask about a trade', zh: '查询订单' },
+    about: { en: 'Get an order', zh: '查询订单' },
     request: {
       in: 'form',
       schema: said(NamedTradeRequest, { pid: PID, ...NAMED, ...TIMED }),
@@ -106,7 +106,7 @@ export const v2Operations: Operation[] = [
     area: 'v2',
     method: 'post',
     path: '/payment/api/pay/close',
-    about: { en: 'Close an unpaid trade', zh: '关闭未付款订单' },
+    about: { en: 'Close an unpaid order', zh: '关闭未付款订单' },
     request: {
       in: 'form',
       schema: said(NamedTradeRequest, { pid: PID, ...NAMED, ...TIMED }),
@@ -124,7 +124,7 @@ export const v2Operations: Operation[] = [
     area: 'v2',
     method: 'post',
     path: '/payment/api/merchant/info',
-    about: { en: 'The application and its takings', zh: '商户信息' },
+    about: { en: 'Get the merchant’s details', zh: '查询商户信息' },
     request: {
       in: 'form',
       schema: said(ApplicationRequest, { pid: PID, ...TIMED }),
@@ -156,7 +156,7 @@ export const v2Operations: Operation[] = [
     area: 'v2',
     method: 'post',
     path: '/payment/api/merchant/orders',
-    about: { en: 'List trades', zh: '订单列表' },
+    about: { en: 'List orders', zh: '订单列表' },
     request: {
       in: 'form',
       schema: said(TradesRequest, { pid: PID, ...PAGE, ...TIMED }),
@@ -174,7 +174,7 @@ export const v2Operations: Operation[] = [
     area: 'v2',
     method: 'post',
     path: '/payment/api/transfer/balance',
-    about: { en: 'The balance, and what a transfer costs', zh: '余额与转账费率' },
+    about: { en: 'Get the balance', zh: '查询余额' },
     request: {
       in: 'form',
       schema: said(ApplicationRequest, { pid: PID, ...TIMED }),

@@ -48,8 +48,8 @@ export const TRADE = {
     `买家看到的商品名称；UTF-8 超过 ${NAME_BYTES_MAX} 字节的部分会被截断。可以包含 & 和 =。`,
   ),
   money: text(
-    'An amount in your currency, converted at the rate of the application and rounded half up to whole points. Under one point is refused. Every answer and callback repeats it as you sent it.',
-    '商户货币金额，按应用汇率换算，四舍五入为整数积分；不足 1 积分会被拒绝。应答和回调中按提交的写法返回。',
+    'An amount in your currency, converted at the exchange rate of the application and rounded half up to whole points. Under one point is refused. Every answer and callback repeats it as you sent it.',
+    '商户货币金额，按应用的兑换比例换算，四舍五入为整数积分；不足 1 积分会被拒绝。应答和回调中按提交的写法返回。',
   ),
   param: text(
     'Your own text, repeated in callbacks and queries. It may contain & and =.',

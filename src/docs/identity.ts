@@ -27,7 +27,10 @@ const refused = {
   example: { error: 'invalid_grant', error_description: 'The code is unknown, used or expired' },
 }
 const notProven = {
-  about: { en: 'The client or the token is not what it says.', zh: '客户端或令牌无效。' },
+  about: {
+    en: 'The client could not be authenticated, or the token is not valid.',
+    zh: '客户端或令牌无效。',
+  },
   schema: AnyRefusal,
   example: { error: 'invalid_client', error_description: 'Client authentication failed' },
 }
@@ -37,7 +40,7 @@ export const identityOperations: Operation[] = [
     area: 'identity',
     method: 'get',
     path: '/oauth2/auth',
-    about: { en: 'Send a browser here to sign in', zh: '把浏览器带到这里登录' },
+    about: { en: 'Authorize a member', zh: '发起登录授权' },
     request: {
       in: 'query',
       schema: said(AuthorizationRequest, {
@@ -58,13 +61,13 @@ export const identityOperations: Operation[] = [
     answers: {
       303: {
         about: {
-          en: 'Back to redirect_uri with code, state and iss, or error; before that, pages for the member.',
+          en: 'Redirects to redirect_uri with code, state and iss, or with error. Before that, the member sees pages to sign in and consent.',
           zh: '带着 code、state、iss 或 error 回到 redirect_uri；在此之前是给成员看的页面。',
         },
       },
       400: {
         about: {
-          en: 'A page: the client or the redirect URI is unknown, so nobody is sent anywhere.',
+          en: 'A page. The client or the redirect URI is unknown, so there is no redirect.',
           zh: '页面：客户端或回调地址未知，因此不会跳转。',
         },
       },
@@ -74,15 +77,18 @@ export const identityOperations: Operation[] = [
     area: 'identity',
     method: 'post',
     path: '/oauth2/token',
-    about: { en: 'Redeem a code or a refresh token', zh: '用授权码或刷新令牌换取令牌' },
+    about: { en: 'Get tokens', zh: '获取令牌' },
     security: 'client',
     request: {
       in: 'form',
       schema: said(TokenRequest, {
         code: text('Once, within a minute.', '一分钟内使用一次。'),
-        redirect_uri: text('The one that the code was asked with.', '与申请授权码时相同。'),
-        code_verifier: text('If a code_challenge was sent.', '发送过 code_challenge 时必填。'),
-        scope: text('Of a refresh: fewer than were granted.', '刷新时可缩小范围。'),
+        redirect_uri: text('The same one as in the authorization request.', '与申请授权码时相同。'),
+        code_verifier: text(
+          'Required if the authorization request had a code_challenge.',
+          '发送过 code_challenge 时必填。',
+        ),
+        scope: text('For a refresh: a part of the granted scopes.', '刷新时可缩小范围。'),
         ...CLIENT,
       }),
       example: ({ code, redirect_uri }) => ({ grant_type: 'authorization_code', code, redirect_uri }),
@@ -108,7 +114,7 @@ export const identityOperations: Operation[] = [
       401: notProven,
       429: {
         about: {
-          en: 'Too many failures, or too many refreshes of one grant. Nothing was spent: wait as many seconds as Retry-After says.',
+          en: 'Too many failures, or too many refreshes of one grant. The token stays valid: wait for as many seconds as Retry-After says.',
           zh: '失败次数过多，或同一授权刷新过于频繁。令牌未被消耗：请按 Retry-After 的秒数等待。',
         },
         schema: AnyRefusal,
@@ -123,7 +129,7 @@ export const identityOperations: Operation[] = [
     area: 'identity',
     method: 'get',
     path: '/oauth2/userinfo',
-    about: { en: 'Who has signed in', zh: '读取用户资料' },
+    about: { en: 'Get the member’s profile', zh: '获取成员资料' },
     security: 'bearer',
     answers: {
       200: {
@@ -160,7 +166,7 @@ export const identityOperations: Operation[] = [
     area: 'identity',
     method: 'post',
     path: '/oauth2/revoke',
-    about: { en: 'Give a token back', zh: '撤销令牌' },
+    about: { en: 'Revoke a token', zh: '撤销令牌' },
     security: 'client',
     request: {
       in: 'form',
@@ -170,7 +176,7 @@ export const identityOperations: Operation[] = [
     answers: {
       200: {
         about: {
-          en: 'It works no more, whether it did before or not. A refresh token ends with all that came from it.',
+          en: 'The token is no longer valid, whether or not it was before. Revoking a refresh token also revokes every token that came from it.',
           zh: '令牌不再有效，无论之前是否有效。撤销刷新令牌会一并结束由它产生的全部令牌。',
         },
       },
@@ -181,7 +187,7 @@ export const identityOperations: Operation[] = [
     area: 'identity',
     method: 'post',
     path: '/oauth2/introspect',
-    about: { en: 'What a token of yours is worth', zh: '查询自己的令牌' },
+    about: { en: 'Introspect a token', zh: '查询令牌状态' },
     security: 'client',
     request: {
       in: 'form',
@@ -191,7 +197,7 @@ export const identityOperations: Operation[] = [
     answers: {
       200: {
         about: {
-          en: 'active is false for whatever is not a live token of this client.',
+          en: 'active is false for anything but a valid token of this client.',
           zh: '不是本客户端的有效令牌时 active 为 false。',
         },
         schema: Introspection,
@@ -204,7 +210,7 @@ export const identityOperations: Operation[] = [
     area: 'identity',
     method: 'get',
     path: '/.well-known/openid-configuration',
-    about: { en: 'Discovery: what a client library reads', zh: '发现文档，供客户端库读取' },
+    about: { en: 'Get the discovery document', zh: '获取发现文档' },
     answers: {
       200: {
         about: {
@@ -219,7 +225,7 @@ export const identityOperations: Operation[] = [
     area: 'identity',
     method: 'get',
     path: '/oauth2/jwks',
-    about: { en: 'The public keys of ID tokens', zh: 'ID token 的公钥' },
+    about: { en: 'Get the signing keys', zh: '获取签名公钥' },
     answers: {
       200: {
         about: { en: 'RFC 7517. Keep them for five minutes.', zh: 'RFC 7517，可缓存五分钟。' },
@@ -231,7 +237,7 @@ export const identityOperations: Operation[] = [
     area: 'identity',
     method: 'get',
     path: '/api/apps',
-    about: { en: 'List your applications', zh: '列出自己的应用' },
+    about: { en: 'List your applications', zh: '列出你的应用' },
     security: 'bearer',
     request: {
       in: 'query',
@@ -249,7 +255,7 @@ export const identityOperations: Operation[] = [
     area: 'identity',
     method: 'post',
     path: '/api/apps',
-    about: { en: 'Register an application', zh: '注册应用' },
+    about: { en: 'Create an application', zh: '创建应用' },
     security: 'bearer',
     request: {
       in: 'json',
@@ -264,7 +270,10 @@ export const identityOperations: Operation[] = [
     },
     answers: {
       201: {
-        about: { en: 'The secret is told here and never again.', zh: '密钥只在这里出现一次。' },
+        about: {
+          en: 'The answer shows the secret once, and no later request does.',
+          zh: '密钥只在这里出现一次。',
+        },
         schema: RegisteredApp,
         example: {
           client_id: 'k3x9m2p7q4r8s1t5v6w0y2z4',

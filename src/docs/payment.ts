@@ -40,7 +40,7 @@ const ORDER_ID = text(
 const POINTS = text('Points.', '积分。')
 const MOMENT = text('UTC, to the second.', 'UTC 时间，精确到秒。')
 const STATUS = text(
-  'pending: not paid; expired says whether its time is over. completed: paid, also when a part was refunded. cancelled: closed. refunded: given back in full.',
+  'pending: not paid; expired says whether its time is over. completed: paid, also when a part was refunded. cancelled: closed. refunded: refunded in full.',
   'pending：尚未付款，是否已过付款时间见 expired。completed：已付款，包括部分退款。cancelled：已关闭。refunded：已全额退款。',
 )
 
@@ -90,7 +90,7 @@ const AnyRefusal = said(Refusal, {
 })
 
 const refused = {
-  about: { en: 'Refused; nothing has happened.', zh: '被拒绝，什么都没有发生。' },
+  about: { en: 'The request was refused. Nothing was changed.', zh: '请求被拒绝，没有任何改变。' },
   schema: AnyRefusal,
   example: {
     success: false,
@@ -106,13 +106,13 @@ const wrongSignature = {
 }
 const unknown = {
   about: {
-    en: 'There is no such Payment ID; the body has no errors and no data.',
+    en: 'No application has this Payment ID. The body has no errors and no data.',
     zh: 'Payment ID 不存在；应答里没有 errors 和 data。',
   },
   schema: UnknownApplication,
 }
 const later = {
-  about: { en: 'Come back after Retry-After seconds.', zh: '请在 Retry-After 秒后重试。' },
+  about: { en: 'Try again after Retry-After seconds.', zh: '请在 Retry-After 秒后重试。' },
   schema: AnyRefusal,
 }
 const refusals = { 400: refused, 401: wrongSignature, 404: unknown, 429: later, 503: later }
@@ -166,7 +166,7 @@ export const paymentOperations: Operation[] = [
     area: 'payment',
     method: 'post',
     path: '/payment/pay/{payment_id}/process',
-    about: { en: 'Initiate a payment', zh: '发起支付' },
+    about: { en: 'Create an order', zh: '创建订单' },
     request: {
       in: 'form',
       schema: said(ProcessRequest, {
@@ -180,8 +180,8 @@ export const paymentOperations: Operation[] = [
     answers: {
       200: {
         about: {
-          en: 'The payment, new or the one of this order_id.',
-          zh: '新建的支付，或此 order_id 已有的支付。',
+          en: 'The new order, or the existing order with this order_id.',
+          zh: '新建的订单，或此 order_id 已有的订单。',
         },
         schema: said(OpenedOrder, {
           payment_url: text('Send the buyer here.', '把买家带到这里。'),
@@ -205,7 +205,7 @@ export const paymentOperations: Operation[] = [
     area: 'payment',
     method: 'post',
     path: '/payment/query/{payment_id}',
-    about: { en: 'Ask how a payment stands', zh: '查询支付' },
+    about: { en: 'Get a payment', zh: '查询订单' },
     request: {
       in: 'form',
       schema: said(QueryRequest, {
@@ -216,7 +216,7 @@ export const paymentOperations: Operation[] = [
     },
     answers: {
       200: {
-        about: { en: 'The whole transaction.', zh: '完整的交易信息。' },
+        about: { en: 'The order.', zh: '完整的订单信息。' },
         schema: said(OrderAnswer, ABOUT_ORDER),
         example: { success: true, ...ORDER },
       },
@@ -228,8 +228,8 @@ export const paymentOperations: Operation[] = [
     method: 'post',
     path: '/payment/transfer/{payment_id}',
     about: {
-      en: 'Transfer points of the owner to a member',
-      zh: '把所有者的积分转给成员',
+      en: 'Send a transfer',
+      zh: '发起转账',
     },
     request: {
       in: 'form',
@@ -249,7 +249,10 @@ export const paymentOperations: Operation[] = [
     },
     answers: {
       200: {
-        about: { en: 'Done, now or before.', zh: '已完成（本次或之前）。' },
+        about: {
+          en: 'The transfer is complete, by this request or an earlier one.',
+          zh: '已完成（本次或之前的请求）。',
+        },
         schema: said(TransferAnswer, ABOUT_TRANSFER),
         example: { success: true, ...TRANSFER },
       },
@@ -263,7 +266,7 @@ export const paymentOperations: Operation[] = [
     area: 'payment',
     method: 'post',
     path: '/payment/orders/{payment_id}',
-    about: { en: 'List orders, to compare books', zh: '列出订单，用于对账' },
+    about: { en: 'List orders', zh: '列出订单' },
     request: {
       in: 'form',
       schema: said(OrdersRequest, PAGE),
@@ -271,7 +274,7 @@ export const paymentOperations: Operation[] = [
     },
     answers: {
       200: {
-        about: { en: 'A page of them.', zh: '一页订单。' },
+        about: { en: 'One page of orders.', zh: '一页订单。' },
         schema: said(OrderPage.extend({ data: z.array(Order) }), { next_cursor: NEXT }),
         example: { success: true, data: [ORDER], next_cursor: null },
       },
@@ -290,7 +293,7 @@ export const paymentOperations: Operation[] = [
     },
     answers: {
       200: {
-        about: { en: 'A page of them.', zh: '一页转账。' },
+        about: { en: 'One page of transfers.', zh: '一页转账。' },
         schema: said(TransferPage.extend({ data: z.array(Transfer) }), { next_cursor: NEXT }),
         example: { success: true, data: [TRANSFER], next_cursor: null },
       },

@@ -144,7 +144,7 @@ function limitRules(settings: SettingValues, say: Say): Rules {
           ),
       say(
         `A payment application needs trust level ${settings.payment_apps_min_trust_level} and the approval of an administrator; a test application needs neither. An OAuth application needs trust level ${settings.apps_min_trust_level}.`,
-        `申请支付应用需要信任等级 ${settings.payment_apps_min_trust_level} 并经管理员审核；测试应用不需要。登记 OAuth 应用需要信任等级 ${settings.apps_min_trust_level}。`,
+        `申请支付应用需要信任等级 ${settings.payment_apps_min_trust_level} 并经管理员审核；测试应用不需要。创建 OAuth 应用需要信任等级 ${settings.apps_min_trust_level}。`,
       ),
       say(
         `A code lives ${CODE_SECONDS} seconds and is used once, an access token ${ACCESS_TOKEN_SECONDS} seconds. A refresh token is replaced at each use; it ends after ${IDLE_LIFE} without use and ${FAMILY_LIFE} after the sign-in.`,

@@ -6,7 +6,7 @@ import { cleanUp, type DemoProcess, makeDataDir, startDemoProcess } from '../har
 
 const AREAS = ['identity', 'payment', 'v1', 'v2'] as const
 const LANGUAGES = ['en', 'zh-CN'] as const
-const EXAMPLE = /<pre class="plate sample"[^>]*>(.*?)<\/pre>/s
+const EXAMPLE = /<pre class="sample"[^>]*><code[^>]*>(.*?)<\/code><\/pre>/s
 
 let dataDir: string
 let started: DemoProcess

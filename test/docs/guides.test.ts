@@ -145,6 +145,18 @@ it('the guides of both languages have the same samples', async () => {
   expect(theirs!.map(([name]) => name)).toEqual(names!.map(([name]) => name))
 })
 
+describe('a newcomer', () => {
+  it.for(['sh', 'mjs', 'py', 'php', 'go'])(
+    'sends a first signed call: first-call.%s',
+    async (kind, { skip }) => {
+      const name = `first-call.${kind}`
+      skip(!canRun(name))
+      const env = { PAYMENT_ID: seller.payment_id, TOKEN: seller.token, ORDER_ID: `first-${kind}` }
+      expect(await run(name, env)).toMatchObject({ success: true, status: 'pending', amount: 5 })
+    },
+  )
+})
+
 describe('a merchant', () => {
   const env = () => ({ PAYMENT_ID: seller.payment_id, TOKEN: seller.token })
 

@@ -1,5 +1,6 @@
 /** Every page, one line each. A view in views/ that no line names fails the tests of pages. */
 import type { Page } from 'playwright-core'
+import { GUIDES, guidePath } from '../../../src/docs/guides/guides.ts'
 import { OPERATIONS, operationId } from '../../../src/docs/openapi.ts'
 import { WEBHOOKS } from '../../../src/docs/webhooks.ts'
 import type { Person } from '../../harness/cast.ts'
@@ -57,7 +58,13 @@ export const PAGES: ListedPage[] = [
   { name: 'accounts/home', as: 'buyer', path: at('/') },
   { name: 'accounts/home admin', as: 'admin', path: at('/') },
   { name: 'error', as: 'visitor', path: at('/nowhere') },
-  { name: 'docs/docs', as: 'visitor', path: at('/docs') },
+  ...GUIDES.map(
+    (name): ListedPage => ({ name: `docs/guide ${name}`, as: 'merchant', path: at(guidePath(name)) }),
+  ),
+  { name: 'docs/guide visitor', as: 'visitor', path: at('/docs') },
+  { name: 'docs/guide newcomer', as: 'newcomer', path: at('/docs/merchant') },
+  { name: 'docs/search', as: 'visitor', path: at('/docs/search?q=order') },
+  { name: 'docs/search empty', as: 'visitor', path: at('/docs/search?q=nothing+of+this+kind') },
   { name: 'docs/area identity', as: 'visitor', path: at('/docs/identity') },
   { name: 'docs/area payment', as: 'visitor', path: at('/docs/payment') },
   { name: 'docs/area v1', as: 'visitor', path: at('/docs/v1') },

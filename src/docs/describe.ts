@@ -1,0 +1,106 @@
+/** Describes operations and messages as the pages show them, from the schemas that check the requests. */
+import type { Text } from '../web/languages.ts'
+import { OPERATIONS, operationId } from './openapi.ts'
+import { type Answer, type Area, jsonSchema, type Operation } from './operation.ts'
+import type { Samples } from './samples.ts'
+import type { Webhook } from './webhooks.ts'
+
+export type Field = { name: string; isRequired: boolean; type: string; about: string }
+type Schema = {
+  type?: string
+  properties?: Record<string, Schema>
+  required?: string[]
+  description?: string
+  pattern?: string
+  format?: string
+  minLength?: number
+  maxLength?: number
+  enum?: string[]
+  const?: unknown
+  anyOf?: Schema[]
+  items?: Schema
+}
+
+/** Describes the operations of an area in their order, and once the fields that all its refusals have. */
+export function describeArea(area: Area, language: keyof Text) {
+  const described = OPERATIONS.filter((operation) => operation.area === area)
+  const refusals = described.flatMap(({ answers }) => Object.entries(answers).filter(isRefusal))
+  return {
+    operations: described.map((operation) => ({
+      id: operationId(operation),
+      method: operation.method.toUpperCase(),
+      path: operation.path,
+      about: operation.about[language],
+    })),
+    refusal: refusals.length === 0 ? undefined : describeBody(refusals[0]![1], language),
+  }
+}
+
+const isRefusal = ([status, { schema }]: [string, Answer]) => Number(status) >= 400 && schema !== undefined
+
+/** Describes an operation in one language. */
+export function describeOperation(operation: Operation, language: keyof Text) {
+  return {
+    method: operation.method.toUpperCase(),
+    path: operation.path,
+    about: operation.about[language],
+    security: operation.security,
+    sent: operation.request && {
+      in: operation.request.in,
+      fields: fieldsOf(jsonSchema(operation.request.schema, 'input', language), language),
+    },
+    answers: Object.entries(operation.answers).map(([status, answer]) => ({
+      status,
+      about: answer.about[language],
+      ...(Number(status) < 400 && describeBody(answer, language)),
+    })),
+  }
+}
+
+/** Describes a message that the service sends. */
+export async function describeWebhook(webhook: Webhook, language: keyof Text, samples: Samples) {
+  const { method, title, about, answer, schema, headers } = webhook
+  return {
+    method: method.toUpperCase(),
+    title: title[language],
+    about: about[language],
+    headers: headers && fieldsOf(jsonSchema(headers, 'output', language), language),
+    fields: fieldsOf(jsonSchema(schema, 'output', language), language),
+    example: await webhook.example(samples),
+    answer: answer[language],
+  }
+}
+
+function describeBody({ schema, example }: Answer, language: keyof Text) {
+  return {
+    fields: schema === undefined ? [] : fieldsOf(jsonSchema(schema, 'output', language), language),
+    example: example === undefined ? undefined : JSON.stringify(example, null, 2),
+  }
+}
+
+/** The fields of an object, or those of the first object of a union. */
+function fieldsOf(schema: Schema, language: keyof Text): Field[] {
+  const { properties = {}, required = [] } = schema.anyOf?.[0] ?? schema.items ?? schema
+  return Object.entries(properties).map(([name, field]) => ({
+    name,
+    isRequired: required.includes(name),
+    type: [typeOf(field), lengthOf(field, language)].filter(Boolean).join(', '),
+    about: field.description ?? '',
+  }))
+}
+
+function typeOf(schema: Schema): string {
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (schema.enum !== undefined) return schema.enum.join(' | ')
+  if (schema.anyOf !== undefined) return schema.anyOf.map(typeOf).join(' | ')
+  if (schema.type === 'array') return `${typeOf(schema.items ?? {})}[]`
+  // The format replaces the pattern, which has nine lines for a date.
+  if (schema.format !== undefined) return schema.format
+  return schema.pattern === undefined ? (schema.type ?? 'any') : `${schema.type} ${schema.pattern}`
+}
+
+function lengthOf({ minLength, maxLength }: Schema, language: keyof Text): string | undefined {
+  if (maxLength === undefined) return undefined
+  const range = minLength === undefined ? `≤ ${maxLength}` : `${minLength}–${maxLength}`
+  return language === 'zh' ? `${range} 个字符` : `${range} characters`
+}

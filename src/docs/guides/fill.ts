@@ -1,0 +1,50 @@
+/** Fills a reader's own values into the texts of guides and samples, and marks them. */
+import type { SiteWords } from '../../web/site-words.ts'
+import { escapeHtml } from './markdown.ts'
+
+/** The words of the guides that stand for a value. A value that is not known keeps its word. */
+export type Values = {
+  'https://YOUR-TESSERA': string
+  'https://YOUR-TESSERA-PAYMENTS': string
+  'YOUR-PAYMENT-ID'?: string | undefined
+  'YOUR-PID'?: string | undefined
+  'YOUR-CLIENT-ID'?: string | undefined
+}
+
+const STANDING_IN =
+  /https:\/\/YOUR-TESSERA(?:-PAYMENTS)?(?![A-Z-])|YOUR-(?:PAYMENT-ID|PID|CLIENT-ID)(?![A-Z-])/g
+const OWN_WORDS = /\bTessera\b|\b[Pp]oints?\b|积分/g
+
+/** Writes a text as HTML, with the values that are known. */
+export function filled(text: string, values: Values): string {
+  return marked(text, STANDING_IN, (word) => values[word as keyof Values])
+}
+
+/** Writes a text as HTML, and marks each of these values in it. */
+export function withMarks(text: string, found: readonly string[]): string {
+  if (found.length === 0) return escapeHtml(text)
+  const either = found.map((value) => value.replaceAll(/[^\w]/g, '\\$&')).join('|')
+  const pattern = new RegExp(`(?<![\\w-])(?:${either})(?![\\w-])`, 'g')
+  return marked(text, pattern, (value) => value)
+}
+
+function marked(text: string, pattern: RegExp, valueFor: (word: string) => string | undefined): string {
+  let html = ''
+  let end = 0
+  for (const { 0: word, index } of text.matchAll(pattern)) {
+    const value = valueFor(word)
+    const shown = value === undefined ? escapeHtml(word) : `<mark>${escapeHtml(value)}</mark>`
+    html += escapeHtml(text.slice(end, index)) + shown
+    end = index + word.length
+  }
+  return html + escapeHtml(text.slice(end))
+}
+
+/** Replaces the name of the program and of its points by those of the site. */
+export function inSiteWords(text: string, { site, point, points }: SiteWords): string {
+  return text.replace(OWN_WORDS, (word) => {
+    if (word === 'Tessera') return site
+    const own = /^point$/i.test(word) ? point : points
+    return word.startsWith('P') ? own[0]!.toUpperCase() + own.slice(1) : own
+  })
+}

@@ -1,0 +1,142 @@
+/** The guides below /docs, the search over their headings, and the choice of the applications that they show. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { cookieOptions, sessionOf } from '../../accounts/session/session.ts'
+import type { Core } from '../../core/core.ts'
+import { safeReturnTo } from '../../web/return-to.ts'
+import { siteWords } from '../../web/site-words.ts'
+import { docsNav } from '../navigation.ts'
+import { type Found, findHeadings } from '../search.ts'
+import { filled, inSiteWords } from './fill.ts'
+import {
+  type Chapter,
+  chapterOf,
+  GUIDES,
+  type GuideName,
+  guideIn,
+  guidePath,
+  linkOf,
+  shownIn,
+} from './guides.ts'
+import { escapeHtml, type Heading, writeDocument } from './markdown.ts'
+import { CHOICE_COOKIE, findReader, type Reader, valuesOf, withTestApp } from './reader.ts'
+
+const QUERY_LENGTH_MAX = 100
+const CHOICE_SECONDS = 31_536_000
+
+const SearchQuery = z.object({ q: z.string().trim().max(QUERY_LENGTH_MAX).catch('').default('') })
+const Choice = z.object({
+  payment_id: z
+    .string()
+    .regex(/^\w{0,60}$/)
+    .catch('')
+    .default(''),
+  client_id: z
+    .string()
+    .regex(/^\w{0,60}$/)
+    .catch('')
+    .default(''),
+  return_to: z.string().optional().catch(undefined),
+})
+
+type Link = { href: string; title: string }
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'docs/guide': {
+      nav: AreaNav
+      guide: { title: string; html: string; headings: Heading[]; chapter: Chapter; isFirst: boolean }
+      shown: readonly ('payment' | 'signIn')[]
+      reader: Reader
+      next: Link | undefined
+    }
+    'docs/search': { nav: AreaNav; query: string; found: Found[] }
+  }
+  interface PartData {
+    'docs/reader': { shown: readonly ('payment' | 'signIn')[]; reader: Reader }
+  }
+}
+
+/** Finds the applications of the reader of a page. */
+export function readerOf(deps: Pick<Core, 'db'>, { session, cookies }: FastifyRequest): Promise<Reader> {
+  return findReader(deps, session?.user.id, cookies[CHOICE_COOKIE])
+}
+
+/** Registers the guides, the search and the choice. */
+export async function guidePages(app: FastifyInstance, deps: Core): Promise<void> {
+  for (const name of GUIDES) {
+    app.get(guidePath(name), async (request, reply) => {
+      const found = await readerOf(deps, request)
+      const reader = chapterOf(name) === 'begin' ? withTestApp(found) : found
+      const { locale } = request
+      return reply.page('docs/guide', {
+        nav: docsNav(locale),
+        guide: writeGuide(deps, request, name, reader),
+        shown: shownIn(name),
+        reader,
+        next: nextOf(deps, request, name),
+      })
+    })
+  }
+
+  app.get('/docs/search', async (request, reply) => {
+    const { q } = SearchQuery.parse(request.query)
+    const { language } = request.locale
+    return reply.page('docs/search', {
+      nav: docsNav(request.locale),
+      query: q,
+      found: inOwnWords(deps, request, findHeadings(language, q)),
+    })
+  })
+
+  app.post('/docs/applications', async (request, reply) => {
+    const { user } = sessionOf(request)
+    const { payment_id, client_id, return_to } = Choice.parse(request.body ?? {})
+    const choice = `${payment_id}.${client_id}`
+    reply.setCookie(CHOICE_COOKIE, choice, { ...cookieOptions(deps.config), maxAge: CHOICE_SECONDS })
+    const { payment, signIn } = await findReader(deps, user.id, choice)
+    const names = [payment.chosen, signIn.chosen].flatMap((app) => (app === undefined ? [] : [app.name]))
+    return reply.done(safeReturnTo(return_to), {
+      text: request.locale.t.docs.reader.changed([...new Set(names)]),
+    })
+  })
+}
+
+function writeGuide(deps: Core, { locale }: FastifyRequest, name: GuideName, reader: Reader) {
+  const document = guideIn(locale.language, name)
+  const words = siteWords(deps.settings.latest(), locale.language)
+  // The guides of operators are about the program, whatever the site's own name is.
+  const inWords = (text: string) => (chapterOf(name) === 'operators' ? text : inSiteWords(text, words))
+  const values = valuesOf(deps, reader)
+  const html = writeDocument(document, {
+    prose: (text) => escapeHtml(inWords(text)),
+    code: (text) => filled(text, values),
+    link: linkOf,
+    words: { copy: locale.t.docs.copy, sample: locale.t.docs.sample },
+  })
+  return {
+    title: inWords(document.title),
+    html,
+    headings: document.headings
+      .filter(({ level }) => level === 2)
+      .map((heading) => ({ ...heading, text: inWords(heading.text) })),
+    chapter: chapterOf(name),
+    isFirst: name === GUIDES[0],
+  }
+}
+
+function nextOf(deps: Core, { locale }: FastifyRequest, name: GuideName): Link | undefined {
+  const next = GUIDES[GUIDES.indexOf(name) + 1]
+  if (next === undefined || chapterOf(next) === 'operators') return undefined
+  const words = siteWords(deps.settings.latest(), locale.language)
+  return { href: guidePath(next), title: inSiteWords(guideIn(locale.language, next).title, words) }
+}
+
+function inOwnWords(deps: Core, { locale }: FastifyRequest, found: Found[]): Found[] {
+  const words = siteWords(deps.settings.latest(), locale.language)
+  return found.map(({ href, title, page }) => ({
+    href,
+    title: inSiteWords(title, words),
+    page: inSiteWords(page, words),
+  }))
+}

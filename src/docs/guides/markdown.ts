@@ -1,0 +1,214 @@
+/**
+ * Reads the markdown of a guide with `marked`, and writes its HTML here. Only what this file writes reaches a page: raw HTML
+ * in a guide is shown as text.
+ */
+import { lexer, type MarkedToken, type Token, type Tokens } from 'marked'
+
+/** A heading that a page can be opened at. */
+export type Heading = { id: string; text: string; level: number }
+/** A guide as it is read: its title, the blocks below, and the headings in them. */
+export type Document = { title: string; blocks: Token[]; headings: Heading[] }
+
+/** How a page writes the texts of a guide. Each function returns HTML. */
+export type Writer = {
+  prose(text: string): string
+  code(text: string): string
+  /** The address of a link, or undefined for one that leads to no page of the site. */
+  link(href: string): string | undefined
+  words: { copy: string; sample: string }
+}
+
+const LANGUAGES: Record<string, string> = {
+  sh: 'Shell',
+  js: 'JavaScript',
+  ts: 'TypeScript',
+  python: 'Python',
+  php: 'PHP',
+  go: 'Go',
+  ruby: 'Ruby',
+  csharp: 'C#',
+  ini: 'Settings',
+  json: 'JSON',
+  text: 'Text',
+}
+/** A path of a page in code, which becomes a link. */
+const PAGE_PATH = /^\/(?:docs|apps|admin|account|payment\/applications)(?:\/[a-z0-9_/-]*)?(?:#[a-z0-9-]+)?$/
+
+const ENTITIES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+/** Replaces the characters that HTML gives a meaning. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!)
+}
+
+/** A line break between two characters of Chinese. HTML would show it as a space. */
+const BREAK_IN_CHINESE = /(?<=[\p{Script=Han}，。；：、）”？])\n[ ]*(?=[\p{Script=Han}（“])/gu
+
+/** Reads a guide. Its first line is its title. */
+export function readDocument(markdown: string): Document {
+  const [title, ...rest] = lexer(markdown.replaceAll(BREAK_IN_CHINESE, '')).filter(
+    ({ type }) => type !== 'space',
+  ) as MarkedToken[]
+  if (title?.type !== 'heading') throw new Error('A guide begins with its title')
+  const headings = rest
+    .filter((block) => block.type === 'heading')
+    .map((block) => ({ id: idOf(plain(block.tokens)), text: plain(block.tokens), level: block.depth }))
+  return { title: plain(title.tokens), blocks: rest, headings }
+}
+
+/** The name of a heading in an address. */
+export function idOf(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
+    .replaceAll(/^-|-$/g, '')
+}
+
+/** The text of tokens without their marks. */
+function plain(tokens: Token[] = []): string {
+  return tokens
+    .map((token) => ('tokens' in token && token.tokens ? plain(token.tokens) : textOf(token)))
+    .join('')
+}
+
+/** `marked` keeps texts as they are written, with their entities. */
+const textOf = (token: Token) => ('text' in token ? (token.text as string) : token.raw)
+
+/** Writes the blocks of a guide as HTML. */
+export function writeDocument({ blocks }: Document, writer: Writer): string {
+  const pieces: string[] = []
+  for (let i = 0; i < blocks.length; ) {
+    const samples = samplesAt(blocks, i)
+    pieces.push(
+      samples.length > 0
+        ? writeSamples(samples, pieces.length, writer)
+        : writeBlock(blocks[i] as MarkedToken, writer),
+    )
+    i += samples.reduce((sum, { blockCount }) => sum + blockCount, 0) || 1
+  }
+  return pieces.join('\n')
+}
+
+type Sample = { label: string; code: string; blockCount: number }
+
+/** The samples that begin at a block: code blocks that follow each other, each below its name in bold type. */
+function samplesAt(blocks: Token[], from: number): Sample[] {
+  const samples: Sample[] = []
+  for (let i = from; ; i += 2) {
+    const label = nameOf(blocks[i])
+    const code = blocks[i + 1] as MarkedToken | undefined
+    if (label === undefined || code?.type !== 'code') break
+    samples.push({ label, code: code.text, blockCount: 2 })
+  }
+  const alone = blocks[from] as MarkedToken
+  if (samples.length > 0 || alone.type !== 'code' || alone.codeBlockStyle === 'indented') return samples
+  const [language = ''] = (alone.lang ?? '').split(' ')
+  return [{ label: LANGUAGES[language] ?? language, code: alone.text, blockCount: 1 }]
+}
+
+/** The text of a paragraph that is bold as a whole. */
+function nameOf(block: Token | undefined): string | undefined {
+  const { type, tokens } = (block ?? {}) as Partial<Tokens.Paragraph>
+  if (type !== 'paragraph' || tokens?.length !== 1 || tokens[0]!.type !== 'strong') return undefined
+  return plain(tokens)
+}
+
+/** Tabs that need no script: a radio button shows the sample that follows it. */
+function writeSamples(samples: Sample[], position: number, { code, words }: Writer): string {
+  const name = `sample-${position}`
+  const tabs = samples.map((sample, i) => {
+    const id = `${name}-${i}`
+    const state = `${i === 0 ? ' checked' : ''}${samples.length === 1 ? ' hidden' : ''}`
+    return [
+      `<input type="radio" name="${name}" id="${id}"${state}><label for="${id}">${escapeHtml(sample.label)}</label>`,
+      `<pre tabindex="0"><code id="${id}-code">${code(sample.code)}</code></pre>`,
+      `<button type="button" class="quiet" hidden data-copy-from="${id}-code">${escapeHtml(words.copy)}</button>`,
+    ].join('')
+  })
+  return `<div class="code-tabs" role="group" aria-label="${escapeHtml(words.sample)}">${tabs.join('')}</div>`
+}
+
+function writeBlock(block: MarkedToken, writer: Writer): string {
+  switch (block.type) {
+    case 'heading': {
+      const level = `h${Math.min(block.depth, 4)}`
+      return `<${level} id="${idOf(plain(block.tokens))}">${writeInline(block.tokens, writer)}</${level}>`
+    }
+    case 'paragraph':
+      return `<p>${writeInline(block.tokens, writer)}</p>`
+    case 'list':
+      return writeList(block, writer)
+    case 'table':
+      return writeTable(block, writer)
+    case 'code':
+      return `<pre class="plain" tabindex="0"><code>${writer.code(block.text)}</code></pre>`
+    case 'blockquote':
+      return `<div class="inset">${block.tokens.map((inner) => writeBlock(inner as MarkedToken, writer)).join('')}</div>`
+    case 'hr':
+      return '<hr>'
+    case 'space':
+      return ''
+    case 'text':
+      return block.tokens ? writeInline(block.tokens, writer) : writer.prose(block.text)
+    default:
+      return `<p>${escapeHtml(block.raw)}</p>`
+  }
+}
+
+function writeList({ ordered, start, items }: Tokens.List, writer: Writer): string {
+  const name = ordered ? 'ol' : 'ul'
+  const first = ordered && start !== 1 ? ` start="${Number(start)}"` : ''
+  const rows = items.map(
+    ({ tokens }) => `<li>${tokens.map((inner) => writeBlock(inner as MarkedToken, writer)).join('')}</li>`,
+  )
+  return `<${name}${first}>${rows.join('')}</${name}>`
+}
+
+function writeTable({ header, rows }: Tokens.Table, writer: Writer): string {
+  const head = header.map(({ tokens }) => `<th scope="col">${writeInline(tokens, writer)}</th>`)
+  const body = rows.map((cells) => {
+    const written = cells.map(({ tokens }) => `<td>${writeInline(tokens, writer)}</td>`)
+    return `<tr>${written.join('')}</tr>`
+  })
+  const label = escapeHtml(plain(header[0]?.tokens))
+  return [
+    `<div class="panel flush scroll" tabindex="0" role="group" aria-label="${label}"><table>`,
+    `<thead><tr>${head.join('')}</tr></thead><tbody>${body.join('')}</tbody></table></div>`,
+  ].join('')
+}
+
+function writeInline(tokens: Token[], writer: Writer): string {
+  return (tokens as MarkedToken[]).map((token) => writeToken(token, writer)).join('')
+}
+
+function writeToken(token: MarkedToken, writer: Writer): string {
+  switch (token.type) {
+    case 'strong':
+      return `<strong>${writeInline(token.tokens, writer)}</strong>`
+    case 'em':
+      return `<em>${writeInline(token.tokens, writer)}</em>`
+    case 'codespan': {
+      const code = `<code>${writer.code(token.text)}</code>`
+      return PAGE_PATH.test(token.text) ? `<a href="${token.text}">${code}</a>` : code
+    }
+    case 'link': {
+      const href = writer.link(token.href)
+      const text = writeInline(token.tokens, writer)
+      return href === undefined ? text : `<a href="${escapeHtml(href)}">${text}</a>`
+    }
+    case 'br':
+      return '<br>'
+    case 'escape':
+      return escapeHtml(token.text)
+    case 'text':
+      return writer.prose(token.text)
+    default:
+      return escapeHtml(token.raw)
+  }
+}

@@ -1,0 +1,122 @@
+/** The pages of the API: its areas, operations, notifications, error codes and rules. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Core } from '../core/core.ts'
+import { type Text, textKey } from '../web/languages.ts'
+import { type SiteWords, siteWords } from '../web/site-words.ts'
+import { gatewayCodes, PAYMENT_CODES } from './codes.ts'
+import { describeArea, describeOperation, describeWebhook, type Field } from './describe.ts'
+import { inSiteWords, withMarks } from './guides/fill.ts'
+import { readerOf } from './guides/guides.page.ts'
+import type { Reader } from './guides/reader.ts'
+import { docsNav } from './navigation.ts'
+import { AREAS, OPERATIONS, operationId, serverOf } from './openapi.ts'
+import type { Area } from './operation.ts'
+import { rulesOf } from './rules.ts'
+import type { FindSamples, Samples } from './samples.ts'
+import { shellOf } from './shell.ts'
+import { SCHEDULE, WEBHOOKS } from './webhooks.ts'
+
+type InWords<Code> = Omit<Code, 'about'> & { about: string }
+
+declare module '../web/views.ts' {
+  interface PageData {
+    'docs/area': { nav: AreaNav; area: Area } & ReturnType<typeof describeArea>
+    'docs/operation': {
+      nav: AreaNav
+      area: Area
+      server: string
+      isLive: boolean
+      reader: Reader
+      operation: ReturnType<typeof describeOperation> & { script: string }
+    }
+    'docs/notifications': { nav: AreaNav; webhooks: { id: string; title: string }[]; schedule: string }
+    'docs/notification': { nav: AreaNav; webhook: Awaited<ReturnType<typeof describeWebhook>> }
+    'docs/codes': {
+      nav: AreaNav
+      payment: InWords<(typeof PAYMENT_CODES)[number]>[]
+      gateway: Record<'v1' | 'v2', InWords<ReturnType<typeof gatewayCodes>[number]>[]>
+    }
+    'docs/rules': { nav: AreaNav; rules: ReturnType<typeof rulesOf> }
+  }
+  interface PartData {
+    'docs/fields': { fields: Field[] }
+  }
+}
+
+/** Registers the pages below /docs that describe the API. */
+export async function referencePages(
+  app: FastifyInstance,
+  { findSamples, ...deps }: Core & { findSamples: FindSamples },
+): Promise<void> {
+  const frame = ({ locale }: FastifyRequest) => ({
+    nav: docsNav(locale),
+    language: textKey(locale.language),
+    words: siteWords(deps.settings.latest(), locale.language),
+  })
+  for (const area of AREAS) {
+    app.get(`/docs/${area}`, async (request, reply) => {
+      const { nav, language } = frame(request)
+      return reply.page('docs/area', { nav, area, ...describeArea(area, language) })
+    })
+  }
+  for (const operation of OPERATIONS) {
+    const { area } = operation
+    app.get(`/docs/${area}/${operationId(operation)}`, async (request, reply) => {
+      const { nav, language } = frame(request)
+      const [found, reader] = await Promise.all([findSamples(), readerOf(deps, request)])
+      const { samples, own } = withOwnValues(found, reader)
+      const server = serverOf(area, deps.config)
+      const script = withMarks(shellOf(operation, samples, server), own)
+      const described = { ...describeOperation(operation, language), script }
+      const { isLive } = samples
+      return reply.page('docs/operation', { nav, area, server, isLive, reader, operation: described })
+    })
+  }
+  app.get('/docs/notifications', async (request, reply) => {
+    const { nav, language } = frame(request)
+    const webhooks = WEBHOOKS.map(({ name, title }) => ({ id: name, title: title[language] }))
+    return reply.page('docs/notifications', { nav, webhooks, schedule: SCHEDULE[language] })
+  })
+  for (const webhook of WEBHOOKS) {
+    app.get(`/docs/notifications/${webhook.name}`, async (request, reply) => {
+      const { nav, language } = frame(request)
+      const described = await describeWebhook(webhook, language, await findSamples())
+      return reply.page('docs/notification', { nav, webhook: described })
+    })
+  }
+  app.get('/docs/codes', async (request, reply) => {
+    const { nav, language, words } = frame(request)
+    const payment = inLanguage(PAYMENT_CODES, language, words)
+    const gateway = {
+      v1: inLanguage(gatewayCodes('v1'), language, words),
+      v2: inLanguage(gatewayCodes('v2'), language, words),
+    }
+    return reply.page('docs/codes', { nav, payment, gateway })
+  })
+  app.get('/docs/rules', async (request, reply) => {
+    const { nav, language, words } = frame(request)
+    const rules = rulesOf(await deps.settings.read(), language).map((rule) => ({
+      ...rule,
+      lines: rule.lines.map((line) => inSiteWords(line, words)),
+    }))
+    return reply.page('docs/rules', { nav, rules })
+  })
+}
+
+function inLanguage<Code extends { about: Text }>(
+  codes: readonly Code[],
+  language: keyof Text,
+  words: SiteWords,
+): InWords<Code>[] {
+  return codes.map(({ about, ...code }) => ({ ...code, about: inSiteWords(about[language], words) }))
+}
+
+/** Puts the reader's own identifiers into made-up samples. The samples of the demo work as they are. */
+function withOwnValues(samples: Samples, { payment, signIn }: Reader): { samples: Samples; own: string[] } {
+  if (samples.isLive) return { samples, own: [] }
+  const own = {
+    ...(payment.chosen && { payment_id: payment.chosen.payment_id, pid: payment.chosen.pid }),
+    ...(signIn.chosen && { client_id: signIn.chosen.client_id, redirect_uri: signIn.chosen.redirect_uri }),
+  }
+  return { samples: { ...samples, ...own }, own: Object.values(own).filter(Boolean) }
+}

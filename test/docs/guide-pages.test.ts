@@ -1,0 +1,184 @@
+/** The guides as pages: what markdown may become, whose identifiers they show, their links, and their search. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { filled, inSiteWords } from '../../src/docs/guides/fill.ts'
+import { GUIDES, guideIn, guidePath, linkOf } from '../../src/docs/guides/guides.ts'
+import { escapeHtml, readDocument, writeDocument } from '../../src/docs/guides/markdown.ts'
+import { createTestApp } from '../../src/payment/apps/test-apps.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { makeShop, type Shop } from '../harness/gateway-shop.ts'
+import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+
+const LANGUAGES = ['en', 'zh-CN'] as const
+
+let test: TestApp
+let shop: Shop
+let owner: Browser
+let stranger: Person
+
+beforeAll(async () => {
+  test = await startTestApp()
+  shop = await makeShop(test)
+  owner = await shop.owner.signIn()
+  stranger = await makePerson(test)
+})
+afterAll(async () => {
+  await shop.close()
+  await test.close()
+})
+
+const writer = {
+  prose: escapeHtml,
+  code: escapeHtml,
+  link: linkOf,
+  words: { copy: 'Copy', sample: 'Sample' },
+}
+const written = (markdown: string) => writeDocument(readDocument(`# Title\n\n${markdown}`), writer)
+
+async function read(path: string, language: string = 'en'): Promise<string> {
+  const headers = { accept: 'text/html', 'accept-language': language }
+  const answer = await test.app.inject({ url: path, headers })
+  expect(answer.statusCode, path).toBe(200)
+  return answer.body
+}
+
+describe('markdown', () => {
+  it.each([
+    '<script>alert(1)</script>',
+    'text <img src=x onerror=alert(1)> text',
+    '<div onclick="x()">\n\nin it\n\n</div>',
+    '`<b>`',
+    '```html\n<b>&</b>\n```',
+    '| <b>a</b> |\n|---|\n| <i>b</i> |',
+    '[<b>x</b>](https://a.example/"><script>)',
+  ])('shows raw HTML as text: %s', (markdown) => {
+    const tags = [...written(markdown).matchAll(/<\/?([a-z0-9]+)/g)].map(([, name]) => name)
+    for (const name of ['script', 'img', 'b', 'i']) expect(tags).not.toContain(name)
+    expect(written(markdown)).not.toMatch(/<[^>]*\son\w+=/)
+  })
+
+  it.each(['javascript:alert(1)', 'data:text/html,x', '//other.example', 'vbscript:x', '../../SECURITY.md'])(
+    'makes no link of %s',
+    (href) => expect(written(`[word](${href})`)).toBe('<p>word</p>'),
+  )
+
+  it('leads from guide to guide, and to places in them', () => {
+    expect(written('[a](merchant.md) [b](start.md#next)')).toBe(
+      '<p><a href="/docs/merchant">a</a> <a href="/docs#next">b</a></p>',
+    )
+  })
+
+  it('shows programs below each other in tabs, the first one open', () => {
+    const html = written('**Node.js**\n\n```js\n1\n```\n\n**PHP**\n\n```php\n2\n```')
+    expect(html.match(/<input type="radio" name="(\S+)"[^>]* checked>/g)).toHaveLength(1)
+    expect(new Set([...html.matchAll(/name="(sample-\d+)"/g)].map(([, name]) => name)).size).toBe(1)
+    expect([...html.matchAll(/<label[^>]*>([^<]+)</g)].map(([, label]) => label)).toEqual(['Node.js', 'PHP'])
+  })
+})
+
+describe('a text for a reader', () => {
+  const values = { 'https://YOUR-TESSERA': 'https://id.example', 'https://YOUR-TESSERA-PAYMENTS': '<&' }
+
+  it('has known values, marked and escaped', () => {
+    expect(filled('https://YOUR-TESSERA-PAYMENTS/x https://YOUR-TESSERA/y <YOUR-PID>', values)).toBe(
+      '<mark>&lt;&amp;</mark>/x <mark>https://id.example</mark>/y &lt;YOUR-PID&gt;',
+    )
+  })
+
+  it('has the site’s own words', () => {
+    const words = { site: 'Spark', point: 'spark', points: 'sparks' }
+    expect(inSiteWords('Points of Tessera: one point, 2 points, 积分', words)).toBe(
+      'Sparks of Spark: one spark, 2 sparks, sparks',
+    )
+  })
+})
+
+describe.each(LANGUAGES)('the guides in %s', (language) => {
+  it('are pages whose links and places exist', async () => {
+    for (const name of GUIDES) {
+      const html = await read(guidePath(name), language)
+      const main = html.slice(html.indexOf('<main'))
+      expect(main, name).toContain(`<h1>${escapeHtml(guideIn(language, name).title)}</h1>`)
+      for (const [, href] of main.matchAll(/href="(\/docs[^"]*|#[^"]*)"/g)) {
+        const [path, place] = href!.split('#')
+        const target = path === '' ? html : await read(path!, language)
+        if (place) expect(target, `${name}: ${href}`).toContain(`id="${decodeURIComponent(place)}"`)
+      }
+    }
+  })
+
+  it('show a visitor the addresses of the site, and no identifier', async () => {
+    const html = await read('/docs/gateway-clients', language)
+    expect(html).toContain('<mark>http://127.0.0.1')
+    expect(html).toContain('<code>YOUR-PID</code>')
+  })
+})
+
+describe('a reader', () => {
+  it('finds the identifiers of their own application, marked', async () => {
+    expect((await owner.get('/docs/gateway-clients')).body).toContain(`<mark>${shop.pidText}</mark>`)
+    const { body } = await owner.get('/docs/merchant')
+    expect(body).toContain(`PAYMENT_ID=<mark>${shop.payment_id}</mark>`)
+    expect(body).not.toContain(shop.token)
+    const operation = await owner.get('/docs/payment/post_payment_query')
+    expect(operation.body).toContain(`PAYMENT_ID=<mark>${shop.payment_id}</mark>`)
+  })
+
+  it('finds none of another member', async () => {
+    const { body } = await (await stranger.signIn()).get('/docs/merchant')
+    expect(body).not.toContain(shop.payment_id)
+    expect(body).toContain('PAYMENT_ID=YOUR-PAYMENT-ID')
+  })
+
+  it('chooses the application, and only an own one', async () => {
+    const other = await createTestApp(test.deps, {
+      applicant_id: shop.owner.id,
+      name: 'Another shop',
+      description: 'Tea',
+      callback_url: 'https://tea.example/paid',
+      ip: '127.0.0.1',
+    })
+    const latest = await owner.get('/docs/merchant')
+    expect(latest.body).toContain(`<mark>${other.payment_id}</mark>`)
+    const choose = (payment_id: string) =>
+      owner.submit(latest, '/docs/applications', { payment_id, client_id: '', return_to: '/docs/merchant' })
+    const chosen = await choose(shop.payment_id)
+    expect([chosen.status, chosen.location]).toEqual([303, '/docs/merchant'])
+    expect((await owner.get('/docs/merchant')).body).toContain(`<mark>${shop.payment_id}</mark>`)
+    for (const stray of ['pay_of_somebody_else', '<script>', 'a'.repeat(500)]) {
+      expect((await choose(stray)).status).toBe(303)
+      expect((await owner.get('/docs/merchant')).body).toContain(`<mark>${other.payment_id}</mark>`)
+    }
+  })
+})
+
+describe('the search', () => {
+  it.each([
+    ['en', 'create an order', '/docs/payment/post_payment_pay_process'],
+    ['en', 'xboard', '/docs/gateway-clients#xboard'],
+    ['en', '1001', '/docs/codes#payment'],
+    ['en', 'v1 get an order', '/docs/v1/post_payment_api_api_php_act_order'],
+    ['zh-CN', '独角数卡', '/docs/gateway-clients#独角数卡-dujiaoka'],
+    ['zh-CN', '转账', '/docs/payment/post_payment_transfer'],
+  ])('in %s finds %s', async (language, query, href) => {
+    const html = await read(`/docs/search?q=${encodeURIComponent(query)}`, language)
+    expect(html).toContain(`href="${href}"`)
+  })
+
+  it.each(['', 'nothing of this kind', '<script>alert(1)</script>', 'a'.repeat(5_000)])(
+    'answers %s with a page',
+    async (query) => {
+      const html = await read(`/docs/search?q=${encodeURIComponent(query)}`)
+      expect(html).not.toContain('<script>alert')
+      expect(html).toContain('name="q"')
+    },
+  )
+})
+
+it('a site’s own name and points are in the guides of developers', async () => {
+  await setSetting(test, 'site_name_en', 'Spark')
+  await setSetting(test, 'point_one_en', 'spark')
+  await setSetting(test, 'point_many_en', 'sparks')
+  expect(await read('/docs')).toContain('three things with Spark')
+  expect(await read('/docs')).toContain('take payments in sparks')
+  expect(await read('/docs/operator')).toContain('<h1>Run Tessera</h1>')
+})
