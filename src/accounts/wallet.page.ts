@@ -1,66 +1,162 @@
-/** /account: a member's balance and statement, of points or of play points. Its address has the search and the page. */
-import type { FastifyInstance } from 'fastify'
+/**
+ * /account: a member's balance and statement, of points or of play points, and the statement as a CSV file. The address has
+ * the search and the page.
+ */
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../core/core.ts'
 import type { Page } from '../database/looking-back.ts'
+import type { Book } from '../database/tables/columns.ts'
 import type { JournalKind } from '../database/tables/ledger.ts'
-import { type StatementLine, statementOf, type Wallet, walletOf } from '../ledger/wallet.ts'
+import {
+  eachMovement,
+  type Moved,
+  movedThisMonth,
+  type StatementFilter,
+  statementOf,
+  type Wallet,
+  walletOf,
+} from '../ledger/wallet.ts'
+import { openTurns } from '../platform/turns.ts'
+import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../web/csv.ts'
+import type { Messages } from '../web/languages.ts'
 import { cursor, listUrl, olderUrl, searchText } from '../web/lists.ts'
+import { describeMovement, type Movement } from './movements.ts'
+import { PERIODS, PeriodAsked, spanOf } from './periods.ts'
 import { sessionOf } from './session/session.ts'
 
 const PAGE = '/account'
+const FILE = `${PAGE}/statement.csv`
+const EXPORTED_MAX = 50_000
 const KINDS = [
   'payment',
-  'transfer',
   'refund',
-  'reversal',
   'grant',
+  'transfer',
   'adjustment',
+  'reversal',
 ] as const satisfies JournalKind[]
 
-const Asked = z.object({
+const Asked = PeriodAsked.extend({
   q: searchText,
   kind: z.enum(KINDS).optional().catch(undefined),
-  before: cursor,
   book: z.literal('test').optional().catch(undefined),
 })
+type Asked = z.output<typeof Asked>
+const Paged = z.object({ before: cursor })
 
 declare module '../web/views.ts' {
   interface PageData {
     'accounts/wallet': Wallet &
       PartData['parts/pager'] & {
         play: Wallet
+        moved: Moved | undefined
         isTest: boolean
-        statement: Page<StatementLine>
-        q: string
-        kind: JournalKind | undefined
-        kinds: typeof KINDS
+        statement: Omit<Page<Movement>, 'next'>
+        asked: Asked
+        kinds: { kind: JournalKind | undefined; href: string }[]
+        periods: typeof PERIODS
+        fileUrl: string
+        fileMax: number
       }
   }
 }
 
-/** GET /account, in a scope with requireUser. */
-export function walletPage(app: FastifyInstance, { db }: Core): void {
+/** GET /account and /account/statement.csv, in a scope with requireUser. */
+export function walletPage(app: FastifyInstance, deps: Core): void {
+  const { db } = deps
+  const turns = openTurns()
+
   app.get(PAGE, async (request, reply) => {
-    const { q, kind, before, book } = Asked.parse(request.query)
+    const { asked, filter, book, zone } = await readRequest(request, deps)
+    const { before } = Paged.parse(request.query)
     const { id } = sessionOf(request).user
-    const [live, play, statement] = await Promise.all([
+    const [live, play, moved, { rows, next, looked_back_to }] = await Promise.all([
       walletOf(db, id),
       walletOf(db, id, 'test'),
-      statementOf(db, id, { text: q || undefined, kind, before }, book),
+      movedThisMonth(db, id, { now: deps.clock(), zone, book }),
+      statementOf(db, id, { ...filter, before }, { book }),
     ])
+    const isTest = book === 'test'
+    const { t } = request.locale
     return reply.page('accounts/wallet', {
-      ...(book === 'test' ? play : live),
+      ...(isTest ? play : live),
       play,
-      isTest: book === 'test',
-      statement,
-      q,
-      kind,
-      kinds: KINDS,
-      older: olderUrl(PAGE, { book, q, kind }, statement.next),
-      newest: listUrl(PAGE, { book }),
-      isSearch: q !== '' || kind !== undefined,
+      moved,
+      isTest,
+      statement: { rows: rows.map((line) => describeMovement(line, t, isTest)), looked_back_to },
+      asked,
+      kinds: [undefined, ...KINDS].map((kind) => ({ kind, href: listUrl(PAGE, { ...asked, kind }) })),
+      periods: PERIODS,
+      fileUrl: listUrl(FILE, asked),
+      fileMax: EXPORTED_MAX,
+      older: olderUrl(PAGE, asked, next),
+      newest: listUrl(PAGE, { book: asked.book }),
+      isSearch: listUrl('', { ...asked, book: undefined }) !== '',
       before,
     })
   })
+
+  app.get(FILE, async (request, reply) => {
+    const { filter, book } = await readRequest(request, deps)
+    const { id: user_id } = sessionOf(request).user
+    await deps.limits.hit('order_files', user_id.toString())
+    const movements = eachMovement(db, { user_id, book }, filter, EXPORTED_MAX)
+    const today = deps.clock().toISOString().slice(0, 10)
+    return reply
+      .header('cache-control', 'no-store')
+      .header('content-disposition', `attachment; filename="statement-${today}.csv"`)
+      .type(CSV_TYPE)
+      .send(Readable.from(turns.goOn(fileOf(movements, request.locale.t, book === 'test'))))
+  })
+}
+
+async function readRequest({ query }: FastifyRequest, { settings, clock }: Core) {
+  const asked = Asked.parse(query)
+  const { time_zone: zone } = await settings.read()
+  const { q, kind } = asked
+  const filter: StatementFilter = { text: q || undefined, kind, ...spanOf(asked, { now: clock(), zone }) }
+  const book: Book = asked.book ?? 'live'
+  return { asked, filter, book, zone }
+}
+
+/** The columns have the same names in every language, so that programs can read the file. */
+const COLUMNS = [
+  'time',
+  'kind',
+  'text',
+  'application',
+  'from',
+  'to',
+  'reason',
+  'transaction_id',
+  'amount',
+  'balance',
+]
+
+async function* fileOf(
+  movements: AsyncGenerator<Parameters<typeof describeMovement>[0][]>,
+  t: Messages,
+  isTest: boolean,
+): AsyncGenerator<string> {
+  yield BYTE_ORDER_MARK + csvLine(COLUMNS)
+  for await (const lines of movements) {
+    const written = lines.map((line) => {
+      const { word, title } = describeMovement(line, t, isTest)
+      return csvLine([
+        line.posted_at,
+        word,
+        title,
+        line.app_name,
+        line.from_username,
+        line.to_username,
+        line.reason,
+        line.transaction_id,
+        line.amount,
+        line.balance,
+      ])
+    })
+    yield written.join('')
+  }
 }

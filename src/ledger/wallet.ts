@@ -1,6 +1,6 @@
 /** Balances and statements of members. Read only. */
-import { sql } from 'kysely'
-import type { Db } from '../database/connection.ts'
+import { type RawBuilder, sql } from 'kysely'
+import { BIGGEST_ID, type Db } from '../database/connection.ts'
 import {
   amountIn,
   containing,
@@ -12,6 +12,14 @@ import {
 } from '../database/looking-back.ts'
 import type { Book } from '../database/tables/columns.ts'
 import type { JournalKind } from '../database/tables/ledger.ts'
+
+/** The balance of an old page is the balance now without all newer movements, which are added up to this number. */
+const NEWER_MAX = 10_000
+/** The movements of a month that are added up. */
+const SUMMED_MAX = 5_000
+const CHUNK_LINES = 1_000
+/** The clocks of processes differ by less than this. */
+const MARGIN = sql`interval '5 minutes'`
 
 /** A member's wallet in whole points. `frozen_reason` is set while the wallet is frozen. */
 export type Wallet = { balance: bigint; frozen_reason: string | null; isOpened: boolean }
@@ -37,19 +45,56 @@ export async function balanceOf(db: Db, user_id: bigint, book: Book = 'live'): P
   return (await walletOf(db, user_id, book)).balance
 }
 
+/** What came into a wallet and went out of it, since midnight and since the first of the month. Both are not negative. */
+export type Moved = { dayIn: bigint; dayOut: bigint; monthIn: bigint; monthOut: bigint }
+
+/**
+ * Adds up the movements of this month. Returns undefined for a wallet with too many of them to add up for a page.
+ * @param zone the time zone in which days and months begin.
+ */
+export async function movedThisMonth(
+  db: Db,
+  user_id: bigint,
+  { now, zone, book = 'live' }: { now: Date; zone: string; book?: Book },
+): Promise<Moved | undefined> {
+  const begins = (unit: 'day' | 'month') =>
+    sql`(date_trunc(${sql.lit(unit)}, ${now}::timestamptz at time zone ${zone}) at time zone ${zone})`
+  const sum = (sign: string, unit: 'day' | 'month') =>
+    sql`coalesce(sum(abs(amount)) filter (where amount ${sql.raw(sign)} 0 and posted_at >= ${begins(unit)}), 0)::bigint`
+  const { rows } = await sql<Moved & { seen: bigint }>`
+    with ${walletRow(user_id, book)},
+    entry as (
+      select amount, (select posted_at from journal where id = e.journal_id) as posted_at
+      from entries as e
+      where ${inWallet({ from: begins('month') })}
+      order by account_id desc, id desc limit ${SUMMED_MAX + 1}
+    )
+    select count(*) as seen, ${sum('>', 'day')} as "dayIn", ${sum('<', 'day')} as "dayOut",
+      ${sum('>', 'month')} as "monthIn", ${sum('<', 'month')} as "monthOut"
+    from entry`.execute(db)
+  const { seen, ...moved } = rows[0]!
+  return seen > SUMMED_MAX ? undefined : moved
+}
+
 /** One movement of a member's wallet. A positive amount is a credit. */
 export type StatementLine = {
   id: bigint
   kind: JournalKind
   reason: string | null
   amount: bigint
+  /** The balance after the movement; null where too many newer movements would have to be added up. */
+  balance: bigint | null
   posted_at: Date
-  /** For payments and refunds: the order, its description, and whether this member paid it. */
+  /** For payments and refunds: the order, its description, its amount, and whether this member paid it. */
   transaction_id: string | null
   description: string | null
+  order_amount: bigint | null
   is_payer: boolean
   /** The application of a payment or transfer. */
   app_name: string | null
+  app_logo_url: string | null
+  /** Set for the owner of the application only. */
+  payment_id: string | null
   /** For transfers: the usernames at that time, or the neutral name for an anonymised member. */
   from_username: string | null
   to_username: string | null
@@ -59,33 +104,85 @@ export type StatementFilter = {
   /** Words in descriptions, names, reasons and numbers; digits also match the amount. */
   text?: string | undefined
   kind?: JournalKind | undefined
+  /** Only movements from this moment on, and before the other one. */
+  from?: RawBuilder<Date> | undefined
+  until?: RawBuilder<Date> | undefined
   /** Only movements older than this one. */
   before?: bigint | undefined
 }
 
-/**
- * A page of the movements of a member's wallet, the newest first. Lateral joins look up the facts of each movement, because
- * Postgres would otherwise read whole tables for a thousand rows.
- */
+/** A page of the movements of a member's wallet, the newest first. */
 export async function statementOf(
   db: Db,
   user_id: bigint,
-  { text, kind, before }: StatementFilter = {},
-  book: Book = 'live',
+  filter: StatementFilter = {},
+  { book = 'live', lines = PAGE_LINES }: { book?: Book | undefined; lines?: number } = {},
 ): Promise<Page<StatementLine>> {
-  const within = rowsWithin(text !== undefined || kind !== undefined)
-  const { rows } = await sql<(StatementLine | { id: null }) & Looked>`
-    with entry as materialized (
-      select id, journal_id, amount from entries
-      where account_id = (
-          select id from ledger_accounts where user_id = ${user_id} and book = ${book} and kind = 'wallet'
-        )
-        and ${before === undefined ? sql`true` : sql`id < ${before}`}
-      order by id desc limit ${within}
+  const isSearch = filter.text !== undefined || filter.kind !== undefined
+  const within = isSearch ? rowsWithin(true) : lines + 1
+  const { page } = await look(db, { user_id, book }, filter, { within, lines })
+  return page
+}
+
+/** Yields the movements that fit a filter, the newest first, `max` at most. */
+export async function* eachMovement(
+  db: Db,
+  { user_id, book }: { user_id: bigint; book: Book },
+  filter: StatementFilter,
+  max: number,
+): AsyncGenerator<StatementLine[]> {
+  let { before } = filter
+  let known: bigint | undefined
+  for (let left = max; left > 0; ) {
+    const lines = Math.min(left, CHUNK_LINES)
+    const bounds = { within: CHUNK_LINES + 1, lines, known }
+    const { page, balance } = await look(db, { user_id, book }, { ...filter, before }, bounds)
+    if (page.rows.length > 0) yield page.rows
+    if (page.next === undefined) return
+    before = page.next
+    known = balance
+    left -= page.rows.length
+  }
+}
+
+type Bounds = {
+  /** How many movements the statement looks at, and how many it returns. */
+  within: number
+  lines: number
+  /** The balance before the movement `before`, if it is known. */
+  known?: bigint | undefined
+}
+
+type Line = StatementLine & Looked & { left: bigint | null }
+
+/**
+ * Looks at a bounded number of movements. Lateral joins look up the facts of each movement, because Postgres would
+ * otherwise read whole tables for a thousand rows. `balance` is the balance before the movement where the page ends.
+ */
+async function look(
+  db: Db,
+  { user_id, book }: { user_id: bigint; book: Book },
+  { text, kind, from, until, before }: StatementFilter,
+  { within, lines, known }: Bounds,
+): Promise<{ page: Page<StatementLine>; balance: bigint | undefined }> {
+  const { rows } = await sql<Line | ({ id: null; left: bigint | null } & Looked)>`
+    with ${walletRow(user_id, book)},
+    start as materialized (${balanceAt({ before, until, known })}),
+    entry as materialized (
+      select e.id, e.journal_id, e.amount,
+        ((select balance from start) - coalesce(sum(e.amount) over newer, 0))::bigint as balance
+      from (
+        select id, journal_id, amount from entries as e
+        where ${inWallet({ from, until, before })}
+        order by account_id desc, id desc limit ${within}
+      ) as e
+      window newer as (order by e.id desc rows between unbounded preceding and 1 preceding)
     ),
     line as (
-      select entry.id, entry.amount, j.kind, j.reason, j.posted_at, o.transaction_id, o.description,
-        coalesce(o.payer_id = ${user_id}, false) as is_payer, app.name as app_name,
+      select entry.id, entry.amount, entry.balance, j.kind, j.reason, j.posted_at, o.transaction_id, o.description,
+        o.amount as order_amount, coalesce(o.payer_id = ${user_id}, false) as is_payer,
+        app.name as app_name, app.logo_url as app_logo_url,
+        case when app.applicant_id = ${user_id} then app.payment_id end as payment_id,
         name_now(t.from_user_id, t.from_username) as from_username, name_now(t.to_user_id, t.to_username) as to_username
       from entry
       cross join lateral (select * from journal where id = entry.journal_id limit 1) as j
@@ -97,21 +194,68 @@ export async function statementOf(
       ) as t on true
       left join lateral (select * from payment_apps where id = coalesce(o.app_id, t.app_id) limit 1) as app on true
       where ${kind === undefined ? sql`true` : sql`j.kind = ${kind}`}
+        and ${from === undefined ? sql`true` : sql`j.posted_at >= ${from}`}
+        and ${until === undefined ? sql`true` : sql`j.posted_at < ${until}`}
         and ${text === undefined ? sql`true` : mentions(text)}
-      order by entry.id desc limit ${PAGE_LINES + 1}
+      order by entry.id desc limit ${lines + 1}
     )
     select line.*, looked.*,
-      (select j.posted_at from entry join journal as j on j.id = entry.journal_id where entry.id = looked.oldest) as oldest_at
+      (select j.posted_at from entry join journal as j on j.id = entry.journal_id where entry.id = looked.oldest) as oldest_at,
+      (select balance - amount from entry where entry.id = looked.oldest) as "left"
     from (select count(*) as seen, min(id) as oldest from entry) as looked
     left join line on true
     order by line.id desc`.execute(db)
-  return pageOf<StatementLine>(rows, within)
+  const page = pageOf<StatementLine>(rows, within, lines)
+  const last = page.rows.at(-1)
+  const isAtLast = last !== undefined && page.next === last.id
+  const balance = isAtLast ? (last.balance === null ? null : last.balance - last.amount) : rows[0]!.left
+  return { page, balance: balance ?? undefined }
+}
+
+function walletRow(user_id: bigint, book: Book) {
+  return sql`wallet as materialized (
+    select id, balance from ledger_accounts where user_id = ${user_id} and book = ${book} and kind = 'wallet'
+  )`
+}
+
+/**
+ * The entries `e` of the wallet in a time and before one of them. A range of pairs makes Postgres use the index of these
+ * pairs. Times find only the neighbourhood of the first and the last entry.
+ */
+function inWallet({ from, until, before }: Pick<StatementFilter, 'until' | 'before'> & { from?: unknown }) {
+  const low =
+    from === undefined ? sql`0` : sql`(select first_entry_since(id, ${from} - ${MARGIN}) from wallet)`
+  return sql`(e.account_id, e.id) >= ((select id from wallet), ${low}) and
+    (e.account_id, e.id) < ((select id from wallet), ${ceiling({ until, before })})`
+}
+
+function ceiling({ until, before = BIGGEST_ID }: Pick<StatementFilter, 'until' | 'before'>) {
+  if (until === undefined) return sql`${before}::bigint`
+  return sql`least(${before}::bigint, (select first_entry_since(id, ${until} + ${MARGIN}) from wallet))`
+}
+
+/** The balance before the newest entry of a page: the balance now without the entries that are newer than the page. */
+function balanceAt({
+  before,
+  until,
+  known,
+}: Pick<StatementFilter, 'until' | 'before'> & { known: bigint | undefined }) {
+  if (known !== undefined) return sql`select ${known}::bigint as balance`
+  if (before === undefined && until === undefined) return sql`select balance from wallet`
+  return sql`
+    select case when count(*) <= ${NEWER_MAX} then ((select balance from wallet) - coalesce(sum(amount), 0))::bigint end as balance
+    from (
+      select amount from entries as e
+      where (e.account_id, e.id) >= ((select id from wallet), ${ceiling({ until, before })})
+        and (e.account_id, e.id) < ((select id from wallet), ${BIGGEST_ID}::bigint)
+      order by account_id, id limit ${NEWER_MAX + 1}
+    ) as later`
 }
 
 /** Whether any shown value of a line contains the text. */
 function mentions(text: string) {
   return sql`(
-    concat_ws(' ', o.description, app.name, o.order_id, t.order_id, j.reference, j.reason,
+    concat_ws(' ', o.description, app.name, o.order_id, o.trade_no, t.order_id, j.reference, j.reason,
       name_now(t.from_user_id, t.from_username), name_now(t.to_user_id, t.to_username))
       ilike ${containing(text)}
     or abs(entry.amount) = ${amountIn(text)}::bigint

@@ -55,6 +55,15 @@ const linesOf = (body: string) =>
       .replace(/\s+/g, ' ')
       .trim(),
   )
+/** The rows of the statement, without what only phones or screen readers get. */
+const rowsOf = (body: string) =>
+  [...body.matchAll(/<tr role="row">\s*<td role="cell" class="face">([\s\S]*?)<\/tr>/g)].map(([, row]) =>
+    row!
+      .replace(/<span class="(hush|phone)">[\s\S]*?<\/span>/g, '')
+      .replace(/<[^>]*>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim(),
+  )
 const olderIn = (body: string) =>
   /class="button" href="([^"]*before=\d+[^"]*)"/.exec(body)?.[1]?.replaceAll('&amp;', '&')
 
@@ -135,27 +144,30 @@ describe('the statement', () => {
       order_id: `gift-${++count}`,
     })
     const page = await client.get('/account')
-    const lines = linesOf(page.body).map((line) => line.replace(/^.*UTC /, ''))
+    const lines = rowsOf(page.body).map((line) => line.replace(/ \d+ \w+ \d{4}, \d\d:\d\d/, ''))
     const shop = `Shop of ${merchant.owner.username}`
     expect(lines).toEqual([
-      `@${merchant.owner.username} → @${alice.username} Transfer · ${shop} +7`,
-      `A kettle Refund · ${shop} · Lid missing +120`,
-      `A kettle Payment · ${shop} −300`,
-      'test Points granted +5,000',
+      `S @${merchant.owner.username} → @${alice.username} ${shop} Transfer received +7 4,827`,
+      `S A kettle ${shop} · Lid missing Partial refund +120 4,820`,
+      `S A kettle ${shop} Payment −300 4,700`,
+      'test Reward +5,000 5,000',
     ])
     expect(page.body.split(`href="/payment/pay/${made.transaction_id}"`)).toHaveLength(3)
     const found = async (asked: Record<string, string>) =>
-      linesOf((await client.get(`/account?${new URLSearchParams(asked)}`)).body).length
+      rowsOf((await client.get(`/account?${new URLSearchParams(asked)}`)).body).length
     expect(await found({ q: 'kettle' })).toBe(2)
     expect(await found({ q: 'kettle', kind: 'refund' })).toBe(1)
     expect(await found({ q: '300' })).toBe(1)
     expect(await found({ kind: 'grant' })).toBe(1)
     expect(await found({ kind: 'nonsense', before: 'x' })).toBe(4)
     expect(await found({ q: 'teapot' })).toBe(0)
-    // The merchant sees the same movement from the other side, without a link to the payer's receipt.
+    // The merchant sees the same movement from the other side, and is led to the order instead of the receipt.
     const seller = await (await merchant.owner.signIn()).get('/account?q=kettle')
-    expect(linesOf(seller.body)).toHaveLength(2)
-    expect(seller.body).not.toContain(made.transaction_id)
+    expect(rowsOf(seller.body)).toHaveLength(2)
+    expect(seller.body).not.toContain(`/payment/pay/${made.transaction_id}`)
+    expect(seller.body).toContain(
+      `href="/payment/applications/${merchant.payment_id}/orders/${made.transaction_id}"`,
+    )
   })
 
   it('is paged by the last row: new payments shift nothing', async () => {
@@ -171,7 +183,7 @@ describe('the statement', () => {
       )
       expect(things).toEqual(Array.from({ length: 30 }, (_, i) => 30 - i))
       expect(olderIn(second.body)).toBeUndefined()
-      expect(second.body).toContain('To the newest')
+      expect(second.body).toContain('Back to the newest')
     }
   })
 
@@ -191,10 +203,10 @@ describe('the statement', () => {
       test.db,
     )
     const first = await client.get('/account?q=needle')
-    expect(first.body).toContain('Nothing found so far.')
-    expect(first.body).toContain('Looked through back to')
+    expect(first.body).toContain('No results so far')
+    expect(first.body).toContain('Searched back to')
     const second = await client.get(olderIn(first.body)!)
-    expect(linesOf(second.body)).toHaveLength(1)
+    expect(rowsOf(second.body)).toHaveLength(1)
     expect(olderIn(second.body)).toBeUndefined()
     const page = await statementOf(test.db, alice.id, { text: 'hay' })
     expect(page).toMatchObject({ rows: { length: 25 }, looked_back_to: undefined })

@@ -1,0 +1,72 @@
+/** Words and pictures for the movements of a wallet, on the statement and on the home page. */
+import type { StatementLine } from '../ledger/wallet.ts'
+import type { Icon } from '../web/icons.ts'
+import type { Messages } from '../web/languages.ts'
+import { plainText } from '../web/parameters.ts'
+
+/** A movement as pages show it. */
+export type Movement = StatementLine & {
+  /** What kind of movement it was for this member, such as a sale or a partial refund. */
+  word: string
+  title: string
+  /** The shop, and the reason beside a title of its own. */
+  note: string
+  /** The page of the order, for its payer and for the owner of the application. */
+  href: string | undefined
+  icon: Icon
+}
+
+const ICONS = {
+  grant: 'gift',
+  payment: 'receipt',
+  transfer: 'swap',
+  refund: 'refund',
+  reversal: 'refund',
+  adjustment: 'sliders',
+} as const satisfies Record<StatementLine['kind'], Icon>
+
+/** Describes a movement of the live book, or of the test book with its play points. */
+export function describeMovement(line: StatementLine, { account: t }: Messages, isTest = false): Movement {
+  const partners = line.from_username && t.fromTo(line.from_username, line.to_username ?? '')
+  const reason = line.reason === null ? undefined : reasonOf(line.reason, t, isTest && line.kind === 'grant')
+  const named = line.description ?? partners
+  const word = wordOf(line, t)
+  return {
+    ...line,
+    word,
+    title: plainText(named ?? reason ?? word),
+    note: [line.app_name, named && reason && plainText(reason)].filter(Boolean).join(' · '),
+    href: hrefOf(line),
+    icon: ICONS[line.kind],
+  }
+}
+
+function wordOf(line: StatementLine, { words }: Messages['account']): string {
+  const isGain = line.amount > 0n
+  switch (line.kind) {
+    case 'payment':
+      return isGain ? words.sale : words.payment
+    case 'transfer':
+      return isGain ? words.received : words.sent
+    case 'refund':
+      if (!line.is_payer) return words.refundedToBuyer
+      return line.order_amount !== null && line.amount < line.order_amount
+        ? words.partialRefund
+        : words.refund
+    default:
+      return words[line.kind]
+  }
+}
+
+/** The service's own reasons are stored in English; people's are shown as they wrote them. */
+function reasonOf(reason: string, t: Messages['account'], isPlayPoints: boolean): string {
+  if (isPlayPoints) return t.playPoints
+  const [, day] = /^Forum score of (\d{4}-\d\d-\d\d)$/.exec(reason) ?? []
+  return day === undefined ? reason : t.forumScore(day)
+}
+
+function hrefOf({ transaction_id, is_payer, payment_id }: StatementLine): string | undefined {
+  if (transaction_id === null) return undefined
+  if (is_payer) return `/payment/pay/${transaction_id}`
+  return payment_id === null ? undefined : `/payment/applications/${payment_id}/orders/${transaction_id}`
+}

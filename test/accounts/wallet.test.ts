@@ -1,0 +1,152 @@
+/** /account: the statement with its balances, its filters in the site's time zone, and its file. */
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { movedThisMonth, statementOf } from '../../src/ledger/wallet.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { rowsRead } from '../harness/rows-read.ts'
+
+const SHANGHAI = 'Asia/Shanghai'
+let test: TestApp
+beforeAll(async () => {
+  test = await startTestApp()
+})
+afterAll(() => test.close())
+
+/** Posts movements of a wallet, the oldest first. */
+async function post({ id }: Person, movements: [amount: number, at: string, reason?: string][]) {
+  for (const [index, [amount, at, reason = 'by hand']] of movements.entries())
+    await sql`select post_journal('live', ${amount > 0 ? 'grant' : 'adjustment'}, ${`t:${id}:${at}:${index}`}, null, ${reason},
+      ${at}::timestamptz, array(select id from ledger_accounts where book = 'live' and (user_id = ${id} or kind = 'issuance') order by kind desc),
+      array[${amount}, ${-amount}]::bigint[])`.execute(test.db)
+}
+
+/** A member with an open wallet. */
+async function member() {
+  const person = await makePerson(test)
+  await sql`select open_wallets(array[${person.id}]::bigint[], array['live'])`.execute(test.db)
+  return person
+}
+
+const HISTORY: Parameters<typeof post>[1] = [
+  [1_000, '2025-10-31T15:59:00Z', 'before midnight in Shanghai'],
+  [200, '2025-10-31T16:00:00Z', 'midnight in Shanghai'],
+  [-50, '2025-11-02T08:00:00Z', 'a loss'],
+  [7, '2025-11-30T15:59:59Z', 'the last second'],
+  [3, '2025-11-30T16:00:00Z', 'the next month'],
+]
+const rowsIn = (body: string) =>
+  [...body.matchAll(/<tr role="row">\s*<td role="cell" class="face">([\s\S]*?)<\/tr>/g)].map(([, row]) =>
+    row!
+      .replace(/<span class="(hush|phone)">[\s\S]*?<\/span>/g, '')
+      .replace(/<[^>]*>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim(),
+  )
+
+describe('the statement', () => {
+  it('shows the balance after each movement, also behind a filter and a page', async () => {
+    const alice = await member()
+    await post(alice, HISTORY)
+    const balances = async (filter: Parameters<typeof statementOf>[2]) =>
+      (await statementOf(test.db, alice.id, filter)).rows.map(({ amount, balance }) => [amount, balance])
+    const all = await balances({})
+    expect(all).toEqual([
+      [3n, 1_160n],
+      [7n, 1_157n],
+      [-50n, 1_150n],
+      [200n, 1_200n],
+      [1_000n, 1_000n],
+    ])
+    expect(await balances({ kind: 'adjustment' })).toEqual([[-50n, 1_150n]])
+    expect(await balances({ text: 'midnight' })).toEqual(all.slice(3))
+    const { rows } = await statementOf(test.db, alice.id)
+    expect(await balances({ before: rows[1]!.id })).toEqual(all.slice(2))
+  })
+
+  it('is limited to days of the site’s zone', async () => {
+    const alice = await member()
+    await post(alice, HISTORY)
+    const client = await alice.signIn()
+    const found = async (query: string) => rowsIn((await client.get(`/account?${query}`)).body)
+    expect(await found('from=2025-11-01&until=2025-11-30')).toHaveLength(3)
+    expect((await found('from=2025-11-01&until=2025-11-30')).at(-1)).toContain('midnight in Shanghai')
+    expect(await found('until=2025-10-31')).toHaveLength(1)
+    expect(await found('from=2025-12-01')).toHaveLength(1)
+    expect(await found('from=nonsense&until=2025-13-99')).toHaveLength(5)
+  })
+
+  it('says what came in and went out, by the day and the month of the zone', async () => {
+    const alice = await member()
+    await post(alice, HISTORY)
+    const moved = (now: string, zone: string) =>
+      movedThisMonth(test.db, alice.id, { now: new Date(now), zone })
+    expect(await moved('2025-11-30T15:59:59Z', SHANGHAI)).toEqual({
+      dayIn: 10n,
+      dayOut: 0n,
+      monthIn: 210n,
+      monthOut: 50n,
+    })
+    expect(await moved('2025-11-30T16:00:00Z', SHANGHAI)).toMatchObject({ dayIn: 3n, monthIn: 3n })
+    expect(await moved('2025-11-30T16:00:00Z', 'UTC')).toMatchObject({ dayIn: 10n, monthIn: 10n })
+  })
+
+  it('reads a page’s rows however long the history is', async () => {
+    const alice = await member()
+    await sql`
+      with made as (
+        insert into journal (book, kind, reference, reason, posted_at)
+        select 'live', 'grant', 'long:' || i, 'long', '2025-01-01T00:00:00Z'::timestamptz + i * interval '1 hour'
+        from generate_series(1, 6000) as i order by i returning id
+      )
+      insert into entries (journal_id, book, account_id, amount)
+      select made.id, 'live', account.id, case account.kind when 'wallet' then 1 else -1 end
+      from made cross join ledger_accounts as account
+      where account.book = 'live' and (account.kind = 'issuance' or account.user_id = ${alice.id}) order by made.id`.execute(
+      test.db,
+    )
+    await sql`update ledger_accounts set balance = 6000 where user_id = ${alice.id} and book = 'live'`.execute(
+      test.db,
+    )
+    await sql`analyze journal, entries, ledger_accounts`.execute(test.db)
+    const day = (text: string) => sql<Date>`${text}::timestamptz`
+    const readBy = (filter: Parameters<typeof statementOf>[2]) =>
+      test.db.transaction().execute(async (tx) => {
+        const before = await rowsRead(tx, 'entries')
+        const page = await statementOf(tx, alice.id, filter)
+        return { page, read: (await rowsRead(tx, 'entries')) - before }
+      })
+    const newest = await readBy({})
+    expect(newest.read).toBeLessThan(100)
+    expect(newest.page.rows[0]!.balance).toBe(6_000n)
+    const later = await readBy({ before: newest.page.next })
+    expect(later.page.rows[0]!.balance).toBe(5_975n)
+    const days = await readBy({ from: day('2025-09-01T00:00:00Z'), until: day('2025-09-02T00:00:00Z') })
+    expect(days.page.rows).toHaveLength(24)
+    expect(days.page.next).toBeUndefined()
+    expect(days.page.rows.at(-1)).toMatchObject({ balance: BigInt(243 * 24) })
+    // The newer ones are added up for the balance; the halving looks at a few.
+    expect(days.read).toBeLessThan(600)
+  })
+})
+
+describe('the file', () => {
+  it('has the movements of the filter, the newest first, and no formula', async () => {
+    const alice = await member()
+    await post(alice, [...HISTORY, [1, '2025-12-05T00:00:00Z', '=cmd()']])
+    const client = await alice.signIn()
+    const answer = await client.get('/account/statement.csv?from=2025-11-30')
+    expect(answer.status).toBe(200)
+    expect(answer.headers['content-type']).toBe('text/csv; charset=utf-8')
+    expect(answer.headers['content-disposition']).toMatch(/^attachment; filename="statement-[\d-]+\.csv"$/)
+    expect(answer.body.split('\r\n')).toEqual([
+      '\uFEFFtime,kind,text,application,from,to,reason,transaction_id,amount,balance',
+      "2025-12-05T00:00:00.000Z,Reward,'=cmd(),,,,'=cmd(),,1,1161",
+      '2025-11-30T16:00:00.000Z,Reward,the next month,,,,the next month,,3,1160',
+      '2025-11-30T15:59:59.000Z,Reward,the last second,,,,the last second,,7,1157',
+      '',
+    ])
+    const others = await (await makePerson(test)).signIn()
+    expect((await others.get('/account/statement.csv')).body.trim().split('\r\n')).toHaveLength(1)
+  })
+})
