@@ -2,9 +2,10 @@
 import { texts as accounts } from './accounts/texts.ts'
 import { texts as admin } from './admin/texts.ts'
 import { texts as docs } from './docs/texts.ts'
+import { texts as home } from './home/texts.ts'
 import { texts as identity } from './identity/texts.ts'
 import { texts as payment } from './payment/texts.ts'
 import { texts as privacy } from './privacy/texts.ts'
 import { texts as web } from './web/texts.ts'
 
-export const texts = { ...web, ...accounts, ...identity, ...payment, ...privacy, ...docs, ...admin }
+export const texts = { ...web, ...accounts, ...identity, ...payment, ...privacy, ...home, ...docs, ...admin }

@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify'
 import type { Core } from '../core/core.ts'
 import { forumSignInRoutes } from './forum/sign-in.page.ts'
 import { forumWebhook } from './forum/webhook.ts'
-import { homePages } from './home.page.ts'
 import { profilePages } from './profile.page.ts'
 import { emailAddressPages } from './security/email-address.page.ts'
 import { passwordPages } from './security/password.page.ts'
@@ -24,7 +23,6 @@ export async function accountsPlugin(app: FastifyInstance, deps: Core): Promise<
 
 async function memberPages(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
-  homePages(app, deps)
   passwordPages(app, deps)
   await app.register(secondFactorPages, deps)
   await app.register(emailAddressPages, deps)

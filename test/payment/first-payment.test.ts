@@ -82,7 +82,7 @@ describe.skipIf(isWithoutChromium)('somebody new', () => {
       const shopPort = await freePort()
       const callback = `http://127.0.0.1:${shopPort}/return`
       await page.goto(test.url)
-      await click(page.getByRole('heading', { name: en.home.paymentsCard }))
+      await click(page.getByRole('heading', { name: en.front.takePayments }))
       await signIn(page, newcomer)
       await fillIn(page, 'Mugs', callback)
       await click(button(page, en.testMode.create))
@@ -119,7 +119,7 @@ describe.skipIf(isWithoutChromium)('somebody new', () => {
       await payHere()
 
       await page.goto(test.url)
-      await click(page.getByRole('heading', { name: en.home.paymentsCard }))
+      await click(page.getByRole('link', { name: en.common.payments, exact: true }).first())
       await fillIn(page, 'Mugs', callback)
       await click(button(page, en.paymentApps.submit))
       const office = await openWindow()

@@ -54,9 +54,9 @@ const unfolding = (page: Page) =>
   })
 
 export const PAGES: ListedPage[] = [
-  { name: 'accounts/home visitor', as: 'visitor', path: at('/') },
-  { name: 'accounts/home', as: 'buyer', path: at('/') },
-  { name: 'accounts/home admin', as: 'admin', path: at('/') },
+  { name: 'home/welcome', as: 'visitor', path: at('/') },
+  { name: 'home/home', as: 'buyer', path: at('/') },
+  { name: 'home/home new', as: 'careful', path: at('/') },
   { name: 'error', as: 'visitor', path: at('/nowhere') },
   ...GUIDES.map(
     (name): ListedPage => ({ name: `docs/guide ${name}`, as: 'merchant', path: at(guidePath(name)) }),
@@ -106,11 +106,16 @@ export const PAGES: ListedPage[] = [
   },
   { name: 'accounts/forum/refused', as: 'visitor', path: at('/sign-in/forum/callback?sso=x&sig=y') },
   { name: 'accounts/wallet', as: 'buyer', path: at('/account') },
-  { name: 'accounts/wallet found', as: 'buyer', path: at('/account?q=poster&kind=refund') },
+  { name: 'accounts/wallet found', as: 'buyer', path: at('/account?q=poster&kind=refund&from=2020-01-01') },
   { name: 'payment/buyer/payments', as: 'buyer', path: at('/account/payments') },
   { name: 'payment/buyer/payments empty', as: 'careful', path: at('/account/payments?q=nothing') },
   { name: 'accounts/profile', as: 'buyer', path: at('/account/profile') },
-  { name: 'accounts/profile saved', as: 'careful', path: at('/account/profile?saved=1') },
+  {
+    name: 'accounts/profile saved',
+    as: 'careful',
+    path: at('/account/profile'),
+    act: sending('form[action="/account/profile"]', { name: 'Grace' }),
+  },
   { name: 'accounts/wallet empty', as: 'careful', path: at('/account') },
   { name: 'privacy/own-data', as: 'merchant', path: at('/account/data') },
   { name: 'privacy/own-data points', as: 'newcomer', path: at('/account/data') },
@@ -150,7 +155,28 @@ export const PAGES: ListedPage[] = [
     name: 'accounts/security/recovery-codes',
     as: 'careful',
     path: at('/account/second-factor'),
-    act: sending('form[action$="/recovery-codes"]'),
+    act: async (page) => {
+      await sending('form[action$="/recovery-codes"]')(page)
+      await sending('form[action$="/recovery-codes"]')(page)
+    },
+  },
+  {
+    name: 'confirm sign-out',
+    as: 'merchant',
+    path: at('/account/sessions'),
+    act: sending('form:has([value="others"])'),
+  },
+  {
+    name: 'confirm revoking',
+    as: 'buyer',
+    path: at('/account/applications'),
+    act: sending('form[action$="/revoke"]'),
+  },
+  {
+    name: 'confirm ending a secret',
+    as: 'merchant',
+    path: ({ oauth }) => `/apps/${oauth.open.client_id}`,
+    act: sending('form[action$="/end"]'),
   },
   { name: 'payment/buyer/pay', as: 'buyer', path: pay('unpaid') },
   { name: 'payment/buyer/pay trade', as: 'buyer', path: pay('trade') },
@@ -405,7 +431,7 @@ export const PAGES: ListedPage[] = [
 /** The pages that each test file checks, by the first folders of their views. */
 export const GROUPS = {
   docs: ['docs'],
-  members: ['accounts', 'error', 'identity', 'privacy'],
+  members: ['accounts', 'confirm', 'error', 'home', 'identity', 'privacy'],
   payment: ['payment'],
   admin: ['admin'],
 }

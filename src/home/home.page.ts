@@ -1,0 +1,111 @@
+/** The front page of visitors, a member's home, and the choice of language. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { describeMovement, type Movement } from '../accounts/movements.ts'
+import { chooseLanguage } from '../accounts/people/users.ts'
+import { describeDevice } from '../accounts/session/device.ts'
+import { browserScope, type Session } from '../accounts/session/session.ts'
+import { isRegistrationOpen } from '../accounts/sign-in/register.page.ts'
+import type { Core } from '../core/core.ts'
+import { type Moved, movedThisMonth, statementOf, type Wallet, walletOf } from '../ledger/wallet.ts'
+import { isLanguage, LANGUAGE_COOKIE } from '../web/languages.ts'
+import { safeReturnTo } from '../web/return-to.ts'
+import {
+  appsFor,
+  appsForVisitors,
+  type HomeApp,
+  type OtherSessions,
+  ordersToPay,
+  otherSessions,
+  type WaitingOrder,
+} from './home.ts'
+
+declare module '../web/views.ts' {
+  interface PageData {
+    'home/welcome': { apps: HomeApp[]; hasForum: boolean; mayRegister: boolean }
+    'home/home': {
+      user: Session['user']
+      wallet: Wallet
+      moved: Moved | undefined
+      lately: Movement[]
+      orders: (WaitingOrder & { minutesLeft: number })[]
+      used: HomeApp[]
+      offered: HomeApp[]
+      sessions: OtherSessions & { device: string }
+      earning: { isBridged: boolean; forum: string | undefined; mayBuild: boolean }
+    }
+  }
+  interface PartData {
+    'home/apps': { apps: HomeApp[] }
+  }
+}
+
+const YEAR_SECONDS = 31_536_000
+const MINUTE_MS = 60_000
+const LATELY_LINES = 5
+
+/** GET / and POST /language. */
+export async function homePages(app: FastifyInstance, deps: Core): Promise<void> {
+  browserScope(app, deps)
+
+  app.get('/', async (request, reply) => {
+    const { session } = request
+    return session === undefined ? showWelcome(reply, deps) : showHome(request, reply, session, deps)
+  })
+
+  app.post('/language', async (request, reply) => {
+    const { language, return_to } = (request.body ?? {}) as Record<string, unknown>
+    if (isLanguage(language)) {
+      const secure = deps.config.production
+      reply.setCookie(LANGUAGE_COOKIE, language, { path: '/', sameSite: 'lax', secure, maxAge: YEAR_SECONDS })
+      if (request.session !== undefined) await chooseLanguage(deps.db, request.session.user.id, language)
+    }
+    return reply.redirect(safeReturnTo(return_to), 303)
+  })
+}
+
+async function showWelcome(reply: FastifyReply, deps: Core): Promise<FastifyReply> {
+  return reply.page('home/welcome', {
+    apps: await appsForVisitors(deps.db),
+    hasForum: deps.config.DISCOURSE_URL !== undefined,
+    mayRegister: await isRegistrationOpen(deps),
+  })
+}
+
+async function showHome(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  session: Session,
+  deps: Core,
+): Promise<FastifyReply> {
+  const { db } = deps
+  const { user } = session
+  const { t } = request.locale
+  const now = deps.clock()
+  const settings = await deps.settings.read()
+  const [wallet, moved, lately, orders, apps, sessions] = await Promise.all([
+    walletOf(db, user.id),
+    movedThisMonth(db, user.id, { now, zone: settings.time_zone }),
+    statementOf(db, user.id, {}, { lines: LATELY_LINES }),
+    ordersToPay(deps, user.id),
+    appsFor(db, user.id),
+    otherSessions(deps, session),
+  ])
+  return reply.page('home/home', {
+    user,
+    wallet,
+    moved,
+    lately: lately.rows.map((line) => describeMovement(line, t)),
+    orders: orders.map((order) => ({ ...order, minutesLeft: minutesLeft(order, now) })),
+    ...apps,
+    sessions: { ...sessions, device: describeDevice(sessions.last?.agent ?? '', t) },
+    earning: {
+      isBridged: settings.forum_points_bridge !== 'off' && deps.config.DISCOURSE_API_KEY !== undefined,
+      forum: settings.link_forum || deps.config.DISCOURSE_URL,
+      mayBuild: user.trust_level >= settings.payment_apps_min_trust_level,
+    },
+  })
+}
+
+function minutesLeft({ expires_at }: WaitingOrder, now: Date): number {
+  return Math.ceil((expires_at.getTime() - now.getTime()) / MINUTE_MS)
+}

@@ -1,0 +1,111 @@
+/** Texts of the front page of visitors and of a member's home. */
+import type { Texts } from '../web/languages.ts'
+import { counted } from '../web/plurals.ts'
+import { POINTS, SITE } from '../web/site-words.ts'
+
+export const front = {
+  title: { en: 'Home', zh: '首页' },
+  welcome: { en: 'Welcome', zh: '欢迎' },
+  headline: { en: `One account. One wallet. The whole community.`, zh: '一个账号，一个钱包，连接整个社区' },
+  lead: {
+    en: `Sign in to community apps with your ${SITE} account, and pay in their shops with the ${POINTS} you earn.`,
+    zh: `用 ${SITE} 账号登录社区里的应用，用你赚到的${POINTS}在小店付款。`,
+  },
+  signIn: { en: 'Sign in', zh: '登录' },
+  register: { en: 'Create an account', zh: '注册账号' },
+  withForum: { en: 'You sign in with your forum account.', zh: '使用论坛账号登录。' },
+  promises: {
+    privacy: {
+      title: { en: 'You decide what apps see', zh: '应用看到什么，由你决定' },
+      text: {
+        en: 'Each app says what it asks for before you allow it. You can revoke it at any time.',
+        zh: '授权之前，应用会说明它要获取的信息，之后随时可以撤销。',
+      },
+    },
+    books: {
+      title: { en: 'Every movement in the books', zh: '每一笔都有账可查' },
+      text: {
+        en: 'Payments, refunds and transfers are double-entry bookings. Your statement shows each one with its balance.',
+        zh: '付款、退款和转账都以复式记账，明细逐笔列出变动和余额。',
+      },
+    },
+    wallet: {
+      title: { en: 'One wallet for every shop', zh: '一个钱包，通用所有小店' },
+      text: {
+        en: `Pay with a click, see your balance before and after, and get refunds back in ${POINTS}.`,
+        zh: `一键付款，付款前后余额一目了然，退款原路退回${POINTS}。`,
+      },
+    },
+  },
+  builders: { en: 'For builders', zh: '开发者' },
+  addSignIn: { en: 'Add sign-in to your site', zh: '接入登录' },
+  addSignInText: {
+    en: 'Members sign in with the account they have, by OAuth 2.0 and OpenID Connect.',
+    zh: '通过 OAuth 2.0 与 OpenID Connect，让成员用已有账号登录你的网站。',
+  },
+  takePayments: { en: `Take payments in ${POINTS}`, zh: `开一家收${POINTS}的小店` },
+  takePaymentsText: {
+    en: 'Use a signed API or the epay protocol. Test mode works from the first minute.',
+    zh: '使用签名接口或易支付协议，从第一分钟就能用测试模式。',
+  },
+  readDocs: { en: 'Read the documentation', zh: '查看开发文档' },
+  readDocsText: {
+    en: 'Guides, a reference of every call, and sample code to copy.',
+    zh: '接入指南、每个接口的参考说明，以及可以直接复制的示例代码。',
+  },
+  visitorApps: { en: 'What members use', zh: '社区里的应用与小店' },
+  balance: { en: `My ${POINTS}`, zh: `我的${POINTS}` },
+  today: { en: 'Today', zh: '今天' },
+  monthIn: (amount: string) => ({ en: `${amount} in this month`, zh: `本月收入 ${amount}` }),
+  monthOut: (amount: string) => ({ en: `${amount} out`, zh: `支出 ${amount}` }),
+  toStatement: { en: 'View statement', zh: '查看明细' },
+  toEarning: { en: `Earn ${POINTS}`, zh: `赚${POINTS}` },
+  frozen: {
+    en: 'Your wallet is frozen: you cannot pay or send until an administrator releases it.',
+    zh: '钱包已冻结：在管理员解冻之前无法付款或转出。',
+  },
+  toPay: { en: 'Waiting for payment', zh: '待支付' },
+  allPayments: { en: 'My payments', zh: '我的付款' },
+  pay: (amount: string) => ({ en: `Pay ${amount}`, zh: `支付 ${amount}` }),
+  payPlay: (amount: string) => ({ en: `Pay ${amount} play ${POINTS}`, zh: `支付 ${amount} 虚拟${POINTS}` }),
+  minutesLeft: (n: number) => ({ en: `${n} ${counted(n, 'minute', 'minutes')} left`, zh: `还剩 ${n} 分钟` }),
+  payBefore: { en: 'Pay before', zh: '付款截止' },
+  lately: { en: 'Recent activity', zh: '最近动态' },
+  wholeStatement: { en: 'Full statement', zh: '全部明细' },
+  nothingLately: { en: 'Nothing has happened yet', zh: '还没有动态' },
+  nothingLatelyText: {
+    en: `Your first reward or payment will appear here.`,
+    zh: '收到的第一笔奖励或完成的第一笔付款会显示在这里。',
+  },
+  earn: { en: `How to earn ${POINTS}`, zh: `怎样赚${POINTS}` },
+  toForum: { en: 'Go to the forum', zh: '去论坛' },
+  byForum: { en: 'Take part in the forum', zh: '参与论坛' },
+  byForumText: {
+    en: `What your forum score gains becomes ${POINTS}, once a day.`,
+    zh: `论坛积分榜上的增长每天一次换成${POINTS}。`,
+  },
+  byGrant: { en: 'Rewards from the team', zh: '站点奖励' },
+  byGrantText: {
+    en: 'Administrators reward contributions and events.',
+    zh: '管理员会为贡献和活动发放奖励。',
+  },
+  bySelling: { en: 'Sell something', zh: '开一家小店' },
+  bySellingText: {
+    en: `A payment app lets your shop take ${POINTS}.`,
+    zh: `创建收款应用，你的小店就能收${POINTS}。`,
+  },
+  apps: { en: 'My apps and shops', zh: '我的应用与小店' },
+  manageApps: { en: 'Manage access', zh: '管理授权' },
+  offered: { en: 'More to discover', zh: '发现更多' },
+  noAppsText: {
+    en: 'What you sign in to and where you pay will be here.',
+    zh: '你登录过的应用和付过款的小店会显示在这里。',
+  },
+  sessions: { en: 'Signed in elsewhere', zh: '其他登录' },
+  sessionsToCheck: (count: string, n: number) => ({
+    en: `${count} other ${counted(n, 'browser', 'browsers')}`,
+    zh: `还有 ${count} 个浏览器已登录`,
+  }),
+  lastElsewhere: (device: string) => ({ en: `Last: ${device}`, zh: `最近：${device}` }),
+  check: { en: 'Check', zh: '查看' },
+} satisfies Texts

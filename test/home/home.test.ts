@@ -1,0 +1,138 @@
+/** The front page of visitors and a member's home. */
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { makePayOrder } from '../../src/payment/orders/pay.ts'
+import { makePerson } from '../harness/cast.ts'
+import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { inOneProcess, STATEMENTS } from '../harness/one-process.ts'
+import { makeParty, obtainTokens } from '../identity/relying-party.ts'
+
+const MINUTE_MS = 60_000
+let test: TestApp
+let merchant: Merchant
+beforeAll(async () => {
+  test = await startTestApp({
+    DISCOURSE_URL: 'https://forum.example.org',
+    DISCOURSE_SECRET: 'a-secret-of-it',
+  })
+  merchant = await makeMerchant(test)
+})
+afterAll(async () => {
+  await merchant.close()
+  await test.close()
+})
+
+let count = 0
+async function order(description: string, amount: string, shop = merchant) {
+  const { body } = await shop.process({ amount, description, order_id: `home-${++count}` })
+  return String(body.transaction_id)
+}
+
+const BACKGROUND = /site_settings/
+async function statementsOf(act: () => Promise<{ status: number }>): Promise<number> {
+  const query = vi.spyOn(pg.Client.prototype, 'query')
+  try {
+    expect((await act()).status).toBe(200)
+    return query.mock.calls.filter(([call]) => !BACKGROUND.test(String(call))).length
+  } finally {
+    query.mockRestore()
+  }
+}
+
+describe('a member’s home', () => {
+  it('offers the opened orders to pay, with the time left, the most urgent first', async () => {
+    const alice = await makePerson(test, { points: 1_000n })
+    const client = await alice.signIn()
+    const later = await order('A <lamp>', '120')
+    const unseen = await order('Never opened', '1')
+    test.clock.advance(-10 * MINUTE_MS)
+    const sooner = await order('A chair', '300')
+    test.clock.advance(10 * MINUTE_MS)
+    for (const one of [later, sooner]) await client.get(`/payment/pay/${one}`)
+    const { body } = await client.get('/')
+    expect(body).toContain('1,000')
+    expect(body).toMatch(
+      /A chair[\s\S]*20 minutes left[\s\S]*Pay 300[\s\S]*A &lt;lamp&gt;[\s\S]*30 minutes left[\s\S]*Pay 120/,
+    )
+    expect(body).not.toContain(unseen)
+    await makePayOrder(test.deps)({ transaction_id: later, payer_id: alice.id, expected_amount: 120n })
+    test.clock.advance(20 * MINUTE_MS)
+    const after = (await client.get('/')).body
+    expect(after).not.toContain('Waiting for payment')
+    expect(after).toMatch(/A &lt;lamp&gt;[\s\S]*Shop of[\s\S]*−120/)
+    test.clock.advance(-20 * MINUTE_MS)
+  })
+
+  it('shows what the member uses, and beside it what the site offers', async () => {
+    const [alice, admin] = [
+      await makePerson(test, { points: 50n }),
+      await makePerson(test, { is_admin: true }),
+    ]
+    const client = await alice.signIn()
+    const used = await makeParty(test, { name: 'Used club', homepage: 'https://club.example/' })
+    await obtainTokens(test, client, used)
+    const reviewed = { reviewed_at: test.clock.now(), reviewed_by: admin.id }
+    const offered = await makeParty(test, { name: 'Offered club', homepage: 'https://offered.example/' })
+    await makeParty(test, { name: 'Unreviewed club', homepage: 'https://unreviewed.example/' })
+    const suspended = await makeParty(test, { name: 'Suspended club', homepage: 'https://bad.example/' })
+    const review = (id: bigint, more = {}) =>
+      test.db
+        .updateTable('oauth_apps')
+        .set({ ...reviewed, ...more })
+        .where('id', '=', id)
+        .execute()
+    await review(offered.id)
+    await review(used.id)
+    const reason = { suspended_at: test.clock.now(), suspended_by: admin.id, suspended_reason: 'x' }
+    await review(suspended.id, reason)
+    const transaction_id = await order('A pen', '5')
+    await makePayOrder(test.deps)({ transaction_id, payer_id: alice.id, expected_amount: 5n })
+
+    const { body } = await client.get('/')
+    const [mine = '', offers = ''] = body.split('My apps and shops')[1]!.split('More to discover')
+    expect(mine).toContain('Used club')
+    expect(mine).toContain(`Shop of ${merchant.owner.username}`)
+    expect(offers).toContain('href="https://offered.example/"')
+    expect(offers).not.toMatch(/Used club|Unreviewed club|Suspended club/)
+    const visitor = (await browser(test).get('/')).body
+    expect(visitor).toContain('Offered club')
+    expect(visitor).toContain('Used club')
+    expect(visitor).not.toMatch(/Unreviewed club|Suspended club/)
+  })
+
+  it('says how points are earned here, and no other way', async () => {
+    const client = await (await makePerson(test, { trust_level: 0 })).signIn()
+    const { body } = await client.get('/')
+    expect(body).toContain('href="https://forum.example.org"')
+    expect(body).toContain('Rewards from the team')
+    // The bridge is off, and this member may not sell.
+    expect(body).not.toContain('Take part in the forum')
+    expect(body).not.toContain('Sell something')
+    expect((await (await makePerson(test)).signIn().then((own) => own.get('/'))).body).toContain(
+      'Sell something',
+    )
+  })
+
+  it('names the other browsers that are signed in', async () => {
+    const alice = await makePerson(test)
+    const client = await alice.signIn()
+    expect((await client.get('/')).body).not.toContain('Signed in elsewhere')
+    await alice.signIn()
+    await alice.signIn()
+    expect((await client.get('/')).body).toMatch(/Signed in elsewhere[\s\S]*2 other browsers/)
+  })
+
+  it.skipIf(inOneProcess(STATEMENTS))('takes seven statements, and the wallet five', async () => {
+    const alice = await makePerson(test, { points: 1_000n })
+    const client = await alice.signIn()
+    for (let i = 0; i < 8; i += 1) {
+      const transaction_id = await order(`Thing ${i}`, '10')
+      await client.get(`/payment/pay/${transaction_id}`)
+      if (i % 2 === 0)
+        await makePayOrder(test.deps)({ transaction_id, payer_id: alice.id, expected_amount: 10n })
+    }
+    expect(await statementsOf(() => client.get('/'))).toBe(7)
+    expect(await statementsOf(() => client.get('/account'))).toBe(5)
+  })
+})
