@@ -20,10 +20,12 @@ declare module '../web/views.ts' {
       customGroups: string[]
       forumUrl: string | undefined
       hasMail: boolean
-      isSaved: boolean
       isWrong: boolean
       path: string
     }
+  }
+  interface PartData {
+    'accounts/tabs': object
   }
 }
 
@@ -31,13 +33,11 @@ declare module '../web/views.ts' {
 export function profilePages(app: FastifyInstance, deps: Core): void {
   const show = (request: FastifyRequest, reply: FastifyReply, isWrong: boolean) => {
     const { user } = sessionOf(request)
-    const { saved } = request.query as Record<string, unknown>
     const data = {
       user,
       customGroups: namedGroupsOf(user),
       forumUrl: deps.config.DISCOURSE_URL,
       hasMail: hasMail(deps.config),
-      isSaved: saved === '1',
       isWrong,
       path: PROFILE,
     }
@@ -51,7 +51,9 @@ export function profilePages(app: FastifyInstance, deps: Core): void {
     if (!user.has_password) throw new AppError('forbidden', 'The name of this account is kept at the forum')
     const form = NameForm.safeParse(request.body)
     if (!form.success) return show(request, reply, true)
-    await rename(deps, { user_id: user.id, name: form.data.name || null, ip: request.ip })
-    return reply.redirect(`${PROFILE}?saved=1`, 303)
+    const { name } = form.data
+    await rename(deps, { user_id: user.id, name: name || null, ip: request.ip })
+    const { profile } = request.locale.t
+    return reply.done(PROFILE, { text: name === '' ? profile.unnamed(user.username) : profile.renamed(name) })
   })
 }

@@ -1,34 +1,34 @@
-/** Texts of the profile page, but for its section on security. */
+/** Texts of the page of an account, but for its section on security. */
 import type { Texts } from '../web/languages.ts'
 
 export const profile = {
-  tab: { en: 'Profile', zh: '资料' },
-  about: { en: 'About you', zh: '关于你' },
-  name: { en: 'Name', zh: '名称' },
+  tab: { en: 'Account', zh: '账号' },
+  about: { en: 'Profile', zh: '个人资料' },
+  name: { en: 'Display name', zh: '显示名称' },
   nameHint: {
-    en: 'Applications that you sign in to see it beside your username.',
+    en: 'Apps that you sign in to see it beside your username.',
     zh: '你登录的应用会在用户名旁看到它。',
   },
   nameWrong: {
-    en: 'At most 60 characters, without control or invisible ones.',
+    en: 'Use at most 60 characters, none of them control or invisible characters.',
     zh: '最多 60 个字符，且不能包含控制字符或不可见字符。',
   },
   nameAtForum: {
-    en: 'Your name is kept at the forum: change it there.',
+    en: 'The forum manages your name. Change it there.',
     zh: '名称由论坛管理，请到论坛修改。',
   },
-  languageHint: {
-    en: 'For every page and every mail, in every browser.',
-    zh: '用于你在任何浏览器中看到的页面和收到的邮件。',
-  },
+  renamed: (name: string) => ({ en: `Apps now see you as ${name}.`, zh: `显示名称已改为“${name}”。` }),
+  unnamed: (username: string) => ({
+    en: `Your display name is removed. Apps see only @${username}.`,
+    zh: `已移除显示名称，应用只会看到 @${username}。`,
+  }),
+  languageHint: { en: 'Used for every page and email.', zh: '用于所有页面和邮件。' },
+  access: { en: 'Access', zh: '登录与授权' },
   authorisedAppsSummary: {
-    en: 'Applications you have allowed, and your sign-ins to them.',
-    zh: '你授权过的应用，以及登录它们的记录。',
+    en: 'Apps that may know who you are, and your sign-ins to them',
+    zh: '可以获知你身份的应用，以及登录它们的记录',
   },
-  show: { en: 'Show', zh: '查看' },
+  show: { en: 'View', zh: '查看' },
   ownData: { en: 'Your data', zh: '你的数据' },
-  ownDataSummary: {
-    en: 'Take out what is kept about you, or leave for good.',
-    zh: '导出与你有关的数据，或永久注销账号。',
-  },
+  ownDataSummary: { en: 'Export your data, or close your account', zh: '导出数据，或注销账号' },
 } satisfies Texts

@@ -38,7 +38,6 @@ export const common = {
   reference: { en: 'Reference', zh: '参考编号' },
   optional: { en: 'optional', zh: '选填' },
   save: { en: 'Save', zh: '保存' },
-  saved: { en: 'Saved.', zh: '已保存。' },
   announcement: { en: 'Announcement', zh: '公告' },
   paymentsPaused: {
     en: 'Maintenance: payments are paused. Everything can be looked at, and nothing is lost.',

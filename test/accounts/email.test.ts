@@ -293,7 +293,7 @@ describe('an address', () => {
     expect((await client.submit(page, CONFIRM)).status).toBe(200)
     expect(await userOf(alice)).toEqual({ email, email_verified: true })
     expect((await mailsTo(alice.email)).map((notice) => notice.subject)).toEqual([
-      'The address of your account was changed',
+      'Your email address was changed',
     ])
     expect(await mailsTo(email)).toEqual([])
     expect((await client.submit(page, CONFIRM)).status).toBe(410)

@@ -129,12 +129,12 @@ describe('asking', () => {
     await ask(member.email.toUpperCase(), undefined, 'zh-CN')
     await answerRecoveryRequests(test.deps)
     await sendDueMail(test.deps)
-    expect(smtp.take(member.email).map((mail) => mail.subject)).toEqual(['设置新密码'])
+    expect(smtp.take(member.email).map((mail) => mail.subject)).toEqual(['重置密码'])
     await member.signIn()
     await ask(member.email, undefined, 'zh-CN')
     await answerRecoveryRequests(test.deps)
     await sendDueMail(test.deps)
-    expect(smtp.take(member.email).map((mail) => mail.subject)).toEqual(['A new password for your account'])
+    expect(smtp.take(member.email).map((mail) => mail.subject)).toEqual(['Reset your password'])
   })
 
   it('for an address of several accounts sends a link for each', async () => {
@@ -206,7 +206,7 @@ describe('the link', () => {
     expect(await signIn(test, member.username, 'remember this one')).toBeDefined()
     await expect(member.signIn()).rejects.toThrow('401')
     await sendDueMail(test.deps)
-    expect(smtp.take(member.email).map((mail) => mail.subject)).toEqual(['Your password was set anew'])
+    expect(smtp.take(member.email).map((mail) => mail.subject)).toEqual(['Your password was reset'])
     const audit = test.db
       .selectFrom('audit_log')
       .where('subject', '=', `user:${member.id}`)

@@ -2,10 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deviceOf } from '../../src/accounts/session/device.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
+import { sendSurely } from '../harness/confirming.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
 
 const PATH = '/account/sessions'
 const END = `${PATH}/end`
+const SURE = { sure: '1' }
 const MINUTE_MS = 60_000
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 const SAFARI =
@@ -48,11 +50,11 @@ describe('the list', () => {
     expect(page.status).toBe(200)
     expect(page.body).toContain('Safari on iPhone')
     expect(page.body).toContain('198.51.100.7')
-    expect(page.body).toMatch(/Firefox on Linux<\/strong>\s*<span class="badge good">This browser/)
+    expect(page.body).toMatch(/Firefox on Linux<\/strong>\s*<span class="tag good">This browser/)
     expect(handlesIn(page)).toHaveLength(1)
     const chinese = await client.get(PATH, { 'accept-language': 'zh-CN' })
     expect(chinese.body).toContain('iPhone 上的 Safari')
-    expect((await client.get('/account')).body).toContain(`href="${PATH}"`)
+    expect((await client.get('/account/profile')).body).toContain(`href="${PATH}"`)
   })
 
   it('shows nobody else’s, nor any that has expired', async () => {
@@ -84,8 +86,8 @@ describe('the list', () => {
     await client.get('/')
     expect(await seen()).toEqual([test.clock.now(), start])
     test.clock.advance(3 * 60 * MINUTE_MS)
-    expect((await client.get(PATH)).body).toMatch(/Last seen 3 hours ago/)
-    expect((await phone.get(PATH)).body).toMatch(/Last seen just now/)
+    expect((await client.get(PATH)).body).toMatch(/Last active 3 hours ago/)
+    expect((await phone.get(PATH)).body).toMatch(/Last active just now/)
   })
 })
 
@@ -97,8 +99,11 @@ describe('signing out from afar', () => {
     const tablet = await signInWith(alice, 'iPad', '198.51.100.9')
     const page = await client.get(PATH)
     const [newest] = handlesIn(page)
-    const answer = await client.submit(page, END, { session: newest! })
-    expect(answer).toMatchObject({ status: 303, location: `${PATH}?ended=1` })
+    const asked = await client.submit(page, END, { session: newest! })
+    expect(asked.body).toContain('198.51.100.9')
+    expect(await isSignedIn(tablet)).toBe(true)
+    const answer = await client.submit(asked, END)
+    expect(answer).toMatchObject({ status: 303, location: PATH })
     expect([await isSignedIn(client), await isSignedIn(phone), await isSignedIn(tablet)]).toEqual([
       true,
       true,
@@ -116,6 +121,7 @@ describe('signing out from afar', () => {
         },
       },
     ])
+    expect((await client.get(PATH)).body).toContain('is signed out.')
     expect((await client.submit(page, END, { session: newest! })).status).toBe(404)
   })
 
@@ -127,7 +133,9 @@ describe('signing out from afar', () => {
       await signInWith(alice, SAFARI, '198.51.100.7'),
     ]
     const page = await clients[0]!.get(PATH)
-    await clients[0]!.submit(page, END, { session: 'others' })
+    const { asked } = await sendSurely(clients[0]!, page, END, { session: 'others' })
+    expect(asked.body).toContain('Sign out 2 other browsers?')
+    expect((await clients[0]!.get(PATH)).body).toContain('2 other browsers are signed out.')
     expect(await Promise.all(clients.map(isSignedIn))).toEqual([true, false, false])
     expect((await clients[0]!.submit(page, END, { session: 'others' })).status).toBe(303)
     expect(await auditOf(alice)).toHaveLength(1)
@@ -141,11 +149,11 @@ describe('signing out from afar', () => {
     const handles = handlesIn(await victim.get(PATH))
     const { form_token = '' } = (await attacker.get(PATH)).form('/sign-out')
     const [session] = handles
-    expect((await attacker.post(END, { form_token, session: session! })).status).toBe(404)
-    expect((await attacker.post(END, { form_token, session: 'others' })).status).toBe(303)
+    expect((await attacker.post(END, { form_token, ...SURE, session: session! })).status).toBe(404)
+    expect((await attacker.post(END, { form_token, ...SURE, session: 'others' })).status).toBe(303)
     expect((await attacker.post(END, { form_token })).status).toBe(404)
-    expect((await victim.post(END, { form_token, session: session! })).status).toBe(403)
-    expect((await victim.post(END, { session: 'others' })).status).toBe(403)
+    expect((await victim.post(END, { form_token, ...SURE, session: session! })).status).toBe(403)
+    expect((await victim.post(END, { ...SURE, session: 'others' })).status).toBe(403)
     expect([await isSignedIn(victim), await isSignedIn(phone)]).toEqual([true, true])
     expect(await auditOf(alice)).toEqual([])
   })

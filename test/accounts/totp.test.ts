@@ -10,6 +10,7 @@ import { buildApp } from '../../src/app.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
+import { sendSurely } from '../harness/confirming.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
 import { readQr } from '../harness/qr.ts'
 
@@ -23,8 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => test.close())
 
-const secretOn = (page: Page) =>
-  /<code class="secret">([A-Z2-7 ]+)<\/code>/.exec(page.body)![1]!.replaceAll(' ', '')
+const secretOn = (page: Page) => /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)![1]!.replaceAll(' ', '')
 const codesOn = (page: Page) =>
   [...page.body.matchAll(/<li><code>([^<]+)<\/code>/g)].map((match) => match[1]!)
 const codeNow = (secret: string, steps = 0) => totpCode(secret, stepAt(test.clock.now()) + BigInt(steps))
@@ -151,9 +151,9 @@ describe('setting up', () => {
     expect(rows.map((row) => row.code_hash.length)).toEqual(Array(10).fill(32))
     expect((await elsewhere.get('/account')).status).toBe(303)
     expect((await sessionsOf(alice)).map((row) => row.amr)).toEqual([['pwd', 'otp']])
-    expect((await client.get('/account/profile')).body).toContain('On: a code')
+    expect((await client.get('/account/profile')).body).toContain('On: each sign-in asks')
     const managed = await client.get(PAGE)
-    expect(managed.body).toContain('10 of 10 are left.')
+    expect(managed.body).toContain('10 of 10 left')
     expect(codesOn(managed)).toEqual([])
     expect(await auditOf(alice)).toEqual([`account.second_factor.on by ${alice.id}`])
   })
@@ -181,7 +181,7 @@ describe('setting up', () => {
     const forum = { password_hash: null, forum_id: 4_711n }
     await test.db.updateTable('users').set(forum).where('id', '=', alice.id).execute()
     expect((await client.get(PAGE)).status).toBe(403)
-    expect((await client.get('/account/profile')).body).toContain('You sign in at the forum')
+    expect((await client.get('/account/profile')).body).toContain('You sign in with the forum.')
   })
 })
 
@@ -306,14 +306,15 @@ describe('recovery codes', () => {
     expect(answers.map((answer) => answer.status).sort()).toEqual([303, 401])
     const winner = answers[0]!.status === 303 ? first : second
     expect((await sessionsOf(alice.person)).at(-1)!.amr).toEqual(['pwd', 'otp'])
-    expect((await winner.get(PAGE)).body).toContain('9 of 10 are left.')
+    expect((await winner.get(PAGE)).body).toContain('9 of 10 left')
     expect(await auditOf(alice.person)).toContain(`account.recovery_code.used by ${alice.person.id}`)
   })
 
   it('can be remade: the old ones are worth nothing then', async () => {
     const alice = await makeProtected()
     const page = await alice.client.get(PAGE)
-    const remade = await alice.client.submit(page, `${PAGE}/recovery-codes`)
+    const { asked, answer: remade } = await sendSurely(alice.client, page, `${PAGE}/recovery-codes`)
+    expect(asked.body).toContain('Recovery codes that stop working')
     expect(remade.status).toBe(200)
     expect(codesOn(remade)).toHaveLength(10)
     const client = await givePassword(alice)
@@ -328,7 +329,9 @@ describe('turning off', () => {
     const page = await alice.client.get(PAGE)
     expect((await alice.client.post(`${PAGE}/off`, {})).status).toBe(403)
     expect(await factorOf(alice.person)).toBeDefined()
-    const off = await alice.client.submit(page, `${PAGE}/off`)
+    const { asked, answer: off } = await sendSurely(alice.client, page, `${PAGE}/off`)
+    expect(asked.body).toContain('<dd>10</dd>')
+    expect((await alice.client.get('/account/profile')).body).toContain('Two-step verification is off.')
     expect(off).toMatchObject({ status: 303, location: '/account/profile' })
     expect(await factorOf(alice.person)).toBeUndefined()
     const codes = test.db.selectFrom('recovery_codes').where('user_id', '=', alice.person.id).selectAll()
@@ -363,7 +366,7 @@ describe('administrators', () => {
     const posted = await client.post('/admin/payment-applications/pay_x/review', account.form('/sign-out'))
     expect(posted.location).toBe(`${PAGE}?return_to=%2Fadmin`)
     const page = await client.get(bounced.location!)
-    expect(page.body).toContain('Administrators of this site need a second factor.')
+    expect(page.body).toContain('Administrators of this site must use two-step verification.')
     const code = totpCode(secretOn(page), stepAt(strict.clock.now()))
     const on = await client.submit(page, PAGE, { code })
     expect(on.body).toContain('href="/admin"')

@@ -15,19 +15,23 @@ export async function isPasswordOf(db: Db, user_id: bigint, password: string): P
   return verifyPassword(password, row?.password_hash)
 }
 
-/** Sets the new password and ends all sessions, because other people may know the old one. */
+/**
+ * Sets the new password and ends all sessions, because other people may know the old one. Returns how many other browsers
+ * were signed in.
+ */
 export async function changePassword(
   deps: Core,
   { user_id, new_password, ip }: { user_id: bigint; new_password: string; ip: string },
-): Promise<void> {
+): Promise<number> {
   const password_hash = await hashPassword(new_password)
-  await deps.db.transaction().execute(async (tx) => {
+  return deps.db.transaction().execute(async (tx) => {
     await tx
       .updateTable('users')
       .set({ password_hash, must_change_password: false, updated_at: deps.clock() })
       .where('id', '=', user_id)
       .execute()
-    await endSessionsOf(tx, user_id)
+    const ended = await endSessionsOf(tx, user_id)
     await recordSecurityEvent(tx, deps, { event: 'password.changed', user_id, actor_id: user_id, ip })
+    return Math.max(0, ended.length - 1)
   })
 }

@@ -3,52 +3,52 @@ import type { Texts } from '../../web/languages.ts'
 
 export const mails = {
   recovery: (minutes: number) => ({
-    subject: { en: 'A new password for your account', zh: '设置新密码' },
+    subject: { en: 'Reset your password', zh: '重置密码' },
     text: {
-      en: `Somebody, hopefully you, has asked for a new password. Open this link to set one. It works once, for ${minutes} minutes. If it was not you, do nothing: your password stays what it is.`,
-      zh: `有人（希望是你本人）申请为你的账号设置新密码。请打开以下链接进行设置，链接 ${minutes} 分钟内有效，且只能使用一次。如果不是你本人操作，请忽略此邮件，密码不会改变。`,
+      en: `Someone asked to reset the password of your account. If it was you, open this link to set a new one. It works once, for ${minutes} minutes. If it was not you, ignore this email. Your password stays the same.`,
+      zh: `有人申请重置你的账号密码。如果是你本人操作，请打开以下链接设置新密码，链接 ${minutes} 分钟内有效，只能使用一次。如果不是你，请忽略此邮件，密码不会改变。`,
     },
   }),
   confirmEmail: (email: string) => ({
     subject: { en: 'Confirm your address', zh: '验证你的邮箱' },
     text: {
-      en: `You want ${email} to be the address of your account. Open this link, signed in as yourself, to confirm it. If this means nothing to you, do nothing.`,
-      zh: `你希望将 ${email} 设为账号的邮箱。请以本人身份登录后打开以下链接进行验证。如果你不清楚此事，请忽略此邮件。`,
+      en: `To make ${email} the address of your account, open this link while signed in. If you did not ask for this, ignore this email.`,
+      zh: `要将 ${email} 设为账号邮箱，请登录后打开以下链接。如果不是你申请的，请忽略此邮件。`,
     },
   }),
   notices: {
     'password.changed': {
       subject: { en: 'Your password was changed', zh: '你的密码已修改' },
       text: {
-        en: 'The password of your account was changed, and every other sign-in was ended. If it was not you, recover your password at once and tell an administrator.',
+        en: 'The password of your account was changed, and all other browsers were signed out. If it was not you, recover your password now and tell an administrator.',
         zh: '你的账号密码已修改，其他设备均已退出登录。如果不是你本人操作，请立即找回密码并联系管理员。',
       },
     },
     'password.recovered': {
-      subject: { en: 'Your password was set anew', zh: '你的密码已重新设置' },
+      subject: { en: 'Your password was reset', zh: '你的密码已重置' },
       text: {
-        en: 'A new password was set for your account with a link sent to this address, and every sign-in was ended. If it was not you, somebody can read your mail: secure your mailbox, then recover your password again.',
+        en: 'A link sent to this address was used to set a new password, and all browsers were signed out. If it was not you, someone can read your email. Secure your mailbox first, then recover your password again.',
         zh: '有人通过发送到此邮箱的链接为你的账号设置了新密码，所有设备均已退出登录。如果不是你本人操作，说明有人能读取你的邮件：请先确保邮箱安全，再重新找回密码。',
       },
     },
     'email.changed': {
-      subject: { en: 'The address of your account was changed', zh: '你的账号邮箱已更换' },
+      subject: { en: 'Your email address was changed', zh: '你的账号邮箱已更换' },
       text: {
-        en: 'Your account now has another e-mail address; this one gets no more mail from us. If it was not you, tell an administrator at once.',
+        en: 'Your account now has another email address, and this one will receive no more email. If it was not you, tell an administrator now.',
         zh: '你的账号已更换邮箱，今后不再向此邮箱发送邮件。如果不是你本人操作，请立即联系管理员。',
       },
     },
     'second_factor.on': {
-      subject: { en: 'The second factor was turned on', zh: '两步验证已开启' },
+      subject: { en: 'Two-step verification was turned on', zh: '两步验证已开启' },
       text: {
-        en: 'From now on signing in to your account takes a code from your authenticator app. If it was not you, recover your password and tell an administrator.',
+        en: 'Signing in to your account now asks for a code from your authenticator app. If it was not you, recover your password and tell an administrator.',
         zh: '今后登录你的账号需要验证器中的验证码。如果不是你本人操作，请找回密码并联系管理员。',
       },
     },
     'second_factor.off': {
-      subject: { en: 'The second factor was turned off', zh: '两步验证已关闭' },
+      subject: { en: 'Two-step verification was turned off', zh: '两步验证已关闭' },
       text: {
-        en: 'From now on your password alone opens your account. If it was not you, recover your password at once and tell an administrator.',
+        en: 'From now on your password alone opens your account. If it was not you, recover your password now and tell an administrator.',
         zh: '今后仅凭密码即可登录你的账号。如果不是你本人操作，请立即找回密码并联系管理员。',
       },
     },
@@ -62,14 +62,14 @@ export const mails = {
     'recovery_codes.remade': {
       subject: { en: 'New recovery codes were made', zh: '恢复码已重新生成' },
       text: {
-        en: 'Your account has new recovery codes, and the old ones work no more. If it was not you, recover your password at once and tell an administrator.',
+        en: 'Your account has new recovery codes, and the old ones work no more. If it was not you, recover your password now and tell an administrator.',
         zh: '你的账号有了新的恢复码，旧的已失效。如果不是你本人操作，请立即找回密码并联系管理员。',
       },
     },
     'recovery_code.used': {
       subject: { en: 'A recovery code was used', zh: '恢复码已被使用' },
       text: {
-        en: 'Somebody signed in to your account with your password and a recovery code. If it was not you, recover your password at once and tell an administrator.',
+        en: 'Somebody signed in to your account with your password and a recovery code. If it was not you, recover your password now and tell an administrator.',
         zh: '有人使用你的密码和一个恢复码登录了你的账号。如果不是你本人操作，请立即找回密码并联系管理员。',
       },
     },
@@ -90,7 +90,7 @@ export const mails = {
     anonymised: {
       subject: { en: 'Your account is gone', zh: '你的账号已注销' },
       text: {
-        en: 'Your account was anonymised: what it held about you was removed, nothing opens it any more, and this cannot be undone. This is the last mail. If it was not you, tell an administrator at once.',
+        en: 'Your account was anonymised: what it held about you was removed, nothing opens it any more, and this cannot be undone. This is the last mail. If it was not you, tell an administrator now.',
         zh: '你的账号已匿名化：其中关于你的内容已删除，无法再登录，也无法恢复。这是最后一封邮件。如果不是你本人操作，请立即联系管理员。',
       },
     },
@@ -111,7 +111,7 @@ export const mails = {
     'sign_in.link_used': {
       subject: { en: 'Somebody signed in with a one-time link', zh: '有人用一次性链接登录了你的账号' },
       text: {
-        en: 'Those who run this site made a link that signs in to your account once, and it was used. If you did not ask for it, tell them at once.',
+        en: 'Those who run this site made a link that signs in to your account once, and it was used. If you did not ask for it, tell them now.',
         zh: '本站运维人员为你的账号生成了一次性登录链接，且该链接已被使用。如果不是你要求的，请立即告知他们。',
       },
     },

@@ -31,7 +31,7 @@ export function passwordPages(app: FastifyInstance, deps: Core): void {
     if (request.session === undefined) return reply.redirect(signInUrl('/account/password'), 303)
     const { user } = request.session
     if (!user.has_password) return reply.redirect(PROFILE, 303)
-    const returnTo = safeReturnTo(request.query.return_to)
+    const returnTo = ownReturn(request.query.return_to)
     return reply.page(
       'accounts/security/password',
       { user, returnTo, problem: undefined },
@@ -40,11 +40,12 @@ export function passwordPages(app: FastifyInstance, deps: Core): void {
   })
 
   app.post('/account/password', { config: { admission: 'slow' } }, async (request, reply) => {
-    const { user, amr, auth_time } = sessionOf(request)
+    const session = sessionOf(request)
+    const { user, amr, auth_time } = session
     if (!user.has_password)
       throw new AppError('forbidden', 'This account signs in at the forum and has no password')
     const form = PasswordForm.safeParse(request.body)
-    const returnTo = safeReturnTo((request.body as Record<string, unknown>).return_to)
+    const returnTo = ownReturn((request.body as Record<string, unknown>).return_to)
     const again = (problem: Problem) =>
       reply.page(
         'accounts/security/password',
@@ -62,9 +63,15 @@ export function passwordPages(app: FastifyInstance, deps: Core): void {
     }
     await clearAttempts(deps, attempt)
     if (current_password === new_password) return again('same_password')
-    await changePassword(deps, { user_id, new_password, ip: request.ip })
+    const others = await changePassword(deps, { user_id, new_password, ip: request.ip })
     // The member proved the password only, so auth_time and amr stay as they were.
-    await startSession(request, reply, user.id, amr, deps, auth_time)
-    return reply.redirect(returnTo, 303)
+    const token = await startSession(request, reply, user.id, amr, deps, auth_time)
+    // The report is for the session that goes on.
+    request.session = { ...session, token }
+    return reply.done(returnTo, { text: request.locale.t.security.passwordChanged(others) })
   })
+}
+
+function ownReturn(sent: unknown): string {
+  return sent === undefined ? PROFILE : safeReturnTo(sent)
 }

@@ -66,13 +66,46 @@ export async function secondFactorPages(app: FastifyInstance, deps: Core): Promi
   })
 
   app.post(`${PAGE}/recovery-codes`, async (request, reply) => {
+    if (!isSure(request)) return askFirst(reply, deps, 'recovery-codes')
     const codes = await remakeRecoveryCodes(deps, actor(request))
     return reply.page('accounts/security/recovery-codes', { codes, isNew: false, returnTo: PAGE })
   })
 
   app.post(`${PAGE}/off`, async (request, reply) => {
+    if (!isSure(request)) return askFirst(reply, deps, 'off')
     await turnOffSecondFactor(deps, actor(request))
-    return reply.redirect(PROFILE, 303)
+    return reply.done(PROFILE, { text: request.locale.t.security.secondFactorGone, tone: 'warn' })
+  })
+}
+
+function isSure({ body }: FastifyRequest): boolean {
+  return (body as Record<string, unknown> | undefined)?.sure === '1'
+}
+
+/** Shows what an act ends, in figures. Throws conflict when the factor is off. */
+async function askFirst(
+  reply: FastifyReply,
+  deps: Core,
+  act: 'recovery-codes' | 'off',
+): Promise<FastifyReply> {
+  const { t, time } = reply.request.locale
+  const factor = await findSecondFactor(deps.db, sessionOf(reply.request).user.id)
+  if (factor === undefined) throw new AppError('conflict', 'There is no second factor')
+  const { manage } = t.security
+  const words = act === 'off' ? manage.sureOff : manage.sureCodes
+  return reply.page('confirm', {
+    title: words.title,
+    lead: words.lead,
+    facts: [
+      { term: manage.on, value: time(factor.since) },
+      { term: manage.codesThatEnd, value: String(factor.codesLeft) },
+    ],
+    notes: [words.note],
+    action: `${PAGE}/${act}`,
+    fields: { sure: '1' },
+    button: act === 'off' ? manage.off : manage.remake,
+    isDanger: act === 'off',
+    cancel: PAGE,
   })
 }
 

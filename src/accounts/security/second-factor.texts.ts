@@ -1,54 +1,74 @@
-/** Texts of setting up, managing and turning off a second factor. */
+/** Texts of setting up, managing and turning off two-step verification. */
 import type { Texts } from '../../web/languages.ts'
-import { counted } from '../../web/plurals.ts'
 
 export const secondFactor = {
   setUp: {
-    title: { en: 'Set up a second factor', zh: '设置两步验证' },
-    required: { en: 'Administrators of this site need a second factor.', zh: '本站要求管理员开启两步验证。' },
-    lead: {
-      en: 'From then on signing in takes your password and a code that only your phone can make.',
-      zh: '开启后，登录需要密码以及只有你的手机才能生成的验证码。',
+    title: { en: 'Set up two-step verification', zh: '设置两步验证' },
+    required: {
+      en: 'Administrators of this site must use two-step verification.',
+      zh: '本站要求管理员开启两步验证。',
     },
-    scan: { en: 'Scan this with an authenticator app.', zh: '用验证器应用扫描此二维码。' },
+    lead: {
+      en: 'Signing in will then ask for your password and a code from your phone.',
+      zh: '开启后，登录除了密码还需要手机上的验证码。',
+    },
+    scan: { en: 'Scan this code with an authenticator app', zh: '用验证器应用扫描此二维码' },
     qr: { en: 'QR code for your authenticator app', zh: '供验证器应用扫描的二维码' },
-    typed: { en: 'Or type this in', zh: '或手动输入密钥' },
+    typed: { en: 'Or enter this key', zh: '或手动输入密钥' },
     open: { en: 'Open in an app on this device', zh: '在本设备的应用中打开' },
-    code: { en: 'Enter the 6 digits that the app shows now', zh: '输入应用当前显示的 6 位数字' },
+    code: { en: 'Enter the 6 digits that the app shows', zh: '输入应用显示的 6 位数字' },
     wrongCode: {
-      en: 'This code is wrong. Check that the clock of your phone is right, and try the next code.',
-      zh: '验证码错误。请检查手机时间是否准确，并尝试下一个验证码。',
+      en: 'This code is wrong. Check that your phone’s clock is right, and enter the next code.',
+      zh: '验证码错误。请检查手机时间是否准确，并输入下一个验证码。',
     },
     submit: { en: 'Turn on', zh: '开启' },
   },
   manage: {
-    title: { en: 'Second factor', zh: '两步验证' },
-    on: { en: 'On since', zh: '开启于' },
+    title: { en: 'Two-step verification', zh: '两步验证' },
+    isOn: { en: 'On', zh: '已开启' },
+    on: { en: 'On since', zh: '开启时间' },
     recoveryCodes: { en: 'Recovery codes', zh: '恢复码' },
-    codesLeft: (n: number) => ({
-      en: `${n} of 10 ${counted(n, 'is', 'are')} left.`,
-      zh: `10 个中还剩 ${n} 个。`,
-    }),
+    codesLeft: (n: number) => ({ en: `${n} of 10 left`, zh: `10 个中还剩 ${n} 个` }),
+    codesThatEnd: { en: 'Recovery codes that stop working', zh: '将失效的恢复码' },
     remakeText: {
-      en: 'New codes replace all the old ones, used or not.',
+      en: 'New codes replace all old ones, used or not.',
       zh: '新的恢复码会取代所有旧的，无论是否用过。',
     },
     remake: { en: 'Make new recovery codes', zh: '重新生成恢复码' },
-    offText: {
-      en: 'Without it your password alone opens the account. The recovery codes go as well.',
-      zh: '关闭后，仅凭密码即可登录，恢复码也会一并删除。',
+    sureCodes: {
+      title: { en: 'Make new recovery codes?', zh: '重新生成恢复码？' },
+      lead: {
+        en: 'The old codes stop working at once. The new ones are shown once.',
+        zh: '旧的恢复码立即失效，新的只显示一次。',
+      },
+      note: { en: 'Your authenticator app keeps working.', zh: '验证器应用不受影响。' },
     },
-    off: { en: 'Turn off the second factor', zh: '关闭两步验证' },
+    offText: {
+      en: 'Your password alone then opens your account, and your recovery codes are deleted.',
+      zh: '关闭后仅凭密码即可登录，恢复码也会删除。',
+    },
+    off: { en: 'Turn off two-step verification', zh: '关闭两步验证' },
+    sureOff: {
+      title: { en: 'Turn off two-step verification?', zh: '关闭两步验证？' },
+      lead: {
+        en: 'Anyone who learns your password can then sign in, see your data and pay from your wallet.',
+        zh: '此后任何知道你密码的人都能登录、查看你的数据并使用你的钱包付款。',
+      },
+      note: {
+        en: 'Remove the entry from your authenticator app afterwards. Setting up again makes a new key.',
+        zh: '关闭后请从验证器应用中删除对应条目，重新设置时会使用新的密钥。',
+      },
+    },
   },
   recoveryCodes: {
     title: { en: 'Recovery codes', zh: '恢复码' },
-    isOn: { en: 'The second factor is on', zh: '两步验证已开启' },
+    isOn: { en: 'Two-step verification is on', zh: '两步验证已开启' },
     remade: { en: 'New recovery codes', zh: '新的恢复码' },
-    keep: { en: 'Keep these now.', zh: '请立即保存。' },
+    keep: { en: 'Save these codes now.', zh: '请立即保存。' },
     text: {
-      en: 'They are shown this once. If you lose your phone, each lets you in one time; without them only an administrator can help.',
-      zh: '恢复码仅显示这一次。手机丢失时，每个恢复码可登录一次；没有恢复码时只能请管理员协助。',
+      en: 'They are shown only once. Each one replaces your phone for one sign-in. Without them, only an administrator can let you in again.',
+      zh: '恢复码只显示这一次。手机丢失时，每个恢复码可登录一次；没有恢复码时只能请管理员协助。',
     },
-    done: { en: 'I have stored them', zh: '我已保存' },
+    done: { en: 'I have saved them', zh: '我已保存' },
   },
 } satisfies Texts

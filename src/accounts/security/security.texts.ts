@@ -1,37 +1,48 @@
-/** Texts of the section on security of the profile page. */
+/** Texts of the section on security of the account page. */
 import type { Texts } from '../../web/languages.ts'
+import { counted } from '../../web/plurals.ts'
 
 export const security = {
-  title: { en: 'Security', zh: '账号安全' },
-  toAccount: { en: 'Back to the profile', zh: '返回资料页' },
+  title: { en: 'Security', zh: '安全' },
   password: { en: 'Password', zh: '密码' },
-  passwordText: { en: 'Known to you alone.', zh: '只有你自己知道。' },
+  passwordText: { en: 'Use one that you use nowhere else', zh: '请使用不与其他网站相同的密码' },
   atForum: {
-    en: 'You sign in at the forum, which keeps your password and its two-factor sign-in.',
-    zh: '你通过论坛登录，密码和两步验证由论坛管理。',
+    en: 'You sign in with the forum. It manages your password and two-step verification.',
+    zh: '你使用论坛账号登录，密码和两步验证由论坛管理。',
   },
   change: { en: 'Change', zh: '修改' },
-  secondFactor: { en: 'Second factor', zh: '两步验证' },
+  secondFactor: { en: 'Two-step verification', zh: '两步验证' },
   secondFactorOn: {
-    en: 'On: a code from your authenticator app is asked for at each sign-in.',
-    zh: '已开启：每次登录都需要验证器中的验证码。',
+    en: 'On: each sign-in asks for a code from your authenticator app',
+    zh: '已开启：每次登录都需要验证器中的验证码',
   },
   secondFactorOff: {
-    en: 'Off: whoever learns your password can sign in.',
-    zh: '未开启：得知密码的人就能登录。',
+    en: 'Off: your password alone opens your account',
+    zh: '未开启：仅凭密码即可登录你的账号',
+  },
+  secondFactorGone: {
+    en: 'Two-step verification is off. Your recovery codes no longer work.',
+    zh: '两步验证已关闭，恢复码同时失效。',
   },
   forgotten: { en: 'Forgot your password?', zh: '忘记密码？' },
   noEmail: {
-    en: 'None: without one a forgotten password cannot be recovered.',
-    zh: '未填写：忘记密码时将无法找回。',
+    en: 'None: you could not recover a forgotten password',
+    zh: '未填写：忘记密码时将无法找回',
   },
   emailConfirmed: (email: string) => ({ en: `${email}, confirmed`, zh: `${email}（已验证）` }),
   emailUnconfirmed: (email: string) => ({
-    en: `${email}, not confirmed: no mail is sent there yet.`,
+    en: `${email}, not confirmed: it receives no email yet`,
     zh: `${email}（未验证，暂不会向其发送邮件）`,
   }),
   changeEmail: { en: 'Change', zh: '修改' },
   addEmail: { en: 'Add', zh: '添加' },
+  passwordChanged: (others: number) => ({
+    en:
+      others === 0
+        ? 'Your password is changed. No other browser was signed in.'
+        : `Your password is changed, and ${others} other ${counted(others, 'browser is', 'browsers are')} signed out.`,
+    zh: others === 0 ? '密码已修改，没有其他已登录的浏览器。' : `密码已修改，已退出其他 ${others} 个浏览器。`,
+  }),
   mails: {},
   setUpButton: { en: 'Set up', zh: '设置' },
   manageButton: { en: 'Manage', zh: '管理' },

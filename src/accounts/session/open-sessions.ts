@@ -4,6 +4,11 @@ import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { endSessionsOf, type Session } from './session.ts'
 
+/** The value that names all sessions but the current one. */
+export const OTHERS = 'others'
+
+export type OpenSession = Awaited<ReturnType<typeof openSessions>>[number]
+
 /** Returns the live sessions of this session's member, the last used first. `handle` names one without showing its id. */
 export async function openSessions({ db, clock, secrets }: Core, { id: current, user }: Session) {
   const rows = await db
@@ -22,22 +27,25 @@ export async function openSessions({ db, clock, secrets }: Core, { id: current, 
   }))
 }
 
-/**
- * Ends the session of this handle, or all but the current one when the handle is `others`. Throws not_found for an unknown
- * handle.
- */
+/** Returns the session of this handle, or all but the current one for OTHERS. Throws not_found for an unknown handle. */
+export async function chosenSessions(deps: Core, current: Session, handle: unknown): Promise<OpenSession[]> {
+  const others = (await openSessions(deps, current)).filter(({ isThisOne }) => !isThisOne)
+  if (handle === OTHERS) return others
+  const chosen = others.filter((one) => one.handle === handle)
+  if (chosen.length === 0) throw new AppError('not_found', 'No such session')
+  return chosen
+}
+
+/** Ends these sessions of the current session's member, and returns how many were still live. */
 export async function endOtherSessions(
   deps: Core,
   current: Session,
-  { handle, ip }: { handle: unknown; ip: string },
-): Promise<void> {
-  const others = (await openSessions(deps, current)).filter(({ isThisOne }) => !isThisOne)
-  const chosen = handle === 'others' ? others : others.filter((one) => one.handle === handle)
-  if (handle !== 'others' && chosen.length === 0) throw new AppError('not_found', 'No such session')
-  if (chosen.length === 0) return
-  await deps.db.transaction().execute(async (tx) => {
+  { chosen, ip }: { chosen: OpenSession[]; ip: string },
+): Promise<number> {
+  if (chosen.length === 0) return 0
+  return deps.db.transaction().execute(async (tx) => {
     const ended = await endSessionsOf(tx, current.user.id, { only: chosen.map(({ id }) => id) })
-    if (ended.length === 0) return
+    if (ended.length === 0) return 0
     await recordAudit(tx, {
       actor_id: current.user.id,
       action: 'account.sessions_ended',
@@ -45,5 +53,6 @@ export async function endOtherSessions(
       detail: { before: { sessions: ended }, after: null },
       ip,
     })
+    return ended.length
   })
 }

@@ -165,8 +165,8 @@ async function lacksFactor(user: SignInFacts & { is_admin: boolean }, deps: Core
 }
 
 /**
- * Starts a session with a new cookie, and ends the browser's former session, which prevents session fixation. Throws
- * conflict for an anonymised account.
+ * Starts a session with a new cookie, and ends the browser's former session, which prevents session fixation. Returns
+ * the new cookie's value. Throws conflict for an anonymised account.
  * @param auth_time when the member authenticated, by default now.
  */
 export async function startSession(
@@ -176,7 +176,7 @@ export async function startSession(
   amr: string[],
   deps: Core,
   auth_time = deps.clock(),
-): Promise<void> {
+): Promise<string> {
   const now = deps.clock()
   const token = randomToken()
   if (request.session !== undefined) await endSession(request, reply, deps)
@@ -199,6 +199,7 @@ export async function startSession(
     ...cookieOptions(deps.config),
     maxAge: (SESSION_DAYS * DAY_MS) / 1000,
   })
+  return token
 }
 
 /** Ends this browser's session. */

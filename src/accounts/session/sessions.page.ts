@@ -1,11 +1,13 @@
-/** /account/sessions: the member's signed-in browsers, and the form that signs them out. */
-import type { FastifyInstance } from 'fastify'
+/** /account/sessions: the member's signed-in browsers. Signing out asks first, and says afterwards what it did. */
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Core } from '../../core/core.ts'
 import type { Messages } from '../../web/languages.ts'
 import { describeDevice } from './device.ts'
-import { endOtherSessions, openSessions } from './open-sessions.ts'
+import { chosenSessions, endOtherSessions, type OpenSession, OTHERS, openSessions } from './open-sessions.ts'
 import { sessionOf } from './session.ts'
 
+const PAGE = '/account/sessions'
+const END = `${PAGE}/end`
 const MINUTE_MS = 60_000
 /** The last use is accurate to ten minutes, so the page shows no shorter time. */
 const JUST_NOW_MINUTES = 15
@@ -13,34 +15,61 @@ const JUST_NOW_MINUTES = 15
 declare module '../../web/views.ts' {
   interface PageData {
     'accounts/session/sessions': {
-      sessions: (Awaited<ReturnType<typeof openSessions>>[number] & { device: string; lastSeen: string })[]
-      hasEnded: boolean
-      path: string
+      sessions: (OpenSession & { device: string; lastSeen: string })[]
+      others: typeof OTHERS
     }
   }
 }
 
 /** GET /account/sessions and POST /account/sessions/end, in a scope with requireUser. */
 export function sessionPages(app: FastifyInstance, deps: Core): void {
-  app.get('/account/sessions', async (request, reply) => {
-    const { ended } = request.query as Record<string, unknown>
+  app.get(PAGE, async (request, reply) => {
     const { t } = request.locale
     const sessions = (await openSessions(deps, sessionOf(request))).map((session) => ({
       ...session,
       device: describeDevice(session.agent, t),
       lastSeen: describeAge(deps.clock().getTime() - session.last_seen_at.getTime(), t),
     }))
-    return reply.page('accounts/session/sessions', {
-      sessions,
-      hasEnded: ended === '1',
-      path: '/account/sessions',
-    })
+    return reply.page('accounts/session/sessions', { sessions, others: OTHERS })
   })
 
-  app.post('/account/sessions/end', async (request, reply) => {
-    const { session: handle } = request.body as Record<string, unknown>
-    await endOtherSessions(deps, sessionOf(request), { handle, ip: request.ip })
-    return reply.redirect('/account/sessions?ended=1', 303)
+  app.post(END, async (request, reply) => {
+    const { session: handle, sure } = (request.body ?? {}) as Record<string, unknown>
+    const current = sessionOf(request)
+    const { t } = request.locale
+    const chosen = await chosenSessions(deps, current, handle)
+    if (sure !== '1' && chosen.length > 0) return askFirst(reply, chosen, String(handle))
+    const count = await endOtherSessions(deps, current, { chosen, ip: request.ip })
+    const [one] = chosen
+    const text =
+      handle === OTHERS || one === undefined
+        ? t.sessions.endedOthers(count)
+        : t.sessions.ended(describeDevice(one.agent, t))
+    return reply.done(PAGE, { text })
+  })
+}
+
+function askFirst(reply: FastifyReply, chosen: OpenSession[], handle: string): FastifyReply {
+  const { t, time } = reply.request.locale
+  const s = t.sessions
+  const [one] = chosen
+  const isOne = handle !== OTHERS && one !== undefined
+  return reply.page('confirm', {
+    title: isOne ? s.sureOne(describeDevice(one.agent, t)) : s.sureOthers(chosen.length),
+    lead: isOne ? s.sureOneText : s.sureOthersText,
+    facts: isOne
+      ? [
+          { term: s.address, value: one.ip },
+          { term: s.since, value: time(one.auth_time) },
+          { term: s.lastSeen, value: time(one.last_seen_at) },
+        ]
+      : chosen.slice(0, 5).map(({ agent, ip }) => ({ term: describeDevice(agent, t), value: ip })),
+    notes: [s.applications],
+    action: END,
+    fields: { session: handle, sure: '1' },
+    button: isOne ? s.end : s.endOthers,
+    isDanger: true,
+    cancel: PAGE,
   })
 }
 

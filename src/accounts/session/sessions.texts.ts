@@ -3,9 +3,8 @@ import type { Texts } from '../../web/languages.ts'
 import { counted } from '../../web/plurals.ts'
 
 export const sessions = {
-  area: { en: 'Sign-ins', zh: '登录与授权' },
   lead: {
-    en: 'Every browser that is signed in to your account. If you do not know one, sign it out and change your password.',
+    en: 'These browsers are signed in to your account. If you do not recognise one, sign it out and change your password.',
     zh: '以下浏览器已登录你的账号。如有不认识的，请将其退出并修改密码。',
   },
   thisOne: { en: 'This browser', zh: '当前浏览器' },
@@ -14,19 +13,39 @@ export const sessions = {
     zh: `${system} 上的 ${browser}`,
   }),
   unknown: { en: 'Unknown browser', zh: '未知浏览器' },
-  address: { en: 'Address', zh: '地址' },
+  address: { en: 'IP address', zh: 'IP 地址' },
   since: { en: 'Signed in', zh: '登录时间' },
-  lastSeen: { en: 'Last seen', zh: '最近活动' },
+  lastSeen: { en: 'Last active', zh: '最近活动' },
   justNow: { en: 'just now', zh: '刚刚' },
   minutesAgo: (n: number) => ({ en: `${n} ${counted(n, 'minute', 'minutes')} ago`, zh: `${n} 分钟前` }),
   hoursAgo: (n: number) => ({ en: `${n} ${counted(n, 'hour', 'hours')} ago`, zh: `${n} 小时前` }),
   daysAgo: (n: number) => ({ en: `${n} ${counted(n, 'day', 'days')} ago`, zh: `${n} 天前` }),
   end: { en: 'Sign out', zh: '退出登录' },
-  endOthers: { en: 'Sign out everywhere else', zh: '退出其他所有设备' },
-  ended: { en: 'Signed out.', zh: '已退出登录。' },
-  applications: {
-    en: 'Applications keep their own sign-in. To end what they may look up, revoke them under Authorised applications.',
-    zh: '各应用有自己的登录状态。如要终止它们的查询权限，请在“已授权的应用”中撤销。',
+  endOthers: { en: 'Sign out everywhere else', zh: '退出其他所有浏览器' },
+  sureOne: (device: string) => ({ en: `Sign out ${device}?`, zh: `退出“${device}”？` }),
+  sureOneText: {
+    en: 'That browser is signed out at its next request. This one stays signed in.',
+    zh: '该浏览器的下一个请求起即退出登录，当前浏览器不受影响。',
   },
-  summary: { en: 'The browsers that are signed in to your account.', zh: '已登录你账号的浏览器。' },
+  sureOthers: (n: number) => ({
+    en: `Sign out ${n} other ${counted(n, 'browser', 'browsers')}?`,
+    zh: `退出其他 ${n} 个浏览器？`,
+  }),
+  sureOthersText: {
+    en: 'They are signed out at their next request. This browser stays signed in.',
+    zh: '它们的下一个请求起即退出登录，当前浏览器不受影响。',
+  },
+  ended: (device: string) => ({ en: `${device} is signed out.`, zh: `已退出“${device}”。` }),
+  endedOthers: (n: number) =>
+    n === 0
+      ? { en: 'No other browser was signed in.', zh: '没有其他已登录的浏览器。' }
+      : {
+          en: `${n} other ${counted(n, 'browser is', 'browsers are')} signed out. This one stays signed in.`,
+          zh: `已退出其他 ${n} 个浏览器，当前浏览器仍保持登录。`,
+        },
+  applications: {
+    en: 'Apps that you authorised keep their access. Revoke it under Authorised apps.',
+    zh: '已授权的应用不受影响，如需终止请在“已授权应用”中撤销。',
+  },
+  summary: { en: 'Browsers that are signed in to your account', zh: '已登录你账号的浏览器' },
 } satisfies Texts
