@@ -1,10 +1,12 @@
-/** /account/applications: the applications that a member has authorised, their last use, and their revocation. */
+/** /account/applications: the applications that a member has authorised, their last use, and their revocation. It asks first. */
 import type { FastifyInstance } from 'fastify'
 import { namedGroupsOf } from '../accounts/people/users.ts'
 import { describeDevice } from '../accounts/session/device.ts'
 import { browserScope, requireUser, type Session, sessionOf } from '../accounts/session/session.ts'
 import type { Core } from '../core/core.ts'
-import { authorisedApps, revokeAuthorisation, signInsOf } from './authorised-apps.ts'
+import { authorisedApp, authorisedApps, revokeAuthorisation, signInsOf } from './authorised-apps.ts'
+
+const PAGE = '/account/applications'
 
 type SignIn = Awaited<ReturnType<typeof signInsOf>>[number]
 
@@ -14,7 +16,6 @@ declare module '../web/views.ts' {
       user: Session['user']
       apps: Awaited<ReturnType<typeof authorisedApps>>
       signIns: (Omit<SignIn, 'agent'> & { device: string | undefined })[]
-      isRevoked: boolean
       customGroups: string[]
       path: string
     }
@@ -27,8 +28,7 @@ export async function authorisedAppPages(app: FastifyInstance, deps: Core): Prom
   app.addHook('preHandler', requireUser)
   const { db, clock } = deps
 
-  app.get('/account/applications', async (request, reply) => {
-    const { revoked } = request.query as Record<string, unknown>
+  app.get(PAGE, async (request, reply) => {
     const { user } = sessionOf(request)
     const { id } = user
     const [apps, log] = await Promise.all([authorisedApps(db, id), signInsOf(db, id, clock())])
@@ -36,25 +36,40 @@ export async function authorisedAppPages(app: FastifyInstance, deps: Core): Prom
       ...one,
       device: agent === null ? undefined : describeDevice(agent, request.locale.t),
     }))
-    const isRevoked = revoked === '1'
     const data = {
       user,
       apps,
       signIns,
-      isRevoked,
       customGroups: namedGroupsOf(user),
-      path: '/account/applications',
+      path: PAGE,
     }
     return reply.page('identity/authorised-apps', data)
   })
 
-  app.post<{ Params: { client_id: string } }>(
-    '/account/applications/:client_id/revoke',
-    async (request, reply) => {
-      const { client_id } = request.params
-      const { id: user_id } = sessionOf(request).user
-      await revokeAuthorisation(db, { user_id, client_id, now: clock(), ip: request.ip })
-      return reply.redirect('/account/applications?revoked=1', 303)
-    },
-  )
+  app.post<{ Params: { client_id: string } }>(`${PAGE}/:client_id/revoke`, async (request, reply) => {
+    const { client_id } = request.params
+    const { id: user_id } = sessionOf(request).user
+    const { t, points, time } = request.locale
+    const { authorised: a } = t
+    const app = await authorisedApp(db, { user_id, client_id, now: clock() })
+    const { sure } = (request.body ?? {}) as Record<string, unknown>
+    if (sure === '1') {
+      const ended = await revokeAuthorisation(db, { user_id, client_id, now: clock(), ip: request.ip })
+      return reply.done(PAGE, { text: a.revoked(app.name, points(ended), ended) })
+    }
+    return reply.page('confirm', {
+      title: a.sure(app.name),
+      lead: a.sureText,
+      facts: [
+        { term: a.firstUsed, value: time(app.first_used_at) },
+        { term: a.liveSignIns, value: points(app.sign_ins) },
+      ],
+      notes: [a.sureCopies],
+      action: `${PAGE}/${client_id}/revoke`,
+      fields: { sure: '1' },
+      button: a.revoke,
+      isDanger: true,
+      cancel: PAGE,
+    })
+  })
 }

@@ -65,14 +65,44 @@ export async function signInsOf(db: Db, user_id: bigint, now: Date) {
     .execute()
 }
 
+/**
+ * Returns an authorised application, and how many of the member's sign-ins to it have not ended. Throws not_found without a
+ * consent.
+ */
+export async function authorisedApp(
+  db: Db,
+  { user_id, client_id, now }: { user_id: bigint; client_id: string; now: Date },
+) {
+  const found = await db
+    .selectFrom('consents as consent')
+    .innerJoin('oauth_apps as app', 'app.id', 'consent.app_id')
+    .where('consent.user_id', '=', user_id)
+    .where('app.client_id', '=', client_id)
+    .select(['app.name', 'consent.created_at as first_used_at'])
+    .select((eb) =>
+      eb
+        .selectFrom('grants as family')
+        .whereRef('family.user_id', '=', 'consent.user_id')
+        .whereRef('family.app_id', '=', 'consent.app_id')
+        .where('family.revoked_at', 'is', null)
+        .where('family.expires_at', '>', now)
+        .select((count) => count.fn.countAll<bigint>().as('count'))
+        .$asScalar()
+        .as('sign_ins'),
+    )
+    .executeTakeFirst()
+  if (found === undefined) throw notAllowed()
+  return { ...found, sign_ins: found.sign_ins ?? 0n }
+}
+
 type Revocation = { user_id: bigint; client_id: string; now: Date; ip: string }
 
-/** Revokes a member's consent and its tokens. Throws not_found without a consent. */
+/** Revokes a member's consent and its tokens, and returns how many sign-ins ended. Throws not_found without a consent. */
 export async function revokeAuthorisation(
   db: Db,
   { user_id, client_id, now, ip }: Revocation,
-): Promise<void> {
-  await db.transaction().execute(async (tx) => {
+): Promise<number> {
+  return db.transaction().execute(async (tx) => {
     const consent = await tx
       .deleteFrom('consents')
       .using('oauth_apps as app')
@@ -81,7 +111,7 @@ export async function revokeAuthorisation(
       .where('app.client_id', '=', client_id)
       .returning(['consents.app_id', 'consents.scopes'])
       .executeTakeFirst()
-    if (consent === undefined) throw new AppError('not_found', 'You have not allowed this application')
+    if (consent === undefined) throw notAllowed()
     const { app_id, scopes } = consent
     const grants = await endGrantsOf(tx, { user_id, app_id, now })
     await recordAudit(tx, {
@@ -91,5 +121,10 @@ export async function revokeAuthorisation(
       detail: { before: { user_id: user_id.toString(), scopes, grants }, after: null },
       ip,
     })
+    return grants
   })
+}
+
+function notAllowed(): AppError {
+  return new AppError('not_found', 'You have not allowed this application')
 }

@@ -4,6 +4,7 @@ import type { Spoken, Texts } from '../web/languages.ts'
 import { access } from './apps/access.texts.ts'
 import { apps, created } from './apps/apps.texts.ts'
 import { registry } from './apps/own-app.texts.ts'
+import { authorised } from './authorised-apps.texts.ts'
 import { consent, consents } from './oauth/consent.texts.ts'
 import { logout } from './oauth/logout.texts.ts'
 import { errors, refused, suspended } from './oauth/refused.texts.ts'
@@ -12,6 +13,7 @@ export const texts = {
   identity: { ...access, apps, created, consent, refused, suspended, logout, errors },
   registry,
   consents,
+  authorised,
 } satisfies Texts
 
 declare module '../web/languages.ts' {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { revokeAuthorisation } from '../../src/identity/authorised-apps.ts'
 import { makePerson } from '../harness/cast.ts'
+import { sendSurely } from '../harness/confirming.ts'
 import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { trailOf } from './owned-app.ts'
 import {
@@ -25,25 +26,25 @@ afterAll(() => test.close())
 
 const revokePath = ({ client_id }: Party) => `${PATH}/${client_id}/revoke`
 const revoke = async (client: Browser, party: Party) =>
-  client.submit(await client.get(PATH), revokePath(party))
+  (await sendSurely(client, await client.get(PATH), revokePath(party))).answer
 
 describe('the list', () => {
   it('shows this member’s consents, applications and sign-ins alone', async () => {
     const party = await makeParty(test, { name: 'Club <i>' })
     const unused = await makeParty(test, { name: 'Never used' })
     const client = await (await makePerson(test)).signIn()
-    expect((await client.get(PATH)).body).toContain('You have allowed none.')
+    expect((await client.get(PATH)).body).toContain('No authorised apps')
     await obtainTokens(test, client, party, { scope: 'openid email' })
     const { body } = await client.get(PATH)
     expect(body).toContain('Club &lt;i&gt;')
     expect(body).toContain(`@${party.owner}`)
     expect(body).not.toContain(unused.client_id)
-    const [, log] = body.split('Sign-ins to applications</h2>')
+    const [, log] = body.split('Recent sign-ins to apps</h2>')
     expect(log!.match(/Club &lt;i&gt;/g)).toHaveLength(1)
 
     const other = await (await makePerson(test)).signIn()
     expect((await other.get(PATH)).body).not.toContain('Club')
-    expect((await client.get('/account')).body).toContain(`href="${PATH}"`)
+    expect((await client.get('/account/profile')).body).toContain(`href="${PATH}"`)
     expect((await browser(test).get(PATH)).status).toBe(303)
   })
 
@@ -60,7 +61,7 @@ describe('the list', () => {
       .select((eb) => eb.fn.max('access_tokens.created_at').as('newest'))
       .executeTakeFirstOrThrow()
     const { body } = await client.get(PATH)
-    expect(body).toMatch(new RegExp(`Last used</dt><dd><time datetime="${newest.toISOString()}"`))
+    expect(body).toMatch(new RegExp(`Last used <time datetime="${newest.toISOString()}"`))
   })
 })
 
@@ -105,7 +106,7 @@ describe('revoking', () => {
     const elsewhere = await makeParty(test)
     const other = await obtainTokens(test, client, elsewhere)
 
-    expect(await revoke(client, party)).toMatchObject({ status: 303, location: `${PATH}?revoked=1` })
+    expect(await revoke(client, party)).toMatchObject({ status: 303, location: PATH })
     for (const { access_token, refresh_token } of [first, second]) {
       expect(await userinfo(test, access_token)).toMatchObject({
         status: 401,
@@ -131,9 +132,9 @@ describe('revoking', () => {
         },
       },
     ])
-    const page = await client.get(`${PATH}?revoked=1`)
-    expect(page.body).toContain('it has no access any more')
-    expect(page.body).toContain('<span class="badge">ended</span>')
+    const page = await client.get(PATH)
+    expect(page.body).toContain('has no access any more. 2 sign-ins ended.')
+    expect(page.body).toContain('<span class="badge hollow">Ended</span>')
     expect(page.body).not.toContain(revokePath(party))
   })
 
@@ -148,7 +149,7 @@ describe('revoking', () => {
       suspended_reason: 'why',
     }
     await test.db.updateTable('oauth_apps').set(suspended).where('id', '=', party.id).execute()
-    expect((await client.get(PATH)).body).toContain('Suspended by an administrator')
+    expect((await client.get(PATH)).body).toContain('Suspended</span>')
     expect((await revoke(client, party)).status).toBe(303)
   })
 
@@ -169,7 +170,7 @@ describe('revoking', () => {
       expect(answer.status).toBe(status)
     }
     expect((await userinfo(test, tokens.access_token)).status).toBe(200)
-    await client.submit(page, revokePath(party))
+    await sendSurely(client, page, revokePath(party))
     const again = await withoutWriting(test, () => client.submit(page, revokePath(party)))
     expect(again.status).toBe(404)
   })

@@ -49,7 +49,7 @@ export async function trailOf(test: TestApp, { client_id }: Party) {
 
 /** The secret that a page shows once. */
 export function toldSecret(page: Page): string {
-  const secret = /"secret">([A-Za-z0-9]{48})</.exec(page.body)?.[1]
+  const secret = /<code>([A-Za-z0-9]{48})</.exec(page.body)?.[1]
   if (secret === undefined) throw new Error(`No secret: ${page.status} ${page.body.slice(0, 500)}`)
   return secret
 }

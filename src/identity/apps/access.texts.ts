@@ -26,12 +26,12 @@ export const access = {
     fragment: { en: 'must have no fragment (#)', zh: '不能包含片段（#）' },
     user_name: { en: 'must have no user name or password (@)', zh: '不能包含用户名或密码（@）' },
     host: {
-      en: 'must name its host as browsers write it: no % and no other spelling of an IP address',
+      en: 'must write its host as browsers do, without % and without other spellings of an IP address',
       zh: '主机名须与浏览器中的写法一致：不能含 %，也不能用 IP 地址的其他写法',
     },
     wildcard: {
-      en: 'must have no wildcard (*): addresses are compared letter by letter',
-      zh: '不能包含通配符（*）：地址逐字符匹配',
+      en: 'must have no wildcard (*), because addresses must match exactly',
+      zh: '不能包含通配符（*），地址必须完全一致',
     },
   },
 } satisfies Texts

@@ -97,14 +97,17 @@ export async function countMembers(db: Db, app_id: bigint): Promise<{ count: num
   return { count: Math.min(Number(count), MEMBERS_COUNTED_MAX), isMore: count > MEMBERS_COUNTED_MAX }
 }
 
+/** What a change of an application did. */
+export type AppChange = { changed: (keyof AppValues)[]; losesMark: boolean }
+
 /** Writes and records the changed fields. A change of a reviewed field removes the mark of the review. Throws not_found. */
-export async function updateApp(db: Db, owned: Owned & { values: AppValues }): Promise<void> {
+export async function updateApp(db: Db, owned: Owned & { values: AppValues }): Promise<AppChange> {
   const { values } = owned
-  await db.transaction().execute(async (tx) => {
+  return db.transaction().execute(async (tx) => {
     const app = await lockApp(tx, owned)
     const fields = Object.keys(values) as (keyof AppValues)[]
     const changed = fields.filter((field) => !isDeepStrictEqual(app[field], values[field]))
-    if (changed.length === 0) return
+    if (changed.length === 0) return { changed, losesMark: false }
     const losesMark = app.reviewed_at !== null && REVIEWED_FIELDS.some((field) => changed.includes(field))
     const mark = losesMark ? { reviewed_at: null, reviewed_by: null } : {}
     await tx
@@ -114,6 +117,7 @@ export async function updateApp(db: Db, owned: Owned & { values: AppValues }): P
       .execute()
     await record(tx, 'updated', owned, { before: pick(app, changed), after: pick(values, changed) })
     if (losesMark) await record(tx, 'review_withdrawn', owned, reviewChange(true))
+    return { changed, losesMark }
   })
 }
 
@@ -125,7 +129,7 @@ export async function updateApp(db: Db, owned: Owned & { values: AppValues }): P
 export async function deleteApp(
   db: Db,
   owned: Owned & { typed_name: string },
-): Promise<'deleted' | 'not_confirmed'> {
+): Promise<{ name: string; members: number } | 'not_confirmed'> {
   return db.transaction().execute(async (tx) => {
     const app = await lockApp(tx, owned)
     if (owned.typed_name.trim() !== app.name) return 'not_confirmed'
@@ -141,8 +145,9 @@ export async function deleteApp(
       .select((eb) => eb.fn.countAll<bigint>().as('count'))
       .executeTakeFirstOrThrow()
     await tx.deleteFrom('oauth_apps').where('id', '=', id).execute()
-    await record(tx, 'deleted', owned, { before: { ...before, members: Number(members.count) }, after: null })
-    return 'deleted'
+    const count = Number(members.count)
+    await record(tx, 'deleted', owned, { before: { ...before, members: count }, after: null })
+    return { name: app.name, members: count }
   })
 }
 

@@ -4,34 +4,24 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
-import { countMembers, deleteApp, getApp, updateApp } from './acts.ts'
+import type { Locale } from '../../web/languages.ts'
+import type { Report } from '../../web/report.ts'
+import { type AppChange, countMembers, deleteApp, getApp, updateApp } from './acts.ts'
+import { discoveryUrl } from './addresses.ts'
 import { type Admission, previewAdmission } from './admission.ts'
 import { AppForm } from './apps.ts'
 import { type Problems, readAppForm, type Typed, typedFrom } from './form.ts'
 import type { Owned } from './lock.ts'
-import {
-  addSecret,
-  endSecret,
-  LIVE_SECRETS_MAX,
-  liveSecrets,
-  OVERLAP_HOURS,
-  OVERLAP_HOURS_DEFAULT,
-} from './secrets.ts'
+import { secretRoutes } from './secrets.page.ts'
+import { LIVE_SECRETS_MAX, liveSecrets, OVERLAP_HOURS, OVERLAP_HOURS_DEFAULT } from './secrets.ts'
 
 const HISTORY_LINES = 20
 
-type OneApp = { Params: { client_id: string } }
-type OneSecret = { Params: { client_id: string; fingerprint: string } }
-
-const NewSecretForm = z.object({
-  client_secret: z.string().min(1).max(200),
-  overlap_hours: z.coerce.number().refine((hours) => OVERLAP_HOURS.includes(hours)),
-})
+export type OneApp = { Params: { client_id: string } }
 
 /** Fields that decide where codes are sent and who is admitted. */
 const SENSITIVE_FIELDS = ['redirect_uris', 'allow_groups', 'deny_groups'] as const
@@ -49,13 +39,12 @@ declare module '../../web/views.ts' {
       values: Typed
       problems: Problems
       overlap: { hours: number[]; preset: number; canAdd: boolean }
-      isSaved?: boolean
+      discoveryUrl: string
       admission?: Admission
       secretProblem?: 'not_live' | 'two_live'
       isDeletionUnconfirmed?: boolean
       path: string
     }
-    'identity/apps/secret': { app: { client_id: string; name: string; client_secret: string }; back: string }
   }
   interface PartData {
     'identity/apps/history': { history: History; words?: { acts: Names; fields: Names } }
@@ -65,10 +54,7 @@ declare module '../../web/views.ts' {
 /** GET and POST /apps/:client_id and its acts, in a scope with requireUser. */
 export function ownAppPages(app: FastifyInstance, deps: Core): void {
   const askFreshSignIn = requireFreshSignIn(deps, { page: pageOf })
-  app.get<OneApp>('/apps/:client_id', async (request, reply) => {
-    const { saved } = request.query as Record<string, unknown>
-    return showApp(request, reply, deps, { isSaved: saved === '1' })
-  })
+  app.get<OneApp>('/apps/:client_id', async (request, reply) => showApp(request, reply, deps, {}))
 
   app.post<OneApp>('/apps/:client_id', async (request, reply) => {
     const owned = ownedBy(request, deps)
@@ -79,8 +65,8 @@ export function ownAppPages(app: FastifyInstance, deps: Core): void {
       await askFreshSignIn(request, reply)
       if (reply.sent) return reply
     }
-    await updateApp(deps.db, { ...owned, values: form.values })
-    return reply.redirect(`/apps/${owned.client_id}?saved=1`, 303)
+    const change = await updateApp(deps.db, { ...owned, values: form.values })
+    return reply.done(`/apps/${owned.client_id}`, reportOf(change, request.locale))
   })
 
   app.post<OneApp>('/apps/:client_id/preview', async (request, reply) => {
@@ -108,31 +94,21 @@ function sensitiveRoutes(app: FastifyInstance, deps: Core): void {
     if (outcome === 'not_confirmed') {
       return showApp(request, reply, deps, { status: 400, isDeletionUnconfirmed: true })
     }
-    return reply.redirect('/apps', 303)
-  })
-
-  app.post<OneApp>('/apps/:client_id/secrets', { preHandler }, async (request, reply) => {
-    const owned = ownedBy(request, deps)
-    const form = NewSecretForm.safeParse(request.body)
-    const wish = form.data ?? { client_secret: '', overlap_hours: OVERLAP_HOURS_DEFAULT }
-    const { client_secret: presented, overlap_hours } = wish
-    const added = await addSecret(deps.db, { ...owned, presented, overlap_hours })
-    if ('problem' in added) {
-      return showApp(request, reply, deps, { status: 400, secretProblem: added.problem })
-    }
-    const { client_id } = owned
-    const { name } = await getApp(deps.db, owned)
-    return reply.page('identity/apps/secret', {
-      app: { client_id, name, ...added },
-      back: `/apps/${client_id}`,
+    const { t, points } = request.locale
+    return reply.done('/apps', {
+      text: t.registry.removed(outcome.name, points(outcome.members), outcome.members),
     })
   })
 
-  app.post<OneSecret>('/apps/:client_id/secrets/:fingerprint/end', { preHandler }, async (request, reply) => {
-    const owned = ownedBy(request, deps)
-    await endSecret(deps.db, { ...owned, fingerprint: request.params.fingerprint })
-    return reply.redirect(`/apps/${owned.client_id}`, 303)
-  })
+  secretRoutes(app, deps, { preHandler, ownedBy: (request) => ownedBy(request, deps), showApp })
+}
+
+/** Names the changed fields. */
+function reportOf({ changed, losesMark }: AppChange, { t }: Locale): Report {
+  const { registry: r } = t
+  if (changed.length === 0) return { text: r.nothingChanged }
+  const names = changed.map((field) => r.fields[field] ?? field).join(r.comma)
+  return losesMark ? { text: r.savedWithoutMark(names), tone: 'warn' } : { text: r.savedFields(names) }
 }
 
 /** Makes an act of the signed-in member on an application that the member must own. */
@@ -142,9 +118,8 @@ function ownedBy(request: FastifyRequest<OneApp>, deps: Core): Owned {
   return { client_id, owner_id: id, actor_id: id, now: deps.clock(), ip: request.ip }
 }
 
-type Shown = {
+export type Shown = {
   status?: number
-  isSaved?: boolean
   typed?: Typed
   problems?: Problems
   admission?: Admission
@@ -179,6 +154,7 @@ async function showApp(
       preset: OVERLAP_HOURS_DEFAULT,
       canAdd: secrets.length < LIVE_SECRETS_MAX,
     },
+    discoveryUrl: discoveryUrl(deps.config),
     // The page's own address, also in answers to its forms.
     path: `/apps/${client_id}`,
   }

@@ -42,10 +42,23 @@ export async function liveSecrets(db: Db, app_id: bigint, now: Date) {
   return rows.map((row) => ({ ...row, fingerprint: fingerprintOf(row.secret_hash) }))
 }
 
-type LiveSecret = Awaited<ReturnType<typeof liveSecrets>>[number]
+export type LiveSecret = Awaited<ReturnType<typeof liveSecrets>>[number]
 
 /** The new secret, or why none was added. */
 export type Addition = { client_secret: string } | { problem: 'not_live' | 'two_live' }
+
+/**
+ * Says why no secret would be added for the presented one, and else which one it is. Nothing changes.
+ */
+export function judgeSecret(
+  live: LiveSecret[],
+  presented: string,
+): { problem: 'not_live' | 'two_live' } | { presented: LiveSecret } {
+  const hash = sha256(presented)
+  const found = live.find(({ secret_hash }) => timingSafeEqual(secret_hash, hash))
+  if (found === undefined) return { problem: 'not_live' }
+  return live.length >= LIVE_SECRETS_MAX ? { problem: 'two_live' } : { presented: found }
+}
 
 /**
  * Adds a secret, and sets the end of the presented one. It locks the application's row first, so simultaneous additions and
@@ -59,9 +72,8 @@ export async function addSecret(
   return db.transaction().execute(async (tx) => {
     const app = await lockApp(tx, owned)
     const live = await liveSecrets(tx, app.id, now)
-    const hash = sha256(presented)
-    if (!live.some(({ secret_hash }) => timingSafeEqual(secret_hash, hash))) return { problem: 'not_live' }
-    if (live.length >= LIVE_SECRETS_MAX) return { problem: 'two_live' }
+    const judged = judgeSecret(live, presented)
+    if ('problem' in judged) return judged
     const { client_secret, secret_hash } = newSecret()
     await endSecrets(tx, live, new Date(now.getTime() + overlap_hours * HOUR_MS))
     await tx.insertInto('app_secrets').values({ app_id: app.id, secret_hash }).execute()
@@ -70,16 +82,17 @@ export async function addSecret(
   })
 }
 
-/** Ends one secret at once. Throws not_found when no live secret has this fingerprint. */
-export async function endSecret(db: Db, owned: Owned & { fingerprint: string }): Promise<void> {
+/** Ends one secret at once, and returns how many are left. Throws not_found when no live secret has this fingerprint. */
+export async function endSecret(db: Db, owned: Owned & { fingerprint: string }): Promise<number> {
   const { client_id, fingerprint, now } = owned
-  await db.transaction().execute(async (tx) => {
+  return db.transaction().execute(async (tx) => {
     const app = await lockApp(tx, owned)
     const live = await liveSecrets(tx, app.id, now)
     const ended = live.filter((secret) => secret.fingerprint === fingerprint)
     if (ended.length === 0) throw new AppError('not_found', 'No such secret')
     await endSecrets(tx, ended, now)
     await recordSecrets(tx, 'secret_ended', { client_id, before: live, app_id: app.id }, owned)
+    return live.length - 1
   })
 }
 

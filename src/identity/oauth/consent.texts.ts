@@ -65,23 +65,4 @@ export const consents = {
     zh: '你在这里的活动，以及你使用的其他应用',
   },
   takeBack: { en: 'You can take it back at any time under', zh: '你可以随时撤销：' },
-  lead: {
-    en: 'Applications that you have allowed to know who you are.',
-    zh: '你已允许以下应用获知你的身份。',
-  },
-  none: { en: 'You have allowed none.', zh: '你没有授权任何应用。' },
-  firstUsed: { en: 'First used', zh: '首次使用' },
-  lastUsed: { en: 'Last used', zh: '最近使用' },
-  sees: { en: 'What it sees and may do', zh: '它可获知的信息和可做的事' },
-  suspended: { en: 'Suspended by an administrator', zh: '已被管理员停用' },
-  revoke: { en: 'Revoke', zh: '撤销' },
-  revokeText: {
-    en: 'Its access ends at once: what it holds stops working, and it must ask you again. What it has copied it may keep.',
-    zh: '授权立即终止：它持有的令牌全部失效，再次使用须重新征得你的同意。它已复制的信息可能仍会保留。',
-  },
-  revoked: { en: 'Revoked: it has no access any more.', zh: '已撤销，该应用无法再访问你的信息。' },
-  signIns: { en: 'Sign-ins to applications', zh: '应用登录记录' },
-  signInsText: { en: 'The newest, for as long as records of them are kept.', zh: '显示仍保存的最新记录。' },
-  noSignIns: { en: 'None yet.', zh: '暂无记录。' },
-  ended: { en: 'ended', zh: '已终止' },
 } satisfies Texts
