@@ -33,6 +33,19 @@ const OBSTACLES = [
 ] as const
 export type Obstacle = (typeof OBSTACLES)[number]
 
+/** Counts what closing an account ends: signed-in browsers, authorised applications, and payment applications. */
+export async function whatEnds(
+  db: Db,
+  user_id: bigint,
+  now: Date,
+): Promise<{ sessions: bigint; consents: bigint; payment_apps: bigint }> {
+  const { rows } = await sql<{ sessions: bigint; consents: bigint; payment_apps: bigint }>`
+    select (select count(*) from sessions where user_id = ${user_id} and expires_at > ${now}) as sessions,
+      (select count(*) from consents where user_id = ${user_id}) as consents,
+      (select count(*) from payment_apps where applicant_id = ${user_id}) as payment_apps`.execute(db)
+  return rows[0]!
+}
+
 /** Returns the obstacles to anonymising a member now, and the whole points of the live wallet. */
 export async function obstaclesOf(
   db: Db,

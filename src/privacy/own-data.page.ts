@@ -12,7 +12,7 @@ import {
 } from '../accounts/session/session.ts'
 import type { Core } from '../core/core.ts'
 import { AppError } from '../platform/errors.ts'
-import { anonymise, obstaclesOf, REFUNDABLE_DAYS } from './anonymise.ts'
+import { anonymise, obstaclesOf, REFUNDABLE_DAYS, whatEnds } from './anonymise.ts'
 import { exportMember, recordExport } from './export.ts'
 
 const PAGE = '/account/data'
@@ -31,7 +31,12 @@ const CloseForm = z.object({
 declare module '../web/views.ts' {
   interface PageData {
     'privacy/own-data': Awaited<ReturnType<typeof obstaclesOf>> & { days: number }
-    'privacy/close-account': { user: Session['user']; give_up: bigint; isWrong: boolean }
+    'privacy/close-account': {
+      user: Session['user']
+      give_up: bigint
+      figures: Awaited<ReturnType<typeof whatEnds>>
+      isWrong: boolean
+    }
   }
 }
 
@@ -69,7 +74,9 @@ async function close(request: FastifyRequest, reply: FastifyReply, deps: Core): 
   const { give_up = 0n, username: typed } = form.data
   if (typed === undefined || typed.toLowerCase() !== username.toLowerCase()) {
     const isWrong = typed !== undefined
-    return reply.page('privacy/close-account', { user, give_up, isWrong }, { status: isWrong ? 400 : 200 })
+    const figures = await whatEnds(deps.db, user_id, deps.clock())
+    const data = { user, give_up, figures, isWrong }
+    return reply.page('privacy/close-account', data, { status: isWrong ? 400 : 200 })
   }
   await anonymise(deps, { user_id, actor_id: user_id, reason: 'By the member', ip: request.ip, give_up })
   await endSession(request, reply, deps)

@@ -76,7 +76,7 @@ it('a review is told to its applicant, with the reviewer’s words', async () =>
   expect(await kindsFor(seller.id, seller.owner)).toEqual(['reviewed'])
   const [mail] = await mailed(email)
   expect(mail!.subject).toBe(`Shop of ${seller.owner.username}: rejected`)
-  expect(mail!.text).toContain('They wrote: Say <b>more</b>')
+  expect(mail!.text).toContain('Message: Say <b>more</b>')
   expect(mail!.text).toContain(`/payment/applications/${seller.payment_id}`)
 
   const owner = await seller.owner.signIn()
@@ -84,7 +84,7 @@ it('a review is told to its applicant, with the reviewer’s words', async () =>
   expect(page.body).toContain('Say &lt;b&gt;more&lt;/b&gt;')
   expect(page.body).toContain('Alerts (1)')
   const stranger = await (await makePerson(test)).signIn()
-  expect((await stranger.get('/account/alerts')).body).not.toContain('more')
+  expect((await stranger.get('/account/alerts')).body).not.toContain('Say ')
   await owner.submit(page, '/account/alerts/read')
   expect((await owner.get('/account/alerts')).body).not.toContain('Alerts (1)')
   const entries = () =>
@@ -156,7 +156,7 @@ it('a replaced key is told of before its overlap ends, once', async () => {
   expect(await kindsFor(shop.id, shop.owner)).toEqual(['key_expiring'])
   expect(await kindsFor(shop.id, manager)).toEqual(['key_expiring'])
   expect(await kindsFor(shop.id, viewer)).toEqual([])
-  expect((await mailed(email))[0]!.text).toMatch(/accepted until \d{4}-\d\d-\d\d \d\d:\d\d UTC/)
+  expect((await mailed(email))[0]!.text).toMatch(/works until \d{4}-\d\d-\d\d \d\d:\d\d UTC/)
   test.clock.advance(7 * HOUR_MS)
   await rounds()
   expect(await alertsOf(shop.id)).toHaveLength(2)
@@ -258,7 +258,7 @@ it('the invited, the offered, and both sides of a handover are alerted', async (
   expect(await kindsFor(shop.id, shop.owner)).toEqual(['given_away'])
   expect(await mailed(heirs)).toHaveLength(3)
   expect((await mailed(email)).map(({ subject }) => subject)).toEqual([
-    `Shop of ${shop.owner.username} has another owner`,
+    `Shop of ${shop.owner.username} has a new owner`,
   ])
   // The threshold was about the former owner's wallet.
   await rounds()

@@ -5,14 +5,14 @@ import { browserScope, requireUser, sessionOf } from '../../accounts/session/ses
 import type { Core } from '../../core/core.ts'
 import { PAGE_LINES } from '../../database/looking-back.ts'
 import { cursor, olderUrl, onePage } from '../../web/lists.ts'
-import { markRead, placeOf, readAlerts } from './alerts.ts'
+import { markRead, placeOf, readAlerts, toneOf } from './alerts.ts'
 
 const PAGE = '/account/alerts'
 
 declare module '../../web/views.ts' {
   interface PageData {
     'payment/alerts/alerts': PartData['parts/pager'] & {
-      alerts: (Awaited<ReturnType<typeof readAlerts>>[number] & { place: string })[]
+      alerts: (Awaited<ReturnType<typeof readAlerts>>[number] & { place: string; tone: 'warn' | 'plain' })[]
     }
   }
 }
@@ -30,7 +30,7 @@ export async function alertPages(app: FastifyInstance, deps: Core): Promise<void
     const { user } = sessionOf(request)
     const found = await readAlerts(deps.db, user.id, { before, limit: PAGE_LINES + 1 })
     const { rows, next } = onePage(found, PAGE_LINES)
-    const alerts = rows.map((alert) => ({ ...alert, place: placeOf(alert) }))
+    const alerts = rows.map((alert) => ({ ...alert, place: placeOf(alert), tone: toneOf(alert) }))
     return reply.page('payment/alerts/alerts', {
       alerts,
       before,
@@ -42,8 +42,8 @@ export async function alertPages(app: FastifyInstance, deps: Core): Promise<void
   app.post(`${PAGE}/read`, async (request, reply) => {
     const { up_to } = ReadForm.parse(request.body)
     const { user } = sessionOf(request)
-    if (up_to !== undefined)
-      await markRead(deps.db, user.id, { upTo: up_to, now: deps.clock(), ip: request.ip })
-    return reply.redirect(PAGE, 303)
+    const mark = { upTo: up_to ?? 0n, now: deps.clock(), ip: request.ip }
+    const count = await markRead(deps.db, user.id, mark)
+    return reply.done(PAGE, { text: request.locale.t.alerts.read(Number(count)) })
   })
 }

@@ -1,4 +1,4 @@
-/** Texts of alerts, on their page and by mail. */
+/** Texts of alerts, on their page and by email. */
 import type { Text, Texts } from '../../web/languages.ts'
 import { counted, pointsOf } from '../../web/plurals.ts'
 import { POINTS } from '../../web/site-words.ts'
@@ -15,25 +15,30 @@ const decided: Record<string, Text> = {
 
 export const alerts = {
   lead: {
-    en: 'What you should know of your payment applications. It also comes by mail, if you have confirmed an address and this site sends mail.',
-    zh: '与你的收款应用有关的重要情况。若你已验证邮箱且本站可发送邮件，也会通过邮件告知。',
+    en: 'News about your payment apps. You also get it by email if your address is confirmed.',
+    zh: '与你的收款应用有关的消息。邮箱通过验证后，也会发送邮件。',
   },
-  nothing: { en: 'Nothing so far.', zh: '暂无提醒。' },
-  unread: { en: 'new', zh: '新' },
+  nothing: { en: 'No alerts', zh: '暂无提醒' },
+  nothingText: {
+    en: 'Reviews, failing notifications, keys that end and invitations will appear here.',
+    zh: '审核结果、通知失败、密钥到期和团队邀请会显示在这里。',
+  },
+  unread: { en: 'New', zh: '新' },
   markRead: { en: 'Mark all as read', zh: '全部标为已读' },
-  look: { en: 'Look', zh: '查看' },
-  lowBalance: { en: 'Alert on a low balance', zh: '余额不足提醒' },
-  lowBalanceLabel: {
-    en: `${POINTS} in your wallet below which you are told`,
-    zh: `钱包低于多少${POINTS}时提醒你`,
-  },
+  read: (n: number) => ({
+    en: n === 0 ? 'No alert was unread.' : `${n} ${counted(n, 'alert is', 'alerts are')} marked as read.`,
+    zh: n === 0 ? '没有未读的提醒。' : `已将 ${n} 条提醒标为已读。`,
+  }),
+  look: { en: 'Open', zh: '查看' },
+  lowBalance: { en: 'Low balance alert', zh: '余额不足提醒' },
+  lowBalanceLabel: { en: 'Alert me when my wallet falls below', zh: '钱包余额低于此数时提醒我' },
   lowBalanceHint: {
-    en: 'For those who pay transfers from it. Empty: never.',
-    zh: '适用于从钱包支付转账的所有者。留空则不提醒。',
+    en: 'Useful when transfers are paid from your wallet. Leave empty for no alert.',
+    zh: '适用于从你的钱包支付转账的情况。留空则不提醒。',
   },
   lowBalanceProblem: {
-    en: `A whole number of ${POINTS} from 1, or nothing.`,
-    zh: '须为不小于 1 的整数，或留空。',
+    en: `Enter a whole number of ${POINTS} from 1, or leave the field empty.`,
+    zh: '请填写不小于 1 的整数，或留空。',
   },
   save: { en: 'Save', zh: '保存' },
   mails: {
@@ -43,64 +48,64 @@ export const alerts = {
         zh: `${app}：${decided[decision!]?.zh ?? decision}`,
       },
       text: {
-        en: `An administrator has decided on your payment application ${app}: ${decided[decision!]?.en ?? decision}.${reason ? ` They wrote: ${reason}` : ''}`,
-        zh: `管理员已处理你的收款应用 ${app}：${decided[decision!]?.zh ?? decision}。${reason ? `说明：${reason}` : ''}`,
+        en: `An administrator has reviewed your payment app ${app}. It is ${decided[decision!]?.en ?? decision}.${reason ? ` Message: ${reason}` : ''}`,
+        zh: `管理员已审核你的收款应用 ${app}：${decided[decision!]?.zh ?? decision}。${reason ? `说明：${reason}` : ''}`,
       },
     }),
     notifications_failing: ({ app, count }: Facts) => ({
       subject: { en: `${app}: notifications fail`, zh: `${app}：通知失败` },
       text: {
-        en: `Your shop does not confirm payments: ${count} ${counted(Number(count), 'notification', 'notifications')} of ${app} failed several times today. The page of notifications says what came back, and tells the shop again.`,
-        zh: `你的商店没有确认付款：${app} 今天有 ${count} 条通知多次失败。可在通知页面查看商店的回复，并重新发送。`,
+        en: `Your shop does not confirm payments: ${count} ${counted(Number(count), 'notification', 'notifications')} of ${app} failed several times today. The notifications page shows your shop’s answers and can send them again.`,
+        zh: `你的商店没有确认付款：${app} 今天有 ${count} 条通知多次失败。可在通知页面查看商店的回复并重新发送。`,
       },
     }),
     key_expiring: ({ app, until }: Facts) => ({
-      subject: { en: `${app}: an earlier key ends soon`, zh: `${app}：旧密钥即将失效` },
+      subject: { en: `${app}: an old key ends soon`, zh: `${app}：旧密钥即将失效` },
       text: {
-        en: `A key of ${app} was replaced, and the earlier one is accepted until ${until}. Make sure that your shop uses the new one by then.`,
-        zh: `${app} 的密钥已更换，旧密钥有效至 ${until}。请确认商店届时已使用新密钥。`,
+        en: `A key of ${app} was replaced. The old key works until ${until}. Put the new key in your shop before then.`,
+        zh: `${app} 的密钥已更换，旧密钥有效至 ${until}。请在此之前为商店换上新密钥。`,
       },
     }),
     balance_low: ({ app, points }: Facts) => ({
       subject: { en: 'Your balance is low', zh: '余额不足' },
       text: {
-        en: `Your wallet has fallen below ${pointsOf(points!)}, as you wanted to be told for ${app}. Transfers that it cannot pay are refused.`,
-        zh: `按你为 ${app} 设定的提醒：钱包已低于 ${points} ${POINTS}。余额不足的转账会被拒绝。`,
+        en: `Your wallet has fallen below ${pointsOf(points!)}, the limit that you set for ${app}. Transfers that it cannot pay are refused.`,
+        zh: `你的钱包已低于为 ${app} 设定的 ${points} ${POINTS}。余额不足时，转账会被拒绝。`,
       },
     }),
     invited: ({ app }: Facts) => ({
       subject: { en: `${app}: you are invited to the team`, zh: `${app}：邀请你加入团队` },
       text: {
-        en: `You can join the team of the payment application ${app}. Nothing happens unless you accept.`,
-        zh: `你可以加入收款应用 ${app} 的团队。接受之前不会有任何变化。`,
+        en: `You are invited to the team of the payment app ${app}. Nothing changes until you accept.`,
+        zh: `你受邀加入收款应用 ${app} 的团队。接受之前不会有任何变化。`,
       },
     }),
     offered: ({ app }: Facts) => ({
       subject: { en: `${app} is offered to you`, zh: `${app}：请你接手` },
       text: {
-        en: `You can become the owner of the payment application ${app}. The page says what that means; nothing happens unless you accept.`,
-        zh: `你可以成为收款应用 ${app} 的所有者。页面说明了这意味着什么；接受之前不会有任何变化。`,
+        en: `You can become the owner of the payment app ${app}. The page explains what this means. Nothing changes until you accept.`,
+        zh: `你可以成为收款应用 ${app} 的所有者，页面中有详细说明。接受之前不会有任何变化。`,
       },
     }),
     received: ({ app }: Facts) => ({
       subject: { en: `${app} is yours`, zh: `${app} 现已归你所有` },
       text: {
-        en: `You own the payment application ${app} now. Payments go to your wallet from now on. The former owner knows its keys: replace them.`,
-        zh: `你现在是收款应用 ${app} 的所有者，此后的收款进入你的钱包。原所有者知道其密钥，请更换。`,
+        en: `You now own the payment app ${app}, and its payments go to your wallet. The former owner knows its keys, so replace them.`,
+        zh: `你现在是收款应用 ${app} 的所有者，此后的收款进入你的钱包。原所有者知道其密钥，请尽快更换。`,
       },
     }),
     given_away: ({ app }: Facts) => ({
-      subject: { en: `${app} has another owner`, zh: `${app} 已有新的所有者` },
+      subject: { en: `${app} has a new owner`, zh: `${app} 已有新的所有者` },
       text: {
-        en: `Your offer was accepted: the payment application ${app} is not yours any more. What was paid before stays yours, and its refunds are taken from your wallet.`,
+        en: `Your offer was accepted, and you no longer own the payment app ${app}. Earlier payments stay yours, and their refunds are taken from your wallet.`,
         zh: `你的移交已被接受，收款应用 ${app} 不再归你所有。此前的收款仍归你，退款也从你的钱包扣除。`,
       },
     }),
     events_gone: ({ app }: Facts) => ({
-      subject: { en: `${app}: events were switched off`, zh: `${app}：事件已关闭` },
+      subject: { en: `${app}: events are switched off`, zh: `${app}：事件已关闭` },
       text: {
-        en: `The address for events of ${app} answered 410 Gone, which means for good, so nothing more is sent there. Name an address on the page of events to switch them on again.`,
-        zh: `${app} 的事件接收地址返回了 410 Gone，表示永久失效，因此不再向其发送。在事件页面重新填写地址即可再次开启。`,
+        en: `The event address of ${app} answered 410 Gone, so no more events are sent there. Enter an address on the events page to switch them on again.`,
+        zh: `${app} 的事件接收地址返回了 410 Gone，因此不再向其发送。在事件页面重新填写地址即可再次开启。`,
       },
     }),
   },

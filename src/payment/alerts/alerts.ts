@@ -35,6 +35,14 @@ export function placeOf({ kind, payment_id }: { kind: AlertKind; payment_id: str
     : `/payment/applications/${payment_id}${PLACES[kind]}`
 }
 
+/** The alerts about something that does not work, or soon will not. */
+const TROUBLES: readonly AlertKind[] = ['notifications_failing', 'key_expiring', 'balance_low', 'events_gone']
+
+/** Whether an alert asks for an act, or only tells. */
+export function toneOf({ kind }: { kind: AlertKind }): 'warn' | 'plain' {
+  return TROUBLES.includes(kind) ? 'warn' : 'plain'
+}
+
 export type Alert = {
   app_id: bigint
   kind: AlertKind
@@ -125,13 +133,13 @@ export async function readAlerts(
   return alerts.execute()
 }
 
-/** Marks a member's alerts up to this id as read. Later alerts stay unread. */
+/** Marks a member's alerts up to this id as read, and returns how many were unread. Later alerts stay unread. */
 export async function markRead(
   db: Db,
   user_id: bigint,
   { upTo, now, ip }: { upTo: bigint; now: Date; ip: string },
-): Promise<void> {
-  await db.transaction().execute(async (tx) => {
+): Promise<bigint> {
+  return db.transaction().execute(async (tx) => {
     const { numUpdatedRows: count } = await tx
       .updateTable('alerts')
       .set({ read_at: now })
@@ -139,7 +147,7 @@ export async function markRead(
       .where('id', '<=', upTo)
       .where('read_at', 'is', null)
       .executeTakeFirst()
-    if (count === 0n) return
+    if (count === 0n) return count
     const detail = { up_to: String(upTo), count: String(count) }
     await recordAudit(tx, {
       actor_id: user_id,
@@ -148,5 +156,6 @@ export async function markRead(
       detail,
       ip,
     })
+    return count
   })
 }
