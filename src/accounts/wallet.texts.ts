@@ -58,6 +58,7 @@ export const wallet = {
   }),
   what: { en: 'Movement', zh: '摘要' },
   when: { en: 'Time', zh: '时间' },
+  amount: { en: 'Amount', zh: '变动' },
   balanceAfter: { en: 'Balance', zh: '余额' },
   words: {
     payment: { en: 'Payment', zh: '付款' },

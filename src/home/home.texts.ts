@@ -56,8 +56,10 @@ export const front = {
   visitorApps: { en: 'What members use', zh: '社区里的应用与小店' },
   balance: { en: `My ${POINTS}`, zh: `我的${POINTS}` },
   today: { en: 'Today', zh: '今天' },
-  monthIn: (amount: string) => ({ en: `${amount} in this month`, zh: `本月收入 ${amount}` }),
-  monthOut: (amount: string) => ({ en: `${amount} out`, zh: `支出 ${amount}` }),
+  thisMonth: (came: string, went: string) => ({
+    en: `This month ${came} in, ${went} out`,
+    zh: `本月收入 ${came}，支出 ${went}`,
+  }),
   toStatement: { en: 'View statement', zh: '查看明细' },
   toEarning: { en: `Earn ${POINTS}`, zh: `赚${POINTS}` },
   frozen: {
