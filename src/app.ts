@@ -20,6 +20,7 @@ import { traceRequests } from './platform/tracing.ts'
 import { privacyPages } from './privacy/own-data.page.ts'
 import { texts } from './texts.ts'
 import { registerAssets } from './web/assets.ts'
+import { registerDestinations } from './web/destinations.ts'
 import { registerPages, sendPageError } from './web/pages.ts'
 import { BODY_BYTES_MAX, isCleanValue, NotUtf8, type Parameters, parseParameters } from './web/parameters.ts'
 import { brandRoutes } from './web/site.ts'
@@ -57,6 +58,7 @@ export async function buildApp(deps: Parts): Promise<FastifyInstance> {
   await app.register(fastifyCookie)
   await app.register(fastifyFormbody, { parser: parseParameters })
   await registerPages(app, deps, texts)
+  registerDestinations(app)
   logRequests(app)
   if (deps.metrics !== undefined) measureRequests(app, deps.metrics)
   refuseOverload(app, deps)
@@ -106,6 +108,6 @@ function refuseUncleanText(app: FastifyInstance): void {
   })
 }
 
-function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function notFound(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   return sendPageError(new AppError('not_found', 'There is nothing at this address'), request, reply)
 }

@@ -48,8 +48,8 @@ describe('errors', () => {
   it('are pages for people and JSON for scripts, with a reference', async () => {
     const page = await browser(test).get('/nowhere')
     expect(page.status).toBe(404)
-    expect(page.body).toContain('Nothing here')
-    expect(page.body).toMatch(/Reference: <code>req-/)
+    expect(page.body).toContain('Page not found')
+    expect(page.body).toMatch(/Reference <code>req-/)
     const json = await test.app.inject({ url: '/nowhere', headers: { accept: 'application/json' } })
     expect(json.statusCode).toBe(404)
     expect(json.json()).toEqual({
@@ -137,12 +137,13 @@ describe('pages', () => {
     expect((await first.get('/account')).body).toContain('<html lang="en">')
   })
 
-  it('offer no other language on the answer to a form', async () => {
+  it('offer the other language on the answer to a form, at the page of the form', async () => {
     const client = browser(test)
-    const page = await client.get('/sign-in')
-    expect(page.body).toContain('action="/language"')
+    const page = await client.get('/sign-in?return_to=%2Faccount')
     const refused = await client.submit(page, '/sign-in', { username: 'nobody', password: 'wrong' })
-    expect(refused.body).not.toContain('action="/language"')
+    expect(refused.status).toBe(401)
+    const chosen = await client.submit(refused, '/language', { language: 'zh-CN' })
+    expect(chosen).toMatchObject({ status: 303, location: '/sign-in?return_to=%2Faccount' })
   })
 
   it('serve their few files from addresses that change with the content', async () => {

@@ -1,5 +1,4 @@
 /** The places of the navigation, and which of them a page belongs to. */
-import type { FastifyRequest } from 'fastify'
 import type { Messages } from './languages.ts'
 import type { AreaLink, AreaNav } from './views.ts'
 
@@ -40,23 +39,6 @@ export function placeOf(path: string, links: readonly AreaLink[]): string | unde
     .sort(
       (a, b) => Number(b.href === pathname) - Number(a.href === pathname) || b.over.length - a.over.length,
     )[0]?.href
-}
-
-/**
- * Returns the address from which a page continues in another language. The answer to a form is at no address that a
- * browser can get, so the nearest address above it serves.
- */
-export function addressAbove(request: FastifyRequest): string {
-  const { method, server, url } = request
-  const pattern = request.routeOptions?.url
-  if (method === 'GET' || pattern === undefined) return url
-  const [parts, actual] = [pattern.split('/'), url.split('?')[0]!.split('/')]
-  for (let length = parts.length; length > 1; length -= 1) {
-    if (server.hasRoute({ method: 'GET', url: parts.slice(0, length).join('/') })) {
-      return actual.slice(0, length).join('/')
-    }
-  }
-  return '/'
 }
 
 const HUES = 4

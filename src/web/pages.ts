@@ -11,11 +11,12 @@ import { sparkPath } from './bar-chart.ts'
 import { FORM_TOKEN_FIELD, formToken } from './form-guard.ts'
 import { icon } from './icons.ts'
 import { chooseLanguageOf, LANGUAGE_COOKIE, type Language, type Locale } from './languages.ts'
-import { addressAbove, hueOf, placeOf, placesOf } from './navigation.ts'
+import { hueOf, placeOf, placesOf } from './navigation.ts'
 import { plainText } from './parameters.ts'
 import { openReports, type Report } from './report.ts'
 import { type Face, openSite } from './site.ts'
 import type { Common, PageData, PageFailure } from './views.ts'
+import { wayBackOf, waysOnFrom } from './way-back.ts'
 
 const VIEWS_DIR = join(import.meta.dirname, '../../views')
 
@@ -130,7 +131,7 @@ function commonOf({ request }: FastifyReply, deps: Core): Omit<Common, 'report'>
     icon,
     user: request.session?.user,
     path: request.url,
-    languageReturn: addressAbove(request),
+    languageReturn: wayBackOf(request) ?? '/',
     places: placesOf(locale.t, request.session?.user),
     here: (links) => placeOf(request.url, links),
     hue: hueOf,
@@ -191,7 +192,11 @@ export function wantsHtml(request: FastifyRequest): boolean {
  * Renders a failure of the browser scope: a page for people, JSON for scripts. By the presence of `error_type`, shops'
  * clients distinguish an unknown address from an unknown Payment ID.
  */
-export function sendPageError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export async function sendPageError(
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const failure = asPageFailure(asAnswered(thrown, request), request)
   if (failure.retry_after_seconds !== undefined) reply.header('retry-after', failure.retry_after_seconds)
   if (!wantsHtml(request)) {
@@ -201,7 +206,8 @@ export function sendPageError(thrown: unknown, request: FastifyRequest, reply: F
       .header('cache-control', 'no-store')
       .send({ error: code, error_type: code, message, request_id: request.id })
   }
-  return reply.page('error', { failure, requestId: request.id }, { status: failure.status })
+  const ways = await waysOnFrom(request, failure.code)
+  return reply.page('error', { failure, requestId: request.id, ...ways }, { status: failure.status })
 }
 
 function asPageFailure(error: unknown, request: FastifyRequest): PageFailure {

@@ -10,6 +10,7 @@ import type { Icon, icon } from './icons.ts'
 import type { Locale } from './languages.ts'
 import type { Report } from './report.ts'
 import type { Site } from './site.ts'
+import type { WaysOn } from './way-back.ts'
 
 /** A failure, as the error page shows it. */
 export type PageFailure = {
@@ -42,7 +43,7 @@ export type AreaLink = {
 
 /** The data of each page, beside the common data. */
 export interface PageData {
-  error: { failure: PageFailure; requestId: string }
+  error: WaysOn & { failure: PageFailure; requestId: string }
   /** Asks before an act, and says its effect. Its form posts `fields` to `action`. */
   confirm: {
     title: string

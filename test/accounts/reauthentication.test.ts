@@ -132,7 +132,7 @@ describe('the page of the second factor', () => {
     const code = totpCode(secret, stepAt(test.clock.now()))
     const refused = await client.submit(page, SECOND_FACTOR, { code })
     expect(refused.status).toBe(409)
-    expect(refused.body).toContain('This needs a sign-in of the last 5 minutes. Nothing was changed.')
+    expect(refused.body).toContain('This step needs a sign-in within the last 5 minutes.')
     expect(signInLink(refused)).toContain('return_to=%2Faccount%2Fsecond-factor&')
     for (const path of ['/off', '/recovery-codes'])
       expect((await client.post(SECOND_FACTOR + path, page.form(SECOND_FACTOR))).status).toBe(409)
@@ -161,7 +161,7 @@ describe('the page of the second factor', () => {
     const bounced = await client.get(SECOND_FACTOR)
     expect(bounced.status).toBe(303)
     const second = await signInAgain(client, bounced.location!, { ...member, password: 'another password' })
-    expect(second.location).toBe('/sign-in/second-factor')
+    expect(second.location).toBe(`/sign-in/second-factor?return_to=${encodeURIComponent(SECOND_FACTOR)}`)
     expect((await client.get(SECOND_FACTOR)).status).toBe(303)
     const stepPage = await client.get('/sign-in/second-factor')
     const code = totpCode(secret, stepAt(test.clock.now()))
@@ -179,7 +179,7 @@ describe('the page of the second factor', () => {
 })
 
 describe('applications on an old sign-in', () => {
-  const NEEDS_SIGN_IN = 'This needs a sign-in of the last 5 minutes. Nothing was changed.'
+  const NEEDS_SIGN_IN = 'This step needs a sign-in within the last 5 minutes.'
   /** Expects a refusal that leads to the sign-in page and back to `page`. */
   const expectRefused = (answer: Page, page: string) => {
     expect(answer.status).toBe(409)

@@ -68,7 +68,7 @@ async function givePassword(
   const { username, password } = person
   expect(await client.submit(page, '/sign-in', { username, password })).toMatchObject({
     status: 303,
-    location: SECOND_STEP,
+    location: returnTo === '/' ? SECOND_STEP : `${SECOND_STEP}?return_to=${encodeURIComponent(returnTo)}`,
   })
   return client
 }

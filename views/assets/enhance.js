@@ -44,6 +44,12 @@ for (const button of document.querySelectorAll('button[data-shows]')) {
   })
 }
 
+// Prints the page, such as a receipt.
+for (const button of document.querySelectorAll('button[data-print]')) {
+  button.hidden = false
+  button.addEventListener('click', () => print())
+}
+
 // Removes a picture that cannot be loaded, so the initial behind it shows.
 for (const picture of document.querySelectorAll(':is(.tile, .avatar) img')) {
   const hide = () => picture.remove()

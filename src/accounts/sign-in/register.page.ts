@@ -1,10 +1,11 @@
 /** /register: anybody makes a local account, if the setting `registration` is open and no forum is configured (decisions.md 2.4). */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
 import { AppError } from '../../platform/errors.ts'
+import { type Destination, destinationOf } from '../../web/destinations.ts'
 import { leadsTo, safeReturnTo } from '../../web/return-to.ts'
 import { createUser, isUsername } from '../people/users.ts'
 import { hashPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../security/password.ts'
@@ -38,7 +39,12 @@ type Problem = 'username' | 'password' | 'taken'
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'accounts/sign-in/register': { returnTo: string; username: string; problem: Problem | undefined }
+    'accounts/sign-in/register': {
+      returnTo: string
+      destination: Destination | undefined
+      username: string
+      problem: Problem | undefined
+    }
   }
 }
 
@@ -54,20 +60,26 @@ export function registrationRoutes(app: FastifyInstance, deps: Core): void {
     { preHandler: requireOpen },
     async (request, reply) => {
       const returnTo = safeReturnTo(request.query.return_to)
-      const shown = { returnTo, username: '', problem: undefined }
+      const destination = await destinationOf(app, returnTo)
+      const shown = { returnTo, destination, username: '', problem: undefined }
       return reply.page('accounts/sign-in/register', shown, { leavesSite: leadsTo(returnTo) })
     },
   )
 
-  app.post(REGISTER, { preHandler: requireOpen, config: { admission: 'slow' } }, async (request, reply) => {
+  const options = {
+    preHandler: requireOpen,
+    config: { admission: 'slow', page: registerPage },
+  } as const
+  app.post(REGISTER, options, async (request, reply) => {
     const sent = (request.body ?? {}) as Record<string, unknown>
     const returnTo = safeReturnTo(sent.return_to)
-    const again = (problem: Problem) => {
+    const again = async (problem: Problem) => {
       const username = typeof sent.username === 'string' ? sent.username.slice(0, 60) : ''
       const status = problem === 'taken' ? 409 : 400
+      const destination = await destinationOf(app, returnTo)
       return reply.page(
         'accounts/sign-in/register',
-        { returnTo, username, problem },
+        { returnTo, destination, username, problem },
         { status, leavesSite: leadsTo(returnTo) },
       )
     }
@@ -83,6 +95,12 @@ export function registrationRoutes(app: FastifyInstance, deps: Core): void {
     rememberBrowser(request, reply, user_id, deps)
     return reply.redirect(returnTo, 303)
   })
+}
+
+/** The page of a registration form, which is again about to lead to the same place. */
+function registerPage({ body }: FastifyRequest): string {
+  const returnTo = safeReturnTo((body as Record<string, unknown> | undefined)?.return_to)
+  return `${REGISTER}?return_to=${encodeURIComponent(returnTo)}`
 }
 
 /** Whether registration is open. It is closed while a forum is configured, because a stranger could take a member's name. */

@@ -2,26 +2,27 @@
 import type { Texts } from '../../web/languages.ts'
 
 export const secondStep = {
-  title: { en: 'Enter the code', zh: '输入验证码' },
+  title: { en: 'Enter your code', zh: '输入验证码' },
   lead: (name: string) => ({
-    en: `@${name} is protected by a second factor. Your authenticator app shows the code.`,
-    zh: `@${name} 已开启两步验证，请查看验证器应用中的验证码。`,
+    en: `Your password is right. Now enter the code that your authenticator app shows for @${name}.`,
+    zh: `密码正确。请输入验证器应用为 @${name} 显示的验证码。`,
   }),
-  code: { en: 'Code of 6 digits', zh: '6 位验证码' },
-  lost: { en: 'I cannot get at the app', zh: '无法使用验证器？' },
+  code: { en: '6-digit code', zh: '6 位验证码' },
+  lost: { en: 'I cannot use my authenticator app', zh: '无法使用验证器应用' },
   recoveryCode: { en: 'Recovery code', zh: '恢复码' },
   recoveryHint: {
-    en: 'One of the ten codes you stored when you set up the second factor. Each works once.',
+    en: 'One of the ten codes that you saved when you set up the second factor. Each works once.',
     zh: '设置两步验证时保存的十个恢复码之一，每个只能使用一次。',
   },
-  useRecoveryCode: { en: 'Use the recovery code', zh: '使用恢复码登录' },
-  startOver: { en: 'Start over', zh: '重新开始' },
+  useRecoveryCode: { en: 'Sign in with the recovery code', zh: '使用恢复码登录' },
+  startOver: { en: 'Start again', zh: '重新开始' },
   wrongCode: {
-    en: 'This code is wrong, or was used already. Wait for the next one.',
+    en: 'This code is wrong or already used. Wait for the next one.',
     zh: '验证码错误或已使用过，请等待下一个验证码。',
   },
   wrongRecoveryCode: {
-    en: 'This recovery code is wrong, or was used already.',
+    en: 'This recovery code is wrong or already used.',
     zh: '恢复码错误或已使用过。',
   },
+  locked: { en: 'Too many wrong codes', zh: '验证码输错次数过多' },
 } satisfies Texts

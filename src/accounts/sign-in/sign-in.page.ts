@@ -1,22 +1,27 @@
 /** Sign-in with a local password, and sign-out. The page also links to the forum. Failures are throttled (decisions.md 11). */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { recordRefusal } from '../../core/refusals.ts'
+import { AppError } from '../../platform/errors.ts'
+import { type Destination, destinationOf } from '../../web/destinations.ts'
+import { wantsHtml } from '../../web/pages.ts'
 import { leadsTo, safeReturnTo } from '../../web/return-to.ts'
 import { hasMail } from '../people/email.ts'
 import { findToSignIn, isBannedOrSuspended } from '../people/users.ts'
 import { verifyPassword } from '../security/password.ts'
 import { attemptedBy } from '../session/known-browser.ts'
 import { SIGN_IN_AGAIN } from '../session/reauthentication.ts'
-import { browserScope, endSession } from '../session/session.ts'
+import { browserScope, endSession, signInUrl } from '../session/session.ts'
 import { clearAttempts, failAttempt, openAttempt } from '../session/throttle.ts'
 import { signInLinkRoutes } from './link.page.ts'
 import { isRegistrationOpen, registrationRoutes } from './register.page.ts'
 import { finishSignIn, secondStepRoutes } from './second-step.page.ts'
 
+const USERNAME_LENGTH_MAX = 60
+
 const SignInForm = z.object({
-  username: z.string().trim().min(1).max(60),
+  username: z.string().trim().min(1).max(USERNAME_LENGTH_MAX),
   password: z.string().min(1).max(1_000),
   return_to: z.string().optional(),
 })
@@ -25,50 +30,56 @@ declare module '../../web/views.ts' {
   interface PageData {
     'accounts/sign-in/sign-in': {
       returnTo: string
+      destination: Destination | undefined
       username: string
-      problem: 'wrong_credentials' | 'barred' | undefined
+      problem: Problem | undefined
+      /** How long a member who is locked out has to wait. */
+      lockedSeconds: number | undefined
       isAgain: boolean
       canRegister: boolean
       hasForum: boolean
       canRecover: boolean
+      /** The host that the reader's address bar must name. */
+      host: string
     }
   }
+  interface PartData {
+    'accounts/sign-in/destination': { destination: Destination }
+  }
+}
+
+type Problem = 'wrong_credentials' | 'barred' | 'locked' | 'expired'
+
+type Shown = {
+  returnTo: string
+  username: string
+  problem?: Problem
+  lockedSeconds?: number
+  isAgain?: boolean
+  status?: number
 }
 
 /** GET and POST /sign-in, its second page, the one-time link and registration; POST /sign-out. */
 export async function signInRoutes(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
-  const hasForum = deps.config.DISCOURSE_URL !== undefined
-  const canRecover = hasMail(deps.config)
 
   app.get<{ Querystring: Record<string, unknown> }>('/sign-in', async (request, reply) => {
     const { return_to, login_hint, reason } = request.query
-    const username = typeof login_hint === 'string' ? login_hint.slice(0, 60) : ''
-    const returnTo = safeReturnTo(return_to)
-    return reply.page(
-      'accounts/sign-in/sign-in',
-      {
-        returnTo,
-        username,
-        problem: undefined,
-        isAgain: reason === SIGN_IN_AGAIN,
-        canRegister: await isRegistrationOpen(deps),
-        hasForum,
-        canRecover,
-      },
-      { leavesSite: leadsTo(returnTo) },
-    )
+    const username = typeof login_hint === 'string' ? login_hint.slice(0, USERNAME_LENGTH_MAX) : ''
+    const shown = { returnTo: safeReturnTo(return_to), username, isAgain: reason === SIGN_IN_AGAIN }
+    return show(request, reply, shown, deps)
   })
 
-  app.post('/sign-in', { config: { admission: 'slow' } }, async (request, reply) => {
+  const options = {
+    config: { admission: 'slow', page: signInPage },
+    errorHandler: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
+      showAgain(error, request, reply, deps),
+  } as const
+  app.post('/sign-in', options, async (request, reply) => {
     const form = SignInForm.safeParse(request.body)
     const returnTo = safeReturnTo(form.data?.return_to)
-    const again = (problem: 'wrong_credentials' | 'barred', username: string) =>
-      reply.page(
-        'accounts/sign-in/sign-in',
-        { returnTo, username, problem, isAgain: false, canRegister: false, hasForum, canRecover },
-        { status: 401, leavesSite: leadsTo(returnTo) },
-      )
+    const again = (problem: Problem, username: string) =>
+      show(request, reply, { returnTo, username, problem, status: 401 }, deps)
 
     if (!form.success) return again('wrong_credentials', '')
     const { username, password } = form.data
@@ -93,8 +104,60 @@ export async function signInRoutes(app: FastifyInstance, deps: Core): Promise<vo
   secondStepRoutes(app, deps)
   signInLinkRoutes(app, deps)
 
-  app.post('/sign-out', async (request, reply) => {
+  app.post('/sign-out', { config: { page: () => '/' } }, async (request, reply) => {
     await endSession(request, reply, deps)
     return reply.redirect('/', 303)
   })
+}
+
+async function show(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { returnTo, username, problem, lockedSeconds, isAgain = false, status = 200 }: Shown,
+  deps: Core,
+): Promise<FastifyReply> {
+  const data = {
+    returnTo,
+    destination: await destinationOf(request.server, returnTo),
+    username,
+    problem,
+    lockedSeconds,
+    isAgain,
+    canRegister: await isRegistrationOpen(deps),
+    hasForum: deps.config.DISCOURSE_URL !== undefined,
+    canRecover: hasMail(deps.config),
+    host: hostOf(request, deps),
+  }
+  return reply.page('accounts/sign-in/sign-in', data, { status, leavesSite: leadsTo(returnTo) })
+}
+
+/** Shows the form again with what was typed after a lock-out, and for a form that is too old. Throws other errors on. */
+async function showAgain(
+  error: Error,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: Core,
+): Promise<FastifyReply> {
+  const sent = request.body as Record<string, unknown> | undefined
+  // The limit of pages refuses a request before its body and its session are read.
+  if (!(error instanceof AppError) || sent === undefined || !wantsHtml(request)) throw error
+  const username = typeof sent.username === 'string' ? sent.username.slice(0, USERNAME_LENGTH_MAX) : ''
+  const shown = { returnTo: safeReturnTo(sent.return_to), username }
+  if (error.code === 'form_expired')
+    return show(request, reply, { ...shown, problem: 'expired', status: 403 }, deps)
+  if (error.code !== 'too_many_attempts') throw error
+  const lockedSeconds = error.retry_after_seconds ?? 1
+  reply.header('retry-after', lockedSeconds)
+  return show(request, reply, { ...shown, problem: 'locked', lockedSeconds, status: 429 }, deps)
+}
+
+/** The page of a sign-in form, which is again about to lead to the same place. */
+function signInPage({ body }: FastifyRequest): string {
+  return signInUrl(safeReturnTo((body as Record<string, unknown> | undefined)?.return_to))
+}
+
+/** The host of our configured address at which the reader is, so that another host cannot vouch for itself. */
+function hostOf({ host }: FastifyRequest, { config }: Core): string {
+  const own = [config.PUBLIC_URL, config.PAYMENT_PUBLIC_URL].map((url) => new URL(url).host)
+  return own.find((each) => each === host) ?? own[0]!
 }

@@ -1,22 +1,65 @@
 /** Texts of signing in with a password. */
 import type { Texts } from '../../web/languages.ts'
-import { SITE } from '../../web/site-words.ts'
+import { counted } from '../../web/plurals.ts'
+import { POINT, POINTS, SITE } from '../../web/site-words.ts'
 
 export const signIn = {
-  title: { en: 'Sign in', zh: '登录' },
+  title: { en: `Sign in to ${SITE}`, zh: `登录 ${SITE}` },
+  toPay: (shop: string, formatted: string, amount: bigint) => ({
+    en: `Sign in to pay ${shop} ${formatted} ${counted(amount, POINT, POINTS)}`,
+    zh: `登录后向 ${shop} 支付 ${formatted} ${POINTS}`,
+  }),
+  toPlay: (shop: string, formatted: string, amount: bigint) => ({
+    en: `Sign in to pay ${shop} ${formatted} play ${counted(amount, POINT, POINTS)}`,
+    zh: `登录后向 ${shop} 支付 ${formatted} 虚拟${POINTS}`,
+  }),
+  toOrder: (shop: string) => ({
+    en: `Sign in to see your order at ${shop}`,
+    zh: `登录后查看你在 ${shop} 的订单`,
+  }),
+  toApp: (app: string) => ({ en: `Sign in to continue to ${app}`, zh: `登录后前往 ${app}` }),
+  toAppText: {
+    en: `You use your account of ${SITE}. The application never sees your password.`,
+    zh: `使用你的 ${SITE} 账号登录，应用不会看到你的密码。`,
+  },
+  validUntil: { en: 'can be paid until', zh: '付款截止' },
   username: { en: 'Username', zh: '用户名' },
   password: { en: 'Password', zh: '密码' },
+  showPassword: { en: 'Show password', zh: '显示密码' },
   submit: { en: 'Sign in', zh: '登录' },
   already: (name: string) => ({
-    en: `You are signed in as @${name}. Signing in again replaces that session.`,
-    zh: `你已登录为 @${name}，再次登录将替换当前会话。`,
+    en: `You are signed in as @${name}. Signing in with another account replaces it in this browser.`,
+    zh: `当前登录账号是 @${name}。用其他账号登录会替换它。`,
   }),
-  wrong_credentials: { en: 'The username or the password is wrong.', zh: '用户名或密码错误。' },
-  barred: { en: 'This account is suspended and cannot sign in.', zh: '该账号已被停用，无法登录。' },
-  withForum: { en: 'Sign in with the forum', zh: '使用论坛账号登录' },
-  otherForumAccount: {
-    en: 'To sign in as somebody else, log out at the forum first.',
-    zh: '如需换用其他账号，请先在论坛退出登录。',
+  wrong_credentials: {
+    en: 'The username or the password is wrong.',
+    zh: '用户名或密码错误。',
   },
-  orLocal: { en: `or with an account of ${SITE}`, zh: `或使用 ${SITE} 账号登录` },
+  barred: { en: 'This account is suspended and cannot sign in.', zh: '这个账号已被停用，无法登录。' },
+  expired: {
+    en: 'You were not signed in, because this page was open for too long. Please enter your password again.',
+    zh: '页面打开太久，没有登录成功。请再次输入密码。',
+  },
+  locked: { en: 'Too many wrong passwords', zh: '密码输错次数过多' },
+  lockedFor: { en: 'You can try again in', zh: '距离可以再次登录还有' },
+  lockedText: {
+    en: 'If it was not you, your account is still safe: nobody has signed in.',
+    zh: '如果不是你本人操作，你的账号仍然安全，没有人登录成功。',
+  },
+  afterwards: {
+    en: 'Your order is waiting. After signing in you return to it, with no need to start again at the shop.',
+    zh: '订单仍在等你。登录后会直接回到订单，不必从商家重新开始。',
+  },
+  withForum: { en: 'Sign in with your forum account', zh: '使用论坛账号登录' },
+  otherForumAccount: {
+    en: 'To use another forum account, sign out at the forum first.',
+    zh: '如需换用其他论坛账号，请先在论坛退出登录。',
+  },
+  orLocal: { en: 'or with username and password', zh: '或使用用户名和密码' },
+  giveUp: (name: string) => ({ en: `Back to ${name} without signing in`, zh: `不登录，返回 ${name}` }),
+  checkAddress: { en: 'Check that the address bar shows', zh: '请确认地址栏为' },
+  neverAsked: {
+    en: 'We never ask for your password in a message.',
+    zh: '本站不会通过私信索要密码。',
+  },
 } satisfies Texts

@@ -20,7 +20,11 @@ export type ListedPage = {
 type Fields = Record<string, string>
 
 /** Fills in the form and sends it, by its button of this value if it has several. */
-function sending(form: string, fields: Fields = {}, button = 'button'): (page: Page) => Promise<unknown> {
+function sending(
+  form: string,
+  fields: Fields = {},
+  button = 'button:not([type="button"])',
+): (page: Page) => Promise<unknown> {
   return async (page) => {
     const found = page.locator(form).first()
     for (const [name, value] of Object.entries(fields)) await found.locator(`[name="${name}"]`).fill(value)

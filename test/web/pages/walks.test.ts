@@ -3,9 +3,10 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { isWithoutChromium, sharedChromium } from '../../harness/chromium.ts'
 import { messages } from '../../harness/messages.ts'
+import { REDIRECT_URI } from '../../identity/relying-party.ts'
 import { stopsOn, tabThrough } from './keyboard.ts'
 import { PAGES } from './list.ts'
-import { LOOKS, type Look, openWindow, reach, TEST_MS } from './windows.ts'
+import { LOOKS, type Look, openWindow, PHONE, reach, TEST_MS } from './windows.ts'
 import { makeWorld, type Role, type World } from './world.ts'
 
 describe.skipIf(isWithoutChromium)('a walk', () => {
@@ -42,14 +43,14 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
       await page.goto(path)
       await page.getByText(t.pay.elsewhere.title).click()
       await page.getByRole('img', { name: t.pay.elsewhere.qr }).waitFor()
-      await page.getByRole('button', { name: t.pay.submit('15', 15n) }).click()
+      await page.getByRole('button', { name: t.pay.submit('15', 15n, false) }).click()
       await page.getByText('"isGenuine":true').waitFor()
 
       await page.goto(path)
       await page.getByRole('heading', { name: t.pay.states.paid }).waitFor()
       await page.getByText(t.pay.telling.title).click()
       await page.getByText(t.pay.telling.byBrowser).waitFor()
-      await page.getByRole('link', { name: t.pay.returnToShop }).click()
+      await page.getByRole('link', { name: t.pay.returnToShop(world.walkShop) }).click()
       await page.getByText('"isGenuine":true').waitFor()
 
       await page.goto(`${world.test.url}/`)
@@ -103,6 +104,57 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     },
   )
 
+  test.each(['en', 'zh-CN'] as const)(
+    'consent shows its Allow button at once on a phone: %s',
+    { timeout: TEST_MS },
+    async (language) => {
+      const page = await openWalk('buyer', language, { viewport: PHONE })
+      const { client_id } = world.oauth.open
+      const homepage = 'https://an-application-with-a-long-name.app.example/about'
+      await world.test.db
+        .updateTable('oauth_apps')
+        .set({ description: 'Books, every Thursday evening. '.repeat(10), homepage })
+        .where('client_id', '=', client_id)
+        .execute()
+      for (const scope of ['openid', 'openid profile email offline_access apps']) {
+        const asked = { client_id, redirect_uri: REDIRECT_URI, response_type: 'code', scope }
+        await page.goto(`${world.test.url}/oauth2/auth?${new URLSearchParams(asked)}`)
+        const t = messages[language].identity.consent
+        for (const name of [t.allow, t.deny]) {
+          const button = page.getByRole('button', { name, exact: true })
+          const { y, height } = (await button.boundingBox())!
+          expect(y + height).toBeLessThanOrEqual(PHONE.height)
+          // Nothing covers it.
+          await button.click({ trial: true })
+        }
+        const { y } = (await page.getByRole('heading', { level: 1 }).boundingBox())!
+        expect(y).toBeGreaterThan(0)
+      }
+    },
+  )
+
+  test('a typed password is shown by a button, and hidden again', { timeout: TEST_MS }, async () => {
+    const page = await openWalk('visitor', 'en')
+    await page.goto(`${world.test.url}/sign-in`)
+    const field = page.locator('#password')
+    const button = page.getByRole('button', { name: 'Show password' })
+    await field.fill('a secret')
+    await button.click()
+    expect([await field.getAttribute('type'), await button.getAttribute('aria-pressed')]).toEqual([
+      'text',
+      'true',
+    ])
+    await button.click()
+    expect(await field.getAttribute('type')).toBe('password')
+  })
+
+  test('without scripts no button pretends to show a password', { timeout: TEST_MS }, async () => {
+    const page = await openWalk('visitor', 'en', { javaScriptEnabled: false })
+    await page.goto(`${world.test.url}/sign-in`)
+    await page.getByRole('button', { name: 'Sign in' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Show password' }).count()).toBe(0)
+  })
+
   test('the menu opens and closes by the keyboard, and signs out', { timeout: TEST_MS }, async () => {
     const page = await openWalk('visitor', 'en')
     const session = [...(await world.people.newcomer.signIn()).cookies]
@@ -149,14 +201,14 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     await page.getByRole('status').getByText('Minutes left to pay: 1').waitFor({ state: 'attached' })
     await world.expire(transaction_id)
     await page.clock.fastForward('01:00')
-    await page.getByRole('heading', { name: 'Expired' }).waitFor()
+    await page.getByRole('heading', { name: 'This order has expired' }).waitFor()
   })
 
   test('a page that waits for another device turns into the receipt', { timeout: TEST_MS }, async () => {
     const page = await openWalk('buyer', 'en')
     const { path, pay } = await world.order('18')
     await page.goto(path)
-    await page.getByText('Continue on another device').click()
+    await page.getByText('Pay on another device').click()
     await pay(world.people.buyer)
     await page.getByRole('heading', { name: 'Paid' }).waitFor()
   })

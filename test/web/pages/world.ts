@@ -51,6 +51,8 @@ export type World = {
   /** The transaction ID of a transfer. */
   transfer: string
   links: Record<LinkPurpose, string>
+  /** The name of the shop of new orders. */
+  walkShop: string
   /** A new order, and the address of its pay page. */
   order(
     amount: string,
@@ -117,6 +119,7 @@ export async function makeWorld(): Promise<World> {
     orders,
     cookies: await signEverybodyIn(test, people),
     links: await makeLinks(test, people.careful),
+    walkShop: `Shop of ${steady.owner.username}`,
     order: async (amount) => {
       const { body } = await steady.process({ amount, description: 'Walk', order_id: randomUUID() })
       const transaction_id = String(body.transaction_id)
