@@ -70,15 +70,15 @@ describe('the page', () => {
     expect(first.body).toContain('href="https://books.example/about?a=1&amp;b=2"')
     expect(first.body).toContain('>books.example</a>')
     expect(first.body).toContain('src="https://books.example/logo.png"')
-    expect(first.body).toContain('The staff has not reviewed this application')
-    expect(first.body).toContain('No member has allowed it yet')
+    expect(first.body).toContain('Not reviewed by our staff')
+    expect(first.body).toContain('nobody uses it yet')
 
     const owner = await makePerson(test)
     await set({ reviewed_at: test.clock.now(), reviewed_by: owner.id })
     await authorize(await alice(), known)
     const second = await (await alice()).get(authorizationUrl(known))
-    expect(second.body).toContain('looked at this application on 2026-01-01')
-    expect(second.body).not.toContain('has not reviewed')
+    expect(second.body).toMatch(/Reviewed by our staff<\/strong> · <time datetime="2026-01-01/)
+    expect(second.body).not.toContain('Not reviewed')
     expect(second.body).toContain('used by 1 member')
   })
 
@@ -105,12 +105,20 @@ describe('the page', () => {
   })
 
   it('lists every application only for an administrator who is asked', async () => {
-    const text = 'list every registered application'
+    const text = 'List every registered application'
     const shown = async (values: object, scope: string) =>
       (await (await (await makePerson(test, values)).signIn()).get(authorizationUrl(party, { scope }))).body
     expect(await shown({ is_admin: true }, 'openid apps')).toContain(text)
     expect(await shown({ is_admin: true }, 'openid')).not.toContain(text)
     expect(await shown({}, 'openid apps')).not.toContain(text)
+  })
+
+  it('lists the right to register applications only where it was asked for', async () => {
+    const client = await alice()
+    const seen = async (scope: string) =>
+      /<ul class="sees">[\s\S]*?<\/ul>/.exec((await client.get(authorizationUrl(party, { scope }))).body)![0]
+    expect(await seen('openid apps')).toContain('Register and list applications in your name')
+    expect(await seen('openid')).not.toContain('applications in your name')
   })
 
   it('cannot be framed, stored or left for an unsafe place', async () => {

@@ -122,7 +122,7 @@ describe('whoever is not recognised', () => {
   })
 
   it.each([
-    ['en', 'Go on to Reading Club'],
+    ['en', 'Continue to Reading Club'],
     ['zh-CN', '前往 Reading Club'],
   ])('without an ID token never leads on by a link alone: %s', async (language, words) => {
     const request = { client_id: party.client_id, post_logout_redirect_uri: BYE }

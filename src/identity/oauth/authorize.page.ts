@@ -18,6 +18,7 @@ import { allowAndIssueCode, issueCode, type NewCode } from '../grants/codes.ts'
 import { hasConsented } from '../grants/consents.ts'
 import type { IdentityDeps } from '../keys/keys.ts'
 import { type Demand, findTarget, queryText, readDemand, type Target } from './authorization-request.ts'
+import { makeDescribeRequest } from './destination.ts'
 import { asDescription, isOAuthError, type OAuthError } from './errors.ts'
 import { type Hint, readHint } from './id-token.ts'
 import { namesIn, withParameters } from './parameters.ts'
@@ -56,8 +57,8 @@ declare module '../../web/views.ts' {
     'identity/oauth/suspended': { app: Target['app'] }
   }
   interface PartData {
-    'identity/oauth/consent-sees': { user: Session['user']; customGroups: string[] }
-    'identity/oauth/consent-may': { user: Session['user']; scopes: string[] }
+    'identity/oauth/consent-sees': { user: Session['user']; customGroups: string[]; scopes: string[] }
+    'identity/oauth/consent-may': { scopes: string[] }
   }
 }
 
@@ -67,6 +68,7 @@ const ConsentForm = z.object({ decision: z.enum(['allow', 'deny']), query: z.str
 export async function authorizePages(app: FastifyInstance, deps: IdentityDeps): Promise<void> {
   browserScope(app, deps)
   neverStored(app)
+  app.destinations.push(makeDescribeRequest(deps.db, AUTHORIZATION_PATHS))
 
   for (const path of AUTHORIZATION_PATHS) {
     // No HEAD, because each request may issue a code.
@@ -75,12 +77,18 @@ export async function authorizePages(app: FastifyInstance, deps: IdentityDeps): 
     )
   }
 
-  app.post('/oauth2/consent', async (request, reply) => {
+  app.post('/oauth2/consent', { config: { page: consentPage } }, async (request, reply) => {
     const form = ConsentForm.safeParse(request.body)
     if (!form.success) throw malformed('The consent form is incomplete')
     const { decision, query } = form.data
     return authorize(request, reply, parseParameters(query), decision, deps)
   })
+}
+
+/** The page of a consent form is the request that it answers. */
+function consentPage({ body }: FastifyRequest): string {
+  const { query } = (body ?? {}) as Record<string, unknown>
+  return typeof query === 'string' ? `${AUTHORIZATION_PATH}?${query}` : '/'
 }
 
 function neverStored(app: FastifyInstance): void {

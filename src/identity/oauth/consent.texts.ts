@@ -4,65 +4,66 @@ import { POINTS } from '../../web/site-words.ts'
 
 export const consent = {
   title: (app: string) => ({ en: `Sign in to ${app}`, zh: `登录 ${app}` }),
-  lead: (app: string) => ({
-    en: `${app} asks to sign you in with your forum account.`,
-    zh: `${app} 请求使用你的论坛账号登录。`,
-  }),
-  since: { en: 'registered', zh: '登记于' },
+  by: { en: 'by', zh: '提供者' },
+  firstUse: { en: 'nobody uses it yet', zh: '尚无成员使用' },
+  reviewed: { en: 'Reviewed by our staff', zh: '已由本站审核' },
+  unreviewed: { en: 'Not reviewed by our staff', zh: '未经本站审核' },
+  unreviewedText: {
+    en: 'Continue only if you know and trust its owner.',
+    zh: '仅在你了解并信任其所有者时继续。',
+  },
   signedInAs: { en: 'Signed in as', zh: '当前账号' },
   notYou: { en: 'Not you?', zh: '不是你？' },
-  learns: { en: 'What it will see', zh: '它将看到' },
+  learns: { en: 'It will see', zh: '它将看到' },
   who: { en: 'Identity', zh: '身份' },
   email: { en: 'E-mail', zh: '邮箱' },
   noEmail: { en: 'none on file', zh: '未登记' },
   groups: { en: 'Groups', zh: '用户组' },
-  destination: { en: 'You go on to', zh: '接下来前往' },
+  never: {
+    en: `It cannot see your password, your ${POINTS} or what you do elsewhere, and it cannot pay for you.`,
+    zh: `它看不到你的密码、${POINTS}和在其他应用的活动，也不能替你付款。`,
+  },
+  destination: { en: 'You continue to', zh: '完成后前往' },
   loopback: { en: 'a program on this computer', zh: '本机上的程序' },
+  details: { en: 'How long this lasts, and how to undo it', zh: '授权多久，怎样收回' },
+  lasts: (app: string) => ({
+    en: `${app} can look this up again for up to 30 days after you sign in, until you revoke it under`,
+    zh: `登录后 30 天内，${app} 可以再次读取以上信息。你可以随时收回：`,
+  }),
+  couldRegister: {
+    en: 'With this access it could also register applications in your name. You find and delete them under',
+    zh: '凭此授权，它还能以你的名义创建应用。你可以在这里查看和删除：',
+  },
   remembered: {
     en: 'You are asked again only when it wants to see more.',
-    zh: '只有在它请求更多信息时才会再次询问。',
+    zh: '它请求更多信息时会再次询问你。',
   },
   askedEachTime: {
     en: 'You are asked each time, because another program on this computer could take its place.',
     zh: '每次都会询问，因为这台电脑上的其他程序可能冒充它。',
   },
-  scope: { en: 'Technical details', zh: '技术细节' },
+  about: { en: 'About', zh: '简介' },
+  homepage: { en: 'Homepage', zh: '主页' },
+  since: { en: 'Created', zh: '创建于' },
   allow: { en: 'Allow', zh: '允许' },
   deny: { en: 'Deny', zh: '拒绝' },
 } satisfies Texts
 
 /** What a member allows an application, also in the list of authorised applications. */
 export const consents = {
-  by: { en: 'by', zh: '所有者' },
-  reviewed: { en: 'Reviewed by staff', zh: '已由管理人员审核' },
-  reviewedText: (day: string) => ({
-    en: `The staff of this site looked at this application on ${day}.`,
-    zh: `本站管理人员已于 ${day} 审核过此应用。`,
-  }),
-  unreviewed: {
-    en: 'The staff has not reviewed this application. Go on only if you know where it comes from and trust its owner.',
-    zh: '此应用未经本站管理人员审核。请确认你知道它的来源并信任其所有者，再继续。',
-  },
-  firstUse: { en: 'No member has allowed it yet.', zh: '尚无成员授权过它。' },
+  by: { en: 'by', zh: '提供者' },
+  reviewed: { en: 'Reviewed by our staff', zh: '已由本站审核' },
   picture: { en: 'picture', zh: '头像' },
   confirmed: { en: 'confirmed', zh: '已验证' },
   number: (id: string) => ({ en: `member number ${id}`, zh: `成员编号 ${id}` }),
   may: { en: 'It may also', zh: '它还可以' },
-  lookUpAgain: { en: 'look this up again, for up to 30 days', zh: '在最多 30 天内再次查询以上信息' },
-  registerApps: { en: 'list and register applications in your name', zh: '以你的名义查看和登记应用' },
+  lookUpAgain: {
+    en: 'Look this up again, for up to 30 days after each sign-in',
+    zh: '在每次登录后 30 天内再次读取以上信息',
+  },
+  registerApps: { en: 'Register and list applications in your name', zh: '以你的名义创建和查看应用' },
   listEveryApp: {
-    en: 'list every registered application, since you are an administrator',
-    zh: '查看全部已登记的应用（因为你是管理员）',
+    en: 'List every registered application, because you are an administrator',
+    zh: '查看全部应用（因为你是管理员）',
   },
-  notShared: { en: 'It does not get', zh: '它无法获得' },
-  notPassword: { en: 'your password', zh: '你的密码' },
-  notPoints: {
-    en: `your ${POINTS}: it can neither see nor spend them`,
-    zh: `你的${POINTS}：既看不到也不能使用`,
-  },
-  notActivity: {
-    en: 'what you do here, or which other applications you use',
-    zh: '你在这里的活动，以及你使用的其他应用',
-  },
-  takeBack: { en: 'You can take it back at any time under', zh: '你可以随时撤销：' },
 } satisfies Texts

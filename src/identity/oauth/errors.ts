@@ -98,7 +98,11 @@ declare module '../../web/views.ts' {
 }
 
 /** Renders a failure of the browser scope: a page that also shows the OAuth code, or JSON for scripts. */
-export function sendBrowserError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export async function sendBrowserError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const failure = asOAuthFailure(error)
   const isPageFailure = error instanceof AppError && failure === undefined
   if (isPageFailure || (failure === undefined && wantsHtml(request)))

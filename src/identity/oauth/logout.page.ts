@@ -63,7 +63,7 @@ export async function logoutPages(app: FastifyInstance, deps: IdentityDeps): Pro
     return isSettled ? finish(request, reply, logout, deps) : ask(request, reply, logout)
   })
 
-  app.post(CONFIRM_PATH, async (request, reply) => {
+  app.post(CONFIRM_PATH, { config: { page: requestPage } }, async (request, reply) => {
     const form = z.object({ query: z.string() }).safeParse(request.body)
     if (!form.success) throw malformed('The form is incomplete')
     const sent = parseParameters(form.data.query)
@@ -76,6 +76,12 @@ export async function logoutPages(app: FastifyInstance, deps: IdentityDeps): Pro
   app.get(DONE_PATH, async (_request, reply) =>
     reply.page('identity/oauth/signed-out', { app: undefined, destination: undefined }),
   )
+}
+
+/** The page of the confirmation is the request that it answers. */
+function requestPage({ body }: FastifyRequest): string {
+  const { query } = (body ?? {}) as Record<string, unknown>
+  return typeof query === 'string' ? `${LOGOUT_PATH}?${query}` : LOGOUT_PATH
 }
 
 /** Whether the member goes on by a link on our page. */

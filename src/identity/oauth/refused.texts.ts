@@ -3,21 +3,28 @@ import type { Texts } from '../../web/languages.ts'
 
 export const refused = {
   title: (app: string) => ({ en: `You cannot use ${app}`, zh: `你无法使用 ${app}` }),
-  barred: { en: 'Your account is suspended.', zh: '你的账号已被停用。' },
+  barred: {
+    en: 'Your account is suspended, so you cannot sign in to applications.',
+    zh: '你的账号已被停用，无法登录应用。',
+  },
   deny: (group: string) => ({
-    en: `Its owner has closed it to ${group}.`,
+    en: `Its owner has blocked ${group}.`,
     zh: `应用所有者不允许${group}使用。`,
   }),
-  allow: { en: 'It is open only to members of:', zh: '仅对以下用户组开放：' },
-  yourLevel: (level: number) => ({ en: `Your trust level is ${level}.`, zh: `你的信任等级为 ${level}。` }),
-  return: { en: 'Return to the application', zh: '返回应用' },
+  allow: {
+    en: 'Its owner has opened it to certain groups only, and you are in none of them.',
+    zh: '应用所有者仅允许部分用户组使用，你不在其中。',
+  },
+  needed: { en: 'Open to', zh: '允许的用户组' },
+  yours: { en: 'Your level', zh: '你的等级' },
+  return: (app: string) => ({ en: `Back to ${app}`, zh: `返回 ${app}` }),
 } satisfies Texts
 
 export const suspended = {
   title: (app: string) => ({ en: `${app} is suspended`, zh: `${app} 已被停用` }),
   text: {
-    en: 'An administrator has suspended this application. You were not signed in to it, and it was told nothing about you.',
-    zh: '管理员已停用此应用。你没有登录到该应用，它也没有获得你的任何信息。',
+    en: 'You were not signed in to it, and it learned nothing about you. An administrator has suspended this application.',
+    zh: '你没有登录到该应用，它也没有获得你的任何信息。管理员已停用此应用。',
   },
   forOwner: {
     en: 'Its owner finds the reason on the page of the application.',
@@ -30,28 +37,34 @@ export const errors = {
   title: {
     invalid_client: { en: 'Unknown application', zh: '未知应用' },
     invalid_redirect_uri: { en: 'Unknown return address', zh: '未知的返回地址' },
-    invalid_request: { en: 'This sign-in link is not right', zh: '登录链接有误' },
+    invalid_request: { en: 'This sign-in link is faulty', zh: '登录链接有误' },
     access_denied: { en: 'Access denied', zh: '访问被拒绝' },
-    other: { en: 'Signing in did not work', zh: '登录未成功' },
+    other: { en: 'The sign-in did not work', zh: '登录未成功' },
   },
   advice: {
     invalid_client: {
-      en: 'No application is registered under the name that this link carries.',
-      zh: '此链接中的名称没有对应的已登记应用。',
+      en: 'You were not signed in. No application is registered under the client_id of this link.',
+      zh: '没有登录。此链接中的 client_id 没有对应的应用。',
     },
     invalid_redirect_uri: {
-      en: 'The link would send you to an address that the application has not registered. For your safety it was not followed.',
-      zh: '此链接会把你带到应用未登记的地址。为了安全，没有继续跳转。',
+      en: 'You were not signed in. The link leads to an address that the application has not registered, so we did not follow it.',
+      zh: '没有登录。此链接通往应用没有登记的地址，为了安全没有跳转。',
     },
     invalid_request: {
-      en: 'The application sent a request that cannot be answered.',
-      zh: '应用发来的请求无法处理。',
+      en: 'You were not signed in. The application sent a request that we cannot answer.',
+      zh: '没有登录。应用发来的请求无法处理。',
     },
-    access_denied: { en: 'The application was not allowed to sign you in.', zh: '该应用未获准让你登录。' },
-    other: { en: 'The application sent a request that cannot be answered.', zh: '应用发来的请求无法处理。' },
+    access_denied: {
+      en: 'The application was not allowed to sign you in.',
+      zh: '该应用未获准让你登录。',
+    },
+    other: {
+      en: 'You were not signed in. The application sent a request that we cannot answer.',
+      zh: '没有登录。应用发来的请求无法处理。',
+    },
   },
   forOwner: {
-    en: 'Go back to the application and try again. If it stays, tell its owner:',
-    zh: '请返回应用重试。若仍出现，请将以下内容告知应用所有者：',
+    en: 'Go back to the application and try again. If it happens again, send its owner this message:',
+    zh: '请返回应用重试。如果再次出现，请把以下信息发给应用所有者：',
   },
 } satisfies Texts
