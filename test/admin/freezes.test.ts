@@ -76,7 +76,7 @@ it('a frozen wallet pays nothing, says why, receives, and spends once unfrozen',
     expect(body).toContain('This wallet is frozen')
     expect(body).toContain('Looks &lt;odd&gt;')
   }
-  expect((await client.get(path)).body).toMatch(/<button class="primary block" disabled/)
+  expect((await client.get(path)).body).toMatch(/<button class="block big" disabled/)
   const to = { to_user_id: String(buyer.id), to_username: buyer.username }
   await makePayOrder(test.deps)({
     ...{ transaction_id, payer_id: (await makePerson(test, { points: 100n })).id },
@@ -139,7 +139,7 @@ it('a frozen order is refused at every door until unfrozen', async () => {
   const page = `/admin/orders/${transaction_id}`
   await act(page, 'freeze')
   expect(await pay()).toBe('order_frozen')
-  expect((await client.get(path)).body).toContain('On hold')
+  expect((await client.get(path)).body).toContain('This order is on hold')
   const again = await shop.process({ amount: '100', description: 'Tea', order_id })
   expect(again.body).toMatchObject({ success: false, errors: [{ code: 1018 }] })
   expect((await shop.query({ transaction_id })).body).toMatchObject({ status: 'pending', frozen: true })
@@ -218,7 +218,7 @@ it('a barred member spends and sells nothing; sold orders notify and refund', as
       expect(answer).toMatchObject({ code: -1, msg: '商户已被封禁，无法支付' })
     expect(await open.pay()).toBe('unusable')
     expect(await makePayOrder(test.deps)(payTrade)).toBe('unusable')
-    expect((await client.get(open.path)).body).toContain('Not available')
+    expect((await client.get(open.path)).body).toContain('This shop cannot take payments')
     expect(await balanceOf(test.db, id)).toBe(before)
   }
   await banMember(test.deps, { user_id: id, actor_id: adminId, reason: 'Fraud', ip: '203.0.113.7' })

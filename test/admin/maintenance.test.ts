@@ -80,7 +80,7 @@ it('pausing refuses acts in each protocol, keeps reading, and leaves no trace', 
 
   const shown = await client.get(path)
   expect(shown.body).toContain('Payments are paused for maintenance.')
-  expect(shown.body).toMatch(/<button class="primary block" disabled/)
+  expect(shown.body).toMatch(/<button class="block big" disabled/)
   const paid = await client.submit(payForm, path, { expected_amount: '100' })
   expect(paid.status).toBe(503)
   expect((await shop.query({ transaction_id })).body).toMatchObject({ status: 'pending' })

@@ -107,7 +107,7 @@ describe.skipIf(isWithoutChromium)('somebody new', () => {
       await click(button(page, 'Go to the payment'))
       const payHere = async () => {
         expect(await page.locator('.test-mark').innerText()).toContain(en.common.testMode)
-        await click(button(page, en.pay.submit('990', 990n)))
+        await click(button(page, en.pay.submit('990', 990n, true)))
         await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor()
         expect(new URL(page.url()).origin).toBe(shop)
         // The shop accepted the notification, which came before the payer returned.

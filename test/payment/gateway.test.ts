@@ -723,8 +723,8 @@ describe('the same out_trade_no again', () => {
     expect(submitted).toMatchObject({ statusCode: 302, headers: { location: payurl } })
     const path = `/payment/pay/${transaction_id}`
     const page = await buyer.get(payurl.slice(test.url.length))
-    expect(page.body).toContain('Return to the shop')
-    expect(page.body).toContain('9.90 → 990 points (rate 100)')
+    expect(page.body).toContain('>Back to ')
+    expect(page.body).toContain('9.90 → 990 points (exchange rate 100)')
     // The page leads back by itself, without a script. Opened later, it stays. It leads no other member away.
     expect(page.headers.refresh).toBe(`5; url=${path}/return`)
     expect(page.body).toContain('Going back to the shop')
@@ -900,7 +900,7 @@ describe('paying', () => {
     const { transaction_id } = await rowOf(fields.out_trade_no!)
     const path = `/payment/pay/${transaction_id}`
     const page = await buyer.get(path)
-    expect(page.body).toContain('0.5 → 50 points (rate 100)')
+    expect(page.body).toContain('0.5 → 50 points (exchange rate 100)')
     expect(page.body).toContain('&lt;i&gt;会员&lt;/i&gt; &amp; 友')
     expect(page.body).toContain('href="https://shop.example"')
     const chinese = await buyer.get(path, { 'accept-language': 'zh-CN' })
@@ -1386,7 +1386,7 @@ describe('submit, where a person stands before the answer', () => {
     const url = `${SUBMIT}?${new URLSearchParams({ ...shop.signMd5(trade()), money: '0.01' })}`
     const page = await test.app.inject({ url, headers: { 'accept-language': 'en' } })
     expect(page.body).toContain('lang="zh-CN">签名验证失败<')
-    expect(page.body).toContain('<p>The shop’s signature is wrong.</p>')
+    expect(page.body).toContain('<strong>The shop’s signature is wrong.</strong>')
   })
 
   it("takes buyers from anywhere; a shop's server only from its addresses", async () => {

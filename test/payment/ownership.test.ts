@@ -127,13 +127,13 @@ describe('editing', () => {
       const { body } = await owner.get(page)
       expect(body).toContain('takes “approved by staff” off the pay page')
       await edit({ exchange_rate: '10' })
-      expect((await payPage()).body).toContain('approved by staff')
+      expect((await payPage()).body).toContain('Approved by staff')
 
       await edit({ [field]: value })
       expect((await owner.get(page)).body).toContain('Changed since the staff approved it')
       const shown = await payPage()
-      expect(shown.body).toContain('not reviewed since it was changed')
-      expect(shown.body).not.toContain('approved by staff')
+      expect(shown.body).toContain('Not reviewed since it was changed')
+      expect(shown.body).not.toContain('Approved by staff')
 
       const admin = await (await makePerson(test, { is_admin: true })).signIn()
       const review = `/admin/payment-applications/${merchant.payment_id}/review`
@@ -142,11 +142,11 @@ describe('editing', () => {
       test.clock.advance(1)
       await edit({ [field]: value.replace('o', '0') })
       expect((await admin.submit(seen, review, { decision: 'approve' })).status).toBe(409)
-      expect((await payPage()).body).not.toContain('approved by staff')
+      expect((await payPage()).body).not.toContain('Approved by staff')
       expect((await admin.submit(await admin.get('/admin'), review, { decision: 'approve' })).status).toBe(
         303,
       )
-      expect((await payPage()).body).toContain('approved by staff')
+      expect((await payPage()).body).toContain('Approved by staff')
       const again = { ...(await admin.get('/admin')).form('/language'), decision: 'approve' }
       expect((await admin.post(review, again)).status).toBe(409)
       const acts = ['edit', 'edit', 'change_unreviewed', 'edit', 'change_unreviewed', 'approve']

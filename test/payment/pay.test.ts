@@ -130,9 +130,9 @@ describe('the way to paid', () => {
 
     const receipt = await visitor.get(path)
     expect(receipt.status).toBe(200)
-    expect(receipt.body).toContain('Return to the shop')
+    expect(receipt.body).toContain(`Back to Shop of ${merchant.owner.username}`)
     expect(receipt.body).not.toContain('signature')
-    const link = /href="([^"]*)"[^>]*>Return to the shop/.exec(receipt.body)![1]!
+    const link = /href="([^"]*)"[^>]*>Back to Shop of/.exec(receipt.body)![1]!
     expect((await merchant.receive((await visitor.get(link)).location!)).isGenuine).toBe(true)
     const statement = await visitor.get('/account')
     expect(statement.body).toContain('−120')
@@ -201,10 +201,10 @@ describe('an order that cannot be paid', () => {
     const { path, transaction_id } = await order()
     const client = await dora.signIn()
     const page = await client.get(path)
-    expect(page.body).toContain('You are 70 points short.')
-    expect(page.body).toMatch(/<button class="primary block" disabled/)
+    expect(page.body).toContain('You need 70 more points')
+    expect(page.body).toMatch(/<button class="block big" disabled/)
     expect(page.body).toContain(new URL(merchant.callbackUrl).origin)
-    await expectRefused(await client.submit(page, path), transaction_id, 'You are 70 points short.')
+    await expectRefused(await client.submit(page, path), transaction_id, 'You need 70 more points')
     expect(await balance(dora)).toBe(50n)
     expect(await statusOf(transaction_id)).toBe('unpaid')
   })
@@ -216,11 +216,19 @@ describe('an order that cannot be paid', () => {
     const before = await balance(alice)
     test.clock.advance(30 * 60_000)
     expect(await statusOf(transaction_id)).toBe('unpaid')
-    await expectRefused(await client.submit(page, path), transaction_id, 'The time to pay this order is over')
+    await expectRefused(
+      await client.submit(page, path),
+      transaction_id,
+      'The shop can open a new order for you.',
+    )
     expect(await expireOrders(test.db, test.clock.now())).toBeGreaterThan(0)
     expect(await statusOf(transaction_id)).toBe('expired')
-    await expectRefused(await client.submit(page, path), transaction_id, 'The time to pay this order is over')
-    expect((await client.get(path)).body).toContain('Return to the shop')
+    await expectRefused(
+      await client.submit(page, path),
+      transaction_id,
+      'The shop can open a new order for you.',
+    )
+    expect((await client.get(path)).body).toContain('>Back to Shop of')
     expect(await balance(alice)).toBe(before)
   })
 
@@ -233,7 +241,7 @@ describe('an order that cannot be paid', () => {
     await client.submit(await client.get(path), path)
     const late = await stranger.submit(page, path)
     expect(late.status).toBe(409)
-    expect(late.body).toContain('Somebody else has paid this order')
+    expect(late.body).toContain('Another member has paid this order.')
     expect(late.body).not.toContain('signature')
     expect(late.body).not.toContain(alice.username)
     expect(await balance(mallory)).toBe(500n)
@@ -244,12 +252,12 @@ describe('an order that cannot be paid', () => {
     [
       'closed',
       "update orders set status = 'closed' where transaction_id = $1",
-      'The merchant has cancelled this order',
+      'The shop has cancelled the order.',
     ],
     [
       'of a suspended application',
       "update payment_apps set status = 'suspended' where id = (select app_id from orders where transaction_id = $1)",
-      'This merchant cannot take payments at the moment',
+      'This shop cannot take payments',
     ],
   ])('is %s', async (_name, statement, text) => {
     const seller = await makeMerchant(test)
@@ -272,7 +280,7 @@ describe('an order that cannot be paid', () => {
       await expectRefused(
         await client.submit(page, path, { expected_amount }),
         transaction_id,
-        'The order changed',
+        'the order has changed',
       )
     }
   })
@@ -303,10 +311,10 @@ describe('the form', () => {
       client.post(path, form, { 'sec-fetch-site': 'same-site' }),
     ]
     for (const answer of await Promise.all(tries))
-      await expectRefused(answer, transaction_id, 'This form has expired', 403)
+      await expectRefused(answer, transaction_id, 'Please confirm once more', 403)
     const signedOut = browser(test)
     const anonymous = await signedOut.post(path, form)
-    await expectRefused(anonymous, transaction_id, 'This form has expired', 403)
+    await expectRefused(anonymous, transaction_id, 'Please confirm once more', 403)
     expect(await statusOf(transaction_id)).toBe('unpaid')
   })
 })

@@ -391,7 +391,7 @@ describe('an application that changes hands', () => {
       if (approved) {
         const { body } = await seller.process({ amount: '1', description: 'Tea', order_id: 'handed-over' })
         const page = await owner.get(new URL(String(body.payment_url)).pathname)
-        expect(page.body).toContain('not reviewed since it was changed')
+        expect(page.body).toContain('Not reviewed since it was changed')
       } else expect((await admin.submit(shown, `${review}/review`, { decision: 'approve' })).status).toBe(409)
       const seen = await admin.get('/admin')
       expect(seen.body).toContain(`@${heir.username}`)

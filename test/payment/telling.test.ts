@@ -45,8 +45,8 @@ describe('the receipt', () => {
     const page = await buyer.get(pathOf(transaction_id))
     expect(page.body).toMatch(/<details class="small" id="shop" open>/)
     const said = saidOn(page.body)
-    expect(said).toContain('We tell it again: 1 Jan 2026, 00:06 UTC')
-    expect(said).toContain('The shop answered with error 502. 2 times, last 1 Jan 2026, 00:01 UTC')
+    expect(said).toContain('Next notification: 1 Jan 2026, 08:06')
+    expect(said).toContain('The shop answered with error 502. 2 times, last 1 Jan 2026, 08:01')
     expect(page.body).not.toContain(world.receiver.url)
     expect(page.body).not.toContain('sign=')
 
@@ -77,7 +77,7 @@ describe('the receipt', () => {
     const path = new URL(String(body.payment_url)).pathname
     await buyer.submit(await buyer.get(path), path)
     const receipt = await buyer.get(path)
-    expect(saidOn(receipt.body)).toContain('learns of your payment from your own browser')
+    expect(saidOn(receipt.body)).toContain('learns of your payment when you return to it')
     expect(receipt.body).not.toContain(`${path}/tell`)
     const { form_token } = receipt.form('/language')
     expect((await buyer.post(`${path}/tell`, { form_token: form_token! })).status).toBe(404)
@@ -90,7 +90,7 @@ describe('telling the shop again', () => {
     world.test.clock.advance(61_000)
     world.receiver.answer = succeed
     const answer = await tell(transaction_id)
-    expect(answer).toMatchObject({ status: 303, location: `${pathOf(transaction_id)}?told=1#shop` })
+    expect(answer).toMatchObject({ status: 303, location: `${pathOf(transaction_id)}#shop` })
     await world.told([transaction_id])
     const page = await buyer.get(answer.location!.split('#')[0]!)
     expect(saidOn(page.body)).toContain('The shop has confirmed')
@@ -113,8 +113,8 @@ describe('telling the shop again', () => {
     const answer = await tell(transaction_id)
     expect(answer.status).toBe(429)
     expect(answer.headers['retry-after']).toBe('40')
-    expect(answer.body).toContain('The shop was told a moment ago. Try again in 40 seconds.')
-    expect(answer.body).toContain('Return to the shop')
+    expect(answer.body).toContain('The shop was notified a moment ago. Try again in 40 seconds.')
+    expect(answer.body).toContain('>Back to ')
     expect(requestsFor(transaction_id)).toBe(before)
   })
 

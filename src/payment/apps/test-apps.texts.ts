@@ -16,13 +16,4 @@ export const testMode = {
   toTest: { en: 'Its test application', zh: '对应的测试应用' },
   toLive: { en: 'The live application', zh: '对应的正式应用' },
   usable: { en: 'Test mode: can be used at once', zh: '测试模式：立即可用' },
-  outcomesTitle: { en: 'Or see what your shop makes of this:', zh: '或者看看你的商店如何应对：' },
-  outcomesText: { en: 'only in test mode.', zh: '仅限测试模式。' },
-  outcomes: {
-    expired: { en: 'Let the time to pay be over', zh: '让付款时间立即结束' },
-    notify_refused: { en: 'Pay, and the shop hears nothing at first', zh: '付款，但商店暂时收不到任何消息' },
-    notify_slow: { en: 'Pay, and the shop is notified 20 seconds late', zh: '付款，但商店晚 20 秒收到通知' },
-    notify_twice: { en: 'Pay, and the shop is notified twice', zh: '付款，但商店收到两次通知' },
-    refill: { en: `Fill up the play ${POINTS}`, zh: `补满虚拟${POINTS}` },
-  },
 } satisfies Texts

@@ -14,6 +14,7 @@ import { refundRequestsOf } from '../orders/refund-requests.ts'
 import { refundsOf } from '../orders/refunds.ts'
 import { expireNow, forceFault, openPlayWallet, refillPlayPoints } from '../orders/test-mode.ts'
 import { TRANSACTION_ID } from '../values/fields.ts'
+import { makeDescribeOrder } from './destination.ts'
 import {
   type LoadedOrder,
   makeOrderPages,
@@ -49,7 +50,6 @@ type Refusal = PayOutcome | 'stale_sign_in'
 type NotificationState = {
   telling: Awaited<ReturnType<typeof shopNotificationOf>>
   tellFault: NotifyFault | undefined
-  wasTold: boolean
 }
 
 declare module '../../web/views.ts' {
@@ -90,6 +90,7 @@ export function payPages(app: FastifyInstance, deps: PaymentDeps, payOrder: PayO
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
   const pages = makeOrderPages(deps)
+  app.destinations.push(makeDescribeOrder(pages))
 
   app.get('/payment/pay/:transaction_id', async (request: PayRequest, reply) =>
     showOrder(request, reply, pages),
@@ -109,9 +110,15 @@ export function payPages(app: FastifyInstance, deps: PaymentDeps, payOrder: PayO
       await forceFault(deps, transaction_id, outcome, actor)
       return pay(request, reply, pages, payOrder)
     }
-    if (outcome === 'expired') await expireNow(deps, transaction_id, actor)
-    else await refillPlayPoints(deps, actor.user_id)
-    return reply.redirect(`/payment/pay/${transaction_id}`, 303)
+    const path = `/payment/pay/${transaction_id}`
+    if (outcome === 'expired') {
+      await expireNow(deps, transaction_id, actor)
+      return reply.redirect(path, 303)
+    }
+    await refillPlayPoints(deps, actor.user_id)
+    const { t, points } = request.locale
+    const { balance } = await walletOf(deps.db, actor.user_id, 'test')
+    return reply.done(path, { text: t.pay.test.refilled(points(balance), balance) })
   })
 
   payAids(app, pages)
@@ -184,7 +191,13 @@ function payAids(app: FastifyInstance, pages: OrderPages): void {
     const fault = await notifyAgain(deps, { user_id, transaction_id, ip: request.ip })
     if (fault !== undefined) return showOrder(request, reply, pages, undefined, fault)
     await deps.notifier.attempted(order_id, FIRST_NOTIFY_MS)
-    return reply.redirect(`/payment/pay/${transaction_id}?told=1#shop`, 303)
+    const notified = await shopNotificationOf(deps, { user_id, transaction_id })
+    const { doneConfirmed, doneSent } = request.locale.t.pay.telling
+    const isConfirmed = notified?.status === 'delivered'
+    return reply.done(`/payment/pay/${transaction_id}#shop`, {
+      text: isConfirmed ? doneConfirmed : doneSent,
+      tone: isConfirmed ? 'good' : 'warn',
+    })
   })
 }
 
@@ -285,7 +298,6 @@ async function showState(
     isLedBack,
     telling,
     tellFault,
-    wasTold: request.query.told === '1',
     refunds,
     requests,
     path,

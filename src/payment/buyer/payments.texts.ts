@@ -3,20 +3,32 @@ import type { Texts } from '../../web/languages.ts'
 import { POINTS } from '../../web/site-words.ts'
 
 export const payments = {
+  lead: {
+    en: 'Every order that you have paid or opened, with its receipt.',
+    zh: '你支付过或打开过的所有订单及其收据。',
+  },
   searchHint: {
-    en: 'What was bought, a shop, a number, or an amount.',
-    zh: `商品、商家、编号或${POINTS}数量。`,
+    en: 'Item, shop, number or amount',
+    zh: `商品、商家、编号或${POINTS}数量`,
   },
-  empty: {
-    en: 'Nothing yet. What you pay, and what you open to pay, stays here with its receipt.',
-    zh: '暂无记录。你支付过或打开过的订单会连同收据保留在这里。',
+  empty: { en: 'No payments yet', zh: '还没有付款' },
+  emptyText: {
+    en: 'Orders that you pay or open at a shop appear here, each with its receipt.',
+    zh: '在商家支付或打开的订单会连同收据显示在这里。',
   },
+  columns: {
+    item: { en: 'Item', zh: '商品' },
+    amount: { en: 'Amount', zh: '金额' },
+    time: { en: 'Time', zh: '时间' },
+    state: { en: 'Status', zh: '状态' },
+  },
+  kept: (refunded: string) => ({ en: `${refunded} refunded`, zh: `已退 ${refunded}` }),
   fates: {
-    open: { en: 'Not paid yet', zh: '待支付' },
+    open: { en: 'Waiting for payment', zh: '待支付' },
     paid: { en: 'Paid', zh: '已支付' },
     partlyRefunded: { en: 'Partly refunded', zh: '部分退款' },
     refunded: { en: 'Refunded', zh: '已退款' },
-    paidByOther: { en: 'Paid by somebody else', zh: '已由他人支付' },
+    paidByOther: { en: 'Paid by another member', zh: '已由他人支付' },
     expired: { en: 'Expired', zh: '已过期' },
     closed: { en: 'Cancelled', zh: '已取消' },
   },

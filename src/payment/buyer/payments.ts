@@ -44,6 +44,7 @@ export type PayerOrder = {
   is_payer: boolean
   book: Book
   app_name: string
+  app_logo_url: string | null
 }
 
 export type PayerOrderFilter = {
@@ -72,7 +73,7 @@ export async function ordersOfPayer(
     ),
     line as (
       select o.id, o.transaction_id, o.order_id, o.description, o.amount, o.refunded_amount, o.status, o.created_at,
-        o.expires_at, o.paid_at, coalesce(o.payer_id = ${user_id}, false) as is_payer, o.book, app.name as app_name
+        o.expires_at, o.paid_at, coalesce(o.payer_id = ${user_id}, false) as is_payer, o.book, app.name as app_name, app.logo_url as app_logo_url
       from mine
       cross join lateral (select * from orders where id = mine.id limit 1) as o
       cross join lateral (select * from payment_apps where id = o.app_id limit 1) as app

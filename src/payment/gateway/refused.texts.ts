@@ -5,7 +5,7 @@ import { POINTS } from '../../web/site-words.ts'
 export const refused = {
   title: { en: 'This payment cannot be started', zh: '无法发起付款' },
   text: {
-    en: 'The shop sent a request that was not accepted. Nothing was taken from you. Go back to the shop, and tell it this:',
-    zh: `商家发来的请求未被接受，没有扣除你的${POINTS}。请返回商家，并告知以下信息：`,
+    en: 'Nothing was charged. The shop sent a request that we cannot accept. Go back to the shop and send it this message:',
+    zh: `没有扣除任何${POINTS}。商家发来的请求无法受理，请返回商家，并把以下信息告诉商家：`,
   },
 } satisfies Texts
