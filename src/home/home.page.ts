@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { describeMovement, type Movement } from '../accounts/movements.ts'
 import { chooseLanguage } from '../accounts/people/users.ts'
 import { describeDevice } from '../accounts/session/device.ts'
+import { PROFILE } from '../accounts/session/reauthentication.ts'
 import { browserScope, type Session } from '../accounts/session/session.ts'
 import { isRegistrationOpen } from '../accounts/sign-in/register.page.ts'
 import type { Core } from '../core/core.ts'
@@ -59,6 +60,12 @@ export async function homePages(app: FastifyInstance, deps: Core): Promise<void>
       reply.setCookie(LANGUAGE_COOKIE, language, { path: '/', sameSite: 'lax', secure, maxAge: YEAR_SECONDS })
       if (request.session !== undefined) await chooseLanguage(deps.db, request.session.user.id, language)
     }
+    const { front } = request.locale.t
+    // A switch in the frame shows itself. The form on the account page is one of several.
+    if (return_to === PROFILE && isLanguage(language))
+      return reply.done(PROFILE, {
+        text: language === 'en' ? front.switchedToEnglish : front.switchedToChinese,
+      })
     return reply.redirect(safeReturnTo(return_to), 303)
   })
 }

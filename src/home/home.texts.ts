@@ -109,5 +109,11 @@ export const front = {
     zh: `还有 ${count} 个浏览器已登录`,
   }),
   lastElsewhere: (device: string) => ({ en: `Last: ${device}`, zh: `最近：${device}` }),
+  /** In the language that the member has just chosen. */
+  switchedToEnglish: {
+    en: 'Pages and emails are now in English.',
+    zh: 'Pages and emails are now in English.',
+  },
+  switchedToChinese: { en: '页面和邮件现已改为中文。', zh: '页面和邮件现已改为中文。' },
   check: { en: 'Check', zh: '查看' },
 } satisfies Texts

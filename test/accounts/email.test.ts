@@ -388,7 +388,7 @@ describe('notices', () => {
       await resetSecondFactor(test.deps, { user_id: id, admin_id: admin.id, reason: 'lost', ip: null })
     }
     expect((await mailsTo(alice.email)).map((mail) => mail.subject)).toEqual([
-      'An administrator turned your second factor off',
+      'An administrator turned off two-step verification',
     ])
     expect(await rowOf(bob.email)).toBeUndefined()
   })

@@ -359,6 +359,25 @@ describe('secrets', () => {
     expect(await countLive(test, owned.party)).toBe(2)
   })
 
+  it('asks first, with the effect, and takes no proof of another session', async () => {
+    const { client, owner, party, path } = await makeOwnedApp(test)
+    const member = await (await makePerson(test)).signIn()
+    await obtainTokens(test, member, party)
+    const action = `${path}/secrets`
+    const shown = { client_secret: party.client_secret, overlap_hours: '24' }
+    const asked = await withoutWriting(test, async () => client.submit(await client.get(path), action, shown))
+    expect(asked.body).toContain('Replace the client secret?')
+    expect(asked.body).toMatch(/Members who use the application<\/dt>\s*<dd[^>]*>1</)
+    expect(asked.body).not.toContain(party.client_secret)
+    const elsewhere = await owner.signIn()
+    const { form_token = '' } = (await elsewhere.get(path)).form(action)
+    const stolen = { ...asked.form(action), form_token }
+    const refused = await withoutWriting(test, () => elsewhere.post(action, stolen))
+    expect(refused.status).toBe(400)
+    expect(toldSecret(await client.submit(asked, action))).not.toBe(party.client_secret)
+    expect((await client.get(path)).body).not.toMatch(/<code>[A-Za-z0-9]{48}</)
+  })
+
   it('one can be ended at once, and its tokens stay', async () => {
     const { client, party, path } = await makeOwnedApp(test)
     const tokens = await obtainTokens(test, client, party)

@@ -48,49 +48,49 @@ export const mails = {
     'second_factor.off': {
       subject: { en: 'Two-step verification was turned off', zh: '两步验证已关闭' },
       text: {
-        en: 'From now on your password alone opens your account. If it was not you, recover your password now and tell an administrator.',
+        en: 'Your password alone now opens your account. If it was not you, recover your password now and tell an administrator.',
         zh: '今后仅凭密码即可登录你的账号。如果不是你本人操作，请立即找回密码并联系管理员。',
       },
     },
     'second_factor.reset': {
-      subject: { en: 'An administrator turned your second factor off', zh: '管理员关闭了你的两步验证' },
+      subject: { en: 'An administrator turned off two-step verification', zh: '管理员关闭了你的两步验证' },
       text: {
-        en: 'From now on your password alone opens your account. Sign in and set the second factor up again. If you did not ask for this, tell the administrators.',
+        en: 'Your password alone now opens your account. Sign in and set up two-step verification again. If you did not ask for this, tell an administrator.',
         zh: '今后仅凭密码即可登录你的账号。请登录后重新设置两步验证。如果你没有提出此请求，请联系管理员。',
       },
     },
     'recovery_codes.remade': {
       subject: { en: 'New recovery codes were made', zh: '恢复码已重新生成' },
       text: {
-        en: 'Your account has new recovery codes, and the old ones work no more. If it was not you, recover your password now and tell an administrator.',
+        en: 'Your account has new recovery codes, and the old ones no longer work. If it was not you, recover your password now and tell an administrator.',
         zh: '你的账号有了新的恢复码，旧的已失效。如果不是你本人操作，请立即找回密码并联系管理员。',
       },
     },
     'recovery_code.used': {
       subject: { en: 'A recovery code was used', zh: '恢复码已被使用' },
       text: {
-        en: 'Somebody signed in to your account with your password and a recovery code. If it was not you, recover your password now and tell an administrator.',
+        en: 'Someone signed in to your account with your password and a recovery code. If it was not you, recover your password now and tell an administrator.',
         zh: '有人使用你的密码和一个恢复码登录了你的账号。如果不是你本人操作，请立即找回密码并联系管理员。',
       },
     },
     suspended: {
       subject: { en: 'Your account was suspended', zh: '你的账号已停用' },
       text: {
-        en: 'An administrator has suspended your account for a time. Until then you cannot sign in, and applications cannot use it. If you do not know why, ask the administrators.',
+        en: 'An administrator has suspended your account for some time. You cannot sign in meanwhile, and apps cannot use your account. If you do not know why, ask an administrator.',
         zh: '管理员已暂时停用你的账号。在此期间你无法登录，应用也无法使用你的账号。如果不清楚原因，请联系管理员。',
       },
     },
     banned: {
       subject: { en: 'Your account was banned', zh: '你的账号已封禁' },
       text: {
-        en: 'An administrator has banned your account. You cannot sign in any more, and applications cannot use it. If you do not know why, ask the administrators.',
+        en: 'An administrator has banned your account. You can no longer sign in, and apps cannot use your account. If you do not know why, ask an administrator.',
         zh: '管理员已封禁你的账号。你无法再登录，应用也无法使用你的账号。如果不清楚原因，请联系管理员。',
       },
     },
     anonymised: {
-      subject: { en: 'Your account is gone', zh: '你的账号已注销' },
+      subject: { en: 'Your account is closed', zh: '你的账号已注销' },
       text: {
-        en: 'Your account was anonymised: what it held about you was removed, nothing opens it any more, and this cannot be undone. This is the last mail. If it was not you, tell an administrator now.',
+        en: 'Your account was anonymised. Your personal data is removed, nobody can sign in, and this cannot be undone. This is the last email. If it was not you, tell an administrator now.',
         zh: '你的账号已匿名化：其中关于你的内容已删除，无法再登录，也无法恢复。这是最后一封邮件。如果不是你本人操作，请立即联系管理员。',
       },
     },
@@ -104,14 +104,14 @@ export const mails = {
     signed_out: {
       subject: { en: 'You were signed out everywhere', zh: '你的账号已在所有设备上退出登录' },
       text: {
-        en: 'An administrator has ended every sign-in of your account, and the access of every application to it. Sign in again to go on.',
+        en: 'An administrator has signed you out everywhere and ended the access of all apps. Sign in again to continue.',
         zh: '管理员已结束你账号的全部登录，并撤销了所有应用的访问权限。请重新登录后继续使用。',
       },
     },
     'sign_in.link_used': {
-      subject: { en: 'Somebody signed in with a one-time link', zh: '有人用一次性链接登录了你的账号' },
+      subject: { en: 'A one-time link was used to sign in', zh: '有人用一次性链接登录了你的账号' },
       text: {
-        en: 'Those who run this site made a link that signs in to your account once, and it was used. If you did not ask for it, tell them now.',
+        en: 'An operator of this site made a one-time sign-in link for your account, and it was used. If you did not ask for it, tell an administrator now.',
         zh: '本站运维人员为你的账号生成了一次性登录链接，且该链接已被使用。如果不是你要求的，请立即告知他们。',
       },
     },

@@ -43,7 +43,6 @@ export const security = {
         : `Your password is changed, and ${others} other ${counted(others, 'browser is', 'browsers are')} signed out.`,
     zh: others === 0 ? '密码已修改，没有其他已登录的浏览器。' : `密码已修改，已退出其他 ${others} 个浏览器。`,
   }),
-  mails: {},
   setUpButton: { en: 'Set up', zh: '设置' },
   manageButton: { en: 'Manage', zh: '管理' },
 } satisfies Texts
