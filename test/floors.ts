@@ -58,13 +58,16 @@ const ROOMS: { [area: string]: Floors } = {
   },
   admin: {
     acts: [],
+    wording: [],
+    frame: [],
     find: [],
-    people: ['acts'],
-    proposals: ['acts'],
+    dashboard: ['frame', 'wording'],
+    people: ['acts', 'wording'],
+    proposals: ['acts', 'wording'],
     points: ['find', 'proposals'],
     apps: ['proposals'],
     site: ['proposals'],
-    '': ['people', 'points', 'apps', 'site'],
+    '': ['dashboard', 'people', 'points', 'apps', 'site'],
   },
 }
 

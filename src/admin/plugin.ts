@@ -6,7 +6,9 @@ import { appAdminPages } from './apps/apps.page.ts'
 import { notificationAdminPages } from './apps/notifications.page.ts'
 import { paymentAppAdminPages } from './apps/payment-apps.page.ts'
 import { reviewPages } from './apps/reviews.page.ts'
+import { dashboardPages } from './dashboard/dashboard.page.ts'
 import { findPages } from './find/find.page.ts'
+import { showAdminNav } from './frame/nav.ts'
 import { forumPages } from './people/forum.page.ts'
 import { memberPages } from './people/members.page.ts'
 import { abusePages } from './points/abuse.page.ts'
@@ -25,7 +27,9 @@ export async function adminPlugin(app: FastifyInstance, deps: PaymentDeps): Prom
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
   app.addHook('preHandler', requireAdmin)
+  showAdminNav(app, deps)
 
+  dashboardPages(app, deps)
   reviewPages(app, deps)
   findPages(app, deps)
   movementPages(app, deps)

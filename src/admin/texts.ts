@@ -3,9 +3,11 @@
 import type { Spoken, Texts } from '../web/languages.ts'
 import { registeredApps } from './apps/apps.texts.ts'
 import { hosts } from './apps/notifications.texts.ts'
-import { paymentAppActs } from './apps/payment-apps.texts.ts'
+import { appTerms } from './apps/payment-apps.texts.ts'
 import { admin, review } from './apps/reviews.texts.ts'
+import { dashboard } from './dashboard/dashboard.texts.ts'
 import { find } from './find/find.texts.ts'
+import { frame } from './frame/nav.texts.ts'
 import { forum } from './people/forum.texts.ts'
 import { members } from './people/members.texts.ts'
 import { abuse } from './points/abuse.texts.ts'
@@ -13,17 +15,36 @@ import { books, days, fees } from './points/books.texts.ts'
 import { corrections } from './points/corrections.texts.ts'
 import { freeze } from './points/freezes.texts.ts'
 import { history, ledger, wallet } from './points/movements.texts.ts'
+import { refundDecisions } from './points/refund-requests.texts.ts'
 import { proposals } from './proposals/proposals.texts.ts'
 import { audit } from './site/audit.texts.ts'
 import { settings } from './site/settings.texts.ts'
+import { acts } from './wording/acts.texts.ts'
 
 export const texts = {
   admin,
-  console: { review, hosts, find, ledger, wallet, history, freeze, proposals, forum, abuse, days, fees },
+  dashboard,
+  console: {
+    frame,
+    acts,
+    review,
+    hosts,
+    appTerms,
+    refundDecisions,
+    find,
+    ledger,
+    wallet,
+    history,
+    freeze,
+    proposals,
+    forum,
+    abuse,
+    days,
+    fees,
+  },
   books,
   registeredApps,
   audit,
-  paymentAppActs,
   settings,
   members,
   corrections,

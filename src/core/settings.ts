@@ -3,6 +3,7 @@
  * text in Postgres, validated when written and when read.
  */
 import assert from 'node:assert/strict'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import { type Db, type Tx, violatedConstraint } from '../database/connection.ts'
 import { AppError } from '../platform/errors.ts'
@@ -54,6 +55,14 @@ export type Settings = {
    * with a message that says which values are valid.
    */
   change(change: SettingChange): Promise<boolean>
+  /**
+   * Sets several settings in one transaction, or none. Calls `propose` within it for each change that needs the approval of
+   * a second administrator. Throws as `change` does.
+   */
+  changeAll(
+    changes: SettingChange[],
+    propose: (tx: Tx, change: SettingChange) => Promise<void>,
+  ): Promise<void>
   /** Sets a setting in the transaction of an approved proposal. It takes effect everywhere within 2 s of the commit. */
   changeWithin(tx: Tx, change: SettingChange): Promise<void>
 }
@@ -74,7 +83,8 @@ export type SettingState = {
   name: SettingName
   control: SettingControl
   value: string
-  isDefault: boolean
+  /** The default. */
+  standard: string
   history: { value: string; changed_by: string | null; created_at: Date }[]
 }
 
@@ -112,14 +122,35 @@ export function openSettings(db: Db): Settings {
       cached = undefined
       return true
     },
+    async changeAll(changes, propose) {
+      const checked = changes.map((change) => ({ ...change, value: validated(change.name, change.value) }))
+      await db.transaction().execute(async (tx) => {
+        for (const change of checked) if (!(await isStored(tx, change))) await propose(tx, change)
+      })
+      cached = undefined
+    },
     async changeWithin(tx, change) {
       await store(tx, { ...change, value: validated(change.name, change.value) })
     },
   }
 }
 
+/** Stores a change, unless it needs the approval of a second administrator. */
+async function isStored(tx: Tx, change: SettingChange): Promise<boolean> {
+  await sql`savepoint setting`.execute(tx)
+  try {
+    await store(tx, change)
+  } catch (error) {
+    if (violatedConstraint(error) !== TWO_PEOPLE) throw error
+    await sql`rollback to savepoint setting`.execute(tx)
+    return false
+  }
+  await sql`release savepoint setting`.execute(tx)
+  return true
+}
+
 /** Returns the text to store. Throws invalid_form. */
-function validated(name: SettingName, value: string): string {
+export function validated(name: SettingName, value: string): string {
   const text = value.trim()
   // Number() would read an empty text as 0, which turns a limit off, and 0x10 as 16.
   if (controlOf(name).kind === 'number' && !/^\d{1,16}$/.test(text)) {
@@ -131,7 +162,7 @@ function validated(name: SettingName, value: string): string {
 }
 
 /** Returns the form control for the schema of a setting. */
-function controlOf(name: SettingName): SettingControl {
+export function controlOf(name: SettingName): SettingControl {
   const schema: z.ZodType = definitions[name].unwrap()
   if (schema instanceof z.ZodEnum) return { kind: 'choice', options: schema.options.map(String) }
   if (schema instanceof z.ZodNumber) return { kind: 'number', min: schema.minValue!, max: schema.maxValue! }
@@ -193,7 +224,7 @@ export async function describeSettings(db: Db): Promise<SettingState[]> {
     name,
     control: controlOf(name),
     value: values.get(name) ?? String(defaults[name]),
-    isDefault: !values.has(name),
+    standard: String(defaults[name]),
     history: changes.filter((change) => change.name === name),
   }))
 }

@@ -80,7 +80,7 @@ describe('the list', () => {
     expect(await found('\\')).toEqual([false, false])
     expect(await found(b.party.client_id)).toEqual([false, true])
     expect(await found(`@${b.owner.username.toUpperCase()}`)).toEqual([false, true])
-    await submit(a.party, 'suspend', { reason: 'why' })
+    await submit(a.party, 'suspend', { reason: 'why', confirmed: 'yes' })
     await submit(b.party, 'review', { reviewed: 'yes' })
     expect(await found('zebra', 'suspended')).toEqual([true, false])
     expect(await found('zebra', 'unreviewed')).toEqual([true, false])
@@ -118,7 +118,10 @@ describe('a suspended application', () => {
       page: await other.get(authorizationUrl(party)),
     }))
 
-    const answer = await submit(party, 'suspend', { reason: 'Sends <spam>' })
+    const asked = await submit(party, 'suspend', { reason: 'Sends <spam>' })
+    expect(asked.body).toContain('Suspend Reading Club?')
+    expect(await storedApp(test, party)).toMatchObject({ suspended_at: null })
+    const answer = await admin.submit(asked, `${pathOf(party)}/suspend`)
     expect(answer).toMatchObject({ status: 303, location: pathOf(party) })
 
     await withoutWriting(test, async () => {
@@ -179,7 +182,7 @@ describe('a suspended application', () => {
 
   it.each(['suspend', 'reinstate'])('needs a reason to %s, and says so beside the field', async (act) => {
     const { party } = await makeOwnedApp(test)
-    if (act === 'reinstate') await submit(party, 'suspend', { reason: 'why' })
+    if (act === 'reinstate') await submit(party, 'suspend', { reason: 'why', confirmed: 'yes' })
     const before = await storedApp(test, party)
     const answer = await withoutWriting(test, () => submit(party, act, { reason: '  ' }))
     expect(answer.status).toBe(400)
@@ -193,7 +196,7 @@ describe('a suspended application', () => {
     const { party } = await makeOwnedApp(test)
     const path = pathOf(party)
     const page = await admin.get(path)
-    const suspend = () => admin.submit(page, `${path}/suspend`, { reason: 'why' })
+    const suspend = () => admin.submit(page, `${path}/suspend`, { reason: 'why', confirmed: 'yes' })
     const statuses = (await Promise.all([suspend(), suspend(), suspend()])).map(({ status }) => status)
     expect(statuses.sort()).toEqual([303, 409, 409])
     const suspended = await admin.get(path)
@@ -208,7 +211,10 @@ describe('a reset secret', () => {
   it('is shown once, ends all others, and stands in the owner’s history', async () => {
     const { client, party } = await makeOwnedApp(test)
     const { code } = await authorize(client, party)
-    const answer = await submit(party, 'reset-secret')
+    const asked = await submit(party, 'reset-secret')
+    expect(asked.body).toContain('Reset the secret of Reading Club?')
+    expect(await trailOf(test, party)).toEqual([])
+    const answer = await admin.submit(asked, `${pathOf(party)}/reset-secret`)
     expect(answer.status).toBe(200)
     expect(answer.headers['cache-control']).toBe('no-store')
     const client_secret = toldSecret(answer)
@@ -216,7 +222,7 @@ describe('a reset secret', () => {
     expect((await exchange(test, { ...party, client_secret }, code)).status).toBe(200)
     expect(await countLive(test, party)).toBe(1)
     const own = await client.get(`/apps/${party.client_id}`)
-    expect(own.body).toContain('The secret was reset')
+    expect(own.body).toContain('Secret reset')
     const [entry, ...others] = await trailOf(test, party)
     expect(others).toEqual([])
     expect(entry).toMatchObject({ action: 'oauth_app.secret_reset', actor_id: adminId })
@@ -233,12 +239,17 @@ describe('a reset secret', () => {
     await test.db.updateTable('oauth_apps').set(isPublic).where('id', '=', owned.party.id).execute()
     const action = `${pathOf(owned.party)}/reset-secret`
     expect((await admin.get(pathOf(owned.party))).body).not.toContain(action)
-    expect((await withoutWriting(test, () => admin.submit(before, action))).status).toBe(409)
+    expect(
+      (await withoutWriting(test, () => admin.submit(before, action, { confirmed: 'yes' }))).status,
+    ).toBe(409)
   })
 
   it('of two at once leaves one that works', async () => {
     const { party } = await makeOwnedApp(test)
-    const answers = await Promise.all([submit(party, 'reset-secret'), submit(party, 'reset-secret')])
+    const answers = await Promise.all([
+      submit(party, 'reset-secret', { confirmed: 'yes' }),
+      submit(party, 'reset-secret', { confirmed: 'yes' }),
+    ])
     const statuses = []
     for (const client_secret of answers.map(toldSecret)) {
       statuses.push((await exchange(test, { ...party, client_secret }, 'x')).status)
@@ -286,14 +297,16 @@ describe('the audit log', () => {
   it('is filtered by subject, action or area, and escapes what it shows', async () => {
     const { client, party, path } = await makeOwnedApp(test)
     const other = await makeParty(test)
-    await submit(party, 'suspend', { reason: '<script>' })
+    await submit(party, 'suspend', { reason: '<script>', confirmed: 'yes' })
     await client.submit(await client.get(path), path, { name: 'x', redirect_uris: 'https://x.example/' })
     const seen = async (filter: Record<string, string>) => {
       const { body, status } = await admin.get(`/admin/audit?${new URLSearchParams(filter)}`)
       expect(status).toBe(200)
       expect(body).not.toContain('<script>')
       return [
-        ...body.matchAll(/<a href="[^"]*action=[^"]*"><code>([^<]*)<\/code><\/a> · <a[^>]*><code>([^<]*)</g),
+        ...body.matchAll(
+          /<a href="[^"]*action=[^"]*" title="([^"]*)"><b>[^<]*<\/b><\/a> · <a[^>]* title="([^"]*)"/g,
+        ),
       ].map(([, action, subject]) => `${action} ${subject === party.client_id ? 'ours' : subject}`)
     }
     const { client_id: subject } = party

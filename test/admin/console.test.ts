@@ -133,7 +133,7 @@ describe('the page of an order', () => {
     expect(text).toContain('Platform fees +5')
     expect(text).toContain(`@${buyer.username} +40`)
     expect(text).toContain('Platform fees −2')
-    expect(text).toContain('Refunded by @root')
+    expect(text).toContain('Order refunded Reason: One cup broke @root')
     expect(body).toContain(`href="/admin/journals/${journal_id}"`)
     expect(body).toContain('name="amount" value="60"')
     const wallet = await admin.get(`/admin/wallets/${buyer.id}`)
@@ -149,11 +149,11 @@ describe('the review of a payment application', () => {
     const path = `/admin/payment-applications/${pending.payment_id}`
     const page = await admin.get(path)
     expect(page.body).toContain('a member for 3 days')
-    expect(page.body).toContain('Not checked yet.')
+    expect(page.body).toContain('Not checked yet')
     const checked = await admin.submit(page, `${path}/check`)
     expect(checked).toMatchObject({ status: 303, location: `${path}#addresses` })
-    expect((await admin.get(path)).body).toContain('leads into a private network')
-    expect((await admin.get('/admin')).body).toContain('leads into a private network')
+    expect((await admin.get(path)).body).toContain('private network')
+    expect((await admin.get('/admin/reviews')).body).toContain('private network')
     const [entry] = await test.db
       .selectFrom('audit_log')
       .where('subject', '=', pending.payment_id)
@@ -222,11 +222,11 @@ describe('the audit log', () => {
     await sql`
       insert into audit_log (actor_id, action, subject, detail, created_at) values
         (null, 'odd.act', '=1+1', ${JSON.stringify({ say: '"hello", they said' })}, now()),
-        (${buyer.id}, 'odd.act', 'old', '{}', '2020-02-29T23:59:59Z'),
+        (${buyer.id}, 'odd.act', 'old', '{}', '2020-02-29T15:59:59Z'),
         (${adminId}, 'odd.act', 'mine', '{}', now())`.execute(test.db)
     const subjects = async (filter: Record<string, string>) => {
       const { body } = await admin.get(`/admin/audit?${new URLSearchParams({ action: 'odd', ...filter })}`)
-      return ['=1+1', 'old', 'mine'].filter((subject) => body.includes(`<code>${subject}</code>`))
+      return ['=1+1', 'old', 'mine'].filter((subject) => body.includes(`title="${subject}"`))
     }
     expect(await subjects({})).toEqual(['=1+1', 'old', 'mine'])
     expect(await subjects({ actor: `@${buyer.username.toUpperCase()}` })).toEqual(['old'])
@@ -246,7 +246,7 @@ describe('the audit log', () => {
     expect(lines[0]).toBe('\uFEFFid,time,actor,action,subject,detail,ip')
     expect(lines).toHaveLength(5)
     expect(lines[3]).toContain(`,'=1+1,"{""say"": ""\\""hello\\"", they said""}",`.replace('": "', '":"'))
-    expect(lines[2]).toContain(`2020-02-29T23:59:59.000Z,${buyer.username},odd.act,old,{},`)
+    expect(lines[2]).toContain(`2020-02-29T15:59:59.000Z,${buyer.username},odd.act,old,{},`)
     const exported = await test.db
       .selectFrom('audit_log')
       .where('action', '=', 'audit.export')
@@ -261,7 +261,7 @@ describe('the audit log', () => {
 
 describe('the state of the forum', () => {
   it('says how far behind we are, the last message, and its groups', async () => {
-    expect((await admin.get('/admin/forum')).body).toContain('No forum is set up')
+    expect((await admin.get('/admin/forum')).body).toContain('No forum is connected')
     const now = test.clock.now()
     const ago = (minutes: number) => new Date(now.getTime() - minutes * 60_000)
     const person = await makePerson(test, { username: 'member' })
@@ -280,7 +280,7 @@ describe('the state of the forum', () => {
     )
     const text = (await admin.get('/admin/forum')).body.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
     expect(text).toContain('user_updated')
-    expect(text).toMatch(/Out of date 1 · since/)
+    expect(text).toMatch(/Out of date 1 since/)
     expect(text).toContain('@at_the_forum timeout')
     expect(text).toContain('41 gardeners 1')
   })
@@ -309,7 +309,7 @@ describe('a day', () => {
     await closeAt(72)
     expect(await lastDays(test.db, 10)).toEqual(days)
     await expect(sql`update books_days set paid = 0`.execute(test.db)).rejects.toThrow(/append-only/)
-    expect((await admin.get('/admin/books')).body).toContain('2026-01-01')
+    expect((await admin.get('/admin/books')).body).toContain('>1 Jan<')
     expect((await admin.get('/admin/books/fees')).body).toContain('/admin/journals/')
   })
 })
@@ -367,7 +367,7 @@ describe('names that could be taken for each other', () => {
       }
     }
     // The queue shows it too, because reviewers make most decisions there.
-    expect(await noticeOn('/admin')).toContain(`/admin/payment-applications/${shop.payment_id}`)
+    expect(await noticeOn('/admin/reviews')).toContain(`/admin/payment-applications/${shop.payment_id}`)
     expect(await noticeOn(`/admin/payment-applications/${merchant.payment_id}`)).toBe('')
     await Promise.all([shop.close(), copy.close()])
   })

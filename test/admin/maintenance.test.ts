@@ -6,7 +6,6 @@ import { makePerson, type Person } from '../harness/cast.ts'
 import { makeShop, type Shop, send } from '../harness/gateway-shop.ts'
 import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
 
-const SETTINGS = '/admin/settings?area=site'
 let test: TestApp
 let other: TestApp
 let shop: Shop
@@ -29,8 +28,10 @@ afterAll(async () => {
 })
 
 const set = async (name: string, value: string) => {
-  const answer = await admin.submit(await admin.get(SETTINGS), '/admin/settings', { name, value })
-  expect(answer).toMatchObject({ status: 303, location: `${SETTINGS}#${name}` })
+  const { form_token = '' } = (await admin.get('/admin')).form('/language')
+  const answer = await admin.post('/admin/settings', { form_token, [name]: value, confirmed: 'yes' })
+  const area = name.startsWith('announcement') ? 'notices' : 'payments'
+  expect(answer).toMatchObject({ status: 303, location: `/admin/settings?area=${area}` })
 }
 
 const trade = (out_trade_no: string) => ({

@@ -121,7 +121,8 @@ describe('members', () => {
     for (const part of [
       'seen@mail.test',
       '10 recovery codes left',
-      'second_factor.on',
+      'Second factor turned on',
+      'Wrong password',
       'sign_in_failed',
       '203.0.113.99',
       `/admin/apps/${party.client_id}`,

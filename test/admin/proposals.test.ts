@@ -139,7 +139,13 @@ it('reversals and points are proposed too; lines keep their members', async () =
 
 it('a blocked proposal stays open, and can be declined or withdrawn', async () => {
   const transaction_id = await paidOrder()
-  const tooMuch = await refund(transaction_id, '101')
+  const fields = { kind: 'refund', transaction_id, amount: '60', with_fee: 'on' }
+  const { form_token = '' } = (await proposer.get('/admin')).form('/language')
+  const beyond = { ...fields, amount: '101', form_token, reason: 'x' }
+  expect((await proposer.post('/admin/corrections', beyond)).status).toBe(409)
+  const enough = await propose(fields)
+  const tooMuch = await propose(fields)
+  expect((await decide(approver, enough, 'approve')).status).toBe(303)
   expect((await decide(approver, tooMuch, 'approve')).status).toBe(409)
   expect((await latest()).decision).toBeNull()
   expect((await decide(approver, tooMuch, 'decline', { reason: ' ' })).status).toBe(400)
@@ -147,7 +153,7 @@ it('a blocked proposal stays open, and can be declined or withdrawn', async () =
   expect((await latest()).decision).toBe('declined')
   expect((await decide(approver, tooMuch, 'approve')).status).toBe(409)
 
-  const own = await refund(transaction_id)
+  const own = await refund(transaction_id, '40')
   expect((await decide(proposer, own, 'decline', { reason: 'A mistake' })).status).toBe(303)
   expect((await latest()).decision).toBe('withdrawn')
   for (const id of ['999999', 'x'])
@@ -196,7 +202,7 @@ it('a refused merchant’s request can be proposed again, once at a time', async
 it('two administrators switch the rule off, or the operator, never one', async () => {
   const switchTo = async (value: string, by = proposer) => {
     const { form_token = '' } = (await by.get('/admin')).form('/language')
-    return by.post('/admin/settings', { form_token, name: 'second_approver', value })
+    return by.post('/admin/settings', { form_token, second_approver: value, confirmed: 'yes' })
   }
   const state = () =>
     test.db
@@ -242,33 +248,33 @@ it('two administrators switch the rule off, or the operator, never one', async (
 })
 
 it.each([
-  ['points_payment_fee_rate', '0.01'],
-  ['points_transfer_fee_rate_tl2', '0.02'],
-  ['points_transfer_max_amount_tl2', '999999'],
-  ['points_transfer_daily_limit_tl0', '5'],
-  ['forum_points_bridge', 'on'],
-  ['forum_points_for_past_score', 'on'],
-] as const)('the setting %s is changed by two, and by nobody alone', async (name, value) => {
+  ['points_payment_fee_rate', '1', '0.01', 'Payment fee to 1 %'],
+  ['points_transfer_fee_rate_tl2', '2 %', '0.02', 'Transfer fee (Trust level 2) to 2 %'],
+  ['points_transfer_max_amount_tl2', '999,999', '999999', 'At most (Trust level 2) to 999,999 points'],
+  ['points_transfer_daily_limit_tl0', '5', '5', 'In a day (Trust level 0) to 5 points'],
+  ['forum_points_bridge', 'on', 'on', 'Turn forum scores into points to on'],
+  ['forum_points_for_past_score', 'on', 'on', 'Include the score from before to on'],
+] as const)('the setting %s is changed by two, and by nobody alone', async (name, typed, value, words) => {
   const set = async (to: string, by = proposer) => {
     const { form_token = '' } = (await by.get('/admin')).form('/language')
-    return by.post('/admin/settings', { form_token, name, value: to })
+    return by.post('/admin/settings', { form_token, [name]: to, confirmed: 'yes' })
   }
   const stored = async () =>
     (await test.db.selectFrom('site_settings').where('name', '=', name).select('value').executeTakeFirst())
       ?.value
-  expect(await set(` ${value} `)).toMatchObject({ status: 303, location: PATH })
+  expect(await set(` ${typed} `)).toMatchObject({ status: 303, location: PATH })
   expect(await stored()).toBeUndefined()
-  expect((await set(value, approver)).status).toBe(409)
+  expect((await set(typed, approver)).status).toBe(409)
   const alone = { name, value, updated_by: first.id }
   await expect(test.db.insertInto('site_settings').values(alone).execute()).rejects.toMatchObject({
     constraint: 'site_settings_two_people',
   })
   const { body } = await approver.get(PATH)
-  expect(body).toContain(value === 'on' ? 'on</strong>' : `<strong>${value}</strong>`)
+  expect(body).toContain(words)
   expect((await decide(approver, await latest(), 'approve')).status).toBe(303)
   expect(await stored()).toBe(value)
   // The approved value is in force. Saving the same value changes nothing.
-  expect((await set(value)).location).not.toBe(PATH)
+  expect((await set(typed)).location).not.toBe(PATH)
   if (value === 'on') return
   await expect(
     sql`update site_settings set value = '1', updated_by = ${first.id} where name = ${name}`.execute(test.db),
@@ -304,7 +310,7 @@ it('two administrators set an application’s terms, one proposal at a time', as
       .executeTakeFirstOrThrow()
   const before = await terms()
   for (let sent = 0; sent < 2; sent += 1)
-    expect(await set('0.020')).toMatchObject({ status: 303, location: PATH })
+    expect(await set('2')).toMatchObject({ status: 303, location: PATH })
   const proposal = await latest()
   expect(proposal).toMatchObject({
     kind: 'terms',
@@ -312,8 +318,8 @@ it('two administrators set an application’s terms, one proposal at a time', as
     reason: 'A trial',
   })
   for (const [by, rate] of [
-    [approver, '0.020'],
-    [proposer, '0.03'],
+    [approver, '2'],
+    [proposer, '3'],
   ] as const) {
     const refused = await set(rate, by)
     expect(refused.status).toBe(409)
@@ -328,7 +334,7 @@ it('two administrators set an application’s terms, one proposal at a time', as
   expect((await decide(proposer, proposal, 'approve')).status).toBe(403)
   const { body } = await approver.get(PATH)
   expect(body).toContain(`href="${page}"`)
-  expect(body).toContain('<strong>5000</strong>')
+  expect(body).toContain('<dd>5,000</dd>')
 
   expect((await decide(approver, proposal, 'approve')).status).toBe(303)
   const after = { daily_payments_max: 5000n, daily_transfers_max: null }
@@ -341,7 +347,7 @@ it('two administrators set an application’s terms, one proposal at a time', as
     .execute()
   expect(entry).toEqual([{ actor_id: first.id }])
   // Other terms, and then the first terms again.
-  for (const rate of ['0.05', '0.020']) {
+  for (const rate of ['5', '2']) {
     expect(await set(rate)).toMatchObject({ status: 303, location: PATH })
     expect((await decide(approver, await latest(), 'approve')).status).toBe(303)
   }
@@ -414,5 +420,5 @@ it('a proposal is over after a week, and may be made again', async () => {
   expect((await merchant.query({ transaction_id: fields.transaction_id })).body).toMatchObject({
     refunded_amount: 100,
   })
-  expect((await later.get(`${PATH}?show=all`)).body).toContain('time is over')
+  expect((await later.get(`${PATH}?show=all`)).body).toContain('Expired')
 })

@@ -1,5 +1,6 @@
-/** Site settings: a change by an administrator takes effect at once, and the history names the administrator. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+/** Site settings: a group is saved at once or not at all, and the history names the administrator. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { percentOf, shareOf } from '../../src/admin/wording/percent.ts'
 import { SETTING_NAMES } from '../../src/core/setting-values.ts'
 import { openSettings } from '../../src/core/settings.ts'
 import { makePerson } from '../harness/cast.ts'
@@ -17,106 +18,202 @@ beforeAll(async () => {
 afterAll(() => test.close())
 
 const PATH = '/admin/settings'
-const change = async (name: string, value: string) =>
-  admin.submit(await admin.get(PATH), PATH, { name, value })
+const AREAS = ['brand', 'payments', 'transfers', 'signIn', 'forum', 'limits', 'notices']
+const pathOf = (area: string) => `${PATH}?area=${area}`
+
+/** The hidden fields of the form. They say what the page showed. */
+const formOf = async (area: string) => (await admin.get(pathOf(area))).form(PATH)
+/** Posts only these fields, as for a form of which they are all. */
+async function change(fields: Record<string, string>) {
+  const { form_token = '' } = await formOf('payments')
+  return admin.post(PATH, { form_token, ...fields })
+}
 const stored = () => test.db.selectFrom('site_settings').select(['name', 'value']).orderBy('name').execute()
+const textOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
 
-it('every setting is on one page with its default', async () => {
-  const first = await admin.get(PATH)
-  const areas = [...first.body.matchAll(/href="(\/admin\/settings\?area=\w+)"/g)].map(([, href]) => href!)
-  expect(areas).toHaveLength(6)
-  const pages = await Promise.all(areas.map((href) => admin.get(href)))
-  expect(new Set(pages.map(({ status }) => status))).toEqual(new Set([200]))
-  const bodies = pages.map(({ body }) => body)
-  for (const name of SETTING_NAMES)
-    expect(bodies.filter((body) => body.includes(`id="value-${name}"`))).toHaveLength(1)
-  expect(bodies.join()).not.toContain('undefined')
-})
-
-it('each is entered as its kind: a word, bounded number, or text', async () => {
-  const pages = await Promise.all(
-    ['site', 'payments', 'transfers', 'signIn', 'forum'].map((area) => admin.get(`${PATH}?area=${area}`)),
-  )
-  const html = pages.map(({ body }) => body).join()
-  expect(pages[1]!.body).toContain('id="value-gateway_at_root"')
-  const fieldOf = (name: string) =>
-    new RegExp(`<(select|input|textarea)[^>]*id="value-${name}"[^]*?(?=<button)`).exec(html)![0]
-  expect(fieldOf('registration')).toMatch(
-    /^<select[\s\S]*<option value="closed" selected>closed<[\s\S]*<option value="open">open</,
-  )
-  expect(fieldOf('payments_read_only')).toMatch(/^<select[\s\S]*<option value="off" selected>/)
-  expect(fieldOf('order_expiry_minutes')).toMatch(
-    /type="number"[^>]* value="30" min="1" max="10080" step="1"/,
-  )
-  expect(fieldOf('points_payment_fee_rate')).toMatch(/type="number"[^>]* value="0.05" min="0" max="1"/)
-  expect(fieldOf('points_transfer_min_amount_tl0')).toMatch(/type="number"[^>]* value="1"[^>]* required/)
-  expect(fieldOf('points_transfer_daily_limit_tl0')).toMatch(/type="number"(?![^>]*required)/)
-  expect(fieldOf('announcement_en')).toMatch(/^<textarea[^>]* maxlength="500"/)
-})
-
-it.each([
-  ['order_expiry_minutes', '0', 'A whole number from 1 to 10,080.', '须为 1 至 10,080 之间的整数。'],
-  ['points_payment_fee_rate', '2', 'A share between 0 and 1', '须为 0 到 1 之间的小数'],
-  ['points_transfer_min_amount_tl0', 'x', 'A whole number of points.', '须为整数积分。'],
-  ['points_transfer_daily_limit_tl0', 'x', 'or nothing.', '须为整数积分，或留空。'],
-  ['registration', 'perhaps', 'One of these.', '请从所列选项中选择。'],
-  ['announcement_en', 'x'.repeat(501), 'At most 500 characters.', '最多 500 个字符。'],
-  ['forum_group_aliases', 'x', 'Pairs like', '须为“开发者 = developers”这样的对应关系'],
-])('what %s must be is said in the language of the page', async (name, value, english, chinese) => {
-  for (const [language, text] of [
-    ['en', english],
-    ['zh-CN', chinese],
-  ] as const) {
-    const form = { ...(await admin.get(PATH)).form(PATH), name, value }
-    const answer = await admin.post(PATH, form, { 'accept-language': language })
-    expect(answer.status).toBe(400)
-    expect(/role="alert"[^>]*>([^<]*)/.exec(answer.body)![1]).toContain(text)
-  }
-})
-
-it('a change works here at once, elsewhere soon, and keeps its history', async () => {
-  const elsewhere = openSettings(test.db)
-  expect((await elsewhere.read()).order_expiry_minutes).toBe(30)
-  expect(await change('order_expiry_minutes', ' 45 ')).toMatchObject({
-    status: 303,
-    location: `${PATH}?area=payments#order_expiry_minutes`,
+describe('the page', () => {
+  it('has every setting once, in one of its groups', async () => {
+    const pages = await Promise.all(AREAS.map((area) => admin.get(pathOf(area))))
+    expect(new Set(pages.map(({ status }) => status))).toEqual(new Set([200]))
+    const bodies = pages.map(({ body }) => body)
+    for (const name of SETTING_NAMES)
+      expect([name, bodies.filter((body) => body.includes(`id="value-${name}"`)).length]).toEqual([name, 1])
+    expect(bodies.join()).not.toContain('undefined')
   })
-  expect((await test.deps.settings.read()).order_expiry_minutes).toBe(45)
-  await new Promise((resolve) => setTimeout(resolve, 2_100))
-  expect((await elsewhere.read()).order_expiry_minutes).toBe(45)
-  await change('order_expiry_minutes', '60')
-  const page = await admin.get(PATH)
-  expect(page.body).toMatch(new RegExp(`<code>60</code> @${username}[^]*<code>45</code> @${username}`))
-  const audit = await test.db
-    .selectFrom('audit_log')
-    .where('action', '=', 'setting.change')
-    .select(['subject', 'detail'])
-    .orderBy('id')
-    .execute()
-  expect(audit).toEqual([
-    { subject: 'order_expiry_minutes', detail: { before: null, after: '45' } },
-    { subject: 'order_expiry_minutes', detail: { before: '45', after: '60' } },
-  ])
+
+  it('enters each as its kind, in units of people', async () => {
+    const bodies = await Promise.all(AREAS.map(async (area) => (await admin.get(pathOf(area))).body))
+    const html = bodies.join()
+    const fieldOf = (name: string) =>
+      new RegExp(`<(input|textarea)[^>]*id="value-${name}"[^>]*>`).exec(html)![0]
+    expect(fieldOf('registration')).toMatch(/type="checkbox"[^>]*role="switch"[^>]*value="open">/)
+    expect(fieldOf('points_transfers')).toMatch(/value="on" checked>/)
+    expect(fieldOf('order_expiry_minutes')).toMatch(/inputmode="numeric"[^>]* value="30"/)
+    expect(fieldOf('points_payment_fee_rate')).toMatch(/inputmode="decimal"[^>]* value="5"/)
+    expect(fieldOf('points_transfer_fee_rate_tl4')).toContain('value="0.5"')
+    expect(fieldOf('points_transfer_max_amount_tl4')).toContain('value="100,000"')
+    expect(fieldOf('announcement_en')).toMatch(/^<textarea[^>]* maxlength="500"/)
+    expect(html).toMatch(/id="value-points_payment_fee_rate"[^>]*><span>%<\/span>/)
+  })
+
+  it('finds a setting by its words in either language, and by its key', async () => {
+    for (const q of ['payment fee', '付款手续费', 'points_payment_fee_rate']) {
+      const { body } = await admin.get(`${PATH}/find?${new URLSearchParams({ q })}`)
+      expect(body).toContain('href="/admin/settings?area=payments#value-points_payment_fee_rate"')
+    }
+    const nothing = await admin.get(`${PATH}/find?q=nothing-of-this-name`)
+    expect(nothing.body).toContain('No setting matches')
+  })
 })
 
-it.each([
-  ['points_payment_fee_rate', '1.5'],
-  ['points_payment_fee_rate', '0.1234567'],
-  ['points_payment_fee_rate', 'free'],
-  ['points_transfer_fee_rate_tl0', '-0.1'],
-  ['points_transfer_min_amount_tl4', '1.5'],
-  ['points_transfer_daily_limit_tl1', 'none'],
-  ['order_expiry_minutes', '0'],
-  ['order_expiry_minutes', ''],
-  ['order_expiry_minutes', '0x10'],
-  ['limit_pages', ''],
-  ['points_transfers', 'perhaps'],
-])('%s refuses %j and says why', async (name, value) => {
-  const before = await stored()
-  const answer = await change(name, value)
-  expect(answer.status).toBe(400)
-  expect(answer.body).toContain('role="alert"')
-  expect(await stored()).toEqual(before)
+describe('percent', () => {
+  it.each([
+    ['0', '0'],
+    ['5', '0.05'],
+    ['5 %', '0.05'],
+    ['0.5', '0.005'],
+    ['12.25', '0.1225'],
+    ['100', '1'],
+    ['0.0001', '0.000001'],
+  ])('%s is stored as %s', (percent, share) => {
+    expect(shareOf(percent)).toBe(share)
+    expect(percentOf(share)).toBe(percent.replace(' %', ''))
+  })
+
+  it.each(['', '-1', 'five', '1,5', '0.12345', '5 5'])('%j is refused', (percent) =>
+    expect(shareOf(percent)).toBeUndefined(),
+  )
+
+  it('is read from every way to write a share', () => {
+    expect(['0.10', '0.1', '1.000000', '0.05'].map(percentOf)).toEqual(['10', '10', '100', '5'])
+  })
+})
+
+describe('a mistake', () => {
+  it.each([
+    ['order_expiry_minutes', '0', 'Enter a whole number from 1 to 10,080.', '请填 1 至 10,080 之间的整数。'],
+    ['points_payment_fee_rate', '101', 'Enter a percentage', '百分数'],
+    ['points_transfer_min_amount_tl0', '5万', 'Enter digits only', '请只填数字'],
+    ['points_transfer_daily_limit_tl0', 'none', 'or leave it empty', '不限则留空'],
+    ['registration', 'perhaps', 'Choose one of these.', '请从所列选项中选择。'],
+    ['announcement_en', 'x'.repeat(501), 'At most 500 characters.', '最多 500 个字符。'],
+    ['forum_group_aliases', 'x', 'Enter pairs', '开发者 = developers'],
+    ['site_accent', 'green', 'Enter a colour', '颜色'],
+    ['time_zone', 'Mars/Olympus', 'Enter a time zone', '时区'],
+    ['link_terms', 'javascript:alert(1)', 'https://', 'https://'],
+  ])('in %s is marked beside it, in the language of the page', async (name, value, english, chinese) => {
+    const before = await stored()
+    const { form_token = '' } = await formOf('payments')
+    for (const [language, text] of [
+      ['en', english],
+      ['zh-CN', chinese],
+    ] as const) {
+      const answer = await admin.post(PATH, { form_token, [name]: value }, { 'accept-language': language })
+      expect(answer.status).toBe(400)
+      expect(new RegExp(`id="problem-${name}">([^<]*)`).exec(answer.body)![1]).toContain(text)
+      expect(answer.body).toMatch(new RegExp(`id="value-${name}"[^>]*aria-invalid="true"`))
+    }
+    expect(await stored()).toEqual(before)
+  })
+
+  it.each([
+    ['points_payment_fee_rate', '-1'],
+    ['points_transfer_min_amount_tl4', '1.5'],
+    ['order_expiry_minutes', ''],
+    ['order_expiry_minutes', '0x10'],
+    ['limit_pages', ''],
+  ])('in %s, %j, is refused', async (name, value) => {
+    const before = await stored()
+    expect((await change({ [name]: value })).status).toBe(400)
+    expect(await stored()).toEqual(before)
+  })
+
+  it('keeps everything from being saved, and what was typed', async () => {
+    const before = await stored()
+    const answer = await change({ order_expiry_minutes: '44', alert_key_hours: 'many' })
+    expect(answer.status).toBe(400)
+    expect(answer.body).toMatch(/id="value-order_expiry_minutes"[^>]* value="44"/)
+    expect(answer.body).toMatch(/id="value-alert_key_hours"[^>]* value="many"/)
+    expect(textOf(answer.body)).toContain('1 field needs correcting Nothing was saved.')
+    expect(await stored()).toEqual(before)
+  })
+})
+
+describe('changes', () => {
+  it('of one form are saved together, each with its history, and say what was done', async () => {
+    const elsewhere = openSettings(test.db)
+    expect((await elsewhere.read()).order_expiry_minutes).toBe(30)
+    const form = await formOf('payments')
+    const typed = {
+      ...form,
+      order_expiry_minutes: ' 45 ',
+      alert_key_hours: '12',
+      points_payment_fee_rate: '5',
+    }
+    const saved = await admin.post(PATH, typed)
+    expect(saved).toMatchObject({ status: 303, location: pathOf('payments') })
+    const page = textOf((await admin.get(pathOf('payments'))).body)
+    expect(page).toContain('Saved 2 settings: Time to pay an order 30 minutes → 45 minutes;')
+    expect(page).toContain(`Changed by @${username}`)
+    expect(await test.deps.settings.read()).toMatchObject({ order_expiry_minutes: 45, alert_key_hours: 12 })
+    await new Promise((resolve) => setTimeout(resolve, 2_100))
+    expect((await elsewhere.read()).order_expiry_minutes).toBe(45)
+    const audit = await test.db
+      .selectFrom('audit_log')
+      .where('action', '=', 'setting.change')
+      .select(['subject', 'detail'])
+      .orderBy('subject')
+      .execute()
+    expect(audit).toEqual([
+      { subject: 'alert_key_hours', detail: { before: null, after: '12' } },
+      { subject: 'order_expiry_minutes', detail: { before: null, after: '45' } },
+    ])
+    const log = textOf((await admin.get('/admin/audit?action=setting.change')).body)
+    expect(log).toContain('Setting changed · Time to pay an order')
+    expect(log).toContain('default → 45 minutes')
+  })
+
+  it('are none when nothing differs from what the page showed', async () => {
+    const before = await stored()
+    const form = await formOf('transfers')
+    const typed = { ...form, points_transfers: 'on', points_transfer_fee_rate_tl0: '10.0' }
+    expect(await admin.post(PATH, typed)).toMatchObject({ status: 303, location: pathOf('transfers') })
+    expect((await admin.get(pathOf('transfers'))).body).toContain('Nothing was changed.')
+    expect(await stored()).toEqual(before)
+  })
+
+  it('of importance are confirmed with their effect, and a switch turned off counts', async () => {
+    const { points_transfers: _, ...form } = await formOf('transfers')
+    const asked = await admin.post(PATH, form)
+    expect(asked.status).toBe(200)
+    expect(textOf(asked.body)).toContain('Applications may transfer on → off')
+    expect(asked.body).toContain('Applications can transfer nothing until you switch this on.')
+    expect((await test.deps.settings.read()).points_transfers).toBe('on')
+    expect(await admin.submit(asked, PATH)).toMatchObject({ status: 303, location: pathOf('transfers') })
+    expect((await test.deps.settings.read()).points_transfers).toBe('off')
+
+    const fee = await change({ points_payment_fee_rate: '4' })
+    expect(textOf(fee.body)).toContain('Payment fee 5 % → 4 %')
+    expect(fee.body).toContain('Of 1,000 points paid, the platform takes 40 instead of 50.')
+    await admin.submit(fee, PATH)
+    expect((await test.deps.settings.read()).points_payment_fee_rate).toBe('0.04')
+  })
+
+  it('that another administrator made meanwhile are not overwritten', async () => {
+    const mine = await formOf('limits')
+    await change({ limit_pages: '200' })
+    const answer = await admin.post(PATH, { ...mine, limit_pages: '400' })
+    expect(answer.status).toBe(400)
+    expect(answer.body).toContain('Another administrator has just set this to 200 a minute.')
+    expect(answer.body).toMatch(/id="value-limit_pages"[^>]* value="400"/)
+    const untouched = await admin.post(PATH, {
+      ...mine,
+      limit_pages: mine['shown.limit_pages']!,
+      limit_exports: '6',
+    })
+    expect(untouched.status).toBe(303)
+    expect(await test.deps.settings.read()).toMatchObject({ limit_pages: 200, limit_exports: 6 })
+  })
 })
 
 it('refuses members, forms without the token, and unknown names', async () => {
@@ -124,21 +221,21 @@ it('refuses members, forms without the token, and unknown names', async () => {
   const member = await (await makePerson(test)).signIn()
   expect((await member.get(PATH)).status).toBe(403)
   const form = (await member.get('/account')).form('/sign-out')
-  expect((await member.post(PATH, { ...form, name: 'order_expiry_minutes', value: '5' })).status).toBe(403)
-  expect((await admin.post(PATH, { name: 'order_expiry_minutes', value: '5' })).status).toBe(403)
-  expect((await change('no_such_setting', '5')).status).toBe(400)
+  expect((await member.post(PATH, { ...form, order_expiry_minutes: '5' })).status).toBe(403)
+  expect((await admin.post(PATH, { order_expiry_minutes: '5' })).status).toBe(403)
+  expect((await change({ no_such_setting: '5' })).status).toBe(400)
   expect(await stored()).toEqual(before)
 })
 
-it('a change needs a recent sign-in, and returns to its area', async () => {
+it('a change needs a recent sign-in, and returns to its group', async () => {
   const stale = await (await makePerson(test, { is_admin: true })).signIn()
-  const page = await stale.get(`${PATH}?area=signIn`)
+  const page = await stale.get(pathOf('signIn'))
   test.clock.advance(10 * 60_000 + 1)
   const before = await stored()
-  const refused = await stale.submit(page, PATH, { name: 'registration', value: 'open' })
+  const refused = await stale.submit(page, PATH, { registration: 'open' })
   expect(refused.status).toBe(409)
   expect(refused.body).toContain('Nothing was changed.')
-  expect(refused.body).toContain(`return_to=${encodeURIComponent(`${PATH}?area=signIn`)}&`)
+  expect(refused.body).toContain(`return_to=${encodeURIComponent(pathOf('signIn'))}&`)
   expect(await stored()).toEqual(before)
   expect((await stale.get(PATH)).status).toBe(200)
 })

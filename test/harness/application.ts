@@ -68,6 +68,7 @@ export function forgetfulSettings({ settings, db }: Pick<Parts, 'settings' | 'db
     },
     latest: () => latest,
     change: (change) => current.change(change),
+    changeAll: (changes, propose) => current.changeAll(changes, propose),
     changeWithin: (tx, change) => current.changeWithin(tx, change),
   } satisfies typeof settings)
   return () => {

@@ -72,7 +72,10 @@ it('a review is told to its applicant, with the reviewer’s words', async () =>
   const email = await confirmEmail(seller.owner)
   const admin = await (await makePerson(test, { is_admin: true })).signIn()
   const review = `/admin/payment-applications/${seller.payment_id}/review`
-  await admin.submit(await admin.get('/admin'), review, { decision: 'reject', reason: 'Say <b>more</b>' })
+  await admin.submit(await admin.get('/admin/reviews'), review, {
+    decision: 'reject',
+    reason: 'Say <b>more</b>',
+  })
   expect(await kindsFor(seller.id, seller.owner)).toEqual(['reviewed'])
   const [mail] = await mailed(email)
   expect(mail!.subject).toBe(`Shop of ${seller.owner.username}: rejected`)
@@ -102,7 +105,8 @@ it('what was raised while the page was read stays unread', async () => {
   const page = await owner.get('/account/alerts')
   const admin = await (await makePerson(test, { is_admin: true })).signIn()
   const review = `/admin/payment-applications/${seller.payment_id}/review`
-  await admin.submit(await admin.get('/admin'), review, { decision: 'suspend', reason: 'Complaints' })
+  const suspension = { decision: 'suspend', reason: 'Complaints', confirmed: 'yes' }
+  await act(admin, review, suspension)
   await owner.submit(page, '/account/alerts/read')
   expect((await alertsOf(seller.id)).map(({ read_at }) => read_at !== null)).toEqual([true, false])
   await seller.close()

@@ -166,21 +166,21 @@ describe('what one member may ask of others', () => {
     `.execute(test.db)
     const admin = await (await makePerson(test, { is_admin: true })).signIn()
     const pages: string[] = []
-    for (let at: string | undefined = '/admin'; at !== undefined; ) {
+    for (let at: string | undefined = '/admin/reviews'; at !== undefined; ) {
       const { body }: { body: string } = await admin.get(at)
       pages.push(body)
-      at = /href="(\/admin\?after=\d+)"/.exec(body)?.[1]
+      at = /href="(\/admin\/reviews\?after=\d+)"/.exec(body)?.[1]
     }
     expect(pages.length).toBeGreaterThan(1)
     const names = pages.flatMap((body) =>
-      [...body.matchAll(/<h3>(Queued \d+)<\/h3>/g)].map(([, name]) => name),
+      [...body.matchAll(/<bdi>(Queued \d+)<\/bdi>/g)].map(([, name]) => name),
     )
     expect(names).toEqual(Array.from({ length: 60 }, (_, i) => `Queued ${i + 1}`))
     expect(pages.at(-1)).toContain('To the oldest')
     // An invalid form of the second page is shown again, with its faults.
     const last = 'pay_queue000000000000060'
     const review = `/admin/payment-applications/${last}/review`
-    const token = (await admin.get('/admin')).form('/sign-out')
+    const token = (await admin.get('/admin/reviews')).form('/sign-out')
     const bare = await admin.post(review, { ...token, decision: 'reject', reason: '' })
     expect(bare.status).toBe(400)
     expect(bare.body).toMatch(new RegExp(`id="reason-${last}"[^>]*aria-invalid="true"`))
@@ -267,8 +267,8 @@ describe('the review', () => {
     const path = `/payment/pay/${payment_id}/process`
     expect((await post(test, path, signed)).body).toMatchObject({ success: false, errors: [{ code: 1009 }] })
     const admin = await (await makePerson(test, { is_admin: true })).signIn()
-    const decided = await admin.submit(await admin.get('/admin'), review, { decision: 'approve' })
-    expect(decided).toMatchObject({ status: 303, location: '/admin' })
+    const decided = await admin.submit(await admin.get('/admin/reviews'), review, { decision: 'approve' })
+    expect(decided).toMatchObject({ status: 303, location: '/admin/reviews' })
     expect((await post(test, path, signed)).status).toBe(200)
     expect((await client.get(PATH)).body).toContain('Approved')
     const audit = await test.db
@@ -282,7 +282,7 @@ describe('the review', () => {
   it('rejects only with a reason, which the applicant reads', async () => {
     const { payment_id, review, client } = await applied()
     const admin = await (await makePerson(test, { is_admin: true })).signIn()
-    const page = await admin.get('/admin')
+    const page = await admin.get('/admin/reviews')
     const bare = await admin.submit(page, review, { decision: 'reject', reason: '  ' })
     expect(bare.status).toBe(400)
     expect(await statusOf(payment_id)).toBe('pending')
@@ -301,7 +301,7 @@ describe('the review', () => {
     expect((await client.post(review, { ...own, decision: 'approve' })).status).toBe(403)
     const admin = await (await makePerson(test, { is_admin: true })).signIn()
     expect((await admin.post(review, { decision: 'approve' })).status).toBe(403)
-    const form = (await admin.get('/admin')).form(review)
+    const form = (await admin.get('/admin/reviews')).form(review)
     expect((await admin.post(review, { ...form, decision: 'perhaps' })).status).toBe(400)
     expect(
       (await admin.post('/admin/payment-applications/pay_none/review', { ...form, decision: 'approve' }))

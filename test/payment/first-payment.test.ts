@@ -123,7 +123,7 @@ describe.skipIf(isWithoutChromium)('somebody new', () => {
       await fillIn(page, 'Mugs', callback)
       await click(button(page, en.paymentApps.submit))
       const office = await openWindow()
-      await office.goto(`${test.url}/admin`)
+      await office.goto(`${test.url}/admin/reviews`)
       await signIn(office, admin)
       const decided = office.waitForEvent('load')
       await click(button(office, en.admin.approve))

@@ -137,17 +137,17 @@ describe('editing', () => {
 
       const admin = await (await makePerson(test, { is_admin: true })).signIn()
       const review = `/admin/payment-applications/${merchant.payment_id}/review`
-      const seen = await admin.get('/admin')
+      const seen = await admin.get('/admin/reviews')
       expect(seen.body).toContain(value)
       test.clock.advance(1)
       await edit({ [field]: value.replace('o', '0') })
       expect((await admin.submit(seen, review, { decision: 'approve' })).status).toBe(409)
       expect((await payPage()).body).not.toContain('Approved by staff')
-      expect((await admin.submit(await admin.get('/admin'), review, { decision: 'approve' })).status).toBe(
-        303,
-      )
+      expect(
+        (await admin.submit(await admin.get('/admin/reviews'), review, { decision: 'approve' })).status,
+      ).toBe(303)
       expect((await payPage()).body).toContain('Approved by staff')
-      const again = { ...(await admin.get('/admin')).form('/language'), decision: 'approve' }
+      const again = { ...(await admin.get('/admin/reviews')).form('/language'), decision: 'approve' }
       expect((await admin.post(review, again)).status).toBe(409)
       const acts = ['edit', 'edit', 'change_unreviewed', 'edit', 'change_unreviewed', 'approve']
       expect((await audits(merchant.payment_id)).slice(2)).toEqual(acts.map((act) => `payment_app.${act}`))
@@ -165,7 +165,7 @@ describe('editing', () => {
       const fields = { ...edited, name }
       expect((await owner.submit(await owner.get(page), `${page}/edit`, fields)).status).toBe(303)
     }
-    const pages = async () => [await admin.get('/admin'), await admin.get(shown)]
+    const pages = async () => [await admin.get('/admin/reviews'), await admin.get(shown)]
     const approve = async (seen: Awaited<ReturnType<typeof pages>>) => {
       const answers = []
       for (const each of seen)
@@ -185,7 +185,7 @@ describe('editing', () => {
     for (const { body } of third) {
       const own = body.split('<article').find((part) => part.includes(shown))
       expect(own).toContain('Official Forum Bank')
-      expect(own).not.toContain('Approved before, and changed since')
+      expect(own).not.toContain('the owner has changed it since')
       expect(own).toContain('value="reject"')
     }
     expect((await owner.get(page)).body).not.toContain('Changed since the staff approved it')
@@ -207,7 +207,7 @@ describe('editing', () => {
     const merchant = await makeMerchant(test, { approved: false })
     const admin = await (await makePerson(test, { is_admin: true })).signIn()
     const review = `/admin/payment-applications/${merchant.payment_id}/review`
-    const [mine, theirs] = [await admin.get('/admin'), await admin.get('/admin')]
+    const [mine, theirs] = [await admin.get('/admin/reviews'), await admin.get('/admin/reviews')]
     expect((await admin.submit(theirs, review, { decision: 'approve' })).status).toBe(303)
     const owner = await merchant.owner.signIn()
     const page = `/payment/applications/${merchant.payment_id}`
@@ -221,13 +221,13 @@ describe('editing', () => {
     const merchant = await makeMerchant(test, { approved: false })
     const admin = await (await makePerson(test, { is_admin: true })).signIn()
     const review = `/admin/payment-applications/${merchant.payment_id}/review`
-    await admin.submit(await admin.get('/admin'), review, { decision: 'reject', reason: 'Say more' })
+    await admin.submit(await admin.get('/admin/reviews'), review, { decision: 'reject', reason: 'Say more' })
     const owner = await merchant.owner.signIn()
     const page = `/payment/applications/${merchant.payment_id}`
     expect((await owner.get(page)).body).toContain('Save and apply again')
     await owner.submit(await owner.get(page), `${page}/edit`, edited)
     expect(await row(merchant.payment_id)).toMatchObject({ status: 'pending', review_reason: null })
-    await admin.submit(await admin.get('/admin'), review, { decision: 'approve' })
+    await admin.submit(await admin.get('/admin/reviews'), review, { decision: 'approve' })
     expect((await merchant.process(order())).status).toBe(200)
     await merchant.close()
   })
@@ -405,7 +405,10 @@ describe('an administrator', () => {
       const admin = await (await makePerson(test, { is_admin: true })).signIn()
       const review = `/admin/payment-applications/${merchant.payment_id}/review`
       const decide = async (decision: string, reason: string) =>
-        admin.submit(await admin.get('/admin'), review, { decision, reason })
+        admin.post(review, {
+          ...(await admin.get('/admin/reviews')).form('/language'),
+          ...{ decision, reason, confirmed: 'yes' },
+        })
       expect((await decide('suspend', '')).status).toBe(400)
       expect((await row(merchant.payment_id)).status).toBe('approved')
       expect((await decide('suspend', 'Complaints')).status).toBe(303)

@@ -393,7 +393,7 @@ describe('an application that changes hands', () => {
         const page = await owner.get(new URL(String(body.payment_url)).pathname)
         expect(page.body).toContain('Not reviewed since it was changed')
       } else expect((await admin.submit(shown, `${review}/review`, { decision: 'approve' })).status).toBe(409)
-      const seen = await admin.get('/admin')
+      const seen = await admin.get('/admin/reviews')
       expect(seen.body).toContain(`@${heir.username}`)
       expect((await admin.submit(seen, `${review}/review`, { decision: 'approve' })).status).toBe(303)
       await seller.close()

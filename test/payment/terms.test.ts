@@ -108,16 +108,16 @@ describe('the page of an application', () => {
       expect(before.body).toContain('<dd>5 %</dd>')
       expect(before.body).toContain('the buyer pays 990, the fee is 49, the merchant receives 941.')
 
-      const terms = { fee_rate: '0.125', daily_payments_max: '5000', daily_transfers_max: '300' }
+      const terms = { fee_rate: '12.5', daily_payments_max: '5000', daily_transfers_max: '300' }
       const answer = await setTerms(seller, { ...terms, reason: 'A trial' })
       expect(answer).toMatchObject({ status: 303, location: pathOf(seller) })
       await pay(seller, '800')
       const page = await admin.get(pathOf(seller))
-      expect(page.body).toContain('name="fee_rate" value="0.125"')
+      expect(page.body).toContain('name="fee_rate" value="12.5"')
       expect(page.body).toContain('800 of 5,000 used today')
       expect(page.body).toContain(`@${administrator.username}`)
       expect(page.body).toContain('A trial')
-      expect(page.body).toContain('<del>–</del> → <ins>0.125</ins>')
+      expect(page.body).toContain('<del>–</del> → <ins>12.5 %</ins>')
       expect(page.body).not.toContain('undefined')
 
       const shown = await owner.get(ownPath)
@@ -135,8 +135,8 @@ describe('the page of an application', () => {
         .execute()
       const none = { fee_rate: null, daily_payments_max: null, daily_transfers_max: null }
       expect(entries.map(({ detail }) => detail)).toEqual([
-        { before: none, after: terms, reason: 'A trial' },
-        { before: terms, after: none, reason: '' },
+        { before: none, after: { ...terms, fee_rate: '0.125' }, reason: 'A trial' },
+        { before: { ...terms, fee_rate: '0.125' }, after: none, reason: '' },
       ])
     }))
 
@@ -146,9 +146,9 @@ describe('the page of an application', () => {
         test.db.selectFrom('payment_apps').selectAll().where('id', '=', seller.id).executeTakeFirst()
       const before = await stored()
       for (const [name, value] of [
-        ['fee_rate', '1.01'],
-        ['fee_rate', '5 %'],
-        ['fee_rate', '0.1234567'],
+        ['fee_rate', '101'],
+        ['fee_rate', 'five'],
+        ['fee_rate', '0.12345'],
         ['daily_payments_max', '-1'],
         ['daily_payments_max', '1.5'],
         ['daily_transfers_max', '9007199254740992'],

@@ -93,7 +93,7 @@ describe('the uploaded logo', () => {
   const openAdmin = async () => (await makePerson(test, { is_admin: true })).signIn()
   const upload = async (file: Buffer, window?: Browser) => {
     window ??= await openAdmin()
-    const { form_token } = (await window.get('/admin/settings?area=site')).form('/admin/settings')
+    const { form_token } = (await window.get('/admin/settings?area=brand')).form('/admin/settings')
     const line = '----logo'
     const part = (head: string, body: Buffer | string) =>
       Buffer.concat([
@@ -165,10 +165,10 @@ describe('the uploaded logo', () => {
     }
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Lax' })
     expect(await isReported('/admin/audit', cookie.value)).toBe(false)
-    expect(await isReported('/admin/settings?area=site', cookie.value, other)).toBe(false)
-    expect(await isReported('/admin/settings?area=site', `${cookie.value.split('.')[0]}.x`)).toBe(false)
-    expect(await isReported('/admin/settings?area=site', 'x')).toBe(false)
-    expect(await isReported('/admin/settings?area=site', cookie.value)).toBe(true)
+    expect(await isReported('/admin/settings?area=brand', cookie.value, other)).toBe(false)
+    expect(await isReported('/admin/settings?area=brand', `${cookie.value.split('.')[0]}.x`)).toBe(false)
+    expect(await isReported('/admin/settings?area=brand', 'x')).toBe(false)
+    expect(await isReported('/admin/settings?area=brand', cookie.value)).toBe(true)
     expect(window.cookies.has('report')).toBe(false)
   })
 

@@ -15,7 +15,7 @@ import {
 } from '../../identity/apps/acts.ts'
 import { liveSecrets, resetSecret } from '../../identity/apps/secrets.ts'
 import { cursor, onePage, searchText } from '../../web/lists.ts'
-import { actorOf, HISTORY_LINES, ReasonForm, TABLE_LINES } from '../acts/form.ts'
+import { actorOf, Confirmed, HISTORY_LINES, ReasonForm, readForm, TABLE_LINES } from '../acts/form.ts'
 import { likeNamed } from './like-named.ts'
 
 declare module '../../web/views.ts' {
@@ -53,6 +53,9 @@ const Search = z.object({
   before: cursor,
 })
 
+const ActForm = ReasonForm.extend({ confirmed: Confirmed })
+const ResetForm = z.object({ confirmed: Confirmed })
+
 const ReviewForm = z.object({
   reviewed: z.enum(['yes', 'no']).catch('no'),
   seen: z.string().optional().catch(undefined),
@@ -77,21 +80,25 @@ export function appAdminPages(app: FastifyInstance, deps: Core): void {
     ['reinstate', reinstateApp],
   ] as const) {
     app.post<OneApp>(`/admin/apps/:client_id/${act}`, { preHandler }, async (request, reply) => {
-      const form = ReasonForm.safeParse(request.body)
+      const form = ActForm.safeParse(request.body)
       if (!form.success) return showApp(request, reply, deps, { isReasonMissing: true })
-      await verb(deps.db, { ...actBy(request, deps), reason: form.data.reason })
-      return reply.redirect(`/admin/apps/${request.params.client_id}`, 303)
+      const { reason, confirmed } = form.data
+      if (act === 'suspend' && confirmed === undefined) return confirmSuspension(request, reply, deps, reason)
+      await verb(deps.db, { ...actBy(request, deps), reason })
+      return reportOn(request, reply, deps, act)
     })
   }
 
   app.post<OneApp>('/admin/apps/:client_id/review', async (request, reply) => {
     const { reviewed, seen } = ReviewForm.parse(request.body)
     await markReviewed(deps.db, { ...actBy(request, deps), isReviewed: reviewed === 'yes', seen })
-    return reply.redirect(`/admin/apps/${request.params.client_id}`, 303)
+    return reportOn(request, reply, deps, reviewed === 'yes' ? 'mark' : 'unmark')
   })
 
   app.post<OneApp>('/admin/apps/:client_id/reset-secret', { preHandler }, async (request, reply) => {
     const { client_id } = request.params
+    const { confirmed } = readForm(ResetForm, request.body)
+    if (confirmed === undefined) return confirmReset(request, reply, deps)
     const secret = await resetSecret(deps.db, actBy(request, deps))
     return reply.page('identity/apps/secret', {
       app: { client_id, ...secret },
@@ -103,6 +110,72 @@ export function appAdminPages(app: FastifyInstance, deps: Core): void {
 function actBy(request: FastifyRequest<OneApp>, deps: Core) {
   const { client_id } = request.params
   return { client_id, ...actorOf(request), now: deps.clock() }
+}
+
+/** Leads back to the application, and says what was done. */
+async function reportOn(
+  { params, locale }: FastifyRequest<OneApp>,
+  reply: FastifyReply,
+  { db }: Core,
+  act: 'suspend' | 'reinstate' | 'mark' | 'unmark',
+): Promise<FastifyReply> {
+  const { name, owner_username } = await getApp(db, params)
+  const text = locale.t.registeredApps.done[act](name, owner_username)
+  return reply.done(`/admin/apps/${params.client_id}`, { text })
+}
+
+/** Says how many members a suspension concerns before it takes effect. */
+async function confirmSuspension(
+  { params, locale }: FastifyRequest<OneApp>,
+  reply: FastifyReply,
+  { db }: Core,
+  reason: string,
+): Promise<FastifyReply> {
+  const { t } = locale
+  const m = t.registeredApps
+  const app = await getApp(db, params)
+  const { count, isMore } = await countMembers(db, app.id)
+  const page = `/admin/apps/${app.client_id}`
+  return reply.page('confirm', {
+    title: m.suspendQuestion(app.name),
+    lead: m.suspendText,
+    facts: [
+      { term: m.owner, value: `@${app.owner_username}` },
+      { term: m.membersNow, value: isMore ? `${locale.points(count)}+` : locale.points(count) },
+    ],
+    notes: [`${t.common.reason}: ${reason}`],
+    action: `${page}/suspend`,
+    fields: { reason, confirmed: 'yes' },
+    button: m.suspend,
+    isDanger: true,
+    cancel: page,
+  })
+}
+
+/** Says which secrets a reset ends. */
+async function confirmReset(
+  { params, locale }: FastifyRequest<OneApp>,
+  reply: FastifyReply,
+  { db, clock }: Core,
+): Promise<FastifyReply> {
+  const m = locale.t.registeredApps
+  const app = await getApp(db, params)
+  const secrets = await liveSecrets(db, app.id, clock())
+  const page = `/admin/apps/${app.client_id}`
+  return reply.page('confirm', {
+    title: m.resetQuestion(app.name),
+    lead: m.resetText,
+    facts: [
+      { term: m.owner, value: `@${app.owner_username}` },
+      { term: m.secretsEnding, value: locale.points(secrets.length), tone: 'bad' },
+    ],
+    notes: [],
+    action: `${page}/reset-secret`,
+    fields: { confirmed: 'yes' },
+    button: m.reset,
+    isDanger: true,
+    cancel: page,
+  })
 }
 
 async function showApp(

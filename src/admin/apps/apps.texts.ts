@@ -3,40 +3,65 @@ import type { Texts } from '../../web/languages.ts'
 import { counted } from '../../web/plurals.ts'
 
 export const registeredApps = {
-  title: { en: 'Registered applications', zh: '已登记的应用' },
+  title: { en: 'OAuth applications', zh: 'OAuth 应用' },
+  lead: { en: 'Applications that members sign in to.', zh: '成员用本站账号登录的应用。' },
   search: { en: 'Name, client_id or owner', zh: '名称、client_id 或所有者' },
   find: { en: 'Find', zh: '查找' },
   standing: { en: 'Show', zh: '显示' },
   standings: {
-    all: { en: 'all', zh: '全部' },
-    suspended: { en: 'suspended', zh: '已停用' },
-    unreviewed: { en: 'not reviewed', zh: '未审核' },
+    all: { en: 'All', zh: '全部' },
+    suspended: { en: 'Suspended', zh: '已停用' },
+    unreviewed: { en: 'Not reviewed', zh: '未审核' },
   },
-  nothing: { en: 'No application fits.', zh: '没有符合条件的应用。' },
-  older: { en: 'Older', zh: '更早的' },
-  backToList: { en: 'All applications', zh: '全部应用' },
+  nothing: { en: 'No results', zh: '没有符合条件的应用' },
+  nothingText: {
+    en: 'Applications appear here when members create them.',
+    zh: '成员创建应用后会出现在这里。',
+  },
   owner: { en: 'Owner', zh: '所有者' },
   suspend: { en: 'Suspend', zh: '停用' },
+  suspendQuestion: (name: string) => ({ en: `Suspend ${name}?`, zh: `停用 ${name}？` }),
   suspendText: {
-    en: 'Nobody can sign in to it, it gets no tokens, and those it has stop working at their next use. The owner reads the reason.',
-    zh: '任何人都无法用它登录，它无法获取令牌，已有的令牌在下次使用时失效。所有者会看到原因。',
+    en: 'Nobody can sign in to it. It gets no tokens, and its tokens stop working at their next use. The owner reads the reason.',
+    zh: '任何人都无法用它登录，它无法获取令牌，已有的令牌在下次使用时失效。所有者会看到理由。',
   },
+  membersNow: { en: 'Members who use it', zh: '使用它的成员' },
   reinstate: { en: 'Reinstate', zh: '恢复' },
   reinstateText: {
-    en: 'People can sign in again. Tokens that have not expired meanwhile work again.',
-    zh: '成员可以再次登录。期间未过期的令牌恢复有效。',
+    en: 'Members can sign in again. Tokens that have not expired work again.',
+    zh: '成员可以再次登录，未过期的令牌恢复有效。',
   },
-  reasonMissing: { en: 'Say why: the owner reads it.', zh: '请说明原因：所有者会看到。' },
-  mark: { en: 'Mark as reviewed by staff', zh: '标记为“已由管理人员审核”' },
+  reasonMissing: { en: 'Enter a reason. The owner reads it.', zh: '请填写理由，所有者会看到。' },
+  mark: { en: 'Mark as reviewed', zh: '标记为已审核' },
   markText: {
-    en: 'People see the mark when they are asked to allow it. It goes away when the owner changes the name, description, homepage, logo or redirect addresses.',
-    zh: '成员在授权页面会看到此标记。所有者修改名称、描述、主页、图标或回调地址后，标记会被取消。',
+    en: 'Members see the mark when the application asks for access. It goes away when the owner changes the name, description, homepage, logo or redirect addresses.',
+    zh: '成员在授权页面会看到此标记。所有者修改名称、描述、主页、图标或回调地址后，标记自动取消。',
   },
-  unmark: { en: 'Take the mark away', zh: '取消标记' },
+  unmark: { en: 'Remove the mark', zh: '取消标记' },
   reset: { en: 'Reset the secret', zh: '重置密钥' },
+  resetQuestion: (name: string) => ({ en: `Reset the secret of ${name}?`, zh: `重置 ${name} 的密钥？` }),
   resetText: {
-    en: 'For an owner who has lost it. Every secret ends at once; the new one is shown once, to you: hand it over safely. The owner sees the reset in the history.',
-    zh: '用于所有者丢失密钥的情况。所有现有密钥立即失效；新密钥只向你显示一次，请安全地转交。所有者会在历史记录中看到此次重置。',
+    en: 'For an owner who has lost it. All secrets stop working at once. You see the new one only once, so hand it over safely.',
+    zh: '用于所有者丢失密钥的情况。所有现有密钥立即失效；新密钥只向你显示一次，请安全转交。',
   },
+  secretsEnding: { en: 'Secrets that stop working', zh: '将失效的密钥' },
   liveSecrets: (n: number) => ({ en: `${n} ${counted(n, 'works', 'work')} now`, zh: `目前有 ${n} 个可用` }),
+  done: {
+    suspend: (name: string, owner: string) => ({
+      en: `${name} is suspended. @${owner} reads your reason.`,
+      zh: `已停用 ${name}，@${owner} 会看到理由。`,
+    }),
+    reinstate: (name: string, _owner: string) => ({
+      en: `${name} is reinstated. Members can sign in again.`,
+      zh: `已恢复 ${name}，成员可以再次登录。`,
+    }),
+    mark: (name: string, _owner: string) => ({
+      en: `${name} is marked as reviewed.`,
+      zh: `已将 ${name} 标记为已审核。`,
+    }),
+    unmark: (name: string, _owner: string) => ({
+      en: `${name} is no longer marked as reviewed.`,
+      zh: `已取消 ${name} 的审核标记。`,
+    }),
+  },
 } satisfies Texts

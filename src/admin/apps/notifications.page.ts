@@ -42,8 +42,9 @@ export function notificationAdminPages(app: FastifyInstance, deps: PaymentDeps):
     ['resume', resumeHost],
   ] as const) {
     app.post(`${PATH}/hosts/${act}`, { preHandler }, async (request, reply) => {
-      await verb(deps, { ...readForm(HostForm, request.body), ...actorOf(request) })
-      return reply.redirect(PATH, 303)
+      const form = readForm(HostForm, request.body)
+      await verb(deps, { ...form, ...actorOf(request) })
+      return reply.done(PATH, { text: request.locale.t.console.hosts.done[act](form.host) })
     })
   }
 }

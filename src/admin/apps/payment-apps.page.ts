@@ -4,9 +4,17 @@ import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import { getPaymentApp } from '../../payment/apps/review.ts'
-import { setTerms, TERMS_FIELDS, type TermsInForce, termsForm, termsOf } from '../../payment/apps/terms.ts'
+import {
+  setTerms,
+  TERMS_FIELDS,
+  type Terms,
+  type TermsInForce,
+  termsForm,
+  termsOf,
+} from '../../payment/apps/terms.ts'
 import { actorOf, HISTORY_LINES } from '../acts/form.ts'
 import { proposeTerms, type StandingProposal } from '../proposals/proposals.ts'
+import { percentOf, shareOf } from '../wording/percent.ts'
 import { checkAddresses, lastChecks } from './address-check.ts'
 import { likeNamed } from './like-named.ts'
 
@@ -48,25 +56,48 @@ export function paymentAppAdminPages(app: FastifyInstance, deps: Core): void {
     preHandler: requireFreshSignIn(deps, { page: (request) => pathOf(request as OneApp) }),
   }
   app.post(`${PATH}/terms`, guarded, async (request: OneApp, reply) => {
-    const form = termsForm.safeParse(request.body)
+    const typed = (request.body ?? {}) as Record<string, unknown>
+    const form = termsForm.safeParse({ ...typed, fee_rate: shareIn(typed.fee_rate) })
     if (!form.success) {
       const problems = TERMS_FIELDS.filter((name) => form.error.issues.some(({ path }) => path[0] === name))
-      const values = (request.body ?? {}) as Record<string, unknown>
-      return showPaymentApp(request, reply, deps, { values, problems })
+      return showPaymentApp(request, reply, deps, { values: typed, problems })
     }
     const { payment_id } = request.params
     const by = actorOf(request)
-    if (await setTerms(deps, payment_id, form.data, by)) return reply.redirect(pathOf(request), 303)
+    const { t } = request.locale
+    if (await setTerms(deps, payment_id, form.data, by)) {
+      const { name } = await getPaymentApp(deps.db, payment_id)
+      return reply.done(pathOf(request), {
+        text: t.console.appTerms.done(name, writtenTerms(request, form.data)),
+      })
+    }
     const standing = await proposeTerms(deps, payment_id, form.data, by)
-    if (standing === undefined) return reply.redirect('/admin/proposals', 303)
-    return showPaymentApp(request, reply, deps, { values: form.data, problems: [], standing })
+    const text = t.console.proposals.proposed
+    if (standing === undefined) return reply.done('/admin/proposals', { text, tone: 'warn' })
+    return showPaymentApp(request, reply, deps, { values: typed, problems: [], standing })
   })
 
   app.post(`${PATH}/check`, async (request: OneApp, reply) => {
     const { payment_id } = request.params
     await checkAddresses(deps, payment_id, actorOf(request))
-    return reply.redirect(`${pathOf(request)}#addresses`, 303)
+    return reply.done(`${pathOf(request)}#addresses`, { text: request.locale.t.console.review.checked })
   })
+}
+
+/** Returns typed percent as a share. An empty field stays empty, and anything else is refused as it is. */
+function shareIn(typed: unknown): unknown {
+  return typeof typed === 'string' && typed.trim() !== '' ? (shareOf(typed) ?? 'invalid') : typed
+}
+
+/** Returns terms in words. */
+function writtenTerms(
+  { locale }: OneApp,
+  { fee_rate, daily_payments_max, daily_transfers_max }: Terms,
+): string {
+  const c = locale.t.console.appTerms
+  const limit = (max: bigint | null) => (max === null ? c.noLimit : locale.points(max))
+  const fee = fee_rate === null ? c.siteRate : `${percentOf(fee_rate)} %`
+  return c.written(fee, limit(daily_payments_max), limit(daily_transfers_max))
 }
 
 function pathOf({ params }: OneApp): string {
@@ -95,7 +126,10 @@ async function showPaymentApp(
     check,
     alike,
     now: deps.clock(),
-    values: filled?.values ?? terms,
+    values: filled?.values ?? {
+      ...terms,
+      fee_rate: terms.fee_rate === null ? '' : percentOf(terms.fee_rate),
+    },
     problems: filled?.problems ?? [],
     standing: filled?.standing,
     isProposal: second_approver === 'on',

@@ -1,41 +1,35 @@
-/** Texts of the history of a payment application, by act. */
-import type { Text, Texts } from '../../web/languages.ts'
+/** Texts of the terms of a payment application, for administrators. */
+import type { Texts } from '../../web/languages.ts'
+import { POINTS } from '../../web/site-words.ts'
 
-export const paymentAppActs = {
-  apply: { en: 'Applied for', zh: '提交申请' },
-  approve: { en: 'Approved', zh: '通过' },
-  reject: { en: 'Rejected', zh: '驳回' },
-  suspend: { en: 'Suspended', zh: '停用' },
-  reinstate: { en: 'Reinstated', zh: '恢复' },
-  edit: { en: 'Settings changed', zh: '修改设置' },
-  change_unreviewed: {
-    en: 'Changed what the staff review: “approved by staff” shows only once it is approved as it is now',
-    zh: '修改了需要审核的内容，按现状审核通过后才显示“已通过审核”',
+export const appTerms = {
+  fee: { en: 'Payment fee', zh: '付款手续费' },
+  feeHint: { en: 'Empty: the fee of the site.', zh: '留空则使用全站费率。' },
+  payments: { en: `${POINTS} it may take in a day`, zh: `每日收款上限` },
+  transfers: { en: `${POINTS} it may transfer in a day`, zh: `每日转账上限` },
+  limitHint: {
+    en: 'Empty: no limit. Days begin at midnight in China (UTC+8).',
+    zh: '留空为不限。每天从北京时间零点算起。',
   },
-  check_addresses: { en: 'Addresses checked', zh: '检查了地址' },
-  reapply: { en: 'Corrected and applied for again', zh: '修改后重新申请' },
-  rotate_token: { en: 'A new token was made', zh: '更换 Token' },
-  end_overlap: { en: 'The previous token was ended', zh: '停用旧 Token' },
-  reset_merchant_key: { en: 'The Merchant KEY was reset', zh: '重置 Merchant KEY' },
-  make_key_pair: { en: 'A key pair for V2 was made', zh: '生成 V2 密钥对' },
-  set_public_key: { en: 'A public key for V2 was set', zh: '设置 V2 公钥' },
-  switch_versions: { en: 'Versions of the gateway were switched', zh: '切换网关版本' },
-  invite: { en: 'A member was invited', zh: '邀请成员' },
-  join: { en: 'An invitation was accepted', zh: '接受邀请' },
-  decline_invitation: { en: 'An invitation was declined', zh: '拒绝邀请' },
-  change_role: { en: 'A role was changed', zh: '更改角色' },
-  remove_member: { en: 'A member was removed', zh: '移除成员' },
-  leave: { en: 'A member left the team', zh: '成员退出团队' },
-  offer: { en: 'Offered to another member', zh: '提出移交' },
-  withdraw_offer: { en: 'The offer was taken back', zh: '撤回移交' },
-  decline_offer: { en: 'The offer was declined', zh: '拒绝移交' },
-  hand_over: { en: 'Handed over to another owner', zh: '移交给新的所有者' },
-  closed: { en: 'Closed with the account of its owner', zh: '随所有者的账号一起关闭' },
-  set_low_balance: { en: 'Alert on a low balance set', zh: '设置余额不足提醒' },
-  create_test: { en: 'Made as a test application', zh: '创建为测试应用' },
-  set_events_url: { en: 'The address for events was set', zh: '设置事件接收地址' },
-  rotate_event_secret: { en: 'A new secret for events was made', zh: '生成新的事件密钥' },
-  events_gone: { en: 'Events were switched off: 410 Gone', zh: '事件已关闭：410 Gone' },
-  try_address: { en: 'An address was tried out', zh: '测试地址' },
-  terms: { en: 'Terms set', zh: '设定条款' },
-} as Record<string, Text> satisfies Texts
+  reasonHint: { en: 'Optional. The owner reads it.', zh: '选填，所有者会看到。' },
+  save: { en: 'Set terms', zh: '设定条款' },
+  siteRate: { en: 'as the site', zh: '与全站相同' },
+  noLimit: { en: 'no limit', zh: '不限' },
+  written: (fee: string, payments: string, transfers: string) => ({
+    en: `fee ${fee}, payments a day: ${payments}, transfers a day: ${transfers}`,
+    zh: `手续费 ${fee}，每日收款 ${payments}，每日转账 ${transfers}`,
+  }),
+  done: (name: string, terms: string) => ({
+    en: `Terms of ${name} set: ${terms}.`,
+    zh: `已设定 ${name} 的条款：${terms}。`,
+  }),
+  problems: {
+    fee_rate: {
+      en: 'Enter a percentage from 0 to 100, such as 3 or 0.5, or leave it empty.',
+      zh: '请填 0 到 100 之间的百分数，例如 3 或 0.5，或留空。',
+    },
+    daily_payments_max: { en: 'Enter digits only, or leave it empty.', zh: '请只填数字，或留空。' },
+    daily_transfers_max: { en: 'Enter digits only, or leave it empty.', zh: '请只填数字，或留空。' },
+    reason: { en: 'At most 500 characters.', zh: '最多 500 个字符。' },
+  },
+} satisfies Texts

@@ -1,18 +1,19 @@
-/** /admin lists the payment applications to review and the decided ones, and takes the decisions of reviewers. */
+/** /admin/reviews lists the payment applications to review and the decided ones, and takes the decisions of reviewers. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
-import { lastProof } from '../../ledger/proofs.ts'
 import {
   DECISIONS_WITH_REASON,
   decidedPaymentApps,
+  getPaymentApp,
   reviewPaymentApp,
   reviewQueue,
 } from '../../payment/apps/review.ts'
 import { AppError } from '../../platform/errors.ts'
 import { cursor, listUrl } from '../../web/lists.ts'
+import { Confirmed } from '../acts/form.ts'
 import { lastChecks } from './address-check.ts'
 import { likeNamed } from './like-named.ts'
 
@@ -25,7 +26,7 @@ declare module '../../web/views.ts' {
       checks: Awaited<ReturnType<typeof lastChecks>>
       alike: Awaited<ReturnType<typeof likeNamed>>
       decided: Awaited<ReturnType<typeof decidedPaymentApps>>
-      books: Awaited<ReturnType<typeof lastProof>>
+      status: 'waiting' | 'decided'
       reasonMissing: string | undefined
       now: Date
     }
@@ -44,9 +45,9 @@ declare module '../../web/views.ts' {
   }
 }
 
-const PATH = '/admin'
+const PATH = '/admin/reviews'
 const QUEUE_LINES = 50
-const Asked = z.object({ after: cursor })
+const Asked = z.object({ after: cursor, show: z.enum(['waiting', 'decided']).catch('waiting') })
 
 const ReviewForm = z.object({
   decision: z.enum(['approve', 'reject', 'suspend', 'reinstate']),
@@ -56,11 +57,12 @@ const ReviewForm = z.object({
     .transform((text) => new Date(text))
     .nullable()
     .default(null),
+  confirmed: Confirmed,
 })
 
 /** Registers the pages. The caller's scope must require an administrator. */
 export function reviewPages(app: FastifyInstance, deps: Core): void {
-  app.get(PATH, async (request, reply) => showAdmin(reply, deps, Asked.parse(request.query)))
+  app.get(PATH, async (request, reply) => showReviews(reply, deps, Asked.parse(request.query)))
 
   app.post<{ Params: { payment_id: string } }>(
     '/admin/payment-applications/:payment_id/review',
@@ -72,26 +74,55 @@ export function reviewPages(app: FastifyInstance, deps: Core): void {
         throw new AppError('invalid_form', 'The decision is missing or the reason is too long')
       const { decision, reason } = form.data
       if (DECISIONS_WITH_REASON.includes(decision) && reason === '')
-        return showAdmin(reply, deps, { reasonMissing: payment_id })
+        return showReviews(reply, deps, { reasonMissing: payment_id })
+      const { name, username } = await getPaymentApp(deps.db, payment_id)
+      const { t } = request.locale
+      if (decision === 'suspend' && form.data.confirmed === undefined)
+        return confirmSuspension(reply, { payment_id, name, reason })
       await reviewPaymentApp(deps, { payment_id, ...form.data, reviewer_id: sessionOf(request).user.id })
-      return reply.redirect(PATH, 303)
+      return reply.done(PATH, {
+        text: t.console.review.done[decision](name, username),
+        link: { href: `/admin/payment-applications/${payment_id}`, label: t.console.review.see },
+      })
     },
   )
 }
+
+/** Says what a suspension stops before it takes effect. */
+function confirmSuspension(
+  reply: FastifyReply,
+  { payment_id, name, reason }: { payment_id: string; name: string; reason: string },
+): FastifyReply {
+  const { t } = reply.request.locale
+  const c = t.console.freeze
+  return reply.page('confirm', {
+    title: c.questions['payment-applications'].freeze(name),
+    lead: c.texts['payment-applications'].freeze,
+    facts: [],
+    notes: [`${t.common.reason}: ${reason}`],
+    action: `/admin/payment-applications/${payment_id}/review`,
+    fields: { decision: 'suspend', reason, confirmed: 'yes' },
+    button: c.titles['payment-applications'].freeze,
+    isDanger: true,
+    cancel: PATH,
+  })
+}
+
+type Shown = { after?: bigint | undefined; show?: 'waiting' | 'decided'; reasonMissing?: string }
 
 /**
  * @param asked.after the queue continues after the application with this ID.
  * @param asked.reasonMissing the Payment ID of a rejection without a reason. The queue begins with that application.
  */
-async function showAdmin(
+async function showReviews(
   reply: FastifyReply,
   deps: Core,
-  { after, reasonMissing }: { after?: bigint | undefined; reasonMissing?: string },
-) {
-  const [found, decided, books] = await Promise.all([
-    reviewQueue(deps.db, { after, from: reasonMissing }, QUEUE_LINES + 1),
-    decidedPaymentApps(deps.db),
-    lastProof(deps),
+  { after, show = 'waiting', reasonMissing }: Shown,
+): Promise<FastifyReply> {
+  const isWaiting = show === 'waiting'
+  const [found, decided] = await Promise.all([
+    isWaiting ? reviewQueue(deps.db, { after, from: reasonMissing }, QUEUE_LINES + 1) : [],
+    isWaiting ? [] : decidedPaymentApps(deps.db),
   ])
   const queue = found.slice(0, QUEUE_LINES)
   const [checks, alike] = await Promise.all([
@@ -113,7 +144,7 @@ async function showAdmin(
     checks,
     alike,
     decided,
-    books,
+    status: show,
     reasonMissing,
     now: deps.clock(),
   }

@@ -1,59 +1,85 @@
-/** Texts of the frame of the administration, and of reviewing payment applications. */
+/** Texts of reviewing payment applications. */
 import type { Texts } from '../../web/languages.ts'
-import { POINTS } from '../../web/site-words.ts'
+import { counted } from '../../web/plurals.ts'
 
 export const admin = {
-  title: { en: 'Administration', zh: '管理' },
-  overview: { en: 'Overview', zh: '概览' },
-  groups: {
-    work: { en: 'To do', zh: '待办' },
-    points: { en: 'Amount', zh: POINTS },
-    people: { en: 'People', zh: '用户' },
-    apps: { en: 'Applications', zh: '应用' },
-    site: { en: 'Site', zh: '站点' },
+  lead: {
+    en: 'Payment applications wait here before they can take payments, and again after their owner changes what you approved.',
+    zh: '收款应用须通过审核才能收款；所有者修改已审核的内容后会再次出现在这里。',
   },
-  reviewQueue: { en: 'Payment applications to review', zh: '待审核的收款应用' },
-  empty: { en: 'Nothing waits for review.', zh: '没有待审核的申请。' },
+  empty: { en: 'Nothing to review', zh: '没有待审核的应用' },
+  emptyText: {
+    en: 'New applications and changed ones appear here.',
+    zh: '新的申请和有修改的应用会出现在这里。',
+  },
+  shows: {
+    waiting: { en: 'To review', zh: '待审核' },
+    decided: { en: 'Approved and suspended', zh: '已通过与已停用' },
+  },
+  noneDecided: { en: 'No payment application is approved yet', zh: '还没有已通过的收款应用' },
   later: { en: 'Later', zh: '后面的申请' },
   first: { en: 'To the oldest', zh: '回到最早的申请' },
-  applicant: { en: 'Applicant', zh: '申请人' },
+  applicant: { en: 'Owner', zh: '所有者' },
   approve: { en: 'Approve', zh: '通过' },
   reject: { en: 'Reject', zh: '驳回' },
   reasonHint: {
-    en: 'Required to reject or suspend; the applicant reads it.',
-    zh: '驳回或停用时必填，申请人可见。',
+    en: 'Required to reject or suspend. The owner reads it.',
+    zh: '驳回或停用时必填，所有者会看到。',
   },
   changed: { en: 'Changed', zh: '有修改' },
   changedText: {
-    en: 'Approved before, and changed since: buyers do not read “approved by staff” until you approve it as it is now. It goes on selling. What it was is in its history.',
-    zh: '此前已通过审核，之后有过修改：在你按现状重新通过前，买家看不到“已通过审核”；照常收款。之前的内容见历史。',
+    en: 'You approved this before, and the owner has changed it since. Buyers do not read “approved by staff” until you approve it again. It goes on selling. The history shows what it was.',
+    zh: '此前已通过审核，之后有过修改：在你重新通过前，买家看不到“已通过审核”，收款照常。之前的内容见历史。',
   },
-  reasonMissing: { en: 'Say why, so that the applicant can correct it.', zh: '请写明理由，便于申请人修改。' },
+  reasonMissing: {
+    en: 'Enter a reason, so that the owner can correct it.',
+    zh: '请写明理由，便于所有者修改。',
+  },
 } satisfies Texts
 
 export const review = {
   decide: { en: 'Review', zh: '审核' },
+  see: { en: 'See the application', zh: '查看应用' },
+  done: {
+    approve: (name: string, owner: string) => ({
+      en: `${name} is approved. @${owner} can take payments now.`,
+      zh: `已通过 ${name}，@${owner} 可以开始收款。`,
+    }),
+    reject: (name: string, owner: string) => ({
+      en: `${name} is rejected. @${owner} reads your reason and can apply again.`,
+      zh: `已驳回 ${name}，@${owner} 会看到理由，可修改后重新申请。`,
+    }),
+    suspend: (name: string, owner: string) => ({
+      en: `${name} is suspended. @${owner} reads your reason.`,
+      zh: `已停用 ${name}，@${owner} 会看到理由。`,
+    }),
+    reinstate: (name: string, owner: string) => ({
+      en: `${name} is reinstated. @${owner} can take payments again.`,
+      zh: `已恢复 ${name}，@${owner} 可以继续收款。`,
+    }),
+  },
   memberFor: (days: string, n: number) => ({
-    en: `a member for ${days} ${n === 1 ? 'day' : 'days'}`,
+    en: `a member for ${days} ${counted(n, 'day', 'days')}`,
     zh: `注册 ${days} 天`,
   }),
   others: (count: string, n: bigint) => ({
-    en: `${count} other ${n === 1n ? 'application' : 'applications'}`,
+    en: `${count} other ${counted(n, 'application', 'applications')}`,
     zh: `另有 ${count} 个应用`,
   }),
   addresses: { en: 'Addresses', zh: '地址检查' },
   check: { en: 'Check the addresses', zh: '检查这些地址' },
-  unchecked: { en: 'Not checked yet.', zh: '尚未检查。' },
+  checked: { en: 'The addresses are checked. The result is below.', zh: '地址已检查，结果如下。' },
+  unchecked: { en: 'Not checked yet', zh: '尚未检查' },
   likeNamed: {
     en: 'Other applications have this name, or one that looks like it:',
     zh: '还有同名或名称相似的应用：',
   },
   checkedAt: { en: 'Checked', zh: '检查时间' },
   verdicts: {
-    public: { en: 'leads to the open internet', zh: '可公开访问' },
+    public: { en: 'public', zh: '可公开访问' },
     insecure: { en: 'without https', zh: '未使用 https' },
-    blocked: { en: 'leads into a private network', zh: '指向内部网络' },
-    dns: { en: 'its name is not known', zh: '域名无法解析' },
-    bad_address: { en: 'not usable', zh: '不可用' },
+    blocked: { en: 'private network', zh: '指向内部网络' },
+    dns: { en: 'unknown host', zh: '域名无法解析' },
+    bad_address: { en: 'unusable', zh: '不可用' },
   },
 } satisfies Texts

@@ -10,7 +10,6 @@ declare module '../../web/views.ts' {
   }
   interface PartData {
     'admin/find/find-box': { q?: string }
-    'admin/tabs': object
   }
 }
 

@@ -5,14 +5,15 @@ export const find = {
   title: { en: 'Find', zh: '查找' },
   label: { en: 'Number or name', zh: '编号或名称' },
   hint: {
-    en: 'A member, an application, a payment application, an order, a transfer or a journal, by any id.',
-    zh: '用任意编号查找成员、应用、收款应用、订单、转账或凭证。',
+    en: 'Finds members, applications, orders, transfers and journals by any of their numbers.',
+    zh: '可按任意编号查找成员、应用、订单、转账和凭证。',
   },
   lead: {
-    en: 'Ids are taken as they are: txn_…, pay_…, a pid, trade_no, a client_id, a merchant’s own order number, a username.',
-    zh: '按原样输入编号：txn_…、pay_…、pid、trade_no、client_id、商户订单号或用户名。',
+    en: 'Enter a transaction_id (txn_…), trade_no, order_id, Payment ID (pay_…), pid, client_id or username.',
+    zh: '可输入 transaction_id（txn_…）、trade_no、order_id、Payment ID（pay_…）、pid、client_id 或用户名。',
   },
-  nothing: { en: 'Nothing has this number or name.', zh: '没有与此编号或名称相符的内容。' },
+  start: { en: 'Find anything by its number', zh: '按编号查找' },
+  nothing: { en: 'No results', zh: '没有符合条件的结果' },
   kinds: {
     member: { en: 'member', zh: '成员' },
     oauthApp: { en: 'application', zh: '应用' },

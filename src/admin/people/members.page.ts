@@ -21,10 +21,12 @@ import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { liveGrants, signOutEverywhere } from '../../identity/sign-out-everywhere.ts'
+import { balanceOf } from '../../ledger/wallet.ts'
 import { AppError } from '../../platform/errors.ts'
 import { anonymise } from '../../privacy/anonymise.ts'
 import { cursor, onePage, searchText } from '../../web/lists.ts'
 import { actorOf, Confirmed, idIn, Reason, readForm, TABLE_LINES } from '../acts/form.ts'
+import { actWords } from '../wording/act-words.ts'
 
 const PATH = '/admin/members'
 
@@ -78,15 +80,10 @@ declare module '../../web/views.ts' {
       sessions: (Access['sessions'][number] & { device: string })[]
       factor: Access['factor']
       grants: Awaited<ReturnType<typeof liveGrants>>
-      events: Awaited<ReturnType<typeof recentEvents>>
+      events: (Awaited<ReturnType<typeof recentEvents>>[number] & { words: string })[]
       isSelf: boolean
       acts: Act['act'][]
       isBannedOrSuspended: boolean
-    }
-    'admin/people/member-confirm': {
-      member: Member
-      act: Act
-      till: Date | undefined
     }
   }
 }
@@ -108,8 +105,10 @@ export function memberPages(app: FastifyInstance, deps: Core): void {
       const user_id = memberOf(request)
       const asked = readForm(Act, request.body)
       if (asked.confirmed === undefined) return preview(reply, deps, user_id, asked)
+      const { username } = await getMember(deps.db, user_id)
+      const signedIn = await countSignedIn(deps, user_id)
       await carryOut(request, deps, user_id, asked)
-      return reply.redirect(pathOf(user_id), 303)
+      return reply.done(pathOf(user_id), { text: doneText(request, deps, asked, { username, ...signedIn }) })
     },
   )
 }
@@ -169,7 +168,7 @@ async function showMember(request: OneMember, reply: FastifyReply, deps: Core): 
     sessions: seen,
     factor,
     grants,
-    events,
+    events: events.map((event) => ({ ...event, words: actWords(t, event.what) })),
     isSelf,
     acts: actsOn(member, {
       isSelf,
@@ -197,10 +196,62 @@ function actsOn(
   return acts
 }
 
+/** Says what an act does to this member, in figures. */
 async function preview(reply: FastifyReply, deps: Core, user_id: bigint, act: Act): Promise<FastifyReply> {
+  const { locale } = reply.request
+  const { t, points } = locale
+  const m = t.members
   const member = await getMember(deps.db, user_id)
-  const till = act.act === 'suspend' ? suspensionEnd(deps.clock(), act.days) : undefined
-  return reply.page('admin/people/member-confirm', { member, act, till })
+  const { sessions, grants } = await countSignedIn(deps, user_id)
+  const words = m.acts[act.act]
+  const { confirmed: _, ...fields } = act
+  return reply.page('confirm', {
+    title: words.question(member.username),
+    lead: words.text,
+    facts: [
+      { term: m.number, value: String(member.id) },
+      ...(member.name === null ? [] : [{ term: m.name, value: member.name }]),
+      ...(act.act === 'suspend'
+        ? [{ term: m.suspendedTill, value: locale.time(suspensionEnd(deps.clock(), act.days)) }]
+        : []),
+      { term: m.sessionsNow, value: points(sessions) },
+      { term: m.grantsNow, value: points(grants) },
+      { term: m.balanceNow, value: points(await balanceOf(deps.db, user_id)) },
+    ],
+    notes: [`${t.common.reason}: ${act.reason}`, m.mailed],
+    action: pathOf(user_id),
+    fields: {
+      ...Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)])),
+      confirmed: 'yes',
+    },
+    button: words.label,
+    isDanger: act.act !== 'reinstate',
+    cancel: pathOf(user_id),
+  })
+}
+
+/** The open sessions of a member, and the applications that hold tokens in the member's name. */
+async function countSignedIn(deps: Core, user_id: bigint): Promise<{ sessions: number; grants: number }> {
+  const [{ sessions }, grants] = await Promise.all([
+    accessOf(deps, user_id),
+    liveGrants(deps.db, user_id, deps.clock()),
+  ])
+  return { sessions: sessions.length, grants: grants.length }
+}
+
+type Figures = { username: string; sessions: number; grants: number }
+
+/** Returns what an act has done. */
+function doneText(
+  { locale }: FastifyRequest,
+  { clock }: Core,
+  act: Act,
+  { username, sessions, grants }: Figures,
+): string {
+  const { done } = locale.t.members
+  if (act.act === 'suspend') return done.suspend(username, locale.time(suspensionEnd(clock(), act.days)))
+  if (act.act === 'sign_out') return done.sign_out(username, sessions, grants)
+  return done[act.act](username)
 }
 
 function carryOut(request: FastifyRequest, deps: Core, user_id: bigint, form: Act): Promise<void> {

@@ -18,6 +18,7 @@ declare module '../../web/views.ts' {
   }
   interface PartData {
     'admin/points/books-state': { last: Awaited<ReturnType<typeof lastProof>> }
+    'admin/points/days': { days: Awaited<ReturnType<typeof lastDays>> }
   }
 }
 
@@ -27,7 +28,7 @@ const DAYS_SHOWN = 31
 /** Registers the pages. The caller's scope must require an administrator. */
 export function booksPages(app: FastifyInstance, deps: Core): void {
   // A proof of a large database takes minutes. Further requests wait for the running proof.
-  let running: Promise<unknown> | undefined
+  let running: ReturnType<typeof keepProof> | undefined
 
   app.get('/admin/books', async (_request, reply) => {
     const [last, days] = await Promise.all([lastProof(deps), lastDays(deps.db, DAYS_SHOWN)])
@@ -48,11 +49,12 @@ export function booksPages(app: FastifyInstance, deps: Core): void {
     return reply.page('admin/points/fees', { movements, older, before, newest: FEES })
   })
 
-  app.post('/admin/books', async (_request, reply) => {
+  app.post('/admin/books', async (request, reply) => {
     running ??= keepProof(deps).finally(() => {
       running = undefined
     })
-    await running
-    return reply.redirect('/admin/books', 303)
+    const { isSound } = await running
+    const { books } = request.locale.t
+    return reply.done('/admin/books', isSound ? { text: books.proven } : { text: books.fail, tone: 'warn' })
   })
 }

@@ -1,52 +1,151 @@
 /** Texts of refunds, reversals, grants and adjustments. */
 import type { Texts } from '../../web/languages.ts'
-import { pointsOf } from '../../web/plurals.ts'
+import { counted } from '../../web/plurals.ts'
 import { POINTS } from '../../web/site-words.ts'
 
 export const corrections = {
-  title: { en: 'Refunds and corrections', zh: '退款与更正' },
+  title: { en: 'Refunds and adjustments', zh: '退款与调整' },
   lead: {
-    en: 'What is given back or corrected is always a new entry, with a reason that those concerned can read.',
-    zh: '退还或更正都会新增记录，并附上当事人可见的理由。',
+    en: 'Each act is a new entry in the books. The members concerned read the reason.',
+    zh: '每次操作都会新增账目，当事成员能看到理由。',
   },
   find: { en: 'Number of an order or a transfer', zh: '订单或转账的编号' },
   search: { en: 'Find', zh: '查找' },
-  nothing: { en: 'Nothing has this number.', zh: '没有找到。' },
-  amount: { en: 'Amount', zh: POINTS },
-  fee: { en: 'fee', zh: '手续费' },
-  refundedSoFar: { en: 'Refunded so far', zh: '已退' },
-  withFee: { en: 'The platform gives back its fee too', zh: '平台同时退还手续费' },
-  toRefund: { en: 'Refund …', zh: '退款…' },
-  toReversal: { en: 'Reverse …', zh: '撤销…' },
-  points: { en: `Grant or take ${POINTS}`, zh: `发放或扣除${POINTS}` },
-  lines: { en: 'One member a line', zh: '每行一人' },
-  linesHint: {
-    en: `username, ${POINTS} — a negative number takes. Nothing happens before you confirm.`,
-    zh: `用户名, ${POINTS}；负数为扣除。确认之前不会有任何更改。`,
+  nothing: { en: 'No order or transfer has this number', zh: '没有与此编号相符的订单或转账' },
+  nothingText: {
+    en: 'Enter a transaction_id, a trade_no, or the merchant’s own order_id.',
+    zh: '请输入 transaction_id、trade_no 或商户的 order_id。',
   },
-  check: { en: 'Check …', zh: '检查…' },
-  confirmTitle: { en: 'Confirm', zh: '确认' },
-  confirmRefund: (points: string, payer: string, applicant: string) => ({
-    en: `@${payer} gets ${pointsOf(points)} back, from @${applicant} and, if chosen, from the fee.`,
-    zh: `退还 @${payer} ${points} ${POINTS}，由 @${applicant} 承担；如已勾选，平台退还手续费部分。`,
+  refund: { en: 'Refund', zh: '退款' },
+  reversal: { en: 'Reverse the transfer', zh: '冲正转账' },
+  amount: { en: POINTS, zh: POINTS },
+  toRefundPoints: { en: `${POINTS} to refund`, zh: `退还${POINTS}` },
+  leftOf: (left: string, whole: string) => ({
+    en: `${left} of ${whole} left`,
+    zh: `还可退 ${left}，共 ${whole}`,
   }),
-  confirmReversal: (points: string, recipient: string, sender: string) => ({
-    en: `@${recipient} returns ${pointsOf(points)} to @${sender}.`,
-    zh: `@${recipient} 退回 ${points} ${POINTS}给 @${sender}。`,
-  }),
-  confirm: { en: 'Confirm', zh: '确认' },
-  notSound: { en: 'Correct the marked lines first.', zh: '请先更正标出的行。' },
+  fee: { en: 'fee', zh: '手续费' },
+  refundedSoFar: { en: 'Refunded so far', zh: '已退款' },
+  withFee: { en: 'The platform returns its part of the fee', zh: '平台同时退还相应手续费' },
+  reasonHint: { en: 'Both members read it.', zh: '双方都能看到。' },
+  toRefund: { en: 'Review the refund', zh: '核对退款' },
+  toReversal: { en: 'Review the reversal', zh: '核对冲正' },
+  points: { en: 'Manual adjustments', zh: '手动调整' },
+  pointsLead: {
+    en: `Grant ${POINTS} to members, or take them.`,
+    zh: `向成员发放或扣除${POINTS}。`,
+  },
+  lines: { en: 'One member a line', zh: '每行一位成员' },
+  linesHint: {
+    en: 'username, amount. A negative amount takes. You see the total before anything moves.',
+    zh: '用户名, 数目；负数为扣除。执行前会显示合计供你核对。',
+  },
+  check: { en: 'Review', zh: '核对' },
+  balanceOf: (username: string) => ({ en: `Balance of @${username}`, zh: `@${username} 的余额` }),
+  feeBack: { en: 'From the platform’s fee', zh: '平台退还手续费' },
+  none: { en: 'none', zh: '无' },
+  leftAfter: { en: 'Left to refund after this', zh: '此后还可退' },
+  of: (part: string, whole: string) => ({ en: `${part} of ${whole}`, zh: `${part} / ${whole}` }),
+  granted: { en: 'Granted in all', zh: '发放合计' },
+  taken: { en: 'Taken in all', zh: '扣除合计' },
+  members: { en: 'Members', zh: '成员数' },
+  moreLines: (count: string) => ({ en: `and ${count} more lines`, zh: `另有 ${count} 行` }),
+  toOrder: { en: 'See the order', zh: '查看订单' },
+  sheets: {
+    refund: {
+      title: (points: string, payer: string) => ({
+        en: `Refund ${points} ${POINTS} to @${payer}?`,
+        zh: `向 @${payer} 退还 ${points} ${POINTS}？`,
+      }),
+      lead: (app: string, whole: string) => ({
+        en: `For an order of ${whole} ${POINTS} at ${app}.`,
+        zh: `${app} 的订单，共 ${whole} ${POINTS}。`,
+      }),
+      read: { en: 'The buyer and the merchant read the reason.', zh: '买家和商户都能看到理由。' },
+      button: (points: string) => ({ en: `Refund ${points} ${POINTS}`, zh: `退还 ${points} ${POINTS}` }),
+    },
+    reversal: {
+      title: (points: string, sender: string) => ({
+        en: `Return ${points} ${POINTS} to @${sender}?`,
+        zh: `将 ${points} ${POINTS} 退回 @${sender}？`,
+      }),
+      lead: (app: string) => ({
+        en: `Reverses the whole transfer that ${app} sent.`,
+        zh: `冲正 ${app} 发起的整笔转账。`,
+      }),
+      read: { en: 'Both members read the reason.', zh: '双方都能看到理由。' },
+      button: (points: string) => ({ en: `Reverse ${points} ${POINTS}`, zh: `冲正 ${points} ${POINTS}` }),
+    },
+    points: {
+      title: (n: number) => ({
+        en: `Adjust the ${counted(n, 'wallet', 'wallets')} of ${n} ${counted(n, 'member', 'members')}?`,
+        zh: `调整 ${n} 位成员的钱包？`,
+      }),
+      lead: {
+        en: `All lines are carried out, or none. The total of all ${POINTS} changes.`,
+        zh: `全部执行或全部不执行，${POINTS}总量随之变化。`,
+      },
+      read: { en: 'Each member reads the reason in the statement.', zh: '每位成员都能在账单中看到理由。' },
+      button: { en: 'Adjust', zh: '确认调整' },
+    },
+  },
+  done: {
+    refunded: (points: string, whole: string, payer: string, app: string, rest: string) =>
+      rest === '0'
+        ? {
+            en: `Refunded ${points} of ${whole} ${POINTS} to @${payer}. Nothing of this order is left to refund.`,
+            zh: `已向 @${payer} 退还 ${points} ${POINTS}（共 ${whole}），此订单已全部退款。`,
+          }
+        : {
+            en: `Refunded ${points} of ${whole} ${POINTS} to @${payer}. ${app} keeps ${rest}.`,
+            zh: `已向 @${payer} 退还 ${points} ${POINTS}（共 ${whole}），${app} 保留 ${rest}。`,
+          },
+    reversed: (recipient: string, points: string, sender: string, back: string) => ({
+      en: `Reversed: @${recipient} returned ${points} ${POINTS}, and @${sender} got ${back} back.`,
+      zh: `已冲正：@${recipient} 退回 ${points} ${POINTS}，@${sender} 收回 ${back}。`,
+    }),
+    points: (granted: string, taken: string, n: number) => ({
+      en: `Adjusted ${n} ${counted(n, 'wallet', 'wallets')}: ${granted} ${POINTS} granted, ${taken} taken.`,
+      zh: `已调整 ${n} 个钱包：发放 ${granted} ${POINTS}，扣除 ${taken}。`,
+    }),
+    repeated: { en: 'This was done before. Nothing moved again.', zh: '此操作之前已执行，没有重复变动。' },
+  },
+  problems: {
+    reason: { en: 'Enter a reason of at most 500 characters.', zh: '请填写理由，最多 500 个字符。' },
+    amount: { en: 'Enter a whole number above 0.', zh: '请填写大于 0 的整数。' },
+    lines: { en: 'Enter at least one line.', zh: '请至少填写一行。' },
+    count: (max: string) => ({ en: `Enter 1 to ${max} lines.`, zh: `请填写 1 至 ${max} 行。` }),
+    faulty: (n: number) => ({
+      en: `Nothing moved: ${n} ${counted(n, 'line needs', 'lines need')} correcting.`,
+      zh: `没有任何变动：${n} 行需要更正。`,
+    }),
+    noOrder: { en: 'There is no paid order with this number.', zh: '没有此编号的已付订单。' },
+    noTransfer: { en: 'There is no transfer with this number.', zh: '没有此编号的转账。' },
+    reversed: { en: 'This transfer is reversed already.', zh: '此转账已冲正。' },
+    tooMuch: (left: string, whole: string) => ({
+      en: `Only ${left} of ${whole} ${POINTS} can still be refunded.`,
+      zh: `此订单共 ${whole} ${POINTS}，只剩 ${left} 可退。`,
+    }),
+    tooPoor: (username: string, have: string, need: string) => ({
+      en: `@${username} holds only ${have} ${POINTS}, and would have to return ${need}.`,
+      zh: `@${username} 只有 ${have} ${POINTS}，不够退回 ${need}。`,
+    }),
+  },
+  line: (n: number) => ({ en: `Line ${n}`, zh: `第 ${n} 行` }),
   faults: {
-    unreadable: { en: 'not understood', zh: '无法识别' },
-    unknownMember: { en: 'no such member', zh: '没有此成员' },
+    unreadable: { en: 'not a username and an amount', zh: '不是“用户名, 数目”' },
+    unknownMember: { en: 'no member has this name', zh: '没有此用户名的成员' },
+    insufficient: { en: 'the member does not hold that many', zh: '该成员余额不足' },
+    refused: { en: 'cannot be posted', zh: '无法入账' },
   },
   status: {
-    unpaid: { en: 'unpaid', zh: '未付款' },
-    paid: { en: 'paid', zh: '已付款' },
-    expired: { en: 'expired', zh: '已过期' },
-    closed: { en: 'cancelled', zh: '已取消' },
-    refunded: { en: 'refunded', zh: '已退款' },
-    completed: { en: 'completed', zh: '已完成' },
-    reversed: { en: 'reversed', zh: '已撤销' },
+    unpaid: { en: 'Unpaid', zh: '未付款' },
+    paid: { en: 'Paid', zh: '已付款' },
+    partlyRefunded: { en: 'Partly refunded', zh: '部分退款' },
+    expired: { en: 'Expired', zh: '已过期' },
+    closed: { en: 'Cancelled', zh: '已取消' },
+    refunded: { en: 'Refunded', zh: '已退款' },
+    completed: { en: 'Completed', zh: '已完成' },
+    reversed: { en: 'Reversed', zh: '已冲正' },
   },
 } satisfies Texts

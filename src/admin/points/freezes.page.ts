@@ -1,48 +1,51 @@
 /**
  * Freezes and unfreezes a member's wallet or an order, and suspends and reinstates a payment application, in two steps:
- * a page explains the act, and the same form confirms it.
+ * a page says the effect in figures, and the same form confirms it.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import type { Core } from '../../core/core.ts'
-import { reviewPaymentApp } from '../../payment/apps/review.ts'
+import { balanceOf } from '../../ledger/wallet.ts'
+import { getPaymentApp, reviewPaymentApp } from '../../payment/apps/review.ts'
+import { AppError } from '../../platform/errors.ts'
+import type { Locale } from '../../web/languages.ts'
 import { actorOf, Confirmed, idIn, ReasonForm, readForm } from '../acts/form.ts'
+import { findOrders } from '../find/transactions.ts'
 import { type FreezeAct, freezeOrder, freezeWallet, unfreezeOrder, unfreezeWallet } from './freezes.ts'
 
 const FreezeForm = ReasonForm.extend({ confirmed: Confirmed })
 
-type Act = (deps: Core, id: string, act: FreezeAct) => Promise<void>
+type Act = 'freeze' | 'unfreeze'
 type OneThing = FastifyRequest<{ Params: { id: string } }>
+export type Thing = 'wallets' | 'orders' | 'payment-applications'
 
-type Thing = 'wallets' | 'orders' | 'payment-applications'
+/** What the page shows about a thing: its name, and the facts that an act changes. */
+type Described = { name: string; facts: { term: string; value: string }[] }
 
 /** The acts by the path segment of each kind of thing. */
-const THINGS: Record<Thing, { freeze: Act; unfreeze: Act }> = {
+type Kind = Record<Act, (deps: Core, id: string, act: FreezeAct) => Promise<void>> & {
+  describe(deps: Core, id: string, locale: Locale): Promise<Described>
+}
+
+const THINGS: Record<Thing, Kind> = {
   wallets: {
     freeze: (deps, id, act) => freezeWallet(deps, idIn(id, 'member'), act),
     unfreeze: (deps, id, act) => unfreezeWallet(deps, idIn(id, 'member'), act),
+    describe: describeWallet,
   },
-  orders: { freeze: freezeOrder, unfreeze: unfreezeOrder },
+  orders: { freeze: freezeOrder, unfreeze: unfreezeOrder, describe: describeOrder },
   'payment-applications': {
     freeze: (deps, payment_id, { reason, actor_id }) =>
       reviewPaymentApp(deps, { payment_id, decision: 'suspend', reason, reviewer_id: actor_id }),
     unfreeze: (deps, payment_id, { reason, actor_id }) =>
       reviewPaymentApp(deps, { payment_id, decision: 'reinstate', reason, reviewer_id: actor_id }),
+    describe: describeApp,
   },
 }
 
 declare module '../../web/views.ts' {
-  interface PageData {
-    'admin/points/freeze': {
-      thing: Thing
-      act: 'freeze' | 'unfreeze'
-      id: string
-      reason: string
-      page: string
-    }
-  }
   interface PartData {
-    'admin/points/freeze-form': { thing: Thing; act: 'freeze' | 'unfreeze'; page: string }
+    'admin/points/freeze-form': { thing: Thing; act: Act; page: string }
   }
 }
 
@@ -54,23 +57,66 @@ export function freezePages(app: FastifyInstance, deps: Core): void {
         `/admin/${thing}/${encodeURIComponent((request as OneThing).params.id)}`
       const preHandler = requireFreshSignIn(deps, { page: pageOf })
       app.post(`/admin/${thing}/:id/${act}`, { preHandler }, async (request: OneThing, reply) =>
-        freeze(request, reply, deps, { thing, act, carryOut: THINGS[thing][act], page: pageOf(request) }),
+        freeze(request, reply, deps, { thing, act, page: pageOf(request) }),
       )
     }
   }
 }
 
-type Asked = { thing: Thing; act: 'freeze' | 'unfreeze'; carryOut: Act; page: string }
-
 async function freeze(
   request: OneThing,
   reply: FastifyReply,
   deps: Core,
-  { thing, act, carryOut, page }: Asked,
+  { thing, act, page }: { thing: Thing; act: Act; page: string },
 ): Promise<FastifyReply> {
   const { reason, confirmed } = readForm(FreezeForm, request.body)
   const { id } = request.params
-  if (confirmed === undefined) return reply.page('admin/points/freeze', { thing, act, id, reason, page })
-  await carryOut(deps, id, { reason, ...actorOf(request) })
-  return reply.redirect(page, 303)
+  const { locale } = request
+  const c = locale.t.console.freeze
+  const { name, facts } = await THINGS[thing].describe(deps, id, locale)
+  if (confirmed !== undefined) {
+    await THINGS[thing][act](deps, id, { reason, ...actorOf(request) })
+    return reply.done(page, { text: c.done[thing][act](name) })
+  }
+  return reply.page('confirm', {
+    title: c.questions[thing][act](name),
+    lead: c.texts[thing][act],
+    facts,
+    notes: [`${locale.t.common.reason}: ${reason}`],
+    action: `${page}/${act}`,
+    fields: { reason, confirmed: 'yes' },
+    button: c.titles[thing][act],
+    isDanger: act === 'freeze',
+    cancel: page,
+  })
+}
+
+async function describeWallet({ db }: Core, id: string, { t, points }: Locale): Promise<Described> {
+  const user_id = idIn(id, 'member')
+  const member = await db.selectFrom('users').where('id', '=', user_id).select('username').executeTakeFirst()
+  if (member === undefined) throw new AppError('not_found', 'There is no such member')
+  const balance = points(await balanceOf(db, user_id))
+  return { name: `@${member.username}`, facts: [{ term: t.console.freeze.balance, value: balance }] }
+}
+
+async function describeOrder(
+  { db }: Core,
+  transaction_id: string,
+  { t, points }: Locale,
+): Promise<Described> {
+  const [order] = await findOrders(db, transaction_id)
+  if (order === undefined) throw new AppError('not_found', 'There is no such order')
+  const c = t.console.freeze
+  return {
+    name: order.description,
+    facts: [
+      { term: c.application, value: order.app_name },
+      { term: c.amount, value: points(order.amount) },
+    ],
+  }
+}
+
+async function describeApp({ db }: Core, payment_id: string, { t }: Locale): Promise<Described> {
+  const app = await getPaymentApp(db, payment_id)
+  return { name: app.name, facts: [{ term: t.console.freeze.owner, value: `@${app.username}` }] }
 }

@@ -41,7 +41,7 @@ declare module '../../web/views.ts' {
     }
   }
   interface PartData {
-    'admin/points/history': { subject: string; history: Awaited<ReturnType<typeof readAudit>> }
+    'admin/wording/history': { subject: string; history: Awaited<ReturnType<typeof readAudit>> }
     'admin/points/journals': { journals: Journal[] }
     'admin/points/movements': { movements: Awaited<ReturnType<typeof movementsOf>> }
   }

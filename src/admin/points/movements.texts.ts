@@ -1,15 +1,15 @@
 /** Texts of movements of points, of a wallet, and of the acts of administrators. */
-import type { Text, Texts } from '../../web/languages.ts'
+import type { Texts } from '../../web/languages.ts'
 import { POINTS } from '../../web/site-words.ts'
 
 export const ledger = {
-  title: { en: 'Ledger', zh: '账本' },
-  nothing: { en: `No ${POINTS} have moved.`, zh: `没有${POINTS}变动。` },
+  title: { en: 'Journals', zh: '记账凭证' },
+  nothing: { en: `No ${POINTS} have moved`, zh: `没有${POINTS}变动` },
   journal: { en: 'Journal', zh: '凭证' },
   reference: { en: 'Of', zh: '来源' },
   test: { en: 'test', zh: '测试' },
   fee: { en: 'Fee', zh: '手续费' },
-  through: { en: 'Through', zh: '经由' },
+  through: { en: 'Application', zh: '应用' },
   sender: { en: 'From', zh: '付款方' },
   recipient: { en: 'To', zh: '收款方' },
   accounts: {
@@ -27,12 +27,7 @@ export const wallet = {
 } satisfies Texts
 
 export const history = {
-  none: { en: 'Nothing was done to it by hand.', zh: '没有人工操作记录。' },
-  acts: {
-    refund: { en: 'Refunded', zh: '已退款' },
-    reverse: { en: 'Reversed', zh: '已冲正' },
-    freeze: { en: 'Frozen', zh: '已冻结' },
-    unfreeze: { en: 'Unfrozen', zh: '已解冻' },
-  } as Record<string, Text>,
-  fields: {} as Record<string, Text>,
+  title: { en: 'History', zh: '操作记录' },
+  all: { en: 'In the audit log', zh: '在审计日志中查看' },
+  none: { en: 'No administrator has acted on it yet.', zh: '还没有管理员操作记录。' },
 } satisfies Texts

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import type { Core } from '../../core/core.ts'
+import type { Db } from '../../database/connection.ts'
 import { PAGE_LINES } from '../../database/looking-back.ts'
 import {
   declineRefundRequest,
@@ -29,6 +30,19 @@ declare module '../../web/views.ts' {
 const PATH = '/admin/refund-requests'
 
 const Asked = z.object({ show: z.enum(['open', 'decided']).catch('open'), before: cursor })
+/** Returns what a request asks for. Throws conflict for an unknown one, as for one that is not open any more. */
+async function refundRequestOf(db: Db, id: bigint) {
+  const request = await db
+    .selectFrom('refund_requests as request')
+    .innerJoin('orders', 'orders.id', 'request.order_id')
+    .innerJoin('payment_apps as app', 'app.id', 'orders.app_id')
+    .where('request.id', '=', id)
+    .select(['orders.transaction_id', 'request.amount', 'app.name as app_name'])
+    .executeTakeFirst()
+  if (request === undefined) throw new AppError('conflict', 'This request for a refund is not open any more')
+  return request
+}
+
 const DeclineForm = z.object({ answer: z.string().trim().min(1).max(500) })
 
 /** Registers the pages. The caller's scope must require an administrator. */
@@ -61,7 +75,13 @@ export function refundRequestPages(app: FastifyInstance, deps: Core): void {
     const form = DeclineForm.safeParse(request.body)
     if (!form.success) throw new AppError('invalid_form', 'Say why, in at most 500 characters')
     const by = actorOf(request)
-    await declineRefundRequest(deps, { id: idIn(id, 'request'), answer: form.data.answer, ...by })
-    return reply.redirect(PATH, 303)
+    const request_id = idIn(id, 'request')
+    const { transaction_id, amount, app_name } = await refundRequestOf(deps.db, request_id)
+    await declineRefundRequest(deps, { id: request_id, answer: form.data.answer, ...by })
+    const { t, points } = request.locale
+    return reply.done(PATH, {
+      text: t.console.refundDecisions.declined(app_name, points(amount)),
+      link: { href: `/admin/orders/${transaction_id}`, label: t.corrections.toOrder },
+    })
   })
 }

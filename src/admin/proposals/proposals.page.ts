@@ -5,15 +5,19 @@ import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { PAGE_LINES } from '../../database/looking-back.ts'
+import type { Locale } from '../../web/languages.ts'
 import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
 import { actorOf, idIn, ReasonForm, readForm } from '../acts/form.ts'
-import { approveProposal, declineProposal, readProposals } from './proposals.ts'
+import { type ProposedFact, proposedFacts, proposedTitle } from './proposal-words.ts'
+import { approveProposal, declineProposal, readProposal, readProposals } from './proposals.ts'
+
+type Listed = Awaited<ReturnType<typeof readProposals>>[number] & { title: string; facts: ProposedFact[] }
 
 declare module '../../web/views.ts' {
   interface PageData {
     'admin/proposals/proposals': PartData['parts/pager'] & {
-      user: Session['user']
-      proposals: Awaited<ReturnType<typeof readProposals>>
+      viewer: Session['user']
+      proposals: Listed[]
       show: 'open' | 'all'
       now: Date
     }
@@ -21,6 +25,7 @@ declare module '../../web/views.ts' {
 }
 
 const PATH = '/admin/proposals'
+const ALL = `${PATH}?show=all`
 
 const Asked = z.object({ show: z.enum(['open', 'all']).catch('open'), before: cursor })
 type OneProposal = FastifyRequest<{ Params: { id: string } }>
@@ -30,26 +35,42 @@ export function proposalPages(app: FastifyInstance, deps: Core): void {
   app.get(PATH, async (request, reply) => {
     const { show, before } = Asked.parse(request.query)
     const found = await readProposals(deps.db, { isOpen: show === 'open', before }, PAGE_LINES + 1)
-    const { rows: proposals, next } = onePage(found, PAGE_LINES)
+    const { rows, next } = onePage(found, PAGE_LINES)
+    const proposals = rows.map((row) => ({ ...row, ...inWords(request.locale, row) }))
     const older = olderUrl(PATH, { show }, next)
     const newest = listUrl(PATH, { show })
-    const { user } = sessionOf(request)
-    const data = { user, proposals, show, older, before, newest, now: deps.clock() }
+    const { user: viewer } = sessionOf(request)
+    const data = { viewer, proposals, show, older, before, newest, now: deps.clock() }
     return reply.page('admin/proposals/proposals', data)
   })
 
   const preHandler = requireFreshSignIn(deps, { page: PATH })
   app.post(`${PATH}/:id/approve`, { preHandler }, async (request: OneProposal, reply) => {
-    await approveProposal(deps, idOf(request), actorOf(request))
-    return reply.redirect(`${PATH}?show=all`, 303)
+    const id = idOf(request)
+    await approveProposal(deps, id, actorOf(request))
+    const { t } = request.locale
+    return reply.done(ALL, { text: t.console.proposals.done.approved(await titleOf(request, deps, id)) })
   })
   app.post(`${PATH}/:id/decline`, { preHandler }, async (request: OneProposal, reply) => {
     const { reason } = readForm(ReasonForm, request.body)
-    await declineProposal(deps, idOf(request), { ...actorOf(request), reason })
-    return reply.redirect(`${PATH}?show=all`, 303)
+    const id = idOf(request)
+    const by = actorOf(request)
+    const decision = await declineProposal(deps, id, { ...by, reason })
+    const { done } = request.locale.t.console.proposals
+    return reply.done(ALL, { text: done[decision](await titleOf(request, deps, id)) })
   })
 }
 
 function idOf({ params }: OneProposal): bigint {
   return idIn(params.id, 'proposal')
+}
+
+type Stored = Awaited<ReturnType<typeof readProposal>>
+
+function inWords(locale: Locale, { act }: Pick<Stored, 'act'>) {
+  return { title: proposedTitle(locale, act), facts: proposedFacts(locale, act) }
+}
+
+async function titleOf({ locale }: FastifyRequest, { db }: Core, id: bigint): Promise<string> {
+  return proposedTitle(locale, (await readProposal(db, id)).act)
 }

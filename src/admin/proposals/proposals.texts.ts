@@ -1,58 +1,93 @@
 /** Texts of acts that wait for a second administrator. */
 import type { Texts } from '../../web/languages.ts'
+import { counted } from '../../web/plurals.ts'
 import { POINTS } from '../../web/site-words.ts'
 
 export const proposals = {
-  title: { en: 'Approvals', zh: '待批准' },
+  title: { en: 'Approvals', zh: '待复核操作' },
   lead: {
-    en: `Refunds, reversals, ${POINTS} by hand, fees, terms of applications, rates and limits of transfers, switching the forum bridge on, and switching this rule off wait here for a second administrator. Nothing happens before.`,
-    zh: `退款、冲正、手动${POINTS}、手续费、应用条款、转账费率与限额、开启论坛得分导入，以及关闭这条规则，在第二位管理员批准前不会生效。`,
+    en: 'Refunds, reversals, adjustments, fees, terms and limits wait here while the site asks for two administrators. Nothing happens before the second one approves.',
+    zh: '启用双人审批后，退款、冲正、积分调整、手续费、条款与限额在第二位管理员批准前不会生效。',
   },
   needed: {
-    en: 'This site asks for a second administrator: nothing happens before another one approves.',
-    zh: '本站要求两位管理员：另一位批准前不会有任何变动。',
+    en: 'This site needs two administrators for this. Nothing happens until another one approves.',
+    zh: '本站要求双人审批：另一位管理员批准前不会有任何变动。',
   },
   propose: { en: 'Propose', zh: '提交审批' },
+  proposed: {
+    en: 'Proposed. Nothing has moved yet: another administrator has to approve.',
+    zh: '已提交审批，尚未有任何变动，需由另一位管理员批准。',
+  },
   standing: {
     open: (username: string) => ({
       en: `Nothing was proposed: @${username} has proposed this already, and it waits for another administrator. Decide on that one first.`,
-      zh: `未提交：@${username} 已提交过同一提案，正在等待另一位管理员。请先处理那一份。`,
+      zh: `未提交：@${username} 已提交过同一操作，正等待另一位管理员。请先处理那一份。`,
     }),
     approved: (username: string) => ({
-      en: `Nothing was proposed: this was proposed by @${username}, approved and carried out.`,
-      zh: `未提交：同一提案由 @${username} 提交，已获批准并执行。`,
+      en: `Nothing was proposed: @${username} has proposed this, and it was approved and carried out.`,
+      zh: `未提交：同一操作由 @${username} 提交，已获批准并执行。`,
     }),
   },
   shows: {
     open: { en: 'Waiting', zh: '待批准' },
     all: { en: 'All', zh: '全部' },
   },
-  nothing: { en: 'No proposal.', zh: '没有提案。' },
-  kinds: {
-    refund: { en: 'Refund', zh: '退款' },
-    reversal: { en: 'Reversal', zh: '冲正' },
-    points: { en: `${POINTS} by hand`, zh: `手动${POINTS}` },
-    setting: { en: 'Site setting', zh: '站点设置' },
+  nothing: { en: 'Nothing waits for approval', zh: '没有待批准的操作' },
+  nothingText: {
+    en: 'Acts appear here while the setting for two administrators is on.',
+    zh: '启用双人审批后，操作会出现在这里。',
+  },
+  titles: {
+    refund: (points: string) => ({ en: `Refund ${points} ${POINTS}`, zh: `退款 ${points} ${POINTS}` }),
+    reversal: { en: 'Reverse a transfer', zh: '冲正转账' },
+    points: (granted: string, taken: string, n: number) => ({
+      en: `Adjust ${n} ${counted(n, 'wallet', 'wallets')}: grant ${granted}, take ${taken}`,
+      zh: `调整 ${n} 个钱包：发放 ${granted}，扣除 ${taken}`,
+    }),
+    setting: (name: string, value: string) => ({
+      en: `Site setting: ${name} to ${value}`,
+      zh: `站点设置：${name} 改为 ${value}`,
+    }),
     terms: { en: 'Terms of an application', zh: '应用条款' },
   },
   states: {
-    open: { en: 'waiting', zh: '待批准' },
-    approved: { en: 'approved', zh: '已批准' },
-    declined: { en: 'declined', zh: '已拒绝' },
-    withdrawn: { en: 'taken back', zh: '已撤回' },
-    expired: { en: 'time is over', zh: '已过期' },
+    open: { en: 'Waiting', zh: '待批准' },
+    approved: { en: 'Approved', zh: '已批准' },
+    declined: { en: 'Declined', zh: '已拒绝' },
+    withdrawn: { en: 'Withdrawn', zh: '已撤回' },
+    expired: { en: 'Expired', zh: '已过期' },
   },
   fee: { en: 'Fee', zh: '手续费' },
-  withFee: { en: 'given back too', zh: '一并退还' },
-  withoutFee: { en: 'kept', zh: '保留' },
-  proposer: { en: 'Proposed by', zh: '提案人' },
-  decider: { en: 'Decided by', zh: '决定人' },
-  until: { en: 'To be approved until', zh: '批准期限' },
+  withFee: { en: 'returned in proportion', zh: '按比例退还' },
+  withoutFee: { en: 'kept by the platform', zh: '平台保留' },
+  key: { en: 'Key', zh: '键名' },
+  feeRate: { en: 'Payment fee', zh: '付款手续费' },
+  siteRate: { en: 'as the site', zh: '与全站相同' },
+  dailyPayments: { en: 'Payments a day', zh: '每日收款上限' },
+  dailyTransfers: { en: 'Transfers a day', zh: '每日转账上限' },
+  noLimit: { en: 'no limit', zh: '不限' },
+  proposer: { en: 'Proposed by', zh: '提交人' },
+  decider: { en: 'Decided by', zh: '处理人' },
+  until: { en: 'Expires', zh: '批准期限' },
   own: {
-    en: 'Your own proposal: another administrator approves it.',
-    zh: '这是你的提案，需由另一位管理员批准。',
+    en: 'This is your own proposal. Another administrator has to approve it.',
+    zh: '这是你提交的操作，需由另一位管理员批准。',
   },
   approve: { en: 'Approve and carry out', zh: '批准并执行' },
   decline: { en: 'Decline', zh: '拒绝' },
-  withdraw: { en: 'Take back', zh: '撤回' },
+  withdraw: { en: 'Withdraw', zh: '撤回' },
+  done: {
+    approved: (title: string) => ({
+      en: `Approved and carried out: ${title}.`,
+      zh: `已批准并执行：${title}。`,
+    }),
+    declined: (title: string) => ({
+      en: `Declined: ${title}. Nothing has changed.`,
+      zh: `已拒绝：${title}。没有任何变动。`,
+    }),
+    withdrawn: (title: string) => ({
+      en: `Withdrawn: ${title}. Nothing has changed.`,
+      zh: `已撤回：${title}。没有任何变动。`,
+    }),
+  },
 } satisfies Texts

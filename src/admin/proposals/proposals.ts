@@ -36,32 +36,39 @@ export type StandingProposal = { proposer: string; decision: 'approved' | null }
 export async function propose(
   { db, clock }: Core,
   proposed: ProposedAct,
-  { actor_id, ip }: Actor,
+  actor: Actor,
 ): Promise<StandingProposal | undefined> {
-  const now = clock()
+  return db.transaction().execute((tx) => proposeWithin(tx, proposed, actor, clock()))
+}
+
+/** Does the work of `propose` in a larger transaction. */
+async function proposeWithin(
+  tx: Tx,
+  proposed: ProposedAct,
+  { actor_id, ip }: Actor,
+  now: Date,
+): Promise<StandingProposal | undefined> {
   const { reason } = proposed
   const key = keyOf(proposed)
   const act = storedAct(proposed)
   const { kind, ...facts } = act
   const proposal = { kind, reason, key, act: JSON.stringify(facts), proposed_by: actor_id }
-  return db.transaction().execute(async (tx) => {
-    await closeExpired(tx, key, now)
-    const written = await tx
-      .insertInto('correction_proposals')
-      .values({
-        ...proposal,
-        proposed_at: now,
-        expires_at: new Date(now.getTime() + OPEN_DAYS * DAY_MS),
-      })
-      .onConflict((conflict) => conflict.column('key').where(isStanding).doNothing())
-      .returning('id')
-      .executeTakeFirst()
-    if (written === undefined) return findOther(tx, proposal)
-    const detail = { ...subjectOf(act), reason, ...changeOf(act) }
-    const subject = `proposal:${written.id}`
-    await recordAudit(tx, { actor_id, action: 'correction.propose', subject, detail, ip })
-    return undefined
-  })
+  await closeExpired(tx, key, now)
+  const written = await tx
+    .insertInto('correction_proposals')
+    .values({
+      ...proposal,
+      proposed_at: now,
+      expires_at: new Date(now.getTime() + OPEN_DAYS * DAY_MS),
+    })
+    .onConflict((conflict) => conflict.column('key').where(isStanding).doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  if (written === undefined) return findOther(tx, proposal)
+  const detail = { ...subjectOf(act), reason, ...changeOf(act) }
+  const subject = `proposal:${written.id}`
+  await recordAudit(tx, { actor_id, action: 'correction.propose', subject, detail, ip })
+  return undefined
 }
 
 /** What the audit log says of every proposal. */
@@ -103,21 +110,26 @@ async function findOther(
 }
 
 /**
- * Proposes a change of a setting. The key names the last change of the setting, so one proposal is open at a time, and
- * another is possible after the next change. Returns and throws as `propose` does.
+ * Proposes a change of a setting within a transaction. The key names the last change of the setting, so one proposal is
+ * open at a time, and another is possible after the next change. Returns and throws as `propose` does.
  */
-export async function proposeSetting(
-  deps: Core,
-  { name, value }: { name: SettingName; value: string },
+export async function proposeSettingWithin(
+  tx: Tx,
+  { name, value, now }: { name: SettingName; value: string; now: Date },
   actor: Actor,
 ): Promise<StandingProposal | undefined> {
-  const set = await deps.db
+  const set = await tx
     .selectFrom('site_settings')
     .where('name', '=', name)
     .select('updated_at')
     .executeTakeFirst()
   const key = `setting-${name}-${set?.updated_at.getTime() ?? 'default'}`
-  return propose(deps, { kind: 'setting', setting: name, value: value.trim(), reason: '', key }, actor)
+  return proposeWithin(
+    tx,
+    { kind: 'setting', setting: name, value: value.trim(), reason: '', key },
+    actor,
+    now,
+  )
 }
 
 /**
@@ -159,17 +171,22 @@ export async function approveProposal(deps: Core, id: bigint, actor: Actor): Pro
   })
 }
 
-/** Declines a proposal, or withdraws it for its proposer. Throws not_found, and conflict when it is decided. */
+/**
+ * Declines a proposal, or withdraws it for its proposer, and returns which. Throws not_found, and conflict when it is
+ * decided.
+ */
 export async function declineProposal(
   { db, clock }: Core,
   id: bigint,
   { reason, ...actor }: Actor & { reason: string },
-): Promise<void> {
-  await db.transaction().execute(async (tx) => {
+): Promise<'declined' | 'withdrawn'> {
+  return db.transaction().execute(async (tx) => {
     const proposal = await lockOpen(tx, id)
     const isOwn = proposal.proposed_by === actor.actor_id
-    await decide(tx, id, isOwn ? 'withdrawn' : 'declined', actor, clock())
+    const decision = isOwn ? 'withdrawn' : 'declined'
+    await decide(tx, id, decision, actor, clock())
     await recordDecision(tx, proposal, isOwn ? 'withdraw' : 'decline', actor, reason)
+    return decision
   })
 }
 
@@ -228,11 +245,13 @@ async function carryOut(tx: Tx, { settings }: Core, proposal: Proposal, now: Dat
     case 'refund': {
       const { kind: _, amount, request_id, ...order } = act
       const request = request_id === undefined ? {} : { request_id: BigInt(request_id) }
-      return refundWithin(tx, { ...order, ...by, ...request, amount: BigInt(amount), key }, now)
+      await refundWithin(tx, { ...order, ...by, ...request, amount: BigInt(amount), key }, now)
+      return
     }
     case 'reversal': {
       const { transaction_id, with_fee } = act
-      return reverseWithin(tx, { transaction_id, with_fee, ...by }, now)
+      await reverseWithin(tx, { transaction_id, with_fee, ...by }, now)
+      return
     }
   }
 }
@@ -267,6 +286,16 @@ async function recordDecision(
     detail,
     ip,
   })
+}
+
+/** Reads a proposal that exists. */
+export async function readProposal(db: Db, id: bigint) {
+  const row = await db
+    .selectFrom('correction_proposals')
+    .where('id', '=', id)
+    .select(['kind', 'act'])
+    .executeTakeFirstOrThrow()
+  return { act: readAct(row) }
 }
 
 /** Reads the newest proposals: only open ones if `isOpen`, and only those with an ID below `before` if it is given. */

@@ -1,6 +1,10 @@
-/** /admin/audit shows the audit log by actor, action, subject and day, and exports it as CSV. */
+/**
+ * /admin/audit shows the audit log by actor, action, subject and day, and exports it as CSV. /admin/audit/refusals shows
+ * the newest refusals of the security record.
+ */
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
 import { type AuditFilter, readAudit, recordAudit } from '../../core/audit.ts'
@@ -9,14 +13,17 @@ import type { Db } from '../../database/connection.ts'
 import { PAGE_LINES } from '../../database/looking-back.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
 import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
+import { actWords } from '../wording/act-words.ts'
+import { aboutSubject, factsOf } from './audit-words.ts'
+import { newestRefusals } from './refusals.ts'
 
 const PATH = '/admin/audit'
 const FILE_LINES_MAX = 100_000
 const FILE_READ_LINES = 1_000
-const DAY_MS = 86_400_000
+const REFUSALS_SHOWN = 100
 
 const word = z.string().trim().max(200).catch('')
-/** A day in UTC, like the times of the log. */
+/** A day in the site's time zone. */
 const day = z
   .string()
   .regex(/^[12]\d{3}-\d\d-\d\d$/)
@@ -35,23 +42,42 @@ type Asked = z.output<typeof Asked>
 declare module '../../web/views.ts' {
   interface PageData {
     'admin/site/audit': PartData['parts/pager'] & {
-      entries: Awaited<ReturnType<typeof readAudit>>
+      entries: (Awaited<ReturnType<typeof readAudit>>[number] & {
+        words: string
+        about: ReturnType<typeof aboutSubject>
+        facts: ReturnType<typeof factsOf>
+      })[]
       filter: Omit<Asked, 'before'>
       file: string
       fileLinesMax: number
     }
+    'admin/site/refusals': {
+      refusals: (Awaited<ReturnType<typeof newestRefusals>>[number] & { words: string })[]
+      kind: string
+      shownMax: number
+    }
+  }
+  interface PartData {
+    'admin/site/audit-head': object
   }
 }
 
 /** Registers the pages. The caller's scope must require an administrator. */
-export function auditPages(app: FastifyInstance, { db }: Core): void {
+export function auditPages(app: FastifyInstance, deps: Core): void {
+  const { db } = deps
   app.get(PATH, async (request, reply) => {
     const asked = Asked.parse(request.query)
     const { before, ...filter } = asked
-    const found = await readAudit(db, filterOf(asked), PAGE_LINES + 1)
-    const { rows: entries, next } = onePage(found, PAGE_LINES)
+    const found = await readAudit(db, await filterOf(deps, asked), PAGE_LINES + 1)
+    const { rows, next } = onePage(found, PAGE_LINES)
+    const { locale } = request
     return reply.page('admin/site/audit', {
-      entries,
+      entries: rows.map((entry) => ({
+        ...entry,
+        words: actWords(locale.t, entry.action),
+        about: aboutSubject(locale, entry.subject),
+        facts: factsOf(locale, entry),
+      })),
       filter,
       ...{ before, isSearch: Object.values(filter).some((value) => value !== ''), newest: PATH },
       older: olderUrl(PATH, filter, next),
@@ -70,20 +96,44 @@ export function auditPages(app: FastifyInstance, { db }: Core): void {
       .type(CSV_TYPE)
       .header('content-disposition', 'attachment; filename="audit.csv"')
       .header('cache-control', 'no-store')
-      .send(Readable.from(linesOf(db, filterOf(asked))))
+      .send(Readable.from(linesOf(db, await filterOf(deps, asked))))
+  })
+
+  app.get(`${PATH}/refusals`, async (request, reply) => {
+    const { kind } = z.object({ kind: word }).parse(request.query)
+    const found = await newestRefusals(db, kind, REFUSALS_SHOWN)
+    const { t } = request.locale
+    const refusals = found.map((refusal) => ({ ...refusal, words: actWords(t, refusal.kind) }))
+    return reply.page('admin/site/refusals', { refusals, kind, shownMax: REFUSALS_SHOWN })
   })
 }
 
-function filterOf({ actor, action, subject, from, to, before }: Asked): AuditFilter {
+async function filterOf(
+  { db, settings }: Core,
+  { actor, action, subject, from, to, before }: Asked,
+): Promise<AuditFilter> {
+  const { time_zone } = await settings.read()
+  const midnight = async (day: string, daysLater: number) =>
+    day === '' ? undefined : midnightOf(db, { day, daysLater, zone: time_zone })
   return {
     actor: actor || undefined,
     action: action || undefined,
     subject: subject || undefined,
-    from: from === '' ? undefined : new Date(from),
+    from: await midnight(from, 0),
     // The filter includes the day `to`.
-    to: to === '' ? undefined : new Date(Date.parse(to) + DAY_MS),
+    to: await midnight(to, 1),
     before,
   }
+}
+
+/** Returns when a day begins in a time zone. Postgres knows when clocks change. */
+async function midnightOf(
+  db: Db,
+  { day, daysLater, zone }: { day: string; daysLater: number; zone: string },
+): Promise<Date> {
+  const { rows } = await sql<{ at: Date }>`
+    select (${day}::date + ${daysLater}::integer)::timestamp at time zone ${zone} as at`.execute(db)
+  return rows[0]!.at
 }
 
 /** Yields the file in pieces while the reader takes them, so a slow reader keeps only one piece in memory. */

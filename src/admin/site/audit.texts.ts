@@ -1,33 +1,45 @@
-/** Texts of the audit log. */
+/** Texts of the audit log and of the security record. */
 import type { Texts } from '../../web/languages.ts'
 
 export const audit = {
   title: { en: 'Audit log', zh: '审计日志' },
   lead: {
-    en: 'Who did what, newest first. Nothing in it can be changed.',
-    zh: '谁做了什么，最新的在前。其中的内容无法更改。',
+    en: 'Who did what, newest first. Entries cannot be changed or deleted.',
+    zh: '谁做了什么，最新的在前。记录无法修改或删除。',
   },
+  acts: { en: 'Acts', zh: '操作' },
+  refusals: { en: 'Refusals', zh: '拒绝记录' },
+  refusalsLead: (max: string) => ({
+    en: `Refused sign-ins, forms, applications and tokens: the newest ${max}.`,
+    zh: `被拒绝的登录、表单、应用和令牌，最新 ${max} 条。`,
+  }),
+  noRefusals: { en: 'Nothing was refused', zh: '没有拒绝记录' },
+  kinds: { en: 'Kind', zh: '类型' },
+  all: { en: 'All', zh: '全部' },
   actor: { en: 'Who', zh: '操作者' },
   actorHint: { en: 'A username', zh: '用户名' },
-  from: { en: 'From (UTC)', zh: '开始日期（UTC）' },
+  from: { en: 'From', zh: '开始日期' },
   to: { en: 'To, inclusive', zh: '结束日期（含）' },
-  export: { en: 'Save as a file (CSV)', zh: '导出 CSV 文件' },
-  exportHint: (max: string) => ({
-    en: `Everything that the filter shows, the newest ${max} entries at most.`,
-    zh: `导出当前筛选的全部记录，最多最新 ${max} 条。`,
+  zone: (zone: string) => ({
+    en: `Days begin at midnight, ${zone}.`,
+    zh: `每天从${zone}零点开始。`,
   }),
-  subject: { en: 'Subject', zh: '对象' },
+  export: { en: 'Download CSV', zh: '导出 CSV' },
+  exportHint: (max: string) => ({
+    en: `What the filter shows, the newest ${max} entries at most. Times in the file are in UTC.`,
+    zh: `导出当前筛选的记录，最多最新 ${max} 条。文件中的时间为 UTC。`,
+  }),
+  subject: { en: 'What it was about', zh: '对象' },
   subjectHint: {
-    en: 'A client_id, Payment ID, or user: and an id',
-    zh: 'client_id、Payment ID，或 user: 加编号',
+    en: 'A client_id, Payment ID, transaction_id, setting, or user: and a number',
+    zh: 'client_id、Payment ID、transaction_id、设置键名，或 user: 加编号',
   },
-  action: { en: 'Action', zh: '操作' },
-  actionHint: {
-    en: 'Such as oauth_app, or oauth_app.suspended',
-    zh: '例如 oauth_app 或 oauth_app.suspended',
-  },
+  action: { en: 'Act', zh: '操作' },
   filter: { en: 'Filter', zh: '筛选' },
   itself: { en: 'the service', zh: '系统' },
-  nothing: { en: 'No entry fits.', zh: '没有符合条件的记录。' },
-  detail: { en: 'Detail', zh: '详情' },
+  nothing: { en: 'No results', zh: '没有符合条件的记录' },
+  nothingText: { en: 'Clear a filter to see more.', zh: '清除部分筛选条件再试。' },
+  detail: { en: 'Details', zh: '详情' },
+  change: { en: 'Change', zh: '更改' },
+  byDefault: { en: 'default', zh: '默认值' },
 } satisfies Texts

@@ -6,8 +6,9 @@ import type { Core } from '../../core/core.ts'
 import { LOGO_BYTES_MAX, uploadLogo } from '../../core/site-logo.ts'
 import { AppError } from '../../platform/errors.ts'
 import { actorOf } from '../acts/form.ts'
+import { showBrand } from './settings.page.ts'
 
-const SETTINGS = '/admin/settings?area=site'
+const SETTINGS = '/admin/settings?area=brand'
 
 /** Registers the upload in a scope of its own, because no other form of the service carries files. */
 export async function logoPage(app: FastifyInstance, deps: Core): Promise<void> {
@@ -21,8 +22,14 @@ export async function logoPage(app: FastifyInstance, deps: Core): Promise<void> 
       { preHandler: requireFreshSignIn(deps, { page: () => SETTINGS }) },
       async (request, reply) => {
         const { logo } = (request.body ?? {}) as { logo?: unknown }
-        if (!Buffer.isBuffer(logo) || logo.length === 0) throw new AppError('invalid_form', 'Choose a file')
-        await uploadLogo(deps, { file: logo, ...actorOf(request), now: deps.clock() })
+        const { refused } = request.locale.t.settings.logo
+        if (!Buffer.isBuffer(logo) || logo.length === 0) return showBrand(reply, deps, refused)
+        try {
+          await uploadLogo(deps, { file: logo, ...actorOf(request), now: deps.clock() })
+        } catch (error) {
+          if (!(error instanceof AppError) || error.code !== 'invalid_form') throw error
+          return showBrand(reply, deps, refused)
+        }
         return reply.done(SETTINGS, { text: request.locale.t.settings.logoUploaded })
       },
     )

@@ -1,91 +1,316 @@
-/** /admin/settings shows the site settings by area, with their rules and last changes, and changes them. */
+/**
+ * /admin/settings shows the site settings by group, and saves all changes of a group at once. Important changes are
+ * confirmed first. Changes that need a second administrator become proposals.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import type { Core } from '../../core/core.ts'
-import { SETTING_NAMES, type SettingName } from '../../core/setting-values.ts'
+import type { SettingName } from '../../core/setting-values.ts'
 import { describeSettings, type SettingControl, type SettingState } from '../../core/settings.ts'
 import { AppError } from '../../platform/errors.ts'
+import { listUrl, searchText } from '../../web/lists.ts'
 import { actorOf } from '../acts/form.ts'
-import { proposeSetting, type StandingProposal } from '../proposals/proposals.ts'
+import { proposeSettingWithin, type StandingProposal } from '../proposals/proposals.ts'
+import {
+  GROUP_NAMES,
+  GROUPS,
+  type Group,
+  groupOf,
+  namesOf,
+  type Section,
+  type SettingBaseName,
+  type Unit,
+  unitOf,
+} from '../wording/setting-groups.ts'
+import { settingLabel, settingValue, typedValue } from '../wording/setting-words.ts'
+import { effectOf } from './setting-effects.ts'
+import { type Draft, type Fields, fieldsOf, readDraft, type SettingDraft, SHOWN } from './setting-form.ts'
+import { findSettings } from './setting-search.ts'
 
 const PATH = '/admin/settings'
-const SettingForm = z.object({ name: z.enum(SETTING_NAMES), value: z.string().max(10_000) })
+const Asked = z.object({ area: z.enum(GROUP_NAMES).catch('brand') })
+const Searched = z.object({ q: searchText })
 
-/** The areas by the beginning of the settings' names. All other settings are about signing in. */
-const AREAS = {
-  site: /^(site_|point_|link_|time_zone$|announcement_|payments_read_only$)/,
-  payments: /^(points_payment_|order_|payment_|alert_|gateway_at_root$|second_approver$)/,
-  transfers: /^points_transfer/,
-  limits: /^limit_/,
-  forum: /^forum_/,
-  signIn: /^/,
-} as const
-
-type Area = keyof typeof AREAS
-
-function areaOf(name: SettingName): Area {
-  return (Object.keys(AREAS) as Area[]).find((area) => AREAS[area].test(name))!
+/** A setting of the form. `typed` is what its field shows. */
+export type SettingField = {
+  name: SettingName
+  control: SettingControl
+  unit: Unit | undefined
+  /** The stored value, and what the field shows. */
+  value: string
+  typed: string
+  problem: string | undefined
+  /** The default in words, where the value differs from it. */
+  standard: string | undefined
+  changed: { by: string | null; at: Date } | undefined
 }
 
-/** The page that has the form of this request. */
-function pageOf({ body }: FastifyRequest): string {
-  const { data } = SettingForm.safeParse(body)
-  return data === undefined ? PATH : `${PATH}?area=${areaOf(data.name)}`
-}
-
-/** A refused value. */
-type Problem = { name: SettingName; value: string }
+type Line = { base: SettingBaseName; fields: SettingField[] }
 
 declare module '../../web/views.ts' {
   interface PageData {
     'admin/site/settings': {
-      settings: SettingState[]
-      area: Area
-      problem: Problem | undefined
-      standing: StandingProposal | undefined
+      group: Group
+      sections: { name: Section; lines: Line[] }[]
+      shownPrefix: string
+      problems: number
+      standing: { proposal: StandingProposal; label: string } | undefined
+      logoProblem: string | undefined
+    }
+    'admin/site/settings-found': {
+      q: string
+      found: { name: SettingName; group: Group; label: string; hint: string; value: string }[]
     }
   }
   interface PartData {
     'admin/site/setting-control': {
-      name: SettingName
-      control: SettingControl
-      value: string
-      isWrong: boolean
+      field: SettingField
+      id: string
+      describedBy: string
+      shownPrefix: string
     }
+    'admin/site/settings-head': { q?: string; group?: Group }
+  }
+}
+
+/** Another administrator's proposal blocks a change, so none of the form is saved. */
+class Blocked extends Error {
+  readonly setting: SettingName
+  readonly standing: StandingProposal
+  constructor(name: SettingName, standing: StandingProposal) {
+    super('A proposal for this setting stands already')
+    this.setting = name
+    this.standing = standing
   }
 }
 
 /** Registers the pages. A change requires a recent sign-in. The caller's scope must require an administrator. */
 export function settingPages(app: FastifyInstance, deps: Core): void {
-  /** @param standing the proposal that blocks a new one. */
-  const show = async (reply: FastifyReply, area: Area, problem?: Problem, standing?: StandingProposal) => {
-    const settings = (await describeSettings(deps.db)).filter(({ name }) => areaOf(name) === area)
-    const status = problem !== undefined ? 400 : standing !== undefined ? 409 : 200
-    return reply.page('admin/site/settings', { settings, area, problem, standing }, { status })
-  }
-
-  app.get<{ Querystring: Record<string, unknown> }>(PATH, async (request, reply) => {
-    const { area } = request.query
-    return show(reply, typeof area === 'string' && Object.hasOwn(AREAS, area) ? (area as Area) : 'payments')
+  app.get(PATH, async (request, reply) => {
+    const { area } = Asked.parse(request.query)
+    return show(reply, await describeSettings(deps.db), area)
   })
 
-  app.post(PATH, { preHandler: requireFreshSignIn(deps, { page: pageOf }) }, async (request, reply) => {
-    const form = SettingForm.safeParse(request.body)
-    if (!form.success) throw new AppError('invalid_form', 'There is no such setting')
-    const { name, value } = form.data
-    const by = actorOf(request)
-    try {
-      const isSet = await deps.settings.change({ name, value, ...by, now: deps.clock() })
-      if (!isSet) {
-        const standing = await proposeSetting(deps, { name, value }, by)
-        if (standing !== undefined) return show(reply, areaOf(name), undefined, standing)
-        return reply.redirect('/admin/proposals', 303)
-      }
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'invalid_form') throw error
-      return show(reply, areaOf(name), { name, value })
+  app.get(`${PATH}/find`, async (request, reply) => {
+    const { q } = Searched.parse(request.query)
+    return showFound(reply, await describeSettings(deps.db), q)
+  })
+
+  const preHandler = requireFreshSignIn(deps, { page: ({ body }) => pathOf(groupIn(fieldsOf(body))) })
+  app.post(PATH, { preHandler }, async (request, reply) => {
+    const fields = fieldsOf(request.body)
+    const settings = await describeSettings(deps.db)
+    const asked = settings.filter(({ name }) => name in fields || SHOWN + name in fields)
+    if (asked.length === 0) throw new AppError('invalid_form', 'There is no such setting')
+    const group = groupIn(fields)
+    const draft = readDraft(asked, fields)
+    if (draft.problems.size > 0) return show(reply, settings, group, { draft })
+    if (draft.changes.length === 0) {
+      return reply.done(pathOf(group), { text: request.locale.t.settings.nothingChanged, tone: 'warn' })
     }
-    return reply.redirect(`${PATH}?area=${areaOf(name)}#${name}`, 303)
+    const effects = effectsOf(request, draft.changes)
+    if (effects.length > 0 && fields.confirmed !== 'yes') return ask(reply, group, { draft, effects })
+    try {
+      return await save(request, reply, deps, { group, changes: draft.changes })
+    } catch (error) {
+      if (!(error instanceof Blocked)) throw error
+      return show(reply, settings, group, { draft, blocked: error })
+    }
   })
+}
+
+const pathOf = (group: Group) => listUrl(PATH, { area: group })
+
+/** Returns the group of a form: the one that it names, or that of its first setting. */
+function groupIn(fields: Fields): Group {
+  const { area } = Asked.parse(fields)
+  if (fields.area === area) return area
+  for (const name of Object.keys(fields)) {
+    const found = GROUP_NAMES.find((group) => isIn(group, name.replace(SHOWN, '')))
+    if (found !== undefined) return found
+  }
+  return area
+}
+
+function isIn(group: Group, name: string): boolean {
+  return basesOf(group).some((base) => namesOf(base).some((each) => each === name))
+}
+
+function basesOf(group: Group): SettingBaseName[] {
+  return Object.values<readonly SettingBaseName[]>(GROUPS[group]).flat()
+}
+
+function effectsOf({ locale }: FastifyRequest, changes: SettingDraft[]): string[] {
+  return [
+    ...new Set(changes.map((change) => effectOf(locale, change)).filter((effect) => effect !== undefined)),
+  ]
+}
+
+/** Asks to confirm the changes of a form, with their effects. */
+function ask(
+  reply: FastifyReply,
+  group: Group,
+  { draft, effects }: { draft: Draft; effects: string[] },
+): FastifyReply {
+  const { locale } = reply.request
+  const { confirm } = locale.t.settings
+  const { changes } = draft
+  return reply.page('confirm', {
+    title: confirm.title,
+    lead: confirm.lead,
+    facts: changes.map(({ name, before, after }) => ({
+      term: settingLabel(locale, name),
+      value: `${settingValue(locale, name, before)} → ${settingValue(locale, name, after)}`,
+    })),
+    notes: effects,
+    action: PATH,
+    fields: {
+      area: group,
+      confirmed: 'yes',
+      ...Object.fromEntries(
+        changes.flatMap(({ name, before }) => [
+          [name, draft.typed.get(name)!],
+          [SHOWN + name, before],
+        ]),
+      ),
+    },
+    button: confirm.button(changes.length),
+    isDanger: true,
+    cancel: pathOf(group),
+  })
+}
+
+/** Saves all changes or none. Throws Blocked when a proposal stands in the way of one. */
+async function save(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { settings, clock }: Core,
+  { group, changes }: { group: Group; changes: SettingDraft[] },
+): Promise<FastifyReply> {
+  const now = clock()
+  const by = actorOf(request)
+  const proposed = new Set<SettingName>()
+  // The rule of two administrators begins after the other changes of its own form.
+  const ordered = changes.toSorted(
+    (a, b) => Number(a.name === 'second_approver') - Number(b.name === 'second_approver'),
+  )
+  await settings.changeAll(
+    ordered.map(({ name, after }) => ({ name, value: after, ...by, now })),
+    async (tx, { name, value }) => {
+      const standing = await proposeSettingWithin(tx, { name, value, now }, by)
+      if (standing !== undefined) throw new Blocked(name, standing)
+      proposed.add(name)
+    },
+  )
+  const { locale } = request
+  const { t } = locale
+  const list = (of: SettingDraft[]) =>
+    of
+      .map(({ name, before, after }) =>
+        t.settings.change(
+          settingLabel(locale, name),
+          settingValue(locale, name, before),
+          settingValue(locale, name, after),
+        ),
+      )
+      .join(t.settings.separator)
+  const saved = changes.filter(({ name }) => !proposed.has(name))
+  const waiting = changes.filter(({ name }) => proposed.has(name))
+  const texts = [
+    ...(saved.length === 0
+      ? []
+      : [
+          saved.length === 1
+            ? t.settings.savedOne(list(saved))
+            : t.settings.savedAll(saved.length, list(saved)),
+        ]),
+    ...(waiting.length === 0 ? [] : [t.settings.proposed(list(waiting))]),
+  ]
+  const text = texts.join(' ')
+  if (saved.length === 0) return reply.done('/admin/proposals', { text, tone: 'warn' })
+  const link = { href: '/admin/proposals', label: t.console.proposals.title }
+  return reply.done(pathOf(group), waiting.length === 0 ? { text } : { text, link })
+}
+
+/** Shows the brand, with the reason why a logo was refused. */
+export async function showBrand(
+  reply: FastifyReply,
+  { db }: Core,
+  logoProblem: string,
+): Promise<FastifyReply> {
+  return show(reply, await describeSettings(db), 'brand', undefined, logoProblem)
+}
+
+type Refused = { draft: Draft; blocked?: Blocked }
+
+/** @param refused what was typed, when the form was not saved. */
+function show(
+  reply: FastifyReply,
+  settings: SettingState[],
+  group: Group,
+  refused?: Refused,
+  logoProblem?: string,
+): FastifyReply {
+  const { locale } = reply.request
+  const states = new Map(settings.map((state) => [state.name, state]))
+  const line = (base: SettingBaseName): Line => ({
+    base,
+    fields: namesOf(base).map((name) => fieldOf(reply, states.get(name)!, refused?.draft)),
+  })
+  const sections = Object.entries<readonly SettingBaseName[]>(GROUPS[group]).map(([name, bases]) => ({
+    name: name as Section,
+    lines: bases.map(line),
+  }))
+  const blocked = refused?.blocked
+  const standing = blocked && { proposal: blocked.standing, label: settingLabel(locale, blocked.setting) }
+  const problems = refused?.draft.problems.size ?? 0
+  const status = problems > 0 || logoProblem !== undefined ? 400 : blocked !== undefined ? 409 : 200
+  return reply.page(
+    'admin/site/settings',
+    { group, sections, shownPrefix: SHOWN, problems, standing, logoProblem },
+    { status },
+  )
+}
+
+function fieldOf(
+  { request: { locale } }: FastifyReply,
+  { name, control, value, standard, history }: SettingState,
+  draft: Draft | undefined,
+): SettingField {
+  const { t } = locale
+  const bounds = {
+    min: locale.points('min' in control ? control.min : 0),
+    max: locale.points('max' in control ? control.max : 0),
+  }
+  const problem = draft?.problems.get(name)
+  const [last] = history
+  return {
+    name,
+    control,
+    unit: unitOf(name),
+    value,
+    typed: draft?.typed.get(name) ?? typedValue(locale, name, value),
+    problem:
+      problem === undefined
+        ? undefined
+        : problem === 'invalid'
+          ? t.settings.must[control.kind](bounds)
+          : t.settings.changedMeanwhile(settingValue(locale, name, value)),
+    standard: value === standard ? undefined : t.settings.byDefault(settingValue(locale, name, standard)),
+    changed: last && { by: last.changed_by, at: last.created_at },
+  }
+}
+
+function showFound(reply: FastifyReply, settings: SettingState[], q: string): FastifyReply {
+  const { locale } = reply.request
+  const values = new Map(settings.map(({ name, value }) => [name, value]))
+  const found = findSettings(q).map((name) => ({
+    name,
+    group: groupOf(name),
+    label: settingLabel(locale, name),
+    hint: locale.t.settings.names[name.replace(/_tl\d$/, '') as SettingBaseName].hint,
+    value: settingValue(locale, name, values.get(name)!),
+  }))
+  return reply.page('admin/site/settings-found', { q, found })
 }

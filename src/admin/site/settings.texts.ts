@@ -1,208 +1,255 @@
-/** Texts of the site settings. */
-import type { SettingName } from '../../core/setting-values.ts'
+/** Texts of the page of site settings. The settings themselves are in setting-names.texts.ts. */
 import type { Text, Texts } from '../../web/languages.ts'
-import { POINTS } from '../../web/site-words.ts'
+import { counted } from '../../web/plurals.ts'
+import { POINT, POINTS } from '../../web/site-words.ts'
+import type { Group, Section, Unit } from '../wording/setting-groups.ts'
+import { names } from '../wording/setting-names.texts.ts'
 
-type NumberBounds = { min: string; max: string }
-type TextBounds = { max: string }
-/** A setting's name without its trust level: every one has a text. */
-type SettingBaseName = SettingName extends infer Name
-  ? Name extends `${infer Base}_tl${number}`
-    ? Base
-    : Name
-  : never
+type Bounds = { min: string; max: string }
 
 export const settings = {
   title: { en: 'Site settings', zh: '站点设置' },
   lead: {
-    en: 'A change is in force at once, and in every process within seconds. Each is kept with who made it.',
-    zh: '更改立即生效，各进程数秒内同步；每次更改都会记录操作人。',
+    en: 'Changes work within 2 seconds and are kept in the audit log.',
+    zh: '保存后 2 秒内生效，并记入审计日志。',
   },
-  save: { en: 'Save', zh: '保存' },
+  logo: {
+    upload: { en: 'Upload a picture', zh: '上传图片' },
+    hint: {
+      en: 'A square PNG of at most 512 pixels a side. It replaces the address above.',
+      zh: '方形 PNG，边长不超过 512 像素。上传后替换上面的地址。',
+    },
+    button: { en: 'Upload', zh: '上传' },
+    refused: {
+      en: 'Nothing was changed. Choose a PNG of at most 512 pixels a side.',
+      zh: '没有任何更改。请选择边长不超过 512 像素的 PNG 图片。',
+    },
+  },
   logoUploaded: { en: 'Every page now shows the new logo.', zh: '所有页面已使用新标志。' },
-  history: { en: 'History', zh: '历史' },
-  isDefault: { en: 'default', zh: '默认值' },
+  history: { en: 'History', zh: '修改历史' },
+  find: { en: 'Find a setting', zh: '查找设置' },
+  found: (q: string) => ({ en: `Settings for “${q}”`, zh: `“${q}”的查找结果` }),
+  notFound: { en: 'No setting matches', zh: '没有匹配的设置' },
+  notFoundText: {
+    en: 'Try another word, or the key of the setting.',
+    zh: '换一个词，或输入设置的键名。',
+  },
+  groups: {
+    brand: { en: 'Brand', zh: '品牌' },
+    payments: { en: 'Payments and fees', zh: '付款与手续费' },
+    transfers: { en: 'Transfers', zh: '转账' },
+    signIn: { en: 'Sign-in and security', zh: '登录与安全' },
+    forum: { en: 'Forum', zh: '论坛' },
+    limits: { en: 'Rate limits', zh: '频率限制' },
+    notices: { en: 'Announcement', zh: '公告' },
+  } satisfies Record<Group, Text>,
+  sections: {
+    name: { en: 'Name', zh: '站名' },
+    points: { en: `What ${POINTS} are called`, zh: `${POINTS}的叫法` },
+    look: { en: 'Logo and colour', zh: '标志与颜色' },
+    links: { en: 'Links in the footer', zh: '页脚链接' },
+    time: { en: 'Time', zh: '时间' },
+    payments: { en: 'Payments', zh: '付款' },
+    approval: { en: 'Two administrators', zh: '双人审批' },
+    gateway: { en: 'Gateway', zh: '支付网关' },
+    alerts: { en: 'Alerts to merchants', zh: '对商户的提醒' },
+    transfers: { en: 'Transfers', zh: '转账' },
+    transferFees: { en: 'Fee', zh: '手续费' },
+    transferBounds: { en: 'Limits', zh: '限额' },
+    accounts: { en: 'Accounts', zh: '账号' },
+    applications: { en: 'Who may create applications', zh: '谁可以创建应用' },
+    tokens: { en: 'Tokens and keys', zh: '令牌与密钥' },
+    sync: { en: 'Members of the forum', zh: '论坛成员' },
+    scores: { en: `Forum scores as ${POINTS}`, zh: `论坛得分换${POINTS}` },
+    visitors: { en: 'Sign-in and pages', zh: '登录与页面' },
+    members: { en: 'For each member', zh: '每位成员' },
+    programs: { en: 'For each application', zh: '每个应用' },
+    announcement: { en: 'On every page', zh: '每页顶部' },
+  } satisfies Record<Section, Text>,
+  units: {
+    percent: { en: '%', zh: '%' },
+    points: { en: POINTS, zh: POINTS },
+    minutes: { en: 'minutes', zh: '分钟' },
+    seconds: { en: 'seconds', zh: '秒' },
+    hours: { en: 'hours', zh: '小时' },
+    days: { en: 'days', zh: '天' },
+    perMinute: { en: 'a minute', zh: '次/分钟' },
+    perHour: { en: 'an hour', zh: '次/小时' },
+  } satisfies Record<Unit, Text>,
   choices: {
     on: { en: 'on', zh: '开启' },
     off: { en: 'off', zh: '关闭' },
     open: { en: 'open', zh: '开放' },
     closed: { en: 'closed', zh: '关闭' },
   },
+  empty: { en: 'empty', zh: '空' },
+  byDefault: (value: string) => ({ en: `Default: ${value}`, zh: `默认：${value}` }),
+  changedBy: (username: string) => ({ en: `Changed by @${username}`, zh: `由 @${username} 修改` }),
+  changed: { en: 'Changed', zh: '修改于' },
   /** What the value of a setting must be, by how it is entered. */
   must: {
-    choice: () => ({ en: 'One of these.', zh: '请从所列选项中选择。' }),
-    number: ({ min, max }: NumberBounds) => ({
-      en: `A whole number from ${min} to ${max}.`,
-      zh: `须为 ${min} 至 ${max} 之间的整数。`,
+    choice: () => ({ en: 'Choose one of these.', zh: '请从所列选项中选择。' }),
+    number: ({ min, max }: Bounds) => ({
+      en: `Enter a whole number from ${min} to ${max}.`,
+      zh: `请填 ${min} 至 ${max} 之间的整数。`,
     }),
     rate: () => ({
-      en: 'A share between 0 and 1, like 0.05, with at most 6 decimals.',
-      zh: '须为 0 到 1 之间的小数，如 0.05，最多 6 位小数。',
+      en: 'Enter a percentage from 0 to 100, such as 5 or 0.5.',
+      zh: '请填 0 到 100 之间的百分数，例如 5 或 0.5。',
     }),
-    points: () => ({ en: `A whole number of ${POINTS}.`, zh: `须为整数${POINTS}。` }),
+    points: () => ({ en: 'Enter digits only, such as 50000.', zh: '请只填数字，例如 50000。' }),
     pointsOrNone: () => ({
-      en: `A whole number of ${POINTS}, or nothing.`,
-      zh: `须为整数${POINTS}，或留空。`,
+      en: 'Enter digits only, such as 50000, or leave it empty.',
+      zh: '请只填数字，例如 50000；不限则留空。',
     }),
-    text: ({ max }: TextBounds) => ({ en: `At most ${max} characters.`, zh: `最多 ${max} 个字符。` }),
-    line: ({ max }: TextBounds) => ({
+    text: ({ max }: Bounds) => ({ en: `At most ${max} characters.`, zh: `最多 ${max} 个字符。` }),
+    pairs: () => ({
+      en: 'Enter pairs such as 开发者 = developers, one a line.',
+      zh: '请填“开发者 = developers”这样的对应关系，每行一组。',
+    }),
+    line: ({ max }: Bounds) => ({
       en: `One line of at most ${max} characters.`,
-      zh: `一行，最多 ${max} 个字符。`,
+      zh: `一行文字，最多 ${max} 个字符。`,
     }),
     link: () => ({
-      en: 'An address that begins with https:// or mailto:, or nothing.',
-      zh: '以 https:// 或 mailto: 开头的地址，可留空。',
+      en: 'Enter an address that begins with https:// or mailto:, or leave it empty.',
+      zh: '请填以 https:// 或 mailto: 开头的地址，或留空。',
     }),
     picture: () => ({
-      en: 'The address of a picture that begins with https://, or nothing.',
-      zh: '以 https:// 开头的图片地址，可留空。',
+      en: 'Enter the https address of a picture, or leave it empty.',
+      zh: '请填图片的 https 地址，或留空。',
     }),
     colour: () => ({
-      en: 'A colour like #0e695f, dark enough to be seen on a white page, or nothing.',
-      zh: '形如 #0e695f、在白底上清晰可见的颜色，可留空。',
+      en: 'Enter a colour such as #0e6a5f on which text can be read, or leave it empty.',
+      zh: '请填能看清文字的颜色，例如 #0e6a5f，或留空。',
     }),
-    timeZone: () => ({ en: 'A time zone like Asia/Shanghai.', zh: '时区名称，如 Asia/Shanghai。' }),
-    pairs: () => ({
-      en: 'Pairs like 开发者 = developers, separated by commas or lines.',
-      zh: '须为“开发者 = developers”这样的对应关系，以逗号或换行分隔。',
+    timeZone: () => ({
+      en: 'Enter a time zone such as Asia/Shanghai.',
+      zh: '请填时区，例如 Asia/Shanghai。',
     }),
   },
-  areas: {
-    site: { en: 'Maintenance', zh: '维护' },
-    payments: { en: 'Payments', zh: '付款' },
-    transfers: { en: 'Transfers', zh: '转账' },
-    signIn: { en: 'Sign-in and applications', zh: '登录与应用' },
-    limits: { en: 'Limits', zh: '频率限制' },
-    forum: { en: 'Forum', zh: '论坛' },
+  changedMeanwhile: (value: string) => ({
+    en: `Another administrator has just set this to ${value}. Nothing was saved; check it and save again.`,
+    zh: `另一位管理员刚刚将此项改为 ${value}。没有保存任何更改，请核对后再保存。`,
+  }),
+  wrong: (n: number) => ({
+    en: `${n} ${counted(n, 'field needs', 'fields need')} correcting`,
+    zh: `${n} 处需要更正`,
+  }),
+  nothingSaved: { en: 'Nothing was saved.', zh: '没有保存任何更改。' },
+  careful: {
+    en: 'Important changes are shown once more before they are saved.',
+    zh: '重要更改在保存前会请你再次确认。',
   },
-  names: {
-    site_name_en: { en: 'Site name in English', zh: '英文站名' },
-    site_name_zh_cn: { en: 'Site name in Chinese', zh: '中文站名' },
-    point_one_en: { en: 'One point in English', zh: '积分的英文单数' },
-    point_many_en: { en: 'Several points in English', zh: '积分的英文复数' },
-    point_zh_cn: { en: 'Points in Chinese', zh: '积分的中文名称' },
-    site_logo: { en: 'Logo', zh: '标志' },
-    site_accent: { en: 'Accent colour', zh: '主题色' },
-    link_forum: { en: 'Forum', zh: '论坛地址' },
-    link_terms: { en: 'Terms of service', zh: '服务条款地址' },
-    link_privacy: { en: 'Privacy policy', zh: '隐私政策地址' },
-    link_contact: { en: 'Contact', zh: '联系方式' },
-    time_zone: { en: 'Time zone', zh: '时区' },
-    payments_read_only: { en: 'Payments read-only', zh: '暂停支付' },
+  reset: { en: 'Undo', zh: '还原' },
+  save: { en: 'Save changes', zh: '保存更改' },
+  savedOne: (what: string) => ({ en: `Saved: ${what}`, zh: `已保存：${what}` }),
+  savedAll: (n: number, what: string) => ({
+    en: `Saved ${n} settings: ${what}`,
+    zh: `已保存 ${n} 项设置：${what}`,
+  }),
+  change: (name: string, before: string, after: string) => ({
+    en: `${name} ${before} → ${after}`,
+    zh: `${name} ${before} → ${after}`,
+  }),
+  proposed: (what: string) => ({
+    en: `Proposed, not in force yet: ${what}. Another administrator has to approve.`,
+    zh: `已提交，尚未生效：${what}。需由另一位管理员批准。`,
+  }),
+  /** Between changes in a sentence. */
+  separator: { en: '; ', zh: '；' },
+  nothingChanged: { en: 'Nothing was changed.', zh: '没有需要保存的更改。' },
+  confirm: {
+    title: { en: 'Save these changes?', zh: '保存这些更改？' },
+    lead: { en: 'They take effect for the whole site within 2 seconds.', zh: '更改将在 2 秒内对全站生效。' },
+    button: (n: number) => ({
+      en: `Save ${n} ${counted(n, 'change', 'changes')}`,
+      zh: `保存 ${n} 项更改`,
+    }),
+  },
+  /** The effects of important changes. */
+  effects: {
+    payments_read_only: {
+      on: {
+        en: 'Nobody can place orders, pay or transfer until you switch this off. Sign-in, refunds, lists and notifications go on.',
+        zh: '在关闭此项之前，任何人都不能下单、付款或转账；登录、退款、查询和通知照常。',
+      },
+      off: { en: 'Members can pay and transfer again at once.', zh: '成员可立即恢复付款和转账。' },
+    },
     second_approver: {
-      en: 'Corrections, fees, terms, transfer rates and limits, and the forum bridge need a second administrator, and so does switching this off',
-      zh: '更正、手续费、应用条款、转账费率与限额、论坛得分导入需第二位管理员批准，关闭此项亦然',
+      on: {
+        en: 'From now on, refunds, adjustments, fees and terms wait until a second administrator approves them. Switching this off needs a second one too.',
+        zh: '此后退款、积分调整、手续费和应用条款须由第二位管理员批准才生效；关闭此项也需要第二位管理员。',
+      },
+      off: {
+        en: 'One administrator alone can then refund, adjust and change fees.',
+        zh: '此后一位管理员即可单独退款、调整和修改手续费。',
+      },
     },
-    announcement_en: { en: 'Announcement on every page, in English', zh: '每页顶部的英文公告' },
-    announcement_zh_cn: { en: 'Announcement on every page, in Chinese', zh: '每页顶部的中文公告' },
-    points_payment_fee_rate: { en: 'Fee of a payment, as a share', zh: '付款手续费比例' },
-    points_transfers: { en: 'Transfers', zh: '转账功能' },
-    points_transfer_fee_rate: { en: 'Fee of a transfer, as a share', zh: '转账手续费比例' },
-    points_transfer_min_amount: { en: `Least ${POINTS} of a transfer`, zh: '单笔转账下限' },
-    points_transfer_max_amount: { en: `Most ${POINTS} of a transfer`, zh: '单笔转账上限' },
-    points_transfer_daily_limit: {
-      en: `Most ${POINTS} transferred in a day; empty: no limit`,
-      zh: '每日转账上限；留空为不限',
+    feeOfPayments: (before: string, after: string) => ({
+      en: `Of 1,000 ${POINTS} paid, the platform takes ${after} instead of ${before}. This applies to every payment from now on; applications with a rate of their own keep it.`,
+      zh: `每付款 1,000 ${POINTS}，平台收取 ${after}（原为 ${before}）。对此后的每笔付款生效；有专属费率的应用不受影响。`,
+    }),
+    feeOfTransfers: {
+      en: 'Senders pay the new fee for every transfer from now on.',
+      zh: '此后每笔转账都按新的手续费由转出方支付。',
     },
-    order_expiry_minutes: { en: 'Minutes in which an order can be paid', zh: '订单有效分钟数' },
-    apps_min_trust_level: { en: 'Trust level to register an application', zh: '登记应用所需信任等级' },
-    refresh_grace_seconds: {
-      en: 'Seconds in which an application may repeat a refresh whose answer it lost; 0: a token used twice counts as stolen',
-      zh: '应用未收到刷新结果时可重试的秒数；0 表示重复使用即视为被盗',
-    },
-    alert_failed_attempts: {
-      en: 'Failed attempts of a notification after which its shop’s owner is told',
-      zh: '通知失败多少次后提醒商店所有者',
-    },
-    alert_key_hours: {
-      en: 'Hours before a replaced key ends at which its owner is told',
-      zh: '旧密钥失效前多少小时提醒所有者',
-    },
-    signing_key_days: { en: 'Days a key signs ID tokens', zh: '签名密钥使用天数' },
-    limit_token_failures: {
-      en: 'Failures a minute of one application and address at the token endpoint; 0: no limit',
-      zh: '每个应用和地址每分钟在令牌端点可失败的次数；0 表示不限',
-    },
-    limit_refreshes: {
-      en: 'Refreshes of one grant’s tokens; each minute of its age allows one more; 0: no limit',
-      zh: '每次授权可刷新令牌的次数，授权后每过一分钟再加一次；0 表示不限',
-    },
-    limit_api_requests: {
-      en: 'Requests a minute of one payment application; 0: no limit',
-      zh: '每个收款应用每分钟的请求数；0 表示不限',
-    },
-    limit_refused_requests: {
-      en: 'Refused requests a minute that are kept for the owner of a payment application; 0: no limit',
-      zh: '每分钟为收款应用所有者保留的被拒请求数；0 表示不限',
-    },
-    limit_pages: {
-      en: 'Pages a minute for one address; 0: no limit',
-      zh: '每个地址每分钟的页面数；0 表示不限',
-    },
-    limit_exports: {
-      en: 'Times an hour that a member may take out their data; 0: no limit',
-      zh: '每位成员每小时可导出数据的次数；0 表示不限',
-    },
-    limit_order_files: {
-      en: 'Files of orders that a member may download in an hour; 0: no limit',
-      zh: '每位成员每小时可下载订单文件的次数；0 表示不限',
-    },
-    limit_test_orders: {
-      en: 'Test orders that a member’s applications may create in an hour; 0: no limit',
-      zh: '每位成员的应用每小时可创建的测试订单数；0 表示不限',
-    },
-    limit_address_tries: {
-      en: 'Tries an hour of a payment application’s addresses; 0: no limit',
-      zh: '每个收款应用每小时可测试地址的次数；0 表示不限',
-    },
-    limit_key_pairs: {
-      en: 'Payment applications and pairs of keys that are made for a member in an hour; 0: no limit',
-      zh: '每位成员每小时可新建的收款应用与密钥对的总数；0 表示不限',
-    },
-    limit_invitations: {
-      en: 'Times an hour that a member may invite to a team or offer an application; 0: no limit',
-      zh: '每位成员每小时可邀请团队成员或移交应用的次数；0 表示不限',
-    },
-    limit_apps_created: {
-      en: 'Applications a member may register in an hour; 0: no limit',
-      zh: '每位成员每小时可注册的应用数；0 表示不限',
-    },
-    limit_registrations: {
-      en: 'Accounts that may be made from one address in an hour, while registration is open; 0: no limit',
-      zh: '开放注册时每个地址每小时可创建的账号数；0 表示不限',
-    },
-    limit_sign_in_failures_per_account: {
-      en: 'Failed sign-ins after which an account has to wait; 0: no limit',
-      zh: '账号登录失败多少次后须等待；0 表示不限',
-    },
-    limit_sign_in_failures_per_address: {
-      en: 'Failed sign-ins after which an address has to wait; 0: no limit',
-      zh: '地址登录失败多少次后须等待；0 表示不限',
-    },
-    gateway_at_root: {
-      en: 'Payment gateway at the root of the host too',
-      zh: '在域名根路径同时提供支付网关',
-    },
-    payment_apps_min_trust_level: {
-      en: 'Trust level to apply for a payment application',
-      zh: '申请收款应用所需信任等级',
+    points_transfers: {
+      on: { en: 'Applications can transfer again at once.', zh: '应用可立即恢复转账。' },
+      off: {
+        en: 'Applications can transfer nothing until you switch this on.',
+        zh: '在开启之前，应用无法转账。',
+      },
     },
     registration: {
-      en: 'Anybody may make a local account; while a forum is configured nobody may, whatever is set here',
-      zh: '任何人都可以注册本地账号；已配置论坛时，无论如何设置都不开放注册',
+      open: {
+        en: 'Anybody can make an account here. While a forum is connected this has no effect.',
+        zh: '任何人都可以注册账号。已连接论坛时此项不起作用。',
+      },
+      closed: { en: 'Nobody can make an account by themselves any more.', zh: '此后无法自行注册账号。' },
     },
-    admins_need_second_factor: { en: 'Administrators need a second factor', zh: '管理员必须启用两步验证' },
-    reauthenticate_minutes: { en: 'Minutes a sign-in counts as fresh', zh: '登录视为近期的分钟数' },
-    reauthenticate_above_points: {
-      en: `${POINTS} above which paying needs a fresh sign-in; 0: never`,
-      zh: `超过此${POINTS}付款须重新登录；0 为从不`,
+    gateway_at_root: {
+      on: {
+        en: 'The gateway also answers at /submit.php, /mapi.php and /api.php of this host.',
+        zh: '支付网关同时在本域名的 /submit.php、/mapi.php、/api.php 提供服务。',
+      },
+      off: {
+        en: 'Shops that are set up with the address of this host alone can take no payments any more.',
+        zh: '只填写了域名的商店将无法再收款。',
+      },
     },
-    forum_requests_per_minute: { en: 'Requests a minute to the forum', zh: '每分钟论坛接口请求数' },
-    forum_group_aliases: { en: 'Names of forum groups here', zh: '论坛用户组别名' },
-    forum_points_bridge: { en: `Import forum scores as ${POINTS}`, zh: `将论坛得分导入为${POINTS}` },
+    admins_need_second_factor: {
+      on: {
+        en: 'Administrators with a local account and without a second factor cannot open these pages until they turn one on.',
+        zh: '未开启两步验证的本地管理员将无法进入管理后台，须先开启。',
+      },
+      off: { en: 'A password alone then opens these pages.', zh: '此后仅凭密码即可进入管理后台。' },
+    },
+    forum_points_bridge: {
+      on: {
+        en: `Gains of forum scores become ${POINTS} once a day. This issues new ${POINTS}.`,
+        zh: `论坛得分的增长每天换成${POINTS}发放，会增加${POINTS}总量。`,
+      },
+      off: { en: `Forum scores no longer become ${POINTS}.`, zh: `论坛得分不再换成${POINTS}。` },
+    },
     forum_points_for_past_score: {
-      en: 'Grant the score from before the first import',
-      zh: '首次导入时发放历史得分',
+      on: {
+        en: `At a member’s first import the whole score becomes ${POINTS}, not only later gains.`,
+        zh: `成员首次导入时，全部历史得分都换成${POINTS}。`,
+      },
+      off: {
+        en: `Only gains after the first import become ${POINTS}.`,
+        zh: `只有首次导入之后的增长才换成${POINTS}。`,
+      },
     },
-  } satisfies Record<SettingBaseName, Text>,
+    time_zone: {
+      en: 'Times, filters and figures of all pages move to this zone. Daily limits and the daily close stay on China time (UTC+8).',
+      zh: '所有页面的时间、筛选和统计改用此时区。每日限额与账本结账仍按北京时间（UTC+8）。',
+    },
+    point: {
+      en: `Every page and mail then uses this word in place of “${POINT}”.`,
+      zh: `所有页面和邮件都将改用这个叫法，不再称“${POINT}”。`,
+    },
+  },
+  names,
 } satisfies Texts

@@ -43,15 +43,15 @@ export async function refundsOf(db: Db, order_id: bigint) {
 }
 
 /**
- * Refunds a paid order and accepts its open refund request. Throws not_found or conflict without moving points. A
- * repeated form does nothing.
+ * Refunds a paid order and accepts its open refund request. Returns false for a repeated form, which does nothing. Throws
+ * not_found or conflict without moving points.
  */
-export async function refundOrder(deps: Core, refund: Refund): Promise<void> {
-  await deps.db.transaction().execute((tx) => refundWithin(tx, refund, deps.clock()))
+export async function refundOrder(deps: Core, refund: Refund): Promise<boolean> {
+  return deps.db.transaction().execute((tx) => refundWithin(tx, refund, deps.clock()))
 }
 
 /** Refunds within a larger transaction. */
-export async function refundWithin(tx: Tx, refund: Refund, now: Date): Promise<void> {
+export async function refundWithin(tx: Tx, refund: Refund, now: Date): Promise<boolean> {
   const { transaction_id, amount, with_fee, key, request_id, reason, actor_id, ip } = refund
   const { rows } = await sql<{ outcome: RefundOutcome }>`
     select refund_order(
@@ -61,7 +61,7 @@ export async function refundWithin(tx: Tx, refund: Refund, now: Date): Promise<v
     .execute(tx)
     .catch(explainClosed)
   const { outcome } = rows[0]!
-  if (outcome === 'repeated') return
+  if (outcome === 'repeated') return false
   if (outcome !== 'refunded') {
     const [code, message] = REFUND_FAULTS[outcome]
     throw new AppError(code, message)
@@ -69,6 +69,7 @@ export async function refundWithin(tx: Tx, refund: Refund, now: Date): Promise<v
   await meetRefundRequest(tx, transaction_id, { request_id, actor_id, now })
   const detail = { amount: String(amount), with_fee, reason }
   await recordAudit(tx, { actor_id, action: 'order.refund', subject: transaction_id, detail, ip })
+  return true
 }
 
 type ReversalOutcome = 'reversed' | 'repeated' | 'not_found' | 'insufficient'
@@ -80,13 +81,16 @@ const REVERSAL_FAULTS = {
 
 export type Reversal = Act & { with_fee: boolean }
 
-/** Reverses a transfer in full. Throws not_found or conflict without moving points. A repeated form does nothing. */
-export async function reverseTransfer(deps: Core, reversal: Reversal): Promise<void> {
-  await deps.db.transaction().execute((tx) => reverseWithin(tx, reversal, deps.clock()))
+/**
+ * Reverses a transfer in full. Returns false for a repeated form, which does nothing. Throws not_found or conflict without
+ * moving points.
+ */
+export async function reverseTransfer(deps: Core, reversal: Reversal): Promise<boolean> {
+  return deps.db.transaction().execute((tx) => reverseWithin(tx, reversal, deps.clock()))
 }
 
 /** Reverses within a larger transaction. */
-export async function reverseWithin(tx: Tx, reversal: Reversal, now: Date): Promise<void> {
+export async function reverseWithin(tx: Tx, reversal: Reversal, now: Date): Promise<boolean> {
   const { transaction_id, with_fee, reason, actor_id, ip } = reversal
   const { rows } = await sql<{ outcome: ReversalOutcome }>`
     select reverse_transfer(
@@ -95,13 +99,14 @@ export async function reverseWithin(tx: Tx, reversal: Reversal, now: Date): Prom
     .execute(tx)
     .catch(explainClosed)
   const { outcome } = rows[0]!
-  if (outcome === 'repeated') return
+  if (outcome === 'repeated') return false
   if (outcome !== 'reversed') {
     const [code, message] = REVERSAL_FAULTS[outcome]
     throw new AppError(code, message)
   }
   const detail = { with_fee, reason }
   await recordAudit(tx, { actor_id, action: 'transfer.reverse', subject: transaction_id, detail, ip })
+  return true
 }
 
 /** Explains the database's refusal to credit an anonymised member, whose points could never be spent. */

@@ -363,7 +363,9 @@ export const PAGES: ListedPage[] = [
     path: paymentApp,
     act: sending('form[action$="/key-pair"]'),
   },
-  { name: 'admin/apps/reviews', as: 'admin', path: at('/admin') },
+  { name: 'admin/dashboard/dashboard', as: 'admin', path: at('/admin') },
+  { name: 'admin/apps/reviews', as: 'admin', path: at('/admin/reviews') },
+  { name: 'admin/apps/reviews decided', as: 'admin', path: at('/admin/reviews?show=decided') },
   {
     name: 'admin/apps/payment-app',
     as: 'admin',
@@ -381,7 +383,7 @@ export const PAGES: ListedPage[] = [
   { name: 'admin/people/forum', as: 'admin', path: at('/admin/forum') },
   { name: 'admin/proposals/proposals', as: 'admin', path: at('/admin/proposals?show=all') },
   {
-    name: 'admin/points/freeze',
+    name: 'confirm freeze',
     as: 'admin',
     path: ({ people }) => `/admin/wallets/${people.newcomer.id}`,
     act: sending('form[action$="/freeze"]', { reason: 'Sold the same ticket twice' }),
@@ -399,24 +401,40 @@ export const PAGES: ListedPage[] = [
     as: 'admin',
     path: at('/admin/members'),
     act: async (page) => {
-      await page.locator('summary:has(+ form[action="/admin/members/new"])').click()
+      await unfolding(page)
       await sending('form[action="/admin/members/new"]', { username: `guest-${Date.now()}` })(page)
     },
   },
   { name: 'admin/people/member', as: 'admin', path: ({ people }) => `/admin/members/${people.careful.id}` },
   { name: 'admin/people/member barred', as: 'admin', path: ({ barred }) => `/admin/members/${barred.id}` },
   {
-    name: 'admin/people/member-confirm',
+    name: 'confirm member',
     as: 'admin',
     path: ({ people }) => `/admin/members/${people.buyer.id}`,
-    act: sending('form:has([value="suspend"])', { days: '30', reason: 'Sold the account' }),
+    act: async (page) => {
+      await unfolding(page)
+      await sending('form:has([value="suspend"])', { days: '30', reason: 'Sold the account' })(page)
+    },
   },
   { name: 'admin/apps/apps', as: 'admin', path: at('/admin/apps') },
   { name: 'admin/apps/app', as: 'admin', path: ({ oauth }) => `/admin/apps/${oauth.open.client_id}` },
   { name: 'admin/site/audit', as: 'admin', path: at('/admin/audit') },
-  { name: 'admin/site/settings', as: 'admin', path: at('/admin/settings') },
+  { name: 'admin/site/refusals', as: 'admin', path: at('/admin/audit/refusals') },
   { name: 'accounts/wallet test', as: 'buyer', path: at('/account?book=test') },
-  { name: 'admin/site/settings site', as: 'admin', path: at('/admin/settings?area=site') },
+  { name: 'admin/site/settings', as: 'admin', path: at('/admin/settings?area=brand') },
+  { name: 'admin/site/settings-found', as: 'admin', path: at('/admin/settings/find?q=fee') },
+  { name: 'admin/site/settings payments', as: 'admin', path: at('/admin/settings?area=payments') },
+  {
+    name: 'admin/site/settings wrong',
+    as: 'admin',
+    path: at('/admin/settings?area=payments'),
+    act: sending(
+      'form[method="post"][action="/admin/settings"]',
+      { order_expiry_minutes: 'soon' },
+      '.primary',
+    ),
+  },
+  { name: 'admin/site/settings limits', as: 'admin', path: at('/admin/settings?area=limits') },
   { name: 'admin/site/settings transfers', as: 'admin', path: at('/admin/settings?area=transfers') },
   {
     name: 'admin/points/corrections',
@@ -425,7 +443,7 @@ export const PAGES: ListedPage[] = [
   },
   { name: 'admin/points/refund-requests', as: 'admin', path: at('/admin/refund-requests') },
   {
-    name: 'admin/points/corrections-confirm',
+    name: 'confirm refund',
     as: 'admin',
     path: ({ orders }) => `/admin/corrections?id=${orders.paid}`,
     act: sending('form[method="post"][action="/admin/corrections"]', { amount: '12', reason: 'Half of it' }),

@@ -1,0 +1,98 @@
+/**
+ * The figures of the dashboard. Today's figures read at most NEWEST_MAX of the newest rows by their primary keys. Earlier
+ * days come from the daily closes, so no figure depends on the size of the ledger.
+ */
+import { sql } from 'kysely'
+import type { Db } from '../../database/connection.ts'
+
+/** How many of the newest journals, sessions or members one figure reads. */
+export const NEWEST_MAX = 20_000
+/** Members are counted up to here. Above, the number is an estimate of Postgres. */
+const MEMBERS_COUNTED_MAX = 10_000
+
+export type Today = {
+  /** Midnight in the site's time zone. */
+  since: Date
+  /** Whether more journals of the day exist than one figure reads, so its figures are lower bounds. */
+  is_partial: boolean
+  payments: number
+  paid: bigint
+  transferred: bigint
+  /** By refunds and reversals. */
+  given_back: bigint
+  /** The net change of the fee account. */
+  fees: bigint
+  /** Grants and adjustments, net. */
+  issued: bigint
+}
+
+/** Reads what the live book has moved since midnight in a time zone. */
+export async function readToday(db: Db, { now, zone }: { now: Date; zone: string }): Promise<Today> {
+  const { rows } = await sql<Today>`
+    with day as (
+      select date_trunc('day', ${now}::timestamptz at time zone ${zone}) at time zone ${zone} as since,
+        (select max(id) from journal) - ${NEWEST_MAX}::bigint as after_id
+    ), posted as materialized (
+      select journal.id, journal.kind from journal, day
+      where journal.id > day.after_id and journal.posted_at >= day.since and journal.book = 'live'
+    ), moved as (
+      select posted.kind, a.kind as account, e.amount
+      from posted join entries as e on e.journal_id = posted.id join ledger_accounts as a on a.id = e.account_id
+    )
+    select day.since,
+      coalesce(
+        (select posted_at >= day.since from journal where id <= day.after_id order by id desc limit 1), false
+      ) as is_partial,
+      (select count(*) from posted where kind = 'payment')::integer as payments,
+      coalesce((select -sum(amount) from moved where kind = 'payment' and account = 'wallet' and amount < 0), 0)::bigint as paid,
+      coalesce((select sum(amount) from moved where kind = 'transfer' and account = 'wallet' and amount > 0), 0)::bigint
+        as transferred,
+      coalesce((
+        select sum(amount) from moved where kind in ('refund', 'reversal') and account = 'wallet' and amount > 0
+      ), 0)::bigint as given_back,
+      coalesce((select sum(amount) from moved where account = 'fee'), 0)::bigint as fees,
+      coalesce((select -sum(amount) from moved where account = 'issuance'), 0)::bigint as issued
+    from day`.execute(db)
+  return rows[0]!
+}
+
+export type MemberFigures = {
+  /** Members with a session that began today. */
+  signed_in: number
+  /** Accounts made today. */
+  joined: number
+  total: number
+  /** Whether `total` is an estimate. */
+  is_estimate: boolean
+  /** Accounts made on each of the last days, the oldest first. */
+  joined_by_day: number[]
+}
+
+/** Counts members since midnight in a time zone, and the new ones of the last days. */
+export async function readMembers(
+  db: Db,
+  { since, zone, days }: { since: Date; zone: string; days: number },
+): Promise<MemberFigures> {
+  const { rows } = await sql<MemberFigures>`
+    with joined as materialized (
+      select (created_at at time zone ${zone})::date as day from users
+      where created_at >= ${since}::timestamptz - make_interval(days => ${days - 1}::integer)
+      order by created_at desc limit ${NEWEST_MAX}
+    ), total as (
+      select (select count(*) from (select from users limit ${MEMBERS_COUNTED_MAX + 1}) as counted)::integer as counted,
+        (select reltuples from pg_class where oid = 'users'::regclass)::integer as estimated
+    )
+    select
+      (select count(distinct user_id) from sessions
+        where id > (select max(id) from sessions) - ${NEWEST_MAX}::bigint and auth_time >= ${since})::integer as signed_in,
+      (select count(*) from joined where day = (${since}::timestamptz at time zone ${zone})::date)::integer as joined,
+      greatest(counted, case when counted > ${MEMBERS_COUNTED_MAX} then estimated else 0 end) as total,
+      counted > ${MEMBERS_COUNTED_MAX} as is_estimate,
+      (select array_agg(count order by each) from (
+        select each, (select count(*) from joined where day = (${since}::timestamptz at time zone ${zone})::date - each)::integer as count
+        from generate_series(${days - 1}::integer, 0, -1) as each
+      ) as by_day)::integer[] as joined_by_day
+    from total`.execute(db)
+  const [figures] = rows
+  return { ...figures!, joined_by_day: figures!.joined_by_day.toReversed() }
+}

@@ -1,0 +1,42 @@
+/** What stands at the head of each queue, for the dashboard. One statement reads a bounded number of rows by their indexes. */
+import { sql } from 'kysely'
+import type { Db } from '../../database/connection.ts'
+import { COUNTED_MAX } from '../frame/queues.ts'
+
+export type Waiting = {
+  /** The payment application that waits longest for its review. */
+  review: string | null
+  review_since: Date | null
+  /** The points that merchants ask to refund, in the oldest requests. */
+  refund_points: bigint
+  refund_since: Date | null
+  proposer: string | null
+  proposal_since: Date | null
+}
+
+/** Reads the oldest entry of each queue. */
+export async function readWaiting(
+  db: Db,
+  { admin_id, now }: { admin_id: bigint; now: Date },
+): Promise<Waiting> {
+  const { rows } = await sql<Waiting>`
+    with review as (
+      select name, coalesce(unreviewed_change_at, created_at) as since from payment_apps
+      where status = 'pending' or status = 'approved' and unreviewed_change_at is not null
+      order by id limit 1
+    ), request as (
+      select amount, asked_at from refund_requests where status = 'open' order by id limit ${COUNTED_MAX}
+    ), proposal as (
+      select proposer.username, proposed_at from correction_proposals join users as proposer on proposer.id = proposed_by
+      where decision is null and expires_at > ${now} and proposed_by <> ${admin_id}
+      order by correction_proposals.id limit 1
+    )
+    select
+      (select name from review) as review, (select since from review) as review_since,
+      coalesce((select sum(amount) from request), 0)::bigint as refund_points,
+      (select min(asked_at) from request) as refund_since,
+      (select username from proposal) as proposer, (select proposed_at from proposal) as proposal_since`.execute(
+    db,
+  )
+  return rows[0]!
+}

@@ -1,0 +1,14 @@
+/** Texts of the navigation of the administration. */
+import type { Texts } from '../../web/languages.ts'
+import { POINTS } from '../../web/site-words.ts'
+
+export const frame = {
+  title: { en: 'Administration', zh: '站点管理' },
+  back: { en: 'Back to my wallet', zh: '返回个人' },
+  groups: {
+    points: { en: POINTS, zh: POINTS },
+    site: { en: 'Members and site', zh: '成员与站点' },
+  },
+  status: { en: 'Status', zh: '状态' },
+  reviews: { en: 'Reviews', zh: '审核' },
+} satisfies Texts

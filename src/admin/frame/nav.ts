@@ -1,0 +1,70 @@
+/** The navigation of the administration, with the length of each queue. */
+import type { FastifyInstance } from 'fastify'
+import { sessionOf } from '../../accounts/session/session.ts'
+import type { Core } from '../../core/core.ts'
+import type { Messages } from '../../web/languages.ts'
+import type { AreaNav } from '../../web/views.ts'
+import { type Queues, readQueues } from './queues.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** On the pages of administrators. */
+    queues: Queues
+  }
+  interface FastifyReply {
+    /** The data that @fastify/view adds to that of every page. */
+    locals: object | null
+  }
+}
+
+/** Shows the navigation on every page of the scope. The scope must require an administrator. */
+export function showAdminNav(app: FastifyInstance, { db, clock }: Core): void {
+  app.addHook('preHandler', async (request, reply) => {
+    request.queues = await readQueues(db, { admin_id: sessionOf(request).user.id, now: clock() })
+    reply.locals = { ...reply.locals, nav: adminNav(request.locale.t, request.queues) }
+  })
+}
+
+/** Returns the places of the administration. */
+export function adminNav(t: Messages, { reviews, refundRequests, proposals }: Queues): AreaNav {
+  const c = t.console
+  return {
+    label: c.frame.title,
+    back: { href: '/account', label: c.frame.back },
+    groups: [
+      {
+        links: [
+          { href: '/admin', label: t.dashboard.title, icon: 'home', isAlone: true },
+          { href: '/admin/reviews', label: c.frame.reviews, icon: 'shop', count: reviews },
+          {
+            href: '/admin/refund-requests',
+            label: t.refundRequests.title,
+            icon: 'refund',
+            count: refundRequests,
+          },
+          { href: '/admin/proposals', label: c.proposals.title, icon: 'check', count: proposals },
+          { href: '/admin/find', label: c.find.title, icon: 'search' },
+        ],
+      },
+      {
+        title: c.frame.groups.points,
+        links: [
+          { href: '/admin/books', label: t.books.title, icon: 'scale' },
+          { href: '/admin/corrections', label: t.corrections.title, icon: 'swap' },
+          { href: '/admin/abuse', label: c.abuse.title, icon: 'alert' },
+        ],
+      },
+      {
+        title: c.frame.groups.site,
+        links: [
+          { href: '/admin/members', label: t.members.title, icon: 'users' },
+          { href: '/admin/apps', label: t.registeredApps.title, icon: 'apps' },
+          { href: '/admin/forum', label: c.forum.title, icon: 'globe' },
+          { href: '/admin/notifications', label: t.merchantTabs.notifications, icon: 'bell' },
+          { href: '/admin/settings', label: t.settings.title, icon: 'sliders' },
+          { href: '/admin/audit', label: t.audit.title, icon: 'book' },
+        ],
+      },
+    ],
+  }
+}

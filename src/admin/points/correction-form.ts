@@ -1,0 +1,50 @@
+/** The forms of refunds, reversals, grants and adjustments. */
+import { z } from 'zod'
+import { TransactionId } from '../../payment/values/fields.ts'
+import { Reason } from '../acts/form.ts'
+
+const withFee = z.literal('on').optional()
+const key = z.string().regex(/^[\w-]{43}$/)
+const requestId = z
+  .string()
+  .regex(/^\d{1,18}$/)
+  .optional()
+
+/** The first step of an act, and the second with the key. */
+export const PointsActForm = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('refund'),
+    transaction_id: TransactionId,
+    amount: z.string().regex(/^[1-9]\d{0,15}$/),
+    with_fee: withFee,
+    reason: Reason,
+    /** The merchant's refund request that this refund accepts. */
+    request_id: requestId,
+    key: key.optional(),
+  }),
+  z.object({
+    kind: z.literal('reversal'),
+    transaction_id: TransactionId,
+    with_fee: withFee,
+    reason: Reason,
+    key: key.optional(),
+  }),
+  z.object({
+    kind: z.literal('points'),
+    lines: z.string().min(1).max(50_000),
+    reason: Reason,
+    key: key.optional(),
+  }),
+])
+export type PointsActForm = z.output<typeof PointsActForm>
+
+/** What a refused form had, whatever it was. */
+export const Typed = z.object({
+  kind: z.enum(['refund', 'reversal', 'points']),
+  transaction_id: z.string().max(200).catch(''),
+  amount: z.string().max(30).catch(''),
+  with_fee: withFee.catch(undefined),
+  reason: z.string().max(1_000).catch(''),
+  lines: z.string().max(50_000).catch(''),
+})
+export type Typed = z.output<typeof Typed>

@@ -1,0 +1,122 @@
+/** The pages that ask before points move by hand: who gains and loses what, and every balance before and after. */
+import type { FastifyReply } from 'fastify'
+import type { PointsLine } from '../../accounts/points.ts'
+import type { Locale } from '../../web/languages.ts'
+import type { PageData } from '../../web/views.ts'
+import type { PointsActForm } from './correction-form.ts'
+import { summaryOf } from './grants.ts'
+import type { RefundQuote, ReversalQuote } from './quotes.ts'
+
+/** Lines of a grant that the page names one by one. */
+const LINES_SHOWN_MAX = 50
+
+type Confirm = PageData['confirm']
+type Fact = Confirm['facts'][number]
+export type Sheet = Pick<Confirm, 'title' | 'lead' | 'facts' | 'notes' | 'button' | 'cancel'>
+
+const signed = ({ points }: Locale, amount: bigint) =>
+  amount < 0n ? `−${points(-amount)}` : `+${points(amount)}`
+
+/** The change of a member's wallet, and its balance before and after. */
+function sideOf(locale: Locale, username: string, change: bigint, balance: bigint): Fact[] {
+  const { t, points } = locale
+  const tone = change < 0n ? ({ tone: 'bad' } as const) : ({ tone: 'good' } as const)
+  return [
+    { term: `@${username}`, value: signed(locale, change), ...tone },
+    {
+      term: t.corrections.balanceOf(username),
+      value: `${points(balance)} → ${points(balance + change)}`,
+    },
+  ]
+}
+
+/** Returns the page of a refund of some points of an order. */
+export function sheetOfRefund(locale: Locale, quote: RefundQuote, amount: bigint): Sheet {
+  const { t, points } = locale
+  const c = t.corrections
+  const { payer, payee, fee_part, left } = quote
+  const part = amount - fee_part
+  const sides =
+    payer === payee
+      ? sideOf(locale, payer, fee_part, quote.payer_balance)
+      : [
+          ...sideOf(locale, payer, amount, quote.payer_balance),
+          ...sideOf(locale, payee, -part, quote.payee_balance),
+        ]
+  return {
+    title: c.sheets.refund.title(points(amount), payer),
+    lead: c.sheets.refund.lead(quote.app_name, points(quote.amount)),
+    facts: [
+      ...sides,
+      { term: c.feeBack, value: fee_part === 0n ? c.none : signed(locale, -fee_part) },
+      { term: c.leftAfter, value: c.of(points(left - amount), points(quote.amount)) },
+    ],
+    notes: [c.sheets.refund.read],
+    button: c.sheets.refund.button(points(amount)),
+    cancel: '/admin/corrections',
+  }
+}
+
+/** Returns the page of a reversal of a transfer. */
+export function sheetOfReversal(locale: Locale, quote: ReversalQuote): Sheet {
+  const { t, points } = locale
+  const c = t.corrections
+  const { sender, recipient, amount, fee_part } = quote
+  return {
+    title: c.sheets.reversal.title(points(amount), sender),
+    lead: c.sheets.reversal.lead(quote.app_name),
+    facts: [
+      ...sideOf(locale, sender, amount + fee_part, quote.sender_balance),
+      ...sideOf(locale, recipient, -amount, quote.recipient_balance),
+      { term: c.feeBack, value: fee_part === 0n ? c.none : signed(locale, -fee_part) },
+    ],
+    notes: [c.sheets.reversal.read],
+    button: c.sheets.reversal.button(points(amount)),
+    cancel: '/admin/corrections',
+  }
+}
+
+/** Returns the page of grants and adjustments. */
+export function sheetOfGrant(locale: Locale, lines: PointsLine[]): Sheet {
+  const { t, points } = locale
+  const c = t.corrections
+  const { granted, taken, members } = summaryOf(lines)
+  return {
+    title: c.sheets.points.title(members.length),
+    lead: c.sheets.points.lead,
+    facts: [
+      { term: c.granted, value: signed(locale, granted) },
+      ...(taken > 0n ? [{ term: c.taken, value: signed(locale, -taken), tone: 'bad' as const }] : []),
+      { term: c.members, value: points(members.length) },
+      ...lines
+        .slice(0, LINES_SHOWN_MAX)
+        .map(({ username, amount }) => ({ term: `@${username}`, value: signed(locale, amount) })),
+      ...(lines.length > LINES_SHOWN_MAX
+        ? [{ term: c.moreLines(points(lines.length - LINES_SHOWN_MAX)), value: '…' }]
+        : []),
+    ],
+    notes: [c.sheets.points.read],
+    button: c.sheets.points.button,
+    cancel: '/admin/corrections',
+  }
+}
+
+/** Asks to confirm an act. Where two administrators are needed, the button makes a proposal. */
+export function confirmPage(
+  reply: FastifyReply,
+  sheet: Sheet,
+  { form, key, isProposal, path }: { form: PointsActForm; key: string; isProposal: boolean; path: string },
+): FastifyReply {
+  const { t } = reply.request.locale
+  const { proposals } = t.console
+  const typed = Object.entries(form).filter((field): field is [string, string] => field[1] !== undefined)
+  return reply.page('confirm', {
+    ...sheet,
+    notes: [`${t.common.reason}: ${form.reason}`, ...sheet.notes, ...(isProposal ? [proposals.needed] : [])],
+    action: path,
+    fields: { ...Object.fromEntries(typed), key },
+    button: isProposal ? proposals.propose : sheet.button,
+    isDanger: false,
+    cancel: 'transaction_id' in form ? `${path}?id=${form.transaction_id}` : sheet.cancel,
+  })
+}

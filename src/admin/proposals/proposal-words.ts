@@ -1,0 +1,76 @@
+/** Proposals in words: what each one would do, in figures. */
+import type { SettingName } from '../../core/setting-values.ts'
+import type { Locale } from '../../web/languages.ts'
+import { percentOf } from '../wording/percent.ts'
+import { settingLabel, settingValue } from '../wording/setting-words.ts'
+import type { StoredAct } from './acts.ts'
+
+export type ProposedFact = { term: string; value: string; href?: string }
+
+/** Returns what a proposal would do, in one line. */
+export function proposedTitle(locale: Locale, act: StoredAct): string {
+  const { titles } = locale.t.console.proposals
+  const { points } = locale
+  switch (act.kind) {
+    case 'refund':
+      return titles.refund(points(BigInt(act.amount)))
+    case 'reversal':
+      return titles.reversal
+    case 'points': {
+      const [granted, taken] = sumsOf(act.lines)
+      return titles.points(points(granted), points(taken), act.lines.length)
+    }
+    case 'setting':
+      return titles.setting(
+        settingLabel(locale, act.setting as SettingName),
+        settingValue(locale, act.setting as SettingName, act.value),
+      )
+    case 'terms':
+      return titles.terms
+  }
+}
+
+function sumsOf(lines: { amount: string }[]): [bigint, bigint] {
+  const amounts = lines.map(({ amount }) => BigInt(amount))
+  const sum = (of: bigint[]) => of.reduce((total, amount) => total + amount, 0n)
+  return [sum(amounts.filter((amount) => amount > 0n)), -sum(amounts.filter((amount) => amount < 0n))]
+}
+
+/** Returns the details of a proposal. */
+export function proposedFacts(locale: Locale, act: StoredAct): ProposedFact[] {
+  const { t, points } = locale
+  const c = t.console.proposals
+  switch (act.kind) {
+    case 'refund':
+    case 'reversal': {
+      const { transaction_id, with_fee } = act
+      const href = `/admin/${act.kind === 'refund' ? 'orders' : 'transfers'}/${transaction_id}`
+      return [
+        { term: 'transaction_id', value: transaction_id, href },
+        { term: c.fee, value: with_fee ? c.withFee : c.withoutFee },
+      ]
+    }
+    case 'points':
+      return act.lines.map(({ user_id, username, amount }) => ({
+        term: `@${username}`,
+        value: points(BigInt(amount)),
+        href: `/admin/wallets/${user_id}`,
+      }))
+    case 'setting':
+      return [{ term: c.key, value: act.setting }]
+    case 'terms': {
+      const { fee_rate, daily_payments_max, daily_transfers_max } = act.terms
+      const limit = (max: string | null) => (max === null ? c.noLimit : points(BigInt(max)))
+      return [
+        {
+          term: t.paymentApps.paymentId,
+          value: act.payment_id,
+          href: `/admin/payment-applications/${act.payment_id}`,
+        },
+        { term: c.feeRate, value: fee_rate === null ? c.siteRate : `${percentOf(fee_rate)} %` },
+        { term: c.dailyPayments, value: limit(daily_payments_max) },
+        { term: c.dailyTransfers, value: limit(daily_transfers_max) },
+      ]
+    }
+  }
+}

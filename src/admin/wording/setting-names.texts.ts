@@ -1,0 +1,283 @@
+/** The site settings in words: what each is called, and what it does. */
+import type { Text } from '../../web/languages.ts'
+import { POINT, POINTS } from '../../web/site-words.ts'
+import type { SettingBaseName } from './setting-groups.ts'
+
+type Named = { label: Text; hint: Text }
+
+const noLimit = (en: string, zh: string): Text => ({
+  en: `${en} 0 means no limit.`.trimStart(),
+  zh: `${zh}0 表示不限。`,
+})
+
+export const names = {
+  site_name_zh_cn: {
+    label: { en: 'Name in Chinese', zh: '中文站名' },
+    hint: { en: 'Shown on every page, mail and document.', zh: '显示在所有页面、邮件和文档中。' },
+  },
+  site_name_en: {
+    label: { en: 'Name in English', zh: '英文站名' },
+    hint: { en: 'One name serves for both languages.', zh: '只填一个时，两种语言都用它。' },
+  },
+  point_zh_cn: {
+    label: { en: 'In Chinese', zh: '中文' },
+    hint: { en: 'Such as 金币. Empty: 积分.', zh: '例如“金币”；留空为“积分”。' },
+  },
+  point_one_en: {
+    label: { en: 'One, in English', zh: '英文单数' },
+    hint: { en: 'Such as coin. Empty: point.', zh: '例如 coin；留空为 point。' },
+  },
+  point_many_en: {
+    label: { en: 'Several, in English', zh: '英文复数' },
+    hint: { en: 'Such as coins. Empty: points.', zh: '例如 coins；留空为 points。' },
+  },
+  site_logo: {
+    label: { en: 'Logo', zh: '标志' },
+    hint: {
+      en: 'The https address of a square picture, or upload one below.',
+      zh: '方形图片的 https 地址，也可以在下方上传。',
+    },
+  },
+  site_accent: {
+    label: { en: 'Colour', zh: '主题色' },
+    hint: {
+      en: 'For buttons and links, such as #0e6a5f. Colours on which text cannot be read are refused.',
+      zh: '用于按钮和链接，例如 #0e6a5f。看不清文字的颜色会被拒绝。',
+    },
+  },
+  link_forum: {
+    label: { en: 'Forum', zh: '论坛' },
+    hint: { en: `Also where members earn ${POINTS}.`, zh: `也是成员赚取${POINTS}的地方。` },
+  },
+  link_terms: {
+    label: { en: 'Terms of service', zh: '服务条款' },
+    hint: { en: 'Empty: no link.', zh: '留空则不显示。' },
+  },
+  link_privacy: {
+    label: { en: 'Privacy', zh: '隐私政策' },
+    hint: { en: 'Empty: no link.', zh: '留空则不显示。' },
+  },
+  link_contact: {
+    label: { en: 'Contact', zh: '联系方式' },
+    hint: { en: 'An https or mailto: address.', zh: 'https 或 mailto: 地址。' },
+  },
+  time_zone: {
+    label: { en: 'Time zone', zh: '时区' },
+    hint: {
+      en: 'For every time, filter and figure on pages. Daily limits and the daily close stay on China time.',
+      zh: '用于所有页面的时间、筛选和统计。每日限额与账本结账仍按北京时间。',
+    },
+  },
+  points_payment_fee_rate: {
+    label: { en: 'Payment fee', zh: '付款手续费' },
+    hint: {
+      en: `Taken from what the merchant receives, unless the application has a rate of its own.`,
+      zh: `从商家收到的${POINTS}中扣除；有专属费率的应用除外。`,
+    },
+  },
+  order_expiry_minutes: {
+    label: { en: 'Time to pay an order', zh: '订单有效时间' },
+    hint: { en: 'An order that is not paid by then expires.', zh: '到时仍未支付的订单自动过期。' },
+  },
+  reauthenticate_above_points: {
+    label: { en: 'Sign in again for large payments', zh: '大额付款需重新登录' },
+    hint: {
+      en: 'Above this amount the buyer must have signed in recently. 0 means never.',
+      zh: '超过这个数目时，买家须近期登录过。0 表示从不要求。',
+    },
+  },
+  payments_read_only: {
+    label: { en: 'Pause payments', zh: '暂停付款' },
+    hint: {
+      en: 'For maintenance: no orders, payments or transfers. The rest works.',
+      zh: '维护时使用：不能下单、付款或转账，其余照常。',
+    },
+  },
+  second_approver: {
+    label: { en: 'Refunds and adjustments need two administrators', zh: '退款与积分调整需双人审批' },
+    hint: {
+      en: 'Also fees, terms of applications, transfer rates and limits, and the import of forum scores. Switching this off needs two as well.',
+      zh: '手续费、应用条款、转账费率与限额、论坛得分导入也在其中。关闭此项同样需要两位管理员。',
+    },
+  },
+  gateway_at_root: {
+    label: { en: 'Gateway at the root of the host', zh: '在域名根路径提供网关' },
+    hint: {
+      en: 'For shop systems whose gateway address cannot have a path.',
+      zh: '供网关地址不能带路径的商店系统使用。',
+    },
+  },
+  alert_failed_attempts: {
+    label: { en: 'Alert after failed notifications', zh: '通知失败提醒' },
+    hint: {
+      en: 'After so many failed attempts the shop’s team is alerted.',
+      zh: '失败达到这个次数时提醒商店团队。',
+    },
+  },
+  alert_key_hours: {
+    label: { en: 'Alert before an old key ends', zh: '旧密钥到期提醒' },
+    hint: { en: 'So long before a replaced key stops working.', zh: '在被替换的密钥失效前提前提醒。' },
+  },
+  points_transfers: {
+    label: { en: 'Applications may transfer', zh: '允许应用转账' },
+    hint: {
+      en: `Payment applications may send ${POINTS} to members.`,
+      zh: `收款应用可以向成员转出${POINTS}。`,
+    },
+  },
+  points_transfer_fee_rate: {
+    label: { en: 'Transfer fee', zh: '手续费' },
+    hint: { en: 'The sender pays it on top, by trust level.', zh: '由转出方另付，按其信任等级计算。' },
+  },
+  points_transfer_min_amount: {
+    label: { en: 'At least', zh: '每次最少' },
+    hint: { en: 'For one transfer, by the sender’s trust level.', zh: '单笔转账，按转出方的信任等级。' },
+  },
+  points_transfer_max_amount: {
+    label: { en: 'At most', zh: '每次最多' },
+    hint: { en: 'For one transfer, by the sender’s trust level.', zh: '单笔转账，按转出方的信任等级。' },
+  },
+  points_transfer_daily_limit: {
+    label: { en: 'In a day', zh: '每日总额' },
+    hint: {
+      en: 'Empty means no limit. Days begin at midnight in China (UTC+8).',
+      zh: '留空表示不限。每天从北京时间零点算起。',
+    },
+  },
+  registration: {
+    label: { en: 'Open registration', zh: '开放注册' },
+    hint: {
+      en: 'Anybody may make a local account. While a forum is connected, nobody may.',
+      zh: '任何人都可以注册本地账号；已连接论坛时不开放。',
+    },
+  },
+  reauthenticate_minutes: {
+    label: { en: 'A sign-in counts as recent for', zh: '近期登录的时限' },
+    hint: { en: 'After that, sensitive acts ask to sign in again.', zh: '超过后，敏感操作须重新登录。' },
+  },
+  admins_need_second_factor: {
+    label: { en: 'Administrators need a second factor', zh: '管理员必须启用两步验证' },
+    hint: {
+      en: 'For local accounts. Members of the forum have theirs at the forum.',
+      zh: '适用于本地账号；论坛账号在论坛设置。',
+    },
+  },
+  apps_min_trust_level: {
+    label: { en: 'Trust level for OAuth applications', zh: '创建 OAuth 应用所需信任等级' },
+    hint: { en: 'From 0 to 4.', zh: '0 到 4。' },
+  },
+  payment_apps_min_trust_level: {
+    label: { en: 'Trust level for payment applications', zh: '申请收款应用所需信任等级' },
+    hint: { en: 'From 1 to 4. Each one is reviewed as well.', zh: '1 到 4。每个申请仍须审核。' },
+  },
+  refresh_grace_seconds: {
+    label: { en: 'Repeat a lost refresh within', zh: '刷新令牌的重试时间' },
+    hint: {
+      en: 'An application may repeat a refresh whose answer it lost. 0: a token used twice counts as stolen.',
+      zh: '应用未收到刷新结果时可在此时间内重试。0 表示重复使用即视为被盗。',
+    },
+  },
+  signing_key_days: {
+    label: { en: 'Replace signing keys after', zh: '签名密钥轮换周期' },
+    hint: { en: 'The key that signs ID tokens.', zh: '用于签发 ID Token 的密钥。' },
+  },
+  forum_requests_per_minute: {
+    label: { en: 'Requests to the forum', zh: '向论坛发出的请求' },
+    hint: {
+      en: 'For sign-ins, and as many again for updates. A forum allows about 60 in all.',
+      zh: '登录与后台更新各按此数计；论坛一般共允许约 60 次。',
+    },
+  },
+  forum_group_aliases: {
+    label: { en: 'Names of forum groups here', zh: '论坛用户组别名' },
+    hint: { en: 'One a line, such as 开发者 = developers.', zh: '每行一组，例如：开发者 = developers' },
+  },
+  forum_points_bridge: {
+    label: { en: `Turn forum scores into ${POINTS}`, zh: `论坛得分换${POINTS}` },
+    hint: {
+      en: `Once a day, one ${POINT} for each point of the score gained.`,
+      zh: `每天一次，得分每增长 1 发放 1 ${POINTS}。`,
+    },
+  },
+  forum_points_for_past_score: {
+    label: { en: 'Include the score from before', zh: '包括以往得分' },
+    hint: {
+      en: 'At a member’s first import the whole score counts.',
+      zh: '成员首次导入时，以往的得分也计入。',
+    },
+  },
+  limit_sign_in_failures_per_account: {
+    label: { en: 'Failed sign-ins of one account', zh: '单个账号登录失败次数' },
+    hint: noLimit('In 15 minutes; then it has to wait.', '15 分钟内达到后须等待。'),
+  },
+  limit_sign_in_failures_per_address: {
+    label: { en: 'Failed sign-ins of one address', zh: '单个地址登录失败次数' },
+    hint: noLimit('In 15 minutes; then it has to wait.', '15 分钟内达到后须等待。'),
+  },
+  limit_registrations: {
+    label: { en: 'Registrations from one address', zh: '单个地址注册次数' },
+    hint: noLimit('While registration is open.', '开放注册时适用。'),
+  },
+  limit_pages: {
+    label: { en: 'Pages for one address', zh: '单个地址的页面请求' },
+    hint: noLimit('', ''),
+  },
+  limit_apps_created: {
+    label: { en: 'OAuth applications created', zh: '创建 OAuth 应用' },
+    hint: noLimit('', ''),
+  },
+  limit_key_pairs: {
+    label: { en: 'Payment applications and key pairs created', zh: '创建收款应用与密钥对' },
+    hint: noLimit('Each takes some computing time.', '每次都需要一定计算时间。'),
+  },
+  limit_invitations: {
+    label: { en: 'Invitations and hand-overs', zh: '团队邀请与应用移交' },
+    hint: noLimit('', ''),
+  },
+  limit_test_orders: {
+    label: { en: 'Test orders', zh: '测试订单' },
+    hint: noLimit(
+      'Of all test applications of a member. They are kept for ever.',
+      '一位成员的所有测试应用合计；测试订单永久保留。',
+    ),
+  },
+  limit_exports: {
+    label: { en: 'Exports of own data', zh: '导出个人数据' },
+    hint: noLimit('', ''),
+  },
+  limit_order_files: {
+    label: { en: 'Downloads of order files', zh: '下载订单文件' },
+    hint: noLimit('', ''),
+  },
+  limit_token_failures: {
+    label: { en: 'Failures at the token endpoint', zh: '令牌端点失败次数' },
+    hint: noLimit('For one application and address.', '按应用和地址计。'),
+  },
+  limit_refreshes: {
+    label: { en: 'Refreshes of one grant', zh: '每次授权的刷新次数' },
+    hint: noLimit('One more for each minute of its age.', '授权后每过一分钟再加一次。'),
+  },
+  limit_api_requests: {
+    label: { en: 'API requests', zh: 'API 请求' },
+    hint: noLimit('Of one payment application.', '按收款应用计。'),
+  },
+  limit_refused_requests: {
+    label: { en: 'Refused requests kept', zh: '保留的被拒请求' },
+    hint: noLimit('The owner of the application can examine them.', '应用所有者可以查看。'),
+  },
+  limit_address_tries: {
+    label: { en: 'Tests of addresses', zh: '测试地址' },
+    hint: noLimit('Of one payment application.', '按收款应用计。'),
+  },
+  announcement_zh_cn: {
+    label: { en: 'In Chinese', zh: '中文公告' },
+    hint: { en: 'Empty: no announcement.', zh: '留空则不显示。' },
+  },
+  announcement_en: {
+    label: { en: 'In English', zh: '英文公告' },
+    hint: {
+      en: 'One text serves for both languages.',
+      zh: '只填一种语言时，两种语言都显示它。',
+    },
+  },
+} satisfies Record<SettingBaseName, Named>
