@@ -4,10 +4,14 @@ import type { Page } from 'playwright-core'
 /** The focused element, and whether the focus is visible. Undefined at the end of the page. */
 export type Stop = { tag: string; text: string; isVisible: boolean }
 
-function stopOf(page: Page): Promise<Stop | undefined> {
+/** Returns 'inside' where the focus moved within the same element, such as between the parts of a date. */
+function stopOf(page: Page): Promise<Stop | 'inside' | undefined> {
   return page.evaluate(() => {
     const element = document.activeElement
     if (element === null || element === document.body) return undefined
+    const memory = globalThis as { lastStop?: Element }
+    if (memory.lastStop === element) return 'inside'
+    memory.lastStop = element
     const { outlineStyle, outlineWidth } = getComputedStyle(element)
     const { top, bottom, width, height } = element.getBoundingClientRect()
     const isInView = bottom > 0 && top < innerHeight && width > 1 && height > 1
@@ -29,6 +33,7 @@ export async function tabThrough(
     await page.keyboard.press('Tab')
     const stop = await stopOf(page)
     if (stop === undefined) return stops
+    if (stop === 'inside') continue
     stops.push(stop)
     if (isThere(stop)) return stops
   }

@@ -58,7 +58,10 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
       await page.getByLabel(t.lists.search).fill(transaction_id)
       await page.getByRole('button', { name: t.lists.find }).click()
       await page.getByText('−15').waitFor()
-      await page.getByRole('link', { name: t.common.myPayments }).first().click()
+      await page
+        .getByRole('navigation', { name: t.common.shortMenu })
+        .getByRole('link', { name: t.common.paymentsShort })
+        .click()
       await page.getByRole('heading', { name: t.common.myPayments }).waitFor()
       await page.locator(`a[href$="${transaction_id}"]`).click()
       await page.getByRole('heading', { name: t.pay.states.paid }).waitFor()
@@ -171,7 +174,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     await open()
     await tabThrough(page, ({ text }) => text === 'Sign out')
     await page.keyboard.press('Enter')
-    await page.getByRole('link', { name: 'Sign in', exact: true }).waitFor()
+    await page.getByRole('main').getByRole('link', { name: 'Sign in', exact: true }).waitFor()
   })
 
   test('a chosen language is kept, and the page stays', { timeout: TEST_MS }, async () => {
