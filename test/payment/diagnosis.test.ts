@@ -434,6 +434,40 @@ describe('each usual mistake', () => {
   })
 })
 
+describe('the key that was used', () => {
+  it('is named as it is, beside the one to use', async () => {
+    const now = test.clock.now()
+    const keys = (await readKeys())(now)
+    const fields = { amount: '5', order_id: 'a' }
+    const usedFor = (key: string) => {
+      const signature = hmac(key, joined(fields, true))
+      const request = { fields: Object.entries({ ...fields, signature }), door: 'hmac' as const }
+      return judge(request as never, { keys, accepts: { v1: true, v2: true }, now })
+    }
+    const byToken = usedFor(shop.token)
+    expect(byToken.expected.key).toEqual({ kind: 'secret_key', fingerprint: keyFingerprint(shop.secret_key) })
+    expect(byToken.received.key).toEqual({ kind: 'token', fingerprint: keyFingerprint(shop.token) })
+    expect(usedFor(shop.merchant_key).received.key).toEqual({
+      kind: 'merchant_key',
+      fingerprint: keyFingerprint(shop.merchant_key),
+    })
+    expect(usedFor(shop.secret_key.toUpperCase()).received.key).toEqual({
+      kind: 'secret_key',
+      fingerprint: keyFingerprint(shop.secret_key),
+      isChanged: true,
+    })
+    // The Payment ID is no key, so it has no fingerprint.
+    expect(usedFor(shop.payment_id).received.key).toBeUndefined()
+    const pasted = {
+      text: new URLSearchParams({ ...fields, signature: hmac(shop.token, joined(fields, true)) }).toString(),
+    }
+    const { body } = await owner.submit(await owner.get(path()), path(), pasted)
+    expect(body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')).toContain(
+      `Key to use Secret Key ${keyFingerprint(shop.secret_key)} Key that was used token ${keyFingerprint(shop.token)}`,
+    )
+  })
+})
+
 describe('what it costs', () => {
   /** A mistake that is found fast, for a test with many requests. */
   const byToken = () => request('hmac', {}, (text) => hmac(shop.token, text))

@@ -27,13 +27,19 @@ export type OwnKeys = {
   platform_key: KeyObject
 }
 
-/** A key as bytes and ready for HMAC. `own` is the application's key that it was made from. */
-export type Used = { bytes: Buffer; ready: KeyObject; own: string }
+/** What a client took as its key: one of the application's keys as it is, or changed. Undefined for something else. */
+export type Source = { kind: 'token' | 'secret_key' | 'merchant_key'; value: string; isChanged: boolean }
 
-function used(key: string | Buffer, own: string): Used {
+/** A key as bytes and ready for HMAC. */
+export type Used = { bytes: Buffer; ready: KeyObject; source: Source | undefined }
+
+function used(key: string | Buffer, source: Source | undefined): Used {
   const bytes = Buffer.from(key as string)
-  return { bytes, ready: createSecretKey(bytes), own }
+  return { bytes, ready: createSecretKey(bytes), source }
 }
+
+const asIs = (kind: Source['kind'], value: string): Source => ({ kind, value, isChanged: false })
+const changed = (kind: Source['kind'], value: string): Source => ({ kind, value, isChanged: true })
 
 const DAY_LENGTH = 10
 
@@ -76,29 +82,30 @@ export function gatewayRules({ merchant_keys }: OwnKeys, sign_type: 'MD5' | 'RSA
 export function hmacScheme({ tokens, merchant_keys, payment_id, pid }: OwnKeys): Scheme<Used> {
   const keys = tokens.flatMap(({ value: token, ended_at }): Way<Used>[] => {
     const key = secretKeyOf(token)
-    if (ended_at !== null) return [wrong('ended_key', used(key, key), dayOf(ended_at))]
+    const source = asIs('secret_key', key)
+    if (ended_at !== null) return [wrong('ended_key', used(key, source), dayOf(ended_at))]
+    const made = changed('secret_key', key)
     return [
-      { take: used(key, key) },
-      wrong('raw_token', used(token, key)),
-      wrong('decoded_hex_key', used(Buffer.from(key, 'hex'), key)),
-      wrong('upper_case_key', used(key.toUpperCase(), key)),
-      wrong('base64_key', used(Buffer.from(key, 'hex').toString('base64'), key)),
-      wrong('key_hashed_again', used(secretKeyOf(key), key)),
-      wrong('key_hashed_again', used(secretKeyOf(secretKeyOf(key)), key)),
-      wrong('key_whitespace', used(`${key}\n`, key)),
-      wrong('key_whitespace', used(` ${key}`, key)),
-      wrong('key_whitespace', used(`${key} `, key)),
+      { take: used(key, source) },
+      wrong('raw_token', used(token, asIs('token', token))),
+      wrong('decoded_hex_key', used(Buffer.from(key, 'hex'), made)),
+      wrong('upper_case_key', used(key.toUpperCase(), made)),
+      wrong('base64_key', used(Buffer.from(key, 'hex').toString('base64'), made)),
+      wrong('key_hashed_again', used(secretKeyOf(key), made)),
+      wrong('key_hashed_again', used(secretKeyOf(secretKeyOf(key)), made)),
+      wrong('key_whitespace', used(`${key}\n`, made)),
+      wrong('key_whitespace', used(` ${key}`, made)),
+      wrong('key_whitespace', used(`${key} `, made)),
     ]
   })
-  const [current] = tokens
-  const own = current === undefined ? '' : secretKeyOf(current.value)
-  const others: [string, string][] = [
-    ...merchant_keys.map(({ value }): [string, string] => ['Merchant KEY', value]),
-    ['Payment ID', payment_id],
-    ['pid', String(pid)],
-  ]
-  keys.push(...others.map(([what, value]) => wrong('other_key', used(value, own), what)))
-  keys.push(wrong('no_key', used('', own)))
+  keys.push(
+    ...merchant_keys.map(({ value }) =>
+      wrong('other_key', used(value, asIs('merchant_key', value)), 'Merchant KEY'),
+    ),
+    wrong('other_key', used(payment_id, undefined), 'Payment ID'),
+    wrong('other_key', used(String(pid), undefined), 'pid'),
+    wrong('no_key', used('', undefined)),
+  )
   return { keys, seals: HMAC_SEALS }
 }
 
@@ -141,28 +148,31 @@ const HMAC_SEALS: Way<Seal>[] = [
 /** The valid Merchant KEY first, then its wrong forms and other wrong keys. */
 export function md5Scheme({ tokens, merchant_keys, payment_id, pid }: OwnKeys): Scheme<Used> {
   const keys = merchant_keys.flatMap(({ value: key, ended_at }): Way<Used>[] => {
-    if (ended_at !== null) return [wrong('ended_key', used(key, key), dayOf(ended_at))]
+    const source = asIs('merchant_key', key)
+    if (ended_at !== null) return [wrong('ended_key', used(key, source), dayOf(ended_at))]
+    const made = changed('merchant_key', key)
     return [
-      { take: used(key, key) },
-      wrong('upper_case_key', used(key.toUpperCase(), key)),
-      wrong('upper_case_key', used(key.toLowerCase(), key)),
-      wrong('key_hashed_again', used(hex(digest('md5', key)), key)),
-      wrong('key_whitespace', used(`${key}\n`, key)),
-      wrong('key_whitespace', used(` ${key}`, key)),
-      wrong('key_whitespace', used(`${key} `, key)),
+      { take: used(key, source) },
+      wrong('upper_case_key', used(key.toUpperCase(), made)),
+      wrong('upper_case_key', used(key.toLowerCase(), made)),
+      wrong('key_hashed_again', used(hex(digest('md5', key)), made)),
+      wrong('key_whitespace', used(`${key}\n`, made)),
+      wrong('key_whitespace', used(` ${key}`, made)),
+      wrong('key_whitespace', used(`${key} `, made)),
     ]
   })
-  const own = merchant_keys[0]?.value ?? ''
-  const others = [
-    ...tokens.flatMap(({ value }): [string, string][] => [
-      ['token', value],
-      ['Secret Key', secretKeyOf(value)],
-    ]),
-    ['Payment ID', payment_id] as const,
-    ['pid', String(pid)] as const,
-  ]
-  keys.push(...others.map(([what, value]) => wrong('other_key', used(value, own), what)))
-  keys.push(wrong('no_key', used('', own)))
+  keys.push(
+    ...tokens.flatMap(({ value }) => {
+      const secret = secretKeyOf(value)
+      return [
+        wrong('other_key', used(value, asIs('token', value)), 'token'),
+        wrong('other_key', used(secret, asIs('secret_key', secret)), 'Secret Key'),
+      ]
+    }),
+    wrong('other_key', used(payment_id, undefined), 'Payment ID'),
+    wrong('other_key', used(String(pid), undefined), 'pid'),
+    wrong('no_key', used('', undefined)),
+  )
   return { keys, seals: MD5_SEALS }
 }
 

@@ -22,6 +22,7 @@ import {
   type OwnKeys,
   openRsa,
   rsaScheme,
+  type Source,
 } from './schemes.ts'
 import { type Explanation, explain } from './search.ts'
 import { type Rules, rightFields } from './spelling.ts'
@@ -36,8 +37,8 @@ const SECRET_NAME = /token|secret|passw|pwd|credential|_key$/i
 /** Shorter than every RSA signature, longer than every hash. */
 const RSA_TEXT_LENGTH_MIN = 150
 
-/** A key by its fingerprint, which does not reveal the key. */
-export type KeyFacts = { kind: 'secret_key' | 'merchant_key' | 'public_key'; fingerprint: string }
+/** A key by its fingerprint, which does not reveal the key. `isChanged` if the client used it in another form. */
+export type KeyFacts = { kind: Source['kind'] | 'public_key'; fingerprint: string; isChanged?: true }
 
 export type Verdict = {
   door: Door
@@ -119,7 +120,7 @@ function judgeHmac(fields: readonly Field[], parameters: Record<string, string>,
   if (read === undefined)
     return { ...base, mistakes: [{ code: 'no_signature', what: signatureLike(parameters) }] }
   const found = explain(fields, rules, hmacScheme(keys), read.bytes)
-  return explained(base, read.mistakes, found, found && factsOf(found.key.own))
+  return explained(base, read.mistakes, found, factsOfUsed(found?.key.source))
 }
 
 function judgeV1(fields: readonly Field[], parameters: Record<string, string>, keys: OwnKeys): Verdict {
@@ -163,7 +164,7 @@ function judgeV1(fields: readonly Field[], parameters: Record<string, string>, k
   if (read === undefined)
     return { ...base, mistakes: [{ code: 'no_signature', what: signatureLike(parameters) }] }
   const found = explain(fields, rules, md5Scheme(keys), read.bytes)
-  return explained(base, read.mistakes, found, found && factsOf(found.key.own))
+  return explained(base, read.mistakes, found, factsOfUsed(found?.key.source))
 }
 
 /** Judges the plain KEY that api.php accepts instead of a signature. A kept request has only its fingerprint. */
@@ -258,6 +259,13 @@ function explained(
     mistakes,
     received: { ...base.received, ...(found && { text: found.text }), ...(key && { key }) },
   }
+}
+
+/** The key that a client used. Undefined if it used something that is no key. */
+function factsOfUsed(source: Source | undefined): KeyFacts | undefined {
+  if (source === undefined) return undefined
+  const { kind, value, isChanged } = source
+  return { kind, fingerprint: keyFingerprint(value), ...(isChanged && { isChanged }) }
 }
 
 const publicFacts = (key: KeyObject): KeyFacts => ({
