@@ -3,13 +3,18 @@ import type { FastifyInstance } from 'fastify'
 import { browserScope, requireUser, sessionOf } from '../accounts/session/session.ts'
 import { openTurns } from '../platform/turns.ts'
 import { appListPages } from './apps/apps.page.ts'
+import { areaOf } from './apps/area.ts'
+import { developerPages } from './apps/developers.page.ts'
 import { handoverPages } from './apps/handover.page.ts'
-import { ownAppPages } from './apps/own-app.page.ts'
+import { settingsPages } from './apps/settings.page.ts'
 import { teamPages } from './apps/team.page.ts'
+import type { Trouble } from './apps/trouble.ts'
 import { addressPages } from './merchant/addresses.page.ts'
 import { orderPages } from './merchant/orders.page.ts'
+import { overviewPage } from './merchant/overview.page.ts'
 import { statisticsPage } from './merchant/statistics.page.ts'
 import { transferPages } from './merchant/transfers.page.ts'
+import { type Hop, hopsOf } from './notifications/hops.ts'
 import { type NotificationList, notificationPages } from './notifications/notifications.page.ts'
 import type { PaymentDeps } from './notifications/worker.ts'
 import type { OwnedRequest } from './rights/owned.ts'
@@ -17,7 +22,12 @@ import { getPermitted, type Permitted } from './rights/rights.ts'
 
 declare module '../web/views.ts' {
   interface PageData {
-    'payment/notifications/notifications': NotificationList & { owned: Permitted }
+    'payment/notifications/notifications': NotificationList & {
+      owned: Permitted
+      nav: AreaNav
+      trouble: Trouble | undefined
+      hops: Hop[]
+    }
   }
 }
 
@@ -28,7 +38,9 @@ export async function merchantPages(app: FastifyInstance, deps: PaymentDeps): Pr
   const turns = openTurns()
 
   appListPages(app, deps)
-  ownAppPages(app, deps)
+  overviewPage(app, deps, turns)
+  settingsPages(app, deps)
+  developerPages(app, deps)
   orderPages(app, deps, turns)
   addressPages(app, deps)
   transferPages(app, deps)
@@ -41,7 +53,11 @@ export async function merchantPages(app: FastifyInstance, deps: PaymentDeps): Pr
     open: async (request, right) => {
       const { payment_id } = (request as OwnedRequest).params
       const owned = await getPermitted(deps.db, payment_id, sessionOf(request).user.id, right)
-      return (reply, list) => reply.page('payment/notifications/notifications', { ...list, owned })
+      return async (reply, list) => {
+        const { nav, trouble } = await areaOf(deps, request, owned)
+        const hops = trouble === undefined ? [] : hopsOf(trouble)
+        return reply.page('payment/notifications/notifications', { ...list, owned, nav, trouble, hops })
+      }
     },
   })
 }

@@ -3,9 +3,10 @@
 import type { Spoken, Texts } from '../web/languages.ts'
 import { alerts } from './alerts/alerts.texts.ts'
 import { paymentApps } from './apps/apps.texts.ts'
+import { area, tabs } from './apps/area.texts.ts'
+import { developers } from './apps/developers.texts.ts'
 import { merchantGateway } from './apps/gateway-card.texts.ts'
 import { handover } from './apps/handover.texts.ts'
-import { tabs } from './apps/tabs.texts.ts'
 import { team } from './apps/team.texts.ts'
 import { terms } from './apps/terms.texts.ts'
 import { testMode } from './apps/test-apps.texts.ts'
@@ -17,6 +18,7 @@ import { events } from './events/events.texts.ts'
 import { refused } from './gateway/refused.texts.ts'
 import { merchantAddresses } from './merchant/addresses.texts.ts'
 import { merchantOrders } from './merchant/orders.texts.ts'
+import { overview } from './merchant/overview.texts.ts'
 import { statistics } from './merchant/statistics.texts.ts'
 import { merchantTransfers } from './merchant/transfers.texts.ts'
 import { notifications } from './notifications/notifications.texts.ts'
@@ -28,6 +30,8 @@ export const texts = {
   gatewayRefused: refused,
   paymentApps,
   merchantTabs: tabs,
+  shop: area,
+  developers,
   team: { ...team, handover },
   terms,
   testMode,
@@ -36,6 +40,7 @@ export const texts = {
   events,
   alerts,
   notifications,
+  merchantOverview: overview,
   statistics,
   merchantOrders,
   merchantAddresses,

@@ -196,7 +196,8 @@ describe('applications on an old sign-in', () => {
       ...{ name: 'Mugs', description: '', callback_url: merchant.callbackUrl, homepage: '', logo_url: '' },
       ...{ exchange_rate: '100', allowed_addresses: '' },
     }
-    const form = { ...(await client.get(page)).form(`${page}/edit`), ...stored }
+    const settings = `${page}/settings`
+    const form = { ...(await client.get(settings)).form(`${page}/edit`), ...stored }
     test.clock.advance(5 * MINUTE_MS + 1)
     const before = await rowOf(merchant.id)
     const sensitive = [
@@ -205,7 +206,7 @@ describe('applications on an old sign-in', () => {
       { allowed_addresses: '192.0.2.1' },
     ]
     for (const change of sensitive)
-      expectRefused(await client.post(`${page}/edit`, { ...form, ...change }), page)
+      expectRefused(await client.post(`${page}/edit`, { ...form, ...change }), settings)
     expect(await rowOf(merchant.id)).toEqual(before)
     expect((await client.post(`${page}/edit`, form)).status).toBe(303)
     expect((await rowOf(merchant.id)).name).toBe('Mugs')
@@ -227,7 +228,8 @@ describe('applications on an old sign-in', () => {
     const heir = await makePerson(test, { trust_level: 1 })
     const [owner, next] = [await seller.owner.signIn(), await heir.signIn()]
     const page = `/payment/applications/${seller.payment_id}/handover`
-    await owner.submit(await owner.get(page), `${page}/offer`, { username: heir.username })
+    const named = { username: heir.username, confirmed: 'yes' }
+    await owner.submit(await owner.get(page), `${page}/offer`, named)
     const offer = await next.get(page)
     test.clock.advance(5 * MINUTE_MS + 1)
     expectRefused(await next.submit(offer, `${page}/accept`), page)

@@ -265,7 +265,7 @@ describe('the code on the card', () => {
     try {
       const answers = []
       for (const language of ['en', 'zh-CN']) {
-        const page = await owner.get(`/payment/applications/${merchant.payment_id}`, {
+        const page = await owner.get(`/payment/applications/${merchant.payment_id}/developers`, {
           'accept-language': language,
         })
         const file = join(folder, `${language}.mjs`)

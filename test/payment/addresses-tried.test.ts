@@ -45,13 +45,13 @@ it('an address is called once, empty, and judged by its answer', async () => {
   expect(receiver.received).toHaveLength(1)
   expect(receiver.received[0]!.fields).toEqual({ shop: '1' })
   expect(await told((_request, response) => void response.end('success'))).toContain(
-    'It confirms what nobody has signed',
+    'it confirms a notification that is not signed',
   )
   expect(await told((_request, response) => void response.writeHead(502).end('bad'))).toMatch(
-    /502 .*Reached, but the shop fails there\./,
+    /Reached, but your shop fails there\..*HTTP 502/,
   )
   expect(await told((_request, response) => void response.writeHead(302, { location: '/x' }).end())).toMatch(
-    /302 .*Reached, and it leads on to another address/,
+    /Reached, but it redirects to another address.*HTTP 302/,
   )
   expect((await attempt(`http://127.0.0.1:${await freePort()}/notify`)).text).toContain(
     'The connection was refused',

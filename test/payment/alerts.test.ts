@@ -151,7 +151,7 @@ it('failing notifications alert once a day, and those who may help', async () =>
 it('a replaced key is told of before its overlap ends, once', async () => {
   const { shop, email, page, manager, viewer } = await makeShop()
   const owner = await shop.owner.signIn()
-  await owner.submit(await owner.get(page), `${page}/rotate`, { overlap_hours: '24' })
+  await act(owner, `${page}/rotate`, { overlap_hours: '24', confirmed: 'yes' })
   await rounds()
   expect(await alertsOf(shop.id)).toEqual([])
   test.clock.advance(18 * HOUR_MS)
@@ -179,7 +179,7 @@ it('a low balance alerts the owner alone, once for each fall', async () => {
   for (const person of [manager, viewer]) expect((await set(await person.signIn(), '50')).status).toBe(403)
   expect((await set(await (await makePerson(test)).signIn(), '50')).status).toBe(404)
   expect((await set(owner, '50')).status).toBe(303)
-  expect((await owner.get(page)).body).toContain('name="low_balance_points" value="50"')
+  expect((await owner.get(`${page}/settings`)).body).toContain('name="low_balance_points" value="50"')
 
   await rounds()
   await rounds()
@@ -255,7 +255,7 @@ it('the invited, the offered, and both sides of a handover are alerted', async (
   const [owner, next] = [await shop.owner.signIn(), await heir.signIn()]
   await act(owner, `${page}/low-balance`, { low_balance_points: '50' })
   await act(owner, `${page}/team/invite`, { username: heir.username, role: 'viewer' })
-  await act(owner, `${page}/handover/offer`, { username: heir.username })
+  await act(owner, `${page}/handover/offer`, { username: heir.username, confirmed: 'yes' })
   expect((await next.get('/account/alerts')).body).toContain(`href="${page}/handover"`)
   await act(next, `${page}/handover/accept`)
   expect(await kindsFor(shop.id, heir)).toEqual(['invited', 'offered', 'received'])

@@ -380,7 +380,7 @@ it('the owner’s page enables them, shows the secret once, and verifies', async
   const transaction_id = await payOrder(seller)
   await allTold(seller)
   const { headers, body } = told.pop()!
-  const sample = /<pre[^>]*id="event-sample">([\s\S]*?)<\/pre>/.exec(again.body)![1]!
+  const sample = /<pre[^>]*id="event-sample"[^>]*>([\s\S]*?)<\/pre>/.exec(again.body)![1]!
   const source = sample
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')

@@ -87,7 +87,7 @@ describe.skipIf(isWithoutChromium)('somebody new', () => {
       await fillIn(page, 'Mugs', callback)
       await click(button(page, en.testMode.create))
       await click(page.getByRole('link', { name: en.paymentApps.done }))
-      await click(page.getByRole('link', { name: en.paymentApps.own.manage }))
+      await click(page.getByRole('link', { name: en.developers.show }))
       const shown = async (id: string) => (await page.locator(`#${id}`).innerText()).trim()
       const settings = {
         V1_ADDRESS: await shown('gateway-v1'),

@@ -269,7 +269,15 @@ function certificate(): string {
   return forge.pki.certificateToPem(made)
 }
 
-const cardOf = ({ payment_id }: Merchant) => `/payment/applications/${payment_id}`
+const cardOf = ({ payment_id }: Merchant) => `/payment/applications/${payment_id}/developers`
+/** The address of a form on the card. */
+const actOf = ({ payment_id }: Merchant, act: string) => `/payment/applications/${payment_id}/${act}`
+/** Sends a form of the card, and then the form of the page that asks first. */
+async function confirm(owner: Browser, shop: Merchant, act: string, fields: Record<string, string> = {}) {
+  const asked = await owner.submit(await owner.get(cardOf(shop)), actOf(shop, act), fields)
+  expect(asked.status).toBe(200)
+  return owner.submit(asked, actOf(shop, act))
+}
 /** The text of an element of the page, as a reader selects it. */
 const textOf = (page: Page, id: string) => {
   const html = new RegExp(`<(\\w+)[^>]* id="${id}"[^>]*>([^<]*)</\\1>`).exec(page.body)?.[2]
@@ -296,7 +304,7 @@ async function withShop(run: (shop: Merchant, owner: Browser) => Promise<void>) 
 describe('the card of an application', () => {
   it('shows a plugin’s settings as text to select and copy', () =>
     withShop(async (shop, owner) => {
-      const card = await owner.get(cardOf(shop))
+      const card = await owner.get(`${cardOf(shop)}?show=key`)
       const platform = await test.deps.gatewayKeys.platformKey(await found(test, shop.payment_id))
       const values = {
         v1: `${test.url}/payment/api/`,
@@ -311,6 +319,9 @@ describe('the card of an application', () => {
         expect(textOf(card, `gateway-${name}`)).toBe(value)
         expect(card.body).toContain(`data-copy="${value}"`)
       }
+      const masked = (await owner.get(cardOf(shop))).body
+      expect(masked).not.toContain(shop.merchant_key)
+      expect(masked).toContain(`••••${shop.merchant_key.slice(-4)}`)
       expect(card.body).toContain('There is none yet, so V2 refuses every request.')
       expect((await owner.get(cardOf(shop), { 'accept-language': 'zh-CN' })).body).toContain('平台公钥')
     }))
@@ -318,7 +329,7 @@ describe('the card of an application', () => {
   it('takes a public key for every process at once, and replaces it', () =>
     withShop(async (shop, owner) => {
       const paste = async (public_key: string) =>
-        owner.submit(await owner.get(cardOf(shop)), `${cardOf(shop)}/public-key`, { public_key })
+        owner.submit(await owner.get(cardOf(shop)), actOf(shop, 'public-key'), { public_key })
       const inForce = async (process: TestApp) => {
         const app = await found(process, shop.payment_id)
         const key = await process.deps.gatewayKeys.merchantPublicKey(app)
@@ -326,12 +337,15 @@ describe('the card of an application', () => {
       }
       expect(await inForce(other)).toBeUndefined()
       const first = fixture('merchant-public-key.pem')
-      expect(await paste(first)).toMatchObject({ status: 303, location: `${cardOf(shop)}#gateway` })
+      expect(await paste(first)).toMatchObject({ status: 303, location: cardOf(shop) })
       expect(await inForce(other)).toBe(first)
       expect((await found(other, shop.payment_id)).accepts).toEqual({ v1: true, v2: true })
 
       const second = fixture('platform-public-key.pem')
-      expect((await paste(second)).status).toBe(303)
+      // A key in use is replaced only after a question.
+      expect((await paste(second)).status).toBe(200)
+      expect(await inForce(other)).toBe(first)
+      expect((await confirm(owner, shop, 'public-key', { public_key: second })).status).toBe(303)
       expect(await inForce(test)).toBe(second)
       expect(await inForce(other)).toBe(second)
       const fingerprint = readPublicKey(second, '')
@@ -351,24 +365,24 @@ describe('the card of an application', () => {
       const privatePem = fixture('merchant-private-key.pem')
       const refusals: [string, RegExp][] = [
         [privatePem, /This is a private key\. It was not stored/],
-        [textOf(page, 'gateway-platform-key'), /This is the platform public key/],
-        ['', /Nothing was pasted/],
+        [textOf(page, 'gateway-platform-key'), /This is our platform public key/],
+        ['', /Paste a public key first/],
       ]
       for (const [public_key, text] of refusals) {
-        const answer = await owner.submit(page, `${cardOf(shop)}/public-key`, { public_key })
+        const answer = await owner.submit(page, actOf(shop, 'public-key'), { public_key })
         expect(answer.status).toBe(400)
         expect(answer.body).toMatch(text)
         expect(answer.body).not.toContain(privatePem.slice(40, 80))
       }
-      expect(
-        (await owner.post(`${cardOf(shop)}/public-key`, page.form(`${cardOf(shop)}/public-key`))).status,
-      ).toBe(400)
+      expect((await owner.post(actOf(shop, 'public-key'), page.form(actOf(shop, 'public-key')))).status).toBe(
+        400,
+      )
       expect([await found(test, shop.payment_id), await audits(shop)]).toEqual(before)
     }))
 
   it('shows a pair’s private half once, and fits both forms', () =>
     withShop(async (shop, owner) => {
-      const made = await owner.submit(await owner.get(cardOf(shop)), `${cardOf(shop)}/key-pair`)
+      const made = await owner.submit(await owner.get(cardOf(shop)), actOf(shop, 'key-pair'))
       expect(made.status).toBe(201)
       expect(made.headers['cache-control']).toBe('no-store')
       const bare = textOf(made, 'private-bare')
@@ -377,6 +391,8 @@ describe('the card of an application', () => {
       const kept = await test.deps.gatewayKeys.merchantPublicKey(await found(test, shop.payment_id))
       expect(kept?.equals(createPublicKey(key))).toBe(true)
       expect((await owner.get(cardOf(shop))).body).not.toContain(bare.slice(0, 80))
+      const asked = await owner.submit(await owner.get(cardOf(shop)), actOf(shop, 'key-pair'))
+      expect(asked.body).toContain('There is no overlap')
       expect((await audits(shop))[0]).toMatchObject({
         action: 'payment_app.make_key_pair',
         detail: { fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) },
@@ -394,12 +410,14 @@ describe('the card of an application', () => {
     withShop(async (shop, owner) => {
       const accepts = async () => (await found(other, shop.payment_id)).accepts
       const choose = async (fields: Record<string, string>) =>
-        owner.submit(await owner.get(cardOf(shop)), `${cardOf(shop)}/versions`, fields)
-      await owner.submit(await owner.get(cardOf(shop)), `${cardOf(shop)}/key-pair`)
+        owner.submit(await owner.get(cardOf(shop)), actOf(shop, 'versions'), fields)
+      await owner.submit(await owner.get(cardOf(shop)), actOf(shop, 'key-pair'))
       expect(await accepts()).toEqual({ v1: true, v2: true })
-      expect((await choose({ v2: 'on' })).status).toBe(303)
+      expect((await choose({ v2: 'on' })).status).toBe(200)
+      expect(await accepts()).toEqual({ v1: true, v2: true })
+      expect((await confirm(owner, shop, 'versions', { v2: 'on' })).status).toBe(303)
       expect(await accepts()).toEqual({ v1: false, v2: true })
-      await choose({ v1: 'on' })
+      await confirm(owner, shop, 'versions', { v1: 'on' })
       expect(await accepts()).toEqual({ v1: true, v2: false })
       expect((await audits(shop))[0]).toMatchObject({
         action: 'payment_app.switch_versions',
@@ -418,14 +436,14 @@ describe('the card of an application', () => {
       const before = [await found(test, shop.payment_id), await audits(shop)]
       const fields = { public_key: fixture('merchant-public-key.pem') }
       for (const act of ['public-key', 'key-pair', 'versions']) {
-        const path = `${cardOf(shop)}/${act}`
+        const path = actOf(shop, act)
         expect((await mallory.post(path, { ...own, ...fields })).status).toBe(404)
         expect((await mallory.post(path, { ...page.form(path), ...fields })).status).toBe(403)
         expect((await owner.post(path, fields)).status).toBe(403)
       }
       test.clock.advance(11 * 60_000)
       for (const act of ['public-key', 'key-pair', 'versions']) {
-        expect((await owner.submit(page, `${cardOf(shop)}/${act}`, fields)).status).toBe(409)
+        expect((await owner.submit(page, actOf(shop, act), fields)).status).toBe(409)
       }
       expect([await found(test, shop.payment_id), await audits(shop)]).toEqual(before)
     }))

@@ -347,7 +347,7 @@ describe('the pages', () => {
     const owner = await world.merchant.owner.signIn()
     const shown = await owner.get(`${page}?transaction_id=${transaction_id}`)
     expect(shown.status).toBe(200)
-    for (const text of ['503 · The status of the answer is an error.', 'number 2 of 6', 'Not confirmed yet'])
+    for (const text of ['503 · The status of the response is an error.', 'number 2 of 6', 'Waiting'])
       expect(shown.body).toContain(text)
     expect(shown.body).toContain('&lt;b&gt;closed for lunch&lt;/b&gt;')
     expect(shown.body).toContain(`GET ${receiver.url}/on-the-page?pid=${world.merchant.pid}&amp;`)
@@ -365,8 +365,11 @@ describe('the pages', () => {
     receiver.answer = succeed
     const answer = await owner.submit(shown, `${page}/${transaction_id}/redeliver`)
     expect([answer.status, answer.location]).toEqual([303, `${page}?transaction_id=${transaction_id}`])
-    await world.told([transaction_id])
-    expect((await owner.get(answer.location!)).body).toContain('Confirmed.')
+    // The answer waits for the shop, so the page says at once what came of it.
+    const said = (await owner.get(answer.location!)).body
+    expect(said).toContain(`The shop confirmed the notification for ${transaction_id}.`)
+    expect(said).toContain('Confirmed.')
+    expect(said).not.toContain('data-poll')
     expect((await owner.get(`${page}?status=failed&before=x&transaction_id=y`)).status).toBe(200)
   })
 
@@ -376,7 +379,7 @@ describe('the pages', () => {
     const ids = await world.payOrders(`${receiver.url}/many-pages`, { count: 30 })
     await world.told(ids)
     const first = await admin.get(`${ADMIN}?status=delivered`)
-    expect(first.body.match(/<article/g)).toHaveLength(25)
+    expect(first.body.match(/<span class="tile s tone-/g)).toHaveLength(25)
     const [, older] = /href="([^"]*before=[^"]*)"/.exec(first.body)!
     const second = await admin.get(older!.replaceAll('&amp;', '&'))
     expect(second.body).toContain(ids[0])

@@ -54,14 +54,20 @@ const audits = async (payment_id: string) =>
       .execute()
   ).map(({ action }) => action)
 
+/** Sends a form of the page of keys, and then the form of the page that asks first. */
+async function confirm(owner: Browser, page: string, act: string, fields: Record<string, string> = {}) {
+  const asked = await owner.submit(await owner.get(`${page}/developers`), `${page}/${act}`, fields)
+  return owner.submit(asked, `${page}/${act}`)
+}
+
 describe('editing', () => {
   it('changes what an owner may change', () =>
     withShop(async (merchant, owner, page) => {
-      const before = await owner.get(page)
+      const before = await owner.get(`${page}/settings`)
       expect(before.body).toContain('name="exchange_rate" value="100"')
       expect(await owner.submit(before, `${page}/edit`, edited)).toMatchObject({
         status: 303,
-        location: page,
+        location: `${page}/settings`,
       })
       expect(await row(merchant.payment_id)).toMatchObject({
         name: 'New name',
@@ -70,7 +76,9 @@ describe('editing', () => {
         logo_url: 'https://new.example/logo.png?v=2',
         status: 'approved',
       })
-      expect((await owner.get(page)).body).toContain('name="exchange_rate" value="1"')
+      const after = await owner.get(`${page}/settings`)
+      expect(after.body).toContain('name="exchange_rate" value="1"')
+      expect(after.body).toContain('The exchange rate was 100 and is now 1; it counts for new orders.')
       expect(await audits(merchant.payment_id)).toEqual([
         'payment_app.apply',
         'payment_app.approve',
@@ -96,7 +104,10 @@ describe('editing', () => {
   ])('refuses %s %j, keeps what was typed, and changes nothing', (field, value) =>
     withShop(async (merchant, owner, page) => {
       const before = await row(merchant.payment_id)
-      const answer = await owner.submit(await owner.get(page), `${page}/edit`, { ...edited, [field]: value })
+      const answer = await owner.submit(await owner.get(`${page}/settings`), `${page}/edit`, {
+        ...edited,
+        [field]: value,
+      })
       expect(answer.status).toBe(400)
       expect(answer.body).toContain(`id="${field}-problem"`)
       expect(await row(merchant.payment_id)).toEqual(before)
@@ -121,16 +132,19 @@ describe('editing', () => {
       const { name, description, callback_url } = await row(merchant.payment_id)
       const facts = { ...edited, name, description, callback_url, homepage: '', logo_url: '' }
       const edit = async (fields: Record<string, string>) => {
-        const { status } = await owner.submit(await owner.get(page), `${page}/edit`, { ...facts, ...fields })
+        const { status } = await owner.submit(await owner.get(`${page}/settings`), `${page}/edit`, {
+          ...facts,
+          ...fields,
+        })
         expect(status).toBe(303)
       }
-      const { body } = await owner.get(page)
-      expect(body).toContain('takes “approved by staff” off the pay page')
+      const { body } = await owner.get(`${page}/settings`)
+      expect(body).toContain('the pay page stops saying “approved by staff”')
       await edit({ exchange_rate: '10' })
       expect((await payPage()).body).toContain('Approved by staff')
 
       await edit({ [field]: value })
-      expect((await owner.get(page)).body).toContain('Changed since the staff approved it')
+      expect((await owner.get(`${page}/settings`)).body).toContain('Changed since the staff approved it')
       const shown = await payPage()
       expect(shown.body).toContain('Not reviewed since it was changed')
       expect(shown.body).not.toContain('Approved by staff')
@@ -163,7 +177,9 @@ describe('editing', () => {
     const page = `/payment/applications/${merchant.payment_id}`
     const edit = async (name: string) => {
       const fields = { ...edited, name }
-      expect((await owner.submit(await owner.get(page), `${page}/edit`, fields)).status).toBe(303)
+      expect((await owner.submit(await owner.get(`${page}/settings`), `${page}/edit`, fields)).status).toBe(
+        303,
+      )
     }
     const pages = async () => [await admin.get('/admin/reviews'), await admin.get(shown)]
     const approve = async (seen: Awaited<ReturnType<typeof pages>>) => {
@@ -188,7 +204,7 @@ describe('editing', () => {
       expect(own).not.toContain('the owner has changed it since')
       expect(own).toContain('value="reject"')
     }
-    expect((await owner.get(page)).body).not.toContain('Changed since the staff approved it')
+    expect((await owner.get(`${page}/settings`)).body).not.toContain('Changed since the staff approved it')
     const rejected = await admin.submit(first[0]!, review, { decision: 'reject', reason: 'Say more' })
     expect(rejected.status).toBe(303)
     await edit('Official Donations')
@@ -211,7 +227,7 @@ describe('editing', () => {
     expect((await admin.submit(theirs, review, { decision: 'approve' })).status).toBe(303)
     const owner = await merchant.owner.signIn()
     const page = `/payment/applications/${merchant.payment_id}`
-    await owner.submit(await owner.get(page), `${page}/edit`, edited)
+    await owner.submit(await owner.get(`${page}/settings`), `${page}/edit`, edited)
     expect((await admin.submit(mine, review, { decision: 'approve' })).status).toBe(409)
     expect((await row(merchant.payment_id)).unreviewed_change_at).not.toBeNull()
     await merchant.close()
@@ -224,8 +240,8 @@ describe('editing', () => {
     await admin.submit(await admin.get('/admin/reviews'), review, { decision: 'reject', reason: 'Say more' })
     const owner = await merchant.owner.signIn()
     const page = `/payment/applications/${merchant.payment_id}`
-    expect((await owner.get(page)).body).toContain('Save and apply again')
-    await owner.submit(await owner.get(page), `${page}/edit`, edited)
+    expect((await owner.get(`${page}/settings`)).body).toContain('Save and apply again')
+    await owner.submit(await owner.get(`${page}/settings`), `${page}/edit`, edited)
     expect(await row(merchant.payment_id)).toMatchObject({ status: 'pending', review_reason: null })
     await admin.submit(await admin.get('/admin/reviews'), review, { decision: 'approve' })
     expect((await merchant.process(order())).status).toBe(200)
@@ -246,19 +262,20 @@ describe('tokens', () => {
       const isSignedBy = (fields: Record<string, string>, token: string) =>
         merchantSign(token, fields) === fields.signature
 
-      const rotated = await owner.submit(await owner.get(page), `${page}/rotate`, { overlap_hours: '24' })
+      const rotated = await confirm(owner, page, 'rotate', { overlap_hours: '24' })
       expect(rotated.status).toBe(201)
       const token = /tk_[A-Za-z0-9]{40}/.exec(rotated.body)![0]
       expect(rotated.body).toContain(`data-copy="${token}"`)
-      for (const shown of [rotated, await owner.get(page)]) {
+      for (const shown of [rotated, await owner.get(`${page}/developers`)]) {
         expect(shown.body).toContain('Give the Secret Key to a client that uses its key as it is')
         expect(shown.body).toContain('Give the token to a client that takes the SHA-256 of its key')
       }
-      const inChinese = await owner.get(page, { 'accept-language': 'zh-CN' })
+      const inChinese = await owner.get(`${page}/developers`, { 'accept-language': 'zh-CN' })
       expect(inChinese.body).toContain('Secret Key 填给直接使用密钥的客户端')
       expect(inChinese.body).toContain('Token 填给请求和回调都先对密钥做 SHA-256 的客户端')
       expect(token).not.toBe(merchant.token)
-      expect((await owner.get(page)).body).not.toContain(token)
+      for (const place of ['', '/developers', '/settings'])
+        expect((await owner.get(`${page}${place}`)).body).not.toContain(token)
       expect(isSignedBy(await pay(merchant.token), merchant.token)).toBe(true)
       // The first request with the new key shows that the merchant uses it.
       expect(isSignedBy(await pay(token), token)).toBe(true)
@@ -271,22 +288,22 @@ describe('tokens', () => {
   it('end at once without an overlap, or when the owner ends it', () =>
     withShop(async (merchant, owner, page) => {
       const rotate = async (overlap_hours: string) => {
-        const answer = await owner.submit(await owner.get(page), `${page}/rotate`, { overlap_hours })
+        const answer = await confirm(owner, page, 'rotate', { overlap_hours })
         return /tk_[A-Za-z0-9]{40}/.exec(answer.body)![0]
       }
       const second = await rotate('0')
       expect((await initiate(merchant, merchant.token)).status).toBe(401)
       const third = await rotate('24')
       expect((await initiate(merchant, second)).status).toBe(200)
-      await owner.submit(await owner.get(page), `${page}/end-overlap`)
+      expect(await confirm(owner, page, 'end-overlap')).toMatchObject({ status: 303 })
       expect((await initiate(merchant, second)).status).toBe(401)
       expect((await initiate(merchant, third)).status).toBe(200)
-      const again = await owner.post(`${page}/end-overlap`, (await owner.get(page)).form(`${page}/rotate`))
+      const form = (await owner.get(`${page}/developers`)).form(`${page}/rotate`)
+      const again = await owner.post(`${page}/end-overlap`, { ...form, confirmed: 'yes' })
       expect(again.status).toBe(409)
       for (const overlap_hours of ['-1', '721', 'x', '']) {
-        expect((await owner.submit(await owner.get(page), `${page}/rotate`, { overlap_hours })).status).toBe(
-          400,
-        )
+        const refused = await owner.post(`${page}/rotate`, { ...form, overlap_hours })
+        expect(refused.status).toBe(400)
       }
       expect((await initiate(merchant, third)).status).toBe(200)
     }))
@@ -305,18 +322,30 @@ describe('tokens', () => {
     withShop(async (merchant, owner, page) => {
       const before = await currentKey(test.deps, merchant.id, 'merchant_key')
       expect(before).toBe(merchant.merchant_key)
-      await owner.submit(await owner.get(page), `${page}/reset-key`)
+      const asked = await owner.submit(await owner.get(`${page}/developers`), `${page}/reset-key`)
+      expect(asked.status).toBe(200)
+      expect(asked.body).toContain('There is no overlap')
+      expect(await currentKey(test.deps, merchant.id, 'merchant_key')).toBe(before)
+      expect(await confirm(owner, page, 'reset-key')).toMatchObject({ location: `${page}/developers` })
       const after = await currentKey(test.deps, merchant.id, 'merchant_key')
       expect(after).toMatch(/^[A-Za-z0-9]{32}$/)
       expect(after).not.toBe(before)
+      const card = `${page}/developers`
+      const said = (await owner.get(card)).body
+      expect(said).toContain(`the new one ends in ${after.slice(-4)}`)
+      expect(said).not.toContain(after)
+      expect((await owner.get(`${card}?show=key`)).body).toContain(after)
       test.clock.advance(11 * 60_000)
-      const stale = await owner.submit(await owner.get(page), `${page}/reset-key`)
+      expect(await owner.get(`${card}?show=key`)).toMatchObject({
+        status: 303,
+        location: expect.stringContaining(encodeURIComponent(`${card}?show=key`)),
+      })
+      const stale = await owner.submit(await owner.get(card), `${page}/reset-key`)
       expect(stale.status).toBe(409)
-      expect(stale.body).toContain(`/sign-in?return_to=${encodeURIComponent(page)}&amp;`)
-      expect(stale.body).toContain(`href="${page}"`)
-      expect(
-        (await owner.submit(await owner.get(page), `${page}/rotate`, { overlap_hours: '1' })).status,
-      ).toBe(409)
+      expect(stale.body).toContain(`/sign-in?return_to=${encodeURIComponent(card)}&amp;`)
+      expect(stale.body).toContain(`href="${card}"`)
+      const rotated = await owner.submit(await owner.get(card), `${page}/rotate`, { overlap_hours: '1' })
+      expect(rotated.status).toBe(409)
       expect(await currentKey(test.deps, merchant.id, 'merchant_key')).toBe(after)
     }))
 })
@@ -325,7 +354,7 @@ describe('the address list', () => {
   it('admits the addresses and ranges on it, after the signature was checked', () =>
     withShop(async (merchant, owner, page) => {
       const list = async (allowed_addresses: string) =>
-        owner.submit(await owner.get(page), `${page}/edit`, {
+        owner.submit(await owner.get(`${page}/settings`), `${page}/edit`, {
           ...edited,
           callback_url: merchant.callbackUrl,
           allowed_addresses,
@@ -375,7 +404,7 @@ describe('the address list', () => {
 describe('somebody else', () => {
   it('finds nothing at the address of an application, and changes nothing', () =>
     withShop(async (merchant, owner, page) => {
-      const form = (await owner.get(page)).form(`${page}/edit`)
+      const form = (await owner.get(`${page}/settings`)).form(`${page}/edit`)
       const mallory = await (await makePerson(test)).signIn()
       const own = (await mallory.get('/account')).form('/sign-out')
       const before = [
@@ -414,7 +443,7 @@ describe('an administrator', () => {
       expect((await decide('suspend', 'Complaints')).status).toBe(303)
       expect((await merchant.process(order())).body).toMatchObject({ errors: [{ code: 1009 }] })
       expect((await owner.get(page)).body).toContain('Complaints')
-      const form = (await owner.get(page)).form(`${page}/rotate`)
+      const form = (await owner.get(`${page}/developers`)).form(`${page}/rotate`)
       expect((await owner.post(`${page}/edit`, { ...form, ...edited })).status).toBe(409)
       expect((await decide('reinstate', '')).status).toBe(303)
       expect((await merchant.process(order())).status).toBe(200)

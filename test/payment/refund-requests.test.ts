@@ -52,8 +52,8 @@ async function order(amount: bigint, isPaid = true) {
 const textOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
 
 async function ask(page: string, amount: string, reason = 'Arrived torn') {
-  const shown = await owner.get(page)
-  return owner.submit(shown, `${page}/refund-request`, { amount, reason })
+  const asked = await owner.submit(await owner.get(page), `${page}/refund-request`, { amount, reason })
+  return owner.submit(asked, `${page}/refund-request`)
 }
 /** The fields of the administrator's form about this order, by the form's action. */
 async function formOf(transaction_id: string, which: 'refund' | 'decline') {
@@ -84,9 +84,10 @@ it('a request is accepted by the refund that an administrator confirms, once', a
   expect(textOf((await owner.get(page)).body)).toContain(
     '120 points are left of this order: 114 would come from the wallet that was paid, 6 from the fee.',
   )
-  expect(await ask(page, '50')).toMatchObject({ status: 303, location: `${page}#refund` })
-  expect(textOf((await buyer.get(receipt)).body)).toContain('50 points · the shop has asked for it')
-  expect(textOf((await owner.get(page)).body)).toMatch(/Refund asked for Arrived torn 50/)
+  expect(await ask(page, '50')).toMatchObject({ status: 303, location: page })
+  expect((await owner.get(page)).body).toContain(`You asked to refund 50 points to @${alice.username}.`)
+  expect(textOf((await buyer.get(receipt)).body)).toMatch(/50 points.*the shop has asked for it/)
+  expect(textOf((await owner.get(page)).body)).toMatch(/Refund asked for · 50 points Arrived torn/)
   expect((await ask(page, '10').catch(() => ({ status: 'no form' }))).status).toBe('no form')
 
   const { path, fields } = await formOf(transaction_id, 'refund')
@@ -144,7 +145,14 @@ it('refuses more than is left, unpaid orders, repeats and missing reasons', asyn
   const { transaction_id, page } = await order(50n)
   const shown = await owner.get(page)
   const action = `${page}/refund-request`
-  const fields = { amount: '50', reason: 'Torn' }
+  const question = await owner.submit(shown, action, { amount: '25', reason: 'Torn' })
+  const have = await balanceOf(test.db, merchant.owner.id)
+  expect(textOf(question.body)).toContain(
+    `Buyer @${alice.username} gets +25 Wallet of @${merchant.owner.username} −24 Fee that the platform returns −1 ` +
+      `Your balance now ${have.toLocaleString('en')} Your balance afterwards ${(have - 24n).toLocaleString('en')}`,
+  )
+  expect(await statusOf(transaction_id)).toEqual([])
+  const fields = { amount: '50', reason: 'Torn', confirmed: 'yes' }
   expect((await owner.submit(shown, action, { ...fields, amount: '51' })).status).toBe(409)
   for (const wrong of [{ reason: '' }, { amount: '0' }, { amount: 'x' }, { reason: 'r'.repeat(501) }])
     expect((await owner.submit(shown, action, { ...fields, ...wrong })).status).toBe(400)
@@ -175,7 +183,7 @@ it('is nobody else’s to ask, and nobody’s but an administrator’s to decide
   await ask(page, '50')
   const mallory = await (await makePerson(test, { username: 'mallory' })).signIn()
   const { form_token } = (await mallory.get('/account')).form('/sign-out')
-  const fields = { form_token: form_token!, amount: '5', reason: 'Mine', answer: 'No' }
+  const fields = { form_token: form_token!, amount: '5', reason: 'Mine', answer: 'No', confirmed: 'yes' }
   for (const end of ['', '/withdraw'])
     expect((await mallory.post(`${page}/refund-request${end}`, fields)).status).toBe(404)
   const { path } = await formOf(transaction_id, 'decline')

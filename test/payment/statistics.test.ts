@@ -4,7 +4,14 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { poolUse } from '../../src/database/connection.ts'
-import { latencyOf, periodsOf, topProducts } from '../../src/payment/merchant/statistics.ts'
+import {
+  lastDays,
+  latencyOf,
+  periodsOf,
+  rangeOf,
+  takingsSince,
+  topProducts,
+} from '../../src/payment/merchant/statistics.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { barChart } from '../../src/web/bar-chart.ts'
@@ -13,6 +20,7 @@ import { anotherProcess, startTestApp, type TestApp } from '../harness/harness.t
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 
+const ZONE = 'Asia/Shanghai'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
@@ -57,23 +65,33 @@ it('orders count on the day in China on which they were created', async () => {
   await refundOrder(test.deps, { ...refund, transaction_id: first })
 
   const now = test.clock.now()
-  const days = await periodsOf(test.db, shop.id, { unit: 'day', now })
+  const month = lastDays(ZONE, now, 30)
+  const days = await periodsOf(test.db, shop.id, month, now)
   expect(days).toHaveLength(30)
   expect(days.at(-1)!.begins).toBe(new Date(now.getTime() + 8 * HOUR_MS).toISOString().slice(0, 10))
   expect(days.slice(-3)).toMatchObject([
-    { orders: 0, paid: 0, settled: 0, points: 0n, merchant_points: 0n, refunded: 0n },
-    { orders: 2, paid: 1, settled: 2, points: 100n, merchant_points: 95n, refunded: 40n },
-    { orders: 3, paid: 2, settled: 2, points: 350n, merchant_points: 333n, refunded: 0n },
+    { orders: 0, paid: 0, ended: 0, refunds: 0, points: 0n, merchant_points: 0n, refunded: 0n },
+    { orders: 2, paid: 1, ended: 2, refunds: 1, points: 100n, merchant_points: 95n, refunded: 40n },
+    { orders: 3, paid: 2, ended: 2, refunds: 0, points: 350n, merchant_points: 333n, refunded: 0n },
   ])
-  const weeks = await periodsOf(test.db, shop.id, { unit: 'week', now })
-  expect(weeks).toHaveLength(12)
+  const year = lastDays(ZONE, now, 366)
+  expect(year.unit).toBe('week')
+  const weeks = await periodsOf(test.db, shop.id, year, now)
   for (const { begins } of weeks) expect(new Date(begins).getUTCDay()).toBe(1)
   expect(weeks.reduce((sum, { orders }) => sum + orders, 0)).toBe(5)
-  expect(await topProducts(test.db, shop.id, days[0]!.begins)).toEqual([
+  expect(await topProducts(test.db, shop.id, month, 10)).toMatchObject([
     { description: 'Coffee', paid: 1, points: 300n },
-    { description: 'Tea', paid: 2, points: 150n },
+    { description: 'Tea', paid: 2, points: 150n, refunded: 40n },
   ])
-  expect(await topProducts(test.db, shop.id, days.at(-1)!.begins)).toMatchObject([{ paid: 1 }, { paid: 1 }])
+  const today = lastDays(ZONE, now, 1)
+  expect(await topProducts(test.db, shop.id, today, 10)).toMatchObject([{ paid: 1 }, { paid: 1 }])
+  const yesterday = rangeOf(ZONE, now, { from: days.at(-2)!.begins, until: days.at(-2)!.begins })
+  expect(await periodsOf(test.db, shop.id, yesterday, now)).toMatchObject([{ orders: 2 }])
+  const sold = await takingsSince(test.db, shop.id, today.start)
+  expect(sold).toEqual({ paid: 2, points: 350n, merchant_points: 333n })
+  // In London both days are one.
+  const inLondon = await periodsOf(test.db, shop.id, lastDays('Europe/London', now, 1), now)
+  expect(inLondon).toMatchObject([{ orders: 5 }])
   expect(open).toMatch(/^txn_/)
 })
 
@@ -106,11 +124,28 @@ it('the page shows them to the team, and to nobody else', async () => {
   const owner = await shop.owner.signIn()
   const { status, body } = await owner.get(page)
   expect(status).toBe(200)
-  expect(body.match(/<svg class="chart"[^>]*role="img"/g)).toHaveLength(2)
-  expect(body.match(/<tr><th scope="row">/g)).toHaveLength(30)
-  expect(body).toContain('31 s')
-  expect((await owner.get(`${page}?by=week`)).body.match(/<tr><th scope="row">/g)).toHaveLength(12)
-  expect((await owner.get(`${page}?by=century`)).status).toBe(200)
+  expect(body.match(/<svg viewBox[^>]*role="img"/g)).toHaveLength(2)
+  const rows = async (query: string) =>
+    (await owner.get(`${page}${query}`)).body.match(/<tr><th scope="row">/g)?.length
+  expect(await rows('')).toBe(30)
+  expect(body).toContain('31 <small>s</small>')
+  expect(await rows('?days=7')).toBe(7)
+  expect(await rows('?from=2025-12-01&until=2025-12-03')).toBe(3)
+  // The end of a range does not lie in the future, nor its beginning more than a year back.
+  expect(await rows('?from=1999-01-01&until=2999-01-01')).toBeLessThan(55)
+  for (const odd of [
+    '?days=12',
+    '?days=century',
+    '?from=2026-02-31&until=x',
+    '?from=2999-01-01&until=2026-01-01',
+  ])
+    expect((await owner.get(`${page}${odd}`)).status, odd).toBe(200)
+  const file = await owner.get(`${page}/products.csv?days=30`)
+  expect(file.headers['content-disposition']).toContain('products-')
+  const [head, ...lines] = file.body.split('\r\n')
+  expect(head).toBe('\uFEFFdescription,paid,amount,merchant_points,refunded_amount')
+  expect(lines).toContainEqual(expect.stringMatching(/^Coffee,1,300,285,0$/))
+  expect(lines).toContainEqual(expect.stringMatching(/^Tea,\d,\d+,\d+,40$/))
   const stranger = await (await makePerson(test)).signIn()
   expect((await stranger.get(page)).status).toBe(404)
 })

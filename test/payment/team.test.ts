@@ -35,8 +35,9 @@ afterAll(async () => {
 })
 
 type Role = 'manager' | 'operator' | 'viewer'
+/** Sends a form, and confirms it where the page asks first. */
 const act = async (client: Browser, path: string, fields: Record<string, string> = {}) =>
-  client.post(path, { ...(await client.get('/account')).form('/sign-out'), ...fields })
+  client.post(path, { ...(await client.get('/account')).form('/sign-out'), confirmed: 'yes', ...fields })
 
 /** Invites a member, who accepts if `accepts`. */
 async function invited(owner: Browser, at: string, role: Role, accepts = true) {
@@ -157,10 +158,13 @@ describe('a right', () => {
     const { client: viewer } = await invited(owner, page, 'viewer')
     const { client: manager } = await invited(owner, page, 'manager')
     const { merchant_key } = shop
-    const current = (await manager.get('/payment/applications')).body
-    expect(current).toMatch(/Merchant KEY.*<code>[A-Za-z0-9]{32}<\/code>/)
-    expect((await manager.get(page)).body).toContain(`${page}/rotate`)
-    for (const path of ['/payment/applications', page, `${page}/team`, `${page}/notifications`]) {
+    const key = /<code[^>]*>[A-Za-z0-9]{32}<\/code>/
+    expect((await manager.get(`${page}/developers`)).body).not.toMatch(key)
+    expect((await manager.get(`${page}/developers?show=key`)).body).toMatch(key)
+    expect((await manager.get(`${page}/developers`)).body).toContain(`${page}/rotate`)
+    expect((await viewer.get(`${page}/developers?show=key`)).status).toBe(403)
+    const places = ['', '/settings', '/developers', '/team', '/notifications', '/orders']
+    for (const path of ['/payment/applications', ...places.map((place) => page + place)]) {
       const { body } = await viewer.get(path)
       expect(body).not.toMatch(/<code[^>]*>[A-Za-z0-9]{32}<\/code>/)
       expect(body).not.toContain(merchant_key)
@@ -346,14 +350,16 @@ describe('an application that changes hands', () => {
       expect(await points(heir)).toBe(95n)
     }
     await expectHeld()
-    expect((await next.get(at)).body).toContain('A former owner of this application knows its token')
+    expect((await next.get(`${at}/developers`)).body).toContain('A former owner of this application knows')
     const rotated = await act(next, `${at}/rotate`, { overlap_hours: '24' })
     expect(rotated.status).toBe(201)
     await expectHeld()
     expect((await seller.query({ transaction_id: before })).status).toBe(200)
     expect((await send(/\btk_[A-Za-z0-9]{40}\b/.exec(rotated.body)![0])).status).toBe(200)
     expect(await points(heir)).toBe(84n)
-    expect((await next.get(at)).body).not.toContain('A former owner of this application knows its token')
+    expect((await next.get(`${at}/developers`)).body).not.toContain(
+      'A former owner of this application knows',
+    )
     // A request that was checked just before the hand-over and posted just after it does not transfer either.
     const late = { app_id: seller.id, order_id: 'late', from_user_id: seller.owner.id, amount: 10n }
     const to = { to_user_id: seller.owner.id, to_username: seller.owner.username }

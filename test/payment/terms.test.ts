@@ -103,7 +103,7 @@ describe('the page of an application', () => {
   it('sets and keeps its terms, and shows them to its owner', () =>
     withMerchant(async (seller) => {
       const owner = await seller.owner.signIn()
-      const ownPath = `/payment/applications/${seller.payment_id}`
+      const ownPath = `/payment/applications/${seller.payment_id}/settings`
       const before = await owner.get(ownPath)
       expect(before.body).toContain('<dd>5 %</dd>')
       expect(before.body).toContain('the buyer pays 990, the fee is 49, the merchant receives 941.')

@@ -62,7 +62,7 @@ async function liveThings() {
       (select jsonb_agg(t order by id) from transfers t where book = 'live') as transfers,
       (select jsonb_agg(d) from payment_app_days d where book = 'live') as days`.execute(test.db)
   const { held } = await proveBooks(test.db)
-  const apps = await applicationsOf(test.db, live.owner.id)
+  const apps = await applicationsOf(test.db, live.owner.id, test.clock.now())
   const takings = apps
     .filter(({ book }) => book === 'live')
     .map(({ payment_id, takings: sum }) => [payment_id, sum])
@@ -103,23 +103,19 @@ describe('a test application', () => {
     expect((await browser.submit(list, path, fields)).status).toBe(403)
     const made = await browser.submit(list, path, { ...fields, book: 'test' })
     expect(made.status).toBe(201)
-    for (const shape of [
-      /pay_test[a-z0-9]{16}</,
-      /tk_test[A-Za-z0-9]{36}</,
-      /<code>9000000\d\d</,
-      /<code>test[A-Za-z0-9]{28}</,
-    ])
+    for (const shape of [/pay_test[a-z0-9]{16}</, /tk_test[A-Za-z0-9]{36}</, /<code>9000000\d\d</])
       expect(made.body).toMatch(shape)
-    expect((await browser.get(path)).body).toContain('class="badge warn">Test mode')
+    expect((await browser.get(path)).body).toContain('class="tag warn">Test mode')
     expect(await reviewQueue(test.db, {}, 1)).toEqual([])
-    const [{ payment_id } = { payment_id: '' }] = await applicationsOf(test.db, newcomer.id)
+    const [{ payment_id } = { payment_id: '' }] = await applicationsOf(test.db, newcomer.id, test.clock.now())
     const page = await browser.get(`${path}/${payment_id}`)
     expect(page.body).toContain('test-mark"')
     // New keys have the prefix too.
     const actor = { user_id: newcomer.id, ip: '' }
     expect((await rotateToken(test.deps, payment_id, 0, actor)).token).toMatch(/^tk_test[A-Za-z0-9]{36}$/)
     await resetMerchantKey(test.deps, payment_id, actor)
-    expect((await browser.get(`${path}/${payment_id}`)).body).toMatch(/>test[A-Za-z0-9]{28}</)
+    const card = await browser.get(`${path}/${payment_id}/developers?show=key`)
+    expect(card.body).toMatch(/>test[A-Za-z0-9]{28}</)
     const rest = Array.from({ length: TEST_APPS_MAX + 2 }, () =>
       browser.submit(list, path, { ...fields, book: 'test' }),
     )
@@ -133,17 +129,18 @@ describe('a test application', () => {
     const path = `/payment/applications/${seller.payment_id}`
     const mallory = await (await makePerson(test, { username: 'mallory' })).signIn()
     const browser = await seller.owner.signIn()
-    const page = await browser.get(path)
+    const page = await browser.get(`${path}/settings`)
     const { _form_token, ...hidden } = page.form(`${path}/test`)
     expect(hidden).toBeDefined()
     const theirs = (await mallory.get('/payment/applications')).form('/payment/applications')
     expect((await mallory.post(`${path}/test`, theirs)).status).toBe(404)
     expect((await browser.submit(page, `${path}/test`)).status).toBe(201)
     expect((await browser.submit(page, `${path}/test`)).status).toBe(409)
-    const [twin, original] = await applicationsOf(test.db, seller.owner.id)
+    const [twin, original] = await applicationsOf(test.db, seller.owner.id, test.clock.now())
     expect(twin).toMatchObject({ book: 'test', status: 'approved', name: original!.name })
     expect((await browser.get(path)).body).toContain(`href="/payment/applications/${twin!.payment_id}"`)
-    expect((await browser.get(`/payment/applications/${twin!.payment_id}`)).body).toContain(`href="${path}"`)
+    const settings = `/payment/applications/${twin!.payment_id}/settings`
+    expect((await browser.get(settings)).body).toContain(`href="${path}"`)
     await seller.close()
   })
 
@@ -151,24 +148,24 @@ describe('a test application', () => {
     const seller = await makeMerchant(test)
     const path = `/payment/applications/${seller.payment_id}`
     const owner = await seller.owner.signIn()
-    await owner.submit(await owner.get(path), `${path}/test`)
-    const [twin] = await applicationsOf(test.db, seller.owner.id)
+    await owner.submit(await owner.get(`${path}/settings`), `${path}/test`)
+    const [twin] = await applicationsOf(test.db, seller.owner.id, test.clock.now())
     const twinPath = `/payment/applications/${twin!.payment_id}`
     const give = async (at: string, from: Browser, to: Person) => {
       const next = await to.signIn()
-      await from.submit(await from.get(`${at}/handover`), `${at}/handover/offer`, { username: to.username })
+      const offer = { username: to.username, confirmed: 'yes' }
+      await from.submit(await from.get(`${at}/handover`), `${at}/handover/offer`, offer)
       await next.submit(await next.get(`${at}/handover`), `${at}/handover/accept`)
       return next
     }
 
     const heir = await makePerson(test, { username: 'heir' })
     const inherited = await give(path, owner, heir)
-    expect((await applicationsOf(test.db, heir.id)).map(({ payment_id }) => payment_id)).toEqual([
-      twin!.payment_id,
-      seller.payment_id,
-    ])
-    expect(await applicationsOf(test.db, seller.owner.id)).toEqual([])
-    expect((await inherited.get(path)).body).toContain(`href="${twinPath}"`)
+    expect(
+      (await applicationsOf(test.db, heir.id, test.clock.now())).map(({ payment_id }) => payment_id),
+    ).toEqual([twin!.payment_id, seller.payment_id])
+    expect(await applicationsOf(test.db, seller.owner.id, test.clock.now())).toEqual([])
+    expect((await inherited.get(`${path}/settings`)).body).toContain(`href="${twinPath}"`)
     expect((await owner.get(twinPath)).status).toBe(404)
     const { count } = await test.db
       .selectFrom('audit_log')
@@ -179,7 +176,7 @@ describe('a test application', () => {
     expect(count).toBe(2n)
 
     await give(twinPath, inherited, await makePerson(test, { username: 'tester' }))
-    const left = await inherited.get(path)
+    const left = await inherited.get(`${path}/settings`)
     expect(left.body).not.toContain(twin!.payment_id)
     expect(left.form(`${path}/test`)).toBeDefined()
     await seller.close()

@@ -3,9 +3,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { APPLICATIONS } from '../rights/owned.ts'
-import { may } from '../rights/rights.ts'
-import { currentKeys } from '../signing/keys.ts'
-import { applicationsOf, applyForPaymentApp, PENDING_APPS_MAX, paymentAppForm } from './apps.ts'
+import {
+  applicationsOf,
+  applyForPaymentApp,
+  type PaymentAppCredentials,
+  PENDING_APPS_MAX,
+  paymentAppForm,
+} from './apps.ts'
 import { offersOf } from './handover.ts'
 import { invitationsOf } from './team.ts'
 import { createTestApp, TEST_APPS_MAX } from './test-apps.ts'
@@ -19,9 +23,7 @@ declare module '../../web/views.ts' {
   interface PageData {
     'payment/apps/apps': Filled & {
       user: Session['user']
-      applications: (Awaited<ReturnType<typeof applicationsOf>>[number] & {
-        merchantKey: string | undefined
-      })[]
+      applications: Awaited<ReturnType<typeof applicationsOf>>
       invitations: Awaited<ReturnType<typeof invitationsOf>>
       offers: Awaited<ReturnType<typeof offersOf>>
       neededTrustLevel: number
@@ -30,7 +32,7 @@ declare module '../../web/views.ts' {
     }
     'payment/apps/created': {
       name: string
-      credentials: Awaited<ReturnType<typeof applyForPaymentApp>> & { merchant_key?: string }
+      credentials: Pick<PaymentAppCredentials, 'payment_id' | 'pid' | 'token' | 'secret_key'>
       isTest: boolean
     }
   }
@@ -74,16 +76,13 @@ async function showApplications(
   { values, problems }: Filled,
 ) {
   const { user } = sessionOf(request)
-  const [{ payment_apps_min_trust_level }, rows, invitations, offers] = await Promise.all([
+  const [{ payment_apps_min_trust_level }, applications, invitations, offers] = await Promise.all([
     deps.settings.read(),
-    applicationsOf(deps.db, user.id),
+    applicationsOf(deps.db, user.id, deps.clock()),
     invitationsOf(deps.db, user.id),
     offersOf(deps.db, user.id, deps.clock()),
   ])
-  const readable = rows.filter(({ role }) => may(role, 'keys.manage')).map(({ id }) => id)
-  const keys = await currentKeys(deps, readable, 'merchant_key')
-  const applications = rows.map((row) => ({ ...row, merchantKey: keys.get(row.id) }))
-  const owned = rows.filter(({ role }) => role === 'owner')
+  const owned = applications.filter(({ role }) => role === 'owner')
   return reply.page(
     'payment/apps/apps',
     {

@@ -1,22 +1,28 @@
-/** Texts of the list of payment applications, of applying for one, and of its own page. */
+/** Texts of the list of payment applications, of applying for one, and of its settings. */
 import type { Texts } from '../../web/languages.ts'
 import { pointsOf } from '../../web/plurals.ts'
-import { POINT, POINTS } from '../../web/site-words.ts'
+import { POINTS } from '../../web/site-words.ts'
 
 export const paymentApps = {
   title: { en: 'Payment applications', zh: '收款应用' },
   lead: {
-    en: `A payment application takes payments in ${POINTS} for you. An administrator reviews it before it can be used.`,
-    zh: `收款应用为你收取${POINTS}，须经管理员审核后方可使用。`,
+    en: `A payment application lets your shop take payments in ${POINTS}. An administrator reviews it first; a test application works at once.`,
+    zh: `收款应用让你的商店收取${POINTS}。正式应用须经管理员审核；测试应用立即可用。`,
   },
-  empty: { en: 'You have none yet.', zh: '你还没有收款应用。' },
-  apply: { en: 'Apply for a payment application', zh: '申请收款应用' },
+  docs: { en: 'How to connect a shop', zh: '如何接入商店' },
+  empty: { en: 'You have no payment application yet', zh: '你还没有收款应用' },
+  emptyText: {
+    en: 'Create one below. With a test application you can try everything without a review.',
+    zh: '在下方创建一个。测试应用无需审核，可以先试用全部功能。',
+  },
+  application: { en: 'Application', zh: '应用' },
+  apply: { en: 'Create an application', zh: '创建应用' },
   name: { en: 'Name', zh: '名称' },
   description: { en: 'What do you sell?', zh: '你出售什么？' },
   callbackUrl: { en: 'Callback address', zh: '回调地址' },
   callbackHint: {
-    en: 'Buyers come back here after paying: https, or http on this computer, without query or fragment.',
-    zh: '买家付款后返回此地址：https（本机可用 http），不含查询参数和片段。',
+    en: 'Buyers come back here after paying. https (http on this computer), without query or fragment.',
+    zh: '买家付款后返回此地址。须为 https（本机可用 http），不含查询参数和片段。',
   },
   submit: { en: 'Apply', zh: '提交申请' },
   needTrustLevel: (needed: number, have: number) => ({
@@ -37,24 +43,29 @@ export const paymentApps = {
   reviewReason: { en: 'The reviewer wrote', zh: '审核意见' },
   paymentId: { en: 'Payment ID', zh: 'Payment ID' },
   pid: { en: 'pid (gateway)', zh: '商户号 pid' },
-  merchantKey: { en: 'Merchant KEY (V1, MD5)', zh: '商户密钥 KEY（V1, MD5）' },
-  rate: { en: 'Exchange rate', zh: '兑换比例' },
-  rateText: (rate: string) => ({
-    en: `${pointsOf(rate)} per unit of currency`,
-    zh: `每 1 货币单位 ${rate} ${POINTS}`,
-  }),
-  takings: { en: 'Takings', zh: '累计收款' },
-  credentialsTitle: { en: 'Keep these now', zh: '请立即保存' },
+  takings: { en: 'Received, 30 days', zh: '近 30 天到账' },
+  credentialsTitle: { en: 'Copy these now', zh: '请立即保存' },
   credentialsText: {
-    en: 'The token and the Secret Key are shown this once and cannot be read again.',
+    en: 'The token and the Secret Key are shown only this once and cannot be read again.',
     zh: 'Token 与 Secret Key 仅显示这一次，之后无法再查看。',
+  },
+  made: {
+    live: (name: string) => ({
+      en: `${name} was created and waits for its review.`,
+      zh: `${name} 已创建，等待审核。`,
+    }),
+    test: (name: string) => ({
+      en: `${name} was created and can be used at once.`,
+      zh: `${name} 已创建，立即可用。`,
+    }),
   },
   token: { en: 'Token', zh: 'Token' },
   secretKey: { en: 'Secret Key', zh: 'Secret Key' },
   secretKeyHint: {
-    en: 'The SHA-256 of the token: sign requests and verify callbacks with it.',
+    en: 'The SHA-256 of the token. Sign requests and verify callbacks with it.',
     zh: '即 Token 的 SHA-256，用于请求签名和回调验签。',
   },
+  whichTitle: { en: 'Which of the two does my program need?', zh: '我的程序该填哪一个？' },
   which: {
     secretKey: {
       en: 'Give the Secret Key to a client that uses its key as it is, for requests or only for callbacks. With the token instead, its requests are refused (1001), or its check of callbacks fails.',
@@ -65,9 +76,13 @@ export const paymentApps = {
       zh: 'Token 填给请求和回调都先对密钥做 SHA-256 的客户端。误填 Secret Key 时，请求能通过，但回调验签失败。',
     },
   },
-  done: { en: 'I have stored them', zh: '我已保存' },
+  done: { en: 'I have copied them', zh: '我已保存' },
   own: {
-    manage: { en: 'Manage', zh: '管理' },
+    lead: {
+      en: 'Buyers see the name, text, homepage and logo where they pay.',
+      zh: '名称、介绍、主页和图标会显示在付款页上。',
+    },
+    facts: { en: 'Shop', zh: '商店资料' },
     homepage: { en: 'Homepage', zh: '主页' },
     logo: { en: 'Logo', zh: '图标' },
     logoHint: {
@@ -79,77 +94,75 @@ export const paymentApps = {
       zh: `兑换比例：每货币单位的${POINTS}`,
     },
     exchangeHint: {
-      en: `At 100, a price of 9.90 becomes 990 ${POINTS}. A shop whose unit is the ${POINT} needs 1.`,
-      zh: `比例为 100 时，9.90 即 990 ${POINTS}；以${POINTS}为单位的商店应设为 1。`,
+      en: `At 100, a price of 9.90 becomes 990 ${POINTS}. A shop that sets its prices in ${POINTS} needs 1.`,
+      zh: `比例为 100 时，9.90 即 990 ${POINTS}；直接以${POINTS}标价的商店应设为 1。`,
     },
-    addresses: { en: 'Addresses that may call the API', zh: '允许调用接口的地址' },
+    addresses: { en: 'Servers that may call the API', zh: '允许调用接口的服务器地址' },
     addressesHint: {
-      en: 'One address or range a line; empty lets every address call.',
-      zh: '每行一个地址或网段；留空则不限制。',
+      en: 'One IP address or range per line. Empty: any server may call.',
+      zh: '每行一个 IP 地址或网段；留空则不限制。',
     },
     save: { en: 'Save', zh: '保存' },
     reapply: { en: 'Save and apply again', zh: '保存并重新申请' },
+    saved: { en: 'Saved.', zh: '已保存。' },
+    savedRate: (before: string, after: string) => ({
+      en: `Saved. The exchange rate was ${before} and is now ${after}; it counts for new orders.`,
+      zh: `已保存。兑换比例由 ${before} 改为 ${after}，对新订单生效。`,
+    }),
+    reapplied: {
+      en: 'Saved, and sent to the administrators for another review.',
+      zh: '已保存，并重新提交审核。',
+    },
+    lowBalanceOn: (points: string) => ({
+      en: `You get an alert when your wallet falls below ${pointsOf(points)}.`,
+      zh: `钱包低于 ${points} ${POINTS}时会提醒你。`,
+    }),
+    lowBalanceOff: { en: 'The alert on a low balance is off.', zh: '余额不足提醒已关闭。' },
     losesMark: {
-      en: 'Changing the name, description, callback, homepage or logo takes “approved by staff” off the pay page until the staff has looked at it again. Sales go on meanwhile.',
-      zh: '修改名称、简介、回调地址、主页或图标后，付款页将不再显示“已通过审核”，直到管理人员重新审核；其间照常收款。',
+      en: 'If you change the name, description, callback, homepage or logo, the pay page stops saying “approved by staff” until the staff has looked again. Sales go on.',
+      zh: '修改名称、简介、回调地址、主页或图标后，付款页将不再显示“已通过审核”，直到再次审核；其间照常收款。',
     },
     unreviewed: {
-      en: 'Changed since the staff approved it: until they have looked at it again, the pay page does not say “approved by staff”. Sales go on.',
-      zh: '审核通过后有过修改：管理人员重新审核前，付款页不显示“已通过审核”；照常收款。',
+      en: 'Changed since the staff approved it. Until the next review, the pay page does not say “approved by staff”. Sales go on.',
+      zh: '审核通过后有过修改：再次审核前，付款页不显示“已通过审核”；照常收款。',
     },
-    keys: { en: 'Keys', zh: '密钥' },
-    current: { en: 'Current token', zh: '当前 Token' },
-    previous: { en: 'Previous token', zh: '旧 Token' },
-    created: { en: 'made', zh: '创建于' },
-    lastUsed: { en: 'last used', zh: '最近使用' },
-    never: { en: 'never used', zh: '从未使用' },
-    acceptedUntil: { en: 'accepted until', zh: '有效至' },
-    formerOwners: {
-      en: 'A former owner of this application knows its token. Transfers through the API wait until you have made a new one. Replace the keys of the gateway as well. By keys from before, lists and counts tell nothing since the hand-over, and the gateway tells no balance.',
-      zh: '此应用的原所有者知道现有的 Token。更换之前，接口不能转账。网关的密钥也请一并更换：用移交前的密钥查询时，列表和统计不含移交之后的内容，网关也不显示余额。',
-    },
-    rotate: { en: 'Make a new token', zh: '更换 Token' },
-    rotateHint: {
-      en: 'The new token and Secret Key are shown once. The old pair is accepted for as long as you say.',
-      zh: '新的 Token 与 Secret Key 仅显示一次，旧的一对在所填时间内仍有效。',
-    },
-    overlap: { en: 'Hours the old pair stays good', zh: '旧的一对继续有效的小时数' },
-    endOverlap: { en: 'End the old token now', zh: '立即停用旧 Token' },
-    resetKey: { en: 'Reset the Merchant KEY', zh: '重置商户密钥 KEY' },
-    resetHint: {
-      en: 'The old KEY stops at once, for requests and for notifications on their way.',
-      zh: '旧 KEY 立即失效，包括进行中的通知。',
+    handOver: { en: 'Hand the application over', zh: '移交应用' },
+    handOverText: {
+      en: 'Another member becomes the owner and receives the payments.',
+      zh: '由另一位成员成为所有者并收款。',
     },
     suspend: { en: 'Suspend', zh: '停用' },
-    reinstate: { en: 'Reinstate', zh: '恢复' },
-    all: { en: 'All payment applications', zh: '全部收款应用' },
     cannotChange: { en: 'A suspended application cannot be changed.', zh: '已停用的应用不能修改。' },
+    readOnly: {
+      en: 'Only the owner and managers can change these settings.',
+      zh: '只有所有者和应用管理员可以修改这些设置。',
+    },
   },
   problems: {
     name: {
-      en: 'Give a name of 1 to 60 characters, without control or invisible ones.',
+      en: 'Enter a name of 1 to 60 characters, without control or invisible characters.',
       zh: '名称须为 1 至 60 个字符，且不能包含控制字符或不可见字符。',
     },
     description: {
-      en: 'The description may have at most 500 characters, without control or invisible ones.',
-      zh: '描述最多 500 个字符，且不能包含控制字符或不可见字符。',
+      en: 'Enter at most 500 characters, without control or invisible characters.',
+      zh: '最多 500 个字符，且不能包含控制字符或不可见字符。',
     },
     callback_url: {
-      en: 'The callback address must be absolute, https (http only on this machine), without query, fragment or user name.',
-      zh: '回调地址须为完整的 https 地址（本机可用 http），不含查询参数、片段和用户名。',
+      en: 'Enter a whole https address (http only on this computer), without query, fragment or user name.',
+      zh: '须为完整的 https 地址（本机可用 http），不含查询参数、片段和用户名。',
     },
-    homepage: { en: 'The homepage must be an https address, or empty.', zh: '主页须为 https 地址，或留空。' },
+    homepage: { en: 'Enter an https address, or nothing.', zh: '须为 https 地址，或留空。' },
     logo_url: {
-      en: 'The logo must be an https address of at most 500 characters, or empty.',
-      zh: '图标须为不超过 500 个字符的 https 地址，或留空。',
+      en: 'Enter an https address of at most 500 characters, or nothing.',
+      zh: '须为不超过 500 个字符的 https 地址，或留空。',
     },
     exchange_rate: {
-      en: `A number above 0 with at most 6 digits before and after the point.`,
+      en: 'Enter a number above 0 with at most 6 digits before and after the point.',
       zh: '须为大于 0 的数字，整数与小数部分各至多 6 位。',
     },
     allowed_addresses: {
-      en: 'At most 50 addresses or ranges such as 203.0.113.0/24.',
-      zh: '最多 50 个地址或网段，如 203.0.113.0/24。',
+      en: 'Enter at most 50 IP addresses or ranges such as 203.0.113.0/24.',
+      zh: '最多 50 个 IP 地址或网段，如 203.0.113.0/24。',
     },
   },
 } satisfies Texts

@@ -6,18 +6,23 @@ import {
   APPLICATION,
   APPLICATIONS,
   actorOf,
+  CONFIRMED,
   formOf,
   freshSignIn,
+  isConfirmed,
   Named,
   type OwnedRequest,
   pathOf,
 } from '../rights/owned.ts'
+import { getPermitted } from '../rights/rights.ts'
+import { navFor } from './area.ts'
 import {
   acceptOffer,
   declineOffer,
   getHandover,
   type OfferFault,
   offerApplication,
+  offerFault,
   withdrawOffer,
 } from './handover.ts'
 
@@ -27,6 +32,7 @@ declare module '../../web/views.ts' {
   interface PageData {
     'payment/apps/handover': Awaited<ReturnType<typeof getHandover>> & {
       user: Session['user']
+      nav: AreaNav | undefined
       neededTrustLevel: number
       refused: Refused
     }
@@ -43,24 +49,63 @@ export function handoverPages(app: FastifyInstance, deps: Core): void {
 
   app.post(`${APPLICATION}/handover/offer`, guarded, async (request: OwnedRequest, reply) => {
     const { username } = formOf(Named, request)
-    const fault = await offerApplication(deps, request.params.payment_id, username, actorOf(request))
+    const { payment_id } = request.params
+    if (!isConfirmed(request)) {
+      const fault = await offerFault(deps, payment_id, username, actorOf(request))
+      if (fault !== undefined) return showHandover(request, reply, deps, { fault, username })
+      return askFirst(request, reply, deps, username)
+    }
+    const fault = await offerApplication(deps, payment_id, username, actorOf(request))
     if (fault !== undefined) return showHandover(request, reply, deps, { fault, username })
-    return reply.redirect(`${pathOf(request)}/handover`, 303)
+    const text = request.locale.t.team.handover.done.offered(username)
+    return reply.done(`${pathOf(request)}/handover`, { text })
   })
 
   app.post(`${APPLICATION}/handover/withdraw`, async (request: OwnedRequest, reply) => {
     await withdrawOffer(deps, request.params.payment_id, actorOf(request))
-    return reply.redirect(`${pathOf(request)}/handover`, 303)
+    const text = request.locale.t.team.handover.done.withdrawn
+    return reply.done(`${pathOf(request)}/handover`, { text })
   })
 
   app.post(`${APPLICATION}/handover/accept`, guarded, async (request: OwnedRequest, reply) => {
-    await acceptOffer(deps, request.params.payment_id, actorOf(request))
-    return reply.redirect(pathOf(request), 303)
+    const { payment_id } = request.params
+    await acceptOffer(deps, payment_id, actorOf(request))
+    const { name } = await getPermitted(deps.db, payment_id, sessionOf(request).user.id, 'keys.manage')
+    const { t } = request.locale
+    return reply.done(pathOf(request), {
+      text: t.team.handover.done.accepted(name),
+      link: { href: `${pathOf(request)}/developers`, label: t.developers.rotate },
+      tone: 'warn',
+    })
   })
 
   app.post(`${APPLICATION}/handover/decline`, async (request: OwnedRequest, reply) => {
-    await declineOffer(deps, request.params.payment_id, actorOf(request))
-    return reply.redirect(APPLICATIONS, 303)
+    const { payment_id } = request.params
+    const { app: offered } = await getHandover(deps, payment_id, sessionOf(request).user.id)
+    await declineOffer(deps, payment_id, actorOf(request))
+    const text = request.locale.t.team.handover.done.declined(offered.name)
+    return reply.done(APPLICATIONS, { text })
+  })
+}
+
+async function askFirst(request: OwnedRequest, reply: FastifyReply, deps: Core, username: string) {
+  const { payment_id } = request.params
+  const user_id = sessionOf(request).user.id
+  const { name } = await getPermitted(deps.db, payment_id, user_id, 'application.hand_over')
+  const { handover } = request.locale.t.team
+  return reply.page('confirm', {
+    title: handover.ask.title(name, username),
+    lead: handover.lead,
+    facts: [
+      { term: handover.ask.owner, value: `@${username}` },
+      { term: handover.ask.answer, value: handover.ask.days },
+    ],
+    notes: handover.consequences,
+    action: `${pathOf(request)}/handover/offer`,
+    fields: { username, ...CONFIRMED },
+    button: handover.offer,
+    isDanger: true,
+    cancel: `${pathOf(request)}/handover`,
   })
 }
 
@@ -68,6 +113,8 @@ async function showHandover(request: OwnedRequest, reply: FastifyReply, deps: Co
   const { user } = sessionOf(request)
   const handover = await getHandover(deps, request.params.payment_id, user.id)
   const { payment_apps_min_trust_level } = await deps.settings.read()
-  const data = { ...handover, user, neededTrustLevel: payment_apps_min_trust_level, refused }
+  // A member to whom the application is offered has no role in it yet, and so no other page of it.
+  const nav = handover.isMine ? await navFor(deps, request, handover.app) : undefined
+  const data = { ...handover, user, nav, neededTrustLevel: payment_apps_min_trust_level, refused }
   return reply.page('payment/apps/handover', data, { status: refused === undefined ? 200 : 400 })
 }

@@ -34,10 +34,8 @@ export async function offerApplication(
   return deps.db.transaction().execute(async (tx) => {
     const { id: app_id, status } = await lockPermitted(tx, payment_id, actor, 'application.hand_over')
     if (status === 'suspended') throw suspended()
-    const chosen = await findUserByUsername(tx, username)
-    if (chosen === undefined || isBannedOrSuspended(chosen, now)) return 'unknown'
-    if (chosen.id === actor.user_id) return 'self'
-    if (chosen.trust_level < payment_apps_min_trust_level) return 'trust_level'
+    const chosen = await chosenOwner(tx, username, { actor, now, payment_apps_min_trust_level })
+    if (typeof chosen === 'string') return chosen
     const offer = {
       from_user_id: actor.user_id,
       to_user_id: chosen.id,
@@ -58,6 +56,42 @@ export async function offerApplication(
     await audit(tx, 'payment_app.offer', payment_id, { to: String(chosen.id) }, actor)
     return undefined
   })
+}
+
+/**
+ * Predicts why an offer would fail, before the owner is asked to confirm it. Undefined if it would not. Throws conflict for a
+ * suspended application, and too_many_attempts.
+ */
+export async function offerFault(
+  deps: Core,
+  payment_id: string,
+  username: string,
+  actor: Actor,
+): Promise<OfferFault | undefined> {
+  // Counts here too, because the answer says whether a member exists.
+  await deps.limits.hit('invitations', actor.user_id.toString())
+  const { payment_apps_min_trust_level } = await deps.settings.read()
+  const { status } = await getPermitted(deps.db, payment_id, actor.user_id, 'application.hand_over')
+  if (status === 'suspended') throw suspended()
+  const conditions = { actor, now: deps.clock(), payment_apps_min_trust_level }
+  const chosen = await chosenOwner(deps.db, username, conditions)
+  return typeof chosen === 'string' ? chosen : undefined
+}
+
+/** Finds the member who is to own the application, or says why nobody of this name can. */
+async function chosenOwner(
+  db: Db,
+  username: string,
+  {
+    actor,
+    now,
+    payment_apps_min_trust_level,
+  }: { actor: Actor; now: Date; payment_apps_min_trust_level: number },
+): Promise<OfferFault | { id: bigint }> {
+  const chosen = await findUserByUsername(db, username)
+  if (chosen === undefined || isBannedOrSuspended(chosen, now)) return 'unknown'
+  if (chosen.id === actor.user_id) return 'self'
+  return chosen.trust_level < payment_apps_min_trust_level ? 'trust_level' : chosen
 }
 
 /** Withdraws an offer. Throws conflict if there is none. */

@@ -2,9 +2,10 @@
  * Replaces the keys of a payment application: a token with an overlap, the gateway's keys at once. Secret values are
  * shown only once. Each change writes an audit entry.
  */
-
+import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
-import type { Tx } from '../../database/connection.ts'
+import type { Db, Tx } from '../../database/connection.ts'
+import { rowsOfApp } from '../../database/looking-back.ts'
 import { AppError } from '../../platform/errors.ts'
 import { type Actor, audit, lockPermitted } from '../rights/rights.ts'
 import { secretKeyOf } from '../signing/hmac.ts'
@@ -63,14 +64,33 @@ export async function endOverlap(deps: Core, payment_id: string, actor: Actor): 
   })
 }
 
-/** Replaces the Merchant KEY with immediate effect, for requests and for pending notifications. decisions.md 4.4. */
-export async function resetMerchantKey(deps: Core, payment_id: string, actor: Actor): Promise<void> {
+/**
+ * Replaces the Merchant KEY with immediate effect, for requests and for pending notifications. Returns the new one.
+ * decisions.md 4.4.
+ */
+export async function resetMerchantKey(deps: Core, payment_id: string, actor: Actor): Promise<string> {
   const now = deps.clock()
-  await deps.db.transaction().execute(async (tx) => {
+  return deps.db.transaction().execute(async (tx) => {
     const { id, book } = await lockPermitted(tx, payment_id, actor, 'keys.manage')
-    await replaceKey(tx, deps.secrets, id, 'merchant_key', newMerchantKey(book), { now, previousUntil: now })
+    const made = newMerchantKey(book)
+    await replaceKey(tx, deps.secrets, id, 'merchant_key', made, { now, previousUntil: now })
     await audit(tx, 'payment_app.reset_merchant_key', payment_id, {}, actor)
+    return made
   })
+}
+
+/** The notifications that are looked at, the newest first. An older one that still waits is rare. */
+const WAITING_LOOKED_THROUGH = 1_000
+
+/** Counts the gateway's notifications that are still to be sent, each of which is signed when it is sent. */
+export async function waitingNotifications(db: Db, app_id: bigint): Promise<number> {
+  const { rows } = await sql<{ waiting: number }>`
+    select count(*) filter (where status = 'due' and kind = 'gateway')::integer as waiting
+    from (
+      select n.status, n.kind from notifications as n where ${rowsOfApp('n', app_id)}
+      order by n.app_id desc, n.id desc limit ${WAITING_LOOKED_THROUGH}
+    ) as newest`.execute(db)
+  return rows[0]!.waiting
 }
 
 /** Replaces the public key that verifies the merchant's V2 requests, with immediate effect. */

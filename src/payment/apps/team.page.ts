@@ -3,18 +3,22 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
+import { AppError } from '../../platform/errors.ts'
 import {
   APPLICATION,
   APPLICATIONS,
   actorOf,
+  CONFIRMED,
   formOf,
   freshSignIn,
+  isConfirmed,
   Named,
   type OwnedRequest,
   pathOf,
   username,
 } from '../rights/owned.ts'
 import { getPermitted, type Permitted } from '../rights/rights.ts'
+import { navFor } from './area.ts'
 import {
   acceptInvitation,
   changeRole,
@@ -35,6 +39,7 @@ declare module '../../web/views.ts' {
   interface PageData {
     'payment/apps/team': {
       owned: Permitted
+      nav: AreaNav
       team: Awaited<ReturnType<typeof teamOf>>
       roles: typeof TEAM_ROLES
       teamMax: number
@@ -58,41 +63,89 @@ export function teamPages(app: FastifyInstance, deps: Core): void {
     const form = formOf(WithRole, request)
     const fault = await inviteMember(deps, request.params.payment_id, form, actorOf(request))
     if (fault !== undefined) return showTeam(request, reply, deps, { fault, username: form.username })
-    return reply.redirect(`${pathOf(request)}/team`, 303)
+    const { done, roles } = request.locale.t.team
+    return reply.done(`${pathOf(request)}/team`, { text: done.invited(form.username, roles[form.role]) })
   })
 
   app.post(`${APPLICATION}/team/role`, guarded, async (request: OwnedRequest, reply) => {
-    await changeRole(deps, request.params.payment_id, formOf(WithRole, request), actorOf(request))
-    return reply.redirect(`${pathOf(request)}/team`, 303)
+    const form = formOf(WithRole, request)
+    await changeRole(deps, request.params.payment_id, form, actorOf(request))
+    const { done, roles } = request.locale.t.team
+    return reply.done(`${pathOf(request)}/team`, { text: done.changed(form.username, roles[form.role]) })
   })
 
-  app.post(`${APPLICATION}/team/remove`, async (request: OwnedRequest, reply) => {
-    const { username } = formOf(Named, request)
-    await removeMember(deps, request.params.payment_id, username, actorOf(request))
-    return reply.redirect(`${pathOf(request)}/team`, 303)
-  })
-
-  app.post(`${APPLICATION}/team/leave`, async (request: OwnedRequest, reply) => {
-    await leaveTeam(deps, request.params.payment_id, actorOf(request))
-    return reply.redirect(APPLICATIONS, 303)
-  })
+  removalForms(app, deps)
 
   app.post(`${APPLICATION}/invitation/accept`, async (request: OwnedRequest, reply) => {
     await acceptInvitation(deps, request.params.payment_id, actorOf(request))
-    return reply.redirect(pathOf(request), 303)
+    const { name, role } = await readable(request, deps)
+    const { done, roles } = request.locale.t.team
+    return reply.done(pathOf(request), { text: done.joined(name, roles[role]) })
   })
 
   app.post(`${APPLICATION}/invitation/decline`, async (request: OwnedRequest, reply) => {
     await declineInvitation(deps, request.params.payment_id, actorOf(request))
-    return reply.redirect(APPLICATIONS, 303)
+    return reply.done(APPLICATIONS, { text: request.locale.t.team.done.declined })
   })
 }
 
+/** The forms that end a member's role. Both ask first. */
+function removalForms(app: FastifyInstance, deps: Core): void {
+  app.post(`${APPLICATION}/team/remove`, async (request: OwnedRequest, reply) => {
+    const { username } = formOf(Named, request)
+    const { t } = request.locale
+    if (isConfirmed(request)) {
+      await removeMember(deps, request.params.payment_id, username, actorOf(request))
+      return reply.done(`${pathOf(request)}/team`, { text: t.team.done.removed(username) })
+    }
+    const { user } = sessionOf(request)
+    const owned = await getPermitted(deps.db, request.params.payment_id, user.id, 'team.manage')
+    const member = (await teamOf(deps.db, owned.id)).find((each) => each.username === username)
+    if (member === undefined) throw new AppError('not_found', 'The team has no member with this name')
+    const knowsKeys = member.role === 'manager' && member.accepted_at !== null
+    return reply.page('confirm', {
+      title: t.team.ask.remove(username),
+      lead: owned.name,
+      facts: [{ term: t.team.role, value: t.team.roles[member.role] }],
+      notes: [t.team.ask.removeNote, ...(knowsKeys ? [t.team.knowsKeys] : [])],
+      action: `${pathOf(request)}/team/remove`,
+      fields: { username, ...CONFIRMED },
+      button: t.team.remove,
+      isDanger: true,
+      cancel: `${pathOf(request)}/team`,
+    })
+  })
+
+  app.post(`${APPLICATION}/team/leave`, async (request: OwnedRequest, reply) => {
+    const { t } = request.locale
+    if (isConfirmed(request)) {
+      await leaveTeam(deps, request.params.payment_id, actorOf(request))
+      return reply.done(APPLICATIONS, { text: t.team.done.left })
+    }
+    const owned = await readable(request, deps)
+    return reply.page('confirm', {
+      title: t.team.ask.leave(owned.name),
+      lead: t.team.ask.leaveNote,
+      facts: [{ term: t.team.yourRole, value: t.team.roles[owned.role] }],
+      notes: [],
+      action: `${pathOf(request)}/team/leave`,
+      fields: { ...CONFIRMED },
+      button: t.team.leave,
+      isDanger: true,
+      cancel: `${pathOf(request)}/team`,
+    })
+  })
+}
+
+function readable(request: OwnedRequest, { db }: Core): Promise<Permitted> {
+  return getPermitted(db, request.params.payment_id, sessionOf(request).user.id, 'application.read')
+}
+
 async function showTeam(request: OwnedRequest, reply: FastifyReply, deps: Core, refused: Refused) {
-  const { user } = sessionOf(request)
-  const owned = await getPermitted(deps.db, request.params.payment_id, user.id, 'application.read')
+  const owned = await readable(request, deps)
   const data = {
     owned,
+    nav: await navFor(deps, request, owned),
     team: await teamOf(deps.db, owned.id),
     roles: TEAM_ROLES,
     teamMax: TEAM_MAX,

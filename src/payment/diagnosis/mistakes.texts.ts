@@ -41,15 +41,15 @@ export const mistakes = {
     zh: '签名用的是 JSON 转义后的值（\\/ 或 \\u4f1a）。请用原始值签名。',
   }),
   backslashes_lost: () => ({
-    en: 'Backslashes were removed before signing, but sent. Sign what you send.',
+    en: 'Backslashes were removed before signing, but sent. Sign exactly what you send.',
     zh: '签名前去掉了反斜杠，发送时却还在。发送什么就签什么。',
   }),
   unseen_lost: () => ({
-    en: 'Characters that cannot be seen were removed from a value before signing, but sent. Sign what you send.',
+    en: 'Characters that cannot be seen were removed from a value before signing, but sent. Sign exactly what you send.',
     zh: '签名前去掉了值中的不可见字符，发送时却还在。发送什么就签什么。',
   }),
   trimmed: () => ({
-    en: 'Spaces around a value were cut off before signing, but sent. Sign what you send.',
+    en: 'Spaces around a value were cut off before signing, but sent. Sign exactly what you send.',
     zh: '签名前去掉了值两端的空格，发送时却还在。发送什么就签什么。',
   }),
   unicode_form: () => ({
@@ -65,7 +65,7 @@ export const mistakes = {
     zh: '签名时值的两边带了引号。请用不带引号的值。',
   }),
   not_signed: (what) => ({
-    en: `Sent, but not signed: ${what}. Everything that is sent is signed.`,
+    en: `Sent, but not signed: ${what}. Sign every parameter that you send.`,
     zh: `已发送但没有签名：${what}。发送的参数都要参与签名。`,
   }),
   signed_extra: (what) => ({
@@ -137,11 +137,11 @@ export const mistakes = {
     zh: '密钥两端有空格或换行。请去掉。',
   }),
   other_key: (what) => ({
-    en: `Another thing was used as the key: the ${what}.`,
-    zh: `把别的内容当成了密钥：${what}。`,
+    en: `Another value was used as the key: the ${what}.`,
+    zh: `把 ${what} 当成了密钥。`,
   }),
   ended_key: (what) => ({
-    en: `This was signed with a key of yours that ended on ${what}. Put the current one in place.`,
+    en: `This was signed with an earlier key that ended on ${what}. Use the current key.`,
     zh: `签名用的是你的旧密钥，它已于 ${what} 失效。请换成当前的密钥。`,
   }),
   no_key: () => ({
@@ -149,7 +149,7 @@ export const mistakes = {
     zh: '没有使用密钥：生成签名时它是空的。请检查保存密钥的设置。',
   }),
   wrong_public_key: (what) => ({
-    en: `The signature was not made by the private key that belongs to the public key here${what === '' ? '' : ` (it is one of ${what} bits)`}. Paste your own public key on the page of the application, not ours, and check that the plugin has the private key of the same pair.`,
+    en: `The signature was not made by the private key that belongs to the public key here${what === '' ? '' : ` (it is one of ${what} bits)`}. Paste your own public key into the application, not ours, and check that the plugin has the private key of the same pair.`,
     zh: `签名不是由这里登记的公钥所对应的私钥生成的${what === '' ? '' : `（该密钥为 ${what} 位）`}。请在应用页面粘贴你自己的公钥，而不是平台公钥，并确认插件中的私钥与它是一对。`,
   }),
   algorithm: (what) => ({
@@ -165,7 +165,7 @@ export const mistakes = {
     zh: '调用 HMAC 时把密钥和字符串的位置写反了。',
   }),
   hashed_twice: () => ({
-    en: 'It was hashed twice. Hash once, and send the hex of that.',
+    en: 'The string was hashed twice. Hash it once, and send the result in hex.',
     zh: '哈希了两次。只做一次哈希，发送它的十六进制。',
   }),
   key_ampersand: () => ({
@@ -213,7 +213,7 @@ export const mistakes = {
         : `签名缺失或参数名不对：收到的是 ${what}。HMAC 接口的参数名是 signature，网关是 sign。`,
   }),
   rsa_key_unreadable: () => ({
-    en: 'The signature is empty: the private key could not be read. A PKCS#8 key stands under BEGIN PRIVATE KEY, a PKCS#1 key under BEGIN RSA PRIVATE KEY; the one under the other’s heading does not load. The key pair made here is PKCS#8.',
+    en: 'The signature is empty: the private key could not be read. A PKCS#8 key has the heading BEGIN PRIVATE KEY, a PKCS#1 key BEGIN RSA PRIVATE KEY; with the wrong heading it does not load. The key pair made here is PKCS#8.',
     zh: '签名为空：私钥没有读出来。PKCS#8 私钥的标头是 BEGIN PRIVATE KEY，PKCS#1 私钥的标头是 BEGIN RSA PRIVATE KEY，放错标头就无法加载。这里生成的密钥是 PKCS#8。',
   }),
   wrong_key: () => ({
@@ -229,7 +229,7 @@ export const mistakes = {
     zh: '签名是大写的。这里可以接受；其他服务器要求小写。',
   }),
   stale_clock: (what) => ({
-    en: `The timestamp is ${behind(what).en} our clock; at most 5 minutes are accepted. Make it anew for each request, and set the clock of the server. In a request that you copied a while ago this is natural.`,
+    en: `The timestamp is ${behind(what).en} our clock; at most 5 minutes are accepted. Make a new one for each request, and set the clock of the server. A request that you copied a while ago is always too old.`,
     zh: `时间戳比我们的时钟${behind(what).zh}；最多允许相差 5 分钟。请为每个请求重新生成，并校准服务器时钟。如果是之前复制的请求，这很正常。`,
   }),
   time_zone: (what) => ({
@@ -259,11 +259,11 @@ export const mistakes = {
         : `sign 是 RSA 签名，但 sign_type ${what === '' ? '缺失' : `是 ${what}`}。请发送大写的 sign_type=RSA。`,
   }),
   other_application: (what) => ({
-    en: `It speaks for another application: ${what}.`,
+    en: `The request names another application: ${what}.`,
     zh: `它代表的是另一个应用：${what}。`,
   }),
   doubled: (what) => ({
-    en: `Given more than once: ${what}. Such a request is refused.`,
+    en: `Sent more than once: ${what}. Such a request is refused.`,
     zh: `重复出现：${what}。这样的请求会被拒绝。`,
   }),
   nested: (what) => ({
@@ -275,7 +275,7 @@ export const mistakes = {
     zh: `参数中有不可见字符：${what}。它们与其他字符一样参与签名。`,
   }),
   sent_charset: (what) => ({
-    en: `The parameters were sent in ${what}. Send UTF-8: nothing else is accepted.`,
+    en: `The parameters were sent in ${what}. Send UTF-8; other character sets are refused.`,
     zh: `参数以 ${what} 发送。请使用 UTF-8，其他字符集不被接受。`,
   }),
   version_off: (what) => ({
@@ -287,7 +287,7 @@ export const mistakes = {
     zh: '这是由我们签名的答复或通知。请用应用页面上的平台公钥验证，而不是你自己的公钥。',
   }),
   unexplained: () => ({
-    en: 'None of the usual mistakes leads to this signature. Compare the string to sign with yours, character by character, and the fingerprint of the key with that of yours.',
+    en: 'None of the usual mistakes gives this signature. Compare the string to sign with yours, character by character, and the fingerprint of the key with that of your key.',
     zh: '常见的错误都得不出这个签名。请逐字比较应当签名的字符串与你签名的内容，并比较密钥的指纹。',
   }),
 } satisfies Record<MistakeCode, Told> as Record<MistakeCode, Told> satisfies Texts

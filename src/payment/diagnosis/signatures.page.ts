@@ -5,6 +5,7 @@ import { isFresh, signInAgainUrl } from '../../accounts/session/reauthentication
 import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'
 import { AppError } from '../../platform/errors.ts'
 import { cursor, olderUrl, onePage } from '../../web/lists.ts'
+import { navFor } from '../apps/area.ts'
 import { type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted, type Permitted } from '../rights/rights.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
@@ -23,6 +24,7 @@ declare module '../../web/views.ts' {
   interface PageData {
     'payment/diagnosis/signatures': PartData['parts/pager'] & {
       owned: Permitted
+      nav: AreaNav
       text: string
       pastedMax: number
       isUnreadable: boolean
@@ -101,6 +103,7 @@ async function showDebugger(
   const { rows, next } = onePage(kept, REFUSED_LINES)
   const data = {
     owned,
+    nav: await navFor(deps, request, owned),
     text: text ?? '',
     pastedMax: PASTED_LENGTH_MAX,
     isUnreadable: text !== undefined && pasted === undefined,

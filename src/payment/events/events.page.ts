@@ -2,15 +2,17 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { browserScope, requireUser } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
-import { OVERLAP_HOURS_DEFAULT } from '../apps/key-changes.ts'
-import { overlapHoursOf, ownedFor } from '../apps/own-app.page.ts'
-import { actorOf, freshSignIn, type OwnedRequest, pathOf } from '../rights/owned.ts'
-import { eventSecretsOf, isEventsUrl, rotateEventSecret, setEventsUrl } from './events.ts'
+import { navFor } from '../apps/area.ts'
+import { endOfOverlap, OVERLAP_HOURS_DEFAULT } from '../apps/key-changes.ts'
+import { type Owned, overlapHoursOf, ownedFor } from '../apps/settings.page.ts'
+import { actorOf, CONFIRMED, freshSignIn, isConfirmed, type OwnedRequest, pathOf } from '../rights/owned.ts'
+import { eventSecretsOf, isEventsUrl, pendingEvents, rotateEventSecret, setEventsUrl } from './events.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
     'payment/events/events': {
-      owned: Awaited<ReturnType<typeof ownedFor>>
+      owned: Owned
+      nav: AreaNav
       secrets: Awaited<ReturnType<typeof eventSecretsOf>>
       url: string
       isRefused: boolean
@@ -42,20 +44,78 @@ export async function eventPages(app: FastifyInstance, deps: Core): Promise<void
     const { events_url } = request.body as Record<string, unknown>
     const url = typeof events_url === 'string' ? events_url.trim() : ''
     if (url !== '' && !isEventsUrl(url, deps.config.production)) return showEvents(request, reply, deps, url)
-    const secret = await setEventsUrl(deps, request.params.payment_id, url || null, actorOf(request))
+    const owned = await ownedFor(request, deps, 'settings.edit')
+    const { events } = request.locale.t
+    if (url === '' && owned.events_url !== null && !isConfirmed(request))
+      return askToSwitchOff(request, reply, deps, owned)
+    const secret = await setEventsUrl(deps, owned.payment_id, url || null, actorOf(request))
     if (secret !== undefined) return secretPage(request, reply, secret)
-    return reply.redirect(`${pathOf(request)}/events`, 303)
+    const text = url === '' ? events.done.off : events.done.on(new URL(url).host)
+    return reply.done(`${pathOf(request)}/events`, { text })
   })
 
   app.post(`${path}/rotate`, guarded, async (request: OwnedRequest, reply) => {
     const { payment_id } = request.params
-    const { secret, previous_until } = await rotateEventSecret(
-      deps,
-      payment_id,
-      overlapHoursOf(request),
-      actorOf(request),
-    )
+    const hours = overlapHoursOf(request)
+    const until = endOfOverlap(deps.clock(), hours)
+    if (!isConfirmed(request)) {
+      const owned = await ownedFor(request, deps, 'keys.manage')
+      return askToRotate(request, reply, owned, hours, until)
+    }
+    const { secret, previous_until } = await rotateEventSecret(deps, payment_id, hours, actorOf(request))
     return secretPage(request, reply, secret, previous_until)
+  })
+}
+
+function askToRotate(
+  request: OwnedRequest,
+  reply: FastifyReply,
+  owned: Owned,
+  hours: number,
+  until: Date,
+): FastifyReply {
+  const { locale } = request
+  const { developers, events } = locale.t
+  return reply.page('confirm', {
+    title: events.ask.rotate,
+    lead: developers.ask.which(owned.name, String(owned.pid)),
+    facts: [
+      { term: developers.ask.newKey, value: developers.ask.shownOnce },
+      {
+        term: developers.ask.oldKey,
+        value: hours === 0 ? events.ask.signsNoMore : events.ask.signsUntil(locale.time(until)),
+      },
+    ],
+    notes: [hours === 0 ? events.ask.rotateNow : events.ask.rotateNote],
+    action: `${pathOf(request)}/events/rotate`,
+    fields: { overlap_hours: String(hours), ...CONFIRMED },
+    button: events.ask.rotateButton,
+    isDanger: true,
+    cancel: `${pathOf(request)}/events`,
+  })
+}
+
+async function askToSwitchOff(
+  request: OwnedRequest,
+  reply: FastifyReply,
+  { db }: Core,
+  owned: Owned,
+): Promise<FastifyReply> {
+  const { locale } = request
+  const { developers, events } = locale.t
+  return reply.page('confirm', {
+    title: events.ask.off,
+    lead: developers.ask.which(owned.name, String(owned.pid)),
+    facts: [
+      { term: events.url, value: owned.events_url ?? '–' },
+      { term: events.ask.pending, value: locale.points(await pendingEvents(db, owned.id)) },
+    ],
+    notes: [events.ask.offNote],
+    action: `${pathOf(request)}/events`,
+    fields: { events_url: '', ...CONFIRMED },
+    button: events.ask.offButton,
+    isDanger: true,
+    cancel: `${pathOf(request)}/events`,
   })
 }
 
@@ -64,6 +124,7 @@ async function showEvents(request: OwnedRequest, reply: FastifyReply, deps: Core
   const owned = await ownedFor(request, deps, 'settings.edit')
   const data = {
     owned,
+    nav: await navFor(deps, request, owned),
     secrets: await eventSecretsOf(deps.db, owned.id, deps.clock()),
     url: refused ?? owned.events_url ?? '',
     isRefused: refused !== undefined,

@@ -2,9 +2,11 @@
  * The address and the secrets of an application's events, which are off until the owner sets an address. Triggers write
  * the events themselves, in the transaction of their cause.
  */
+import { sql } from 'kysely'
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
+import { rowsOfApp } from '../../database/looking-back.ts'
 import { AppError } from '../../platform/errors.ts'
 import { raiseAlert } from '../alerts/alerts.ts'
 import { isCallbackUrl } from '../apps/apps.ts'
@@ -92,6 +94,20 @@ async function isOff(tx: Tx, app_id: bigint): Promise<boolean> {
     .select('events_url')
     .executeTakeFirstOrThrow()
   return events_url === null
+}
+
+/** The newest notifications that are looked at. An older one that still waits is rare. */
+const PENDING_LOOKED_THROUGH = 1_000
+
+/** Counts the events that are still to be sent, and would be given up. */
+export async function pendingEvents(db: Core['db'], app_id: bigint): Promise<number> {
+  const { rows } = await sql<{ pending: number }>`
+    select count(*) filter (where status = 'due' and kind <> 'gateway')::integer as pending
+    from (
+      select n.status, n.kind from notifications as n where ${rowsOfApp('n', app_id)}
+      order by n.app_id desc, n.id desc limit ${PENDING_LOOKED_THROUGH}
+    ) as newest`.execute(db)
+  return rows[0]!.pending
 }
 
 /** Gives up the pending events of an application. */

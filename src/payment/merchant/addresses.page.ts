@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
+import { navFor } from '../apps/area.ts'
 import { actorOf, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted, type Permitted } from '../rights/rights.ts'
 import { addressesOf, type TriedAddress, tryAddress } from './addresses.ts'
@@ -11,6 +12,7 @@ declare module '../../web/views.ts' {
   interface PageData {
     'payment/merchant/addresses': {
       owned: Permitted
+      nav: AreaNav
       tried: TriedAddress | undefined
       known: Awaited<ReturnType<typeof addressesOf>>
       address: string
@@ -37,15 +39,16 @@ export function addressPages(app: FastifyInstance, deps: Core): void {
 async function showAddresses(
   request: OwnedRequest,
   reply: FastifyReply,
-  { db }: Core,
+  deps: Core,
   tried?: TriedAddress,
 ): Promise<FastifyReply> {
   const { payment_id } = request.params
-  const owned = await getPermitted(db, payment_id, sessionOf(request).user.id, 'addresses.try')
+  const owned = await getPermitted(deps.db, payment_id, sessionOf(request).user.id, 'addresses.try')
   return reply.page('payment/merchant/addresses', {
     owned,
+    nav: await navFor(deps, request, owned),
     tried,
-    known: await addressesOf(db, owned),
+    known: await addressesOf(deps.db, owned),
     address: `${pathOf(request)}/addresses`,
   })
 }

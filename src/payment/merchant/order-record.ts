@@ -30,8 +30,18 @@ export type OrderMovement = {
 
 type Refund = Pick<Selectable<RefundsTable>, 'amount' | 'fee_part' | 'reason' | 'refunded_at'>
 
+/** What else the buyer paid in this shop, this order included. */
+export type Visits = { orders: number; points: bigint }
+
 export type OrderRecord = {
-  order: Order & { buyer: string | null; plain_rate: string | null; fee_percent: string | null }
+  order: Order & {
+    buyer: string | null
+    buyer_avatar: string | null
+    plain_rate: string | null
+    fee_percent: string | null
+  }
+  /** Undefined for an order that nobody has paid. */
+  visits: Visits | undefined
   events: OrderEvent[]
   movements: OrderMovement[]
   refunds: Refund[]
@@ -55,7 +65,7 @@ export async function getOrderRecord(
     .where('orders.transaction_id', '=', transaction_id)
     .where('orders.app_id', '=', app_id)
     .selectAll('orders')
-    .select('buyer.username as buyer')
+    .select(['buyer.username as buyer', 'buyer.avatar_url as buyer_avatar'])
     .select([
       sql<string | null>`trim_scale(orders.rate)::text`.as('plain_rate'),
       // The share of the fee that was taken, after its rounding.
@@ -64,7 +74,7 @@ export async function getOrderRecord(
     .executeTakeFirst()
   if (order === undefined) throw new AppError('not_found', 'There is no such order')
   const { id } = order
-  const [refunds, requests, recoverable, movements, received, views] = await Promise.all([
+  const [refunds, requests, recoverable, movements, received, views, visits] = await Promise.all([
     db
       .selectFrom('refunds')
       .where('order_id', '=', id)
@@ -87,10 +97,25 @@ export async function getOrderRecord(
         eb.cast<number>(eb.fn.countAll(), 'integer').as('times'),
       ])
       .executeTakeFirstOrThrow(),
+    order.payer_id === null ? undefined : visitsOf(db, app_id, order.payer_id),
   ])
   const viewed: OrderEvent[] = views.at === null ? [] : [{ what: 'viewed', at: views.at, times: views.times }]
   const events = eventsOf(order, [...viewed, ...requests.flatMap(eventsOfRequest)], refunds, now)
-  return { order, events, movements, refunds, requests, recoverable, received }
+  return { order, visits, events, movements, refunds, requests, recoverable, received }
+}
+
+/** The newest orders of a payer that are looked at. */
+const VISITS_LOOKED_THROUGH = 1_000
+
+async function visitsOf(db: Db, app_id: bigint, payer_id: bigint): Promise<Visits> {
+  const { rows } = await sql<Visits>`
+    select count(*)::integer as orders, coalesce(sum(amount), 0)::bigint as points
+    from (
+      select app_id, amount, paid_at from orders where payer_id is not null and payer_id = ${payer_id}
+      order by payer_id desc, id desc limit ${VISITS_LOOKED_THROUGH}
+    ) as paid
+    where app_id = ${app_id} and paid_at is not null`.execute(db)
+  return rows[0]!
 }
 
 function eventsOf(

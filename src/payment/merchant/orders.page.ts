@@ -8,11 +8,20 @@ import { AppError } from '../../platform/errors.ts'
 import type { Turns } from '../../platform/turns.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
 import { cursor, listUrl, olderUrl, searchText } from '../../web/lists.ts'
+import type { PageData } from '../../web/views.ts'
+import { navFor } from '../apps/area.ts'
 import { readNotifications } from '../notifications/redelivery.ts'
 import { isExpired, statusWord } from '../orders/orders.ts'
-import { askRefund, withdrawRefundRequest } from '../orders/refund-requests.ts'
-import { actorOf, type OwnedRequest, pathOf } from '../rights/owned.ts'
+import {
+  type Asking,
+  askRefund,
+  quoteRefundRequest,
+  type RefundQuote,
+  withdrawRefundRequest,
+} from '../orders/refund-requests.ts'
+import { actorOf, CONFIRMED, isConfirmed, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted, type Permitted } from '../rights/rights.ts'
+import { daysLater, startOfDay } from '../values/days.ts'
 import { Amount } from '../values/fields.ts'
 import { getOrderRecord, type OrderRecord } from './order-record.ts'
 import { countOrders, eachOrder, FATES, type Fate, fateOf, type OrderFilter, ordersOfApp } from './orders.ts'
@@ -21,14 +30,17 @@ declare module '../../web/views.ts' {
   interface PageData {
     'payment/merchant/orders': PartData['parts/pager'] & {
       owned: Permitted
+      nav: AreaNav
       orders: (Awaited<ReturnType<typeof ordersOfApp>>['rows'][number] & { fate: Fate })[]
       asked: Asked
-      fates: typeof FATES
+      /** The states, each with the address of the list that shows only them. The first one is all. */
+      chips: { fate: Fate | undefined; href: string }[]
       address: string
       exportUrl: string
     }
     'payment/merchant/orders-export': {
       owned: Permitted
+      nav: AreaNav
       rows: number
       isCapped: boolean
       fileUrl: string
@@ -36,15 +48,22 @@ declare module '../../web/views.ts' {
     }
     'payment/merchant/order': OrderRecord & {
       owned: Permitted
+      nav: AreaNav
       fate: Fate
       notifications: Awaited<ReturnType<typeof readNotifications>>
       mayRedeliver: boolean
       mayAsk: boolean
+      /** Whether something is about to happen, so that the page looks again by itself. */
+      isMoving: boolean
       orderUrl: string
       address: string
       listAddress: string
       now: Date
     }
+  }
+  interface PartData {
+    'payment/merchant/order-refund': PageData['payment/merchant/order']
+    'payment/merchant/order-course': PageData['payment/merchant/order']
   }
 }
 
@@ -52,7 +71,8 @@ const PATH = '/payment/applications/:payment_id/orders'
 const EXPORTED_MAX = 50_000
 /** The notifications that the page of one order shows. */
 const NOTIFICATIONS_MAX = 20
-const DAY_MS = 86_400_000
+/** A notification that is due within this time is awaited on the page. */
+const SOON_MS = 90_000
 
 /** An amount with or without separators. */
 const amount = z
@@ -117,14 +137,19 @@ export function orderPages(app: FastifyInstance, deps: Core, turns: Turns): void
     const asked = readAsked(request.query)
     const { before } = Paged.parse(request.query)
     const now = deps.clock()
-    const found = await ordersOfApp(deps.db, owned.id, { ...filterOf(asked), before }, now)
+    const [nav, filter] = await Promise.all([navFor(deps, request, owned), filterOf(deps, asked)])
+    const found = await ordersOfApp(deps.db, owned.id, { ...filter, before }, now)
     const address = `${pathOf(request)}/orders`
     return reply.page('payment/merchant/orders', {
       owned,
+      nav,
       orders: found.rows.map((order) => ({ ...order, fate: fateOf(order, now) })),
       lookedBackTo: found.looked_back_to,
       asked,
-      fates: FATES,
+      chips: [undefined, ...FATES].map((fate) => ({
+        fate,
+        href: listUrl(address, { ...asked, status: fate }),
+      })),
       address,
       exportUrl: listUrl(`${address}/export`, asked),
       older: olderUrl(address, asked, found.next),
@@ -137,12 +162,14 @@ export function orderPages(app: FastifyInstance, deps: Core, turns: Turns): void
   app.get(`${PATH}/export`, async (request: OwnedRequest, reply) => {
     const owned = await permitted(request)
     const asked = readAsked(request.query)
+    const [nav, filter] = await Promise.all([navFor(deps, request, owned), filterOf(deps, asked)])
     const found = await turns.take(sessionOf(request).user.id, () =>
-      countOrders(deps.db, owned.id, filterOf(asked), deps.clock(), EXPORTED_MAX),
+      countOrders(deps.db, owned.id, filter, deps.clock(), EXPORTED_MAX),
     )
     const address = `${pathOf(request)}/orders`
     return reply.page('payment/merchant/orders-export', {
       owned,
+      nav,
       rows: Math.min(found, EXPORTED_MAX),
       isCapped: found > EXPORTED_MAX,
       fileUrl: listUrl(`${address}/export.csv`, asked),
@@ -152,7 +179,7 @@ export function orderPages(app: FastifyInstance, deps: Core, turns: Turns): void
 
   app.get(`${PATH}/export.csv`, async (request: OwnedRequest, reply) => {
     const { id, payment_id } = await permitted(request)
-    const filter = filterOf(readAsked(request.query))
+    const filter = await filterOf(deps, readAsked(request.query))
     await deps.limits.hit('order_files', sessionOf(request).user.id.toString())
     const now = deps.clock()
     const today = now.toISOString().slice(0, 10)
@@ -168,15 +195,13 @@ type OrderRequest = FastifyRequest<{ Params: { payment_id: string; transaction_i
 
 /** The page of one order and the forms of its refund requests. */
 function orderPage(app: FastifyInstance, deps: Core): void {
-  const orderUrl = (request: OrderRequest) =>
-    `${pathOf(request)}/orders/${encodeURIComponent(request.params.transaction_id)}`
-
   app.get(`${PATH}/:transaction_id`, async (request: OrderRequest, reply) => {
     const user_id = sessionOf(request).user.id
     const { payment_id, transaction_id } = request.params
     const owned = await getPermitted(deps.db, payment_id, user_id, 'orders.read')
     const now = deps.clock()
-    const [record, notifications] = await Promise.all([
+    const [nav, record, notifications] = await Promise.all([
+      navFor(deps, request, owned),
       getOrderRecord(deps.db, owned.id, transaction_id, now),
       readNotifications(
         deps.db,
@@ -185,13 +210,18 @@ function orderPage(app: FastifyInstance, deps: Core): void {
         NOTIFICATIONS_MAX,
       ),
     ])
+    const fate = fateOf(record.order, now)
+    const soon = new Date(now.getTime() + SOON_MS)
+    const isAwaited = notifications.some(({ next_attempt_at: next }) => next !== null && next <= soon)
     return reply.page('payment/merchant/order', {
       ...record,
       owned,
-      fate: fateOf(record.order, now),
+      nav,
+      fate,
       notifications,
       mayRedeliver: owned.rights.includes('notifications.redeliver'),
       mayAsk: owned.rights.includes('refunds.ask'),
+      isMoving: fate === 'open' || isAwaited,
       orderUrl: orderUrl(request),
       address: `${pathOf(request)}/notifications`,
       listAddress: `${pathOf(request)}/orders`,
@@ -201,33 +231,78 @@ function orderPage(app: FastifyInstance, deps: Core): void {
 
   app.post(`${PATH}/:transaction_id/refund-request`, async (request: OrderRequest, reply) => {
     const { payment_id, transaction_id } = request.params
-    await getPermitted(deps.db, payment_id, sessionOf(request).user.id, 'refunds.ask')
+    const user_id = sessionOf(request).user.id
+    const owned = await getPermitted(deps.db, payment_id, user_id, 'refunds.ask')
     const form = RefundForm.safeParse(request.body)
     if (!form.success)
       throw new AppError('invalid_form', 'The number of points or the reason is missing or too long')
-    await askRefund(deps, payment_id, { transaction_id, ...form.data }, actorOf(request))
-    return reply.redirect(`${orderUrl(request)}#refund`, 303)
+    const asking = { transaction_id, ...form.data }
+    const quote = await quoteRefundRequest(deps.db, owned.id, asking)
+    const { locale } = request
+    if (!isConfirmed(request)) return reply.page('confirm', questionOf(request, asking, quote))
+    await askRefund(deps, payment_id, asking, actorOf(request))
+    const text = locale.t.refundRequests.done.asked(locale.points(asking.amount), quote.payer)
+    return reply.done(orderUrl(request), { text })
   })
 
   app.post(`${PATH}/:transaction_id/refund-request/withdraw`, async (request: OrderRequest, reply) => {
     const { payment_id, transaction_id } = request.params
-    await withdrawRefundRequest(deps, payment_id, transaction_id, actorOf(request))
-    return reply.redirect(`${orderUrl(request)}#refund`, 303)
+    const amount = await withdrawRefundRequest(deps, payment_id, transaction_id, actorOf(request))
+    const { locale } = request
+    const text = locale.t.refundRequests.done.withdrawn(locale.points(amount))
+    return reply.done(orderUrl(request), { text })
   })
 }
 
-/** Days begin at midnight in Asia/Shanghai, as for every daily limit and statistic. */
-function filterOf({ q, buyer, status, min, max, from, until }: Asked): OrderFilter {
-  const midnight = (text: string | undefined) => text && new Date(`${text}T00:00:00+08:00`)
-  const last = midnight(until)
+function orderUrl(request: OrderRequest): string {
+  return `${pathOf(request)}/orders/${encodeURIComponent(request.params.transaction_id)}`
+}
+
+/** What a refund would take from whom. Only the payee sees the balance of their wallet. */
+function questionOf(request: OrderRequest, asking: Asking, quote: RefundQuote): PageData['confirm'] {
+  const { locale } = request
+  const { ask } = locale.t.refundRequests
+  const { points } = locale
+  const after = quote.have - quote.from_wallet
+  const isPayee = quote.payee_id === sessionOf(request).user.id
+  return {
+    title: ask.title(points(asking.amount)),
+    lead: ask.lead,
+    facts: [
+      { term: ask.payer(quote.payer), value: `+${points(asking.amount)}`, tone: 'good' },
+      { term: ask.payee(quote.payee), value: `−${points(quote.from_wallet)}`, tone: 'bad' },
+      { term: ask.fee, value: `−${points(quote.from_fee)}` },
+      ...(isPayee
+        ? [
+            { term: ask.balance, value: points(quote.have) },
+            after < 0n
+              ? { term: ask.balanceAfter, value: ask.short, tone: 'bad' as const }
+              : { term: ask.balanceAfter, value: points(after) },
+          ]
+        : []),
+      { term: locale.t.common.reason, value: asking.reason },
+    ],
+    notes: [ask.feeNote, ask.readNote],
+    action: `${orderUrl(request)}/refund-request`,
+    fields: { amount: String(asking.amount), reason: asking.reason, ...CONFIRMED },
+    button: ask.button(points(asking.amount)),
+    isDanger: false,
+    cancel: orderUrl(request),
+  }
+}
+
+/** Days begin at midnight in the time zone of the site. */
+async function filterOf({ settings }: Core, asked: Asked): Promise<OrderFilter> {
+  const { q, buyer, status, min, max, from, until } = asked
+  const { time_zone } = await settings.read()
   return {
     text: q || undefined,
     payer: buyer || undefined,
     fate: status,
     min: min === undefined ? undefined : BigInt(min),
     max: max === undefined ? undefined : BigInt(max),
-    from: midnight(from) || undefined,
-    until: last ? new Date(last.getTime() + DAY_MS) : undefined,
+    from: from === undefined ? undefined : startOfDay(from, time_zone),
+    until: until === undefined ? undefined : startOfDay(daysLater(until, 1), time_zone),
   }
 }
 

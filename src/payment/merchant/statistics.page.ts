@@ -1,57 +1,88 @@
-/** …/statistics: the sales of an application as figures, charts and tables. */
+/** …/statistics: the sales of an application in some days, as figures, charts and tables, and its products as a file. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import type { Turns } from '../../platform/turns.ts'
 import { type BarChart, barChart } from '../../web/bar-chart.ts'
-import type { OwnedRequest } from '../rights/owned.ts'
+import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
+import { listUrl } from '../../web/lists.ts'
+import { navFor } from '../apps/area.ts'
+import { type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted, type Permitted } from '../rights/rights.ts'
 import {
   type Latency,
+  lastDays,
   latencyOf,
   type Period,
   type Product,
   periodsOf,
+  RANGES,
+  type Range,
+  rangeOf,
+  type Sales,
   topProducts,
-  UNITS,
-  type Unit,
+  totalsOf,
 } from './statistics.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
     'payment/merchant/statistics': {
       owned: Permitted
-      by: Unit
-      units: typeof UNITS
+      nav: AreaNav
+      range: Range
+      /** The chosen number of days; undefined for a range of the reader's own. */
+      days: number | undefined
+      ranges: typeof RANGES
       periods: Period[]
-      firstDay: string
-      lastDay: string
       products: Product[]
       latency: Latency
-      totals: ReturnType<typeof totalsOf>
+      totals: Sales
       ordersChart: BarChart
       pointsChart: BarChart
+      address: string
+      fileUrl: string
     }
   }
 }
 
-const Asked = z.object({ by: z.enum(UNITS).catch('day') })
+const PATH = '/payment/applications/:payment_id/statistics'
+const PRODUCTS_SHOWN = 10
+const PRODUCTS_IN_FILE = 10_000
+const DAYS_DEFAULT = 30
+
+const day = z.iso.date().optional().catch(undefined)
+/** Unreadable parameters show the default range. */
+const Asked = z.object({
+  days: z.coerce
+    .number()
+    .pipe(z.union(RANGES.map((days) => z.literal(days))))
+    .optional()
+    .catch(undefined),
+  from: day,
+  until: day,
+})
+
+const COLUMNS = ['description', 'paid', 'amount', 'merchant_points', 'refunded_amount']
 
 /** Registers the page within the scope of the merchant's pages. */
 export function statisticsPage(app: FastifyInstance, deps: Core, turns: Turns): void {
-  app.get('/payment/applications/:payment_id/statistics', async (request: OwnedRequest, reply) => {
-    const { by } = Asked.parse(request.query)
+  app.get(PATH, async (request: OwnedRequest, reply) => {
     const { user } = sessionOf(request)
     const owned = await getPermitted(deps.db, request.params.payment_id, user.id, 'orders.read')
-    const { periods, products, latency } = await turns.take(user.id, () => figuresOf(deps, owned.id, by))
+    const [nav, { range, days }] = await Promise.all([
+      navFor(deps, request, owned),
+      askedRange(deps, request.query),
+    ])
+    const { periods, products, latency } = await turns.take(user.id, () => figuresOf(deps, owned.id, range))
+    const address = `${pathOf(request)}/statistics`
     return reply.page('payment/merchant/statistics', {
       owned,
-      by,
-      units: UNITS,
+      nav,
+      range,
+      days,
+      ranges: RANGES,
       periods,
-      firstDay: periods[0]!.begins,
-      lastDay: periods.at(-1)!.begins,
       products,
       latency,
       totals: totalsOf(periods),
@@ -60,28 +91,43 @@ export function statisticsPage(app: FastifyInstance, deps: Core, turns: Turns): 
       pointsChart: barChart(
         periods.map(({ points, refunded }) => ({ whole: Number(points), part: Number(points - refunded) })),
       ),
+      address,
+      fileUrl: listUrl(`${address}/products.csv`, { from: range.from, until: range.until }),
     })
+  })
+
+  app.get(`${PATH}/products.csv`, async (request: OwnedRequest, reply) => {
+    const { user } = sessionOf(request)
+    const { id, payment_id } = await getPermitted(deps.db, request.params.payment_id, user.id, 'orders.read')
+    const { range } = await askedRange(deps, request.query)
+    await deps.limits.hit('order_files', user.id.toString())
+    const products = await turns.take(user.id, () => topProducts(deps.db, id, range, PRODUCTS_IN_FILE))
+    const lines = products.map(({ description, paid, points, merchant_points, refunded }) =>
+      csvLine([description, paid, points, merchant_points, refunded]),
+    )
+    const name = `products-${payment_id}-${range.from}-${range.until}.csv`
+    return reply
+      .header('cache-control', 'no-store')
+      .header('content-disposition', `attachment; filename="${name}"`)
+      .type(CSV_TYPE)
+      .send(BYTE_ORDER_MARK + csvLine(COLUMNS) + lines.join(''))
   })
 }
 
-/** Reads the statistics, which take a second or two for a big shop. */
-async function figuresOf({ db, clock }: Core, app_id: bigint, unit: Unit) {
-  const periods = await periodsOf(db, app_id, { unit, now: clock() })
-  const products = await topProducts(db, app_id, periods[0]!.begins)
-  return { periods, products, latency: await latencyOf(db, app_id) }
+/** Reads the range of an address: a number of days, two days, or the default. */
+async function askedRange({ settings, clock }: Core, query: unknown) {
+  const { days, from, until } = Asked.parse(query)
+  const { time_zone: zone } = await settings.read()
+  const now = clock()
+  if (days === undefined && from !== undefined && until !== undefined)
+    return { range: rangeOf(zone, now, { from, until }), days }
+  const chosen = days ?? DAYS_DEFAULT
+  return { range: lastDays(zone, now, chosen), days: chosen }
 }
 
-function totalsOf(periods: Period[]) {
-  const none = { orders: 0, paid: 0, settled: 0, points: 0n, merchant_points: 0n, refunded: 0n }
-  return periods.reduce(
-    (sum, each) => ({
-      orders: sum.orders + each.orders,
-      paid: sum.paid + each.paid,
-      settled: sum.settled + each.settled,
-      points: sum.points + each.points,
-      merchant_points: sum.merchant_points + each.merchant_points,
-      refunded: sum.refunded + each.refunded,
-    }),
-    none,
-  )
+/** Reads the statistics, which take a second or two for a big shop. */
+async function figuresOf({ db, clock }: Core, app_id: bigint, range: Range) {
+  const periods = await periodsOf(db, app_id, range, clock())
+  const products = await topProducts(db, app_id, range, PRODUCTS_SHOWN)
+  return { periods, products, latency: await latencyOf(db, app_id) }
 }

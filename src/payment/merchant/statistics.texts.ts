@@ -1,45 +1,70 @@
 /** Texts of the statistics of a merchant. */
 import type { Texts } from '../../web/languages.ts'
-import { pointsOf } from '../../web/plurals.ts'
+import { counted } from '../../web/plurals.ts'
 import { POINTS } from '../../web/site-words.ts'
 
 export const statistics = {
-  lead: {
-    en: 'Orders count on the day on which they were created. A day begins at midnight in China (UTC+8), a week on Monday.',
-    zh: '订单按创建日期计入。每天从北京时间零点开始，每周从周一开始。',
+  lead: (zone: string) => ({
+    en: `Orders count on the day they were created. Days begin at midnight, ${zone}.`,
+    zh: `订单计入创建当天。每天从零点开始（${zone}）。`,
+  }),
+  ranges: { en: 'Period', zh: '时间范围' },
+  days: (n: number) => ({ en: `${n} days`, zh: `近 ${n} 天` }),
+  own: { en: 'Choose dates', zh: '自选日期' },
+  from: { en: 'From', zh: '从' },
+  until: { en: 'To', zh: '到' },
+  show: { en: 'Show', zh: '查看' },
+  byWeek: {
+    en: 'A period this long is shown by week. Weeks begin on Monday.',
+    zh: '时间较长，按周显示，每周从周一开始。',
   },
-  by: { en: 'Show by', zh: '统计单位' },
   units: {
     day: { en: 'Day', zh: '日' },
-    week: { en: 'Week', zh: '周' },
+    week: { en: 'Week from', zh: '周（起始日）' },
   },
-  show: { en: 'Show', zh: '查看' },
   orders: { en: 'Orders', zh: '订单' },
+  created: { en: 'Orders created', zh: '创建的订单' },
   paid: { en: 'Paid', zh: '已付款' },
   notPaid: { en: 'Not paid', zh: '未付款' },
-  successRate: { en: 'Success rate', zh: '付款成功率' },
-  points: { en: `${POINTS} paid`, zh: `付款${POINTS}` },
-  received: { en: 'Received after the fee', zh: '扣除手续费后入账' },
-  refunded: { en: 'Given back', zh: '已退还' },
-  kept: { en: 'Kept', zh: '未退还' },
-  latency: { en: 'Until your shop confirmed', zh: '商店确认耗时' },
+  rate: { en: 'Paid, of those ended', zh: '付款率（已结束的订单）' },
+  rateText: (paid: string, ended: string, open: string, opened: number) => ({
+    en: `${paid} of ${ended} that were paid, expired or cancelled. ${opened === 0 ? 'None is still open.' : `${open} still open, not counted.`}`,
+    zh: `已付款、过期或取消的 ${ended} 笔中付款 ${paid} 笔。${opened === 0 ? '没有仍可付款的订单。' : `另有 ${open} 笔仍可付款，未计入。`}`,
+  }),
+  ofCreated: (share: string) => ({ en: `${share} of all created`, zh: `占全部创建订单的 ${share}` }),
+  points: { en: `${POINTS} paid`, zh: '收款' },
+  pointsText: (received: string) => ({
+    en: `${received} received after the fee`,
+    zh: `扣除手续费后到账 ${received}`,
+  }),
+  received: { en: 'Received', zh: '到账' },
+  refunded: { en: 'Refunded', zh: '退款' },
+  refundedText: (orders: string, n: number, share: string) => ({
+    en: `on ${orders} ${counted(n, 'order', 'orders')}, ${share} of what was paid`,
+    zh: `${orders} 笔，占收款的 ${share}`,
+  }),
+  notRefunded: { en: 'Net received', zh: '净收款' },
+  latency: { en: 'Time until your shop confirms', zh: '商店确认耗时' },
   latencyOf: (delivered: string, atOnce: string) => ({
-    en: `on average, of the latest ${delivered} confirmed; ${atOnce} at the first attempt`,
-    zh: `为最近 ${delivered} 条已确认通知的平均值；${atOnce} 首次即确认`,
+    en: `average of the last ${delivered} confirmed; ${atOnce} at the first attempt`,
+    zh: `最近 ${delivered} 条已确认通知的平均值；${atOnce} 首次即确认`,
   }),
-  ordersChart: {
-    en: 'A bar for each period: orders, and of them those that were paid. The table below has the figures.',
-    zh: '每个时间段一根柱：订单数及其中已付款的数量。具体数字见下方表格。',
-  },
-  pointsChart: {
-    en: `A bar for each period: ${POINTS} paid, and of them those not given back. The table below has the figures.`,
-    zh: `每个时间段一根柱：付款${POINTS}及其中未退还的部分。具体数字见下方表格。`,
-  },
-  table: { en: 'The figures as a table', zh: '以表格查看数字' },
-  products: { en: 'What sold best', zh: '热销商品' },
-  noProducts: { en: 'Nothing was sold in this time.', zh: '这段时间没有售出商品。' },
-  sold: (times: string, points: string) => ({
-    en: `${times} × · ${pointsOf(points)}`,
-    zh: `${times} 次 · ${points} ${POINTS}`,
+  noLatency: { en: 'No notification was confirmed yet.', zh: '还没有已确认的通知。' },
+  ordersChart: (from: string, until: string) => ({
+    en: `Orders from ${from} to ${until}, paid and not paid. The table below has the figures.`,
+    zh: `${from} 至 ${until} 的订单数，已付款与未付款。数字见下方表格。`,
   }),
+  pointsChart: (from: string, until: string) => ({
+    en: `${POINTS} paid from ${from} to ${until}, kept and refunded. The table below has the figures.`,
+    zh: `${from} 至 ${until} 的收款，净收款与退款。数字见下方表格。`,
+  }),
+  table: { en: 'Show the figures', zh: '查看数字' },
+  products: { en: 'Best sellers', zh: '热销商品' },
+  product: { en: 'Product', zh: '商品' },
+  file: { en: 'All products (CSV)', zh: '全部商品（CSV）' },
+  noProducts: { en: 'Nothing was sold in this period', zh: '这段时间没有售出商品' },
+  noProductsText: {
+    en: 'Choose a longer period, or look at the orders that were not paid.',
+    zh: '可以选择更长的时间，或查看未付款的订单。',
+  },
 } satisfies Texts

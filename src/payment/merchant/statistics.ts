@@ -1,80 +1,151 @@
 /** Statistics of an application: sales by period and by product, and the latency of notifications. All are set queries. */
 import { sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
+import { lowestIdAfter, lowestIdSince } from '../orders/lowest-id.ts'
+import { dayIn, daysBetween, daysLater, startOfDay } from '../values/days.ts'
 
-export const UNITS = ['day', 'week'] as const
-export type Unit = (typeof UNITS)[number]
+/** The lengths of a range that the page offers, in days. */
+export const RANGES = [7, 30, 90] as const
+const RANGE_DAYS_MAX = 366
+/** A longer range is shown by weeks, because more bars than these cannot be told apart on a phone. */
+const BARS_MAX = 92
 
-/** The number of days or weeks to show, including the current one. */
-const PERIODS = { day: 30, week: 12 } as const
-const PRODUCTS_MAX = 10
-/** Enough for an average, and bounded for every shop. */
-const NOTIFICATIONS_MAX = 1_000
+export type Unit = 'day' | 'week'
 
-/** How far the clocks of two processes may differ. An order with a lower id may be that much younger. */
-const MARGIN = sql.raw(`interval '5 minutes'`)
+/** Some days of a site, both `yyyy-mm-dd` and included, and the moments where they begin and end. */
+export type Range = { zone: string; from: string; until: string; start: Date; end: Date; unit: Unit }
 
-/** One day or week, from midnight in Asia/Shanghai; a week begins on Monday. Orders count in the period of their creation. */
-export type Period = {
-  /** `yyyy-mm-dd` */
-  begins: string
+/**
+ * Makes the range of two days, at most RANGE_DAYS_MAX long. It does not go beyond today. A range by weeks begins on a Monday,
+ * so its first bar is as long as the others.
+ */
+export function rangeOf(zone: string, now: Date, asked: { from: string; until: string }): Range {
+  const today = dayIn(zone, now)
+  const until = asked.until < today ? asked.until : today
+  const earliest = daysLater(until, 1 - RANGE_DAYS_MAX)
+  const from = asked.from > until ? until : asked.from > earliest ? asked.from : earliest
+  const unit = daysBetween(from, until) > BARS_MAX ? 'week' : 'day'
+  const first = unit === 'week' ? mondayOf(from) : from
+  const end = startOfDay(daysLater(until, 1), zone)
+  return { zone, from: first, until, unit, start: startOfDay(first, zone), end }
+}
+
+/** Makes the range of the last days, today included. */
+export function lastDays(zone: string, now: Date, days: number): Range {
+  const until = dayIn(zone, now)
+  return rangeOf(zone, now, { from: daysLater(until, 1 - days), until })
+}
+
+function mondayOf(day: string): string {
+  const weekday = new Date(day).getUTCDay()
+  return daysLater(day, weekday === 0 ? -6 : 1 - weekday)
+}
+
+/** The sales of some orders. Each order counts in the period in which it was created. */
+export type Sales = {
   orders: number
   /** The paid ones, and the ones that are paid or can no longer be paid. */
   paid: number
-  settled: number
+  ended: number
+  /** The orders of which something was refunded. */
+  refunds: number
   /** Points that payers paid, the merchant's part of them, and the refunded points. */
   points: bigint
   merchant_points: bigint
   refunded: bigint
 }
 
-/** The latest periods, the oldest first, including periods without orders. */
-export async function periodsOf(
-  db: Db,
-  app_id: bigint,
-  { unit, now }: { unit: Unit; now: Date },
-): Promise<Period[]> {
+/** One day or week, by its first day as `yyyy-mm-dd`. */
+export type Period = Sales & { begins: string }
+
+/** The periods of a range, the oldest first, including periods without orders. */
+export async function periodsOf(db: Db, app_id: bigint, range: Range, now: Date): Promise<Period[]> {
+  const { zone, from, until, unit, start, end } = range
   const { rows } = await sql<Period>`
     with period as (
-      select latest.begins - ${sql.raw(`interval '1 ${unit}'`)} * ago as begins
-      from (select date_trunc(${unit}, ${now}::timestamptz at time zone 'Asia/Shanghai') as begins) as latest
-      cross join generate_series(0, ${PERIODS[unit] - 1}) as ago
+      select generate_series(${from}::timestamp, ${until}::timestamp, ${sql.raw(`interval '1 ${unit}'`)}) as begins
     ), sold as (
-      select date_trunc(${unit}, created_at at time zone 'Asia/Shanghai') as begins,
+      select date_trunc(${unit}, created_at at time zone ${zone}) as begins,
         count(*) as orders, count(paid_at) as paid,
-        count(*) filter (where paid_at is not null or status <> 'unpaid' or expires_at <= ${now}) as settled,
+        count(*) filter (where paid_at is not null or status <> 'unpaid' or expires_at <= ${now}) as ended,
+        count(*) filter (where refunded_amount > 0) as refunds,
         sum(amount) filter (where paid_at is not null) as points,
         sum(merchant_points) as merchant_points, sum(refunded_amount) as refunded
       from orders
       where app_id = ${app_id}
-        and id >= (select first_order_since(${app_id}, min(begins) at time zone 'Asia/Shanghai' - ${MARGIN}) from period)
-        and created_at >= (select min(begins) at time zone 'Asia/Shanghai' from period)
+        and id >= ${lowestIdSince(app_id, start)} and id < ${lowestIdAfter(app_id, end)}
+        and created_at >= ${start} and created_at < ${end}
       group by 1
     )
     select to_char(begins, 'yyyy-mm-dd') as begins,
       coalesce(orders, 0)::integer as orders, coalesce(paid, 0)::integer as paid,
-      coalesce(settled, 0)::integer as settled, coalesce(points, 0)::bigint as points,
-      coalesce(merchant_points, 0)::bigint as merchant_points, coalesce(refunded, 0)::bigint as refunded
+      coalesce(ended, 0)::integer as ended, coalesce(refunds, 0)::integer as refunds,
+      coalesce(points, 0)::bigint as points, coalesce(merchant_points, 0)::bigint as merchant_points,
+      coalesce(refunded, 0)::bigint as refunded
     from period left join sold using (begins)
     order by begins`.execute(db)
   return rows
 }
 
-export type Product = { description: string; paid: number; points: bigint }
+/** Adds periods up. */
+export function totalsOf(periods: readonly Sales[]): Sales {
+  const none = { orders: 0, paid: 0, ended: 0, refunds: 0, points: 0n, merchant_points: 0n, refunded: 0n }
+  return periods.reduce(
+    (sum, each) => ({
+      orders: sum.orders + each.orders,
+      paid: sum.paid + each.paid,
+      ended: sum.ended + each.ended,
+      refunds: sum.refunds + each.refunds,
+      points: sum.points + each.points,
+      merchant_points: sum.merchant_points + each.merchant_points,
+      refunded: sum.refunded + each.refunded,
+    }),
+    none,
+  )
+}
 
-/** The descriptions that earned the most points since a day. */
-export async function topProducts(db: Db, app_id: bigint, since: string): Promise<Product[]> {
+/** What was paid since a moment, by the time of the payment. */
+export type Takings = { paid: number; points: bigint; merchant_points: bigint }
+
+/** Sums the payments since a moment, for the figures of today. */
+export async function takingsSince(db: Db, app_id: bigint, since: Date): Promise<Takings> {
+  const { rows } = await sql<Takings>`
+    select count(*)::integer as paid, coalesce(sum(amount), 0)::bigint as points,
+      coalesce(sum(merchant_points), 0)::bigint as merchant_points
+    from orders where app_id = ${app_id} and paid_at >= ${since}`.execute(db)
+  return rows[0]!
+}
+
+export type Product = {
+  description: string
+  paid: number
+  points: bigint
+  merchant_points: bigint
+  refunded: bigint
+}
+
+/** The descriptions that earned the most points in a range. */
+export async function topProducts(
+  db: Db,
+  app_id: bigint,
+  { start, end }: Pick<Range, 'start' | 'end'>,
+  max: number,
+): Promise<Product[]> {
   const { rows } = await sql<Product>`
-    select description, count(*)::integer as paid, sum(amount)::bigint as points
+    select description, count(*)::integer as paid, sum(amount)::bigint as points,
+      sum(merchant_points)::bigint as merchant_points, sum(refunded_amount)::bigint as refunded
     from orders
     where app_id = ${app_id} and paid_at is not null
-      and id >= (select first_order_since(${app_id}, ${since}::date::timestamp at time zone 'Asia/Shanghai' - ${MARGIN}))
-      and created_at >= ${since}::date::timestamp at time zone 'Asia/Shanghai'
+      and id >= ${lowestIdSince(app_id, start)} and id < ${lowestIdAfter(app_id, end)}
+      and created_at >= ${start} and created_at < ${end}
     group by description
     order by points desc, description
-    limit ${PRODUCTS_MAX}`.execute(db)
+    limit ${max}`.execute(db)
   return rows
 }
+
+/** Enough for an average, and bounded for every shop. */
+const NOTIFICATIONS_MAX = 1_000
 
 /** The time from the payment to the end of the attempt that the shop confirmed; null without such an attempt. */
 export type Latency = { delivered: number; at_once: number; average_ms: number | null }

@@ -6,7 +6,8 @@ import { signInAgainUrl } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import { AppError } from '../../platform/errors.ts'
 import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
-import { cursor, listUrl, olderUrl, searchText } from '../../web/lists.ts'
+import { cursor, olderUrl, searchText } from '../../web/lists.ts'
+import { navFor } from '../apps/area.ts'
 import { needsFreshSignIn } from '../buyer/pay.page.ts'
 import type { PaymentDeps } from '../notifications/worker.ts'
 import { quoteTransfer, type TransferQuote } from '../orders/transfer-quote.ts'
@@ -19,11 +20,7 @@ import { transfersOfApp } from './transfers.ts'
 
 const PATH = '/payment/applications/:payment_id/transfers'
 
-const Asked = z.object({
-  q: searchText,
-  before: cursor,
-  sent: z.string().max(30).optional().catch(undefined),
-})
+const Asked = z.object({ q: searchText, before: cursor })
 
 const amount = z.string().trim().pipe(Amount).transform(BigInt)
 /** A missing name becomes empty, which no member has. */
@@ -56,9 +53,9 @@ declare module '../../web/views.ts' {
   interface PageData {
     'payment/merchant/transfers': PartData['parts/pager'] & {
       owned: Permitted
+      nav: AreaNav
       transfers: Sent[]
       quote: TransferQuote
-      sent: Sent | undefined
       typed: Record<string, string>
       fault: Fault | undefined
       q: string
@@ -104,9 +101,16 @@ export function transferPages(app: FastifyInstance, deps: PaymentDeps): void {
     if (await needsFreshSignIn(sessionOf(request), form.data.amount, deps))
       return showConfirmation(request, reply, deps, owned, form.data)
     try {
-      const { transaction_id } = await sendTransfer(deps, owned.payment_id, form.data, actorOf(request))
+      const { amount, fee, to_username } = await sendTransfer(
+        deps,
+        owned.payment_id,
+        form.data,
+        actorOf(request),
+      )
       deps.notifier.nudge()
-      return reply.redirect(listUrl(`${pathOf(request)}/transfers`, { sent: transaction_id }), 303)
+      const { locale } = request
+      const text = locale.t.merchantTransfers.sent(locale.points(amount), to_username, locale.points(fee))
+      return reply.done(`${pathOf(request)}/transfers`, { text })
     } catch (error) {
       if (!(error instanceof AppError) || !isFault(error.code)) throw error
       return showConfirmation(request, reply, deps, owned, form.data, error.code)
@@ -121,21 +125,21 @@ function permitted(request: OwnedRequest, { db }: PaymentDeps, right: 'orders.re
 /** @param fault the problem of the typed form. */
 async function showTransfers(request: OwnedRequest, reply: FastifyReply, deps: PaymentDeps, fault?: Fault) {
   const owned = await permitted(request, deps, 'orders.read')
-  const { q, before, sent } = Asked.parse(request.query)
-  const [found, quote, sentNow] = await Promise.all([
+  const { q, before } = Asked.parse(request.query)
+  const [nav, found, quote] = await Promise.all([
+    navFor(deps, request, owned),
     transfersOfApp(deps.db, owned.id, { text: q || undefined, before }),
     quoteTransfer(deps, owned.id, 0n),
-    sent === undefined ? undefined : transfersOfApp(deps.db, owned.id, { text: sent }),
   ])
   const address = `${pathOf(request)}/transfers`
   return reply.page(
     'payment/merchant/transfers',
     {
       owned,
+      nav,
       transfers: found.rows,
       lookedBackTo: found.looked_back_to,
       quote,
-      sent: sentNow?.rows.find(({ transaction_id }) => transaction_id === sent),
       typed: typedIn(request),
       fault,
       q,

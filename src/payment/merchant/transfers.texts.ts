@@ -4,35 +4,45 @@ import { areLeft, pointsOf } from '../../web/plurals.ts'
 import { POINTS } from '../../web/site-words.ts'
 
 export const merchantTransfers = {
-  empty: { en: `No ${POINTS} have been transferred yet.`, zh: `还没有转出过${POINTS}。` },
-  searchHint: {
-    en: 'Your own number, the transaction, or the username of who received.',
-    zh: '商户单号、交易号或收款人用户名。',
+  empty: { en: 'No transfers yet', zh: '还没有转账' },
+  emptyText: {
+    en: `${POINTS} that you send to members appear here, from this page and from the API.`,
+    zh: `转给成员的${POINTS}会显示在这里，包括通过接口转出的。`,
   },
+  searchHint: {
+    en: 'Order number, transaction ID, or the recipient’s username.',
+    zh: '订单号、交易号或收款人用户名。',
+  },
+  recipient: { en: 'Recipient', zh: '收款人' },
+  time: { en: 'Sent', zh: '时间' },
   send: { en: `Send ${POINTS}`, zh: `转出${POINTS}` },
   lead: {
-    en: 'From your wallet to a member. You see what it costs before anything moves.',
-    zh: '从你的钱包转给一位用户。确认之前会先显示费用，不会有任何变动。',
+    en: 'From your wallet to a member. You see the cost before anything moves.',
+    zh: '从你的钱包转给一位成员。确认之前会先显示费用，不会有任何变动。',
   },
   to: { en: 'Username of the recipient', zh: '收款人用户名' },
-  amount: { en: `${POINTS} to receive`, zh: `对方收到的${POINTS}` },
-  orderId: { en: 'Your own number', zh: '商户单号' },
+  amount: { en: `${POINTS} to send`, zh: `对方收到的${POINTS}` },
+  orderId: { en: 'Order number', zh: '订单号' },
   orderIdHint: {
-    en: 'Whatever is sent twice under one number moves once. Empty: one is made.',
-    zh: '同一个单号无论提交几次，只转一次。留空则自动生成。',
+    en: 'Your own number. The same number moves only once, however often it is sent. Empty: one is made.',
+    zh: '你自己的编号。同一个编号无论提交几次，只转一次。留空则自动生成。',
   },
-  quote: { en: 'Work it out …', zh: '计算费用…' },
+  quote: { en: 'Continue', zh: '下一步' },
   limits: (min: string, max: string) => ({
     en: `${min} to ${pointsOf(max)} at a time.`,
     zh: `每次 ${min} 至 ${max} ${POINTS}。`,
   }),
-  leftToday: (left: string) => ({ en: `${areLeft(left)} today.`, zh: `今天还可转 ${left} ${POINTS}。` }),
-  have: { en: 'You have', zh: '现有' },
-  need: { en: 'You need', zh: '需要' },
+  leftToday: (left: string) => ({
+    en: `${areLeft(left)} today. Days begin at midnight in China (UTC+8).`,
+    zh: `今天还可转 ${left} ${POINTS}，每天从北京时间零点算起。`,
+  }),
+  have: { en: 'Your balance', zh: '现有' },
+  need: { en: 'You pay', zh: '共支付' },
+  after: { en: 'Balance afterwards', zh: '转出后余额' },
   fee: { en: 'Fee, on top', zh: '另付手续费' },
-  sent: (points: string, username: string) => ({
-    en: `@${username} has received ${pointsOf(points)}.`,
-    zh: `@${username} 已收到 ${points} ${POINTS}。`,
+  sent: (points: string, username: string, fee: string) => ({
+    en: `@${username} has received ${pointsOf(points)}. The fee was ${fee}.`,
+    zh: `@${username} 已收到 ${points} ${POINTS}，手续费 ${fee}。`,
   }),
   confirmTitle: { en: `Send these ${POINTS}?`, zh: `确认转出这些${POINTS}？` },
   confirm: (formatted: string, username: string) => ({
@@ -43,15 +53,15 @@ export const merchantTransfers = {
   signIn: { en: `Sign in again to send this many ${POINTS}`, zh: `转出这么多${POINTS}需要重新登录` },
   statuses: {
     completed: { en: 'Completed', zh: '已完成' },
-    reversed: { en: 'Taken back', zh: '已撤回' },
+    reversed: { en: 'Reversed', zh: '已撤销' },
   },
   faults: {
-    recipient_mismatch: { en: 'No member has this username.', zh: '没有这个用户名。' },
-    transfer_to_self: { en: `These would be your own ${POINTS}.`, zh: '不能转给自己。' },
-    below_minimum: { en: 'That is less than one transfer may be.', zh: '低于每次转账的最低额度。' },
-    above_maximum: { en: 'That is more than one transfer may be.', zh: '超过每次转账的最高额度。' },
-    daily_limit_reached: { en: 'That is more than is left today.', zh: '超过今天剩余的额度。' },
-    insufficient_points: { en: `You do not have that many ${POINTS}.`, zh: `你的${POINTS}不足。` },
+    recipient_mismatch: { en: 'There is no member with this username.', zh: '没有这个用户名的成员。' },
+    transfer_to_self: { en: 'You cannot send to yourself.', zh: '不能转给自己。' },
+    below_minimum: { en: 'This is less than the minimum of one transfer.', zh: '低于每次转账的最低额度。' },
+    above_maximum: { en: 'This is more than the maximum of one transfer.', zh: '超过每次转账的最高额度。' },
+    daily_limit_reached: { en: 'This is more than what is left today.', zh: '超过今天剩余的额度。' },
+    insufficient_points: { en: `You do not have enough ${POINTS}.`, zh: `你的${POINTS}不足。` },
     transfers_disabled: { en: 'Transfers are switched off at the moment.', zh: '转账功能目前已关闭。' },
     payments_paused: {
       en: 'Payments and transfers are paused for maintenance. Try again later.',
@@ -62,11 +72,17 @@ export const merchantTransfers = {
       en: 'This application is not approved, so it cannot transfer.',
       zh: '这个应用未获批准，不能转账。',
     },
-    parameter_invalid: { en: 'This number was used for another transfer.', zh: '这个单号已用于另一笔转账。' },
-    order_exists: { en: 'The transfer with this number was taken back.', zh: '使用这个单号的转账已被撤回。' },
-    amount: { en: `A whole number of ${POINTS} from 1.`, zh: '请填写不小于 1 的整数。' },
+    parameter_invalid: {
+      en: 'This order number was used for another transfer.',
+      zh: '这个订单号已用于另一笔转账。',
+    },
+    order_exists: {
+      en: 'The transfer with this order number was reversed.',
+      zh: '使用这个订单号的转账已被撤销。',
+    },
+    amount: { en: 'Enter a whole number from 1.', zh: '请填写不小于 1 的整数。' },
     order_id: {
-      en: 'Up to 128 letters, digits and signs without spaces and &.',
+      en: 'Enter up to 128 letters, digits and signs, without spaces and &.',
       zh: '最多 128 个字符，可用字母、数字和符号，不含空格与 &。',
     },
   },

@@ -4,17 +4,22 @@ import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
 import { PAGE_LINES } from '../../database/looking-back.ts'
 import { AppError } from '../../platform/errors.ts'
+import type { Locale } from '../../web/languages.ts'
 import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
 import type { PartData } from '../../web/views.ts'
 import type { Permitted } from '../rights/rights.ts'
 import { TRANSACTION_ID } from '../values/fields.ts'
-import { readNotifications, redeliver, redeliverFailed, type Standing } from './redelivery.ts'
+import { outcomeOf, readNotifications, redeliver, redeliverFailed, type Standing } from './redelivery.ts'
 import type { PaymentDeps } from './worker.ts'
 
 const STATUSES = ['all', 'due', 'failed', 'delivered'] as const
 /** How far back failed notifications can be redelivered together. */
 const SINCE_HOURS = [1, 24, 168, 720]
 const HOUR_MS = 3_600_000
+/** How long the answer to a redelivery waits for the shop. Most shops answer within it. */
+const PATIENCE_MS = 3_000
+/** A notification that is due within this time is awaited on the page. */
+const SOON_MS = 90_000
 
 const Filter = z.object({
   status: z.enum(STATUSES).catch('all'),
@@ -38,11 +43,13 @@ export type NotificationList = PartData['parts/pager'] & {
   status: (typeof STATUSES)[number]
   statuses: typeof STATUSES
   sinceHours: number[]
+  /** Whether an attempt is about to end, so that the page looks again by itself. */
+  isMoving: boolean
   address: string
   now: Date
 }
 
-type ShowList = (reply: FastifyReply, list: NotificationList) => FastifyReply
+type ShowList = (reply: FastifyReply, list: NotificationList) => FastifyReply | Promise<FastifyReply>
 
 declare module '../../web/views.ts' {
   interface PartData {
@@ -85,14 +92,17 @@ export function notificationPages(app: FastifyInstance, deps: PaymentDeps, place
     ])
     const { rows: notifications, next } = onePage(found, PAGE_LINES)
     const address = addressOf(request)
+    const now = deps.clock()
+    const soon = new Date(now.getTime() + SOON_MS)
     const asked = { status: status === 'all' ? '' : status, transaction_id }
     return show(reply, {
       notifications,
       status,
       statuses: STATUSES,
       sinceHours: SINCE_HOURS,
+      isMoving: notifications.some(({ next_attempt_at: next }) => next !== null && next <= soon),
       address,
-      now: deps.clock(),
+      now,
       before,
       isSearch: transaction_id !== undefined,
       newest: address,
@@ -104,8 +114,10 @@ export function notificationPages(app: FastifyInstance, deps: PaymentDeps, place
     const { transaction_id } = request.params
     await place.open(request, 'notifications.redeliver')
     const { notification } = RedeliverForm.parse(request.body)
-    await redeliver(deps, transaction_id!, actorOf(request), notification)
-    return reply.redirect(listUrl(addressOf(request), { transaction_id }), 303)
+    const sent = await redeliver(deps, transaction_id!, actorOf(request), notification)
+    if (sent.order_id !== null) await deps.notifier.attempted(sent.order_id, PATIENCE_MS)
+    const said = sayOutcome(request.locale, transaction_id!, await outcomeOf(deps.db, sent.id))
+    return reply.done(listUrl(addressOf(request), { transaction_id }), said)
   })
 
   app.post(`${place.path}/redeliver-failed`, async (request: AnyRequest, reply) => {
@@ -114,7 +126,22 @@ export function notificationPages(app: FastifyInstance, deps: PaymentDeps, place
     const since = new Date(deps.clock().getTime() - form.data.hours * HOUR_MS)
     const { payment_id } = request.params
     await place.open(request, 'notifications.redeliver')
-    await redeliverFailed(deps, { payment_id, since }, actorOf(request))
-    return reply.redirect(listUrl(addressOf(request), { status: 'due' }), 303)
+    const count = await redeliverFailed(deps, { payment_id, since }, actorOf(request))
+    const { locale } = request
+    const text = locale.t.notifications.done.many(locale.points(count), count)
+    return reply.done(listUrl(addressOf(request), { status: 'due' }), { text })
   })
+}
+
+/** Says what came of a redelivery. */
+function sayOutcome(
+  { t }: Locale,
+  number: string,
+  outcome: Awaited<ReturnType<typeof outcomeOf>>,
+): { text: string; tone: 'good' | 'warn' } {
+  const { done, outcomes } = t.notifications
+  if (outcome === undefined) return { text: done.sent, tone: 'good' }
+  if (outcome.status === 'delivered') return { text: done.confirmed(number), tone: 'good' }
+  const status = outcome.response_status === null ? '' : `HTTP ${outcome.response_status}. `
+  return { text: done.refused(number, `${status}${outcomes[outcome.outcome]}`), tone: 'warn' }
 }

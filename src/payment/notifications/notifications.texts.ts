@@ -5,51 +5,95 @@ import { counted } from '../../web/plurals.ts'
 
 export const notifications = {
   lead: {
-    en: 'What your shop was told, attempt by attempt. It confirms a payment of the gateway with the word success, and an event with any 2xx status; until then we try six times within 15 hours.',
-    zh: '你的商店收到的通知，逐次列出。网关付款以回复 success 一词为确认，事件以任何 2xx 状态码为确认；未确认时，我们在 15 小时内共尝试六次。',
+    en: 'After a payment we notify your shop, at most six times within 15 hours. A gateway notification is confirmed by the word success, an event by any 2xx status.',
+    zh: '买家付款后，系统会通知你的商店，15 小时内最多 6 次。网关通知以回复 success 一词为确认，事件以任何 2xx 状态码为确认。',
   },
   adminLead: {
-    en: 'What merchants are told: payments of the gateway, confirmed by the word success, and events, confirmed by any 2xx status.',
+    en: 'Notifications to merchants: gateway payments, confirmed by the word success, and events, confirmed by any 2xx status.',
     zh: '发给商户的通知：网关付款以 success 一词确认，事件以任何 2xx 状态码确认。',
   },
   show: { en: 'Show', zh: '显示' },
   statuses: {
     all: { en: 'All', zh: '全部' },
-    due: { en: 'Not confirmed yet', zh: '尚未确认' },
-    failed: { en: 'Given up', zh: '已放弃' },
+    due: { en: 'Waiting', zh: '等待确认' },
+    failed: { en: 'Failed', zh: '未送达' },
     delivered: { en: 'Confirmed', zh: '已确认' },
   },
-  nothing: {
-    en: 'Nobody has been told of anything yet. Payments of the gateway and events appear here.',
-    zh: '还没有通知。网关付款和事件会显示在这里。',
+  nothing: { en: 'No notifications yet', zh: '还没有通知' },
+  nothingText: {
+    en: 'Gateway payments and events appear here, with every answer of your server.',
+    zh: '网关付款和事件会显示在这里，包括服务器的每次回复。',
   },
   application: { en: 'Application', zh: '应用' },
-  what: { en: 'Told of', zh: '通知内容' },
-  trade: { en: 'Trade', zh: '平台订单号' },
-  transaction: { en: 'Transaction', zh: '交易号' },
-  happened: { en: 'When it happened', zh: '发生时间' },
+  what: { en: 'Notification of', zh: '通知内容' },
+  trade: { en: 'trade_no', zh: 'trade_no' },
+  transaction: { en: 'Transaction ID', zh: '交易号' },
   nextAttempt: { en: 'Next attempt', zh: '下次尝试' },
-  now: { en: 'under way at this moment', zh: '正在进行' },
+  now: { en: 'Being sent', zh: '正在发送' },
+  refresh: { en: 'Check again', zh: '刷新' },
   attempt: (n: number) => ({ en: `number ${n} of 6`, zh: `第 ${n} 次，共 6 次` }),
-  redeliver: { en: 'Tell again', zh: '重新通知' },
+  confirmed: (seconds: string) => ({
+    en: `Confirmed, answered in ${seconds} s`,
+    zh: `已确认，用时 ${seconds} 秒`,
+  }),
+  redeliver: { en: 'Notify the shop again', zh: '重新通知商店' },
+  redeliverAll: { en: 'Send failed notifications again', zh: '重发全部失败' },
   redeliverFailed: {
-    en: 'Tell again all that were given up in the last',
-    zh: '重新发送以下时间内放弃的全部通知',
+    en: 'All that failed in the last',
+    zh: '以下时间内失败的全部通知',
   },
   hours: (n: number) => ({ en: `${n} ${counted(n, 'hour', 'hours')}`, zh: `${n} 小时` }),
   days: (n: number) => ({ en: `${n} days`, zh: `${n} 天` }),
-  sentAndAnswered: { en: 'What was sent and answered', zh: '发送与回复的内容' },
-  body: { en: 'The answer, its first 2 KB', zh: '回复的前 2 KB' },
+  done: {
+    sent: {
+      en: 'The notification is being sent. This page shows the answer when it comes.',
+      zh: '正在发送通知，收到回复后会显示在本页。',
+    },
+    confirmed: (order: string) => ({
+      en: `The shop confirmed the notification for ${order}.`,
+      zh: `商店已确认 ${order} 的通知。`,
+    }),
+    refused: (order: string, answer: string) => ({
+      en: `The shop did not confirm the notification for ${order}. ${answer}`,
+      zh: `商店没有确认 ${order} 的通知。${answer}`,
+    }),
+    many: (formatted: string, n: number) => ({
+      en:
+        n === 0
+          ? 'No notification failed in this time, so nothing is sent again.'
+          : `${formatted} ${counted(n, 'notification is', 'notifications are')} being sent again.`,
+      zh: n === 0 ? '这段时间没有失败的通知，无需重发。' : `正在重发 ${formatted} 条通知。`,
+    }),
+  },
+  diagnosis: (host: string) => ({ en: `${host} does not confirm`, zh: `${host} 没有确认通知` }),
+  diagnosisText: (failing: number, formatted: string) => ({
+    en: `${formatted} ${counted(failing, 'notification', 'notifications')} not confirmed. Failing since`,
+    zh: `${formatted} 条通知没有确认。开始失败的时间：`,
+  }),
+  hops: {
+    dns: { en: 'Domain name', zh: '解析域名' },
+    connect: { en: 'Connection', zh: '建立连接' },
+    tls: { en: 'TLS certificate', zh: 'TLS 证书' },
+    answer: { en: 'Your program', zh: '你的程序' },
+    confirm: { en: 'Word success', zh: '回复 success' },
+  },
+  hopStates: {
+    good: { en: 'works', zh: '正常' },
+    bad: { en: 'fails here', zh: '在此失败' },
+    idle: { en: 'not reached', zh: '未到达' },
+  },
+  testAddress: { en: 'Test the address', zh: '测试地址' },
+  details: { en: 'Details', zh: '详情' },
+  body: { en: 'Response, first 2 KB', zh: '回复的前 2 KB' },
   beforeSuccess: { en: 'Before the word success it said:', zh: 'success 之前的内容：' },
   ownQuery: (names: string[]) => ({
-    en: `This order’s ${names.join(' and ')} ${counted(names.length, 'has a query of its own', 'have queries of their own')}. It is not signed, so a shop that verifies all of the query never accepts the notification. Create orders with addresses that have no query.`,
+    en: `This order’s ${names.join(' and ')} ${counted(names.length, 'has a query of its own', 'have queries of their own')}. It is not signed, so a shop that verifies the whole query never accepts the notification. Create orders with addresses that have no query.`,
     zh: `该订单的 ${names.join(' 和 ')} 自带查询参数。这些参数不参与签名，对全部参数验签的商店永远不会接受通知。请使用不带查询参数的地址创建订单。`,
   }),
   due: { en: 'Due now', zh: '现在待发' },
-  oldestDue: { en: 'Oldest that nobody has taken up', zh: '最早的待发通知' },
-  underWay: { en: 'Under way', zh: '正在进行' },
+  oldestDue: { en: 'Oldest that is still waiting', zh: '最早的待发通知' },
+  underWay: { en: 'Being sent', zh: '正在发送' },
   retrying: { en: 'Waiting for another attempt', zh: '等待再次尝试' },
-  failingHosts: { en: 'Hosts', zh: '主机' },
   waiting: (text: string, n: number) => ({
     en: `${text} ${counted(n, 'notification', 'notifications')}`,
     zh: `${text} 条通知`,
@@ -57,14 +101,14 @@ export const notifications = {
   outcomes: {
     delivered: { en: 'Confirmed.', zh: '已确认。' },
     wrong_body: {
-      en: 'The last line of the answer is not the word success.',
+      en: 'The last line of the response is not the word success.',
       zh: '回复的最后一行不是 success 一词。',
     },
     too_large: {
-      en: 'The answer is longer than 64 KiB; it should be the word success.',
+      en: 'The response is longer than 64 KiB; it should be the word success.',
       zh: '回复超过 64 KiB；应为 success 一词。',
     },
-    bad_status: { en: 'The status of the answer is an error.', zh: '回复的状态码表示错误。' },
+    bad_status: { en: 'The status of the response is an error.', zh: '回复的状态码表示错误。' },
     redirect: {
       en: 'The address redirects, and redirects are not followed. Use the final address as notify_url.',
       zh: '该地址发生跳转，而跳转不会被跟随。请把最终地址填为 notify_url。',
@@ -75,35 +119,60 @@ export const notifications = {
       zh: '该地址不是公网地址，因此不会访问。',
     },
     dns: { en: 'The name in the address could not be resolved.', zh: '地址中的域名无法解析。' },
-    refused: { en: 'The connection was refused: nothing listens there.', zh: '连接被拒绝：该端口没有服务。' },
-    unreachable: { en: 'No connection came about.', zh: '无法建立连接。' },
+    refused: {
+      en: 'The connection was refused: no program listens there.',
+      zh: '连接被拒绝：该端口没有服务。',
+    },
+    unreachable: { en: 'The server could not be reached.', zh: '无法建立连接。' },
     tls: {
-      en: 'No secure connection came about: check the certificate and its chain.',
+      en: 'The secure connection failed: check the certificate and its chain.',
       zh: '无法建立安全连接：请检查证书及证书链。',
     },
     timeout: { en: 'It took longer than 10 seconds.', zh: '超过 10 秒。' },
-    cut: { en: 'The connection ended before the answer was complete.', zh: '回复完成之前连接已断开。' },
-    malformed: { en: 'The answer is not readable as HTTP.', zh: '回复不是可读的 HTTP。' },
+    cut: { en: 'The connection ended before the response was complete.', zh: '回复完成之前连接已断开。' },
+    malformed: { en: 'The response is not readable as HTTP.', zh: '回复不是可读的 HTTP。' },
     withdrawn: {
       en: 'Not sent: the order is no longer paid, or events were switched off.',
       zh: '未发送：订单已不再是已付款状态，或事件已关闭。',
     },
     internal: { en: 'Not sent: something went wrong on our side.', zh: '未发送：我们这边出了问题。' },
     interrupted: {
-      en: 'Our process ended in the middle, and another took over. The shop may have been told twice.',
+      en: 'Our process ended in the middle, and another took over. The shop may have been notified twice.',
       zh: '我们的进程在途中结束，已由另一个进程接手。商店可能被通知两次。',
     },
   } satisfies Record<AttemptOutcome, Text>,
+  usually: {
+    dns: {
+      en: 'Check the spelling of notify_url and the DNS records of the domain.',
+      zh: '请检查 notify_url 的拼写和域名的 DNS 记录。',
+    },
+    connect: {
+      en: 'Check that the web server runs, and that the firewall lets us in.',
+      zh: '请检查网站服务是否在运行，防火墙是否放行。',
+    },
+    tls: {
+      en: 'Check that the certificate is valid for this name and is sent with its chain.',
+      zh: '请检查证书是否有效、域名是否匹配，并附上证书链。',
+    },
+    answer: {
+      en: 'The request reached your server. Look into the log of the program behind it.',
+      zh: '请求已到达你的服务器，请查看后面程序的日志。',
+    },
+    confirm: {
+      en: 'Your program answered. Let it write the word success and nothing else, after it has verified the signature.',
+      zh: '程序已回复。请让它在验签后只输出 success 一词。',
+    },
+  },
   phases: {
     dns: { en: 'The name was still being resolved.', zh: '当时仍在解析域名。' },
     connect: { en: 'The connection was still being made.', zh: '当时仍在建立连接。' },
     tls: { en: 'The secure connection was still being made.', zh: '当时仍在建立安全连接。' },
-    answer: { en: 'Connected, but no answer began.', zh: '已连接，但没有开始回复。' },
-    body: { en: 'The answer had begun, but did not end.', zh: '回复已开始，但没有结束。' },
+    answer: { en: 'Connected, but no response began.', zh: '已连接，但没有开始回复。' },
+    body: { en: 'The response had begun, but did not end.', zh: '回复已开始，但没有结束。' },
   },
   addressFaults: {
     scheme: { en: 'Only http and https are called.', zh: '只访问 http 和 https。' },
-    user: { en: 'It holds a user name.', zh: '其中含有用户名。' },
+    user: { en: 'It contains a user name.', zh: '其中含有用户名。' },
     port: { en: 'Only ports 80, 443 and from 1024 are called.', zh: '只访问 80、443 和 1024 及以上的端口。' },
     host: { en: 'It has no host.', zh: '其中没有主机。' },
     unreadable: { en: 'It is not an address.', zh: '这不是一个地址。' },

@@ -143,22 +143,23 @@ async function attemptsOf(db: Db, notification_ids: bigint[]) {
 /**
  * Redelivers the notification with this id, or the latest one of an order or transfer, at once. Throws not_found, conflict
  * while an attempt is under way or if the application has switched events off, and too_many_attempts to a payer within
- * PAYER_PAUSE_SECONDS of the last attempt.
+ * PAYER_PAUSE_SECONDS of the last attempt. Returns the ids of the notification and of its order.
  */
 export async function redeliver(
   deps: PaymentDeps,
   transaction_id: string,
   actor: Actor,
   notification_id?: bigint,
-): Promise<void> {
+): Promise<{ id: bigint; order_id: bigint | null }> {
   const now = deps.clock()
-  await deps.db.transaction().execute(async (tx) => {
+  const restarted = await deps.db.transaction().execute(async (tx) => {
     const found = await notificationsFor(tx, actor, 'notifications.redeliver')
       .where(belongsTo(transaction_id))
       .$if(notification_id !== undefined, (query) => query.where('notifications.id', '=', notification_id!))
       .orderBy('notifications.id', 'desc')
       .limit(1)
       .select(['notifications.id', 'notifications.claimed_until', 'notifications.updated_at'])
+      .select('notifications.order_id')
       .select(isWanted.as('is_wanted'))
       .forUpdate('notifications')
       .executeTakeFirst()
@@ -172,6 +173,7 @@ export async function redeliver(
       throw new AppError('too_many_attempts', 'The shop was notified a moment ago', { retry_after_seconds })
     }
     await restart(tx, [found.id], now)
+    if (found.order_id !== null) deps.notifier.expect(found.order_id)
     const { actor_id, ip, role } = actor
     await recordAudit(tx, {
       actor_id,
@@ -180,8 +182,34 @@ export async function redeliver(
       detail: { role },
       ip,
     })
+    return { id: found.id, order_id: found.order_id }
   })
   deps.notifier.nudge()
+  return restarted
+}
+
+/** The outcome of a redelivery so far: its latest attempt since then, if there was one. */
+export async function outcomeOf(db: Db, notification_id: bigint) {
+  return (
+    db
+      .selectFrom('notifications')
+      .innerJoinLateral(
+        (eb) =>
+          eb
+            .selectFrom('notification_attempts as attempt')
+            .whereRef('attempt.notification_id', '=', 'notifications.id')
+            .orderBy('attempt.claim', 'desc')
+            .limit(1)
+            .select(['attempt.outcome', 'attempt.response_status'])
+            .as('latest'),
+        (join) => join.onTrue(),
+      )
+      .where('notifications.id', '=', notification_id)
+      // A restarted notification has no attempts, until one ends.
+      .where('notifications.attempts', '>', 0)
+      .select(['notifications.status', 'latest.outcome', 'latest.response_status'])
+      .executeTakeFirst()
+  )
 }
 
 /** Redelivers the finally failed notifications since a moment, of one application or of all. Returns the count. */

@@ -44,6 +44,8 @@ export type PaymentDeps = GatewayCore & { notifier: Notifier }
 export type Notifier = {
   /** Runs a turn at once, because a notification may be due. */
   nudge(): void
+  /** Forgets the ended attempts for this order, so that the next wait is for a new one. */
+  expect(order_id: bigint): void
   /** Runs a turn at once. Resolves after an attempt for this order has ended here, or after `patience_ms`. */
   attempted(order_id: bigint, patience_ms: number): Promise<void>
   /** The time of the last successful turn, for health checks. */
@@ -81,6 +83,7 @@ export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}):
 
   return {
     nudge: bell.ring,
+    expect: (order_id) => waitingRoom.forget(String(order_id)),
     async attempted(order_id, patience_ms) {
       if (running === undefined) return
       bell.ring()
@@ -271,6 +274,9 @@ function makeWaitingRoom() {
       called.add(order_id)
       if (called.size > REMEMBERED_MAX) called.delete(called.values().next().value!)
       for (const resolve of waiting.get(order_id) ?? []) resolve()
+    },
+    forget(order_id: string) {
+      called.delete(order_id)
     },
     async wait(order_id: string, ms: number): Promise<void> {
       if (called.has(order_id)) return

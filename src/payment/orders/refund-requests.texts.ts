@@ -1,6 +1,6 @@
 /** Texts of asking for a refund and deciding on it. */
 import type { Texts } from '../../web/languages.ts'
-import { areLeft } from '../../web/plurals.ts'
+import { areLeft, pointsOf } from '../../web/plurals.ts'
 import { POINTS } from '../../web/site-words.ts'
 
 export const refundRequests = {
@@ -14,32 +14,63 @@ export const refundRequests = {
     open: { en: 'Waiting', zh: '待处理' },
     decided: { en: 'Decided', zh: '已处理' },
   },
-  none: { en: 'There is none.', zh: '没有退款申请。' },
   asked: { en: 'Asked for', zh: '申请' },
   decided: { en: 'Decided', zh: '处理' },
   answered: { en: 'The administrator wrote', zh: '管理员的答复' },
-  answer: { en: 'Why not', zh: '拒绝的理由' },
+  answer: { en: 'Reason for declining', zh: '拒绝的理由' },
   answerHint: { en: 'The merchant and the buyer read it.', zh: '商家和买家都会看到。' },
   decline: { en: 'Decline', zh: '拒绝' },
   left: (left: string, wallet: string, fee: string) => ({
     en: `${areLeft(left)} of this order: ${wallet} would come from the wallet that was paid, ${fee} from the fee.`,
     zh: `这个订单还可退 ${left} ${POINTS}：其中 ${wallet} 来自当时收款的钱包，${fee} 来自手续费。`,
   }),
-  adminLeft: (left: string, wallet: string, have: string) => ({
-    en: `${areLeft(left)} of this order: ${wallet} from the wallet of who was paid, which holds ${have}; the rest from the fee.`,
-    zh: `这个订单还可退 ${left} ${POINTS}：其中 ${wallet} 来自收款人的钱包（现有 ${have}），其余来自手续费。`,
-  }),
   short: {
-    en: 'That wallet does not hold as much now: only a part can be taken from it.',
+    en: 'That wallet does not hold as much now: only a part can be refunded from it.',
     zh: `该钱包现在没有这么多${POINTS}，只能从中退回一部分。`,
   },
   nothingLeft: {
-    en: 'Nothing is left of this order, so nothing can be given back.',
+    en: 'This order is refunded in full.',
     zh: `这个订单已没有可退的${POINTS}。`,
   },
-  ask: { en: 'Ask for this refund', zh: '申请退款' },
+  ask: {
+    open: { en: 'Ask for a refund', zh: '申请退款' },
+    continue: { en: 'Continue', zh: '下一步' },
+    title: (points: string) => ({
+      en: `Ask for a refund of ${pointsOf(points)}?`,
+      zh: `申请退款 ${points} ${POINTS}？`,
+    }),
+    lead: {
+      en: 'Nothing moves now. An administrator decides, and you see the decision on the order.',
+      zh: `现在不会有任何变动。由管理员决定，结果显示在订单上。`,
+    },
+    payer: (username: string) => ({ en: `Buyer @${username} gets`, zh: `买家 @${username} 收回` }),
+    payee: (username: string) => ({ en: `Wallet of @${username}`, zh: `@${username} 的钱包` }),
+    fee: { en: 'Fee that the platform returns', zh: '平台退还的手续费' },
+    balance: { en: 'Your balance now', zh: '你现在的余额' },
+    balanceAfter: { en: 'Your balance afterwards', zh: '退款后的余额' },
+    short: { en: 'not enough for this refund', zh: '不足以支付这笔退款' },
+    feeNote: {
+      en: 'The administrator can also decide that the fee is not returned. Then the wallet pays all of the refund.',
+      zh: '管理员也可以决定不退手续费，这时全部由钱包退回。',
+    },
+    readNote: { en: 'The buyer reads the reason and the outcome.', zh: '买家会看到理由和结果。' },
+    button: (points: string) => ({
+      en: `Ask to refund ${pointsOf(points)}`,
+      zh: `申请退款 ${points} ${POINTS}`,
+    }),
+  },
+  done: {
+    asked: (points: string, payer: string) => ({
+      en: `You asked to refund ${pointsOf(points)} to @${payer}. An administrator decides.`,
+      zh: `已申请向 @${payer} 退款 ${points} ${POINTS}，等待管理员处理。`,
+    }),
+    withdrawn: (points: string) => ({
+      en: `The request to refund ${pointsOf(points)} is withdrawn.`,
+      zh: `已撤回退款 ${points} ${POINTS}的申请。`,
+    }),
+  },
   reasonHint: {
-    en: 'The administrator decides. The buyer reads the reason and the outcome.',
+    en: 'An administrator decides. The buyer reads the reason and the outcome.',
     zh: '由管理员决定。买家会看到理由和结果。',
   },
   withdraw: { en: 'Withdraw the request', zh: '撤回申请' },
@@ -53,5 +84,5 @@ export const refundRequests = {
     open: { en: 'the shop has asked for it; an administrator decides', zh: '商家已申请，等待管理员决定' },
     declined: { en: 'asked for by the shop, and declined', zh: '商家曾申请，已被拒绝' },
   },
-  amount: { en: `${POINTS} to give back`, zh: `退还${POINTS}` },
+  amount: { en: `${POINTS} to refund`, zh: `退还${POINTS}` },
 } satisfies Texts

@@ -47,6 +47,52 @@ export async function recoverableOf(db: Db, order_id: bigint): Promise<Recoverab
   return rows[0]
 }
 
+/** What the refund of some points would take: from the fee, and from the wallet that was paid. */
+export type RefundQuote = {
+  payer: string
+  payee: string
+  payee_id: bigint
+  from_fee: bigint
+  from_wallet: bigint
+  /** The balance of the payee's wallet. */
+  have: bigint
+}
+
+/** Quotes a refund before it is asked for. Throws not_found and conflict as askRefund does. */
+export async function quoteRefundRequest(
+  db: Db,
+  app_id: bigint,
+  { transaction_id, amount }: Pick<Asking, 'transaction_id' | 'amount'>,
+): Promise<RefundQuote> {
+  const { rows } = await sql<RefundQuote & { left: bigint; is_paid: boolean; is_asked: boolean }>`
+    select o.paid_at is not null as is_paid, o.amount - o.refunded_amount as left,
+      exists (select from refund_requests where order_id = o.id and status = 'open') as is_asked,
+      payer.username as payer, payee.username as payee, payee.id as payee_id,
+      part.from_fee, ${amount}::bigint - part.from_fee as from_wallet, coalesce(wallet.balance, 0) as have
+    from orders as o
+    left join users as payer on payer.id = o.payer_id
+    left join users as payee on payee.id = o.payee_id
+    left join ledger_accounts as wallet
+      on wallet.user_id = o.payee_id and wallet.book = o.book and wallet.kind = 'wallet'
+    cross join lateral (
+      select case when o.fee is null or ${amount}::bigint > o.amount - o.refunded_amount then 0
+        else refunded_fee(o.fee, o.amount, o.refunded_amount + ${amount}::bigint)
+          - refunded_fee(o.fee, o.amount, o.refunded_amount) end as from_fee
+    ) as part
+    where o.transaction_id = ${transaction_id} and o.app_id = ${app_id}`.execute(db)
+  const [found] = rows
+  if (found === undefined) throw new AppError('not_found', 'There is no such order')
+  const { left, is_paid, is_asked, ...quote } = found
+  if (!is_paid) throw notPaid()
+  if (amount > left) throw tooMuch()
+  if (is_asked) throw alreadyAsked()
+  return quote
+}
+
+const notPaid = () => new AppError('conflict', 'This order is not paid')
+const tooMuch = () => new AppError('conflict', 'That is more than is left of this order')
+const alreadyAsked = () => new AppError('conflict', 'This order already has an open refund request')
+
 export type Asking = { transaction_id: string; amount: bigint; reason: string }
 
 /**
@@ -62,29 +108,31 @@ export async function askRefund(
   await deps.db.transaction().execute(async (tx) => {
     const { id: app_id } = await lockPermitted(tx, payment_id, actor, 'refunds.ask')
     const order = await lockOrder(tx, app_id, transaction_id)
-    if (order.paid_at === null) throw new AppError('conflict', 'This order is not paid')
-    if (amount > order.amount - order.refunded_amount)
-      throw new AppError('conflict', 'That is more than is left of this order')
+    if (order.paid_at === null) throw notPaid()
+    if (amount > order.amount - order.refunded_amount) throw tooMuch()
     const asked = await tx
       .insertInto('refund_requests')
       .values({ order_id: order.id, amount, reason, asked_by: actor.user_id, asked_at: deps.clock() })
       .onConflict((conflict) => conflict.column('order_id').where('status', '=', 'open').doNothing())
       .returning('id')
       .executeTakeFirst()
-    if (asked === undefined) throw new AppError('conflict', 'This order already has an open refund request')
+    if (asked === undefined) throw alreadyAsked()
     const detail = { payment_id, amount: String(amount), reason }
     await audit(tx, 'refund_request.ask', transaction_id, detail, actor)
   })
 }
 
-/** Withdraws the open request. Throws not_found for an order of another application, conflict without an open request. */
+/**
+ * Withdraws the open request and returns its points. Throws not_found for an order of another application, conflict without
+ * an open request.
+ */
 export async function withdrawRefundRequest(
   deps: Core,
   payment_id: string,
   transaction_id: string,
   actor: Actor,
-): Promise<void> {
-  await deps.db.transaction().execute(async (tx) => {
+): Promise<bigint> {
+  return deps.db.transaction().execute(async (tx) => {
     const { id: app_id } = await lockPermitted(tx, payment_id, actor, 'refunds.ask')
     const order = await lockOrder(tx, app_id, transaction_id)
     const closed = await tx
@@ -92,10 +140,11 @@ export async function withdrawRefundRequest(
       .where('order_id', '=', order.id)
       .where('status', '=', 'open')
       .set({ status: 'withdrawn', decided_by: actor.user_id, decided_at: deps.clock() })
-      .returning('id')
+      .returning('amount')
       .executeTakeFirst()
     if (closed === undefined) throw new AppError('conflict', 'This order has no open refund request')
     await audit(tx, 'refund_request.withdraw', transaction_id, { payment_id }, actor)
+    return closed.amount
   })
 }
 

@@ -37,6 +37,14 @@ export function freshSignIn(deps: Core, under = '') {
   }
 }
 
+/** The field with which the page that asks first sends its form. */
+export const CONFIRMED = { confirmed: 'yes' }
+
+/** Whether a form was sent by the page that asks first. */
+export function isConfirmed({ body }: FastifyRequest): boolean {
+  return (body as Record<string, unknown>).confirmed === CONFIRMED.confirmed
+}
+
 /** Reads the sent form. Throws invalid_form. */
 export function formOf<T>(form: z.ZodType<T>, { body }: FastifyRequest): T {
   const filled = form.safeParse(body)

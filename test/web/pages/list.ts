@@ -34,6 +34,14 @@ function sending(
   }
 }
 
+/** Sends a form, and the form of the page that asks first, if there is one. */
+function confirming(form: string): (page: Page) => Promise<unknown> {
+  return async (page) => {
+    await sending(form)(page)
+    if ((await page.locator('main input[name="confirmed"]').count()) > 0) await sending('main form')(page)
+  }
+}
+
 /** Runs an act that leads to another page, and waits for that page. */
 async function comingTo(page: Page, act: () => Promise<unknown>): Promise<void> {
   const loaded = page.waitForEvent('load')
@@ -46,6 +54,8 @@ const signingIn = ({ username, password }: Person) =>
 const at = (path: string) => () => path
 const pay = (fate: keyof World['orders']) => (world: World) => `/payment/pay/${world.orders[fate]}`
 const paymentApp = ({ merchant }: World) => `/payment/applications/${merchant.payment_id}`
+/** A page of the merchant's application. */
+const shop = (place: string) => (world: World) => `${paymentApp(world)}/${place}`
 const consent = (app: keyof World['oauth']) => (world: World) =>
   authorizationUrl({ ...world.oauth[app], redirect_uri: REDIRECT_URI } as Parameters<
     typeof authorizationUrl
@@ -105,7 +115,7 @@ export const PAGES: ListedPage[] = [
   {
     name: 'accounts/session/sign-in-again',
     as: 'stale',
-    path: paymentApp,
+    path: shop('developers'),
     act: sending('form[action$="/rotate"]'),
   },
   { name: 'accounts/forum/refused', as: 'visitor', path: at('/sign-in/forum/callback?sso=x&sig=y') },
@@ -224,7 +234,16 @@ export const PAGES: ListedPage[] = [
     act: sending('form[action="/apps"]', { name: 'Notebook', redirect_uris: REDIRECT_URI }),
   },
   { name: 'payment/apps/apps', as: 'merchant', path: at('/payment/applications') },
-  { name: 'payment/apps/own-app', as: 'merchant', path: paymentApp },
+  { name: 'payment/merchant/overview', as: 'merchant', path: paymentApp },
+  { name: 'payment/merchant/overview viewer', as: 'buyer', path: paymentApp },
+  {
+    name: 'payment/merchant/overview pending',
+    as: 'buyer',
+    path: ({ pending }) => `/payment/applications/${pending.payment_id}`,
+  },
+  { name: 'payment/apps/settings', as: 'merchant', path: shop('settings') },
+  { name: 'payment/apps/developers', as: 'merchant', path: shop('developers') },
+  { name: 'payment/apps/developers key', as: 'merchant', path: shop('developers?show=key') },
   { name: 'payment/merchant/orders', as: 'merchant', path: (world) => `${paymentApp(world)}/orders` },
   {
     name: 'payment/merchant/orders found',
@@ -256,7 +275,7 @@ export const PAGES: ListedPage[] = [
     name: 'payment/merchant/addresses tried',
     as: 'merchant',
     path: (world) => `${paymentApp(world)}/addresses`,
-    act: sending('form.filters[action$="/addresses"]', { url: 'http://127.0.0.1:9/notify' }),
+    act: sending('form.panel[action$="/addresses"]', { url: 'http://127.0.0.1:9/notify' }),
   },
   { name: 'payment/merchant/transfers', as: 'merchant', path: (world) => `${paymentApp(world)}/transfers` },
   {
@@ -302,9 +321,14 @@ export const PAGES: ListedPage[] = [
     act: sending('form[action$="/signatures"]', { text: 'hello' }),
   },
   {
-    name: 'payment/apps/own-app test',
+    name: 'payment/merchant/overview test',
     as: 'merchant',
     path: ({ testApp }) => `/payment/applications/${testApp.payment_id}`,
+  },
+  {
+    name: 'payment/merchant/orders empty',
+    as: 'buyer',
+    path: ({ pending }) => `/payment/applications/${pending.payment_id}/orders`,
   },
   {
     name: 'payment/apps/created test',
@@ -327,15 +351,15 @@ export const PAGES: ListedPage[] = [
     name: 'payment/events/secret',
     as: 'merchant',
     path: (world) => `${paymentApp(world)}/events`,
-    act: sending('form[action$="/rotate"]'),
+    act: confirming('form[action$="/rotate"]'),
   },
   { name: 'payment/alerts/alerts', as: 'careful', path: at('/account/alerts') },
   { name: 'payment/alerts/alerts empty', as: 'newcomer', path: at('/account/alerts') },
   { name: 'payment/merchant/statistics', as: 'merchant', path: (world) => `${paymentApp(world)}/statistics` },
   {
-    name: 'payment/merchant/statistics week',
+    name: 'payment/merchant/statistics own range',
     as: 'buyer',
-    path: (world) => `${paymentApp(world)}/statistics?by=week`,
+    path: shop('statistics?from=2025-02-01&until=2026-12-31'),
   },
   {
     name: 'payment/apps/team',
@@ -343,7 +367,8 @@ export const PAGES: ListedPage[] = [
     path: (world) => `${paymentApp(world)}/team`,
     act: unfolding,
   },
-  { name: 'payment/apps/own-app viewer', as: 'buyer', path: paymentApp },
+  { name: 'payment/apps/developers viewer', as: 'buyer', path: shop('developers') },
+  { name: 'payment/apps/settings viewer', as: 'buyer', path: shop('settings') },
   { name: 'payment/apps/team viewer', as: 'buyer', path: (world) => `${paymentApp(world)}/team` },
   { name: 'payment/apps/handover', as: 'merchant', path: (world) => `${paymentApp(world)}/handover` },
   { name: 'payment/apps/handover offered', as: 'careful', path: (world) => `${paymentApp(world)}/handover` },
@@ -357,12 +382,29 @@ export const PAGES: ListedPage[] = [
       callback_url: 'https://tea.example.org/paid',
     }),
   },
-  { name: 'payment/apps/rotated', as: 'merchant', path: paymentApp, act: sending('form[action$="/rotate"]') },
+  {
+    name: 'confirm token',
+    as: 'merchant',
+    path: shop('developers'),
+    act: sending('form[action$="/rotate"]'),
+  },
+  {
+    name: 'confirm asking for a refund',
+    as: 'merchant',
+    path: (world) => `${paymentApp(world)}/orders/${world.orders.paid}`,
+    act: sending('form[action$="/refund-request"]', { amount: '600', reason: 'One series is missing' }),
+  },
+  {
+    name: 'payment/apps/rotated',
+    as: 'merchant',
+    path: shop('developers'),
+    act: confirming('form[action$="/rotate"]'),
+  },
   {
     name: 'payment/apps/key-pair',
     as: 'merchant',
-    path: paymentApp,
-    act: sending('form[action$="/key-pair"]'),
+    path: ({ testApp }) => `/payment/applications/${testApp.payment_id}/developers`,
+    act: confirming('form[action$="/key-pair"]'),
   },
   { name: 'admin/dashboard/dashboard', as: 'admin', path: at('/admin') },
   { name: 'admin/apps/reviews', as: 'admin', path: at('/admin/reviews') },

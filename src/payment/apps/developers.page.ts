@@ -1,0 +1,303 @@
+/** …/developers: the numbers, keys and gateway addresses of an application. Replacing a key asks first. */
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { sessionOf } from '../../accounts/session/session.ts'
+import type { Locale } from '../../web/languages.ts'
+import type { AreaNav } from '../../web/views.ts'
+import {
+  APPLICATION,
+  actorOf,
+  CONFIRMED,
+  freshSignIn,
+  isConfirmed,
+  type OwnedRequest,
+  pathOf,
+} from '../rights/owned.ts'
+import type { GatewayCore } from '../signing/gateway-keys.ts'
+import { type PublicKeyFault, readPublicKey } from '../signing/public-key.ts'
+import { slow } from './apps.page.ts'
+import { navFor } from './area.ts'
+import { gatewayCard, pemOf, platformSpki } from './gateway-card.ts'
+import {
+  endOfOverlap,
+  endOverlap,
+  makeMerchantPair,
+  OVERLAP_HOURS_DEFAULT,
+  resetMerchantKey,
+  rotateToken,
+  setPublicKey,
+  waitingNotifications,
+} from './key-changes.ts'
+import { switchVersions } from './own-app.ts'
+import { type Owned, overlapHoursOf, ownedFor } from './settings.page.ts'
+
+type Gateway = Omit<Awaited<ReturnType<typeof gatewayCard>>, 'merchantKey'>
+type Sample = { c: Locale['t']['merchantGateway']['comments']; gateway: Gateway; pid: bigint }
+type Card = {
+  owned: Owned
+  nav: AreaNav
+  gateway: Gateway
+  /** The Merchant KEY, only on the page that shows it after a fresh sign-in. */
+  merchantKey: string | undefined
+  /** The end of the Merchant KEY, for those who may see it. */
+  keyEnd: string | undefined
+  keyFault: PublicKeyFault | undefined
+  mayManage: boolean
+}
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'payment/apps/developers': Card & { overlapHours: number }
+    'payment/apps/rotated': { payment_id: string; rotated: Awaited<ReturnType<typeof rotateToken>> }
+    'payment/apps/key-pair': { payment_id: string; pair: { bare: string; pem: string } }
+  }
+  interface PartData {
+    'payment/apps/gateway': Card
+    'payment/apps/sample-v1': Sample
+    'payment/apps/sample-v2': Sample
+    'payment/apps/which-key': object
+  }
+}
+
+const PAGE = '/developers'
+const PATH = `${APPLICATION}${PAGE}`
+const FINGERPRINT_SHOWN = 16
+const KEY_END_SHOWN = 4
+
+type Guard = ReturnType<typeof freshSignIn>
+
+/** GET …/developers, and the forms that replace the keys of an application. */
+export function developerPages(app: FastifyInstance, deps: GatewayCore): void {
+  const guarded = freshSignIn(deps, PAGE)
+
+  app.get(PATH, async (request: OwnedRequest, reply) => {
+    const { show } = request.query as Record<string, unknown>
+    if (show !== 'key') return showDevelopers(request, reply, deps, {})
+    await ownedFor(request, deps, 'keys.manage')
+    await guarded.preHandler(request, reply)
+    if (reply.sent) return reply
+    return showDevelopers(request, reply, deps, { showsKey: true })
+  })
+
+  tokenForms(app, deps, guarded)
+  gatewayForms(app, deps, guarded)
+}
+
+/** The forms that replace and end tokens. */
+function tokenForms(app: FastifyInstance, deps: GatewayCore, guarded: Guard): void {
+  app.post(`${APPLICATION}/rotate`, guarded, async (request: OwnedRequest, reply) => {
+    const { payment_id } = request.params
+    const overlap_hours = overlapHoursOf(request)
+    const until = endOfOverlap(deps.clock(), overlap_hours)
+    if (isConfirmed(request)) {
+      const rotated = await rotateToken(deps, payment_id, overlap_hours, actorOf(request))
+      return reply.page('payment/apps/rotated', { payment_id, rotated }, { status: 201 })
+    }
+    const owned = await ownedFor(request, deps, 'keys.manage')
+    const { locale } = request
+    const { ask } = locale.t.developers
+    const [current] = owned.tokens
+    return askFirst(request, reply, owned, {
+      title: ask.rotate,
+      facts: [
+        { term: ask.newKey, value: ask.shownOnce },
+        { term: ask.oldKey, value: overlap_hours === 0 ? ask.atOnce : ask.until(locale.time(until)) },
+        {
+          term: ask.lastUsed,
+          value: current?.last_used_at ? locale.time(current.last_used_at) : locale.t.developers.never,
+        },
+      ],
+      notes: [ask.rotateNote, ...(overlap_hours === 0 ? [ask.rotateNow] : [])],
+      act: 'rotate',
+      fields: { overlap_hours: String(overlap_hours) },
+      button: ask.rotateButton,
+    })
+  })
+
+  app.post(`${APPLICATION}/end-overlap`, guarded, async (request: OwnedRequest, reply) => {
+    const { locale } = request
+    const { ask, done } = locale.t.developers
+    if (isConfirmed(request)) {
+      await endOverlap(deps, request.params.payment_id, actorOf(request))
+      return reply.done(`${pathOf(request)}${PAGE}`, { text: done.ended })
+    }
+    const owned = await ownedFor(request, deps, 'keys.manage')
+    const previous = owned.tokens.find(({ valid_to }) => valid_to !== null)
+    return askFirst(request, reply, owned, {
+      title: ask.end,
+      facts: [
+        { term: ask.endFact, value: previous?.valid_to ? locale.time(previous.valid_to) : '–' },
+        {
+          term: ask.lastUsed,
+          value: previous?.last_used_at ? locale.time(previous.last_used_at) : locale.t.developers.never,
+        },
+      ],
+      notes: [ask.endNote],
+      act: 'end-overlap',
+      fields: {},
+      button: ask.endButton,
+    })
+  })
+}
+
+/** The forms for the keys and versions of the gateway. */
+function gatewayForms(app: FastifyInstance, deps: GatewayCore, guarded: Guard): void {
+  app.post(`${APPLICATION}/reset-key`, guarded, async (request: OwnedRequest, reply) => {
+    const owned = await ownedFor(request, deps, 'keys.manage')
+    const { locale } = request
+    const { ask, done } = locale.t.developers
+    const waiting = await waitingNotifications(deps.db, owned.id)
+    if (isConfirmed(request)) {
+      const key = await resetMerchantKey(deps, request.params.payment_id, actorOf(request))
+      const text = done.reset(key.slice(-KEY_END_SHOWN), locale.points(waiting), waiting)
+      return reply.done(`${pathOf(request)}${PAGE}`, {
+        text,
+        link: { href: `${pathOf(request)}${PAGE}?show=key`, label: locale.t.developers.show },
+      })
+    }
+    return askFirst(request, reply, owned, {
+      title: ask.reset,
+      facts: [
+        { term: ask.newKey, value: ask.madeNow },
+        { term: ask.oldKey, value: ask.atOnce, tone: 'bad' },
+        { term: ask.onTheirWay, value: locale.points(waiting) },
+      ],
+      notes: [ask.resetNote],
+      act: 'reset-key',
+      fields: {},
+      button: ask.resetButton,
+    })
+  })
+
+  publicKeyForms(app, deps, guarded)
+
+  app.post(`${APPLICATION}/versions`, guarded, async (request: OwnedRequest, reply) => {
+    const { v1, v2 } = request.body as Record<string, unknown>
+    const enabled = { v1: v1 === 'on', v2: v2 === 'on' }
+    const owned = await ownedFor(request, deps, 'settings.edit')
+    const { ask, done } = request.locale.t.developers
+    const isLess = (owned.v1_enabled && !enabled.v1) || (owned.v2_enabled && !enabled.v2)
+    if (isLess && !isConfirmed(request))
+      return askFirst(request, reply, owned, {
+        title: ask.versions,
+        facts: (['v1', 'v2'] as const).map((version) => ({
+          term: ask.version[version],
+          value: enabled[version] ? ask.stays : ask.off,
+        })),
+        notes: [ask.versionsNote],
+        act: 'versions',
+        fields: { ...(enabled.v1 && { v1: 'on' }), ...(enabled.v2 && { v2: 'on' }) },
+        button: ask.versionsButton,
+      })
+    await switchVersions(deps, request.params.payment_id, enabled, actorOf(request))
+    return reply.done(`${pathOf(request)}${PAGE}`, { text: done.versions(enabled.v1, enabled.v2) })
+  })
+}
+
+/** The forms for the RSA key of the merchant. */
+function publicKeyForms(app: FastifyInstance, deps: GatewayCore, guarded: Guard): void {
+  app.post(`${APPLICATION}/public-key`, guarded, async (request: OwnedRequest, reply) => {
+    const { public_key: sent } = request.body as Record<string, unknown>
+    const public_key = typeof sent === 'string' ? sent : ''
+    const owned = await ownedFor(request, deps, 'keys.manage')
+    const read = readPublicKey(public_key, await platformSpki(deps, owned.id))
+    if (typeof read === 'string') return showDevelopers(request, reply, deps, { keyFault: read })
+    const { publicKey } = await gatewayCard(deps, owned.id)
+    const { ask, done } = request.locale.t.developers
+    if (publicKey === undefined || publicKey.fingerprint === read.fingerprint || isConfirmed(request)) {
+      await setPublicKey(deps, request.params.payment_id, read, actorOf(request))
+      const text = done.publicKey(read.bits, read.fingerprint.slice(0, FINGERPRINT_SHOWN))
+      return reply.done(`${pathOf(request)}${PAGE}`, { text })
+    }
+    return askFirst(request, reply, owned, {
+      title: ask.publicKey,
+      facts: [
+        { term: ask.newKey, value: `SHA-256 ${read.fingerprint}` },
+        { term: ask.oldKey, value: `SHA-256 ${publicKey.fingerprint}` },
+      ],
+      notes: [ask.publicKeyNote],
+      act: 'public-key',
+      fields: { public_key },
+      button: ask.publicKeyButton,
+    })
+  })
+
+  app.post(`${APPLICATION}/key-pair`, { ...guarded, ...slow }, async (request: OwnedRequest, reply) => {
+    const owned = await ownedFor(request, deps, 'keys.manage')
+    const { publicKey } = await gatewayCard(deps, owned.id)
+    const { ask } = request.locale.t.developers
+    if (publicKey !== undefined && !isConfirmed(request))
+      return askFirst(request, reply, owned, {
+        title: ask.pair,
+        facts: [
+          { term: ask.newKey, value: ask.shownOnce },
+          { term: ask.oldKey, value: `SHA-256 ${publicKey.fingerprint}` },
+        ],
+        notes: [ask.publicKeyNote],
+        act: 'key-pair',
+        fields: {},
+        button: ask.pairButton,
+      })
+    const { payment_id } = owned
+    await deps.limits.hit('key_pairs', sessionOf(request).user.id.toString())
+    const { private_base64 } = await makeMerchantPair(deps, payment_id, actorOf(request))
+    const pair = { bare: private_base64, pem: pemOf('PRIVATE KEY', private_base64) }
+    return reply.page('payment/apps/key-pair', { payment_id, pair }, { status: 201 })
+  })
+}
+
+type Question = {
+  title: string
+  facts: { term: string; value: string; tone?: 'good' | 'warn' | 'bad' }[]
+  notes: string[]
+  /** The last part of the form's address. */
+  act: string
+  fields: Record<string, string>
+  button: string
+}
+
+/** Shows what replacing a key does, before it is done. */
+function askFirst(
+  request: OwnedRequest,
+  reply: FastifyReply,
+  owned: Owned,
+  question: Question,
+): FastifyReply {
+  const { act, fields, ...shown } = question
+  const { developers } = request.locale.t
+  return reply.page('confirm', {
+    ...shown,
+    lead: developers.ask.which(owned.name, String(owned.pid)),
+    action: `${pathOf(request)}/${act}`,
+    fields: { ...fields, ...CONFIRMED },
+    isDanger: true,
+    cancel: `${pathOf(request)}${PAGE}`,
+  })
+}
+
+async function showDevelopers(
+  request: OwnedRequest,
+  reply: FastifyReply,
+  deps: GatewayCore,
+  { keyFault, showsKey = false }: { keyFault?: PublicKeyFault; showsKey?: boolean },
+): Promise<FastifyReply> {
+  const owned = await ownedFor(request, deps, 'application.read')
+  const mayManage = owned.rights.includes('keys.manage')
+  const [nav, { merchantKey, ...gateway }] = await Promise.all([
+    navFor(deps, request, owned),
+    gatewayCard(deps, owned.id),
+  ])
+  return reply.page(
+    'payment/apps/developers',
+    {
+      owned,
+      nav,
+      mayManage,
+      gateway,
+      merchantKey: showsKey ? merchantKey : undefined,
+      keyEnd: mayManage ? merchantKey.slice(-KEY_END_SHOWN) : undefined,
+      keyFault,
+      overlapHours: OVERLAP_HOURS_DEFAULT,
+    },
+    { status: keyFault === undefined ? 200 : 400 },
+  )
+}

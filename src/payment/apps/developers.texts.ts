@@ -1,0 +1,121 @@
+/** Texts of the page of an application's keys and of the questions before they are replaced. */
+import type { Texts } from '../../web/languages.ts'
+import { counted } from '../../web/plurals.ts'
+
+export const developers = {
+  lead: {
+    en: 'What a shop needs to be connected: numbers, keys and addresses.',
+    zh: '商店接入所需的编号、密钥和接口地址。',
+  },
+  numbers: { en: 'Who you are', zh: '应用编号' },
+  next: { en: 'Next', zh: '接下来' },
+  tryAddress: { en: 'Test your addresses', zh: '测试你的地址' },
+  whyRefused: { en: 'Find out why a signature was refused', zh: '查看签名为何被拒绝' },
+  noKeys: {
+    en: 'Your role does not include the keys. The owner and managers can see and replace them.',
+    zh: '你的角色看不到密钥。所有者和应用管理员可以查看和更换。',
+  },
+  token: { en: 'Token and Secret Key', zh: 'Token 与 Secret Key' },
+  tokenLead: {
+    en: 'For the HMAC API. Shown only when made; make a new pair if you have lost it.',
+    zh: '用于 HMAC API。仅在生成时显示一次，遗失后请更换。',
+  },
+  inUse: { en: 'In use', zh: '使用中' },
+  ending: { en: 'Ends soon', zh: '即将停用' },
+  current: { en: 'Current token', zh: '当前 Token' },
+  previous: { en: 'Previous token', zh: '旧 Token' },
+  created: { en: 'Created', zh: '创建时间' },
+  lastUsed: { en: 'Last used', zh: '最近使用' },
+  never: { en: 'Not yet', zh: '尚未使用' },
+  acceptedUntil: { en: 'Accepted until', zh: '有效至' },
+  formerOwners: {
+    en: 'A former owner of this application knows its token. Transfers through the API wait until you replace it. Replace the keys of the gateway as well. With keys from before the handover, lists and counts show nothing since then, and the gateway shows no balance.',
+    zh: '此应用的原所有者知道现有的 Token。更换之前，接口不能转账。网关的密钥也请一并更换：用移交前的密钥查询时，列表和统计不含移交之后的内容，网关也不显示余额。',
+  },
+  rotate: { en: 'Replace the token', zh: '更换 Token' },
+  rotated: { en: 'A new token is in use.', zh: '新的 Token 已启用。' },
+  rotateHint: {
+    en: 'Every program that signs with it needs the new one. Both pairs work for as long as you say.',
+    zh: '每个用它签名的程序都要换成新的；在所填时间内，新旧两对都有效。',
+  },
+  overlap: { en: 'Hours that the old pair stays valid', zh: '旧的一对继续有效的小时数' },
+  endOverlap: { en: 'End the previous token', zh: '停用旧 Token' },
+  merchantKey: { en: 'Merchant KEY (V1, MD5)', zh: '商户密钥 KEY（V1, MD5）' },
+  show: { en: 'Show the KEY', zh: '显示 KEY' },
+  showHint: { en: 'It is shown after a fresh sign-in.', zh: '重新登录后显示。' },
+  shown: {
+    en: 'Put it into your shop’s plugin, and nowhere else.',
+    zh: '请只填入商店的插件，不要发给任何人。',
+  },
+  resetKey: { en: 'Replace the Merchant KEY', zh: '更换商户密钥 KEY' },
+  resetHint: {
+    en: 'The old KEY stops at once, for requests and for notifications on their way.',
+    zh: '旧 KEY 立即失效，包括进行中的通知。',
+  },
+  ask: {
+    which: (name: string, pid: string) => ({ en: `${name}, pid ${pid}`, zh: `${name}，商户号 ${pid}` }),
+    newKey: { en: 'New', zh: '新的' },
+    oldKey: { en: 'Old', zh: '旧的' },
+    shownOnce: { en: 'made now and shown once', zh: '现在生成，仅显示一次' },
+    madeNow: { en: 'made now', zh: '现在生成' },
+    until: (moment: string) => ({ en: `accepted until ${moment}`, zh: `有效至 ${moment}` }),
+    atOnce: { en: 'refused from now on', zh: '立即被拒绝' },
+    lastUsed: { en: 'Old one last used', zh: '旧的最近使用' },
+    rotate: { en: 'Replace the token?', zh: '更换 Token？' },
+    rotateButton: { en: 'Make the new token', zh: '生成新的 Token' },
+    rotateNote: {
+      en: 'Put the new token or Secret Key into every program that signs with the old one.',
+      zh: '请在每个使用旧密钥签名的程序中换上新的 Token 或 Secret Key。',
+    },
+    rotateNow: {
+      en: 'With 0 hours nothing works in between: requests with the old pair are refused with code 1001.',
+      zh: '填 0 小时则没有过渡：用旧的一对签名的请求会以 1001 被拒绝。',
+    },
+    end: { en: 'End the previous token?', zh: '停用旧 Token？' },
+    endButton: { en: 'End it now', zh: '立即停用' },
+    endFact: { en: 'Would have ended', zh: '原定停用' },
+    endNote: {
+      en: 'Requests that are signed with it are refused with code 1001 from now on.',
+      zh: '此后用它签名的请求会以 1001 被拒绝。',
+    },
+    reset: { en: 'Replace the Merchant KEY?', zh: '更换商户密钥 KEY？' },
+    resetButton: { en: 'Replace the KEY', zh: '更换 KEY' },
+    resetNote: {
+      en: 'There is no overlap: until your shop has the new KEY, its V1 requests are refused and it refuses our notifications. Those are repeated for 15 hours.',
+      zh: '没有过渡期：换上新 KEY 之前，商店的 V1 请求会被拒绝，商店也会拒绝我们的通知；通知会在 15 小时内重试。',
+    },
+    onTheirWay: { en: 'Notifications on their way', zh: '进行中的通知' },
+    publicKey: { en: 'Replace your public key?', zh: '更换商户公钥？' },
+    publicKeyButton: { en: 'Replace the public key', zh: '更换公钥' },
+    pair: { en: 'Replace your key pair?', zh: '更换密钥对？' },
+    pairButton: { en: 'Make a new pair', zh: '生成新的密钥对' },
+    publicKeyNote: {
+      en: 'There is no overlap: V2 requests that are signed with the old private key are refused from now on.',
+      zh: '没有过渡期：此后用旧私钥签名的 V2 请求会被拒绝。',
+    },
+    versions: { en: 'Switch requests off?', zh: '停止接受请求？' },
+    versionsButton: { en: 'Switch off', zh: '停止接受' },
+    versionsNote: {
+      en: 'New orders by this version are refused. Orders that are paid already are notified as before.',
+      zh: '使用该版本的新订单会被拒绝；已付款订单照常通知。',
+    },
+    version: { v1: { en: 'V1 (MD5)', zh: 'V1（MD5）' }, v2: { en: 'V2 (RSA)', zh: 'V2（RSA）' } },
+    off: { en: 'switched off', zh: '停止接受' },
+    stays: { en: 'accepted', zh: '接受' },
+  },
+  done: {
+    ended: { en: 'The previous token has ended.', zh: '旧 Token 已停用。' },
+    reset: (end: string, waiting: string, n: number) => ({
+      en: `The Merchant KEY was replaced; the new one ends in ${end}. ${n === 0 ? 'No notification was on its way.' : `${waiting} ${counted(n, 'notification', 'notifications')} on the way will be signed with the new one.`}`,
+      zh: `商户密钥 KEY 已更换，新的以 ${end} 结尾。${n === 0 ? '没有进行中的通知。' : `${waiting} 条进行中的通知将用新的 KEY 签名。`}`,
+    }),
+    publicKey: (bits: number, fingerprint: string) => ({
+      en: `Your public key is in use: RSA, ${bits} bits, SHA-256 ${fingerprint}…`,
+      zh: `公钥已启用：${bits} 位 RSA，SHA-256 ${fingerprint}…`,
+    }),
+    versions: (v1: boolean, v2: boolean) => ({
+      en: `V1 requests are ${v1 ? 'accepted' : 'refused'}, V2 requests are ${v2 ? 'accepted' : 'refused'}.`,
+      zh: `V1 请求：${v1 ? '接受' : '拒绝'}；V2 请求：${v2 ? '接受' : '拒绝'}。`,
+    }),
+  },
+} satisfies Texts

@@ -1,0 +1,129 @@
+/** Texts of the overview of an application. */
+import type { Texts } from '../../web/languages.ts'
+import { counted } from '../../web/plurals.ts'
+import { POINTS } from '../../web/site-words.ts'
+
+export const overview = {
+  asOf: (zone: string) => ({ en: `Today, ${zone}, as of`, zh: `今天（${zone}），截至` }),
+  statistics: { en: 'All statistics', zh: '全部统计' },
+  today: { en: 'Paid today', zh: '今日收款' },
+  todayText: (paid: string, n: number, received: string) => ({
+    en: `${paid} ${counted(n, 'payment', 'payments')}, ${received} received after the fee`,
+    zh: `${paid} 笔，扣除手续费后到账 ${received}`,
+  }),
+  rate: { en: 'Paid, of those ended', zh: '付款率（已结束的订单）' },
+  rateText: (paid: string, ended: string, open: string, share: string) => ({
+    en: `30 days: ${paid} of ${ended} ended. ${open} still open, not counted. Of all created: ${share}`,
+    zh: `30 天内结束 ${ended} 笔，付款 ${paid} 笔；${open} 笔仍可付，未计入。占全部创建订单的 ${share}`,
+  }),
+  latency: { en: 'Shop confirms in', zh: '商店确认耗时' },
+  latencyText: (share: string) => ({ en: `${share} at the first attempt`, zh: `${share} 首次通知即确认` }),
+  noLatency: { en: 'No notification confirmed yet', zh: '还没有已确认的通知' },
+  refunds: { en: 'Refunded, 30 days', zh: '30 天退款' },
+  refundsText: (orders: string, n: number, share: string) => ({
+    en: `on ${orders} ${counted(n, 'order', 'orders')}, ${share} of what was paid`,
+    zh: `${orders} 笔，占收款的 ${share}`,
+  }),
+  chart: { en: 'Orders, last 30 days', zh: '近 30 天订单' },
+  figures: { en: 'Show the figures', zh: '查看数字' },
+  trouble: (n: number, formatted: string) => ({
+    en: `${formatted} ${counted(n, 'notification was', 'notifications were')} not confirmed`,
+    zh: `${formatted} 条通知没有送达`,
+  }),
+  troubleText: (host: string, answer: string) => ({
+    en: `${host}: ${answer} Your buyers have paid, but your shop may not know yet. It has failed since`,
+    zh: `${host}：${answer} 买家已付款，但商店可能还不知道。开始失败的时间：`,
+  }),
+  troubleLink: { en: 'Look and send again', zh: '查看并重发' },
+  status: (code: number) => ({ en: `HTTP ${code}.`, zh: `HTTP ${code}。` }),
+  needs: { en: 'Needs attention', zh: '需要处理' },
+  request: { en: 'A refund request waits for an administrator', zh: '退款申请等待管理员处理' },
+  requestText: (points: string) => ({
+    en: `${points} ${POINTS}, asked for`,
+    zh: `${points} ${POINTS}，申请于`,
+  }),
+  ending: {
+    token: { en: 'The previous token ends soon', zh: '旧 Token 即将停用' },
+    event_secret: { en: 'The previous event secret ends soon', zh: '旧的事件密钥即将停用' },
+  },
+  until: { en: 'Accepted until', zh: '有效至' },
+  lastUsed: { en: 'last used', zh: '最近使用' },
+  refused: (n: number, formatted: string) => ({
+    en: `${formatted} ${counted(n, 'request was', 'requests were')} refused in 24 hours`,
+    zh: `24 小时内有 ${formatted} 个请求被拒绝`,
+  }),
+  refusedText: { en: 'The signature debugger says why.', zh: '签名调试会说明原因。' },
+  formerOwners: { en: 'A former owner knows this application’s token', zh: '原所有者知道此应用的 Token' },
+  formerOwnersText: {
+    en: 'Transfers through the API wait until you replace it.',
+    zh: '更换之前，接口不能转账。',
+  },
+  eventsGone: { en: 'Events were switched off', zh: '事件已关闭' },
+  eventsGoneText: { en: 'Your address answered 410 Gone at', zh: '你的地址返回了 410 Gone，时间：' },
+  unreviewed: { en: 'Changed since the last review', zh: '审核后有过修改' },
+  unreviewedText: {
+    en: 'Sales go on. The pay page says “approved by staff” again after the next review.',
+    zh: '照常收款；再次审核后，付款页会重新显示“已通过审核”。',
+  },
+  review: {
+    pending: { en: 'An administrator reviews this application', zh: '正在等待管理员审核' },
+    rejected: { en: 'This application was rejected', zh: '申请已被驳回' },
+    suspended: { en: 'This application is suspended', zh: '此应用已停用' },
+  },
+  reviewText: {
+    pending: {
+      en: 'It takes no payments until then. Meanwhile you can connect your shop with a test application.',
+      zh: '通过之前不能收款。你可以先用测试应用接入商店。',
+    },
+    rejected: { en: 'Change what was criticised, and apply again.', zh: '按审核意见修改后，可以重新申请。' },
+    suspended: {
+      en: 'It takes no payments. Earlier orders, their refunds and their notifications go on.',
+      zh: '不能收款；已有订单、退款和通知不受影响。',
+    },
+  },
+  steps: {
+    live: { en: 'Getting ready', zh: '上线准备' },
+    test: { en: 'First test payment', zh: '第一笔测试付款' },
+  },
+  stepsDone: (done: number, all: number) => ({
+    en: `${done} of ${all} done`,
+    zh: `完成 ${done} 步，共 ${all} 步`,
+  }),
+  step: {
+    created: { en: 'Create the application', zh: '创建应用' },
+    tested: { en: 'Pay one order with play points', zh: '用虚拟积分付一笔测试订单' },
+    reviewed: { en: 'Pass the review', zh: '通过审核' },
+    ordered: { en: 'Let your shop create an order', zh: '让商店创建第一笔订单' },
+    paid: { en: 'Receive the first payment', zh: '收到第一笔付款' },
+  },
+  stepText: {
+    tested: {
+      en: 'A test application works at once and without a review.',
+      zh: '测试应用无需审核，立即可用。',
+    },
+    reviewed: {
+      en: 'An administrator looks at name, text and addresses.',
+      zh: '管理员会查看名称、介绍和地址。',
+    },
+    ordered: {
+      en: 'Enter the pid, keys and addresses in your shop.',
+      zh: '把 pid、密钥和接口地址填入商店。',
+    },
+    paid: {
+      en: 'Open the payment link of an order and pay it as a buyer would.',
+      zh: '打开一笔订单的付款链接，像买家一样付款。',
+    },
+  },
+  stepLink: {
+    tested: { en: 'Open the test application', zh: '打开测试应用' },
+    testedNew: { en: 'Create a test application', zh: '创建测试应用' },
+    reviewed: { en: 'Settings', zh: '应用设置' },
+    ordered: { en: 'Keys and gateway', zh: '密钥与网关' },
+    paid: { en: 'Orders', zh: '查看订单' },
+  },
+  noOrders: { en: 'No orders yet', zh: '还没有订单' },
+  noOrdersText: {
+    en: 'The orders that your shop creates appear here, with figures of today and of 30 days.',
+    zh: '商店创建订单后，这里会显示今天和近 30 天的数据。',
+  },
+} satisfies Texts

@@ -1,0 +1,143 @@
+/** What a merchant sees first of an application: the figures of today and of 30 days, what needs an act, and the next step. */
+import { sql } from 'kysely'
+import type { Core } from '../../core/core.ts'
+import type { Db } from '../../database/connection.ts'
+import { rowsOfApp } from '../../database/looking-back.ts'
+import type { Book } from '../../database/tables/columns.ts'
+import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
+import { dayIn, startOfDay } from '../values/days.ts'
+import {
+  type Latency,
+  lastDays,
+  latencyOf,
+  type Period,
+  type Product,
+  periodsOf,
+  type Range,
+  type Sales,
+  type Takings,
+  takingsSince,
+  topProducts,
+  totalsOf,
+} from './statistics.ts'
+
+const DAYS = 30
+const PRODUCTS_SHOWN = 3
+const REQUESTS_SHOWN = 3
+/** The open requests of the site that are looked through. Administrators keep the queue short. */
+const REQUESTS_LOOKED_THROUGH = 1_000
+const DAY_MS = 86_400_000
+
+/** One step on the way to the first payment. The first one that is not done is the next. */
+export type Step = { what: 'created' | 'tested' | 'reviewed' | 'ordered' | 'paid'; isDone: boolean }
+
+export type Overview = {
+  range: Range
+  today: Takings
+  periods: Period[]
+  totals: Sales
+  latency: Latency
+  products: Product[]
+  progress: Progress
+  needs: Needs
+}
+
+/** The application of an overview. */
+type Shown = { id: bigint; book: Book; status: PaymentAppStatus }
+
+/** Reads the overview. The figures of 30 days may take a second for a big shop. */
+export async function overviewOf({ db, clock, settings }: Core, app: Shown): Promise<Overview> {
+  const { time_zone: zone } = await settings.read()
+  const now = clock()
+  const range = lastDays(zone, now, DAYS)
+  const periods = await periodsOf(db, app.id, range, now)
+  const [today, latency, products, progress, needs] = await Promise.all([
+    takingsSince(db, app.id, startOfDay(dayIn(zone, now), zone)),
+    latencyOf(db, app.id),
+    topProducts(db, app.id, range, PRODUCTS_SHOWN),
+    progressOf(db, app),
+    needsOf(db, app.id, now),
+  ])
+  return { range, today, periods, totals: totalsOf(periods), latency, products, progress, needs }
+}
+
+/** How far an application is. `twin` is the Payment ID of its test application. */
+export type Progress = {
+  steps: Step[]
+  isPaid: boolean
+  hasOrders: boolean
+  twin: string | undefined
+}
+
+async function progressOf(db: Db, { id, book, status }: Shown): Promise<Progress> {
+  const { rows } = await sql<{
+    has_orders: boolean
+    is_paid: boolean
+    twin: string | null
+    is_tested: boolean
+  }>`
+    select exists (select from orders where ${rowsOfApp('orders', id)}) as has_orders,
+      exists (select from orders where app_id = ${id} and paid_at is not null) as is_paid,
+      twin.payment_id as twin,
+      twin.id is not null and exists (select from orders where app_id = twin.id and paid_at is not null) as is_tested
+    from (select) as this
+    left join payment_apps as twin
+      on twin.live_app_id = ${id} and twin.applicant_id = (select applicant_id from payment_apps where id = ${id})`.execute(
+    db,
+  )
+  const { has_orders, is_paid, twin, is_tested } = rows[0]!
+  const created: Step = { what: 'created', isDone: true }
+  const sold: Step[] = [
+    { what: 'ordered', isDone: has_orders },
+    { what: 'paid', isDone: is_paid },
+  ]
+  const steps: Step[] =
+    book === 'test'
+      ? [created, ...sold]
+      : [
+          created,
+          { what: 'tested', isDone: is_tested },
+          { what: 'reviewed', isDone: status === 'approved' },
+          ...sold,
+        ]
+  return { steps, isPaid: is_paid, hasOrders: has_orders, twin: twin ?? undefined }
+}
+
+/** What needs somebody, besides notifications: open refund requests, keys that end, requests refused in the last day. */
+export type Needs = {
+  requests: { transaction_id: string; order_id: string; amount: bigint; asked_at: Date }[]
+  ending: { kind: 'token' | 'event_secret'; valid_to: Date; last_used_at: Date | null }[]
+  refused: number
+  is_former_owners: boolean
+  events_gone_at: Date | null
+}
+
+async function needsOf(db: Db, app_id: bigint, now: Date): Promise<Needs> {
+  const [requests, ending, { rows }] = await Promise.all([
+    sql<Needs['requests'][number]>`
+      select orders.transaction_id, orders.order_id, waiting.amount, waiting.asked_at
+      from (
+        select id, order_id, amount, asked_at from refund_requests where status = 'open'
+        order by id desc limit ${REQUESTS_LOOKED_THROUGH}
+      ) as waiting
+      join orders on orders.id = waiting.order_id and orders.app_id = ${app_id}
+      order by waiting.id desc limit ${REQUESTS_SHOWN}`.execute(db),
+    db
+      .selectFrom('payment_app_keys')
+      .where('app_id', '=', app_id)
+      .where('kind', 'in', ['token', 'event_secret'])
+      .where('valid_to', '>', now)
+      .orderBy('valid_to')
+      .select(['kind', 'valid_to', 'last_used_at'])
+      .execute(),
+    sql<Omit<Needs, 'requests' | 'ending'>>`
+      select app.events_gone_at,
+        (select count(*) from refused_requests where app_id = app.id and at > ${new Date(now.getTime() - DAY_MS)})::integer as refused,
+        exists (
+          select from payment_app_keys
+          where app_id = app.id and kind = 'token' and valid_to is null and is_former_owners
+        ) as is_former_owners
+      from payment_apps as app where app.id = ${app_id}`.execute(db),
+  ])
+  return { ...rows[0]!, requests: requests.rows, ending: ending as Needs['ending'] }
+}

@@ -1,0 +1,179 @@
+/** What a merchant sees first of an application: honest figures, failures before all else, and the next step. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { refusedRequests } from '../../src/payment/diagnosis/refused-requests.ts'
+import { overviewOf } from '../../src/payment/merchant/overview.ts'
+import { hopsOf } from '../../src/payment/notifications/hops.ts'
+import { makePayOrder } from '../../src/payment/orders/pay.ts'
+import { dayIn, daysBetween, daysLater, startOfDay } from '../../src/payment/values/days.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { makeGatewayOrders } from '../harness/notify-receiver.ts'
+import { inOneProcess, STATEMENTS } from '../harness/one-process.ts'
+
+const itListens = it.skipIf(inOneProcess(STATEMENTS))
+
+let test: TestApp
+let shop: Merchant
+let owner: Browser
+let buyer: Person
+let page: string
+beforeAll(async () => {
+  test = await startTestApp()
+  shop = await makeMerchant(test)
+  owner = await shop.owner.signIn()
+  buyer = await makePerson(test, { points: 100_000n })
+  page = `/payment/applications/${shop.payment_id}`
+})
+afterAll(async () => {
+  await shop.close()
+  await test.close()
+})
+
+let count = 0
+async function order(amount: string, isPaid: boolean, of = shop) {
+  const { body } = await of.process({ description: 'Tea', amount, order_id: `overview-${++count}` })
+  const transaction_id = String(body.transaction_id)
+  const payment = { transaction_id, payer_id: buyer.id, expected_amount: BigInt(amount) }
+  if (isPaid) expect(await makePayOrder(test.deps)(payment)).toBe('paid')
+  return transaction_id
+}
+const textOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
+const shown = async (by = owner) => textOf((await by.get(page)).body)
+const appOf = (of: Merchant) => ({ id: of.id, book: 'live' as const, status: 'approved' as const })
+
+it('leads a new application to its first payment', async () => {
+  const steps = async () =>
+    (await overviewOf(test.deps, appOf(shop))).progress.steps
+      .filter(({ isDone }) => !isDone)
+      .map(({ what }) => what)
+  expect(await steps()).toEqual(['tested', 'ordered', 'paid'])
+  const first = await owner.get(page)
+  expect(first.body).toContain(`${page}/settings#test-mode`)
+  expect(textOf(first.body)).toContain('Getting ready 2 / 5')
+  const twin = await makeMerchant(test, { twinOf: shop })
+  await order('10', true, twin)
+  expect(await steps()).toEqual(['ordered', 'paid'])
+  expect((await owner.get(page)).body).toContain(`${page}/developers`)
+  await order('20', false)
+  expect(await steps()).toEqual(['paid'])
+  await order('100', true)
+  expect(await shown()).not.toContain('Getting ready')
+  await twin.close()
+})
+
+it('says of each rate what it divides, and what it leaves out', async () => {
+  test.clock.advance(40 * 60_000)
+  await order('30', false)
+  const text = await shown()
+  expect(text).toContain(
+    'Paid, of those ended 50.0 % 30 days: 1 of 2 ended. 1 still open, not counted. Of all created: 33.3 %',
+  )
+  expect(text).toContain('Paid today 100 points 1 payment, 95 received after the fee')
+})
+
+it('begins the day in the time zone of the site', async () => {
+  const { today } = await overviewOf(test.deps, appOf(shop))
+  expect(today.paid).toBe(1)
+  const now = test.clock.now()
+  for (const zone of ['Asia/Shanghai', 'America/St_Johns', 'UTC']) {
+    const day = dayIn(zone, now)
+    const [start, end] = [startOfDay(day, zone), startOfDay(daysLater(day, 1), zone)]
+    expect(start.getTime()).toBeLessThanOrEqual(now.getTime())
+    expect(end.getTime()).toBeGreaterThan(now.getTime())
+    expect(dayIn(zone, start)).toBe(day)
+    expect(dayIn(zone, new Date(start.getTime() - 1))).toBe(daysLater(day, -1))
+  }
+  // A day on which the clocks change has another length.
+  const berlin = (day: string) => startOfDay(day, 'Europe/Berlin').toISOString()
+  expect([berlin('2026-03-29'), berlin('2026-03-30')]).toEqual([
+    '2026-03-28T23:00:00.000Z',
+    '2026-03-29T22:00:00.000Z',
+  ])
+  expect(daysBetween('2026-02-27', '2026-03-01')).toBe(3)
+})
+
+it('shows failed notifications before all else, and where they failed', async () => {
+  expect(await shown()).not.toContain('not confirmed')
+  const [transaction_id] = await makeGatewayOrders(test, shop, {
+    notify_url: 'https://shop.example.org/notify',
+  })
+  await makePayOrder(test.deps)({
+    transaction_id: transaction_id!,
+    payer_id: buyer.id,
+    expected_amount: 100n,
+  })
+  const { id: notification_id } = await test.db
+    .updateTable('notifications')
+    .where('app_id', '=', shop.id)
+    .set({ attempts: 6, status: 'failed', next_attempt_at: null })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await test.db
+    .insertInto('notification_attempts')
+    .values({
+      notification_id,
+      claim: 6,
+      started_at: test.clock.now(),
+      duration_ms: 40,
+      url: 'https://shop.example.org/notify',
+      response_status: 502,
+      outcome: 'bad_status',
+    })
+    .execute()
+  const { body } = await owner.get(page)
+  expect(textOf(body)).toContain('1 notification was not confirmed shop.example.org: HTTP 502.')
+  expect(body.indexOf('not confirmed')).toBeLessThan(body.indexOf('Paid today'))
+  expect(body).toContain('<b class="count warn">1</b>')
+  const notifications = textOf((await owner.get(`${page}/notifications`)).body)
+  expect(notifications).toContain(
+    'Connection works TLS certificate works Your program HTTP 502 Word success not reached',
+  )
+  expect(hopsOf({ outcome: 'timeout', detail: 'connect', is_tls: false })).toEqual([
+    { step: 'dns', state: 'good' },
+    { step: 'connect', state: 'bad' },
+    { step: 'answer', state: 'idle' },
+    { step: 'confirm', state: 'idle' },
+  ])
+  expect(hopsOf({ outcome: 'internal', detail: null, is_tls: true })).toEqual([])
+})
+
+it('names refused requests of the last day', async () => {
+  await shop.process({ amount: '1', description: 'Tea', order_id: 'bad', timestamp: '1' })
+  const { needs } = await overviewOf(test.deps, appOf(shop))
+  expect(needs.refused).toBe((await refusedRequests(test.deps, shop.id, {}, 50)).length)
+  if (needs.refused > 0) expect(await shown()).toContain('refused in 24 hours')
+})
+
+itListens('costs as many statements for many orders as for few', async () => {
+  const statements = async () => {
+    let sum = 0
+    const executor = test.deps.db.getExecutor()
+    const original = executor.executeQuery.bind(executor)
+    Object.assign(executor, {
+      executeQuery(query: { sql: string }, ...rest: []) {
+        sum += 1
+        return original(query as never, ...rest)
+      },
+    })
+    expect((await owner.get(page)).status).toBe(200)
+    Object.assign(executor, { executeQuery: original })
+    return sum
+  }
+  await statements()
+  const few = await statements()
+  for (let n = 0; n < 20; n += 1) await order('5', n % 2 === 0)
+  expect(await statements()).toBe(few)
+  expect(few).toBeLessThanOrEqual(18)
+})
+
+it('is in the words and the zone of the site', async () => {
+  await setSetting(test, 'time_zone', 'Europe/London')
+  await setSetting(test, 'point_many_en', 'sparks')
+  const text = await shown()
+  expect(text).toContain('United Kingdom Time')
+  expect(text).toMatch(/\d+ sparks/)
+  expect(text).not.toMatch(/\d points/)
+  await setSetting(test, 'time_zone', 'Asia/Shanghai')
+  await setSetting(test, 'point_many_en', '')
+})
