@@ -16,6 +16,7 @@ type Day = Awaited<ReturnType<typeof lastDays>>[number]
 type Proof = NonNullable<Awaited<ReturnType<typeof lastProof>>>
 
 const DAYS_SHOWN = 30
+const DAY_MS = 86_400_000
 
 declare module '../../web/views.ts' {
   interface PageData {
@@ -26,6 +27,9 @@ declare module '../../web/views.ts' {
       /** Closed days, the oldest first. */
       days: Day[]
       chart: BarChart | undefined
+      /** The first day of the chart, and how many it has. */
+      chartFrom: string
+      chartDays: number
       /** The newest proof of the books, and the points in members' wallets at that moment. */
       proof: Proof | undefined
       circulating: bigint | undefined
@@ -61,6 +65,8 @@ export function dashboardPages(app: FastifyInstance, deps: Core): void {
     return reply.page('admin/dashboard/dashboard', {
       ...{ now, today, members, days, proof, circulating, queues: request.queues, waiting, health, steps },
       chart: days.length === 0 ? undefined : chartOf(days),
+      chartFrom: days.length === 0 ? '' : dayBefore(days.at(-1)!.day, DAYS_SHOWN - 1),
+      chartDays: DAYS_SHOWN,
       trends: {
         paid: days.map(({ paid }) => Number(paid)),
         circulating: circulating === undefined ? [] : circulationOf(days, circulating),
@@ -74,14 +80,22 @@ export function dashboardPages(app: FastifyInstance, deps: Core): void {
   })
 }
 
-/** A day's refunds may exceed its payments, because they return points that were paid on earlier days. */
+/**
+ * Draws the last days. On days before the first one nothing was paid. A day's refunds may exceed its payments, because they
+ * return points that were paid on earlier days.
+ */
 function chartOf(days: Day[]): BarChart {
-  return barChart(
-    days.map(({ paid, given_back }) => ({
-      whole: Number(paid),
-      part: Math.max(Number(paid - given_back), 0),
-    })),
-  )
+  const before = Array.from({ length: DAYS_SHOWN - days.length }, () => ({ whole: 0, part: 0 }))
+  const bars = days.map(({ paid, given_back }) => ({
+    whole: Number(paid),
+    part: Math.max(Number(paid - given_back), 0),
+  }))
+  return barChart([...before, ...bars])
+}
+
+/** Returns the day so many days before another one, both as `yyyy-mm-dd`. */
+function dayBefore(day: string, days: number): string {
+  return new Date(Date.parse(day) - days * DAY_MS).toISOString().slice(0, 10)
 }
 
 /** The points in circulation at the end of each day, counted back from the newest proof. */

@@ -6,7 +6,7 @@ export const frame = {
   title: { en: 'Administration', zh: '站点管理' },
   back: { en: 'Back to my wallet', zh: '返回个人' },
   groups: {
-    points: { en: POINTS, zh: POINTS },
+    points: { en: `Books and ${POINTS}`, zh: `账本与${POINTS}` },
     site: { en: 'Members and site', zh: '成员与站点' },
   },
   status: { en: 'Status', zh: '状态' },
