@@ -26,6 +26,7 @@ const PUBLIC = [
   '/nowhere',
   '/account',
   '/admin',
+  '/admin/reviews',
   '/apps',
   '/payment/applications',
   '/payment/pay/txn_nothing',

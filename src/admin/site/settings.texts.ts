@@ -73,6 +73,7 @@ export const settings = {
     seconds: { en: 'seconds', zh: '秒' },
     hours: { en: 'hours', zh: '小时' },
     days: { en: 'days', zh: '天' },
+    times: { en: 'times', zh: '次' },
     perMinute: { en: 'a minute', zh: '次/分钟' },
     perHour: { en: 'an hour', zh: '次/小时' },
   } satisfies Record<Unit, Text>,

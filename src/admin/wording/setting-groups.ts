@@ -108,7 +108,16 @@ export function groupOf(name: SettingName): Group {
 }
 
 /** What a number counts. */
-export type Unit = 'percent' | 'points' | 'minutes' | 'seconds' | 'hours' | 'days' | 'perMinute' | 'perHour'
+export type Unit =
+  | 'percent'
+  | 'points'
+  | 'minutes'
+  | 'seconds'
+  | 'hours'
+  | 'days'
+  | 'times'
+  | 'perMinute'
+  | 'perHour'
 
 const UNITS: Partial<Record<SettingBaseName, Unit>> = {
   points_payment_fee_rate: 'percent',
@@ -122,6 +131,10 @@ const UNITS: Partial<Record<SettingBaseName, Unit>> = {
   refresh_grace_seconds: 'seconds',
   signing_key_days: 'days',
   alert_key_hours: 'hours',
+  alert_failed_attempts: 'times',
+  limit_sign_in_failures_per_account: 'times',
+  limit_sign_in_failures_per_address: 'times',
+  limit_refreshes: 'times',
   forum_requests_per_minute: 'perMinute',
   limit_pages: 'perMinute',
   limit_token_failures: 'perMinute',
