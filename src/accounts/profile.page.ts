@@ -24,9 +24,6 @@ declare module '../web/views.ts' {
       path: string
     }
   }
-  interface PartData {
-    'accounts/tabs': object
-  }
 }
 
 /** GET and POST /account/profile, in a scope with requireUser. */

@@ -2,7 +2,6 @@
 import type { Texts } from '../web/languages.ts'
 
 export const profile = {
-  tab: { en: 'Account', zh: '账号' },
   about: { en: 'Profile', zh: '个人资料' },
   name: { en: 'Display name', zh: '显示名称' },
   nameHint: {

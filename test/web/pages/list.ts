@@ -71,6 +71,12 @@ export const PAGES: ListedPage[] = [
   { name: 'home/welcome', as: 'visitor', path: at('/') },
   { name: 'home/home', as: 'buyer', path: at('/') },
   { name: 'home/home new', as: 'careful', path: at('/') },
+  {
+    name: 'home/home waiting',
+    as: 'buyer',
+    path: pay('unpaid'),
+    act: (page, world) => page.goto(`${world.test.url}/`),
+  },
   { name: 'error', as: 'visitor', path: at('/nowhere') },
   ...GUIDES.map(
     (name): ListedPage => ({ name: `docs/guide ${name}`, as: 'merchant', path: at(guidePath(name)) }),
