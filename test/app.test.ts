@@ -89,7 +89,7 @@ describe('pages', () => {
       'x-content-type-options': 'nosniff',
     })
     expect(headers['content-security-policy']).toBe(
-      "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data: https:; connect-src 'self'; form-action 'self' https: http://127.0.0.1:* http://localhost:*; frame-ancestors 'none'; base-uri 'none'",
+      "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data: https: http://127.0.0.1:* http://localhost:*; connect-src 'self'; form-action 'self' https: http://127.0.0.1:* http://localhost:*; frame-ancestors 'none'; base-uri 'none'",
     )
     expect(body).not.toMatch(/<script(?![^>]*src=)|style=|onclick=|https?:\/\//)
   })

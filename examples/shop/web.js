@@ -15,7 +15,14 @@ import { messagePage } from './pages.js'
 
 const SESSIONS_MAX = 1_000
 const BODY_BYTES_MAX = 4_096
-const FILES = { '/shop.css': 'text/css; charset=utf-8', '/sticker-pack.svg': 'image/svg+xml' }
+const FILES = {
+  '/shop.css': 'text/css; charset=utf-8',
+  '/sticker-pack.svg': 'image/svg+xml',
+  '/logos/sticker-shop.svg': 'image/svg+xml',
+  '/logos/mug-shop.svg': 'image/svg+xml',
+  '/logos/cat-shop.svg': 'image/svg+xml',
+  '/logos/library-shop.svg': 'image/svg+xml',
+}
 
 /** @type {Map<string, Session>} by the value of the cookie */
 const sessions = new Map()

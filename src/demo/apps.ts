@@ -50,7 +50,7 @@ export type SavedApps = {
 }
 
 export type Store = { saved: SavedApps; save: () => Promise<void> }
-type Shop = { owner_id: bigint; reviewer_id: bigint; shop_url: string }
+type Shop = { owner_id: bigint; reviewer_id: bigint; shop_url: string; logo_url: string }
 
 type OauthApp = { name: string; description: string; redirect_uris: string[] }
 
@@ -109,7 +109,8 @@ export async function ensureOauthAppAs(
 /** Finds or creates the payment application of the shop that uses the HMAC API. */
 export async function ensureShopApp(deps: Parts, shop: Shop): Promise<DemoApps['payment_app']> {
   const callback_url = `${shop.shop_url}/payment/callback`
-  const { id, payment_id, pid } = await ensurePaymentApp(deps, shop, { ...SHOP, callback_url })
+  const facts = { ...SHOP, callback_url, homepage: shop.shop_url }
+  const { id, payment_id, pid } = await ensurePaymentApp(deps, shop, facts)
   const token = await currentKey(deps, id, 'token')
   const merchant_key = await currentKey(deps, id, 'merchant_key')
   return {
@@ -130,7 +131,8 @@ export async function ensureGatewayApp(
   shop: Shop,
 ): Promise<DemoApps['gateway_app']> {
   const callback_url = `${shop.shop_url}/return`
-  const { id, payment_id, pid } = await ensurePaymentApp(deps, shop, { ...GATEWAY_SHOP, callback_url })
+  const facts = { ...GATEWAY_SHOP, callback_url, homepage: shop.shop_url }
+  const { id, payment_id, pid } = await ensurePaymentApp(deps, shop, facts)
   if (!(await isInForce(deps, id, saved.merchant_private_key))) {
     const actor = { user_id: shop.owner_id, ip: '127.0.0.1' }
     saved.merchant_private_key = (await makeMerchantPair(deps, payment_id, actor)).private_base64
@@ -158,24 +160,28 @@ export async function isInForce({ gatewayKeys }: Parts, app_id: bigint, private_
   return createPublicKey(key).equals(publicKey)
 }
 
-/** Finds or creates an approved payment application of this name. */
-async function ensurePaymentApp(
+export type AppFacts = { name: string; description: string; callback_url: string; homepage: string }
+
+/** Finds or creates an approved payment application of this name, and updates its addresses. */
+export async function ensurePaymentApp(
   deps: Parts,
-  { owner_id, reviewer_id }: Shop,
-  values: { name: string; description: string; callback_url: string },
+  { owner_id, reviewer_id, logo_url }: Omit<Shop, 'shop_url'>,
+  values: AppFacts,
 ): Promise<{ id: bigint; payment_id: string; pid: bigint }> {
-  const { name, description, callback_url } = values
-  let app = await deps.db
-    .updateTable('payment_apps')
-    .set({ callback_url, updated_at: deps.clock() })
-    .where('applicant_id', '=', owner_id)
-    .where('name', '=', name)
-    .where('book', '=', 'live')
-    .returning(['id', 'payment_id', 'pid', 'status', 'unreviewed_change_at'])
-    .executeTakeFirst()
+  const { name, description, callback_url, homepage } = values
+  const update = () =>
+    deps.db
+      .updateTable('payment_apps')
+      .set({ callback_url, homepage, logo_url, updated_at: deps.clock() })
+      .where('applicant_id', '=', owner_id)
+      .where('name', '=', name)
+      .where('book', '=', 'live')
+      .returning(['id', 'payment_id', 'pid', 'status', 'unreviewed_change_at'])
+      .executeTakeFirst()
+  let app = await update()
   if (app === undefined) {
-    const made = await applyForPaymentApp(deps, { applicant_id: owner_id, ...values })
-    app = { ...made, status: 'pending', unreviewed_change_at: null }
+    await applyForPaymentApp(deps, { applicant_id: owner_id, name, description, callback_url })
+    app = (await update())!
   }
   const { status, payment_id, unreviewed_change_at: seen_change_at } = app
   if (status === 'pending' || (status === 'approved' && seen_change_at !== null)) {

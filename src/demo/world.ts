@@ -8,12 +8,13 @@ import { sql } from 'kysely'
 import { createUser } from '../accounts/people/users.ts'
 import { hashPassword, verifyPassword } from '../accounts/security/password.ts'
 import type { Db } from '../database/connection.ts'
-import { grantPoints } from '../ledger/points.ts'
+import { postPoints } from '../ledger/points.ts'
 import { balanceOf } from '../ledger/wallet.ts'
 import type { Parts } from '../parts.ts'
 import type { Config } from '../platform/config.ts'
 import { randomText } from '../platform/secrets.ts'
 import { type DemoApps, ensureGatewayApp, ensureOauthApp, ensureShopApp, type SavedApps } from './apps.ts'
+import { introduce } from './introduction.ts'
 import { ensureSamples } from './samples.ts'
 
 const PASSWORD_LENGTH = 6
@@ -57,26 +58,38 @@ export async function seedDemo(deps: Parts, { withForum = false } = {}): Promise
   }
   await writeSaved(config, saved)
 
-  const people: DemoPerson[] = []
+  const ids = new Map<string, bigint>()
   for (const person of PEOPLE)
-    people.push(await ensurePerson(deps, person, saved.passwords[person.username]!))
-  const idOf = (username: string) => BigInt(people.find((person) => person.username === username)!.id)
+    ids.set(person.username, await ensureAccount(deps, person, saved.passwords[person.username]!))
+  const idOf = (username: string) => ids.get(username)!
   const [owner_id, reviewer_id] = [idOf('bob'), idOf('admin')]
   const shop_url = exampleUrl(config, config.SHOP_PORT)
   const gateway_shop_url = exampleUrl(config, config.GATEWAY_SHOP_PORT)
   const store = { saved, save: () => writeSaved(config, saved) }
+  const logoOf = (name: string) => `${shop_url}/logos/${name}.svg`
+  const shop = { owner_id, reviewer_id, shop_url, logo_url: logoOf('sticker-shop') }
+  const gatewayShop = { ...shop, shop_url: gateway_shop_url, logo_url: logoOf('mug-shop') }
+  const apps = {
+    oauth_app: await ensureOauthApp(deps, store, owner_id, shop_url),
+    payment_app: await ensureShopApp(deps, shop),
+    gateway_app: await ensureGatewayApp(deps, store, gatewayShop),
+  }
   const alice = { id: idOf('alice'), username: 'alice' }
+  await introduce(deps, { alice_id: alice.id, reviewer_id, apps, gateway_shop_url, logoOf })
+  // The history ends with the points that the demo prints. A later start finds them.
+  for (const { username, points } of PEOPLE) await settlePoints(deps, idOf(username), username, points)
   deps.findSamples = await ensureSamples(deps, store, { owner_id, member: alice })
   if (withForum) await turnOnBridge(deps.db)
+  const people = await Promise.all(
+    PEOPLE.map(({ username }) => describePerson(deps.db, idOf(username), saved.passwords[username]!)),
+  )
   return {
     base_url: config.PUBLIC_URL,
     shop_url,
     gateway_shop_url,
     ...(withForum && { forum_url: forumUrl(config) }),
     people,
-    oauth_app: await ensureOauthApp(deps, store, owner_id, shop_url),
-    payment_app: await ensureShopApp(deps, { owner_id, reviewer_id, shop_url }),
-    gateway_app: await ensureGatewayApp(deps, store, { owner_id, reviewer_id, shop_url: gateway_shop_url }),
+    ...apps,
   }
 }
 
@@ -121,11 +134,11 @@ async function writeSaved(config: Config, saved: Saved): Promise<void> {
   await rename(`${file}.new`, file)
 }
 
-async function ensurePerson(
-  { db, clock }: Parts,
-  { username, points, part: _, ...values }: (typeof PEOPLE)[number],
+async function ensureAccount(
+  { db }: Parts,
+  { username, points: _points, part: _part, ...values }: (typeof PEOPLE)[number],
   password: string,
-): Promise<DemoPerson> {
+): Promise<bigint> {
   const found = await db
     .selectFrom('users')
     .where(sql`lower(username)`, '=', username)
@@ -144,12 +157,21 @@ async function ensurePerson(
       .where('id', '=', id)
       .execute()
   }
-  if (points > 0n) {
-    const reference = `demo:${username}`
-    const reason = 'Points of the demo'
-    await grantPoints(db, { user_id: id, amount: points, reference, reason, actor_id: null, now: clock() })
-  }
-  return describePerson(db, id, password)
+  return id
+}
+
+/** Brings a wallet to its points once. A second posting with the reference does nothing. */
+async function settlePoints(
+  { db, clock }: Parts,
+  user_id: bigint,
+  username: string,
+  points: bigint,
+): Promise<void> {
+  const amount = points - (await balanceOf(db, user_id))
+  if (amount === 0n) return
+  const reason = amount > 0n ? '论坛活跃 · Forum score' : '捐给社区基金 · Gift to the community fund'
+  const lines = [{ user_id, amount, reference: `demo:${username}` }]
+  await postPoints(db, { lines, reason, actor_id: null, now: clock() })
 }
 
 async function describePerson(db: Db, id: bigint, password: string): Promise<DemoPerson> {

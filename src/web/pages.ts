@@ -152,6 +152,9 @@ function siteNotices({ settings }: Core, language: Language) {
   return { announcement: own || other, arePaymentsPaused: payments_read_only === 'on' }
 }
 
+/** Sources on the developer's own machine, outside production. */
+const LOOPBACK = ' http://127.0.0.1:* http://localhost:*'
+
 /**
  * Returns the targets of a form for form-action, because Chromium checks a form's whole redirect chain. A form that leaves
  * the site may reach any https address, because an application may redirect again. By http it may reach only the program
@@ -159,7 +162,7 @@ function siteNotices({ settings }: Core, language: Language) {
  */
 function formTargets(leavesSite: boolean | string, production: boolean): string {
   if (leavesSite === false) return ''
-  if (leavesSite === true) return production ? ' https:' : ' https: http://127.0.0.1:* http://localhost:*'
+  if (leavesSite === true) return production ? ' https:' : ` https:${LOOPBACK}`
   const { protocol, hostname, origin } = new URL(leavesSite)
   if (protocol !== 'http:') return ' https:'
   // NOTE: CSP cannot express an IPv6 address, so a page that leads to http://[::1] allows all of http. Its only form is
@@ -172,7 +175,7 @@ function contentSecurityPolicy(leavesSite: boolean | string, production: boolean
     "default-src 'none'",
     "style-src 'self'",
     "script-src 'self'",
-    "img-src 'self' data: https:",
+    `img-src 'self' data: https:${production ? '' : LOOPBACK}`,
     "connect-src 'self'",
     `form-action 'self'${formTargets(leavesSite, production)}`,
     "frame-ancestors 'none'",

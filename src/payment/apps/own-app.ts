@@ -23,7 +23,7 @@ export const paymentAppEdit = (production: boolean) =>
     logo_url: z
       .string()
       .trim()
-      .refine((text) => text === '' || isLogoUrl(text)),
+      .refine((text) => text === '' || isLogoUrl(text, production)),
     exchange_rate: z
       .string()
       .trim()
@@ -34,13 +34,9 @@ export const paymentAppEdit = (production: boolean) =>
       .refine((list) => list.length <= ALLOWED_ADDRESSES_MAX && list.every(isAddressRange)),
   })
 
-/** Whether the text is an address of a logo. Pages load pictures by https only. */
-function isLogoUrl(text: string): boolean {
-  return (
-    text.length <= LOGO_URL_LENGTH_MAX &&
-    text.startsWith('https://') &&
-    isCallbackUrl(text.split('?')[0]!, true)
-  )
+/** Whether the text is an address of a logo. Pages load pictures by https, and outside production from this machine. */
+function isLogoUrl(text: string, production: boolean): boolean {
+  return text.length <= LOGO_URL_LENGTH_MAX && isCallbackUrl(text.split('?')[0]!, production)
 }
 
 export type PaymentAppEdit = z.output<ReturnType<typeof paymentAppEdit>>

@@ -1,0 +1,236 @@
+/**
+ * Plays the thirty days before the demo through the product's own acts, with a clock that is moved back: grants, orders,
+ * payments, notifications, refunds and transfers. Nothing is written past the acts, so the books hold.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import Fastify from 'fastify'
+import { closeDueDays } from '../ledger/closes.ts'
+import { grantPoints } from '../ledger/points.ts'
+import type { Parts } from '../parts.ts'
+import { openNotifier } from '../payment/notifications/worker.ts'
+import { makePayOrder, type PayOrder } from '../payment/orders/pay.ts'
+import { makePlaceOrder, type PlaceOrder } from '../payment/orders/place.ts'
+import { askRefund } from '../payment/orders/refund-requests.ts'
+import { refundOrder } from '../payment/orders/refunds.ts'
+import { makePostTransfer } from '../payment/orders/transfers.ts'
+import type { ShopName } from './cast.ts'
+import { type Buyer, dayOf, midnightOf, type PlannedOrder, planOrders } from './plan.ts'
+
+const IP = '127.0.0.1'
+const DAY_MS = 86_400_000
+const RATE = '100'
+/** More than anybody spends in the history. Alice gets less, because she ends with the points that the demo prints. */
+const OPENING_POINTS = 12_000n
+const OPENING_POINTS_OF_ALICE = 3_000n
+const NOTIFIED_MS_MAX = 3_000
+/** Every so many notifications, the shop fails at first and gets the next one a minute later. */
+const FAILING_EVERY = 9
+
+export type HistoryShop = { id: bigint; payment_id: string; pid: bigint; owner_id: bigint }
+
+export type HistoryCast = {
+  /** The members who buy, and whose points come from the forum. */
+  buyers: Record<Buyer, bigint>
+  shops: Record<ShopName, HistoryShop>
+  admin_id: bigint
+  gateway_shop_url: string
+}
+
+/** Plays the history. The caller does so once, before the demo has any other journal. */
+export async function playHistory(deps: Parts, cast: HistoryCast): Promise<void> {
+  const past = openPast(deps)
+  const now = deps.clock()
+  const orders = planOrders(now)
+  const shop = await openMugShop(cast.gateway_shop_url)
+  const notifier = openNotifier(past.deps)
+  notifier.start(Fastify({ logger: false }).log)
+  try {
+    await grantOpening(past, cast, new Date(orders[0]!.at.getTime() - DAY_MS / 2))
+    const acts = { place: makePlaceOrder(past.deps), pay: makePayOrder(past.deps) }
+    for (const day of byDay(orders)) {
+      const placed = await placeAll(past, acts.place, cast, day)
+      await payAll(past, acts.pay, cast, placed, async ({ id, paidAt }) => {
+        past.move(new Date(paidAt.getTime() + 1_000))
+        await notifier.attempted(id, NOTIFIED_MS_MAX)
+        if (shop.hasFailed()) {
+          past.move(new Date(paidAt.getTime() + 62_000))
+          await notifier.attempted(id, NOTIFIED_MS_MAX)
+        }
+      })
+      await endDay(past, cast, placed, now)
+    }
+    await askForOne(past, cast, orders)
+  } finally {
+    await notifier.stop()
+    await shop.close()
+  }
+}
+
+type Past = {
+  deps: Parts
+  /** Runs an act at a moment. Acts at several moments may run at once. */
+  at<T>(moment: Date, act: () => Promise<T>): Promise<T>
+  /** Moves the clock of everything that runs outside an act. */
+  move(moment: Date): void
+}
+
+function openPast(deps: Parts): Past {
+  const moments = new AsyncLocalStorage<Date>()
+  let moment = deps.clock()
+  return {
+    // The figures of this process begin with its first request.
+    deps: { ...deps, clock: () => moments.getStore() ?? moment, metrics: undefined },
+    at: (when, act) => moments.run(when, act),
+    move: (when) => {
+      moment = when
+    },
+  }
+}
+
+async function grantOpening({ deps }: Past, { buyers }: HistoryCast, now: Date): Promise<void> {
+  for (const [username, user_id] of Object.entries(buyers)) {
+    const reference = `demo-opening:${username}`
+    const reason = '论坛活跃 · Forum score'
+    const amount = username === 'alice' ? OPENING_POINTS_OF_ALICE : OPENING_POINTS
+    await grantPoints(deps.db, { user_id, amount, reference, reason, actor_id: null, now })
+  }
+}
+
+function byDay(orders: PlannedOrder[]): PlannedOrder[][] {
+  const days = new Map<number, PlannedOrder[]>()
+  for (const order of orders) {
+    const day = dayOf(order.at)
+    days.set(day, [...(days.get(day) ?? []), order])
+  }
+  return [...days.values()]
+}
+
+type Placed = PlannedOrder & { id: bigint; transaction_id: string }
+
+/** Places the orders of a day. Those that arrive together share a commit. */
+function placeAll(
+  past: Past,
+  place: PlaceOrder,
+  { shops, gateway_shop_url }: HistoryCast,
+  orders: PlannedOrder[],
+): Promise<Placed[]> {
+  return Promise.all(
+    orders.map(async (order, i) => {
+      const { shop, number, product, at } = order
+      const { id: app_id, pid } = shops[shop]
+      const gateway = product.money !== undefined && {
+        trade_no: `${Math.floor(at.getTime() / 1000)}${String(i).padStart(9, '0')}`,
+        protocol: 'v1' as const,
+        pid_sent: pid.toString(),
+        money: product.money,
+        rate: RATE,
+        type: 'alipay',
+        param: null,
+        notify_url: `${gateway_shop_url}/notify`,
+        return_url: `${gateway_shop_url}/return`,
+      }
+      const asked = { app_id, order_id: number, description: product.name, amount: product.amount }
+      const placed = await past.at(at, () => place({ ...asked, ...(gateway && { gateway }) }))
+      return { ...order, id: placed.id, transaction_id: placed.transaction_id }
+    }),
+  )
+}
+
+/** Pays in the order of time. After a payment at the gateway, the shop is notified before anybody pays again. */
+async function payAll(
+  past: Past,
+  pay: PayOrder,
+  { buyers }: HistoryCast,
+  placed: Placed[],
+  notify: (order: { id: bigint; paidAt: Date }) => Promise<void>,
+): Promise<void> {
+  const paid = placed
+    .flatMap((order) => (order.paidAt === undefined ? [] : [{ ...order, paidAt: order.paidAt }]))
+    .sort((a, b) => a.paidAt.getTime() - b.paidAt.getTime())
+  let waiting: Promise<unknown>[] = []
+  for (const { id, transaction_id, buyer, product, paidAt, shop } of paid) {
+    const payment = { transaction_id, payer_id: buyers[buyer], expected_amount: product.amount }
+    waiting.push(past.at(paidAt, () => pay(payment)))
+    if (shop !== 'mug') continue
+    await Promise.all(waiting)
+    waiting = []
+    await notify({ id, paidAt })
+  }
+  await Promise.all(waiting)
+}
+
+/** In the evening an administrator refunds, a shop rewards its customer of the day, and the day is closed. */
+async function endDay(
+  past: Past,
+  { shops, admin_id, buyers }: HistoryCast,
+  placed: Placed[],
+  now: Date,
+): Promise<void> {
+  const [first] = placed
+  if (first === undefined) return
+  const evening = new Date(midnightOf(dayOf(first.at) + 1).getTime() - 5 * 60_000)
+  // The last day is not over yet.
+  if (evening > now) return
+  past.move(evening)
+  for (const { transaction_id, product, refund } of placed) {
+    if (refund === undefined) continue
+    const amount = refund === 'full' ? product.amount : product.amount / 2n
+    const reason = refund === 'full' ? 'Out of stock' : 'Arrived damaged; half is refunded'
+    const act = { transaction_id, amount, with_fee: true, reason, actor_id: admin_id, ip: IP }
+    await past.at(evening, () => refundOrder(past.deps, { ...act, key: `demo-${transaction_id}` }))
+  }
+  const thanked = placed.find(({ shop, paidAt, buyer }) => shop === 'library' && paidAt && buyer !== 'alice')
+  if (thanked !== undefined) {
+    const reward = {
+      app_id: shops.library.id,
+      order_id: `thanks-${thanked.number}`,
+      to_user_id: buyers[thanked.buyer],
+      to_username: thanked.buyer,
+      amount: 5n,
+    }
+    await past.at(evening, () => makePostTransfer(past.deps)(reward))
+  }
+  await past.at(new Date(evening.getTime() + DAY_MS / 12), () => closeDueDays(past.deps))
+}
+
+/** Leaves one request for a refund open, for an administrator to decide on. */
+async function askForOne(past: Past, { shops }: HistoryCast, orders: PlannedOrder[]): Promise<void> {
+  const asked = orders.findLast(
+    ({ shop, paidAt, refund }) => shop === 'cat' && paidAt && refund === undefined,
+  )
+  if (asked?.paidAt === undefined) return
+  const { payment_id, id, owner_id } = shops.cat
+  const { transaction_id } = await past.deps.db
+    .selectFrom('orders')
+    .where('app_id', '=', id)
+    .where('order_id', '=', asked.number)
+    .select('transaction_id')
+    .executeTakeFirstOrThrow()
+  const request = { transaction_id, amount: asked.product.amount, reason: '买家收到的图案与订单不符' }
+  const moment = new Date(asked.paidAt.getTime() + 30_000)
+  await past.at(moment, () => askRefund(past.deps, payment_id, request, { user_id: owner_id, ip: IP }))
+}
+
+/** Answers notifications in the place of the mug shop, which starts after the history. */
+async function openMugShop(url: string): Promise<{ hasFailed(): boolean; close(): Promise<void> }> {
+  const { hostname, port } = new URL(url)
+  let count = 0
+  let hasFailed = false
+  const server = createServer((_request, response) => {
+    count += 1
+    hasFailed = !hasFailed && count % FAILING_EVERY === 0
+    if (hasFailed) response.statusCode = 502
+    response.end(hasFailed ? 'Bad Gateway' : 'success')
+  }).listen(Number(port), hostname)
+  await once(server, 'listening')
+  return {
+    hasFailed: () => hasFailed,
+    async close() {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
