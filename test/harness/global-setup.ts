@@ -1,5 +1,5 @@
 /** Starts one Postgres for the whole run, with the migrated template databases that test files clone. */
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
@@ -22,6 +22,8 @@ declare module 'vitest' {
     processes: string[]
     /** The data folder of a first start that has ended. */
     emptyCluster: string
+    /** The file of the forms that tests have sent. */
+    formsLog: string
   }
 }
 
@@ -52,6 +54,10 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   // All processes of the run compile the same sources.
   process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../../node_modules/.cache/compiled')
   const scratch = await makeScratchFolder()
+  // The reporter reads it, in this process.
+  process.env.FORMS_LOG = join(scratch, 'forms')
+  await writeFile(process.env.FORMS_LOG, '')
+  project.provide('formsLog', process.env.FORMS_LOG)
   const emptyCluster = join(scratch, 'empty')
   const first = await startEmbedded({ dataDir: emptyCluster })
   await first.stop()

@@ -11,6 +11,7 @@ import { closeApplication, openApplication } from './application.ts'
 import { requireDeclaredAnswers } from './declared-answers.ts'
 import { APP_TEMPLATE, databaseUrl, START, TEMPLATE } from './global-setup.ts'
 import { spreadRequests } from './processes.ts'
+import { requireReports } from './reported-acts.ts'
 
 export { START }
 export const HTML = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8'
@@ -56,6 +57,7 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
   const processes = inject('processes')
   const spread = processes.length > 0 ? await spreadRequests(application, { processes, env, now }) : undefined
   requireDeclaredAnswers(app)
+  requireReports(app, inject('formsLog'))
   return {
     app,
     deps,

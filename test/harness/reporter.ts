@@ -1,5 +1,10 @@
 /** Ends the run with the plain line `N passed, N failed` that machines read. */
+import { globSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Reporter, TestModule } from 'vitest/node'
+import { unsentForms } from './reported-acts.ts'
+
+const ALL_FILES = globSync('**/*.test.ts', { cwd: join(import.meta.dirname, '..') }).length
 
 // biome-ignore lint/style/noDefaultExport: vitest loads reporters by their default export
 export default class ClosingLine implements Reporter {
@@ -10,7 +15,10 @@ export default class ClosingLine implements Reporter {
     const count = (state: string) => states.filter((s) => s === state).length
     // A file that fails to load has no tests to count, and must not pass.
     const brokenFiles = modules.filter((module) => module.errors().length > 0).length
-    const failed = count('failed') + brokenFiles + unhandledErrors.length
+    // Only the whole suite sends every form.
+    const unsent = modules.length === ALL_FILES ? unsentForms(process.env.FORMS_LOG!) : []
+    for (const form of unsent) console.log(`No test has sent the form POST ${form} with success`)
+    const failed = count('failed') + brokenFiles + unhandledErrors.length + unsent.length
     const skipped = count('skipped')
     console.log(`\n${count('passed')} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
   }

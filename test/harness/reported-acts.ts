@@ -1,0 +1,103 @@
+/**
+ * Holds every form to its report: when its act succeeds, the page to which it leads says what was done. The run ends with
+ * the forms that no test has sent with success.
+ */
+import { appendFileSync, readFileSync } from 'node:fs'
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
+
+/** The forms whose success shows by itself, and how. All others set the cookie of a report. */
+const SHOWS_ITSELF: Record<string, string> = {
+  '/language': 'the page is in the chosen language',
+  '/sign-in': 'the page that the member wanted',
+  '/sign-in/second-factor': 'the page that the member wanted',
+  '/sign-in/link': 'the page that the member wanted',
+  '/register': 'the page that the new member wanted',
+  '/sign-out': 'the front page offers to sign in',
+  '/oauth2/logout/confirm': 'a page says that the member is signed out',
+  '/oauth2/consent': 'the application',
+  '/oauth2/auth': 'the same request as GET',
+  '/oauth2/authorize': 'the same request as GET',
+  '/oauth-provider/authorize': 'the same request as GET',
+  '/oauth2/logout': 'the same request as GET',
+  '/payment/pay/:transaction_id|:payment_id': 'the shop, or the receipt',
+}
+
+const patterns = new WeakMap<FastifyInstance, Map<string, RegExp>>()
+
+/** Returns the addresses that take forms, from the routes that the application has. */
+export function formsOf(app: FastifyInstance): string[] {
+  const above: string[] = []
+  const found: string[] = []
+  for (const line of app.printRoutes({ commonPrefix: false }).split('\n')) {
+    const [, indent, path, methods] = /^([│ ]*)[├└]── (\S*)(?: \(([^)]*)\))?/.exec(line) ?? []
+    if (indent === undefined || path === undefined) continue
+    const depth = indent.length / 4
+    const whole = (above[depth - 1] ?? '') + path
+    above[depth] = whole
+    // Endpoints of programs answer every method.
+    if (methods?.split(', ').includes('POST') && !methods.includes('TRACE'))
+      found.push(whole.replace(/^\/+/, '/'))
+  }
+  return found
+}
+
+/** The mark before a form that the application has, and before one that succeeded. */
+const KNOWN = '? '
+const SENT = '! '
+
+/** Returns the forms in `log` that no test has sent with success. */
+export function unsentForms(log: string): string[] {
+  const lines = readFileSync(log, 'utf8').split('\n')
+  const marked = (mark: string) =>
+    new Set(lines.filter((line) => line.startsWith(mark)).map((line) => line.slice(mark.length)))
+  const sent = marked(SENT)
+  return [...marked(KNOWN)].filter((form) => !sent.has(form))
+}
+
+/** Fails a test's request when a form succeeds in silence, and notes the form in `log`. */
+export function requireReports(app: FastifyInstance, log: string): void {
+  appendFileSync(
+    log,
+    formsOf(app)
+      .map((form) => `${KNOWN}${form}\n`)
+      .join(''),
+  )
+  const send = app.inject.bind(app) as (options: InjectOptions | string) => Promise<LightMyRequestResponse>
+  app.inject = (async (options: InjectOptions | string) => {
+    const response = await send(options)
+    if (typeof options !== 'string' && isForm(options)) requireReport(app, options, response, log)
+    return response
+  }) as unknown as typeof app.inject
+}
+
+const isForm = ({ method, headers = {} }: InjectOptions) =>
+  method === 'POST' && headers['sec-fetch-site'] === 'same-origin'
+
+function requireReport(
+  app: FastifyInstance,
+  { url }: InjectOptions,
+  { statusCode, headers, cookies }: LightMyRequestResponse,
+  log: string,
+): void {
+  if (statusCode >= 400 || /^\/(sign-in|account\/second-factor)\?/.test(headers.location ?? '')) return
+  const pathname = new URL(String(url), 'http://x').pathname
+  const form = formAt(app, pathname)
+  if (form === undefined) return
+  appendFileSync(log, `${SENT}${form}\n`)
+  const isReported = cookies.some(({ name, value }) => name === 'report' && value !== '')
+  if (statusCode < 300 || isReported || SHOWS_ITSELF[form] !== undefined) return
+  throw new Error(`POST ${form} led to ${headers.location} without a word about what was done`)
+}
+
+function formAt(app: FastifyInstance, pathname: string): string | undefined {
+  if (!patterns.has(app)) {
+    const all = formsOf(app).map(
+      (form) =>
+        [form, new RegExp(`^${form.replaceAll('.', '\\.').replaceAll(/:[^/]+/g, '[^/]+')}$`)] as const,
+    )
+    patterns.set(app, new Map(all))
+  }
+  const found = [...patterns.get(app)!].filter(([, pattern]) => pattern.test(pathname))
+  // A written address wins over one with a parameter.
+  return found.map(([form]) => form).sort((a, b) => a.split(':').length - b.split(':').length)[0]
+}
