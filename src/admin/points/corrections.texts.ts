@@ -18,7 +18,7 @@ export const corrections = {
   },
   refund: { en: 'Refund', zh: '退款' },
   reversal: { en: 'Reverse the transfer', zh: '冲正转账' },
-  amount: { en: POINTS, zh: POINTS },
+  amount: { en: 'Amount', zh: POINTS },
   toRefundPoints: { en: `${POINTS} to refund`, zh: `退还${POINTS}` },
   leftOf: (left: string, whole: string) => ({
     en: `${left} of ${whole} left`,

@@ -17,7 +17,7 @@ export const acts = {
     oauth_consent: { en: 'Consents', zh: '授权' },
     order: { en: 'Orders', zh: '订单' },
     payment_app: { en: 'Payment applications', zh: '收款应用' },
-    points: { en: POINTS, zh: POINTS },
+    points: { en: `Adjusted ${POINTS}`, zh: POINTS },
     refund_request: { en: 'Refund requests', zh: '退款申请' },
     setting: { en: 'Site settings', zh: '站点设置' },
     signing_keys: { en: 'Signing keys', zh: '签名密钥' },
