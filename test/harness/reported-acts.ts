@@ -20,6 +20,7 @@ const SHOWS_ITSELF: Record<string, string> = {
   '/oauth-provider/authorize': 'the same request as GET',
   '/oauth2/logout': 'the same request as GET',
   '/payment/pay/:transaction_id|:payment_id': 'the shop, or the receipt',
+  '/payment/pay/:transaction_id|:payment_id/test': 'the shop, or the order as the tester wanted it',
 }
 
 const patterns = new WeakMap<FastifyInstance, Map<string, RegExp>>()
