@@ -147,8 +147,8 @@ export const docs = {
       zh: '请把示例密钥换成你的 Secret Key。在 /payment/applications 创建测试应用，无需审核。',
     },
     v1: {
-      en: 'Put your KEY in the place of the sample; the gateway page of your application shows it.',
-      zh: '请把示例密钥换成你的 KEY，见应用的网关页面。',
+      en: 'Put your KEY in the place of the sample; “Keys and gateway” of your application shows it.',
+      zh: '请把示例密钥换成你的 KEY，见应用的“密钥与网关”页。',
     },
     v2: {
       en: 'Put your own private key in the place of the sample. Only you have it.',
