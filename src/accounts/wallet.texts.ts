@@ -76,6 +76,5 @@ export const wallet = {
   forumScore: (day: string) => ({ en: `Forum activity of ${day}`, zh: `${day} 的论坛活跃奖励` }),
   testWallet: { en: 'Test wallet', zh: '测试钱包' },
   playPoints: { en: `Play ${POINTS}`, zh: `虚拟${POINTS}` },
-  username: { en: 'Username', zh: '用户名' },
   email: { en: 'Email', zh: '邮箱' },
 } satisfies Texts
