@@ -71,11 +71,16 @@ export const pay = {
   payer: { en: 'Payer', zh: '付款人' },
   amount: { en: 'Amount', zh: '金额' },
   refunded: { en: 'Refunded', zh: '已退款' },
+  reason: (text: string) => ({ en: `Reason: ${text}`, zh: `理由：${text}` }),
+  refundAsked: (formatted: string, amount: bigint, isTest: boolean) => {
+    const { en, zh } = sum(formatted, amount, isTest)
+    return { en: `Refund of ${en} requested`, zh: `申请退款 ${zh}` }
+  },
   paidAmount: { en: 'Paid', zh: '实付' },
   netAmount: { en: 'Net payment', zh: '净支付' },
   refundedLine: (formatted: string, amount: bigint, isTest: boolean) => {
     const { en, zh } = sum(formatted, amount, isTest)
-    return { en: `${en} refunded to your wallet`, zh: `已退回 ${zh} 到你的钱包` }
+    return { en: `${en} refunded to your wallet`, zh: `已退回 ${zh}到你的钱包` }
   },
   returnToShop: (shop: string) => ({ en: `Back to ${shop}`, zh: `返回 ${shop}` }),
   ledBack: { en: 'You return to the shop in a few seconds.', zh: '几秒后将自动返回商家。' },

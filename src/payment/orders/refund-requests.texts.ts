@@ -81,8 +81,8 @@ export const refundRequests = {
     withdrawn: { en: 'Withdrawn', zh: '已撤回' },
   },
   toBuyer: {
-    open: { en: 'the shop has asked for it; an administrator decides', zh: '商家已申请，等待管理员决定' },
-    declined: { en: 'asked for by the shop, and declined', zh: '商家曾申请，已被拒绝' },
+    open: { en: 'The shop has asked for it. An administrator decides.', zh: '商家已申请，等待管理员处理。' },
+    declined: { en: 'The shop asked for it. An administrator declined.', zh: '商家曾申请，管理员已拒绝。' },
   },
   amount: { en: `${POINTS} to refund`, zh: `退还${POINTS}` },
 } satisfies Texts
