@@ -137,7 +137,7 @@ describe('a new local account', () => {
       admin.submit(await admin.get(LIST), `${LIST}/new`, { username, trust_level: '1' })
     const page = await make('Guest.1')
     expect(page.status).toBe(200)
-    const password = /"secret">([A-Za-z0-9]{16})</.exec(page.body)![1]!
+    const password = /<code>([A-Za-z0-9]{16})</.exec(page.body)![1]!
     const row = await test.db
       .selectFrom('users')
       .where('username', '=', 'Guest.1')

@@ -6,7 +6,6 @@ export const registeredApps = {
   title: { en: 'OAuth applications', zh: 'OAuth 应用' },
   lead: { en: 'Applications that members sign in to.', zh: '成员用本站账号登录的应用。' },
   search: { en: 'Name, client_id or owner', zh: '名称、client_id 或所有者' },
-  find: { en: 'Find', zh: '查找' },
   standing: { en: 'Show', zh: '显示' },
   standings: {
     all: { en: 'All', zh: '全部' },

@@ -8,14 +8,12 @@ export const members = {
   search: { en: 'Name, e-mail address or member number', zh: '名称、邮箱或成员编号' },
   standing: { en: 'Show', zh: '显示' },
   standings: {
-    all: { en: 'all', zh: '全部' },
-    barred: { en: 'suspended and banned', zh: '已停用和已封禁' },
-    admins: { en: 'administrators', zh: '管理员' },
+    all: { en: 'All', zh: '全部' },
+    barred: { en: 'Suspended and banned', zh: '已停用和已封禁' },
+    admins: { en: 'Administrators', zh: '管理员' },
   },
-  find: { en: 'Find', zh: '查找' },
   nothing: { en: 'No results', zh: '没有符合条件的成员' },
   nothingText: { en: 'Try a part of the name or the e-mail address.', zh: '试试名称或邮箱的一部分。' },
-  backToList: { en: 'All members', zh: '全部成员' },
   create: { en: 'New local account', zh: '新建本地账号' },
   createText: {
     en: 'For a person who is not on the forum. It gets a one-time password, which you see once and the person changes at the first sign-in.',

@@ -5,26 +5,51 @@ import { baseOf } from '../wording/setting-groups.ts'
 import type { SettingDraft } from './setting-form.ts'
 
 /** Points of the example of a fee. */
-const EXAMPLE_TEN_THOUSANDTHS = 1_000n * 10_000n
+const EXAMPLE_POINTS = 1_000n
+/** A percentage has four decimals at most. */
+const DECIMALS = 4
+
+type Switch = { on: string; off: string }
 
 /** Returns the effect of an important change. Undefined for every other change. */
-export function effectOf({ t, points }: Locale, { name, before, after }: SettingDraft): string | undefined {
-  const base = baseOf(name)
-  const { effects } = t.settings
-  if (base === 'points_payment_fee_rate') {
-    return effects.feeOfPayments(points(feeOfExample(before)), points(feeOfExample(after)))
+export function effectOf(locale: Locale, { name, before, after }: SettingDraft): string | undefined {
+  const { effects } = locale.t.settings
+  const switched = ({ on, off }: Switch) => (after === 'on' ? on : off)
+  switch (baseOf(name)) {
+    case 'points_payment_fee_rate':
+      return effects.feeOfPayments(locale.points(feeOfExample(before)), locale.points(feeOfExample(after)))
+    case 'points_transfer_fee_rate':
+      return effects.feeOfTransfers
+    case 'time_zone':
+      return effects.time_zone
+    case 'point_zh_cn':
+    case 'point_one_en':
+    case 'point_many_en':
+      return effects.point
+    case 'payments_read_only':
+      return switched(effects.payments_read_only)
+    case 'second_approver':
+      return switched(effects.second_approver)
+    case 'points_transfers':
+      return switched(effects.points_transfers)
+    case 'registration':
+      return after === 'open' ? effects.registration.open : effects.registration.closed
+    case 'gateway_at_root':
+      return switched(effects.gateway_at_root)
+    case 'admins_need_second_factor':
+      return switched(effects.admins_need_second_factor)
+    case 'forum_points_bridge':
+      return switched(effects.forum_points_bridge)
+    case 'forum_points_for_past_score':
+      return switched(effects.forum_points_for_past_score)
+    default:
+      return undefined
   }
-  if (base === 'points_transfer_fee_rate') return effects.feeOfTransfers
-  if (base === 'time_zone') return effects.time_zone
-  if (base === 'point_zh_cn' || base === 'point_one_en' || base === 'point_many_en') return effects.point
-  const switched = (effects as Record<string, unknown>)[base]
-  if (typeof switched !== 'object' || switched === null) return undefined
-  return (switched as Record<string, string>)[after]
 }
 
-/** Returns the fee of 1,000 points, rounded down as a payment does. */
+/** Returns the fee of the example, rounded down as a payment does. */
 function feeOfExample(share: string): bigint {
   const [whole = '0', places = ''] = percentOf(share).split('.')
-  const tenThousandths = BigInt(whole + places.padEnd(4, '0'))
-  return (EXAMPLE_TEN_THOUSANDTHS * tenThousandths) / (100n * 10_000n) / 10_000n
+  const percent = BigInt(whole + places.padEnd(DECIMALS, '0'))
+  return (EXAMPLE_POINTS * percent) / (100n * 10n ** BigInt(DECIMALS))
 }
