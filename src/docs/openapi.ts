@@ -39,7 +39,7 @@ export function serverOf(area: Area, { PUBLIC_URL, PAYMENT_PUBLIC_URL }: Address
 export async function openApiDocument(
   config: Addresses,
   language: keyof Text,
-  { samples, now }: { samples: Samples; now: Date },
+  { samples, now, title }: { samples: Samples; now: Date; title: string },
 ) {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of OPERATIONS) {
@@ -67,7 +67,7 @@ export async function openApiDocument(
   )
   return {
     openapi: '3.1.0',
-    info: { title: 'Tessera', version: '1', description: ANYWHERE[language] },
+    info: { title, version: '1', description: ANYWHERE[language] },
     servers: [{ url: config.PUBLIC_URL }],
     tags: AREAS.map((name) => ({ name })),
     paths,

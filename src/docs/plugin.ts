@@ -14,7 +14,7 @@ export type DocsDeps = Core & { findSamples?: FindSamples }
 /** Registers the pages of the documentation and the OpenAPI document. */
 export async function docsPlugin(app: FastifyInstance, deps: DocsDeps): Promise<void> {
   const { config, clock, findSamples = madeUpSamples } = deps
-  app.get('/docs/openapi.json', async ({ locale }, reply) => {
+  app.get('/docs/openapi.json', async ({ locale, face }, reply) => {
     const samples = await findSamples()
     return (
       reply
@@ -22,7 +22,7 @@ export async function docsPlugin(app: FastifyInstance, deps: DocsDeps): Promise<
         .header('cache-control', 'no-store')
         .header('access-control-allow-origin', '*')
         .type('application/json; charset=utf-8')
-        .send(await openApiDocument(config, textKey(locale.language), { samples, now: clock() }))
+        .send(await openApiDocument(config, textKey(locale.language), { samples, now: clock(), title: face.site.name }))
     )
   })
 

@@ -56,7 +56,7 @@ afterAll(async () => {
 /** Made-up keys, as the document of a site that is no demo has them. */
 const samples = await madeUpSamples()
 const documentIn = (language: (typeof LANGUAGES)[number]) =>
-  openApiDocument(test.deps.config, language, { samples, now: test.clock.now() })
+  openApiDocument(test.deps.config, language, { samples, now: test.clock.now(), title: 'Tessera' })
 
 /** The request of an operation: its example with the authentication of its interface. */
 function asSent({ area, path, request, security }: Operation): {
