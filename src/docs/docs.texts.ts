@@ -165,8 +165,6 @@ export const docs = {
   yourAnswer: { en: 'Your answer', zh: '你的应答' },
   code: { en: 'Code', zh: '错误码' },
   meaning: { en: 'Meaning', zh: '含义' },
-  field: { en: 'Field', zh: '字段' },
-  type: { en: 'Type', zh: '类型' },
   unknownPaymentId: {
     en: 'An unknown Payment ID is answered 404 with success, error and message, without errors. A transfer is answered 1009.',
     zh: 'Payment ID 不存在时返回 404，应答只有 success、error 和 message，没有 errors；转账返回 1009。',

@@ -60,7 +60,7 @@ async function copySources(): Promise<void> {
   for (const file of globSync('**/*.ts', { cwd: SRC })) {
     const source = readFileSync(join(SRC, file), 'utf8')
     const hollow = source.replace(/^(import \{.+\} from '.+\.)texts\.ts'$/gm, "$1hollow.ts'")
-    const isReader = hollow !== source || /\b(locale|Messages)\b/.test(source)
+    const isReader = hollow !== source || /\b([lL]ocale|Messages)\b/.test(source)
     writeFileSync(join(SRC, file), isReader ? hollow : source.replace(/^(#!.*\n)?/, '$1// @ts-nocheck\n'))
   }
 }
