@@ -22,7 +22,13 @@ export async function docsPlugin(app: FastifyInstance, deps: DocsDeps): Promise<
         .header('cache-control', 'no-store')
         .header('access-control-allow-origin', '*')
         .type('application/json; charset=utf-8')
-        .send(await openApiDocument(config, textKey(locale.language), { samples, now: clock(), title: face.site.name }))
+        .send(
+          await openApiDocument(config, textKey(locale.language), {
+            samples,
+            now: clock(),
+            title: face.site.name,
+          }),
+        )
     )
   })
 
