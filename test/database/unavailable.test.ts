@@ -72,7 +72,7 @@ describe('a database that takes no writes', () => {
       const paid = await page.post(path, form)
       expect(paid.status).toBe(503)
       expect(paid.headers['retry-after']).toMatch(/^[1-9]\d*$/)
-      expect(paid.body).toContain('This cannot be done just now')
+      expect(paid.body).toContain('Temporarily unavailable')
       // Pages that only read still work.
       expect((await browser(closed).get('/sign-in')).status).toBe(200)
     } finally {

@@ -15,13 +15,12 @@ const SHOWS_ITSELF: Record<string, string> = {
   '/sign-out': 'the front page offers to sign in',
   '/oauth2/logout/confirm': 'a page says that the member is signed out',
   '/oauth2/consent': 'the application',
-  '/oauth2/auth': 'the same request as GET',
-  '/oauth2/authorize': 'the same request as GET',
-  '/oauth-provider/authorize': 'the same request as GET',
-  '/oauth2/logout': 'the same request as GET',
   '/payment/pay/:transaction_id|:payment_id': 'the shop, or the receipt',
   '/payment/pay/:transaction_id|:payment_id/test': 'the shop, or the order as the tester wanted it',
 }
+
+/** These take forms of applications, and answer them as they answer GET. */
+const OF_OTHER_SITES = ['/oauth2/auth', '/oauth2/authorize', '/oauth-provider/authorize', '/oauth2/logout']
 
 const patterns = new WeakMap<FastifyInstance, Map<string, RegExp>>()
 
@@ -36,8 +35,9 @@ export function formsOf(app: FastifyInstance): string[] {
     const whole = (above[depth - 1] ?? '') + path
     above[depth] = whole
     // Endpoints of programs answer every method.
-    if (methods?.split(', ').includes('POST') && !methods.includes('TRACE'))
-      found.push(whole.replace(/^\/+/, '/'))
+    const takesForms = methods?.split(', ').includes('POST') === true && !methods.includes('TRACE')
+    const address = whole.replace(/^\/+/, '/')
+    if (takesForms && !OF_OTHER_SITES.includes(address)) found.push(address)
   }
   return found
 }

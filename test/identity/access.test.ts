@@ -138,8 +138,10 @@ describe('at the authorization endpoint', () => {
     expect(page.status).toBe(403)
     expect(page.body).toContain('trust level 3 and above')
     expect(page.body).toContain('Crew &quot;ö&quot;')
-    expect(page.body).toContain('Your trust level is 2')
-    const link = /class="button primary block" href="([^"]+)"/.exec(page.body)?.[1]?.replaceAll('&amp;', '&')
+    expect(page.body).toContain('<dt>Your level</dt><dd>Trust level 2</dd>')
+    const link = /class="button primary block big" href="([^"]+)"/
+      .exec(page.body)?.[1]
+      ?.replaceAll('&amp;', '&')
     expect(Object.fromEntries(new URL(link!).searchParams)).toEqual({
       error: 'access_denied',
       error_description: "Only members of these groups may use this application: trust_level_3, Crew '?'",

@@ -11,7 +11,7 @@ import { balanceOf } from '../../src/ledger/wallet.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson } from '../harness/cast.ts'
 import { APP_SECRET } from '../harness/global-setup.ts'
-import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
 import { makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 import { until } from '../harness/notify-world.ts'
 import { hasPgbouncer, startPgbouncer } from '../harness/pgbouncer.ts'
@@ -198,11 +198,7 @@ describe('four processes behind a balancer', () => {
     expect(paid.map(({ status }) => status)).toEqual(paid.map(() => 303))
     expect(await balanceOf(test.db, buyer.id)).toBe(900n)
 
-    const { signIn } = await makePerson(together, { is_admin: true })
-    const admin = await signIn()
-    const settings = await admin.get('/admin/settings')
-    const change = { name: 'points_transfers', value: 'off' }
-    expect((await admin.submit(settings, '/admin/settings', change)).status).toBeLessThan(400)
+    await setSetting(test, 'points_transfers', 'off')
     let tries = 0
     const refused = async (one: TestApp) => {
       // Each transfer is new, because a transfer that completed before the setting arrived gives its earlier answer

@@ -373,6 +373,10 @@ it('the owner’s page enables them, shows the secret once, and verifies', async
   expect(again.body).not.toContain(secret)
   expect((await browser.submit(again, path, { events_url: url })).status).toBe(303)
   expect((await browser.submit(again, `${path}/rotate`, { overlap_hours: 'x' })).status).toBe(400)
+  const asked = await browser.submit(again, `${path}/rotate`, { overlap_hours: '2' })
+  expect(asked.body).not.toContain('whsec_')
+  const rotated = await browser.submit(asked, `${path}/rotate`)
+  expect(/whsec_[A-Za-z0-9+/=]+/.exec(rotated.body)![0]).not.toBe(secret)
   const mallory = await (await makePerson(test, { username: 'mallory' })).signIn()
   expect((await mallory.get(path)).status).toBe(404)
 
@@ -409,7 +413,7 @@ it('the owner’s page enables them, shows the secret once, and verifies', async
   expect(stale.body).toContain(`href="${path}"`)
   // The payer's receipt says that the shop was notified.
   const receipt = await (await buyer.signIn()).get(`/payment/pay/${transaction_id}`)
-  expect(receipt.body).toContain('The shop confirmed.')
+  expect(receipt.body).toContain('The shop has confirmed your payment.')
   await seller.close()
 })
 

@@ -727,7 +727,7 @@ describe('the same out_trade_no again', () => {
     expect(page.body).toContain('9.90 → 990 points (exchange rate 100)')
     // The page leads back by itself, without a script. Opened later, it stays. It leads no other member away.
     expect(page.headers.refresh).toBe(`5; url=${path}/return`)
-    expect(page.body).toContain('Going back to the shop')
+    expect(page.body).toContain('You return to the shop in a few seconds.')
     expect((await buyer.get(path)).headers.refresh).toBeUndefined()
     const stranger = await (await makePerson(test, { username: 'mallory' })).signIn()
     expect((await stranger.get(`${path}?from=shop`)).headers.refresh).toBeUndefined()
@@ -904,7 +904,7 @@ describe('paying', () => {
     expect(page.body).toContain('&lt;i&gt;会员&lt;/i&gt; &amp; 友')
     expect(page.body).toContain('href="https://shop.example"')
     const chinese = await buyer.get(path, { 'accept-language': 'zh-CN' })
-    expect(chinese.body).toContain('0.5 → 50 积分（汇率 100）')
+    expect(chinese.body).toContain('0.5 → 50 积分（兑换比例 100）')
     const before = await balanceOf(test.db, alice.id)
     const [first, second] = [await buyer.submit(page, path), await buyer.submit(page, path)]
     expect([first.status, second.status]).toEqual([303, 303])
