@@ -36,7 +36,7 @@ const PAYMENT_MEANINGS: Record<Exclude<PaymentWireCode, 'application_not_found'>
   ),
   order_exists: text(
     'The order is paid, closed or refunded, or the transfer is reversed. data.status says which.',
-    '订单已付款、已关闭或已退款，或转账已撤销；见 data.status。',
+    '订单已付款、已关闭或已退款，或转账已冲正；见 data.status。',
   ),
   order_not_found: text('No order has this order_id.', '没有此 order_id 的订单。'),
   payment_not_found: text(

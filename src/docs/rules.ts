@@ -47,7 +47,7 @@ function orderRules(settings: SettingValues, say: Say): Rules {
       ),
       say(
         'A transfer that is sent again answers its first result and moves nothing, even while transfers are off, payments are paused or the application is suspended. Another recipient or amount is refused (1005), and a reversed transfer too (1006).',
-        '同一转账再次提交返回最初的结果，不会再次扣款；转账关闭、支付暂停或应用停用时也一样。收款人或金额不同会被拒绝（1005），已撤销的转账也会被拒绝（1006）。',
+        '同一转账再次提交返回最初的结果，不会再次扣款；转账关闭、支付暂停或应用停用时也一样。收款人或金额不同会被拒绝（1005），已冲正的转账也会被拒绝（1006）。',
       ),
       say(
         'The HMAC API and the gateway keep their orders apart. V1 and V2 share theirs.',

@@ -121,7 +121,7 @@ export const dashboard = {
       label: { en: 'Decide on the fees', zh: '确定手续费' },
       text: (percent: string) => ({
         en: `A payment costs the merchant ${percent} % now.`,
-        zh: `目前商家每笔付款需付 ${percent}% 手续费。`,
+        zh: `目前商户每笔付款需付 ${percent}% 手续费。`,
       }),
     },
     application: {

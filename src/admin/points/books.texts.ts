@@ -83,11 +83,11 @@ export const books = {
     },
     reversed_transfers_have_reversals: {
       en: 'Every reversed transfer has its reversal, with the right amounts, and no other has one',
-      zh: '已撤销的转账都有金额正确的撤销凭证，其余没有',
+      zh: '已冲正的转账都有金额正确的冲正凭证，其余没有',
     },
     reversal_journals_have_transfers: {
       en: 'Every reversal journal belongs to one reversed transfer',
-      zh: '每张撤销凭证对应一笔已撤销的转账',
+      zh: '每张冲正凭证对应一笔已冲正的转账',
     },
     points_come_from_grants: {
       en: `${POINTS} are issued and taken back only by grants and adjustments`,

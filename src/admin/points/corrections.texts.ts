@@ -85,7 +85,7 @@ export const corrections = {
         en: `All lines are carried out, or none. The total of all ${POINTS} changes.`,
         zh: `全部执行或全部不执行，${POINTS}总量随之变化。`,
       },
-      read: { en: 'Each member reads the reason in the statement.', zh: '每位成员都能在账单中看到理由。' },
+      read: { en: 'Each member reads the reason in the statement.', zh: '每位成员都能在明细中看到理由。' },
       button: { en: 'Adjust', zh: '确认调整' },
     },
   },

@@ -72,7 +72,7 @@ export const names = {
     label: { en: 'Payment fee', zh: '付款手续费' },
     hint: {
       en: `Taken from what the merchant receives, unless the application has a rate of its own.`,
-      zh: `从商家收到的${POINTS}中扣除；有专属费率的应用除外。`,
+      zh: `从商户收到的${POINTS}中扣除；有专属费率的应用除外。`,
     },
   },
   order_expiry_minutes: {
@@ -179,7 +179,7 @@ export const names = {
   },
   signing_key_days: {
     label: { en: 'Replace signing keys after', zh: '签名密钥轮换周期' },
-    hint: { en: 'The key that signs ID tokens.', zh: '用于签发 ID Token 的密钥。' },
+    hint: { en: 'The key that signs ID tokens.', zh: '用于签发 ID 令牌的密钥。' },
   },
   forum_requests_per_minute: {
     label: { en: 'Requests to the forum', zh: '向论坛发出的请求' },

@@ -10,7 +10,7 @@ export const registry = {
   savedFields: (fields: string) => ({ en: `Saved: ${fields}.`, zh: `已保存：${fields}。` }),
   savedWithoutMark: (fields: string) => ({
     en: `Saved: ${fields}. The mark “Reviewed by staff” is removed until the next review.`,
-    zh: `已保存：${fields}。“已由管理人员审核”标记已移除，等待重新审核。`,
+    zh: `已保存：${fields}。“已由本站审核”标记已移除，等待重新审核。`,
   }),
   unchanged: {
     en: 'Nothing was saved. Correct the marked fields and save again.',
@@ -22,7 +22,7 @@ export const registry = {
       ? { en: `used by more than ${formatted} members`, zh: `超过 ${formatted} 位成员在使用` }
       : { en: `used by ${formatted} ${counted(count, 'member', 'members')}`, zh: `${formatted} 位成员在使用` }
   },
-  reviewed: { en: 'Reviewed by staff', zh: '已由管理人员审核' },
+  reviewed: { en: 'Reviewed by staff', zh: '已由本站审核' },
   unreviewed: { en: 'Not reviewed', zh: '未经审核' },
   suspended: { en: 'Suspended', zh: '已停用' },
   suspendedText: {
@@ -33,7 +33,7 @@ export const registry = {
   details: { en: 'Settings', zh: '应用设置' },
   detailsText: {
     en: 'Any change here, except to groups, removes the mark “Reviewed by staff”.',
-    zh: '除用户组外，修改任何内容都会移除“已由管理人员审核”标记。',
+    zh: '除用户组外，修改任何内容都会移除“已由本站审核”标记。',
   },
   identifiers: { en: 'For your program', zh: '接入信息' },
   next: { en: 'Next', zh: '下一步' },
@@ -204,10 +204,10 @@ export const registry = {
     secret_reset: { en: 'Secret reset', zh: '重置了密钥' },
     suspended: { en: 'Suspended', zh: '已停用' },
     reinstated: { en: 'Reinstated', zh: '已恢复' },
-    reviewed: { en: 'Marked as reviewed by staff', zh: '标记为“已由管理人员审核”' },
+    reviewed: { en: 'Marked as reviewed by staff', zh: '标记为“已由本站审核”' },
     review_withdrawn: {
       en: 'Mark “Reviewed by staff” removed',
-      zh: '取消了“已由管理人员审核”标记',
+      zh: '取消了“已由本站审核”标记',
     },
     deleted: { en: 'Deleted', zh: '已删除' },
   } as Record<string, Text>,

@@ -40,14 +40,14 @@ export const developers = {
   },
   overlap: { en: 'Hours that the old pair stays valid', zh: '旧的一对继续有效的小时数' },
   endOverlap: { en: 'End the previous token', zh: '停用旧 Token' },
-  merchantKey: { en: 'Merchant KEY (V1, MD5)', zh: '商户密钥 KEY（V1, MD5）' },
+  merchantKey: { en: 'Merchant KEY (V1, MD5)', zh: '商户 KEY（V1，MD5）' },
   show: { en: 'Show the KEY', zh: '显示 KEY' },
   showHint: { en: 'It is shown after a fresh sign-in.', zh: '重新登录后显示。' },
   shown: {
     en: 'Put it into your shop’s plugin, and nowhere else.',
     zh: '请只填入商店的插件，不要发给任何人。',
   },
-  resetKey: { en: 'Replace the Merchant KEY', zh: '更换商户密钥 KEY' },
+  resetKey: { en: 'Replace the Merchant KEY', zh: '更换商户 KEY' },
   resetHint: {
     en: 'The old KEY stops at once, for requests and for notifications on their way.',
     zh: '旧 KEY 立即失效，包括进行中的通知。',
@@ -78,7 +78,7 @@ export const developers = {
       en: 'Requests that are signed with it are refused with code 1001 from now on.',
       zh: '此后用它签名的请求会以 1001 被拒绝。',
     },
-    reset: { en: 'Replace the Merchant KEY?', zh: '更换商户密钥 KEY？' },
+    reset: { en: 'Replace the Merchant KEY?', zh: '更换商户 KEY？' },
     resetButton: { en: 'Replace the KEY', zh: '更换 KEY' },
     resetNote: {
       en: 'There is no overlap: until your shop has the new KEY, its V1 requests are refused and it refuses our notifications. Those are repeated for 15 hours.',
@@ -107,7 +107,7 @@ export const developers = {
     ended: { en: 'The previous token has ended.', zh: '旧 Token 已停用。' },
     reset: (end: string, waiting: string, n: number) => ({
       en: `The Merchant KEY was replaced; the new one ends in ${end}. ${n === 0 ? 'No notification was on its way.' : `${waiting} ${counted(n, 'notification', 'notifications')} on the way will be signed with the new one.`}`,
-      zh: `商户密钥 KEY 已更换，新的以 ${end} 结尾。${n === 0 ? '没有进行中的通知。' : `${waiting} 条进行中的通知将用新的 KEY 签名。`}`,
+      zh: `商户 KEY 已更换，新的以 ${end} 结尾。${n === 0 ? '没有进行中的通知。' : `${waiting} 条进行中的通知将用新的 KEY 签名。`}`,
     }),
     publicKey: (bits: number, fingerprint: string) => ({
       en: `Your public key is in use: RSA, ${bits} bits, SHA-256 ${fingerprint}…`,

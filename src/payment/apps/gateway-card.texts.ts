@@ -14,14 +14,14 @@ export const merchantGateway = {
     en: 'If a plugin has one field for both versions, either address works. Few plugins need the whole address of the payment form.',
     zh: '插件只有一个地址栏时，两个接口地址均可使用；少数插件需要填写完整的提交地址。',
   },
-  platformKey: { en: 'Platform public key (V2, RSA)', zh: '平台公钥（V2, RSA）' },
+  platformKey: { en: 'Platform public key (V2, RSA)', zh: '平台公钥（V2，RSA）' },
   platformHint: {
     en: 'Your shop verifies V2 replies and notifications with it. It belongs to this application alone. Most plugins need the bare form.',
     zh: '用于验证 V2 的返回与通知，仅属于本应用。多数插件填写单行形式。',
   },
   platformBare: { en: 'Bare, on one line', zh: '单行 Base64' },
   platformPem: { en: 'PEM', zh: 'PEM' },
-  yourKey: { en: 'Your public key (V2, RSA)', zh: '商户公钥（V2, RSA）' },
+  yourKey: { en: 'Your public key (V2, RSA)', zh: '商户公钥（V2，RSA）' },
   yourKeyIs: (bits: number) => ({
     en: `An RSA key of ${bits} bits is in use. Its SHA-256:`,
     zh: `当前为 ${bits} 位 RSA 公钥，其 SHA-256 为：`,

@@ -21,7 +21,7 @@ export const terms = {
   example: { en: 'For example', zh: '举例' },
   exampleText: (money: string, points: string, fee: string, received: string) => ({
     en: `A price of ${money} becomes ${points} ${POINTS}: the buyer pays ${points}, the fee is ${fee}, the merchant receives ${received}.`,
-    zh: `标价 ${money} 即 ${points} ${POINTS}：买家支付 ${points}，手续费 ${fee}，商家收到 ${received}。`,
+    zh: `标价 ${money} 即 ${points} ${POINTS}：买家支付 ${points}，手续费 ${fee}，商户收到 ${received}。`,
   }),
   rateHigh: (points: string) => ({
     en: `The exchange rate is unusually high: a price of 1.00 costs ${pointsOf(points)}. Is that what you mean?`,

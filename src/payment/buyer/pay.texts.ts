@@ -32,7 +32,7 @@ export const pay = {
   }),
   earn: {
     en: `You earn ${POINTS} by taking part in the forum. Then come back: you find this order under My payments.`,
-    zh: `参与论坛活动即可获得${POINTS}。攒够后可在「我的付款」中回到这笔订单。`,
+    zh: `参与论坛活动即可获得${POINTS}。攒够后可在“我的付款”中回到这笔订单。`,
   },
   earnLink: { en: `Earn ${POINTS}`, zh: `去赚${POINTS}` },
   submit: (formatted: string, amount: bigint, isTest: boolean) => {

@@ -6,7 +6,7 @@ import { POINTS } from '../../web/site-words.ts'
 export const merchantOrders = {
   searchHint: {
     en: 'Order number, transaction ID, trade_no, or words of the product.',
-    zh: '订单号、交易号、trade_no，或商品名称中的文字。',
+    zh: '订单号、交易号、平台订单号，或商品名称中的文字。',
   },
   product: { en: 'Product', zh: '商品' },
   created: { en: 'Created', zh: '创建时间' },
@@ -74,7 +74,7 @@ export const merchantOrders = {
   numbers: { en: 'Numbers', zh: '编号' },
   orderId: { en: 'Order number', zh: '订单号' },
   transactionId: { en: 'Transaction ID', zh: '交易号' },
-  tradeNo: { en: 'trade_no', zh: 'trade_no' },
+  tradeNo: { en: 'trade_no', zh: '平台订单号' },
   movements: { en: 'In the ledger', zh: '账本记录' },
   platformFee: { en: 'Platform fees', zh: '平台手续费' },
   request: { en: 'Original request', zh: '原始请求' },

@@ -53,7 +53,7 @@ export const merchantTransfers = {
   signIn: { en: `Sign in again to send this many ${POINTS}`, zh: `转出这么多${POINTS}需要重新登录` },
   statuses: {
     completed: { en: 'Completed', zh: '已完成' },
-    reversed: { en: 'Reversed', zh: '已撤销' },
+    reversed: { en: 'Reversed', zh: '已冲正' },
   },
   faults: {
     recipient_mismatch: { en: 'There is no member with this username.', zh: '没有这个用户名的成员。' },
@@ -78,7 +78,7 @@ export const merchantTransfers = {
     },
     order_exists: {
       en: 'The transfer with this order number was reversed.',
-      zh: '使用这个订单号的转账已被撤销。',
+      zh: '使用这个订单号的转账已冲正。',
     },
     amount: { en: 'Enter a whole number from 1.', zh: '请填写不小于 1 的整数。' },
     order_id: {

@@ -8,7 +8,7 @@ export const refundRequests = {
   heading: { en: 'Refund', zh: '退款' },
   lead: {
     en: `Merchants ask; ${POINTS} move when you agree. Merchant and buyer read the reason and your answer.`,
-    zh: `由商家提出，经你同意后${POINTS}才会变动。商家和买家都能看到理由和你的答复。`,
+    zh: `由商户提出，经你同意后${POINTS}才会变动。商户和买家都能看到理由和你的答复。`,
   },
   shows: {
     open: { en: 'Waiting', zh: '待处理' },
@@ -18,7 +18,7 @@ export const refundRequests = {
   decided: { en: 'Decided', zh: '处理' },
   answered: { en: 'The administrator wrote', zh: '管理员的答复' },
   answer: { en: 'Reason for declining', zh: '拒绝的理由' },
-  answerHint: { en: 'The merchant and the buyer read it.', zh: '商家和买家都会看到。' },
+  answerHint: { en: 'The merchant and the buyer read it.', zh: '商户和买家都会看到。' },
   decline: { en: 'Decline', zh: '拒绝' },
   left: (left: string, wallet: string, fee: string) => ({
     en: `${areLeft(left)} of this order: ${wallet} would come from the wallet that was paid, ${fee} from the fee.`,
