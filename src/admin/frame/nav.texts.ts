@@ -4,7 +4,7 @@ import { POINTS } from '../../web/site-words.ts'
 
 export const frame = {
   title: { en: 'Administration', zh: '站点管理' },
-  back: { en: 'Back to my wallet', zh: '返回个人' },
+  back: { en: 'Back to my wallet', zh: '返回我的钱包' },
   groups: {
     points: { en: `Books and ${POINTS}`, zh: `账本与${POINTS}` },
     site: { en: 'Members and site', zh: '成员与站点' },

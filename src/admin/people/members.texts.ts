@@ -77,7 +77,7 @@ export const members = {
       question: (username: string) => ({ en: `Suspend @${username}?`, zh: `停用 @${username}？` }),
       text: {
         en: 'For some days: no sign-in, no access by applications, no payments from the wallet, and no sales. What has not expired works again afterwards.',
-        zh: '停用若干天：不能登录，应用无法访问，钱包不能付出，也不能收款。停用结束后，未过期的会恢复有效。',
+        zh: '停用若干天：不能登录，应用无法访问，钱包不能付出，也不能收款。停用结束后，未过期的会话和令牌恢复有效。',
       },
     },
     ban: {

@@ -6,7 +6,7 @@ export const abuse = {
   title: { en: 'Suspicious activity', zh: '风险提示' },
   lead: {
     en: 'Patterns that deserve a look. They prove nothing: friends trade, shops are busy, and families share an address.',
-    zh: '值得查看的规律，但并不能说明问题：朋友会互相付款，商户本来就忙，家人会共用网络地址。',
+    zh: '以下情况值得查看，但不代表违规：朋友会互相付款，热门商户的变动本来就多，家人会共用网络地址。',
   },
   nothing: { en: 'Nothing found', zh: '没有发现' },
   rings: { en: `${POINTS} that went in a circle`, zh: `循环流转的${POINTS}` },
