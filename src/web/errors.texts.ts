@@ -33,7 +33,7 @@ export const errors = {
     },
     forbidden: {
       en: 'This page belongs to somebody else, or needs a role that your account does not have.',
-      zh: '这个页面属于其他人，或需要你的账号没有的角色。',
+      zh: '这个页面属于其他人，或你的账号没有所需的角色。',
     },
     form_expired: {
       en: 'Nothing was changed. The page was open for too long, or you have signed in or out since.',

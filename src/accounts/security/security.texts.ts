@@ -5,7 +5,7 @@ import { counted } from '../../web/plurals.ts'
 export const security = {
   title: { en: 'Security', zh: '安全' },
   password: { en: 'Password', zh: '密码' },
-  passwordText: { en: 'Use one that you use nowhere else', zh: '请使用不与其他网站相同的密码' },
+  passwordText: { en: 'Use one that you use nowhere else', zh: '使用未在其他网站用过的密码' },
   atForum: {
     en: 'You sign in with the forum. It manages your password and two-step verification.',
     zh: '你使用论坛账号登录，密码和两步验证由论坛管理。',

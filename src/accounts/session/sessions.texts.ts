@@ -25,7 +25,7 @@ export const sessions = {
   sureOne: (device: string) => ({ en: `Sign out ${device}?`, zh: `退出“${device}”？` }),
   sureOneText: {
     en: 'That browser is signed out at its next request. This one stays signed in.',
-    zh: '该浏览器的下一个请求起即退出登录，当前浏览器不受影响。',
+    zh: '该浏览器下次访问时即退出登录，当前浏览器不受影响。',
   },
   sureOthers: (n: number) => ({
     en: `Sign out ${n} other ${counted(n, 'browser', 'browsers')}?`,
@@ -33,7 +33,7 @@ export const sessions = {
   }),
   sureOthersText: {
     en: 'They are signed out at their next request. This browser stays signed in.',
-    zh: '它们的下一个请求起即退出登录，当前浏览器不受影响。',
+    zh: '它们下次访问时即退出登录，当前浏览器不受影响。',
   },
   ended: (device: string) => ({ en: `${device} is signed out.`, zh: `已退出“${device}”。` }),
   endedOthers: (n: number) =>

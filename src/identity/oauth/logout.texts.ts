@@ -25,7 +25,7 @@ export const logout = {
     },
     unknown_address: {
       en: 'The link leads to an address that the application has not registered. You will not be sent there.',
-      zh: '链接通往应用没有登记的地址，你不会被带到那里。',
+      zh: '链接指向应用未登记的地址，因此没有跳转。',
     },
   },
   doneTitle: { en: 'You are signed out', zh: '已退出登录' },

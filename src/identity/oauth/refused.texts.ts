@@ -48,7 +48,7 @@ export const errors = {
     },
     invalid_redirect_uri: {
       en: 'You were not signed in. The link leads to an address that the application has not registered, so we did not follow it.',
-      zh: '没有登录。此链接通往应用没有登记的地址，为了安全没有跳转。',
+      zh: '没有登录。此链接指向应用未登记的地址，为了安全没有跳转。',
     },
     invalid_request: {
       en: 'You were not signed in. The application sent a request that we cannot answer.',
