@@ -38,7 +38,7 @@ export const developers = {
     en: 'Every program that signs with it needs the new one. Both pairs work for as long as you say.',
     zh: '每个用它签名的程序都要换成新的；在所填时间内，新旧两对都有效。',
   },
-  overlap: { en: 'Hours that the old pair stays valid', zh: '旧的一对继续有效的小时数' },
+  overlap: { en: 'Hours that the old pair stays valid', zh: '旧的 Token 与 Secret Key 继续有效的小时数' },
   endOverlap: { en: 'End the previous token', zh: '停用旧 Token' },
   merchantKey: { en: 'Merchant KEY (V1, MD5)', zh: '商户 KEY（V1，MD5）' },
   show: { en: 'Show the KEY', zh: '显示 KEY' },
@@ -69,7 +69,7 @@ export const developers = {
     },
     rotateNow: {
       en: 'With 0 hours nothing works in between: requests with the old pair are refused with code 1001.',
-      zh: '填 0 小时则没有过渡：用旧的一对签名的请求会以 1001 被拒绝。',
+      zh: '填 0 小时则没有过渡期：用旧的 Token 或 Secret Key 签名的请求会被拒绝（1001）。',
     },
     end: { en: 'End the previous token?', zh: '停用旧 Token？' },
     endButton: { en: 'End it now', zh: '立即停用' },

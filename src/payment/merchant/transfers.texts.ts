@@ -36,7 +36,7 @@ export const merchantTransfers = {
     en: `${areLeft(left)} today. Days begin at midnight in China (UTC+8).`,
     zh: `今天还可转 ${left} ${POINTS}，每天从北京时间零点算起。`,
   }),
-  have: { en: 'Your balance', zh: '现有' },
+  have: { en: 'Your balance', zh: '当前余额' },
   need: { en: 'You pay', zh: '共支付' },
   after: { en: 'Balance afterwards', zh: '转出后余额' },
   fee: { en: 'Fee, on top', zh: '另付手续费' },
