@@ -121,7 +121,7 @@ describe('members', () => {
     for (const part of [
       'seen@mail.test',
       '10 recovery codes left',
-      'Second factor turned on',
+      'Two-step verification turned on',
       'Wrong password',
       'sign_in_failed',
       '203.0.113.99',

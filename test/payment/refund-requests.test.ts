@@ -89,7 +89,7 @@ it('a request is accepted by the refund that an administrator confirms, once', a
   expect(textOf((await buyer.get(receipt)).body)).toContain(
     'Refund of 50 points requested The shop has asked for it.',
   )
-  expect(textOf((await owner.get(page)).body)).toMatch(/Refund asked for · 50 points Arrived torn/)
+  expect(textOf((await owner.get(page)).body)).toMatch(/Refund requested · 50 points Arrived torn/)
   expect((await ask(page, '10').catch(() => ({ status: 'no form' }))).status).toBe('no form')
 
   const { path, fields } = await formOf(transaction_id, 'refund')

@@ -11,7 +11,7 @@ export const secondStep = {
   lost: { en: 'I cannot use my authenticator app', zh: '无法使用验证器应用' },
   recoveryCode: { en: 'Recovery code', zh: '恢复码' },
   recoveryHint: {
-    en: 'One of the ten codes that you saved when you set up the second factor. Each works once.',
+    en: 'One of the ten codes that you saved when you set up two-step verification. Each works once.',
     zh: '设置两步验证时保存的十个恢复码之一，每个只能使用一次。',
   },
   useRecoveryCode: { en: 'Sign in with the recovery code', zh: '使用恢复码登录' },

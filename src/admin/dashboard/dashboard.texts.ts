@@ -114,7 +114,7 @@ export const dashboard = {
       },
     },
     factor: {
-      label: { en: 'Turn on your second factor', zh: '开启你的两步验证' },
+      label: { en: 'Turn on two-step verification', zh: '开启你的两步验证' },
       text: { en: 'Your password alone opens the administration.', zh: '目前仅凭密码就能进入管理后台。' },
     },
     fees: {

@@ -5,7 +5,7 @@ import { POINTS } from '../../web/site-words.ts'
 
 export const members = {
   title: { en: 'Members', zh: '成员' },
-  search: { en: 'Name, e-mail address or member number', zh: '名称、邮箱或成员编号' },
+  search: { en: 'Name, email address or member number', zh: '名称、邮箱或成员编号' },
   standing: { en: 'Show', zh: '显示' },
   standings: {
     all: { en: 'All', zh: '全部' },
@@ -13,7 +13,7 @@ export const members = {
     admins: { en: 'Administrators', zh: '管理员' },
   },
   nothing: { en: 'No results', zh: '没有符合条件的成员' },
-  nothingText: { en: 'Try a part of the name or the e-mail address.', zh: '试试名称或邮箱的一部分。' },
+  nothingText: { en: 'Try a part of the name or the email address.', zh: '试试名称或邮箱的一部分。' },
   create: { en: 'New local account', zh: '新建本地账号' },
   createText: {
     en: 'For a person who is not on the forum. It gets a one-time password, which you see once and the person changes at the first sign-in.',
@@ -35,7 +35,7 @@ export const members = {
   wallet: { en: 'Wallet', zh: '钱包' },
   account: { en: 'Account', zh: '账号' },
   name: { en: 'Name', zh: '名称' },
-  email: { en: 'E-mail address', zh: '邮箱' },
+  email: { en: 'Email address', zh: '邮箱' },
   confirmed: { en: 'confirmed', zh: '已验证' },
   unconfirmed: { en: 'not confirmed', zh: '未验证' },
   groups: { en: 'Groups', zh: '用户组' },
@@ -54,7 +54,7 @@ export const members = {
     zh: '一次性密码，下次登录时须修改',
   },
   byForum: { en: 'at the forum', zh: '论坛' },
-  factor: { en: 'Second factor', zh: '两步验证' },
+  factor: { en: 'Two-step verification', zh: '两步验证' },
   factorOn: (since: string, codes: number) => ({
     en: `on since ${since}; ${codes} recovery ${counted(codes, 'code', 'codes')} left`,
     zh: `自 ${since} 起开启；剩余 ${codes} 个恢复码`,
@@ -114,14 +114,14 @@ export const members = {
         zh: `永久匿名化 @${username}？`,
       }),
       text: {
-        en: `Nobody can undo this. Name, e-mail address, sign-ins and keys are deleted, and payment applications stop working. The books keep the member number only. Open orders, refunds and ${POINTS} have to be settled first.`,
+        en: `Nobody can undo this. Name, email address, sign-ins and keys are deleted, and payment applications stop working. The books keep the member number only. Open orders, refunds and ${POINTS} have to be settled first.`,
         zh: `无法恢复：删除名称、邮箱、登录方式和密钥，其收款应用停止使用，账本只保留成员编号。未了结的订单、退款和${POINTS}须先处理。`,
       },
     },
     reset_factor: {
-      label: { en: 'Turn off the second factor', zh: '关闭两步验证' },
+      label: { en: 'Turn off two-step verification', zh: '关闭两步验证' },
       question: (username: string) => ({
-        en: `Turn off the second factor of @${username}?`,
+        en: `Turn off two-step verification for @${username}?`,
         zh: `关闭 @${username} 的两步验证？`,
       }),
       text: {
@@ -153,7 +153,7 @@ export const members = {
     }),
     anonymise: (username: string) => ({ en: `@${username} is anonymised.`, zh: `已匿名化 @${username}。` }),
     reset_factor: (username: string) => ({
-      en: `The second factor of @${username} is off.`,
+      en: `Two-step verification is off for @${username}.`,
       zh: `已关闭 @${username} 的两步验证。`,
     }),
   },

@@ -221,7 +221,7 @@ export const settings = {
     },
     admins_need_second_factor: {
       on: {
-        en: 'Administrators with a local account and without a second factor cannot open these pages until they turn one on.',
+        en: 'Administrators with a local account cannot open these pages until they turn on two-step verification.',
         zh: '未开启两步验证的本地管理员将无法进入管理后台，须先开启。',
       },
       off: { en: 'A password alone then opens these pages.', zh: '此后仅凭密码即可进入管理后台。' },

@@ -156,7 +156,7 @@ export const names = {
     hint: { en: 'After that, sensitive acts ask to sign in again.', zh: '超过后，敏感操作须重新登录。' },
   },
   admins_need_second_factor: {
-    label: { en: 'Administrators need a second factor', zh: '管理员必须启用两步验证' },
+    label: { en: 'Administrators need two-step verification', zh: '管理员必须启用两步验证' },
     hint: {
       en: 'For local accounts. Members of the forum have theirs at the forum.',
       zh: '适用于本地账号；论坛账号在论坛设置。',

@@ -16,7 +16,7 @@ export const consent = {
   notYou: { en: 'Not you?', zh: '不是你？' },
   learns: { en: 'It will see', zh: '它将看到' },
   who: { en: 'Identity', zh: '身份' },
-  email: { en: 'E-mail', zh: '邮箱' },
+  email: { en: 'Email', zh: '邮箱' },
   noEmail: { en: 'none on file', zh: '未登记' },
   groups: { en: 'Groups', zh: '用户组' },
   never: {

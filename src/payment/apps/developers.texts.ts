@@ -29,7 +29,7 @@ export const developers = {
   never: { en: 'Not yet', zh: '尚未使用' },
   acceptedUntil: { en: 'Accepted until', zh: '有效至' },
   formerOwners: {
-    en: 'A former owner of this application knows its token. Transfers through the API wait until you replace it. Replace the keys of the gateway as well. With keys from before the handover, lists and counts show nothing since then, and the gateway shows no balance.',
+    en: 'A former owner of this application knows its token. Transfers through the API wait until you replace it. Replace the keys of the gateway as well. With keys from before the hand-over, lists and counts show nothing since then, and the gateway shows no balance.',
     zh: '此应用的原所有者知道现有的 Token。更换之前，接口不能转账。网关的密钥也请一并更换：用移交前的密钥查询时，列表和统计不含移交之后的内容，网关也不显示余额。',
   },
   rotate: { en: 'Replace the token', zh: '更换 Token' },

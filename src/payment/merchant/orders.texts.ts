@@ -46,7 +46,7 @@ export const merchantOrders = {
     expired: { en: 'Expired', zh: '订单已过期' },
     closed: { en: 'Cancelled by your shop', zh: '商店取消订单' },
     refunded: { en: 'Refunded', zh: '已退款' },
-    refundAsked: { en: 'Refund asked for', zh: '申请退款' },
+    refundAsked: { en: 'Refund requested', zh: '申请退款' },
     refundDeclined: { en: 'Refund declined', zh: '退款申请被拒绝' },
     refundWithdrawn: { en: 'Refund request withdrawn', zh: '退款申请已撤回' },
   },

@@ -39,7 +39,7 @@ export const overview = {
   needs: { en: 'Needs attention', zh: '需要处理' },
   request: { en: 'A refund request waits for an administrator', zh: '退款申请等待管理员处理' },
   requestText: (points: string) => ({
-    en: `${points} ${POINTS}, asked for`,
+    en: `${points} ${POINTS}, requested`,
     zh: `${points} ${POINTS}，申请于`,
   }),
   ending: {

@@ -14,7 +14,7 @@ export const refundRequests = {
     open: { en: 'Waiting', zh: '待处理' },
     decided: { en: 'Decided', zh: '已处理' },
   },
-  asked: { en: 'Asked for', zh: '申请' },
+  asked: { en: 'Requested', zh: '申请' },
   decided: { en: 'Decided', zh: '处理' },
   answered: { en: 'The administrator wrote', zh: '管理员的答复' },
   answer: { en: 'Reason for declining', zh: '拒绝的理由' },
