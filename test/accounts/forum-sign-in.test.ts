@@ -343,7 +343,7 @@ describe('an answer is refused, and nothing is written,', () => {
   it('when its nonce is unknown', async () => {
     const { client } = await begin()
     const before = await state()
-    await expectRefusal(await client.get(forgedAnswer(fieldsFor('x'))), 400, 'This sign-in was never begun')
+    await expectRefusal(await client.get(forgedAnswer(fieldsFor('x'))), 400, 'This sign-in was not started here')
     expect(await state()).toEqual(before)
   })
 
@@ -353,7 +353,7 @@ describe('an answer is refused, and nothing is written,', () => {
     const victim = await begin()
     const before = await state()
     for (const client of [victim.client, browser(test)]) {
-      await expectRefusal(await client.get(link), 403, 'This sign-in was begun in another browser')
+      await expectRefusal(await client.get(link), 403, 'This sign-in was started in another browser')
       expect(client.cookies.has('tessera_session')).toBe(false)
     }
     expect(await state()).toEqual(before)

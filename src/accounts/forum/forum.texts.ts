@@ -16,28 +16,28 @@ export const forum = {
     malformed: {
       title: { en: 'The forum’s answer could not be read', zh: '无法识别论坛的回复' },
       text: {
-        en: 'It arrived incomplete or damaged. Start again; if it stays, tell an administrator.',
+        en: 'It arrived incomplete or damaged. Start again; if it happens again, tell an administrator.',
         zh: '回复不完整或已损坏。请重新登录；若仍然如此，请告知管理员。',
       },
     },
     bad_signature: {
       title: { en: 'This answer is not from the forum', zh: '该回复并非来自论坛' },
       text: {
-        en: 'Its signature is wrong, so nobody was signed in. Start again; if it stays, an administrator should compare the secret here with the one at the forum.',
+        en: 'Its signature is wrong, so nobody was signed in. Start again; if it happens again, an administrator should compare the secret here with the one at the forum.',
         zh: '签名不正确，因此未登录任何账号。请重新登录；若仍然如此，请管理员核对两边的密钥。',
       },
     },
     unknown: {
-      title: { en: 'This sign-in was never begun', zh: '没有对应的登录请求' },
+      title: { en: 'This sign-in was not started here', zh: '没有对应的登录请求' },
       text: {
-        en: 'The link does not belong to any sign-in here, or to one of long ago. Start again.',
+        en: 'The link belongs to no sign-in here, or to one that expired long ago. Start again.',
         zh: '该链接不属于本站的任何登录，或早已失效。请重新登录。',
       },
     },
     other_browser: {
-      title: { en: 'This sign-in was begun in another browser', zh: '该登录是在其他浏览器中开始的' },
+      title: { en: 'This sign-in was started in another browser', zh: '该登录是在其他浏览器中开始的' },
       text: {
-        en: 'For your safety a sign-in ends only in the browser that began it. If somebody sent you this link, it would have signed you in to their account. Start again here.',
+        en: 'For your safety, you can finish a sign-in only in the browser where you started it. If somebody sent you this link, it would have signed you in to their account. Start again here.',
         zh: '为了你的安全，登录只能在开始它的浏览器中完成。如果这个链接是别人发给你的，它会让你登录到对方的账号。请在此重新登录。',
       },
     },

@@ -5,7 +5,7 @@ import { SITE } from '../../web/site-words.ts'
 export const letter = {
   greeting: (name: string) => ({ en: `Hello @${name},`, zh: `@${name}，你好：` }),
   footer: (address: string) => ({
-    en: `-- \n${SITE}, ${address}\nThis is an automatic mail. Nobody reads answers to it.`,
+    en: `-- \n${SITE}, ${address}\nThis is an automatic email. Replies are not read.`,
     zh: `-- \n${SITE}，${address}\n此邮件由系统自动发送，请勿回复。`,
   }),
 } satisfies Texts
