@@ -28,7 +28,7 @@ export const admin = {
   },
   changed: { en: 'Changed', zh: '有修改' },
   changedText: {
-    en: 'You approved this before, and the owner has changed it since. Buyers do not read “approved by staff” until you approve it again. It goes on selling. The history shows what it was.',
+    en: 'You approved this before, and the owner has changed it since. The pay page does not say “approved by staff” until you approve it again. Sales go on. The history shows the earlier values.',
     zh: '此前已通过审核，之后有过修改：在你重新通过前，买家看不到“已通过审核”，收款照常。之前的内容见历史。',
   },
   reasonMissing: {

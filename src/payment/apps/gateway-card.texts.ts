@@ -108,19 +108,19 @@ export const merchantGateway = {
   },
   comments: {
     signV1: {
-      en: 'All that is not empty, except sign and sign_type, sorted by name, joined as it is, the KEY behind.',
+      en: 'The MD5 of all non-empty parameters but sign and sign_type, sorted by name, joined unencoded, then the KEY.',
       zh: '除 sign 和 sign_type 外的非空参数，按名称排序，原样拼接，末尾直接加 KEY。',
     },
     signV2: {
-      en: 'All that is not empty, except sign and sign_type, sorted by name, joined as it is.',
+      en: 'All non-empty parameters but sign and sign_type, sorted by name, joined unencoded.',
       zh: '除 sign 和 sign_type 外的非空参数，按名称排序，原样拼接。',
     },
     create: {
-      en: 'Send the buyer to the address that this answers.',
+      en: 'Returns the address of the payment page. Send the buyer there.',
       zh: '返回付款地址，请将买家引导至此。',
     },
     verify: {
-      en: 'For notify_url (then answer the text success) and return_url: the query as received, the price of the order.',
+      en: 'Takes the query as received and the price of the order, at return_url and notify_url (then answer success).',
       zh: '用于 notify_url（验证后返回文本 success）和 return_url：收到的查询参数，订单金额。',
     },
     notGenuine: { en: 'The reply is not signed by the platform', zh: '返回内容的平台签名无效' },

@@ -22,7 +22,7 @@ export const handover = {
       zh: '此前的收款仍归原所有者。若管理员退还这类付款，将从原所有者的钱包扣除。',
     },
     {
-      en: 'The keys stay valid, so the shop goes on. The former owner knows them, so transfers through the API wait until the new owner has replaced the token. With those keys, lists and counts show only what was before, and no balance. An order that is named can still be asked for, because the shop needs it to deliver.',
+      en: 'The keys stay valid, so the shop goes on. The former owner knows them, so transfers through the API wait until the new owner has replaced the token. With those keys, lists and counts end at the hand-over, and no balance is shown. A query that names an order is still answered, because the shop needs the answer to deliver.',
       zh: '密钥继续有效，商店不受影响。原所有者知道这些密钥：在新所有者更换 Token 之前，接口不能转账。用这些密钥查询时，列表和统计只含移交之前的内容，也不显示余额；指明单号的订单仍可查询，因为商店要据此发货。',
     },
     {

@@ -87,7 +87,7 @@ export const merchantOrders = {
   leftOut: (n: number) => ({ en: `and ${n} more`, zh: `另有 ${n} 个` }),
   noRequest: { en: 'The request was not kept.', zh: '没有保存这个请求。' },
   byBrowserOnly: {
-    en: 'Your shop learns the result from the buyer’s browser, or by asking for the payment. Events tell it at once.',
+    en: 'Your shop learns the result from the buyer’s browser, or by querying the order. Events tell it at once.',
     zh: '商店通过买家的浏览器或主动查询得知结果。开启事件后会立即收到通知。',
   },
   waits: { en: 'This page updates itself while something is under way.', zh: '处理期间本页会自动更新。' },

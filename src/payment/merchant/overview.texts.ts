@@ -75,7 +75,7 @@ export const overview = {
       en: 'It takes no payments until then. Meanwhile you can connect your shop with a test application.',
       zh: '通过之前不能收款。你可以先用测试应用接入商店。',
     },
-    rejected: { en: 'Change what was criticised, and apply again.', zh: '按审核意见修改后，可以重新申请。' },
+    rejected: { en: 'Make the requested changes, and apply again.', zh: '按审核意见修改后，可以重新申请。' },
     suspended: {
       en: 'It takes no payments. Earlier orders, their refunds and their notifications go on.',
       zh: '不能收款；已有订单、退款和通知不受影响。',

@@ -24,7 +24,7 @@ export const merchantTransfers = {
   amount: { en: `${POINTS} to send`, zh: `对方收到的${POINTS}` },
   orderId: { en: 'Order number', zh: '订单号' },
   orderIdHint: {
-    en: 'Your own number. The same number moves only once, however often it is sent. Empty: one is made.',
+    en: 'Your own number for this transfer. Sending the same number again does not transfer twice. Leave empty to get one.',
     zh: '你自己的编号。同一个编号无论提交几次，只转一次。留空则自动生成。',
   },
   quote: { en: 'Continue', zh: '下一步' },
