@@ -48,7 +48,7 @@ export const errors = {
       zh: '调用方式请见开发文档。',
     },
     conflict: {
-      en: 'Your change was not made, because this has changed since you opened the page. Look at the page again before you repeat it.',
+      en: 'This was not carried out, because something changed after you opened the page. Look at the page again before you repeat it.',
       zh: '没有任何更改。内容在此期间有变化，请查看最新状态后再操作。',
     },
     too_many_attempts: {
