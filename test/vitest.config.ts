@@ -62,8 +62,9 @@ export default defineConfig({
     // No source keeps state of its own, so files may share imported modules.
     isolate: false,
     sequence: { sequencer: LongFirst },
-    // Two more than the cores, because many tests wait for processes, browsers and time limits without work.
-    maxWorkers: availableParallelism() + 2,
+    // One more than the cores, because some tests wait for seconds without work. With two more, browsers delay the tests
+    // that bound how long a fault may last.
+    maxWorkers: availableParallelism() + 1,
     exclude: isSpread ? [...configDefaults.exclude, ...LEFT_OUT] : configDefaults.exclude,
     testTimeout: 60_000 * Math.max(1, TIMES) * (isSpread ? 2 : 1),
     hookTimeout: 120_000,
