@@ -343,7 +343,11 @@ describe('an answer is refused, and nothing is written,', () => {
   it('when its nonce is unknown', async () => {
     const { client } = await begin()
     const before = await state()
-    await expectRefusal(await client.get(forgedAnswer(fieldsFor('x'))), 400, 'This sign-in was not started here')
+    await expectRefusal(
+      await client.get(forgedAnswer(fieldsFor('x'))),
+      400,
+      'This sign-in was not started here',
+    )
     expect(await state()).toEqual(before)
   })
 

@@ -91,7 +91,7 @@ export const overview = {
   }),
   step: {
     created: { en: 'Create the application', zh: '创建应用' },
-    tested: { en: 'Pay one order with play points', zh: '用虚拟积分付一笔测试订单' },
+    tested: { en: `Pay one order with play ${POINTS}`, zh: `用虚拟${POINTS}付一笔测试订单` },
     reviewed: { en: 'Pass the review', zh: '通过审核' },
     ordered: { en: 'Let your shop create an order', zh: '让商店创建第一笔订单' },
     paid: { en: 'Receive the first payment', zh: '收到第一笔付款' },
