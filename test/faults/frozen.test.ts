@@ -5,6 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Db, openDatabase } from '../../src/database/connection.ts'
@@ -89,17 +90,23 @@ async function besideFrozen(settings: string, act: () => Promise<void>): Promise
     await db.transaction().execute(async (tx) => {
       await liftTimeouts(tx)
       await sql`lock table audit_log in share mode`.execute(tx)
-      const transfer = fetch(`${frozen.url}/payment/applications/${frozenShop.payment_id}/transfers`, {
-        method: 'POST',
-        headers: asMember(owner),
-        body: form({
-          form_token: owner.form_token,
-          to_user_id: String(recipient.id),
-          to_username: recipient.username,
-          amount: '10',
-          order_id: 'by-hand',
-        }),
-      })
+      const send = () =>
+        fetch(`${frozen.url}/payment/applications/${frozenShop.payment_id}/transfers`, {
+          method: 'POST',
+          headers: asMember(owner),
+          body: form({
+            form_token: owner.form_token,
+            to_user_id: String(recipient.id),
+            to_username: recipient.username,
+            amount: '10',
+            order_id: 'by-hand',
+          }),
+        })
+      // A process that has just started may refuse as overloaded on a busy machine.
+      const sent = async () => {
+        while ((await send()).status === 503) await setTimeout(200)
+      }
+      const transfer = sent()
       // Ends when the process is killed.
       transfer.catch(() => {})
       await untilBlocked(db, tx)
