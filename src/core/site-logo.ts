@@ -1,5 +1,5 @@
 /**
- * The uploaded logo of the site. An upload is decoded and encoded anew, so what browsers get holds the pixels of a picture
+ * The uploaded logo of the site. An upload is decoded and encoded again, so what browsers get holds the pixels of a picture
  * and nothing else: no metadata, no markup and no second file format.
  */
 import { createHash } from 'node:crypto'
@@ -29,7 +29,7 @@ export async function uploadLogo(
   { db, settings }: { db: Db; settings: Settings },
   { file, actor_id, ip, now }: Upload,
 ): Promise<void> {
-  const picture = encodedAnew(file)
+  const picture = encodedAgain(file)
   const name = createHash('sha256').update(picture).digest('hex').slice(0, 16)
   await db
     .insertInto('site_logos')
@@ -51,7 +51,7 @@ export async function findLogo(db: Db, name: string): Promise<Buffer | undefined
 }
 
 /** Returns the pixels of a PNG as a new PNG. Throws invalid_form. */
-function encodedAnew(file: Buffer): Buffer {
+function encodedAgain(file: Buffer): Buffer {
   const refused = (why: string) => new AppError('invalid_form', `The logo ${why}`)
   if (file.length > LOGO_BYTES_MAX) throw refused(`is larger than ${LOGO_BYTES_MAX / 1024} KB`)
   if (!file.subarray(0, 8).equals(SIGNATURE)) throw refused('is not a PNG file')

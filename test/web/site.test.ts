@@ -130,7 +130,7 @@ describe('the uploaded logo', () => {
       }),
     )
 
-  it('is encoded anew, without metadata and without what follows the picture', async () => {
+  it('is encoded again, without metadata and without what follows the picture', async () => {
     const answer = await upload(Buffer.concat([picture(64, 32), Buffer.from('<script>alert(1)</script>')]))
     expect(answer.statusCode).toBe(303)
     const [, address] = /<img src="(\/brand\/logo\.[0-9a-f]{16}\.png)"/.exec(await pageIn('en'))!

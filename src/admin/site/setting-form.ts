@@ -77,7 +77,7 @@ export function readDraft(settings: SettingState[], fields: Fields): Draft {
   return draft
 }
 
-/** The choice that a switch stands for when it is off. */
+/** The choice of a switch that is off. */
 function offOf({ options }: SettingControl & { kind: 'choice' }): string {
   return options.includes('off') ? 'off' : 'closed'
 }

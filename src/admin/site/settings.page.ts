@@ -181,7 +181,7 @@ function ask(
   })
 }
 
-/** Saves all changes or none. Throws Blocked when a proposal stands in the way of one. */
+/** Saves all changes or none. Throws Blocked when an open proposal blocks one of them. */
 async function save(
   request: FastifyRequest,
   reply: FastifyReply,

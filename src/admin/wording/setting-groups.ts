@@ -1,14 +1,14 @@
 /** How the page of site settings orders them: by groups and sections, with their units. */
 import { SETTING_NAMES, type SettingName } from '../../core/setting-values.ts'
 
-/** A setting's name without its trust level. Settings by trust level stand in one line. */
+/** A setting's name without its trust level. Settings by trust level share one line. */
 export type SettingBaseName = SettingName extends infer Name
   ? Name extends `${infer Base}_tl${number}`
     ? Base
     : Name
   : never
 
-/** Every setting stands in one section of one group. */
+/** Every setting belongs to one section of one group. */
 export const GROUPS = {
   brand: {
     name: ['site_name_zh_cn', 'site_name_en'],
