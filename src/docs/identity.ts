@@ -9,6 +9,7 @@ import {
   Introspection,
   Jwks,
   Refusal,
+  Revoked,
   TokenRequest,
   Tokens,
   Userinfo,
@@ -44,11 +45,23 @@ export const identityOperations: Operation[] = [
     request: {
       in: 'query',
       schema: said(AuthorizationRequest, {
-        redirect_uri: text('As registered, character for character.', '与注册的逐字符一致。'),
+        redirect_uri: text(
+          'As registered, character for character. Only the port of a loopback address is free, for an application without a secret.',
+          '与注册的逐字符一致；仅无密钥应用的本机回环地址可以更换端口。',
+        ),
         scope: text(`Of ${SCOPES.join(', ')}.`, `可选 ${SCOPES.join('、')}。`),
         state: text('Comes back unchanged.', '原样带回。'),
         nonce: text('Comes back in the ID token.', '写入 ID token。'),
         prompt: text('none, login, consent, select_account.', 'none、login、consent、select_account。'),
+        response_mode: text('query (default) or form_post.', 'query（默认）或 form_post。'),
+        acr_values: text(
+          'The wished ways of sign-in, best first. The ID token tells in acr which it was.',
+          '期望的登录方式，最优先的在前；ID token 中的 acr 是实际的登录方式。',
+        ),
+        ui_locales: text(
+          'The languages of the pages, best first, unless the member has chosen one.',
+          '页面语言，最优先的在前；成员选择过语言时以其选择为准。',
+        ),
       }),
       example: ({ client_id, redirect_uri }) => ({
         response_type: 'code',
@@ -61,8 +74,8 @@ export const identityOperations: Operation[] = [
     answers: {
       303: {
         about: {
-          en: 'Redirects to redirect_uri with code, state and iss, or with error. Before that, the member sees pages to sign in and consent.',
-          zh: '带着 code、state、iss 或 error 回到 redirect_uri；在此之前是给成员看的页面。',
+          en: 'Redirects to redirect_uri with code, state and iss, or with error. Before that, the member sees pages to sign in and consent. With response_mode=form_post it is 200, and a form that posts the same parameters.',
+          zh: '带着 code、state、iss 或 error 回到 redirect_uri；在此之前是给成员看的页面。response_mode=form_post 时返回 200，由表单提交同样的参数。',
         },
       },
       400: {
@@ -147,6 +160,7 @@ export const identityOperations: Operation[] = [
           id: 1,
           username: 'alice',
           preferred_username: 'alice',
+          name: 'Alice',
           groups: ['trust_level_0', 'trust_level_1', 'trust_level_2'],
           trust_level: 2,
           active: true,
@@ -179,6 +193,8 @@ export const identityOperations: Operation[] = [
           en: 'The token is no longer valid, whether or not it was before. Revoking a refresh token also revokes every token that came from it.',
           zh: '令牌不再有效，无论之前是否有效。撤销刷新令牌会一并结束由它产生的全部令牌。',
         },
+        schema: Revoked,
+        example: {},
       },
       401: notProven,
     },

@@ -26,10 +26,12 @@ import { repeatAsGet } from './repeat-as-get.ts'
 export async function identityPlugin(app: FastifyInstance, deps: IdentityDeps): Promise<void> {
   await app.register(async (browser) => {
     browser.setErrorHandler(sendBrowserError)
-    await browser.register(authorizePages, deps)
-    await browser.register(repeatAsGet, { from: AUTHORIZATION_PATHS, to: AUTHORIZATION_PATH })
-    await browser.register(logoutPages, deps)
-    await browser.register(repeatAsGet, { from: [LOGOUT_PATH], to: LOGOUT_PATH })
+    await refuseOtherMethods(browser, async () => {
+      await browser.register(authorizePages, deps)
+      await browser.register(repeatAsGet, { from: AUTHORIZATION_PATHS, to: AUTHORIZATION_PATH })
+      await browser.register(logoutPages, deps)
+      await browser.register(repeatAsGet, { from: [LOGOUT_PATH], to: LOGOUT_PATH })
+    })
     await browser.register(appPages, deps)
     await browser.register(authorisedAppPages, deps)
   })
@@ -66,12 +68,21 @@ async function machineRoutes(machine: FastifyInstance, deps: IdentityDeps): Prom
 
 function takeFormsOnly(app: FastifyInstance): void {
   app.removeContentTypeParser(['application/json', 'text/plain'])
-  app.addContentTypeParser('*', (_request, _payload, done) =>
-    done(
-      new AppError(
-        'invalid_request',
-        'Send the parameters as a form, with Content-Type: application/x-www-form-urlencoded',
-      ),
-    ),
-  )
+  app.addContentTypeParser('*', ({ headers }, _payload, done) => {
+    const [type = ''] = (headers['content-type'] ?? '').toLowerCase().split(';')
+    const sent = OTHER_MEDIA_TYPES.find((each) => each === type.trim())
+    const found = sent === undefined ? 'in another format' : `as ${sent}`
+    const wanted = 'Send the parameters form-encoded (application/x-www-form-urlencoded)'
+    done(new AppError('invalid_request', `${wanted}, not ${found}`))
+  })
 }
+
+/** Named in the answer when a client sends one of them. Other text of the sender is not repeated. */
+const OTHER_MEDIA_TYPES = [
+  'application/json',
+  'application/xml',
+  'application/octet-stream',
+  'multipart/form-data',
+  'text/plain',
+  'text/xml',
+]

@@ -10,6 +10,7 @@ const TYPES = {
   'tessera.css': 'text/css; charset=utf-8',
   'enhance.js': 'text/javascript; charset=utf-8',
   'pay.js': 'text/javascript; charset=utf-8',
+  'submit.js': 'text/javascript; charset=utf-8',
   'logo.svg': 'image/svg+xml',
   'icons.svg': 'image/svg+xml',
 } as const

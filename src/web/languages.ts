@@ -3,7 +3,10 @@ import { type SiteWords, withWords } from './site-words.ts'
 
 export const LANGUAGE_COOKIE = 'language'
 
-export type Language = 'en' | 'zh-CN'
+/** The languages of the pages, as tags of RFC 5646. */
+export const LANGUAGES = ['en', 'zh-CN'] as const
+
+export type Language = (typeof LANGUAGES)[number]
 
 /** A text in both languages. */
 export type Text = { en: string; zh: string }
@@ -75,13 +78,24 @@ export function makeLocale(language: Language, texts: object, { words, timeZone 
 
 /** Whether a value is a language of this site. */
 export function isLanguage(text: unknown): text is Language {
-  return text === 'en' || text === 'zh-CN'
+  return LANGUAGES.some((language) => language === text)
 }
 
-/** Returns the chosen language, or else the best one of Accept-Language, or else English. */
-export function chooseLanguageOf(chosen: string | undefined, acceptLanguage: string | undefined): Language {
+/** Returns the chosen language, or else the first known one of `ui_locales`, the best one of Accept-Language, or English. */
+export function chooseLanguageOf(
+  chosen: string | undefined,
+  {
+    uiLocales = '',
+    acceptLanguage = '',
+  }: { uiLocales?: string | undefined; acceptLanguage?: string | undefined },
+): Language {
   if (isLanguage(chosen)) return chosen
-  const wishes = (acceptLanguage ?? '')
+  const asked = uiLocales
+    .split(' ')
+    .map(languageOf)
+    .find((language) => language !== undefined)
+  if (asked !== undefined) return asked
+  const wishes = acceptLanguage
     .split(',')
     .map((part, index) => {
       const [tag = '', ...parameters] = part.trim().toLowerCase().split(';')
@@ -92,9 +106,11 @@ export function chooseLanguageOf(chosen: string | undefined, acceptLanguage: str
     })
     .filter((wish) => wish.quality > 0)
     .sort((a, b) => b.quality - a.quality || a.index - b.index)
-  for (const { tag } of wishes) {
-    if (tag === 'zh' || tag.startsWith('zh-')) return 'zh-CN'
-    if (tag === 'en' || tag.startsWith('en-')) return 'en'
-  }
-  return 'en'
+  return wishes.map(({ tag }) => languageOf(tag)).find((language) => language !== undefined) ?? 'en'
+}
+
+/** Returns the language of a tag (RFC 5646), if the pages have it. */
+function languageOf(tag: string): Language | undefined {
+  const [primary = ''] = tag.toLowerCase().split('-')
+  return primary === 'zh' ? 'zh-CN' : primary === 'en' ? 'en' : undefined
 }

@@ -1,5 +1,5 @@
 /**
- * Makes the endpoints of programs answer an unsupported method with 405 and `Allow`, in the shape of their own errors. The
+ * Makes endpoints answer an unsupported method with 405 and `Allow` (RFC 9110 15.5.6), in the shape of their own errors. The
  * router alone would answer 404.
  */
 import type { FastifyInstance, HTTPMethods } from 'fastify'
@@ -22,6 +22,10 @@ export async function refuseOtherMethods(scope: FastifyInstance, mount: () => Pr
 
 function refuseAt({ scope, path, methods }: Address): void {
   const allow = [...methods].sort().join(', ')
+  const wanted = [...methods]
+    .filter((each) => each !== 'HEAD' && each !== 'OPTIONS')
+    .sort()
+    .join(' or ')
   const method = (scope.supportedMethods as HTTPMethods[]).filter((each) => !methods.has(each))
   scope.route({
     method,
@@ -30,7 +34,7 @@ function refuseAt({ scope, path, methods }: Address): void {
     // Runs before the body is read, so that a fault of the body does not hide this one.
     onRequest: async (_request, reply) => {
       reply.header('allow', allow)
-      throw new AppError('method_not_allowed', `Use ${allow}`)
+      throw new AppError('method_not_allowed', `Use ${wanted}`)
     },
     handler: async () => undefined,
   })

@@ -15,6 +15,7 @@ import { hueOf, placeOf, placesOf } from './navigation.ts'
 import { plainText } from './parameters.ts'
 import { openReports, type Report } from './report.ts'
 import { type Face, openSite } from './site.ts'
+import { uiLocalesOf } from './ui-locales.ts'
 import type { Common, PageData, PageFailure } from './views.ts'
 import { wayBackOf, waysOnFrom } from './way-back.ts'
 
@@ -71,7 +72,8 @@ export async function registerPages(app: FastifyInstance, deps: Core, texts: obj
   app.decorateRequest('face', {
     getter() {
       const chosen = this.session?.user.chosen_language ?? this.cookies?.[LANGUAGE_COOKIE]
-      return faceOf(chooseLanguageOf(chosen, this.headers['accept-language']))
+      const acceptLanguage = this.headers['accept-language']
+      return faceOf(chooseLanguageOf(chosen, { uiLocales: uiLocalesOf(this), acceptLanguage }))
     },
   })
   app.decorateRequest('locale', {
@@ -164,7 +166,8 @@ function formTargets(leavesSite: boolean | string, production: boolean): string 
   if (leavesSite === false) return ''
   if (leavesSite === true) return production ? ' https:' : ` https:${LOOPBACK}`
   const { protocol, hostname, origin } = new URL(leavesSite)
-  if (protocol !== 'http:') return ' https:'
+  if (protocol === 'https:') return ' https:'
+  if (protocol !== 'http:') return ` https: ${protocol}`
   // NOTE: CSP cannot express an IPv6 address, so a page that leads to http://[::1] allows all of http. Its only form is
   // ours and holds nothing but the request and the browser's form token.
   return hostname.startsWith('[') ? ' https: http:' : ` https: ${origin}`

@@ -1,7 +1,8 @@
 /** The rules of who may use an application, and of which addresses may be registered. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { User } from '../../src/accounts/people/users.ts'
-import { redirectUriFault, refusalOf } from '../../src/identity/apps/access.ts'
+import { refusalOf } from '../../src/identity/apps/access.ts'
+import { redirectUriFault } from '../../src/identity/apps/redirect-uris.ts'
 import { makePerson } from '../harness/cast.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
 import { answerOf, authorizationUrl, authorize, makeParty, withoutWriting } from './relying-party.ts'
@@ -93,7 +94,15 @@ describe('addresses that may be registered', () => {
     ['javascript:alert(1)', 'not_absolute'],
     ['data:text/html,x', 'not_absolute'],
     ['file:///etc/passwd', 'not_absolute'],
-    ['com.example.app://callback', 'scheme'],
+    ['example://callback', 'scheme'],
+    ['Com.example.app:/callback', 'not_absolute'],
+    ['com.example.app:callback', 'not_absolute'],
+    ['com.example.app:///callback', 'not_absolute'],
+    ['com..app:/callback', 'not_absolute'],
+    ['com.example.app:/callback?a=1', 'query'],
+    ['com.example.app:/callback#a', 'fragment'],
+    ['com.example.app://user@callback', 'user_name'],
+    ['com.example.app:/*', 'wildcard'],
     ['http://app.example/callback', 'scheme'],
     ['http://localhost.evil.example/', 'scheme'],
     ['http://127.0.0.1.evil.example/', 'scheme'],

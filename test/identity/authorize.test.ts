@@ -258,7 +258,8 @@ describe('signing in on the way', () => {
 
   it('HEAD issues nothing', async () => {
     const response = await test.app.inject({ method: 'HEAD', url: authorizationUrl(party) })
-    expect(response.statusCode).toBe(404)
+    expect(response.statusCode).toBe(405)
+    expect(response.headers.allow).toBe('GET, POST')
   })
 })
 

@@ -95,17 +95,25 @@ describe('a public application', () => {
     expect((await redeemCode(party, code, verifier)).status).toBe(200)
   })
 
-  it('cannot authenticate with a secret, also not an empty one', async () => {
-    for (const secret of ['', 'x']) {
-      const headers = { authorization: basic(party.client_id, secret) }
-      const answer = await postForm(
-        test,
-        '/oauth2/token',
-        { grant_type: 'authorization_code', code: 'x' },
-        headers,
-      )
-      expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } })
-    }
+  it('cannot authenticate with a secret', async () => {
+    const headers = { authorization: basic(party.client_id, 'x') }
+    const form = { grant_type: 'authorization_code', code: 'x' }
+    const answer = await postForm(test, '/oauth2/token', form, headers)
+    expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } })
+  })
+
+  it('may send an empty secret in the header, which a confidential one may not', async () => {
+    const form = { grant_type: 'authorization_code', code: 'x' }
+    const headersOf = ({ client_id }: Party) => ({ authorization: basic(client_id, '') })
+    const open = await postForm(test, '/oauth2/token', form, headersOf(party))
+    expect(open).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    const confidential = await makeParty(test)
+    const empty = await postForm(test, '/oauth2/token', form, headersOf(confidential))
+    const wrong = await postForm(test, '/oauth2/token', form, {
+      authorization: basic(confidential.client_id, 'x'),
+    })
+    expect(empty).toMatchObject({ status: 401, body: wrong.body })
+    expect(empty.headers['www-authenticate']).toMatch(/^Basic/)
   })
 
   it('is the only kind that may come without one', async () => {

@@ -1,8 +1,13 @@
 /** The rules of redirect URIs against random input. A failure prints its seed and its smallest case. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isRegistered, redirectUriFault } from '../../src/identity/apps/access.ts'
 import { NewAppForm } from '../../src/identity/apps/apps.ts'
+import {
+  isRegistered,
+  placeOf,
+  privateUseFault,
+  redirectUriFault,
+} from '../../src/identity/apps/redirect-uris.ts'
 import { withParameters } from '../../src/identity/oauth/parameters.ts'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
@@ -13,7 +18,7 @@ const RUNS = { numRuns: times(2_000) }
 
 /** Fragments of addresses, so that most rules apply to the texts. */
 const fragments = fc.constantFrom(
-  ...'https:// http:// HTTPS:// javascript: data: // / \\ @ # ? & = % %2e %00 %40 %5c : ; , * . .. [::1] 127.0.0.1 localhost 0x7f.1'.split(
+  ...'https:// http:// HTTPS:// javascript: data: org.example.app: com.a-b+c: // / \\ @ # ? & = % %2e %00 %40 %5c : ; , * . .. [::1] 127.0.0.1 localhost 0x7f.1'.split(
     ' ',
   ),
   ...'2130706433 app.example evil.example APP.EXAMPLE xn--bcher-kva bücher ß 。 :443 :80 :65536 a b code=1 user:pass@'.split(
@@ -52,6 +57,13 @@ describe('an address that may be registered', () => {
         const url = new URL(uri)
         expect(uri).toMatch(/^[\x21-\x7e]{1,2000}$/)
         expect(uri).not.toMatch(/[\\"<>#*]/)
+        expect(url.href.startsWith('javascript:') || url.protocol === 'data:').toBe(false)
+        if (/^[^:]*\./.test(url.protocol)) {
+          expect(uri.startsWith(url.protocol)).toBe(true)
+          expect([url.search, url.hash, url.username, url.origin]).toEqual(['', '', '', 'null'])
+          expect(`${placeOf(uri)}:`).toBe(url.protocol)
+          return
+        }
         expect([url.username, url.password, url.hash]).toEqual(['', '', ''])
         const isLocal = ['localhost', '[::1]'].includes(url.hostname) || url.hostname.startsWith('127.')
         expect(url.protocol === 'https:' || (url.protocol === 'http:' && isLocal)).toBe(true)
@@ -97,15 +109,49 @@ describe('an address that may be registered', () => {
 })
 
 describe('matching', () => {
-  it('is equality of texts and nothing else', () => {
-    const uris = fc.array(good, { minLength: 1, maxLength: 20 })
+  const kinds = fc.constantFrom('none', 'client_secret_basic', 'client_secret_post')
+  const loopback = fc
+    .tuple(
+      fc.constantFrom('127.0.0.1', '[::1]', 'localhost'),
+      fc.constantFrom('', ':1', ':8080', ':65535'),
+      fc.constantFrom('', '/', '/callback', '/callback?a=1'),
+    )
+    .map(([host, port, rest]) => `http://${host}${port}${rest}`)
+  const portless = (uri: string) => uri.replace(/^(http:\/\/(?:\[::1\]|[^:/?]+)):\d+/, '$1')
+
+  it('is equality of texts, and of a public application’s loopback address without its port', () => {
+    const uris = fc.array(fc.oneof(good, loopback), { minLength: 1, maxLength: 20 })
     fc.assert(
-      fc.property(uris, fc.oneof(good, anything), (redirect_uris, uri) => {
-        expect(isRegistered({ redirect_uris }, uri)).toBe(redirect_uris.some((each) => each === uri))
-        for (const each of redirect_uris) expect(isRegistered({ redirect_uris }, each)).toBe(true)
+      fc.property(uris, fc.oneof(good, loopback, anything), kinds, (redirect_uris, uri, method) => {
+        const app = { redirect_uris, token_endpoint_auth_method: method }
+        const isLoopback = method === 'none' && redirectUriFault(uri) === undefined && uri.startsWith('http:')
+        const isMatch = (each: string) =>
+          each === uri || (isLoopback && portless(each) === portless(uri) && each.startsWith('http:'))
+        expect(isRegistered(app, uri)).toBe(redirect_uris.some(isMatch))
+        for (const each of redirect_uris) expect(isRegistered(app, each)).toBe(true)
       }),
       RUNS,
     )
+  })
+
+  it.each([
+    'http://127.0.0.1:0/callback',
+    'http://127.0.0.1:65536/callback',
+    'http://127.0.0.1:080/callback',
+    'http://127.0.0.1:/callback',
+    'http://127.0.0.1:80:81/callback',
+    'http://127.0.0.1:8080@evil.example/callback',
+    'http://127.0.0.1:8080/callback/',
+    'http://127.0.0.1:8080/callback?x',
+    'http://localhost:8080/callback',
+    'https://127.0.0.1:8080/callback',
+    'HTTP://127.0.0.1:8080/callback',
+    'http://127.0.0.1.evil.example:8080/callback',
+    'http://127.0.0.2:8080/callback',
+  ])('never takes %s for http://127.0.0.1/callback', (uri) => {
+    const app = { redirect_uris: ['http://127.0.0.1/callback'], token_endpoint_auth_method: 'none' }
+    expect(isRegistered(app, 'http://127.0.0.1:8080/callback')).toBe(true)
+    expect(isRegistered(app, uri)).toBe(false)
   })
 
   it('takes no other spelling of the same place', () => {
@@ -124,9 +170,10 @@ describe('matching', () => {
       (uri) => ` ${uri}`,
     )
     fc.assert(
-      fc.property(good, spellings, (uri, respell) => {
+      fc.property(good, spellings, kinds, (uri, respell, token_endpoint_auth_method) => {
         const other = respell(uri)
-        expect(isRegistered({ redirect_uris: [uri] }, other)).toBe(other === uri)
+        const app = { redirect_uris: [uri], token_endpoint_auth_method }
+        expect(isRegistered(app, other)).toBe(other === uri)
       }),
       RUNS,
     )
@@ -136,10 +183,15 @@ describe('matching', () => {
 describe('registration', () => {
   it('takes a list without faults only, and names each fault’s place', () => {
     const list = fc.array(fc.oneof({ weight: 3, arbitrary: good }, anything), { maxLength: 24 })
+    const kind = fc.constantFrom('none', 'client_secret_basic')
     fc.assert(
-      fc.property(list, (redirect_uris) => {
-        const form = NewAppForm.safeParse({ name: 'x', redirect_uris })
-        const faulty = redirect_uris.flatMap((uri, i) => (redirectUriFault(uri) === undefined ? [] : [i]))
+      fc.property(list, kind, (redirect_uris, token_endpoint_auth_method) => {
+        const app = { token_endpoint_auth_method }
+        const form = NewAppForm.safeParse({ name: 'x', redirect_uris, ...app })
+        const malformed = redirect_uris.some((uri) => redirectUriFault(uri) !== undefined)
+        const fault = (uri: string) =>
+          redirectUriFault(uri) ?? (malformed ? undefined : privateUseFault(uri, app))
+        const faulty = redirect_uris.flatMap((uri, i) => (fault(uri) === undefined ? [] : [i]))
         const isCounted = redirect_uris.length >= 1 && redirect_uris.length <= 20
         expect(form.success).toBe(isCounted && faulty.length === 0)
         if (form.success) expect(form.data.redirect_uris).toEqual([...new Set(redirect_uris)])

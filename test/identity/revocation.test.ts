@@ -50,7 +50,7 @@ describe('revocation', () => {
     async (token_type_hint) => {
       const { tokens } = await freshTokens()
       const answer = await revoke(party, tokens.access_token, { token_type_hint })
-      expect(answer).toMatchObject({ status: 200, body: { text: '' } })
+      expect(answer).toMatchObject({ status: 200, body: {} })
       expect(await alive(tokens)).toEqual({ access: false, refresh: true })
       expect((await refresh(test, party, tokens.refresh_token)).status).toBe(200)
     },
@@ -84,9 +84,16 @@ describe('revocation', () => {
     const { access_token, refresh_token } = tokens
     for (const token of ['nothing', access_token, refresh_token]) {
       const answer = await withoutWriting(test, () => revoke(other, token))
-      expect(answer).toMatchObject({ status: 200, body: { text: '' } })
+      expect(answer).toMatchObject({ status: 200, body: {} })
     }
     expect(await alive(tokens)).toEqual({ access: true, refresh: true })
+  })
+
+  it('is answered as JSON that no cache keeps', async () => {
+    const { body, headers } = await revoke(party, 'nothing')
+    expect(body).toEqual({})
+    expect(headers).toMatchObject({ 'cache-control': 'no-store' })
+    expect(headers['content-type']).toMatch(/^application\/json/)
   })
 
   it('twice is no fault', async () => {
@@ -119,6 +126,7 @@ describe('introspection', () => {
       client_id: party.client_id,
       username: person.username,
       sub: String(person.id),
+      acr: 'urn:tessera:acr:1fa',
       token_type: 'Bearer',
       iat,
       exp: iat + 3_600,

@@ -458,6 +458,7 @@ describe('the ID token', () => {
       at_hash: half.toString('base64url'),
       sid: expect.any(String),
       amr: ['pwd'],
+      acr: 'urn:tessera:acr:1fa',
     })
   })
 
@@ -484,7 +485,8 @@ describe('the ID token', () => {
     const { id_token } = await obtainTokens(test, await bare.signIn(), party)
     const claims = payloadOf(id_token)
     expect(claims.groups).toEqual(['trust_level_0'])
-    for (const name of ['nonce', 'name', 'picture', 'email', 'email_verified']) {
+    expect(claims.name).toBe(bare.username)
+    for (const name of ['nonce', 'picture', 'email', 'email_verified']) {
       expect(claims).not.toHaveProperty(name)
     }
   })

@@ -64,6 +64,7 @@ describe('the answer', () => {
       id: Number(person.id),
       username: person.username,
       preferred_username: person.username,
+      name: person.username,
       groups: ['trust_level_0'],
       trust_level: 0,
       active: true,

@@ -22,25 +22,44 @@ type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
 const ask = (method: Method, url: string, headers: Record<string, string> = {}, payload?: string) =>
   test.app.inject({ method, url, headers, ...(payload === undefined ? {} : { payload }) })
 
-const OAUTH: [path: string, method: Method, allow: string][] = [
-  ['/oauth2/token', 'GET', 'OPTIONS, POST'],
-  ['/oauth-provider/token', 'PUT', 'OPTIONS, POST'],
-  ['/oauth2/revoke', 'GET', 'OPTIONS, POST'],
-  ['/oauth2/introspect', 'GET', 'POST'],
-  ['/oauth2/userinfo', 'DELETE', 'GET, HEAD, OPTIONS, POST'],
-  ['/oauth2/jwks', 'POST', 'GET, HEAD, OPTIONS'],
-  ['/.well-known/openid-configuration', 'POST', 'GET, HEAD, OPTIONS'],
-  ['/api/apps', 'DELETE', 'GET, HEAD, POST'],
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+/** The endpoints of OAuth, and what each allows. */
+const OAUTH: [path: string, allow: string, wanted: string][] = [
+  ['/oauth2/token', 'OPTIONS, POST', 'POST'],
+  ['/oauth-provider/token', 'OPTIONS, POST', 'POST'],
+  ['/oauth2/revoke', 'OPTIONS, POST', 'POST'],
+  ['/oauth2/introspect', 'POST', 'POST'],
+  ['/oauth2/userinfo', 'GET, HEAD, OPTIONS, POST', 'GET or POST'],
+  ['/oauth-provider/userinfo', 'GET, HEAD, OPTIONS, POST', 'GET or POST'],
+  ['/oauth2/jwks', 'GET, HEAD, OPTIONS', 'GET'],
+  ['/.well-known/openid-configuration', 'GET, HEAD, OPTIONS', 'GET'],
+  ['/.well-known/oauth-authorization-server', 'GET, HEAD, OPTIONS', 'GET'],
+  ['/api/apps', 'GET, HEAD, POST', 'GET or POST'],
+  ['/oauth2/auth', 'GET, POST', 'GET or POST'],
+  ['/oauth2/authorize', 'GET, POST', 'GET or POST'],
+  ['/oauth2/logout', 'GET, POST', 'GET or POST'],
 ]
 const HMAC = ['pay/:id/process', 'query/:id', 'transfer/:id', 'orders/:id', 'transfers/:id'] as const
 const GATEWAY = ['mapi.php', 'api.php', 'pay/create', 'pay/query', 'merchant/info']
 
 describe('another method is answered with 405 and Allow', () => {
-  it.each(OAUTH)('as OAuth answers: %s by %s', async (path, method, allow) => {
-    const answer = await ask(method, path)
-    expect(answer.statusCode).toBe(405)
-    expect(answer.headers.allow).toBe(allow)
-    expect(answer.json()).toEqual({ error: 'invalid_request', error_description: `Use ${allow}` })
+  it.each(OAUTH)('as OAuth answers: %s', async (path, allow, wanted) => {
+    for (const method of METHODS) {
+      const answer = await ask(method, path)
+      if (allow.split(', ').includes(method)) {
+        expect([method, answer.statusCode]).not.toEqual([method, 405])
+        continue
+      }
+      expect([method, answer.statusCode, answer.headers.allow]).toEqual([method, 405, allow])
+      if (method === 'HEAD') continue
+      expect(answer.json()).toEqual({ error: 'invalid_request', error_description: `Use ${wanted}` })
+    }
+  })
+
+  it.each(['/oauth2/auth', '/oauth2/logout'])('as a page for people: %s', async (path) => {
+    const answer = await ask('PUT', path, { accept: 'text/html' })
+    expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'GET, POST'])
+    expect(answer.body).toContain('Use GET or POST')
   })
 
   it.each(HMAC)('as the HMAC API answers: %s', async (path) => {
@@ -120,18 +139,19 @@ describe('a slash at the end, or doubled', () => {
   })
 })
 
-it('the token endpoint tells a caller of JSON to send a form', async () => {
-  const headers = {
-    authorization: basic(party.client_id, party.client_secret),
-    'content-type': 'application/json',
-  }
-  for (const path of ['/oauth2/token', '/oauth2/revoke', '/oauth2/introspect']) {
+it.each([
+  ['application/json', 'as application/json'],
+  ['Text/Plain; charset=utf-8', 'as text/plain'],
+  ['application/x-strange', 'in another format'],
+])('the form endpoints tell a caller of %s to send a form', async (type, found) => {
+  const authorization = basic(party.client_id, party.client_secret)
+  for (const path of ['/oauth2/token', '/oauth2/revoke', '/oauth2/introspect', '/oauth2/userinfo']) {
+    const headers = { authorization, 'content-type': type }
     const answer = await ask('POST', path, headers, '{"grant_type":"refresh_token"}')
     expect(answer.statusCode).toBe(400)
     expect(answer.json()).toEqual({
       error: 'invalid_request',
-      error_description:
-        'Send the parameters as a form, with Content-Type: application/x-www-form-urlencoded',
+      error_description: `Send the parameters form-encoded (application/x-www-form-urlencoded), not ${found}`,
     })
   }
 })

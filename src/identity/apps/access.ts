@@ -1,6 +1,5 @@
-/** The rules of group access and of redirect addresses, without HTTP and SQL. */
+/** The rules of group access, without HTTP and SQL. */
 import { groupsOf, isBannedOrSuspended, type User } from '../../accounts/people/users.ts'
-import { isLoopback } from '../../platform/config.ts'
 import type { SigningAlgorithm } from '../keys/keys.ts'
 
 /** An authenticated application. */
@@ -14,58 +13,9 @@ export type Client = {
   token_endpoint_auth_method: string
 }
 
-const REDIRECT_URI_LENGTH_MAX = 2_000
-
-/** A fault of an address that an application wants to register. */
-export type RedirectUriFault =
-  | 'too_long'
-  | 'characters'
-  | 'not_absolute'
-  | 'scheme'
-  | 'fragment'
-  | 'user_name'
-  | 'wildcard'
-  | 'host'
-
-/**
- * Checks an address for registration. Addresses are later compared and sent as text. So the text must be safe in a Location
- * header, and all parsers must read it alike. It is https, or http to the loopback (RFC 8252 7.3).
- */
-export function redirectUriFault(uri: string): RedirectUriFault | undefined {
-  if (uri.length > REDIRECT_URI_LENGTH_MAX) return 'too_long'
-  if (!/^[\x21-\x7e]*$/.test(uri) || /[\\"<>]/.test(uri)) return 'characters'
-  const [, scheme = '', authority = ''] = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]+)/i.exec(uri) ?? []
-  if (authority === '' || !URL.canParse(uri)) return 'not_absolute'
-  if (!/^https?$/i.test(scheme)) return 'scheme'
-  if (uri.includes('#')) return 'fragment'
-  if (authority.includes('@')) return 'user_name'
-  if (uri.includes('*')) return 'wildcard'
-  if (/^http$/i.test(scheme) && !isLoopback(uri)) return 'scheme'
-  if (!isHostAsBrowsersWriteIt(uri, authority)) return 'host'
-  return undefined
-}
-
-/** Refuses hosts such as `%2e` and `0x7f.1`, which parsers read differently. */
-function isHostAsBrowsersWriteIt(uri: string, authority: string): boolean {
-  const { host, protocol } = new URL(uri)
-  const defaultPort = protocol === 'https:' ? ':443' : ':80'
-  const written = authority.toLowerCase()
-  return written === host || written === host + defaultPort
-}
-
-/** Checks an address that pages link to or load a picture from. Only https is allowed. */
-export function webAddressFault(address: string): RedirectUriFault | undefined {
-  return redirectUriFault(address) ?? (address.startsWith('https://') ? undefined : 'scheme')
-}
-
 /** Whether an application is a public client, which has no secret because it runs in a browser or on a phone (RFC 6749 2.1). */
 export function isPublic(app: { token_endpoint_auth_method: string }): boolean {
   return app.token_endpoint_auth_method === 'none'
-}
-
-/** Whether an address is registered. Addresses are compared character by character (RFC 9700 4.1.3). */
-export function isRegistered(app: { redirect_uris: string[] }, redirect_uri: string): boolean {
-  return app.redirect_uris.includes(redirect_uri)
 }
 
 /** The rule that refuses a member: `barred` for a suspension or a ban, or a group rule. */

@@ -8,7 +8,7 @@ import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
 import { isHonestProse, isHonestText } from '../../web/parameters.ts'
 import { SIGNING_ALGORITHMS } from '../keys/keys.ts'
 import { access } from './access.texts.ts'
-import { type RedirectUriFault, redirectUriFault, webAddressFault } from './access.ts'
+import { privateUseFault, type RedirectUriFault, redirectUriFault, webAddressFault } from './redirect-uris.ts'
 import { newSecret } from './secrets.ts'
 
 const CLIENT_ID_LENGTH = 24
@@ -23,9 +23,12 @@ const WEB_ADDRESS_LENGTH_MAX = 500
 
 const redirectUri = z.string().superRefine((uri, context) => {
   const fault = redirectUriFault(uri)
-  if (fault === undefined) return
-  context.addIssue({ code: 'custom', message: access.redirectUriFaults[fault].en, params: { fault } })
+  if (fault !== undefined) context.addIssue(issueOf(fault))
 })
+
+function issueOf(fault: RedirectUriFault) {
+  return { code: 'custom' as const, message: access.redirectUriFaults[fault].en, params: { fault } }
+}
 
 const groups = z
   .array(
@@ -76,8 +79,20 @@ const ClientKind = z.object({
     .default('client_secret_basic'),
 })
 
+type Addresses = Pick<z.output<typeof AppFields>, 'redirect_uris' | 'post_logout_redirect_uris'>
+
+/** Refuses the addresses that an application of this kind may not have. */
+function checkAddresses(app: Addresses & z.output<typeof ClientKind>, context: z.core.$RefinementCtx): void {
+  for (const field of ['redirect_uris', 'post_logout_redirect_uris'] as const) {
+    app[field].forEach((uri, index) => {
+      const fault = privateUseFault(uri, app)
+      if (fault !== undefined) context.addIssue({ ...issueOf(fault), path: [field, index] })
+    })
+  }
+}
+
 /** The body of POST /api/apps. */
-export const NewAppForm = AppFields.extend(ClientKind.shape)
+export const NewAppForm = AppFields.extend(ClientKind.shape).superRefine(checkAddresses)
 
 /** The query of GET /api/apps. */
 export const AppsRequest = z.object({ owner: z.literal('all').optional() })
@@ -107,10 +122,17 @@ const webAddress = z
   .transform((text) => (text === '' ? null : text))
 
 /** The form of the pages, which also has what members see before they trust an application. */
-export const AppForm = AppFields.extend({ homepage: webAddress, logo_url: webAddress })
-export const NewAppPageForm = AppForm.extend(ClientKind.shape)
+const AppForm = AppFields.extend({ homepage: webAddress, logo_url: webAddress })
+export const NewAppPageForm = AppForm.extend(ClientKind.shape).superRefine(checkAddresses)
 
 export type AppValues = z.output<typeof AppForm>
+type Kind = z.output<typeof ClientKind>['token_endpoint_auth_method']
+
+/** Returns the form for the changes of an application of this kind. */
+export function appFormOf({ token_endpoint_auth_method }: { token_endpoint_auth_method: string }) {
+  const kind = { token_endpoint_auth_method: token_endpoint_auth_method as Kind }
+  return AppForm.superRefine((values, context) => checkAddresses({ ...values, ...kind }, context))
+}
 type NewAppValues = z.output<typeof NewAppPageForm>
 
 export type NewApp = Pick<

@@ -13,7 +13,7 @@ import type { Report } from '../../web/report.ts'
 import { type AppChange, countMembers, deleteApp, getApp, updateApp } from './acts.ts'
 import { discoveryUrl } from './addresses.ts'
 import { type Admission, previewAdmission } from './admission.ts'
-import { AppForm } from './apps.ts'
+import { appFormOf } from './apps.ts'
 import { type Problems, readAppForm, type Typed, typedFrom } from './form.ts'
 import type { Owned } from './lock.ts'
 import { secretRoutes } from './secrets.page.ts'
@@ -58,9 +58,9 @@ export function ownAppPages(app: FastifyInstance, deps: Core): void {
 
   app.post<OneApp>('/apps/:client_id', async (request, reply) => {
     const owned = ownedBy(request, deps)
-    const form = readAppForm(request, AppForm)
-    if ('problems' in form) return showApp(request, reply, deps, { ...form, status: 400 })
     const app = await getApp(deps.db, owned)
+    const form = readAppForm(request, appFormOf(app))
+    if ('problems' in form) return showApp(request, reply, deps, { ...form, status: 400 })
     if (SENSITIVE_FIELDS.some((field) => !isDeepStrictEqual(app[field], form.values[field]))) {
       await askFreshSignIn(request, reply)
       if (reply.sent) return reply
@@ -70,8 +70,8 @@ export function ownAppPages(app: FastifyInstance, deps: Core): void {
   })
 
   app.post<OneApp>('/apps/:client_id/preview', async (request, reply) => {
-    await getApp(deps.db, ownedBy(request, deps))
-    const form = readAppForm(request, AppForm)
+    const app = await getApp(deps.db, ownedBy(request, deps))
+    const form = readAppForm(request, appFormOf(app))
     if ('problems' in form) return showApp(request, reply, deps, { ...form, status: 400 })
     const admission = await previewAdmission(deps.db, form.values, sessionOf(request).user, deps.clock())
     return showApp(request, reply, deps, { typed: form.typed, admission })

@@ -5,7 +5,9 @@
 import type { Db } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Parameters } from '../../web/parameters.ts'
-import { isPublic, isRegistered } from '../apps/access.ts'
+import { privateUseScheme } from '../../web/return-to.ts'
+import { isPublic } from '../apps/access.ts'
+import { isRegistered, kindOf } from '../apps/redirect-uris.ts'
 import { BEARER_CHALLENGE } from './errors.ts'
 import { namesIn, type Single, singleValue, singleValues } from './parameters.ts'
 
@@ -17,6 +19,7 @@ export const QUERY_BYTES_MAX = 8_000
 
 export const SCOPES = ['openid', 'profile', 'email', 'offline_access', 'apps']
 const DEFAULT_SCOPES = ['openid', 'profile']
+export const RESPONSE_MODES = ['query', 'form_post']
 export const PROMPTS = ['none', 'login', 'consent', 'select_account']
 
 export type AuthorizedApp = {
@@ -95,10 +98,17 @@ async function findApp(db: Db, client_id: string): Promise<AuthorizedApp | undef
     .executeTakeFirst()
 }
 
+/**
+ * Returns the address of a request without one, which RFC 6749 3.1.2.3 allows where a single one is registered. Never one on
+ * a device, where the port is free and another program may listen at the registered one.
+ */
 function onlyRedirectUri(app: AuthorizedApp): string {
   const [only, ...others] = app.redirect_uris
   if (only === undefined || others.length > 0) {
     throw new AppError('invalid_request', 'redirect_uri is missing, and the application has several')
+  }
+  if (kindOf(only) !== 'web') {
+    throw new AppError('invalid_request', 'redirect_uri is missing, and the registered one is on a device')
   }
   return only
 }
@@ -126,12 +136,14 @@ export type Demand = {
   nonce: string | undefined
   login_hint: string | undefined
   id_token_hint: string | undefined
+  /** The wished authentication contexts, best first. */
+  acr_values: string[]
 }
 
 /** Reads the rest of the request, in the order of identity.md. Throws the OAuth error for the redirect. */
-export function readDemand(sent: Parameters, app: AuthorizedApp): Demand {
+export function readDemand(sent: Parameters, { app, redirect_uri }: Target): Demand {
   const values = singleValues(sent)
-  requireCodeFlow(values)
+  requireCodeFlow(values, redirect_uri)
   refuseRequestObjects(values)
   requireShort(values, 'state', STATE_BYTES_MAX)
   requireShort(values, 'nonce', NONCE_BYTES_MAX)
@@ -143,16 +155,20 @@ export function readDemand(sent: Parameters, app: AuthorizedApp): Demand {
     nonce: values.nonce,
     login_hint: values.login_hint,
     id_token_hint: values.id_token_hint,
+    acr_values: namesIn(values.acr_values ?? ''),
   }
 }
 
-function requireCodeFlow({ response_type, response_mode }: Single): void {
+function requireCodeFlow({ response_type, response_mode }: Single, redirect_uri: string): void {
   if (response_type === undefined) throw new AppError('invalid_request', 'response_type is missing')
   if (response_type !== 'code') {
     throw new AppError('unsupported_response_type', 'The only response_type is code')
   }
-  if (response_mode !== undefined && response_mode !== 'query') {
-    throw new AppError('invalid_request', 'The only response_mode is query')
+  if (response_mode !== undefined && !RESPONSE_MODES.includes(response_mode)) {
+    throw new AppError('invalid_request', `response_mode must be of: ${RESPONSE_MODES.join(', ')}`)
+  }
+  if (response_mode === 'form_post' && privateUseScheme(redirect_uri) !== undefined) {
+    throw new AppError('invalid_request', 'A form cannot be posted to a private-use scheme')
   }
 }
 

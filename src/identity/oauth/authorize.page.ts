@@ -8,20 +8,22 @@ import { namedGroupsOf } from '../../accounts/people/users.ts'
 import { browserScope, type Session, sessionOf, signInUrl } from '../../accounts/session/session.ts'
 import { recordRefusal } from '../../core/refusals.ts'
 import { violatedConstraint } from '../../database/connection.ts'
-import { isLoopback } from '../../platform/config.ts'
 import { AppError } from '../../platform/errors.ts'
 import { wantsHtml } from '../../web/pages.ts'
 import { malformed, type Parameters, parseParameters } from '../../web/parameters.ts'
 import { isPublic, type Refusal, refusalOf, refusalText } from '../apps/access.ts'
 import { countMembers } from '../apps/acts.ts'
+import { kindOf, placeOf } from '../apps/redirect-uris.ts'
 import { allowAndIssueCode, issueCode, type NewCode } from '../grants/codes.ts'
 import { hasConsented } from '../grants/consents.ts'
 import type { IdentityDeps } from '../keys/keys.ts'
+import { shouldStepUp } from './acr.ts'
+import { type Answer, answerTo, sendAnswer } from './answer.ts'
 import { type Demand, findTarget, queryText, readDemand, type Target } from './authorization-request.ts'
 import { makeDescribeRequest } from './destination.ts'
 import { asDescription, isOAuthError, type OAuthError } from './errors.ts'
 import { type Hint, readHint } from './id-token.ts'
-import { namesIn, withParameters } from './parameters.ts'
+import { namesIn } from './parameters.ts'
 import { markedQuery, meetsMark } from './reauthentication.ts'
 
 export const AUTHORIZATION_PATH = '/oauth2/auth'
@@ -44,14 +46,14 @@ declare module '../../web/views.ts' {
       isAskedEachTime: boolean
       query: string
       switchAccountUrl: string
-      destination: { host: string; isLoopback: boolean }
+      destination: { place: string; kind: 'web' | 'loopback' | 'scheme' }
       customGroups: string[]
     }
     'identity/oauth/refused': {
       user: Session['user']
       app: Target['app']
       refusal: Refusal
-      redirect_to: string
+      answer: Answer
       switchAccountUrl: string
     }
     'identity/oauth/suspended': { app: Target['app'] }
@@ -108,7 +110,7 @@ async function authorize(
   const target = await findTarget(deps.db, sent)
   if (target.app.suspended_at !== null) return refuseSuspended(request, reply, target)
   try {
-    const demand = readDemand(sent, target.app)
+    const demand = readDemand(sent, target)
     const expected = await readExpected(demand, deps)
     const detour = findDetour(request.session, sent, { ...demand, expected }, deps)
     if (detour !== undefined) return reply.redirect(detour, 303)
@@ -132,11 +134,11 @@ async function authorize(
 
     const code = newCode(target, demand, session, deps.clock())
     if (decision === 'allow')
-      return answer(reply, target, { code: await allowAndIssueCode(deps.db, code) }, deps)
+      return answer(reply, target, sent, { code: await allowAndIssueCode(deps.db, code) }, deps)
     if (await needsConsent(target, demand, code, deps)) {
       return askForConsent(reply, target, demand, sent, session, deps)
     }
-    return answer(reply, target, { code: await issueCode(deps.db, code) }, deps)
+    return answer(reply, target, sent, { code: await issueCode(deps.db, code) }, deps)
   } catch (error) {
     // The owner has deleted the application meanwhile.
     if (GONE.test(violatedConstraint(error) ?? '')) await findTarget(deps.db, sent)
@@ -182,7 +184,9 @@ function findDetour(
     const back = `${AUTHORIZATION_PATH}?${queryText(sent)}`
     return `/account/password?return_to=${encodeURIComponent(back)}`
   }
-  const isDemanded = demandsSignIn(demand) || demand.max_age !== undefined || demand.expected !== undefined
+  const { max_age, expected, acr_values } = demand
+  const isDemanded =
+    demandsSignIn(demand) || max_age !== undefined || expected !== undefined || acr_values.length > 0
   const query = isDemanded ? markedQuery(sent, session, deps) : queryText(sent)
   const hint = demand.login_hint?.slice(0, LOGIN_HINT_LENGTH_MAX)
   const hinted = hint === undefined ? '' : `&login_hint=${encodeURIComponent(hint)}`
@@ -198,7 +202,9 @@ function needsNewSignIn(
   const { max_age, expected } = demand
   const age_seconds = epochSeconds(deps.clock()) - epochSeconds(session.auth_time)
   const isTooOld = max_age !== undefined && age_seconds > max_age
-  const isWrong = demandsSignIn(demand) || isTooOld || isSomebodyElse(session, expected)
+  // A wish shows no page where none may be shown.
+  const isWeak = !demand.prompts.includes('none') && shouldStepUp(demand.acr_values, session)
+  const isWrong = demandsSignIn(demand) || isTooOld || isWeak || isSomebodyElse(session, expected)
   return isWrong && !meetsMark(sent, session, deps)
 }
 
@@ -244,7 +250,7 @@ async function needsConsent(
  * a public client there, so the member must confirm each sign-in (RFC 8252 8.6).
  */
 function mayBeImpersonated({ app, redirect_uri }: Target): boolean {
-  return isPublic(app) && !redirect_uri.startsWith('https:')
+  return isPublic(app) && kindOf(redirect_uri) !== 'web'
 }
 
 async function askForConsent(
@@ -269,7 +275,7 @@ async function askForConsent(
       isAskedEachTime: mayBeImpersonated(target),
       query: queryText(sent),
       switchAccountUrl: switchAccountUrl(sent),
-      destination: { host: new URL(redirect_uri).host, isLoopback: isLoopback(redirect_uri) },
+      destination: { place: placeOf(redirect_uri), kind: kindOf(redirect_uri) },
       customGroups: namedGroupsOf(user),
     },
     { leavesSite: redirect_uri },
@@ -284,19 +290,11 @@ function switchAccountUrl(sent: Parameters): string {
 function answer(
   reply: FastifyReply,
   target: Target,
+  sent: Parameters,
   result: Record<string, string>,
   deps: IdentityDeps,
 ): FastifyReply {
-  return reply.redirect(answerUrl(target, result, deps), 303)
-}
-
-function answerUrl(
-  { redirect_uri, state }: Target,
-  result: Record<string, string>,
-  deps: IdentityDeps,
-): string {
-  const parameters = { ...result, ...(state === undefined ? {} : { state }), iss: deps.config.PUBLIC_URL }
-  return withParameters(redirect_uri, parameters)
+  return sendAnswer(reply, target, answerTo(target, sent, result, deps.config))
 }
 
 /** Whether the request has prompt=none, also with extra spaces, so that no page may be shown. */
@@ -305,7 +303,7 @@ function isSilent({ prompt }: Parameters): boolean {
 }
 
 /**
- * Redirects a refusal to the application. Two refusals wait for a click: a group rule is first shown to the member, and a
+ * Sends a refusal to the application. Two refusals wait for a click: a group rule is first shown to the member, and a
  * script finds the address of a denial in its answer.
  */
 function refuse(
@@ -317,12 +315,14 @@ function refuse(
   deps: IdentityDeps,
 ): FastifyReply {
   const { code, message } = error
-  const redirect_to = answerUrl(target, { error: code, error_description: asDescription(message) }, deps)
-  if (code !== 'access_denied' || isSilent(sent)) return reply.redirect(redirect_to, 303)
-  if (!wantsHtml(request)) throw new AppError(code, message, { data: { redirect_to } })
+  const result = { error: code, error_description: asDescription(message) }
+  const answer = answerTo(target, sent, result, deps.config)
+  if (code !== 'access_denied' || isSilent(sent)) return sendAnswer(reply, target, answer)
+  if (!wantsHtml(request)) throw new AppError(code, message, { data: answer })
   const refusal = error.data?.refusal as Refusal | undefined
-  if (refusal === undefined) return reply.redirect(redirect_to, 303)
+  if (refusal === undefined) return sendAnswer(reply, target, answer)
   const { user } = sessionOf(request)
-  const data = { user, app: target.app, refusal, redirect_to, switchAccountUrl: switchAccountUrl(sent) }
-  return reply.page('identity/oauth/refused', data, { status: 403 })
+  const data = { user, app: target.app, refusal, answer, switchAccountUrl: switchAccountUrl(sent) }
+  const leavesSite = answer.form_parameters === undefined ? false : answer.redirect_to
+  return reply.page('identity/oauth/refused', data, { status: 403, leavesSite })
 }

@@ -9,7 +9,8 @@ export function profileClaims(user: User) {
   return {
     username: user.username,
     preferred_username: user.username,
-    ...present('name', user.name),
+    // OIDC Core 5.1: relying parties show it, so it is never absent.
+    name: user.name || user.username,
     ...present('picture', user.avatar_url),
     groups: groupsOf(user),
     trust_level: user.trust_level,

@@ -57,7 +57,10 @@ export function makeAuthenticateClient(deps: Core): AuthenticateClient {
   }
 }
 
-/** Returns the credentials of a request. Throws invalid_request when header and body differ. */
+/**
+ * Returns the credentials of a request. An empty secret counts as omitted, also in the header, as RFC 6749 2.3.1 allows. Throws
+ * invalid_request when header and body differ.
+ */
 function presented(authorization: string | undefined, body: ClientFields): Credentials | undefined {
   const { client_id, client_secret } = body
   if (authorization === undefined) return { client_id, client_secret }
@@ -119,7 +122,7 @@ function readBasic(authorization: string): Credentials | undefined {
   const client_secret = decodeForm(pair.slice(colon + 1))
   // Postgres stores no NUL, so no client has one.
   if (client_id === undefined || client_secret === undefined || client_id.includes('\0')) return undefined
-  return { client_id, client_secret }
+  return { client_id, client_secret: client_secret === '' ? undefined : client_secret }
 }
 
 function decodeForm(text: string): string | undefined {

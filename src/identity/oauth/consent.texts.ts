@@ -25,6 +25,15 @@ export const consent = {
   },
   destination: { en: 'You continue to', zh: '完成后前往' },
   loopback: { en: 'a program on this computer', zh: '本机上的程序' },
+  answering: (scheme: string) => ({
+    en: `the app that answers ${scheme} on this device`,
+    zh: `本设备上响应 ${scheme} 的程序`,
+  }),
+  formPost: {
+    en: 'You are signed in. One more step takes you back.',
+    zh: '已登录，还差一步即可返回。',
+  },
+  continueTo: (app: string) => ({ en: `Continue to ${app}`, zh: `继续前往 ${app}` }),
   details: { en: 'How long this lasts, and how to undo it', zh: '授权多久，怎样收回' },
   lasts: (app: string) => ({
     en: `${app} can look this up again for up to 30 days after you sign in, until you revoke it under`,
@@ -39,8 +48,8 @@ export const consent = {
     zh: '它请求更多信息时会再次询问你。',
   },
   askedEachTime: {
-    en: 'You are asked each time, because another program on this computer could take its place.',
-    zh: '每次都会询问，因为这台电脑上的其他程序可能冒充它。',
+    en: 'You are asked each time, because another app on this device could take its place.',
+    zh: '每次都会询问，因为本设备上的其他程序可能冒充它。',
   },
   about: { en: 'About', zh: '简介' },
   homepage: { en: 'Homepage', zh: '主页' },

@@ -38,8 +38,16 @@ export function admitOrigin(
   client: { redirect_uris: string[] },
 ): void {
   const { origin } = request.headers
-  if (origin === undefined || !client.redirect_uris.some((uri) => new URL(uri).origin === origin)) return
+  if (origin === undefined || !client.redirect_uris.some((uri) => originOf(uri) === origin)) return
   reply
     .header('access-control-allow-origin', origin)
     .header('access-control-expose-headers', 'WWW-Authenticate')
+}
+
+/**
+ * Returns the origin of a web address. A private-use scheme has none: its `null` is also the origin that a sandboxed frame
+ * sends.
+ */
+function originOf(redirect_uri: string): string | undefined {
+  return /^https?:/i.test(redirect_uri) ? new URL(redirect_uri).origin : undefined
 }

@@ -3,10 +3,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { JWK } from 'jose'
 import type { z } from 'zod'
 import { sha256 } from '../../platform/secrets.ts'
+import { LANGUAGES } from '../../web/languages.ts'
 import { DISCOVERY_PATH } from '../apps/addresses.ts'
 import { type IdentityDeps, SIGNING_ALGORITHMS } from '../keys/keys.ts'
 import { JWKS_CACHE_SECONDS } from '../keys/lifetimes.ts'
-import { PROMPTS, SCOPES } from './authorization-request.ts'
+import { ACR_VALUES } from './acr.ts'
+import { PROMPTS, RESPONSE_MODES, SCOPES } from './authorization-request.ts'
 import { AUTHORIZATION_PATH } from './authorize.page.ts'
 import { answerPreflights } from './cross-origin.ts'
 import { INTROSPECTION_PATH } from './introspection.ts'
@@ -73,7 +75,7 @@ function discoveryDocument(issuer: string): z.output<typeof Discovery> {
     service_documentation: `${issuer}/docs/identity`,
     scopes_supported: SCOPES,
     response_types_supported: ['code'],
-    response_modes_supported: ['query'],
+    response_modes_supported: RESPONSE_MODES,
     grant_types_supported: ['authorization_code', 'refresh_token'],
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: SIGNING_ALGORITHMS,
@@ -82,6 +84,8 @@ function discoveryDocument(issuer: string): z.output<typeof Discovery> {
     introspection_endpoint_auth_methods_supported: SECRET_METHODS,
     code_challenge_methods_supported: ['S256'],
     prompt_values_supported: PROMPTS,
+    acr_values_supported: ACR_VALUES,
+    ui_locales_supported: LANGUAGES,
     claims_supported: CLAIMS,
     // In OIDC Discovery, request_uri_parameter_supported defaults to true.
     request_parameter_supported: false,
@@ -104,6 +108,7 @@ const CLAIMS = [
   'at_hash',
   'sid',
   'amr',
+  'acr',
   'username',
   'preferred_username',
   'name',

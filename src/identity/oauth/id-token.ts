@@ -6,6 +6,7 @@ import { sha256 } from '../../platform/secrets.ts'
 import type { IssuedTokens } from '../grants/tokens.ts'
 import type { IdentityDeps, SigningKey } from '../keys/keys.ts'
 import { ID_TOKEN_SECONDS } from '../keys/lifetimes.ts'
+import { acrOf } from './acr.ts'
 import { profileClaims } from './claims.ts'
 import { publicSessionId } from './reauthentication.ts'
 
@@ -29,6 +30,7 @@ export function signIdToken(
     at_hash: halfHash(issued.access_token),
     ...(issued.session_id === null ? {} : { sid: publicSessionId(secrets, issued.session_id) }),
     amr: issued.amr,
+    acr: acrOf(issued.amr),
     ...(issued.scopes.includes('profile') ? profileClaims(issued.user) : {}),
   }
   return signJwt(claims, key)

@@ -11,6 +11,7 @@ import { sha256 } from '../../platform/secrets.ts'
 import type { Parameters } from '../../web/parameters.ts'
 import { type Client, isPublic } from '../apps/access.ts'
 import { ACCESS_TOKEN_SECONDS } from '../grants/tokens.ts'
+import { acrOf } from './acr.ts'
 import { type AuthenticateClient, invalidClient } from './clients.ts'
 import { formValues, requiredValue } from './parameters.ts'
 import { AboutTokenRequest, type Introspection } from './shapes.ts'
@@ -42,6 +43,7 @@ export function introspectionRoute(
       client_id: client.client_id,
       username: found.username,
       sub: found.id.toString(),
+      acr: acrOf(found.amr),
       exp: epochSeconds(found.expires_at),
       iss: deps.config.PUBLIC_URL,
     }
@@ -58,7 +60,7 @@ async function findAccessToken(db: Db, client: Client, token: string, now: Date)
     .where('family.revoked_at', 'is', null)
     .where('family.app_id', '=', client.id)
     .select(userColumns)
-    .select(['token.scopes', 'token.expires_at'])
+    .select(['token.scopes', 'token.expires_at', 'family.amr'])
     .executeTakeFirst()
   if (row === undefined) return undefined
   const iat = epochSeconds(row.expires_at) - ACCESS_TOKEN_SECONDS
@@ -77,7 +79,7 @@ async function findRefreshToken(db: Db, client: Client, token: string, now: Date
     .where('family.revoked_at', 'is', null)
     .where('family.app_id', '=', client.id)
     .select(userColumns)
-    .select(['family.scopes', 'token.expires_at', 'token.created_at'])
+    .select(['family.scopes', 'family.amr', 'token.expires_at', 'token.created_at'])
     .executeTakeFirst()
   // No token_type: it says how a token is presented to resource servers (RFC 6749 7.1), and this one never is.
   return row && { ...row, claims: { iat: epochSeconds(row.created_at) } }

@@ -11,6 +11,7 @@ import type { Db } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { wantsHtml } from '../../web/pages.ts'
 import { malformed, type Parameters, parseParameters } from '../../web/parameters.ts'
+import { placeOf } from '../apps/redirect-uris.ts'
 import type { IdentityDeps } from '../keys/keys.ts'
 import { echoableState, queryText } from './authorization-request.ts'
 import { type Hint, readHint } from './id-token.ts'
@@ -140,7 +141,7 @@ function ask(request: FastifyRequest, reply: FastifyReply, logout: Logout, statu
     app,
     fault,
     query: queryText(request.query as Parameters),
-    host: destination === undefined ? undefined : new URL(destination).host,
+    host: destination === undefined ? undefined : placeOf(destination),
   }
   return reply.page('identity/oauth/sign-out', data, {
     status,

@@ -3,6 +3,7 @@
  * family. An unknown token gets the same answer.
  */
 import type { FastifyInstance } from 'fastify'
+import type { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { sha256 } from '../../platform/secrets.ts'
@@ -12,7 +13,7 @@ import { revokeGrant } from '../grants/grants.ts'
 import type { AuthenticateClient } from './clients.ts'
 import { admitOrigin } from './cross-origin.ts'
 import { formValues, requiredValue } from './parameters.ts'
-import { AboutTokenRequest } from './shapes.ts'
+import { AboutTokenRequest, type Revoked } from './shapes.ts'
 
 export const REVOCATION_PATH = '/oauth2/revoke'
 
@@ -22,15 +23,18 @@ export function revocationRoute(
   deps: Core,
   authenticateClient: AuthenticateClient,
 ): void {
-  app.post<{ Body: Parameters | undefined }>(REVOCATION_PATH, async (request, reply) => {
-    const body = formValues(AboutTokenRequest, request.body)
-    const now = deps.clock()
-    const client = await authenticateClient(request, body, now)
-    admitOrigin(request, reply, client)
-    // token_type_hint is ignored, because a wrong hint must not hide a token (RFC 7009 2.1).
-    await revokeToken(deps.db, client, requiredValue(body, 'token'), now)
-    return reply.send()
-  })
+  app.post<{ Body: Parameters | undefined; Reply: z.output<typeof Revoked> }>(
+    REVOCATION_PATH,
+    async (request, reply) => {
+      const body = formValues(AboutTokenRequest, request.body)
+      const now = deps.clock()
+      const client = await authenticateClient(request, body, now)
+      admitOrigin(request, reply, client)
+      // token_type_hint is ignored, because a wrong hint must not hide a token (RFC 7009 2.1).
+      await revokeToken(deps.db, client, requiredValue(body, 'token'), now)
+      return {}
+    },
+  )
 }
 
 async function revokeToken(db: Db, client: Client, token: string, now: Date): Promise<void> {

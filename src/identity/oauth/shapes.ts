@@ -20,6 +20,9 @@ export const AuthorizationRequest = z.object({
   max_age: text.optional(),
   id_token_hint: text.optional(),
   login_hint: text.optional(),
+  response_mode: z.enum(['query', 'form_post']).optional(),
+  acr_values: text.optional(),
+  ui_locales: text.optional(),
 })
 
 const clientInBody = { client_id: text.optional(), client_secret: text.optional() }
@@ -41,6 +44,9 @@ export const AboutTokenRequest = z.object({
   ...clientInBody,
 })
 
+/** The answer of revocation. RFC 7009 2.2 leaves the body open, and some clients read it as JSON. */
+export const Revoked = z.strictObject({})
+
 export const Tokens = z.strictObject({
   access_token: text,
   token_type: z.literal('Bearer'),
@@ -55,7 +61,7 @@ export const Userinfo = z.strictObject({
   id: z.int(),
   username: text,
   preferred_username: text,
-  name: text.optional(),
+  name: text,
   picture: z.url().optional(),
   avatar_url: z.url().optional(),
   groups: z.array(text),
@@ -74,6 +80,7 @@ export const Introspection = z.union([
     client_id: text,
     username: text,
     sub: text,
+    acr: text,
     exp: z.int(),
     iat: z.int(),
     iss: z.url(),

@@ -1,0 +1,170 @@
+/** Answers by response_mode=form_post: a page whose form posts them to the application. */
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makePerson } from '../harness/cast.ts'
+import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
+import { answerOf, authorizationUrl, exchange, makeParty, type Party } from './relying-party.ts'
+
+const FORM_POST = { response_mode: 'form_post' }
+
+let test: TestApp
+let party: Party
+
+beforeAll(async () => {
+  test = await startTestApp()
+  party = await makeParty(test, { redirect_uris: ['https://app.example/callback?tenant=1&x=a'] })
+})
+afterAll(() => test.close())
+
+const member = async () => (await makePerson(test)).signIn()
+const ask = (client: Browser, more = {}, app = party) =>
+  client.get(authorizationUrl(app, { ...FORM_POST, ...more }))
+
+const decoded = (html: string) =>
+  html
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+
+/** Reads the form of a page: where it goes, and its fields. */
+function formOf({ body }: Page): { action: string; fields: Record<string, string> } {
+  const [, action = '', inner = ''] =
+    /<form method="post" action="([^"]*)" class="actions"[^>]*>(.*?)<\/form>/s.exec(body) ?? []
+  const inputs = [...inner.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)]
+  const fields = inputs.map(([, name = '', value = '']) => [decoded(name), decoded(value)])
+  return { action: decoded(action), fields: Object.fromEntries(fields) }
+}
+
+function posted(page: Page, app = party): Record<string, string> {
+  expect(page.status).toBe(200)
+  expect(page.location).toBeUndefined()
+  expect(page.headers['cache-control']).toBe('no-store')
+  expect(page.headers['x-frame-options']).toBe('DENY')
+  const { action, fields } = formOf(page)
+  expect(action).toBe(app.redirect_uri)
+  expect(fields.iss).toBe(test.url)
+  return fields
+}
+
+const allow = async (client: Browser, more = {}, app = party) =>
+  client.submit(await ask(client, more, app), '/oauth2/consent', { decision: 'allow' })
+
+describe('an answer in a form', () => {
+  it('brings the code, state and iss, and the code works', async () => {
+    const { code, state, ...rest } = posted(await allow(await member()))
+    expect(state).toBe('a state')
+    expect(Object.keys(rest)).toEqual(['iss'])
+    expect((await exchange(test, party, code)).status).toBe(200)
+  })
+
+  it('leaves out a state that was not sent, and keeps quotes and markup', async () => {
+    const client = await member()
+    expect(posted(await allow(client, { state: undefined }))).not.toHaveProperty('state')
+    const state = `"><script>alert('x')</script>&amp;`
+    expect(posted(await ask(client, { state })).state).toBe(state)
+  })
+
+  it('has a button for browsers without JavaScript, and no inline script', async () => {
+    const page = await allow(await member())
+    expect(page.body).toContain('Continue to Reading Club')
+    expect(page.body).toMatch(/<script src="\/assets\/[^"]*\/submit\.js" type="module"><\/script>/)
+    expect(page.body).not.toMatch(/<script(?![^>]*src=)/)
+  })
+
+  it.each([
+    ['the member refuses', {}, 'access_denied'],
+    ['the scope is too long', { scope: 'x'.repeat(1_025) }, 'invalid_scope'],
+    ['the response_type is wrong', { response_type: 'token' }, 'unsupported_response_type'],
+    ['PKCE is faulty', { code_challenge: 'x' }, 'invalid_request'],
+    ['nobody is signed in, silently', { prompt: 'none' }, 'login_required'],
+  ])('brings the error when %s', async (_, more, error) => {
+    const client = error === 'login_required' ? browser(test) : await member()
+    let page = await ask(client, more)
+    if (error === 'access_denied') page = await client.submit(page, '/oauth2/consent', { decision: 'deny' })
+    const fields = posted(page)
+    expect(fields).toMatchObject({ error, state: 'a state' })
+    expect(fields.error_description).toBeTruthy()
+    expect(fields).not.toHaveProperty('code')
+  })
+
+  it('brings consent_required, and then a code, without a page', async () => {
+    const client = await member()
+    expect(posted(await ask(client, { prompt: 'none' })).error).toBe('consent_required')
+    await allow(client)
+    expect(posted(await ask(client, { prompt: 'none' })).code).toBeTruthy()
+  })
+
+  it('is the way back from a group refusal', async () => {
+    const closed = await makeParty(test, { allow_groups: ['trust_level_4'] })
+    const client = await member()
+    const page = await ask(client, {}, closed)
+    expect(page.status).toBe(403)
+    expect(formOf(page)).toMatchObject({
+      action: closed.redirect_uri,
+      fields: { error: 'access_denied', state: 'a state', iss: test.url },
+    })
+    expect(page.headers['content-security-policy']).toContain("form-action 'self' https:")
+    const answer = await client.get(authorizationUrl(closed, FORM_POST), { accept: 'application/json' })
+    expect(answer.status).toBe(403)
+    expect(JSON.parse(answer.body)).toMatchObject({
+      error: 'access_denied',
+      redirect_to: closed.redirect_uri,
+      form_parameters: { error: 'access_denied', state: 'a state', iss: test.url },
+    })
+  })
+
+  it('cannot go to a private-use scheme, which is told in the query', async () => {
+    const uri = 'com.example.app:/callback'
+    const native = await makeParty(test, { redirect_uris: [uri], token_endpoint_auth_method: 'none' })
+    const page = await ask(await member(), {}, native)
+    expect(answerOf(page, uri)).toMatchObject({ error: 'invalid_request', state: 'a state' })
+  })
+
+  it.each(['fragment', 'web_message', 'form_post.jwt'])('is refused for %s, in the query', async (mode) => {
+    const page = await ask(await member(), { response_mode: mode })
+    expect(answerOf(page, party.redirect_uri)).toMatchObject({ error: 'invalid_request' })
+  })
+
+  it('goes by query when the mode is query, absent, empty or repeated', async () => {
+    const client = await member()
+    await allow(client)
+    for (const more of [{ response_mode: 'query' }, { response_mode: undefined }, { response_mode: '' }]) {
+      expect(answerOf(await ask(client, more), party.redirect_uri).code).toBeTruthy()
+    }
+    const twice = await client.get(`${authorizationUrl(party, FORM_POST)}&response_mode=form_post`)
+    expect(answerOf(twice, party.redirect_uri).error).toBe('invalid_request')
+  })
+})
+
+describe('a program on the member’s computer', () => {
+  let server: Server
+  let received: string[]
+
+  beforeAll(async () => {
+    received = []
+    server = createServer(async (request, response) => {
+      received.push(`${request.method} ${await text(request)}`)
+      response.end('done')
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  })
+  afterAll(() => new Promise((resolve) => server.close(resolve)))
+
+  it('gets the form, which the policy of the page admits', async () => {
+    const { port } = server.address() as AddressInfo
+    const uri = `http://127.0.0.1:${port}/callback`
+    const local = await makeParty(test, { redirect_uris: [uri] })
+    const page = await allow(await member(), {}, local)
+    const { action, fields } = formOf(page)
+    expect(page.headers['content-security-policy']).toContain(
+      `form-action 'self' https: http://127.0.0.1:${port}`,
+    )
+    await fetch(action, { method: 'POST', body: new URLSearchParams(fields) })
+    const form = new URLSearchParams(received[0]!.replace('POST ', ''))
+    expect((await exchange(test, local, form.get('code')!)).status).toBe(200)
+  })
+})
