@@ -65,6 +65,8 @@ export type Secrets = {
   encryptionKeyId: Buffer
   /** Makes a tag that only this service can make, for form tokens and values that a browser carries. */
   tag(purpose: string, text: string): string
+  /** Makes the tags under every known APP_SECRET, that of `tag` first. */
+  tags(purpose: string, text: string): string[]
   /** Whether the tag was made under any known APP_SECRET. */
   isTag(purpose: string, text: string, tag: string): boolean
   /** Seals bytes that are stored in the database. Write access to the database alone cannot forge a seal. */
@@ -114,6 +116,7 @@ export function makeSecrets(appSecret: string, other?: string): Secrets {
       )
     },
     tag: (purpose, text) => tagBy(current, purpose, text),
+    tags: (purpose, text) => known.map((keys) => tagBy(keys, purpose, text)),
     isTag: (purpose, text, tag) => known.some((keys) => sameText(tag, tagBy(keys, purpose, text))),
     seal: (purpose, data) => ({ mac: macBy(current.seal, purpose, data), key_id: current.seal.key_id }),
     isSealed(purpose, data, seal) {

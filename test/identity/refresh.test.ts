@@ -1,9 +1,16 @@
 /** POST /oauth2/token with a refresh token: rotation, the end of a family, and replays. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sha256 } from '../../src/platform/secrets.ts'
+import { makeSecrets, sha256 } from '../../src/platform/secrets.ts'
+import { untilBlocked } from '../harness/blocked.ts'
 import { makePerson } from '../harness/cast.ts'
-import { setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { APP_SECRET } from '../harness/global-setup.ts'
+import { anotherProcess, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { times } from '../harness/thoroughness.ts'
 import {
+  type Answer,
   authorize,
   makeParty,
   makeVerifier,
@@ -174,16 +181,183 @@ describe('a refresh token', () => {
     expect((await refresh(test, party, two.refresh_token)).status).toBe(200)
   })
 
-  it('used ten times at once succeeds exactly once', async () => {
+  it('used again a millisecond after the answer ends the family', async () => {
     const { tokens } = await freshTokens()
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, () => refresh(test, party, tokens.refresh_token)),
+    const next = await refresh(test, party, tokens.refresh_token)
+    await sleep(1)
+    expect((await refresh(test, party, tokens.refresh_token)).body.error).toBe('invalid_grant')
+    await refused(next.body.refresh_token)
+  })
+})
+
+describe('refreshes that come at once', () => {
+  const openClient = () => makeParty(test, { token_endpoint_auth_method: 'none' })
+
+  /** The tokens of a sign-in to an application without a secret. */
+  async function publicTokens(app: Party): Promise<Tokens> {
+    const code_verifier = makeVerifier()
+    const code_challenge = sha256(code_verifier).toString('base64url')
+    const client = await (await makePerson(test)).signIn()
+    const { code } = await authorize(client, app, { code_challenge, code_challenge_method: 'S256' })
+    const { client_id, redirect_uri } = app
+    const form = { grant_type: 'authorization_code', client_id, code, redirect_uri, code_verifier }
+    return (await postForm(test, '/oauth2/token', form)).body as Tokens
+  }
+
+  const send = (app: Party, refresh_token: unknown, process = test) =>
+    app.client_secret === ''
+      ? postForm(process, '/oauth2/token', {
+          grant_type: 'refresh_token',
+          client_id: app.client_id,
+          refresh_token: String(refresh_token),
+        })
+      : refresh(process, app, refresh_token)
+
+  /** Sends requests while another transaction holds the token, so that all come before any is answered. */
+  async function atOnce(refresh_token: string, requests: (() => Promise<Answer>)[], waiting = 1) {
+    return test.db.transaction().execute(async (tx) => {
+      await tx
+        .selectFrom('refresh_tokens')
+        .where('token_hash', '=', sha256(refresh_token))
+        .select('id')
+        .forUpdate()
+        .execute()
+      const answers = Promise.all(requests.map((request) => request()))
+      await untilBlocked(test.db, tx, waiting)
+      await sleep(50)
+      return { answers }
+    })
+  }
+
+  function expectOneSuccessor(answers: Answer[]): string {
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+    expect(new Set(answers.map(({ body }) => body.refresh_token)).size).toBe(1)
+    expect(new Set(answers.map(({ body }) => body.access_token)).size).toBe(answers.length)
+    return answers[0]!.body.refresh_token as string
+  }
+
+  it.each([
+    ['confidential', () => makeParty(test)],
+    ['public', openClient],
+  ])('get one refresh token, and an access token each: %s', async (kind, makeApp) => {
+    const app = await makeApp()
+    const tokens = kind === 'public' ? await publicTokens(app) : (await freshTokens({}, app)).tokens
+    const sends = Array.from({ length: 3 }, () => () => send(app, tokens.refresh_token))
+    const answers = await (await atOnce(tokens.refresh_token, sends)).answers
+    const next = expectOneSuccessor(answers)
+    for (const { body } of answers) expect((await userinfo(test, body.access_token)).status).toBe(200)
+    expect((await send(app, next)).status).toBe(200)
+  })
+
+  it.each([
+    ['confidential', () => makeParty(test)],
+    ['public', openClient],
+  ])('agree in two processes: %s', async (kind, makeApp) => {
+    const app = await makeApp()
+    const tokens = kind === 'public' ? await publicTokens(app) : (await freshTokens({}, app)).tokens
+    const other = await anotherProcess(test)
+    try {
+      const sends = [test, other, test, other].map(
+        (process) => () => send(app, tokens.refresh_token, process),
+      )
+      const answers = await (await atOnce(tokens.refresh_token, sends, 2)).answers
+      const next = expectOneSuccessor(answers)
+      expect((await send(app, next, other)).status).toBe(200)
+    } finally {
+      await other.close()
+    }
+  })
+
+  it('agree without any lock too, as often as they are tried', async () => {
+    for (let n = 0; n < times(20); n += 1) {
+      const { tokens } = await freshTokens()
+      const answers = await Promise.all(
+        Array.from({ length: 3 }, () => refresh(test, party, tokens.refresh_token)),
+      )
+      const next = expectOneSuccessor(answers)
+      expect((await refresh(test, party, next)).status).toBe(200)
+    }
+  })
+
+  it('agree while processes have different secrets, during a change of APP_SECRET', async () => {
+    const { tokens } = await freshTokens()
+    const secrets = makeSecrets('another secret of at least 32 characters', APP_SECRET)
+    const withNew = await anotherProcess(test, { secrets })
+    const both = await anotherProcess(test, {
+      secrets: makeSecrets(APP_SECRET, 'another secret of at least 32 characters'),
+    })
+    try {
+      const sends = [withNew, both, withNew].map(
+        (process) => () => refresh(process, party, tokens.refresh_token),
+      )
+      const answers = await (await atOnce(tokens.refresh_token, sends, 2)).answers
+      const next = expectOneSuccessor(answers)
+      expect((await refresh(both, party, next)).status).toBe(200)
+    } finally {
+      await withNew.close()
+      await both.close()
+    }
+  })
+
+  it('get the successor ten times again, then 429, which ends nothing', async () => {
+    const { tokens } = await freshTokens()
+    const sends = Array.from({ length: 14 }, () => () => refresh(test, party, tokens.refresh_token))
+    const answers = await (await atOnce(tokens.refresh_token, sends)).answers
+    const next = expectOneSuccessor(answers.filter(({ status }) => status === 200))
+    const late = answers.filter(({ status }) => status !== 200)
+    expect(late).toHaveLength(3)
+    for (const answer of late) {
+      expect(answer).toMatchObject({ status: 429, body: { error: 'temporarily_unavailable' } })
+      expect(answer.headers['retry-after']).toBe('60')
+    }
+    expect((await refresh(test, party, next)).status).toBe(200)
+  })
+
+  it('keep their own scopes, and none gets more than was granted', async () => {
+    const { tokens } = await freshTokens()
+    const sends = [{}, { scope: 'openid' }, { scope: 'openid email' }].map(
+      (more) => () => refresh(test, party, tokens.refresh_token, more),
     )
-    const statuses = answers.map((answer) => answer.status).sort()
-    expect(statuses).toEqual([200, ...Array.from({ length: 9 }, () => 400)])
-    const won = answers.find((answer) => answer.status === 200)
-    // The others were replays, so the family of the first ended with them.
-    expect((await userinfo(test, won?.body.access_token)).status).toBe(401)
+    const [whole, narrow, wide] = await (await atOnce(tokens.refresh_token, sends)).answers
+    expect([whole!.body.scope, narrow!.body.scope]).toEqual(['openid profile', 'openid'])
+    expect(wide).toMatchObject({ status: 400, body: { error: 'invalid_scope' } })
+    const next = expectOneSuccessor([whole!, narrow!])
+    expect((await refresh(test, party, next)).status).toBe(200)
+  })
+
+  it('of another client are no part of it', async () => {
+    const { tokens } = await freshTokens()
+    const mallory = await makeParty(test)
+    const sends = [party, mallory, party].map((app) => () => refresh(test, app, tokens.refresh_token))
+    const [one, foreign, two] = await (await atOnce(tokens.refresh_token, sends)).answers
+    expect(foreign).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    expectOneSuccessor([one!, two!])
+  })
+
+  it('are a replay once the successor was used', async () => {
+    const { tokens } = await freshTokens()
+    const { grant_id, id } = await test.db
+      .selectFrom('refresh_tokens')
+      .where('token_hash', '=', sha256(tokens.refresh_token))
+      .select(['grant_id', 'id'])
+      .executeTakeFirstOrThrow()
+    const next = await refresh(test, party, tokens.refresh_token)
+    await refresh(test, party, next.body.refresh_token)
+    // As if the rotation had not been committed when the next request came.
+    await sql`update refresh_tokens set spent_by = pg_current_xact_id() where id = ${id}`.execute(test.db)
+    expect((await refresh(test, party, tokens.refresh_token)).body.error).toBe('invalid_grant')
+    const family = test.db.selectFrom('grants').where('id', '=', grant_id).select('revoked_at')
+    expect((await family.executeTakeFirstOrThrow()).revoked_at).not.toBeNull()
+  })
+
+  it('are judged by no transaction of another cluster', async () => {
+    const { tokens } = await freshTokens()
+    await refresh(test, party, tokens.refresh_token)
+    await sql`
+      update refresh_tokens set spent_by = '9999999999999' where token_hash = ${sha256(tokens.refresh_token)}
+    `.execute(test.db)
+    await refused(tokens.refresh_token, 'invalid_grant', {}, await makeParty(test))
+    expect((await refresh(test, party, tokens.refresh_token)).body.error).toBe('invalid_grant')
   })
 })
 
@@ -232,6 +406,16 @@ describe('refreshing without end', () => {
     await setSetting(test, 'limit_refreshes', '0')
     await refreshTimes(3, last)
     await setSetting(test, 'limit_refreshes', '100')
+  })
+
+  it('leaves a bounded number of rows', async () => {
+    await setSetting(test, 'limit_refreshes', '0')
+    const { tokens } = await freshTokens()
+    const { grant_id } = await familyOf(tokens.refresh_token)
+    await refreshTimes(times(1_000), tokens.refresh_token)
+    await setSetting(test, 'limit_refreshes', '100')
+    const rows = test.db.selectFrom('refresh_tokens').where('grant_id', '=', grant_id).select('id')
+    expect(await rows.execute()).toHaveLength(201)
   })
 
   it('keeps a family’s newest 200 spent tokens, and ends it by any', async () => {
@@ -293,17 +477,26 @@ describe('a refresh token whose answer was lost', () => {
   beforeAll(() => setGrace(10))
   afterAll(() => setGrace(0))
 
-  it('may be used again for seconds, once, and spends what was lost', async () => {
+  it('may be used again for seconds, and gets what was lost', async () => {
     const { tokens } = await freshTokens()
     const lost = await refresh(test, party, tokens.refresh_token)
     test.clock.advance(5_000)
     const heard = await refresh(test, party, tokens.refresh_token)
     expect(heard.status).toBe(200)
+    expect(heard.body.refresh_token).toBe(lost.body.refresh_token)
+    expect(heard.body.access_token).not.toBe(lost.body.access_token)
     expect((await refresh(test, party, heard.body.refresh_token)).status).toBe(200)
-    // The third request finds its token used, so it comes from a thief or from a faulty client.
+    // The successor is used, so this request comes from a thief or from a faulty client.
     expect((await refresh(test, party, tokens.refresh_token)).status).toBe(400)
     expect((await userinfo(test, heard.body.access_token)).status).toBe(401)
-    expect((await refresh(test, party, lost.body.refresh_token)).status).toBe(400)
+  })
+
+  it('stops after ten times', async () => {
+    const { tokens } = await freshTokens()
+    for (let n = 0; n < 11; n += 1) {
+      expect((await refresh(test, party, tokens.refresh_token)).status).toBe(200)
+    }
+    expect((await refresh(test, party, tokens.refresh_token)).status).toBe(429)
   })
 
   it.each([
@@ -323,20 +516,5 @@ describe('a refresh token whose answer was lost', () => {
     await refresh(test, party, tokens.refresh_token)
     await refused(tokens.refresh_token, 'invalid_grant', {}, await makeParty(test))
     expect((await refresh(test, party, tokens.refresh_token)).status).toBe(200)
-  })
-
-  it('ends the family of an application without a secret', async () => {
-    const open = await makeParty(test, { token_endpoint_auth_method: 'none' })
-    const { client_id, redirect_uri } = open
-    const ask = (fields: Record<string, unknown>) =>
-      postForm(test, '/oauth2/token', { client_id, ...(fields as Record<string, string>) })
-    const code_verifier = makeVerifier()
-    const code_challenge = sha256(code_verifier).toString('base64url')
-    const client = await (await makePerson(test)).signIn()
-    const { code } = await authorize(client, open, { code_challenge, code_challenge_method: 'S256' })
-    const { body } = await ask({ grant_type: 'authorization_code', code, redirect_uri, code_verifier })
-    const again = { grant_type: 'refresh_token', refresh_token: body.refresh_token }
-    const statuses = [await ask(again), await ask(again), await userinfo(test, body.access_token)]
-    expect(statuses.map(({ status }) => status)).toEqual([200, 400, 401])
   })
 })

@@ -84,20 +84,40 @@ create or replace function may_refresh(p_generation integer, p_family_start time
     select p_limit = 0 or p_generation < p_limit + extract(epoch from p_at - p_family_start) / 60
   $$;
 
+-- Whether a request that finds its refresh token spent may get the same answer again: it came before the commit of the rotation,
+-- or within a grace after it. It came before if it arrived before the moment of the rotation, by the clock of Postgres, or if a
+-- snapshot that was taken after its arrival does not have the rotation. After an import, a transaction of the other cluster
+-- lies beyond the present ones or is visible. An arrival is seconds since 1970.
+create or replace function is_repeated_rotation(
+  p_token refresh_tokens, p_arrival double precision, p_snapshot pg_snapshot, p_at timestamptz, p_grace interval
+) returns boolean language sql stable as $$
+  select coalesce(
+    to_timestamp(p_arrival) <= p_token.rotated_at or (
+      p_token.spent_by < pg_snapshot_xmax(pg_current_snapshot())
+      and not pg_visible_in_snapshot(p_token.spent_by, p_snapshot)
+    ), false
+  ) or (p_grace > interval '0' and p_token.used_at > p_at - p_grace)
+$$;
+
 -- Spends refresh tokens. There is no row for a token that is not good for its request, and nothing is spent. The tokens of a
 -- family never outlive it. Fewer scopes narrow this access token only. The scopes of a request come as one text, because the
 -- rows of a Postgres array have equal lengths. The newest p_spent_kept spent tokens of a family remain, to recognise a replay.
+-- The successor of a token is derived from it, by the present APP_SECRET (p_refresh_hashes) or by the other one that is known
+-- during a change (p_other_hashes). The result tells which it is. So requests that come at once with one token agree, and only
+-- the first rotates it. The others get new access tokens, p_repeats_max of them, while the successor is unused.
 create or replace function rotate_refresh_tokens(
-  p_token_hashes bytea[], p_app_ids bigint[], p_scopes text[], p_nows timestamptz[],
-  p_access_hashes bytea[], p_refresh_hashes bytea[], p_access_life interval, p_refresh_life interval,
-  p_family_life interval, p_limit integer, p_spent_kept integer
+  p_token_hashes bytea[], p_app_ids bigint[], p_scopes text[], p_nows timestamptz[], p_arrivals double precision[],
+  p_snapshots pg_snapshot[], p_access_hashes bytea[], p_refresh_hashes bytea[], p_other_hashes bytea[], p_access_life interval,
+  p_refresh_life interval, p_family_life interval, p_limit integer, p_spent_kept integer, p_grace interval,
+  p_repeats_max integer
 ) returns table (
   item integer, grant_id bigint, session_id bigint, nonce text, scopes text[], auth_time timestamptz, amr text[],
-  member users
+  successor_hash bytea, member users
 ) language plpgsql rows 10 as $$
 #variable_conflict use_column
 declare
-  v_claimed integer;
+  v_done integer;
+  v_count integer;
 begin
   if cardinality(p_token_hashes) > 1 then
     perform from oauth_apps where id = any (p_app_ids) order by id for key share;
@@ -109,7 +129,7 @@ begin
 
   return query
     with spent as (
-      update refresh_tokens as token set used_at = asked.at
+      update refresh_tokens as token set used_at = asked.at, spent_by = pg_current_xact_id(), rotated_at = clock_timestamp()
       from unnest(p_token_hashes, p_app_ids, p_scopes, p_nows, p_access_hashes, p_refresh_hashes)
         with ordinality as asked (token_hash, app_id, scopes, at, access_hash, refresh_hash, item),
         grants as family, users
@@ -147,17 +167,62 @@ begin
         for update of old skip locked
       ))
     )
-    select item::integer, id, session_id, null::text, scopes, auth_time, amr, users from spent;
-  get diagnostics v_claimed = row_count;
-  if v_claimed = cardinality(p_token_hashes) then return; end if;
+    select item::integer, id, session_id, null::text, scopes, auth_time, amr, refresh_hash, users from spent;
+  get diagnostics v_done = row_count;
+  if v_done = cardinality(p_token_hashes) then return; end if;
+
+  -- Locked, so that processes count the repeats one after another. The next statement sees what they have committed.
+  perform from refresh_tokens where token_hash = any (p_token_hashes) order by id for no key update;
+  return query
+    with repeated as (
+      select asked.item, asked.at, asked.access_hash, family.id, family.session_id, family.auth_time, family.amr,
+        coalesce(string_to_array(asked.scopes, ' '), family.scopes) as scopes, token.id as token_id, users,
+        successor.token_hash as successor_hash,
+        token.repeats + row_number() over (partition by token.id order by asked.item) as place
+      from unnest(
+        p_token_hashes, p_app_ids, p_scopes, p_nows, p_arrivals, p_snapshots, p_access_hashes, p_refresh_hashes,
+        p_other_hashes
+      ) with ordinality
+        as asked (token_hash, app_id, scopes, at, arrival, snapshot, access_hash, refresh_hash, other_hash, item)
+      join refresh_tokens as token on token.token_hash = asked.token_hash
+      join refresh_tokens as successor
+        on successor.grant_id = token.grant_id and successor.generation = token.generation + 1
+      join grants as family on family.id = token.grant_id
+      join users on users.id = family.user_id
+      where is_repeated_rotation(token, asked.arrival, asked.snapshot, asked.at, p_grace)
+        and successor.used_at is null and successor.expires_at > asked.at
+        and successor.token_hash in (asked.refresh_hash, asked.other_hash)
+        -- As above.
+        and family.revoked_at is null and family.expires_at > asked.at and family.app_id = asked.app_id
+        and (asked.scopes is null or family.scopes @> string_to_array(asked.scopes, ' '))
+        and not is_banned_or_suspended(users.is_banned, users.suspended_till, asked.at)
+        -- This call rotated the token for this item, or a lost answer of it did.
+        and not exists (select from access_tokens as own where own.token_hash = asked.access_hash)
+    ),
+    answered as (select * from repeated where place <= p_repeats_max),
+    counted as (
+      update refresh_tokens as token set repeats = last.place
+      from (select token_id, max(place) as place from answered group by token_id) as last
+      where token.id = last.token_id
+    ),
+    access as (
+      insert into access_tokens (token_hash, grant_id, scopes, expires_at)
+      select access_hash, id, scopes, at + p_access_life from answered
+    )
+    select item::integer, id, session_id, null::text, scopes, auth_time, amr, successor_hash, users from answered;
+  get diagnostics v_count = row_count;
+  if v_done + v_count = cardinality(p_token_hashes) then return; end if;
 
   -- As in exchange_codes.
   return query
     select asked.item::integer, family.id, family.session_id, null::text, token.scopes, family.auth_time, family.amr,
-      users
-    from unnest(p_access_hashes) with ordinality as asked (access_hash, item)
+      successor.token_hash, users
+    from unnest(p_access_hashes, p_refresh_hashes, p_other_hashes) with ordinality
+      as asked (access_hash, refresh_hash, other_hash, item)
     join access_tokens as token on token.token_hash = asked.access_hash
     join grants as family on family.id = token.grant_id
+    join refresh_tokens as successor
+      on successor.grant_id = family.id and successor.token_hash in (asked.refresh_hash, asked.other_hash)
     join users on users.id = family.user_id
     where family.revoked_at is null;
 end

@@ -23,11 +23,11 @@ const WEB_ADDRESS_LENGTH_MAX = 500
 
 const redirectUri = z.string().superRefine((uri, context) => {
   const fault = redirectUriFault(uri)
-  if (fault !== undefined) context.addIssue(issueOf(fault))
+  if (fault !== undefined) context.addIssue(issueOf(fault, uri))
 })
 
-function issueOf(fault: RedirectUriFault) {
-  return { code: 'custom' as const, message: access.redirectUriFaults[fault].en, params: { fault } }
+function issueOf(fault: RedirectUriFault, uri: string) {
+  return { code: 'custom' as const, message: access.redirectUriFaults[fault].en, params: { fault, uri } }
 }
 
 const groups = z
@@ -86,7 +86,7 @@ function checkAddresses(app: Addresses & z.output<typeof ClientKind>, context: z
   for (const field of ['redirect_uris', 'post_logout_redirect_uris'] as const) {
     app[field].forEach((uri, index) => {
       const fault = privateUseFault(uri, app)
-      if (fault !== undefined) context.addIssue({ ...issueOf(fault), path: [field, index] })
+      if (fault !== undefined) context.addIssue({ ...issueOf(fault, uri), path: [field, index] })
     })
   }
 }
@@ -148,9 +148,13 @@ function withoutRepeats(names: string[]): string[] {
   return [...new Map(names.map((name) => [name.toLowerCase(), name])).values()]
 }
 
-/** Returns the fault of a redirect URI, if the issue is about one. */
-export function redirectUriFaultOf(issue: z.core.$ZodIssue): RedirectUriFault | undefined {
-  return issue.code === 'custom' ? (issue.params?.fault as RedirectUriFault | undefined) : undefined
+/** Returns a faulty redirect URI and its fault, if the issue is about one. */
+export function redirectUriFaultOf(
+  issue: z.core.$ZodIssue,
+): { fault: RedirectUriFault; uri: string } | undefined {
+  return issue.code === 'custom'
+    ? (issue.params as ReturnType<typeof issueOf>['params'] | undefined)
+    : undefined
 }
 
 /**

@@ -30,7 +30,7 @@ export function readAppForm<Values>(request: FastifyRequest, schema: z.ZodType<V
   const choices = Object.fromEntries(CHOICES.map((field) => [field, typed[field] || undefined]))
   const form = schema.safeParse({ ...typed, ...lines, ...choices })
   if (form.success) return { typed, values: form.data }
-  return { typed, problems: problemsOf(form.error.issues, typed, request) }
+  return { typed, problems: problemsOf(form.error.issues, request) }
 }
 
 function typedIn(body: unknown): Typed {
@@ -46,20 +46,17 @@ function linesOf(text: string): string[] {
     .filter((line) => line !== '')
 }
 
-function problemsOf(issues: z.core.$ZodIssue[], typed: Typed, { locale }: FastifyRequest): Problems {
+function problemsOf(issues: z.core.$ZodIssue[], { locale }: FastifyRequest): Problems {
   const { faultyUri, problems } = locale.t.identity.apps
   const texts: Record<Field, string> = { ...problems, ...locale.t.registry.problems }
   const found: Problems = {}
   for (const issue of issues) {
     const field = issue.path[0] as Field
-    const fault = redirectUriFaultOf(issue)
+    const faulty = redirectUriFaultOf(issue)
     const text =
-      fault === undefined
+      faulty === undefined
         ? texts[field]
-        : faultyUri(
-            linesOf(typed[field])[issue.path[1] as number] ?? '',
-            locale.t.identity.redirectUriFaults[fault],
-          )
+        : faultyUri(faulty.uri, locale.t.identity.redirectUriFaults[faulty.fault])
     found[field] = [...new Set([...(found[field] ?? []), text])]
   }
   return found

@@ -1,6 +1,6 @@
 /**
- * Refresh token rotation. Conditional updates enforce single use, so only one of simultaneous requests succeeds. A second
- * use of a token revokes its family.
+ * Refresh token rotation. The successor of a token is derived from it, so requests that come at once with one token get the same
+ * successor, in any process (identity-2.md 8). Conditional updates enforce single use otherwise: a second use revokes the family.
  */
 import { sql } from 'kysely'
 import { memberOf, userColumns } from '../../accounts/people/users.ts'
@@ -11,7 +11,7 @@ import type { Db } from '../../database/connection.ts'
 import { findHeld } from '../../database/held.ts'
 import { within } from '../../database/timeouts.ts'
 import { AppError } from '../../platform/errors.ts'
-import { sha256 } from '../../platform/secrets.ts'
+import { type Secrets, sha256 } from '../../platform/secrets.ts'
 import { type Client, refusalOf } from '../apps/access.ts'
 import { revokeGrant } from './grants.ts'
 import {
@@ -30,9 +30,17 @@ import {
 export const SPENT_TOKENS_KEPT = 200
 /** A family above its limit may be refreshed once in this time. */
 const LIMITED_SECONDS = 60
+/** Answers with the same successor, beside the first one. The column has the same bound. */
+const REPEATS_MAX = 10
+const PURPOSE = 'refresh'
 
 export type Refresh = {
-  client: Client
+  client: Client & {
+    /** What the database had committed at a moment after the request had come. A later rotation was parallel to it. */
+    snapshot: string
+  }
+  /** When the request came, by the clock of Postgres in seconds. A later rotation was parallel to it, too. */
+  arrival: number
   refresh_token: string
   /** The requested scopes, if the request narrows the granted ones. */
   scopes: string[] | undefined
@@ -41,19 +49,28 @@ export type Refresh = {
   now: Date
 }
 
-type Claim = Pick<Refresh, 'client' | 'scopes' | 'now'> & { token_hash: Buffer; tokens: NewTokens }
+/** Tokens for a claim, and the successor under the other APP_SECRET, by which another process may have derived it. */
+type Successor = { tokens: NewTokens; other: string; other_hash: Buffer }
+type Claim = Pick<Refresh, 'client' | 'scopes' | 'arrival' | 'now'> & { token_hash: Buffer } & Successor
+type Rotated = Issued & { grant_id: bigint; successor_hash: Buffer }
+type Bounds = { limit_refreshes: number; refresh_grace_seconds: number }
 
 export type RotateRefreshToken = (refresh: Refresh) => Promise<IssuedTokens>
 
 /**
- * Makes the function that exchanges a refresh token for new tokens, once. Simultaneous rotations of a process share a
- * commit. It throws invalid_grant for all faults of the token, and when the member may no longer use the application. It
- * throws invalid_scope when the request asks for more scopes than were granted. A second use of a token revokes the family,
- * except within the grace period; a token of another client does not change. When the family exceeds its limit of
- * refreshes, it throws too_many_attempts and does not use the token. It also throws overloaded and unavailable.
+ * Makes the function that exchanges a refresh token for new tokens. Simultaneous rotations of a process share a commit.
+ * Requests that came before the commit of a rotation get its successor too, as do those of the grace after it, while the
+ * successor is unused. It throws invalid_grant for all faults of the token, and when the member may no longer use the
+ * application. It throws invalid_scope when the request asks for more scopes than were granted. Any other second use of a token
+ * revokes the family; a token of another client does not change. When the family exceeds its limit of refreshes, or a token its
+ * limit of repeats, it throws too_many_attempts and does not use the token. It also throws overloaded and unavailable.
  */
-export function makeRotateRefreshToken({ db, settings }: Pick<Core, 'db' | 'settings'>): RotateRefreshToken {
-  const claim = makeBatcher<Claim, (Issued & { grant_id: bigint }) | undefined>({
+export function makeRotateRefreshToken({
+  db,
+  settings,
+  secrets,
+}: Pick<Core, 'db' | 'settings' | 'secrets'>): RotateRefreshToken {
+  const claim = makeBatcher<Claim, Rotated | undefined>({
     name: 'claim refresh tokens',
     findHeld: (claims) =>
       findHeld(
@@ -65,100 +82,105 @@ export function makeRotateRefreshToken({ db, settings }: Pick<Core, 'db' | 'sett
         sql`select app.xmax from refresh_tokens as token join grants as family on family.id = token.grant_id
           join oauth_apps as app on app.id = family.app_id where token.token_hash = asked.token_hash`,
       ),
-    run: async (claims, patience_ms) =>
-      claimRefreshTokens(db, claims, (await settings.read()).limit_refreshes, patience_ms),
+    run: async (claims, patience_ms) => claimRefreshTokens(db, claims, await settings.read(), patience_ms),
   })
   return async (refresh) => {
-    const { client, scopes, now } = refresh
-    const tokens = newTokens()
-    const asked = { client, scopes, now, tokens }
-    let issued = await claim({ ...asked, token_hash: sha256(refresh.refresh_token) })
-    if (issued === undefined) {
-      const { refresh_grace_seconds, limit_refreshes } = await settings.read()
-      const unheard = await findUnheard(db, refresh, refresh_grace_seconds)
-      if (unheard !== undefined) issued = await claim({ ...asked, token_hash: unheard })
-      if (issued === undefined) return refuseRefresh(db, refresh, limit_refreshes)
-    }
-    const { grant_id, ...rest } = issued
+    const { client, refresh_token, scopes, arrival, now } = refresh
+    const successor = successorOf(secrets, refresh_token)
+    const issued = await claim({
+      client,
+      scopes,
+      arrival,
+      now,
+      token_hash: sha256(refresh_token),
+      ...successor,
+    })
+    if (issued === undefined) return refuseRefresh(db, refresh, await settings.read())
+    const { grant_id, successor_hash, ...rest } = issued
     // NOTE: lost access revokes the family. The new tokens were not sent yet, and the member must sign in again.
     const refusal = refusalOf(issued.user, client, now)
-    if (refusal === undefined) return { ...tokens.plain, ...rest }
+    if (refusal === undefined) {
+      const { access_token, refresh_token: derived } = successor.tokens.plain
+      const isOther = !successor_hash.equals(successor.tokens.refresh_hash)
+      return { access_token, refresh_token: isOther ? successor.other : derived, ...rest }
+    }
     await revokeGrant(db, grant_id, `access lost: ${refusal.rule}`, now)
     throw invalidRefreshToken()
   }
 }
 
+/** Derives the successor of a token. Without APP_SECRET the token alone does not tell it. */
+function successorOf(secrets: Secrets, refresh_token: string): Successor {
+  const [derived, other = derived] = secrets.tags(PURPOSE, refresh_token) as [string, string?]
+  return { tokens: newTokens(derived), other, other_hash: sha256(other) }
+}
+
 /** Claims refresh tokens in one statement. The database function has the rules. */
-async function claimRefreshTokens(db: Db, claims: Claim[], limit: number, patience_ms: number) {
-  const claimed = sql<Claimed & { grant_id: bigint; nonce: null }>`rotate_refresh_tokens(
+async function claimRefreshTokens(
+  db: Db,
+  claims: Claim[],
+  { limit_refreshes, refresh_grace_seconds }: Bounds,
+  patience_ms: number,
+) {
+  const claimed = sql<
+    Claimed & { grant_id: bigint; nonce: null; successor_hash: Buffer }
+  >`rotate_refresh_tokens(
     ${within(patience_ms, sql`${claims.map(({ token_hash }) => token_hash)}::bytea[]`)},
     ${claims.map(({ client }) => client.id)}::bigint[],
     ${claims.map(({ scopes }) => scopes?.join(' ') ?? null)}::text[],
     ${claims.map(({ now }) => now)}::timestamptz[],
+    ${claims.map(({ arrival }) => arrival)}::double precision[],
+    ${claims.map(({ client }) => client.snapshot)}::pg_snapshot[],
     ${claims.map(({ tokens }) => tokens.access_hash)}::bytea[],
     ${claims.map(({ tokens }) => tokens.refresh_hash)}::bytea[],
-    ${ACCESS_LIFE}::interval, ${IDLE_LIFE}::interval, ${FAMILY_LIFE}::interval, ${limit}, ${SPENT_TOKENS_KEPT}
+    ${claims.map(({ other_hash }) => other_hash)}::bytea[],
+    ${ACCESS_LIFE}::interval, ${IDLE_LIFE}::interval, ${FAMILY_LIFE}::interval, ${limit_refreshes},
+    ${SPENT_TOKENS_KEPT}, ${graceOf(refresh_grace_seconds)}::interval, ${REPEATS_MAX}
   )`
   const rows = await db
     .selectFrom(claimed.as('claimed'))
     .innerJoinLateral(memberOf('claimed').as('users'), (join) => join.onTrue())
     .select(userColumns)
     .select(['claimed.item', 'claimed.grant_id', 'claimed.session_id', 'claimed.nonce'])
-    .select(['claimed.scopes', 'claimed.auth_time', 'claimed.amr'])
+    .select(['claimed.scopes', 'claimed.auth_time', 'claimed.amr', 'claimed.successor_hash'])
     .execute()
-  return inOrder(claims, rows, ({ grant_id, ...row }) => ({ grant_id, ...asIssued(row) }))
+  return inOrder(claims, rows, ({ grant_id, successor_hash, ...row }) => ({
+    grant_id,
+    successor_hash,
+    ...asIssued(row),
+  }))
 }
 
-/**
- * Returns the unused successor of a refresh token whose answer may have been lost. The token was used within the grace
- * period, by a confidential client, and its successor is unused. The caller exchanges the successor instead, so a third
- * attempt with the same token finds the successor used.
- */
-async function findUnheard(
-  db: Db,
-  { client, refresh_token, now }: Refresh,
-  grace_seconds: number,
-): Promise<Buffer | undefined> {
-  if (grace_seconds === 0 || client.token_endpoint_auth_method === 'none') return undefined
-  const successor = await db
-    .selectFrom('refresh_tokens as token')
-    .innerJoinLateral(
-      (eb) =>
-        eb
-          .selectFrom('refresh_tokens as later')
-          .whereRef('later.grant_id', '=', 'token.grant_id')
-          .whereRef('later.id', '>', 'token.id')
-          .orderBy('later.id')
-          .limit(1)
-          .select(['later.token_hash', 'later.used_at'])
-          .as('successor'),
-      (join) => join.onTrue(),
-    )
-    .where('token.token_hash', '=', sha256(refresh_token))
-    .where('token.used_at', '>', new Date(now.getTime() - grace_seconds * 1000))
-    .where('successor.used_at', 'is', null)
-    .select('successor.token_hash')
-    .executeTakeFirst()
-  return successor?.token_hash
-}
+const graceOf = (seconds: number) => `${seconds} seconds`
 
 /** Revokes the family after a replay, and throws why the refresh token was refused. */
-async function refuseRefresh(db: Db, refresh: Refresh, limit: number): Promise<never> {
-  const { client, refresh_token, scopes = [], address, now } = refresh
+async function refuseRefresh(db: Db, refresh: Refresh, bounds: Bounds): Promise<never> {
+  const { client, refresh_token, scopes = [], address, arrival, now } = refresh
   const token = await db
     .selectFrom('refresh_tokens as token')
     .innerJoin('grants as family', 'family.id', 'token.grant_id')
     .where('token.token_hash', '=', sha256(refresh_token))
     .where('family.app_id', '=', client.id)
-    .select(['token.grant_id', 'token.used_at', 'token.expires_at'])
+    .select(['token.grant_id', 'token.used_at', 'token.repeats', 'token.expires_at'])
     .select(['family.user_id', 'family.revoked_at', 'family.scopes'])
     .select(
       sql<boolean>`may_refresh(
-        token.generation, family.expires_at - ${FAMILY_LIFE}::interval, ${now}, ${limit})`.as('mayRefresh'),
+        token.generation, family.expires_at - ${FAMILY_LIFE}::interval, ${now}, ${bounds.limit_refreshes})`.as(
+        'mayRefresh',
+      ),
+    )
+    .select(
+      sql<boolean>`is_repeated_rotation(token, ${arrival}, ${client.snapshot}::pg_snapshot, ${now},
+        ${graceOf(bounds.refresh_grace_seconds)}::interval)
+        and exists (
+          select from refresh_tokens as successor
+          where successor.grant_id = token.grant_id and successor.generation = token.generation + 1
+            and successor.used_at is null
+        )`.as('isRepeat'),
     )
     .executeTakeFirst()
   if (token === undefined) throw invalidRefreshToken()
-  if (token.used_at !== null) {
+  if (token.used_at !== null && !token.isRepeat) {
     const { user_id } = token
     const { client_id } = client
     await revokeGrant(db, token.grant_id, 'refresh token replayed', now)
@@ -169,7 +191,7 @@ async function refuseRefresh(db: Db, refresh: Refresh, limit: number): Promise<n
   if (isLive && scopes.some((scope) => !token.scopes.includes(scope))) {
     throw new AppError('invalid_scope', 'The request asks for more scopes than were granted')
   }
-  if (isLive && !token.mayRefresh) {
+  if (isLive && (token.isRepeat ? token.repeats >= REPEATS_MAX : !token.mayRefresh)) {
     throw new AppError(
       'too_many_attempts',
       'This grant was refreshed too often. Use its access token, or wait.',

@@ -20,9 +20,8 @@ export type IssuedTokens = {
 }
 
 /** Makes a pair of tokens and their hashes. The database stores only the hashes. */
-export function newTokens() {
+export function newTokens(refresh_token = randomToken()) {
   const access_token = randomToken()
-  const refresh_token = randomToken()
   return {
     plain: { access_token, refresh_token },
     access_hash: sha256(access_token),

@@ -21,11 +21,19 @@ const NO_SECRET = Buffer.alloc(32)
 const KEY_LENGTH_MAX = 64
 type ClientFields = Pick<Sent<typeof TokenRequest>, 'client_id' | 'client_secret'>
 
+/** A client that has proven itself in a request. */
+export type Authenticated = Client & {
+  /** What the database had committed when the client was found, after the request had come. */
+  snapshot: string
+  /** What to add to `performance.now()`, in s, for the clock of Postgres. It may be too little by the way of one answer. */
+  ahead_s: number
+}
+
 export type AuthenticateClient = (
   request: Pick<FastifyRequest, 'headers' | 'ip'>,
   body: ClientFields,
   now: Date,
-) => Promise<Client>
+) => Promise<Authenticated>
 
 /**
  * Makes the function that authenticates the client of a request. Simultaneous requests of a process share a statement. It
@@ -133,7 +141,7 @@ function decodeForm(text: string): string | undefined {
   }
 }
 
-type ClientSecret = Client & {
+type ClientSecret = Authenticated & {
   secret_id: bigint
   secret_hash: Buffer
   last_used_at: Date | null
@@ -145,9 +153,10 @@ type ClientSecret = Client & {
  * NOTE: a suspended application gets the same invalid_client as an unknown one (RFC 6749 5.2 has no other code for it).
  */
 async function findSecrets(db: Db, client_ids: string[]): Promise<ClientSecret[][]> {
-  const { rows } = await sql<ClientSecret>`
+  const { rows } = await sql<Omit<ClientSecret, 'ahead_s'> & { moment: number }>`
     select * from clients_with_secrets(${[...new Set(client_ids)]}::text[])`.execute(db)
-  const found = Map.groupBy(rows, ({ client_id }) => client_id)
+  const known = rows.map(({ moment, ...row }) => ({ ...row, ahead_s: aheadOf(moment) }))
+  const found = Map.groupBy(known, ({ client_id }) => client_id)
   return client_ids.map((client_id) => found.get(client_id) ?? [])
 }
 
@@ -156,7 +165,7 @@ async function provenClient(
   known: ClientSecret[],
   client_secret: string,
   now: Date,
-): Promise<Client | undefined> {
+): Promise<Authenticated | undefined> {
   const presented = sha256(client_secret)
   const live = known.filter(({ expires_at }) => expires_at === null || expires_at > now)
   const hashes = live.length === 0 ? [NO_SECRET] : live.map((each) => each.secret_hash)
@@ -175,13 +184,20 @@ async function noteUse(db: Db, secret_id: bigint, now: Date): Promise<void> {
 }
 
 /** Finds a public client by its client_id alone. PKCE or the rotation of refresh tokens proves its grants. */
-async function findPublicClient(db: Db, client_id: string): Promise<Client | undefined> {
-  return db
+async function findPublicClient(db: Db, client_id: string): Promise<Authenticated | undefined> {
+  const found = await db
     .selectFrom('oauth_apps')
     .where('client_id', '=', client_id)
     .where('token_endpoint_auth_method', '=', 'none')
     .where('suspended_at', 'is', null)
     .select(['id', 'client_id', 'redirect_uris', 'allow_groups', 'deny_groups'])
     .select(['id_token_signed_response_alg', 'token_endpoint_auth_method'])
+    .select(sql<string>`pg_current_snapshot()`.as('snapshot'))
+    .select(sql<number>`extract(epoch from clock_timestamp())::double precision`.as('moment'))
     .executeTakeFirst()
+  if (found === undefined) return undefined
+  const { moment, ...client } = found
+  return { ...client, ahead_s: aheadOf(moment) }
 }
+
+const aheadOf = (moment_s: number) => moment_s - performance.now() / 1000

@@ -1,14 +1,13 @@
 /** POST /oauth2/token: authenticates the client and exchanges a code or a refresh token for tokens. */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 import { AppError } from '../../platform/errors.ts'
 import type { Parameters } from '../../web/parameters.ts'
-import type { Client } from '../apps/access.ts'
 import { type ExchangeCode, makeExchangeCode } from '../grants/codes.ts'
-import { makeRotateRefreshToken, type RotateRefreshToken } from '../grants/refresh.ts'
+import { makeRotateRefreshToken, type Refresh, type RotateRefreshToken } from '../grants/refresh.ts'
 import { ACCESS_TOKEN_SECONDS, type IssuedTokens } from '../grants/tokens.ts'
 import type { IdentityDeps } from '../keys/keys.ts'
-import { type AuthenticateClient, countUselessGrant } from './clients.ts'
+import { type AuthenticateClient, type Authenticated, countUselessGrant } from './clients.ts'
 import { admitOrigin } from './cross-origin.ts'
 import { isOAuthError } from './errors.ts'
 import { signIdToken } from './id-token.ts'
@@ -36,11 +35,17 @@ export function tokenRoutes(
       async (request, reply) => {
         const body = formValues(TokenRequest, request.body)
         const now = deps.clock()
+        const arrived_s = (performance.now() - reply.elapsedTime) / 1000
         const client = await authenticateClient(request, body, now)
         admitOrigin(request, reply, client)
         // Read before the grant is claimed, so that a missing key does not use the grant.
         const key = await deps.signingKeys.current(client.id_token_signed_response_alg)
-        const issued = await redeem(client, body, now, request, verbs).catch(async (error) => {
+        const issued = await redeem(
+          client,
+          body,
+          { arrival: client.ahead_s + arrived_s, now, address: request.ip },
+          verbs,
+        ).catch(async (error) => {
           if (isOAuthError(error)) await countUselessGrant(deps, client, request.ip)
           throw error
         })
@@ -60,10 +65,9 @@ export function tokenRoutes(
 }
 
 async function redeem(
-  client: Client,
+  client: Authenticated,
   body: Sent<typeof TokenRequest>,
-  now: Date,
-  { ip: address }: Pick<FastifyRequest, 'ip'>,
+  { arrival, now, address }: Pick<Refresh, 'arrival' | 'now' | 'address'>,
   { exchangeCode, rotateRefreshToken }: Redeem,
 ): Promise<IssuedTokens> {
   const { redirect_uri, code_verifier, scope } = body
@@ -78,7 +82,7 @@ async function redeem(
       const names = namesIn(scope ?? '')
       const scopes = names.length === 0 ? undefined : names
       const refresh_token = requiredValue(body, 'refresh_token')
-      return rotateRefreshToken({ client, refresh_token, scopes, address, now })
+      return rotateRefreshToken({ client, refresh_token, scopes, address, arrival, now })
     }
     default:
       throw new AppError('unsupported_grant_type', 'grant_type must be authorization_code or refresh_token')
