@@ -62,9 +62,9 @@ it('an address is called once, empty, and judged by its answer', async () => {
     'http://169.254.169.254/',
     'http://[::1]:8080/',
   ])
-    expect((await attempt(inside)).text).toContain('The address is not a public one')
+    expect((await attempt(inside)).text).toContain('The address is not public')
   expect((await attempt('ftp://shop.example/')).text).toContain('Only http and https are called.')
-  expect((await attempt('nonsense')).text).toContain('It is not an address.')
+  expect((await attempt('nonsense')).text).toContain('It is not a valid address.')
   expect((await attempt(' ')).status).toBe(400)
   expect(receiver.received).toHaveLength(4)
   const entries = await test.db

@@ -176,7 +176,7 @@ describe('what one member may ask of others', () => {
       [...body.matchAll(/<bdi>(Queued \d+)<\/bdi>/g)].map(([, name]) => name),
     )
     expect(names).toEqual(Array.from({ length: 60 }, (_, i) => `Queued ${i + 1}`))
-    expect(pages.at(-1)).toContain('To the oldest')
+    expect(pages.at(-1)).toContain('Back to the oldest')
     // An invalid form of the second page is shown again, with its faults.
     const last = 'pay_queue000000000000060'
     const review = `/admin/payment-applications/${last}/review`

@@ -322,7 +322,7 @@ describe('the card of an application', () => {
       const masked = (await owner.get(cardOf(shop))).body
       expect(masked).not.toContain(shop.merchant_key)
       expect(masked).toContain(`••••${shop.merchant_key.slice(-4)}`)
-      expect(card.body).toContain('There is none yet, so V2 refuses every request.')
+      expect(card.body).toContain('Not set yet, so V2 refuses every request.')
       expect((await owner.get(cardOf(shop), { 'accept-language': 'zh-CN' })).body).toContain('平台公钥')
     }))
 

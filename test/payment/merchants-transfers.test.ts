@@ -61,7 +61,7 @@ describe('a transfer by hand', () => {
     expect(confirmation.status).toBe(200)
     expect(textOf(confirmation.body)).toMatch(
       new RegExp(
-        `@${alice.username} Fee, on top 3 You pay 73 Your balance ${before.toLocaleString('en')} Balance afterwards ${(before - 73n).toLocaleString('en')} `,
+        `@${alice.username} Fee, in addition 3 Total 73 Your balance ${before.toLocaleString('en')} Balance after ${(before - 73n).toLocaleString('en')} `,
       ),
     )
     expect(await balance(alice)).toBe(0n)
@@ -97,10 +97,14 @@ describe('a transfer by hand', () => {
     const cases: [Record<string, string>, number, string][] = [
       [{ to_username: 'nobody-so-called', amount: '5' }, 400, 'There is no member with this username.'],
       [{ to_username: alice.username, amount: '0' }, 400, 'Enter a whole number from 1.'],
-      [{ to_username: alice.username, amount: '1', order_id: 'a b' }, 400, 'Enter up to 128 letters'],
+      [{ to_username: alice.username, amount: '1', order_id: 'a b' }, 400, 'Enter at most 128 letters'],
       [{ to_username: merchant.owner.username, amount: '5' }, 200, 'You cannot send to yourself.'],
-      [{ to_username: alice.username, amount: '20001' }, 200, 'more than the maximum of one transfer'],
-      [{ to_username: alice.username, amount: '15000' }, 200, 'You do not have enough points.'],
+      [{ to_username: alice.username, amount: '20001' }, 200, 'above the maximum for one transfer'],
+      [
+        { to_username: alice.username, amount: '15000' },
+        200,
+        'You do not have enough points for the amount and the fee.',
+      ],
     ]
     const before = await balance(alice)
     for (const [fields, status, words] of cases) {
@@ -111,11 +115,14 @@ describe('a transfer by hand', () => {
     await set('points_transfer_daily_limit_tl2', '100')
     const tight = await quote({ to_username: alice.username, amount: '60' })
     expect(tight.body).toContain('30 points are left today.')
-    expect(tight.body).toContain('This is more than what is left today.')
+    expect(tight.body).toContain('This is more than you can still send today.')
     const { form_token } = (await owner.get(path)).form('/sign-out')
     const fields = { to_user_id: String(alice.id), to_username: alice.username, amount: '60', order_id: 'x' }
     const sent = await owner.post(path, { ...fields, form_token: form_token! })
-    expect([sent.status, sent.body.includes('This is more than what is left today.')]).toEqual([409, true])
+    expect([sent.status, sent.body.includes('This is more than you can still send today.')]).toEqual([
+      409,
+      true,
+    ])
     await set('points_transfer_daily_limit_tl2', '')
     expect((await owner.post(path, fields)).status).toBe(403)
     expect((await owner.post(path, { form_token: form_token! })).status).toBe(400)

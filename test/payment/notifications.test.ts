@@ -231,7 +231,7 @@ describe('an attempt', () => {
     expect(await pageOf(own, 'zh-CN')).toContain('该订单的 notify_url 自带查询参数')
     expect(await pageOf(plain, 'en')).not.toContain('query of its own')
     expect(await pageOf(warned, 'en')).toMatch(
-      /Before the word success it said: <code>Warning: &lt;old&gt; PHP</,
+      /Text before the word success: <code>Warning: &lt;old&gt; PHP</,
     )
     await test.db
       .updateTable('orders')

@@ -67,7 +67,7 @@ it('says of each rate what it divides, and what it leaves out', async () => {
   await order('30', false)
   const text = await shown()
   expect(text).toContain(
-    'Paid, of those ended 50.0 % 30 days: 1 of 2 ended. 1 still open, not counted. Of all created: 33.3 %',
+    'Paid, of ended orders 50.0 % 30 days: 1 of 2 ended orders. 1 still open, not counted. Of all created: 33.3 %',
   )
   expect(text).toContain('Paid today 100 points 1 payment, 95 received after the fee')
 })

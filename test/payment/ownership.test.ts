@@ -78,7 +78,7 @@ describe('editing', () => {
       })
       const after = await owner.get(`${page}/settings`)
       expect(after.body).toContain('name="exchange_rate" value="1"')
-      expect(after.body).toContain('The exchange rate was 100 and is now 1; it counts for new orders.')
+      expect(after.body).toContain('The exchange rate was 100 and is now 1. It applies to new orders.')
       expect(await audits(merchant.payment_id)).toEqual([
         'payment_app.apply',
         'payment_app.approve',
@@ -139,12 +139,12 @@ describe('editing', () => {
         expect(status).toBe(303)
       }
       const { body } = await owner.get(`${page}/settings`)
-      expect(body).toContain('the pay page stops saying “approved by staff”')
+      expect(body).toContain('the pay page no longer shows “Approved by staff”')
       await edit({ exchange_rate: '10' })
       expect((await payPage()).body).toContain('Approved by staff')
 
       await edit({ [field]: value })
-      expect((await owner.get(`${page}/settings`)).body).toContain('Changed since the staff approved it')
+      expect((await owner.get(`${page}/settings`)).body).toContain('Changed since it was approved')
       const shown = await payPage()
       expect(shown.body).toContain('Not reviewed since it was changed')
       expect(shown.body).not.toContain('Approved by staff')
@@ -204,7 +204,7 @@ describe('editing', () => {
       expect(own).not.toContain('the owner has changed it since')
       expect(own).toContain('value="reject"')
     }
-    expect((await owner.get(`${page}/settings`)).body).not.toContain('Changed since the staff approved it')
+    expect((await owner.get(`${page}/settings`)).body).not.toContain('Changed since it was approved')
     const rejected = await admin.submit(first[0]!, review, { decision: 'reject', reason: 'Say more' })
     expect(rejected.status).toBe(303)
     await edit('Official Donations')
@@ -267,8 +267,8 @@ describe('tokens', () => {
       const token = /tk_[A-Za-z0-9]{40}/.exec(rotated.body)![0]
       expect(rotated.body).toContain(`data-copy="${token}"`)
       for (const shown of [rotated, await owner.get(`${page}/developers`)]) {
-        expect(shown.body).toContain('Give the Secret Key to a client that uses its key as it is')
-        expect(shown.body).toContain('Give the token to a client that takes the SHA-256 of its key')
+        expect(shown.body).toContain('Enter the Secret Key in a client that uses its key as it is')
+        expect(shown.body).toContain('Enter the token in a client that takes the SHA-256 of its key')
       }
       const inChinese = await owner.get(`${page}/developers`, { 'accept-language': 'zh-CN' })
       expect(inChinese.body).toContain('Secret Key 填给直接使用密钥的客户端')

@@ -151,7 +151,7 @@ it('refuses more than is left, unpaid orders, repeats and missing reasons', asyn
   const have = await balanceOf(test.db, merchant.owner.id)
   expect(textOf(question.body)).toContain(
     `Buyer @${alice.username} gets +25 Wallet of @${merchant.owner.username} −24 Fee that the platform returns −1 ` +
-      `Your balance now ${have.toLocaleString('en')} Your balance afterwards ${(have - 24n).toLocaleString('en')}`,
+      `Your balance ${have.toLocaleString('en')} Balance after ${(have - 24n).toLocaleString('en')}`,
   )
   expect(await statusOf(transaction_id)).toEqual([])
   const fields = { amount: '50', reason: 'Torn', confirmed: 'yes' }
@@ -177,7 +177,7 @@ it('tells when the wallet no longer holds what would be given back', async () =>
     to_username: alice.username,
     amount: ((have - 100n) * 97n) / 100n,
   })
-  expect((await owner.get(page)).body).toContain('That wallet does not hold as much now')
+  expect((await owner.get(page)).body).toContain('That wallet does not hold enough now')
 })
 
 it('is nobody else’s to ask, and nobody’s but an administrator’s to decide', async () => {

@@ -328,7 +328,7 @@ describe('an application that changes hands', () => {
     const bought = { transaction_id: String(body.transaction_id), payer_id: seller.owner.id }
     expect(await makePayOrder(test.deps)({ ...bought, expected_amount: 20n })).toBe('paid')
     const record = await next.get(`${at}/orders/${before}`)
-    expect(record.body).toContain('does not hold as much now')
+    expect(record.body).toContain('does not hold enough now')
     expect(record.body).not.toMatch(/\b37\b/)
 
     // Transfers come from the new owner: they may go to the former one, who could not transfer to themselves before.

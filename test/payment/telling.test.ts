@@ -46,7 +46,7 @@ describe('the receipt', () => {
     expect(page.body).toMatch(/<details class="small" id="shop" open>/)
     const said = saidOn(page.body)
     expect(said).toContain('Next notification: 1 Jan 2026, 08:06')
-    expect(said).toContain('The shop answered with error 502. 2 times, last 1 Jan 2026, 08:01')
+    expect(said).toContain('The shop responded with error 502. 2 times, last 1 Jan 2026, 08:01')
     expect(page.body).not.toContain(world.receiver.url)
     expect(page.body).not.toContain('sign=')
 
@@ -54,7 +54,7 @@ describe('the receipt', () => {
     world.test.clock.advance(5 * 60_000)
     await world.told([transaction_id], 3)
     expect(saidOn((await buyer.get(pathOf(transaction_id))).body)).toContain(
-      'The shop answered, but did not confirm.',
+      'The shop responded, but did not confirm.',
     )
     const chinese = await buyer.get(pathOf(transaction_id), { cookie: `${cookiesOf(buyer)}; language=zh-CN` })
     expect(saidOn(chinese.body)).toContain('商家返回错误 502。 共 2 次')

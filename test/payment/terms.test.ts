@@ -197,7 +197,7 @@ describe('a daily limit of payments', () => {
       const had = await balanceOf(test.db, buyer.id)
       const refused = await client.submit(await client.get(path), path)
       expect(refused.status).toBe(409)
-      expect(refused.body).toContain('This shop may take only so many points in a day.')
+      expect(refused.body).toContain('This shop can take a limited number of points a day.')
       expect(await balanceOf(test.db, buyer.id)).toBe(had)
       expect((await seller.query({ transaction_id })).body.status).toBe('pending')
       expect(await pay(seller, '100')).toBe('paid')

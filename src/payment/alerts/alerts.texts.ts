@@ -10,23 +10,26 @@ const decided: Record<string, Text> = {
   approve: { en: 'approved', zh: '已通过' },
   reject: { en: 'rejected', zh: '已驳回' },
   suspend: { en: 'suspended', zh: '已停用' },
-  reinstate: { en: 'in use again', zh: '已恢复使用' },
+  reinstate: { en: 'reinstated', zh: '已恢复' },
 }
 
 export const alerts = {
   lead: {
-    en: 'News about your payment apps. You also get it by email if your address is confirmed.',
+    en: 'News about your payment applications. You also get it by email if your address is confirmed.',
     zh: '与你的收款应用有关的消息。邮箱通过验证后，也会发送邮件。',
   },
   nothing: { en: 'No alerts', zh: '暂无提醒' },
   nothingText: {
-    en: 'Reviews, failing notifications, keys that end and invitations will appear here.',
+    en: 'Reviews, failing notifications, expiring keys and invitations will appear here.',
     zh: '审核结果、通知失败、密钥到期和团队邀请会显示在这里。',
   },
   unread: { en: 'New', zh: '新' },
   markRead: { en: 'Mark all as read', zh: '全部标为已读' },
   read: (n: number) => ({
-    en: n === 0 ? 'No alert was unread.' : `${n} ${counted(n, 'alert is', 'alerts are')} marked as read.`,
+    en:
+      n === 0
+        ? 'There were no unread alerts.'
+        : `${n} ${counted(n, 'alert is', 'alerts are')} marked as read.`,
     zh: n === 0 ? '没有未读的提醒。' : `已将 ${n} 条提醒标为已读。`,
   }),
   look: { en: 'Open', zh: '查看' },
@@ -48,19 +51,19 @@ export const alerts = {
         zh: `${app}：${decided[decision!]?.zh ?? decision}`,
       },
       text: {
-        en: `An administrator has reviewed your payment app ${app}. It is ${decided[decision!]?.en ?? decision}.${reason ? ` Message: ${reason}` : ''}`,
+        en: `An administrator has reviewed your payment application ${app}. It is ${decided[decision!]?.en ?? decision}.${reason ? ` Message: ${reason}` : ''}`,
         zh: `管理员已审核你的收款应用 ${app}：${decided[decision!]?.zh ?? decision}。${reason ? `说明：${reason}` : ''}`,
       },
     }),
     notifications_failing: ({ app, count }: Facts) => ({
       subject: { en: `${app}: notifications fail`, zh: `${app}：通知失败` },
       text: {
-        en: `Your shop does not confirm payments: ${count} ${counted(Number(count), 'notification', 'notifications')} of ${app} failed several times today. The notifications page shows your shop’s answers and can send them again.`,
-        zh: `你的商店没有确认付款：${app} 今天有 ${count} 条通知多次失败。可在通知页面查看商店的回复并重新发送。`,
+        en: `Your shop does not confirm payments: ${count} ${counted(Number(count), 'notification', 'notifications')} of ${app} failed several times today. The notifications page shows your shop’s responses and can send the notifications again.`,
+        zh: `你的商店没有确认付款：${app} 今天有 ${count} 条通知多次失败。可在通知页面查看商店的响应并重新发送。`,
       },
     }),
     key_expiring: ({ app, until }: Facts) => ({
-      subject: { en: `${app}: an old key ends soon`, zh: `${app}：旧密钥即将失效` },
+      subject: { en: `${app}: an old key expires soon`, zh: `${app}：旧密钥即将失效` },
       text: {
         en: `A key of ${app} was replaced. The old key works until ${until}. Put the new key in your shop before then.`,
         zh: `${app} 的密钥已更换，旧密钥有效至 ${until}。请在此之前为商店换上新密钥。`,
@@ -76,28 +79,28 @@ export const alerts = {
     invited: ({ app }: Facts) => ({
       subject: { en: `${app}: you are invited to the team`, zh: `${app}：邀请你加入团队` },
       text: {
-        en: `You are invited to the team of the payment app ${app}. Nothing changes until you accept.`,
+        en: `You are invited to the team of the payment application ${app}. Nothing changes until you accept.`,
         zh: `你受邀加入收款应用 ${app} 的团队。接受之前不会有任何变化。`,
       },
     }),
     offered: ({ app }: Facts) => ({
-      subject: { en: `${app} is offered to you`, zh: `${app}：请你接手` },
+      subject: { en: `${app} is offered to you`, zh: `${app}：邀请你接手` },
       text: {
-        en: `You can become the owner of the payment app ${app}. The page explains what this means. Nothing changes until you accept.`,
+        en: `You can become the owner of the payment application ${app}. The page explains what this means. Nothing changes until you accept.`,
         zh: `你可以成为收款应用 ${app} 的所有者，页面中有详细说明。接受之前不会有任何变化。`,
       },
     }),
     received: ({ app }: Facts) => ({
       subject: { en: `${app} is yours`, zh: `${app} 现已归你所有` },
       text: {
-        en: `You now own the payment app ${app}, and its payments go to your wallet. The former owner knows its keys, so replace them.`,
+        en: `You now own the payment application ${app}, and its payments go to your wallet. The former owner knows its keys, so replace them.`,
         zh: `你现在是收款应用 ${app} 的所有者，此后的收款进入你的钱包。原所有者知道其密钥，请尽快更换。`,
       },
     }),
     given_away: ({ app }: Facts) => ({
       subject: { en: `${app} has a new owner`, zh: `${app} 已有新的所有者` },
       text: {
-        en: `Your offer was accepted, and you no longer own the payment app ${app}. Earlier payments stay yours, and their refunds are taken from your wallet.`,
+        en: `Your offer was accepted, and you no longer own the payment application ${app}. Earlier payments stay yours, and their refunds are taken from your wallet.`,
         zh: `你的移交已被接受，收款应用 ${app} 不再归你所有。此前的收款仍归你，退款也从你的钱包扣除。`,
       },
     }),

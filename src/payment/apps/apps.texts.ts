@@ -7,7 +7,7 @@ export const paymentApps = {
   title: { en: 'Payment applications', zh: '收款应用' },
   lead: {
     en: `A payment application lets your shop take payments in ${POINTS}. An administrator reviews it first; a test application works at once.`,
-    zh: `收款应用让你的商店收取${POINTS}。正式应用须经管理员审核；测试应用立即可用。`,
+    zh: `收款应用让你的商店收取${POINTS}。正式应用须经管理员审核，测试应用立即可用。`,
   },
   docs: { en: 'How to connect a shop', zh: '如何接入商店' },
   empty: { en: 'You have no payment application yet', zh: '你还没有收款应用' },
@@ -21,7 +21,7 @@ export const paymentApps = {
   description: { en: 'What do you sell?', zh: '你出售什么？' },
   callbackUrl: { en: 'Callback address', zh: '回调地址' },
   callbackHint: {
-    en: 'Buyers come back here after paying. https (http on this computer), without query or fragment.',
+    en: 'Buyers return to this address after paying. Use https (http only on this computer), without query or fragment.',
     zh: '买家付款后返回此地址。须为 https（本机可用 http），不含查询参数和片段。',
   },
   submit: { en: 'Apply', zh: '提交申请' },
@@ -30,7 +30,7 @@ export const paymentApps = {
     zh: `申请需要信任等级 ${needed}，你目前为 ${have}。`,
   }),
   waiting: (max: number) => ({
-    en: `${max} of your applications wait for their review. When one is decided, you can apply for another.`,
+    en: `${max} of your applications wait for their review. After one of them is decided, you can apply for another.`,
     zh: `你已有 ${max} 个应用在等待审核，审核完其中一个后才能再申请。`,
   }),
   status: {
@@ -68,26 +68,26 @@ export const paymentApps = {
   whichTitle: { en: 'Which of the two does my program need?', zh: '我的程序该填哪一个？' },
   which: {
     secretKey: {
-      en: 'Give the Secret Key to a client that uses its key as it is, for requests or only for callbacks. With the token instead, its requests are refused (1001), or its check of callbacks fails.',
+      en: 'Enter the Secret Key in a client that uses its key as it is, for requests or only for callbacks. With the token instead, its requests are refused (1001), or its callbacks fail verification.',
       zh: 'Secret Key 填给直接使用密钥的客户端（请求和回调都直接用，或仅回调直接用）。误填 Token 时，请求被拒绝（1001），或回调验签失败。',
     },
     token: {
-      en: 'Give the token to a client that takes the SHA-256 of its key, for requests and for callbacks. With the Secret Key instead, its requests pass, but its check of callbacks fails.',
+      en: 'Enter the token in a client that takes the SHA-256 of its key, for requests and for callbacks. With the Secret Key instead, its requests pass, but its callbacks fail verification.',
       zh: 'Token 填给请求和回调都先对密钥做 SHA-256 的客户端。误填 Secret Key 时，请求能通过，但回调验签失败。',
     },
   },
   done: { en: 'I have copied them', zh: '我已保存' },
   own: {
     lead: {
-      en: 'Buyers see the name, text, homepage and logo where they pay.',
-      zh: '名称、介绍、主页和图标会显示在付款页上。',
+      en: 'Buyers see the name, description, homepage and logo on the pay page.',
+      zh: '名称、简介、主页和图标会显示在付款页上。',
     },
     facts: { en: 'Shop', zh: '商店资料' },
     homepage: { en: 'Homepage', zh: '主页' },
     logo: { en: 'Logo', zh: '图标' },
     logoHint: {
-      en: 'The https address of a square picture. Buyers see it where they pay.',
-      zh: '方形图片的 https 地址，买家付款时会看到。',
+      en: 'The https address of a square picture. Buyers see it on the pay page.',
+      zh: '方形图片的 https 地址，会显示在付款页上。',
     },
     exchangeRate: {
       en: `Exchange rate: ${POINTS} per unit of currency`,
@@ -106,7 +106,7 @@ export const paymentApps = {
     reapply: { en: 'Save and apply again', zh: '保存并重新申请' },
     saved: { en: 'Saved.', zh: '已保存。' },
     savedRate: (before: string, after: string) => ({
-      en: `Saved. The exchange rate was ${before} and is now ${after}; it counts for new orders.`,
+      en: `Saved. The exchange rate was ${before} and is now ${after}. It applies to new orders.`,
       zh: `已保存。兑换比例由 ${before} 改为 ${after}，对新订单生效。`,
     }),
     reapplied: {
@@ -117,16 +117,16 @@ export const paymentApps = {
       en: `You get an alert when your wallet falls below ${pointsOf(points)}.`,
       zh: `钱包低于 ${points} ${POINTS}时会提醒你。`,
     }),
-    lowBalanceOff: { en: 'The alert on a low balance is off.', zh: '余额不足提醒已关闭。' },
+    lowBalanceOff: { en: 'The low balance alert is off.', zh: '余额不足提醒已关闭。' },
     losesMark: {
-      en: 'If you change the name, description, callback, homepage or logo, the pay page stops saying “approved by staff” until the staff has looked again. Sales go on.',
+      en: 'If you change the name, description, callback address, homepage or logo, the pay page no longer shows “Approved by staff” until the next review. Sales continue.',
       zh: '修改名称、简介、回调地址、主页或图标后，付款页将不再显示“已通过审核”，直到再次审核；其间照常收款。',
     },
     unreviewed: {
-      en: 'Changed since the staff approved it. Until the next review, the pay page does not say “approved by staff”. Sales go on.',
+      en: 'Changed since it was approved. The pay page does not show “Approved by staff” until the next review. Sales continue.',
       zh: '审核通过后有过修改：再次审核前，付款页不显示“已通过审核”；照常收款。',
     },
-    handOver: { en: 'Hand the application over', zh: '移交应用' },
+    handOver: { en: 'Hand over the application', zh: '移交应用' },
     handOverText: {
       en: 'Another member becomes the owner and receives the payments.',
       zh: '由另一位成员成为所有者并收款。',
@@ -148,12 +148,12 @@ export const paymentApps = {
       zh: '最多 500 个字符，且不能包含控制字符或不可见字符。',
     },
     callback_url: {
-      en: 'Enter a whole https address (http only on this computer), without query, fragment or user name.',
+      en: 'Enter a complete https address (http only on this computer), without query, fragment or user name.',
       zh: '须为完整的 https 地址（本机可用 http），不含查询参数、片段和用户名。',
     },
-    homepage: { en: 'Enter an https address, or nothing.', zh: '须为 https 地址，或留空。' },
+    homepage: { en: 'Enter an https address, or leave it empty.', zh: '须为 https 地址，或留空。' },
     logo_url: {
-      en: 'Enter an https address of at most 500 characters, or nothing.',
+      en: 'Enter an https address of at most 500 characters, or leave it empty.',
       zh: '须为不超过 500 个字符的 https 地址，或留空。',
     },
     exchange_rate: {

@@ -14,8 +14,8 @@ export const tabs = {
 
 export const area = {
   label: (name: string) => ({ en: `Pages of ${name}`, zh: `${name} 的页面` }),
-  places: { en: 'Places', zh: '栏目' },
-  back: { en: 'All payment applications', zh: '全部收款应用' },
+  places: { en: 'Sections', zh: '栏目' },
+  back: { en: 'Payment applications', zh: '收款应用' },
   overview: { en: 'Overview', zh: '概览' },
   developers: { en: 'Developers', zh: '接入' },
   keys: { en: 'Keys and gateway', zh: '密钥与网关' },

@@ -16,8 +16,8 @@ export const merchantGateway = {
   },
   platformKey: { en: 'Platform public key (V2, RSA)', zh: '平台公钥（V2，RSA）' },
   platformHint: {
-    en: 'Your shop verifies V2 replies and notifications with it. It belongs to this application alone. Most plugins need the bare form.',
-    zh: '用于验证 V2 的返回与通知，仅属于本应用。多数插件填写单行形式。',
+    en: 'Your shop verifies V2 replies and notifications with it. It belongs to this application only. Most plugins need the bare form.',
+    zh: '用于验证 V2 的响应与通知，仅属于本应用。多数插件填写单行形式。',
   },
   platformBare: { en: 'Bare, on one line', zh: '单行 Base64' },
   platformPem: { en: 'PEM', zh: 'PEM' },
@@ -26,22 +26,22 @@ export const merchantGateway = {
     en: `An RSA key of ${bits} bits is in use. Its SHA-256:`,
     zh: `当前为 ${bits} 位 RSA 公钥，其 SHA-256 为：`,
   }),
-  noKeyYet: { en: 'There is none yet, so V2 refuses every request.', zh: '尚未设置，V2 请求将全部被拒绝。' },
+  noKeyYet: { en: 'Not set yet, so V2 refuses every request.', zh: '尚未设置，V2 请求将全部被拒绝。' },
   paste: { en: 'Paste a public key', zh: '粘贴商户公钥' },
   pasteHint: {
-    en: 'RSA, at least 2048 bits; PEM or bare base64. It replaces an earlier one at once. Never paste a private key anywhere.',
+    en: 'RSA, at least 2048 bits; PEM or bare Base64. It replaces the earlier one at once. Never paste a private key anywhere.',
     zh: 'RSA，至少 2048 位；PEM 或 Base64 均可，立即替换原有公钥。请勿在任何地方粘贴私钥。',
   },
   save: { en: 'Use this public key', zh: '使用此公钥' },
   makePairHint: {
-    en: 'We make a pair for you. You see the private key once, for your plugin. We keep only the public key.',
+    en: 'We generate a pair for you. You see the private key once, for your plugin. We keep only the public key.',
     zh: '由系统生成一对密钥：私钥仅显示一次，供插件填写；系统只保存公钥。',
   },
-  makePair: { en: 'Make a key pair', zh: '生成密钥对' },
+  makePair: { en: 'Generate a key pair', zh: '生成密钥对' },
   pairMade: { en: 'A new key pair is in use.', zh: '新的密钥对已启用。' },
   pairTitle: { en: 'Your new private key', zh: '新的商户私钥' },
   pairText: {
-    en: 'The private key is shown only this once. We have not kept it, and it cannot be read again.',
+    en: 'The private key is shown only this once. We do not keep it, and it cannot be shown again.',
     zh: '私钥仅显示这一次，系统没有保存，之后无法再查看。',
   },
   privateBare: { en: 'Private key, bare (PKCS#8)', zh: '私钥，单行 Base64（PKCS#8）' },
@@ -49,7 +49,7 @@ export const merchantGateway = {
   faults: {
     empty: { en: 'Paste a public key first.', zh: '请先粘贴公钥。' },
     private_key: {
-      en: 'This is a private key. It was not stored; keep it to yourself, and if it has been anywhere else, make a new pair. Paste the public key of the pair.',
+      en: 'This is a private key. It was not stored. Paste the public key of the pair instead. If anyone else may have seen the private key, generate a new pair.',
       zh: '这是私钥，系统没有保存。请妥善保管；如果曾在别处泄露，请重新生成。这里应粘贴与之对应的公钥。',
     },
     certificate: {
@@ -65,7 +65,7 @@ export const merchantGateway = {
       zh: '内容中有多个密钥，请只粘贴一个。',
     },
     unreadable: {
-      en: 'This cannot be read as a public key. Paste all of it, with nothing before or after: PEM from BEGIN to END, or base64 alone.',
+      en: 'This cannot be read as a public key. Paste all of it, with nothing before or after: PEM from BEGIN to END, or Base64 alone.',
       zh: '无法读取公钥。请粘贴完整内容，前后不要有其他文字：PEM 须从 BEGIN 到 END，或仅 Base64。',
     },
     not_rsa: {
@@ -73,7 +73,7 @@ export const merchantGateway = {
       zh: '这不是 RSA 公钥。V2 使用 RSA 签名，不支持其他类型的密钥。',
     },
     too_short: {
-      en: 'This RSA key is shorter than 2048 bits, which is not safe. Make a longer one.',
+      en: 'This RSA key is shorter than 2048 bits, which is not secure. Generate a longer one.',
       zh: '该 RSA 公钥短于 2048 位，不够安全，请生成更长的密钥。',
     },
     too_long: {
@@ -81,7 +81,7 @@ export const merchantGateway = {
       zh: '该 RSA 公钥长于 8192 位，请使用 2048 至 8192 位的密钥。',
     },
     weak_exponent: {
-      en: 'The exponent of this RSA key is not a usual one. Make a new key, with the exponent 65537.',
+      en: 'The exponent of this RSA key is unusual. Generate a new key with the exponent 65537.',
       zh: '该 RSA 公钥的指数不常见，请以指数 65537 重新生成。',
     },
     platform_key: {
@@ -93,7 +93,7 @@ export const merchantGateway = {
   takeV1: { en: 'Accept V1 requests (MD5)', zh: '接受 V1 请求（MD5）' },
   takeV2: { en: 'Accept V2 requests (RSA)', zh: '接受 V2 请求（RSA）' },
   versionsHint: {
-    en: 'Orders that are paid already are notified either way. Switch off what your shop does not use.',
+    en: 'Notifications of paid orders are not affected. Switch off what your shop does not use.',
     zh: '已付款订单的通知不受影响。请关闭商店未使用的版本。',
   },
   saveVersions: { en: 'Save', zh: '保存' },
@@ -120,10 +120,10 @@ export const merchantGateway = {
       zh: '返回付款地址，请将买家引导至此。',
     },
     verify: {
-      en: 'Takes the query as received and the price of the order, at return_url and notify_url (then answer success).',
+      en: 'Takes the received query and the price of the order, at notify_url (then answer success) and return_url.',
       zh: '用于 notify_url（验证后返回文本 success）和 return_url：收到的查询参数，订单金额。',
     },
-    notGenuine: { en: 'The reply is not signed by the platform', zh: '返回内容的平台签名无效' },
+    notGenuine: { en: 'The response is not signed by the platform', zh: '响应的平台签名无效' },
     product: { en: 'Tea', zh: '茶' },
   },
 } satisfies Texts

@@ -19,11 +19,11 @@ export const team = {
   whoMayDo: { en: 'What each role can do', zh: '各角色的权限' },
   mayDo: {
     owner: {
-      en: `Everything. Payments go to the owner’s wallet. Only the owner transfers ${POINTS} on these pages, chooses the team and hands the application over.`,
+      en: `Everything. Payments go to the owner’s wallet. Only the owner can transfer ${POINTS} on these pages, manage the team and hand over the application.`,
       zh: '全部权限。收款进入所有者的钱包；只有所有者能在页面上转账、管理团队和移交应用。',
     },
     manager: {
-      en: `Everything that an operator can do. Also: change settings, see and replace keys. Anyone with the keys can transfer the owner’s ${POINTS} through the API.`,
+      en: `Everything that an operator can do, and also change settings, see and replace keys. Anyone with the keys can transfer the owner’s ${POINTS} through the API.`,
       zh: `操作员的权限，并可修改设置、查看和更换密钥。持有密钥者可通过接口转出所有者的${POINTS}。`,
     },
     operator: {
@@ -37,7 +37,7 @@ export const team = {
   },
   since: { en: 'In the team since', zh: '加入时间' },
   asked: { en: 'Invited on', zh: '邀请时间' },
-  open: { en: 'Not answered yet', zh: '尚未答复' },
+  open: { en: 'Not accepted yet', zh: '尚未接受' },
   change: { en: 'Change', zh: '更改' },
   save: { en: 'Change the role', zh: '更改角色' },
   remove: { en: 'Remove from the team', zh: '移出团队' },

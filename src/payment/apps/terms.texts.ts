@@ -11,8 +11,8 @@ export const terms = {
     en: `${percent} %${isOwn ? ', agreed for this application' : ''}`,
     zh: `${percent}%${isOwn ? '（本应用专属费率）' : ''}`,
   }),
-  payments: { en: `${POINTS} it can receive in a day`, zh: `每日可收取的${POINTS}` },
-  transfers: { en: `${POINTS} it can transfer in a day`, zh: `每日可转出的${POINTS}` },
+  payments: { en: `${POINTS} it can receive per day`, zh: `每日可收取的${POINTS}` },
+  transfers: { en: `${POINTS} it can transfer per day`, zh: `每日可转出的${POINTS}` },
   used: (used: string, max: string) => ({
     en: `${used} of ${max} used today`,
     zh: `今日已用 ${used} / ${max}`,
@@ -36,8 +36,8 @@ export const terms = {
     zh: `标价 ${money} 不足一个${POINT}，会被拒绝。`,
   }),
   fields: {
-    fee_rate: { en: 'fee rate', zh: '手续费比例' },
-    daily_payments_max: { en: `${POINTS} received in a day`, zh: `每日收取${POINTS}` },
-    daily_transfers_max: { en: `${POINTS} transferred in a day`, zh: `每日转出${POINTS}` },
+    fee_rate: { en: 'payment fee', zh: '付款手续费' },
+    daily_payments_max: { en: `${POINTS} received per day`, zh: `每日收取${POINTS}` },
+    daily_transfers_max: { en: `${POINTS} transferred per day`, zh: `每日转出${POINTS}` },
   },
 } satisfies Texts

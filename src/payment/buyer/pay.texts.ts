@@ -31,7 +31,7 @@ export const pay = {
     zh: `还差 ${sum(formatted, amount).zh}`,
   }),
   earn: {
-    en: `You earn ${POINTS} by taking part in the forum. Then come back: you find this order under My payments.`,
+    en: `You earn ${POINTS} by taking part in the forum. Then come back: this order is under My payments.`,
     zh: `参与论坛活动即可获得${POINTS}。攒够后可在“我的付款”中回到这笔订单。`,
   },
   earnLink: { en: `Earn ${POINTS}`, zh: `去赚${POINTS}` },
@@ -47,7 +47,7 @@ export const pay = {
   },
   details: { en: 'Order details', zh: '订单详情' },
   created: { en: 'Created', zh: '创建时间' },
-  product: { en: 'Item', zh: '商品' },
+  product: { en: 'Product', zh: '商品' },
   approved: { en: 'Approved by staff', zh: '已通过审核' },
   unreviewed: { en: 'Not reviewed since it was changed', zh: '修改后尚未重新审核' },
   timeLeft: (time: string) => ({ en: `${time} left`, zh: `剩余 ${time}` }),
@@ -105,8 +105,8 @@ export const pay = {
   test: {
     title: { en: 'Test another outcome', zh: '测试其他结果' },
     text: {
-      en: 'Only in test mode: see how your shop handles these cases.',
-      zh: '仅限测试模式：看看你的商店如何应对以下情况。',
+      en: 'Only in test mode: see how the shop handles these cases.',
+      zh: '仅限测试模式：看看商家如何处理以下情况。',
     },
     refillText: {
       en: `Refill your play ${POINTS} below, then pay.`,
@@ -153,7 +153,7 @@ export const pay = {
       en: 'Nothing was charged. The shop has cancelled the order.',
       zh: `没有扣除任何${POINTS}。商家已取消这笔订单。`,
     },
-    frozen: { en: 'This order is on hold', zh: '订单已冻结' },
+    frozen: { en: 'This order is frozen', zh: '订单已冻结' },
     frozenText: {
       en: 'Nothing was charged. An administrator is checking this order, so it cannot be paid now. Please ask the shop.',
       zh: `没有扣除任何${POINTS}。管理员正在核查这笔订单，暂时无法支付，详情请咨询商家。`,
@@ -165,12 +165,12 @@ export const pay = {
     },
     dailyLimit: { en: 'The shop’s daily limit is reached', zh: '商家今日收款已达上限' },
     dailyLimitText: {
-      en: `Nothing was charged. This shop may take only so many ${POINTS} in a day. A smaller order may still fit; the limit resets at midnight in China (UTC+8).`,
+      en: `Nothing was charged. This shop can take a limited number of ${POINTS} a day. A smaller order may still be within the limit, which resets at midnight in China (UTC+8).`,
       zh: `没有扣除任何${POINTS}。商家每天可收取的${POINTS}有限，金额较小的订单也许仍可付款；额度在北京时间零点恢复。`,
     },
     notFound: { en: 'No such order', zh: '找不到这笔订单' },
     notFoundText: {
-      en: 'Nothing was charged. The address may be incomplete; please start again from the shop.',
+      en: 'Nothing was charged. The address may be incomplete. Please start again from the shop.',
       zh: `没有扣除任何${POINTS}。地址可能不完整，请从商家重新开始。`,
     },
   },

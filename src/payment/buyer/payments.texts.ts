@@ -1,6 +1,5 @@
 /** Texts of the list of own payments. */
 import type { Texts } from '../../web/languages.ts'
-import { POINTS } from '../../web/site-words.ts'
 
 export const payments = {
   lead: {
@@ -8,8 +7,8 @@ export const payments = {
     zh: '你支付过或打开过的所有订单及其收据。',
   },
   searchHint: {
-    en: 'Item, shop, number or amount',
-    zh: `商品、商家、编号或${POINTS}数量`,
+    en: 'Product, shop, number or amount',
+    zh: '商品、商家、编号或金额',
   },
   empty: { en: 'No payments yet', zh: '还没有付款' },
   emptyText: {
@@ -17,7 +16,7 @@ export const payments = {
     zh: '在商家支付或打开的订单会连同收据显示在这里。',
   },
   columns: {
-    item: { en: 'Item', zh: '商品' },
+    item: { en: 'Product', zh: '商品' },
     amount: { en: 'Amount', zh: '金额' },
     time: { en: 'Time', zh: '时间' },
     state: { en: 'Status', zh: '状态' },

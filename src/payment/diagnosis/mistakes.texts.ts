@@ -41,23 +41,23 @@ export const mistakes = {
     zh: '签名用的是 JSON 转义后的值（\\/ 或 \\u4f1a）。请用原始值签名。',
   }),
   backslashes_lost: () => ({
-    en: 'Backslashes were removed before signing, but sent. Sign exactly what you send.',
+    en: 'Backslashes were removed before signing, but they were sent. Sign exactly what you send.',
     zh: '签名前去掉了反斜杠，发送时却还在。发送什么就签什么。',
   }),
   unseen_lost: () => ({
-    en: 'Characters that cannot be seen were removed from a value before signing, but sent. Sign exactly what you send.',
+    en: 'Invisible characters were removed from a value before signing, but they were sent. Sign exactly what you send.',
     zh: '签名前去掉了值中的不可见字符，发送时却还在。发送什么就签什么。',
   }),
   trimmed: () => ({
-    en: 'Spaces around a value were cut off before signing, but sent. Sign exactly what you send.',
+    en: 'Spaces around a value were removed before signing, but they were sent. Sign exactly what you send.',
     zh: '签名前去掉了值两端的空格，发送时却还在。发送什么就签什么。',
   }),
   unicode_form: () => ({
-    en: 'A letter with an accent was signed in another Unicode form than it was sent in. Sign the same text that you send.',
+    en: 'An accented letter was signed in one Unicode form and sent in another. Sign the same text that you send.',
     zh: '签名与发送时，带重音的字母用了不同的 Unicode 形式。请用同一段文本。',
   }),
   decimal_form: (what) => ({
-    en: `An amount was written differently when it was signed (${what}). Make the text once, sign it and send it.`,
+    en: `An amount was written differently when it was signed (${what}). Format it once, then sign and send that text.`,
     zh: `签名时金额的写法不同（${what}）。请只生成一次文本，用它签名并发送。`,
   }),
   quoted: () => ({
@@ -69,7 +69,7 @@ export const mistakes = {
     zh: `已发送但没有签名：${what}。发送的参数都要参与签名。`,
   }),
   signed_extra: (what) => ({
-    en: `Signed, but it does not belong in the string: ${what}. Leave it out.`,
+    en: `Signed, but not part of the string: ${what}. Leave it out.`,
     zh: `参与了签名但不应出现：${what}。请去掉。`,
   }),
   empty_kept: (what) => ({
@@ -77,7 +77,7 @@ export const mistakes = {
     zh: `空值参与了签名：${what}。空值不参与签名。`,
   }),
   zero_dropped: (what) => ({
-    en: `Left out because its value is 0: ${what}. PHP’s empty() does that; only empty text is left out.`,
+    en: `Left out because its value is 0: ${what}. PHP’s empty() causes this; leave out only empty text.`,
     zh: `值为 0 的参数被漏掉：${what}。这是 PHP 的 empty() 造成的；只有空文本才不参与签名。`,
   }),
   null_as_text: (what) => ({
@@ -85,7 +85,7 @@ export const mistakes = {
     zh: `空值被当作单词 null 参与了签名：${what}。请用空文本。`,
   }),
   unsorted: () => ({
-    en: 'The parameters are not in order. Sort them by name, byte by byte: digits, then capitals, then _, then small letters.',
+    en: 'The parameters are not in order. Sort them by name, byte by byte: digits, then uppercase letters, then _, then lowercase letters.',
     zh: '参数没有排序。请按名称逐字节排序：数字、大写字母、下划线、小写字母。',
   }),
   trailing_ampersand: () => ({
@@ -105,7 +105,7 @@ export const mistakes = {
     zh: '对 JSON 文本做了签名。应当签名 name=value&name=value。',
   }),
   case_changed: () => ({
-    en: 'The string was put into capitals or small letters before signing. Leave it as it is.',
+    en: 'The string was converted to uppercase or lowercase before signing. Leave it as it is.',
     zh: '签名前把字符串转成了大写或小写。请保持原样。',
   }),
   charset: (what) => ({
@@ -114,23 +114,23 @@ export const mistakes = {
   }),
   raw_token: () => ({
     en: 'The token itself was used as the key. Use its SHA-256 in hex: the Secret Key.',
-    zh: '直接把 token 当作密钥。应使用它的 SHA-256 十六进制值，即 Secret Key。',
+    zh: '直接把 Token 当作密钥。应使用它的 SHA-256 十六进制值，即 Secret Key。',
   }),
   decoded_hex_key: () => ({
     en: 'The Secret Key was decoded from hex to bytes. Use its 64 characters as they are.',
     zh: '把 Secret Key 从十六进制解码成了字节。请原样使用它的 64 个字符。',
   }),
   upper_case_key: () => ({
-    en: 'The key was changed to capitals or small letters. Use it exactly as it is shown.',
+    en: 'The key was converted to uppercase or lowercase. Use it exactly as it is shown.',
     zh: '密钥被转成了大写或小写。请完全照原样使用。',
   }),
   base64_key: () => ({
-    en: 'The hash of the token was used as Base64. The Secret Key is that hash in small hex letters.',
-    zh: '把 token 的哈希以 Base64 使用。Secret Key 是该哈希的小写十六进制。',
+    en: 'The hash of the token was used as Base64. The Secret Key is that hash in lowercase hex.',
+    zh: '把 Token 的哈希以 Base64 使用。Secret Key 是该哈希的小写十六进制。',
   }),
   key_hashed_again: () => ({
-    en: 'The key was hashed too often. Hash the token once with SHA-256, or use the Secret Key as it is.',
-    zh: '密钥被多次哈希。请对 token 做一次 SHA-256，或直接使用 Secret Key。',
+    en: 'The key was hashed more than once. Hash the token once with SHA-256, or use the Secret Key as it is.',
+    zh: '密钥被多次哈希。请对 Token 做一次 SHA-256，或直接使用 Secret Key。',
   }),
   key_whitespace: () => ({
     en: 'There is a space or a line break around the key. Trim it.',
@@ -145,11 +145,11 @@ export const mistakes = {
     zh: `签名用的是你的旧密钥，它已于 ${what} 失效。请换成当前的密钥。`,
   }),
   no_key: () => ({
-    en: 'No key was used: it is empty where the signature is made. Check the setting that holds it.',
+    en: 'No key was used: it is empty when the signature is made. Check the setting that holds it.',
     zh: '没有使用密钥：生成签名时它是空的。请检查保存密钥的设置。',
   }),
   wrong_public_key: (what) => ({
-    en: `The signature was not made by the private key that belongs to the public key here${what === '' ? '' : ` (it is one of ${what} bits)`}. Paste your own public key into the application, not ours, and check that the plugin has the private key of the same pair.`,
+    en: `The signature was not made with the private key that belongs to the public key here${what === '' ? '' : ` (it is one of ${what} bits)`}. Paste your own public key into the application, not ours, and check that the plugin has the private key of the same pair.`,
     zh: `签名不是由这里登记的公钥所对应的私钥生成的${what === '' ? '' : `（该密钥为 ${what} 位）`}。请在应用页面粘贴你自己的公钥，而不是平台公钥，并确认插件中的私钥与它是一对。`,
   }),
   algorithm: (what) => ({
@@ -157,11 +157,11 @@ export const mistakes = {
     zh: `使用了其他算法：${what}。HMAC 接口用 HMAC-SHA-256，V1 用普通 MD5，V2 用 RSA 加 SHA-256。`,
   }),
   not_hmac: () => ({
-    en: 'The key was hashed together with the string. Use HMAC-SHA-256, where the key stands apart.',
+    en: 'The key was hashed together with the string. Use HMAC-SHA-256, which takes the key as a separate argument.',
     zh: '把密钥和字符串拼在一起做了哈希。应使用 HMAC-SHA-256，密钥单独传入。',
   }),
   swapped: () => ({
-    en: 'Key and string were swapped in the call of HMAC.',
+    en: 'The key and the string were swapped when HMAC was called.',
     zh: '调用 HMAC 时把密钥和字符串的位置写反了。',
   }),
   hashed_twice: () => ({
@@ -169,19 +169,19 @@ export const mistakes = {
     zh: '哈希了两次。只做一次哈希，发送它的十六进制。',
   }),
   key_ampersand: () => ({
-    en: 'The KEY was appended with &. Append it directly behind the last value.',
+    en: 'The KEY was appended with &. Append it directly after the last value.',
     zh: 'KEY 之前多加了 &。应直接接在最后一个值之后。',
   }),
   key_named: () => ({
-    en: 'The KEY was appended as &key=…. Append the KEY alone, directly behind the last value.',
+    en: 'The KEY was appended as &key=…. Append the KEY alone, directly after the last value.',
     zh: 'KEY 以 &key=… 的形式追加。应只把 KEY 直接接在最后一个值之后。',
   }),
   key_in_front: () => ({
-    en: 'The KEY was put in front. Append it directly behind the last value.',
+    en: 'The KEY was put in front. Append it directly after the last value.',
     zh: 'KEY 被放在了前面。应直接接在最后一个值之后。',
   }),
   key_appended: () => ({
-    en: 'The Merchant KEY was appended, as V1 does it. V2 signs the string alone.',
+    en: 'The Merchant KEY was appended, as V1 does. V2 signs the string alone.',
     zh: '像 V1 那样追加了商户 KEY。V2 只对字符串本身签名。',
   }),
   rsa_pss: () => ({
@@ -189,18 +189,18 @@ export const mistakes = {
     zh: '签名是 RSA-PSS。V2 使用 PKCS#1 v1.5 填充。',
   }),
   rsa_raw: () => ({
-    en: 'The string or its hash was encrypted with the private key. Sign it instead: SHA256withRSA does everything.',
+    en: 'The string or its hash was encrypted with the private key. Sign it instead: SHA256withRSA does every step.',
     zh: '用私钥加密了字符串或它的哈希。应当做签名：SHA256withRSA 会完成所有步骤。',
   }),
   signature_form: (what) => ({
     en:
       what === '16'
         ? 'Only the middle 16 characters of the MD5 were sent. Send all 32.'
-        : `The signature is not written as it should be${what === '' ? '' : ` (${what})`}. The HMAC API and V1 take bare hex; V2 takes standard Base64 in one line, URL-encoded once.`,
+        : `The signature has the wrong format${what === '' ? '' : ` (${what})`}. The HMAC API and V1 take bare hex; V2 takes standard Base64 on one line, URL-encoded once.`,
     zh:
       what === '16'
         ? '只发送了 MD5 中间的 16 个字符。请发送全部 32 个。'
-        : `签名的写法不对${what === '' ? '' : `（${what}）`}。HMAC 接口和 V1 使用纯十六进制；V2 使用单行的标准 Base64，只做一次 URL 编码。`,
+        : `签名的格式不对${what === '' ? '' : `（${what}）`}。HMAC 接口和 V1 使用纯十六进制；V2 使用单行的标准 Base64，只做一次 URL 编码。`,
   }),
   no_signature: (what) => ({
     en:
@@ -213,7 +213,7 @@ export const mistakes = {
         : `签名缺失或参数名不对：收到的是 ${what}。HMAC 接口的参数名是 signature，网关是 sign。`,
   }),
   rsa_key_unreadable: () => ({
-    en: 'The signature is empty: the private key could not be read. A PKCS#8 key has the heading BEGIN PRIVATE KEY, a PKCS#1 key BEGIN RSA PRIVATE KEY; with the wrong heading it does not load. The key pair made here is PKCS#8.',
+    en: 'The signature is empty: the private key could not be read. A PKCS#8 key has the heading BEGIN PRIVATE KEY, a PKCS#1 key BEGIN RSA PRIVATE KEY; with the wrong heading it does not load. A key pair generated here is PKCS#8.',
     zh: '签名为空：私钥没有读出来。PKCS#8 私钥的标头是 BEGIN PRIVATE KEY，PKCS#1 私钥的标头是 BEGIN RSA PRIVATE KEY，放错标头就无法加载。这里生成的密钥是 PKCS#8。',
   }),
   wrong_key: () => ({
@@ -221,15 +221,15 @@ export const mistakes = {
     zh: '参数 key 不是本应用的商户 KEY。',
   }),
   key_hashed_twice: () => ({
-    en: 'The Secret Key was hashed once more before use. That is accepted here; using it as it is would be right.',
+    en: 'The Secret Key was hashed once more before use. That is accepted here; the correct way is to use it as it is.',
     zh: 'Secret Key 在使用前又被哈希了一次。这里可以接受；直接使用才是正确做法。',
   }),
   upper_case_hash: () => ({
-    en: 'The signature is in capitals. That is accepted here; other servers want small letters.',
+    en: 'The signature is in uppercase. That is accepted here; other servers require lowercase.',
     zh: '签名是大写的。这里可以接受；其他服务器要求小写。',
   }),
   stale_clock: (what) => ({
-    en: `The timestamp is ${behind(what).en} our clock; at most 5 minutes are accepted. Make a new one for each request, and set the clock of the server. A request that you copied a while ago is always too old.`,
+    en: `The timestamp is ${behind(what).en} our clock; at most 5 minutes are accepted. Use a new one for each request, and set the clock of the server. A request that you copied a while ago is always too old.`,
     zh: `时间戳比我们的时钟${behind(what).zh}；最多允许相差 5 分钟。请为每个请求重新生成，并校准服务器时钟。如果是之前复制的请求，这很正常。`,
   }),
   time_zone: (what) => ({
@@ -237,7 +237,7 @@ export const mistakes = {
     zh: `时间戳正好相差 ${what.replace('-', '')} 小时，通常是时区问题。它是自 1970 年起的 UTC 秒数，与本地时间无关。`,
   }),
   timestamp_missing: () => ({
-    en: 'The parameter timestamp is missing. V2 wants the current second in ten digits.',
+    en: 'The parameter timestamp is missing. V2 needs the current time in seconds, in ten digits.',
     zh: '缺少参数 timestamp。V2 需要当前秒数，共十位数字。',
   }),
   timestamp_form: (what) => ({
@@ -252,7 +252,7 @@ export const mistakes = {
     en:
       what === 'RSA'
         ? 'sign_type is RSA, but sign is an MD5. Send sign_type=MD5, or sign with RSA.'
-        : `sign is an RSA signature, but sign_type is ${what === '' ? 'missing' : what}. Send sign_type=RSA, in capitals.`,
+        : `sign is an RSA signature, but sign_type is ${what === '' ? 'missing' : what}. Send sign_type=RSA, in uppercase.`,
     zh:
       what === 'RSA'
         ? 'sign_type 是 RSA，但 sign 是 MD5。请发送 sign_type=MD5，或用 RSA 签名。'
@@ -260,7 +260,7 @@ export const mistakes = {
   }),
   other_application: (what) => ({
     en: `The request names another application: ${what}.`,
-    zh: `它代表的是另一个应用：${what}。`,
+    zh: `请求属于另一个应用：${what}。`,
   }),
   doubled: (what) => ({
     en: `Sent more than once: ${what}. Such a request is refused.`,
@@ -271,7 +271,7 @@ export const mistakes = {
     zh: `是列表或对象，会被拒绝：${what}。值只能是文本或整数。`,
   }),
   unseen: (what) => ({
-    en: `Characters that cannot be seen are in ${what}. They are signed like all others.`,
+    en: `There are invisible characters in ${what}. They are signed like all others.`,
     zh: `参数中有不可见字符：${what}。它们与其他字符一样参与签名。`,
   }),
   sent_charset: (what) => ({
@@ -283,8 +283,8 @@ export const mistakes = {
     zh: `本应用已关闭 ${what === 'v1' ? 'V1' : 'V2'}，或缺少它的密钥。`,
   }),
   signed_by_us: () => ({
-    en: 'This was signed by us: it is a reply or a notification. Verify it with the platform public key of the application, not with your own.',
-    zh: '这是由我们签名的答复或通知。请用应用页面上的平台公钥验证，而不是你自己的公钥。',
+    en: 'This was signed by us: it is a response or a notification. Verify it with the platform public key of the application, not with your own.',
+    zh: '这是由平台签名的响应或通知。请用应用页面上的平台公钥验证，而不是你自己的公钥。',
   }),
   unexplained: () => ({
     en: 'None of the usual mistakes gives this signature. Compare the string to sign with yours, character by character, and the fingerprint of the key with that of your key.',

@@ -3,8 +3,8 @@ import type { Texts } from '../../web/languages.ts'
 
 export const signatures = {
   lead: {
-    en: 'Paste a request that was refused, or one that you want to send. You see the string to sign, and which of the usual mistakes was made.',
-    zh: '粘贴被拒绝的请求，或准备发送的请求。这里会给出应当签名的字符串，并指出犯了哪一种常见错误。',
+    en: 'Paste a request that was refused, or one that you want to send. The debugger shows the string to sign and names the mistake.',
+    zh: '粘贴被拒绝的请求，或准备发送的请求。这里会给出应当签名的字符串，并指出错在哪里。',
   },
   paste: { en: 'Request', zh: '请求内容' },
   pasteHint: {
@@ -16,15 +16,15 @@ export const signatures = {
     en: 'There are no parameters in this text. Paste them as you send them, at most 8,000 characters.',
     zh: '没有找到任何参数。请按实际发送的样子粘贴，最多 8000 个字符。',
   },
-  right: { en: 'The signature is right.', zh: '签名正确。' },
+  right: { en: 'The signature is correct.', zh: '签名正确。' },
   rightButRefused: {
-    en: 'The signature is right, but the request is refused.',
+    en: 'The signature is correct, but the request is refused.',
     zh: '签名正确，但请求被拒绝。',
   },
   wrong: { en: 'The signature is wrong.', zh: '签名错误。' },
   unsigned: {
     en: 'The request has no signature. This is the string to sign:',
-    zh: '其中没有签名。应当签名的内容是：',
+    zh: '请求中没有签名。应当签名的字符串是：',
   },
   also: { en: 'Also', zh: '另外' },
   door: { en: 'Read as', zh: '识别为' },
@@ -50,7 +50,7 @@ export const signatures = {
   digestReceived: { en: 'Hash inside the received signature', zh: '收到的签名中的摘要' },
   nothing: { en: 'nothing', zh: '无' },
   withKeysOnly: {
-    en: 'The rest is shown to members who may see the keys, because it is enough to send this request.',
+    en: 'Only members who may see the keys see the rest, because it is enough to send this request.',
     zh: '其余部分只对可以查看密钥的人显示：拿到完整签名的人可以发送这个请求。',
   },
   afterSignIn: {
@@ -64,7 +64,7 @@ export const signatures = {
   parameters: { en: 'Parameters as received', zh: '读到的参数' },
   fingerprints: { en: 'Compare fingerprints', zh: '比对指纹' },
   fingerprintsText: {
-    en: 'Keys are never shown here. These commands print the fingerprint of the key that you have; put it in the place of KEY. For the HMAC API that is the Secret Key.',
+    en: 'Keys are never shown here. These commands print the fingerprint of the key that you have; put it in place of KEY. For the HMAC API, that is the Secret Key.',
     zh: '这里从不显示密钥。用下面的命令可以算出你手中密钥的指纹，请用它替换 KEY。HMAC 接口用的是 Secret Key。',
   },
   refused: { en: 'Refused requests', zh: '被拒绝的请求' },
@@ -72,12 +72,12 @@ export const signatures = {
     en: `The last ${kept} refused requests, kept for up to 30 days. Keys in them are never shown, and whole signatures only to members who may see the keys.`,
     zh: `最近被拒绝的 ${kept} 个请求，最多保留 30 天。其中的密钥不会显示，完整的签名只对可以查看密钥的人显示。`,
   }),
-  refusedNothing: { en: 'No request was refused.', zh: '没有被拒绝的请求。' },
+  refusedNothing: { en: 'No refused requests', zh: '没有被拒绝的请求' },
   refusedNothingText: {
     en: 'Requests with a wrong signature or a wrong field appear here, each with the reason.',
     zh: '签名或参数有误的请求会显示在这里，并说明原因。',
   },
-  answered: { en: 'Response', zh: '答复' },
+  answered: { en: 'Response', zh: '响应' },
   from: { en: 'From', zh: '来自' },
   open: { en: 'Show the reason', zh: '查看原因' },
 } satisfies Texts

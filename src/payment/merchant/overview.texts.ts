@@ -11,12 +11,12 @@ export const overview = {
     en: `${paid} ${counted(n, 'payment', 'payments')}, ${received} received after the fee`,
     zh: `${paid} 笔，扣除手续费后到账 ${received}`,
   }),
-  rate: { en: 'Paid, of those ended', zh: '付款率（已结束的订单）' },
+  rate: { en: 'Paid, of ended orders', zh: '付款率（已结束的订单）' },
   rateText: (paid: string, ended: string, open: string, share: string) => ({
-    en: `30 days: ${paid} of ${ended} ended. ${open} still open, not counted. Of all created: ${share}`,
+    en: `30 days: ${paid} of ${ended} ended orders. ${open} still open, not counted. Of all created: ${share}`,
     zh: `30 天内结束 ${ended} 笔，付款 ${paid} 笔；${open} 笔仍可付，未计入。占全部创建订单的 ${share}`,
   }),
-  latency: { en: 'Shop confirms in', zh: '商店确认耗时' },
+  latency: { en: 'Time to confirm', zh: '商店确认耗时' },
   latencyText: (share: string) => ({ en: `${share} at the first attempt`, zh: `${share} 首次通知即确认` }),
   noLatency: { en: 'No notification confirmed yet', zh: '还没有已确认的通知' },
   refunds: { en: 'Refunded, 30 days', zh: '30 天退款' },
@@ -28,13 +28,13 @@ export const overview = {
   figures: { en: 'Show the figures', zh: '查看数字' },
   trouble: (n: number, formatted: string) => ({
     en: `${formatted} ${counted(n, 'notification was', 'notifications were')} not confirmed`,
-    zh: `${formatted} 条通知没有送达`,
+    zh: `${formatted} 条通知未确认`,
   }),
   troubleText: (host: string, answer: string) => ({
     en: `${host}: ${answer} Your buyers have paid, but your shop may not know yet. It has failed since`,
     zh: `${host}：${answer} 买家已付款，但商店可能还不知道。开始失败的时间：`,
   }),
-  troubleLink: { en: 'Look and send again', zh: '查看并重发' },
+  troubleLink: { en: 'Review and send again', zh: '查看并重发' },
   status: (code: number) => ({ en: `HTTP ${code}.`, zh: `HTTP ${code}。` }),
   needs: { en: 'Needs attention', zh: '需要处理' },
   request: { en: 'A refund request waits for an administrator', zh: '退款申请等待管理员处理' },
@@ -43,8 +43,8 @@ export const overview = {
     zh: `${points} ${POINTS}，申请于`,
   }),
   ending: {
-    token: { en: 'The previous token ends soon', zh: '旧 Token 即将停用' },
-    event_secret: { en: 'The previous event secret ends soon', zh: '旧的事件密钥即将停用' },
+    token: { en: 'The previous token expires soon', zh: '旧 Token 即将失效' },
+    event_secret: { en: 'The previous event secret expires soon', zh: '旧的事件密钥即将失效' },
   },
   until: { en: 'Accepted until', zh: '有效至' },
   lastUsed: { en: 'last used', zh: '最近使用' },
@@ -52,7 +52,7 @@ export const overview = {
     en: `${formatted} ${counted(n, 'request was', 'requests were')} refused in 24 hours`,
     zh: `24 小时内有 ${formatted} 个请求被拒绝`,
   }),
-  refusedText: { en: 'The signature debugger says why.', zh: '签名调试会说明原因。' },
+  refusedText: { en: 'The signature debugger shows why.', zh: '原因见签名调试。' },
   formerOwners: { en: 'A former owner knows this application’s token', zh: '原所有者知道此应用的 Token' },
   formerOwnersText: {
     en: 'Transfers through the API wait until you replace it.',
@@ -62,22 +62,22 @@ export const overview = {
   eventsGoneText: { en: 'Your address answered 410 Gone at', zh: '你的地址返回了 410 Gone，时间：' },
   unreviewed: { en: 'Changed since the last review', zh: '审核后有过修改' },
   unreviewedText: {
-    en: 'Sales go on. The pay page says “approved by staff” again after the next review.',
+    en: 'Sales continue. The pay page shows “Approved by staff” again after the next review.',
     zh: '照常收款；再次审核后，付款页会重新显示“已通过审核”。',
   },
   review: {
-    pending: { en: 'An administrator reviews this application', zh: '正在等待管理员审核' },
+    pending: { en: 'This application waits for its review', zh: '正在等待管理员审核' },
     rejected: { en: 'This application was rejected', zh: '申请已被驳回' },
     suspended: { en: 'This application is suspended', zh: '此应用已停用' },
   },
   reviewText: {
     pending: {
-      en: 'It takes no payments until then. Meanwhile you can connect your shop with a test application.',
+      en: 'It cannot take payments until an administrator has approved it. Meanwhile, connect your shop with a test application.',
       zh: '通过之前不能收款。你可以先用测试应用接入商店。',
     },
     rejected: { en: 'Make the requested changes, and apply again.', zh: '按审核意见修改后，可以重新申请。' },
     suspended: {
-      en: 'It takes no payments. Earlier orders, their refunds and their notifications go on.',
+      en: 'It cannot take payments. Earlier orders, their refunds and notifications are not affected.',
       zh: '不能收款；已有订单、退款和通知不受影响。',
     },
   },
@@ -102,8 +102,8 @@ export const overview = {
       zh: '测试应用无需审核，立即可用。',
     },
     reviewed: {
-      en: 'An administrator looks at name, text and addresses.',
-      zh: '管理员会查看名称、介绍和地址。',
+      en: 'An administrator checks the name, description and addresses.',
+      zh: '管理员会查看名称、简介和地址。',
     },
     ordered: {
       en: 'Enter the pid, keys and addresses in your shop.',
@@ -123,7 +123,7 @@ export const overview = {
   },
   noOrders: { en: 'No orders yet', zh: '还没有订单' },
   noOrdersText: {
-    en: 'The orders that your shop creates appear here, with figures of today and of 30 days.',
+    en: 'The orders that your shop creates appear here, with figures for today and for 30 days.',
     zh: '商店创建订单后，这里会显示今天和近 30 天的数据。',
   },
 } satisfies Texts

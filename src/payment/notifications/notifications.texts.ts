@@ -6,38 +6,39 @@ import { counted } from '../../web/plurals.ts'
 export const notifications = {
   lead: {
     en: 'After a payment we notify your shop, at most six times within 15 hours. A gateway notification is confirmed by the word success, an event by any 2xx status.',
-    zh: '买家付款后，系统会通知你的商店，15 小时内最多 6 次。网关通知以回复 success 一词为确认，事件以任何 2xx 状态码为确认。',
+    zh: '买家付款后，系统会通知你的商店，15 小时内最多 6 次。网关通知以返回 success 一词为确认，事件以任何 2xx 状态码为确认。',
   },
   adminLead: {
     en: 'Notifications to merchants: gateway payments, confirmed by the word success, and events, confirmed by any 2xx status.',
-    zh: '发给商户的通知：网关付款以 success 一词确认，事件以任何 2xx 状态码确认。',
+    zh: '发给商户的通知：网关付款以返回 success 一词为确认，事件以任何 2xx 状态码为确认。',
   },
   show: { en: 'Show', zh: '显示' },
   statuses: {
     all: { en: 'All', zh: '全部' },
     due: { en: 'Waiting', zh: '等待确认' },
-    failed: { en: 'Failed', zh: '未送达' },
+    failed: { en: 'Failed', zh: '失败' },
     delivered: { en: 'Confirmed', zh: '已确认' },
   },
   nothing: { en: 'No notifications yet', zh: '还没有通知' },
   nothingText: {
-    en: 'Gateway payments and events appear here, with every answer of your server.',
-    zh: '网关付款和事件会显示在这里，包括服务器的每次回复。',
+    en: 'Gateway payments and events appear here, with every response of your server.',
+    zh: '网关付款和事件会显示在这里，包括服务器的每次响应。',
   },
   application: { en: 'Application', zh: '应用' },
   what: { en: 'Notification of', zh: '通知内容' },
-  trade: { en: 'trade_no', zh: 'trade_no' },
+  trade: { en: 'Trade number', zh: '平台订单号' },
   transaction: { en: 'Transaction ID', zh: '交易号' },
   nextAttempt: { en: 'Next attempt', zh: '下次尝试' },
   now: { en: 'Being sent', zh: '正在发送' },
   refresh: { en: 'Check again', zh: '刷新' },
-  attempt: (n: number) => ({ en: `number ${n} of 6`, zh: `第 ${n} 次，共 6 次` }),
+  attempt: (n: number) => ({ en: `attempt ${n} of 6`, zh: `第 ${n} 次，共 6 次` }),
   confirmed: (seconds: string) => ({
-    en: `Confirmed, answered in ${seconds} s`,
+    en: `Confirmed in ${seconds} s`,
     zh: `已确认，用时 ${seconds} 秒`,
   }),
   redeliver: { en: 'Notify the shop again', zh: '重新通知商店' },
-  redeliverAll: { en: 'Send failed notifications again', zh: '重发全部失败' },
+  redeliverAll: { en: 'Send failed notifications again', zh: '重发失败的通知' },
+  redeliverButton: { en: 'Send again', zh: '重发' },
   redeliverFailed: {
     en: 'All that failed in the last',
     zh: '以下时间内失败的全部通知',
@@ -46,8 +47,8 @@ export const notifications = {
   days: (n: number) => ({ en: `${n} days`, zh: `${n} 天` }),
   done: {
     sent: {
-      en: 'The notification is being sent. This page shows the answer when it comes.',
-      zh: '正在发送通知，收到回复后会显示在本页。',
+      en: 'The notification is being sent. This page shows the response when it arrives.',
+      zh: '正在发送通知，收到响应后会显示在本页。',
     },
     confirmed: (order: string) => ({
       en: `The shop confirmed the notification for ${order}.`,
@@ -60,7 +61,7 @@ export const notifications = {
     many: (formatted: string, n: number) => ({
       en:
         n === 0
-          ? 'No notification failed in this time, so nothing is sent again.'
+          ? 'No notification failed in this period, so nothing is sent again.'
           : `${formatted} ${counted(n, 'notification is', 'notifications are')} being sent again.`,
       zh: n === 0 ? '这段时间没有失败的通知，无需重发。' : `正在重发 ${formatted} 条通知。`,
     }),
@@ -75,7 +76,7 @@ export const notifications = {
     connect: { en: 'Connection', zh: '建立连接' },
     tls: { en: 'TLS certificate', zh: 'TLS 证书' },
     answer: { en: 'Your program', zh: '你的程序' },
-    confirm: { en: 'Word success', zh: '回复 success' },
+    confirm: { en: 'Word success', zh: '返回 success' },
   },
   hopStates: {
     good: { en: 'works', zh: '正常' },
@@ -84,16 +85,16 @@ export const notifications = {
   },
   testAddress: { en: 'Test the address', zh: '测试地址' },
   details: { en: 'Details', zh: '详情' },
-  body: { en: 'Response, first 2 KB', zh: '回复的前 2 KB' },
-  beforeSuccess: { en: 'Before the word success it said:', zh: 'success 之前的内容：' },
+  body: { en: 'Response, first 2 KB', zh: '响应的前 2 KB' },
+  beforeSuccess: { en: 'Text before the word success:', zh: 'success 之前的内容：' },
   ownQuery: (names: string[]) => ({
     en: `This order’s ${names.join(' and ')} ${counted(names.length, 'has a query of its own', 'have queries of their own')}. It is not signed, so a shop that verifies the whole query never accepts the notification. Create orders with addresses that have no query.`,
     zh: `该订单的 ${names.join(' 和 ')} 自带查询参数。这些参数不参与签名，对全部参数验签的商店永远不会接受通知。请使用不带查询参数的地址创建订单。`,
   }),
-  due: { en: 'Due now', zh: '现在待发' },
-  oldestDue: { en: 'Oldest that is still waiting', zh: '最早的待发通知' },
+  due: { en: 'To be sent', zh: '待发送' },
+  oldestDue: { en: 'Oldest waiting', zh: '最早的待发送通知' },
   underWay: { en: 'Being sent', zh: '正在发送' },
-  retrying: { en: 'Waiting for another attempt', zh: '等待再次尝试' },
+  retrying: { en: 'Waiting for the next attempt', zh: '等待下次尝试' },
   waiting: (text: string, n: number) => ({
     en: `${text} ${counted(n, 'notification', 'notifications')}`,
     zh: `${text} 条通知`,
@@ -102,25 +103,25 @@ export const notifications = {
     delivered: { en: 'Confirmed.', zh: '已确认。' },
     wrong_body: {
       en: 'The last line of the response is not the word success.',
-      zh: '回复的最后一行不是 success 一词。',
+      zh: '响应的最后一行不是 success 一词。',
     },
     too_large: {
       en: 'The response is longer than 64 KiB; it should be the word success.',
-      zh: '回复超过 64 KiB；应为 success 一词。',
+      zh: '响应超过 64 KiB；应为 success 一词。',
     },
-    bad_status: { en: 'The status of the response is an error.', zh: '回复的状态码表示错误。' },
+    bad_status: { en: 'The status of the response is an error.', zh: '响应的状态码表示错误。' },
     redirect: {
-      en: 'The address redirects, and redirects are not followed. Use the final address as notify_url.',
-      zh: '该地址发生跳转，而跳转不会被跟随。请把最终地址填为 notify_url。',
+      en: 'The address redirects, and we do not follow redirects. Use the final address as notify_url.',
+      zh: '该地址发生跳转，系统不会跟随跳转。请把最终地址填为 notify_url。',
     },
     bad_address: { en: 'The address cannot be called.', zh: '该地址无法访问。' },
     blocked: {
-      en: 'The address is not a public one, so it is not called.',
+      en: 'The address is not public, so we do not call it.',
       zh: '该地址不是公网地址，因此不会访问。',
     },
     dns: { en: 'The name in the address could not be resolved.', zh: '地址中的域名无法解析。' },
     refused: {
-      en: 'The connection was refused: no program listens there.',
+      en: 'The connection was refused: no program listens at this address.',
       zh: '连接被拒绝：该端口没有服务。',
     },
     unreachable: { en: 'The server could not be reached.', zh: '无法建立连接。' },
@@ -129,15 +130,15 @@ export const notifications = {
       zh: '无法建立安全连接：请检查证书及证书链。',
     },
     timeout: { en: 'It took longer than 10 seconds.', zh: '超过 10 秒。' },
-    cut: { en: 'The connection ended before the response was complete.', zh: '回复完成之前连接已断开。' },
-    malformed: { en: 'The response is not readable as HTTP.', zh: '回复不是可读的 HTTP。' },
+    cut: { en: 'The connection ended before the response was complete.', zh: '响应完成之前连接已断开。' },
+    malformed: { en: 'The response is not valid HTTP.', zh: '响应不是有效的 HTTP。' },
     withdrawn: {
       en: 'Not sent: the order is no longer paid, or events were switched off.',
       zh: '未发送：订单已不再是已付款状态，或事件已关闭。',
     },
     internal: { en: 'Not sent: something went wrong on our side.', zh: '未发送：我们这边出了问题。' },
     interrupted: {
-      en: 'Our process ended in the middle, and another took over. The shop may have been notified twice.',
+      en: 'Our process stopped while sending, and another one took over. The shop may have been notified twice.',
       zh: '我们的进程在途中结束，已由另一个进程接手。商店可能被通知两次。',
     },
   } satisfies Record<AttemptOutcome, Text>,
@@ -155,26 +156,26 @@ export const notifications = {
       zh: '请检查证书是否有效、域名是否匹配，并附上证书链。',
     },
     answer: {
-      en: 'The request reached your server. Look into the log of the program behind it.',
-      zh: '请求已到达你的服务器，请查看后面程序的日志。',
+      en: 'The request reached your server. Check the log of the program behind it.',
+      zh: '请求已到达你的服务器，请查看处理它的程序的日志。',
     },
     confirm: {
-      en: 'Your program answered. Let it write the word success and nothing else, after it has verified the signature.',
-      zh: '程序已回复。请让它在验签后只输出 success 一词。',
+      en: 'Your program responded. After it has verified the signature, it must write the word success and nothing else.',
+      zh: '程序已响应。请让它在验签后只输出 success 一词。',
     },
   },
   phases: {
     dns: { en: 'The name was still being resolved.', zh: '当时仍在解析域名。' },
     connect: { en: 'The connection was still being made.', zh: '当时仍在建立连接。' },
     tls: { en: 'The secure connection was still being made.', zh: '当时仍在建立安全连接。' },
-    answer: { en: 'Connected, but no response began.', zh: '已连接，但没有开始回复。' },
-    body: { en: 'The response had begun, but did not end.', zh: '回复已开始，但没有结束。' },
+    answer: { en: 'Connected, but no response began.', zh: '已连接，但没有开始响应。' },
+    body: { en: 'The response had begun, but did not end.', zh: '响应已开始，但没有结束。' },
   },
   addressFaults: {
     scheme: { en: 'Only http and https are called.', zh: '只访问 http 和 https。' },
     user: { en: 'It contains a user name.', zh: '其中含有用户名。' },
     port: { en: 'Only ports 80, 443 and from 1024 are called.', zh: '只访问 80、443 和 1024 及以上的端口。' },
     host: { en: 'It has no host.', zh: '其中没有主机。' },
-    unreadable: { en: 'It is not an address.', zh: '这不是一个地址。' },
+    unreadable: { en: 'It is not a valid address.', zh: '这不是有效的地址。' },
   },
 } satisfies Texts
