@@ -50,7 +50,7 @@ describe('a new site', () => {
   it('begins with its first steps, which end themselves', async () => {
     const before = await page()
     expect(before).toContain('First steps 1 / 6')
-    expect(before).toContain('A payment costs the merchant 5 % now.')
+    expect(before).toContain('Merchants now pay 5 % of each payment.')
     for (const [name, value] of [
       ['site_name_en', 'Spark'],
       ['points_payment_fee_rate', '0.05'],
@@ -91,7 +91,7 @@ describe('the figures', () => {
       select sum(balance)::bigint as held from ledger_accounts where kind = 'wallet' and book = 'live'`.execute(
       test.db,
     )
-    expect(await page()).toContain(`In members’ wallets ${rows[0]!.held.toLocaleString('en')} At`)
+    expect(await page()).toContain(`In members’ wallets ${rows[0]!.held.toLocaleString('en')} As of`)
   })
 
   it('chart the closed days, with a table of the same figures', async () => {
@@ -115,7 +115,7 @@ describe('what waits', () => {
     expect(textOf(body)).toContain(
       `Payment applications to review Shop of ${pending.owner.username} · oldest since`,
     )
-    expect(textOf(body)).toContain('Refund requests 70 points in all')
+    expect(textOf(body)).toContain('Refund requests 70 points in total')
     const other = (await admin.get('/admin/books')).body
     for (const [href, label] of [
       ['/admin/reviews', 'Reviews'],

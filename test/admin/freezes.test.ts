@@ -139,7 +139,7 @@ it('a frozen order is refused at every door until unfrozen', async () => {
   const page = `/admin/orders/${transaction_id}`
   await act(page, 'freeze')
   expect(await pay()).toBe('order_frozen')
-  expect((await client.get(path)).body).toContain('This order is on hold')
+  expect((await client.get(path)).body).toContain('This order is frozen')
   const again = await shop.process({ amount: '100', description: 'Tea', order_id })
   expect(again.body).toMatchObject({ success: false, errors: [{ code: 1018 }] })
   expect((await shop.query({ transaction_id })).body).toMatchObject({ status: 'pending', frozen: true })

@@ -178,7 +178,7 @@ it('a refused merchant’s request can be proposed again, once at a time', async
   ] as const) {
     const refused = await by.submit(await prepare({ ...fields, reason }, by), '/admin/corrections')
     expect(refused.status).toBe(409)
-    expect(refused.body).toContain(`@${first.username} has proposed this already`)
+    expect(refused.body).toContain(`@${first.username} has already proposed this`)
     expect(refused.body).not.toContain('Propose<')
   }
   const late = await prepare(fields)
@@ -219,7 +219,7 @@ it('two administrators switch the rule off, or the operator, never one', async (
   })
   const other = await switchTo('off', approver)
   expect(other.status).toBe(409)
-  expect(other.body).toContain(`@${first.username} has proposed this already`)
+  expect(other.body).toContain(`@${first.username} has already proposed this`)
   expect((await decide(proposer, proposal, 'approve')).status).toBe(403)
   for (const by of [first.id, second.id])
     await expect(
@@ -250,10 +250,10 @@ it('two administrators switch the rule off, or the operator, never one', async (
 it.each([
   ['points_payment_fee_rate', '1', '0.01', 'Payment fee to 1 %'],
   ['points_transfer_fee_rate_tl2', '2 %', '0.02', 'Transfer fee (Trust level 2) to 2 %'],
-  ['points_transfer_max_amount_tl2', '999,999', '999999', 'At most (Trust level 2) to 999,999 points'],
-  ['points_transfer_daily_limit_tl0', '5', '5', 'In a day (Trust level 0) to 5 points'],
+  ['points_transfer_max_amount_tl2', '999,999', '999999', 'Maximum (Trust level 2) to 999,999 points'],
+  ['points_transfer_daily_limit_tl0', '5', '5', 'Daily total (Trust level 0) to 5 points'],
   ['forum_points_bridge', 'on', 'on', 'Turn forum scores into points to on'],
-  ['forum_points_for_past_score', 'on', 'on', 'Include the score from before to on'],
+  ['forum_points_for_past_score', 'on', 'on', 'Include earlier scores to on'],
 ] as const)('the setting %s is changed by two, and by nobody alone', async (name, typed, value, words) => {
   const set = async (to: string, by = proposer) => {
     const { form_token = '' } = (await by.get('/admin')).form('/language')
@@ -323,7 +323,7 @@ it('two administrators set an application’s terms, one proposal at a time', as
   ] as const) {
     const refused = await set(rate, by)
     expect(refused.status).toBe(409)
-    expect(refused.body).toContain(`@${first.username} has proposed this already`)
+    expect(refused.body).toContain(`@${first.username} has already proposed this`)
     expect(refused.body).toContain(`value="${rate}"`)
   }
   expect(await terms()).toEqual(before)

@@ -62,7 +62,7 @@ describe('the page', () => {
       expect(body).toContain('href="/admin/settings?area=payments#value-points_payment_fee_rate"')
     }
     const nothing = await admin.get(`${PATH}/find?q=nothing-of-this-name`)
-    expect(nothing.body).toContain('No setting matches')
+    expect(nothing.body).toContain('No results')
   })
 })
 
@@ -178,7 +178,7 @@ describe('changes', () => {
     const form = await formOf('transfers')
     const typed = { ...form, points_transfers: 'on', points_transfer_fee_rate_tl0: '10.0' }
     expect(await admin.post(PATH, typed)).toMatchObject({ status: 303, location: pathOf('transfers') })
-    expect((await admin.get(pathOf('transfers'))).body).toContain('Nothing was changed.')
+    expect((await admin.get(pathOf('transfers'))).body).toContain('There were no changes to save.')
     expect(await stored()).toEqual(before)
   })
 
@@ -186,15 +186,15 @@ describe('changes', () => {
     const { points_transfers: _, ...form } = await formOf('transfers')
     const asked = await admin.post(PATH, form)
     expect(asked.status).toBe(200)
-    expect(textOf(asked.body)).toContain('Applications may transfer on → off')
-    expect(asked.body).toContain('Applications can transfer nothing until you switch this on.')
+    expect(textOf(asked.body)).toContain('Allow transfers by applications on → off')
+    expect(asked.body).toContain('Applications cannot transfer until you switch this on.')
     expect((await test.deps.settings.read()).points_transfers).toBe('on')
     expect(await admin.submit(asked, PATH)).toMatchObject({ status: 303, location: pathOf('transfers') })
     expect((await test.deps.settings.read()).points_transfers).toBe('off')
 
     const fee = await change({ points_payment_fee_rate: '4' })
     expect(textOf(fee.body)).toContain('Payment fee 5 % → 4 %')
-    expect(fee.body).toContain('Of 1,000 points paid, the platform takes 40 instead of 50.')
+    expect(fee.body).toContain('For every 1,000 points paid, the platform takes 40 instead of 50.')
     await admin.submit(fee, PATH)
     expect((await test.deps.settings.read()).points_payment_fee_rate).toBe('0.04')
   })
@@ -204,7 +204,7 @@ describe('changes', () => {
     await change({ limit_pages: '200' })
     const answer = await admin.post(PATH, { ...mine, limit_pages: '400' })
     expect(answer.status).toBe(400)
-    expect(answer.body).toContain('Another administrator has just set this to 200 a minute.')
+    expect(answer.body).toContain('Another administrator has just set this to 200 per minute.')
     expect(answer.body).toMatch(/id="value-limit_pages"[^>]* value="400"/)
     const untouched = await admin.post(PATH, {
       ...mine,

@@ -3,7 +3,7 @@ import type { Texts } from '../../web/languages.ts'
 import { counted } from '../../web/plurals.ts'
 
 export const registeredApps = {
-  title: { en: 'OAuth applications', zh: 'OAuth 应用' },
+  title: { en: 'Sign-in applications', zh: '登录应用' },
   lead: { en: 'Applications that members sign in to.', zh: '成员用本站账号登录的应用。' },
   search: { en: 'Name, client_id or owner', zh: '名称、client_id 或所有者' },
   standing: { en: 'Show', zh: '显示' },
@@ -12,17 +12,17 @@ export const registeredApps = {
     suspended: { en: 'Suspended', zh: '已停用' },
     unreviewed: { en: 'Not reviewed', zh: '未审核' },
   },
-  nothing: { en: 'No results', zh: '没有符合条件的应用' },
+  nothing: { en: 'No results', zh: '没有结果' },
   nothingText: {
     en: 'Applications appear here when members create them.',
-    zh: '成员创建应用后会出现在这里。',
+    zh: '成员创建应用后会显示在这里。',
   },
   owner: { en: 'Owner', zh: '所有者' },
   suspend: { en: 'Suspend', zh: '停用' },
   suspendQuestion: (name: string) => ({ en: `Suspend ${name}?`, zh: `停用 ${name}？` }),
   suspendText: {
-    en: 'Nobody can sign in to it. It gets no tokens, and its tokens stop working at their next use. The owner reads the reason.',
-    zh: '任何人都无法用它登录，它无法获取令牌，已有的令牌在下次使用时失效。所有者会看到理由。',
+    en: 'Members cannot sign in to it. It gets no tokens, and its tokens stop working at their next use. The owner sees the reason.',
+    zh: '成员无法登录此应用，它无法获取令牌，已有的令牌在下次使用时失效。所有者会看到理由。',
   },
   membersNow: { en: 'Members who use it', zh: '使用它的成员' },
   reinstate: { en: 'Reinstate', zh: '恢复' },
@@ -30,11 +30,11 @@ export const registeredApps = {
     en: 'Members can sign in again. Tokens that have not expired work again.',
     zh: '成员可以再次登录，未过期的令牌恢复有效。',
   },
-  reasonMissing: { en: 'Enter a reason. The owner reads it.', zh: '请填写理由，所有者会看到。' },
+  reasonMissing: { en: 'Enter a reason. The owner sees it.', zh: '请填写理由，所有者会看到。' },
   mark: { en: 'Mark as reviewed', zh: '标记为已审核' },
   markText: {
-    en: 'Members see the mark when the application asks for access. It goes away when the owner changes the name, description, homepage, logo or redirect addresses.',
-    zh: '成员在授权页面会看到此标记。所有者修改名称、描述、主页、图标或回调地址后，标记自动取消。',
+    en: 'Members see the mark when the application asks for access. It is removed when the owner changes the name, description, homepage, logo or redirect URIs.',
+    zh: '成员在授权页面会看到此标记。所有者修改名称、简介、主页、图标或回调地址后，标记自动取消。',
   },
   unmark: { en: 'Remove the mark', zh: '取消标记' },
   reset: { en: 'Reset the secret', zh: '重置密钥' },
@@ -44,10 +44,10 @@ export const registeredApps = {
     zh: '用于所有者丢失密钥的情况。所有现有密钥立即失效；新密钥只向你显示一次，请安全转交。',
   },
   secretsEnding: { en: 'Secrets that stop working', zh: '将失效的密钥' },
-  liveSecrets: (n: number) => ({ en: `${n} ${counted(n, 'works', 'work')} now`, zh: `目前有 ${n} 个可用` }),
+  liveSecrets: (n: number) => ({ en: `${n} ${counted(n, 'is', 'are')} valid now`, zh: `目前有 ${n} 个可用` }),
   done: {
     suspend: (name: string, owner: string) => ({
-      en: `${name} is suspended. @${owner} reads your reason.`,
+      en: `${name} is suspended. @${owner} sees your reason.`,
       zh: `已停用 ${name}，@${owner} 会看到理由。`,
     }),
     reinstate: (name: string, _owner: string) => ({

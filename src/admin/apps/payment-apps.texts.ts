@@ -4,19 +4,19 @@ import { POINTS } from '../../web/site-words.ts'
 
 export const appTerms = {
   fee: { en: 'Payment fee', zh: '付款手续费' },
-  feeHint: { en: 'Empty: the fee of the site.', zh: '留空则使用全站费率。' },
-  payments: { en: `${POINTS} it may take in a day`, zh: `每日收款上限` },
-  transfers: { en: `${POINTS} it may transfer in a day`, zh: `每日转账上限` },
+  feeHint: { en: 'Empty: the fee of the site.', zh: '留空则使用全站手续费。' },
+  payments: { en: `${POINTS} it can receive per day`, zh: `每日收款上限` },
+  transfers: { en: `${POINTS} it can transfer per day`, zh: `每日转账上限` },
   limitHint: {
     en: 'Empty: no limit. Days begin at midnight in China (UTC+8).',
     zh: '留空为不限。每天从北京时间零点算起。',
   },
-  reasonHint: { en: 'Optional. The owner reads it.', zh: '选填，所有者会看到。' },
+  reasonHint: { en: 'Optional. The owner sees it.', zh: '选填，所有者会看到。' },
   save: { en: 'Set terms', zh: '设定条款' },
-  siteRate: { en: 'as the site', zh: '与全站相同' },
+  siteRate: { en: 'site default', zh: '与全站相同' },
   noLimit: { en: 'no limit', zh: '不限' },
   written: (fee: string, payments: string, transfers: string) => ({
-    en: `fee ${fee}, payments a day: ${payments}, transfers a day: ${transfers}`,
+    en: `fee ${fee}, payments per day: ${payments}, transfers per day: ${transfers}`,
     zh: `手续费 ${fee}，每日收款 ${payments}，每日转账 ${transfers}`,
   }),
   done: (name: string, terms: string) => ({

@@ -5,12 +5,12 @@ import { counted } from '../../web/plurals.ts'
 export const admin = {
   lead: {
     en: 'Payment applications wait here before they can take payments, and again after their owner changes what you approved.',
-    zh: '收款应用须通过审核才能收款；所有者修改已审核的内容后会再次出现在这里。',
+    zh: '收款应用须通过审核才能收款；所有者修改已审核的内容后会再次显示在这里。',
   },
   empty: { en: 'Nothing to review', zh: '没有待审核的应用' },
   emptyText: {
     en: 'New applications and changed ones appear here.',
-    zh: '新的申请和有修改的应用会出现在这里。',
+    zh: '新的申请和有修改的应用会显示在这里。',
   },
   shows: {
     waiting: { en: 'To review', zh: '待审核' },
@@ -18,17 +18,17 @@ export const admin = {
   },
   noneDecided: { en: 'No payment application is approved yet', zh: '还没有已通过的收款应用' },
   later: { en: 'Later', zh: '后面的申请' },
-  first: { en: 'To the oldest', zh: '回到最早的申请' },
+  first: { en: 'Back to the oldest', zh: '回到最早的申请' },
   applicant: { en: 'Owner', zh: '所有者' },
   approve: { en: 'Approve', zh: '通过' },
   reject: { en: 'Reject', zh: '驳回' },
   reasonHint: {
-    en: 'Required to reject or suspend. The owner reads it.',
+    en: 'Required to reject or suspend. The owner sees it.',
     zh: '驳回或停用时必填，所有者会看到。',
   },
   changed: { en: 'Changed', zh: '有修改' },
   changedText: {
-    en: 'You approved this before, and the owner has changed it since. The pay page does not say “approved by staff” until you approve it again. Sales go on. The history shows the earlier values.',
+    en: 'You approved this before, and the owner has changed it since. The pay page does not show “Approved by staff” until you approve it again. Sales continue. The history shows the earlier values.',
     zh: '此前已通过审核，之后有过修改：在你重新通过前，买家看不到“已通过审核”，收款照常。之前的内容见历史。',
   },
   reasonMissing: {
@@ -46,11 +46,11 @@ export const review = {
       zh: `已通过 ${name}，@${owner} 可以开始收款。`,
     }),
     reject: (name: string, owner: string) => ({
-      en: `${name} is rejected. @${owner} reads your reason and can apply again.`,
+      en: `${name} is rejected. @${owner} sees your reason and can apply again.`,
       zh: `已驳回 ${name}，@${owner} 会看到理由，可修改后重新申请。`,
     }),
     suspend: (name: string, owner: string) => ({
-      en: `${name} is suspended. @${owner} reads your reason.`,
+      en: `${name} is suspended. @${owner} sees your reason.`,
       zh: `已停用 ${name}，@${owner} 会看到理由。`,
     }),
     reinstate: (name: string, owner: string) => ({

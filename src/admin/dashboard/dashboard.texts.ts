@@ -21,8 +21,8 @@ export const dashboard = {
   }),
   about: (figure: string) => ({ en: `about ${figure}`, zh: `约 ${figure}` }),
   newMembers: { en: 'New members, last 30 days', zh: '近 30 天新增成员' },
-  circulating: { en: 'In members’ wallets', zh: `流通${POINTS}` },
-  asOf: { en: 'At', zh: '截至' },
+  circulating: { en: 'In members’ wallets', zh: '成员钱包合计' },
+  asOf: { en: 'As of', zh: '截至' },
   unproven: { en: 'Known after the first check of the books', zh: '首次核验账本后可知' },
   fees: { en: 'Fees today', zh: '今日手续费' },
   feesOfMonth: (points: string, day: string) => ({
@@ -33,24 +33,27 @@ export const dashboard = {
   since: { en: 'oldest since', zh: '最早提交于' },
   reviews: { en: 'Payment applications to review', zh: '待审核的收款应用' },
   refundRequests: { en: 'Refund requests', zh: '退款申请' },
-  inAll: (points: string) => ({ en: `${points} ${POINTS} in all`, zh: `合计 ${points} ${POINTS}` }),
-  proposals: { en: 'Approvals', zh: '待复核操作' },
+  inAll: (points: string) => ({ en: `${points} ${POINTS} in total`, zh: `合计 ${points} ${POINTS}` }),
+  proposals: { en: 'Approvals', zh: '待审批的操作' },
   proposedBy: (username: string) => ({ en: `Proposed by @${username}`, zh: `由 @${username} 提交` }),
-  nothing: { en: 'Nothing waits', zh: '没有待处理的事项' },
+  nothing: { en: 'Nothing waiting', zh: '没有待处理的事项' },
   abuse: { en: 'Suspicious activity', zh: '风险提示' },
-  abuseText: { en: 'Rings, unusual amounts, linked new accounts', zh: '循环转移、异常往来、关联的新账号' },
+  abuseText: {
+    en: 'Circular payments, many movements, linked new accounts',
+    zh: '循环流转、频繁变动、相关联的新账号',
+  },
   chart: (n: string) => ({ en: `${POINTS} paid, last ${n} days`, zh: `近 ${n} 天付款${POINTS}` }),
   chartNone: {
-    en: `The chart begins when the first day is closed, an hour after midnight in China (UTC+8).`,
+    en: `The chart starts after the first daily close, an hour after midnight in China (UTC+8).`,
     zh: '首日结账后（北京时间次日 1 点）开始显示图表。',
   },
   chartDays: {
-    en: 'From the daily closes of the books, whose days end at midnight in China (UTC+8). Refunds count on the day they were made.',
+    en: 'From the daily closes of the books, whose days end at midnight in China (UTC+8). Refunds count on the day of the refund.',
     zh: '取自账本的每日结账，以北京时间零点为界。退款计入退款当天。',
   },
   kept: { en: 'Paid', zh: '付款' },
   givenBack: { en: 'Refunded that day', zh: '当日退款' },
-  table: { en: 'Figures', zh: '数据表' },
+  table: { en: 'Show the figures', zh: '查看数字' },
   health: { en: 'Health', zh: '运行状况' },
   books: { en: 'Books', zh: '账本' },
   booksSound: { en: 'Balanced', zh: '平衡' },
@@ -58,7 +61,7 @@ export const dashboard = {
   booksNever: { en: 'Not checked yet', zh: '尚未核验' },
   seals: { en: 'Seals', zh: '校验链' },
   sealsDone: { en: 'Up to date', zh: '已是最新' },
-  sealsLate: { en: 'Behind since', zh: '未更新，始于' },
+  sealsLate: { en: 'Behind since', zh: '滞后，始于' },
   notifications: { en: 'Notifications', zh: '通知' },
   noBacklog: { en: 'None waiting', zh: '没有积压' },
   backlog: (waiting: string, failing: string) => ({
@@ -69,9 +72,9 @@ export const dashboard = {
     en: `${count} ${counted(n, 'host', 'hosts')} paused`,
     zh: `${count} 台主机已暂停`,
   }),
-  mail: { en: 'Mail', zh: '邮件' },
+  mail: { en: 'Email', zh: '邮件' },
   mailLast: { en: 'Last sent', zh: '最近发送于' },
-  mailNone: { en: 'Nothing sent in the last 7 days', zh: '近 7 天没有发送' },
+  mailNone: { en: 'None sent in the last 7 days', zh: '近 7 天没有发送' },
   mailWaiting: (waiting: string) => ({ en: `${waiting} waiting`, zh: `等待 ${waiting} 封` }),
   mailGivenUp: (count: string) => ({
     en: `${count} could not be delivered in 7 days`,
@@ -79,12 +82,12 @@ export const dashboard = {
   }),
   off: { en: 'Not set up', zh: '未设置' },
   forum: { en: 'Forum', zh: '论坛' },
-  forumSilent: { en: 'No answer; next try', zh: '没有响应，下次尝试' },
+  forumSilent: { en: 'No response; next attempt', zh: '没有响应，下次尝试' },
   forumLate: { en: 'Members out of date since', zh: '成员资料未同步，始于' },
   forumEvent: { en: 'Last webhook', zh: '最近的 webhook' },
   forumQuiet: { en: 'Up to date', zh: '已同步' },
   keys: { en: 'Signing keys', zh: '签名密钥' },
-  keysUntil: { en: 'Next one from', zh: '下次轮换' },
+  keysUntil: { en: 'Next rotation', zh: '下次轮换' },
   disk: { en: 'Database', zh: '数据库' },
   steps: {
     title: { en: 'First steps', zh: '开站清单' },
@@ -96,7 +99,7 @@ export const dashboard = {
       label: { en: 'Name the site', zh: '设置站名' },
       text: {
         en: `Its name, logo and colour, and what a ${POINT} is called.`,
-        zh: `站名、标志、颜色，以及${POINTS}的叫法。`,
+        zh: `站名、图标、颜色，以及${POINTS}的叫法。`,
       },
     },
     forum: {
@@ -107,7 +110,7 @@ export const dashboard = {
       },
     },
     mail: {
-      label: { en: 'Set up mail', zh: '设置邮件' },
+      label: { en: 'Set up email', zh: '设置邮件' },
       text: {
         en: 'Set SMTP_URL and SMTP_FROM in the environment.',
         zh: '在环境变量中设置 SMTP_URL 和 SMTP_FROM。',
@@ -115,12 +118,15 @@ export const dashboard = {
     },
     factor: {
       label: { en: 'Turn on two-step verification', zh: '开启你的两步验证' },
-      text: { en: 'Your password alone opens the administration.', zh: '目前仅凭密码就能进入管理后台。' },
+      text: {
+        en: 'Your password alone is enough to open the administration.',
+        zh: '目前仅凭密码就能进入管理后台。',
+      },
     },
     fees: {
       label: { en: 'Decide on the fees', zh: '确定手续费' },
       text: (percent: string) => ({
-        en: `A payment costs the merchant ${percent} % now.`,
+        en: `Merchants now pay ${percent} % of each payment.`,
         zh: `目前商户每笔付款需付 ${percent}% 手续费。`,
       }),
     },

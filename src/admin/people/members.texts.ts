@@ -12,11 +12,11 @@ export const members = {
     barred: { en: 'Suspended and banned', zh: '已停用和已封禁' },
     admins: { en: 'Administrators', zh: '管理员' },
   },
-  nothing: { en: 'No results', zh: '没有符合条件的成员' },
-  nothingText: { en: 'Try a part of the name or the email address.', zh: '试试名称或邮箱的一部分。' },
+  nothing: { en: 'No results', zh: '没有结果' },
+  nothingText: { en: 'Try part of the name or email address.', zh: '试试名称或邮箱的一部分。' },
   create: { en: 'New local account', zh: '新建本地账号' },
   createText: {
-    en: 'For a person who is not on the forum. It gets a one-time password, which you see once and the person changes at the first sign-in.',
+    en: 'For a person who is not on the forum. You see its one-time password once; the person changes it at the first sign-in.',
     zh: '供不在论坛的人使用。系统生成的一次性密码只显示一次，对方首次登录时须修改。',
   },
   trustLevel: { en: 'Trust level', zh: '信任等级' },
@@ -47,10 +47,10 @@ export const members = {
   anonymised: { en: 'Anonymised', zh: '已匿名化' },
   suspended: { en: 'Suspended', zh: '已停用' },
   suspendedTill: { en: 'Suspended until', zh: '停用至' },
-  signsIn: { en: 'Signs in', zh: '登录方式' },
+  signsIn: { en: 'Sign-in', zh: '登录方式' },
   byPassword: { en: 'with a password', zh: '密码' },
   oneTimePassword: {
-    en: 'with a one-time password, which changes at the next sign-in',
+    en: 'with a one-time password, to be changed at the next sign-in',
     zh: '一次性密码，下次登录时须修改',
   },
   byForum: { en: 'at the forum', zh: '论坛' },
@@ -76,8 +76,8 @@ export const members = {
       label: { en: 'Suspend', zh: '停用' },
       question: (username: string) => ({ en: `Suspend @${username}?`, zh: `停用 @${username}？` }),
       text: {
-        en: 'For some days: no sign-in, no access by applications, no payments from the wallet, and no sales. What has not expired works again afterwards.',
-        zh: '停用若干天：不能登录，应用无法访问，钱包不能付出，也不能收款。停用结束后，未过期的会话和令牌恢复有效。',
+        en: 'For some days: no sign-in, no access by applications, no payments from the wallet, and no sales. Sessions and tokens that have not expired work again afterwards.',
+        zh: '停用若干天：不能登录，应用无法访问，钱包不能付款或转出，也不能收款。停用结束后，未过期的会话和令牌恢复有效。',
       },
     },
     ban: {
@@ -85,7 +85,7 @@ export const members = {
       question: (username: string) => ({ en: `Ban @${username}?`, zh: `封禁 @${username}？` }),
       text: {
         en: 'Until an administrator reinstates them: no sign-in, no access by applications, no payments from the wallet, and no sales.',
-        zh: '直到管理员恢复为止：不能登录，应用无法访问，钱包不能付出，也不能收款。',
+        zh: '直到管理员恢复为止：不能登录，应用无法访问，钱包不能付款或转出，也不能收款。',
       },
     },
     reinstate: {
@@ -114,7 +114,7 @@ export const members = {
         zh: `永久匿名化 @${username}？`,
       }),
       text: {
-        en: `Nobody can undo this. Name, email address, sign-ins and keys are deleted, and payment applications stop working. The books keep the member number only. Open orders, refunds and ${POINTS} have to be settled first.`,
+        en: `This cannot be undone. The name, email address, sign-ins and keys are deleted, and payment applications stop working. The books keep the member number only. Open orders, refunds and remaining ${POINTS} must be settled first.`,
         zh: `无法恢复：删除名称、邮箱、登录方式和密钥，其收款应用停止使用，账本只保留成员编号。未了结的订单、退款和${POINTS}须先处理。`,
       },
     },
@@ -125,7 +125,7 @@ export const members = {
         zh: `关闭 @${username} 的两步验证？`,
       }),
       text: {
-        en: 'For a member who has lost the phone and the recovery codes. The password alone then opens the account, so be sure who is asking.',
+        en: 'For a member who has lost the phone and the recovery codes. The password alone is then enough to sign in, so verify who is asking.',
         zh: '用于成员丢失手机和恢复码的情况。此后仅凭密码即可登录，请先确认对方的身份。',
       },
     },
@@ -134,7 +134,7 @@ export const members = {
   grantsNow: { en: 'Applications with access', zh: '有访问权的应用' },
   balanceNow: { en: 'Balance', zh: '余额' },
   mailed: {
-    en: 'The member gets the reason by mail, if the address is confirmed.',
+    en: 'The member gets the reason by email if the address is confirmed.',
     zh: '如邮箱已验证，成员会收到附有理由的邮件。',
   },
   done: {

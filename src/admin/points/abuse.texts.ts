@@ -5,11 +5,11 @@ import { POINTS } from '../../web/site-words.ts'
 export const abuse = {
   title: { en: 'Suspicious activity', zh: '风险提示' },
   lead: {
-    en: 'Patterns that deserve a look. They prove nothing: friends trade, shops are busy, and families share an address.',
-    zh: '以下情况值得查看，但不代表违规：朋友会互相付款，热门商户的变动本来就多，家人会共用网络地址。',
+    en: 'Patterns worth checking. They prove nothing: friends trade, shops are busy, and families share an address.',
+    zh: '以下情况值得查看，但不代表违规：朋友会互相付款，热门商户的交易本来就多，家人会共用网络地址。',
   },
   nothing: { en: 'Nothing found', zh: '没有发现' },
-  rings: { en: `${POINTS} that went in a circle`, zh: `循环流转的${POINTS}` },
+  rings: { en: `${POINTS} that moved in a circle`, zh: `循环流转的${POINTS}` },
   ringsText: {
     en: 'Last 30 days: two or three members paid each other in turn, and the last one paid the first.',
     zh: '最近 30 天内，两三位成员依次付款或转账，最后又回到第一位。',

@@ -6,7 +6,7 @@ import { POINTS } from '../../web/site-words.ts'
 export const books = {
   title: { en: 'Books', zh: '账本' },
   lead: {
-    en: 'Checked once a day, and whenever you ask. In a large database this takes minutes.',
+    en: 'Checked once a day and on demand. In a large database, a check takes minutes.',
     zh: '每天核验一次，也可随时手动核验。数据库较大时需要数分钟。',
   },
   never: { en: 'The books have not been checked yet.', zh: '账本尚未核验。' },
@@ -29,7 +29,7 @@ export const books = {
   }),
   more: (count: string) => ({ en: `and ${count} more`, zh: `另有 ${count} 条` }),
   figures: { en: 'Totals', zh: '合计' },
-  at: { en: 'At', zh: '截至' },
+  at: { en: 'As of', zh: '截至' },
   wallets: { en: 'In members’ wallets', zh: '成员钱包合计' },
   fees: { en: 'Fees', zh: '手续费收入' },
   issued: { en: 'Issued', zh: '发行总额' },
@@ -43,7 +43,7 @@ export const books = {
   }),
   sealed: { en: 'Last seal', zh: '最新校验链' },
   sealedHint: {
-    en: 'Keep this line in another place. Later, npm run books -- --sealed with this line shows whether the chain before it was cut or rewritten.',
+    en: 'Keep this line in another place. Later, npm run books -- --sealed with this line shows whether the chain before it was shortened or rewritten.',
     zh: '请把这一行保存在别处：日后运行 npm run books -- --sealed 并附上它，即可查出此前的校验链是否被截断或重写。',
   },
   unsealed: { en: 'Journals without a seal yet', zh: '等待加入校验链的凭证' },
@@ -120,7 +120,7 @@ export const books = {
 export const days = {
   title: { en: 'Daily closes', zh: '每日结账' },
   lead: {
-    en: 'Written once after each day, in the live book. Days end at midnight in China (UTC+8), whatever the site’s time zone is.',
+    en: 'Written once after each day, in the live book. Days end at midnight in China (UTC+8), regardless of the site’s time zone.',
     zh: '每天结束后记录一次，以北京时间（UTC+8）零点为界，与站点时区无关。',
   },
   none: { en: 'The first day is closed an hour after it ends.', zh: '首日结束 1 小时后结账。' },

@@ -6,19 +6,19 @@ import { POINTS } from '../../web/site-words.ts'
 export const corrections = {
   title: { en: 'Refunds and adjustments', zh: '退款与调整' },
   lead: {
-    en: 'Each act is a new entry in the books. The members concerned read the reason.',
+    en: 'Each act adds new entries to the books. The members concerned see the reason.',
     zh: '每次操作都会新增账目，当事成员能看到理由。',
   },
-  find: { en: 'Number of an order or a transfer', zh: '订单或转账的编号' },
-  search: { en: 'Find', zh: '查找' },
+  find: { en: 'Number of an order or transfer', zh: '订单或转账的编号' },
+  search: { en: 'Search', zh: '搜索' },
   nothing: { en: 'No order or transfer has this number', zh: '没有与此编号相符的订单或转账' },
   nothingText: {
-    en: 'Enter a transaction_id, a trade_no, or the merchant’s own order_id.',
-    zh: '请输入 transaction_id、trade_no 或商户的 order_id。',
+    en: 'Enter a transaction ID, a trade number or the shop’s order number.',
+    zh: '请输入交易号、平台订单号或商户的订单号。',
   },
   refund: { en: 'Refund', zh: '退款' },
   reversal: { en: 'Reverse the transfer', zh: '冲正转账' },
-  amount: { en: 'Amount', zh: POINTS },
+  amount: { en: 'Amount', zh: '金额' },
   toRefundPoints: { en: `${POINTS} to refund`, zh: `退还${POINTS}` },
   leftOf: (left: string, whole: string) => ({
     en: `${left} of ${whole} left`,
@@ -27,18 +27,18 @@ export const corrections = {
   fee: { en: 'fee', zh: '手续费' },
   refundedSoFar: { en: 'Refunded so far', zh: '已退款' },
   withFee: { en: 'The platform returns its part of the fee', zh: '平台同时退还相应手续费' },
-  reasonHint: { en: 'Both members read it.', zh: '双方都能看到。' },
+  reasonHint: { en: 'Both members see it.', zh: '双方都能看到。' },
   toRefund: { en: 'Review the refund', zh: '核对退款' },
   toReversal: { en: 'Review the reversal', zh: '核对冲正' },
   points: { en: 'Manual adjustments', zh: '手动调整' },
   pointsLead: {
-    en: `Grant ${POINTS} to members, or take them.`,
+    en: `Grant ${POINTS} to members, or deduct them.`,
     zh: `向成员发放或扣除${POINTS}。`,
   },
-  lines: { en: 'One member a line', zh: '每行一位成员' },
+  lines: { en: 'One member per line', zh: '每行一位成员' },
   linesHint: {
-    en: 'username, amount. A negative amount takes. You see the total before anything moves.',
-    zh: '用户名, 数目；负数为扣除。执行前会显示合计供你核对。',
+    en: 'username, amount. A negative amount deducts. You see the total before anything moves.',
+    zh: '用户名, 金额；负数为扣除。执行前会显示合计供你核对。',
   },
   check: { en: 'Review', zh: '核对' },
   balanceOf: (username: string) => ({ en: `Balance of @${username}`, zh: `@${username} 的余额` }),
@@ -46,8 +46,8 @@ export const corrections = {
   none: { en: 'none', zh: '无' },
   leftAfter: { en: 'Left to refund after this', zh: '此后还可退' },
   of: (part: string, whole: string) => ({ en: `${part} of ${whole}`, zh: `${part} / ${whole}` }),
-  granted: { en: 'Granted in all', zh: '发放合计' },
-  taken: { en: 'Taken in all', zh: '扣除合计' },
+  granted: { en: 'Granted in total', zh: '发放合计' },
+  taken: { en: 'Deducted in total', zh: '扣除合计' },
   members: { en: 'Members', zh: '成员数' },
   moreLines: (count: string) => ({ en: `and ${count} more lines`, zh: `另有 ${count} 行` }),
   toOrder: { en: 'See the order', zh: '查看订单' },
@@ -61,7 +61,7 @@ export const corrections = {
         en: `For an order of ${whole} ${POINTS} at ${app}.`,
         zh: `${app} 的订单，共 ${whole} ${POINTS}。`,
       }),
-      read: { en: 'The buyer and the merchant read the reason.', zh: '买家和商户都能看到理由。' },
+      read: { en: 'The buyer and the merchant see the reason.', zh: '买家和商户都能看到理由。' },
       button: (points: string) => ({ en: `Refund ${points} ${POINTS}`, zh: `退还 ${points} ${POINTS}` }),
     },
     reversal: {
@@ -73,7 +73,7 @@ export const corrections = {
         en: `Reverses the whole transfer that ${app} sent.`,
         zh: `冲正 ${app} 发起的整笔转账。`,
       }),
-      read: { en: 'Both members read the reason.', zh: '双方都能看到理由。' },
+      read: { en: 'Both members see the reason.', zh: '双方都能看到理由。' },
       button: (points: string) => ({ en: `Reverse ${points} ${POINTS}`, zh: `冲正 ${points} ${POINTS}` }),
     },
     points: {
@@ -82,10 +82,10 @@ export const corrections = {
         zh: `调整 ${n} 位成员的钱包？`,
       }),
       lead: {
-        en: `All lines are carried out, or none. The total of all ${POINTS} changes.`,
+        en: `Either all lines are carried out, or none. The total supply of ${POINTS} changes.`,
         zh: `全部执行或全部不执行，${POINTS}总量随之变化。`,
       },
-      read: { en: 'Each member reads the reason in the statement.', zh: '每位成员都能在明细中看到理由。' },
+      read: { en: 'Each member sees the reason in the statement.', zh: '每位成员都能在明细中看到理由。' },
       button: { en: 'Adjust', zh: '确认调整' },
     },
   },
@@ -93,8 +93,8 @@ export const corrections = {
     refunded: (points: string, whole: string, payer: string, app: string, rest: string) =>
       rest === '0'
         ? {
-            en: `Refunded ${points} of ${whole} ${POINTS} to @${payer}. Nothing of this order is left to refund.`,
-            zh: `已向 @${payer} 退还 ${points} ${POINTS}（共 ${whole}），此订单已全部退款。`,
+            en: `Refunded ${points} of ${whole} ${POINTS} to @${payer}. The order is now refunded in full.`,
+            zh: `已向 @${payer} 退还 ${points} ${POINTS}（共 ${whole}），此订单已全额退款。`,
           }
         : {
             en: `Refunded ${points} of ${whole} ${POINTS} to @${payer}. ${app} keeps ${rest}.`,
@@ -105,10 +105,10 @@ export const corrections = {
       zh: `已冲正：@${recipient} 退回 ${points} ${POINTS}，@${sender} 收回 ${back}。`,
     }),
     points: (granted: string, taken: string, n: number) => ({
-      en: `Adjusted ${n} ${counted(n, 'wallet', 'wallets')}: ${granted} ${POINTS} granted, ${taken} taken.`,
+      en: `Adjusted ${n} ${counted(n, 'wallet', 'wallets')}: ${granted} ${POINTS} granted, ${taken} deducted.`,
       zh: `已调整 ${n} 个钱包：发放 ${granted} ${POINTS}，扣除 ${taken}。`,
     }),
-    repeated: { en: 'This was done before. Nothing moved again.', zh: '此操作之前已执行，没有重复变动。' },
+    repeated: { en: 'This was already done. Nothing moved again.', zh: '此操作之前已执行，没有重复变动。' },
   },
   problems: {
     reason: { en: 'Enter a reason of at most 500 characters.', zh: '请填写理由，最多 500 个字符。' },
@@ -121,21 +121,21 @@ export const corrections = {
     }),
     noOrder: { en: 'There is no paid order with this number.', zh: '没有此编号的已付订单。' },
     noTransfer: { en: 'There is no transfer with this number.', zh: '没有此编号的转账。' },
-    reversed: { en: 'This transfer is reversed already.', zh: '此转账已冲正。' },
+    reversed: { en: 'This transfer is already reversed.', zh: '此转账已冲正。' },
     tooMuch: (left: string, whole: string) => ({
       en: `Only ${left} of ${whole} ${POINTS} can still be refunded.`,
       zh: `此订单共 ${whole} ${POINTS}，只剩 ${left} 可退。`,
     }),
     tooPoor: (username: string, have: string, need: string) => ({
-      en: `@${username} holds only ${have} ${POINTS}, and would have to return ${need}.`,
+      en: `@${username} has only ${have} ${POINTS}, and would have to return ${need}.`,
       zh: `@${username} 只有 ${have} ${POINTS}，不够退回 ${need}。`,
     }),
   },
   line: (n: number) => ({ en: `Line ${n}`, zh: `第 ${n} 行` }),
   faults: {
-    unreadable: { en: 'not a username and an amount', zh: '不是“用户名, 数目”' },
-    unknownMember: { en: 'no member has this name', zh: '没有此用户名的成员' },
-    insufficient: { en: 'the member does not hold that many', zh: '该成员余额不足' },
+    unreadable: { en: 'not a username and an amount', zh: '不是“用户名, 金额”' },
+    unknownMember: { en: 'no member has this username', zh: '没有此用户名的成员' },
+    insufficient: { en: 'the member does not have that many', zh: '该成员余额不足' },
     refused: { en: 'cannot be posted', zh: '无法入账' },
   },
   status: {

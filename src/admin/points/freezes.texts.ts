@@ -34,17 +34,17 @@ export const freeze = {
   done: {
     wallets: {
       freeze: (name: string) => ({
-        en: `The wallet of ${name} is frozen. They read your reason.`,
+        en: `The wallet of ${name} is frozen. They see your reason.`,
         zh: `已冻结 ${name} 的钱包，对方会看到理由。`,
       }),
       unfreeze: (name: string) => ({
-        en: `The wallet of ${name} works again.`,
+        en: `The wallet of ${name} is unfrozen.`,
         zh: `已解冻 ${name} 的钱包。`,
       }),
     },
     orders: {
       freeze: (name: string) => ({
-        en: `The order “${name}” is frozen. The merchant reads your reason.`,
+        en: `The order “${name}” is frozen. The merchant sees your reason.`,
         zh: `已冻结订单“${name}”，商户会看到理由。`,
       }),
       unfreeze: (name: string) => ({
@@ -54,7 +54,7 @@ export const freeze = {
     },
     'payment-applications': {
       freeze: (name: string) => ({
-        en: `${name} is suspended. The owner reads your reason.`,
+        en: `${name} is suspended. The owner sees your reason.`,
         zh: `已停用 ${name}，所有者会看到理由。`,
       }),
       unfreeze: (name: string) => ({
@@ -70,21 +70,21 @@ export const freeze = {
   texts: {
     wallets: {
       freeze: {
-        en: `The member can neither pay nor transfer, and their applications cannot transfer. ${POINTS} still come in, and refunds still go out.`,
+        en: `The member cannot pay or transfer, and their applications cannot transfer. The wallet still receives ${POINTS}, and refunds are still paid from it.`,
         zh: '该成员无法付款或转出，其应用也无法转账；仍可收款，退款照常。',
       },
       unfreeze: { en: 'The member can pay and transfer again at once.', zh: '该成员可立即恢复付款和转账。' },
     },
     orders: {
       freeze: {
-        en: 'Nobody can pay it. Buyers who open it read that it is on hold.',
-        zh: '任何人都无法支付，打开订单的买家会看到订单已冻结。',
+        en: 'It cannot be paid. Buyers who open it see that it is frozen.',
+        zh: '无法支付；打开订单的买家会看到订单已冻结。',
       },
       unfreeze: { en: 'It can be paid again until it expires.', zh: '在有效期内可再次支付。' },
     },
     'payment-applications': {
       freeze: {
-        en: 'It can neither create orders nor take payments nor transfer. Paid orders can still be queried and refunded, and notifications still go out.',
+        en: 'It cannot create orders, take payments or transfer. Paid orders can still be queried and refunded, and notifications are still sent.',
         zh: '无法下单、收款或转账；已付款的订单仍可查询和退款，通知照常发送。',
       },
       unfreeze: { en: 'It can take payments again at once.', zh: '可立即恢复收款。' },

@@ -6,7 +6,7 @@ export const ledger = {
   title: { en: 'Journals', zh: '记账凭证' },
   nothing: { en: `No ${POINTS} have moved`, zh: `没有${POINTS}变动` },
   journal: { en: 'Journal', zh: '凭证' },
-  reference: { en: 'Of', zh: '来源' },
+  reference: { en: 'Source', zh: '来源' },
   test: { en: 'test', zh: '测试' },
   fee: { en: 'Fee', zh: '手续费' },
   through: { en: 'Application', zh: '应用' },

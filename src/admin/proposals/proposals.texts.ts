@@ -4,13 +4,13 @@ import { counted } from '../../web/plurals.ts'
 import { POINTS } from '../../web/site-words.ts'
 
 export const proposals = {
-  title: { en: 'Approvals', zh: '待复核操作' },
+  title: { en: 'Approvals', zh: '审批' },
   lead: {
-    en: 'Refunds, reversals, adjustments, fees, terms and limits wait here while the site asks for two administrators. Nothing happens before the second one approves.',
+    en: 'While the site needs two administrators, refunds, reversals, adjustments, fees, terms and limits wait here until the second one approves.',
     zh: '启用双人审批后，退款、冲正、积分调整、手续费、条款与限额在第二位管理员批准前不会生效。',
   },
   needed: {
-    en: 'This site needs two administrators for this. Nothing happens until another one approves.',
+    en: 'This site needs two administrators for this. It takes effect when another one approves.',
     zh: '本站要求双人审批：另一位管理员批准前不会有任何变动。',
   },
   propose: { en: 'Propose', zh: '提交审批' },
@@ -20,7 +20,7 @@ export const proposals = {
   },
   standing: {
     open: (username: string) => ({
-      en: `Nothing was proposed: @${username} has proposed this already, and it waits for another administrator. Decide on that one first.`,
+      en: `Nothing was proposed: @${username} has already proposed this, and it waits for another administrator. Decide on that proposal first.`,
       zh: `未提交：@${username} 已提交过同一操作，正等待另一位管理员。请先处理那一份。`,
     }),
     approved: (username: string) => ({
@@ -32,16 +32,16 @@ export const proposals = {
     open: { en: 'Waiting', zh: '待批准' },
     all: { en: 'All', zh: '全部' },
   },
-  nothing: { en: 'Nothing waits for approval', zh: '没有待批准的操作' },
+  nothing: { en: 'Nothing to approve', zh: '没有待批准的操作' },
   nothingText: {
     en: 'Acts appear here while the setting for two administrators is on.',
-    zh: '启用双人审批后，操作会出现在这里。',
+    zh: '启用双人审批后，操作会显示在这里。',
   },
   titles: {
     refund: (points: string) => ({ en: `Refund ${points} ${POINTS}`, zh: `退款 ${points} ${POINTS}` }),
     reversal: { en: 'Reverse a transfer', zh: '冲正转账' },
     points: (granted: string, taken: string, n: number) => ({
-      en: `Adjust ${n} ${counted(n, 'wallet', 'wallets')}: grant ${granted}, take ${taken}`,
+      en: `Adjust ${n} ${counted(n, 'wallet', 'wallets')}: grant ${granted}, deduct ${taken}`,
       zh: `调整 ${n} 个钱包：发放 ${granted}，扣除 ${taken}`,
     }),
     setting: (name: string, value: string) => ({
@@ -62,9 +62,9 @@ export const proposals = {
   withoutFee: { en: 'kept by the platform', zh: '平台保留' },
   key: { en: 'Key', zh: '键名' },
   feeRate: { en: 'Payment fee', zh: '付款手续费' },
-  siteRate: { en: 'as the site', zh: '与全站相同' },
-  dailyPayments: { en: 'Payments a day', zh: '每日收款上限' },
-  dailyTransfers: { en: 'Transfers a day', zh: '每日转账上限' },
+  siteRate: { en: 'site default', zh: '与全站相同' },
+  dailyPayments: { en: 'Payments per day', zh: '每日收款上限' },
+  dailyTransfers: { en: 'Transfers per day', zh: '每日转账上限' },
   noLimit: { en: 'no limit', zh: '不限' },
   proposer: { en: 'Proposed by', zh: '提交人' },
   decider: { en: 'Decided by', zh: '处理人' },

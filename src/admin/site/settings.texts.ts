@@ -10,7 +10,7 @@ type Bounds = { min: string; max: string }
 export const settings = {
   title: { en: 'Site settings', zh: '站点设置' },
   lead: {
-    en: 'Changes work within 2 seconds and are kept in the audit log.',
+    en: 'Changes take effect within 2 seconds and are recorded in the audit log.',
     zh: '保存后 2 秒内生效，并记入审计日志。',
   },
   logo: {
@@ -25,11 +25,11 @@ export const settings = {
       zh: '没有任何更改。请选择边长不超过 512 像素的 PNG 图片。',
     },
   },
-  logoUploaded: { en: 'Every page now shows the new logo.', zh: '所有页面已使用新标志。' },
+  logoUploaded: { en: 'Every page now shows the new logo.', zh: '所有页面已使用新图标。' },
   history: { en: 'History', zh: '修改历史' },
-  find: { en: 'Find a setting', zh: '查找设置' },
-  found: (q: string) => ({ en: `Settings for “${q}”`, zh: `“${q}”的查找结果` }),
-  notFound: { en: 'No setting matches', zh: '没有匹配的设置' },
+  find: { en: 'Search settings', zh: '搜索设置' },
+  found: (q: string) => ({ en: `Settings for “${q}”`, zh: `“${q}”的搜索结果` }),
+  notFound: { en: 'No results', zh: '没有结果' },
   notFoundText: {
     en: 'Try another word, or the key of the setting.',
     zh: '换一个词，或输入设置的键名。',
@@ -46,7 +46,7 @@ export const settings = {
   sections: {
     name: { en: 'Name', zh: '站名' },
     points: { en: `What ${POINTS} are called`, zh: `${POINTS}的叫法` },
-    look: { en: 'Logo and colour', zh: '标志与颜色' },
+    look: { en: 'Logo and colour', zh: '图标与颜色' },
     links: { en: 'Links in the footer', zh: '页脚链接' },
     time: { en: 'Time', zh: '时间' },
     payments: { en: 'Payments', zh: '付款' },
@@ -57,13 +57,13 @@ export const settings = {
     transferFees: { en: 'Fee', zh: '手续费' },
     transferBounds: { en: 'Limits', zh: '限额' },
     accounts: { en: 'Accounts', zh: '账号' },
-    applications: { en: 'Who may create applications', zh: '谁可以创建应用' },
+    applications: { en: 'Who can create applications', zh: '谁可以创建应用' },
     tokens: { en: 'Tokens and keys', zh: '令牌与密钥' },
     sync: { en: 'Members of the forum', zh: '论坛成员' },
     scores: { en: `Forum scores as ${POINTS}`, zh: `论坛得分换${POINTS}` },
     visitors: { en: 'Sign-in and pages', zh: '登录与页面' },
-    members: { en: 'For each member', zh: '每位成员' },
-    programs: { en: 'For each application', zh: '每个应用' },
+    members: { en: 'Per member', zh: '每位成员' },
+    programs: { en: 'Per application', zh: '每个应用' },
     announcement: { en: 'On every page', zh: '每页顶部' },
   } satisfies Record<Section, Text>,
   units: {
@@ -74,8 +74,8 @@ export const settings = {
     hours: { en: 'hours', zh: '小时' },
     days: { en: 'days', zh: '天' },
     times: { en: 'times', zh: '次' },
-    perMinute: { en: 'a minute', zh: '次/分钟' },
-    perHour: { en: 'an hour', zh: '次/小时' },
+    perMinute: { en: 'per minute', zh: '次/分钟' },
+    perHour: { en: 'per hour', zh: '次/小时' },
   } satisfies Record<Unit, Text>,
   choices: {
     on: { en: 'on', zh: '开启' },
@@ -105,7 +105,7 @@ export const settings = {
     }),
     text: ({ max }: Bounds) => ({ en: `At most ${max} characters.`, zh: `最多 ${max} 个字符。` }),
     pairs: () => ({
-      en: 'Enter pairs such as 开发者 = developers, one a line.',
+      en: 'Enter pairs such as 开发者 = developers, one per line.',
       zh: '请填“开发者 = developers”这样的对应关系，每行一组。',
     }),
     line: ({ max }: Bounds) => ({
@@ -121,7 +121,7 @@ export const settings = {
       zh: '请填图片的 https 地址，或留空。',
     }),
     colour: () => ({
-      en: 'Enter a colour such as #0e6a5f on which text can be read, or leave it empty.',
+      en: 'Enter a colour that keeps text readable, such as #0e6a5f, or leave it empty.',
       zh: '请填能看清文字的颜色，例如 #0e6a5f，或留空。',
     }),
     timeZone: () => ({
@@ -139,7 +139,7 @@ export const settings = {
   }),
   nothingSaved: { en: 'Nothing was saved.', zh: '没有保存任何更改。' },
   careful: {
-    en: 'Important changes are shown once more before they are saved.',
+    en: 'Important changes ask for confirmation before they are saved.',
     zh: '重要更改在保存前会请你再次确认。',
   },
   reset: { en: 'Undo', zh: '还原' },
@@ -154,12 +154,12 @@ export const settings = {
     zh: `${name} ${before} → ${after}`,
   }),
   proposed: (what: string) => ({
-    en: `Proposed, not in force yet: ${what}. Another administrator has to approve.`,
+    en: `Proposed, not in effect yet: ${what}. Another administrator has to approve.`,
     zh: `已提交，尚未生效：${what}。需由另一位管理员批准。`,
   }),
   /** Between changes in a sentence. */
   separator: { en: '; ', zh: '；' },
-  nothingChanged: { en: 'Nothing was changed.', zh: '没有需要保存的更改。' },
+  nothingChanged: { en: 'There were no changes to save.', zh: '没有需要保存的更改。' },
   confirm: {
     title: { en: 'Save these changes?', zh: '保存这些更改？' },
     lead: { en: 'They take effect for the whole site within 2 seconds.', zh: '更改将在 2 秒内对全站生效。' },
@@ -172,14 +172,14 @@ export const settings = {
   effects: {
     payments_read_only: {
       on: {
-        en: 'Nobody can place orders, pay or transfer until you switch this off. Sign-in, refunds, lists and notifications go on.',
-        zh: '在关闭此项之前，任何人都不能下单、付款或转账；登录、退款、查询和通知照常。',
+        en: 'Orders, payments and transfers are refused until you switch this off. Sign-in, refunds, lists and notifications continue.',
+        zh: '在关闭此项之前，不能下单、付款或转账；登录、退款、查询和通知照常。',
       },
       off: { en: 'Members can pay and transfer again at once.', zh: '成员可立即恢复付款和转账。' },
     },
     second_approver: {
       on: {
-        en: 'From now on, refunds, adjustments, fees and terms wait until a second administrator approves them. Switching this off needs a second one too.',
+        en: 'From now on, refunds, adjustments, fees and terms wait until a second administrator approves them. Switching this off also needs a second one.',
         zh: '此后退款、积分调整、手续费和应用条款须由第二位管理员批准才生效；关闭此项也需要第二位管理员。',
       },
       off: {
@@ -188,7 +188,7 @@ export const settings = {
       },
     },
     feeOfPayments: (before: string, after: string) => ({
-      en: `Of 1,000 ${POINTS} paid, the platform takes ${after} instead of ${before}. This applies to every payment from now on; applications with a rate of their own keep it.`,
+      en: `For every 1,000 ${POINTS} paid, the platform takes ${after} instead of ${before}. This applies to every payment from now on. Applications with their own rate keep it.`,
       zh: `每付款 1,000 ${POINTS}，平台收取 ${after}（原为 ${before}）。对此后的每笔付款生效；有专属费率的应用不受影响。`,
     }),
     feeOfTransfers: {
@@ -198,24 +198,27 @@ export const settings = {
     points_transfers: {
       on: { en: 'Applications can transfer again at once.', zh: '应用可立即恢复转账。' },
       off: {
-        en: 'Applications can transfer nothing until you switch this on.',
+        en: 'Applications cannot transfer until you switch this on.',
         zh: '在开启之前，应用无法转账。',
       },
     },
     registration: {
       open: {
-        en: 'Anybody can make an account here. While a forum is connected this has no effect.',
+        en: 'Anyone can create an account here. This has no effect while a forum is connected.',
         zh: '任何人都可以注册账号。已连接论坛时此项不起作用。',
       },
-      closed: { en: 'Nobody can make an account by themselves any more.', zh: '此后无法自行注册账号。' },
+      closed: {
+        en: 'Visitors can no longer create an account by themselves.',
+        zh: '此后访客无法自行注册账号。',
+      },
     },
     gateway_at_root: {
       on: {
-        en: 'The gateway also answers at /submit.php, /mapi.php and /api.php of this host.',
+        en: 'The gateway is also available at /submit.php, /mapi.php and /api.php of this host.',
         zh: '支付网关同时在本域名的 /submit.php、/mapi.php、/api.php 提供服务。',
       },
       off: {
-        en: 'Shops that are set up with the address of this host alone can take no payments any more.',
+        en: 'Shops that use only this host as their gateway address can no longer take payments.',
         zh: '只填写了域名的商店将无法再收款。',
       },
     },
@@ -224,18 +227,21 @@ export const settings = {
         en: 'Administrators with a local account cannot open these pages until they turn on two-step verification.',
         zh: '未开启两步验证的本地管理员将无法进入管理后台，须先开启。',
       },
-      off: { en: 'A password alone then opens these pages.', zh: '此后仅凭密码即可进入管理后台。' },
+      off: {
+        en: 'A password alone is then enough to open these pages.',
+        zh: '此后仅凭密码即可进入管理后台。',
+      },
     },
     forum_points_bridge: {
       on: {
-        en: `Gains of forum scores become ${POINTS} once a day. This issues new ${POINTS}.`,
+        en: `Once a day, gains in forum scores become ${POINTS}. This issues new ${POINTS}.`,
         zh: `论坛得分的增长每天换成${POINTS}发放，会增加${POINTS}总量。`,
       },
       off: { en: `Forum scores no longer become ${POINTS}.`, zh: `论坛得分不再换成${POINTS}。` },
     },
     forum_points_for_past_score: {
       on: {
-        en: `At a member’s first import the whole score becomes ${POINTS}, not only later gains.`,
+        en: `At a member’s first import, the whole score becomes ${POINTS}, not only later gains.`,
         zh: `成员首次导入时，全部历史得分都换成${POINTS}。`,
       },
       off: {
@@ -244,11 +250,11 @@ export const settings = {
       },
     },
     time_zone: {
-      en: 'Times, filters and figures of all pages move to this zone. Daily limits and the daily close stay on China time (UTC+8).',
+      en: 'Times, filters and figures on all pages use this zone. Daily limits and the daily close always follow China time (UTC+8).',
       zh: '所有页面的时间、筛选和统计改用此时区。每日限额与账本结账仍按北京时间（UTC+8）。',
     },
     point: {
-      en: `Every page and mail then uses this word in place of “${POINT}”.`,
+      en: `Every page and email then uses this word instead of “${POINT}”.`,
       zh: `所有页面和邮件都将改用这个叫法，不再称“${POINT}”。`,
     },
   },

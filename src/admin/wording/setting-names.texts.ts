@@ -13,26 +13,26 @@ const noLimit = (en: string, zh: string): Text => ({
 export const names = {
   site_name_zh_cn: {
     label: { en: 'Name in Chinese', zh: '中文站名' },
-    hint: { en: 'Shown on every page, mail and document.', zh: '显示在所有页面、邮件和文档中。' },
+    hint: { en: 'Shown on every page, email and document.', zh: '显示在所有页面、邮件和文档中。' },
   },
   site_name_en: {
     label: { en: 'Name in English', zh: '英文站名' },
-    hint: { en: 'One name serves for both languages.', zh: '只填一个时，两种语言都用它。' },
+    hint: { en: 'If you enter only one name, both languages use it.', zh: '只填一个时，两种语言都用它。' },
   },
   point_zh_cn: {
-    label: { en: 'In Chinese', zh: '中文' },
-    hint: { en: 'Such as 金币. Empty: 积分.', zh: '例如“金币”；留空为“积分”。' },
+    label: { en: 'In Chinese', zh: '中文名称' },
+    hint: { en: 'For example 金币. Empty: 积分.', zh: '例如“金币”；留空为“积分”。' },
   },
   point_one_en: {
-    label: { en: 'One, in English', zh: '英文单数' },
-    hint: { en: 'Such as coin. Empty: point.', zh: '例如 coin；留空为 point。' },
+    label: { en: 'In English, singular', zh: '英文单数' },
+    hint: { en: 'For example coin. Empty: point.', zh: '例如 coin；留空为 point。' },
   },
   point_many_en: {
-    label: { en: 'Several, in English', zh: '英文复数' },
-    hint: { en: 'Such as coins. Empty: points.', zh: '例如 coins；留空为 points。' },
+    label: { en: 'In English, plural', zh: '英文复数' },
+    hint: { en: 'For example coins. Empty: points.', zh: '例如 coins；留空为 points。' },
   },
   site_logo: {
-    label: { en: 'Logo', zh: '标志' },
+    label: { en: 'Logo', zh: '图标' },
     hint: {
       en: 'The https address of a square picture, or upload one below.',
       zh: '方形图片的 https 地址，也可以在下方上传。',
@@ -41,7 +41,7 @@ export const names = {
   site_accent: {
     label: { en: 'Colour', zh: '主题色' },
     hint: {
-      en: 'For buttons and links, such as #0e6a5f. Colours on which text cannot be read are refused.',
+      en: 'For buttons and links, such as #0e6a5f. Colours that make text unreadable are refused.',
       zh: '用于按钮和链接，例如 #0e6a5f。看不清文字的颜色会被拒绝。',
     },
   },
@@ -54,7 +54,7 @@ export const names = {
     hint: { en: 'Empty: no link.', zh: '留空则不显示。' },
   },
   link_privacy: {
-    label: { en: 'Privacy', zh: '隐私政策' },
+    label: { en: 'Privacy policy', zh: '隐私政策' },
     hint: { en: 'Empty: no link.', zh: '留空则不显示。' },
   },
   link_contact: {
@@ -64,7 +64,7 @@ export const names = {
   time_zone: {
     label: { en: 'Time zone', zh: '时区' },
     hint: {
-      en: 'For every time, filter and figure on pages. Daily limits and the daily close stay on China time.',
+      en: 'For every time, filter and figure on pages. Daily limits and the daily close always follow China time.',
       zh: '用于所有页面的时间、筛选和统计。每日限额与账本结账仍按北京时间。',
     },
   },
@@ -82,26 +82,26 @@ export const names = {
   reauthenticate_above_points: {
     label: { en: 'Sign in again for large payments', zh: '大额付款需重新登录' },
     hint: {
-      en: 'Above this amount the buyer must have signed in recently. 0 means never.',
-      zh: '超过这个数目时，买家须近期登录过。0 表示从不要求。',
+      en: 'Above this amount, the buyer must have signed in recently. 0 means never.',
+      zh: '超过此金额时，买家须近期登录过。0 表示从不要求。',
     },
   },
   payments_read_only: {
     label: { en: 'Pause payments', zh: '暂停付款' },
     hint: {
-      en: 'For maintenance: no orders, payments or transfers. The rest works.',
+      en: 'For maintenance: no orders, payments or transfers. Everything else works.',
       zh: '维护时使用：不能下单、付款或转账，其余照常。',
     },
   },
   second_approver: {
     label: { en: 'Refunds and adjustments need two administrators', zh: '退款与积分调整需双人审批' },
     hint: {
-      en: 'Also fees, terms of applications, transfer rates and limits, and the import of forum scores. Switching this off needs two as well.',
-      zh: '手续费、应用条款、转账费率与限额、论坛得分导入也在其中。关闭此项同样需要两位管理员。',
+      en: 'This includes fees, terms of applications, transfer fees and limits, and the import of forum scores. Switching this off also needs two.',
+      zh: '手续费、应用条款、转账手续费与限额、论坛得分导入也在其中。关闭此项同样需要两位管理员。',
     },
   },
   gateway_at_root: {
-    label: { en: 'Gateway at the root of the host', zh: '在域名根路径提供网关' },
+    label: { en: 'Gateway at the root of this host', zh: '在域名根路径提供网关' },
     hint: {
       en: 'For shop systems whose gateway address cannot have a path.',
       zh: '供网关地址不能带路径的商店系统使用。',
@@ -110,35 +110,35 @@ export const names = {
   alert_failed_attempts: {
     label: { en: 'Alert after failed notifications', zh: '通知失败提醒' },
     hint: {
-      en: 'After so many failed attempts the shop’s team is alerted.',
+      en: 'The shop’s team is alerted after this many failed attempts.',
       zh: '失败达到这个次数时提醒商店团队。',
     },
   },
   alert_key_hours: {
-    label: { en: 'Alert before an old key ends', zh: '旧密钥到期提醒' },
-    hint: { en: 'So long before a replaced key stops working.', zh: '在被替换的密钥失效前提前提醒。' },
+    label: { en: 'Alert before an old key expires', zh: '旧密钥到期提醒' },
+    hint: { en: 'How long before a replaced key stops working.', zh: '在被替换的密钥失效前提前提醒。' },
   },
   points_transfers: {
-    label: { en: 'Applications may transfer', zh: '允许应用转账' },
+    label: { en: 'Allow transfers by applications', zh: '允许应用转账' },
     hint: {
-      en: `Payment applications may send ${POINTS} to members.`,
+      en: `Payment applications can send ${POINTS} to members.`,
       zh: `收款应用可以向成员转出${POINTS}。`,
     },
   },
   points_transfer_fee_rate: {
-    label: { en: 'Transfer fee', zh: '手续费' },
-    hint: { en: 'The sender pays it on top, by trust level.', zh: '由转出方另付，按其信任等级计算。' },
+    label: { en: 'Transfer fee', zh: '转账手续费' },
+    hint: { en: 'The sender pays it in addition, by trust level.', zh: '由转出方另付，按其信任等级计算。' },
   },
   points_transfer_min_amount: {
-    label: { en: 'At least', zh: '每次最少' },
+    label: { en: 'Minimum', zh: '每次最少' },
     hint: { en: 'For one transfer, by the sender’s trust level.', zh: '单笔转账，按转出方的信任等级。' },
   },
   points_transfer_max_amount: {
-    label: { en: 'At most', zh: '每次最多' },
+    label: { en: 'Maximum', zh: '每次最多' },
     hint: { en: 'For one transfer, by the sender’s trust level.', zh: '单笔转账，按转出方的信任等级。' },
   },
   points_transfer_daily_limit: {
-    label: { en: 'In a day', zh: '每日总额' },
+    label: { en: 'Daily total', zh: '每日总额' },
     hint: {
       en: 'Empty means no limit. Days begin at midnight in China (UTC+8).',
       zh: '留空表示不限。每天从北京时间零点算起。',
@@ -147,23 +147,23 @@ export const names = {
   registration: {
     label: { en: 'Open registration', zh: '开放注册' },
     hint: {
-      en: 'Anybody may make a local account. While a forum is connected, nobody may.',
-      zh: '任何人都可以注册本地账号；已连接论坛时不开放。',
+      en: 'Anyone can create a local account. This has no effect while a forum is connected.',
+      zh: '任何人都可以注册本地账号；已连接论坛时此项不起作用。',
     },
   },
   reauthenticate_minutes: {
     label: { en: 'A sign-in counts as recent for', zh: '近期登录的时限' },
-    hint: { en: 'After that, sensitive acts ask to sign in again.', zh: '超过后，敏感操作须重新登录。' },
+    hint: { en: 'After that, sensitive acts require another sign-in.', zh: '超过后，敏感操作须重新登录。' },
   },
   admins_need_second_factor: {
     label: { en: 'Administrators need two-step verification', zh: '管理员必须启用两步验证' },
     hint: {
-      en: 'For local accounts. Members of the forum have theirs at the forum.',
+      en: 'For local accounts. Forum members set it up at the forum.',
       zh: '适用于本地账号；论坛账号在论坛设置。',
     },
   },
   apps_min_trust_level: {
-    label: { en: 'Trust level for OAuth applications', zh: '创建 OAuth 应用所需信任等级' },
+    label: { en: 'Trust level for sign-in applications', zh: '创建登录应用所需信任等级' },
     hint: { en: 'From 0 to 4.', zh: '0 到 4。' },
   },
   payment_apps_min_trust_level: {
@@ -171,10 +171,10 @@ export const names = {
     hint: { en: 'From 1 to 4. Each one is reviewed as well.', zh: '1 到 4。每个申请仍须审核。' },
   },
   refresh_grace_seconds: {
-    label: { en: 'Repeat a lost refresh within', zh: '刷新令牌的重试时间' },
+    label: { en: 'Retry window of a token refresh', zh: '刷新令牌的重试时间' },
     hint: {
-      en: 'An application may repeat a refresh whose answer it lost. 0: a token used twice counts as stolen.',
-      zh: '应用未收到刷新结果时可在此时间内重试。0 表示重复使用即视为被盗。',
+      en: 'An application that lost the response may repeat the refresh. 0: a token that is used twice counts as stolen.',
+      zh: '应用未收到刷新响应时可在此时间内重试。0 表示重复使用即视为被盗。',
     },
   },
   signing_key_days: {
@@ -189,8 +189,8 @@ export const names = {
     },
   },
   forum_group_aliases: {
-    label: { en: 'Names of forum groups here', zh: '论坛用户组别名' },
-    hint: { en: 'One a line, such as 开发者 = developers.', zh: '每行一组，例如：开发者 = developers' },
+    label: { en: 'Aliases of forum groups', zh: '论坛用户组别名' },
+    hint: { en: 'One per line, such as 开发者 = developers.', zh: '每行一个，例如：开发者 = developers' },
   },
   forum_points_bridge: {
     label: { en: `Turn forum scores into ${POINTS}`, zh: `论坛得分换${POINTS}` },
@@ -200,30 +200,30 @@ export const names = {
     },
   },
   forum_points_for_past_score: {
-    label: { en: 'Include the score from before', zh: '包括以往得分' },
+    label: { en: 'Include earlier scores', zh: '包括以往得分' },
     hint: {
-      en: 'At a member’s first import the whole score counts.',
+      en: 'A member’s first import counts the whole score.',
       zh: '成员首次导入时，以往的得分也计入。',
     },
   },
   limit_sign_in_failures_per_account: {
-    label: { en: 'Failed sign-ins of one account', zh: '单个账号登录失败次数' },
-    hint: noLimit('In 15 minutes; then it has to wait.', '15 分钟内达到后须等待。'),
+    label: { en: 'Failed sign-ins per account', zh: '单个账号登录失败次数' },
+    hint: noLimit('Within 15 minutes. Further attempts must wait.', '15 分钟内达到此次数后须等待。'),
   },
   limit_sign_in_failures_per_address: {
-    label: { en: 'Failed sign-ins of one address', zh: '单个地址登录失败次数' },
-    hint: noLimit('In 15 minutes; then it has to wait.', '15 分钟内达到后须等待。'),
+    label: { en: 'Failed sign-ins per address', zh: '单个地址登录失败次数' },
+    hint: noLimit('Within 15 minutes. Further attempts must wait.', '15 分钟内达到此次数后须等待。'),
   },
   limit_registrations: {
-    label: { en: 'Registrations from one address', zh: '单个地址注册次数' },
+    label: { en: 'Registrations per address', zh: '单个地址注册次数' },
     hint: noLimit('While registration is open.', '开放注册时适用。'),
   },
   limit_pages: {
-    label: { en: 'Pages for one address', zh: '单个地址的页面请求' },
+    label: { en: 'Pages per address', zh: '单个地址的页面请求' },
     hint: noLimit('', ''),
   },
   limit_apps_created: {
-    label: { en: 'OAuth applications created', zh: '创建 OAuth 应用' },
+    label: { en: 'Sign-in applications created', zh: '创建登录应用' },
     hint: noLimit('', ''),
   },
   limit_key_pairs: {
@@ -237,12 +237,12 @@ export const names = {
   limit_test_orders: {
     label: { en: 'Test orders', zh: '测试订单' },
     hint: noLimit(
-      'Of all test applications of a member. They are kept for ever.',
+      'Across all test applications of a member. Test orders are kept permanently.',
       '一位成员的所有测试应用合计；测试订单永久保留。',
     ),
   },
   limit_exports: {
-    label: { en: 'Exports of own data', zh: '导出个人数据' },
+    label: { en: 'Exports of personal data', zh: '导出个人数据' },
     hint: noLimit('', ''),
   },
   limit_order_files: {
@@ -251,23 +251,23 @@ export const names = {
   },
   limit_token_failures: {
     label: { en: 'Failures at the token endpoint', zh: '令牌端点失败次数' },
-    hint: noLimit('For one application and address.', '按应用和地址计。'),
+    hint: noLimit('Per application and address.', '按应用和地址计。'),
   },
   limit_refreshes: {
-    label: { en: 'Refreshes of one grant', zh: '每次授权的刷新次数' },
+    label: { en: 'Refreshes per grant', zh: '每次授权的刷新次数' },
     hint: noLimit('One more for each minute of its age.', '授权后每过一分钟再加一次。'),
   },
   limit_api_requests: {
-    label: { en: 'API requests', zh: 'API 请求' },
-    hint: noLimit('Of one payment application.', '按收款应用计。'),
+    label: { en: 'API requests', zh: '接口请求' },
+    hint: noLimit('Per payment application.', '按收款应用计。'),
   },
   limit_refused_requests: {
     label: { en: 'Refused requests kept', zh: '保留的被拒请求' },
-    hint: noLimit('The owner of the application can examine them.', '应用所有者可以查看。'),
+    hint: noLimit('The owner of the application can view them.', '应用所有者可以查看。'),
   },
   limit_address_tries: {
-    label: { en: 'Tests of addresses', zh: '测试地址' },
-    hint: noLimit('Of one payment application.', '按收款应用计。'),
+    label: { en: 'Address tests', zh: '测试地址' },
+    hint: noLimit('Per payment application.', '按收款应用计。'),
   },
   announcement_zh_cn: {
     label: { en: 'In Chinese', zh: '中文公告' },
@@ -276,7 +276,7 @@ export const names = {
   announcement_en: {
     label: { en: 'In English', zh: '英文公告' },
     hint: {
-      en: 'One text serves for both languages.',
+      en: 'If you enter only one text, both languages show it.',
       zh: '只填一种语言时，两种语言都显示它。',
     },
   },
