@@ -30,11 +30,11 @@ export const authorised = {
   revoked: (app: string, grants: string, n: number) => ({
     en:
       n === 0
-        ? `${app} has no access any more.`
-        : `${app} has no access any more. ${grants} ${counted(n, 'sign-in', 'sign-ins')} ended.`,
+        ? `${app} no longer has access.`
+        : `${app} no longer has access. ${grants} ${counted(n, 'sign-in', 'sign-ins')} ended.`,
     zh: n === 0 ? `${app} 已无法再访问你的信息。` : `${app} 已无法再访问你的信息，已终止 ${grants} 个登录。`,
   }),
   signIns: { en: 'Recent sign-ins to apps', zh: '应用登录记录' },
-  noSignIns: { en: 'No sign-ins yet.', zh: '暂无登录记录。' },
+  noSignIns: { en: 'No sign-ins yet', zh: '暂无登录记录' },
   ended: { en: 'Ended', zh: '已终止' },
 } satisfies Texts

@@ -132,7 +132,7 @@ describe('revoking', () => {
       },
     ])
     const page = await client.get(PATH)
-    expect(page.body).toContain('has no access any more. 2 sign-ins ended.')
+    expect(page.body).toContain('no longer has access. 2 sign-ins ended.')
     expect(page.body).toContain('<span class="badge hollow">Ended</span>')
     expect(page.body).not.toContain(revokePath(party))
   })

@@ -71,7 +71,7 @@ describe('the page', () => {
     expect(first.body).toContain('>books.example</a>')
     expect(first.body).toContain('src="https://books.example/logo.png"')
     expect(first.body).toContain('Not reviewed by our staff')
-    expect(first.body).toContain('nobody uses it yet')
+    expect(first.body).toContain('not used by any member yet')
 
     const owner = await makePerson(test)
     await set({ reviewed_at: test.clock.now(), reviewed_by: owner.id })

@@ -100,7 +100,7 @@ describe('editing', () => {
     const page = await client.get(answer.location!)
     expect(page.body).toContain('Saved: name, ')
     expect(page.body).toContain('src="https://books.example/logo.png"')
-    expect(page.body).toContain('block trust level 0, and so every member')
+    expect(page.body).toContain('block trust level 0, and therefore every member')
   })
 
   it('that changes nothing writes nothing', async () => {
@@ -355,7 +355,7 @@ describe('secrets', () => {
     const beside = { ...page.form(`${owned.path}/secrets`), client_secret: third, overlap_hours: '0' }
     const answer = await withoutWriting(test, () => owned.client.post(`${owned.path}/secrets`, beside))
     expect(answer.status).toBe(400)
-    expect(answer.body).toContain('Two secrets work already')
+    expect(answer.body).toContain('Two secrets are valid already')
     expect(await countLive(test, owned.party)).toBe(2)
   })
 
@@ -393,7 +393,7 @@ describe('secrets', () => {
     const again = await withoutWriting(test, () => client.submit(page, action))
     expect(again.status).toBe(404)
     expect((await trailOf(test, party)).map(({ action }) => action)).toEqual(['oauth_app.secret_ended'])
-    expect((await client.get(path)).body).toContain('No secret works')
+    expect((await client.get(path)).body).toContain('No secret is valid')
   })
 
   it('their last use is shown, to within minutes', async () => {

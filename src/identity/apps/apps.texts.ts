@@ -2,7 +2,7 @@
 import type { Texts } from '../../web/languages.ts'
 
 export const apps = {
-  title: { en: 'Sign-in apps', zh: '登录应用' },
+  title: { en: 'Sign-in applications', zh: '登录应用' },
   lead: {
     en: 'Let members sign in to your site with this account, using OAuth 2.0 and OpenID Connect.',
     zh: '通过 OAuth 2.0 与 OpenID Connect，让成员用此账号登录你的网站。',
@@ -19,7 +19,7 @@ export const apps = {
     en: 'Members see it when they are asked to allow access.',
     zh: '成员在授权页面会看到此名称。',
   },
-  description: { en: 'Description', zh: '描述' },
+  description: { en: 'Description', zh: '简介' },
   redirectUris: { en: 'Redirect URIs', zh: '回调地址' },
   redirectUrisHint: {
     en: 'One per line, at most 20. Use https, or http for your own computer. They must match exactly.',
@@ -33,7 +33,7 @@ export const apps = {
   signingAlg: { en: 'ID token signature', zh: 'ID 令牌签名算法' },
   signingAlgHint: {
     en: 'Every library supports RS256. ES256 signatures are shorter. Choose what your program expects.',
-    zh: '所有程序库都支持 RS256；ES256 更短。请选择与你的程序一致的算法。',
+    zh: '所有程序库都支持 RS256；ES256 签名更短。请选择与你的程序一致的算法。',
   },
   kind: { en: 'Client type', zh: '客户端类型' },
   confidential: { en: 'Confidential: runs on a server', zh: '机密客户端：运行在服务器上' },
@@ -62,7 +62,7 @@ export const apps = {
     zh: `创建应用需要信任等级 ${needed}，你目前为 ${have}。`,
   }),
   full: (max: number) => ({
-    en: `You have ${max} applications, the most that a member may have. Delete one to create another.`,
+    en: `You have ${max} applications, the limit for each member. Delete one to create another.`,
     zh: `你已有 ${max} 个应用，达到每位成员的上限。删除一个后才能再创建。`,
   }),
   created: { en: 'Created', zh: '创建时间' },
@@ -79,8 +79,8 @@ export const apps = {
       zh: '名称须为 1 至 60 个字符，且不能包含控制字符或不可见字符。',
     },
     description: {
-      en: 'Use at most 500 characters, without control or invisible characters.',
-      zh: '描述最多 500 个字符，且不能包含控制字符或不可见字符。',
+      en: 'Enter at most 500 characters, without control or invisible characters.',
+      zh: '简介最多 500 个字符，且不能包含控制字符或不可见字符。',
     },
     redirect_uris: { en: 'Enter 1 to 20 addresses, one per line.', zh: '请填写 1 至 20 个地址，每行一个。' },
     post_logout_redirect_uris: {
@@ -111,7 +111,7 @@ export const created = {
     zh: '此应用没有密钥。它在令牌端点只提供 client_id，且必须使用 PKCE（S256）。',
   },
   text: {
-    en: 'Copy the client secret now: it is shown only this once. Keep it on your server, never in a browser or an app.',
+    en: 'Copy the client secret now: it is shown only this once. Keep it on your server, never in a browser or on a device.',
     zh: '请立即复制客户端密钥，它只显示这一次。请保存在服务器上，不要放进浏览器或客户端程序。',
   },
   discovery: { en: 'Discovery URL', zh: '发现地址' },

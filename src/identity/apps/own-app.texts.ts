@@ -4,9 +4,9 @@ import { counted } from '../../web/plurals.ts'
 
 export const registry = {
   manage: { en: 'Manage', zh: '管理' },
-  backToList: { en: 'Sign-in apps', zh: '登录应用' },
+  backToList: { en: 'Sign-in applications', zh: '登录应用' },
   comma: { en: ', ', zh: '、' },
-  nothingChanged: { en: 'Nothing was different, so nothing was saved.', zh: '内容没有变化，无需保存。' },
+  nothingChanged: { en: 'There were no changes to save.', zh: '内容没有变化，无需保存。' },
   savedFields: (fields: string) => ({ en: `Saved: ${fields}.`, zh: `已保存：${fields}。` }),
   savedWithoutMark: (fields: string) => ({
     en: `Saved: ${fields}. The mark “Reviewed by staff” is removed until the next review.`,
@@ -26,10 +26,10 @@ export const registry = {
   unreviewed: { en: 'Not reviewed', zh: '未经审核' },
   suspended: { en: 'Suspended', zh: '已停用' },
   suspendedText: {
-    en: 'An administrator has suspended this application. Nobody can sign in to it, and its tokens are refused.',
-    zh: '管理员已停用此应用：任何人都无法登录，它的令牌也不再有效。',
+    en: 'An administrator has suspended this application. Members cannot sign in to it, and its tokens are refused.',
+    zh: '管理员已停用此应用：成员无法登录，它的令牌也不再有效。',
   },
-  reason: { en: 'Reason', zh: '原因' },
+  reason: { en: 'Reason', zh: '理由' },
   details: { en: 'Settings', zh: '应用设置' },
   detailsText: {
     en: 'Any change here, except to groups, removes the mark “Reviewed by staff”.',
@@ -48,11 +48,11 @@ export const registry = {
   logoHint: { en: 'The https address of a square picture.', zh: '方形图片的 https 地址。' },
   problems: {
     homepage: {
-      en: 'Give an https address of at most 500 characters, without fragment, or leave it empty.',
+      en: 'Enter an https address of at most 500 characters, without fragment, or leave it empty.',
       zh: '请填写不超过 500 个字符、不含片段的 https 地址，或留空。',
     },
     logo_url: {
-      en: 'Give an https address of at most 500 characters, without fragment, or leave it empty.',
+      en: 'Enter an https address of at most 500 characters, without fragment, or leave it empty.',
       zh: '请填写不超过 500 个字符、不含片段的 https 地址，或留空。',
     },
   },
@@ -63,7 +63,7 @@ export const registry = {
   deniesLevel: (level: number) => ({
     en:
       level === 0
-        ? 'These rules block trust level 0, and so every member. Levels are cumulative.'
+        ? 'These rules block trust level 0, and therefore every member. Levels are cumulative.'
         : `These rules block trust level ${level} and every level above. Levels are cumulative.`,
     zh:
       level === 0
@@ -78,7 +78,7 @@ export const registry = {
     zh: '按表单中填写的用户组计算，尚未保存。',
   },
   admitted: { en: 'Allowed', zh: '可以使用' },
-  refusedBarred: { en: 'Suspended at the forum or here', zh: '在论坛或此处被停用' },
+  refusedBarred: { en: 'Suspended at the forum or here', zh: '已被论坛或本站停用' },
   refusedAny: { en: 'Refused', zh: '将被拒绝' },
   rough: {
     en: 'The rules name groups that you are not in, so you see rough numbers and no names.',
@@ -88,7 +88,7 @@ export const registry = {
   orMore: (formatted: string) => ({ en: `${formatted} or more`, zh: `${formatted} 或更多` }),
   refusedDeny: (group: string) => ({ en: `Refused: member of ${group}`, zh: `因属于${group}而被拒绝` }),
   refusedAllow: { en: 'Refused: in none of the allowed groups', zh: '不属于任何允许的用户组' },
-  nobody: { en: 'nobody', zh: '无人' },
+  nobody: { en: 'no one', zh: '无人' },
   suchAs: { en: 'such as', zh: '例如' },
   bounded: (formatted: string) => ({
     en: `Only the newest ${formatted} members were counted.`,
@@ -96,25 +96,25 @@ export const registry = {
   }),
   secrets: { en: 'Client secrets', zh: '客户端密钥' },
   secretsText: {
-    en: 'A secret is shown only once, when it is made. The list shows the beginning of its SHA-256.',
+    en: 'A secret is shown only once, when it is created. The list shows the beginning of its SHA-256.',
     zh: '密钥只在生成时显示一次，列表中显示的是其 SHA-256 的开头部分。',
   },
   secret: { en: 'Secret', zh: '密钥' },
   inUse: { en: 'In use', zh: '使用中' },
-  ending: { en: 'Ends soon', zh: '即将失效' },
+  ending: { en: 'Expires soon', zh: '即将失效' },
   noSecrets: {
-    en: 'No secret works, so the application cannot get tokens.',
+    en: 'No secret is valid, so the application cannot get tokens.',
     zh: '没有可用的密钥，应用无法获取令牌。',
   },
   lost: {
-    en: 'Lost every secret? Ask an administrator to reset it.',
+    en: 'Lost every secret? Ask an administrator to reset them.',
     zh: '所有密钥都丢失了？请联系管理员重置。',
   },
   madeAt: { en: 'Created', zh: '生成时间' },
-  lastUsed: { en: 'Last used', zh: '上次使用' },
-  never: { en: 'never', zh: '从未' },
+  lastUsed: { en: 'Last used', zh: '最近使用' },
+  never: { en: 'never', zh: '从未使用' },
   expires: { en: 'Accepted until', zh: '有效至' },
-  noEnd: { en: 'no end', zh: '长期有效' },
+  noEnd: { en: 'no expiry', zh: '长期有效' },
   endSecret: { en: 'End now', zh: '立即停用' },
   sureEnd: (name: string) => ({ en: `End the secret ${name}…?`, zh: `停用密钥 ${name}…？` }),
   sureEndText: (app: string) => ({
@@ -122,7 +122,7 @@ export const registry = {
     zh: `使用此密钥的程序将无法再为 ${app} 获取令牌，另一个密钥不受影响。`,
   }),
   sureEndLast: (app: string) => ({
-    en: `This is the last secret. Nobody can sign in to ${app} until an administrator resets it.`,
+    en: `This is the last secret. No one can sign in to ${app} until an administrator resets it.`,
     zh: `这是最后一个密钥。停用后无人能登录 ${app}，直到管理员重置。`,
   }),
   secretsLeft: { en: 'Secrets left', zh: '剩余密钥' },
@@ -140,12 +140,12 @@ export const registry = {
     zh: `密钥 ${name}… 已停用，还有一个密钥可用。`,
   }),
   endedLast: (name: string) => ({
-    en: `The secret ${name}… has ended. No secret is left, so nobody can sign in until an administrator resets it.`,
+    en: `The secret ${name}… has ended. No secret is left, so no one can sign in until an administrator resets it.`,
     zh: `密钥 ${name}… 已停用。已没有可用的密钥，在管理员重置之前无人能登录。`,
   }),
   addSecret: { en: 'Replace the secret', zh: '更换密钥' },
   addSecretText: {
-    en: 'Make a second secret and put it on your server. Both work during the overlap, so nothing breaks while you change over.',
+    en: 'Generate a second secret and put it on your server. Both work during the overlap, so sign-in keeps working while you switch.',
     zh: '生成第二个密钥并部署到服务器。重叠期内两个密钥都有效，更换过程不会中断登录。',
   },
   sureAdd: { en: 'Replace the client secret?', zh: '更换客户端密钥？' },
@@ -154,7 +154,7 @@ export const registry = {
     zh: `${app} 将获得新密钥，旧密钥在 ${until} 之前仍然有效。`,
   }),
   sureAddAtOnce: (app: string) => ({
-    en: `${app} gets a new secret now, and the old one ends at once. Nobody can sign in until your server has the new one.`,
+    en: `${app} gets a new secret now, and the old one ends at once. No one can sign in until your server has the new one.`,
     zh: `${app} 将获得新密钥，旧密钥立即失效。在服务器换上新密钥之前，无人能登录。`,
   }),
   formerEnds: { en: 'The old secret ends', zh: '旧密钥失效时间' },
@@ -162,31 +162,31 @@ export const registry = {
   presentedHint: { en: 'It proves that you run the application.', zh: '用于证明应用由你运营。' },
   overlap: { en: 'Keep the old secret for', zh: '旧密钥保留' },
   overlapHours: {
-    0: { en: 'no time, it ends at once', zh: '不保留，立即失效' },
+    0: { en: 'no time: it ends at once', zh: '不保留，立即失效' },
     1: { en: '1 hour', zh: '1 小时' },
     24: { en: '24 hours', zh: '24 小时' },
     168: { en: '7 days', zh: '7 天' },
     720: { en: '30 days', zh: '30 天' },
   } as Record<number, Text>,
   replace: { en: 'Replace secret…', zh: '更换密钥…' },
-  makeSecret: { en: 'Make the new secret', zh: '生成新密钥' },
+  makeSecret: { en: 'Generate the new secret', zh: '生成新密钥' },
   secretProblems: {
     not_live: {
-      en: 'This is not a working secret of the application. Nothing was changed.',
+      en: 'This is not a valid secret of the application. Nothing was changed.',
       zh: '这不是该应用当前可用的密钥，没有任何更改。',
     },
     two_live: {
-      en: 'Two secrets work already. End one of them first. Nothing was changed.',
+      en: 'Two secrets are valid already. End one of them first. Nothing was changed.',
       zh: '已有两个可用的密钥，请先停用其中一个。',
     },
   },
   twoLive: {
-    en: 'Two secrets work. You can make another one when one of them has ended.',
+    en: 'Two secrets are valid. You can generate another one after one of them has ended.',
     zh: '已有两个可用的密钥，其中一个失效后才能再生成新的。',
   },
   newSecretTitle: { en: 'New secret created', zh: '新密钥已生成' },
   newSecretText: {
-    en: 'Copy it now: it is shown only this once. Keep it on your server, never in a browser or an app.',
+    en: 'Copy it now: it is shown only this once. Keep it on your server, never in a browser or on a device.',
     zh: '请立即复制，新密钥只显示这一次。请保存在服务器上，不要放进浏览器或客户端程序。',
   },
   formerUntil: (moment: string) => ({
@@ -213,7 +213,7 @@ export const registry = {
   } as Record<string, Text>,
   fields: {
     name: { en: 'name', zh: '名称' },
-    description: { en: 'description', zh: '描述' },
+    description: { en: 'description', zh: '简介' },
     homepage: { en: 'homepage', zh: '主页' },
     logo_url: { en: 'logo', zh: '图标' },
     redirect_uris: { en: 'redirect URIs', zh: '回调地址' },
@@ -224,7 +224,7 @@ export const registry = {
   } as Record<string, Text>,
   remove: { en: 'Delete this application', zh: '删除此应用' },
   removeText: (members: string) => ({
-    en: `This cannot be undone. Nobody can sign in to it any more (${members}). Its secrets, tokens and authorisations are deleted.`,
+    en: `This cannot be undone. Members can no longer sign in to it (${members}). Its secrets, tokens and authorisations are deleted.`,
     zh: `此操作无法撤销。所有人（${members}）立即无法登录，它的密钥、令牌和授权会一并删除。`,
   }),
   removeConfirm: { en: 'Type the application’s name to confirm', zh: '输入应用名称以确认' },

@@ -5,7 +5,7 @@ import { POINTS } from '../../web/site-words.ts'
 export const consent = {
   title: (app: string) => ({ en: `Sign in to ${app}`, zh: `登录 ${app}` }),
   by: { en: 'by', zh: '提供者' },
-  firstUse: { en: 'nobody uses it yet', zh: '尚无成员使用' },
+  firstUse: { en: 'not used by any member yet', zh: '尚无成员使用' },
   reviewed: { en: 'Reviewed by our staff', zh: '已由本站审核' },
   unreviewed: { en: 'Not reviewed by our staff', zh: '未经本站审核' },
   unreviewedText: {
@@ -34,13 +34,13 @@ export const consent = {
     zh: '已登录，还差一步即可返回。',
   },
   continueTo: (app: string) => ({ en: `Continue to ${app}`, zh: `继续前往 ${app}` }),
-  details: { en: 'How long this lasts, and how to undo it', zh: '授权多久，怎样收回' },
+  details: { en: 'How long this lasts, and how to revoke it', zh: '授权有效期与撤销方式' },
   lasts: (app: string) => ({
     en: `${app} can look this up again for up to 30 days after you sign in, until you revoke it under`,
-    zh: `登录后 30 天内，${app} 可以再次读取以上信息。你可以随时收回：`,
+    zh: `登录后 30 天内，${app} 可以再次读取以上信息。你可以随时撤销：`,
   }),
   couldRegister: {
-    en: 'With this access it could also register applications in your name. You find and delete them under',
+    en: 'With this access it could also register applications in your name. You can find and delete them under',
     zh: '凭此授权，它还能以你的名义创建应用。你可以在这里查看和删除：',
   },
   remembered: {

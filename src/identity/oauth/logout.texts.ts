@@ -30,7 +30,7 @@ export const logout = {
   },
   doneTitle: { en: 'You are signed out', zh: '已退出登录' },
   done: {
-    en: 'Applications that you used may still have you signed in. On a shared computer, sign out there too.',
+    en: 'You may still be signed in to apps that you used. On a shared computer, sign out there too.',
     zh: '你使用过的应用可能仍保持登录状态。在公用电脑上，请也在这些应用中退出。',
   },
   stillTitle: { en: 'You are signed in', zh: '你已登录' },

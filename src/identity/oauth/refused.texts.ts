@@ -4,7 +4,7 @@ import type { Texts } from '../../web/languages.ts'
 export const refused = {
   title: (app: string) => ({ en: `You cannot use ${app}`, zh: `你无法使用 ${app}` }),
   barred: {
-    en: 'Your account is suspended, so you cannot sign in to applications.',
+    en: 'Your account is suspended, so you cannot sign in to apps.',
     zh: '你的账号已被停用，无法登录应用。',
   },
   deny: (group: string) => ({
@@ -23,11 +23,11 @@ export const refused = {
 export const suspended = {
   title: (app: string) => ({ en: `${app} is suspended`, zh: `${app} 已被停用` }),
   text: {
-    en: 'You were not signed in to it, and it learned nothing about you. An administrator has suspended this application.',
+    en: 'You were not signed in, and it received no information about you. An administrator has suspended this app.',
     zh: '你没有登录到该应用，它也没有获得你的任何信息。管理员已停用此应用。',
   },
   forOwner: {
-    en: 'Its owner finds the reason on the page of the application.',
+    en: 'Its owner can see the reason on the application’s page.',
     zh: '应用所有者可在应用页面查看原因。',
   },
 } satisfies Texts
