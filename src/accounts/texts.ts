@@ -2,7 +2,6 @@
 
 import type { Spoken, Texts } from '../web/languages.ts'
 import { forum } from './forum/forum.texts.ts'
-import { home } from './home.texts.ts'
 import { letter } from './people/email.texts.ts'
 import { profile } from './profile.texts.ts'
 import { emailAddress } from './security/email-address.texts.ts'
@@ -21,7 +20,6 @@ import { signIn } from './sign-in/sign-in.texts.ts'
 import { wallet } from './wallet.texts.ts'
 
 export const texts = {
-  home,
   signIn,
   register,
   account: wallet,

@@ -8,7 +8,7 @@ export const wallet = {
   monthIn: { en: 'Received this month', zh: '本月收入' },
   monthOut: { en: 'Spent this month', zh: '本月支出' },
   frozen: {
-    en: 'Your wallet is frozen. You cannot pay or send anything until an administrator releases it; incoming amounts still arrive.',
+    en: 'Your wallet is frozen. You cannot pay or send anything until an administrator unfreezes it. You still receive what is sent to you.',
     zh: '钱包已冻结：在管理员解冻之前无法付款或转出，但仍可收款。',
   },
   statement: { en: 'Statement', zh: '明细' },
@@ -18,8 +18,8 @@ export const wallet = {
     zh: '付款、退款、转账和奖励都会列在这里，并附上变动后的余额。',
   },
   toHome: { en: `How to earn ${POINTS}`, zh: `怎样赚${POINTS}` },
-  searchHint: { en: 'Product, shop, member, number or amount', zh: '商品、商家、成员、编号或数量' },
-  kind: { en: 'Kind', zh: '类型' },
+  searchHint: { en: 'Product, shop, member, number or amount', zh: '商品、商家、成员、编号或金额' },
+  kind: { en: 'Type', zh: '类型' },
   /** The kinds of journals, for administrators and merchants too. */
   kinds: {
     payment: { en: 'Payment', zh: '付款' },
@@ -49,16 +49,16 @@ export const wallet = {
     year: { en: 'This year', zh: '今年' },
   },
   from: { en: 'From', zh: '从' },
-  until: { en: 'Until', zh: '至' },
+  until: { en: 'To', zh: '至' },
   daysIn: (zone: string) => ({ en: `Days begin at midnight, ${zone}.`, zh: `日期以${zone}的零点为界。` }),
   download: { en: 'Export CSV', zh: '导出 CSV' },
   downloadText: (max: string) => ({
-    en: `The file has this selection, newest first, up to ${max} movements.`,
+    en: `The file contains the movements that you see here, newest first, up to ${max}.`,
     zh: `文件包含当前筛选结果，从新到旧，最多 ${max} 条。`,
   }),
   what: { en: 'Movement', zh: '摘要' },
   when: { en: 'Time', zh: '时间' },
-  amount: { en: 'Amount', zh: '变动' },
+  amount: { en: 'Amount', zh: '金额' },
   balanceAfter: { en: 'Balance', zh: '余额' },
   words: {
     payment: { en: 'Payment', zh: '付款' },

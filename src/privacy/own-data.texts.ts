@@ -6,14 +6,14 @@ import { POINTS } from '../web/site-words.ts'
 export const ownData = {
   export: { en: 'Export your data', zh: '导出你的数据' },
   exportText: {
-    en: `One JSON file with everything the site keeps about you: profile, sign-ins, apps, every movement of your ${POINTS}, orders, transfers and the account’s log. It has no password, key or token.`,
-    zh: `一个 JSON 文件，包含本站保存的全部与你有关的数据：资料、登录记录、应用、每一笔${POINTS}变动、订单、转账以及账号日志。其中没有密码、密钥或令牌。`,
+    en: `One JSON file with everything the site keeps about you: profile, sign-ins, apps, every movement of your ${POINTS}, orders, transfers and the history of your account. It contains no passwords, keys or tokens.`,
+    zh: `一个 JSON 文件，包含本站保存的全部与你有关的数据：资料、登录记录、应用、每一笔${POINTS}变动、订单、转账以及账号记录。其中没有密码、密钥或令牌。`,
   },
   download: { en: 'Download', zh: '下载' },
   close: { en: 'Close your account', zh: '注销账号' },
   closeText: {
-    en: 'Your account is anonymised for good, and nobody can undo this. The next page says exactly what happens.',
-    zh: '账号将被永久匿名化，任何人都无法恢复。下一页会说明具体会发生什么。',
+    en: 'Your account is anonymised for good, and this cannot be undone. The next page says exactly what happens.',
+    zh: '账号将被永久匿名化，无法恢复。下一页会说明具体会发生什么。',
   },
   before: { en: 'Settle this first:', zh: '请先处理以下事项：' },
   obstacles: {
@@ -31,15 +31,15 @@ export const ownData = {
       zh: '你是唯一的管理员，请先指定另一位管理员。',
     },
     team_roles: {
-      en: 'You are on the team of other members’ payment apps. Leave these teams first.',
+      en: 'You are in the team of other members’ payment applications. Leave these teams first.',
       zh: '你在其他成员的收款应用团队中，请先退出这些团队。',
     },
     oauth_apps: {
-      en: 'You own sign-in apps. Delete them first.',
+      en: 'You own sign-in applications. Delete them first.',
       zh: '你名下有登录应用，请先删除。',
     },
     open_orders: {
-      en: 'Orders of your payment apps can still be paid. Wait until they expire, or hand the apps over.',
+      en: 'Orders of your payment applications can still be paid. Wait until they expire, or hand the applications over.',
       zh: '你的收款应用还有可以付款的订单。请等待订单过期，或移交应用。',
     },
     refundable_orders: (days: number) => ({
@@ -52,7 +52,7 @@ export const ownData = {
     },
   },
   giveUp: (n: string) => ({
-    en: `I give up my ${pointsOf(n)}. They go to no one and do not come back.`,
+    en: `I give up my ${pointsOf(n)}. No one receives them, and they cannot be restored.`,
     zh: `我放弃自己的 ${n} ${POINTS}。它们不会归任何人，也无法找回。`,
   }),
   goOn: { en: 'Continue…', zh: '继续…' },
@@ -61,7 +61,7 @@ export const ownData = {
   figures: {
     sessions: { en: 'Signed-in browsers', zh: '已登录的浏览器' },
     consents: { en: 'Authorised apps', zh: '已授权的应用' },
-    payment_apps: { en: 'Payment apps', zh: '收款应用' },
+    payment_apps: { en: 'Payment applications', zh: '收款应用' },
     points: { en: `${POINTS} given up`, zh: `放弃的${POINTS}` },
   },
   goes: { en: 'Removed at once', zh: '立即删除' },
@@ -75,7 +75,7 @@ export const ownData = {
       zh: '你的密码、两步验证、登录状态、登录地址以及全部应用授权',
     },
     {
-      en: 'your payment apps: they stop working, and their keys end',
+      en: 'your payment applications: they stop working, and their keys end',
       zh: '你的收款应用：停止使用，密钥失效',
     },
   ],
@@ -86,8 +86,8 @@ export const ownData = {
       zh: '付款、订单、转账和退款以及你的账号编号。其他成员看到的不再是你的名字，而是“deleted”加该编号',
     },
     {
-      en: 'the audit log with your earlier name and addresses. Only administrators can read it, and nobody can change it',
-      zh: '审计日志，其中有你以前的名字和地址。只有管理员可以查看，任何人都不能修改',
+      en: 'the audit log with your earlier name and addresses. Only administrators can read it, and it cannot be changed',
+      zh: '审计日志，其中有你以前的名字和地址。只有管理员可以查看，且无法修改',
     },
   ],
   name: {

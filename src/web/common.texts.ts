@@ -11,8 +11,8 @@ export const common = {
   closeMenu: { en: 'Close the menu', zh: '关闭菜单' },
   home: { en: 'Home', zh: '首页' },
   wallet: { en: 'Wallet', zh: '钱包' },
-  applications: { en: 'Sign-in apps', zh: '登录应用' },
-  payments: { en: 'Payment apps', zh: '收款应用' },
+  applications: { en: 'Sign-in applications', zh: '登录应用' },
+  payments: { en: 'Payment applications', zh: '收款应用' },
   docs: { en: 'Documentation', zh: '开发文档' },
   administration: { en: 'Administration', zh: '站点管理' },
   building: { en: 'Sell and build', zh: '开发与收款' },
@@ -40,7 +40,7 @@ export const common = {
   save: { en: 'Save', zh: '保存' },
   announcement: { en: 'Announcement', zh: '公告' },
   paymentsPaused: {
-    en: 'Maintenance: payments are paused. Everything can be looked at, and nothing is lost.',
+    en: 'Maintenance: payments are paused. You can still view everything, and nothing is lost.',
     zh: '系统维护中，暂停支付。仍可查看所有内容，数据不受影响。',
   },
   profile: { en: 'Account and security', zh: '账号与安全' },
@@ -54,7 +54,7 @@ export const common = {
   testMode: { en: 'Test mode', zh: '测试模式' },
   testModeMark: {
     en: `Play ${POINTS} only: nothing here is worth anything, and no real ${POINT} moves.`,
-    zh: `仅使用虚拟${POINTS}：这里的一切都没有价值，不会动用真实${POINTS}。`,
+    zh: `仅使用虚拟${POINTS}：没有实际价值，不会动用真实${POINTS}。`,
   },
   reason: { en: 'Reason', zh: '理由' },
   copy: { en: 'Copy', zh: '复制' },

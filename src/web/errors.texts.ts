@@ -32,8 +32,8 @@ export const errors = {
       zh: '没有任何更改。你的登录已过期，重新登录后会回到原来的页面。',
     },
     forbidden: {
-      en: 'This page belongs to somebody else, or needs a role that your account does not have.',
-      zh: '这个页面属于其他人，或你的账号没有所需的角色。',
+      en: 'This page belongs to another member, or needs a role that your account does not have.',
+      zh: '这个页面属于其他成员，或你的账号没有所需的角色。',
     },
     form_expired: {
       en: 'Nothing was changed. The page was open for too long, or you have signed in or out since.',
@@ -48,7 +48,7 @@ export const errors = {
       zh: '调用方式请见开发文档。',
     },
     conflict: {
-      en: 'This was not carried out, because something changed after you opened the page. Look at the page again before you repeat it.',
+      en: 'This was not carried out, because something changed after you opened the page. Check the page again before you repeat it.',
       zh: '没有任何更改。内容在此期间有变化，请查看最新状态后再操作。',
     },
     too_many_attempts: {
@@ -60,7 +60,7 @@ export const errors = {
       zh: '没有任何更改，请几秒后重试。',
     },
     unavailable: {
-      en: 'Please try again in a few seconds. If you were paying, look at the order first: it shows whether it was paid.',
+      en: 'Please try again in a few seconds. If you were paying, check the order first: it shows whether it was paid.',
       zh: '请几秒后重试。如果正在付款，请先查看订单，它会显示是否已付款。',
     },
     internal_error: {
@@ -92,6 +92,6 @@ export const errors = {
   backToPage: { en: 'Back to the page', zh: '回到原来的页面' },
   backToOrder: { en: 'Back to the order', zh: '回到这笔订单' },
   backTo: (name: string) => ({ en: `Back to ${name}`, zh: `返回 ${name}` }),
-  validUntil: { en: 'can be paid until', zh: '付款截止' },
+  validUntil: { en: 'pay by', zh: '付款截止' },
   documentation: { en: 'Documentation', zh: '开发文档' },
 } satisfies Texts

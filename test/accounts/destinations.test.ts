@@ -38,7 +38,7 @@ describe('the sign-in page', () => {
     const { body } = await visitor.get((await visitor.get(path)).location!)
     const name = `Shop of ${merchant.owner.username}`
     expect(body).toContain(`<title>Sign in to pay ${name} 120 points · `)
-    expect(textOf(body)).toContain(`Sign in to pay ${name} 120 points Stickers &lt;b&gt; · can be paid until`)
+    expect(textOf(body)).toContain(`Sign in to pay ${name} 120 points Stickers &lt;b&gt; · pay by`)
     expect(body).toContain(`src="${logo_url}"`)
     expect(textOf(body)).toContain(`Back to ${name} without signing in`)
     await shop.set({ logo_url: null }).execute()

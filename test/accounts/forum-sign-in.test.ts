@@ -95,7 +95,7 @@ describe('the sign-in page', () => {
     for (const path of ['/sign-in/forum', '/sign-in/forum/callback?sso=a&sig=b']) {
       const page = await browser(plain).get(path)
       expect(page.status).toBe(404)
-      expect(page.body).toContain('No forum to sign in with')
+      expect(page.body).toContain('Forum sign-in is not available')
     }
     await plain.close()
   })
@@ -290,10 +290,10 @@ describe('an answer is refused, and nothing is written,', () => {
     ]
     for (const query of tries) {
       const page = await client.get(`/sign-in/forum/callback?${new URLSearchParams(query)}`)
-      await expectRefusal(page, 403, 'This answer is not from the forum')
+      await expectRefusal(page, 403, 'This response is not from the forum')
     }
     const other = await client.get(forgedAnswer(fieldsFor(nonce), 'another-secret'))
-    await expectRefusal(other, 403, 'This answer is not from the forum')
+    await expectRefusal(other, 403, 'This response is not from the forum')
     expect(await state()).toEqual(before)
     // The handshake still works.
     expect((await client.get(good.pathname + good.search)).status).toBe(303)
@@ -306,7 +306,7 @@ describe('an answer is refused, and nothing is written,', () => {
       await expectRefusal(
         await client.get(`/sign-in/forum/callback${path}`),
         400,
-        'The forum’s answer could not be read',
+        'The forum’s response could not be read',
       )
     expect(await state()).toEqual(before)
   })
@@ -327,7 +327,7 @@ describe('an answer is refused, and nothing is written,', () => {
     const { client, nonce } = await begin()
     const before = await state()
     const page = await client.get(forgedAnswer({ ...fieldsFor(nonce), ...fields }))
-    await expectRefusal(page, 400, 'The forum’s answer could not be read')
+    await expectRefusal(page, 400, 'The forum’s response could not be read')
     expect(await state()).toEqual(before)
   })
 
@@ -337,7 +337,7 @@ describe('an answer is refused, and nothing is written,', () => {
     const sso = Buffer.from(payload).toString('base64')
     const sig = createHmac('sha256', CONNECT_SECRET).update(sso).digest('hex')
     const page = await client.get(`/sign-in/forum/callback?${new URLSearchParams({ sso, sig })}`)
-    await expectRefusal(page, 400, 'The forum’s answer could not be read')
+    await expectRefusal(page, 400, 'The forum’s response could not be read')
   })
 
   it('when its nonce is unknown', async () => {
@@ -388,7 +388,7 @@ describe('an answer is refused, and nothing is written,', () => {
     await client.get(link)
     const again = await client.get(link)
     expect(again.status).toBe(409)
-    expect(again.body).toContain('<a class="button primary block" href="/account">Go on</a>')
+    expect(again.body).toContain('<a class="button primary block" href="/account">Continue</a>')
   })
 
   it('when it took more than ten minutes', async () => {

@@ -48,22 +48,22 @@ export const mails = {
     'second_factor.off': {
       subject: { en: 'Two-step verification was turned off', zh: '两步验证已关闭' },
       text: {
-        en: 'Your password alone now opens your account. If it was not you, recover your password now and tell an administrator.',
+        en: 'Your password alone is now enough to sign in. If it was not you, recover your password now and tell an administrator.',
         zh: '今后仅凭密码即可登录你的账号。如果不是你本人操作，请立即找回密码并联系管理员。',
       },
     },
     'second_factor.reset': {
       subject: { en: 'An administrator turned off two-step verification', zh: '管理员关闭了你的两步验证' },
       text: {
-        en: 'Your password alone now opens your account. Sign in and set up two-step verification again. If you did not ask for this, tell an administrator.',
+        en: 'Your password alone is now enough to sign in. Sign in and set up two-step verification again. If you did not ask for this, tell an administrator.',
         zh: '今后仅凭密码即可登录你的账号。请登录后重新设置两步验证。如果你没有提出此请求，请联系管理员。',
       },
     },
     'recovery_codes.remade': {
-      subject: { en: 'New recovery codes were made', zh: '恢复码已重新生成' },
+      subject: { en: 'New recovery codes were generated', zh: '恢复码已重新生成' },
       text: {
         en: 'Your account has new recovery codes, and the old ones no longer work. If it was not you, recover your password now and tell an administrator.',
-        zh: '你的账号有了新的恢复码，旧的已失效。如果不是你本人操作，请立即找回密码并联系管理员。',
+        zh: '你的账号已生成新的恢复码，旧的已失效。如果不是你本人操作，请立即找回密码并联系管理员。',
       },
     },
     'recovery_code.used': {
@@ -90,8 +90,8 @@ export const mails = {
     anonymised: {
       subject: { en: 'Your account is closed', zh: '你的账号已注销' },
       text: {
-        en: 'Your account was anonymised. Your personal data is removed, nobody can sign in, and this cannot be undone. This is the last email. If it was not you, tell an administrator now.',
-        zh: '你的账号已匿名化：其中关于你的内容已删除，无法再登录，也无法恢复。这是最后一封邮件。如果不是你本人操作，请立即联系管理员。',
+        en: 'Your account was anonymised. Your personal data is removed, you can no longer sign in, and this cannot be undone. This is the last email. If it was not you, tell an administrator now.',
+        zh: '你的账号已匿名化：个人数据已删除，无法再登录，也无法恢复。这是最后一封邮件。如果不是你本人操作，请立即联系管理员。',
       },
     },
     reinstated: {
@@ -111,7 +111,7 @@ export const mails = {
     'sign_in.link_used': {
       subject: { en: 'A one-time link was used to sign in', zh: '有人用一次性链接登录了你的账号' },
       text: {
-        en: 'An operator of this site made a one-time sign-in link for your account, and it was used. If you did not ask for it, tell an administrator now.',
+        en: 'An operator of this site created a one-time sign-in link for your account, and it was used. If you did not ask for it, tell an administrator now.',
         zh: '本站运维人员为你的账号生成了一次性登录链接，且该链接已被使用。如果不是你要求的，请立即告知他们。',
       },
     },

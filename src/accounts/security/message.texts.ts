@@ -37,10 +37,10 @@ export const messages = {
   accountClosed: {
     title: { en: 'Your account is closed', zh: '账号已注销' },
     text: () => ({
-      en: 'Your personal data is removed, and nobody can sign in to the account. Thank you for having been here.',
-      zh: '你的个人数据已删除，此账号无法再登录。感谢你曾经在这里。',
+      en: 'Your personal data is removed, and the account can no longer be used to sign in. Thank you for being part of the community.',
+      zh: '你的个人数据已删除，此账号无法再登录。感谢你一路的参与。',
     }),
-    action: { en: 'To the front page', zh: '返回首页' },
+    action: { en: 'Back to the start page', zh: '返回首页' },
   },
   confirmationSent: {
     title: { en: 'Check your inbox', zh: '请查收邮件' },

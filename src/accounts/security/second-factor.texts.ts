@@ -34,9 +34,9 @@ export const secondFactor = {
       en: 'New codes replace all old ones, used or not.',
       zh: '新的恢复码会取代所有旧的，无论是否用过。',
     },
-    remake: { en: 'Make new recovery codes', zh: '重新生成恢复码' },
+    remake: { en: 'Generate new recovery codes', zh: '重新生成恢复码' },
     sureCodes: {
-      title: { en: 'Make new recovery codes?', zh: '重新生成恢复码？' },
+      title: { en: 'Generate new recovery codes?', zh: '重新生成恢复码？' },
       lead: {
         en: 'The old codes stop working at once. The new ones are shown once.',
         zh: '旧的恢复码立即失效，新的只显示一次。',
@@ -44,7 +44,7 @@ export const secondFactor = {
       note: { en: 'Your authenticator app keeps working.', zh: '验证器应用不受影响。' },
     },
     offText: {
-      en: 'Your password alone then opens your account, and your recovery codes are deleted.',
+      en: 'Your password alone is then enough to sign in, and your recovery codes are deleted.',
       zh: '关闭后仅凭密码即可登录，恢复码也会删除。',
     },
     off: { en: 'Turn off two-step verification', zh: '关闭两步验证' },
@@ -55,7 +55,7 @@ export const secondFactor = {
         zh: '此后任何知道你密码的人都能登录、查看你的数据并使用你的钱包付款。',
       },
       note: {
-        en: 'Remove the entry from your authenticator app afterwards. Setting up again makes a new key.',
+        en: 'Remove the entry from your authenticator app afterwards. Setting it up again creates a new key.',
         zh: '关闭后请从验证器应用中删除对应条目，重新设置时会使用新的密钥。',
       },
     },

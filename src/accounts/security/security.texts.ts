@@ -5,7 +5,7 @@ import { counted } from '../../web/plurals.ts'
 export const security = {
   title: { en: 'Security', zh: '安全' },
   password: { en: 'Password', zh: '密码' },
-  passwordText: { en: 'Use one that you use nowhere else', zh: '使用未在其他网站用过的密码' },
+  passwordText: { en: 'Choose one that you use nowhere else', zh: '请使用未在其他网站用过的密码' },
   atForum: {
     en: 'You sign in with the forum. It manages your password and two-step verification.',
     zh: '你使用论坛账号登录，密码和两步验证由论坛管理。',
@@ -17,7 +17,7 @@ export const security = {
     zh: '已开启：每次登录都需要验证器中的验证码',
   },
   secondFactorOff: {
-    en: 'Off: your password alone opens your account',
+    en: 'Off: your password alone is enough to sign in',
     zh: '未开启：仅凭密码即可登录你的账号',
   },
   secondFactorGone: {
@@ -26,7 +26,7 @@ export const security = {
   },
   forgotten: { en: 'Forgot your password?', zh: '忘记密码？' },
   noEmail: {
-    en: 'None: you could not recover a forgotten password',
+    en: 'None: without one, you cannot recover a forgotten password',
     zh: '未填写：忘记密码时将无法找回',
   },
   emailConfirmed: (email: string) => ({ en: `${email}, confirmed`, zh: `${email}（已验证）` }),

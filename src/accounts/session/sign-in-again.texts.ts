@@ -15,7 +15,7 @@ export const signInAgain = {
   submit: { en: 'Sign in again', zh: '重新登录' },
   back: { en: 'Back without changes', zh: '返回，不做更改' },
   toPay: {
-    en: 'A payment of this size needs a recent sign-in. You return to this page afterwards, and nothing is paid before you confirm.',
+    en: 'A payment of this size needs a recent sign-in. You then return to this page, and nothing is paid before you confirm.',
     zh: '此金额的付款需要近期登录。登录后会回到本页，确认之前不会扣款。',
   },
 } satisfies Texts

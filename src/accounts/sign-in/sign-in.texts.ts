@@ -19,10 +19,10 @@ export const signIn = {
   }),
   toApp: (app: string) => ({ en: `Sign in to continue to ${app}`, zh: `登录后前往 ${app}` }),
   toAppText: {
-    en: `You use your account of ${SITE}. The application never sees your password.`,
+    en: `You use your ${SITE} account. The app never sees your password.`,
     zh: `使用你的 ${SITE} 账号登录，应用不会看到你的密码。`,
   },
-  validUntil: { en: 'can be paid until', zh: '付款截止' },
+  validUntil: { en: 'pay by', zh: '付款截止' },
   username: { en: 'Username', zh: '用户名' },
   password: { en: 'Password', zh: '密码' },
   showPassword: { en: 'Show password', zh: '显示密码' },
@@ -43,11 +43,11 @@ export const signIn = {
   locked: { en: 'Too many wrong passwords', zh: '密码输错次数过多' },
   lockedFor: { en: 'You can try again in', zh: '距离可以再次登录还有' },
   lockedText: {
-    en: 'If it was not you, your account is still safe: nobody has signed in.',
+    en: 'If it was not you, your account is still safe: no one has signed in.',
     zh: '如果不是你本人操作，你的账号仍然安全，没有人登录成功。',
   },
   afterwards: {
-    en: 'Your order is waiting. After signing in you return to it, with no need to start again at the shop.',
+    en: 'Your order is waiting. After signing in you return to it; you do not have to start again at the shop.',
     zh: '订单仍在等你。登录后会直接回到订单，不必从商家重新开始。',
   },
   withForum: { en: 'Sign in with your forum account', zh: '使用论坛账号登录' },
