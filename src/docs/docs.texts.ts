@@ -8,10 +8,10 @@ const demoPayments = {
 }
 
 export const docs = {
-  title: { en: 'Documentation', zh: '文档' },
+  title: { en: 'Documentation', zh: '开发文档' },
   search: { en: 'Search', zh: '搜索' },
-  searchLabel: { en: 'Search the documentation', zh: '搜索文档' },
-  searchHint: { en: 'a heading, a field, an error code', zh: '标题、接口或错误码' },
+  searchLabel: { en: 'Search the documentation', zh: '搜索开发文档' },
+  searchHint: { en: 'a heading, a field, an error code', zh: '标题、字段或错误码' },
   found: (count: number) => ({
     en: count === 1 ? '1 result' : `${count} results`,
     zh: `${count} 条结果`,
@@ -38,9 +38,9 @@ export const docs = {
     'test-mode': { en: 'Test mode', zh: '测试模式' },
     merchant: { en: 'HMAC API guide', zh: 'HMAC 接口指南' },
     'gateway-shop': { en: 'Connect an epay shop', zh: '接入易支付商店' },
-    'gateway-clients': { en: 'Epay settings', zh: '易支付填法' },
+    'gateway-clients': { en: 'Epay clients', zh: '易支付客户端' },
     'oauth-application': { en: 'Sign in with the forum', zh: '用论坛账号登录' },
-    'sign-in-clients': { en: 'Client settings', zh: '登录客户端填法' },
+    'sign-in-clients': { en: 'Sign-in clients', zh: '登录客户端' },
     operator: { en: 'Run the service', zh: '运行服务' },
     discourse: { en: 'Discourse forum', zh: 'Discourse 论坛' },
   },
@@ -75,7 +75,7 @@ export const docs = {
     },
     createLink: { en: 'Create an application', zh: '创建应用' },
   },
-  api: { en: 'API documentation', zh: '开发文档' },
+  api: { en: 'API documentation', zh: '接口文档' },
   machine: (link: string) => ({
     en: `For programs: ${link} (OpenAPI 3.1).`,
     zh: `供程序读取：${link}（OpenAPI 3.1）。`,
@@ -98,21 +98,21 @@ export const docs = {
     v1: {
       title: { en: 'Gateway V1', zh: '网关 V1' },
       text: {
-        en: 'The epay protocol with MD5, for shops that already speak it.',
+        en: 'The epay protocol with MD5, for shops that already support it.',
         zh: '易支付协议（MD5），供已支持它的商店使用。',
       },
     },
     v2: {
       title: { en: 'Gateway V2', zh: '网关 V2' },
       text: {
-        en: 'The epay protocol with RSA. Every answer is signed.',
-        zh: '易支付协议（RSA），所有应答都带签名。',
+        en: 'The epay protocol with RSA. Every response is signed.',
+        zh: '易支付协议（RSA），所有响应都带签名。',
       },
     },
     notifications: {
       title: { en: 'Callbacks, notifications, events', zh: '回调、通知与事件' },
       text: {
-        en: 'What the service sends to your shop, how to verify it, what to answer, and when it is sent again.',
+        en: 'What the service sends to your shop, how to verify it, how to respond, and when it is sent again.',
         zh: '服务发给商店的内容、如何验签、应当返回什么，以及何时重试。',
       },
     },
@@ -123,7 +123,7 @@ export const docs = {
     rules: {
       title: { en: 'Rules and limits', zh: '规则与限制' },
       text: {
-        en: 'The life of an order, rounding, fees and limits, as this site has set them now.',
+        en: 'The life of an order, rounding, fees and limits, as currently set on this site.',
         zh: '订单的生命周期、取整、手续费与限额，均为本站当前设置。',
       },
     },
@@ -139,38 +139,38 @@ export const docs = {
   },
   madeUpSamples: {
     identity: {
-      en: 'Put your client secret in the place of the sample; you saw it when you created the application at /apps.',
+      en: 'Replace the sample secret with your client secret. It was shown when you created the application at /apps.',
       zh: '请把示例密钥换成你的客户端密钥；它在 /apps 创建应用时显示过一次。',
     },
     payment: {
-      en: 'Put your Secret Key in the place of the sample. A test application at /payment/applications needs no review.',
+      en: 'Replace the sample key with your Secret Key. A test application at /payment/applications needs no review.',
       zh: '请把示例密钥换成你的 Secret Key。在 /payment/applications 创建测试应用，无需审核。',
     },
     v1: {
-      en: 'Put your KEY in the place of the sample; “Keys and gateway” of your application shows it.',
+      en: 'Replace the sample key with your KEY. “Keys and gateway” of your application shows it.',
       zh: '请把示例密钥换成你的 KEY，见应用的“密钥与网关”页。',
     },
     v2: {
-      en: 'Put your own private key in the place of the sample. Only you have it.',
+      en: 'Replace the sample key with your own private key. Only you have it.',
       zh: '请把示例私钥换成你自己的私钥，它只在你手里。',
     },
   },
   request: { en: 'Request', zh: '请求' },
-  answers: { en: 'Answers', zh: '应答' },
+  answers: { en: 'Responses', zh: '响应' },
   example: { en: 'Sample for a shell with curl and openssl', zh: '示例（需要 curl 与 openssl）' },
   shell: { en: 'Shell', zh: 'Shell' },
   exampleAnswer: { en: 'Example', zh: '示例' },
   headers: { en: 'Headers', zh: '请求头' },
   parameters: { en: 'Parameters', zh: '参数' },
-  yourAnswer: { en: 'Your answer', zh: '你的应答' },
+  yourAnswer: { en: 'Your response', zh: '你的响应' },
   code: { en: 'Code', zh: '错误码' },
   meaning: { en: 'Meaning', zh: '含义' },
   unknownPaymentId: {
-    en: 'An unknown Payment ID is answered 404 with success, error and message, without errors. A transfer is answered 1009.',
-    zh: 'Payment ID 不存在时返回 404，应答只有 success、error 和 message，没有 errors；转账返回 1009。',
+    en: 'An unknown Payment ID gets a 404 response with success, error and message, without errors. A transfer gets 1009.',
+    zh: 'Payment ID 不存在时返回 404，响应只有 success、error 和 message，没有 errors；转账返回 1009。',
   },
   ofMsg: {
-    en: 'msg may say more than here, such as which parameter is not valid. Decide by code.',
+    en: 'msg may be more specific than here and name an invalid parameter, for example. Rely on code.',
     zh: 'msg 可能比这里更具体，例如指出哪个参数无效。请以 code 为准。',
   },
   security: {
@@ -188,6 +188,6 @@ export const docs = {
     form: { en: 'Form body', zh: '表单' },
     json: { en: 'JSON body', zh: 'JSON' },
   },
-  optional: { en: 'optional', zh: '可选' },
+  optional: { en: 'optional', zh: '选填' },
   refusals: { en: 'Error format', zh: '错误格式' },
 } satisfies Texts
