@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makeAheadOf } from '../../src/identity/oauth/clients.ts'
 import { makeSecrets, sha256 } from '../../src/platform/secrets.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { makePerson } from '../harness/cast.ts'
@@ -470,6 +471,21 @@ describe('a member who may not come in any more', () => {
     await test.db.insertInto('user_groups').values({ user_id: person.id, name: 'newcomers' }).execute()
     expect((await refresh(test, app, tokens.refresh_token)).body.error).toBe('invalid_grant')
   })
+})
+
+it('knows the clock of Postgres from the fastest answer, until it is set back', () => {
+  let now_s = 0
+  const aheadOf = makeAheadOf(() => now_s)
+  const ask = (ahead_s: number, there_s: number, back_s: number) => {
+    const sent_s = now_s
+    now_s += there_s + back_s
+    return aheadOf(ahead_s + sent_s + there_s, sent_s)
+  }
+  expect(ask(100, 0.25, 0.5)).toBe(99.5)
+  expect(ask(100, 0.25, 0.125)).toBe(99.875)
+  expect(ask(100, 0.25, 8)).toBe(99.875)
+  expect(ask(90, 0.25, 0.5)).toBe(90.25)
+  expect(ask(110, 0.25, 0.5)).toBe(109.5)
 })
 
 describe('a refresh token whose answer was lost', () => {

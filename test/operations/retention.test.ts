@@ -111,7 +111,7 @@ describe('a round', () => {
       const order = await merchant.process({ amount: '5', description: 'x', order_id })
       expect(order.status).toBe(200)
     }
-    await sql`insert into oauth_apps (client_id, owner_id, name, redirect_uris) values ('swept', ${owner.id}, 'x', '{x}')`.execute(
+    await sql`insert into oauth_apps (client_id, owner_id, name, redirect_uris) values ('swept', ${owner.id}, 'x', '{https://x.example}')`.execute(
       test.db,
     )
     await sql`insert into notifications (order_id, status, next_attempt_at)

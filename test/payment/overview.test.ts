@@ -146,7 +146,7 @@ it('names refused requests of the last day', async () => {
 })
 
 itListens('costs as many statements for many orders as for few', async () => {
-  const statements = async () => {
+  const once = async () => {
     let sum = 0
     const executor = test.deps.db.getExecutor()
     const original = executor.executeQuery.bind(executor)
@@ -160,7 +160,8 @@ itListens('costs as many statements for many orders as for few', async () => {
     Object.assign(executor, { executeQuery: original })
     return sum
   }
-  await statements()
+  // Now and then a statement of another kind runs beside them, to read the settings again.
+  const statements = async () => Math.min(await once(), await once(), await once())
   const few = await statements()
   for (let n = 0; n < 20; n += 1) await order('5', n % 2 === 0)
   expect(await statements()).toBe(few)

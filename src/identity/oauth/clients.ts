@@ -25,7 +25,7 @@ type ClientFields = Pick<Sent<typeof TokenRequest>, 'client_id' | 'client_secret
 export type Authenticated = Client & {
   /** What the database had committed when the client was found, after the request had come. */
   snapshot: string
-  /** What to add to `performance.now()`, in s, for the clock of Postgres. It may be too little by the way of one answer. */
+  /** What to add to `performance.now()`, in s, for the clock of Postgres. */
   ahead_s: number
 }
 
@@ -42,9 +42,10 @@ export type AuthenticateClient = (
  * It throws too_many_attempts after too many failures of this client from this network.
  */
 export function makeAuthenticateClient(deps: Core): AuthenticateClient {
+  const aheadOf = makeAheadOf()
   const find = makeBatcher<string, ClientSecret[]>({
     name: 'find client secrets',
-    run: (client_ids) => findSecrets(deps.db, client_ids),
+    run: (client_ids) => findSecrets(deps.db, client_ids, aheadOf),
   })
   return async (request, body, now) => {
     const { authorization } = request.headers
@@ -55,7 +56,7 @@ export function makeAuthenticateClient(deps: Core): AuthenticateClient {
     const known = client_secret === undefined ? [] : await find(client_id)
     const client =
       client_secret === undefined
-        ? await findPublicClient(deps.db, client_id)
+        ? await findPublicClient(deps.db, client_id, aheadOf)
         : await provenClient(deps.db, known, client_secret, now)
     if (client !== undefined) return client
     // Unknown client ids share one count, because each count is a row.
@@ -152,10 +153,11 @@ type ClientSecret = Authenticated & {
  * Finds applications with their secrets in one statement, in the order of the ids.
  * NOTE: a suspended application gets the same invalid_client as an unknown one (RFC 6749 5.2 has no other code for it).
  */
-async function findSecrets(db: Db, client_ids: string[]): Promise<ClientSecret[][]> {
+async function findSecrets(db: Db, client_ids: string[], aheadOf: AheadOf): Promise<ClientSecret[][]> {
+  const sent_s = monotonic()
   const { rows } = await sql<Omit<ClientSecret, 'ahead_s'> & { moment: number }>`
     select * from clients_with_secrets(${[...new Set(client_ids)]}::text[])`.execute(db)
-  const known = rows.map(({ moment, ...row }) => ({ ...row, ahead_s: aheadOf(moment) }))
+  const known = rows.map(({ moment, ...row }) => ({ ...row, ahead_s: aheadOf(moment, sent_s) }))
   const found = Map.groupBy(known, ({ client_id }) => client_id)
   return client_ids.map((client_id) => found.get(client_id) ?? [])
 }
@@ -184,7 +186,12 @@ async function noteUse(db: Db, secret_id: bigint, now: Date): Promise<void> {
 }
 
 /** Finds a public client by its client_id alone. PKCE or the rotation of refresh tokens proves its grants. */
-async function findPublicClient(db: Db, client_id: string): Promise<Authenticated | undefined> {
+async function findPublicClient(
+  db: Db,
+  client_id: string,
+  aheadOf: AheadOf,
+): Promise<Authenticated | undefined> {
+  const sent_s = monotonic()
   const found = await db
     .selectFrom('oauth_apps')
     .where('client_id', '=', client_id)
@@ -197,7 +204,23 @@ async function findPublicClient(db: Db, client_id: string): Promise<Authenticate
     .executeTakeFirst()
   if (found === undefined) return undefined
   const { moment, ...client } = found
-  return { ...client, ahead_s: aheadOf(moment) }
+  return { ...client, ahead_s: aheadOf(moment, sent_s) }
 }
 
-const aheadOf = (moment_s: number) => moment_s - performance.now() / 1000
+type AheadOf = (moment_s: number, sent_s: number) => number
+
+/**
+ * Makes the function that tells how far the clock of Postgres is ahead of this process's, in s, from a moment that Postgres
+ * answered and the time at which it was asked. Each answer bounds it from both sides. The closest lower bound is kept, so that
+ * one slow answer does not make a replay look parallel, until an answer shows that the clock was set back.
+ */
+export function makeAheadOf(now_s = monotonic): AheadOf {
+  let ahead_s = -Infinity
+  return (moment_s, sent_s) => {
+    ahead_s = Math.min(moment_s - sent_s, Math.max(moment_s - now_s(), ahead_s))
+    return ahead_s
+  }
+}
+
+/** The time of this process in s. It is never set back. */
+export const monotonic = () => performance.now() / 1000
