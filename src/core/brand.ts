@@ -27,7 +27,7 @@ export function brandStyle(accent: string): string {
       .map(([name, value]) => `--${name}:${value}`)
       .join(';'),
   )
-  return `:root{${light}}@media (prefers-color-scheme:dark){:root{${dark}}}`
+  return `:root{${light}}@media screen and (prefers-color-scheme:dark){:root{${dark}}}`
 }
 
 /** Returns the colours of a site, by the names that tessera.css uses. */

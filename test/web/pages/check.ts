@@ -1,6 +1,6 @@
 /**
  * Checks every page of the list in a real browser: it fits a phone, its targets are large enough
- * for a thumb, it is light, loads nothing from elsewhere, and axe finds no fault in light or dark. `PHOTOGRAPH=true`
+ * for a thumb, it is light, prints dark on white and without what can be clicked, loads nothing from elsewhere, and axe finds no fault in light or dark. `PHOTOGRAPH=true`
  * photographs each page into test/artifacts/pages/: on a phone in English and light, and on a desktop in Chinese and
  * dark. `PHOTOGRAPH=all` photographs every combination.
  */
@@ -62,6 +62,7 @@ export function describePages(group: PageGroup): void {
         const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
         expect(excess, `wider than ${PHONE.width} pixels in ${look.language}`).toBeLessThanOrEqual(0)
         expect(await smallTargets(page)).toEqual([])
+        expect(await printed(page)).toEqual([])
         const { document, style, strangers } = await weigh(page, world)
         expect(strangers).toEqual([])
         expect(document, 'bytes of the page').toBeLessThanOrEqual(PAGE_BYTES_MAX)
@@ -108,6 +109,24 @@ async function smallTargets(page: Page): Promise<string[]> {
       .filter(([, { height, width }]) => height > 1 && (height < min || width < min))
       .map(([element, { height, width }]) => `${element.outerHTML.slice(0, 120)} ${width} × ${height}`)
   }, TARGET_PIXELS_MIN)
+}
+
+/** What a print in the dark colours shows that has no use on paper, and text that is light on white. */
+async function printed(page: Page): Promise<string[]> {
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+  const faults = await page.evaluate(() => {
+    const clickable = [...document.querySelectorAll('button, a.button, nav, main input, main select, main textarea')]
+    const lightness = (colour: string) => Math.max(...(colour.match(/\d+/g) ?? ['0']).slice(0, 3).map(Number))
+    const texts = [...document.querySelectorAll('h1, h2, p, td, dd, li')]
+    return [
+      ...clickable.filter((element) => element.checkVisibility({ visibilityProperty: true })),
+      ...texts.filter(
+        (element) => element.checkVisibility() && lightness(getComputedStyle(element).color) > 200,
+      ),
+    ].map((element) => element.outerHTML.slice(0, 120))
+  })
+  await page.emulateMedia({ media: 'screen', colorScheme: 'light' })
+  return faults
 }
 
 /** The faults that axe finds in light, and in dark, where only colours can differ. */

@@ -222,6 +222,19 @@ export const PAGES: ListedPage[] = [
   { name: 'identity/oauth/consent', as: 'buyer', path: consent('open') },
   { name: 'identity/oauth/refused', as: 'buyer', path: consent('closed') },
   { name: 'identity/oauth/suspended', as: 'buyer', path: consent('suspended') },
+  {
+    name: 'identity/oauth/form-post',
+    as: 'buyer',
+    path: at('/'),
+    act: async (page, { oauth }) => {
+      // Its file would send the form to the application at once.
+      await page.route('**/submit*.js', (route) => route.fulfill({ contentType: 'text/javascript', body: '' }))
+      const party = { ...oauth.open, redirect_uri: REDIRECT_URI } as Parameters<typeof authorizationUrl>[0]
+      await page.goto(
+        new URL(authorizationUrl(party, { response_mode: 'form_post', prompt: 'none' }), page.url()).href,
+      )
+    },
+  },
   { name: 'identity/oauth/error', as: 'buyer', path: at('/oauth2/auth?client_id=nobody') },
   { name: 'identity/oauth/sign-out', as: 'buyer', path: at('/oauth2/logout') },
   { name: 'identity/oauth/signed-out', as: 'visitor', path: at('/oauth2/logout/done') },
