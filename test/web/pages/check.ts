@@ -115,7 +115,9 @@ async function smallTargets(page: Page): Promise<string[]> {
 async function printed(page: Page): Promise<string[]> {
   await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
   const faults = await page.evaluate(() => {
-    const clickable = [...document.querySelectorAll('button, a.button, nav, main input, main select, main textarea')]
+    const clickable = [
+      ...document.querySelectorAll('button, a.button, nav, main input, main select, main textarea'),
+    ]
     const lightness = (colour: string) => Math.max(...(colour.match(/\d+/g) ?? ['0']).slice(0, 3).map(Number))
     const texts = [...document.querySelectorAll('h1, h2, p, td, dd, li')]
     return [

@@ -228,7 +228,9 @@ export const PAGES: ListedPage[] = [
     path: at('/'),
     act: async (page, { oauth }) => {
       // Its file would send the form to the application at once.
-      await page.route('**/submit*.js', (route) => route.fulfill({ contentType: 'text/javascript', body: '' }))
+      await page.route('**/submit*.js', (route) =>
+        route.fulfill({ contentType: 'text/javascript', body: '' }),
+      )
       const party = { ...oauth.open, redirect_uri: REDIRECT_URI } as Parameters<typeof authorizationUrl>[0]
       await page.goto(
         new URL(authorizationUrl(party, { response_mode: 'form_post', prompt: 'none' }), page.url()).href,
