@@ -200,7 +200,7 @@ const SUCCESS = {
       msg: '订单已支付',
       about: text(
         'pay/create: the trade is paid already. The answer has trade_no and no pay_info.',
-        'pay/create：订单已付款；应答有 trade_no，没有 pay_info。',
+        'pay/create：订单已付款；响应有 trade_no，没有 pay_info。',
       ),
     },
   ],

@@ -65,7 +65,7 @@ export const v2Operations: Operation[] = [
         ...signature,
       },
       'code 0: send the buyer to pay_info. Every answer is signed: verify it. code 1: paid before.',
-      'code 为 0：把买家带到 pay_info。所有应答都带签名，请验签。code 为 1：已经付款。',
+      'code 为 0：把买家带到 pay_info。所有响应都带签名，请验签。code 为 1：已经付款。',
     ),
   },
   {

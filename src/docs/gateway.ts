@@ -32,12 +32,12 @@ export const TRADE = {
   pid: PID,
   type: text(
     'Any value, such as alipay. It is repeated in answers and callbacks and changes nothing: buyers pay in points.',
-    '任意值，例如 alipay；应答和回调中原样返回，不影响支付方式，买家一律用积分付款。',
+    '任意值，例如 alipay；响应和回调中原样返回，不影响支付方式，买家一律用积分付款。',
   ),
   out_trade_no: OUT_TRADE_NO,
   notify_url: text(
     'An absolute http or https address. The service sends a GET there when the trade is paid; the last line of the answer must be success.',
-    'http 或 https 的完整地址；付款后以 GET 通知，回复的最后一行须为 success。',
+    'http 或 https 的完整地址；付款后以 GET 通知，响应的最后一行须为 success。',
   ),
   return_url: text(
     'The buyer returns here after paying. Without it the buyer returns to the callback URL of the application.',
@@ -49,7 +49,7 @@ export const TRADE = {
   ),
   money: text(
     'An amount in your currency, converted at the exchange rate of the application and rounded half up to whole points. Under one point is refused. Every answer and callback repeats it as you sent it.',
-    '商户货币金额，按应用的兑换比例换算，四舍五入为整数积分；不足 1 积分会被拒绝。应答和回调中按提交的写法返回。',
+    '商户货币金额，按应用的兑换比例换算，四舍五入为整数积分；不足 1 积分会被拒绝。响应和回调中按提交的写法返回。',
   ),
   param: text(
     'Your own text, repeated in callbacks and queries. It may contain & and =.',

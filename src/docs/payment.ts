@@ -107,7 +107,7 @@ const wrongSignature = {
 const unknown = {
   about: {
     en: 'No application has this Payment ID. The body has no errors and no data.',
-    zh: 'Payment ID 不存在；应答里没有 errors 和 data。',
+    zh: 'Payment ID 不存在；响应里没有 errors 和 data。',
   },
   schema: UnknownApplication,
 }

@@ -165,7 +165,7 @@ function gatewayRules(settings: SettingValues, say: Say): Rules {
       ),
       say(
         'sign_type=RSA makes a request V2 at every address, and its answer is signed. Any other value makes it V1.',
-        '任何地址上 sign_type=RSA 的请求都按 V2 处理，应答带签名；其他一律按 V1 处理。',
+        '任何地址上 sign_type=RSA 的请求都按 V2 处理，响应带签名；其他一律按 V1 处理。',
       ),
       settings.gateway_at_root === 'on'
         ? say('The same paths stand at the root of the host too.', '主机根路径下也有同样的地址。')
