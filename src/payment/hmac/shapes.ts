@@ -123,12 +123,13 @@ export const TransferPage = z.strictObject({
   next_cursor: NextCursor,
 })
 
+export const RefusalError = z.strictObject({ code: z.int(), detail: z.string() })
 /** Every refusal except UnknownApplication. */
 export const Refusal = z.strictObject({
   success: z.literal(false),
   error: z.string(),
   message: z.string(),
-  errors: z.array(z.strictObject({ code: z.int(), detail: z.string() })),
+  errors: z.array(RefusalError),
   data: z.record(z.string(), z.unknown()).nullable(),
 })
 
