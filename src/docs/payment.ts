@@ -87,7 +87,10 @@ const RefusalErrors = z.array(said(RefusalError, { code: text(lines('en'), lines
 const AnyRefusal = said(Refusal.extend({ errors: RefusalErrors }), {
   error: text('What is wrong, in English.', '错误说明（英文）。'),
   message: text('The same as error.', '与 error 相同。'),
-  errors: text('One object: its code, and what is wrong in detail.', '只有一个对象：code 和详细说明 detail。'),
+  errors: text(
+    'One object: its code, and what is wrong in detail.',
+    '只有一个对象：code 和详细说明 detail。',
+  ),
   data: text(
     'With 1001: signed_string, the text that should have been signed, and hint, the likely mistake, which errors[].detail says too. With 1002: server_time. With 1006: status and transaction_id.',
     '1001 时包含 signed_string（应当签名的文本）和 hint（可能的错误，errors[].detail 中也有）；1002 时包含 server_time；1006 时包含 status 和 transaction_id。',
