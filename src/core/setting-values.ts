@@ -137,6 +137,8 @@ export const definitions = {
   order_expiry_minutes: z.coerce.number().int().min(1).max(10_080).default(30),
   /** Trust level needed to register an OAuth application. */
   apps_min_trust_level: z.coerce.number().int().min(0).max(4).default(0),
+  /** Whether an application that another one registered works for everyone at once, or for its owner only until confirmed. */
+  apps_by_any_token: z.enum(['open', 'draft']).default('open'),
   /**
    * How long an application may repeat a refresh whose answer was lost. 0 treats every second use of a refresh token as
    * theft.

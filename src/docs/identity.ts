@@ -1,6 +1,13 @@
 /** Describes the operations of the identity interface. identity.md; RFC 6749, 7009, 7662; OpenID Connect Core 1.0. */
 import { z } from 'zod'
-import { AppsRequest, ListedApp, NewAppForm, OWNED_APPS_MAX, RegisteredApp } from '../identity/apps/apps.ts'
+import {
+  AppsRequest,
+  ListedApp,
+  NewAppForm,
+  OWNED_APPS_MAX,
+  RegisteredApp,
+  UNCONFIRMED_APPS_MAX,
+} from '../identity/apps/apps.ts'
 import { SCOPES } from '../identity/oauth/authorization-request.ts'
 import {
   AboutTokenRequest,
@@ -287,10 +294,13 @@ export const identityOperations: Operation[] = [
     answers: {
       201: {
         about: {
-          en: 'The answer shows the secret once, and no later request does.',
-          zh: '密钥只在这里出现一次。',
+          en: 'The answer shows the secret once, and no later request does. Without the scope apps, the application works at once and waits for its owner to confirm it, unless the token belongs to an application of the same member.',
+          zh: '密钥只在这里出现一次。没有 apps 权限时，应用立即可用，并等待所有者确认；令牌属于该成员自己的应用时无需确认。',
         },
-        schema: RegisteredApp,
+        schema: said(RegisteredApp, {
+          status: text('unconfirmed, if the owner has to confirm it.', '需要所有者确认时为 unconfirmed。'),
+          confirm_url: text('The page where the owner does so.', '所有者确认的页面。'),
+        }),
         example: {
           client_id: 'k3x9m2p7q4r8s1t5v6w0y2z4',
           client_secret: 'x'.repeat(48),
@@ -302,8 +312,8 @@ export const identityOperations: Operation[] = [
       401: notProven,
       403: {
         about: {
-          en: `The trust level is too low, or ${OWNED_APPS_MAX} applications are there already.`,
-          zh: `信任等级不够，或已有 ${OWNED_APPS_MAX} 个应用。`,
+          en: `The trust level is too low, ${OWNED_APPS_MAX} applications are there already, or ${UNCONFIRMED_APPS_MAX} wait for confirmation.`,
+          zh: `信任等级不够，已有 ${OWNED_APPS_MAX} 个应用，或有 ${UNCONFIRMED_APPS_MAX} 个待确认。`,
         },
         schema: AnyRefusal,
         example: {

@@ -7,7 +7,14 @@ import type { Core } from '../core/core.ts'
 import { AppError } from '../platform/errors.ts'
 import { wantsHtml } from '../web/pages.ts'
 import type { Parameters } from '../web/parameters.ts'
-import { AppsRequest, listApps, NewAppForm, redirectUriFaultOf, registerApp } from './apps/apps.ts'
+import {
+  AppsRequest,
+  listApps,
+  NewAppForm,
+  redirectUriFaultOf,
+  registerApp,
+  registerUnconfirmedApp,
+} from './apps/apps.ts'
 import { type GetBearer, readBearer } from './oauth/bearer.ts'
 import { bearerError } from './oauth/errors.ts'
 import { singleValues } from './oauth/parameters.ts'
@@ -16,10 +23,13 @@ const PATH = '/api/apps'
 /** A body of 64 KiB can have thousands of faults. The answer shows only the first ones. */
 const FAULTS_SHOWN_MAX = 50
 
-/** POST in the machine scope. An access token of any scope registers an application for its member (interface.md). */
+/**
+ * POST in the machine scope. An access token of any scope registers an application for its member (interface.md). It is confirmed
+ * when the token has the scope apps, or the member's own application sends it (identity-2.md 4).
+ */
 export function registerAppRoute(app: FastifyInstance, deps: Core, getBearer: GetBearer): void {
   app.post(PATH, async (request, reply) => {
-    const { user } = await getBearer(readBearer(request.headers.authorization))
+    const { user, scopes, app: by } = await getBearer(readBearer(request.headers.authorization))
     const { apps_min_trust_level } = await deps.settings.read()
     if (user.trust_level < apps_min_trust_level) {
       throw new AppError('access_denied', `Registering needs trust level ${apps_min_trust_level}`)
@@ -27,12 +37,13 @@ export function registerAppRoute(app: FastifyInstance, deps: Core, getBearer: Ge
     const form = NewAppForm.safeParse(request.body)
     if (!form.success) throw invalidApp(form.error.issues)
     await deps.limits.hit('apps_created', user.id.toString())
-    const { id: _, ...credentials } = await registerApp(deps.db, {
-      ...form.data,
-      owner_id: user.id,
-      ip: request.ip,
-    })
-    return reply.code(201).send({ ...credentials, ...form.data })
+    const registered = { ...form.data, owner_id: user.id, ip: request.ip }
+    const isConfirmed = scopes.includes('apps') || by.owner_id === user.id
+    const { id: _, ...credentials } = isConfirmed
+      ? await registerApp(deps.db, registered)
+      : await registerUnconfirmedApp(deps, registered, by)
+    const waiting = { status: 'unconfirmed', confirm_url: `${deps.config.PUBLIC_URL}/apps` }
+    return reply.code(201).send({ ...credentials, ...form.data, ...(!isConfirmed && waiting) })
   })
 }
 

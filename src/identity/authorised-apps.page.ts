@@ -4,6 +4,7 @@ import { namedGroupsOf } from '../accounts/people/users.ts'
 import { describeDevice } from '../accounts/session/device.ts'
 import { browserScope, requireUser, type Session, sessionOf } from '../accounts/session/session.ts'
 import type { Core } from '../core/core.ts'
+import { ownsApps } from './apps/acts.ts'
 import { authorisedApp, authorisedApps, revokeAuthorisation, signInsOf } from './authorised-apps.ts'
 
 const PAGE = '/account/applications'
@@ -17,6 +18,7 @@ declare module '../web/views.ts' {
       apps: Awaited<ReturnType<typeof authorisedApps>>
       signIns: (Omit<SignIn, 'agent'> & { device: string | undefined })[]
       customGroups: string[]
+      ownsApps: boolean
       path: string
     }
   }
@@ -41,6 +43,7 @@ export async function authorisedAppPages(app: FastifyInstance, deps: Core): Prom
       apps,
       signIns,
       customGroups: namedGroupsOf(user),
+      ownsApps: await ownsApps(db, id),
       path: PAGE,
     }
     return reply.page('identity/authorised-apps', data)

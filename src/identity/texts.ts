@@ -7,10 +7,10 @@ import { registry } from './apps/own-app.texts.ts'
 import { authorised } from './authorised-apps.texts.ts'
 import { consent, consents } from './oauth/consent.texts.ts'
 import { logout } from './oauth/logout.texts.ts'
-import { errors, refused, suspended } from './oauth/refused.texts.ts'
+import { errors, refused, suspended, unconfirmed } from './oauth/refused.texts.ts'
 
 export const texts = {
-  identity: { ...access, apps, created, consent, refused, suspended, logout, errors },
+  identity: { ...access, apps, created, consent, refused, suspended, unconfirmed, logout, errors },
   registry,
   consents,
   authorised,

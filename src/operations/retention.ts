@@ -61,7 +61,6 @@ export const RETENTION = {
   user_groups: 'bounded',
   second_factors: 'bounded',
   recovery_codes: 'bounded',
-  oauth_apps: 'bounded',
   consents: 'bounded',
   payment_app_members: 'bounded',
   payment_app_offers: 'bounded',
@@ -103,6 +102,12 @@ export const RETENTION = {
   app_secrets: { days: 90, since: 'expires_at' },
   notification_attempts: { days: 180, since: 'started_at' },
   alerts: { days: 365, since: 'raised_at' },
+  // Only those that another application registered, that the owner did not confirm and no member uses.
+  oauth_apps: {
+    days: 30,
+    since: 'created_at',
+    and: 'confirmed_at is null and (select app_id from consents where app_id = oauth_apps.id limit 1) is null',
+  },
   order_views: { days: 365, since: 'viewed_at' },
 } as const satisfies Record<Exclude<keyof Tables, 'payment_app_roles'>, Keeping>
 

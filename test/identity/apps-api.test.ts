@@ -77,6 +77,8 @@ describe('POST /api/apps', () => {
       post_logout_redirect_uris: [],
       id_token_signed_response_alg: 'RS256',
       token_endpoint_auth_method: 'client_secret_basic',
+      status: 'unconfirmed',
+      confirm_url: `${test.deps.config.PUBLIC_URL}/apps`,
     })
 
     const { client_id, client_secret } = answer.body as { client_id: string; client_secret: string }
@@ -94,7 +96,7 @@ describe('POST /api/apps', () => {
       .where('subject', '=', client_id)
       .select(['action', 'actor_id', 'ip'])
       .execute()
-    expect(trace).toEqual([{ action: 'oauth_app.registered', actor_id: person.id, ip: '127.0.0.1' }])
+    expect(trace).toEqual([{ action: 'oauth_app.registered_unconfirmed', actor_id: person.id, ip: '127.0.0.1' }])
 
     const { status, body } = await list(token)
     expect(status).toBe(200)

@@ -117,7 +117,7 @@ describe('the page', () => {
     const client = await alice()
     const seen = async (scope: string) =>
       /<ul class="sees">[\s\S]*?<\/ul>/.exec((await client.get(authorizationUrl(party, { scope }))).body)![0]
-    expect(await seen('openid apps')).toContain('Register and list applications in your name')
+    expect(await seen('openid apps')).toContain('Create and list applications in your name')
     expect(await seen('openid')).not.toContain('applications in your name')
   })
 

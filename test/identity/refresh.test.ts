@@ -215,7 +215,7 @@ describe('refreshes that come at once', () => {
       : refresh(process, app, refresh_token)
 
   /** Sends requests while another transaction holds the token, so that all come before any is answered. */
-  async function atOnce(refresh_token: string, requests: (() => Promise<Answer>)[], waiting = 1) {
+  async function atOnce(refresh_token: string, requests: (() => Promise<Answer>)[]) {
     return test.db.transaction().execute(async (tx) => {
       await tx
         .selectFrom('refresh_tokens')
@@ -224,7 +224,7 @@ describe('refreshes that come at once', () => {
         .forUpdate()
         .execute()
       const answers = Promise.all(requests.map((request) => request()))
-      await untilBlocked(test.db, tx, waiting)
+      await untilBlocked(test.db, tx)
       await sleep(50)
       return { answers }
     })
@@ -261,7 +261,7 @@ describe('refreshes that come at once', () => {
       const sends = [test, other, test, other].map(
         (process) => () => send(app, tokens.refresh_token, process),
       )
-      const answers = await (await atOnce(tokens.refresh_token, sends, 2)).answers
+      const answers = await (await atOnce(tokens.refresh_token, sends)).answers
       const next = expectOneSuccessor(answers)
       expect((await send(app, next, other)).status).toBe(200)
     } finally {
@@ -291,7 +291,7 @@ describe('refreshes that come at once', () => {
       const sends = [withNew, both, withNew].map(
         (process) => () => refresh(process, party, tokens.refresh_token),
       )
-      const answers = await (await atOnce(tokens.refresh_token, sends, 2)).answers
+      const answers = await (await atOnce(tokens.refresh_token, sends)).answers
       const next = expectOneSuccessor(answers)
       expect((await refresh(both, party, next)).status).toBe(200)
     } finally {

@@ -98,6 +98,8 @@ function rowsAt(at: Date, app_id: bigint, user_id: bigint): Record<string, RawBu
       select max(id), extract(epoch from ${at}::timestamptz)::integer, ${at}, 'timeout' from notifications`,
     alerts: sql`(user_id, app_id, kind, cause, facts, raised_at)
       values (${user_id}, ${app_id}, 'reviewed', ${key}, '{}', ${at})`,
+    oauth_apps: sql`(client_id, owner_id, name, redirect_uris, confirmed_at, created_at)
+      values (${key}, ${user_id}, 'x', '{https://x.example}', null, ${at})`,
     order_views: sql`(user_id, order_id, viewed_at)
       select ${user_id}, id, ${at} from orders where not exists (select from order_views where order_id = orders.id) limit 1`,
   }

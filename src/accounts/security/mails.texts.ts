@@ -17,6 +17,13 @@ export const mails = {
     },
   }),
   notices: {
+    app_registered: {
+      subject: { en: 'An application was created in your name', zh: '有应用以你的名义创建了登录应用' },
+      text: {
+        en: 'An application that you signed in to has created another one in your name. Members can sign in to it. Under Sign-in applications you can confirm or delete it. If you do not know it, delete it and take back the access of the application that created it.',
+        zh: '你登录过的一个应用以你的名义创建了新的登录应用，成员可以登录它。你可以在“登录应用”页面确认或删除。如果你不认识它，请删除它，并撤销创建它的应用的授权。',
+      },
+    },
     'password.changed': {
       subject: { en: 'Your password was changed', zh: '你的密码已修改' },
       text: {

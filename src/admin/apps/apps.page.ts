@@ -49,7 +49,7 @@ type OneApp = { Params: { client_id: string } }
 
 const Search = z.object({
   q: searchText,
-  standing: z.enum(['all', 'suspended', 'unreviewed']).catch('all'),
+  standing: z.enum(['all', 'suspended', 'unreviewed', 'unconfirmed']).catch('all'),
   before: cursor,
 })
 

@@ -10,6 +10,7 @@ export const registeredApps = {
   standings: {
     all: { en: 'All', zh: '全部' },
     suspended: { en: 'Suspended', zh: '已停用' },
+    unconfirmed: { en: 'Not confirmed', zh: '未确认' },
     unreviewed: { en: 'Not reviewed', zh: '未审核' },
   },
   nothing: { en: 'No results', zh: '没有结果' },
@@ -18,6 +19,7 @@ export const registeredApps = {
     zh: '成员创建应用后会显示在这里。',
   },
   owner: { en: 'Owner', zh: '所有者' },
+  createdBy: (app: string) => ({ en: `by ${app}`, zh: `由 ${app} 创建` }),
   suspend: { en: 'Suspend', zh: '停用' },
   suspendQuestion: (name: string) => ({ en: `Suspend ${name}?`, zh: `停用 ${name}？` }),
   suspendText: {

@@ -82,6 +82,7 @@ export const settings = {
     off: { en: 'off', zh: '关闭' },
     open: { en: 'open', zh: '开放' },
     closed: { en: 'closed', zh: '关闭' },
+    draft: { en: 'only for their owner until confirmed', zh: '确认前仅限所有者' },
   },
   empty: { en: 'empty', zh: '空' },
   byDefault: (value: string) => ({ en: `Default: ${value}`, zh: `默认：${value}` }),

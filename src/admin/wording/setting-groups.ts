@@ -39,7 +39,7 @@ export const GROUPS = {
   },
   signIn: {
     accounts: ['registration', 'reauthenticate_minutes', 'admins_need_second_factor'],
-    applications: ['apps_min_trust_level', 'payment_apps_min_trust_level'],
+    applications: ['apps_min_trust_level', 'payment_apps_min_trust_level', 'apps_by_any_token'],
     tokens: ['refresh_grace_seconds', 'signing_key_days'],
   },
   forum: {

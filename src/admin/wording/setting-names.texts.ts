@@ -170,6 +170,13 @@ export const names = {
     label: { en: 'Trust level for payment applications', zh: '申请收款应用所需信任等级' },
     hint: { en: 'From 1 to 4. Each one is reviewed as well.', zh: '1 到 4。每个申请仍须审核。' },
   },
+  apps_by_any_token: {
+    label: { en: 'Applications created by applications', zh: '由应用创建的登录应用' },
+    hint: {
+      en: 'An application may create others in a member’s name, who confirms or deletes them.',
+      zh: '应用可以以成员名义创建登录应用，由该成员确认或删除。',
+    },
+  },
   refresh_grace_seconds: {
     label: { en: 'Retry window of a token refresh', zh: '刷新令牌的重试时间' },
     hint: {

@@ -18,6 +18,10 @@ type OauthAppsTable = {
   suspended_reason: Nullable<string>
   reviewed_at: Nullable<Date>
   reviewed_by: Nullable<bigint>
+  /** The application whose access token registered this one. */
+  registered_by_app_id: Nullable<bigint>
+  /** Null until the owner confirms an application that another one registered. */
+  confirmed_at: Generated<Date | null>
   post_logout_redirect_uris: Generated<string[]>
   id_token_signed_response_alg: Generated<'RS256' | 'ES256'>
   token_endpoint_auth_method: Generated<'client_secret_basic' | 'client_secret_post' | 'none'>

@@ -12,11 +12,14 @@ export type AlertKind =
   | 'received'
   | 'given_away'
   | 'events_gone'
+  | 'app_registered'
 
 type AlertsTable = {
   id: Identity
   user_id: bigint
-  app_id: bigint
+  /** The payment application of the alert. Either this or `oauth_app_id` is set. */
+  app_id: Nullable<bigint>
+  oauth_app_id: Nullable<bigint>
   kind: AlertKind
   /** A member gets one alert for one cause. */
   cause: string

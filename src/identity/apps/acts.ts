@@ -24,20 +24,34 @@ const REVIEWED_FIELDS = [
   'post_logout_redirect_uris',
 ] as const satisfies (keyof AppValues)[]
 
-/** Returns the applications of a member, newest first. */
+/** Returns the applications of a member, those that wait for confirmation first, then the newest. */
 export async function appsOf(db: Db, owner_id: bigint) {
   return db
     .selectFrom('oauth_apps as app')
+    .leftJoin('oauth_apps as by', 'by.id', 'app.registered_by_app_id')
     .where('app.owner_id', '=', owner_id)
+    .orderBy('app.confirmed_at', (order) => order.desc().nullsFirst())
     .orderBy('app.id', 'desc')
     .select(columns)
+    .select('by.name as registered_by')
     .execute()
+}
+
+/** Whether a member has registered an application. */
+export async function ownsApps(db: Db, owner_id: bigint): Promise<boolean> {
+  const one = await db
+    .selectFrom('oauth_apps')
+    .where('owner_id', '=', owner_id)
+    .select('id')
+    .limit(1)
+    .executeTakeFirst()
+  return one !== undefined
 }
 
 export type AppSearch = {
   /** Part of a name, a client_id, or the owner's username. */
   text: string
-  standing: 'all' | 'suspended' | 'unreviewed'
+  standing: 'all' | 'suspended' | 'unreviewed' | 'unconfirmed'
   /** Only applications registered before this one. */
   before: bigint | undefined
 }
@@ -63,6 +77,7 @@ export async function searchApps(db: Db, { text, standing, before }: AppSearch, 
   }
   if (standing === 'suspended') apps = apps.where('app.suspended_at', 'is not', null)
   if (standing === 'unreviewed') apps = apps.where('app.reviewed_at', 'is', null)
+  if (standing === 'unconfirmed') apps = apps.where('app.confirmed_at', 'is', null)
   if (before !== undefined) apps = apps.where('app.id', '<', before)
   return apps.execute()
 }
@@ -72,9 +87,10 @@ export async function getApp(db: Db, { client_id, owner_id }: { client_id: strin
   let apps = db
     .selectFrom('oauth_apps as app')
     .innerJoin('users as owner', 'owner.id', 'app.owner_id')
+    .leftJoin('oauth_apps as by', 'by.id', 'app.registered_by_app_id')
     .where('app.client_id', '=', client_id)
     .select(columns)
-    .select('owner.username as owner_username')
+    .select(['owner.username as owner_username', 'by.name as registered_by'])
   if (owner_id !== undefined) apps = apps.where('app.owner_id', '=', owner_id)
   const app = await apps.executeTakeFirst()
   if (app === undefined) throw noSuchApp()
@@ -183,6 +199,17 @@ export async function reinstateApp(db: Db, act: Act & { reason: string }): Promi
   })
 }
 
+/** Confirms an application that another one registered. Throws not_found, and conflict when it is confirmed already. */
+export async function confirmApp(db: Db, owned: Owned): Promise<{ name: string }> {
+  return db.transaction().execute(async (tx) => {
+    const { id, name, confirmed_at } = await lockApp(tx, owned)
+    if (confirmed_at !== null) throw new AppError('conflict', 'This application is confirmed already')
+    await tx.updateTable('oauth_apps').set({ confirmed_at: owned.now }).where('id', '=', id).execute()
+    await record(tx, 'confirmed', owned, { before: { confirmed: false }, after: { confirmed: true } })
+    return { name }
+  })
+}
+
 /** Returns a hash of the reviewed fields, which the review form carries. */
 export function reviewedVersion(app: Pick<AppValues, (typeof REVIEWED_FIELDS)[number]>): string {
   return sha256(JSON.stringify(REVIEWED_FIELDS.map((field) => app[field]))).toString('hex')
@@ -214,7 +241,14 @@ export async function markReviewed(
 }
 
 const reviewChange = (before: boolean) => ({ before: { reviewed: before }, after: { reviewed: !before } })
-type AppAct = 'updated' | 'deleted' | 'suspended' | 'reinstated' | 'reviewed' | 'review_withdrawn'
+type AppAct =
+  | 'updated'
+  | 'confirmed'
+  | 'deleted'
+  | 'suspended'
+  | 'reinstated'
+  | 'reviewed'
+  | 'review_withdrawn'
 
 async function record(
   tx: Tx,

@@ -1,7 +1,9 @@
 /** Validates, registers and lists OAuth applications. A secret is shown once. */
 import { z } from 'zod'
 import { lockUser } from '../../accounts/people/users.ts'
+import { recordSecurityEvent } from '../../accounts/security/security-events.ts'
 import { recordAudit } from '../../core/audit.ts'
+import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
@@ -17,6 +19,9 @@ const DESCRIPTION_LENGTH_MAX = 500
 const REDIRECT_URIS_MAX = 20
 /** Applications of one member, bounded because nobody reviews them before they exist. */
 export const OWNED_APPS_MAX = 100
+/** Applications that others have registered for a member, and that the member has not confirmed yet. */
+export const UNCONFIRMED_APPS_MAX = 10
+const DAY_MS = 86_400_000
 const GROUPS_MAX = 50
 const GROUP_LENGTH_MAX = 100
 const WEB_ADDRESS_LENGTH_MAX = 500
@@ -111,6 +116,8 @@ export const RegisteredApp = z.looseObject({
   client_secret: z.string().optional(),
   name: z.string(),
   description: z.string(),
+  status: z.literal('unconfirmed').optional(),
+  confirm_url: z.string().optional(),
 })
 
 /** An https address; empty text becomes null. */
@@ -166,40 +173,115 @@ export async function registerApp(
   app: NewApp & Confidential,
 ): Promise<Registered & { client_secret: string }>
 export async function registerApp(db: Db, app: NewApp): Promise<Registered & { client_secret?: string }>
-export async function registerApp(db: Db, { ip, ...app }: NewApp) {
-  const client_id = randomText(CLIENT_ID_LENGTH, LOWER_ALNUM)
-  const secret = app.token_endpoint_auth_method === 'none' ? undefined : newSecret()
-  return db.transaction().execute(async (tx) => {
-    await refuseOneTooMany(tx, app.owner_id)
-    const { id } = await tx
-      .insertInto('oauth_apps')
-      .values({ ...app, client_id })
-      .returning('id')
-      .executeTakeFirstOrThrow()
-    if (secret !== undefined) {
-      const { secret_hash } = secret
-      await tx.insertInto('app_secrets').values({ app_id: id, secret_hash }).execute()
-    }
-    await recordAudit(tx, {
-      actor_id: app.owner_id,
-      action: 'oauth_app.registered',
-      subject: client_id,
-      detail: { name: app.name, redirect_uris: app.redirect_uris },
-      ip: ip ?? null,
-    })
-    return { id, client_id, ...(secret && { client_secret: secret.client_secret }) }
+export async function registerApp(db: Db, app: NewApp) {
+  return db.transaction().execute((tx) => insertApp(tx, app, 'registered'))
+}
+
+/**
+ * Registers an application on behalf of another one, `by`. It works at once and waits for its owner, who is told and confirms
+ * it (identity-2.md 4). Throws access_denied also when UNCONFIRMED_APPS_MAX of the owner wait already.
+ */
+export async function registerUnconfirmedApp(
+  deps: Core,
+  app: NewApp,
+  by: { id: bigint; name: string },
+): Promise<Registered & { client_secret?: string }> {
+  const now = deps.clock()
+  return deps.db.transaction().execute(async (tx) => {
+    const unconfirmed = { ...app, registered_by_app_id: by.id, confirmed_at: null, created_at: now }
+    const registered = await insertApp(tx, unconfirmed, 'registered_unconfirmed')
+    await tellOwner(tx, deps, { ...app, ...registered, by, now })
+    return registered
   })
 }
 
-async function refuseOneTooMany(tx: Tx, owner_id: bigint): Promise<void> {
-  await lockUser(tx, owner_id)
-  const { count } = await tx
+type Waiting = { registered_by_app_id: bigint; confirmed_at: null; created_at: Date }
+
+async function insertApp(
+  tx: Tx,
+  { ip, ...app }: NewApp & Partial<Waiting>,
+  act: 'registered' | 'registered_unconfirmed',
+): Promise<Registered & { client_secret?: string }> {
+  const client_id = randomText(CLIENT_ID_LENGTH, LOWER_ALNUM)
+  const secret = app.token_endpoint_auth_method === 'none' ? undefined : newSecret()
+  await refuseOneTooMany(tx, app.owner_id, act)
+  const { id } = await tx
+    .insertInto('oauth_apps')
+    .values({ ...app, client_id })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  if (secret !== undefined) {
+    const { secret_hash } = secret
+    await tx.insertInto('app_secrets').values({ app_id: id, secret_hash }).execute()
+  }
+  await recordAudit(tx, {
+    actor_id: app.owner_id,
+    action: `oauth_app.${act}`,
+    subject: client_id,
+    detail: { name: app.name, redirect_uris: app.redirect_uris },
+    ip: ip ?? null,
+  })
+  return { id, client_id, ...(secret && { client_secret: secret.client_secret }) }
+}
+
+type News = NewApp & Registered & { by: { id: bigint; name: string }; now: Date }
+
+/** Raises an alert, and sends one mail a day for each application that registers. The mail has no words of strangers. */
+async function tellOwner(
+  tx: Tx,
+  deps: Core,
+  { id, client_id, name, owner_id, by, ip, now }: News,
+): Promise<void> {
+  await tx
+    .insertInto('alerts')
+    .values({
+      user_id: owner_id,
+      oauth_app_id: id,
+      kind: 'app_registered',
+      cause: client_id,
+      facts: JSON.stringify({ app: name, by: by.name }),
+      raised_at: now,
+    })
+    .execute()
+  const earlier = await tx
     .selectFrom('oauth_apps')
     .where('owner_id', '=', owner_id)
-    .select((eb) => eb.fn.countAll<bigint>().as('count'))
+    .where('registered_by_app_id', '=', by.id)
+    .where('created_at', '>', new Date(now.getTime() - DAY_MS))
+    .where('id', '!=', id)
+    .select('id')
+    .executeTakeFirst()
+  await recordSecurityEvent(tx, deps, {
+    event: 'app_registered',
+    user_id: owner_id,
+    actor_id: owner_id,
+    ip: ip ?? null,
+    detail: { client_id, name, by: by.name },
+    ...(earlier !== undefined && { notify: null }),
+  })
+}
+
+async function refuseOneTooMany(
+  tx: Tx,
+  owner_id: bigint,
+  act: 'registered' | 'registered_unconfirmed',
+): Promise<void> {
+  await lockUser(tx, owner_id)
+  const { owned, waiting } = await tx
+    .selectFrom('oauth_apps')
+    .where('owner_id', '=', owner_id)
+    .select((eb) => [
+      eb.fn.countAll<bigint>().as('owned'),
+      eb.fn.countAll<bigint>().filterWhere('confirmed_at', 'is', null).as('waiting'),
+    ])
     .executeTakeFirstOrThrow()
-  if (count >= OWNED_APPS_MAX)
+  if (owned >= OWNED_APPS_MAX)
     throw new AppError('access_denied', `A member has at most ${OWNED_APPS_MAX} applications`)
+  if (act === 'registered_unconfirmed' && waiting >= UNCONFIRMED_APPS_MAX)
+    throw new AppError(
+      'access_denied',
+      `${UNCONFIRMED_APPS_MAX} applications of this member wait for confirmation already`,
+    )
 }
 
 /** Returns the applications of a member, or all, newest first. */

@@ -25,6 +25,7 @@ export const columns = [
   'app.suspended_reason',
   'app.reviewed_at',
   'app.created_at',
+  'app.confirmed_at',
 ] as const
 
 /**

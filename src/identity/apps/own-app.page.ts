@@ -10,7 +10,7 @@ import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { Locale } from '../../web/languages.ts'
 import type { Report } from '../../web/report.ts'
-import { type AppChange, countMembers, deleteApp, getApp, updateApp } from './acts.ts'
+import { type AppChange, confirmApp, countMembers, deleteApp, getApp, updateApp } from './acts.ts'
 import { discoveryUrl } from './addresses.ts'
 import { type Admission, previewAdmission } from './admission.ts'
 import { appFormOf } from './apps.ts'
@@ -47,6 +47,9 @@ declare module '../../web/views.ts' {
     }
   }
   interface PartData {
+    'identity/apps/unconfirmed': {
+      app: Pick<Awaited<ReturnType<typeof getApp>>, 'client_id' | 'name' | 'created_at' | 'registered_by'>
+    }
     'identity/apps/history': { history: History; words?: { acts: Names; fields: Names } }
   }
 }
@@ -86,6 +89,11 @@ const pageOf = ({ params }: FastifyRequest) =>
 /** Acts that require a fresh sign-in, so a stolen session cannot perform them. */
 function sensitiveRoutes(app: FastifyInstance, deps: Core): void {
   const preHandler = requireFreshSignIn(deps, { page: pageOf })
+
+  app.post<OneApp>('/apps/:client_id/confirm', { preHandler }, async (request, reply) => {
+    const { name } = await confirmApp(deps.db, ownedBy(request, deps))
+    return reply.done(pageOf(request), { text: request.locale.t.registry.confirmed(name) })
+  })
 
   app.post<OneApp>('/apps/:client_id/delete', { preHandler }, async (request, reply) => {
     const { typed_name } = (request.body ?? {}) as Record<string, unknown>

@@ -29,6 +29,14 @@ export const registry = {
     en: 'An administrator has suspended this application. Members cannot sign in to it, and its tokens are refused.',
     zh: '管理员已停用此应用：成员无法登录，它的令牌也不再有效。',
   },
+  unconfirmed: { en: 'Not confirmed', zh: '未确认' },
+  unconfirmedText: (by: string) => ({
+    en: `${by} created it in your name. Confirm it if you know it, or delete it. If nobody uses it and you do not confirm it, it is deleted after 30 days.`,
+    zh: `${by} 以你的名义创建了此应用。如果你了解它，请确认；否则请删除。30 天内既无人使用也未确认，会自动删除。`,
+  }),
+  formerApp: { en: 'An application that has since been deleted', zh: '一个已被删除的应用' },
+  confirm: { en: 'Confirm', zh: '确认' },
+  confirmed: (app: string) => ({ en: `${app} is confirmed as yours.`, zh: `已确认 ${app} 属于你。` }),
   reason: { en: 'Reason', zh: '理由' },
   details: { en: 'Settings', zh: '应用设置' },
   detailsText: {

@@ -36,6 +36,11 @@ export type AuthorizedApp = {
   reviewed_at: Date | null
   token_endpoint_auth_method: string
   created_at: Date
+  /** Null while an application that another one registered waits for its owner. */
+  confirmed_at: Date | null
+  /** The application that registered this one, if it exists still. */
+  registered_by: string | null
+  owner_id: bigint
   owner_username: string
   owner_trust_level: number
   /** Whether the owner is a member of the forum. */
@@ -76,6 +81,7 @@ async function findApp(db: Db, client_id: string): Promise<AuthorizedApp | undef
   return db
     .selectFrom('oauth_apps as app')
     .innerJoin('users as owner', 'owner.id', 'app.owner_id')
+    .leftJoin('oauth_apps as by', 'by.id', 'app.registered_by_app_id')
     .where('app.client_id', '=', client_id)
     .select([
       'app.id',
@@ -91,6 +97,9 @@ async function findApp(db: Db, client_id: string): Promise<AuthorizedApp | undef
       'app.reviewed_at',
       'app.token_endpoint_auth_method',
       'app.created_at',
+      'app.confirmed_at',
+      'by.name as registered_by',
+      'app.owner_id',
       'owner.username as owner_username',
       'owner.trust_level as owner_trust_level',
     ])

@@ -12,7 +12,7 @@ import { AppError } from '../../platform/errors.ts'
 import { wantsHtml } from '../../web/pages.ts'
 import { malformed, type Parameters, parseParameters } from '../../web/parameters.ts'
 import { isPublic, type Refusal, refusalOf, refusalText } from '../apps/access.ts'
-import { countMembers } from '../apps/acts.ts'
+import { countMembers, ownsApps } from '../apps/acts.ts'
 import { kindOf, placeOf } from '../apps/redirect-uris.ts'
 import { allowAndIssueCode, issueCode, type NewCode } from '../grants/codes.ts'
 import { hasConsented } from '../grants/consents.ts'
@@ -43,6 +43,7 @@ declare module '../../web/views.ts' {
       members: Awaited<ReturnType<typeof countMembers>>
       ownerUrl: string | undefined
       scopes: string[]
+      ownsApps: boolean
       isAskedEachTime: boolean
       query: string
       switchAccountUrl: string
@@ -57,9 +58,15 @@ declare module '../../web/views.ts' {
       switchAccountUrl: string
     }
     'identity/oauth/suspended': { app: Target['app'] }
+    'identity/oauth/unconfirmed': { app: Target['app']; switchAccountUrl: string }
   }
   interface PartData {
-    'identity/oauth/consent-sees': { user: Session['user']; customGroups: string[]; scopes: string[] }
+    'identity/oauth/consent-sees': {
+      user: Session['user']
+      customGroups: string[]
+      scopes: string[]
+      ownsApps: boolean
+    }
     'identity/oauth/consent-may': { scopes: string[] }
   }
 }
@@ -109,6 +116,7 @@ async function authorize(
 ): Promise<FastifyReply> {
   const target = await findTarget(deps.db, sent)
   if (target.app.suspended_at !== null) return refuseSuspended(request, reply, target)
+  if (await isDraft(target, request, sent, deps)) return refuseDraft(request, reply, target, sent)
   try {
     const demand = readDemand(sent, target)
     const expected = await readExpected(demand, deps)
@@ -151,6 +159,38 @@ async function authorize(
 function refuseSuspended(request: FastifyRequest, reply: FastifyReply, { app }: Target): FastifyReply {
   if (!wantsHtml(request)) throw new AppError('access_denied', 'This application has been suspended')
   return reply.page('identity/oauth/suspended', { app }, { status: 403 })
+}
+
+/**
+ * Whether the application waits for its owner, and the site keeps it from everyone else until then. A visitor signs in first,
+ * unless no page may be shown.
+ */
+async function isDraft(
+  { app }: Target,
+  { session }: FastifyRequest,
+  sent: Parameters,
+  { settings }: IdentityDeps,
+): Promise<boolean> {
+  if (app.confirmed_at !== null) return false
+  const { apps_by_any_token } = await settings.read()
+  const isKnown = session !== undefined || isSilent(sent)
+  return apps_by_any_token === 'draft' && isKnown && session?.user.id !== app.owner_id
+}
+
+/** NOTE: never redirects, because members must not reach an application that its owner may not know of. */
+function refuseDraft(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { app }: Target,
+  sent: Parameters,
+): FastifyReply {
+  if (!wantsHtml(request))
+    throw new AppError('access_denied', 'Its owner has not confirmed this application yet')
+  return reply.page(
+    'identity/oauth/unconfirmed',
+    { app, switchAccountUrl: switchAccountUrl(sent) },
+    { status: 403 },
+  )
 }
 
 /** Reads the member whom the application expects from its ID token hint. Throws invalid_request for a foreign token. */
@@ -272,6 +312,7 @@ async function askForConsent(
       members: await countMembers(db, app.id),
       ownerUrl: hasProfile ? `${forum}/u/${encodeURIComponent(app.owner_username)}` : undefined,
       scopes: demand.scopes,
+      ownsApps: await ownsApps(db, user.id),
       isAskedEachTime: mayBeImpersonated(target),
       query: queryText(sent),
       switchAccountUrl: switchAccountUrl(sent),

@@ -33,13 +33,25 @@ function readHeader(authorization: string | undefined): string | undefined {
 }
 
 /** The member, the scopes and the application of a live access token. */
-export type Bearer = { user: TokenUser; scopes: string[]; app: { redirect_uris: string[] } }
+export type Bearer = {
+  user: TokenUser
+  scopes: string[]
+  app: { id: bigint; owner_id: bigint; name: string; redirect_uris: string[] }
+}
 export type TokenUser = User & { is_silenced: boolean }
 
 export type GetBearer = (access_token: string) => Promise<Bearer>
 
-type LiveToken = { item: number; scopes: string[]; redirect_uris: string[]; member: unknown }
-type FoundToken = User & Pick<LiveToken, 'scopes' | 'redirect_uris'> & { silenced_till: Date | null }
+type LiveToken = {
+  item: number
+  scopes: string[]
+  app_id: bigint
+  app_owner_id: bigint
+  app_name: string
+  redirect_uris: string[]
+  member: unknown
+}
+type FoundToken = User & Omit<LiveToken, 'item' | 'member'> & { silenced_till: Date | null }
 type Look = { access_token: string; now: Date }
 
 /**
@@ -58,9 +70,10 @@ export function makeGetBearer({ db, clock }: Pick<Core, 'db' | 'clock'>): GetBea
     if (found === undefined || isBannedOrSuspended(found, now)) {
       throw bearerError('invalid_token', 'The access token is wrong, expired or revoked')
     }
-    const { scopes, redirect_uris, silenced_till, ...user } = found
+    const { scopes, app_id, app_owner_id, app_name, redirect_uris, silenced_till, ...user } = found
     const is_silenced = silenced_till !== null && silenced_till > now
-    return { user: { ...user, is_silenced }, scopes, app: { redirect_uris } }
+    const app = { id: app_id, owner_id: app_owner_id, name: app_name, redirect_uris }
+    return { user: { ...user, is_silenced }, scopes, app }
   }
 }
 
@@ -73,13 +86,17 @@ async function findLive(db: Db, looks: Look[]) {
     .innerJoinLateral(memberOf('token').as('users'), (join) => join.onTrue())
     .select(userColumns)
     .select(['token.item', 'token.scopes', 'token.redirect_uris'])
+    .select(['token.app_id', 'token.app_owner_id', 'token.app_name'])
     .select(sql<Date | null>`silenced_till(users.id)`.as('silenced_till'))
     .execute()
   return inOrder(looks, rows, (row) => row)
 }
 
 /** Returns the application of a token, live or not. */
-export async function findAppOf(db: Db, access_token: string): Promise<Bearer['app'] | undefined> {
+export async function findAppOf(
+  db: Db,
+  access_token: string,
+): Promise<Pick<Bearer['app'], 'redirect_uris'> | undefined> {
   return db
     .selectFrom('access_tokens as token')
     .innerJoin('grants as family', 'family.id', 'token.grant_id')

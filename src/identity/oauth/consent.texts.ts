@@ -12,6 +12,11 @@ export const consent = {
     en: 'Continue only if you know and trust its owner.',
     zh: '仅在你了解并信任其所有者时继续。',
   },
+  unconfirmed: (owner: string, by: string) => ({
+    en: `Created in the name of @${owner} by ${by}, and not confirmed by them yet.`,
+    zh: `由 ${by} 以 @${owner} 的名义创建，本人尚未确认。`,
+  }),
+  formerApp: { en: 'another application', zh: '另一个应用' },
   signedInAs: { en: 'Signed in as', zh: '当前账号' },
   notYou: { en: 'Not you?', zh: '不是你？' },
   learns: { en: 'It will see', zh: '它将看到' },
@@ -40,8 +45,8 @@ export const consent = {
     zh: `登录后 30 天内，${app} 可以再次读取以上信息。你可以随时撤销：`,
   }),
   couldRegister: {
-    en: 'With this access it could also register applications in your name. You can find and delete them under',
-    zh: '凭此授权，它还能以你的名义创建应用。你可以在这里查看和删除：',
+    en: 'It could create applications in your name. You are told each time, and can delete them under',
+    zh: '它还可以以你的名义创建应用，每次都会通知你。你可以在这里删除：',
   },
   remembered: {
     en: 'You are asked again only when it wants to see more.',
@@ -70,7 +75,12 @@ export const consents = {
     en: 'Look this up again, for up to 30 days after each sign-in',
     zh: '在每次登录后 30 天内再次读取以上信息',
   },
-  registerApps: { en: 'Register and list applications in your name', zh: '以你的名义创建和查看应用' },
+  registerApps: { en: 'Create and list applications in your name', zh: '以你的名义创建和查看应用' },
+  mayRegister: {
+    en: 'Create applications in your name. You are told each time and can delete them.',
+    zh: '以你的名义创建应用。每次都会通知你，你可以删除。',
+  },
+  ownApps: { en: 'Which sign-in applications you have created', zh: '你创建了哪些登录应用' },
   listEveryApp: {
     en: 'List every registered application, because you are an administrator',
     zh: '查看全部应用（因为你是管理员）',

@@ -32,6 +32,19 @@ export const suspended = {
   },
 } satisfies Texts
 
+/** Of an application that waits for its owner, on a site that keeps it from everyone else until then. */
+export const unconfirmed = {
+  title: (app: string) => ({ en: `${app} is not confirmed yet`, zh: `${app} 尚未确认` }),
+  text: {
+    en: 'You were not signed in, and it received no information about you. Its owner has not confirmed this application yet.',
+    zh: '你没有登录到该应用，它也没有获得你的任何信息。应用所有者尚未确认此应用。',
+  },
+  forOwner: {
+    en: 'If it is yours, sign in as its owner and confirm it under Sign-in applications.',
+    zh: '如果是你的应用，请用所有者账号登录，在“登录应用”页面确认。',
+  },
+} satisfies Texts
+
 /** Of a faulty authorization request, by error code of OAuth. */
 export const errors = {
   title: {

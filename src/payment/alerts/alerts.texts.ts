@@ -15,8 +15,8 @@ const decided: Record<string, Text> = {
 
 export const alerts = {
   lead: {
-    en: 'News about your payment applications. You also get it by email if your address is confirmed.',
-    zh: '与你的收款应用有关的消息。邮箱通过验证后，也会发送邮件。',
+    en: 'News about your applications. You also get it by email if your address is confirmed.',
+    zh: '与你的应用有关的消息。邮箱通过验证后，也会发送邮件。',
   },
   nothing: { en: 'No alerts', zh: '暂无提醒' },
   nothingText: {
@@ -45,6 +45,13 @@ export const alerts = {
   },
   save: { en: 'Save', zh: '保存' },
   mails: {
+    app_registered: ({ app, by }: Facts) => ({
+      subject: { en: `${app} was created in your name`, zh: `${app} 以你的名义创建` },
+      text: {
+        en: `${by} has created the sign-in application ${app} in your name. Confirm it, or delete it.`,
+        zh: `${by} 以你的名义创建了登录应用 ${app}。请确认或删除。`,
+      },
+    }),
     reviewed: ({ app, decision, reason }: Facts) => ({
       subject: {
         en: `${app}: ${decided[decision!]?.en ?? decision}`,

@@ -13,7 +13,7 @@ import type { TeamRole } from '../../database/tables/payment-apps.ts'
 import { alerts as texts } from './alerts.texts.ts'
 
 /** The link of each alert, relative to the page of its application. */
-const PLACES: Record<AlertKind, string> = {
+const PLACES: Record<PaymentAlertKind, string> = {
   reviewed: '',
   notifications_failing: '/notifications',
   key_expiring: '',
@@ -25,11 +25,15 @@ const PLACES: Record<AlertKind, string> = {
   events_gone: '/events',
 }
 
+/** The alerts about payment applications. Identity raises those about sign-in applications. */
+type PaymentAlertKind = Exclude<AlertKind, 'app_registered'>
+
 /** The alerts about applications that the reader has no role in. */
 const OUTSIDE: readonly AlertKind[] = ['invited', 'given_away']
 
 /** The path that an alert links to. */
-export function placeOf({ kind, payment_id }: { kind: AlertKind; payment_id: string }): string {
+export function placeOf({ kind, payment_id }: { kind: AlertKind; payment_id: string | null }): string {
+  if (kind === 'app_registered') return '/apps'
   return OUTSIDE.includes(kind)
     ? '/payment/applications'
     : `/payment/applications/${payment_id}${PLACES[kind]}`
@@ -45,7 +49,7 @@ export function toneOf({ kind }: { kind: AlertKind }): 'warn' | 'plain' {
 
 export type Alert = {
   app_id: bigint
-  kind: AlertKind
+  kind: PaymentAlertKind
   /** Identifies the cause: an id, a day or a moment. Raising the same cause again does nothing. */
   cause: string
   /** Values for the text, besides the application's name. Never a secret. */
@@ -84,7 +88,7 @@ export async function raiseAlert(tx: Tx, deps: AlertDeps, alert: Alert): Promise
   for (const { user_id } of rows) await mailAlert(tx, deps, { user_id, kind, payment_id, facts })
 }
 
-type Mailed = { user_id: bigint; kind: AlertKind; payment_id: string; facts: Record<string, string> }
+type Mailed = { user_id: bigint; kind: PaymentAlertKind; payment_id: string; facts: Record<string, string> }
 
 async function mailAlert(
   tx: Tx,
@@ -117,7 +121,7 @@ export async function readAlerts(
 ) {
   let alerts = db
     .selectFrom('alerts')
-    .innerJoin('payment_apps as app', 'app.id', 'alerts.app_id')
+    .leftJoin('payment_apps as app', 'app.id', 'alerts.app_id')
     .where('alerts.user_id', '=', user_id)
     .orderBy('alerts.id', 'desc')
     .limit(limit)

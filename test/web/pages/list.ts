@@ -4,6 +4,7 @@ import { GUIDES, guidePath } from '../../../src/docs/guides/guides.ts'
 import { OPERATIONS, operationId } from '../../../src/docs/openapi.ts'
 import { WEBHOOKS } from '../../../src/docs/webhooks.ts'
 import type { Person } from '../../harness/cast.ts'
+import { setSetting } from '../../harness/harness.ts'
 import { authorizationUrl, REDIRECT_URI } from '../../identity/relying-party.ts'
 import type { Role, World } from './world.ts'
 
@@ -237,6 +238,17 @@ export const PAGES: ListedPage[] = [
       )
     },
   },
+  {
+    name: 'identity/oauth/unconfirmed',
+    as: 'buyer',
+    path: at('/'),
+    act: async (page, world) => {
+      await setSetting(world.test, 'apps_by_any_token', 'draft')
+      await page.goto(new URL(consent('waiting')(world), page.url()).href)
+      await setSetting(world.test, 'apps_by_any_token', 'open')
+    },
+  },
+  { name: 'identity/oauth/consent unconfirmed', as: 'careful', path: consent('waiting') },
   { name: 'identity/oauth/error', as: 'buyer', path: at('/oauth2/auth?client_id=nobody') },
   { name: 'identity/oauth/sign-out', as: 'buyer', path: at('/oauth2/logout') },
   { name: 'identity/oauth/signed-out', as: 'visitor', path: at('/oauth2/logout/done') },

@@ -45,7 +45,7 @@ export type World = {
   suspendedSeller: Merchant
   /** The test application of the merchant. */
   testApp: Merchant
-  oauth: { open: OAuthApp; closed: OAuthApp; suspended: OAuthApp }
+  oauth: { open: OAuthApp; closed: OAuthApp; suspended: OAuthApp; waiting: OAuthApp }
   /** Transaction IDs, by the state of the order. */
   orders: Record<OrderFate, string>
   /** The transaction ID of a transfer. */
@@ -411,11 +411,14 @@ async function makeOAuthApps(
   const set = (app: OAuthApp, values: Record<string, unknown>) =>
     test.db.updateTable('oauth_apps').set(values).where('client_id', '=', app.client_id).execute()
   await set(suspended, { suspended_at: now, suspended_by: admin.id, suspended_reason: 'Asked for passwords' })
+  const waiting = await register('Night Market')
+  await set(waiting, { confirmed_at: null, registered_by_app_id: used.id })
   await set(used, { reviewed_at: now, reviewed_by: admin.id })
   return {
     open: await register('Chess Ladder'),
     closed: await register('Founders', { allow_groups: ['trust_level_4', 'founders'] }),
     suspended,
+    waiting,
   }
 }
 
