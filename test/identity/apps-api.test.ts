@@ -96,7 +96,9 @@ describe('POST /api/apps', () => {
       .where('subject', '=', client_id)
       .select(['action', 'actor_id', 'ip'])
       .execute()
-    expect(trace).toEqual([{ action: 'oauth_app.registered_unconfirmed', actor_id: person.id, ip: '127.0.0.1' }])
+    expect(trace).toEqual([
+      { action: 'oauth_app.registered_unconfirmed', actor_id: person.id, ip: '127.0.0.1' },
+    ])
 
     const { status, body } = await list(token)
     expect(status).toBe(200)
