@@ -7,13 +7,14 @@ type Floors = { [name: string]: string[] }
  */
 const AREAS: Floors = {
   platform: [],
+  egress: ['platform'],
   database: ['platform'],
   core: ['database'],
   ledger: ['core'],
   web: ['core'],
   accounts: ['ledger', 'web'],
-  identity: ['accounts'],
-  payment: ['accounts'],
+  identity: ['accounts', 'egress'],
+  payment: ['accounts', 'egress'],
   privacy: ['identity'],
   docs: ['identity', 'payment'],
   home: ['identity', 'payment'],

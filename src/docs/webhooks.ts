@@ -4,11 +4,11 @@
  */
 import { createPrivateKey } from 'node:crypto'
 import { z } from 'zod'
+import { REQUEST_SECONDS_MAX } from '../egress/request.ts'
 import { EventHeaders, OrderEvent, TransferEvent } from '../payment/events/shapes.ts'
 import type { EventType } from '../payment/events/webhook.ts'
 import { tradeParameters, withParameters } from '../payment/gateway/messages.ts'
 import { MessageV1, MessageV2 } from '../payment/gateway/shapes.ts'
-import { ATTEMPT_SECONDS_MAX } from '../payment/notifications/delivery.ts'
 import { ATTEMPTS_MAX, RETRY_MINUTES } from '../payment/notifications/outbox.ts'
 import { Callback, signedCallbackUrl } from '../payment/signing/hmac.ts'
 import type { Text } from '../web/languages.ts'
@@ -33,8 +33,8 @@ export type Webhook = {
 
 /** Describes when a failed attempt is repeated. */
 export const SCHEDULE: Text = {
-  en: `An attempt that fails is repeated ${RETRY_MINUTES.map((minutes) => minutesIn('en', minutes)).join(', ')} after the end of the one before: ${ATTEMPTS_MAX} attempts in all, each of at most ${ATTEMPT_SECONDS_MAX} seconds, without following redirects. After the last one the notification is failed; its page sends it again by hand. A message may arrive more than once.`,
-  zh: `失败后依次在上一次结束的 ${RETRY_MINUTES.map((minutes) => minutesIn('zh', minutes)).join('、')}后重试：共 ${ATTEMPTS_MAX} 次，每次最长 ${ATTEMPT_SECONDS_MAX} 秒，不跟随跳转。最后一次仍失败则通知失败，可在通知页面手动重发。同一通知可能到达多次。`,
+  en: `An attempt that fails is repeated ${RETRY_MINUTES.map((minutes) => minutesIn('en', minutes)).join(', ')} after the end of the one before: ${ATTEMPTS_MAX} attempts in all, each of at most ${REQUEST_SECONDS_MAX} seconds, without following redirects. After the last one the notification is failed; its page sends it again by hand. A message may arrive more than once.`,
+  zh: `失败后依次在上一次结束的 ${RETRY_MINUTES.map((minutes) => minutesIn('zh', minutes)).join('、')}后重试：共 ${ATTEMPTS_MAX} 次，每次最长 ${REQUEST_SECONDS_MAX} 秒，不跟随跳转。最后一次仍失败则通知失败，可在通知页面手动重发。同一通知可能到达多次。`,
 }
 
 function minutesIn(language: keyof Text, minutes: number): string {

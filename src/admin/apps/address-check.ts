@@ -6,8 +6,8 @@ import { Resolver } from 'node:dns/promises'
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
+import { EgressError, makeEgressGuard, type NameResolver } from '../../egress/guard.ts'
 import { getPaymentApp } from '../../payment/apps/review.ts'
-import { EgressError, makeEgressGuard, type NameResolver } from '../../payment/notifications/egress.ts'
 
 const ACTION = 'payment_app.check_addresses'
 const DNS = { timeout: 2_000, tries: 1 }

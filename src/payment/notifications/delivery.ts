@@ -1,20 +1,16 @@
 /**
- * One attempt to notify a shop: a request without redirects, of at most 10 seconds and 64 KiB, to addresses that the egress
- * guard allows. Every end of it is an outcome, never an exception.
+ * One attempt to notify a shop: a guarded request, and at most 64 KiB of its answer. Every end of it is an outcome, never an
+ * exception.
  */
-import { type ClientRequest, type IncomingMessage, request } from 'node:http'
-import { connect, isIP, type TcpSocketConnectOpts } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import type { IncomingMessage } from 'node:http'
 import type { AttemptOutcome } from '../../database/tables/notifications.ts'
-import { type Address, bareHost, EgressError, type EgressGuard } from './egress.ts'
+import { makeSendRequest, type OutgoingRequest, type RequestOptions } from '../../egress/request.ts'
+import type { Config } from '../../platform/config.ts'
 
-export const ATTEMPT_SECONDS_MAX = 10
 const BODY_BYTES_MAX = 65_536
 const KEPT_BYTES_MAX = 2_048
 const DETAIL_LENGTH_MAX = 300
 const SUCCESS = /^(?:success|"\s*success\s*")$/i
-/** How long one of several addresses is tried before the next one. */
-const CONNECT_STEP_MS = 2_500
 
 export type Attempt = {
   outcome: AttemptOutcome
@@ -23,99 +19,20 @@ export type Attempt = {
   response_body: string | null
 }
 
-/** A message to send. The URL may be signed, so no log and no error contains it. */
-export type Message = {
-  url: string
-  headers?: Record<string, string>
-  /** A message with a body is a POST, which any 2xx confirms. Without one it is a GET, which a last line `success` confirms. */
-  body?: string
-}
+/** A message to send. Any 2xx confirms one with a body; a last line `success` confirms one without. */
+export type Message = OutgoingRequest
 
 /** Sends one notification. */
 export type Deliver = (message: Message) => Promise<Attempt>
 
-/** The phase of an attempt, which a timeout reports. */
-type Phase = 'dns' | 'connect' | 'tls' | 'answer' | 'body'
-
-/** Makes the Deliver of this process. `timeout_ms` bounds the whole attempt. */
-export function makeDelivery(options: {
-  guard: EgressGuard
-  userAgent: string
-  timeout_ms?: number
-}): Deliver {
-  const { guard, userAgent, timeout_ms = ATTEMPT_SECONDS_MAX * 1000 } = options
+/** Makes the Deliver of this process. */
+export function makeDelivery(deps: { config: Config }, options: RequestOptions): Deliver {
+  const send = makeSendRequest(deps, options)
   return async (message) => {
-    const late = Promise.withResolvers<never>()
-    late.promise.catch(() => {})
-    let isLate = false
-    let phase: Phase = 'dns'
-    const timer = setTimeout(() => {
-      isLate = true
-      late.reject(new Error('late'))
-    }, timeout_ms)
-    const enter = (next: Phase) => {
-      phase = next
-    }
-    try {
-      const url = parseUrl(message.url)
-      const addresses = await Promise.race([guard(url), late.promise])
-      enter('connect')
-      const call = makeCall(url, addresses, { 'user-agent': userAgent, ...message.headers }, message, enter)
-      late.promise.catch(() => call.destroy())
-      const response = await answerTo(call, message.body)
-      enter('body')
-      return await judge(response, message)
-    } catch (error) {
-      if (isLate) return failure('timeout', phase)
-      if (error instanceof EgressError) return failure(error.reason, error.detail)
-      return faultOf(error as NodeJS.ErrnoException, phase)
-    } finally {
-      clearTimeout(timer)
-    }
+    const end = await send(message, (response) => judge(response, message))
+    if (!('fault' in end)) return end
+    return { outcome: end.fault, detail: end.detail, response_status: null, response_body: null }
   }
-}
-
-function parseUrl(text: string): URL {
-  const url = URL.parse(text)
-  if (url === null) throw new EgressError('bad_address', 'unreadable')
-  return url
-}
-
-/**
- * Makes the request on a new connection, because a kept one was judged at another time. The Host header and the certificate
- * check use the name; the connection uses only the given addresses.
- */
-function makeCall(
-  url: URL,
-  addresses: Address[],
-  ownHeaders: Record<string, string>,
-  { body }: Message,
-  enter: (phase: Phase) => void,
-): ClientRequest {
-  const isTls = url.protocol === 'https:'
-  const host = bareHost(url)
-  const target: TcpSocketConnectOpts = {
-    host,
-    port: Number(url.port || (isTls ? 443 : 80)),
-    lookup: (_name, _options, done) => done(null, addresses),
-    autoSelectFamily: true,
-    autoSelectFamilyAttemptTimeout: CONNECT_STEP_MS,
-  }
-  const createConnection = () => {
-    if (!isTls) return connect(target).once('connect', () => enter('answer'))
-    const socket = connectTls({ ...target, servername: isIP(host) === 0 ? host : '' })
-    return socket.once('connect', () => enter('tls')).once('secureConnect', () => enter('answer'))
-  }
-  const headers = { host: url.host, accept: '*/*', 'accept-encoding': 'identity', ...ownHeaders }
-  const method = body === undefined ? 'GET' : 'POST'
-  return request({ method, path: url.pathname + url.search, headers, createConnection })
-}
-
-function answerTo(call: ClientRequest, body: string | undefined): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    call.once('response', resolve).on('error', reject)
-    call.end(body)
-  })
 }
 
 /** Judges a response. Reads the whole body only if its last line decides, otherwise only the part that is kept. */
@@ -166,18 +83,3 @@ function keptText(body: Buffer): string {
 function detailOf(text: string | undefined): string | null {
   return text?.slice(0, DETAIL_LENGTH_MAX).toWellFormed().replaceAll('\0', '') ?? null
 }
-
-function faultOf(error: NodeJS.ErrnoException, phase: Phase): Attempt {
-  const { code = null } = error
-  if (code?.startsWith('HPE_')) return failure('malformed', code)
-  if (phase === 'tls') return failure('tls', code)
-  if (phase !== 'connect') return failure('cut', code)
-  return failure(code === 'ECONNREFUSED' ? 'refused' : 'unreachable', code)
-}
-
-const failure = (outcome: AttemptOutcome, detail: string | null): Attempt => ({
-  outcome,
-  detail,
-  response_status: null,
-  response_body: null,
-})

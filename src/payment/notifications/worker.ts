@@ -2,19 +2,18 @@
  * Delivers notifications within a process. Each turn settles ended attempts and claims due notifications. A turn runs
  * after a payment in this process and after the end of an attempt. It also runs every second, for rows of other processes.
  */
-import { Resolver } from 'node:dns/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Core } from '../../core/core.ts'
 import { isRefusal } from '../../database/connection.ts'
 import type { AttemptOutcome } from '../../database/tables/notifications.ts'
 import type { ForcedFault } from '../../database/tables/payments.ts'
+import type { RequestOptions } from '../../egress/request.ts'
 import { inCall } from '../../platform/tracing.ts'
 import { retireEvents } from '../events/events.ts'
 import { signedEvent } from '../events/webhook.ts'
 import { tradeMessage } from '../gateway/messages.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
 import { type Attempt, type Deliver, type Message, makeDelivery } from './delivery.ts'
-import { makeEgressGuard, type NameResolver } from './egress.ts'
 import {
   type Claimed,
   type Content,
@@ -36,7 +35,6 @@ const REMEMBERED_MAX = 1_000
 const STOP_TURNS_MAX = 10
 /** By Standard Webhooks, the address no longer accepts events. */
 const GONE = 410
-const DNS = { timeout: 2_000, tries: 2 }
 
 /** The core with the gateway's keys and the notifier. */
 export type PaymentDeps = GatewayCore & { notifier: Notifier }
@@ -55,8 +53,7 @@ export type Notifier = {
   stop(): Promise<void>
 }
 
-/** Options for tests: the DNS server, and the time limit of an attempt. */
-export type NotifierOptions = { resolver?: NameResolver; timeout_ms?: number }
+export type NotifierOptions = RequestOptions
 
 type NotifierDeps = Pick<
   GatewayCore,
@@ -163,10 +160,9 @@ function openTurns(
 /** Makes the only function that calls a merchant's address. */
 export function makeDeliver(
   { config, tracing }: Pick<Core, 'config' | 'tracing'>,
-  { resolver = new Resolver(DNS), ...limits }: NotifierOptions,
+  options: NotifierOptions,
 ): Deliver {
-  const guard = makeEgressGuard(config.NOTIFY_ALLOW_CIDRS ?? [], resolver)
-  const deliver = makeDelivery({ guard, userAgent: `Tessera (+${config.PUBLIC_URL})`, ...limits })
+  const deliver = makeDelivery({ config }, options)
   return (message) => {
     const call = { method: message.body === undefined ? 'GET' : 'POST', url: URL.parse(message.url) }
     return inCall(tracing, call, () => deliver(message), endOf)

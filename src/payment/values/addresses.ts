@@ -1,5 +1,6 @@
-/** Addresses and CIDR ranges: an application's allowed addresses, and block lists. */
-import { BlockList, isIP } from 'node:net'
+/** Addresses and CIDR ranges: the addresses that an application allows. */
+import { isIP } from 'node:net'
+import { blockListOf } from '../../egress/ranges.ts'
 
 export const ALLOWED_ADDRESSES_MAX = 50
 
@@ -17,15 +18,4 @@ export function isAllowedAddress(address: string, ranges: readonly string[]): bo
   if (ranges.length === 0) return true
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')
   return blockListOf(ranges).check(plain, isIP(plain) === 4 ? 'ipv4' : 'ipv6')
-}
-
-/** Builds a list that addresses can be looked up in. */
-export function blockListOf(ranges: readonly string[]): BlockList {
-  const list = new BlockList()
-  for (const range of ranges) {
-    const [network = '', bits] = range.split('/')
-    const family = isIP(network) === 4 ? 'ipv4' : 'ipv6'
-    list.addSubnet(network, Number(bits ?? (family === 'ipv4' ? 32 : 128)), family)
-  }
-  return list
 }

@@ -1,11 +1,11 @@
 /**
- * Guards the addresses of notifications, because a merchant could otherwise make us call hosts that only we can reach.
- * The guard resolves a name and judges its addresses. The connection uses those addresses, so a later change of the name
+ * Guards the addresses that members register for us to call, because they could otherwise make us call hosts that only we
+ * can reach. The guard resolves a name and judges its addresses. The connection uses those addresses, so a later change of the name
  * has no effect. decisions.md 8.5.
  */
 import { isIP } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { blockListOf } from '../values/addresses.ts'
+import { blockListOf } from './ranges.ts'
 
 /** The addresses of one name that fit into the time of an attempt. */
 const ADDRESSES_MAX = 4

@@ -1,13 +1,9 @@
 /**
- * The addresses to which notifications may go: every notation of an address that is not public, names that lead to
+ * The addresses to which requests may go: every notation of an address that is not public, names that lead to
  * one, and ports.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  type EgressError,
-  type EgressGuard,
-  makeEgressGuard,
-} from '../../src/payment/notifications/egress.ts'
+import { type EgressError, type EgressGuard, makeEgressGuard } from '../../src/egress/guard.ts'
 import { type DnsServer, startDnsServer } from '../harness/dns-server.ts'
 
 let dns: DnsServer
