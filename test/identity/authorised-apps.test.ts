@@ -84,7 +84,7 @@ describe('what an application sees and may do', () => {
       const asked = listOn(consent)
       expect(asked).toMatch(/Carol[\s\S]*c•••@example.org[\s\S]*founders/)
       expect(consent.body).toMatch(/for up to 30 days/)
-      expect(consent.body).toMatch(/register (and list )?applications in your name/i)
+      expect(consent.body).toMatch(/create (and list )?applications in your name/i)
       await obtainTokens(test, client, party, { scope })
       expect(listOn(await client.get(PATH))).toEqual(asked)
       await revoke(client, party)

@@ -86,11 +86,11 @@ const ClientKind = z.object({
 
 type Addresses = Pick<z.output<typeof AppFields>, 'redirect_uris' | 'post_logout_redirect_uris'>
 
-/** Refuses the addresses that an application of this kind may not have. */
+/** Refuses the addresses that an application of this kind may not have. Each address gets one fault, its own first. */
 function checkAddresses(app: Addresses & z.output<typeof ClientKind>, context: z.core.$RefinementCtx): void {
   for (const field of ['redirect_uris', 'post_logout_redirect_uris'] as const) {
     app[field].forEach((uri, index) => {
-      const fault = privateUseFault(uri, app)
+      const fault = redirectUriFault(uri) === undefined ? privateUseFault(uri, app) : undefined
       if (fault !== undefined) context.addIssue({ ...issueOf(fault, uri), path: [field, index] })
     })
   }
