@@ -29,7 +29,8 @@ function entriesOf(user_id: bigint, after: bigint, and: RawBuilder<unknown> = sq
 
 const LISTS: Record<string, List> = {
   sessions: (id, after) => sql`
-    select id as place, auth_time as signed_in_at, amr as methods, ip as address, agent as browser, last_seen_at, expires_at
+    select id as place, auth_time as signed_in_at, amr as methods, ip as address, agent as browser, last_seen_at, expires_at,
+      sid
     from sessions where user_id = ${id} and id > ${after}`,
   authorised_applications: (id, after) => sql`
     select app.id as place, app.client_id, app.name, c.scopes, c.created_at as first_allowed_at, c.updated_at as last_changed_at

@@ -509,4 +509,19 @@ describe('the ID token', () => {
     const elsewhere = await person.signIn()
     expect(payloadOf((await obtainTokens(test, elsewhere, party)).id_token).sid).not.toBe(first)
   })
+
+  it('names a session at random, and one of an earlier release by APP_SECRET', async () => {
+    const person = await makePerson(test)
+    const client = await person.signIn()
+    const sidNow = async () => payloadOf((await obtainTokens(test, client, party)).id_token).sid
+    const { id, sid } = await test.db
+      .selectFrom('sessions')
+      .where('user_id', '=', person.id)
+      .select(['id', 'sid'])
+      .executeTakeFirstOrThrow()
+    expect(sid).toMatch(/^[\w-]{22}$/)
+    expect(await sidNow()).toBe(sid)
+    await test.db.updateTable('sessions').set({ sid: null }).where('id', '=', id).execute()
+    expect(await sidNow()).toBe(test.deps.secrets.tag('session id', String(id)))
+  })
 })

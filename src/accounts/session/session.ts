@@ -21,6 +21,7 @@ import {
   type User,
   userColumns,
 } from '../people/users.ts'
+import { newSid } from './session-ids.ts'
 
 const SESSION_DAYS = 14
 const DAY_MS = 86_400_000
@@ -191,6 +192,7 @@ export async function startSession(
       agent: (request.headers['user-agent'] ?? '').slice(0, AGENT_LENGTH_MAX),
       expires_at: new Date(now.getTime() + SESSION_DAYS * DAY_MS),
       last_seen_at: now,
+      sid: newSid(),
     })
     .execute()
     .catch(explainAnonymised)

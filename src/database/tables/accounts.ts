@@ -48,6 +48,8 @@ type SessionsTable = {
   expires_at: Date
   /** Accurate to minutes; null until the first use a few minutes after the sign-in. */
   last_seen_at: Nullable<Date>
+  /** Its public id. Null for sessions of earlier releases. */
+  sid: Nullable<string>
 }
 
 type SignInAttemptsTable = {

@@ -22,6 +22,7 @@ import {
   type IssuedTokens,
   type NewTokens,
   newTokens,
+  sidOfClaimed,
 } from './tokens.ts'
 
 export const CODE_SECONDS = 60
@@ -130,7 +131,7 @@ async function claimCodes(db: Db, claims: Claim[], patience_ms: number): Promise
     .selectFrom(claimed.as('claimed'))
     .innerJoinLateral(memberOf('claimed').as('users'), (join) => join.onTrue())
     .select(userColumns)
-    .select(['claimed.item', 'claimed.session_id', 'claimed.nonce'])
+    .select(['claimed.item', 'claimed.session_id', sidOfClaimed(), 'claimed.nonce'])
     .select(['claimed.scopes', 'claimed.auth_time', 'claimed.amr'])
     .execute()
   return inOrder(claims, rows, asIssued)

@@ -24,6 +24,7 @@ import {
   type IssuedTokens,
   type NewTokens,
   newTokens,
+  sidOfClaimed,
 } from './tokens.ts'
 
 /** Used tokens kept for each family. A replay of an older one fails without revoking the family. */
@@ -141,7 +142,7 @@ async function claimRefreshTokens(
     .selectFrom(claimed.as('claimed'))
     .innerJoinLateral(memberOf('claimed').as('users'), (join) => join.onTrue())
     .select(userColumns)
-    .select(['claimed.item', 'claimed.grant_id', 'claimed.session_id', 'claimed.nonce'])
+    .select(['claimed.item', 'claimed.grant_id', 'claimed.session_id', sidOfClaimed(), 'claimed.nonce'])
     .select(['claimed.scopes', 'claimed.auth_time', 'claimed.amr', 'claimed.successor_hash'])
     .execute()
   return inOrder(claims, rows, ({ grant_id, successor_hash, ...row }) => ({

@@ -1,4 +1,5 @@
 /** The tokens that a code or a refresh token is exchanged for, and their lifetimes. */
+import { sql } from 'kysely'
 import type { User } from '../../accounts/people/users.ts'
 import { randomToken, sha256 } from '../../platform/secrets.ts'
 
@@ -7,7 +8,7 @@ export const ACCESS_TOKEN_SECONDS = 3_600
 export const ACCESS_LIFE = `${ACCESS_TOKEN_SECONDS} seconds`
 export const IDLE_LIFE = '14 days'
 export const FAMILY_LIFE = '30 days'
-/** New tokens and the claims of their ID token. `session_id` is null when that session has ended. */
+/** New tokens and the claims of their ID token. `session` is null when that session has ended. */
 export type IssuedTokens = {
   access_token: string
   refresh_token: string
@@ -15,7 +16,7 @@ export type IssuedTokens = {
   nonce: string | null
   auth_time: Date
   amr: string[]
-  session_id: bigint | null
+  session: { id: bigint; sid: string | null } | null
   user: User
 }
 
@@ -46,11 +47,18 @@ export type Claimed = {
 /** Converts a claim's row. */
 export function asIssued({
   session_id,
+  sid,
   nonce,
   scopes,
   auth_time,
   amr,
   ...user
-}: Omit<Issued, 'user'> & User): Issued {
-  return { session_id, nonce, scopes, auth_time, amr, user }
+}: Omit<Issued, 'user' | 'session'> & { session_id: bigint | null; sid: string | null } & User): Issued {
+  const session = session_id === null ? null : { id: session_id, sid }
+  return { session, nonce, scopes, auth_time, amr, user }
+}
+
+/** Selects the public id of a claim's session. */
+export function sidOfClaimed() {
+  return sql<string | null>`(select sid from sessions where sessions.id = claimed.session_id)`.as('sid')
 }

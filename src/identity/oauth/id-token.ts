@@ -2,13 +2,13 @@
 import { createPublicKey, sign } from 'node:crypto'
 import { compactVerify, decodeProtectedHeader } from 'jose'
 import { z } from 'zod'
+import { sidOf } from '../../accounts/session/session-ids.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import type { IssuedTokens } from '../grants/tokens.ts'
 import type { IdentityDeps, SigningKey } from '../keys/keys.ts'
 import { ID_TOKEN_SECONDS } from '../keys/lifetimes.ts'
 import { acrOf } from './acr.ts'
 import { profileClaims } from './claims.ts'
-import { publicSessionId } from './reauthentication.ts'
 
 /** Signs the ID token for newly issued tokens. The scope `openid` alone gives the subject and the way of sign-in only. */
 export function signIdToken(
@@ -28,7 +28,7 @@ export function signIdToken(
     auth_time: Math.floor(issued.auth_time.getTime() / 1000),
     ...(issued.nonce === null ? {} : { nonce: issued.nonce }),
     at_hash: halfHash(issued.access_token),
-    ...(issued.session_id === null ? {} : { sid: publicSessionId(secrets, issued.session_id) }),
+    ...(issued.session === null ? {} : { sid: sidOf(secrets, issued.session) }),
     amr: issued.amr,
     acr: acrOf(issued.amr),
     ...(issued.scopes.includes('profile') ? profileClaims(issued.user) : {}),

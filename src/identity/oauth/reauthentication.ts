@@ -5,26 +5,20 @@
  * and is no older than the mark.
  */
 import type { Session } from '../../accounts/session/session.ts'
+import { isSessionTag, sessionTag } from '../../accounts/session/session-ids.ts'
 import type { Core } from '../../core/core.ts'
-import type { Secrets } from '../../platform/secrets.ts'
 import type { Parameters } from '../../web/parameters.ts'
 import { queryText } from './authorization-request.ts'
 
 const MARK = 'signed_in_since'
 const PURPOSE = 'reauthentication'
-const SESSION_PURPOSE = 'session id'
 /** How long the new sign-in may take. After this it is demanded again. */
 const FRESH_MINUTES = 10
-
-/** Returns the public id of a session (`sid`), which gives no access. */
-export function publicSessionId(secrets: Secrets, session_id: bigint): string {
-  return secrets.tag(SESSION_PURPOSE, session_id.toString())
-}
 
 /** Returns the request's query with a mark that only a later sign-in meets. */
 export function markedQuery(sent: Parameters, session: Session | undefined, deps: Core): string {
   const request = unmarked(sent)
-  const replaced = session === undefined ? '' : publicSessionId(deps.secrets, session.id)
+  const replaced = session === undefined ? '' : sessionTag(deps.secrets, session.id)
   const mark = `${deps.clock().getTime()}.${replaced}`
   const tag = deps.secrets.tag(PURPOSE, taggedText(mark, request))
   return queryText({ ...request, [MARK]: `${mark}.${tag}` })
@@ -37,7 +31,7 @@ export function meetsMark(sent: Parameters, session: Session, deps: Core): boole
   const [since = '', replaced = '', tag = ''] = sentMark.split('.')
   if (!deps.secrets.isTag(PURPOSE, taggedText(`${since}.${replaced}`, unmarked(sent)), tag)) return false
   const isFresh = deps.clock().getTime() - Number(since) <= FRESH_MINUTES * 60_000
-  const isNew = !deps.secrets.isTag(SESSION_PURPOSE, session.id.toString(), replaced)
+  const isNew = !isSessionTag(deps.secrets, session.id, replaced)
   return isFresh && isNew && session.auth_time.getTime() >= Number(since)
 }
 
