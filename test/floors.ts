@@ -40,7 +40,14 @@ const ROOMS: { [area: string]: Floors } = {
     forum: ['security'],
     '': ['sign-in', 'forum'],
   },
-  identity: { keys: [], apps: ['keys'], grants: ['apps'], oauth: ['grants'], '': ['oauth'] },
+  identity: {
+    keys: [],
+    apps: ['keys'],
+    grants: ['apps'],
+    oauth: ['grants'],
+    devices: ['oauth'],
+    '': ['devices'],
+  },
   payment: {
     values: [],
     signing: ['values'],

@@ -13,6 +13,7 @@ const SHARE_MS = 1_000
 
 const LIMITS = {
   token_failures: { setting: 'limit_token_failures', seconds: 60 },
+  device_requests: { setting: 'limit_device_requests', seconds: 60 },
   api_requests: { setting: 'limit_api_requests', seconds: 60 },
   pages: { setting: 'limit_pages', seconds: 60 },
   refused_requests: { setting: 'limit_refused_requests', seconds: 60 },

@@ -150,6 +150,8 @@ export const definitions = {
   limit_token_failures: limit.default(60),
   /** Refreshes of one grant; each minute of its age allows one more. 0 is no limit. */
   limit_refreshes: limit.default(100),
+  /** Device codes a minute, for one application and one network; 0 is no limit. */
+  limit_device_requests: limit.default(60),
   /** Requests a minute of one payment application; 0 is no limit. */
   limit_api_requests: limit.default(6_000),
   /** Refused requests a minute that one application's owner can examine later; 0 is no limit. */

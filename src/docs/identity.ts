@@ -1,4 +1,4 @@
-/** Describes the operations of the identity interface. identity.md; RFC 6749, 7009, 7662; OpenID Connect Core 1.0. */
+/** Describes the operations of the identity interface. identity.md; RFC 6749, 7009, 7662, 8628; OpenID Connect Core 1.0. */
 import { z } from 'zod'
 import {
   AppsRequest,
@@ -12,6 +12,8 @@ import { SCOPES } from '../identity/oauth/authorization-request.ts'
 import {
   AboutTokenRequest,
   AuthorizationRequest,
+  DeviceAuthorization,
+  DeviceRequest,
   Discovery,
   Introspection,
   Jwks,
@@ -27,7 +29,10 @@ const CLIENT = {
   client_id: text('Instead of HTTP Basic, with client_secret.', '代替 HTTP Basic，与 client_secret 一起。'),
 }
 const AnyRefusal = said(Refusal, {
-  error: text('A code of RFC 6749, such as invalid_grant.', 'RFC 6749 的错误码，如 invalid_grant。'),
+  error: text(
+    'A code of RFC 6749 or RFC 8628, such as invalid_grant.',
+    'RFC 6749 或 RFC 8628 的错误码，如 invalid_grant。',
+  ),
 })
 const refused = {
   about: { en: 'Refused.', zh: '被拒绝。' },
@@ -109,6 +114,10 @@ export const identityOperations: Operation[] = [
           '发送过 code_challenge 时必填。',
         ),
         scope: text('For a refresh: a part of the granted scopes.', '刷新时可缩小范围。'),
+        device_code: text(
+          'Of a device, once, within ten minutes. Until the member has decided, the error is authorization_pending or slow_down.',
+          '设备登录用，十分钟内使用一次。成员决定之前，错误码为 authorization_pending 或 slow_down。',
+        ),
         ...CLIENT,
       }),
       example: ({ code, redirect_uri }) => ({ grant_type: 'authorization_code', code, redirect_uri }),
@@ -143,6 +152,54 @@ export const identityOperations: Operation[] = [
           error_description: 'This grant was refreshed too often. Use its access token, or wait.',
         },
       },
+    },
+  },
+  {
+    area: 'identity',
+    method: 'post',
+    path: '/oauth2/device_authorization',
+    about: { en: 'Begin a sign-in on a device', zh: '发起设备登录' },
+    security: 'client',
+    request: {
+      in: 'form',
+      schema: said(DeviceRequest, {
+        scope: text(`Of ${SCOPES.join(', ')}.`, `可选 ${SCOPES.join('、')}。`),
+        ...CLIENT,
+      }),
+      example: () => ({ scope: 'openid profile' }),
+    },
+    answers: {
+      200: {
+        about: {
+          en: 'The code for the member, and the one with which the device asks for tokens (RFC 8628).',
+          zh: '给成员看的代码，以及设备获取令牌用的代码（RFC 8628）。',
+        },
+        schema: said(DeviceAuthorization, {
+          user_code: text('The member enters it at verification_uri.', '成员在 verification_uri 输入。'),
+          verification_uri_complete: text(
+            'With the code filled in, for a QR code.',
+            '已填好代码，适合做成二维码。',
+          ),
+          expires_in: text('Seconds.', '秒。'),
+          interval: text('Seconds between two polls.', '两次轮询之间的秒数。'),
+        }),
+        example: {
+          device_code: 'GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eS0A',
+          user_code: 'WDJB-MJHT',
+          verification_uri: 'https://tessera.example/device',
+          verification_uri_complete: 'https://tessera.example/device?user_code=WDJB-MJHT',
+          expires_in: 600,
+          interval: 5,
+        },
+      },
+      400: {
+        ...refused,
+        example: {
+          error: 'unauthorized_client',
+          error_description: 'This application is not switched on for devices',
+        },
+      },
+      401: notProven,
     },
   },
   {

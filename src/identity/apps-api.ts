@@ -15,7 +15,7 @@ import {
   registerApp,
   registerUnconfirmedApp,
 } from './apps/apps.ts'
-import { type GetBearer, readBearer } from './oauth/bearer.ts'
+import { type Bearer, type GetBearer, readBearer } from './oauth/bearer.ts'
 import { bearerError } from './oauth/errors.ts'
 import { singleValues } from './oauth/parameters.ts'
 
@@ -29,7 +29,9 @@ const FAULTS_SHOWN_MAX = 50
  */
 export function registerAppRoute(app: FastifyInstance, deps: Core, getBearer: GetBearer): void {
   app.post(PATH, async (request, reply) => {
-    const { user, scopes, app: by } = await getBearer(readBearer(request.headers.authorization))
+    const bearer = await getBearer(readBearer(request.headers.authorization))
+    requireAppsOnDevice(bearer)
+    const { user, scopes, app: by } = bearer
     const { apps_min_trust_level } = await deps.settings.read()
     if (user.trust_level < apps_min_trust_level) {
       throw new AppError('access_denied', `Registering needs trust level ${apps_min_trust_level}`)
@@ -45,6 +47,12 @@ export function registerAppRoute(app: FastifyInstance, deps: Core, getBearer: Ge
     const waiting = { status: 'unconfirmed', confirm_url: `${deps.config.PUBLIC_URL}/apps` }
     return reply.code(201).send({ ...credentials, ...form.data, ...(!isConfirmed && waiting) })
   })
+}
+
+/** Members cannot see what a device does, so it needs the scope that its member allowed (identity-2.md 4). */
+function requireAppsOnDevice({ isOnDevice, scopes }: Bearer): void {
+  if (!isOnDevice || scopes.includes('apps')) return
+  throw bearerError('insufficient_scope', 'On a device this needs the scope apps', 'apps')
 }
 
 function invalidApp(issues: z.core.$ZodIssue[]): AppError {
@@ -83,7 +91,9 @@ async function findCaller(
   getBearer: GetBearer,
 ): Promise<Caller | undefined> {
   if (headers.authorization !== undefined) {
-    return getBearer(readBearer(headers.authorization))
+    const bearer = await getBearer(readBearer(headers.authorization))
+    requireAppsOnDevice(bearer)
+    return bearer
   }
   if (session === undefined || session.user.must_change_password) return undefined
   return { user: session.user, scopes: 'session' }
@@ -98,6 +108,6 @@ async function askToSignIn(request: FastifyRequest, reply: FastifyReply): Promis
 function requireWiderView({ user, scopes }: Caller): void {
   if (!user.is_admin) throw new AppError('access_denied', 'Only administrators may list every application')
   if (scopes !== 'session' && !scopes.includes('apps')) {
-    throw bearerError('insufficient_scope', 'Listing every application needs the scope apps')
+    throw bearerError('insufficient_scope', 'Listing every application needs the scope apps', 'apps')
   }
 }

@@ -4,8 +4,16 @@ import { namedGroupsOf } from '../accounts/people/users.ts'
 import { describeDevice } from '../accounts/session/device.ts'
 import { browserScope, requireUser, type Session, sessionOf } from '../accounts/session/session.ts'
 import type { Core } from '../core/core.ts'
+import { AppError } from '../platform/errors.ts'
+import { rowId } from '../web/lists.ts'
 import { ownsApps } from './apps/acts.ts'
-import { authorisedApp, authorisedApps, revokeAuthorisation, signInsOf } from './authorised-apps.ts'
+import {
+  authorisedApp,
+  authorisedApps,
+  endSignIn,
+  revokeAuthorisation,
+  signInsOf,
+} from './authorised-apps.ts'
 
 const PAGE = '/account/applications'
 
@@ -24,7 +32,7 @@ declare module '../web/views.ts' {
   }
 }
 
-/** GET /account/applications and POST /account/applications/:client_id/revoke. */
+/** GET /account/applications, POST /account/applications/:client_id/revoke and …/sign-ins/:id/end. */
 export async function authorisedAppPages(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
@@ -47,6 +55,14 @@ export async function authorisedAppPages(app: FastifyInstance, deps: Core): Prom
       path: PAGE,
     }
     return reply.page('identity/authorised-apps', data)
+  })
+
+  app.post<{ Params: { id: string } }>(`${PAGE}/sign-ins/:id/end`, async (request, reply) => {
+    const { data: grant_id } = rowId.safeParse(request.params.id)
+    if (grant_id === undefined) throw new AppError('not_found', 'There is no such sign-in')
+    const { id: user_id } = sessionOf(request).user
+    const { name } = await endSignIn(db, { user_id, grant_id, now: clock(), ip: request.ip })
+    return reply.done(PAGE, { text: request.locale.t.authorised.signInEnded(name) })
   })
 
   app.post<{ Params: { client_id: string } }>(`${PAGE}/:client_id/revoke`, async (request, reply) => {

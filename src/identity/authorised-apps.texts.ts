@@ -37,4 +37,10 @@ export const authorised = {
   signIns: { en: 'Recent sign-ins to apps', zh: '应用登录记录' },
   noSignIns: { en: 'No sign-ins yet', zh: '暂无登录记录' },
   ended: { en: 'Ended', zh: '已终止' },
+  onDevice: { en: 'On a device', zh: '设备上' },
+  end: { en: 'End', zh: '终止' },
+  signInEnded: (app: string) => ({
+    en: `This sign-in to ${app} is ended. Its tokens no longer work.`,
+    zh: `已终止这次对 ${app} 的登录，其令牌已失效。`,
+  }),
 } satisfies Texts

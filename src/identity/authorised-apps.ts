@@ -53,7 +53,8 @@ export async function signInsOf(db: Db, user_id: bigint, now: Date) {
     .innerJoin('oauth_apps as app', 'app.id', 'family.app_id')
     .leftJoin('sessions', 'sessions.id', 'family.session_id')
     .where('family.user_id', '=', user_id)
-    .select(['app.name', 'app.client_id', 'family.created_at', 'sessions.ip', 'sessions.agent'])
+    .select(['family.id', 'app.name', 'app.client_id', 'family.created_at', 'family.is_on_device'])
+    .select(['sessions.ip', 'sessions.agent'])
     .select((eb) =>
       eb
         .or([eb('family.revoked_at', 'is not', null), eb('family.expires_at', '<=', now)])
@@ -122,6 +123,38 @@ export async function revokeAuthorisation(
       ip,
     })
     return grants
+  })
+}
+
+/**
+ * Ends one of the member's own sign-ins to an application, for example on a lost device, with all its tokens. Throws not_found
+ * for one that has ended.
+ */
+export async function endSignIn(
+  db: Db,
+  { user_id, grant_id, now, ip }: { user_id: bigint; grant_id: bigint; now: Date; ip: string },
+): Promise<{ name: string }> {
+  return db.transaction().execute(async (tx) => {
+    const ended = await tx
+      .updateTable('grants as family')
+      .from('oauth_apps as app')
+      .whereRef('app.id', '=', 'family.app_id')
+      .where('family.id', '=', grant_id)
+      .where('family.user_id', '=', user_id)
+      .where('family.revoked_at', 'is', null)
+      .where('family.expires_at', '>', now)
+      .set({ revoked_at: now })
+      .returning(['app.name', 'app.client_id'])
+      .executeTakeFirst()
+    if (ended === undefined) throw new AppError('not_found', 'This sign-in has ended already')
+    await recordAudit(tx, {
+      actor_id: user_id,
+      action: 'oauth_grant.ended',
+      subject: ended.client_id,
+      detail: { grant_id: grant_id.toString(), user_id: user_id.toString() },
+      ip,
+    })
+    return { name: ended.name }
   })
 }
 

@@ -8,6 +8,8 @@ import { refuseOtherMethods } from '../web/methods.ts'
 import { appPages } from './apps/apps.page.ts'
 import { listAppsRoute, registerAppRoute } from './apps-api.ts'
 import { authorisedAppPages } from './authorised-apps.page.ts'
+import { deviceAuthorizationRoute } from './devices/authorization.ts'
+import { devicePages } from './devices/device.page.ts'
 import type { IdentityDeps } from './keys/keys.ts'
 import { AUTHORIZATION_PATH, AUTHORIZATION_PATHS, authorizePages } from './oauth/authorize.page.ts'
 import { makeGetBearer } from './oauth/bearer.ts'
@@ -32,6 +34,7 @@ export async function identityPlugin(app: FastifyInstance, deps: IdentityDeps): 
       await browser.register(logoutPages, deps)
       await browser.register(repeatAsGet, { from: [LOGOUT_PATH], to: LOGOUT_PATH })
     })
+    await browser.register(devicePages, deps)
     await browser.register(appPages, deps)
     await browser.register(authorisedAppPages, deps)
   })
@@ -56,6 +59,7 @@ async function machineRoutes(machine: FastifyInstance, deps: IdentityDeps): Prom
     await personal.register(async (forms) => {
       takeFormsOnly(forms)
       introspectionRoute(forms, deps, authenticateClient)
+      deviceAuthorizationRoute(forms, deps, authenticateClient)
       await forms.register(async (everywhere) => {
         crossOriginScope(everywhere, [...TOKEN_PATHS, ...USERINFO_PATHS, REVOCATION_PATH])
         tokenRoutes(everywhere, deps, authenticateClient)

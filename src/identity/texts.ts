@@ -5,12 +5,13 @@ import { access } from './apps/access.texts.ts'
 import { apps, created } from './apps/apps.texts.ts'
 import { registry } from './apps/own-app.texts.ts'
 import { authorised } from './authorised-apps.texts.ts'
+import { device } from './devices/device.texts.ts'
 import { consent, consents } from './oauth/consent.texts.ts'
 import { logout } from './oauth/logout.texts.ts'
 import { errors, refused, suspended, unconfirmed } from './oauth/refused.texts.ts'
 
 export const texts = {
-  identity: { ...access, apps, created, consent, refused, suspended, unconfirmed, logout, errors },
+  identity: { ...access, apps, created, consent, device, refused, suspended, unconfirmed, logout, errors },
   registry,
   consents,
   authorised,

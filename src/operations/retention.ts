@@ -84,6 +84,7 @@ export const RETENTION = {
     and: 'not exists (select from refresh_tokens where grant_id = grants.id)',
   },
   authorization_codes: { days: 1, since: 'expires_at' },
+  device_codes: { days: 1, since: 'expires_at' },
   sessions: { days: 1, since: 'expires_at' },
   pending_sign_ins: { days: 1, since: 'expires_at' },
   sign_in_attempts: { days: 1, since: 'attempted_at' },

@@ -17,7 +17,7 @@ export type PageCode =
   | 'overloaded'
   | 'unavailable'
 
-/** OAuth 2.0 / OpenID Connect codes (RFC 6749, RFC 6750, OIDC Core; invalid_redirect_uri is RFC 7591's). */
+/** OAuth 2.0 / OpenID Connect codes (RFC 6749, RFC 6750, RFC 8628, OIDC Core; invalid_redirect_uri is RFC 7591's). */
 export type OAuthCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -27,6 +27,10 @@ export type OAuthCode =
   | 'invalid_token'
   | 'insufficient_scope'
   | 'access_denied'
+  | 'unauthorized_client'
+  | 'authorization_pending'
+  | 'slow_down'
+  | 'expired_token'
   | 'unsupported_grant_type'
   | 'unsupported_response_type'
   | 'login_required'

@@ -187,6 +187,7 @@ const OF_THE_MEMBER = [
   'account_links',
   'consents',
   'authorization_codes',
+  'device_codes',
   'grants',
   'security_events',
   'alerts',

@@ -37,11 +37,11 @@ const LISTS: Record<string, List> = {
     from consents as c join oauth_apps as app on app.id = c.app_id where c.user_id = ${id} and app.id > ${after}`,
   application_sign_ins: (id, after) => sql`
     select g.id as place, app.client_id, app.name, g.scopes, g.auth_time as signed_in_at, g.created_at, g.expires_at,
-      g.revoked_at
+      g.revoked_at, g.is_on_device as on_device
     from grants as g join oauth_apps as app on app.id = g.app_id where g.user_id = ${id} and g.id > ${after}`,
   own_oauth_applications: (id, after) => sql`
     select id as place, client_id, name, description, redirect_uris, post_logout_redirect_uris, allow_groups, deny_groups,
-      homepage, logo_url, suspended_at, suspended_reason, created_at, confirmed_at
+      grant_types, homepage, logo_url, suspended_at, suspended_reason, created_at, confirmed_at
     from oauth_apps where owner_id = ${id} and id > ${after}`,
   own_payment_applications: (id, after) => sql`
     select id as place, payment_id, pid, book, name, description, callback_url, homepage, logo_url, status, review_reason,

@@ -14,6 +14,7 @@ import { OPERATIONS, openApiDocument, operationId } from '../../src/docs/openapi
 import { jsonSchema, type Operation } from '../../src/docs/operation.ts'
 import { madeUpSamples, NOW } from '../../src/docs/samples.ts'
 import { WEBHOOKS } from '../../src/docs/webhooks.ts'
+import { GRANT_TYPES } from '../../src/identity/apps/apps.ts'
 import { setEventsUrl } from '../../src/payment/events/events.ts'
 import { GATEWAY_ERRORS } from '../../src/payment/gateway/errors.ts'
 import { PAYMENT_ERRORS } from '../../src/payment/hmac/errors.ts'
@@ -43,7 +44,7 @@ beforeAll(async () => {
   test.startNotifier()
   receiver = await startReceiver()
   shop = await makeShop(test)
-  party = await makeParty(test)
+  party = await makeParty(test, { grant_types: [...GRANT_TYPES] })
   alice = await makePerson(test, { points: 100_000n })
   buyer = await alice.signIn()
 })

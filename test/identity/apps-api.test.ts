@@ -77,6 +77,7 @@ describe('POST /api/apps', () => {
       post_logout_redirect_uris: [],
       id_token_signed_response_alg: 'RS256',
       token_endpoint_auth_method: 'client_secret_basic',
+      grant_types: ['authorization_code', 'refresh_token'],
       status: 'unconfirmed',
       confirm_url: `${test.deps.config.PUBLIC_URL}/apps`,
     })

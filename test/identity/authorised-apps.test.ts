@@ -40,7 +40,7 @@ describe('the list', () => {
     expect(body).toContain(`@${party.owner}`)
     expect(body).not.toContain(unused.client_id)
     const [, log] = body.split('Recent sign-ins to apps</h2>')
-    expect(log!.match(/Club &lt;i&gt;/g)).toHaveLength(1)
+    expect(log!.match(/<bdi>Club &lt;i&gt;/g)).toHaveLength(1)
 
     const other = await (await makePerson(test)).signIn()
     expect((await other.get(PATH)).body).not.toContain('Club')

@@ -350,6 +350,7 @@ describe('Config', () => {
     const endpoints = Object.entries(discovery).filter(([name]) => /(_endpoint|_uri)$/.test(name))
     expect(endpoints.map(([name]) => name).toSorted()).toEqual([
       'authorization_endpoint',
+      'device_authorization_endpoint',
       'end_session_endpoint',
       'introspection_endpoint',
       'jwks_uri',
@@ -368,7 +369,11 @@ describe('Config', () => {
     }
     expect(discovery.response_types_supported).toEqual(['code'])
     expect(discovery.subject_types_supported).toEqual(['public'])
-    expect(discovery.grant_types_supported).toEqual(['authorization_code', 'refresh_token'])
+    expect(discovery.grant_types_supported).toEqual([
+      'authorization_code',
+      'refresh_token',
+      'urn:ietf:params:oauth:grant-type:device_code',
+    ])
     expect(discovery.id_token_signing_alg_values_supported).toContain('RS256')
     expect(discovery.scopes_supported).toContain('openid')
     for (const scope of discovery.scopes_supported as string[])

@@ -1,5 +1,7 @@
 /** The OAuth error codes: a request causes each of them, and random input only gets refusals. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DEVICE_GRANT, GRANT_TYPES } from '../../src/identity/apps/apps.ts'
+import { DEVICE_CODE_SECONDS } from '../../src/identity/grants/devices.ts'
 import { OAUTH_ERRORS } from '../../src/identity/oauth/errors.ts'
 import type { OAuthCode } from '../../src/platform/errors.ts'
 import { makePerson } from '../harness/cast.ts'
@@ -14,6 +16,7 @@ import {
   makeParty,
   obtainTokens,
   type Party,
+  postForm,
   redeem,
   refresh,
   userinfo,
@@ -64,6 +67,17 @@ async function deniedGroup(): Promise<Outcome> {
 
 const authorization = () => ({ authorization: `Bearer ${adminToken}` })
 
+/** Asks for tokens with a device code: of nobody yet, polled twice, or after it has ended. */
+async function polled(polls: number, past_seconds = 0): Promise<Outcome> {
+  const app = await makeParty(test, { grant_types: [...GRANT_TYPES] })
+  const { client_id, client_secret } = app
+  const { body } = await postForm(test, '/oauth2/device_authorization', { client_id, client_secret })
+  test.clock.advance(past_seconds * 1000)
+  const poll = () => redeem(test, app, { grant_type: DEVICE_GRANT, device_code: String(body.device_code) })
+  for (let i = 1; i < polls; i += 1) await poll()
+  return told(await poll())
+}
+
 const provoke: Record<OAuthCode, () => Promise<Outcome>> = {
   invalid_request: async () => told(await redeem(test, party, {})),
   invalid_client: async () => told(await exchange(test, { ...party, client_secret: 'wrong' }, 'x')),
@@ -74,6 +88,11 @@ const provoke: Record<OAuthCode, () => Promise<Outcome>> = {
   invalid_token: async () => told(await userinfo(test, 'x')),
   insufficient_scope: async () => told(await getJson(test, '/api/apps?owner=all', authorization())),
   access_denied: deniedGroup,
+  unauthorized_client: async () =>
+    told(await redeem(test, party, { grant_type: DEVICE_GRANT, device_code: 'x' })),
+  authorization_pending: () => polled(1),
+  slow_down: () => polled(2),
+  expired_token: () => polled(1, DEVICE_CODE_SECONDS),
   unsupported_grant_type: async () => told(await redeem(test, party, { grant_type: 'password' })),
   unsupported_response_type: () => redirected({ response_type: 'token' }),
   login_required: () => redirected({ prompt: 'none' }),

@@ -9,6 +9,7 @@ import { Auth, type AuthConfig } from '@auth/core'
 import * as oauth from 'oauth4webapi'
 import * as client from 'openid-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { GRANT_TYPES } from '../../src/identity/apps/apps.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { START, startTestApp, type TestApp } from '../harness/harness.ts'
 import {
@@ -160,6 +161,23 @@ describe('openid-client', () => {
       expect(await errorOf(refused)).toBe('login_required')
     },
   )
+
+  it('signs in a device', async () => {
+    const app = await makeParty(test, { grant_types: [...GRANT_TYPES] })
+    const auth = client.ClientSecretBasic(app.client_secret)
+    const options = { execute: [client.allowInsecureRequests] }
+    const config = await client.discovery(new URL(op.issuer), app.client_id, undefined, auth, options)
+    const asked = await client.initiateDeviceAuthorization(config, { scope: 'openid profile' })
+    const { pathname, search } = new URL(asked.verification_uri_complete!)
+    const phone = await person.signIn()
+    const filled = await phone.get(pathname + search)
+    const shown = await phone.submit(filled, '/device', { user_code: asked.user_code })
+    await phone.submit(shown, '/device/decision', { decision: 'allow' })
+    const tokens = await client.pollDeviceAuthorizationGrant(config, asked)
+    const sub = String(person.id)
+    expect(tokens.claims()!.sub).toBe(sub)
+    expect((await client.fetchUserInfo(config, tokens.access_token, sub)).username).toBe(person.username)
+  })
 
   it('tells a wrong secret from other failures', async () => {
     const auth = client.ClientSecretPost('wrong')

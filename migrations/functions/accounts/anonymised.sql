@@ -60,6 +60,8 @@ create or replace trigger consents_not_anonymised after insert or update of user
   for each row execute function refuse_anonymised();
 create or replace trigger authorization_codes_not_anonymised after insert or update of user_id on authorization_codes
   for each row execute function refuse_anonymised();
+create or replace trigger device_codes_not_anonymised after insert or update of user_id on device_codes
+  for each row execute function refuse_anonymised();
 create or replace trigger grants_not_anonymised after insert or update of user_id on grants
   for each row execute function refuse_anonymised();
 create or replace trigger forum_members_not_anonymised after insert or update of user_id on forum_members

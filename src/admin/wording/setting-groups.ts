@@ -64,6 +64,7 @@ export const GROUPS = {
     programs: [
       'limit_token_failures',
       'limit_refreshes',
+      'limit_device_requests',
       'limit_api_requests',
       'limit_refused_requests',
       'limit_address_tries',
@@ -138,6 +139,7 @@ const UNITS: Partial<Record<SettingBaseName, Unit>> = {
   forum_requests_per_minute: 'perMinute',
   limit_pages: 'perMinute',
   limit_token_failures: 'perMinute',
+  limit_device_requests: 'perMinute',
   limit_api_requests: 'perMinute',
   limit_refused_requests: 'perMinute',
   limit_registrations: 'perHour',

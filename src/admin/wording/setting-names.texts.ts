@@ -264,6 +264,10 @@ export const names = {
     label: { en: 'Refreshes per grant', zh: '每次授权的刷新次数' },
     hint: noLimit('One more for each minute of its age.', '授权后每过一分钟再加一次。'),
   },
+  limit_device_requests: {
+    label: { en: 'Codes for devices', zh: '设备登录代码' },
+    hint: noLimit('Per application and network.', '按应用和网络计。'),
+  },
   limit_api_requests: {
     label: { en: 'API requests', zh: '接口请求' },
     hint: noLimit('Per payment application.', '按收款应用计。'),

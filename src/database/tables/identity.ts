@@ -25,6 +25,9 @@ type OauthAppsTable = {
   post_logout_redirect_uris: Generated<string[]>
   id_token_signed_response_alg: Generated<'RS256' | 'ES256'>
   token_endpoint_auth_method: Generated<'client_secret_basic' | 'client_secret_post' | 'none'>
+  grant_types: Generated<
+    ('authorization_code' | 'refresh_token' | 'urn:ietf:params:oauth:grant-type:device_code')[]
+  >
   created_at: Generated<Date>
 }
 
@@ -74,7 +77,31 @@ type GrantsTable = {
   amr: string[]
   expires_at: Date
   revoked_at: Nullable<Date>
+  is_on_device: Generated<boolean>
   created_at: CreatedAt
+}
+
+type DeviceCodesTable = {
+  id: Identity
+  device_code_hash: Buffer
+  user_code_tag: string
+  app_id: bigint
+  scopes: string[]
+  ip: string
+  agent: string | null
+  /** Seconds. */
+  poll_interval: Generated<number>
+  last_polled_at: Nullable<Date>
+  user_id: Nullable<bigint>
+  session_id: Nullable<bigint>
+  auth_time: Nullable<Date>
+  amr: Nullable<string[]>
+  allowed_at: Nullable<Date>
+  denied_at: Nullable<Date>
+  grant_id: Nullable<bigint>
+  redeemed_at: Nullable<Date>
+  expires_at: Date
+  created_at: Date
 }
 
 type AccessTokensTable = {
@@ -121,6 +148,7 @@ export interface IdentityTables {
   consents: ConsentsTable
   authorization_codes: AuthorizationCodesTable
   grants: GrantsTable
+  device_codes: DeviceCodesTable
   access_tokens: AccessTokensTable
   refresh_tokens: RefreshTokensTable
   signing_keys: SigningKeysTable

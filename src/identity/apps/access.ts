@@ -18,6 +18,18 @@ export function isPublic(app: { token_endpoint_auth_method: string }): boolean {
   return app.token_endpoint_auth_method === 'none'
 }
 
+/**
+ * Whether the site keeps an application, which waits for its owner, from this member or visitor (identity-2.md 4, the setting
+ * apps_by_any_token).
+ */
+export function isKeptForOwner(
+  { confirmed_at, owner_id }: { confirmed_at: Date | null; owner_id: bigint },
+  { apps_by_any_token }: { apps_by_any_token: 'open' | 'draft' },
+  user_id: bigint | undefined,
+): boolean {
+  return confirmed_at === null && apps_by_any_token === 'draft' && user_id !== owner_id
+}
+
 /** The rule that refuses a member: `barred` for a suspension or a ban, or a group rule. */
 export type Refusal =
   | { rule: 'barred' }

@@ -22,6 +22,7 @@ const REVIEWED_FIELDS = [
   'logo_url',
   'redirect_uris',
   'post_logout_redirect_uris',
+  'grant_types',
 ] as const satisfies (keyof AppValues)[]
 
 /** Returns the applications of a member, those that wait for confirmation first, then the newest. */

@@ -7,3 +7,5 @@ export const DISCOVERY_PATH = '/.well-known/openid-configuration'
 export function discoveryUrl({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): string {
   return PUBLIC_URL + DISCOVERY_PATH
 }
+
+export const DEVICE_AUTHORIZATION_PATH = '/oauth2/device_authorization'

@@ -46,6 +46,11 @@ export const apps = {
     en: 'This is a public client. It has no secret and must use PKCE (S256).',
     zh: '这是公开客户端：没有密钥，必须使用 PKCE（S256）。',
   },
+  device: { en: 'Sign-in on devices without a browser', zh: '允许在没有浏览器的设备上登录' },
+  deviceHint: {
+    en: 'For televisions, consoles and command lines: the program shows a code, and members enter it on their phone.',
+    zh: '用于电视、游戏机和命令行程序：程序显示一个代码，成员在手机上输入。',
+  },
   allowGroups: { en: 'Allowed groups', zh: '允许的用户组' },
   allowGroupsHint: {
     en: 'One per line, for example trust_level_2, admins, developers. Empty allows everyone.',
@@ -89,6 +94,7 @@ export const apps = {
     },
     id_token_signed_response_alg: { en: 'Choose one from the list.', zh: '请从列表中选择。' },
     token_endpoint_auth_method: { en: 'Choose one from the list.', zh: '请从列表中选择。' },
+    grant_types: { en: 'Tick it or leave it empty.', zh: '请勾选或留空。' },
     allow_groups: {
       en: 'Enter at most 50 groups of up to 100 characters each, one per line.',
       zh: '最多 50 个用户组，每个不超过 100 个字符，每行一个。',

@@ -23,8 +23,13 @@ export const OWNED_APPS_MAX = 100
 export const UNCONFIRMED_APPS_MAX = 10
 const DAY_MS = 86_400_000
 const GROUPS_MAX = 50
+const GRANT_TYPES_SENT_MAX = 20
 const GROUP_LENGTH_MAX = 100
 const WEB_ADDRESS_LENGTH_MAX = 500
+
+/** The grant of devices (RFC 8628), which an application has to be switched on for. */
+export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
+export const GRANT_TYPES = ['authorization_code', 'refresh_token', DEVICE_GRANT] as const
 
 const redirectUri = z.string().superRefine((uri, context) => {
   const fault = redirectUriFault(uri)
@@ -75,6 +80,12 @@ const AppFields = z.object({
   id_token_signed_response_alg: z.enum(SIGNING_ALGORITHMS).default('RS256'),
   allow_groups: groups,
   deny_groups: groups,
+  // Every application has the first two. Others that a client names are left out, as RFC 7591 3.2.1 allows.
+  grant_types: z
+    .array(z.string())
+    .max(GRANT_TYPES_SENT_MAX)
+    .default([])
+    .transform((sent) => GRANT_TYPES.filter((grant) => grant !== DEVICE_GRANT || sent.includes(grant))),
 })
 
 /** Chosen at registration: a confidential client cannot become public, nor a public client confidential. */

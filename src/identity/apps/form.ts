@@ -3,7 +3,13 @@ import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { type AppValues, redirectUriFaultOf } from './apps.ts'
 
-const LINES = ['redirect_uris', 'post_logout_redirect_uris', 'allow_groups', 'deny_groups'] as const
+const LINES = [
+  'redirect_uris',
+  'post_logout_redirect_uris',
+  'allow_groups',
+  'deny_groups',
+  'grant_types',
+] as const
 const CHOICES = ['id_token_signed_response_alg', 'token_endpoint_auth_method'] as const
 const FIELDS = ['name', 'description', 'homepage', 'logo_url', ...LINES, ...CHOICES] as const
 type Field = (typeof FIELDS)[number]

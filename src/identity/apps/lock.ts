@@ -21,6 +21,7 @@ export const columns = [
   'app.token_endpoint_auth_method',
   'app.allow_groups',
   'app.deny_groups',
+  'app.grant_types',
   'app.suspended_at',
   'app.suspended_reason',
   'app.reviewed_at',

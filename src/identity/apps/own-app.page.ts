@@ -23,8 +23,8 @@ const HISTORY_LINES = 20
 
 export type OneApp = { Params: { client_id: string } }
 
-/** Fields that decide where codes are sent and who is admitted. */
-const SENSITIVE_FIELDS = ['redirect_uris', 'allow_groups', 'deny_groups'] as const
+/** Fields that decide where codes and tokens are sent and who is admitted. */
+const SENSITIVE_FIELDS = ['redirect_uris', 'allow_groups', 'deny_groups', 'grant_types'] as const
 
 type History = Awaited<ReturnType<typeof readAudit>>
 type Names = Record<string, string>

@@ -229,6 +229,7 @@ export const registry = {
     id_token_signed_response_alg: { en: 'ID token signature', zh: 'ID 令牌签名算法' },
     allow_groups: { en: 'allowed groups', zh: '允许的用户组' },
     deny_groups: { en: 'blocked groups', zh: '禁止的用户组' },
+    grant_types: { en: 'sign-in on devices', zh: '设备登录' },
   } as Record<string, Text>,
   remove: { en: 'Delete this application', zh: '删除此应用' },
   removeText: (members: string) => ({

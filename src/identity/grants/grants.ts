@@ -32,6 +32,7 @@ export async function revokeGrant(db: Db, grant_id: bigint, reason: string, now:
 /**
  * Revokes all codes and families of a member, or those of one application, and returns the number of families. Codes go
  * first: this waits for an exchange that holds a code, so the next statement also sees the family that the exchange makes.
+ * Allowed device codes are denied.
  */
 export async function endGrantsOf(
   tx: Tx,
@@ -48,10 +49,18 @@ export async function endGrantsOf(
     .set({ revoked_at: now })
     .where('user_id', '=', user_id)
     .where('revoked_at', 'is', null)
+  let devices = tx
+    .updateTable('device_codes')
+    .set({ allowed_at: null, denied_at: now })
+    .where('user_id', '=', user_id)
+    .where('allowed_at', 'is not', null)
+    .where('redeemed_at', 'is', null)
   if (app_id !== undefined) {
     codes = codes.where('app_id', '=', app_id)
     families = families.where('app_id', '=', app_id)
+    devices = devices.where('app_id', '=', app_id)
   }
   await codes.execute()
+  await devices.execute()
   return Number((await families.executeTakeFirst()).numUpdatedRows)
 }

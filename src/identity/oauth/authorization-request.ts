@@ -77,7 +77,8 @@ export async function findTarget(db: Db, sent: Parameters): Promise<Target> {
   return { app, redirect_uri, redirect_uri_sent: sentUri !== undefined, state: echoableState(sent) }
 }
 
-async function findApp(db: Db, client_id: string): Promise<AuthorizedApp | undefined> {
+/** Finds an application by its client_id, as the pages show it before a sign-in. */
+export async function findApp(db: Db, client_id: string): Promise<AuthorizedApp | undefined> {
   return db
     .selectFrom('oauth_apps as app')
     .innerJoin('users as owner', 'owner.id', 'app.owner_id')
@@ -198,7 +199,7 @@ function requireShort(values: Single, name: string, bytes_max: number): void {
 }
 
 /** NOTE: unknown scopes are ignored (OIDC Core 3.1.2.1). Without a known scope the default ones apply. */
-function readScopes({ scope = '' }: Single): string[] {
+export function readScopes({ scope = '' }: { scope?: string | undefined }): string[] {
   if (Buffer.byteLength(scope) > SCOPE_BYTES_MAX) {
     throw new AppError('invalid_scope', `scope is longer than ${SCOPE_BYTES_MAX} bytes`)
   }

@@ -4,15 +4,13 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { namedGroupsOf } from '../../accounts/people/users.ts'
 import { browserScope, type Session, sessionOf, signInUrl } from '../../accounts/session/session.ts'
 import { recordRefusal } from '../../core/refusals.ts'
 import { violatedConstraint } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { wantsHtml } from '../../web/pages.ts'
 import { malformed, type Parameters, parseParameters } from '../../web/parameters.ts'
-import { isPublic, type Refusal, refusalOf, refusalText } from '../apps/access.ts'
-import { countMembers, ownsApps } from '../apps/acts.ts'
+import { isKeptForOwner, isPublic, type Refusal, refusalOf, refusalText } from '../apps/access.ts'
 import { kindOf, placeOf } from '../apps/redirect-uris.ts'
 import { allowAndIssueCode, issueCode, type NewCode } from '../grants/codes.ts'
 import { hasConsented } from '../grants/consents.ts'
@@ -20,6 +18,7 @@ import type { IdentityDeps } from '../keys/keys.ts'
 import { shouldStepUp } from './acr.ts'
 import { type Answer, answerTo, sendAnswer } from './answer.ts'
 import { type Demand, findTarget, queryText, readDemand, type Target } from './authorization-request.ts'
+import { type ConsentFacts, consentFacts } from './consent.ts'
 import { makeDescribeRequest } from './destination.ts'
 import { asDescription, isOAuthError, type OAuthError } from './errors.ts'
 import { type Hint, readHint } from './id-token.ts'
@@ -37,30 +36,26 @@ type Decision = 'allow' | 'deny'
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'identity/oauth/consent': {
-      user: Session['user']
-      app: Target['app']
-      members: Awaited<ReturnType<typeof countMembers>>
-      ownerUrl: string | undefined
+    'identity/oauth/consent': ConsentFacts & {
       scopes: string[]
-      ownsApps: boolean
       isAskedEachTime: boolean
       query: string
       switchAccountUrl: string
       destination: { place: string; kind: 'web' | 'loopback' | 'scheme' }
-      customGroups: string[]
     }
     'identity/oauth/refused': {
       user: Session['user']
       app: Target['app']
       refusal: Refusal
-      answer: Answer
+      /** Absent on the way to a device. */
+      answer?: Answer
       switchAccountUrl: string
     }
     'identity/oauth/suspended': { app: Target['app'] }
     'identity/oauth/unconfirmed': { app: Target['app']; switchAccountUrl: string }
   }
   interface PartData {
+    'identity/oauth/consent-app': Pick<ConsentFacts, 'user' | 'app' | 'members' | 'ownerUrl'>
     'identity/oauth/consent-sees': {
       user: Session['user']
       customGroups: string[]
@@ -172,9 +167,8 @@ async function isDraft(
   { settings }: IdentityDeps,
 ): Promise<boolean> {
   if (app.confirmed_at !== null) return false
-  const { apps_by_any_token } = await settings.read()
   const isKnown = session !== undefined || isSilent(sent)
-  return apps_by_any_token === 'draft' && isKnown && session?.user.id !== app.owner_id
+  return isKnown && isKeptForOwner(app, await settings.read(), session?.user.id)
 }
 
 /** NOTE: never redirects, because members must not reach an application that its owner may not know of. */
@@ -299,25 +293,18 @@ async function askForConsent(
   demand: Demand,
   sent: Parameters,
   { user }: Session,
-  { db, config }: IdentityDeps,
+  deps: IdentityDeps,
 ): Promise<FastifyReply> {
   const { app, redirect_uri } = target
-  const { DISCOURSE_URL: forum } = config
-  const hasProfile = forum !== undefined && app.owner_is_at_forum
   return reply.page(
     'identity/oauth/consent',
     {
-      user,
-      app,
-      members: await countMembers(db, app.id),
-      ownerUrl: hasProfile ? `${forum}/u/${encodeURIComponent(app.owner_username)}` : undefined,
+      ...(await consentFacts(deps, app, user)),
       scopes: demand.scopes,
-      ownsApps: await ownsApps(db, user.id),
       isAskedEachTime: mayBeImpersonated(target),
       query: queryText(sent),
       switchAccountUrl: switchAccountUrl(sent),
       destination: { place: placeOf(redirect_uri), kind: kindOf(redirect_uri) },
-      customGroups: namedGroupsOf(user),
     },
     { leavesSite: redirect_uri },
   )

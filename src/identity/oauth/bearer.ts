@@ -36,6 +36,8 @@ function readHeader(authorization: string | undefined): string | undefined {
 export type Bearer = {
   user: TokenUser
   scopes: string[]
+  /** Whether a device has the token, which its member allowed elsewhere. */
+  isOnDevice: boolean
   app: { id: bigint; owner_id: bigint; name: string; redirect_uris: string[] }
 }
 export type TokenUser = User & { is_silenced: boolean }
@@ -49,6 +51,7 @@ type LiveToken = {
   app_owner_id: bigint
   app_name: string
   redirect_uris: string[]
+  is_on_device: boolean
   member: unknown
 }
 type FoundToken = User & Omit<LiveToken, 'item' | 'member'> & { silenced_till: Date | null }
@@ -70,10 +73,11 @@ export function makeGetBearer({ db, clock }: Pick<Core, 'db' | 'clock'>): GetBea
     if (found === undefined || isBannedOrSuspended(found, now)) {
       throw bearerError('invalid_token', 'The access token is wrong, expired or revoked')
     }
-    const { scopes, app_id, app_owner_id, app_name, redirect_uris, silenced_till, ...user } = found
+    const { scopes, app_id, app_owner_id, app_name, redirect_uris, is_on_device, silenced_till, ...user } =
+      found
     const is_silenced = silenced_till !== null && silenced_till > now
     const app = { id: app_id, owner_id: app_owner_id, name: app_name, redirect_uris }
-    return { user: { ...user, is_silenced }, scopes, app }
+    return { user: { ...user, is_silenced }, scopes, isOnDevice: is_on_device, app }
   }
 }
 
@@ -85,7 +89,7 @@ async function findLive(db: Db, looks: Look[]) {
     .selectFrom(live.as('token'))
     .innerJoinLateral(memberOf('token').as('users'), (join) => join.onTrue())
     .select(userColumns)
-    .select(['token.item', 'token.scopes', 'token.redirect_uris'])
+    .select(['token.item', 'token.scopes', 'token.redirect_uris', 'token.is_on_device'])
     .select(['token.app_id', 'token.app_owner_id', 'token.app_name'])
     .select(sql<Date | null>`silenced_till(users.id)`.as('silenced_till'))
     .execute()

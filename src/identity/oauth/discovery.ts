@@ -4,7 +4,8 @@ import type { JWK } from 'jose'
 import type { z } from 'zod'
 import { sha256 } from '../../platform/secrets.ts'
 import { LANGUAGES } from '../../web/languages.ts'
-import { DISCOVERY_PATH } from '../apps/addresses.ts'
+import { DEVICE_AUTHORIZATION_PATH, DISCOVERY_PATH } from '../apps/addresses.ts'
+import { GRANT_TYPES } from '../apps/apps.ts'
 import { type IdentityDeps, SIGNING_ALGORITHMS } from '../keys/keys.ts'
 import { JWKS_CACHE_SECONDS } from '../keys/lifetimes.ts'
 import { ACR_VALUES } from './acr.ts'
@@ -69,6 +70,7 @@ function discoveryDocument(issuer: string): z.output<typeof Discovery> {
     token_endpoint: `${issuer}/oauth2/token`,
     userinfo_endpoint: `${issuer}/oauth2/userinfo`,
     jwks_uri: issuer + JWKS_PATH,
+    device_authorization_endpoint: issuer + DEVICE_AUTHORIZATION_PATH,
     revocation_endpoint: issuer + REVOCATION_PATH,
     introspection_endpoint: issuer + INTROSPECTION_PATH,
     end_session_endpoint: issuer + LOGOUT_PATH,
@@ -76,7 +78,7 @@ function discoveryDocument(issuer: string): z.output<typeof Discovery> {
     scopes_supported: SCOPES,
     response_types_supported: ['code'],
     response_modes_supported: RESPONSE_MODES,
-    grant_types_supported: ['authorization_code', 'refresh_token'],
+    grant_types_supported: GRANT_TYPES,
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: SIGNING_ALGORITHMS,
     token_endpoint_auth_methods_supported: [...SECRET_METHODS, 'none'],

@@ -20,6 +20,10 @@ const STATUS = {
   invalid_token: 401,
   insufficient_scope: 403,
   access_denied: 403,
+  unauthorized_client: 400,
+  authorization_pending: 400,
+  slow_down: 400,
+  expired_token: 400,
   unsupported_grant_type: 400,
   unsupported_response_type: 400,
   login_required: 400,
@@ -43,9 +47,10 @@ export function isOAuthError(error: unknown): error is OAuthError {
 export const BASIC_CHALLENGE = `Basic realm="${REALM}", charset="UTF-8"`
 export const BEARER_CHALLENGE = `Bearer realm="${REALM}"`
 
-/** Makes a failure of a request that needs an access token (RFC 6750 3). */
-export function bearerError(code: OAuthCode, message: string): AppError {
-  const challenge = `${BEARER_CHALLENGE}, error="${code}", error_description="${asDescription(message)}"`
+/** Makes a failure of a request that needs an access token (RFC 6750 3). `scope` is the scope that it needs. */
+export function bearerError(code: OAuthCode, message: string, scope?: string): AppError {
+  const needed = scope === undefined ? '' : `, scope="${scope}"`
+  const challenge = `${BEARER_CHALLENGE}, error="${code}", error_description="${asDescription(message)}"${needed}`
   return new AppError(code, message, { data: { challenge } })
 }
 

@@ -4,6 +4,7 @@
  * NOTE: authorization-request.ts reads an AuthorizationRequest itself, because the order of its faults is a contract.
  */
 import { z } from 'zod'
+import { GRANT_TYPES } from '../apps/apps.ts'
 
 const text = z.string()
 
@@ -28,13 +29,26 @@ export const AuthorizationRequest = z.object({
 const clientInBody = { client_id: text.optional(), client_secret: text.optional() }
 
 export const TokenRequest = z.object({
-  grant_type: z.enum(['authorization_code', 'refresh_token']),
+  grant_type: z.enum(GRANT_TYPES),
   code: text.optional(),
   redirect_uri: text.optional(),
   code_verifier: text.optional(),
   refresh_token: text.optional(),
+  device_code: text.optional(),
   scope: text.optional(),
   ...clientInBody,
+})
+
+/** The request and the answer of the device authorization endpoint (RFC 8628 3.1 and 3.2). */
+export const DeviceRequest = z.object({ scope: text.optional(), ...clientInBody })
+
+export const DeviceAuthorization = z.strictObject({
+  device_code: text,
+  user_code: text,
+  verification_uri: z.url(),
+  verification_uri_complete: z.url(),
+  expires_in: z.int(),
+  interval: z.int(),
 })
 
 /** The request of revocation and introspection. */

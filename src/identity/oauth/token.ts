@@ -1,9 +1,11 @@
-/** POST /oauth2/token: authenticates the client and exchanges a code or a refresh token for tokens. */
+/** POST /oauth2/token: authenticates the client and exchanges a code, a refresh token or a device code for tokens. */
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 import { AppError } from '../../platform/errors.ts'
 import type { Parameters } from '../../web/parameters.ts'
+import { DEVICE_GRANT, GRANT_TYPES } from '../apps/apps.ts'
 import { type ExchangeCode, makeExchangeCode } from '../grants/codes.ts'
+import { type Redemption, redeemDeviceCode } from '../grants/devices.ts'
 import { makeRotateRefreshToken, type Refresh, type RotateRefreshToken } from '../grants/refresh.ts'
 import { ACCESS_TOKEN_SECONDS, type IssuedTokens } from '../grants/tokens.ts'
 import type { IdentityDeps } from '../keys/keys.ts'
@@ -17,7 +19,14 @@ import { TokenRequest, type Tokens } from './shapes.ts'
 export const TOKEN_PATHS = ['/oauth2/token', '/oauth-provider/token']
 
 /** The exchanges of grants for tokens. */
-type Redeem = { exchangeCode: ExchangeCode; rotateRefreshToken: RotateRefreshToken }
+type Redeem = {
+  exchangeCode: ExchangeCode
+  rotateRefreshToken: RotateRefreshToken
+  redeemDeviceCode: (redemption: Redemption) => Promise<IssuedTokens>
+}
+
+/** Answers to a device whose member has not decided. They are no failures of the client. */
+const WAITING: readonly string[] = ['authorization_pending', 'slow_down']
 
 /** POST /oauth2/token and /oauth-provider/token in the machine scope. */
 export function tokenRoutes(
@@ -28,6 +37,7 @@ export function tokenRoutes(
   const verbs = {
     exchangeCode: makeExchangeCode(deps.db),
     rotateRefreshToken: makeRotateRefreshToken(deps),
+    redeemDeviceCode: (redemption: Redemption) => redeemDeviceCode(deps.db, redemption),
   }
   for (const path of TOKEN_PATHS) {
     app.post<{ Body: Parameters | undefined; Reply: z.output<typeof Tokens> }>(
@@ -46,7 +56,8 @@ export function tokenRoutes(
           { arrival: client.ahead_s + arrived_s, now, address: request.ip },
           verbs,
         ).catch(async (error) => {
-          if (isOAuthError(error)) await countUselessGrant(deps, client, request.ip)
+          if (isOAuthError(error) && !WAITING.includes(error.code))
+            await countUselessGrant(deps, client, request.ip)
           throw error
         })
         const { access_token, refresh_token, scopes } = issued
@@ -68,7 +79,7 @@ async function redeem(
   client: Authenticated,
   body: Sent<typeof TokenRequest>,
   { arrival, now, address }: Pick<Refresh, 'arrival' | 'now' | 'address'>,
-  { exchangeCode, rotateRefreshToken }: Redeem,
+  { exchangeCode, rotateRefreshToken, redeemDeviceCode }: Redeem,
 ): Promise<IssuedTokens> {
   const { redirect_uri, code_verifier, scope } = body
   const { data: grant_type } = TokenRequest.shape.grant_type.safeParse(requiredValue(body, 'grant_type'))
@@ -84,7 +95,9 @@ async function redeem(
       const refresh_token = requiredValue(body, 'refresh_token')
       return rotateRefreshToken({ client, refresh_token, scopes, address, arrival, now })
     }
+    case DEVICE_GRANT:
+      return redeemDeviceCode({ client, device_code: requiredValue(body, 'device_code'), address, now })
     default:
-      throw new AppError('unsupported_grant_type', 'grant_type must be authorization_code or refresh_token')
+      throw new AppError('unsupported_grant_type', `grant_type must be of: ${GRANT_TYPES.join(', ')}`)
   }
 }

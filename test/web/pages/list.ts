@@ -249,6 +249,20 @@ export const PAGES: ListedPage[] = [
     },
   },
   { name: 'identity/oauth/consent unconfirmed', as: 'careful', path: consent('waiting') },
+  { name: 'identity/devices/device', as: 'buyer', path: at('/device') },
+  {
+    name: 'identity/devices/device wrong',
+    as: 'newcomer',
+    path: at('/device?user_code=BCDF-GHJK'),
+    act: sending('form[action="/device"]'),
+  },
+  {
+    name: 'identity/devices/confirm',
+    as: 'buyer',
+    path: at('/device'),
+    act: async (page, world) =>
+      sending('form[action="/device"]', { user_code: await world.userCode() })(page),
+  },
   { name: 'identity/oauth/error', as: 'buyer', path: at('/oauth2/auth?client_id=nobody') },
   { name: 'identity/oauth/sign-out', as: 'buyer', path: at('/oauth2/logout') },
   { name: 'identity/oauth/signed-out', as: 'visitor', path: at('/oauth2/logout/done') },

@@ -8,7 +8,7 @@ import { issueLink, type LinkPurpose } from '../../../src/accounts/security/acco
 import { turnOnSecondFactor } from '../../../src/accounts/security/second-factor.ts'
 import { newTotpSecret, stepAt, totpCode } from '../../../src/accounts/security/totp.ts'
 import { propose } from '../../../src/admin/proposals/proposals.ts'
-import { registerApp } from '../../../src/identity/apps/apps.ts'
+import { GRANT_TYPES, registerApp } from '../../../src/identity/apps/apps.ts'
 import { closeDueDays } from '../../../src/ledger/closes.ts'
 import { applyForPaymentApp } from '../../../src/payment/apps/apps.ts'
 import { offerApplication } from '../../../src/payment/apps/handover.ts'
@@ -23,7 +23,14 @@ import { gatewayText, md5, send } from '../../harness/gateway-shop.ts'
 import { startTestApp, type TestApp } from '../../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
 import { makeGatewayOrders } from '../../harness/notify-receiver.ts'
-import { authorize, exchange, REDIRECT_URI } from '../../identity/relying-party.ts'
+import {
+  authorize,
+  exchange,
+  makeParty,
+  type Party,
+  postForm,
+  REDIRECT_URI,
+} from '../../identity/relying-party.ts'
 
 /** The viewer of a page. `visitor` has not signed in; `stale` is the merchant with an old sign-in. */
 
@@ -46,6 +53,8 @@ export type World = {
   /** The test application of the merchant. */
   testApp: Merchant
   oauth: { open: OAuthApp; closed: OAuthApp; suspended: OAuthApp; waiting: OAuthApp }
+  /** Returns the code of a new device that waits for a member. */
+  userCode(): Promise<string>
   /** Transaction IDs, by the state of the order. */
   orders: Record<OrderFate, string>
   /** The transaction ID of a transfer. */
@@ -116,6 +125,10 @@ export async function makeWorld(): Promise<World> {
     testApp,
     pending: await makePending(test, people),
     oauth: await makeOAuthApps(test, people),
+    userCode: makeUserCode(
+      test,
+      await makeParty(test, { name: 'Living Room', grant_types: [...GRANT_TYPES] }),
+    ),
     orders,
     cookies: await signEverybodyIn(test, people),
     links: await makeLinks(test, people.careful),
@@ -377,6 +390,14 @@ async function makeRefused(test: TestApp, { payment_id, pid, token, merchant_key
     .update(`amount=100&description=${encodeURIComponent(asked.description)}&order_id=A-1`)
     .digest('hex')
   await send(test, 'POST', `/payment/pay/${payment_id}/process`, { ...asked, signature })
+}
+
+function makeUserCode(test: TestApp, television: Party): World['userCode'] {
+  return async () => {
+    const { client_id, client_secret } = television
+    const { body } = await postForm(test, '/oauth2/device_authorization', { client_id, client_secret })
+    return String(body.user_code)
+  }
 }
 
 async function makeOAuthApps(

@@ -1,0 +1,42 @@
+/** POST /oauth2/device_authorization (RFC 8628 3.1): a device asks for a code that its member enters in a browser. */
+import type { FastifyInstance } from 'fastify'
+import type { z } from 'zod'
+import type { Core } from '../../core/core.ts'
+import { networkOf } from '../../core/limits.ts'
+import type { Parameters } from '../../web/parameters.ts'
+import { DEVICE_AUTHORIZATION_PATH } from '../apps/addresses.ts'
+import { DEVICE_CODE_SECONDS, POLL_SECONDS, requestDeviceCode } from '../grants/devices.ts'
+import { readScopes } from '../oauth/authorization-request.ts'
+import type { AuthenticateClient } from '../oauth/clients.ts'
+import { formValues } from '../oauth/parameters.ts'
+import { type DeviceAuthorization, DeviceRequest } from '../oauth/shapes.ts'
+
+/** Where members enter the code. */
+export const DEVICE_PATH = '/device'
+
+type Route = { Body: Parameters | undefined; Reply: z.output<typeof DeviceAuthorization> }
+
+/** POST /oauth2/device_authorization in the machine scope. */
+export function deviceAuthorizationRoute(
+  app: FastifyInstance,
+  deps: Core,
+  authenticateClient: AuthenticateClient,
+): void {
+  app.post<Route>(DEVICE_AUTHORIZATION_PATH, async (request): Promise<Route['Reply']> => {
+    const body = formValues(DeviceRequest, request.body)
+    const now = deps.clock()
+    const client = await authenticateClient(request, body, now)
+    await deps.limits.hit('device_requests', `${client.client_id} ${networkOf(request.ip)}`)
+    const scopes = readScopes(body)
+    const agent = request.headers['user-agent']
+    const codes = await requestDeviceCode(deps, { client, scopes, ip: request.ip, agent, now })
+    const verification_uri = deps.config.PUBLIC_URL + DEVICE_PATH
+    return {
+      ...codes,
+      verification_uri,
+      verification_uri_complete: `${verification_uri}?user_code=${codes.user_code}`,
+      expires_in: DEVICE_CODE_SECONDS,
+      interval: POLL_SECONDS,
+    }
+  })
+}
