@@ -147,6 +147,7 @@ describe('a device', () => {
       aud: television.client_id,
       amr: ['pwd'],
       name: 'Alice Archer',
+      sid: expect.stringMatching(/^[A-Za-z0-9_-]{22}$/),
     })
     expect(payload).not.toHaveProperty('nonce')
     expect((await userinfo(test, body.access_token)).body.username).toBe(person.username)

@@ -12,7 +12,15 @@ import { AppError, type OAuthCode } from '../../platform/errors.ts'
 import { randomText, randomToken, type Secrets, sha256 } from '../../platform/secrets.ts'
 import { type Client, refusalOf } from '../apps/access.ts'
 import { DEVICE_GRANT } from '../apps/apps.ts'
-import { ACCESS_LIFE, asIssued, FAMILY_LIFE, IDLE_LIFE, type IssuedTokens, newTokens } from './tokens.ts'
+import {
+  ACCESS_LIFE,
+  asIssued,
+  FAMILY_LIFE,
+  IDLE_LIFE,
+  type IssuedTokens,
+  newTokens,
+  sidOfClaimed,
+} from './tokens.ts'
 
 export const DEVICE_CODE_SECONDS = 600
 /** Between two polls. The database lets it grow. */
@@ -209,10 +217,10 @@ export async function redeemDeviceCode(db: Db, redemption: Redemption): Promise<
     ${FAMILY_LIFE}::interval, ${ACCESS_LIFE}::interval, ${IDLE_LIFE}::interval
   )`
   const issued = await db
-    .selectFrom(redeemed.as('redeemed'))
-    .innerJoinLateral(memberOf('redeemed').as('users'), (join) => join.onTrue())
+    .selectFrom(redeemed.as('claimed'))
+    .innerJoinLateral(memberOf('claimed').as('users'), (join) => join.onTrue())
     .select(userColumns)
-    .select(['redeemed.session_id', 'redeemed.scopes', 'redeemed.auth_time', 'redeemed.amr'])
+    .select(['claimed.session_id', sidOfClaimed(), 'claimed.scopes', 'claimed.auth_time', 'claimed.amr'])
     .executeTakeFirst()
   // Another request redeemed it, or the member denied it, since the poll.
   if (issued === undefined) throw refused('invalid_grant')
