@@ -1,6 +1,6 @@
 /** Creates the applications of the demo's shops, and updates their addresses when the ports change. */
 import { createPrivateKey, createPublicKey } from 'node:crypto'
-import { registerApp } from '../identity/apps/apps.ts'
+import { GRANT_TYPES, registerApp } from '../identity/apps/apps.ts'
 import type { Parts } from '../parts.ts'
 import { applyForPaymentApp } from '../payment/apps/apps.ts'
 import { gatewayCard } from '../payment/apps/gateway-card.ts'
@@ -98,6 +98,8 @@ export async function ensureOauthAppAs(
     ...app,
     owner_id,
     redirect_uris,
+    // The documentation has an example of each operation.
+    grant_types: [...GRANT_TYPES],
     allow_groups: [],
     deny_groups: [],
   })

@@ -120,6 +120,7 @@ function makeGrant(
         redirect_uri,
         redirect_uri_sent: true,
         scopes: ['openid', 'profile'],
+        resource_app_id: null,
         nonce: undefined,
         code_challenge: undefined,
         auth_time: now,

@@ -17,6 +17,7 @@ import {
   Discovery,
   Introspection,
   Jwks,
+  ProtectedResource,
   Refusal,
   Revoked,
   TokenRequest,
@@ -70,6 +71,10 @@ export const identityOperations: Operation[] = [
           'The wished ways of sign-in, best first. The ID token tells in acr which it was.',
           '期望的登录方式，最优先的在前；ID token 中的 acr 是实际的登录方式。',
         ),
+        resource: text(
+          'The address of the service that the tokens are for (RFC 8707), if not for this site.',
+          '令牌所用服务的地址（RFC 8707）；用于本站时不填。',
+        ),
         ui_locales: text(
           'The languages of the pages, best first, unless the member has chosen one.',
           '页面语言，最优先的在前；成员选择过语言时以其选择为准。',
@@ -114,6 +119,10 @@ export const identityOperations: Operation[] = [
           '发送过 code_challenge 时必填。',
         ),
         scope: text('For a refresh: a part of the granted scopes.', '刷新时可缩小范围。'),
+        resource: text(
+          'The same one as in the authorization request, or none.',
+          '与申请授权时相同，或不填。',
+        ),
         device_code: text(
           'Of a device, once, within ten minutes. Until the member has decided, the error is authorization_pending or slow_down.',
           '设备登录用，十分钟内使用一次。成员决定之前，错误码为 authorization_pending 或 slow_down。',
@@ -164,6 +173,7 @@ export const identityOperations: Operation[] = [
       in: 'form',
       schema: said(DeviceRequest, {
         scope: text(`Of ${SCOPES.join(', ')}.`, `可选 ${SCOPES.join('、')}。`),
+        resource: text('The address of the service that the tokens are for.', '令牌所用服务的地址。'),
         ...CLIENT,
       }),
       example: () => ({ scope: 'openid profile' }),
@@ -277,8 +287,8 @@ export const identityOperations: Operation[] = [
     answers: {
       200: {
         about: {
-          en: 'active is false for anything but a valid token of this client.',
-          zh: '不是本客户端的有效令牌时 active 为 false。',
+          en: 'active is false for anything but a valid token of this client, or one for its service.',
+          zh: '不是本客户端或其服务的有效令牌时 active 为 false。',
         },
         schema: Introspection,
         example: { active: false },
@@ -298,6 +308,21 @@ export const identityOperations: Operation[] = [
           zh: 'OpenID Connect Discovery 1.0，RFC 8414。',
         },
         schema: Discovery,
+      },
+    },
+  },
+  {
+    area: 'identity',
+    method: 'get',
+    path: '/.well-known/oauth-protected-resource',
+    about: { en: 'Get the resource metadata', zh: '获取资源元数据' },
+    answers: {
+      200: {
+        about: {
+          en: 'RFC 9728: what the access tokens of members reach here. Challenges of userinfo and /api/apps name this address.',
+          zh: 'RFC 9728：成员的访问令牌在本站可用之处。userinfo 和 /api/apps 的 401 响应会给出此地址。',
+        },
+        schema: ProtectedResource,
       },
     },
   },

@@ -15,6 +15,7 @@ import {
   registerApp,
   registerUnconfirmedApp,
 } from './apps/apps.ts'
+import { isResourceTaken } from './apps/resource-uri.ts'
 import { type Bearer, type GetBearer, readBearer } from './oauth/bearer.ts'
 import { bearerError } from './oauth/errors.ts'
 import { singleValues } from './oauth/parameters.ts'
@@ -41,9 +42,13 @@ export function registerAppRoute(app: FastifyInstance, deps: Core, getBearer: Ge
     await deps.limits.hit('apps_created', user.id.toString())
     const registered = { ...form.data, owner_id: user.id, ip: request.ip }
     const isConfirmed = scopes.includes('apps') || by.owner_id === user.id
-    const { id: _, ...credentials } = isConfirmed
-      ? await registerApp(deps.db, registered)
-      : await registerUnconfirmedApp(deps, registered, by)
+    const registering = isConfirmed
+      ? registerApp(deps.db, registered)
+      : registerUnconfirmedApp(deps, registered, by)
+    const { id: _, ...credentials } = await registering.catch((error) => {
+      if (!isResourceTaken(error)) throw error
+      throw new AppError('invalid_request', 'resource_uri: another application has it')
+    })
     const waiting = { status: 'unconfirmed', confirm_url: `${deps.config.PUBLIC_URL}/apps` }
     return reply.code(201).send({ ...credentials, ...form.data, ...(!isConfirmed && waiting) })
   })

@@ -5,6 +5,7 @@
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../platform/errors.ts'
 import { refuseOtherMethods } from '../web/methods.ts'
+import { USERINFO_PATHS } from './apps/addresses.ts'
 import { appPages } from './apps/apps.page.ts'
 import { listAppsRoute, registerAppRoute } from './apps-api.ts'
 import { authorisedAppPages } from './authorised-apps.page.ts'
@@ -12,7 +13,7 @@ import { deviceAuthorizationRoute } from './devices/authorization.ts'
 import { devicePages } from './devices/device.page.ts'
 import type { IdentityDeps } from './keys/keys.ts'
 import { AUTHORIZATION_PATH, AUTHORIZATION_PATHS, authorizePages } from './oauth/authorize.page.ts'
-import { makeGetBearer } from './oauth/bearer.ts'
+import { makeGetBearer, nameResourceMetadata } from './oauth/bearer.ts'
 import { makeAuthenticateClient } from './oauth/clients.ts'
 import { crossOriginScope } from './oauth/cross-origin.ts'
 import { discoveryRoutes } from './oauth/discovery.ts'
@@ -21,7 +22,7 @@ import { introspectionRoute } from './oauth/introspection.ts'
 import { LOGOUT_PATH, logoutPages } from './oauth/logout.page.ts'
 import { REVOCATION_PATH, revocationRoute } from './oauth/revocation.ts'
 import { TOKEN_PATHS, tokenRoutes } from './oauth/token.ts'
-import { USERINFO_PATHS, userinfoRoutes } from './oauth/userinfo.ts'
+import { userinfoRoutes } from './oauth/userinfo.ts'
 import { repeatAsGet } from './repeat-as-get.ts'
 
 /** Mounts the browser scope and the machine scope of the area. */
@@ -54,6 +55,7 @@ async function machineRoutes(machine: FastifyInstance, deps: IdentityDeps): Prom
       reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
       done()
     })
+    nameResourceMetadata(personal, deps)
     registerAppRoute(personal, deps, getBearer)
     await personal.register(listAppsRoute, { ...deps, getBearer })
     await personal.register(async (forms) => {

@@ -41,7 +41,7 @@ const LISTS: Record<string, List> = {
     from grants as g join oauth_apps as app on app.id = g.app_id where g.user_id = ${id} and g.id > ${after}`,
   own_oauth_applications: (id, after) => sql`
     select id as place, client_id, name, description, redirect_uris, post_logout_redirect_uris, allow_groups, deny_groups,
-      grant_types, homepage, logo_url, suspended_at, suspended_reason, created_at, confirmed_at
+      grant_types, resource_uri, homepage, logo_url, suspended_at, suspended_reason, created_at, confirmed_at
     from oauth_apps where owner_id = ${id} and id > ${after}`,
   own_payment_applications: (id, after) => sql`
     select id as place, payment_id, pid, book, name, description, callback_url, homepage, logo_url, status, review_reason,

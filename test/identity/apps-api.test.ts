@@ -78,6 +78,7 @@ describe('POST /api/apps', () => {
       id_token_signed_response_alg: 'RS256',
       token_endpoint_auth_method: 'client_secret_basic',
       grant_types: ['authorization_code', 'refresh_token'],
+      resource_uri: null,
       status: 'unconfirmed',
       confirm_url: `${test.deps.config.PUBLIC_URL}/apps`,
     })

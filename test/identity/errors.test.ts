@@ -85,6 +85,7 @@ const provoke: Record<OAuthCode, () => Promise<Outcome>> = {
   invalid_redirect_uri: async () =>
     told(await getJson(test, authorizationUrl(party, { redirect_uri: 'https://evil.example/' }))),
   invalid_scope: widerRefresh,
+  invalid_target: () => redirected({ resource: 'https://unknown.example/' }),
   invalid_token: async () => told(await userinfo(test, 'x')),
   insufficient_scope: async () => told(await getJson(test, '/api/apps?owner=all', authorization())),
   access_denied: deniedGroup,

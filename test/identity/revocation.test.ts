@@ -127,6 +127,7 @@ describe('introspection', () => {
       username: person.username,
       sub: String(person.id),
       acr: 'urn:tessera:acr:1fa',
+      auth_time: iat,
       token_type: 'Bearer',
       iat,
       exp: iat + 3_600,

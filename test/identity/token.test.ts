@@ -368,6 +368,7 @@ describe('a code', () => {
         redirect_uri: REDIRECT_URI,
         redirect_uri_sent: true,
         scopes: ['openid'],
+        resource_app_id: null,
         nonce: undefined,
         code_challenge: undefined,
         auth_time: now,

@@ -55,8 +55,11 @@ begin
 
   if v_code.redeemed_at is null then
     with family as (
-      insert into grants (app_id, user_id, session_id, scopes, auth_time, amr, expires_at, is_on_device)
-      select v_code.app_id, users.id, v_code.session_id, v_code.scopes, v_code.auth_time, v_code.amr, p_at + p_family_life, true
+      insert into grants (
+        app_id, user_id, session_id, scopes, auth_time, amr, expires_at, is_on_device, resource_app_id
+      )
+      select v_code.app_id, users.id, v_code.session_id, v_code.scopes, v_code.auth_time, v_code.amr, p_at + p_family_life,
+        true, v_code.resource_app_id
       from users
       where users.id = v_code.user_id and v_code.allowed_at is not null and v_code.expires_at > p_at
         and not is_banned_or_suspended(users.is_banned, users.suspended_till, p_at)

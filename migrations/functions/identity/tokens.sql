@@ -46,12 +46,14 @@ begin
         -- Ours: a banned or suspended member gets no tokens.
         and users.id = code.user_id and not is_banned_or_suspended(users.is_banned, users.suspended_till, asked.at)
       returning nextval('grants_id_seq') as grant_id, asked.item, asked.at, asked.access_hash, asked.refresh_hash,
-        code.id, code.app_id, code.user_id, code.session_id, code.nonce, code.scopes, code.auth_time, code.amr, users
+        code.id, code.app_id, code.user_id, code.session_id, code.nonce, code.scopes, code.auth_time, code.amr,
+        code.resource_app_id, users
     ),
     family as (
-      insert into grants (id, code_id, app_id, user_id, session_id, scopes, auth_time, amr, expires_at)
+      insert into grants (id, code_id, app_id, user_id, session_id, scopes, auth_time, amr, expires_at, resource_app_id)
       overriding system value
-      select grant_id, id, app_id, user_id, session_id, scopes, auth_time, amr, at + p_family_life from spent
+      select grant_id, id, app_id, user_id, session_id, scopes, auth_time, amr, at + p_family_life, resource_app_id
+      from spent
     ),
     access as (
       insert into access_tokens (token_hash, grant_id, scopes, expires_at)
@@ -228,7 +230,8 @@ begin
 end
 $$;
 
--- The members whom access tokens speak for. The token, its family and its application must be in force.
+-- The members whom access tokens speak for. The token, its family and its application must be in force. A token for another
+-- application's service speaks for nobody here.
 create or replace function live_access_tokens(p_token_hashes bytea[], p_nows timestamptz[])
   returns table (
     item integer, scopes text[], app_id bigint, app_owner_id bigint, app_name text, redirect_uris text[],
@@ -243,6 +246,7 @@ begin
     join grants as family on family.id = token.grant_id
     join oauth_apps as app on app.id = family.app_id
     join users on users.id = family.user_id
-    where token.expires_at > asked.at and family.revoked_at is null and app.suspended_at is null;
+    where token.expires_at > asked.at and family.revoked_at is null and app.suspended_at is null
+      and family.resource_app_id is null;
 end
 $$;

@@ -25,6 +25,8 @@ type OauthAppsTable = {
   post_logout_redirect_uris: Generated<string[]>
   id_token_signed_response_alg: Generated<'RS256' | 'ES256'>
   token_endpoint_auth_method: Generated<'client_secret_basic' | 'client_secret_post' | 'none'>
+  /** The address of its service, for whose tokens others may ask (RFC 8707). */
+  resource_uri: Nullable<string>
   grant_types: Generated<
     ('authorization_code' | 'refresh_token' | 'urn:ietf:params:oauth:grant-type:device_code')[]
   >
@@ -44,6 +46,7 @@ type ConsentsTable = {
   user_id: bigint
   app_id: bigint
   scopes: string[]
+  resource_app_ids: Generated<bigint[]>
   created_at: CreatedAt
   updated_at: Generated<Date>
 }
@@ -59,6 +62,7 @@ type AuthorizationCodesTable = {
   scopes: string[]
   nonce: Nullable<string>
   code_challenge: Nullable<string>
+  resource_app_id: Nullable<bigint>
   auth_time: Date
   amr: string[]
   expires_at: Date
@@ -78,6 +82,7 @@ type GrantsTable = {
   expires_at: Date
   revoked_at: Nullable<Date>
   is_on_device: Generated<boolean>
+  resource_app_id: Nullable<bigint>
   created_at: CreatedAt
 }
 
@@ -87,6 +92,7 @@ type DeviceCodesTable = {
   user_code_tag: string
   app_id: bigint
   scopes: string[]
+  resource_app_id: Nullable<bigint>
   ip: string
   agent: string | null
   /** Seconds. */

@@ -23,6 +23,7 @@ const REVIEWED_FIELDS = [
   'redirect_uris',
   'post_logout_redirect_uris',
   'grant_types',
+  'resource_uri',
 ] as const satisfies (keyof AppValues)[]
 
 /** Returns the applications of a member, those that wait for confirmation first, then the newest. */
@@ -152,10 +153,14 @@ export async function deleteApp(
     if (owned.typed_name.trim() !== app.name) return 'not_confirmed'
     const { id, owner_id: _, ...before } = app
     await sql`select from consents where app_id = ${id} order by user_id for update`.execute(tx)
-    await sql`select from authorization_codes where app_id = ${id} order by id for update`.execute(tx)
+    await sql`select from authorization_codes where app_id = ${id} or resource_app_id = ${id} order by id for update`.execute(
+      tx,
+    )
     await sql`
       select from refresh_tokens as token join grants on grants.id = token.grant_id
-      where grants.app_id = ${id} order by token.id for update of token`.execute(tx)
+      where grants.app_id = ${id} or grants.resource_app_id = ${id} order by token.id for update of token`.execute(
+      tx,
+    )
     const members = await tx
       .selectFrom('consents')
       .where('app_id', '=', id)

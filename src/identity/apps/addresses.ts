@@ -1,4 +1,4 @@
-/** The discovery address, which configures a client. */
+/** The addresses of this site that clients are told. */
 import type { Config } from '../../platform/config.ts'
 
 export const DISCOVERY_PATH = '/.well-known/openid-configuration'
@@ -8,4 +8,7 @@ export function discoveryUrl({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): string
   return PUBLIC_URL + DISCOVERY_PATH
 }
 
+/** RFC 9728 3. */
+export const RESOURCE_METADATA_PATH = '/.well-known/oauth-protected-resource'
+export const USERINFO_PATHS = ['/oauth2/userinfo', '/oauth-provider/userinfo']
 export const DEVICE_AUTHORIZATION_PATH = '/oauth2/device_authorization'

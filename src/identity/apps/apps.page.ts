@@ -6,7 +6,14 @@ import { AppError } from '../../platform/errors.ts'
 import { appsOf } from './acts.ts'
 import { discoveryUrl } from './addresses.ts'
 import { NewAppPageForm, OWNED_APPS_MAX, registerApp } from './apps.ts'
-import { NOTHING_TYPED, type Problems, readAppForm, type Typed } from './form.ts'
+import {
+  NOTHING_TYPED,
+  type Problems,
+  problemOfResource,
+  readAppForm,
+  type Typed,
+  unlessTaken,
+} from './form.ts'
 import { ownAppPages } from './own-app.page.ts'
 
 declare module '../../web/views.ts' {
@@ -43,11 +50,16 @@ export async function appPages(app: FastifyInstance, deps: Core): Promise<void> 
       return reply.page('identity/apps/apps', data, { status: 400 })
     }
     await deps.limits.hit('apps_created', user.id.toString())
-    const credentials = await registerApp(deps.db, { ...form.values, owner_id: user.id, ip: request.ip })
-    const registered = { ...form.values, ...credentials }
+    const registered = await unlessTaken(
+      registerApp(deps.db, { ...form.values, owner_id: user.id, ip: request.ip }),
+    )
+    if (registered === 'taken') {
+      const data = await pageData(request, form.typed, problemOfResource(request), deps)
+      return reply.page('identity/apps/apps', data, { status: 400 })
+    }
     return reply.page(
       'identity/apps/created',
-      { app: registered, discoveryUrl: discoveryUrl(deps.config) },
+      { app: { ...form.values, ...registered }, discoveryUrl: discoveryUrl(deps.config) },
       { status: 201 },
     )
   })

@@ -46,6 +46,11 @@ export const apps = {
     en: 'This is a public client. It has no secret and must use PKCE (S256).',
     zh: '这是公开客户端：没有密钥，必须使用 PKCE（S256）。',
   },
+  resource: { en: 'Address of your service', zh: '服务地址' },
+  resourceHint: {
+    en: 'If other applications call your service with tokens made for it (RFC 8707). At the host of a redirect URI; needs a secret.',
+    zh: '其他应用用专门的令牌调用你的服务时填写（RFC 8707）。须与某个回调地址同域名，且应用有密钥。',
+  },
   device: { en: 'Sign-in on devices without a browser', zh: '允许在没有浏览器的设备上登录' },
   deviceHint: {
     en: 'For televisions, consoles and command lines: the program shows a code, and members enter it on their phone.',
@@ -94,6 +99,10 @@ export const apps = {
     },
     id_token_signed_response_alg: { en: 'Choose one from the list.', zh: '请从列表中选择。' },
     token_endpoint_auth_method: { en: 'Choose one from the list.', zh: '请从列表中选择。' },
+    resource_uri: {
+      en: 'Enter an address at the host of a redirect URI that no other application has. Applications without a secret have none.',
+      zh: '请填写与某个回调地址同域名、且未被其他应用使用的地址。没有密钥的应用不能填写。',
+    },
     grant_types: { en: 'Tick it or leave it empty.', zh: '请勾选或留空。' },
     allow_groups: {
       en: 'Enter at most 50 groups of up to 100 characters each, one per line.',

@@ -11,6 +11,7 @@ import { isHonestProse, isHonestText } from '../../web/parameters.ts'
 import { SIGNING_ALGORITHMS } from '../keys/keys.ts'
 import { access } from './access.texts.ts'
 import { privateUseFault, type RedirectUriFault, redirectUriFault, webAddressFault } from './redirect-uris.ts'
+import { mayHaveResource, plainOrigin, RESOURCE_URI_LENGTH_MAX } from './resource-uri.ts'
 import { newSecret } from './secrets.ts'
 
 const CLIENT_ID_LENGTH = 24
@@ -53,6 +54,15 @@ const groups = z
   .default([])
   .transform(withoutRepeats)
 
+/** The address of the application's service; empty text becomes null. */
+const resourceUri = z
+  .string()
+  .trim()
+  .max(RESOURCE_URI_LENGTH_MAX)
+  .transform((text) => (text === '' ? null : plainOrigin(text)))
+  .nullable()
+  .default(null)
+
 /** The fields of an application that its owner may change. Unknown fields are ignored, repeated values are dropped. */
 const AppFields = z.object({
   name: z
@@ -86,6 +96,7 @@ const AppFields = z.object({
     .max(GRANT_TYPES_SENT_MAX)
     .default([])
     .transform((sent) => GRANT_TYPES.filter((grant) => grant !== DEVICE_GRANT || sent.includes(grant))),
+  resource_uri: resourceUri,
 })
 
 /** Chosen at registration: a confidential client cannot become public, nor a public client confidential. */
@@ -95,7 +106,10 @@ const ClientKind = z.object({
     .default('client_secret_basic'),
 })
 
-type Addresses = Pick<z.output<typeof AppFields>, 'redirect_uris' | 'post_logout_redirect_uris'>
+type Addresses = Pick<
+  z.output<typeof AppFields>,
+  'redirect_uris' | 'post_logout_redirect_uris' | 'resource_uri'
+>
 
 /** Refuses the addresses that an application of this kind may not have. Each address gets one fault, its own first. */
 function checkAddresses(app: Addresses & z.output<typeof ClientKind>, context: z.core.$RefinementCtx): void {
@@ -104,6 +118,10 @@ function checkAddresses(app: Addresses & z.output<typeof ClientKind>, context: z
       const fault = redirectUriFault(uri) === undefined ? privateUseFault(uri, app) : undefined
       if (fault !== undefined) context.addIssue({ ...issueOf(fault, uri), path: [field, index] })
     })
+  }
+  if (app.resource_uri !== null && !mayHaveResource(app.resource_uri, app)) {
+    const message = 'must be an address at the host of a redirect URI, of an application with a secret'
+    context.addIssue({ code: 'custom', message, path: ['resource_uri'] })
   }
 }
 

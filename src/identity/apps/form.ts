@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { type AppValues, redirectUriFaultOf } from './apps.ts'
+import { isResourceTaken } from './resource-uri.ts'
 
 const LINES = [
   'redirect_uris',
@@ -11,7 +12,7 @@ const LINES = [
   'grant_types',
 ] as const
 const CHOICES = ['id_token_signed_response_alg', 'token_endpoint_auth_method'] as const
-const FIELDS = ['name', 'description', 'homepage', 'logo_url', ...LINES, ...CHOICES] as const
+const FIELDS = ['name', 'description', 'homepage', 'logo_url', 'resource_uri', ...LINES, ...CHOICES] as const
 type Field = (typeof FIELDS)[number]
 
 /** The texts as the owner typed them. */
@@ -50,6 +51,19 @@ function linesOf(text: string): string[] {
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')
+}
+
+/** Returns what the act answers, or `taken` when another application has the resource. */
+export async function unlessTaken<T>(act: Promise<T>): Promise<T | 'taken'> {
+  return act.catch((error) => {
+    if (isResourceTaken(error)) return 'taken'
+    throw error
+  })
+}
+
+/** The problem of a resource that is taken. */
+export function problemOfResource({ locale }: FastifyRequest): Problems {
+  return { resource_uri: [locale.t.identity.apps.problems.resource_uri] }
 }
 
 function problemsOf(issues: z.core.$ZodIssue[], { locale }: FastifyRequest): Problems {

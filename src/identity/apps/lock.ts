@@ -22,6 +22,7 @@ export const columns = [
   'app.allow_groups',
   'app.deny_groups',
   'app.grant_types',
+  'app.resource_uri',
   'app.suspended_at',
   'app.suspended_reason',
   'app.reviewed_at',

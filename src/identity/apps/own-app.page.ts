@@ -14,7 +14,7 @@ import { type AppChange, confirmApp, countMembers, deleteApp, getApp, updateApp 
 import { discoveryUrl } from './addresses.ts'
 import { type Admission, previewAdmission } from './admission.ts'
 import { appFormOf } from './apps.ts'
-import { type Problems, readAppForm, type Typed, typedFrom } from './form.ts'
+import { type Problems, problemOfResource, readAppForm, type Typed, typedFrom, unlessTaken } from './form.ts'
 import type { Owned } from './lock.ts'
 import { secretRoutes } from './secrets.page.ts'
 import { LIVE_SECRETS_MAX, liveSecrets, OVERLAP_HOURS, OVERLAP_HOURS_DEFAULT } from './secrets.ts'
@@ -24,7 +24,13 @@ const HISTORY_LINES = 20
 export type OneApp = { Params: { client_id: string } }
 
 /** Fields that decide where codes and tokens are sent and who is admitted. */
-const SENSITIVE_FIELDS = ['redirect_uris', 'allow_groups', 'deny_groups', 'grant_types'] as const
+const SENSITIVE_FIELDS = [
+  'redirect_uris',
+  'allow_groups',
+  'deny_groups',
+  'grant_types',
+  'resource_uri',
+] as const
 
 type History = Awaited<ReturnType<typeof readAudit>>
 type Names = Record<string, string>
@@ -68,7 +74,11 @@ export function ownAppPages(app: FastifyInstance, deps: Core): void {
       await askFreshSignIn(request, reply)
       if (reply.sent) return reply
     }
-    const change = await updateApp(deps.db, { ...owned, values: form.values })
+    const change = await unlessTaken(updateApp(deps.db, { ...owned, values: form.values }))
+    if (change === 'taken') {
+      const problems = problemOfResource(request)
+      return showApp(request, reply, deps, { typed: form.typed, problems, status: 400 })
+    }
     return reply.done(`/apps/${owned.client_id}`, reportOf(change, request.locale))
   })
 

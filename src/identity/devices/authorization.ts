@@ -6,6 +6,7 @@ import { networkOf } from '../../core/limits.ts'
 import type { Parameters } from '../../web/parameters.ts'
 import { DEVICE_AUTHORIZATION_PATH } from '../apps/addresses.ts'
 import { DEVICE_CODE_SECONDS, POLL_SECONDS, requestDeviceCode } from '../grants/devices.ts'
+import { findResource } from '../grants/resources.ts'
 import { readScopes } from '../oauth/authorization-request.ts'
 import type { AuthenticateClient } from '../oauth/clients.ts'
 import { formValues } from '../oauth/parameters.ts'
@@ -28,8 +29,16 @@ export function deviceAuthorizationRoute(
     const client = await authenticateClient(request, body, now)
     await deps.limits.hit('device_requests', `${client.client_id} ${networkOf(request.ip)}`)
     const scopes = readScopes(body)
+    const resource = await findResource(deps, body.resource)
     const agent = request.headers['user-agent']
-    const codes = await requestDeviceCode(deps, { client, scopes, ip: request.ip, agent, now })
+    const codes = await requestDeviceCode(deps, {
+      client,
+      scopes,
+      resource_app_id: resource?.app_id ?? null,
+      ip: request.ip,
+      agent,
+      now,
+    })
     const verification_uri = deps.config.PUBLIC_URL + DEVICE_PATH
     return {
       ...codes,

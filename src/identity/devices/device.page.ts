@@ -25,7 +25,7 @@ declare module '../../web/views.ts' {
   interface PageData {
     'identity/devices/device': { userCode: string; isUnknown: boolean }
     'identity/devices/confirm': ConsentFacts & {
-      device: Pick<Device, 'user_code' | 'scopes' | 'ip' | 'created_at'>
+      device: Pick<Device, 'user_code' | 'resource' | 'ip' | 'created_at'>
       program: string | undefined
       scopes: string[]
       switchAccountUrl: string

@@ -34,6 +34,7 @@ export type NewCode = {
   redirect_uri: string
   redirect_uri_sent: boolean
   scopes: string[]
+  resource_app_id: bigint | null
   nonce: string | undefined
   code_challenge: string | undefined
   auth_time: Date

@@ -38,6 +38,7 @@ const bare = (user_code: string) => user_code.toUpperCase().replace(/[\s-]/g, ''
 type NewDeviceCode = {
   client: Client
   scopes: string[]
+  resource_app_id: bigint | null
   ip: string
   agent: string | undefined
   now: Date
@@ -49,7 +50,7 @@ type NewDeviceCode = {
  */
 export async function requestDeviceCode(
   { db, secrets }: Pick<Core, 'db' | 'secrets'>,
-  { client, scopes, ip, agent, now }: NewDeviceCode,
+  { client, scopes, resource_app_id, ip, agent, now }: NewDeviceCode,
 ): Promise<{ device_code: string; user_code: string }> {
   const device_code = randomToken()
   const letters = randomText(8, LETTERS)
@@ -81,6 +82,7 @@ export async function requestDeviceCode(
         device_code_hash: sha256(device_code),
         user_code_tag: secrets.tag(PURPOSE, letters),
         scopes,
+        resource_app_id,
         ip,
         agent: agent?.slice(0, AGENT_LENGTH_MAX) ?? null,
         poll_interval: POLL_SECONDS,
@@ -99,6 +101,8 @@ export type Device = {
   user_code: string
   client_id: string
   scopes: string[]
+  /** The service that the tokens are for, if not for us. */
+  resource: { name: string; uri: string } | undefined
   ip: string
   agent: string | null
   created_at: Date
@@ -115,13 +119,18 @@ export async function findDevice(
   const found = await db
     .selectFrom('device_codes as code')
     .innerJoin('oauth_apps as app', 'app.id', 'code.app_id')
+    .leftJoin('oauth_apps as resource', 'resource.id', 'code.resource_app_id')
     .where('code.user_code_tag', 'in', secrets.tags(PURPOSE, letters))
     .where('code.expires_at', '>', now)
     .where('code.allowed_at', 'is', null)
     .where('code.denied_at', 'is', null)
     .select(['code.id', 'app.client_id', 'code.scopes', 'code.ip', 'code.agent', 'code.created_at'])
+    .select(['resource.name as resource_name', 'resource.resource_uri'])
     .executeTakeFirst()
-  return found && { ...found, user_code: `${letters.slice(0, 4)}-${letters.slice(4)}` }
+  if (found === undefined) return undefined
+  const { resource_name: name, resource_uri: uri, ...device } = found
+  const resource = name === null || uri === null ? undefined : { name, uri }
+  return { ...device, resource, user_code: `${letters.slice(0, 4)}-${letters.slice(4)}` }
 }
 
 type Decision = {

@@ -152,7 +152,9 @@ export type Demand = {
 
 /** Reads the rest of the request, in the order of identity.md. Throws the OAuth error for the redirect. */
 export function readDemand(sent: Parameters, { app, redirect_uri }: Target): Demand {
-  const values = singleValues(sent)
+  // The resource has an error of its own for a repeated one.
+  const { resource: _, ...others } = sent
+  const values = singleValues(others)
   requireCodeFlow(values, redirect_uri)
   refuseRequestObjects(values)
   requireShort(values, 'state', STATE_BYTES_MAX)

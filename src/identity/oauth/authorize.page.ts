@@ -14,6 +14,7 @@ import { isKeptForOwner, isPublic, type Refusal, refusalOf, refusalText } from '
 import { kindOf, placeOf } from '../apps/redirect-uris.ts'
 import { allowAndIssueCode, issueCode, type NewCode } from '../grants/codes.ts'
 import { hasConsented } from '../grants/consents.ts'
+import { findResource, type Resource } from '../grants/resources.ts'
 import type { IdentityDeps } from '../keys/keys.ts'
 import { shouldStepUp } from './acr.ts'
 import { type Answer, answerTo, sendAnswer } from './answer.ts'
@@ -38,6 +39,7 @@ declare module '../../web/views.ts' {
   interface PageData {
     'identity/oauth/consent': ConsentFacts & {
       scopes: string[]
+      resource: Resource | undefined
       isAskedEachTime: boolean
       query: string
       switchAccountUrl: string
@@ -114,6 +116,7 @@ async function authorize(
   if (await isDraft(target, request, sent, deps)) return refuseDraft(request, reply, target, sent)
   try {
     const demand = readDemand(sent, target)
+    const resource = await findResource(deps, sent.resource)
     const expected = await readExpected(demand, deps)
     const detour = findDetour(request.session, sent, { ...demand, expected }, deps)
     if (detour !== undefined) return reply.redirect(detour, 303)
@@ -135,11 +138,11 @@ async function authorize(
     }
     if (decision === 'deny') throw new AppError('access_denied', 'The user refused authorization')
 
-    const code = newCode(target, demand, session, deps.clock())
+    const code = newCode(target, demand, resource, session, deps.clock())
     if (decision === 'allow')
       return answer(reply, target, sent, { code: await allowAndIssueCode(deps.db, code) }, deps)
     if (await needsConsent(target, demand, code, deps)) {
-      return askForConsent(reply, target, demand, sent, session, deps)
+      return askForConsent(reply, target, { ...demand, resource }, sent, session, deps)
     }
     return answer(reply, target, sent, { code: await issueCode(deps.db, code) }, deps)
   } catch (error) {
@@ -251,7 +254,13 @@ function epochSeconds(moment: Date): number {
   return Math.floor(moment.getTime() / 1000)
 }
 
-function newCode(target: Target, demand: Demand, session: Session, now: Date): NewCode {
+function newCode(
+  target: Target,
+  demand: Demand,
+  resource: Resource | undefined,
+  session: Session,
+  now: Date,
+): NewCode {
   return {
     app_id: target.app.id,
     user_id: session.user.id,
@@ -259,6 +268,7 @@ function newCode(target: Target, demand: Demand, session: Session, now: Date): N
     redirect_uri: target.redirect_uri,
     redirect_uri_sent: target.redirect_uri_sent,
     scopes: demand.scopes,
+    resource_app_id: resource?.app_id ?? null,
     nonce: demand.nonce,
     code_challenge: demand.code_challenge,
     auth_time: session.auth_time,
@@ -290,7 +300,7 @@ function mayBeImpersonated({ app, redirect_uri }: Target): boolean {
 async function askForConsent(
   reply: FastifyReply,
   target: Target,
-  demand: Demand,
+  demand: Demand & { resource: Resource | undefined },
   sent: Parameters,
   { user }: Session,
   deps: IdentityDeps,
@@ -301,6 +311,7 @@ async function askForConsent(
     {
       ...(await consentFacts(deps, app, user)),
       scopes: demand.scopes,
+      resource: demand.resource,
       isAskedEachTime: mayBeImpersonated(target),
       query: queryText(sent),
       switchAccountUrl: switchAccountUrl(sent),

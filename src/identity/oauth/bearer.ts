@@ -1,4 +1,5 @@
 /** Reads access tokens of requests (RFC 6750), and finds their members. */
+import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { isBannedOrSuspended, memberOf, type User, userColumns } from '../../accounts/people/users.ts'
 import type { Core } from '../../core/core.ts'
@@ -6,6 +7,7 @@ import { inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { sha256 } from '../../platform/secrets.ts'
+import { RESOURCE_METADATA_PATH } from '../apps/addresses.ts'
 import { BEARER_CHALLENGE, bearerError } from './errors.ts'
 
 /**
@@ -30,6 +32,18 @@ function readHeader(authorization: string | undefined): string | undefined {
   const token = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(authorization)?.[1]
   if (token === undefined) throw bearerError('invalid_request', 'The Authorization header is malformed')
   return token
+}
+
+/** Names the document about this resource in the challenges of a scope (RFC 9728 5.1). */
+export function nameResourceMetadata(app: FastifyInstance, { config }: Pick<Core, 'config'>): void {
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    const challenge = reply.getHeader('www-authenticate')
+    if (reply.statusCode === 401 && typeof challenge === 'string' && challenge.startsWith('Bearer')) {
+      const address = config.PUBLIC_URL + RESOURCE_METADATA_PATH
+      reply.header('www-authenticate', `${challenge}, resource_metadata="${address}"`)
+    }
+    done(null, payload)
+  })
 }
 
 /** The member, the scopes and the application of a live access token. */

@@ -28,6 +28,10 @@ export const consent = {
     en: `It cannot see your password, your ${POINTS} or what you do elsewhere, and it cannot pay for you.`,
     zh: `它看不到你的密码、${POINTS}和在其他应用的活动，也不能替你付款。`,
   },
+  useAt: (app: string, host: string) => ({
+    en: `Its access is for ${app} (${host}), which learns your member number and username.`,
+    zh: `它的访问权限用于 ${app}（${host}），后者会获知你的成员编号和用户名。`,
+  }),
   destination: { en: 'You continue to', zh: '完成后前往' },
   loopback: { en: 'a program on this computer', zh: '本机上的程序' },
   answering: (scheme: string) => ({

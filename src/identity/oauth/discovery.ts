@@ -1,10 +1,10 @@
-/** The discovery documents for clients (OIDC Discovery 1.0, RFC 8414), and the public keys (JWKS). */
+/** The discovery documents for clients (OIDC Discovery 1.0, RFC 8414, RFC 9728), and the public keys (JWKS). */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { JWK } from 'jose'
 import type { z } from 'zod'
 import { sha256 } from '../../platform/secrets.ts'
 import { LANGUAGES } from '../../web/languages.ts'
-import { DEVICE_AUTHORIZATION_PATH, DISCOVERY_PATH } from '../apps/addresses.ts'
+import { DEVICE_AUTHORIZATION_PATH, DISCOVERY_PATH, RESOURCE_METADATA_PATH } from '../apps/addresses.ts'
 import { GRANT_TYPES } from '../apps/apps.ts'
 import { type IdentityDeps, SIGNING_ALGORITHMS } from '../keys/keys.ts'
 import { JWKS_CACHE_SECONDS } from '../keys/lifetimes.ts'
@@ -15,7 +15,7 @@ import { answerPreflights } from './cross-origin.ts'
 import { INTROSPECTION_PATH } from './introspection.ts'
 import { LOGOUT_PATH } from './logout.page.ts'
 import { REVOCATION_PATH } from './revocation.ts'
-import type { Discovery } from './shapes.ts'
+import type { Discovery, ProtectedResource } from './shapes.ts'
 
 const DISCOVERY_PATHS = [
   DISCOVERY_PATH,
@@ -41,7 +41,7 @@ export function answerDocumentsFirst(app: FastifyInstance, deps: IdentityDeps): 
 
 /** GET the discovery documents and the JWKS, from any origin. */
 export async function discoveryRoutes(app: FastifyInstance, deps: IdentityDeps): Promise<void> {
-  answerPreflights(app, [...DISCOVERY_PATHS, JWKS_PATH], 'GET')
+  answerPreflights(app, [...DISCOVERY_PATHS, RESOURCE_METADATA_PATH, JWKS_PATH], 'GET')
   for (const [path, read] of openDocuments(deps)) {
     app.get(path, async (request, reply) => sendPublic(request, reply, await read()))
   }
@@ -50,6 +50,7 @@ export async function discoveryRoutes(app: FastifyInstance, deps: IdentityDeps):
 /** Returns the reader of each document by its path. The JWKS is serialised again only when the keys were read again. */
 function openDocuments({ config, signingKeys }: IdentityDeps): Map<string, () => Promise<Published>> {
   const document = Promise.resolve(publish(discoveryDocument(config.PUBLIC_URL)))
+  const resource = Promise.resolve(publish(resourceDocument(config.PUBLIC_URL)))
   let jwks: { keys: readonly JWK[]; published: Published } | undefined
   const readKeys = async () => {
     // `published` returns the same list until it reads the keys again.
@@ -59,6 +60,7 @@ function openDocuments({ config, signingKeys }: IdentityDeps): Map<string, () =>
   }
   return new Map([
     ...DISCOVERY_PATHS.map((path) => [path, () => document] as const),
+    [RESOURCE_METADATA_PATH, () => resource] as const,
     [JWKS_PATH, readKeys] as const,
   ])
 }
@@ -94,6 +96,17 @@ function discoveryDocument(issuer: string): z.output<typeof Discovery> {
     request_uri_parameter_supported: false,
     claims_parameter_supported: false,
     authorization_response_iss_parameter_supported: true,
+  }
+}
+
+/** What the access tokens of members reach here: userinfo and /api/apps. */
+function resourceDocument(issuer: string): z.output<typeof ProtectedResource> {
+  return {
+    resource: issuer,
+    authorization_servers: [issuer],
+    scopes_supported: SCOPES.filter((scope) => scope !== 'offline_access'),
+    bearer_methods_supported: ['header', 'body'],
+    resource_documentation: `${issuer}/docs/identity`,
   }
 }
 

@@ -17,6 +17,7 @@ const STATUS = {
   invalid_grant: 400,
   invalid_redirect_uri: 400,
   invalid_scope: 400,
+  invalid_target: 400,
   invalid_token: 401,
   insufficient_scope: 403,
   access_denied: 403,

@@ -1,6 +1,6 @@
 /**
- * POST /oauth2/introspect (RFC 7662): a client reads the state of its own token. Tokens of other clients are reported as not
- * active. Public clients are refused, because anybody can use their client_id.
+ * POST /oauth2/introspect (RFC 7662): a client reads the state of its own token, and of those made for its service (RFC 8707).
+ * Tokens of other clients are reported as not active. Public clients are refused, because anybody can use their client_id.
  */
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
@@ -40,10 +40,11 @@ export function introspectionRoute(
       active: true,
       ...found.claims,
       scope: found.scopes.join(' '),
-      client_id: client.client_id,
+      client_id: found.client_id,
       username: found.username,
       sub: found.id.toString(),
       acr: acrOf(found.amr),
+      auth_time: epochSeconds(found.auth_time),
       exp: epochSeconds(found.expires_at),
       iss: deps.config.PUBLIC_URL,
     }
@@ -57,14 +58,19 @@ async function findAccessToken(db: Db, client: Client, token: string, now: Date)
     .innerJoin('users', 'users.id', 'family.user_id')
     .where('token.token_hash', '=', sha256(token))
     .where('token.expires_at', '>', now)
+    .innerJoin('oauth_apps as app', 'app.id', 'family.app_id')
+    .leftJoin('oauth_apps as resource', 'resource.id', 'family.resource_app_id')
     .where('family.revoked_at', 'is', null)
-    .where('family.app_id', '=', client.id)
+    .where('app.suspended_at', 'is', null)
+    .where((eb) => eb.or([eb('family.app_id', '=', client.id), eb('family.resource_app_id', '=', client.id)]))
     .select(userColumns)
-    .select(['token.scopes', 'token.expires_at', 'family.amr'])
+    .select(['token.scopes', 'token.expires_at', 'family.amr', 'family.auth_time', 'app.client_id'])
+    .select('resource.resource_uri')
     .executeTakeFirst()
   if (row === undefined) return undefined
   const iat = epochSeconds(row.expires_at) - ACCESS_TOKEN_SECONDS
-  return { ...row, claims: { token_type: 'Bearer', iat } }
+  const aud = row.resource_uri ?? undefined
+  return { ...row, claims: { token_type: 'Bearer', iat, ...(aud !== undefined && { aud }) } }
 }
 
 /** Finds an unused refresh token, without using it. */
@@ -79,10 +85,10 @@ async function findRefreshToken(db: Db, client: Client, token: string, now: Date
     .where('family.revoked_at', 'is', null)
     .where('family.app_id', '=', client.id)
     .select(userColumns)
-    .select(['family.scopes', 'family.amr', 'token.expires_at', 'token.created_at'])
+    .select(['family.scopes', 'family.amr', 'family.auth_time', 'token.expires_at', 'token.created_at'])
     .executeTakeFirst()
   // No token_type: it says how a token is presented to resource servers (RFC 6749 7.1), and this one never is.
-  return row && { ...row, claims: { iat: epochSeconds(row.created_at) } }
+  return row && { ...row, client_id: client.client_id, claims: { iat: epochSeconds(row.created_at) } }
 }
 
 function epochSeconds(moment: Date): number {

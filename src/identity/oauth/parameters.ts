@@ -21,12 +21,16 @@ export type Sent<Shape extends z.ZodObject> = Readonly<
   Partial<Record<string & keyof Shape['shape'], string | undefined>>
 >
 
-/** Returns the values of a form body that this shape names. Throws invalid_request without a body or for a repeated parameter. */
+/**
+ * Returns the values of a form body that this shape names. Throws invalid_request without a body or for a repeated parameter, and
+ * invalid_target for a repeated resource (RFC 8707).
+ */
 export function formValues<Shape extends z.ZodObject>(
   { shape }: Shape,
   body: Parameters | undefined,
 ): Sent<Shape> {
   if (body === undefined) throw new AppError('invalid_request', 'A form body is required')
+  if (Array.isArray(body.resource)) throw new AppError('invalid_target', 'resource was given more than once')
   const values = singleValues(body)
   return Object.fromEntries(Object.keys(shape).map((name) => [name, values[name]])) as Sent<Shape>
 }

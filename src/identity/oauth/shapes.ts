@@ -24,6 +24,7 @@ export const AuthorizationRequest = z.object({
   response_mode: z.enum(['query', 'form_post']).optional(),
   acr_values: text.optional(),
   ui_locales: text.optional(),
+  resource: text.optional(),
 })
 
 const clientInBody = { client_id: text.optional(), client_secret: text.optional() }
@@ -36,11 +37,16 @@ export const TokenRequest = z.object({
   refresh_token: text.optional(),
   device_code: text.optional(),
   scope: text.optional(),
+  resource: text.optional(),
   ...clientInBody,
 })
 
 /** The request and the answer of the device authorization endpoint (RFC 8628 3.1 and 3.2). */
-export const DeviceRequest = z.object({ scope: text.optional(), ...clientInBody })
+export const DeviceRequest = z.object({
+  scope: text.optional(),
+  resource: text.optional(),
+  ...clientInBody,
+})
 
 export const DeviceAuthorization = z.strictObject({
   device_code: text,
@@ -95,6 +101,8 @@ export const Introspection = z.union([
     username: text,
     sub: text,
     acr: text,
+    auth_time: z.int(),
+    aud: text.optional(),
     exp: z.int(),
     iat: z.int(),
     iss: z.url(),
@@ -106,6 +114,15 @@ export const Discovery = z.looseObject({
   authorization_endpoint: z.url(),
   token_endpoint: z.url(),
   jwks_uri: z.url(),
+})
+
+/** RFC 9728. */
+export const ProtectedResource = z.strictObject({
+  resource: z.url(),
+  authorization_servers: z.array(z.url()),
+  scopes_supported: z.array(text),
+  bearer_methods_supported: z.array(text),
+  resource_documentation: z.url(),
 })
 
 export const Jwks = z.strictObject({

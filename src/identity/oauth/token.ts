@@ -7,6 +7,7 @@ import { DEVICE_GRANT, GRANT_TYPES } from '../apps/apps.ts'
 import { type ExchangeCode, makeExchangeCode } from '../grants/codes.ts'
 import { type Redemption, redeemDeviceCode } from '../grants/devices.ts'
 import { makeRotateRefreshToken, type Refresh, type RotateRefreshToken } from '../grants/refresh.ts'
+import { type Presented, requireSameResource } from '../grants/resources.ts'
 import { ACCESS_TOKEN_SECONDS, type IssuedTokens } from '../grants/tokens.ts'
 import type { IdentityDeps } from '../keys/keys.ts'
 import { type AuthenticateClient, type Authenticated, countUselessGrant } from './clients.ts'
@@ -48,6 +49,7 @@ export function tokenRoutes(
         const arrived_s = (performance.now() - reply.elapsedTime) / 1000
         const client = await authenticateClient(request, body, now)
         admitOrigin(request, reply, client)
+        await requireSameResource(deps, client, presentedIn(body), body.resource)
         // Read before the grant is claimed, so that a missing key does not use the grant.
         const key = await deps.signingKeys.current(client.id_token_signed_response_alg)
         const issued = await redeem(
@@ -73,6 +75,13 @@ export function tokenRoutes(
       },
     )
   }
+}
+
+/** The grant that a request redeems. */
+function presentedIn({ code, refresh_token, device_code }: Sent<typeof TokenRequest>): Presented | undefined {
+  if (code !== undefined) return { code }
+  if (refresh_token !== undefined) return { refresh_token }
+  return device_code === undefined ? undefined : { device_code }
 }
 
 async function redeem(

@@ -3,12 +3,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import type { Parameters } from '../../web/parameters.ts'
+import { USERINFO_PATHS } from '../apps/addresses.ts'
 import { findAppOf, type GetBearer, readBearer } from './bearer.ts'
 import { userinfo } from './claims.ts'
 import { admitOrigin } from './cross-origin.ts'
 import { singleValues } from './parameters.ts'
-
-export const USERINFO_PATHS = ['/oauth2/userinfo', '/oauth-provider/userinfo']
 
 /** GET and POST /oauth2/userinfo and /oauth-provider/userinfo in the machine scope. */
 export function userinfoRoutes(app: FastifyInstance, deps: Core, getBearer: GetBearer): void {

@@ -1,0 +1,285 @@
+/** Tokens for another application's service (RFC 8707), and the document about our own resource (RFC 9728). */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DEVICE_GRANT, GRANT_TYPES } from '../../src/identity/apps/apps.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
+import {
+  answerOf,
+  authorizationUrl,
+  authorize,
+  basic,
+  exchange,
+  getJson,
+  makeParty,
+  obtainTokens,
+  type Party,
+  postForm,
+  redeem,
+  refresh,
+  userinfo,
+} from './relying-party.ts'
+
+const SERVICE = 'https://tools.example/mcp'
+
+let test: TestApp
+/** Asks for tokens. */
+let agent: Party
+/** Takes them. */
+let tools: Party
+let person: Person
+
+beforeAll(async () => {
+  test = await startTestApp()
+  agent = await makeParty(test, { name: 'Agent', grant_types: [...GRANT_TYPES] })
+  tools = await makeParty(test, {
+    name: 'Tool Shed',
+    redirect_uris: ['https://tools.example/callback'],
+    resource_uri: SERVICE,
+  })
+  person = await makePerson(test)
+})
+afterAll(() => test.close())
+
+async function tokensFor(resource: string | undefined, more: Record<string, string> = {}) {
+  return obtainTokens(test, await person.signIn(), agent, { resource, ...more })
+}
+
+async function introspect({ client_id, client_secret }: Party, token: unknown) {
+  const headers = { authorization: basic(client_id, client_secret) }
+  return (await postForm(test, '/oauth2/introspect', { token: String(token) }, headers)).body
+}
+
+/** The error that an authorization request brings back to the application. */
+async function errorFor(query: string) {
+  const client = await person.signIn()
+  return answerOf(await client.get(authorizationUrl(agent) + query)).error
+}
+
+describe('a token for the service of another application', () => {
+  it('works nowhere here, and is read by that application and its client alone', async () => {
+    const { access_token, refresh_token, id_token } = await tokensFor(SERVICE)
+    expect(await userinfo(test, access_token)).toMatchObject({
+      status: 401,
+      body: { error: 'invalid_token' },
+    })
+    const headers = { authorization: `Bearer ${access_token}` }
+    expect((await getJson(test, '/api/apps', headers)).status).toBe(401)
+    const read = {
+      active: true,
+      aud: SERVICE,
+      client_id: agent.client_id,
+      sub: String(person.id),
+      username: person.username,
+      scope: 'openid profile',
+      acr: 'urn:tessera:acr:1fa',
+      auth_time: Math.floor(test.clock.now().getTime() / 1000),
+    }
+    expect(await introspect(tools, access_token)).toMatchObject(read)
+    expect(await introspect(agent, access_token)).toMatchObject(read)
+    expect(await introspect(await makeParty(test), access_token)).toEqual({ active: false })
+    // The refresh token and the ID token belong to the client.
+    expect(await introspect(tools, refresh_token)).toEqual({ active: false })
+    const claims = JSON.parse(Buffer.from(id_token.split('.')[1]!, 'base64url').toString())
+    expect(claims.aud).toBe(agent.client_id)
+  })
+
+  it('is refreshed into another one for the same service', async () => {
+    const { refresh_token } = await tokensFor(SERVICE)
+    const { body } = await refresh(test, agent, refresh_token)
+    expect((await userinfo(test, body.access_token)).status).toBe(401)
+    expect(await introspect(tools, body.access_token)).toMatchObject({ active: true, aud: SERVICE })
+  })
+
+  it('ends with its application', async () => {
+    const gone = await makeParty(test, { resource_uri: 'https://app.example/gone' })
+    const tokens = await tokensFor('https://app.example/gone')
+    expect(await introspect(agent, tokens.access_token)).toMatchObject({ active: true })
+    await test.db.deleteFrom('oauth_apps').where('id', '=', gone.id).execute()
+    expect(await introspect(agent, tokens.access_token)).toEqual({ active: false })
+    expect((await refresh(test, agent, tokens.refresh_token)).status).toBe(400)
+  })
+
+  it('of a suspended client is not active', async () => {
+    const client = await makeParty(test)
+    const tokens = await obtainTokens(test, await person.signIn(), client, { resource: SERVICE })
+    await test.db
+      .updateTable('oauth_apps')
+      .set({ suspended_at: new Date(), suspended_by: person.id, suspended_reason: 'x' })
+      .where('id', '=', client.id)
+      .execute()
+    expect(await introspect(tools, tokens.access_token)).toEqual({ active: false })
+  })
+
+  it('is asked for by name on the consent page, once', async () => {
+    const client = await (await makePerson(test)).signIn()
+    await authorize(client, agent)
+    const page = await client.get(authorizationUrl(agent, { resource: SERVICE }))
+    expect(page.status).toBe(200)
+    expect(page.body).toContain('Its access is for Tool Shed (tools.example)')
+    await client.submit(page, '/oauth2/consent', { decision: 'allow' })
+    expect((await client.get(authorizationUrl(agent, { resource: SERVICE }))).status).toBe(303)
+    expect((await client.get(authorizationUrl(agent))).status).toBe(303)
+    await makeParty(test, { resource_uri: 'https://app.example/second' })
+    const other = await client.get(authorizationUrl(agent, { resource: 'https://app.example/second' }))
+    expect(other.status).toBe(200)
+  })
+
+  it('is obtained by a device too', async () => {
+    const { client_id, client_secret } = agent
+    const asked = { client_id, client_secret, resource: SERVICE }
+    const { device_code, user_code } = (await postForm(test, '/oauth2/device_authorization', asked)).body
+    const client = await person.signIn()
+    const page = await client.submit(await client.get('/device'), '/device', { user_code: String(user_code) })
+    expect(page.body).toContain('Its access is for Tool Shed (tools.example)')
+    await client.submit(page, '/device/decision', { decision: 'allow' })
+    const fields = { grant_type: DEVICE_GRANT, device_code: String(device_code) }
+    const changed = await redeem(test, agent, { ...fields, resource: 'https://issuer.example' })
+    expect(changed.body.error).toBe('invalid_target')
+    const { body } = await redeem(test, agent, { ...fields, resource: SERVICE })
+    expect(await introspect(tools, body.access_token)).toMatchObject({ active: true, aud: SERVICE })
+    const unknown = { ...asked, resource: 'https://unknown.example' }
+    expect((await postForm(test, '/oauth2/device_authorization', unknown)).body.error).toBe('invalid_target')
+  })
+})
+
+describe('the parameter resource', () => {
+  it('that names us asks for nothing new', async () => {
+    const { PUBLIC_URL } = test.deps.config
+    for (const resource of [PUBLIC_URL, `${PUBLIC_URL}/`, `${PUBLIC_URL}/oauth2/userinfo`]) {
+      const tokens = await tokensFor(resource)
+      expect((await userinfo(test, tokens.access_token)).status).toBe(200)
+      expect(await introspect(agent, tokens.access_token)).not.toHaveProperty('aud')
+    }
+  })
+
+  it('malformed, unknown or repeated is invalid_target', async () => {
+    const long = `https://tools.example/${'x'.repeat(300)}`
+    for (const resource of [
+      'tools',
+      '/mcp',
+      `${SERVICE}#part`,
+      long,
+      `${SERVICE}/other`,
+      'https://x.example',
+    ])
+      expect(await errorFor(`&resource=${encodeURIComponent(resource)}`)).toBe('invalid_target')
+    expect(await errorFor(`&resource=${SERVICE}&resource=${SERVICE}`)).toBe('invalid_target')
+    const { client_id, client_secret } = agent
+    const twice = `grant_type=refresh_token&refresh_token=x&client_id=${client_id}&client_secret=${client_secret}`
+    const answer = await postForm(test, '/oauth2/token', `${twice}&resource=${SERVICE}&resource=${SERVICE}`)
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_target' } })
+  })
+
+  it('of a suspended application is unknown', async () => {
+    const idle = await makeParty(test, { resource_uri: 'https://app.example/idle' })
+    await test.db
+      .updateTable('oauth_apps')
+      .set({ suspended_at: new Date(), suspended_by: person.id, suspended_reason: 'x' })
+      .where('id', '=', idle.id)
+      .execute()
+    expect(await errorFor('&resource=https://app.example/idle')).toBe('invalid_target')
+  })
+
+  it('may be repeated in the token request, and not changed, which spends nothing', async () => {
+    const { PUBLIC_URL } = test.deps.config
+    const { code } = await authorize(await person.signIn(), agent, { resource: SERVICE })
+    for (const resource of [PUBLIC_URL, 'https://unknown.example'])
+      expect((await exchange(test, agent, code, { resource })).body.error).toBe('invalid_target')
+    const first = await exchange(test, agent, code, { resource: SERVICE })
+    expect(first.status).toBe(200)
+    const { refresh_token } = first.body
+    expect((await refresh(test, agent, refresh_token, { resource: PUBLIC_URL })).body.error).toBe(
+      'invalid_target',
+    )
+    expect((await refresh(test, agent, refresh_token, { resource: SERVICE })).status).toBe(200)
+
+    const plain = await tokensFor(undefined)
+    const widened = await refresh(test, agent, plain.refresh_token, { resource: SERVICE })
+    expect(widened.body.error).toBe('invalid_target')
+    expect((await refresh(test, agent, plain.refresh_token, { resource: PUBLIC_URL })).status).toBe(200)
+  })
+})
+
+describe('the address of a service', () => {
+  async function register(values: Record<string, unknown>) {
+    const { access_token } = await tokensFor(undefined)
+    const response = await test.app.inject({
+      method: 'POST',
+      url: '/api/apps',
+      headers: { authorization: `Bearer ${access_token}` },
+      payload: { name: 'x', redirect_uris: ['https://x.example/callback'], ...values },
+    })
+    return { status: response.statusCode, body: response.json() as Record<string, unknown> }
+  }
+
+  it('is at the host of a redirect URI, of an application with a secret, and nobody else’s', async () => {
+    const taken = { redirect_uris: ['https://tools.example/x'], resource_uri: SERVICE }
+    const faulty = [
+      { resource_uri: 'https://other.example/' },
+      { resource_uri: 'https://x.example/#a' },
+      { resource_uri: 'x.example' },
+      { resource_uri: `https://x.example/${'x'.repeat(300)}` },
+      { resource_uri: 'https://x.example/', token_endpoint_auth_method: 'none' },
+      taken,
+    ]
+    for (const values of faulty)
+      expect(await register(values)).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+    expect(await register({ resource_uri: 'https://x.example/' })).toMatchObject({
+      status: 201,
+      body: { resource_uri: 'https://x.example' },
+    })
+    const tokens = await tokensFor('https://x.example/')
+    expect(await introspect(agent, tokens.access_token)).toMatchObject({ aud: 'https://x.example' })
+  })
+
+  it('is set on the page of the application, which says when it is another one’s', async () => {
+    const owner = await makePerson(test)
+    const app = await makeParty(test, { redirect_uris: ['https://tools.example/callback'] })
+    await test.db.updateTable('oauth_apps').set({ owner_id: owner.id }).where('id', '=', app.id).execute()
+    const client = await owner.signIn()
+    const path = `/apps/${app.client_id}`
+    const fields = { name: 'Shed', redirect_uris: 'https://tools.example/callback' }
+    const save = async (resource_uri: string) =>
+      client.submit(await client.get(path), path, { ...fields, resource_uri })
+    for (const resource_uri of [SERVICE, 'https://other.example/']) {
+      const page = await save(resource_uri)
+      expect(page.status).toBe(400)
+      expect(page.body).toContain('Enter an address at the host of a redirect URI that no other')
+    }
+    expect((await save('https://tools.example/own')).status).toBe(303)
+    expect((await client.get(path)).body).toContain('value="https://tools.example/own"')
+    const created = await client.submit(await client.get('/apps'), '/apps', {
+      ...fields,
+      resource_uri: SERVICE,
+    })
+    expect(created.status).toBe(400)
+  })
+})
+
+it('describes our own resource, and names the description in each challenge', async () => {
+  const { PUBLIC_URL } = test.deps.config
+  const path = '/.well-known/oauth-protected-resource'
+  const { status, body, headers } = await getJson(test, path)
+  expect(status).toBe(200)
+  expect(headers['access-control-allow-origin']).toBe('*')
+  expect(body).toEqual({
+    resource: PUBLIC_URL,
+    authorization_servers: [PUBLIC_URL],
+    scopes_supported: ['openid', 'profile', 'email', 'apps'],
+    bearer_methods_supported: ['header', 'body'],
+    resource_documentation: `${PUBLIC_URL}/docs/identity`,
+  })
+  for (const refused of [
+    await userinfo(test, 'x'),
+    await getJson(test, '/oauth2/userinfo'),
+    await getJson(test, '/api/apps', { accept: 'application/json' }),
+    await postForm(test, '/oauth2/userinfo', { access_token: 'x' }),
+  ]) {
+    expect(refused.status).toBe(401)
+    const challenge = String(refused.headers['www-authenticate'])
+    expect(challenge).toMatch(/^Bearer realm="Tessera"/)
+    expect(challenge).toContain(`, resource_metadata="${PUBLIC_URL}${path}"`)
+  }
+  const basicOne = await exchange(test, { ...agent, client_secret: 'wrong' }, 'x')
+  expect(String(basicOne.headers['www-authenticate'])).not.toContain('resource_metadata')
+})
