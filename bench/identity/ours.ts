@@ -1,5 +1,6 @@
 /** Creates the rows that the bench needs in our database: members, an application, and issued codes. */
 
+import { sql } from 'kysely'
 import { createUser } from '../../src/accounts/people/users.ts'
 import { hashPassword } from '../../src/accounts/security/password.ts'
 import type { Db } from '../../src/database/connection.ts'
@@ -17,6 +18,7 @@ export type Member = { id: bigint; username: string; session_id: bigint }
 export async function makeMembers(db: Db, count: number): Promise<Member[]> {
   const password_hash = await hashPassword(PASSWORD)
   const members: Member[] = []
+  await sql`insert into local_groups (name) values ('crew')`.execute(db)
   for (let n = 0; n < count; n += 1) {
     const username = `member${n}`
     const id = await createUser(db, {
@@ -25,8 +27,10 @@ export async function makeMembers(db: Db, count: number): Promise<Member[]> {
       name: `Member ${n}`,
       email: `member${n}@example.org`,
       trust_level: 2,
-      groups: ['crew'],
     })
+    await sql`insert into user_groups (user_id, name, local_group_id) select ${id}, name, id from local_groups`.execute(
+      db,
+    )
     const { id: session_id } = await db
       .insertInto('sessions')
       .values({

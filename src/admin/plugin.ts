@@ -10,6 +10,7 @@ import { dashboardPages } from './dashboard/dashboard.page.ts'
 import { findPages } from './find/find.page.ts'
 import { showAdminNav } from './frame/nav.ts'
 import { forumPages } from './people/forum.page.ts'
+import { groupPages } from './people/groups.page.ts'
 import { memberPages } from './people/members.page.ts'
 import { abusePages } from './points/abuse.page.ts'
 import { booksPages } from './points/books.page.ts'
@@ -39,6 +40,7 @@ export async function adminPlugin(app: FastifyInstance, deps: PaymentDeps): Prom
   correctionPages(app, deps)
   proposalPages(app, deps)
   memberPages(app, deps)
+  groupPages(app, deps)
   refundRequestPages(app, deps)
   appAdminPages(app, deps)
   auditPages(app, deps)

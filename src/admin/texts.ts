@@ -9,6 +9,7 @@ import { dashboard } from './dashboard/dashboard.texts.ts'
 import { find } from './find/find.texts.ts'
 import { frame } from './frame/nav.texts.ts'
 import { forum } from './people/forum.texts.ts'
+import { localGroups } from './people/groups.texts.ts'
 import { members } from './people/members.texts.ts'
 import { abuse } from './points/abuse.texts.ts'
 import { books, days, fees } from './points/books.texts.ts'
@@ -47,6 +48,7 @@ export const texts = {
   audit,
   settings,
   members,
+  localGroups,
   corrections,
 } satisfies Texts
 

@@ -21,7 +21,7 @@ import {
   examineWrites,
 } from './doctor/database.ts'
 import { type Finding, fault, GOOD, type Installation, sentenceFor, skippedFor } from './doctor/finding.ts'
-import { examineCollector, examineForum, examineMail } from './doctor/services.ts'
+import { examineCollector, examineForum, examineForumGroups, examineMail } from './doctor/services.ts'
 
 type Check = {
   name: string
@@ -42,6 +42,7 @@ const CHECKS: Check[] = [
   { name: SCHEMA, needs: DATABASE, examine: examineSchema },
   { name: 'APP_SECRET', needs: SCHEMA, examine: examineSecret },
   { name: 'books', needs: SCHEMA, examine: examineBooks },
+  { name: 'forum groups', needs: SCHEMA, examine: examineForumGroups },
   { name: 'clock', needs: DATABASE, examine: examineClock },
   { name: ADDRESS, examine: ({ config }) => examineAddress(config.PUBLIC_URL) },
   { name: PAYMENT_ADDRESS, examine: ({ config }) => examineAddress(config.PAYMENT_PUBLIC_URL) },
@@ -59,7 +60,7 @@ export const doctorCommands: Command[] = [
     name: 'doctor',
     takes: [],
     summary:
-      'Checks configuration, database, schema, secrets, books, clock, addresses, proxy, forum, mail and traces, and says how to mend each fault. It always prints the whole list.',
+      'Checks configuration, database, schema, secrets, books, clock, addresses, proxy, forum and its groups, mail and traces, and says how to mend each fault. It always prints the whole list.',
     run: async ({ config, progress }) => report(await examineAll(config, progress)),
     judgeConfig: ({ faults }) =>
       report([

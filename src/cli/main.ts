@@ -12,6 +12,7 @@ import { archiveCommands } from './archive.ts'
 import { bookCommands } from './books.ts'
 import { type Command, type Progress, type Result, requiredOption, UsageError } from './command.ts'
 import { doctorCommands } from './doctor.ts'
+import { groupCommands } from './groups.ts'
 import { keyCommands } from './keys.ts'
 import { migrateCommands } from './migrate.ts'
 import { notificationCommands } from './notifications.ts'
@@ -21,6 +22,7 @@ import { userCommands } from './users.ts'
 
 const COMMANDS: Command[] = [
   ...userCommands,
+  ...groupCommands,
   ...applicationCommands,
   ...pointCommands,
   ...notificationCommands,

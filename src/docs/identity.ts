@@ -225,8 +225,8 @@ export const identityOperations: Operation[] = [
           sub: text('Never changes: store this.', '永远不变，请保存它。'),
           username: text('May change.', '可能会变。'),
           groups: text(
-            'trust_level_0 to trust_level_4, admins, moderators, and the forum’s own.',
-            'trust_level_0 至 trust_level_4、admins、moderators 以及论坛自定义的用户组。',
+            'trust_level_0 to trust_level_4, admins, moderators, and the groups of the forum and of the site.',
+            'trust_level_0 至 trust_level_4、admins、moderators，以及论坛和本站自定义的用户组。',
           ),
         }),
         example: {

@@ -59,6 +59,8 @@ export const RETENTION = {
   site_settings: 'bounded',
   signing_keys: 'bounded',
   user_groups: 'bounded',
+  // At most 200.
+  local_groups: 'bounded',
   second_factors: 'bounded',
   recovery_codes: 'bounded',
   consents: 'bounded',

@@ -39,6 +39,10 @@ const LISTS: Record<string, List> = {
     select g.id as place, app.client_id, app.name, g.scopes, g.auth_time as signed_in_at, g.created_at, g.expires_at,
       g.revoked_at, g.is_on_device as on_device
     from grants as g join oauth_apps as app on app.id = g.app_id where g.user_id = ${id} and g.id > ${after}`,
+  local_groups: (id, after) => sql`
+    select local.id as place, local.name, member.created_at as added_at
+    from user_groups as member join local_groups as local on local.id = member.local_group_id
+    where member.user_id = ${id} and local.id > ${after}`,
   own_oauth_applications: (id, after) => sql`
     select id as place, client_id, name, description, redirect_uris, post_logout_redirect_uris, allow_groups, deny_groups,
       grant_types, resource_uri, homepage, logo_url, suspended_at, suspended_reason, created_at, confirmed_at

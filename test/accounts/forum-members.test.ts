@@ -7,11 +7,12 @@ import { once } from 'node:events'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkNextMember, syncWithForum } from '../../src/accounts/forum/sweep.ts'
+import { createGroup, deleteGroup } from '../../src/accounts/local-groups.ts'
 import { groupsOf as allGroupsOf } from '../../src/accounts/people/users.ts'
 import { deleteExpiredRows } from '../../src/operations/retention.ts'
-import { makePerson } from '../harness/cast.ts'
+import { joinGroup, makePerson } from '../harness/cast.ts'
 import { signInAtForum, startTestForum, type TestForum, WEBHOOK_SECRET } from '../harness/fake-forum.ts'
-import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
 import { makeParty, obtainTokens, userinfo } from '../identity/relying-party.ts'
 
 const MINUTE_MS = 60_000
@@ -262,10 +263,41 @@ describe('groups', () => {
     const member = forum.join({ groups: [41] })
     await signIn(member)
     const { id } = await userOf(member)
-    await test.db.insertInto('user_groups').values({ user_id: id, name: 'testers' }).execute()
+    await joinGroup(test, id, 'testers')
     member.groups = []
     await signIn(member)
     expect(await groupsOf(member)).toEqual(['testers'])
+  })
+
+  it('that get the name of a local group are not imported, and administrators are told', async () => {
+    forum.community.groups.set(46, { id: 46, name: 'sailors', automatic: false })
+    const members = [forum.join({ groups: [41, 46] }), forum.join({ groups: [46] })]
+    for (const member of members) await signIn(member)
+    expect(await Promise.all(members.map(groupsOf))).toEqual([['developers', 'sailors'], ['sailors']])
+    const root = await makePerson(test, { username: 'root', is_admin: true })
+    const by = { actor_id: root.id, ip: null }
+    await createGroup(test.deps, { name: 'Captains', description: '' }, by)
+    forum.community.groups.set(46, { id: 46, name: 'captains', automatic: false })
+    await emit('group', 'group_updated', { id: 46, name: 'captains' })
+    await sweep()
+    // The sweep asked about one member. The group is renamed for all at once.
+    expect(await Promise.all(members.map(groupsOf))).toEqual([['developers'], []])
+    await signIn(members[1]!)
+    expect(await groupsOf(members[1]!)).toEqual([])
+    const admin = await root.signIn()
+    const text = (await admin.get('/admin/forum')).body.replace(/<[^>]+>/g, '')
+    expect(text).toContain('because a local group has the name: captains (46 → Captains)')
+
+    await setSetting(test, 'forum_group_aliases', 'captains = skippers')
+    await signIn(members[1]!)
+    expect(await groupsOf(members[1]!)).toEqual(['skippers'])
+    expect((await admin.get('/admin/forum')).body).not.toContain('because a local group')
+    await setSetting(test, 'forum_group_aliases', 'captains = skippers, writers = Captains')
+    expect((await admin.get('/admin/forum')).body).toContain('because a local group')
+    await setSetting(test, 'forum_group_aliases', '')
+    await deleteGroup(test.deps, 'captains', by)
+    await signIn(members[1]!)
+    expect(await groupsOf(members[1]!)).toEqual(['captains'])
   })
 
   it('that are deleted go from each member in good time', async () => {

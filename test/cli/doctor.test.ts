@@ -31,6 +31,7 @@ const CHECKS = [
   'schema',
   'APP_SECRET',
   'books',
+  'forum groups',
   'clock',
   'public address',
   'payment address',
@@ -40,7 +41,7 @@ const CHECKS = [
   'mail',
   'traces',
 ]
-const OF_SCHEMA = ['APP_SECRET', 'books']
+const OF_SCHEMA = ['APP_SECRET', 'books', 'forum groups']
 const OF_DATABASE = ['database writes', 'timeouts', 'schema', ...OF_SCHEMA, 'clock']
 
 let test: TestApp
@@ -100,7 +101,7 @@ describe('an installation', () => {
       is_good: true,
       note: expect.stringContaining('never'),
     })
-    for (const name of ['proxy', 'forum', 'mail', 'traces'])
+    for (const name of ['proxy', 'forum', 'forum groups', 'mail', 'traces'])
       expect(by(name)).toMatchObject({ state: 'off', is_good: true })
 
     await keepProof(test.deps)

@@ -1,5 +1,6 @@
 /** Creates the members of the tests. Test files never share them. */
 import { argon2Sync, randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
 import { createUser, type NewUser } from '../../src/accounts/people/users.ts'
 import { grantPoints } from '../../src/ledger/points.ts'
 import { type Browser, browser, type TestApp } from './harness.ts'
@@ -25,10 +26,15 @@ export type Person = {
   signIn(): Promise<Browser>
 }
 
-/** Creates a member with a name of their own (`alice` becomes `alice7`). `points` are granted. */
+/** Creates a member with a name of their own (`alice` becomes `alice7`). `points` are granted; `groups` are local. */
 export async function makePerson(
   test: TestApp,
-  { points = 0n, username = 'alice', ...values }: Partial<NewUser> & { points?: bigint } = {},
+  {
+    points = 0n,
+    groups = [],
+    username = 'alice',
+    ...values
+  }: Partial<NewUser> & { points?: bigint; groups?: string[] } = {},
 ): Promise<Person> {
   count += 1
   const name = `${username}${count}`
@@ -38,6 +44,7 @@ export async function makePerson(
     username: name,
     password_hash: passwordHash,
   })
+  for (const group of groups) await joinGroup(test, id, group)
   if (points > 0n) {
     const reference = `test:${name}`
     await grantPoints(test.db, {
@@ -50,6 +57,14 @@ export async function makePerson(
     })
   }
   return { id, username: name, password: PASSWORD, signIn: () => signIn(test, name, PASSWORD) }
+}
+
+/** Makes the member one of the local group, which is created if need be. */
+export async function joinGroup({ db }: Pick<TestApp, 'db'>, user_id: bigint, name: string): Promise<void> {
+  await sql`insert into local_groups (name) values (${name}) on conflict do nothing`.execute(db)
+  await sql`
+    insert into user_groups (user_id, name, local_group_id)
+    select ${user_id}, name, id from local_groups where lower(name) = lower(${name})`.execute(db)
 }
 
 export async function signIn(test: TestApp, username: string, password: string): Promise<Browser> {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeAheadOf } from '../../src/identity/oauth/clients.ts'
 import { makeSecrets, sha256 } from '../../src/platform/secrets.ts'
 import { untilBlocked } from '../harness/blocked.ts'
-import { makePerson } from '../harness/cast.ts'
+import { joinGroup, makePerson } from '../harness/cast.ts'
 import { APP_SECRET } from '../harness/global-setup.ts'
 import { anotherProcess, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
 import { times } from '../harness/thoroughness.ts'
@@ -468,7 +468,7 @@ describe('a member who may not come in any more', () => {
   it('when in a denied group loses the family', async () => {
     const app = await makeParty(test, { deny_groups: ['Newcomers'] })
     const { tokens, person } = await freshTokens({}, app)
-    await test.db.insertInto('user_groups').values({ user_id: person.id, name: 'newcomers' }).execute()
+    await joinGroup(test, person.id, 'newcomers')
     expect((await refresh(test, app, tokens.refresh_token)).body.error).toBe('invalid_grant')
   })
 })

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deleteApp } from '../../src/identity/apps/acts.ts'
 import { addSecret, resetSecret } from '../../src/identity/apps/secrets.ts'
-import { makePerson } from '../harness/cast.ts'
+import { joinGroup, makePerson } from '../harness/cast.ts'
 import { sendSurely } from '../harness/confirming.ts'
 import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { countLive, makeOwnedApp, storedApp, TYPED, toldSecret, trailOf } from './owned-app.ts'
@@ -200,7 +200,7 @@ describe('the preview of who would get in', () => {
         makePerson(own, { username: 'spy', trust_level: 4, groups: ['Ring'] }),
         ...Array.from({ length: 11 }, () => makePerson(own, { username: 'crewman', groups: ['Crew'] })),
       ])
-      await own.db.insertInto('user_groups').values({ user_id: owner.id, name: 'crew' }).execute()
+      await joinGroup(own, owner.id, 'crew')
       const preview = async (allow_groups: string, deny_groups = '') => {
         const form = (await client.get(path)).form(path)
         const { body } = await client.post(`${path}/preview`, {

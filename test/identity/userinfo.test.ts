@@ -1,6 +1,6 @@
 /** GET and POST /oauth2/userinfo: the required token, and the claims. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePerson } from '../harness/cast.ts'
+import { joinGroup, makePerson } from '../harness/cast.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
 import {
   getJson,
@@ -75,7 +75,7 @@ describe('the answer', () => {
   it('is about this moment', async () => {
     const { person, access_token } = await freshToken()
     await test.db.updateTable('users').set({ username: 'renamed' }).where('id', '=', person.id).execute()
-    await test.db.insertInto('user_groups').values({ user_id: person.id, name: 'late' }).execute()
+    await joinGroup(test, person.id, 'late')
     const { body } = await userinfo(test, access_token)
     expect(body).toMatchObject({ sub: String(person.id), username: 'renamed' })
     expect(body.groups).toContain('late')

@@ -49,7 +49,9 @@ beforeAll(async () => {
   shop = await makeMerchant(test)
   testing = await makeMerchant(test, { twinOf: shop })
   sold = await makeMerchant(test)
-  buyer = await makePerson(test, { points: 100_000n, username: 'buyer' })
+  buyer = await makePerson(test, { points: 100_000n, username: 'buyer', groups: ['crew'] })
+  // A group of the forum that got the name later, and is not imported.
+  await test.db.insertInto('forum_groups').values({ id: 41n, name: 'Crew' }).execute()
   newOwner = await makePerson(test, { username: 'heir' })
   await live()
 })
@@ -250,6 +252,8 @@ describe('an archive', () => {
       'refund_book',
       'refuse_anonymised',
       'refuse_former_username',
+      'refuse_local_group',
+      'refuse_local_name',
       'refuse_owner_as_member',
       'refuse_unbalanced',
     ])

@@ -299,7 +299,7 @@ describe('the database', () => {
       sql`insert into account_links (token_hash, user_id, purpose, email, expires_at)
         values (${hash}, ${id}, 'sign_in', '', ${at})`,
       sql`insert into second_factors (user_id, secret_encrypted, last_step) values (${id}, '', 0)`,
-      sql`insert into user_groups (user_id, name) values (${id}, 'x')`,
+      sql`insert into user_groups (user_id, name, from_forum) values (${id}, 'x', true)`,
       sql`insert into consents (app_id, user_id, scopes) select min(id), ${id}, '{}' from oauth_apps`,
       sql`insert into authorization_codes
           (code_hash, app_id, user_id, redirect_uri, redirect_uri_sent, scopes, auth_time, amr, expires_at)

@@ -1,7 +1,8 @@
 /**
  * Groups of the forum as groups of Tessera. Its id identifies a custom group: a renamed group stays the same, and a group
  * that takes over a name does not get the former group's members. Automatic groups (trust levels, staff) never become
- * custom groups, because they follow from the trust level and the two flags.
+ * custom groups, because they follow from the trust level and the two flags. A local group keeps its name from groups of the
+ * forum.
  */
 import { sql } from 'kysely'
 import type { Tx } from '../../database/connection.ts'
@@ -36,7 +37,7 @@ export function trustLevelOf(names: string[], aliases: GroupAliases): number | u
 }
 
 /** Returns the group's name in Tessera; undefined for a reserved or invalid name. */
-function nameHere(name: string, aliases: GroupAliases): string | undefined {
+export function nameHere(name: string, aliases: GroupAliases): string | undefined {
   const here = aliases.get(name.toLowerCase()) ?? name
   return RESERVED.test(here) || !NAME_SHAPE.test(here) ? undefined : here
 }
@@ -150,14 +151,19 @@ async function renameRows(tx: Tx, forum_group_id: bigint, name: string | undefin
     )
 }
 
+/** Adds rows, except of groups whose name a local group has: a rule for that group must not admit them. */
 async function addRows(
   tx: Tx,
   rows: { user_id: bigint; name: string; forum_group_id: bigint | null }[],
 ): Promise<void> {
   if (rows.length === 0) return
+  const local = await sql<{ name: string }>`select name from local_group_names() as name`.execute(tx)
+  const taken = new Set(local.rows.map(({ name }) => name))
+  const free = rows.filter(({ name }) => !taken.has(name.toLowerCase()))
+  if (free.length === 0) return
   await tx
     .insertInto('user_groups')
-    .values(rows.map((row) => ({ ...row, from_forum: true })))
+    .values(free.map((row) => ({ ...row, from_forum: true })))
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }

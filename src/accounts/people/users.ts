@@ -144,7 +144,6 @@ export type NewUser = {
   email?: string
   trust_level?: number
   is_admin?: boolean
-  groups?: string[]
 }
 
 /**
@@ -153,13 +152,12 @@ export type NewUser = {
  */
 export async function createUser(
   db: Db,
-  { groups = [], ...values }: NewUser,
+  values: NewUser,
   record: (tx: Tx, id: bigint) => Promise<void> = async () => {},
 ): Promise<bigint> {
   try {
     return await db.transaction().execute(async (tx) => {
       const { id } = await tx.insertInto('users').values(values).returning('id').executeTakeFirstOrThrow()
-      await addGroups(tx, id, groups)
       await record(tx, id)
       return id
     })
@@ -168,14 +166,6 @@ export async function createUser(
       throw new AppError('conflict', 'This username is taken')
     throw error
   }
-}
-
-async function addGroups(tx: Tx, user_id: bigint, names: string[]): Promise<void> {
-  if (names.length === 0) return
-  await tx
-    .insertInto('user_groups')
-    .values(names.map((name) => ({ user_id, name })))
-    .execute()
 }
 
 /** Returns the columns that a sign-in with this username needs, also for an anonymised account. */

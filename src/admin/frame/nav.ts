@@ -58,6 +58,7 @@ export function adminNav(t: Messages, { reviews, refundRequests, proposals }: Qu
         title: c.frame.groups.site,
         links: [
           { href: '/admin/members', label: t.members.title, icon: 'users' },
+          { href: '/admin/groups', label: t.localGroups.title, icon: 'users' },
           { href: '/admin/apps', label: t.registeredApps.title, icon: 'apps' },
           { href: '/admin/forum', label: c.forum.title, icon: 'globe' },
           { href: '/admin/notifications', label: t.merchantTabs.notifications, icon: 'bell' },

@@ -33,6 +33,14 @@ export const forum = {
     en: 'Groups of the forum and their names here.',
     zh: '论坛用户组及其在本站的名称。',
   },
+  taken: {
+    en: 'Not imported, because a local group has the name:',
+    zh: '以下论坛用户组与本站用户组同名，未导入：',
+  },
+  takenRemedy: {
+    en: 'Rename the group at the forum, give it an alias, or delete the local group. Its members follow at their next update.',
+    zh: '可在论坛改名、设置别名，或删除本站用户组；成员在下次更新时恢复。',
+  },
   noGroups: { en: 'No groups yet', zh: '还没有用户组' },
   noGroupsText: { en: 'A group appears here with its first member.', zh: '有成员加入后会显示在这里。' },
   groupId: { en: 'ID at the forum', zh: '论坛编号' },

@@ -3,6 +3,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { localGroupsOf } from '../../accounts/local-groups.ts'
 import {
   accessOf,
   banMember,
@@ -80,6 +81,7 @@ declare module '../../web/views.ts' {
       sessions: (Access['sessions'][number] & { device: string })[]
       factor: Access['factor']
       grants: Awaited<ReturnType<typeof liveGrants>>
+      localGroups: string[]
       events: (Awaited<ReturnType<typeof recentEvents>>[number] & { words: string })[]
       isSelf: boolean
       acts: Act['act'][]
@@ -154,10 +156,11 @@ function memberOf({ params }: OneMember): bigint {
 async function showMember(request: OneMember, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
   const user_id = memberOf(request)
   const member = await getMember(deps.db, user_id)
-  const [{ sessions, factor }, grants, events] = await Promise.all([
+  const [{ sessions, factor }, grants, events, localGroups] = await Promise.all([
     accessOf(deps, user_id),
     liveGrants(deps.db, user_id, deps.clock()),
     recentEvents(deps.db, user_id),
+    localGroupsOf(deps.db, user_id),
   ])
   const { t } = request.locale
   const seen = sessions.map((session) => ({ ...session, device: describeDevice(session.agent, t) }))
@@ -168,6 +171,7 @@ async function showMember(request: OneMember, reply: FastifyReply, deps: Core): 
     sessions: seen,
     factor,
     grants,
+    localGroups,
     events: events.map((event) => ({ ...event, words: actWords(t, event.what) })),
     isSelf,
     acts: actsOn(member, {

@@ -1,7 +1,9 @@
-/** The doctor's checks of the configured servers: the forum, the mail server, the collector of traces. */
+/** The doctor's checks of the configured servers: the forum and its groups, the mail server, the collector of traces. */
 
 import { apiHeaders, SYSTEM_PATH } from '../../accounts/forum/api.ts'
+import { collisions } from '../../accounts/local-groups.ts'
 import { makeTransport } from '../../accounts/people/email.ts'
+import { openSettings } from '../../core/settings.ts'
 import type { Config } from '../../platform/config.ts'
 import { tracesUrl } from '../../platform/trace-export.ts'
 import { ask, type Finding, fault, GOOD, type Installation, off, reasonOf } from './finding.ts'
@@ -40,6 +42,17 @@ async function examineForumKey(config: Config): Promise<Finding> {
     }
   if (!answer.ok) return fault(`The forum's API answers ${status} at ${DISCOURSE_URL}${SYSTEM_PATH}`)
   return { state: 'good', note: 'it answers, and DISCOURSE_API_KEY may read members' }
+}
+
+/** Checks that no group of the forum is left out because a local group has its name. */
+export async function examineForumGroups({ config, db }: Installation): Promise<Finding> {
+  if (config.DISCOURSE_URL === undefined) return off('DISCOURSE_URL is not set')
+  const found = await collisions({ db, settings: openSettings(db) })
+  if (found.length === 0) return GOOD
+  const names = found.map(({ id, name }) => `${name} (${id})`).join(', ')
+  return fault(
+    `Groups of the forum are not imported, because local groups have their names: ${names}. Rename each at the forum, give it another name by the setting forum_group_aliases, or delete the local group`,
+  )
 }
 
 /** Checks that the mail server accepts SMTP_URL with its password, and has a valid certificate. */

@@ -33,8 +33,13 @@ type UserGroupsTable = {
   name: string
   from_forum: Generated<boolean>
   forum_group_id: Nullable<bigint>
+  /** Null for a group of the forum. */
+  local_group_id: Nullable<bigint>
   created_at: CreatedAt
 }
+
+/** The groups that administrators make here. Their members are rows of user_groups with the same name. */
+type LocalGroupsTable = { id: Identity; name: string; description: Generated<string>; created_at: CreatedAt }
 
 type SessionsTable = {
   id: Identity
@@ -157,6 +162,7 @@ type OutgoingMailsTable = {
 export interface AccountsTables {
   users: UsersTable
   former_usernames: FormerUsernamesTable
+  local_groups: LocalGroupsTable
   user_groups: UserGroupsTable
   sessions: SessionsTable
   sign_in_attempts: SignInAttemptsTable

@@ -495,6 +495,20 @@ export const PAGES: ListedPage[] = [
       await sending('form[action="/admin/members/new"]', { username: `guest-${Date.now()}` })(page)
     },
   },
+  { name: 'admin/people/groups', as: 'admin', path: at('/admin/groups') },
+  {
+    name: 'admin/people/groups wrong',
+    as: 'admin',
+    path: at('/admin/groups'),
+    act: sending('form[method="post"][action="/admin/groups"]', { name: 'admins', description: '' }),
+  },
+  { name: 'admin/people/group', as: 'admin', path: at('/admin/groups/founders') },
+  {
+    name: 'admin/people/group wrong',
+    as: 'admin',
+    path: at('/admin/groups/founders'),
+    act: sending('form[action$="/add"]', { usernames: 'nobody-1\nnobody-2' }),
+  },
   { name: 'admin/people/member', as: 'admin', path: ({ people }) => `/admin/members/${people.careful.id}` },
   { name: 'admin/people/member barred', as: 'admin', path: ({ barred }) => `/admin/members/${barred.id}` },
   {

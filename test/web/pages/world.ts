@@ -167,7 +167,11 @@ async function makePeople(test: TestApp, owner: Person): Promise<World['people']
   const email = 'alice.archer@example.org'
   const buyer = await makePerson(test, { name: 'Alice Archer', email, points: 50_000n })
   const newcomer = await makePerson(test, { username: 'newcomer', trust_level: 0, points: 50n })
-  const careful = await makePerson(test, { username: 'careful', email: 'careful@example.org' })
+  const careful = await makePerson(test, {
+    username: 'careful',
+    email: 'careful@example.org',
+    groups: ['founders'],
+  })
   const admin = await makePerson(test, {
     username: 'administrator',
     is_admin: true,
