@@ -1,13 +1,15 @@
-/** The parts of a process: the core, the keys of both areas, and the notifier. */
+/** The parts of a process: the core, the keys of both areas, the notifier and the sender of logout tokens. */
 import { type Core, type Given, openCore } from './core/core.ts'
 import type { DocsDeps } from './docs/plugin.ts'
 import { type IdentityDeps, openSigningKeys } from './identity/keys/keys.ts'
+import { type LogoutSender, openLogoutSender } from './identity/logout/worker.ts'
 import { openNotifier, type PaymentDeps } from './payment/notifications/worker.ts'
 import { openGatewayKeys } from './payment/signing/gateway-keys.ts'
 
 export type Parts = IdentityDeps &
   PaymentDeps &
   DocsDeps & {
+    logoutSender: LogoutSender
     /** Receives the log instead of standard output. */
     logTo?: NodeJS.WriteStream | undefined
   }
@@ -17,5 +19,6 @@ export function openParts({ logTo, ...given }: Given & Pick<Parts, 'logTo'>): Pa
   const core: Core = openCore(given)
   const signingKeys = openSigningKeys(core)
   const gatewayCore = { ...core, gatewayKeys: openGatewayKeys(core) }
-  return { ...gatewayCore, signingKeys, notifier: openNotifier(gatewayCore), logTo }
+  const logoutSender = openLogoutSender({ ...core, signingKeys })
+  return { ...gatewayCore, signingKeys, notifier: openNotifier(gatewayCore), logoutSender, logTo }
 }

@@ -31,6 +31,7 @@ export type Worker = {
 export function startWorker(deps: Parts, log: FastifyBaseLogger): Worker {
   const seal = makeSealer(deps)
   deps.notifier.start(log)
+  deps.logoutSender.start(log)
   const jobs = [
     repeat(ORDERS_ROUND_MS, log, async () => void (await expireOrders(deps.db, deps.clock()))),
     repeat(SEAL_ROUND_MS, log, async (isStopped) => {
@@ -63,7 +64,7 @@ export function startWorker(deps: Parts, log: FastifyBaseLogger): Worker {
   ]
   return {
     async stop() {
-      await Promise.all([deps.notifier.stop(), ...jobs.map((job) => job.stop())])
+      await Promise.all([deps.notifier.stop(), deps.logoutSender.stop(), ...jobs.map((job) => job.stop())])
     },
   }
 }

@@ -42,7 +42,8 @@ const ROOMS: { [area: string]: Floors } = {
   },
   identity: {
     keys: [],
-    apps: ['keys'],
+    logout: ['keys'],
+    apps: ['logout'],
     grants: ['apps'],
     oauth: ['grants'],
     devices: ['oauth'],

@@ -9,6 +9,7 @@ import { AppError } from '../platform/errors.ts'
 import { isBannedOrSuspended, lockUser, userColumns } from './people/users.ts'
 import { findSecondFactor } from './security/second-factor.ts'
 import { recordSecurityEvent } from './security/security-events.ts'
+import { tellOfMember } from './session/telling.ts'
 
 const DAY_MS = 86_400_000
 const EVENTS_MAX = 50
@@ -113,7 +114,7 @@ export async function recentEvents(db: Db, user_id: bigint): Promise<MemberEvent
 /** An administrator's act on a member. */
 export type MemberAct = { user_id: bigint; actor_id: bigint; reason: string; ip: string }
 
-/** Suspends a member for whole days from now. Throws not_found, forbidden, and conflict for a banned member. */
+/** Suspends a member for whole days from now, and tells the applications that the member uses. Throws not_found, forbidden, and conflict for a banned member. */
 export async function suspendMember(
   deps: Core,
   { days, ...act }: MemberAct & { days: number },
@@ -137,7 +138,10 @@ export function suspensionEnd(now: Date, days: number): Date {
   return new Date(now.getTime() + days * DAY_MS)
 }
 
-/** Bans a member until an administrator reinstates them. Throws not_found, forbidden, and conflict for a banned member. */
+/**
+ * Bans a member until an administrator reinstates them, and tells the applications that the member uses. Throws not_found,
+ * forbidden, and conflict for a banned member.
+ */
 export async function banMember(deps: Core, act: MemberAct): Promise<void> {
   await exclude(deps, act, 'banned', async (tx) => {
     const banned = await tx
@@ -188,9 +192,11 @@ async function exclude(
   change: (tx: Tx) => Promise<Record<string, unknown>>,
 ): Promise<void> {
   if (user_id === actor_id) throw new AppError('forbidden', 'Administrators cannot suspend or ban themselves')
+  const now = deps.clock()
   await deps.db.transaction().execute(async (tx) => {
-    await lockActingAdmin(tx, { user_id, actor_id }, deps.clock())
+    await lockActingAdmin(tx, { user_id, actor_id }, now)
     const detail = { reason, ...(await change(tx)) }
+    await tellOfMember(tx, { user_id, now })
     await recordSecurityEvent(tx, deps, { event, user_id, actor_id, ip, detail })
   })
 }

@@ -101,7 +101,7 @@ export async function resetPassword(deps: Core, username: string): Promise<strin
       .executeTakeFirst()
     if (reset.numUpdatedRows !== 1n)
       throw new AppError('conflict', `${username} signs in at the forum and has no password here`)
-    await endSessionsOf(tx, user_id)
+    await endSessionsOf(tx, deps, user_id)
     await recordSecurityEvent(tx, deps, { event: 'password.changed', user_id, actor_id: null, ip: null })
   })
   return password

@@ -25,6 +25,7 @@ export type Metrics = {
   payments: Counter<'outcome'>
   transfers: Counter<'outcome'>
   notifications: Histogram<'outcome'>
+  logouts: Counter<'outcome'>
   signInFailures: Counter<'reason'>
   forumFailures: Counter<'failure'>
   /** Returns all metrics as text, after reading those of the database. Simultaneous scrapes share one reading. */
@@ -72,6 +73,9 @@ export async function openMetrics(deps: MetricsDeps): Promise<Metrics | undefine
       buckets: ATTEMPT_SECONDS,
       registers,
     }),
+    logouts: counter('tessera_logout_attempts_total', 'Attempts to send logout tokens, by outcome.', [
+      'outcome',
+    ]),
     signInFailures: counter(
       'tessera_sign_in_failures_total',
       'Wrong passwords and codes, and tries that had to wait.',

@@ -11,6 +11,7 @@ import {
   AppsRequest,
   listApps,
   NewAppForm,
+  onThisSite,
   redirectUriFaultOf,
   registerApp,
   registerUnconfirmedApp,
@@ -37,7 +38,7 @@ export function registerAppRoute(app: FastifyInstance, deps: Core, getBearer: Ge
     if (user.trust_level < apps_min_trust_level) {
       throw new AppError('access_denied', `Registering needs trust level ${apps_min_trust_level}`)
     }
-    const form = NewAppForm.safeParse(request.body)
+    const form = onThisSite(NewAppForm, deps.config).safeParse(request.body)
     if (!form.success) throw invalidApp(form.error.issues)
     await deps.limits.hit('apps_created', user.id.toString())
     const registered = { ...form.data, owner_id: user.id, ip: request.ip }
@@ -62,7 +63,9 @@ function requireAppsOnDevice({ isOnDevice, scopes }: Bearer): void {
 
 function invalidApp(issues: z.core.$ZodIssue[]): AppError {
   const faults = issues.map(({ path, message }) => ({ path: path.join('.'), message }))
-  const code = issues.some(redirectUriFaultOf) ? 'invalid_redirect_uri' : 'invalid_request'
+  const isRedirectUri = (issue: z.core.$ZodIssue) =>
+    issue.path[0] !== 'backchannel_logout_uri' && redirectUriFaultOf(issue) !== undefined
+  const code = issues.some(isRedirectUri) ? 'invalid_redirect_uri' : 'invalid_request'
   const texts = faults.slice(0, FAULTS_SHOWN_MAX).map(({ path, message }) => `${path || 'body'}: ${message}`)
   return new AppError(code, texts.join('; '), { data: { errors: faults.slice(0, FAULTS_SHOWN_MAX) } })
 }

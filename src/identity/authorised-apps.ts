@@ -1,5 +1,6 @@
 /** Lists and revokes the applications that a member has authorised. */
 import { sql } from 'kysely'
+import { tellOfMember } from '../accounts/session/telling.ts'
 import { recordAudit } from '../core/audit.ts'
 import type { Db } from '../database/connection.ts'
 import { AppError } from '../platform/errors.ts'
@@ -98,7 +99,10 @@ export async function authorisedApp(
 
 type Revocation = { user_id: bigint; client_id: string; now: Date; ip: string }
 
-/** Revokes a member's consent and its tokens, and returns how many sign-ins ended. Throws not_found without a consent. */
+/**
+ * Revokes a member's consent and its tokens, and tells the application. Returns how many sign-ins ended. Throws not_found
+ * without a consent.
+ */
 export async function revokeAuthorisation(
   db: Db,
   { user_id, client_id, now, ip }: Revocation,
@@ -115,6 +119,7 @@ export async function revokeAuthorisation(
     if (consent === undefined) throw notAllowed()
     const { app_id, scopes } = consent
     const grants = await endGrantsOf(tx, { user_id, app_id, now })
+    await tellOfMember(tx, { user_id, app_id, now })
     await recordAudit(tx, {
       actor_id: user_id,
       action: 'oauth_consent.revoked',

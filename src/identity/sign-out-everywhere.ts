@@ -15,7 +15,7 @@ export async function signOutEverywhere(
   const now = deps.clock()
   await deps.db.transaction().execute(async (tx) => {
     await lockUser(tx, user_id)
-    const sessions = await endSessionsOf(tx, user_id)
+    const sessions = await endSessionsOf(tx, deps, user_id)
     const grants = await endGrantsOf(tx, { user_id, now })
     const detail = { reason, sessions: sessions.length, grants }
     await recordSecurityEvent(tx, deps, { event: 'signed_out', user_id, actor_id, ip, detail })

@@ -6,6 +6,7 @@ import { apps, created } from './apps/apps.texts.ts'
 import { registry } from './apps/own-app.texts.ts'
 import { authorised } from './authorised-apps.texts.ts'
 import { device } from './devices/device.texts.ts'
+import { logoutDeliveries } from './logout/deliveries.texts.ts'
 import { consent, consents } from './oauth/consent.texts.ts'
 import { logout } from './oauth/logout.texts.ts'
 import { errors, refused, suspended, unconfirmed } from './oauth/refused.texts.ts'
@@ -13,6 +14,7 @@ import { errors, refused, suspended, unconfirmed } from './oauth/refused.texts.t
 export const texts = {
   identity: { ...access, apps, created, consent, device, refused, suspended, unconfirmed, logout, errors },
   registry,
+  logoutDeliveries,
   consents,
   authorised,
 } satisfies Texts

@@ -97,6 +97,7 @@ export const RETENTION = {
   forum_events: { days: 3, since: 'received_at' },
   // These rows cache the sums of a day.
   payment_app_days: { days: 7, since: 'day' },
+  logout_deliveries: { days: 30, since: 'ended_at' },
   outgoing_mails: { days: 30, since: 'coalesce(sent_at, given_up_at)' },
   refused_requests: { days: 30, since: 'at' },
   security_events: { days: 90, since: 'at' },

@@ -7,6 +7,7 @@ import { isLastAdministrator, lockWithAdministrators, type MemberAct } from '../
 import { lockUser } from '../accounts/people/users.ts'
 import { recordSecurityEvent } from '../accounts/security/security-events.ts'
 import { endSessionsOf } from '../accounts/session/session.ts'
+import { tellOfMember } from '../accounts/session/telling.ts'
 import { recordAudit } from '../core/audit.ts'
 import type { Core } from '../core/core.ts'
 import { type Db, isDeadlock, type Tx } from '../database/connection.ts'
@@ -126,10 +127,12 @@ async function anonymiseWithin(tx: Tx, deps: Core, act: Anonymisation): Promise<
   if (obstacles.length > 0)
     throw new AppError('conflict', `This account cannot be anonymised yet: ${obstacles.join(', ')}`)
 
-  await endSessionsOf(tx, user_id)
+  // One message to each application says more than one for each session.
+  await endSessionsOf(tx, deps, user_id, { isTold: false })
   await endGrantsOf(tx, { user_id, now })
   await tx.selectFrom('users').where('id', '=', user_id).select('id').forUpdate().execute()
-  await endSessionsOf(tx, user_id)
+  await endSessionsOf(tx, deps, user_id, { isTold: false })
+  await tellOfMember(tx, { user_id, now })
   await tx.deleteFrom('outgoing_mails').where('user_id', '=', user_id).execute()
   const detail = { reason, given_up: String(give_up) }
   await recordSecurityEvent(tx, deps, { event: 'anonymised', user_id, actor_id, ip, detail })

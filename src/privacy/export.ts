@@ -43,9 +43,13 @@ const LISTS: Record<string, List> = {
     select local.id as place, local.name, member.created_at as added_at
     from user_groups as member join local_groups as local on local.id = member.local_group_id
     where member.user_id = ${id} and local.id > ${after}`,
+  sign_outs_sent: (id, after) => sql`
+    select d.id as place, app.client_id, app.name, d.sid, d.created_at, d.attempts, d.outcome, d.ended_at
+    from logout_deliveries as d join oauth_apps as app on app.id = d.app_id where d.user_id = ${id} and d.id > ${after}`,
   own_oauth_applications: (id, after) => sql`
-    select id as place, client_id, name, description, redirect_uris, post_logout_redirect_uris, allow_groups, deny_groups,
-      grant_types, resource_uri, homepage, logo_url, suspended_at, suspended_reason, created_at, confirmed_at
+    select id as place, client_id, name, description, redirect_uris, post_logout_redirect_uris, backchannel_logout_uri,
+      allow_groups, deny_groups, grant_types, resource_uri, homepage, logo_url, suspended_at, suspended_reason, created_at,
+      confirmed_at
     from oauth_apps where owner_id = ${id} and id > ${after}`,
   own_payment_applications: (id, after) => sql`
     select id as place, payment_id, pid, book, name, description, callback_url, homepage, logo_url, status, review_reason,

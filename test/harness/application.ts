@@ -51,6 +51,7 @@ export async function openApplication(
 export async function closeApplication({ app, deps }: Pick<Application, 'app' | 'deps'>): Promise<void> {
   await app.close()
   await deps.notifier.stop()
+  await deps.logoutSender.stop()
   await deps.limits.close()
   await deps.db.destroy()
 }

@@ -79,6 +79,8 @@ describe('POST /api/apps', () => {
       token_endpoint_auth_method: 'client_secret_basic',
       grant_types: ['authorization_code', 'refresh_token'],
       resource_uri: null,
+      backchannel_logout_uri: null,
+      backchannel_logout_session_required: false,
       status: 'unconfirmed',
       confirm_url: `${test.deps.config.PUBLIC_URL}/apps`,
     })

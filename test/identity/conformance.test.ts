@@ -360,7 +360,7 @@ describe('Config', () => {
     ])
     for (const [, url] of endpoints) expect(new URL(String(url)).protocol).toBe('https:')
     const lists = Object.entries(discovery).filter(
-      ([name]) => /_supported$/.test(name) && !/parameter/.test(name),
+      ([name]) => /_supported$/.test(name) && !/parameter|logout/.test(name),
     )
     for (const [, list] of lists) {
       expect(Array.isArray(list)).toBe(true)

@@ -90,6 +90,8 @@ function rowsAt(at: Date, app_id: bigint, user_id: bigint): Record<string, RawBu
     forum_events: sql`(event_id, event, received_at) values (${key}, 'ping', ${at})`,
     payment_app_days: sql`(app_id, book, act, day, points) values (${app_id}, 'live', 'payments', ${day}, 1)`,
     outgoing_mails: sql`(recipient, kind, subject, sent_at) values ('x', 'x', 'x', ${at})`,
+    logout_deliveries: sql`(app_id, user_id, is_bulk, attempted_at, outcome, ended_at)
+      select (select min(id) from oauth_apps), ${user_id}, false, ${at}, 'delivered', ${at}`,
     refused_requests: sql`(app_id, door, path, address, network, code, message, fields_encrypted, at)
       values (${app_id}, 'hmac', '/', 'x', 'x', 'x', 'x', '', ${at})`,
     security_events: sql`(kind, address, network, at) values ('form_refused', 'x', 'x', ${at})`,

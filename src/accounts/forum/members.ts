@@ -5,6 +5,8 @@
 import { sql } from 'kysely'
 import { recordAudit } from '../../core/audit.ts'
 import { type Db, isDeadlock, type Tx, violatedConstraint } from '../../database/connection.ts'
+import { isBannedOrSuspended, lockUser } from '../people/users.ts'
+import { tellOfMember } from '../session/telling.ts'
 import type { ForumUser } from './api.ts'
 import type { ForumIdentity } from './connect.ts'
 import { type ForumGroup, findGroups, type GroupAliases, saveGroups, trustLevelOf } from './groups.ts'
@@ -85,6 +87,7 @@ export async function saveMember(tx: Tx, facts: Facts): Promise<bigint | undefin
           .where('id', '=', own.id)
           .returning('id')
           .executeTakeFirstOrThrow()
+  await tellOfExclusion(tx, own, values, now)
   await remember(tx, id, username, facts)
   if (username_here !== username && username_here !== own?.username)
     await audit(tx, 'forum.name_taken', id, { wanted: username, given: username_here })
@@ -97,8 +100,21 @@ export async function saveMember(tx: Tx, facts: Facts): Promise<bigint | undefin
   return id
 }
 
+/** Tells the applications of a member whom the forum suspends or bans now. */
+async function tellOfExclusion(
+  tx: Tx,
+  own: OwnRow | undefined,
+  values: Partial<KnownMember>,
+  now: Date,
+): Promise<void> {
+  if (own === undefined || isBannedOrSuspended(own, now)) return
+  if (isBannedOrSuspended({ ...own, ...values }, now)) await tellOfMember(tx, { user_id: own.id, now })
+}
+
 /** Bans a member whom the forum has deleted. The account stays, because the ledger and the audit log refer to it. */
 export async function banDeletedMember(tx: Tx, user_id: bigint, now: Date): Promise<void> {
+  const member = await lockUser(tx, user_id)
+  if (!isBannedOrSuspended(member, now)) await tellOfMember(tx, { user_id, now })
   await tx.updateTable('users').set({ is_banned: true, updated_at: now }).where('id', '=', user_id).execute()
   await audit(tx, 'forum.deleted', user_id, {})
   await tx

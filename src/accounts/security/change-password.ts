@@ -30,7 +30,7 @@ export async function changePassword(
       .set({ password_hash, must_change_password: false, updated_at: deps.clock() })
       .where('id', '=', user_id)
       .execute()
-    const ended = await endSessionsOf(tx, user_id)
+    const ended = await endSessionsOf(tx, deps, user_id)
     await recordSecurityEvent(tx, deps, { event: 'password.changed', user_id, actor_id: user_id, ip })
     return Math.max(0, ended.length - 1)
   })

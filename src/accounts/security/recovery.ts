@@ -57,7 +57,7 @@ export async function recoverPassword(
       .executeTakeFirst()
     if (changed.numUpdatedRows !== 1n) return false
     await endLinks(tx, { user_id, purpose, now })
-    await endSessionsOf(tx, user_id)
+    await endSessionsOf(tx, deps, user_id)
     await recordSecurityEvent(tx, deps, { event: 'password.recovered', user_id, actor_id: user_id, ip })
     return true
   })

@@ -44,7 +44,7 @@ export async function turnOnSecondFactor(
     if (made.numInsertedOrUpdatedRows !== 1n)
       throw new AppError('conflict', 'There is a second factor already')
     await insertRecoveryCodes(tx, user_id, codes)
-    await endSessionsOf(tx, user_id, { except: session_id })
+    await endSessionsOf(tx, deps, user_id, { except: session_id })
     await tx
       .updateTable('sessions')
       .set(({ fn, val }) => ({ amr: fn<string[]>('array_append', ['amr', val('otp')]) }))

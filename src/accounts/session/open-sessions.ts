@@ -44,7 +44,7 @@ export async function endOtherSessions(
 ): Promise<number> {
   if (chosen.length === 0) return 0
   return deps.db.transaction().execute(async (tx) => {
-    const ended = await endSessionsOf(tx, current.user.id, { only: chosen.map(({ id }) => id) })
+    const ended = await endSessionsOf(tx, deps, current.user.id, { only: chosen.map(({ id }) => id) })
     if (ended.length === 0) return 0
     await recordAudit(tx, {
       actor_id: current.user.id,

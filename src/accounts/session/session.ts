@@ -22,6 +22,7 @@ import {
   userColumns,
 } from '../people/users.ts'
 import { newSid } from './session-ids.ts'
+import { endAndTell } from './telling.ts'
 
 const SESSION_DAYS = 14
 const DAY_MS = 86_400_000
@@ -204,34 +205,31 @@ export async function startSession(
   return token
 }
 
-/** Ends this browser's session. */
+/** Ends this browser's session, and tells its applications. */
 export async function endSession(request: FastifyRequest, reply: FastifyReply, deps: Core): Promise<void> {
-  if (request.session !== undefined) {
-    await deps.db.deleteFrom('sessions').where('id', '=', request.session.id).execute()
-  }
+  if (request.session !== undefined) await endAndTell(deps.db, deps, [request.session.id])
   reply.clearCookie(cookieName(deps.config), cookieOptions(deps.config))
 }
 
 /**
  * Ends a member's sessions and unfinished sign-ins: all sessions, `only` these, or all `except` this one. It locks them in
- * the order of ids, as the exchange of codes does, so that the two cannot deadlock. Returns the ended sessions.
+ * the order of ids, as the exchange of codes does, so that the two cannot deadlock. Tells their applications, unless `isTold` is
+ * false. Returns the ended sessions.
  */
 export async function endSessionsOf(
   tx: Tx,
+  deps: Core,
   user_id: bigint,
-  { only, except }: { only?: bigint[]; except?: bigint } = {},
+  { only, except, isTold = true }: { only?: bigint[]; except?: bigint; isTold?: boolean } = {},
 ): Promise<{ ip: string; agent: string; auth_time: Date }[]> {
   await tx.deleteFrom('pending_sign_ins').where('user_id', '=', user_id).execute()
-  return tx
-    .deleteFrom('sessions')
-    .where('id', 'in', (eb) => {
-      let ending = eb.selectFrom('sessions').where('user_id', '=', user_id)
-      if (only !== undefined) ending = ending.where('id', 'in', only)
-      if (except !== undefined) ending = ending.where('id', '<>', except)
-      return ending.orderBy('id').select('id').forUpdate()
-    })
-    .returning(['ip', 'agent', 'auth_time'])
-    .execute()
+  let ending = tx.selectFrom('sessions').where('user_id', '=', user_id)
+  if (only !== undefined) ending = ending.where('id', 'in', only)
+  if (except !== undefined) ending = ending.where('id', '<>', except)
+  const ended = await ending.orderBy('id').select(['id', 'ip', 'agent', 'auth_time']).forUpdate().execute()
+  const ids = ended.map(({ id }) => id)
+  await endAndTell(tx, deps, ids, isTold)
+  return ended.map(({ ip, agent, auth_time }) => ({ ip, agent, auth_time }))
 }
 
 /** Returns the address of the sign-in page that returns to `returnTo`, a path of this site. */

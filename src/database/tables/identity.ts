@@ -30,6 +30,8 @@ type OauthAppsTable = {
   grant_types: Generated<
     ('authorization_code' | 'refresh_token' | 'urn:ietf:params:oauth:grant-type:device_code')[]
   >
+  backchannel_logout_uri: Nullable<string>
+  backchannel_logout_session_required: Generated<boolean>
   created_at: Generated<Date>
 }
 
@@ -135,6 +137,43 @@ type RefreshTokensTable = {
   created_at: CreatedAt
 }
 
+/** How an attempt to send a logout token ended. All but `delivered` are failures. */
+export type LogoutOutcome =
+  | 'delivered'
+  | 'bad_status'
+  | 'redirect'
+  | 'bad_address'
+  | 'blocked'
+  | 'dns'
+  | 'refused'
+  | 'unreachable'
+  | 'tls'
+  | 'timeout'
+  | 'cut'
+  | 'malformed'
+  | 'withdrawn'
+  | 'internal'
+  | 'interrupted'
+
+type LogoutDeliveriesTable = {
+  id: Identity
+  app_id: bigint
+  user_id: bigint
+  /** The public id of the session that ended; null for all sessions of the member. */
+  sid: Nullable<string>
+  is_bulk: boolean
+  attempts: Generated<number>
+  next_attempt_at: Nullable<Date>
+  claimed_until: Nullable<Date>
+  claims: Generated<number>
+  interruptions: Generated<number>
+  attempted_at: Nullable<Date>
+  outcome: Nullable<LogoutOutcome>
+  response_status: Nullable<number>
+  ended_at: Nullable<Date>
+  created_at: Generated<Date>
+}
+
 type SigningKeysTable = {
   id: Identity
   kid: string
@@ -157,5 +196,6 @@ export interface IdentityTables {
   device_codes: DeviceCodesTable
   access_tokens: AccessTokensTable
   refresh_tokens: RefreshTokensTable
+  logout_deliveries: LogoutDeliveriesTable
   signing_keys: SigningKeysTable
 }

@@ -24,6 +24,7 @@ const REVIEWED_FIELDS = [
   'post_logout_redirect_uris',
   'grant_types',
   'resource_uri',
+  'backchannel_logout_uri',
 ] as const satisfies (keyof AppValues)[]
 
 /** Returns the applications of a member, those that wait for confirmation first, then the newest. */

@@ -5,7 +5,7 @@ import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { appsOf } from './acts.ts'
 import { discoveryUrl } from './addresses.ts'
-import { NewAppPageForm, OWNED_APPS_MAX, registerApp } from './apps.ts'
+import { NewAppPageForm, OWNED_APPS_MAX, onThisSite, registerApp } from './apps.ts'
 import {
   NOTHING_TYPED,
   type Problems,
@@ -44,7 +44,7 @@ export async function appPages(app: FastifyInstance, deps: Core): Promise<void> 
     if (user.trust_level < apps_min_trust_level) {
       throw new AppError('forbidden', `Registering needs trust level ${apps_min_trust_level}`)
     }
-    const form = readAppForm(request, NewAppPageForm)
+    const form = readAppForm(request, onThisSite(NewAppPageForm, deps.config))
     if ('problems' in form) {
       const data = await pageData(request, form.typed, form.problems, deps)
       return reply.page('identity/apps/apps', data, { status: 400 })

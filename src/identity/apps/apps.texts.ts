@@ -30,6 +30,11 @@ export const apps = {
     en: 'One per line, at most 20. Members may return there after signing out through your application.',
     zh: '每行一个，最多 20 个。成员通过你的应用退出登录后可以返回的地址。',
   },
+  backchannelLogout: { en: 'Back-channel logout address', zh: '后端退出地址' },
+  backchannelLogoutHint: {
+    en: 'An https address of your server. It gets a signed logout token when a member’s session ends here, so your site can end its own.',
+    zh: '你的服务器的 https 地址。成员在本站的会话结束时，它会收到签名的退出令牌，以便同时结束你网站上的会话。',
+  },
   signingAlg: { en: 'ID token signature', zh: 'ID 令牌签名算法' },
   signingAlgHint: {
     en: 'Every library supports RS256. ES256 signatures are shorter. Choose what your program expects.',
@@ -97,6 +102,7 @@ export const apps = {
       en: 'Enter at most 20 addresses, one per line.',
       zh: '最多填写 20 个地址，每行一个。',
     },
+    backchannel_logout_uri: { en: 'Enter at most 2000 characters.', zh: '最多 2000 个字符。' },
     id_token_signed_response_alg: { en: 'Choose one from the list.', zh: '请从列表中选择。' },
     token_endpoint_auth_method: { en: 'Choose one from the list.', zh: '请从列表中选择。' },
     resource_uri: {

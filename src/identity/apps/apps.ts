@@ -5,12 +5,19 @@ import { recordSecurityEvent } from '../../accounts/security/security-events.ts'
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
+import type { Config } from '../../platform/config.ts'
 import { AppError } from '../../platform/errors.ts'
 import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
 import { isHonestProse, isHonestText } from '../../web/parameters.ts'
 import { SIGNING_ALGORITHMS } from '../keys/keys.ts'
 import { access } from './access.texts.ts'
-import { privateUseFault, type RedirectUriFault, redirectUriFault, webAddressFault } from './redirect-uris.ts'
+import {
+  logoutUriFault,
+  privateUseFault,
+  type RedirectUriFault,
+  redirectUriFault,
+  webAddressFault,
+} from './redirect-uris.ts'
 import { mayHaveResource, plainOrigin, RESOURCE_URI_LENGTH_MAX } from './resource-uri.ts'
 import { newSecret } from './secrets.ts'
 
@@ -27,6 +34,7 @@ const GROUPS_MAX = 50
 const GRANT_TYPES_SENT_MAX = 20
 const GROUP_LENGTH_MAX = 100
 const WEB_ADDRESS_LENGTH_MAX = 500
+const LOGOUT_URI_LENGTH_MAX = 2_000
 
 /** The grant of devices (RFC 8628), which an application has to be switched on for. */
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
@@ -88,6 +96,14 @@ const AppFields = z.object({
     .default([])
     .transform((uris) => [...new Set(uris)]),
   id_token_signed_response_alg: z.enum(SIGNING_ALGORITHMS).default('RS256'),
+  /** Empty text becomes null. `onThisSite` checks the address. */
+  backchannel_logout_uri: z
+    .string()
+    .trim()
+    .max(LOGOUT_URI_LENGTH_MAX)
+    .nullable()
+    .default(null)
+    .transform((text) => (text === '' ? null : text)),
   allow_groups: groups,
   deny_groups: groups,
   // Every application has the first two. Others that a client names are left out, as RFC 7591 3.2.1 allows.
@@ -125,8 +141,23 @@ function checkAddresses(app: Addresses & z.output<typeof ClientKind>, context: z
   }
 }
 
+/** Adds the rules that depend on the configuration of the site. */
+export function onThisSite<Schema extends z.ZodType<{ backchannel_logout_uri: string | null }>>(
+  schema: Schema,
+  { production }: Pick<Config, 'production'>,
+): Schema {
+  return schema.superRefine(({ backchannel_logout_uri: uri }, context) => {
+    const fault = uri === null ? undefined : logoutUriFault(uri, production)
+    if (fault !== undefined) context.addIssue({ ...issueOf(fault, uri!), path: ['backchannel_logout_uri'] })
+  })
+}
+
 /** The body of POST /api/apps. */
-export const NewAppForm = AppFields.extend(ClientKind.shape).superRefine(checkAddresses)
+export const NewAppForm = AppFields.extend({
+  ...ClientKind.shape,
+  /** Kept and repeated. A logout token about one session names it in any case. */
+  backchannel_logout_session_required: z.boolean().default(false),
+}).superRefine(checkAddresses)
 
 /** The query of GET /api/apps. */
 export const AppsRequest = z.object({ owner: z.literal('all').optional() })
@@ -175,7 +206,7 @@ export type NewApp = Pick<
   NewAppValues,
   'name' | 'description' | 'redirect_uris' | 'allow_groups' | 'deny_groups'
 > &
-  Partial<NewAppValues> & { owner_id: bigint; ip?: string }
+  Partial<NewAppValues> & { backchannel_logout_session_required?: boolean; owner_id: bigint; ip?: string }
 type Confidential = { token_endpoint_auth_method?: 'client_secret_basic' | 'client_secret_post' }
 type Registered = { id: bigint; client_id: string }
 

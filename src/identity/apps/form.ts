@@ -12,7 +12,8 @@ const LINES = [
   'grant_types',
 ] as const
 const CHOICES = ['id_token_signed_response_alg', 'token_endpoint_auth_method'] as const
-const FIELDS = ['name', 'description', 'homepage', 'logo_url', 'resource_uri', ...LINES, ...CHOICES] as const
+const ADDRESSES = ['homepage', 'logo_url', 'backchannel_logout_uri', 'resource_uri'] as const
+const FIELDS = ['name', 'description', ...ADDRESSES, ...LINES, ...CHOICES] as const
 type Field = (typeof FIELDS)[number]
 
 /** The texts as the owner typed them. */

@@ -19,6 +19,7 @@ export const columns = [
   'app.post_logout_redirect_uris',
   'app.id_token_signed_response_alg',
   'app.token_endpoint_auth_method',
+  'app.backchannel_logout_uri',
   'app.allow_groups',
   'app.deny_groups',
   'app.grant_types',

@@ -10,10 +10,11 @@ import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { Locale } from '../../web/languages.ts'
 import type { Report } from '../../web/report.ts'
+import { lastDeliveries } from '../logout/deliveries.ts'
 import { type AppChange, confirmApp, countMembers, deleteApp, getApp, updateApp } from './acts.ts'
 import { discoveryUrl } from './addresses.ts'
 import { type Admission, previewAdmission } from './admission.ts'
-import { appFormOf } from './apps.ts'
+import { appFormOf, onThisSite } from './apps.ts'
 import { type Problems, problemOfResource, readAppForm, type Typed, typedFrom, unlessTaken } from './form.ts'
 import type { Owned } from './lock.ts'
 import { secretRoutes } from './secrets.page.ts'
@@ -23,13 +24,14 @@ const HISTORY_LINES = 20
 
 export type OneApp = { Params: { client_id: string } }
 
-/** Fields that decide where codes and tokens are sent and who is admitted. */
+/** Fields that decide where codes, tokens and logout tokens are sent, and who is admitted. */
 const SENSITIVE_FIELDS = [
   'redirect_uris',
   'allow_groups',
   'deny_groups',
   'grant_types',
   'resource_uri',
+  'backchannel_logout_uri',
 ] as const
 
 type History = Awaited<ReturnType<typeof readAudit>>
@@ -42,6 +44,7 @@ declare module '../../web/views.ts' {
       secrets: Awaited<ReturnType<typeof liveSecrets>>
       members: Awaited<ReturnType<typeof countMembers>>
       history: History
+      deliveries: Awaited<ReturnType<typeof lastDeliveries>>
       values: Typed
       problems: Problems
       overlap: { hours: number[]; preset: number; canAdd: boolean }
@@ -56,6 +59,7 @@ declare module '../../web/views.ts' {
     'identity/apps/unconfirmed': {
       app: Pick<Awaited<ReturnType<typeof getApp>>, 'client_id' | 'name' | 'created_at' | 'registered_by'>
     }
+    'identity/apps/logout-deliveries': { deliveries: Awaited<ReturnType<typeof lastDeliveries>> }
     'identity/apps/history': { history: History; words?: { acts: Names; fields: Names } }
   }
 }
@@ -68,7 +72,7 @@ export function ownAppPages(app: FastifyInstance, deps: Core): void {
   app.post<OneApp>('/apps/:client_id', async (request, reply) => {
     const owned = ownedBy(request, deps)
     const app = await getApp(deps.db, owned)
-    const form = readAppForm(request, appFormOf(app))
+    const form = readAppForm(request, onThisSite(appFormOf(app), deps.config))
     if ('problems' in form) return showApp(request, reply, deps, { ...form, status: 400 })
     if (SENSITIVE_FIELDS.some((field) => !isDeepStrictEqual(app[field], form.values[field]))) {
       await askFreshSignIn(request, reply)
@@ -84,7 +88,7 @@ export function ownAppPages(app: FastifyInstance, deps: Core): void {
 
   app.post<OneApp>('/apps/:client_id/preview', async (request, reply) => {
     const app = await getApp(deps.db, ownedBy(request, deps))
-    const form = readAppForm(request, appFormOf(app))
+    const form = readAppForm(request, onThisSite(appFormOf(app), deps.config))
     if ('problems' in form) return showApp(request, reply, deps, { ...form, status: 400 })
     const admission = await previewAdmission(deps.db, form.values, sessionOf(request).user, deps.clock())
     return showApp(request, reply, deps, { typed: form.typed, admission })
@@ -154,10 +158,11 @@ async function showApp(
   const { db } = deps
   const app = await getApp(db, ownedBy(request, deps))
   const { client_id } = app
-  const [secrets, members, history] = await Promise.all([
+  const [secrets, members, history, deliveries] = await Promise.all([
     liveSecrets(db, app.id, deps.clock()),
     countMembers(db, app.id),
     readAudit(db, { subject: client_id, action: 'oauth_app' }, HISTORY_LINES),
+    lastDeliveries(db, app.id),
   ])
   const data = {
     ...shown,
@@ -165,6 +170,7 @@ async function showApp(
     secrets,
     members,
     history,
+    deliveries,
     values: typed ?? typedFrom(app),
     problems,
     overlap: {

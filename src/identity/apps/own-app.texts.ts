@@ -226,6 +226,7 @@ export const registry = {
     logo_url: { en: 'logo', zh: '图标' },
     redirect_uris: { en: 'redirect URIs', zh: '回调地址' },
     post_logout_redirect_uris: { en: 'sign-out redirect URIs', zh: '退出后的返回地址' },
+    backchannel_logout_uri: { en: 'back-channel logout address', zh: '后端退出地址' },
     id_token_signed_response_alg: { en: 'ID token signature', zh: 'ID 令牌签名算法' },
     allow_groups: { en: 'allowed groups', zh: '允许的用户组' },
     deny_groups: { en: 'blocked groups', zh: '禁止的用户组' },

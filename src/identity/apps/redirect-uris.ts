@@ -72,6 +72,16 @@ export function webAddressFault(address: string): RedirectUriFault | undefined {
   return redirectUriFault(address) ?? (address.startsWith('https://') ? undefined : 'scheme')
 }
 
+/**
+ * Checks an address that we send logout tokens to: https, or in development http on this machine. The loopback of production is
+ * our own machine and not the member's.
+ */
+export function logoutUriFault(address: string, isProduction: boolean): RedirectUriFault | undefined {
+  const fault = redirectUriFault(address)
+  if (fault !== undefined) return fault
+  return kindOf(address) === 'web' || (kindOf(address) === 'loopback' && !isProduction) ? undefined : 'scheme'
+}
+
 /** What an address leads to: a site, or a program on the member's own device by the loopback or by a private-use scheme. */
 export function kindOf(redirect_uri: string): 'web' | 'loopback' | 'scheme' {
   if (privateUseScheme(redirect_uri) !== undefined) return 'scheme'

@@ -76,6 +76,8 @@ function discoveryDocument(issuer: string): z.output<typeof Discovery> {
     revocation_endpoint: issuer + REVOCATION_PATH,
     introspection_endpoint: issuer + INTROSPECTION_PATH,
     end_session_endpoint: issuer + LOGOUT_PATH,
+    backchannel_logout_supported: true,
+    backchannel_logout_session_supported: true,
     service_documentation: `${issuer}/docs/identity`,
     scopes_supported: SCOPES,
     response_types_supported: ['code'],

@@ -1,14 +1,17 @@
 /** Signs ID tokens (OIDC Core 2), and verifies those that return as hints. */
-import { createPublicKey, sign } from 'node:crypto'
+import { createPublicKey } from 'node:crypto'
 import { compactVerify, decodeProtectedHeader } from 'jose'
 import { z } from 'zod'
 import { sidOf } from '../../accounts/session/session-ids.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import type { IssuedTokens } from '../grants/tokens.ts'
+import { signJwt } from '../keys/jwt.ts'
 import type { IdentityDeps, SigningKey } from '../keys/keys.ts'
 import { ID_TOKEN_SECONDS } from '../keys/lifetimes.ts'
 import { acrOf } from './acr.ts'
 import { profileClaims } from './claims.ts'
+
+const ID_TOKEN_TYPE = 'JWT'
 
 /** Signs the ID token for newly issued tokens. The scope `openid` alone gives the subject and the way of sign-in only. */
 export function signIdToken(
@@ -33,22 +36,7 @@ export function signIdToken(
     acr: acrOf(issued.amr),
     ...(issued.scopes.includes('profile') ? profileClaims(issued.user) : {}),
   }
-  return signJwt(claims, key)
-}
-
-/**
- * Signs a compact JWS (RFC 7515) synchronously, in 0.3 ms at most. WebCrypto signs in the thread pool, which costs more than
- * that and may be busy with passwords.
- */
-function signJwt(claims: object, { alg, kid, private_key }: SigningKey): string {
-  const signed = `${base64url({ alg, kid, typ: 'JWT' })}.${base64url(claims)}`
-  // ES256 requires the two numbers concatenated, not in DER. RSA ignores this option.
-  const signature = sign('sha256', Buffer.from(signed), { key: private_key, dsaEncoding: 'ieee-p1363' })
-  return `${signed}.${signature.toString('base64url')}`
-}
-
-function base64url(part: object): string {
-  return Buffer.from(JSON.stringify(part)).toString('base64url')
+  return signJwt(ID_TOKEN_TYPE, claims, key)
 }
 
 /** Returns at_hash: the left half of the hash of the algorithm, which is SHA-256 for RS256 and ES256. */
@@ -61,7 +49,7 @@ export type Hint = { sub: string; aud: string }
 
 /**
  * Reads an ID token hint, also an expired one. Returns undefined unless one of our keys signed it with its own algorithm, and
- * its issuer is this site.
+ * its issuer is this site. A logout token has another type, so it is no hint.
  */
 export async function readHint(
   id_token: string,
@@ -84,8 +72,8 @@ const HintClaims = z.object({ iss: z.string(), sub: z.string(), aud: z.string() 
 
 function claimedKid(id_token: string): string | undefined {
   try {
-    const { kid } = decodeProtectedHeader(id_token)
-    return typeof kid === 'string' ? kid : undefined
+    const { kid, typ } = decodeProtectedHeader(id_token)
+    return typeof kid === 'string' && typ === ID_TOKEN_TYPE ? kid : undefined
   } catch {
     return undefined
   }

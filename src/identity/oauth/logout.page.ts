@@ -13,6 +13,7 @@ import { wantsHtml } from '../../web/pages.ts'
 import { malformed, type Parameters, parseParameters } from '../../web/parameters.ts'
 import { placeOf } from '../apps/redirect-uris.ts'
 import type { IdentityDeps } from '../keys/keys.ts'
+import { toldApplications } from '../logout/deliveries.ts'
 import { echoableState, queryText } from './authorization-request.ts'
 import { type Hint, readHint } from './id-token.ts'
 import { type Single, singleValues, withParameters } from './parameters.ts'
@@ -44,7 +45,12 @@ type Logout = {
 declare module '../../web/views.ts' {
   interface PageData {
     'identity/oauth/signed-out': Pick<Logout, 'app' | 'destination'>
-    'identity/oauth/sign-out': Pick<Logout, 'app' | 'fault'> & { query: string; host: string | undefined }
+    'identity/oauth/sign-out': Pick<Logout, 'app' | 'fault'> & {
+      query: string
+      host: string | undefined
+      /** The names of the applications that learn of the sign-out. */
+      told: string[]
+    }
   }
 }
 
@@ -57,11 +63,11 @@ export async function logoutPages(app: FastifyInstance, deps: IdentityDeps): Pro
 
   app.get<{ Querystring: Parameters }>(LOGOUT_PATH, { exposeHeadRoute: false }, async (request, reply) => {
     const logout = await readLogout(request.query, deps)
-    if (logout.fault !== undefined) return showFault(request, reply, logout, logout.fault)
+    if (logout.fault !== undefined) return showFault(request, reply, logout, logout.fault, deps)
     const { session } = request
     if (session === undefined && isOffered(logout)) return showLink(reply, logout)
     const isSettled = session === undefined || logout.hint?.sub === session.user.id.toString()
-    return isSettled ? finish(request, reply, logout, deps) : ask(request, reply, logout)
+    return isSettled ? finish(request, reply, logout, deps) : ask(request, reply, logout, deps)
   })
 
   app.post(CONFIRM_PATH, { config: { page: requestPage } }, async (request, reply) => {
@@ -135,13 +141,21 @@ async function finish(
   return reply.redirect(destination, 303)
 }
 
-function ask(request: FastifyRequest, reply: FastifyReply, logout: Logout, status = 200): FastifyReply {
+async function ask(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  logout: Logout,
+  { db }: IdentityDeps,
+  status = 200,
+): Promise<FastifyReply> {
   const { app, destination, fault } = logout
+  const { session } = request
   const data = {
     app,
     fault,
     query: queryText(request.query as Parameters),
     host: destination === undefined ? undefined : placeOf(destination),
+    told: session === undefined ? [] : await toldApplications(db, session.id),
   }
   return reply.page('identity/oauth/sign-out', data, {
     status,
@@ -149,8 +163,14 @@ function ask(request: FastifyRequest, reply: FastifyReply, logout: Logout, statu
   })
 }
 
-function showFault(request: FastifyRequest, reply: FastifyReply, logout: Logout, fault: Fault): FastifyReply {
+async function showFault(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  logout: Logout,
+  fault: Fault,
+  deps: IdentityDeps,
+): Promise<FastifyReply> {
   const [code, message] = FAULTS[fault]
   if (!wantsHtml(request)) throw new AppError(code, message)
-  return ask(request, reply, logout, 400)
+  return ask(request, reply, logout, deps, 400)
 }

@@ -10,6 +10,7 @@ export const logout = {
     zh: `${app} 请求让你在此浏览器中退出 ${SITE}。`,
   }),
   stay: { en: 'Stay signed in', zh: '保持登录' },
+  told: (apps: string) => ({ en: `These apps learn of it: ${apps}.`, zh: `以下应用会收到通知：${apps}。` }),
   goesOn: { en: 'Afterwards you continue to', zh: '之后前往' },
   goOn: (app: string) => ({ en: `Continue to ${app}`, zh: `前往 ${app}` }),
   goesOnBy: { en: 'The link leads to', zh: '此链接通往' },

@@ -439,8 +439,10 @@ async function makeOAuthApps(
   const waiting = await register('Night Market')
   await set(waiting, { confirmed_at: null, registered_by_app_id: used.id })
   await set(used, { reviewed_at: now, reviewed_by: admin.id })
+  const open = await register('Chess Ladder')
+  await set(open, { backchannel_logout_uri: 'https://app.example/signed-out' })
   return {
-    open: await register('Chess Ladder'),
+    open,
     closed: await register('Founders', { allow_groups: ['trust_level_4', 'founders'] }),
     suspended,
     waiting,
