@@ -68,9 +68,9 @@ export async function getMember(db: Db, user_id: bigint) {
   return member
 }
 
-/** Returns a member's live sessions, the last used first, and the second factor. */
+/** Returns a member's live sessions, the last used first, the second factor, and the number of passkeys. */
 export async function accessOf({ db, clock }: Core, user_id: bigint) {
-  const [sessions, factor] = await Promise.all([
+  const [sessions, factor, { passkeys }] = await Promise.all([
     db
       .selectFrom('sessions')
       .where('user_id', '=', user_id)
@@ -81,8 +81,13 @@ export async function accessOf({ db, clock }: Core, user_id: bigint) {
       .limit(SESSIONS_MAX)
       .execute(),
     findSecondFactor(db, user_id),
+    db
+      .selectFrom('passkeys')
+      .where('user_id', '=', user_id)
+      .select((eb) => eb.fn.countAll<bigint>().as('passkeys'))
+      .executeTakeFirstOrThrow(),
   ])
-  return { sessions, factor }
+  return { sessions, factor, passkeys }
 }
 
 export type MemberEvent = {

@@ -107,7 +107,7 @@ export async function resetPassword(deps: Core, username: string): Promise<strin
   return password
 }
 
-/** Turns a member's second factor off. Throws not_found, and conflict when it is off. */
+/** Turns a member's second factor off and removes all passkeys. Throws not_found, and conflict without either. */
 export async function dropSecondFactor(deps: Core, username: string, reason: string): Promise<void> {
   const { id: user_id } = await getMember(deps, username)
   await resetSecondFactor(deps, { user_id, admin_id: null, reason, ip: null })

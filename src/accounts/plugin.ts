@@ -3,6 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import type { Core } from '../core/core.ts'
 import { forumSignInRoutes } from './forum/sign-in.page.ts'
 import { forumWebhook } from './forum/webhook.ts'
+import { passkeyPages } from './passkeys/passkeys.page.ts'
+import { relatedOriginsRoute } from './passkeys/well-known.ts'
 import { profilePages } from './profile.page.ts'
 import { emailAddressPages } from './security/email-address.page.ts'
 import { passwordPages } from './security/password.page.ts'
@@ -18,6 +20,7 @@ export async function accountsPlugin(app: FastifyInstance, deps: Core): Promise<
   await app.register(signInRoutes, deps)
   await app.register(forumSignInRoutes, deps)
   await app.register(forumWebhook, deps)
+  await app.register(relatedOriginsRoute, deps)
   await app.register(memberPages, deps)
 }
 
@@ -25,6 +28,7 @@ async function memberPages(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
   passwordPages(app, deps)
   await app.register(secondFactorPages, deps)
+  await app.register(passkeyPages, deps)
   await app.register(emailAddressPages, deps)
   await app.register(recoveryRoutes, deps)
 

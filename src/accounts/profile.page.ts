@@ -8,6 +8,7 @@ import { hasMail } from './people/email.ts'
 import { namedGroupsOf } from './people/users.ts'
 import { rename } from './profile.ts'
 import { PROFILE } from './session/reauthentication.ts'
+import { relyingPartyId } from './session/relying-party.ts'
 import { type Session, sessionOf } from './session/session.ts'
 
 const NAME_LENGTH_MAX = 60
@@ -20,6 +21,7 @@ declare module '../web/views.ts' {
       customGroups: string[]
       forumUrl: string | undefined
       hasMail: boolean
+      hasPasskeys: boolean
       isWrong: boolean
       path: string
     }
@@ -35,6 +37,7 @@ export function profilePages(app: FastifyInstance, deps: Core): void {
       customGroups: namedGroupsOf(user),
       forumUrl: deps.config.DISCOURSE_URL,
       hasMail: hasMail(deps.config),
+      hasPasskeys: relyingPartyId(deps.config) !== undefined,
       isWrong,
       path: PROFILE,
     }

@@ -2,6 +2,7 @@
 
 import type { Spoken, Texts } from '../web/languages.ts'
 import { forum } from './forum/forum.texts.ts'
+import { passkeys } from './passkeys/passkeys.texts.ts'
 import { letter } from './people/email.texts.ts'
 import { profile } from './profile.texts.ts'
 import { emailAddress } from './security/email-address.texts.ts'
@@ -29,6 +30,7 @@ export const texts = {
     ...security,
     ...secondFactor,
     email: emailAddress,
+    passkeys,
     recover: recovery,
     messages,
     signInLink,

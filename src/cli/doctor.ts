@@ -8,6 +8,7 @@ import {
   ADDRESS,
   examineAddress,
   examineIssuer,
+  examinePasskeys,
   examineProxies,
   PAYMENT_ADDRESS,
 } from './doctor/addresses.ts'
@@ -47,6 +48,7 @@ const CHECKS: Check[] = [
   { name: ADDRESS, examine: ({ config }) => examineAddress(config.PUBLIC_URL) },
   { name: PAYMENT_ADDRESS, examine: ({ config }) => examineAddress(config.PAYMENT_PUBLIC_URL) },
   { name: 'issuer', needs: ADDRESS, examine: examineIssuer },
+  { name: 'passkeys', examine: examinePasskeys },
   { name: 'proxy', examine: examineProxies },
   { name: 'forum', examine: examineForum },
   { name: 'mail', examine: examineMail },
@@ -60,7 +62,7 @@ export const doctorCommands: Command[] = [
     name: 'doctor',
     takes: [],
     summary:
-      'Checks configuration, database, schema, secrets, books, clock, addresses, proxy, forum and its groups, mail and traces, and says how to mend each fault. It always prints the whole list.',
+      'Checks configuration, database, schema, secrets, books, clock, addresses, passkeys, proxy, forum and its groups, mail and traces, and says how to mend each fault. It always prints the whole list.',
     run: async ({ config, progress }) => report(await examineAll(config, progress)),
     judgeConfig: ({ faults }) =>
       report([

@@ -66,7 +66,8 @@ export const userCommands: Command[] = [
     name: 'user reset-second-factor',
     takes: ['username'],
     options: { reason: { type: 'string' } },
-    summary: 'Turns a second factor off, for a member who has lost the phone and the recovery codes.',
+    summary:
+      'Turns a second factor off and removes all passkeys, for a member who has lost them and the recovery codes.',
     async run({ config, arguments: [typed], options: { reason } }) {
       const why = typeof reason === 'string' ? reason : 'Reset by the operator'
       const username = await withDeps(config, async (deps) => {
@@ -74,7 +75,10 @@ export const userCommands: Command[] = [
         await dropSecondFactor(deps, member.username, why)
         return member.username
       })
-      return { lines: [`The second factor of ${username} is off.`], data: { username } }
+      return {
+        lines: [`The second factor of ${username} is off, and the passkeys are removed.`],
+        data: { username },
+      }
     },
   },
   {

@@ -11,6 +11,7 @@ export type RefusalKind =
   | 'sign_in_failed'
   | 'sign_in_throttled'
   | 'second_factor_failed'
+  | 'passkey_refused'
   | 'form_refused'
   | 'group_refused'
   | 'client_refused'

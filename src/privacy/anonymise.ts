@@ -187,6 +187,8 @@ async function forget(tx: Tx, user_id: bigint): Promise<void> {
 const OF_THE_MEMBER = [
   'user_groups',
   'second_factors',
+  // After the factor that may need them.
+  'passkeys',
   'account_links',
   'consents',
   'authorization_codes',
@@ -256,6 +258,7 @@ async function scrub(tx: Tx, user_id: bigint, now: Date): Promise<void> {
       suspended_till: null,
       is_banned: true,
       password_hash: null,
+      passkey_handle: null,
       must_change_password: false,
       forum_id: null,
       language: null,

@@ -32,6 +32,10 @@ const LISTS: Record<string, List> = {
     select id as place, auth_time as signed_in_at, amr as methods, ip as address, agent as browser, last_seen_at, expires_at,
       sid
     from sessions where user_id = ${id} and id > ${after}`,
+  passkeys: (id, after) => sql`
+    select id as place, name, rp_id as site, transports, is_backup_eligible as may_sync, is_backed_up as is_synced,
+      is_user_verified, is_discoverable, created_at, last_used_at
+    from passkeys where user_id = ${id} and id > ${after}`,
   authorised_applications: (id, after) => sql`
     select app.id as place, app.client_id, app.name, c.scopes, c.created_at as first_allowed_at, c.updated_at as last_changed_at
     from consents as c join oauth_apps as app on app.id = c.app_id where c.user_id = ${id} and app.id > ${after}`,

@@ -9,6 +9,7 @@ const ASSETS_DIR = join(import.meta.dirname, '../../views/assets')
 const TYPES = {
   'tessera.css': 'text/css; charset=utf-8',
   'enhance.js': 'text/javascript; charset=utf-8',
+  'passkeys.js': 'text/javascript; charset=utf-8',
   'pay.js': 'text/javascript; charset=utf-8',
   'submit.js': 'text/javascript; charset=utf-8',
   'logo.svg': 'image/svg+xml',

@@ -113,6 +113,7 @@ function renderPage<V extends keyof PageData>(
     .header('cache-control', 'no-store')
     .header('x-frame-options', 'DENY')
     .header('content-security-policy', contentSecurityPolicy(leavesSite, deps.config.production))
+    .header('permissions-policy', 'publickey-credentials-get=(self), publickey-credentials-create=(self)')
     .header('content-language', language)
     .header('vary', 'accept-language, cookie')
     .type('text/html; charset=utf-8')

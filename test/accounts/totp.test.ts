@@ -142,7 +142,7 @@ describe('setting up', () => {
     expect(new Set(codesOn(on)).size).toBe(10)
     expect(codesOn(on)[0]).toMatch(/^[a-z0-9]{4}(-[a-z0-9]{4}){3}$/)
     const factor = await factorOf(alice)
-    expect(factor!.secret_encrypted.toString('latin1')).not.toContain(secret)
+    expect(factor!.secret_encrypted!.toString('latin1')).not.toContain(secret)
     const rows = await test.db
       .selectFrom('recovery_codes')
       .where('user_id', '=', alice.id)

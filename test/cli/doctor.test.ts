@@ -36,6 +36,7 @@ const CHECKS = [
   'public address',
   'payment address',
   'issuer',
+  'passkeys',
   'proxy',
   'forum',
   'mail',
@@ -101,7 +102,7 @@ describe('an installation', () => {
       is_good: true,
       note: expect.stringContaining('never'),
     })
-    for (const name of ['proxy', 'forum', 'forum groups', 'mail', 'traces'])
+    for (const name of ['passkeys', 'proxy', 'forum', 'forum groups', 'mail', 'traces'])
       expect(by(name)).toMatchObject({ state: 'off', is_good: true })
 
     await keepProof(test.deps)

@@ -10,6 +10,8 @@ const SHOWS_ITSELF: Record<string, string> = {
   '/language': 'the page is in the chosen language',
   '/sign-in': 'the page that the member wanted',
   '/sign-in/second-factor': 'the page that the member wanted',
+  '/sign-in/passkey': 'the page that the member wanted',
+  '/sign-in/again': 'the page that the member wanted',
   '/sign-in/link': 'the page that the member wanted',
   '/register': 'the page that the new member wanted',
   '/sign-out': 'the front page offers to sign in',

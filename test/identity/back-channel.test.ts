@@ -9,7 +9,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { banDeletedMember } from '../../src/accounts/forum/members.ts'
 import { banMember, suspendMember } from '../../src/accounts/members.ts'
 import { resetPassword } from '../../src/accounts/operator.ts'
-import { changePassword } from '../../src/accounts/security/change-password.ts'
 import { revokeAuthorisation } from '../../src/identity/authorised-apps.ts'
 import { RETRY_SECONDS } from '../../src/identity/logout/deliveries.ts'
 import { openLogoutSender } from '../../src/identity/logout/worker.ts'
@@ -212,8 +211,12 @@ describe('a session that ends', () => {
     'by an administrator': ({ person: { id: user_id } }) =>
       signOutEverywhere(test.deps, { user_id, actor_id: admin.id, reason: 'x', ip: '127.0.0.1' }),
     'by the operator, with a new password': ({ person }) => resetPassword(test.deps, person.username),
-    'by a changed password': ({ person: { id: user_id } }) =>
-      changePassword(test.deps, { user_id, new_password: 'another long one', ip: '127.0.0.1' }),
+    'by a password that is changed in another browser': async ({ person }) => {
+      const other = await person.signIn()
+      const fields = { current_password: person.password, new_password: 'another long one' }
+      const page = await other.get('/account/password')
+      expect((await other.submit(page, '/account/password', fields)).status).toBe(303)
+    },
   }
   it.each(Object.entries(all))('%s is told with all other sessions', async (_, end) => {
     const scene = await makeScene()
@@ -223,6 +226,19 @@ describe('a session that ends', () => {
       [scene.here.client_id, scene.elsewhere.client_id].sort(),
     )
     expect(about.every(({ sid }) => /^[A-Za-z0-9_-]{22}$/.test(sid!))).toBe(true)
+  })
+
+  it('goes on, and tells nobody, when its member signs in again or changes the password in it', async () => {
+    const { person, client, tokens, here } = await makeScene()
+    const { username, password } = person
+    const before = client.cookies.get('tessera_session')
+    await client.submit(await client.get('/sign-in'), '/sign-in', { username, password })
+    expect(client.cookies.get('tessera_session')).not.toBe(before)
+    const fields = { current_password: password, new_password: 'another long one' }
+    await client.submit(await client.get('/account/password'), '/account/password', fields)
+    const again = await obtainTokens(test, client, here)
+    expect(claimsOf(again.id_token).sid).toBe(claimsOf(tokens.id_token).sid)
+    expect((await deliveriesFor(person)).map(({ client_id }) => client_id)).not.toContain(here.client_id)
   })
 
   it('by age is told to nobody', async () => {

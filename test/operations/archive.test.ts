@@ -251,6 +251,7 @@ describe('an archive', () => {
       'payment_app_key_book',
       'refund_book',
       'refuse_anonymised',
+      'refuse_eleventh_passkey',
       'refuse_former_username',
       'refuse_local_group',
       'refuse_local_name',

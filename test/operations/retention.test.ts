@@ -82,6 +82,7 @@ function rowsAt(at: Date, app_id: bigint, user_id: bigint): Record<string, RawBu
     sessions: sql`(token_hash, user_id, auth_time, amr, ip, agent, expires_at)
       values (${hash}, ${user_id}, ${at}, '{}', '', '', ${at})`,
     pending_sign_ins: sql`(token_hash, user_id, amr, return_to, expires_at) values (${hash}, ${user_id}, '{}', '/', ${at})`,
+    spent_challenges: sql`(challenge_hash, spent_at) values (${hash}, ${at})`,
     sign_in_attempts: sql`(account, address, attempted_at) values (${key}, 'x', ${at})`,
     account_links: sql`(token_hash, user_id, purpose, email, expires_at)
       values (${hash}, ${user_id}, 'sign_in', '', ${at})`,

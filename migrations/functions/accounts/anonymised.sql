@@ -54,6 +54,8 @@ create or replace trigger account_links_not_anonymised after insert or update of
   for each row execute function refuse_anonymised();
 create or replace trigger second_factors_not_anonymised after insert or update of user_id on second_factors
   for each row execute function refuse_anonymised();
+create or replace trigger passkeys_not_anonymised after insert or update of user_id on passkeys
+  for each row execute function refuse_anonymised();
 create or replace trigger user_groups_not_anonymised after insert or update of user_id on user_groups
   for each row execute function refuse_anonymised();
 create or replace trigger consents_not_anonymised after insert or update of user_id on consents

@@ -19,7 +19,8 @@ $$;
 -- Live sessions by the hashes of their cookies, many at once. It notes the use of a session when the last note is older than
 -- p_unseen_since. It skips a row that another statement is noting, so no request waits.
 create or replace function use_sessions(p_token_hashes bytea[], p_now timestamptz, p_unseen_since timestamptz)
-  returns table (item integer, id bigint, user_id bigint, auth_time timestamptz, amr text[]) language plpgsql as $$
+  returns table (item integer, id bigint, user_id bigint, auth_time timestamptz, amr text[], renewals integer)
+  language plpgsql as $$
 begin
   update sessions as session set last_seen_at = p_now
   where session.id in (
@@ -29,7 +30,7 @@ begin
     for update skip locked
   );
   return query
-    select asked.item::integer, s.id, s.user_id, s.auth_time, s.amr
+    select asked.item::integer, s.id, s.user_id, s.auth_time, s.amr, s.renewals
     from unnest(p_token_hashes) with ordinality as asked (token_hash, item)
     join sessions as s on s.token_hash = asked.token_hash
     where s.expires_at > p_now;

@@ -1,7 +1,8 @@
 /** Changes a password for its member. */
+import type { FastifyRequest } from 'fastify'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
-import { endSessionsOf } from '../session/session.ts'
+import { endSessionsOf, replaceToken, sessionOf } from '../session/session.ts'
 import { hashPassword, verifyPassword } from './password.ts'
 import { recordSecurityEvent } from './security-events.ts'
 
@@ -16,13 +17,17 @@ export async function isPasswordOf(db: Db, user_id: bigint, password: string): P
 }
 
 /**
- * Sets the new password and ends all sessions, because other people may know the old one. Returns how many other browsers
- * were signed in.
+ * Sets the new password for the member of a request. It ends all other sessions and gives this one a new token, because
+ * other people may know the old password and the old cookie. The member proved the password only, so auth_time and amr
+ * stay. Returns the number of other signed-in browsers, and the token.
  */
 export async function changePassword(
   deps: Core,
-  { user_id, new_password, ip }: { user_id: bigint; new_password: string; ip: string },
-): Promise<number> {
+  request: FastifyRequest,
+  new_password: string,
+): Promise<{ others: number; token: string | undefined }> {
+  const { id: session_id, user } = sessionOf(request)
+  const { id: user_id } = user
   const password_hash = await hashPassword(new_password)
   return deps.db.transaction().execute(async (tx) => {
     await tx
@@ -30,8 +35,10 @@ export async function changePassword(
       .set({ password_hash, must_change_password: false, updated_at: deps.clock() })
       .where('id', '=', user_id)
       .execute()
-    const ended = await endSessionsOf(tx, deps, user_id)
-    await recordSecurityEvent(tx, deps, { event: 'password.changed', user_id, actor_id: user_id, ip })
-    return Math.max(0, ended.length - 1)
+    const ended = await endSessionsOf(tx, deps, user_id, { except: session_id })
+    const token = await replaceToken(tx, request, {}, deps)
+    const event = { event: 'password.changed', user_id, actor_id: user_id, ip: request.ip } as const
+    await recordSecurityEvent(tx, deps, event)
+    return { others: ended.length, token }
   })
 }

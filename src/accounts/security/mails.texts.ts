@@ -24,6 +24,27 @@ export const mails = {
         zh: '你登录过的一个应用以你的名义创建了新的登录应用，成员可以登录它。你可以在“登录应用”页面确认或删除。如果你不认识它，请删除它，并撤销创建它的应用的授权。',
       },
     },
+    passkey_added: {
+      subject: { en: 'A passkey was added to your account', zh: '你的账号添加了通行密钥' },
+      text: {
+        en: 'A new passkey can now sign in to your account. If it was not you, remove it under Passkeys, change your password and tell an administrator.',
+        zh: '新的通行密钥现在可以登录你的账号。如果不是你本人操作，请在“通行密钥”页面移除它，修改密码并联系管理员。',
+      },
+    },
+    passkey_removed: {
+      subject: { en: 'A passkey was removed from your account', zh: '你的账号移除了通行密钥' },
+      text: {
+        en: 'A passkey of your account was removed and no longer works. If it was not you, change your password and tell an administrator.',
+        zh: '你账号的一个通行密钥已被移除，不再有效。如果不是你本人操作，请修改密码并联系管理员。',
+      },
+    },
+    passkey_counter: {
+      subject: { en: 'A passkey of your account may have been copied', zh: '你的通行密钥可能已被复制' },
+      text: {
+        en: 'A passkey was refused, because its counter did not grow. This happens when somebody uses a copy of it. Remove this passkey under Passkeys, and tell an administrator if you did not just use it.',
+        zh: '一个通行密钥因计数器没有增长而被拒绝，有人使用它的副本时会出现这种情况。请在“通行密钥”页面移除它；如果你刚才没有使用它，请联系管理员。',
+      },
+    },
     'password.changed': {
       subject: { en: 'Your password was changed', zh: '你的密码已修改' },
       text: {

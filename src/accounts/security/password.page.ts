@@ -6,7 +6,7 @@ import { AppError } from '../../platform/errors.ts'
 import { leadsTo, safeReturnTo } from '../../web/return-to.ts'
 import { attemptedBy } from '../session/known-browser.ts'
 import { PROFILE } from '../session/reauthentication.ts'
-import { type Session, sessionOf, signInUrl, startSession } from '../session/session.ts'
+import { giveSession, type Session, sessionOf, signInUrl } from '../session/session.ts'
 import { clearAttempts, failAttempt, openAttempt } from '../session/throttle.ts'
 import { changePassword, isPasswordOf } from './change-password.ts'
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './password.ts'
@@ -40,8 +40,7 @@ export function passwordPages(app: FastifyInstance, deps: Core): void {
   })
 
   app.post('/account/password', { config: { admission: 'slow' } }, async (request, reply) => {
-    const session = sessionOf(request)
-    const { user, amr, auth_time } = session
+    const { user } = sessionOf(request)
     if (!user.has_password)
       throw new AppError('forbidden', 'This account signs in at the forum and has no password')
     const form = PasswordForm.safeParse(request.body)
@@ -63,11 +62,8 @@ export function passwordPages(app: FastifyInstance, deps: Core): void {
     }
     await clearAttempts(deps, attempt)
     if (current_password === new_password) return again('same_password')
-    const others = await changePassword(deps, { user_id, new_password, ip: request.ip })
-    // The member proved the password only, so auth_time and amr stay as they were.
-    const token = await startSession(request, reply, user.id, amr, deps, auth_time)
-    // The report is for the session that goes on.
-    request.session = { ...session, token }
+    const { others, token } = await changePassword(deps, request, new_password)
+    if (token !== undefined) giveSession(reply, token, deps)
     return reply.done(returnTo, { text: request.locale.t.security.passwordChanged(others) })
   })
 }

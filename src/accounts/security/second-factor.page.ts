@@ -6,6 +6,7 @@ import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { safeReturnTo } from '../../web/return-to.ts'
 import { PROFILE, requireFreshSignIn } from '../session/reauthentication.ts'
+import { relyingPartyId } from '../session/relying-party.ts'
 import { requireUser, type Session, sessionOf } from '../session/session.ts'
 import {
   type Actor,
@@ -13,6 +14,7 @@ import {
   remakeRecoveryCodes,
   turnOffSecondFactor,
   turnOnSecondFactor,
+  turnOnWithPasskeys,
 } from './second-factor.ts'
 import { newTotpSecret, otpauthUri } from './totp.ts'
 
@@ -36,12 +38,14 @@ declare module '../../web/views.ts' {
       returnTo: string
       isRequired: boolean
       isWrong: boolean
+      /** What passkeys can do here: turn the factor on, be added first, or nothing at an IP address. */
+      passkeys: 'there' | 'none' | 'no-domain'
     }
     'accounts/security/recovery-codes': { codes: string[]; isNew: boolean; returnTo: string }
   }
 }
 
-/** GET /account/second-factor; POST to it, to …/recovery-codes and to …/off. In a browser scope. */
+/** GET /account/second-factor; POST to it, to …/passkeys, …/recovery-codes and …/off. In a browser scope. */
 export async function secondFactorPages(app: FastifyInstance, deps: Core): Promise<void> {
   app.addHook('preHandler', requireUser)
   app.addHook('preHandler', requireLocalAccount)
@@ -63,6 +67,11 @@ export async function secondFactorPages(app: FastifyInstance, deps: Core): Promi
     const codes = await turnOnSecondFactor(deps, actor(request), { secret, code: code.replace(/\s/g, '') })
     if (codes === undefined) return showSetUp(request, reply, deps, { secret, returnTo, isWrong: true })
     return reply.page('accounts/security/recovery-codes', { codes, isNew: true, returnTo: ownPage(returnTo) })
+  })
+
+  app.post(`${PAGE}/passkeys`, async (request, reply) => {
+    const codes = await turnOnWithPasskeys(deps, actor(request))
+    return reply.page('accounts/security/recovery-codes', { codes, isNew: true, returnTo: PROFILE })
   })
 
   app.post(`${PAGE}/recovery-codes`, async (request, reply) => {
@@ -100,7 +109,7 @@ async function askFirst(
       { term: manage.on, value: time(factor.since) },
       { term: manage.codesThatEnd, value: String(factor.codesLeft) },
     ],
-    notes: [words.note],
+    notes: [factor.hasApp ? words.note : words.noteWithPasskeys],
     action: `${PAGE}/${act}`,
     fields: { sure: '1' },
     button: act === 'off' ? manage.off : manage.remake,
@@ -115,12 +124,12 @@ async function requireLocalAccount(request: FastifyRequest): Promise<void> {
     throw new AppError('forbidden', 'You sign in at the forum: its two-factor sign-in protects this account')
 }
 
-function showSetUp(
+async function showSetUp(
   request: FastifyRequest,
   reply: FastifyReply,
   deps: Core,
   { secret, returnTo, isWrong = false }: { secret: string; returnTo: unknown; isWrong?: boolean },
-): FastifyReply {
+): Promise<FastifyReply> {
   const session = sessionOf(request)
   const uri = otpauthUri(request.face.site.name, session.user.username, secret)
   const data = {
@@ -131,8 +140,24 @@ function showSetUp(
     returnTo: ownPage(returnTo),
     isRequired: session.needs_second_factor,
     isWrong,
+    passkeys: await waysOfPasskeys(session, deps),
   }
   return reply.page('accounts/security/second-factor-set-up', data, { status: isWrong ? 400 : 200 })
+}
+
+async function waysOfPasskeys(
+  { user }: Session,
+  { db, config }: Core,
+): Promise<'there' | 'none' | 'no-domain'> {
+  const rp_id = relyingPartyId(config)
+  if (rp_id === undefined) return 'no-domain'
+  const found = await db
+    .selectFrom('passkeys')
+    .where('user_id', '=', user.id)
+    .where('rp_id', '=', rp_id)
+    .select('id')
+    .executeTakeFirst()
+  return found === undefined ? 'none' : 'there'
 }
 
 /** Encrypts the new secret for the form. So opening the page stores nothing, and a wrong code keeps the secret. */

@@ -22,10 +22,20 @@ export const secondFactor = {
       zh: '验证码错误。请检查手机时间是否准确，并输入下一个验证码。',
     },
     submit: { en: 'Turn on', zh: '开启' },
+    passkeys: { en: 'Or use a passkey', zh: '或使用通行密钥' },
+    passkeysText: {
+      en: 'Signing in with the password will then ask for one of your passkeys. You get recovery codes, too.',
+      zh: '开启后，用密码登录时还需要你的一个通行密钥。同样会生成恢复码。',
+    },
+    usePasskeys: { en: 'Turn on with your passkeys', zh: '使用通行密钥开启' },
+    addPasskey: { en: 'Add a passkey first', zh: '先添加通行密钥' },
   },
   manage: {
     title: { en: 'Two-step verification', zh: '两步验证' },
     isOn: { en: 'On', zh: '已开启' },
+    means: { en: 'After the password', zh: '密码之后' },
+    app: { en: 'A code of your app, or a passkey', zh: '应用验证码，或通行密钥' },
+    passkeys: { en: 'A passkey', zh: '通行密钥' },
     on: { en: 'On since', zh: '开启时间' },
     recoveryCodes: { en: 'Recovery codes', zh: '恢复码' },
     codesLeft: (n: number) => ({ en: `${n} of 10 left`, zh: `10 个中还剩 ${n} 个` }),
@@ -42,6 +52,7 @@ export const secondFactor = {
         zh: '旧的恢复码立即失效，新的只显示一次。',
       },
       note: { en: 'Your authenticator app keeps working.', zh: '验证器应用不受影响。' },
+      noteWithPasskeys: { en: 'Your passkeys keep working.', zh: '通行密钥不受影响。' },
     },
     offText: {
       en: 'Your password alone is then enough to sign in, and your recovery codes are deleted.',
@@ -57,6 +68,10 @@ export const secondFactor = {
       note: {
         en: 'Remove the entry from your authenticator app afterwards. Setting it up again creates a new key.',
         zh: '关闭后请从验证器应用中删除对应条目，重新设置时会使用新的密钥。',
+      },
+      noteWithPasskeys: {
+        en: 'Your passkeys stay, and still sign you in.',
+        zh: '通行密钥会保留，仍可用于登录。',
       },
     },
   },

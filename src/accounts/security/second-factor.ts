@@ -1,12 +1,13 @@
 /**
- * The second factor of a local account: a TOTP secret, and recovery codes for a lost phone. The database accepts each code
- * once, also for simultaneous requests.
+ * The second factor of a local account: a TOTP secret or passkeys, and recovery codes for a lost phone. The database accepts each
+ * code once, also for simultaneous requests.
  */
 
 import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { randomText, sha256 } from '../../platform/secrets.ts'
+import { relyingPartyId } from '../session/relying-party.ts'
 import { endSessionsOf } from '../session/session.ts'
 import { recordSecurityEvent } from './security-events.ts'
 import { matchingStep } from './totp.ts'
@@ -55,17 +56,48 @@ export async function turnOnSecondFactor(
   return codes
 }
 
+/**
+ * Turns the factor on with the member's passkeys alone, and returns the recovery codes. It ends all other sessions. Throws
+ * conflict without a passkey of this site, and when the factor is on.
+ */
+export async function turnOnWithPasskeys(deps: Core, { user_id, session_id, ip }: Actor): Promise<string[]> {
+  const codes = newRecoveryCodes()
+  await deps.db.transaction().execute(async (tx) => {
+    // Locked, so that a simultaneous removal of the last one waits and sees the factor.
+    const passkeys = await tx
+      .selectFrom('passkeys')
+      .where('user_id', '=', user_id)
+      .where('rp_id', '=', relyingPartyId(deps.config) ?? '')
+      .select('id')
+      .forShare()
+      .execute()
+    if (passkeys.length === 0) throw new AppError('conflict', 'Add a passkey first')
+    const made = await tx
+      .insertInto('second_factors')
+      .values({ user_id })
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirst()
+    if (made.numInsertedOrUpdatedRows !== 1n)
+      throw new AppError('conflict', 'There is a second factor already')
+    await insertRecoveryCodes(tx, user_id, codes)
+    await endSessionsOf(tx, deps, user_id, { except: session_id })
+    const detail = { passkeys: passkeys.length }
+    await recordSecurityEvent(tx, deps, { event: 'second_factor.on', user_id, actor_id: user_id, ip, detail })
+  })
+  return codes
+}
+
 /** Turns the factor off. Throws conflict when it is off already. */
 export async function turnOffSecondFactor(deps: Core, { user_id, ip }: Actor): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
-    await removeFactor(tx, user_id)
+    if (!(await removeFactor(tx, user_id))) throw noFactor()
     await recordSecurityEvent(tx, deps, { event: 'second_factor.off', user_id, actor_id: user_id, ip })
   })
 }
 
 /**
- * Turns the factor off for a member who has lost the phone and the recovery codes. Throws conflict when it is off. A null
- * `admin_id` is the operator at the command line.
+ * Turns the factor off for a member who has lost the phone and the recovery codes, and removes all passkeys. Throws conflict when
+ * there is neither. A null `admin_id` is the operator at the command line.
  */
 export async function resetSecondFactor(
   deps: Core,
@@ -77,8 +109,13 @@ export async function resetSecondFactor(
   }: { user_id: bigint; admin_id: bigint | null; reason: string; ip: string | null },
 ): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
-    await removeFactor(tx, user_id)
-    const detail = { reason }
+    const isOn = await removeFactor(tx, user_id)
+    const { numDeletedRows: passkeys } = await tx
+      .deleteFrom('passkeys')
+      .where('user_id', '=', user_id)
+      .executeTakeFirst()
+    if (!isOn && passkeys === 0n) throw noFactor()
+    const detail = { reason, passkeys: passkeys.toString() }
     await recordSecurityEvent(tx, deps, {
       event: 'second_factor.reset',
       user_id,
@@ -100,7 +137,7 @@ export async function remakeRecoveryCodes(deps: Core, { user_id, ip }: Actor): P
       .select('user_id')
       .forUpdate()
       .executeTakeFirst()
-    if (factor === undefined) throw new AppError('conflict', 'There is no second factor')
+    if (factor === undefined) throw noFactor()
     await tx.deleteFrom('recovery_codes').where('user_id', '=', user_id).execute()
     await insertRecoveryCodes(tx, user_id, codes)
     await recordSecurityEvent(tx, deps, { event: 'recovery_codes.remade', user_id, actor_id: user_id, ip })
@@ -115,7 +152,7 @@ export async function acceptCode(deps: Core, user_id: bigint, code: string): Pro
     .where('user_id', '=', user_id)
     .select(['secret_encrypted', 'last_step'])
     .executeTakeFirst()
-  if (factor === undefined) return false
+  if (factor === undefined || factor.secret_encrypted === null) return false
   const secret = deps.secrets.decrypt(factorContext(user_id), factor.secret_encrypted)
   const step = matchingStep(secret, code, deps.clock(), factor.last_step)
   if (step === undefined) return false
@@ -155,23 +192,34 @@ export async function acceptRecoveryCode(
   })
 }
 
-/** Returns when the factor was turned on, and the number of unused recovery codes; undefined when it is off. */
+/**
+ * Returns when the factor was turned on, the number of unused recovery codes, and whether there is an authenticator app beside the
+ * passkeys; undefined when it is off.
+ */
 export async function findSecondFactor(
   db: Db,
   user_id: bigint,
-): Promise<{ since: Date; codesLeft: number } | undefined> {
+): Promise<{ since: Date; codesLeft: number; hasApp: boolean } | undefined> {
   const factor = await db
     .selectFrom('second_factors')
     .where('user_id', '=', user_id)
     .select('created_at')
+    .select((eb) => eb('secret_encrypted', 'is not', null).$castTo<boolean>().as('hasApp'))
     .executeTakeFirst()
-  return factor && { since: factor.created_at, codesLeft: await recoveryCodesLeft(db, user_id) }
+  if (factor === undefined) return undefined
+  const { created_at: since, hasApp } = factor
+  return { since, hasApp, codesLeft: await recoveryCodesLeft(db, user_id) }
 }
 
-async function removeFactor(tx: Tx, user_id: bigint): Promise<void> {
+/** Returns false when it was off. */
+async function removeFactor(tx: Tx, user_id: bigint): Promise<boolean> {
   const gone = await tx.deleteFrom('second_factors').where('user_id', '=', user_id).executeTakeFirst()
-  if (gone.numDeletedRows !== 1n) throw new AppError('conflict', 'There is no second factor')
   await tx.deleteFrom('pending_sign_ins').where('user_id', '=', user_id).execute()
+  return gone.numDeletedRows === 1n
+}
+
+function noFactor(): AppError {
+  return new AppError('conflict', 'There is no second factor')
 }
 
 async function recoveryCodesLeft(db: Db, user_id: bigint): Promise<number> {

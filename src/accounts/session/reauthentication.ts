@@ -9,6 +9,9 @@ import { type Session, sessionOf, signInUrl } from './session.ts'
 export const PROFILE = '/account/profile'
 export const SIGN_IN_AGAIN = 'again'
 
+/** A code, and passkeys on hardware and in software (RFC 8176). */
+const SECOND_FACTORS: readonly string[] = ['otp', 'hwk', 'swk']
+
 declare module '../../web/views.ts' {
   interface PageData {
     'accounts/session/sign-in-again': { signInUrl: string; back: string; minutes: number }
@@ -21,7 +24,7 @@ declare module '../../web/views.ts' {
  */
 export function isFresh({ auth_time, amr, user }: Session, minutes: number, now: Date): boolean {
   const isRecent = now.getTime() - auth_time.getTime() <= minutes * 60_000
-  return isRecent && (!user.has_second_factor || amr.includes('otp'))
+  return isRecent && (!user.has_second_factor || amr.some((method) => SECOND_FACTORS.includes(method)))
 }
 
 /** Returns the address of the sign-in page that shows the reason, fills in the username and returns to `returnTo`. */

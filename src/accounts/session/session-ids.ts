@@ -19,8 +19,3 @@ export function sidOf(secrets: Secrets, { id, sid }: { id: bigint; sid: string |
 export function sessionTag(secrets: Secrets, session_id: bigint): string {
   return secrets.tag(PURPOSE, session_id.toString())
 }
-
-/** Whether the tag names this session. */
-export function isSessionTag(secrets: Secrets, session_id: bigint, tag: string): boolean {
-  return secrets.isTag(PURPOSE, session_id.toString(), tag)
-}

@@ -8,7 +8,7 @@ import type { Core } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
 import { recordRefusal } from '../../core/refusals.ts'
 import { makeBatcher } from '../../database/batcher.ts'
-import type { Tx } from '../../database/connection.ts'
+import type { Db, Tx } from '../../database/connection.ts'
 import type { Config } from '../../platform/config.ts'
 import { AppError } from '../../platform/errors.ts'
 import { randomToken, sha256 } from '../../platform/secrets.ts'
@@ -21,6 +21,7 @@ import {
   type User,
   userColumns,
 } from '../people/users.ts'
+import { relyingPartyId } from './relying-party.ts'
 import { newSid } from './session-ids.ts'
 import { endAndTell } from './telling.ts'
 
@@ -36,6 +37,8 @@ export type Session = {
   token: string
   auth_time: Date
   amr: string[]
+  /** How often the member signed in again in this session. */
+  renewals: number
   /** True for an administrator who must set up a second factor before any administration. */
   needs_second_factor: boolean
   user: User & SignInFacts
@@ -46,6 +49,8 @@ type SignInFacts = {
   /** True for a local account, which does not sign in through the forum. */
   has_password: boolean
   has_second_factor: boolean
+  /** Whether a passkey of this site can confirm that it is the member. */
+  has_passkey: boolean
   unread_alerts: number
   /** Null until the member chooses one; then the browser decides. */
   chosen_language: Language | null
@@ -111,7 +116,7 @@ async function loadSession(request: FastifyRequest, deps: Core, findSession: Fin
 }
 
 type FindSession = (token: string) => Promise<Session | undefined>
-type LiveSession = { item: number; id: bigint; user_id: bigint; auth_time: Date; amr: string[] }
+type LiveSession = Pick<Session, 'id' | 'auth_time' | 'amr' | 'renewals'> & { item: number; user_id: bigint }
 
 /**
  * Makes the function that finds the live session of a cookie value. It returns undefined when the session has ended or its
@@ -130,7 +135,7 @@ function makeFindSession(deps: Core): FindSession {
   }
 }
 
-async function findLive({ db, clock }: Core, tokens: string[]) {
+async function findLive({ db, clock, config }: Core, tokens: string[]) {
   const now = clock()
   const unseen_since = new Date(now.getTime() - LAST_SEEN_MINUTES * 60_000)
   const live = sql<LiveSession>`use_sessions(
@@ -141,6 +146,7 @@ async function findLive({ db, clock }: Core, tokens: string[]) {
     .innerJoin('users', 'users.id', 'session.user_id')
     .select(userColumns)
     .select(['session.item', 'session.id as session_id', 'session.auth_time', 'session.amr'])
+    .select('session.renewals')
     .select('users.must_change_password')
     .select([
       sql<boolean>`users.password_hash is not null`.as('has_password'),
@@ -148,6 +154,10 @@ async function findLive({ db, clock }: Core, tokens: string[]) {
       sql<boolean>`users.password_hash is not null and exists (
           select from second_factors as factor where factor.user_id = users.id
         )`.as('has_second_factor'),
+      sql<boolean>`exists (
+          select from passkeys where passkeys.user_id = users.id and rp_id = ${relyingPartyId(config) ?? null}
+            and passkeys.is_user_verified
+        )`.as('has_passkey'),
       sql<number>`(
           select count(*)::integer from alerts where alerts.user_id = users.id and alerts.read_at is null
         )`.as('unread_alerts'),
@@ -155,8 +165,8 @@ async function findLive({ db, clock }: Core, tokens: string[]) {
     ])
     .execute()
   const sessions = new Array<Omit<Session, 'needs_second_factor'> | undefined>(tokens.length).fill(undefined)
-  for (const { item, session_id, auth_time, amr, ...user } of rows)
-    sessions[item - 1] = { id: session_id, token: tokens[item - 1]!, auth_time, amr, user }
+  for (const { item, session_id, auth_time, amr, renewals, ...user } of rows)
+    sessions[item - 1] = { id: session_id, token: tokens[item - 1]!, auth_time, amr, renewals, user }
   return sessions
 }
 
@@ -167,9 +177,8 @@ async function lacksFactor(user: SignInFacts & { is_admin: boolean }, deps: Core
 }
 
 /**
- * Starts a session with a new cookie, and ends the browser's former session, which prevents session fixation. Returns
- * the new cookie's value. Throws conflict for an anonymised account.
- * @param auth_time when the member authenticated, by default now.
+ * Signs the member in to this browser with a new cookie, which prevents session fixation. The member's own session goes on,
+ * so applications keep its `sid`. Another member's session ends. Throws conflict for an anonymised account.
  */
 export async function startSession(
   request: FastifyRequest,
@@ -177,32 +186,74 @@ export async function startSession(
   user_id: bigint,
   amr: string[],
   deps: Core,
-  auth_time = deps.clock(),
-): Promise<string> {
-  const now = deps.clock()
+): Promise<void> {
+  const isOwn = request.session?.user.id === user_id
+  if (isOwn && (await renewSession(request, reply, amr, deps))) return
+  if (!isOwn && request.session !== undefined) await endSession(request, reply, deps)
   const token = randomToken()
-  if (request.session !== undefined) await endSession(request, reply, deps)
   await deps.db
     .insertInto('sessions')
-    .values({
-      token_hash: sha256(token),
-      user_id,
-      auth_time,
-      amr,
-      ip: request.ip,
-      agent: (request.headers['user-agent'] ?? '').slice(0, AGENT_LENGTH_MAX),
-      expires_at: new Date(now.getTime() + SESSION_DAYS * DAY_MS),
-      last_seen_at: now,
-      sid: newSid(),
-    })
+    .values({ ...rowOf(request, token, deps), user_id, auth_time: deps.clock(), amr, sid: newSid() })
     .execute()
     .catch(explainAnonymised)
   await noticeLanguage(deps.db, user_id, request.locale.language)
-  reply.setCookie(cookieName(deps.config), token, {
-    ...cookieOptions(deps.config),
+  giveSession(reply, token, deps)
+}
+
+/** Renews this browser's session with a new sign-in of its member. Returns false when the session has ended meanwhile. */
+export async function renewSession(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  amr: string[],
+  deps: Core,
+): Promise<boolean> {
+  const token = await replaceToken(deps.db, request, { amr, auth_time: deps.clock() }, deps)
+  if (token === undefined) return false
+  giveSession(reply, token, deps)
+  return true
+}
+
+/**
+ * Gives the session of a request another token, and stores what is new about its sign-in. Returns the token, or undefined
+ * when the session has ended or has another token already. The caller sends the token with `giveSession`.
+ */
+export async function replaceToken(
+  db: Db,
+  request: FastifyRequest,
+  changed: { amr?: string[]; auth_time?: Date },
+  deps: Core,
+): Promise<string | undefined> {
+  const session = sessionOf(request)
+  const token = randomToken()
+  const { numUpdatedRows } = await db
+    .updateTable('sessions')
+    .set({ ...rowOf(request, token, deps), ...changed, renewals: sql<number>`renewals + 1` })
+    .where('id', '=', session.id)
+    .where('token_hash', '=', sha256(session.token))
+    .executeTakeFirst()
+  return numUpdatedRows === 1n ? token : undefined
+}
+
+/** Sends the browser the token of its session. What this request reports is for that session. */
+export function giveSession(reply: FastifyReply, token: string, { config }: Core): void {
+  const { request } = reply
+  if (request.session !== undefined) request.session = { ...request.session, token }
+  reply.setCookie(cookieName(config), token, {
+    ...cookieOptions(config),
     maxAge: (SESSION_DAYS * DAY_MS) / 1000,
   })
-  return token
+}
+
+/** What a sign-in stores about the browser. */
+function rowOf(request: FastifyRequest, token: string, { clock }: Core) {
+  const now = clock()
+  return {
+    token_hash: sha256(token),
+    ip: request.ip,
+    agent: (request.headers['user-agent'] ?? '').slice(0, AGENT_LENGTH_MAX),
+    expires_at: new Date(now.getTime() + SESSION_DAYS * DAY_MS),
+    last_seen_at: now,
+  }
 }
 
 /** Ends this browser's session, and tells its applications. */

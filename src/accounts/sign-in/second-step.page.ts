@@ -10,6 +10,8 @@ import { AppError } from '../../platform/errors.ts'
 import { type Destination, destinationOf } from '../../web/destinations.ts'
 import { wantsHtml } from '../../web/pages.ts'
 import { leadsTo, safeReturnTo } from '../../web/return-to.ts'
+import { type PasskeyButton, passkeyButton } from '../passkeys/options.ts'
+import { checkPasskey } from '../passkeys/sign-in.ts'
 import { acceptCode, acceptRecoveryCode } from '../security/second-factor.ts'
 import { attemptedBy, rememberBrowser } from '../session/known-browser.ts'
 import { cookieOptions, signInUrl, startSession } from '../session/session.ts'
@@ -31,6 +33,7 @@ const CodeForm = z.union([
   }),
   z.object({ recovery_code: z.string().min(1).max(100) }),
 ])
+const PasskeyForm = z.object({ credential: z.string().min(1) })
 
 function withoutSpaces(text: string): string {
   return text.replace(/\s/g, '')
@@ -45,7 +48,10 @@ declare module '../../web/views.ts' {
       username: string
       returnTo: string
       destination: Destination | undefined
-      problem: 'wrongCode' | 'wrongRecoveryCode' | 'locked' | undefined
+      /** False where passkeys are the only second factor. */
+      hasCodes: boolean
+      passkey: PasskeyButton | undefined
+      problem: Problem | undefined
       /** How long a member who is locked out has to wait. */
       lockedSeconds: number | undefined
     }
@@ -56,8 +62,10 @@ const PAGE = '/sign-in/second-factor'
 
 type Pending = NonNullable<Awaited<ReturnType<typeof findSecondStep>>>
 
+type Problem = 'wrongCode' | 'wrongRecoveryCode' | 'passkeyUnverified' | 'passkeyExpired' | 'locked'
+
 type Shown = {
-  problem?: 'wrongCode' | 'wrongRecoveryCode' | 'locked'
+  problem?: Problem
   lockedSeconds?: number
   status?: number
 }
@@ -92,7 +100,7 @@ export function secondStepRoutes(app: FastifyInstance, deps: Core): void {
   app.get<{ Querystring: Record<string, unknown> }>(PAGE, async (request, reply) => {
     const pending = await findSecondStep(deps, request.cookies[cookieName(deps)])
     if (pending === undefined) return startOver(reply, request.query.return_to)
-    return show(request, reply, pending, {})
+    return show(request, reply, pending, {}, deps)
   })
 
   const options = {
@@ -103,37 +111,51 @@ export function secondStepRoutes(app: FastifyInstance, deps: Core): void {
   app.post(PAGE, options, async (request, reply) => {
     const pending = await findSecondStep(deps, request.cookies[cookieName(deps)])
     if (pending === undefined) return startOver(reply, returnToOf(request))
-    const form = CodeForm.safeParse(request.body)
-    const { user_id, username } = pending
-    const attempt = await openAttempt(deps, attemptedBy(request, { user_id, username }, deps))
-    const isRight = form.success && (await accept(form.data, { user_id, ip: request.ip }, deps))
-    if (!isRight) {
-      await failAttempt(deps, attempt)
-      const refusal = { kind: 'second_factor_failed', user_id, address: request.ip } as const
-      await recordRefusal(deps.db, { ...refusal, at: deps.clock() })
-      const problem =
-        form.data !== undefined && 'recovery_code' in form.data ? 'wrongRecoveryCode' : 'wrongCode'
-      return show(request, reply, pending, { problem, status: 401 })
-    }
-    await clearAttempts(deps, attempt)
-    const isOurs = await endSecondStep(deps.db, pending.id)
+    const { user_id, id, return_to } = pending
+    const amr = await prove(request, pending, deps)
+    if (typeof amr === 'string') return show(request, reply, pending, { problem: amr, status: 401 }, deps)
+    const isOurs = await endSecondStep(deps.db, id)
     reply.clearCookie(cookieName(deps), cookieOptions(deps.config))
     // Another request used it, or a change of the password ended it.
-    if (!isOurs) return startOver(reply, pending.return_to)
-    await startSession(request, reply, user_id, [...pending.amr, 'otp'], deps)
+    if (!isOurs) return startOver(reply, return_to)
+    await startSession(request, reply, user_id, amr, deps)
     rememberBrowser(request, reply, user_id, deps)
-    return reply.redirect(pending.return_to, 303)
+    return reply.redirect(return_to, 303)
   })
+}
+
+/** Checks the second factor that a form sent. Returns the methods of the whole sign-in, or why it was refused. */
+async function prove(request: FastifyRequest, pending: Pending, deps: Core): Promise<string[] | Problem> {
+  const { user_id, username, amr } = pending
+  const passkey = PasskeyForm.safeParse(request.body)
+  if (passkey.success) {
+    const asked = { purpose: 'second_step', member: { user_id, username }, amr } as const
+    const outcome = await checkPasskey(request, passkey.data.credential, asked, deps)
+    if (typeof outcome !== 'string') return outcome.amr
+    return outcome === 'expired' ? 'passkeyExpired' : 'passkeyUnverified'
+  }
+  const form = CodeForm.safeParse(request.body)
+  const attempt = await openAttempt(deps, attemptedBy(request, { user_id, username }, deps))
+  if (form.success && (await accept(form.data, { user_id, ip: request.ip }, deps))) {
+    await clearAttempts(deps, attempt)
+    return [...amr, 'otp']
+  }
+  await failAttempt(deps, attempt)
+  const refusal = { kind: 'second_factor_failed', user_id, address: request.ip } as const
+  await recordRefusal(deps.db, { ...refusal, at: deps.clock() })
+  return form.data !== undefined && 'recovery_code' in form.data ? 'wrongRecoveryCode' : 'wrongCode'
 }
 
 async function show(
   request: FastifyRequest,
   reply: FastifyReply,
-  { username, return_to: returnTo }: Pending,
+  { user_id, username, return_to: returnTo, hasCodes }: Pending,
   { problem, lockedSeconds, status = 200 }: Shown,
+  deps: Core,
 ): Promise<FastifyReply> {
   const destination = await destinationOf(request.server, returnTo)
-  const data = { username, returnTo, destination, problem, lockedSeconds }
+  const passkey = await passkeyButton(request, 'second_step', user_id, deps)
+  const data = { username, returnTo, destination, hasCodes, passkey, problem, lockedSeconds }
   return reply.page('accounts/sign-in/second-step', data, { status, leavesSite: leadsTo(returnTo) })
 }
 
@@ -151,7 +173,7 @@ async function showAgain(
   if (pending === undefined) throw error
   const lockedSeconds = error.retry_after_seconds ?? 1
   reply.header('retry-after', lockedSeconds)
-  return show(request, reply, pending, { problem: 'locked', lockedSeconds, status: 429 })
+  return show(request, reply, pending, { problem: 'locked', lockedSeconds, status: 429 }, deps)
 }
 
 /** Begins the sign-in again, on the way to the same place. */

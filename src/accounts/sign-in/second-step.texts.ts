@@ -7,6 +7,25 @@ export const secondStep = {
     en: `Your password is right. Now enter the code that your authenticator app shows for @${name}.`,
     zh: `密码正确。请输入验证器应用为 @${name} 显示的验证码。`,
   }),
+  titlePasskey: { en: 'Confirm with your passkey', zh: '请用通行密钥确认' },
+  leadPasskey: (name: string) => ({
+    en: `Your password is right. Now confirm with a passkey of @${name}, or with a recovery code.`,
+    zh: `密码正确。请使用 @${name} 的通行密钥或恢复码确认。`,
+  }),
+  usePasskey: { en: 'Use a passkey', zh: '使用通行密钥' },
+  noPasskeyUsed: {
+    en: 'No passkey was used. Try again, or use another way.',
+    zh: '没有使用通行密钥。请重试，或使用其他方式。',
+  },
+  lostPasskey: { en: 'I cannot use my passkey', zh: '无法使用通行密钥' },
+  passkeyUnverified: {
+    en: 'This passkey could not be verified. Try again, or use another way.',
+    zh: '无法验证这个通行密钥。请重试，或使用其他方式。',
+  },
+  passkeyExpired: {
+    en: 'This page was open for too long. Please use your passkey once more.',
+    zh: '页面打开太久，请再次使用通行密钥。',
+  },
   code: { en: '6-digit code', zh: '6 位验证码' },
   lost: { en: 'I cannot use my authenticator app', zh: '无法使用验证器应用' },
   recoveryCode: { en: 'Recovery code', zh: '恢复码' },

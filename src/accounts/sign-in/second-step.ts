@@ -33,17 +33,19 @@ export async function beginSecondStep(
   return token
 }
 
-/** Returns the unfinished sign-in of this token, or undefined. */
+/** Returns the unfinished sign-in of this token, or undefined. `hasCodes`: the member has an authenticator app. */
 export async function findSecondStep({ db, clock }: Core, token: string | undefined) {
   if (token === undefined) return undefined
   const now = clock()
   const row = await db
     .selectFrom('pending_sign_ins as pending')
     .innerJoin('users', 'users.id', 'pending.user_id')
+    .leftJoin('second_factors as factor', 'factor.user_id', 'pending.user_id')
     .where('pending.token_hash', '=', sha256(token))
     .where('pending.expires_at', '>', now)
     .select(['pending.id', 'pending.user_id', 'pending.amr', 'pending.return_to'])
     .select(['users.username', 'users.is_banned', 'users.suspended_till'])
+    .select((eb) => eb('factor.secret_encrypted', 'is not', null).$castTo<boolean>().as('hasCodes'))
     .executeTakeFirst()
   return row === undefined || isBannedOrSuspended(row, now) ? undefined : row
 }

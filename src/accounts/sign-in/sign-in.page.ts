@@ -1,4 +1,4 @@
-/** Sign-in with a local password, and sign-out. The page also links to the forum. Failures are throttled (decisions.md 11). */
+/** Sign-in with a local password or a passkey, and sign-out. The page also links to the forum. Failures are throttled (decisions.md 11). */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
@@ -7,14 +7,18 @@ import { AppError } from '../../platform/errors.ts'
 import { type Destination, destinationOf } from '../../web/destinations.ts'
 import { wantsHtml } from '../../web/pages.ts'
 import { leadsTo, safeReturnTo } from '../../web/return-to.ts'
+import { readSignIn } from '../passkeys/credential.ts'
+import { type PasskeyButton, passkeyButton } from '../passkeys/options.ts'
 import { hasMail } from '../people/email.ts'
 import { findToSignIn, isBannedOrSuspended } from '../people/users.ts'
 import { verifyPassword } from '../security/password.ts'
 import { attemptedBy } from '../session/known-browser.ts'
 import { SIGN_IN_AGAIN } from '../session/reauthentication.ts'
+import { relyingPartyId } from '../session/relying-party.ts'
 import { browserScope, endSession, signInUrl } from '../session/session.ts'
 import { clearAttempts, failAttempt, openAttempt } from '../session/throttle.ts'
 import { signInLinkRoutes } from './link.page.ts'
+import { type PasskeyProblem, passkeySignInRoutes } from './passkey.page.ts'
 import { isRegistrationOpen, registrationRoutes } from './register.page.ts'
 import { finishSignIn, secondStepRoutes } from './second-step.page.ts'
 
@@ -37,6 +41,10 @@ declare module '../../web/views.ts' {
       lockedSeconds: number | undefined
       isAgain: boolean
       canRegister: boolean
+      /** `isOwn`: it confirms the member of the session. */
+      passkey: (PasskeyButton & { isOwn: boolean }) | undefined
+      /** A passkey that the browser offered and this site does not know, as JSON. */
+      unknownPasskey: string | undefined
       hasForum: boolean
       canRecover: boolean
       /** The host that the reader's address bar must name. */
@@ -45,10 +53,20 @@ declare module '../../web/views.ts' {
   }
   interface PartData {
     'accounts/sign-in/destination': { destination: Destination }
+    /** A form that stays hidden until the browser can answer it. */
+    'accounts/sign-in/passkey': {
+      passkey: PasskeyButton
+      action: string
+      returnTo: string
+      hasAutofill: boolean
+      label: string
+      noneUsed: string
+      isFirst: boolean
+    }
   }
 }
 
-type Problem = 'wrong_credentials' | 'barred' | 'locked' | 'expired'
+type Problem = 'wrong_credentials' | 'barred' | 'locked' | 'expired' | PasskeyProblem
 
 type Shown = {
   returnTo: string
@@ -59,7 +77,7 @@ type Shown = {
   status?: number
 }
 
-/** GET and POST /sign-in, its second page, the one-time link and registration; POST /sign-out. */
+/** GET and POST /sign-in, its answers by passkey, its second page, the one-time link and registration; POST /sign-out. */
 export async function signInRoutes(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
 
@@ -100,6 +118,16 @@ export async function signInRoutes(app: FastifyInstance, deps: Core): Promise<vo
     return finishSignIn(request, reply, { user_id: found.id, amr: ['pwd'], attempt, returnTo }, deps)
   })
 
+  passkeySignInRoutes(app, deps, {
+    errorHandler: options.errorHandler,
+    page: signInPage,
+    show: (request, reply, problem) => {
+      const { return_to } = request.body as Record<string, unknown>
+      const isAgain = request.routeOptions.url === '/sign-in/again'
+      const shown = { returnTo: safeReturnTo(return_to), username: '', isAgain, problem, status: 401 }
+      return show(request, reply, shown, deps)
+    },
+  })
   registrationRoutes(app, deps)
   secondStepRoutes(app, deps)
   signInLinkRoutes(app, deps)
@@ -124,11 +152,33 @@ async function show(
     lockedSeconds,
     isAgain,
     canRegister: await isRegistrationOpen(deps),
+    passkey: await findPasskeyButton(request, isAgain, deps),
+    unknownPasskey: problem === 'passkeyUnknown' ? unknownPasskey(request, deps) : undefined,
     hasForum: deps.config.DISCOURSE_URL !== undefined,
     canRecover: hasMail(deps.config),
     host: hostOf(request, deps),
   }
   return reply.page('accounts/sign-in/sign-in', data, { status, leavesSite: leadsTo(returnTo) })
+}
+
+/**
+ * Returns the button of the page. Where a member of the forum is signed in, it confirms that member, because the forum decides
+ * who comes in.
+ */
+async function findPasskeyButton(request: FastifyRequest, isAgain: boolean, deps: Core) {
+  const user = request.session?.user
+  if (user !== undefined && (isAgain || !user.has_password)) {
+    const own = await passkeyButton(request, 'again', user.id, deps)
+    if (own !== undefined || isAgain) return own && { ...own, isOwn: true }
+  }
+  const any = await passkeyButton(request, 'sign_in', undefined, deps)
+  return any && { ...any, isOwn: false }
+}
+
+/** Returns what `signalUnknownCredential` needs about the passkey of a request. */
+function unknownPasskey({ body }: FastifyRequest, { config }: Core): string | undefined {
+  const credentialId = readSignIn((body as Record<string, unknown>).credential)?.answer.id
+  return credentialId && JSON.stringify({ rpId: relyingPartyId(config), credentialId })
 }
 
 /** Shows the form again with what was typed after a lock-out, and for a form that is too old. Throws other errors on. */

@@ -40,6 +40,28 @@ export const signIn = {
     en: 'You were not signed in, because this page was open for too long. Please enter your password again.',
     zh: '页面打开太久，没有登录成功。请再次输入密码。',
   },
+  withPasskey: { en: 'Sign in with a passkey', zh: '使用通行密钥登录' },
+  confirmWithPasskey: { en: 'Confirm with a passkey', zh: '使用通行密钥确认' },
+  noPasskeyUsed: {
+    en: 'No passkey was used. Try again, or use your password.',
+    zh: '没有使用通行密钥。请重试，或使用密码。',
+  },
+  passkeyUnknown: {
+    en: 'This passkey is not known here. It may have been removed. Sign in with your password.',
+    zh: '本站没有这个通行密钥，可能已被移除。请使用密码登录。',
+  },
+  passkeyUnverified: {
+    en: 'This passkey could not be verified. Try again, or use your password.',
+    zh: '无法验证这个通行密钥。请重试，或使用密码。',
+  },
+  passkeyExpired: {
+    en: 'You were not signed in, because this page was open for too long. Please use your passkey once more.',
+    zh: '页面打开太久，没有登录成功。请再次使用通行密钥。',
+  },
+  passkeyAtForum: {
+    en: 'This account signs in with the forum. Its passkey only confirms afterwards that it is you.',
+    zh: '这个账号使用论坛登录。通行密钥仅用于登录后确认是你本人。',
+  },
   locked: { en: 'Too many wrong passwords', zh: '密码输错次数过多' },
   lockedFor: { en: 'You can try again in', zh: '距离可以再次登录还有' },
   lockedText: {

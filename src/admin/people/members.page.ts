@@ -80,6 +80,7 @@ declare module '../../web/views.ts' {
       member: Member
       sessions: (Access['sessions'][number] & { device: string })[]
       factor: Access['factor']
+      passkeys: bigint
       grants: Awaited<ReturnType<typeof liveGrants>>
       localGroups: string[]
       events: (Awaited<ReturnType<typeof recentEvents>>[number] & { words: string })[]
@@ -156,7 +157,7 @@ function memberOf({ params }: OneMember): bigint {
 async function showMember(request: OneMember, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
   const user_id = memberOf(request)
   const member = await getMember(deps.db, user_id)
-  const [{ sessions, factor }, grants, events, localGroups] = await Promise.all([
+  const [{ sessions, factor, passkeys }, grants, events, localGroups] = await Promise.all([
     accessOf(deps, user_id),
     liveGrants(deps.db, user_id, deps.clock()),
     recentEvents(deps.db, user_id),
@@ -170,6 +171,7 @@ async function showMember(request: OneMember, reply: FastifyReply, deps: Core): 
     member,
     sessions: seen,
     factor,
+    passkeys,
     grants,
     localGroups,
     events: events.map((event) => ({ ...event, words: actWords(t, event.what) })),
@@ -177,7 +179,7 @@ async function showMember(request: OneMember, reply: FastifyReply, deps: Core): 
     acts: actsOn(member, {
       isSelf,
       isBannedOrSuspended: isBannedOrSuspended(member, now),
-      hasFactor: factor !== undefined,
+      hasFactor: factor !== undefined || passkeys > 0n,
     }),
     isBannedOrSuspended: isBannedOrSuspended(member, now),
   }

@@ -60,6 +60,7 @@ export const members = {
     zh: `自 ${since} 起开启；剩余 ${codes} 个恢复码`,
   }),
   factorOff: { en: 'off', zh: '未开启' },
+  passkeys: { en: 'Passkeys', zh: '通行密钥' },
   forum: { en: 'At the forum', zh: '论坛账号' },
   asked: { en: 'Updated from the forum', zh: '上次从论坛更新' },
   actsTitle: { en: 'Actions', zh: '可执行的操作' },
@@ -119,14 +120,14 @@ export const members = {
       },
     },
     reset_factor: {
-      label: { en: 'Turn off two-step verification', zh: '关闭两步验证' },
+      label: { en: 'Remove two-step verification and passkeys', zh: '移除两步验证和通行密钥' },
       question: (username: string) => ({
-        en: `Turn off two-step verification for @${username}?`,
-        zh: `关闭 @${username} 的两步验证？`,
+        en: `Remove two-step verification and all passkeys of @${username}?`,
+        zh: `移除 @${username} 的两步验证和全部通行密钥？`,
       }),
       text: {
-        en: 'For a member who has lost the phone and the recovery codes. The password alone is then enough to sign in, so verify who is asking.',
-        zh: '用于成员丢失手机和恢复码的情况。此后仅凭密码即可登录，请先确认对方的身份。',
+        en: 'For a member who has lost the phone, the passkeys and the recovery codes. The password alone is then enough to sign in, so verify who is asking.',
+        zh: '用于成员丢失手机、通行密钥和恢复码的情况。此后仅凭密码即可登录，请先确认对方的身份。',
       },
     },
   },
@@ -153,8 +154,8 @@ export const members = {
     }),
     anonymise: (username: string) => ({ en: `@${username} is anonymised.`, zh: `已匿名化 @${username}。` }),
     reset_factor: (username: string) => ({
-      en: `Two-step verification is off for @${username}.`,
-      zh: `已关闭 @${username} 的两步验证。`,
+      en: `Two-step verification is off for @${username}, and the passkeys are removed.`,
+      zh: `已关闭 @${username} 的两步验证，并移除通行密钥。`,
     }),
   },
   days: { en: 'Days', zh: '天数' },

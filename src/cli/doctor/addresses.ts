@@ -2,6 +2,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { sql } from 'kysely'
+import { relyingPartyId } from '../../accounts/session/relying-party.ts'
 import { SEEN_HEADER, type Seen, seenTicket } from '../../core/health.ts'
 import type { Db } from '../../database/connection.ts'
 import { isAllowedAddress } from '../../payment/values/addresses.ts'
@@ -48,6 +49,14 @@ export async function examineAddress(url: string): Promise<Finding> {
       `The clock there is ${Math.round(drift)} seconds off this machine's: synchronise both by NTP`,
     )
   return GOOD
+}
+
+/** Checks that browsers keep passkeys for this site. */
+export async function examinePasskeys({ config }: Installation): Promise<Finding> {
+  if (relyingPartyId(config) !== undefined) return GOOD
+  return off(
+    `PUBLIC_URL names an IP address, for which browsers keep no passkeys. For trials, open http://localhost:${config.PORT} and set PUBLIC_URL to it`,
+  )
 }
 
 /** Checks that discovery names the issuer that ID tokens name. */

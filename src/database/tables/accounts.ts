@@ -19,6 +19,8 @@ export type UsersTable = {
   forum_id: Nullable<bigint>
   language: Nullable<'en' | 'zh-CN'>
   language_chosen: Generated<boolean>
+  /** The user handle of the member's passkeys, 32 random bytes. */
+  passkey_handle: Nullable<Buffer>
   /** When the account was anonymised, which cannot be undone. */
   anonymised_at: Nullable<Date>
   created_at: CreatedAt
@@ -55,6 +57,8 @@ type SessionsTable = {
   last_seen_at: Nullable<Date>
   /** Its public id. Null for sessions of earlier releases. */
   sid: Nullable<string>
+  /** How often the member signed in again in this session. */
+  renewals: Generated<number>
 }
 
 type SignInAttemptsTable = {
@@ -95,13 +99,33 @@ type AuditLogTable = {
   created_at: CreatedAt
 }
 
-/** A TOTP secret, and the 30 s step of the last code accepted. */
+/** A TOTP secret, and the 30 s step of the last code accepted. Without a secret, passkeys are the second factor. */
 type SecondFactorsTable = {
   user_id: bigint
-  secret_encrypted: Buffer
-  last_step: bigint
+  secret_encrypted: Nullable<Buffer>
+  last_step: Generated<bigint>
   created_at: CreatedAt
 }
+
+/** A public key of a member, and what its authenticator told about it. */
+type PasskeysTable = {
+  id: Identity
+  user_id: bigint
+  credential_id: Buffer
+  public_key: Buffer
+  sign_count: bigint
+  transports: string[]
+  rp_id: string
+  is_backup_eligible: boolean
+  is_backed_up: boolean
+  is_user_verified: boolean
+  is_discoverable: Nullable<boolean>
+  name: string
+  created_at: Date
+  last_used_at: Nullable<Date>
+}
+
+type SpentChallengesTable = { challenge_hash: Buffer; spent_at: Date }
 
 type RecoveryCodesTable = {
   id: Identity
@@ -170,6 +194,8 @@ export interface AccountsTables {
   audit_log: AuditLogTable
   second_factors: SecondFactorsTable
   recovery_codes: RecoveryCodesTable
+  passkeys: PasskeysTable
+  spent_challenges: SpentChallengesTable
   pending_sign_ins: PendingSignInsTable
   account_links: AccountLinksTable
   recovery_requests: RecoveryRequestsTable

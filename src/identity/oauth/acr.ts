@@ -24,7 +24,8 @@ export function acrOf(amr: readonly string[]): Acr {
 export function shouldStepUp(acr_values: readonly string[], { amr, user }: Session): boolean {
   const wish = ACR_VALUES.find((acr) => acr === acr_values.find(isKnown))
   if (wish === undefined || rank(wish) <= rank(acrOf(amr))) return false
-  return rank(wish) <= rank(user.has_second_factor ? TWO_FACTORS : ONE_FACTOR)
+  const strongest = user.has_passkey ? PHISHING_RESISTANT : user.has_second_factor ? TWO_FACTORS : ONE_FACTOR
+  return rank(wish) <= rank(strongest)
 }
 
 const isKnown = (acr: string) => ACR_VALUES.some((each) => each === acr)

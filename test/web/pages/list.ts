@@ -171,6 +171,8 @@ export const PAGES: ListedPage[] = [
     as: 'visitor',
     path: ({ links }) => `/sign-in/link?token=${links.sign_in}`,
   },
+  { name: 'accounts/passkeys/passkeys', as: 'newcomer', path: at('/account/passkeys') },
+  { name: 'accounts/passkeys/passkeys some', as: 'buyer', path: at('/account/passkeys') },
   { name: 'accounts/security/second-factor-set-up', as: 'buyer', path: at('/account/second-factor') },
   { name: 'accounts/security/second-factor', as: 'careful', path: at('/account/second-factor') },
   {

@@ -93,7 +93,8 @@ export async function makeWorld(): Promise<World> {
   const open = await makeOpenSite()
   const port = await freePort()
   const test = await startTestApp({
-    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    // With a name, so that pages offer passkeys.
+    PUBLIC_URL: `http://localhost:${port}`,
     PORT: String(port),
     DISCOURSE_URL: 'https://forum.example.org',
     DISCOURSE_SECRET: 'a-secret-of-the-forum',
@@ -166,6 +167,24 @@ async function makeOpenSite(): Promise<TestApp> {
 async function makePeople(test: TestApp, owner: Person): Promise<World['people']> {
   const email = 'alice.archer@example.org'
   const buyer = await makePerson(test, { name: 'Alice Archer', email, points: 50_000n })
+  await test.db
+    .insertInto('passkeys')
+    .values(
+      ['Phone', 'Key ring'].map((name, n) => ({
+        user_id: buyer.id,
+        credential_id: Buffer.from(name),
+        public_key: Buffer.from([n]),
+        sign_count: 0n,
+        transports: ['internal'],
+        rp_id: n === 0 ? 'localhost' : 'old.example.org',
+        is_backup_eligible: n === 0,
+        is_backed_up: n === 0,
+        is_user_verified: true,
+        name,
+        created_at: test.clock.now(),
+      })),
+    )
+    .execute()
   const newcomer = await makePerson(test, { username: 'newcomer', trust_level: 0, points: 50n })
   const careful = await makePerson(test, {
     username: 'careful',
