@@ -119,6 +119,22 @@ describe('the uploaded logo', () => {
       payload,
     })
   }
+  it('that breaks off is a bad request', async () => {
+    for (const payload of [
+      '',
+      'form_token=x',
+      '--x\r\ncontent-disposition: form-data; name="logo"\r\n\r\nab',
+    ]) {
+      const response = await test.app.inject({
+        method: 'POST',
+        url: '/admin/settings/logo',
+        headers: { accept: 'text/html', 'content-type': 'multipart/form-data; boundary=x' },
+        payload,
+      })
+      expect(response.statusCode).toBeLessThan(500)
+    }
+  })
+
   const picture = (width: number, height: number) =>
     Buffer.from(
       encode({

@@ -5,6 +5,7 @@ import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import type { Core } from '../../core/core.ts'
 import { LOGO_BYTES_MAX, uploadLogo } from '../../core/site-logo.ts'
 import { AppError } from '../../platform/errors.ts'
+import { malformed } from '../../web/parameters.ts'
 import { actorOf } from '../acts/form.ts'
 import { showBrand } from './settings.page.ts'
 
@@ -16,6 +17,10 @@ export async function logoPage(app: FastifyInstance, deps: Core): Promise<void> 
     await scope.register(fastifyMultipart, {
       attachFieldsToBody: 'keyValues',
       limits: { fileSize: LOGO_BYTES_MAX, files: 1, fields: 5, fieldSize: 1_000, parts: 6 },
+    })
+    // The parent's handler answers what this one throws.
+    scope.setErrorHandler((error) => {
+      throw isTorn(error) ? malformed('The form was not sent whole') : error
     })
     scope.post(
       `/admin/settings/logo`,
@@ -34,4 +39,9 @@ export async function logoPage(app: FastifyInstance, deps: Core): Promise<void> 
       },
     )
   })
+}
+
+/** Whether the library could not read the body to its end. Its error has no status. */
+function isTorn(error: unknown): boolean {
+  return error instanceof Error && /unexpected end of|^Multipart: /i.test(error.message)
 }

@@ -53,7 +53,8 @@ export async function devicePages(app: FastifyInstance, deps: IdentityDeps): Pro
     const device = await findOrCount(request, form.data.user_code, deps)
     if (device === undefined) return showUnknown(reply, form.data.user_code)
     const app = await appOf(device, deps)
-    return (await refuse(request, reply, app, deps)) ?? (await confirm(request, reply, device, app, deps))
+    const refuse = await findRefusal(request, app, deps)
+    return refuse === undefined ? confirm(request, reply, device, app, deps) : refuse(reply)
   })
 
   app.post(DECISION_PATH, { config: { page: pageOf } }, async (request, reply) => {
@@ -68,10 +69,10 @@ export async function devicePages(app: FastifyInstance, deps: IdentityDeps): Pro
     if (device === undefined) return showUnknown(reply, form.data.user_code)
     const app = await appOf(device, deps)
     const act = { device, session: sessionOf(request), ip: request.ip, now: deps.clock() }
-    const refused = isAllowed ? await refuse(request, reply, app, deps) : undefined
+    const refuse = isAllowed ? await findRefusal(request, app, deps) : undefined
     // The device learns at once that it need not wait.
-    await decideDevice(deps.db, { ...act, isAllowed: isAllowed && refused === undefined })
-    if (refused !== undefined) return refused
+    await decideDevice(deps.db, { ...act, isAllowed: isAllowed && refuse === undefined })
+    if (refuse !== undefined) return refuse(reply)
     const { device: d } = request.locale.t.identity
     return reply.done(DEVICE_PATH, isAllowed ? { text: d.allowed(app.name) } : { text: d.denied(app.name) })
   })
@@ -109,19 +110,18 @@ async function appOf({ client_id }: Device, { db }: IdentityDeps): Promise<Targe
   return app
 }
 
-/** Answers a member who may not use the application, as the authorization endpoint does. */
-async function refuse(
+/** Returns the answer to a member who may not use the application, which is that of the authorization endpoint. */
+async function findRefusal(
   request: FastifyRequest,
-  reply: FastifyReply,
   app: Target['app'],
   { db, settings, clock }: IdentityDeps,
-): Promise<FastifyReply | undefined> {
+): Promise<((reply: FastifyReply) => FastifyReply) | undefined> {
   const { user } = sessionOf(request)
   const switchAccountUrl = signInUrl(pageOf(request))
   const status = 403
-  if (app.suspended_at !== null) return reply.page('identity/oauth/suspended', { app }, { status })
+  if (app.suspended_at !== null) return (reply) => reply.page('identity/oauth/suspended', { app }, { status })
   if (isKeptForOwner(app, await settings.read(), user.id))
-    return reply.page('identity/oauth/unconfirmed', { app, switchAccountUrl }, { status })
+    return (reply) => reply.page('identity/oauth/unconfirmed', { app, switchAccountUrl }, { status })
   const refusal = refusalOf(user, app, clock())
   if (refusal === undefined) return undefined
   const { client_id } = app
@@ -134,7 +134,7 @@ async function refuse(
     detail,
     at: clock(),
   })
-  return reply.page('identity/oauth/refused', { user, app, refusal, switchAccountUrl }, { status })
+  return (reply) => reply.page('identity/oauth/refused', { user, app, refusal, switchAccountUrl }, { status })
 }
 
 async function confirm(
