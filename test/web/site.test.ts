@@ -121,15 +121,16 @@ describe('the uploaded logo', () => {
   }
   it('that breaks off is a bad request', async () => {
     const cookie = [...(await openAdmin()).cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    for (const payload of [
-      '',
-      'form_token=x',
-      '--x\r\ncontent-disposition: form-data; name="logo"\r\n\r\nab',
-    ]) {
+    for (const payload of ['form_token=x', '--x\r\ncontent-disposition: form-data; name="logo"\r\n\r\nab']) {
       const response = await test.app.inject({
         method: 'POST',
         url: '/admin/settings/logo',
-        headers: { cookie, accept: 'text/html', 'content-type': 'multipart/form-data; boundary=x' },
+        headers: {
+          cookie,
+          accept: 'text/html',
+          'sec-fetch-site': 'same-origin',
+          'content-type': 'multipart/form-data; boundary=x',
+        },
         payload,
       })
       expect(response.statusCode).toBe(400)
