@@ -48,8 +48,8 @@ export type HomeApp = {
 }
 
 /**
- * Returns what the member uses, the last used first, and what the site offers beside it: live shops that were approved and
- * applications that the staff has reviewed, with a homepage, the newest review first.
+ * Returns what the member uses, the last used first, and what the site offers beside it: live shops that were approved, and
+ * applications that their owners list and the staff has reviewed, with a homepage, the newest review first.
  */
 export async function appsFor(db: Db, user_id: bigint): Promise<{ used: HomeApp[]; offered: HomeApp[] }> {
   const { rows } = await sql<HomeApp & { is_used: boolean }>`
@@ -76,7 +76,7 @@ export async function appsFor(db: Db, user_id: bigint): Promise<{ used: HomeApp[
         order by reviewed_at desc limit ${APPS_MAX * 2})
       union all
       (select 'app', name, logo_url, homepage, reviewed_at from oauth_apps
-        where reviewed_at is not null and suspended_at is null and homepage is not null
+        where reviewed_at is not null and suspended_at is null and homepage is not null and is_listed
         order by reviewed_at desc limit ${APPS_MAX * 2})
     )
     select true as is_used, kind, name, logo_url, homepage, at from used

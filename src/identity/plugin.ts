@@ -12,6 +12,7 @@ import { authorisedAppPages } from './authorised-apps.page.ts'
 import { deviceAuthorizationRoute } from './devices/authorization.ts'
 import { devicePages } from './devices/device.page.ts'
 import type { IdentityDeps } from './keys/keys.ts'
+import { launchPage } from './launch.page.ts'
 import { AUTHORIZATION_PATH, AUTHORIZATION_PATHS, authorizePages } from './oauth/authorize.page.ts'
 import { makeGetBearer, nameResourceMetadata } from './oauth/bearer.ts'
 import { makeAuthenticateClient } from './oauth/clients.ts'
@@ -38,6 +39,7 @@ export async function identityPlugin(app: FastifyInstance, deps: IdentityDeps): 
     await browser.register(devicePages, deps)
     await browser.register(appPages, deps)
     await browser.register(authorisedAppPages, deps)
+    await browser.register(launchPage, deps)
   })
 
   await app.register(async (machine) => {

@@ -6,6 +6,7 @@ import { apps, created } from './apps/apps.texts.ts'
 import { registry } from './apps/own-app.texts.ts'
 import { authorised } from './authorised-apps.texts.ts'
 import { device } from './devices/device.texts.ts'
+import { launch } from './launch.texts.ts'
 import { logoutDeliveries } from './logout/deliveries.texts.ts'
 import { consent, consents } from './oauth/consent.texts.ts'
 import { logout } from './oauth/logout.texts.ts'
@@ -17,6 +18,7 @@ export const texts = {
   logoutDeliveries,
   consents,
   authorised,
+  launch,
 } satisfies Texts
 
 declare module '../web/languages.ts' {

@@ -72,7 +72,7 @@ describe('a member’s home', () => {
     const client = await alice.signIn()
     const used = await makeParty(test, { name: 'Used club', homepage: 'https://club.example/' })
     await obtainTokens(test, client, used)
-    const reviewed = { reviewed_at: test.clock.now(), reviewed_by: admin.id }
+    const reviewed = { reviewed_at: test.clock.now(), is_listed: true, reviewed_by: admin.id }
     const offered = await makeParty(test, { name: 'Offered club', homepage: 'https://offered.example/' })
     await makeParty(test, { name: 'Unreviewed club', homepage: 'https://unreviewed.example/' })
     const suspended = await makeParty(test, { name: 'Suspended club', homepage: 'https://bad.example/' })

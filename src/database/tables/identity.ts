@@ -25,6 +25,8 @@ type OauthAppsTable = {
   post_logout_redirect_uris: Generated<string[]>
   id_token_signed_response_alg: Generated<'RS256' | 'ES256'>
   token_endpoint_auth_method: Generated<'client_secret_basic' | 'client_secret_post' | 'none'>
+  /** Whether the launch page may show it. */
+  is_listed: Generated<boolean>
   /** The address of its service, for whose tokens others may ask (RFC 8707). */
   resource_uri: Nullable<string>
   grant_types: Generated<

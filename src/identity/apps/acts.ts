@@ -23,6 +23,7 @@ const REVIEWED_FIELDS = [
   'redirect_uris',
   'post_logout_redirect_uris',
   'grant_types',
+  'is_listed',
   'resource_uri',
   'backchannel_logout_uri',
 ] as const satisfies (keyof AppValues)[]

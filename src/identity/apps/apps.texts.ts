@@ -51,6 +51,11 @@ export const apps = {
     en: 'This is a public client. It has no secret and must use PKCE (S256).',
     zh: '这是公开客户端：没有密钥，必须使用 PKCE（S256）。',
   },
+  listed: { en: 'Show it on the page of all apps', zh: '在全部应用页面展示' },
+  listedHint: {
+    en: 'Members who may use it see it there, once the staff has reviewed it and it has a homepage.',
+    zh: '经本站审核且填写了主页后，有权使用的成员会在该页面看到它。',
+  },
   resource: { en: 'Address of your service', zh: '服务地址' },
   resourceHint: {
     en: 'If other applications call your service with tokens made for it (RFC 8707). At the host of a redirect URI; needs a secret.',
@@ -105,6 +110,7 @@ export const apps = {
     backchannel_logout_uri: { en: 'Enter at most 2000 characters.', zh: '最多 2000 个字符。' },
     id_token_signed_response_alg: { en: 'Choose one from the list.', zh: '请从列表中选择。' },
     token_endpoint_auth_method: { en: 'Choose one from the list.', zh: '请从列表中选择。' },
+    is_listed: { en: 'Tick it or leave it empty.', zh: '请勾选或留空。' },
     resource_uri: {
       en: 'Enter an address at the host of a redirect URI that no other application has. Applications without a secret have none.',
       zh: '请填写与某个回调地址同域名、且未被其他应用使用的地址。没有密钥的应用不能填写。',

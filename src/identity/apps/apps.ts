@@ -189,7 +189,14 @@ const webAddress = z
   .transform((text) => (text === '' ? null : text))
 
 /** The form of the pages, which also has what members see before they trust an application. */
-const AppForm = AppFields.extend({ homepage: webAddress, logo_url: webAddress })
+const AppForm = AppFields.extend({
+  homepage: webAddress,
+  logo_url: webAddress,
+  is_listed: z
+    .string()
+    .optional()
+    .transform((text) => text === 'true'),
+})
 export const NewAppPageForm = AppForm.extend(ClientKind.shape).superRefine(checkAddresses)
 
 export type AppValues = z.output<typeof AppForm>

@@ -13,7 +13,7 @@ const LINES = [
 ] as const
 const CHOICES = ['id_token_signed_response_alg', 'token_endpoint_auth_method'] as const
 const ADDRESSES = ['homepage', 'logo_url', 'backchannel_logout_uri', 'resource_uri'] as const
-const FIELDS = ['name', 'description', ...ADDRESSES, ...LINES, ...CHOICES] as const
+const FIELDS = ['name', 'description', 'is_listed', ...ADDRESSES, ...LINES, ...CHOICES] as const
 type Field = (typeof FIELDS)[number]
 
 /** The texts as the owner typed them. */

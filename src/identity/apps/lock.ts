@@ -23,6 +23,7 @@ export const columns = [
   'app.allow_groups',
   'app.deny_groups',
   'app.grant_types',
+  'app.is_listed',
   'app.resource_uri',
   'app.suspended_at',
   'app.suspended_reason',

@@ -231,6 +231,7 @@ export const registry = {
     allow_groups: { en: 'allowed groups', zh: '允许的用户组' },
     deny_groups: { en: 'blocked groups', zh: '禁止的用户组' },
     grant_types: { en: 'sign-in on devices', zh: '设备登录' },
+    is_listed: { en: 'launch page', zh: '应用页展示' },
     resource_uri: { en: 'address of the service', zh: '服务地址' },
   } as Record<string, Text>,
   remove: { en: 'Delete this application', zh: '删除此应用' },

@@ -251,6 +251,8 @@ export const PAGES: ListedPage[] = [
     },
   },
   { name: 'identity/oauth/consent unconfirmed', as: 'careful', path: consent('waiting') },
+  { name: 'identity/launch', as: 'buyer', path: at('/launch') },
+  { name: 'identity/launch nothing', as: 'newcomer', path: at('/launch') },
   { name: 'identity/devices/device', as: 'buyer', path: at('/device') },
   {
     name: 'identity/devices/device wrong',

@@ -457,7 +457,10 @@ async function makeOAuthApps(
   await set(suspended, { suspended_at: now, suspended_by: admin.id, suspended_reason: 'Asked for passwords' })
   const waiting = await register('Night Market')
   await set(waiting, { confirmed_at: null, registered_by_app_id: used.id })
-  await set(used, { reviewed_at: now, reviewed_by: admin.id })
+  const homepage = 'https://books.example.org/'
+  await set(used, { reviewed_at: now, reviewed_by: admin.id, homepage })
+  const listed = await register('Map Room')
+  await set(listed, { reviewed_at: now, reviewed_by: admin.id, homepage, is_listed: true })
   const open = await register('Chess Ladder')
   await set(open, { backchannel_logout_uri: 'https://app.example/signed-out' })
   return {
