@@ -30,11 +30,13 @@ export async function openWindow(
     reducedMotion: 'reduce',
     ...options,
   })
-  const { url } = world.test
+  const { test, open } = world
   const cookies = role === 'visitor' ? [] : [...world.cookies[role]]
-  await context.addCookies(
-    [...cookies, ['language', language] as const].map(([name, value]) => ({ name, value, url })),
-  )
+  await context.addCookies([
+    ...cookies.map(([name, value]) => ({ name, value, url: test.url })),
+    // The sites have different hosts, so each needs a cookie of its own.
+    ...[test, open].map(({ url }) => ({ name: 'language', value: language, url })),
+  ])
   context.setDefaultTimeout(20_000)
   return context.newPage()
 }
