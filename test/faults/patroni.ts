@@ -4,65 +4,132 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chown, mkdir, rm, writeFile } from 'node:fs/promises'
+import { chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { vi } from 'vitest'
 import { type OsUser, serverUser, spawnOptions } from '../../src/database/embedded/user.ts'
 import { makeScratchFolder } from '../harness/scratch.ts'
 import { freePort } from '../harness/server-process.ts'
-import { ask, postmaster } from './world.ts'
+import { waitUntil } from '../harness/waiting.ts'
+import { ask } from './world.ts'
 
 const PROGRAMS = ['/usr/bin/etcd', '/usr/bin/patroni', '/usr/sbin/haproxy']
 export const HAS_PATRONI = PROGRAMS.every((program) => existsSync(program))
 
 const [ETCD, PATRONI, HAPROXY] = PROGRAMS as [string, string, string]
 const WAIT_MS = 90_000
+const ANSWER_MS = 3_000
 /** The least that Patroni takes: so long a dead primary may hold its place. */
 const TTL_SECONDS = 20
 
-type Node = { name: string; port: number; api: number; data: string; process: ChildProcess }
+export type Node = {
+  name: string
+  port: number
+  api: number
+  data: string
+  process: ChildProcess
+  start(): ChildProcess
+}
+
+export type PatroniOptions = {
+  /** Leads others to a port of a node by another port, and a node to etcd. The port may be that of a link. */
+  link?: (name: string, port: number) => Promise<number>
+  /** Prepares the folder of a node's data before anything is in it. */
+  prepare?: (folder: string, user: OsUser | undefined) => Promise<void>
+  /** Undoes that once no program uses the folder any more. */
+  release?: (folder: string) => Promise<void>
+  /** More parameters of Postgres. */
+  parameters?: Record<string, string | number>
+}
 
 export type Patroni = {
   /** The database, wherever it is now. */
   url: string
+  nodes: Node[]
+  primary(): Promise<Node | undefined>
+  /** Whether there is a primary, and its standby has every commit. */
+  isWhole(): Promise<boolean>
   /** Kills the primary and the Patroni beside it, and answers once the other is the primary. */
   killPrimary(): Promise<void>
+  /** Lets the two change places, and answers once they have. */
+  switchOver(): Promise<void>
+  /** Starts the Patroni of a node again, if it has ended. It starts its Postgres. */
+  revive(node: Node): void
   close(): Promise<void>
 }
 
-export async function startPatroni(bin: string): Promise<Patroni> {
+export async function startPatroni(bin: string, options: PatroniOptions = {}): Promise<Patroni> {
   const folder = await makeScratchFolder()
   const user = await serverUser(folder)
   if (user !== undefined) await chown(folder, user.uid, user.gid)
   const etcd = await startEtcd(folder, user)
   const nodes: Node[] = []
   for (const name of ['first', 'second'])
-    nodes.push(await startNode(name, { folder, user, bin, etcd: etcd.port }))
+    nodes.push(await startNode(name, { folder, user, bin, etcd: etcd.port, ...options }))
   const front = await startHaproxy(folder, nodes, user)
   const url = `postgres://tessera:tessera@127.0.0.1:${front.port}/postgres`
   // HAProxy leads to both in turn until it has found out which is the primary.
-  const leadsToPrimary = async () => (await isReplicated(url)) && (await isReplicated(url))
-  await vi.waitUntil(leadsToPrimary, { timeout: WAIT_MS, interval: 250 })
+  const isWhole = async () => (await isReplicated(url)) && (await isReplicated(url))
+  await waitUntil(isWhole, { timeout: WAIT_MS, interval: 250, what: 'a standby that has every commit' })
+  const becomes = (other: Node) =>
+    waitUntil(() => isPrimary(other), { timeout: WAIT_MS, interval: 50, what: `${other.name} to be primary` })
   return {
     url,
+    nodes,
+    primary: () => primaryOf(nodes),
+    isWhole,
     async killPrimary() {
       const primary = await primaryOf(nodes)
       const other = nodes.find((node) => node !== primary)!
-      const pid = await ask(urlOf(primary!), postmaster)
+      const pid = await postmasterOf(primary!)
       // Alone, Patroni would start its Postgres again.
       primary!.process.kill('SIGKILL')
-      process.kill(pid, 'SIGKILL')
-      await vi.waitUntil(() => isPrimary(other), { timeout: WAIT_MS, interval: 50 })
+      process.kill(pid!, 'SIGKILL')
+      await becomes(other)
+    },
+    async switchOver() {
+      const primary = (await primaryOf(nodes))!
+      const other = nodes.find((node) => node !== primary)!
+      const body = JSON.stringify({ leader: primary.name, candidate: other.name })
+      const answer = await fetch(`http://127.0.0.1:${primary.api}/switchover`, { method: 'POST', body })
+      if (!answer.ok) throw new Error(`Patroni does not switch over: ${await answer.text()}`)
+      await becomes(other)
+    },
+    revive(node) {
+      if (!isRunningProcess(node.process)) node.process = node.start()
     },
     async close() {
-      for (const { process: patroni } of nodes) await end(patroni)
+      for (const node of nodes) {
+        await end(node.process)
+        // A Patroni that was killed leaves its Postgres behind.
+        const pid = await postmasterOf(node)
+        if (pid !== undefined) signal(pid, 'SIGKILL')
+        await options.release?.(node.data)
+      }
       await end(front.process)
       await end(etcd.process)
-      await rm(folder, { recursive: true })
+      await rm(folder, { recursive: true, force: true })
     },
   }
 }
+
+/** The main process of a node's Postgres, while there is one. */
+export async function postmasterOf({ data }: Node): Promise<number | undefined> {
+  const file = await readFile(join(data, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '')
+  const pid = Number.parseInt(file, 10)
+  return Number.isInteger(pid) && signal(pid, 0) ? pid : undefined
+}
+
+/** Sends a signal, and answers whether the process was there. */
+export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, name)
+  } catch {
+    return false
+  }
+}
+
+const isRunningProcess = ({ exitCode, signalCode }: ChildProcess) => exitCode === null && signalCode === null
 
 async function startEtcd(folder: string, user: OsUser | undefined) {
   const [port, peers] = [await freePort(), await freePort()]
@@ -77,32 +144,43 @@ async function startEtcd(folder: string, user: OsUser | undefined) {
   return { port, process: started }
 }
 
-type Surroundings = { folder: string; user: OsUser | undefined; bin: string; etcd: number }
+type Surroundings = { folder: string; user: OsUser | undefined; bin: string; etcd: number } & PatroniOptions
 
-async function startNode(name: string, { folder, user, bin, etcd }: Surroundings): Promise<Node> {
+async function startNode(
+  name: string,
+  { folder, user, bin, etcd, link, prepare, parameters }: Surroundings,
+): Promise<Node> {
   const [port, api] = [await freePort(), await freePort()]
+  const [seen, memory] = [
+    (await link?.(`${name} postgres`, port)) ?? port,
+    (await link?.(`${name} etcd`, etcd)) ?? etcd,
+  ]
   const data = join(folder, name)
   await mkdir(data, { mode: 0o700 })
+  await prepare?.(data, user)
   if (user !== undefined) await chown(data, user.uid, user.gid)
   const config = {
     scope: 'tessera',
     name,
     restapi: { listen: `127.0.0.1:${api}`, connect_address: `127.0.0.1:${api}` },
-    etcd3: { host: `127.0.0.1:${etcd}` },
+    etcd3: { host: `127.0.0.1:${memory}` },
     bootstrap: {
       dcs: {
         ttl: TTL_SECONDS,
         loop_wait: 1,
         retry_timeout: 3,
         synchronous_mode: true,
-        postgresql: { parameters: { max_connections: 50, shared_buffers: '32MB' } },
+        postgresql: {
+          use_pg_rewind: true,
+          parameters: { max_connections: 50, shared_buffers: '32MB', ...parameters },
+        },
       },
       initdb: [{ encoding: 'UTF8' }, { locale: 'C.UTF-8' }],
       pg_hba: ['host all all 127.0.0.1/32 trust', 'host replication all 127.0.0.1/32 trust'],
     },
     postgresql: {
       listen: `127.0.0.1:${port}`,
-      connect_address: `127.0.0.1:${port}`,
+      connect_address: `127.0.0.1:${seen}`,
       data_dir: join(data, 'postgres'),
       bin_dir: bin,
       pgpass: join(data, 'pgpass'),
@@ -116,9 +194,10 @@ async function startNode(name: string, { folder, user, bin, etcd }: Surroundings
   const file = join(folder, `${name}.yml`)
   // Every JSON is YAML.
   await writeFile(file, JSON.stringify(config))
-  const node = { name, port, api, data, process: start(PATRONI, user, [file]) }
+  const startAgain = () => start(PATRONI, user, [file])
+  const node = { name, port, api, data, process: startAgain(), start: startAgain }
   // One after the other, so that the second copies the first.
-  await vi.waitUntil(() => isRunning(node), { timeout: WAIT_MS, interval: 250 })
+  await waitUntil(() => isRunning(node), { timeout: WAIT_MS, interval: 250, what: `${name} to run` })
   return node
 }
 
@@ -148,13 +227,14 @@ function start(program: string, user: OsUser | undefined, args: string[]): Child
 }
 
 async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
+  if (!isRunningProcess(child)) return
   child.kill('SIGTERM')
-  await vi.waitUntil(() => child.exitCode !== null || child.signalCode !== null, { timeout: WAIT_MS })
+  await waitUntil(() => !isRunningProcess(child), { timeout: WAIT_MS, interval: 50, what: 'an end' })
 }
 
 async function answers(node: Node, path: string): Promise<boolean> {
-  const response = await fetch(`http://127.0.0.1:${node.api}/${path}`).catch(() => undefined)
+  const at = `http://127.0.0.1:${node.api}/${path}`
+  const response = await fetch(at, { signal: AbortSignal.timeout(ANSWER_MS) }).catch(() => undefined)
   return response?.ok ?? false
 }
 
@@ -166,7 +246,8 @@ async function primaryOf(nodes: Node[]): Promise<Node | undefined> {
   return undefined
 }
 
-const urlOf = ({ port }: Node) => `postgres://tessera:tessera@127.0.0.1:${port}/postgres`
+/** The database of this node alone. */
+export const urlOf = ({ port }: Node) => `postgres://tessera:tessera@127.0.0.1:${port}/postgres`
 
 async function isReplicated(url: string): Promise<boolean> {
   const rows = await ask(url, async (db) => {

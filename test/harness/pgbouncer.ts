@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chown, rm, writeFile } from 'node:fs/promises'
+import { chown, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { serverUser } from '../../src/database/embedded/user.ts'
@@ -19,11 +19,21 @@ const TIED = 'exec 3<&0; "$@" 3<&- & pid=$!; { read _ <&3; kill -9 $pid; } & exe
 
 export const hasPgbouncer = existsSync(PROGRAM)
 
-/** Starts pgbouncer before the database of this URL. Returns the URL through it. */
-export async function startPgbouncer(url: string): Promise<{ url: string; stop: () => Promise<void> }> {
+export type Pgbouncer = {
+  url: string
+  /** The process of pgbouncer itself. */
+  pid(): Promise<number>
+  stop: () => Promise<void>
+}
+
+/** Starts pgbouncer before the database of this URL, on a free port unless one is given. Returns the URL through it. */
+export async function startPgbouncer(
+  url: string,
+  { listen_port, connections = SERVER_CONNECTIONS }: { listen_port?: number; connections?: number } = {},
+): Promise<Pgbouncer> {
   const folder = await makeScratchFolder()
   const { hostname, port, username, password, pathname } = new URL(url)
-  const listen_port = await freePort()
+  listen_port ??= await freePort()
   const file = join(folder, 'pgbouncer.ini')
   const login = `user=${username}${password === '' ? '' : ` password=${decodeURIComponent(password)}`}`
   await writeFile(
@@ -36,8 +46,10 @@ listen_port = ${listen_port}
 unix_socket_dir =
 auth_type = any
 pool_mode = transaction
-default_pool_size = ${SERVER_CONNECTIONS}
+default_pool_size = ${connections}
 max_client_conn = 1000
+# After a database that refused, so many seconds pass before it is tried again. The default is 15.
+server_login_retry = 1
 `,
   )
   const user = await serverUser(folder)
@@ -53,8 +65,12 @@ max_client_conn = 1000
   }
   return {
     url: through,
+    async pid() {
+      const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')
+      return Number(children.split(' ')[0])
+    },
     async stop() {
-      const ended = once(child, 'exit')
+      const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined
       child.stdin.end()
       await ended
       await rm(folder, { recursive: true })

@@ -19,13 +19,13 @@ export async function freePort(): Promise<number> {
 
 /**
  * Starts src/server.ts, on a free port unless `env` names one, and resolves once it is ready. It gets only `env` and
- * the compile cache.
+ * the compile cache. `root` is the folder of another copy of the project.
  */
-export async function startServer(env: Record<string, string>): Promise<ServerProcess> {
+export async function startServer(env: Record<string, string>, root = ROOT): Promise<ServerProcess> {
   const port = env.PORT ?? (await freePort())
   // The same flags as npm start.
   const child = spawn(process.execPath, ['--max-semi-space-size=4', 'src/server.ts'], {
-    cwd: ROOT,
+    cwd: root,
     env: {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
