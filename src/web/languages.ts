@@ -1,5 +1,6 @@
 /** Chooses the language of a page, and formats numbers and times in it. */
 import { type SiteWords, withWords } from './site-words.ts'
+import { makeTimes } from './times.ts'
 
 export const LANGUAGE_COOKIE = 'language'
 
@@ -32,10 +33,14 @@ export type Locale = {
   points(amount: bigint | number): string
   /** A day, `yyyy-mm-dd`, without its year. */
   day(day: string): string
-  /** A moment in the site's time zone, to the minute. */
+  /** The day of a moment in full, with its weekday and year. */
+  date(moment: Date): string
+  /** A moment in the site's time zone, to the minute, within a sentence. */
   time(moment: Date): string
-  /** A moment as an HTML `time` element. */
-  when(moment: Date): string
+  /** A moment as people say it at the time `now`, as an HTML `time` element that has the exact time as its title. */
+  when(moment: Date, now: Date): string
+  /** A moment to the second with its zone, as an HTML `time` element. Records show it, which are read and printed years later. */
+  exactly(moment: Date): string
 }
 
 /** The part of a locale that the site's settings decide. */
@@ -63,16 +68,17 @@ function inLanguage(value: unknown, key: keyof Text, words: SiteWords): unknown 
 export function makeLocale(language: Language, texts: object, { words, timeZone }: Place): Locale {
   const tag = language === 'en' ? 'en-GB' : language
   const numbers = new Intl.NumberFormat(tag)
-  const times = new Intl.DateTimeFormat(tag, { dateStyle: 'medium', timeStyle: 'short', timeZone })
-  const days = new Intl.DateTimeFormat(tag, { month: 'short', day: 'numeric', timeZone: 'UTC' })
-  const time = (moment: Date) => times.format(moment)
+  const { plain, exact, near, day, date } = makeTimes(tag, timeZone)
   return {
     language,
     t: speak(texts, language, words) as Messages,
     points: (amount) => numbers.format(amount),
-    day: (day) => days.format(new Date(day)),
-    time,
-    when: (moment) => `<time datetime="${moment.toISOString()}">${time(moment)}</time>`,
+    day,
+    date,
+    time: plain,
+    when: (moment, now) =>
+      `<time datetime="${moment.toISOString()}" title="${exact(moment)}">${near(moment, now)}</time>`,
+    exactly: (moment) => `<time datetime="${moment.toISOString()}">${exact(moment)}</time>`,
   }
 }
 

@@ -128,8 +128,10 @@ function renderPage<V extends keyof PageData>(
 function commonOf({ request }: FastifyReply, deps: Core): Omit<Common, 'report'> {
   const cookieToken = request.session?.token ?? request.visitorToken
   const { locale, site } = request.face
+  const now = deps.clock()
   return {
     ...locale,
+    when: (moment) => locale.when(moment, now),
     site,
     icon,
     user: request.session?.user,

@@ -96,7 +96,9 @@ export interface PartData {
 }
 
 /** The common data of all pages. */
-export type Common = Locale & {
+export type Common = Omit<Locale, 'when'> & {
+  /** A moment as people say it at the time of the request. See Locale. */
+  when(moment: Date): string
   site: Site
   icon: typeof icon
   /** What the member's last act did, once. */

@@ -10,7 +10,7 @@ export const events = {
   },
   off: { en: 'Off: nothing is sent.', zh: '已关闭：不发送任何内容。' },
   gone: {
-    en: 'Your address answered 410 Gone (gone for good), so events were switched off at',
+    en: 'Your address answered 410 Gone (gone for good), so events were switched off:',
     zh: '你的地址返回了 410 Gone（永久失效），事件因此关闭，时间：',
   },
   on: { en: 'On', zh: '已开启' },

@@ -4,7 +4,7 @@ import { counted } from '../../web/plurals.ts'
 import { POINTS } from '../../web/site-words.ts'
 
 export const overview = {
-  asOf: (zone: string) => ({ en: `Today, ${zone}, as of`, zh: `今天（${zone}），截至` }),
+  asOf: { en: 'As of', zh: '截至' },
   statistics: { en: 'All statistics', zh: '全部统计' },
   today: { en: 'Paid today', zh: '今日收款' },
   todayText: (paid: string, n: number, received: string) => ({
@@ -59,7 +59,7 @@ export const overview = {
     zh: '更换之前，接口不能转账。',
   },
   eventsGone: { en: 'Events were switched off', zh: '事件已关闭' },
-  eventsGoneText: { en: 'Your address answered 410 Gone at', zh: '你的地址返回了 410 Gone，时间：' },
+  eventsGoneText: { en: 'Your address answered 410 Gone:', zh: '你的地址返回了 410 Gone：' },
   unreviewed: { en: 'Changed since the last review', zh: '审核后有过修改' },
   unreviewedText: {
     en: 'Sales continue. The pay page shows “Approved by staff” again after the next review.',

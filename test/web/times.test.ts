@@ -1,0 +1,75 @@
+/** How pages say when something happens: near times in words, everything else with its date. */
+import { describe, expect, it } from 'vitest'
+import { LANGUAGES, makeLocale } from '../../src/web/languages.ts'
+import { makeTimes } from '../../src/web/times.ts'
+
+const SHANGHAI = { en: makeTimes('en-GB', 'Asia/Shanghai'), zh: makeTimes('zh-CN', 'Asia/Shanghai') }
+const at = (text: string) => new Date(text)
+/** 20:02 on a Tuesday in Shanghai. */
+const NOW = at('2026-11-24T20:02:31+08:00')
+
+describe('a near time', () => {
+  it.each([
+    ['2026-11-24T20:02:00+08:00', 'today 20:02', '今天 20:02'],
+    ['2026-11-23T08:15:00+08:00', 'yesterday 08:15', '昨天 08:15'],
+    ['2026-11-25T00:00:00+08:00', 'tomorrow 00:00', '明天 00:00'],
+    ['2026-11-22T23:59:59+08:00', '22 Nov 23:59', '11 月 22 日 23:59'],
+    ['2026-11-26T00:00:00+08:00', '26 Nov 00:00', '11 月 26 日 00:00'],
+    ['2026-01-01T00:00:00+08:00', '1 Jan 00:00', '1 月 1 日 00:00'],
+    ['2025-12-31T23:59:59+08:00', '31 Dec 2025, 23:59', '2025 年 12 月 31 日 23:59'],
+    ['2027-01-01T00:00:00+08:00', '1 Jan 2027, 00:00', '2027 年 1 月 1 日 00:00'],
+  ])('%s is %s', (moment, en, zh) => {
+    expect(SHANGHAI.en.near(at(moment), NOW)).toBe(en)
+    expect(SHANGHAI.zh.near(at(moment), NOW)).toBe(zh)
+  })
+
+  it('changes its day at midnight of the zone', () => {
+    const moment = at('2026-11-24T15:59:00Z')
+    const near = (now: string) => SHANGHAI.en.near(moment, at(now))
+    expect(near('2026-11-24T15:59:59Z')).toBe('today 23:59')
+    expect(near('2026-11-24T16:00:00Z')).toBe('yesterday 23:59')
+    expect(near('2026-11-25T16:00:00Z')).toBe('24 Nov 23:59')
+  })
+
+  it('is yesterday across the new year', () => {
+    expect(SHANGHAI.en.near(at('2026-12-31T23:50:00+08:00'), at('2027-01-01T00:10:00+08:00'))).toBe(
+      'yesterday 23:50',
+    )
+  })
+
+  it('counts days of 23 and 25 hours', () => {
+    const { near } = makeTimes('en-GB', 'America/New_York')
+    expect(near(at('2026-03-08T00:30:00-05:00'), at('2026-03-09T00:10:00-04:00'))).toBe('yesterday 00:30')
+    expect(near(at('2026-11-01T00:30:00-04:00'), at('2026-11-02T00:40:00-05:00'))).toBe('yesterday 00:30')
+    expect(near(at('2026-10-31T23:30:00-04:00'), at('2026-11-02T00:10:00-05:00'))).toBe('31 Oct 23:30')
+  })
+})
+
+describe('an exact time', () => {
+  it('has its seconds, its year and its zone', () => {
+    expect(SHANGHAI.en.exact(NOW)).toBe('24 Nov 2026, 20:02:31 GMT+8')
+    expect(SHANGHAI.zh.exact(NOW)).toBe('2026 年 11 月 24 日 20:02:31 GMT+8')
+  })
+
+  it('has the offset of its own day', () => {
+    const { exact } = makeTimes('en-GB', 'America/New_York')
+    expect(exact(at('2026-11-01T01:30:00-04:00'))).toBe('1 Nov 2026, 01:30:00 GMT-4')
+    expect(exact(at('2026-11-01T01:30:00-05:00'))).toBe('1 Nov 2026, 01:30:00 GMT-5')
+  })
+})
+
+it('a day has no zone', () => {
+  const { day, date } = makeTimes('zh-CN', 'America/New_York')
+  expect(day('2026-11-24')).toBe('11 月 24 日')
+  expect(date(NOW)).toBe('2026 年 11 月 24 日 星期二')
+})
+
+it.each(LANGUAGES)('a near time carries the exact one: %s', (language) => {
+  const words = { site: 'Site', point: 'point', points: 'points' }
+  const locale = makeLocale(language, {}, { words, timeZone: 'UTC' })
+  const { exact } = makeTimes(language === 'en' ? 'en-GB' : language, 'UTC')
+  const near = locale.when(NOW, NOW)
+  expect(near).toContain('datetime="2026-11-24T12:02:31.000Z"')
+  expect(near).toContain(`title="${exact(NOW)}"`)
+  expect(locale.exactly(NOW)).toBe(`<time datetime="2026-11-24T12:02:31.000Z">${exact(NOW)}</time>`)
+})
