@@ -29,7 +29,8 @@ async function order(description: string, amount: string, shop = merchant) {
   return String(body.transaction_id)
 }
 
-const BACKGROUND = /site_settings/
+/** Statements that a timer sends: the settings are read again, and the counts of requests are shared. */
+const BACKGROUND = /site_settings|limit_counters/
 async function statementsOf(act: () => Promise<{ status: number }>): Promise<number> {
   const query = vi.spyOn(pg.Client.prototype, 'query')
   try {
