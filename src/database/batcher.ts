@@ -1,14 +1,17 @@
 /**
  * Natural batching, the group commit of payments: while one statement runs, new callers wait together, and the next
- * statement takes them all. There is no timer, so a lone caller never waits for others.
+ * statement takes them all. Before each statement, the batch gathers the callers that the event loop has at hand. There is
+ * no timer, so a lone caller waits for one turn of the event loop.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { AT_ONCE_LIMIT } from '../platform/environment.ts'
 import { overloaded, unavailable } from '../platform/errors.ts'
 import { currentScope, inBatch, type Scope } from '../platform/tracing.ts'
 import { isLockedOut } from './connection.ts'
 
 const ITEMS_MAX = 64
+/** Turns of the event loop that a batch gathers for, so a steady stream of callers cannot hold it back. */
+const TURNS_MAX = 8
 /**
  * A process admits AT_ONCE_LIMIT requests at most, so this queue fills only with callers that have disconnected. Their
  * items are still done.
@@ -69,8 +72,25 @@ export function makeBatcher<Item, Outcome>(
 
   async function drain(): Promise<void> {
     running += 1
-    while (waiting.length > 0) await settle(waiting.splice(0, itemsMax))
+    while (waiting.length > 0) {
+      await gather()
+      const callers = waiting.splice(0, itemsMax)
+      // Another lane may have taken them.
+      if (callers.length > 0) await settle(callers)
+    }
     running -= 1
+  }
+
+  /**
+   * Lets callers arrive until a turn of the event loop brings no new one. Requests that came together reach the batcher in
+   * one turn or in a few, and a statement for each costs far more than their rows.
+   */
+  async function gather(): Promise<void> {
+    for (let turn = 0, before = 0; turn < TURNS_MAX && waiting.length < itemsMax; turn += 1) {
+      if (waiting.length <= before) return
+      before = waiting.length
+      await nextTurn()
+    }
   }
 
   async function settle(callers: Caller<Item, Outcome>[]): Promise<void> {

@@ -272,8 +272,10 @@ describe('a batch', () => {
         () => submit(n),
         () => end,
       )
-    const all = Promise.allSettled([call(1), call(2), call(13), submit(3)])
-    // The first span is sent alone. The others then fail together, and are sent one by one.
+    const first = call(1)
+    await until(() => gates.length > 0)
+    const all = Promise.allSettled([first, call(2), call(13), submit(3)])
+    // The first item runs alone. The others then fail together, and run one by one.
     for (let turn = 0; turn < 5; turn += 1) {
       await until(() => gates.length > turn)
       gates[turn]!()
@@ -290,15 +292,15 @@ describe('a batch', () => {
     const found = own.spans()
     const callers = [1, 2, 13].map((n) => found.find(({ name }) => name === `CALL${n}`)!)
     const batches = found.filter(({ name }) => name === 'batch numbers')
-    const [first, second, third] = callers.map(({ spanId }) => spanId)
-    expect(batches.map(({ links }) => links)).toEqual([[first], [second, third], [second], [third]])
+    const [one, two, thirteen] = callers.map(({ spanId }) => spanId)
+    expect(batches.map(({ links }) => links)).toEqual([[one], [two, thirteen], [two], [thirteen]])
     expect(batches.map(({ attributes }) => attributes)).toEqual([
       { 'tessera.batch.items': 1 },
       { 'tessera.batch.items': 3, 'error.type': '23505' },
       { 'tessera.batch.items': 1 },
       { 'tessera.batch.items': 1, 'error.type': '23505' },
     ])
-    expect(batches[1]).toMatchObject({ parentSpanId: second, status: { code: 2 } })
+    expect(batches[1]).toMatchObject({ parentSpanId: two, status: { code: 2 } })
     expect(callers[2]!.links).toEqual([batches[1]!.spanId, batches[3]!.spanId])
     expect(own.requests.map(({ body }) => body).join()).not.toContain('secret')
   })
