@@ -85,7 +85,11 @@ async function buy(self: Self): Promise<void> {
   const order_id = `${buyer.username}-${self.count}`
   const amount = 1 + random.below(AMOUNT_MAX)
   const order = { seller, order_id, amount }
-  const placed = await place(self, order)
+  // A shop may send a request twice at once.
+  const [placed] = await Promise.all([
+    place(self, order),
+    ...(random.chance(REPEATS) ? [place(self, order)] : []),
+  ])
   await think(self)
   if (placed.outcome !== 'done') return
   const transaction = String(placed.told.transaction)
@@ -297,7 +301,7 @@ async function send(self: Self): Promise<void> {
           : { outcome: 'refused' },
       ),
     })
-  await transfer()
+  await Promise.all([transfer(), ...(random.chance(REPEATS) ? [transfer()] : [])])
   await think(self)
   if (random.chance(REPEATS)) await transfer()
   if (random.chance(ALONE)) await readTakings(self, seller)

@@ -82,6 +82,9 @@ export async function startCluster({ processes, diskMb, root = ROOT }: ClusterOp
     const patroni = await startPatroni(POSTGRES_15!, {
       link: (name, port) => links.open(name, port),
       prepare: (data, user) => mountDisk(data, user, { diskMb, disks }),
+      async release(data) {
+        if (disks.has(data)) await run('umount', ['-l', data])
+      },
       parameters: {
         max_wal_size: '128MB',
         min_wal_size: '64MB',

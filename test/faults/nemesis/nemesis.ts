@@ -40,6 +40,7 @@ const ANSWERS_MS = 60_000
 const NOTICES_MS = 120_000
 const LEAD_MS = 3_000
 const CHECK_EVERY_MS = 15_000
+const FAULT_MS_MAX = 120_000
 /** Room on each disk: the start, and what a minute writes. */
 const DISK_MB = 700
 const DISK_MB_A_MINUTE = 40
@@ -129,7 +130,7 @@ async function rage(
       await Promise.all(
         strikes.map(async ({ fault, touch, act }) => {
           const from = recorder.now()
-          await act().catch((error) => say(`${nameOf(fault)}: ${error.message}`))
+          await inTime(act()).catch((error) => say(`${nameOf(fault)}: ${error.message}`))
           made.push({ name: nameOf(fault), kind: fault.kind, from, to: recorder.now(), touch, round })
         }),
       )
@@ -145,6 +146,17 @@ async function rage(
     await load.ended.finally(() => database.destroy())
   }
   return made
+}
+
+/** No fault holds up the end of a run, whatever it meets. */
+async function inTime(act: Promise<void>): Promise<void> {
+  const late = new AbortController()
+  const timeout = sleep(FAULT_MS_MAX, undefined, { signal: late.signal }).then(() => {
+    throw new Error(`not over after ${FAULT_MS_MAX} ms`)
+  })
+  // Its end by the abort concerns nobody.
+  timeout.catch(() => {})
+  await Promise.race([act, timeout]).finally(() => late.abort())
 }
 
 async function readBooks(

@@ -1,0 +1,86 @@
+/** Bugs that a run must find. They are planted in a copy of the project, never in the project. */
+import { createHash } from 'node:crypto'
+import { appendFile, cp, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { ROOT } from '../../harness/server-process.ts'
+import type { FaultKind } from './plan.ts'
+
+export type Plant = {
+  name: string
+  /** Texts of files, each with its replacement. */
+  edits: { file: string; from: string; to: string }[]
+  /** Another numbered file of migrations. */
+  migration?: string
+  /** The faults that bring it to light. */
+  faults: readonly FaultKind[]
+}
+
+const FUNCTIONS = 'migrations/functions'
+const COPIED = ['src', 'views', 'docs', 'migrations', 'package.json', 'tsconfig.json']
+
+export const PLANTS: Plant[] = [
+  {
+    name: 'an early acknowledgement: commits are answered before they are on disk',
+    edits: [],
+    migration: 'alter role current_user set synchronous_commit = off;',
+    faults: ['kill postgres', 'failover', 'stop process'],
+  },
+  {
+    name: 'a missing unique key: an order is looked for, and then inserted',
+    edits: [
+      {
+        file: `${FUNCTIONS}/payment/orders.sql`,
+        from: `  order by asked.app_id, asked.door, asked.order_id, asked.item
+  on conflict on constraint orders_order_id_key do nothing;`,
+        to: `  where not exists (
+    select from orders as o
+    where o.app_id = asked.app_id and o.book = app.book and o.door = asked.door and o.order_id = asked.order_id
+  )
+  order by asked.app_id, asked.door, asked.order_id, asked.item;`,
+      },
+    ],
+    migration: 'alter table orders drop constraint orders_order_id_key;',
+    faults: ['stop process', 'kill process', 'delay process', 'cut process'],
+  },
+  {
+    name: 'a stale read: a process remembers an order for seconds',
+    edits: [
+      {
+        file: 'src/payment/hmac/routes.ts',
+        from: '  const findTransaction = makeFindTransaction(deps)\n',
+        to: `  const find = makeFindTransaction(deps)
+  const known = new Map<string, { order: Awaited<ReturnType<typeof find>>; until: number }>()
+  const findTransaction: typeof find = async (look) => {
+    const id = look.transaction_id
+    const kept = known.get(id)
+    if (kept !== undefined && kept.until > Date.now()) return kept.order
+    const order = await find(look)
+    known.set(id, { order, until: Date.now() + 5_000 })
+    return order
+  }
+`,
+      },
+    ],
+    faults: ['stop process', 'kill process', 'clock'],
+  },
+]
+
+/** Copies the project and plants a bug there. Returns the folder of the copy. */
+export async function plantIn({ edits, migration }: Plant): Promise<string> {
+  const copy = await mkdtemp(join(tmpdir(), 'tessera-planted-'))
+  for (const name of COPIED) await cp(join(ROOT, name), join(copy, name), { recursive: true })
+  await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
+  for (const { file, from, to } of edits) {
+    const path = join(copy, file)
+    const text = await readFile(path, 'utf8')
+    if (text.split(from).length !== 2) throw new Error(`${file} has no such text, or has it twice`)
+    const planted = text.replace(from, () => to)
+    await writeFile(path, planted)
+    if (!file.startsWith(FUNCTIONS)) continue
+    const hash = createHash('sha256').update(planted).digest('hex')
+    await appendFile(join(copy, FUNCTIONS, 'history'), `${hash}  ${relative('migrations', file)}\n`)
+  }
+  if (migration !== undefined) await writeFile(join(copy, 'migrations/999-planted.sql'), `${migration}\n`)
+  return copy
+}
