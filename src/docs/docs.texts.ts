@@ -24,7 +24,6 @@ export const docs = {
   toStart: { en: 'Get started', zh: '快速开始' },
   onThisPage: { en: 'On this page', zh: '本页内容' },
   next: { en: 'Next', zh: '下一篇' },
-  copy: { en: 'Copy', zh: '复制' },
   sample: { en: 'Sample code', zh: '示例代码' },
   chapters: {
     begin: { en: 'Start', zh: '开始' },
@@ -155,10 +154,12 @@ export const docs = {
       zh: '请把示例私钥换成你自己的私钥，它只在你手里。',
     },
   },
+  fromEnvironment: {
+    en: 'Every program reads the private key from the environment.',
+    zh: '各程序从环境变量读取私钥。',
+  },
   request: { en: 'Request', zh: '请求' },
   answers: { en: 'Responses', zh: '响应' },
-  example: { en: 'Sample for a shell with curl and openssl', zh: '示例（需要 curl 与 openssl）' },
-  shell: { en: 'Shell', zh: 'Shell' },
   exampleAnswer: { en: 'Example', zh: '示例' },
   headers: { en: 'Headers', zh: '请求头' },
   parameters: { en: 'Parameters', zh: '参数' },

@@ -6,8 +6,9 @@ import { v2Operations } from './gateway-v2.ts'
 import { identityOperations } from './identity.ts'
 import { type Answer, type Area, jsonSchema, type Operation, SECURITY } from './operation.ts'
 import { paymentOperations } from './payment.ts'
+import { callOf, signedExample } from './programs/call.ts'
+import { scriptOf } from './programs/programs.ts'
 import type { Samples } from './samples.ts'
-import { shellOf, signedExample } from './shell.ts'
 import { WEBHOOKS, type Webhook } from './webhooks.ts'
 
 export const AREAS: Area[] = ['identity', 'payment', 'v1', 'v2']
@@ -57,7 +58,7 @@ export async function openApiDocument(
       responses: Object.fromEntries(
         Object.entries(operation.answers).map(([code, answer]) => [code, describeAnswer(answer, language)]),
       ),
-      'x-codeSamples': [{ lang: 'Shell', source: shellOf(operation, samples, server) }],
+      'x-codeSamples': [{ lang: 'Shell', source: scriptOf(callOf(operation, samples, server)) }],
     }
   }
   const webhooks = await Promise.all(

@@ -11,9 +11,12 @@ import type { Reader } from './guides/reader.ts'
 import { docsNav } from './navigation.ts'
 import { AREAS, OPERATIONS, operationId, serverOf } from './openapi.ts'
 import type { Area } from './operation.ts'
+import { callOf } from './programs/call.ts'
+import { programsOf } from './programs/programs.ts'
+import { settingEnvironment } from './programs/shell.ts'
 import { rulesOf } from './rules.ts'
 import type { FindSamples, Samples } from './samples.ts'
-import { shellOf } from './shell.ts'
+import { tabWords, writeTabs } from './tabs.ts'
 import { SCHEDULE, WEBHOOKS } from './webhooks.ts'
 
 type InWords<Code> = Omit<Code, 'about'> & { about: string }
@@ -27,7 +30,7 @@ declare module '../web/views.ts' {
       server: string
       isLive: boolean
       reader: Reader
-      operation: ReturnType<typeof describeOperation> & { script: string }
+      operation: ReturnType<typeof describeOperation> & { environment: string; programs: string }
     }
     'docs/notifications': { nav: AreaNav; webhooks: { id: string; title: string }[]; schedule: string }
     'docs/notification': { nav: AreaNav; webhook: Awaited<ReturnType<typeof describeWebhook>> }
@@ -66,8 +69,14 @@ export async function referencePages(
       const [found, reader] = await Promise.all([findSamples(), readerOf(deps, request)])
       const { samples, own } = withOwnValues(found, reader)
       const server = serverOf(area, deps.config)
-      const script = withMarks(shellOf(operation, samples, server), own)
-      const described = { ...describeOperation(operation, language), script }
+      const call = callOf(operation, samples, server)
+      const tabs = { write: (code: string) => withMarks(code, own), words: tabWords(request.locale) }
+      const environment = settingEnvironment(call)
+      const described = {
+        ...describeOperation(operation, language),
+        environment: environment && writeTabs([{ language: 'sh', code: environment }], 'environment', tabs),
+        programs: writeTabs(programsOf(call), 'sample', tabs),
+      }
       const { isLive } = samples
       return reply.page('docs/operation', { nav, area, server, isLive, reader, operation: described })
     })

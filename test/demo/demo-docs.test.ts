@@ -1,12 +1,29 @@
 /** The reference of the demo: every example of its pages and its OpenAPI document works as copied. */
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { OPERATIONS, operationId } from '../../src/docs/openapi.ts'
+import type { Operation } from '../../src/docs/operation.ts'
 import { cleanUp, type DemoProcess, makeDataDir, startDemoProcess } from '../harness/demo-process.ts'
+import { TIMES } from '../harness/thoroughness.ts'
 
 const AREAS = ['identity', 'payment', 'v1', 'v2'] as const
 const LANGUAGES = ['en', 'zh-CN'] as const
-const EXAMPLE = /<pre class="sample"[^>]*><code[^>]*>(.*?)<\/code><\/pre>/s
+const TAB = /<label[^>]*>([^<]+)<\/label><pre[^>]*><code[^>]*>(.*?)<\/code><\/pre>/gs
+const PROGRAM_MS_MAX = 120_000
+
+type Runtime = { command: string; given: string[]; file: string; isSlow?: true; isInstalled?: true }
+/** The programs that run the samples, by the label of their tab. Continuous integration installs some of them. */
+const RUNTIMES: Record<string, Runtime> = {
+  'Node.js': { command: process.execPath, given: [], file: 'sample.mjs', isInstalled: true },
+  Python: { command: 'python3', given: [], file: 'sample.py', isInstalled: true },
+  PHP: { command: 'php', given: [], file: 'sample.php', isInstalled: true },
+  Go: { command: 'go', given: ['run'], file: 'sample.go', isSlow: true },
+  Java: { command: 'java', given: [], file: 'Sample.java', isSlow: true },
+}
 
 let dataDir: string
 let started: DemoProcess
@@ -30,12 +47,22 @@ async function read(path: string, language: string): Promise<string> {
 /** The text that a browser shows and copies. */
 function shownText(html: string): string {
   const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
-  return html.replaceAll(/&(amp|lt|gt|quot|#39);/g, (_, name) => named[name]!)
+  return html.replaceAll(/<[^>]+>/g, '').replaceAll(/&(amp|lt|gt|quot|#39);/g, (_, name) => named[name]!)
+}
+
+/** The samples of a page by the label of their tab, and the variables that they read from the environment. */
+function samplesOn(page: string): { samples: Map<string, string>; environment: Record<string, string> } {
+  const tabs = [...page.matchAll(TAB)].map(([, label, html]) => [label!, shownText(html!)] as const)
+  const exported = tabs.flatMap(([, code]) => [...code.matchAll(/^export (\w+)=(\S+)$/gm)])
+  return {
+    samples: new Map(tabs),
+    environment: Object.fromEntries(exported.map(([, name, value]) => [name, value])),
+  }
 }
 
 /** Runs a script in a shell, and returns its output. */
-async function paste(script: string): Promise<string> {
-  const environment = { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR }
+async function paste(script: string, values: Record<string, string> = {}): Promise<string> {
+  const environment = { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, ...values }
   const { stdout, stderr } = await promisify(execFile)('bash', ['--norc', '-uc', script], {
     env: environment,
   })
@@ -70,6 +97,48 @@ type DocumentOperation = {
   'x-codeSamples': [{ source: string }]
 }
 
+describe.each(Object.entries(RUNTIMES))('in %s', (label, { command, given, file, isSlow, isInstalled }) => {
+  const isMissing = spawnSync(command, ['--version']).error !== undefined
+  const isSkipped = isMissing && !(isInstalled && process.env.CI === 'true')
+
+  it.skipIf(isSkipped).each(AREAS)(
+    'every example of /docs/%s succeeds',
+    { timeout: PROGRAM_MS_MAX * 10 },
+    async (area) => {
+      const folder = await mkdtemp(join(tmpdir(), 'tessera-sample-'))
+      const operations = OPERATIONS.filter((operation) => operation.area === area)
+      for (const operation of isSlow && TIMES < 1 ? ofEachShape(operations) : operations) {
+        const { samples, environment } = samplesOn(
+          await read(`/docs/${area}/${operationId(operation)}`, 'en'),
+        )
+        await writeFile(join(folder, file), samples.get(label)!)
+        const { stdout, stderr } = await promisify(execFile)(command, [...given, file], {
+          cwd: folder,
+          env: { PATH: process.env.PATH, HOME: process.env.HOME ?? folder, ...environment },
+          timeout: PROGRAM_MS_MAX,
+        })
+        expect(stderr).toBe('')
+        expectSuccess(area, await opened(stdout))
+      }
+      await rm(folder, { recursive: true })
+    },
+  )
+})
+
+/** One operation of each shape: programs that take seconds to build differ only in their parameters. */
+function ofEachShape(operations: Operation[]): Operation[] {
+  const shape = ({ method, path, security, request }: Operation) =>
+    [method, path.includes('api.php'), security, request?.in].join()
+  return [...new Map(operations.map((operation) => [shape(operation), operation])).values()]
+}
+
+/** What a program printed. Where that is the address of a page, opens it as a browser would. */
+async function opened(printed: string): Promise<string> {
+  if (!URL.canParse(printed)) return printed
+  const { status } = await fetch(printed, { redirect: 'manual', headers: { accept: 'text/html' } })
+  return `${status} `
+}
+
 describe.each(LANGUAGES)('in %s', (language) => {
   const document = async () => JSON.parse(await read('/docs/openapi.json', language)) as Document
   const operations = async () =>
@@ -84,8 +153,9 @@ describe.each(LANGUAGES)('in %s', (language) => {
     for (const path of pages) {
       const page = await read(path, language)
       expectNoSecrets(page)
-      const [, html] = EXAMPLE.exec(page)!
-      expectSuccess(area, await paste(shownText(html!)))
+      const { samples, environment } = samplesOn(page)
+      expect([...samples.keys()]).toEqual(['Shell', ...Object.keys(RUNTIMES)])
+      expectSuccess(area, await paste(samples.get('Shell')!, environment))
     }
   })
 

@@ -1,8 +1,8 @@
 /** The guides as pages: what markdown may become, whose identifiers they show, their links, and their search. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { filled, inSiteWords } from '../../src/docs/guides/fill.ts'
+import { escapeHtml, filled, inSiteWords } from '../../src/docs/guides/fill.ts'
 import { GUIDES, guideIn, guidePath, linkOf } from '../../src/docs/guides/guides.ts'
-import { escapeHtml, readDocument, writeDocument } from '../../src/docs/guides/markdown.ts'
+import { readDocument, writeDocument } from '../../src/docs/guides/markdown.ts'
 import { createTestApp } from '../../src/payment/apps/test-apps.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { makeShop, type Shop } from '../harness/gateway-shop.ts'
@@ -30,7 +30,7 @@ const writer = {
   prose: escapeHtml,
   code: escapeHtml,
   link: linkOf,
-  words: { copy: 'Copy', sample: 'Sample' },
+  words: { copy: 'Copy', copied: 'Copied', sample: 'Sample' },
 }
 const written = (markdown: string) => writeDocument(readDocument(`# Title\n\n${markdown}`), writer)
 

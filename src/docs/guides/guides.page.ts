@@ -7,7 +7,8 @@ import { safeReturnTo } from '../../web/return-to.ts'
 import { siteWords } from '../../web/site-words.ts'
 import { docsNav } from '../navigation.ts'
 import { type Found, findHeadings } from '../search.ts'
-import { filled, inSiteWords } from './fill.ts'
+import { tabWords } from '../tabs.ts'
+import { escapeHtml, filled, inSiteWords } from './fill.ts'
 import {
   type Chapter,
   chapterOf,
@@ -18,7 +19,7 @@ import {
   linkOf,
   shownIn,
 } from './guides.ts'
-import { escapeHtml, type Heading, writeDocument } from './markdown.ts'
+import { type Heading, writeDocument } from './markdown.ts'
 import { CHOICE_COOKIE, findReader, type Reader, valuesOf, withTestApp } from './reader.ts'
 
 const QUERY_LENGTH_MAX = 100
@@ -112,7 +113,7 @@ function writeGuide(deps: Core, { locale }: FastifyRequest, name: GuideName, rea
     prose: (text) => escapeHtml(inWords(text)),
     code: (text) => filled(text, values),
     link: linkOf,
-    words: { copy: locale.t.docs.copy, sample: locale.t.docs.sample },
+    words: tabWords(locale),
   })
   return {
     title: inWords(document.title),

@@ -3,6 +3,8 @@
  * in a guide is shown as text.
  */
 import { lexer, type MarkedToken, type Token, type Tokens } from 'marked'
+import { type Sample, type TabWords, writeTabs } from '../tabs.ts'
+import { escapeHtml } from './fill.ts'
 
 /** A heading that a page can be opened at. */
 export type Heading = { id: string; text: string; level: number }
@@ -15,37 +17,11 @@ export type Writer = {
   code(text: string): string
   /** The address of a link, or undefined for one that leads to no page of the site. */
   link(href: string): string | undefined
-  words: { copy: string; sample: string }
+  words: TabWords
 }
 
-const LANGUAGES: Record<string, string> = {
-  sh: 'Shell',
-  js: 'JavaScript',
-  ts: 'TypeScript',
-  python: 'Python',
-  php: 'PHP',
-  go: 'Go',
-  ruby: 'Ruby',
-  csharp: 'C#',
-  ini: 'Settings',
-  json: 'JSON',
-  text: 'Text',
-}
 /** A path of a page in code, which becomes a link. */
 const PAGE_PATH = /^\/(?:docs|apps|admin|account|payment\/applications)(?:\/[a-z0-9_/-]*)?(?:#[a-z0-9-]+)?$/
-
-const ENTITIES: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-/** Replaces the characters that HTML gives a meaning. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!)
-}
 
 /** A line break between two characters of Chinese. HTML would show it as a space. */
 const BREAK_IN_CHINESE = /(?<=[\p{Script=Han}，。；：、）”？])\n[ ]*(?=[\p{Script=Han}（“])/gu
@@ -84,54 +60,43 @@ const textOf = (token: Token) => ('text' in token ? (token.text as string) : tok
 export function writeDocument({ blocks }: Document, writer: Writer): string {
   const pieces: string[] = []
   for (let i = 0; i < blocks.length; ) {
-    const samples = samplesAt(blocks, i)
+    const { samples, blockCount } = samplesAt(blocks, i)
     pieces.push(
-      samples.length > 0
-        ? writeSamples(samples, pieces.length, writer)
+      blockCount > 0
+        ? writeTabs(samples, `sample-${pieces.length}`, { write: writer.code, words: writer.words })
         : writeBlock(blocks[i] as MarkedToken, writer),
     )
-    i += samples.reduce((sum, { blockCount }) => sum + blockCount, 0) || 1
+    i += blockCount || 1
   }
   return pieces.join('\n')
 }
 
-type Sample = { label: string; code: string; blockCount: number }
+/** Samples that one group of tabs shows, and the number of blocks that they take. */
+type Group = { samples: Sample[]; blockCount: number }
 
 /** The samples that begin at a block: code blocks that follow each other, each below its name in bold type. */
-function samplesAt(blocks: Token[], from: number): Sample[] {
+function samplesAt(blocks: Token[], from: number): Group {
   const samples: Sample[] = []
   for (let i = from; ; i += 2) {
     const label = nameOf(blocks[i])
     const code = blocks[i + 1] as MarkedToken | undefined
     if (label === undefined || code?.type !== 'code') break
-    samples.push({ label, code: code.text, blockCount: 2 })
+    samples.push({ label, language: languageOf(code), code: code.text })
   }
   const alone = blocks[from] as MarkedToken
-  if (samples.length > 0 || alone.type !== 'code' || alone.codeBlockStyle === 'indented') return samples
-  const [language = ''] = (alone.lang ?? '').split(' ')
-  return [{ label: LANGUAGES[language] ?? language, code: alone.text, blockCount: 1 }]
+  if (samples.length > 0) return { samples, blockCount: 2 * samples.length }
+  if (alone.type !== 'code' || alone.codeBlockStyle === 'indented') return { samples, blockCount: 0 }
+  return { samples: [{ language: languageOf(alone), code: alone.text }], blockCount: 1 }
 }
+
+/** The word after ```, without the title of the file. */
+const languageOf = ({ lang = '' }: Tokens.Code) => lang.split(' ')[0]!
 
 /** The text of a paragraph that is bold as a whole. */
 function nameOf(block: Token | undefined): string | undefined {
   const { type, tokens } = (block ?? {}) as Partial<Tokens.Paragraph>
   if (type !== 'paragraph' || tokens?.length !== 1 || tokens[0]!.type !== 'strong') return undefined
   return plain(tokens)
-}
-
-/** Tabs that need no script: a radio button shows the sample that follows it. */
-function writeSamples(samples: Sample[], position: number, { code, words }: Writer): string {
-  const name = `sample-${position}`
-  const tabs = samples.map((sample, i) => {
-    const id = `${name}-${i}`
-    const state = `${i === 0 ? ' checked' : ''}${samples.length === 1 ? ' hidden' : ''}`
-    return [
-      `<input type="radio" name="${name}" id="${id}"${state}><label for="${id}">${escapeHtml(sample.label)}</label>`,
-      `<pre tabindex="0"><code id="${id}-code">${code(sample.code)}</code></pre>`,
-      `<button type="button" class="quiet" hidden data-copy-from="${id}-code">${escapeHtml(words.copy)}</button>`,
-    ].join('')
-  })
-  return `<div class="code-tabs" role="group" aria-label="${escapeHtml(words.sample)}">${tabs.join('')}</div>`
 }
 
 function writeBlock(block: MarkedToken, writer: Writer): string {
