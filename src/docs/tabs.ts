@@ -1,6 +1,7 @@
 /** Tabs of samples that need no script: a radio button shows the sample that follows it. */
 import type { Locale } from '../web/languages.ts'
 import { escapeHtml } from './guides/fill.ts'
+import { highlighted } from './highlight.ts'
 
 /** A sample and its language, by the word after ``` in a guide. */
 export type Sample = { language: string; code: string; label?: string }
@@ -42,7 +43,7 @@ export function writeTabs(
     const state = `${i === 0 ? ' checked' : ''}${samples.length === 1 ? ' hidden' : ''}`
     return [
       `<input type="radio" name="${name}" id="${id}"${state}><label for="${id}">${title}</label>`,
-      `<pre tabindex="0"><code id="${id}-code">${write(code)}</code></pre>`,
+      `<pre tabindex="0"><code id="${id}-code">${highlighted(code, language, write)}</code></pre>`,
       `<button type="button" class="quiet" hidden data-copy-from="${id}-code" data-said="${escapeHtml(words.copied)}"`,
       ` aria-label="${escapeHtml(words.copy)}: ${title}">${escapeHtml(words.copy)}</button>`,
     ].join('')

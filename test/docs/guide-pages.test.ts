@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { escapeHtml, filled, inSiteWords } from '../../src/docs/guides/fill.ts'
 import { GUIDES, guideIn, guidePath, linkOf } from '../../src/docs/guides/guides.ts'
 import { readDocument, writeDocument } from '../../src/docs/guides/markdown.ts'
+import { highlighted } from '../../src/docs/highlight.ts'
 import { createTestApp } from '../../src/payment/apps/test-apps.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { makeShop, type Shop } from '../harness/gateway-shop.ts'
@@ -75,6 +76,33 @@ describe('markdown', () => {
   })
 })
 
+describe('marked code', () => {
+  const shownText = (html: string) => html.replaceAll(/<[^>]+>/g, '')
+
+  it.each([
+    ['sh', `a='x y' # z`, `<var>a</var>=<i>'x y'</i> <em># z</em>`],
+    ['sh', 'printf %s "$TEXT" | cut -f 1', '<b>printf</b> %s <i>"$TEXT"</i> | <b>cut</b> -f 1'],
+    [
+      'js',
+      `const x = { url: 'http://a' } // b`,
+      `<b>const</b> x = { <var>url</var>: <i>'http://a'</i> } <em>// b</em>`,
+    ],
+    ['python', 'KEY = f"{x}" # y', '<var>KEY</var> = <i>f"{x}"</i> <em># y</em>'],
+    ['php', `<?php $a = 'b';`, `<b><?php</b> <var>$a</var> = <i>'b'</i>;`],
+    ['json', '{"a": "b", "c": true}', '{<var>"a"</var>: <i>"b"</i>, <var>"c"</var>: <b>true</b>}'],
+    ['unknown', 'if "x"', 'if "x"'],
+  ])('has its parts: %s', (language, code, html) => {
+    expect(highlighted(code, language, (text) => text)).toBe(html)
+  })
+
+  it('says what the code says, and nothing of it is HTML', () => {
+    for (const language of ['sh', 'js', 'python', 'php', 'go', 'java', 'json', 'ini']) {
+      const code = `<b>"<i>'</i> & # // /* \`\\ " </b>\n$x = a: 'b"'`
+      expect(shownText(highlighted(code, language, escapeHtml))).toBe(escapeHtml(code))
+    }
+  })
+})
+
 describe('a text for a reader', () => {
   const values = { 'https://YOUR-TESSERA': 'https://id.example', 'https://YOUR-TESSERA-PAYMENTS': '<&' }
 
@@ -117,16 +145,16 @@ describe('a reader', () => {
   it('finds the identifiers of their own application, marked', async () => {
     expect((await owner.get('/docs/gateway-clients')).body).toContain(`<mark>${shop.pidText}</mark>`)
     const { body } = await owner.get('/docs/merchant')
-    expect(body).toContain(`PAYMENT_ID=<mark>${shop.payment_id}</mark>`)
+    expect(body).toContain(`PAYMENT_ID</var>=<mark>${shop.payment_id}</mark>`)
     expect(body).not.toContain(shop.token)
     const operation = await owner.get('/docs/payment/post_payment_query')
-    expect(operation.body).toContain(`PAYMENT_ID=<mark>${shop.payment_id}</mark>`)
+    expect(operation.body).toContain(`PAYMENT_ID</var>=<mark>${shop.payment_id}</mark>`)
   })
 
   it('finds none of another member', async () => {
     const { body } = await (await stranger.signIn()).get('/docs/merchant')
     expect(body).not.toContain(shop.payment_id)
-    expect(body).toContain('PAYMENT_ID=YOUR-PAYMENT-ID')
+    expect(body).toContain('PAYMENT_ID</var>=YOUR-PAYMENT-ID')
   })
 
   it('chooses the application, and only an own one', async () => {
