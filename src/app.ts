@@ -25,7 +25,8 @@ import { registerPages, sendPageError } from './web/pages.ts'
 import { BODY_BYTES_MAX, isCleanValue, NotUtf8, type Parameters, parseParameters } from './web/parameters.ts'
 import { brandRoutes } from './web/site.ts'
 
-const PATH_PARAMETER_LENGTH_MAX = 200
+/** The longest is a client_id that is an address. */
+const PATH_PARAMETER_LENGTH_MAX = 300
 /** A request that is incomplete after this time gets 408, and its connection is closed. Proxies give up earlier. */
 const REQUEST_TIMEOUT_MS = 15_000
 const HEADERS_TIMEOUT_MS = 12_000

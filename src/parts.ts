@@ -3,6 +3,7 @@ import { type Core, type Given, openCore } from './core/core.ts'
 import type { DocsDeps } from './docs/plugin.ts'
 import { type IdentityDeps, openSigningKeys } from './identity/keys/keys.ts'
 import { type LogoutSender, openLogoutSender } from './identity/logout/worker.ts'
+import { type MetadataClients, openMetadataClients } from './identity/metadata/clients.ts'
 import { openNotifier, type PaymentDeps } from './payment/notifications/worker.ts'
 import { openGatewayKeys } from './payment/signing/gateway-keys.ts'
 
@@ -10,6 +11,7 @@ export type Parts = IdentityDeps &
   PaymentDeps &
   DocsDeps & {
     logoutSender: LogoutSender
+    metadataClients: MetadataClients
     /** Receives the log instead of standard output. */
     logTo?: NodeJS.WriteStream | undefined
   }
@@ -20,5 +22,7 @@ export function openParts({ logTo, ...given }: Given & Pick<Parts, 'logTo'>): Pa
   const signingKeys = openSigningKeys(core)
   const gatewayCore = { ...core, gatewayKeys: openGatewayKeys(core) }
   const logoutSender = openLogoutSender({ ...core, signingKeys })
-  return { ...gatewayCore, signingKeys, notifier: openNotifier(gatewayCore), logoutSender, logTo }
+  const metadataClients = openMetadataClients(core)
+  const notifier = openNotifier(gatewayCore)
+  return { ...gatewayCore, signingKeys, notifier, logoutSender, metadataClients, logTo }
 }

@@ -1,6 +1,6 @@
 /**
  * Rate limits. Postgres counts acts for all processes together, in fixed windows, so up to twice the limit may pass around
- * the end of a window. Every limit is a setting; 0 turns it off.
+ * the end of a window. A limit is a setting, and 0 turns it off, or it is fixed.
  */
 import { sql } from 'kysely'
 import type { Db } from '../database/connection.ts'
@@ -14,6 +14,9 @@ const SHARE_MS = 1_000
 const LIMITS = {
   token_failures: { setting: 'limit_token_failures', seconds: 60 },
   device_requests: { setting: 'limit_device_requests', seconds: 60 },
+  metadata_fetches: { setting: 'limit_metadata_fetches', seconds: 3_600 },
+  /** Of one host. No member and no operator may send more of our requests to a stranger. */
+  metadata_host: { maximum: 10, seconds: 60 },
   api_requests: { setting: 'limit_api_requests', seconds: 60 },
   pages: { setting: 'limit_pages', seconds: 60 },
   refused_requests: { setting: 'limit_refused_requests', seconds: 60 },
@@ -59,7 +62,10 @@ export function openLimits({ db, settings, clock }: { db: Db; settings: Settings
     const window_ms = LIMITS[name].seconds * 1000
     return (Math.floor(clock().getTime() / window_ms) + 1) * window_ms
   }
-  const maximumOf = async (name: LimitName) => (await settings.read())[LIMITS[name].setting]
+  const maximumOf = async (name: LimitName) => {
+    const limit = LIMITS[name]
+    return 'setting' in limit ? (await settings.read())[limit.setting] : limit.maximum
+  }
   const tooMany = (ends_at: number) =>
     new AppError('too_many_attempts', 'Too many requests. Wait a moment and try again.', {
       retry_after_seconds: Math.max(1, Math.ceil((ends_at - clock().getTime()) / 1000)),

@@ -16,9 +16,9 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /**
      * `always`: answered under overload too. `slow`: waits for something slower than the database, such as the hash of a
-     * password, a key pair or another server.
+     * password, a key pair or another server. A function tells for each request, and the same throughout the request.
      */
-    admission?: 'always' | 'slow'
+    admission?: 'always' | 'slow' | ((request: FastifyRequest) => 'slow' | undefined)
   }
   interface FastifyRequest {
     hasPlace: boolean
@@ -34,7 +34,10 @@ export function refuseOverload(app: FastifyInstance, { config, metrics }: Core):
   const slowMax = Math.ceil(max / SLOW_ONE_IN)
   let inHand = 0
   let slowInHand = 0
-  const admissionOf = (request: FastifyRequest) => request.routeOptions.config.admission
+  const admissionOf = (request: FastifyRequest) => {
+    const { admission } = request.routeOptions.config
+    return typeof admission === 'function' ? admission(request) : admission
+  }
   const refusal = (request: FastifyRequest): AppError | undefined => {
     const admission = admissionOf(request)
     if (admission === 'always') return undefined

@@ -60,6 +60,17 @@ export const link = z
   .max(500, 'must be at most 500 characters')
   .refine((text) => text === '' || isLink(text), 'must begin with https:// or mailto:')
 
+const HOST = /^(?=.{1,253}(?::|$))[a-z0-9_-]+(?:\.[a-z0-9_-]+)+(?::\d{1,5})?$/
+
+/** Names of hosts, one on each line, with a port where it is not 443. */
+export const hosts = z
+  .string()
+  .max(10_000, 'must be at most 10000 characters')
+  .refine(
+    (text) => text.split('\n').every((line) => line.trim() === '' || HOST.test(line.trim())),
+    'must be names of hosts such as app.example.com, one on each line',
+  )
+
 /** The address of an uploaded picture (site-logo.ts). */
 const UPLOADED_LOGO = /^\/brand\/logo\.[0-9a-f]{16}\.png$/
 
@@ -140,6 +151,12 @@ export const definitions = {
   /** Whether an application that another one registered works for everyone at once, or for its owner only until confirmed. */
   apps_by_any_token: z.enum(['open', 'draft']).default('open'),
   /**
+   * Whether a client may use the address of a document with its metadata as client_id, without anybody's registration, and in
+   * `listed` the hosts of these clients.
+   */
+  client_id_metadata_documents: z.enum(['off', 'listed', 'any']).default('off'),
+  client_id_metadata_hosts: hosts.default(''),
+  /**
    * How long an application may repeat a refresh whose answer was lost. 0 treats every second use of a refresh token as
    * theft.
    */
@@ -152,6 +169,8 @@ export const definitions = {
   limit_refreshes: limit.default(100),
   /** Device codes a minute, for one application and one network; 0 is no limit. */
   limit_device_requests: limit.default(60),
+  /** Documents of clients that are fetched for one member in an hour; 0 is no limit. */
+  limit_metadata_fetches: limit.default(30),
   /** Requests a minute of one payment application; 0 is no limit. */
   limit_api_requests: limit.default(6_000),
   /** Refused requests a minute that one application's owner can examine later; 0 is no limit. */

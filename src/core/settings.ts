@@ -13,6 +13,7 @@ import {
   colour,
   definitions,
   groupAliases,
+  hosts,
   link,
   picture,
   points,
@@ -76,7 +77,7 @@ export type SettingControl =
   | { kind: 'pointsOrNone' }
   | { kind: 'text' | 'line' | 'link' | 'picture'; max: number }
   | { kind: 'colour' | 'timeZone' }
-  | { kind: 'pairs'; max: number }
+  | { kind: 'pairs' | 'hosts'; max: number }
 
 /** A setting as an administrator sees it. `history` has its former values, newest first. */
 export type SettingState = {
@@ -170,6 +171,7 @@ export function controlOf(name: SettingName): SettingControl {
   if (schema === points) return { kind: 'points' }
   if (schema === pointsOrNone) return { kind: 'pointsOrNone' }
   if (schema === groupAliases) return { kind: 'pairs', max: groupAliases.maxLength! }
+  if (schema === hosts) return { kind: 'hosts', max: hosts.maxLength! }
   if (schema === colour) return { kind: 'colour' }
   if (schema === timeZone) return { kind: 'timeZone' }
   const kinds = new Map<z.ZodType, { kind: 'text' | 'line' | 'link' | 'picture'; of: z.ZodString }>([

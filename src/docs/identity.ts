@@ -58,6 +58,10 @@ export const identityOperations: Operation[] = [
     request: {
       in: 'query',
       schema: said(AuthorizationRequest, {
+        client_id: text(
+          'Of the application. Where discovery has client_id_metadata_document_supported, also the https address of a client metadata document.',
+          '应用的 client_id。发现文档含 client_id_metadata_document_supported 时，也可以是客户端元数据文档的 https 地址。',
+        ),
         redirect_uri: text(
           'As registered, character for character. Only the port of a loopback address is free, for an application without a secret.',
           '与注册的逐字符一致；仅无密钥应用的本机回环地址可以更换端口。',
@@ -97,8 +101,14 @@ export const identityOperations: Operation[] = [
       },
       400: {
         about: {
-          en: 'A page. The client or the redirect URI is unknown, so there is no redirect.',
-          zh: '页面：客户端或回调地址未知，因此不会跳转。',
+          en: 'A page. The redirect URI is unknown, or the client metadata document cannot be used, so there is no redirect.',
+          zh: '页面：回调地址未知，或客户端元数据文档无法使用，因此不会跳转。',
+        },
+      },
+      401: {
+        about: {
+          en: 'A page. The client is unknown, so there is no redirect.',
+          zh: '页面：客户端未知，因此不会跳转。',
         },
       },
     },
@@ -307,7 +317,12 @@ export const identityOperations: Operation[] = [
           en: 'OpenID Connect Discovery 1.0, RFC 8414.',
           zh: 'OpenID Connect Discovery 1.0，RFC 8414。',
         },
-        schema: Discovery,
+        schema: said(Discovery, {
+          client_id_metadata_document_supported: text(
+            'true while clients may be known by a metadata document.',
+            '允许以元数据文档作为客户端时为 true。',
+          ),
+        }),
       },
     },
   },

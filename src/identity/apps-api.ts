@@ -32,7 +32,7 @@ const FAULTS_SHOWN_MAX = 50
 export function registerAppRoute(app: FastifyInstance, deps: Core, getBearer: GetBearer): void {
   app.post(PATH, async (request, reply) => {
     const bearer = await getBearer(readBearer(request.headers.authorization))
-    requireAppsOnDevice(bearer)
+    requireScope(bearer)
     const { user, scopes, app: by } = bearer
     const { apps_min_trust_level } = await deps.settings.read()
     if (user.trust_level < apps_min_trust_level) {
@@ -55,10 +55,14 @@ export function registerAppRoute(app: FastifyInstance, deps: Core, getBearer: Ge
   })
 }
 
-/** Members cannot see what a device does, so it needs the scope that its member allowed (identity-2.md 4). */
-function requireAppsOnDevice({ isOnDevice, scopes }: Bearer): void {
-  if (!isOnDevice || scopes.includes('apps')) return
-  throw bearerError('insufficient_scope', 'On a device this needs the scope apps', 'apps')
+/**
+ * Members cannot see what a device does, and nobody answers for a client that is known by its document. So these need the scope
+ * that the member has allowed (identity-2.md 4).
+ */
+function requireScope({ isOnDevice, app, scopes }: Bearer): void {
+  if ((!isOnDevice && app.owner_id !== null) || scopes.includes('apps')) return
+  const who = isOnDevice ? 'On a device' : 'For a client without an owner'
+  throw bearerError('insufficient_scope', `${who} this needs the scope apps`, 'apps')
 }
 
 function invalidApp(issues: z.core.$ZodIssue[]): AppError {
@@ -100,7 +104,7 @@ async function findCaller(
 ): Promise<Caller | undefined> {
   if (headers.authorization !== undefined) {
     const bearer = await getBearer(readBearer(headers.authorization))
-    requireAppsOnDevice(bearer)
+    requireScope(bearer)
     return bearer
   }
   if (session === undefined || session.user.must_change_password) return undefined

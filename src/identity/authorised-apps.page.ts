@@ -84,7 +84,7 @@ export async function authorisedAppPages(app: FastifyInstance, deps: Core): Prom
         { term: a.liveSignIns, value: points(app.sign_ins) },
       ],
       notes: [a.sureCopies],
-      action: `${PAGE}/${client_id}/revoke`,
+      action: `${PAGE}/${encodeURIComponent(client_id)}/revoke`,
       fields: { sure: '1' },
       button: a.revoke,
       isDanger: true,

@@ -14,7 +14,7 @@ export async function authorisedApps(db: Db, user_id: bigint) {
   return db
     .selectFrom('consents as consent')
     .innerJoin('oauth_apps as app', 'app.id', 'consent.app_id')
-    .innerJoin('users as owner', 'owner.id', 'app.owner_id')
+    .leftJoin('users as owner', 'owner.id', 'app.owner_id')
     .innerJoinLateral(
       (eb) =>
         eb
@@ -37,6 +37,7 @@ export async function authorisedApps(db: Db, user_id: bigint) {
       'app.homepage',
       'app.suspended_at',
       'app.reviewed_at',
+      'app.document',
       'owner.username as owner_username',
       'consent.scopes',
       'consent.created_at as first_used_at',

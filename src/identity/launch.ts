@@ -11,14 +11,15 @@ export type LaunchApp = {
   name: string
   logo_url: string | null
   homepage: string
-  owner_username: string
+  /** Null for a client that nobody registered. */
+  owner_username: string | null
   reviewed_at: Date | null
   /** Null for one that the member has not used. */
   last_used_at: Date | null
 }
 
 type Row = Omit<LaunchApp, 'homepage'> &
-  GroupRules & { id: bigint; homepage: string | null; is_banned: boolean; suspended_till: Date | null }
+  GroupRules & { id: bigint; homepage: string | null; is_banned: boolean | null; suspended_till: Date | null }
 
 /**
  * Returns what the member uses, the last used first, and what is listed and reviewed, by name; both only with a homepage, where
@@ -31,12 +32,16 @@ export async function launchApps(
 ): Promise<{ used: LaunchApp[]; listed: LaunchApp[] }> {
   const [used, listed] = await Promise.all([usedApps(db, user.id), listedApps(db)])
   const isOpen = (app: Row) =>
-    refusalOf(user, app, now) === undefined && !isBannedOrSuspended(app, now) && app.homepage !== null
+    refusalOf(user, app, now) === undefined && !isOfBarredOwner(app, now) && app.homepage !== null
   const known = new Set(used.map(({ id }) => id))
   return {
     used: used.filter(isOpen).map(asCard),
     listed: listed.filter((app) => !known.has(app.id) && isOpen(app)).map(asCard),
   }
+}
+
+function isOfBarredOwner({ is_banned, suspended_till }: Row, now: Date): boolean {
+  return is_banned !== null && isBannedOrSuspended({ is_banned, suspended_till }, now)
 }
 
 async function usedApps(db: Db, user_id: bigint): Promise<Row[]> {
@@ -73,7 +78,7 @@ async function listedApps(db: Db): Promise<Row[]> {
 function appsWithOwners(db: Db) {
   return db
     .selectFrom('oauth_apps as app')
-    .innerJoin('users as owner', 'owner.id', 'app.owner_id')
+    .leftJoin('users as owner', 'owner.id', 'app.owner_id')
     .where('app.suspended_at', 'is', null)
     .where('app.confirmed_at', 'is not', null)
     .where('app.homepage', 'is not', null)

@@ -13,7 +13,12 @@ import { deviceAuthorizationRoute } from './devices/authorization.ts'
 import { devicePages } from './devices/device.page.ts'
 import type { IdentityDeps } from './keys/keys.ts'
 import { launchPage } from './launch.page.ts'
-import { AUTHORIZATION_PATH, AUTHORIZATION_PATHS, authorizePages } from './oauth/authorize.page.ts'
+import {
+  AUTHORIZATION_PATH,
+  AUTHORIZATION_PATHS,
+  type AuthorizeDeps,
+  authorizePages,
+} from './oauth/authorize.page.ts'
 import { makeGetBearer, nameResourceMetadata } from './oauth/bearer.ts'
 import { makeAuthenticateClient } from './oauth/clients.ts'
 import { crossOriginScope } from './oauth/cross-origin.ts'
@@ -27,7 +32,7 @@ import { userinfoRoutes } from './oauth/userinfo.ts'
 import { repeatAsGet } from './repeat-as-get.ts'
 
 /** Mounts the browser scope and the machine scope of the area. */
-export async function identityPlugin(app: FastifyInstance, deps: IdentityDeps): Promise<void> {
+export async function identityPlugin(app: FastifyInstance, deps: AuthorizeDeps): Promise<void> {
   await app.register(async (browser) => {
     browser.setErrorHandler(sendBrowserError)
     await refuseOtherMethods(browser, async () => {

@@ -22,10 +22,13 @@ type Age = {
 /**
  * - `record`: never deleted. These are the books, their explanations and the audit log.
  * - `bounded`: limited by the number of members, applications, keys or settings. A row ends with its subject.
- * - an age: deleted that many days after its moment. A deleted row could not be used any more. Rows that recognise a
+ * - an age, or one for each kind of row: deleted that many days after its moment. A deleted row could not be used any more. Rows that recognise a
  *   replay stay a day longer than they can be used.
  */
-type Keeping = 'record' | 'bounded' | Age
+type Keeping = 'record' | 'bounded' | Age | readonly Age[]
+
+/** Whether no member has allowed an application. */
+const UNUSED = '(select app_id from consents where app_id = oauth_apps.id limit 1) is null'
 
 /** A table comes after the tables that refer to it. */
 export const RETENTION = {
@@ -108,18 +111,22 @@ export const RETENTION = {
   app_secrets: { days: 90, since: 'expires_at' },
   notification_attempts: { days: 180, since: 'started_at' },
   alerts: { days: 365, since: 'raised_at' },
-  // Only those that another application registered, that the owner did not confirm and no member uses.
-  oauth_apps: {
-    days: 30,
-    since: 'created_at',
-    and: 'confirmed_at is null and (select app_id from consents where app_id = oauth_apps.id limit 1) is null',
-  },
+  // Only those that no member uses, and that another application registered without the owner's confirmation, or that were known by
+  // their documents. A suspended one of these stays, so that it stays suspended.
+  oauth_apps: [
+    { days: 30, since: 'created_at', and: `confirmed_at is null and ${UNUSED}` },
+    {
+      days: 90,
+      since: 'fetched_at',
+      and: `document_url is not null and suspended_at is null and ${UNUSED}`,
+    },
+  ],
   order_views: { days: 365, since: 'viewed_at' },
 } as const satisfies Record<Exclude<keyof Tables, 'payment_app_roles'>, Keeping>
 
 /** The tables with an age. */
 export const SWEPT = Object.entries(RETENTION).flatMap(([table, keeping]: [string, Keeping]) =>
-  typeof keeping === 'string' ? [] : [{ table, ...keeping }],
+  typeof keeping === 'string' ? [] : [keeping].flat().map((age: Age) => ({ table, ...age })),
 )
 
 /**

@@ -1,12 +1,13 @@
 /** Self-signed certificates for the TLS servers of the tests. */
 import { generateKeyPairSync } from 'node:crypto'
+import { isIP } from 'node:net'
 import forge from 'node-forge'
 
 /** The format of TLS servers. */
 export type KeyAndCertificate = { key: string; cert: string }
 
-/** A self-signed certificate for an address. */
-export function certificateOf(ip: string): KeyAndCertificate {
+/** A self-signed certificate for an IP address, or for names of hosts. */
+export function certificateOf(...hosts: [string, ...string[]]): KeyAndCertificate {
   const keys = generateKeyPairSync('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -17,12 +18,15 @@ export function certificateOf(ip: string): KeyAndCertificate {
   made.serialNumber = '01'
   made.validity.notBefore = new Date(Date.now() - 86_400_000)
   made.validity.notAfter = new Date(Date.now() + 86_400_000)
-  const subject = [{ name: 'commonName', value: ip }]
+  const subject = [{ name: 'commonName', value: hosts[0] }]
   made.setSubject(subject)
   made.setIssuer(subject)
   made.setExtensions([
     { name: 'basicConstraints', cA: true },
-    { name: 'subjectAltName', altNames: [{ type: 7, ip }] },
+    {
+      name: 'subjectAltName',
+      altNames: hosts.map((host) => (isIP(host) ? { type: 7, ip: host } : { type: 2, value: host })),
+    },
   ])
   made.sign(forge.pki.privateKeyFromPem(keys.privateKey), forge.md.sha256.create())
   return { key: keys.privateKey, cert: forge.pki.certificateToPem(made) }

@@ -115,7 +115,7 @@ describe('a token for the service of another application', () => {
     await authorize(client, agent)
     const page = await client.get(authorizationUrl(agent, { resource: SERVICE }))
     expect(page.status).toBe(200)
-    expect(page.body).toContain('Its access is for Tool Shed (tools.example)')
+    expect(page.body).toContain('Use this access at Tool Shed (tools.example)')
     await client.submit(page, '/oauth2/consent', { decision: 'allow' })
     expect((await client.get(authorizationUrl(agent, { resource: SERVICE }))).status).toBe(303)
     expect((await client.get(authorizationUrl(agent))).status).toBe(303)
@@ -130,7 +130,7 @@ describe('a token for the service of another application', () => {
     const { device_code, user_code } = (await postForm(test, '/oauth2/device_authorization', asked)).body
     const client = await person.signIn()
     const page = await client.submit(await client.get('/device'), '/device', { user_code: String(user_code) })
-    expect(page.body).toContain('Its access is for Tool Shed (tools.example)')
+    expect(page.body).toContain('Use this access at Tool Shed (tools.example)')
     await client.submit(page, '/device/decision', { decision: 'allow' })
     const fields = { grant_type: DEVICE_GRANT, device_code: String(device_code) }
     const changed = await redeem(test, agent, { ...fields, resource: 'https://issuer.example' })

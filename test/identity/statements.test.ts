@@ -1,16 +1,20 @@
 /** The number of SQL statements of frequent requests. Each statement is a round trip. */
+import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { storeMetadataClient } from '../../src/identity/metadata/clients.ts'
 import { makePerson } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
 import { inOneProcess, STATEMENTS } from '../harness/one-process.ts'
 import {
+  answerOf,
   authorizationUrl,
   authorize,
   exchange,
   makeParty,
   makeVerifier,
   type Party,
+  postForm,
   refresh,
   userinfo,
 } from './relying-party.ts'
@@ -63,6 +67,51 @@ itCounts('a code exchange takes two, a refresh takes two, userinfo takes one', a
 
   const [answer, userinfoCount] = await statementsOf(() => userinfo(test, refreshed.body.access_token))
   expect([answer.status, userinfoCount]).toEqual([200, 1])
+})
+
+itCounts('a client that is known by its document takes as many', async () => {
+  await setSetting(test, 'client_id_metadata_documents', 'any')
+  const person = await makePerson(test)
+  const client = await person.signIn()
+  const [client_id, redirect_uri] = ['https://agent.example/client.json', 'https://agent.example/callback']
+  const now = test.clock.now()
+  const document = { client_name: 'Agent', redirect_uris: [redirect_uri], homepage: null }
+  const fresh_until = new Date(now.getTime() + 3_600_000)
+  const meeting = {
+    client_id,
+    document,
+    fetched_at: now,
+    fresh_until,
+    user_id: person.id,
+    ip: '127.0.0.1',
+    now,
+  }
+  await test.db.transaction().execute((tx) => storeMetadataClient(tx, meeting))
+  const agent = { client_id, redirect_uri } as Party
+  const code_verifier = makeVerifier()
+  const challenge = {
+    code_challenge: createHash('sha256').update(code_verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  }
+  await authorize(client, agent, challenge)
+  const [page, count] = await statementsOf(() => client.get(authorizationUrl(agent, challenge)))
+  const { code } = answerOf(page, redirect_uri)
+  const [exchanged, exchangeCount] = await statementsOf(() =>
+    postForm(test, '/oauth2/token', {
+      grant_type: 'authorization_code',
+      client_id,
+      code,
+      redirect_uri,
+      code_verifier,
+    }),
+  )
+  const { refresh_token } = exchanged.body as Record<string, string>
+  const [refreshed, refreshCount] = await statementsOf(() =>
+    postForm(test, '/oauth2/token', { grant_type: 'refresh_token', client_id, refresh_token }),
+  )
+  const [answer, userinfoCount] = await statementsOf(() => userinfo(test, refreshed.body.access_token))
+  expect(answer.status).toBe(200)
+  expect([count, exchangeCount, refreshCount, userinfoCount]).toEqual([4, 2, 2, 1])
 })
 
 itCounts('an unknown client and a wrong secret cost three statements each', async () => {

@@ -63,7 +63,7 @@ describe('every table', () => {
   })
 })
 
-/** A row of each table with this moment, for an application and its owner. */
+/** A row of each table, or of its rule by this column, with this moment, for an application and its owner. */
 function rowsAt(at: Date, app_id: bigint, user_id: bigint): Record<string, RawBuilder<unknown>> {
   const day = at.toISOString().slice(0, 10)
   const key = `at ${at.toISOString()}`
@@ -105,6 +105,12 @@ function rowsAt(at: Date, app_id: bigint, user_id: bigint): Record<string, RawBu
       values (${user_id}, ${app_id}, 'reviewed', ${key}, '{}', ${at})`,
     oauth_apps: sql`(client_id, owner_id, name, redirect_uris, confirmed_at, created_at)
       values (${key}, ${user_id}, 'x', '{https://x.example}', null, ${at})`,
+    'oauth_apps fetched_at': sql`(
+        client_id, document_url, document, fetched_at, fresh_until, name, redirect_uris, allow_groups, deny_groups,
+        token_endpoint_auth_method
+      )
+      select address, address, '{}', ${at}, ${at}, 'x', '{https://x.example}', '{}', '{}', 'none'
+      from (select 'https://x.example/' || ${at.getTime()}::text as address) as made`,
     order_views: sql`(user_id, order_id, viewed_at)
       select ${user_id}, id, ${at} from orders where not exists (select from order_views where order_id = orders.id) limit 1`,
   }
@@ -125,17 +131,21 @@ describe('a round', () => {
       select max(id), 'delivered', null from orders`.execute(test.db)
     await deleteExpiredRows(test.deps)
     const before = await counts()
-    for (const { table, days } of SWEPT)
+    for (const { table, days, since } of SWEPT)
       for (const extra_ms of [-25 * HOUR_MS, DAY_MS]) {
         const at = new Date(test.clock.now().getTime() - days * DAY_MS - extra_ms)
         const row = rowsAt(at, app_id, owner.id)
         // The family of the tokens.
         if (table === 'access_tokens') await sql`insert into grants ${row.grants!}`.execute(test.db)
-        if (table !== 'grants') await sql`insert into ${sql.table(table)} ${row[table]!}`.execute(test.db)
+        if (table !== 'grants')
+          await sql`insert into ${sql.table(table)} ${row[`${table} ${since}`] ?? row[table]!}`.execute(
+            test.db,
+          )
       }
     await deleteExpiredRows(test.deps)
     const after = await counts()
-    for (const { table } of SWEPT) expect([table, after[table]! - before[table]!]).toEqual([table, 1])
+    for (const [table, rules] of Map.groupBy(SWEPT, ({ table }) => table))
+      expect([table, after[table]! - before[table]!]).toEqual([table, rules.length])
     await merchant.close()
   })
 

@@ -235,12 +235,12 @@ $$;
 create or replace function live_access_tokens(p_token_hashes bytea[], p_nows timestamptz[])
   returns table (
     item integer, scopes text[], app_id bigint, app_owner_id bigint, app_name text, redirect_uris text[],
-    is_on_device boolean, member users
+    document_url text, is_on_device boolean, member users
   ) language plpgsql stable rows 10 as $$
 begin
   return query
-    select asked.item::integer, token.scopes, app.id, app.owner_id, app.name, app.redirect_uris, family.is_on_device,
-      users
+    select asked.item::integer, token.scopes, app.id, app.owner_id, app.name, app.redirect_uris, app.document_url,
+      family.is_on_device, users
     from unnest(p_token_hashes, p_nows) with ordinality as asked (token_hash, at, item)
     join access_tokens as token on token.token_hash = asked.token_hash
     join grants as family on family.id = token.grant_id

@@ -5,6 +5,7 @@ import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import {
+  APP_STANDINGS,
   countMembers,
   getApp,
   markReviewed,
@@ -28,6 +29,8 @@ declare module '../../web/views.ts' {
     }
     'admin/apps/app': {
       app: Awaited<ReturnType<typeof getApp>>
+      /** Its name; for a client that is known by its document the one that it gives itself. */
+      called: string
       secrets: Awaited<ReturnType<typeof liveSecrets>>
       members: Awaited<ReturnType<typeof countMembers>>
       history: Awaited<ReturnType<typeof readAudit>>
@@ -49,7 +52,7 @@ type OneApp = { Params: { client_id: string } }
 
 const Search = z.object({
   q: searchText,
-  standing: z.enum(['all', 'suspended', 'unreviewed', 'unconfirmed']).catch('all'),
+  standing: z.enum(APP_STANDINGS).catch('all'),
   before: cursor,
 })
 
@@ -72,8 +75,7 @@ export function appAdminPages(app: FastifyInstance, deps: Core): void {
 
   app.get<OneApp>('/admin/apps/:client_id', async (request, reply) => showApp(request, reply, deps))
 
-  const page = (request: FastifyRequest) =>
-    `/admin/apps/${(request as FastifyRequest<OneApp>).params.client_id}`
+  const page = (request: FastifyRequest) => pathOf((request as FastifyRequest<OneApp>).params)
   const preHandler = requireFreshSignIn(deps, { page })
   for (const [act, verb] of [
     ['suspend', suspendApp],
@@ -102,9 +104,14 @@ export function appAdminPages(app: FastifyInstance, deps: Core): void {
     const secret = await resetSecret(deps.db, actBy(request, deps))
     return reply.page('identity/apps/secret', {
       app: { client_id, ...secret },
-      back: `/admin/apps/${client_id}`,
+      back: pathOf({ client_id }),
     })
   })
+}
+
+/** The page of an application. A client_id may be an address. */
+function pathOf({ client_id }: { client_id: string }): string {
+  return `/admin/apps/${encodeURIComponent(client_id)}`
 }
 
 function actBy(request: FastifyRequest<OneApp>, deps: Core) {
@@ -121,7 +128,7 @@ async function reportOn(
 ): Promise<FastifyReply> {
   const { name, owner_username } = await getApp(db, params)
   const text = locale.t.registeredApps.done[act](name, owner_username)
-  return reply.done(`/admin/apps/${params.client_id}`, { text })
+  return reply.done(pathOf(params), { text })
 }
 
 /** Says how many members a suspension concerns before it takes effect. */
@@ -135,12 +142,12 @@ async function confirmSuspension(
   const m = t.registeredApps
   const app = await getApp(db, params)
   const { count, isMore } = await countMembers(db, app.id)
-  const page = `/admin/apps/${app.client_id}`
+  const page = pathOf(app)
   return reply.page('confirm', {
     title: m.suspendQuestion(app.name),
-    lead: m.suspendText,
+    lead: app.owner_username === null ? m.suspendUnowned : m.suspendText,
     facts: [
-      { term: m.owner, value: `@${app.owner_username}` },
+      ...ownerFact(app, m.owner),
       { term: m.membersNow, value: isMore ? `${locale.points(count)}+` : locale.points(count) },
     ],
     notes: [`${t.common.reason}: ${reason}`],
@@ -161,12 +168,12 @@ async function confirmReset(
   const m = locale.t.registeredApps
   const app = await getApp(db, params)
   const secrets = await liveSecrets(db, app.id, clock())
-  const page = `/admin/apps/${app.client_id}`
+  const page = pathOf(app)
   return reply.page('confirm', {
     title: m.resetQuestion(app.name),
     lead: m.resetText,
     facts: [
-      { term: m.owner, value: `@${app.owner_username}` },
+      ...ownerFact(app, m.owner),
       { term: m.secretsEnding, value: locale.points(secrets.length), tone: 'bad' },
     ],
     notes: [],
@@ -178,6 +185,23 @@ async function confirmReset(
   })
 }
 
+/** Reads the newest acts on an application. What its document did is recorded apart from what people did. */
+async function historyOf(
+  db: Core['db'],
+  { client_id: subject, document }: { client_id: string; document: object | null },
+) {
+  const areas = document === null ? ['oauth_app'] : ['oauth_app', 'oauth_client']
+  const found = await Promise.all(areas.map((action) => readAudit(db, { subject, action }, HISTORY_LINES)))
+  return found
+    .flat()
+    .toSorted((a, b) => Number(b.id - a.id))
+    .slice(0, HISTORY_LINES)
+}
+
+function ownerFact({ owner_username }: { owner_username: string | null }, term: string) {
+  return owner_username === null ? [] : [{ term, value: `@${owner_username}` }]
+}
+
 async function showApp(
   request: FastifyRequest<OneApp>,
   reply: FastifyReply,
@@ -185,14 +209,15 @@ async function showApp(
   { isReasonMissing = false } = {},
 ): Promise<FastifyReply> {
   const app = await getApp(db, { client_id: request.params.client_id })
+  const called = app.document?.client_name ?? app.name
   const [secrets, members, history, alike] = await Promise.all([
     liveSecrets(db, app.id, clock()),
     countMembers(db, app.id),
-    readAudit(db, { subject: app.client_id, action: 'oauth_app' }, HISTORY_LINES),
-    likeNamed(db, [app.name]),
+    historyOf(db, app),
+    likeNamed(db, [called]),
   ])
-  const path = `/admin/apps/${app.client_id}`
+  const path = pathOf(app)
   const seen = reviewedVersion(app)
-  const data = { app, secrets, members, history, alike, isReasonMissing, path, seen }
+  const data = { app, called, secrets, members, history, alike, isReasonMissing, path, seen }
   return reply.page('admin/apps/app', data, { status: isReasonMissing ? 400 : 200 })
 }

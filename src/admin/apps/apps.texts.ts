@@ -12,6 +12,7 @@ export const registeredApps = {
     suspended: { en: 'Suspended', zh: '已停用' },
     unconfirmed: { en: 'Not confirmed', zh: '未确认' },
     unreviewed: { en: 'Not reviewed', zh: '未审核' },
+    unregistered: { en: 'Not registered', zh: '未注册' },
   },
   nothing: { en: 'No results', zh: '没有结果' },
   nothingText: {
@@ -26,6 +27,13 @@ export const registeredApps = {
     en: 'Members cannot sign in to it. It gets no tokens, and its tokens stop working at their next use. The owner sees the reason.',
     zh: '成员无法登录此应用，它无法获取令牌，已有的令牌在下次使用时失效。所有者会看到理由。',
   },
+  suspendUnowned: {
+    en: 'Members cannot sign in to it. It gets no tokens, and its tokens stop working at their next use. It was not registered here and has no owner. To refuse a whole host, change the list of hosts in the settings.',
+    zh: '成员无法登录此应用，它无法获取令牌，已有的令牌在下次使用时失效。它未在本站注册，没有所有者。如需拒绝整个主机，请在设置中修改主机列表。',
+  },
+  unregistered: { en: 'Not registered', zh: '未注册' },
+  documentRead: { en: 'Document read', zh: '读取文档' },
+  firstAllowed: { en: 'First allowed', zh: '首次允许' },
   membersNow: { en: 'Members who use it', zh: '使用它的成员' },
   reinstate: { en: 'Reinstate', zh: '恢复' },
   reinstateText: {
@@ -33,6 +41,7 @@ export const registeredApps = {
     zh: '成员可以再次登录，未过期的令牌恢复有效。',
   },
   reasonMissing: { en: 'Enter a reason. The owner sees it.', zh: '请填写理由，所有者会看到。' },
+  reasonMissingUnowned: { en: 'Enter a reason for the audit log.', zh: '请填写理由，将记入审计日志。' },
   mark: { en: 'Mark as reviewed', zh: '标记为已审核' },
   markText: {
     en: 'Members see the mark when the application asks for access. It is removed when the owner changes the name, description, homepage, logo or redirect URIs.',
@@ -48,19 +57,19 @@ export const registeredApps = {
   secretsEnding: { en: 'Secrets that stop working', zh: '将失效的密钥' },
   liveSecrets: (n: number) => ({ en: `${n} ${counted(n, 'is', 'are')} valid now`, zh: `目前有 ${n} 个可用` }),
   done: {
-    suspend: (name: string, owner: string) => ({
-      en: `${name} is suspended. @${owner} sees your reason.`,
-      zh: `已停用 ${name}，@${owner} 会看到理由。`,
+    suspend: (name: string, owner: string | null) => ({
+      en: `${name} is suspended.${owner === null ? '' : ` @${owner} sees your reason.`}`,
+      zh: owner === null ? `已停用 ${name}。` : `已停用 ${name}，@${owner} 会看到理由。`,
     }),
-    reinstate: (name: string, _owner: string) => ({
+    reinstate: (name: string, _owner: string | null) => ({
       en: `${name} is reinstated. Members can sign in again.`,
       zh: `已恢复 ${name}，成员可以再次登录。`,
     }),
-    mark: (name: string, _owner: string) => ({
+    mark: (name: string, _owner: string | null) => ({
       en: `${name} is marked as reviewed.`,
       zh: `已将 ${name} 标记为已审核。`,
     }),
-    unmark: (name: string, _owner: string) => ({
+    unmark: (name: string, _owner: string | null) => ({
       en: `${name} is no longer marked as reviewed.`,
       zh: `已取消 ${name} 的审核标记。`,
     }),

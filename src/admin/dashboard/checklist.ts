@@ -24,7 +24,7 @@ export async function readChecklist(deps: Core, admin_id: bigint): Promise<Step[
         exists (
           select from site_settings where name = 'points_payment_fee_rate' or name like 'points\\_transfer\\_fee\\_rate\\_tl_'
         ) or exists (select from books_days where paid > 0) as has_fees,
-        exists (select from oauth_apps) or exists (select from payment_apps where book = 'live') as has_application,
+        exists (select from oauth_apps where owner_id is not null) or exists (select from payment_apps where book = 'live') as has_application,
         (select password_hash is not null from users where id = ${admin_id}) as has_password`.execute(db),
     findSecondFactor(db, admin_id),
     settings.read(),

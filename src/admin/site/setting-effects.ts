@@ -34,6 +34,10 @@ export function effectOf(locale: Locale, { name, before, after }: SettingDraft):
       return switched(effects.points_transfers)
     case 'registration':
       return after === 'open' ? effects.registration.open : effects.registration.closed
+    case 'client_id_metadata_documents':
+      return after === 'listed'
+        ? undefined
+        : effects.client_id_metadata_documents[after === 'any' ? 'any' : 'off']
     case 'gateway_at_root':
       return switched(effects.gateway_at_root)
     case 'admins_need_second_factor':

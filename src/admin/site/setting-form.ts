@@ -77,9 +77,9 @@ export function readDraft(settings: SettingState[], fields: Fields): Draft {
   return draft
 }
 
-/** The choice of a switch that is off. */
+/** The choice of a switch that is off: the other one than `on` or `open`. */
 function offOf({ options }: SettingControl & { kind: 'choice' }): string {
-  return options.includes('off') ? 'off' : 'closed'
+  return options.find((option) => option !== 'on' && option !== 'open')!
 }
 
 function checked(name: SettingName, control: SettingControl, typed: string): string | undefined {

@@ -58,6 +58,7 @@ export const settings = {
     transferBounds: { en: 'Limits', zh: '限额' },
     accounts: { en: 'Accounts', zh: '账号' },
     applications: { en: 'Who can create applications', zh: '谁可以创建应用' },
+    metadata: { en: 'Programs that nobody registered', zh: '未注册的程序' },
     tokens: { en: 'Tokens and keys', zh: '令牌与密钥' },
     sync: { en: 'Members of the forum', zh: '论坛成员' },
     scores: { en: `Forum scores as ${POINTS}`, zh: `论坛得分换${POINTS}` },
@@ -83,6 +84,8 @@ export const settings = {
     open: { en: 'open', zh: '开放' },
     closed: { en: 'closed', zh: '关闭' },
     draft: { en: 'only for their owner until confirmed', zh: '确认前仅限所有者' },
+    listed: { en: 'only the listed hosts', zh: '仅允许所列主机' },
+    any: { en: 'any host', zh: '任何主机' },
   },
   empty: { en: 'empty', zh: '空' },
   byDefault: (value: string) => ({ en: `Default: ${value}`, zh: `默认：${value}` }),
@@ -108,6 +111,10 @@ export const settings = {
     pairs: () => ({
       en: 'Enter pairs such as 开发者 = developers, one per line.',
       zh: '请填“开发者 = developers”这样的对应关系，每行一组。',
+    }),
+    hosts: () => ({
+      en: 'Enter names of hosts such as app.example.com, one per line.',
+      zh: '请填主机名，例如 app.example.com，每行一个。',
     }),
     line: ({ max }: Bounds) => ({
       en: `One line of at most ${max} characters.`,
@@ -211,6 +218,16 @@ export const settings = {
       closed: {
         en: 'Visitors can no longer create an account by themselves.',
         zh: '此后访客无法自行注册账号。',
+      },
+    },
+    client_id_metadata_documents: {
+      any: {
+        en: 'Any website can then ask members for consent without anyone having registered it. Its consent page shows its host, and says that the staff has not reviewed it.',
+        zh: '此后任何网站无需注册即可向成员请求授权。授权页面会显示其主机名，并注明未经本站审核。',
+      },
+      off: {
+        en: 'These programs can no longer sign members in, and their tokens stop working at the next use.',
+        zh: '此后这些程序无法再登录成员，已有的令牌在下次使用时失效。',
       },
     },
     gateway_at_root: {

@@ -40,6 +40,7 @@ export const GROUPS = {
   signIn: {
     accounts: ['registration', 'reauthenticate_minutes', 'admins_need_second_factor'],
     applications: ['apps_min_trust_level', 'payment_apps_min_trust_level', 'apps_by_any_token'],
+    metadata: ['client_id_metadata_documents', 'client_id_metadata_hosts'],
     tokens: ['refresh_grace_seconds', 'signing_key_days'],
   },
   forum: {
@@ -57,6 +58,7 @@ export const GROUPS = {
       'limit_apps_created',
       'limit_key_pairs',
       'limit_invitations',
+      'limit_metadata_fetches',
       'limit_test_orders',
       'limit_exports',
       'limit_order_files',
@@ -146,6 +148,7 @@ const UNITS: Partial<Record<SettingBaseName, Unit>> = {
   limit_apps_created: 'perHour',
   limit_key_pairs: 'perHour',
   limit_invitations: 'perHour',
+  limit_metadata_fetches: 'perHour',
   limit_test_orders: 'perHour',
   limit_exports: 'perHour',
   limit_order_files: 'perHour',

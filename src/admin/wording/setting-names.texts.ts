@@ -177,6 +177,20 @@ export const names = {
       zh: '应用可以以成员名义创建登录应用，由该成员确认或删除。',
     },
   },
+  client_id_metadata_documents: {
+    label: { en: 'Sign-in without registration', zh: '免注册登录' },
+    hint: {
+      en: 'Programs, such as AI agents, that publish their name and addresses in a client metadata document.',
+      zh: '适用于自行发布客户端元数据文档（名称与地址）的程序，例如 AI 智能体。',
+    },
+  },
+  client_id_metadata_hosts: {
+    label: { en: 'Listed hosts', zh: '允许的主机' },
+    hint: {
+      en: 'One per line, such as app.example.com. Used while only these hosts are allowed.',
+      zh: '每行一个，例如 app.example.com；仅在只允许所列主机时使用。',
+    },
+  },
   refresh_grace_seconds: {
     label: { en: 'Retry window of a token refresh', zh: '刷新令牌的重试时间' },
     hint: {
@@ -240,6 +254,10 @@ export const names = {
   limit_invitations: {
     label: { en: 'Invitations and hand-overs', zh: '团队邀请与应用移交' },
     hint: noLimit('', ''),
+  },
+  limit_metadata_fetches: {
+    label: { en: 'Client metadata documents fetched', zh: '读取客户端元数据文档' },
+    hint: noLimit('A document is kept for up to a day.', '读取后最多保留一天。'),
   },
   limit_test_orders: {
     label: { en: 'Test orders', zh: '测试订单' },

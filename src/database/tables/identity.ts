@@ -1,11 +1,12 @@
 /** Rows of OAuth applications, consents, codes, tokens and signing keys. */
-import type { Generated, JSONColumnType } from 'kysely'
+import type { ColumnType, Generated, JSONColumnType } from 'kysely'
 import type { CreatedAt, Identity, Nullable } from './columns.ts'
 
 type OauthAppsTable = {
   id: Identity
   client_id: string
-  owner_id: bigint
+  /** Null for a client that is known by its document. */
+  owner_id: Nullable<bigint>
   name: string
   description: Generated<string>
   redirect_uris: string[]
@@ -34,8 +35,15 @@ type OauthAppsTable = {
   >
   backchannel_logout_uri: Nullable<string>
   backchannel_logout_session_required: Generated<boolean>
+  /** The address of the document of a client that publishes its metadata, which is its client_id. The others are null without it. */
+  document_url: Nullable<string>
+  document: ColumnType<ClientDocument | null, string | undefined, string>
+  fetched_at: Nullable<Date>
+  fresh_until: Nullable<Date>
   created_at: Generated<Date>
 }
+
+type ClientDocument = { client_name: string; redirect_uris: string[]; homepage: string | null }
 
 type AppSecretsTable = {
   id: Identity
@@ -51,6 +59,8 @@ type ConsentsTable = {
   app_id: bigint
   scopes: string[]
   resource_app_ids: Generated<bigint[]>
+  /** A hash of what the member has allowed of a client's document. */
+  document_version: Nullable<Buffer>
   created_at: CreatedAt
   updated_at: Generated<Date>
 }

@@ -23,7 +23,7 @@ export function isPublic(app: { token_endpoint_auth_method: string }): boolean {
  * apps_by_any_token).
  */
 export function isKeptForOwner(
-  { confirmed_at, owner_id }: { confirmed_at: Date | null; owner_id: bigint },
+  { confirmed_at, owner_id }: { confirmed_at: Date | null; owner_id: bigint | null },
   { apps_by_any_token }: { apps_by_any_token: 'open' | 'draft' },
   user_id: bigint | undefined,
 ): boolean {

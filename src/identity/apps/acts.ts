@@ -52,10 +52,14 @@ export async function ownsApps(db: Db, owner_id: bigint): Promise<boolean> {
   return one !== undefined
 }
 
+/** `unregistered`: clients that are known by their documents. */
+export const APP_STANDINGS = ['all', 'suspended', 'unreviewed', 'unconfirmed', 'unregistered'] as const
+export type AppStanding = (typeof APP_STANDINGS)[number]
+
 export type AppSearch = {
   /** Part of a name, a client_id, or the owner's username. */
   text: string
-  standing: 'all' | 'suspended' | 'unreviewed' | 'unconfirmed'
+  standing: AppStanding
   /** Only applications registered before this one. */
   before: bigint | undefined
 }
@@ -64,23 +68,26 @@ export type AppSearch = {
 export async function searchApps(db: Db, { text, standing, before }: AppSearch, limit: number) {
   let apps = db
     .selectFrom('oauth_apps as app')
-    .innerJoin('users as owner', 'owner.id', 'app.owner_id')
+    .leftJoin('users as owner', 'owner.id', 'app.owner_id')
     .orderBy('app.id', 'desc')
     .limit(limit)
     .select(columns)
-    .select('owner.username as owner_username')
+    .select(['owner.username as owner_username', 'app.document'])
   if (text !== '') {
     const part = `%${text.replace(/[\\%_]/g, '\\$&')}%`
     apps = apps.where((eb) =>
       eb.or([
         eb('app.name', 'ilike', part),
         eb('app.client_id', '=', text),
+        eb(sql`app.document ->> 'client_name'`, 'ilike', part),
         eb(sql`lower(owner.username)`, '=', sql<string>`lower(${text.replace(/^@/, '')})`),
       ]),
     )
   }
   if (standing === 'suspended') apps = apps.where('app.suspended_at', 'is not', null)
-  if (standing === 'unreviewed') apps = apps.where('app.reviewed_at', 'is', null)
+  if (standing === 'unreviewed')
+    apps = apps.where('app.reviewed_at', 'is', null).where('app.document_url', 'is', null)
+  if (standing === 'unregistered') apps = apps.where('app.document_url', 'is not', null)
   if (standing === 'unconfirmed') apps = apps.where('app.confirmed_at', 'is', null)
   if (before !== undefined) apps = apps.where('app.id', '<', before)
   return apps.execute()
@@ -90,11 +97,12 @@ export async function searchApps(db: Db, { text, standing, before }: AppSearch, 
 export async function getApp(db: Db, { client_id, owner_id }: { client_id: string; owner_id?: bigint }) {
   let apps = db
     .selectFrom('oauth_apps as app')
-    .innerJoin('users as owner', 'owner.id', 'app.owner_id')
+    .leftJoin('users as owner', 'owner.id', 'app.owner_id')
     .leftJoin('oauth_apps as by', 'by.id', 'app.registered_by_app_id')
     .where('app.client_id', '=', client_id)
     .select(columns)
     .select(['owner.username as owner_username', 'by.name as registered_by'])
+    .select(['app.document', 'app.fetched_at'])
   if (owner_id !== undefined) apps = apps.where('app.owner_id', '=', owner_id)
   const app = await apps.executeTakeFirst()
   if (app === undefined) throw noSuchApp()
@@ -225,7 +233,7 @@ export function reviewedVersion(app: Pick<AppValues, (typeof REVIEWED_FIELDS)[nu
 
 /**
  * Gives or withdraws the mark "reviewed by staff". An existing mark keeps its date. Throws not_found, and conflict when the
- * application differs from the version that the administrator has `seen`.
+ * application differs from the version that the administrator has `seen`, or nobody owns it.
  */
 export async function markReviewed(
   db: Db,
@@ -234,6 +242,8 @@ export async function markReviewed(
   const { actor_id, now, isReviewed, seen } = act
   await db.transaction().execute(async (tx) => {
     const app = await lockApp(tx, act)
+    if (app.owner_id === null)
+      throw new AppError('conflict', 'A client that is known by its document cannot be reviewed')
     if ((app.reviewed_at !== null) === isReviewed) return
     if (isReviewed && seen !== reviewedVersion(app))
       throw new AppError('conflict', 'This application was changed since you looked at it')

@@ -24,7 +24,7 @@ import { newSecret } from './secrets.ts'
 const CLIENT_ID_LENGTH = 24
 const NAME_LENGTH_MAX = 60
 const DESCRIPTION_LENGTH_MAX = 500
-const REDIRECT_URIS_MAX = 20
+export const REDIRECT_URIS_MAX = 20
 /** Applications of one member, bounded because nobody reviews them before they exist. */
 export const OWNED_APPS_MAX = 100
 /** Applications that others have registered for a member, and that the member has not confirmed yet. */
@@ -33,7 +33,7 @@ const DAY_MS = 86_400_000
 const GROUPS_MAX = 50
 const GRANT_TYPES_SENT_MAX = 20
 const GROUP_LENGTH_MAX = 100
-const WEB_ADDRESS_LENGTH_MAX = 500
+export const WEB_ADDRESS_LENGTH_MAX = 500
 const LOGOUT_URI_LENGTH_MAX = 2_000
 
 /** The grant of devices (RFC 8628), which an application has to be switched on for. */
@@ -71,14 +71,17 @@ const resourceUri = z
   .nullable()
   .default(null)
 
+/** The name of an application, as members read it. */
+export const appName = z
+  .string()
+  .trim()
+  .min(1)
+  .max(NAME_LENGTH_MAX)
+  .refine(isHonestText, 'Must not contain control or direction characters')
+
 /** The fields of an application that its owner may change. Unknown fields are ignored, repeated values are dropped. */
 const AppFields = z.object({
-  name: z
-    .string()
-    .trim()
-    .min(1)
-    .max(NAME_LENGTH_MAX)
-    .refine(isHonestText, 'Must not contain control or direction characters'),
+  name: appName,
   description: z
     .string()
     .trim()

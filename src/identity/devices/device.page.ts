@@ -144,10 +144,11 @@ async function confirm(
   app: Target['app'],
   deps: IdentityDeps,
 ): Promise<FastifyReply> {
+  const { scopes, resource } = device
   return reply.page('identity/devices/confirm', {
-    ...(await consentFacts(deps, app, sessionOf(request).user)),
+    ...(await consentFacts(deps, app, sessionOf(request).user, { scopes, resource, isOnDevice: true })),
     device,
-    scopes: device.scopes,
+    scopes,
     program: programOf(device, request),
     switchAccountUrl: signInUrl(pageOf(request)),
   })

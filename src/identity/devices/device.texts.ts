@@ -26,8 +26,8 @@ export const device = {
   program: { en: 'Program', zh: '程序' },
   at: { en: 'Asked', zh: '请求时间' },
   askedEachTime: {
-    en: 'You are asked each time. You can end the sign-in under',
-    zh: '每次都会询问。你可以在这里终止登录：',
+    en: 'You are asked each time.',
+    zh: '每次都会询问。',
   },
   allowed: (app: string) => ({
     en: `Allowed. Go back to your device: ${app} signs you in there within seconds.`,

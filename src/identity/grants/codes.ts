@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { memberOf, userColumns } from '../../accounts/people/users.ts'
 import { recordRefusal } from '../../core/refusals.ts'
 import { inOrder, makeBatcher } from '../../database/batcher.ts'
-import type { Db } from '../../database/connection.ts'
+import type { Db, Tx } from '../../database/connection.ts'
 import { findHeld } from '../../database/held.ts'
 import { within } from '../../database/timeouts.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -58,10 +58,21 @@ export async function issueCode(db: Db, { session_id, now, ...bound }: NewCode):
   return code
 }
 
+type Allowed = {
+  document_version: Buffer | null
+  /** Returns the id of the application, which this transaction may store. */
+  appOf: (tx: Tx) => Promise<bigint>
+}
+
 /** Stores the consent and issues the code in one transaction. */
-export async function allowAndIssueCode(db: Db, code: NewCode): Promise<string> {
+export async function allowAndIssueCode(
+  db: Db,
+  unbound: Omit<NewCode, 'app_id'>,
+  { document_version, appOf }: Allowed,
+): Promise<string> {
   return db.transaction().execute(async (tx) => {
-    await rememberConsent(tx, code, code.scopes, code.now)
+    const code = { ...unbound, app_id: await appOf(tx) }
+    await rememberConsent(tx, { ...code, document_version }, code.scopes, code.now)
     return issueCode(tx, code)
   })
 }

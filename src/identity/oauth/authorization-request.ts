@@ -2,12 +2,17 @@
  * Reads authorization requests. It first checks the application and the redirect address; their faults are never
  * redirected. Then it checks all else, whose faults are always redirected (identity.md 2 b to j).
  */
+import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Parameters } from '../../web/parameters.ts'
 import { privateUseScheme } from '../../web/return-to.ts'
 import { isPublic } from '../apps/access.ts'
 import { isRegistered, kindOf } from '../apps/redirect-uris.ts'
+import { addressFault, admits, admitsDocuments, hostOf, isAddress } from '../metadata/client-id.ts'
+import type { MetadataClients } from '../metadata/clients.ts'
+import { documentFault, versionOf } from '../metadata/document.ts'
+import type { Fetched } from '../metadata/fetch.ts'
 import { BEARER_CHALLENGE } from './errors.ts'
 import { namesIn, type Single, singleValue, singleValues } from './parameters.ts'
 
@@ -23,8 +28,10 @@ export const RESPONSE_MODES = ['query', 'form_post']
 export const PROMPTS = ['none', 'login', 'consent', 'select_account']
 
 export type AuthorizedApp = {
-  id: bigint
+  /** Null for a client by its document that no member has allowed yet. */
+  id: bigint | null
   client_id: string
+  /** The host of a client by its document. */
   name: string
   description: string
   redirect_uris: string[]
@@ -35,16 +42,20 @@ export type AuthorizedApp = {
   suspended_at: Date | null
   reviewed_at: Date | null
   token_endpoint_auth_method: string
-  created_at: Date
+  /** Null as `id` is. */
+  created_at: Date | null
   /** Null while an application that another one registered waits for its owner. */
   confirmed_at: Date | null
   /** The application that registered this one, if it exists still. */
   registered_by: string | null
-  owner_id: bigint
-  owner_username: string
-  owner_trust_level: number
+  /** Of the owner, whom a client by its document does not have. */
+  owner_id: bigint | null
+  owner_username: string | null
+  owner_trust_level: number | null
   /** Whether the owner is a member of the forum. */
   owner_is_at_forum: boolean
+  /** What a client says of itself, if it is known by its document. */
+  metadata: (Fetched & { version: Buffer }) | null
 }
 
 /** The application of a request, and the address of the answer. */
@@ -56,20 +67,33 @@ export type Target = {
   state: string | undefined
 }
 
-/** Finds the application of a request. Throws invalid_client, invalid_redirect_uri or invalid_request, never redirected. */
-export async function findTarget(db: Db, sent: Parameters): Promise<Target> {
+export type FindingDeps = Pick<Core, 'db' | 'settings' | 'config'> & { metadataClients: MetadataClients }
+
+/**
+ * Finds the application of a request. Undefined for a client whose document must be fetched first, while nobody is signed in.
+ * Throws invalid_client, invalid_redirect_uri or invalid_request, never redirected; also too_many_attempts and overloaded, when
+ * a document cannot be fetched for `user_id` now.
+ */
+export async function findTarget(
+  deps: FindingDeps,
+  sent: Parameters,
+  user_id: bigint | undefined,
+): Promise<Target | undefined> {
   const client_id = singleValue(sent, 'client_id')
   const sentUri = singleValue(sent, 'redirect_uri')
   if (client_id === undefined) throw new AppError('invalid_request', 'client_id is missing')
-  const app = await findApp(db, client_id)
-  if (app === undefined) {
-    throw new AppError('invalid_client', 'No application has this client_id', {
-      data: { challenge: BEARER_CHALLENGE },
-    })
-  }
+  const app = isAddress(client_id)
+    ? await findMetadataClient(deps, client_id, user_id)
+    : await findApp(deps.db, client_id)
+  if (app === 'unread') return undefined
+  if (app === undefined) throw unknownClient()
   const redirect_uri = sentUri ?? onlyRedirectUri(app)
   if (!isRegistered(app, redirect_uri)) {
-    throw new AppError('invalid_redirect_uri', 'The redirect_uri is not registered for this application')
+    const message =
+      app.metadata === null
+        ? 'The redirect_uri is not registered for this application'
+        : 'The redirect_uri is not in the client metadata document, or is at another origin than the document'
+    throw new AppError('invalid_redirect_uri', message)
   }
   if (queryText(sent).length > QUERY_BYTES_MAX) {
     throw new AppError('invalid_request', `The request is longer than ${QUERY_BYTES_MAX} bytes`)
@@ -77,11 +101,62 @@ export async function findTarget(db: Db, sent: Parameters): Promise<Target> {
   return { app, redirect_uri, redirect_uri_sent: sentUri !== undefined, state: echoableState(sent) }
 }
 
+/** Makes invalid_client for a request whose client nobody knows. */
+export function unknownClient(): AppError {
+  return new AppError('invalid_client', 'No application has this client_id', {
+    data: { challenge: BEARER_CHALLENGE },
+  })
+}
+
+/** Finds a client by its document, as it is now; `unread` while nobody is signed in for whom the document is fetched. */
+async function findMetadataClient(
+  { db, settings, config, metadataClients }: FindingDeps,
+  client_id: string,
+  user_id: bigint | undefined,
+): Promise<AuthorizedApp | 'unread' | undefined> {
+  const admitting = await settings.read()
+  if (!admitsDocuments(admitting)) return undefined
+  const fault = addressFault(client_id, config)
+  if (fault !== undefined) throw documentFault(`has no valid address. The client_id ${fault}`)
+  if (!admits(admitting, client_id)) return undefined
+  const stored = await findApp(db, client_id)
+  // No request to a host whose client the staff has suspended.
+  if (stored !== undefined && stored.suspended_at !== null) return stored
+  const fetched = await metadataClients.read(client_id, stored?.metadata ?? undefined, user_id)
+  return fetched === undefined ? 'unread' : clientOf(client_id, fetched, stored)
+}
+
+function clientOf(client_id: string, fetched: Fetched, stored: AuthorizedApp | undefined): AuthorizedApp {
+  const { redirect_uris, homepage } = fetched.document
+  return {
+    id: stored?.id ?? null,
+    client_id,
+    name: hostOf(client_id),
+    description: '',
+    redirect_uris,
+    allow_groups: [],
+    deny_groups: [],
+    homepage,
+    logo_url: null,
+    suspended_at: null,
+    reviewed_at: null,
+    token_endpoint_auth_method: 'none',
+    created_at: stored?.created_at ?? null,
+    confirmed_at: fetched.fetched_at,
+    registered_by: null,
+    owner_id: null,
+    owner_username: null,
+    owner_trust_level: null,
+    owner_is_at_forum: false,
+    metadata: { ...fetched, version: versionOf(fetched.document) },
+  }
+}
+
 /** Finds an application by its client_id, as the pages show it before a sign-in. */
 export async function findApp(db: Db, client_id: string): Promise<AuthorizedApp | undefined> {
-  return db
+  const found = await db
     .selectFrom('oauth_apps as app')
-    .innerJoin('users as owner', 'owner.id', 'app.owner_id')
+    .leftJoin('users as owner', 'owner.id', 'app.owner_id')
     .leftJoin('oauth_apps as by', 'by.id', 'app.registered_by_app_id')
     .where('app.client_id', '=', client_id)
     .select([
@@ -103,9 +178,22 @@ export async function findApp(db: Db, client_id: string): Promise<AuthorizedApp 
       'app.owner_id',
       'owner.username as owner_username',
       'owner.trust_level as owner_trust_level',
+      'app.document',
+      'app.fetched_at',
+      'app.fresh_until',
     ])
     .select((eb) => eb('owner.forum_id', 'is not', null).$castTo<boolean>().as('owner_is_at_forum'))
     .executeTakeFirst()
+  if (found === undefined) return undefined
+  const { document, fetched_at, fresh_until, ...app } = found
+  if (document === null) return { ...app, metadata: null }
+  const metadata = {
+    document,
+    fetched_at: fetched_at!,
+    fresh_until: fresh_until!,
+    version: versionOf(document),
+  }
+  return { ...app, metadata }
 }
 
 /**
@@ -113,6 +201,7 @@ export async function findApp(db: Db, client_id: string): Promise<AuthorizedApp 
  * a device, where the port is free and another program may listen at the registered one.
  */
 function onlyRedirectUri(app: AuthorizedApp): string {
+  if (app.metadata !== null) throw new AppError('invalid_request', 'redirect_uri is missing')
   const [only, ...others] = app.redirect_uris
   if (only === undefined || others.length > 0) {
     throw new AppError('invalid_request', 'redirect_uri is missing, and the application has several')

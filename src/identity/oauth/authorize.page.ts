@@ -16,9 +16,18 @@ import { allowAndIssueCode, issueCode, type NewCode } from '../grants/codes.ts'
 import { hasConsented } from '../grants/consents.ts'
 import { findResource, type Resource } from '../grants/resources.ts'
 import type { IdentityDeps } from '../keys/keys.ts'
+import { isAddress } from '../metadata/client-id.ts'
+import { type MetadataClients, storeMetadataClient } from '../metadata/clients.ts'
 import { shouldStepUp } from './acr.ts'
 import { type Answer, answerTo, sendAnswer } from './answer.ts'
-import { type Demand, findTarget, queryText, readDemand, type Target } from './authorization-request.ts'
+import {
+  type Demand,
+  findTarget,
+  queryText,
+  readDemand,
+  type Target,
+  unknownClient,
+} from './authorization-request.ts'
 import { type ConsentFacts, consentFacts } from './consent.ts'
 import { makeDescribeRequest } from './destination.ts'
 import { asDescription, isOAuthError, type OAuthError } from './errors.ts'
@@ -33,7 +42,11 @@ const LOGIN_HINT_LENGTH_MAX = 60
 /** The foreign keys of codes and consents to their application. */
 const GONE = /^(authorization_codes|consents)_app_id_fkey$/
 
-type Decision = 'allow' | 'deny'
+/** The member's answer to the consent page. `seen` is what the page showed of the client's document. */
+type Decision = { decision: 'allow' | 'deny'; seen?: string | undefined }
+
+/** The parts that authorization requests need. */
+export type AuthorizeDeps = IdentityDeps & { metadataClients: MetadataClients }
 
 declare module '../../web/views.ts' {
   interface PageData {
@@ -42,6 +55,8 @@ declare module '../../web/views.ts' {
       resource: Resource | undefined
       isAskedEachTime: boolean
       query: string
+      /** The version of the client's document that this page shows, if it has one. */
+      seen: string | undefined
       switchAccountUrl: string
       destination: { place: string; kind: 'web' | 'loopback' | 'scheme' }
     }
@@ -58,37 +73,57 @@ declare module '../../web/views.ts' {
   }
   interface PartData {
     'identity/oauth/consent-app': Pick<ConsentFacts, 'user' | 'app' | 'members' | 'ownerUrl'>
-    'identity/oauth/consent-sees': {
+    'identity/oauth/consent-sees': { user: Session['user']; customGroups: string[]; listsApps: boolean }
+    'identity/oauth/consent-may': {
       user: Session['user']
-      customGroups: string[]
       scopes: string[]
-      ownsApps: boolean
+      resource?: Pick<Resource, 'name' | 'uri'> | undefined
     }
-    'identity/oauth/consent-may': { scopes: string[] }
   }
 }
 
-const ConsentForm = z.object({ decision: z.enum(['allow', 'deny']), query: z.string() })
+const ConsentForm = z.object({
+  decision: z.enum(['allow', 'deny']),
+  query: z.string(),
+  seen: z.string().optional(),
+})
 
 /** Mounts the browser scope: authorization requests, and the answer to the consent page. */
-export async function authorizePages(app: FastifyInstance, deps: IdentityDeps): Promise<void> {
+export async function authorizePages(app: FastifyInstance, deps: AuthorizeDeps): Promise<void> {
   browserScope(app, deps)
   neverStored(app)
-  app.destinations.push(makeDescribeRequest(deps.db, AUTHORIZATION_PATHS))
+  app.destinations.push(makeDescribeRequest(deps, AUTHORIZATION_PATHS))
+  const config = { admission: admissionOf }
 
   for (const path of AUTHORIZATION_PATHS) {
     // No HEAD, because each request may issue a code.
-    app.get<{ Querystring: Parameters }>(path, { exposeHeadRoute: false }, async (request, reply) =>
+    app.get<{ Querystring: Parameters }>(path, { exposeHeadRoute: false, config }, async (request, reply) =>
       authorize(request, reply, request.query, undefined, deps),
     )
   }
 
-  app.post('/oauth2/consent', { config: { page: consentPage } }, async (request, reply) => {
+  app.post('/oauth2/consent', { config: { ...config, page: consentPage } }, async (request, reply) => {
     const form = ConsentForm.safeParse(request.body)
     if (!form.success) throw malformed('The consent form is incomplete')
-    const { decision, query } = form.data
+    const { query, ...decision } = form.data
     return authorize(request, reply, parseParameters(query), decision, deps)
   })
+}
+
+/** A request of a client that is known by its document may wait for the server that has it. */
+function admissionOf({ query, body }: FastifyRequest): 'slow' | undefined {
+  const { query: sent } = (body ?? {}) as Record<string, unknown>
+  const { client_id } = typeof sent === 'string' ? parsedOrEmpty(sent) : (query as Parameters)
+  return typeof client_id === 'string' && isAddress(client_id) ? 'slow' : undefined
+}
+
+/** The handler reports what cannot be parsed. */
+function parsedOrEmpty(text: string): Parameters {
+  try {
+    return parseParameters(text)
+  } catch {
+    return {}
+  }
 }
 
 /** The page of a consent form is the request that it answers. */
@@ -103,15 +138,17 @@ function neverStored(app: FastifyInstance): void {
   })
 }
 
-/** Answers an authorization request. `decision` is the member's answer to the consent page. */
+/** Answers an authorization request. `decided` is the member's answer to the consent page. */
 async function authorize(
   request: FastifyRequest,
   reply: FastifyReply,
   sent: Parameters,
-  decision: Decision | undefined,
-  deps: IdentityDeps,
+  decided: Decision | undefined,
+  deps: AuthorizeDeps,
 ): Promise<FastifyReply> {
-  const target = await findTarget(deps.db, sent)
+  const user_id = request.session?.user.id
+  const target = await findTarget(deps, sent, user_id)
+  if (target === undefined) return signInFirst(reply, sent)
   if (target.app.suspended_at !== null) return refuseSuspended(request, reply, target)
   if (await isDraft(target, request, sent, deps)) return refuseDraft(request, reply, target, sent)
   try {
@@ -136,21 +173,50 @@ async function authorize(
       })
       throw new AppError('access_denied', refusalText(refusal), { data: { refusal } })
     }
-    if (decision === 'deny') throw new AppError('access_denied', 'The user refused authorization')
+    if (decided?.decision === 'deny') throw new AppError('access_denied', 'The user refused authorization')
 
     const code = newCode(target, demand, resource, session, deps.clock())
-    if (decision === 'allow')
-      return answer(reply, target, sent, { code: await allowAndIssueCode(deps.db, code) }, deps)
-    if (await needsConsent(target, demand, code, deps)) {
+    if (decided !== undefined && wasShown(target, decided)) {
+      return answer(reply, target, sent, { code: await allow(target, code, request, deps) }, deps)
+    }
+    const app_id = decided === undefined ? await consentedApp(target, demand, code, deps) : undefined
+    if (app_id === undefined) {
       return askForConsent(reply, target, { ...demand, resource }, sent, session, deps)
     }
-    return answer(reply, target, sent, { code: await issueCode(deps.db, code) }, deps)
+    return answer(reply, target, sent, { code: await issueCode(deps.db, { ...code, app_id }) }, deps)
   } catch (error) {
     // The owner has deleted the application meanwhile.
-    if (GONE.test(violatedConstraint(error) ?? '')) await findTarget(deps.db, sent)
+    if (GONE.test(violatedConstraint(error) ?? '')) await findTarget(deps, sent, user_id)
     if (!isOAuthError(error)) throw error
     return refuse(error, target, sent, request, reply, deps)
   }
+}
+
+/** Nothing is known of the client yet, so no answer is redirected to it. */
+function signInFirst(reply: FastifyReply, sent: Parameters): FastifyReply {
+  if (isSilent(sent)) throw unknownClient()
+  return reply.redirect(signInUrl(`${AUTHORIZATION_PATH}?${queryText(sent)}`), 303)
+}
+
+/** Whether the page that the member has answered showed what the client's document says now. */
+function wasShown({ app }: Target, { seen }: Decision): boolean {
+  return app.metadata === null || app.metadata.version.toString('base64url') === seen
+}
+
+/** Stores the consent, and a client that is known by its document, and issues a code. */
+async function allow(
+  { app }: Target,
+  code: Unbound,
+  { ip }: FastifyRequest,
+  { db }: AuthorizeDeps,
+): Promise<string> {
+  const { client_id, metadata } = app
+  const { user_id, now } = code
+  return allowAndIssueCode(db, code, {
+    document_version: metadata?.version ?? null,
+    appOf: async (tx) =>
+      metadata === null ? app.id! : storeMetadataClient(tx, { ...metadata, client_id, user_id, ip, now }),
+  })
 }
 
 /** NOTE: never redirects, even with prompt=none, because members must not reach a suspended application. */
@@ -254,15 +320,17 @@ function epochSeconds(moment: Date): number {
   return Math.floor(moment.getTime() / 1000)
 }
 
+/** A code before its application has a row. */
+type Unbound = Omit<NewCode, 'app_id'>
+
 function newCode(
   target: Target,
   demand: Demand,
   resource: Resource | undefined,
   session: Session,
   now: Date,
-): NewCode {
+): Unbound {
   return {
-    app_id: target.app.id,
     user_id: session.user.id,
     session_id: session.id,
     redirect_uri: target.redirect_uri,
@@ -277,16 +345,21 @@ function newCode(
   }
 }
 
-async function needsConsent(
+/** Returns the id of an application that the member has allowed all this before. Undefined when the member must be asked. */
+async function consentedApp(
   target: Target,
   demand: Demand,
-  code: NewCode,
+  code: Unbound,
   deps: IdentityDeps,
-): Promise<boolean> {
-  const isAsked = demand.prompts.includes('consent') || mayBeImpersonated(target)
-  if (!isAsked && (await hasConsented(deps.db, code, demand.scopes))) return false
+): Promise<bigint | undefined> {
+  const { id: app_id, metadata } = target.app
+  const isAsked = app_id === null || demand.prompts.includes('consent') || mayBeImpersonated(target)
+  if (!isAsked) {
+    const document_version = metadata?.version ?? null
+    if (await hasConsented(deps.db, { ...code, app_id, document_version }, demand.scopes)) return app_id
+  }
   if (demand.prompts.includes('none')) throw new AppError('consent_required', 'The user must consent first')
-  return true
+  return undefined
 }
 
 /**
@@ -306,14 +379,16 @@ async function askForConsent(
   deps: IdentityDeps,
 ): Promise<FastifyReply> {
   const { app, redirect_uri } = target
+  const { scopes, resource } = demand
   return reply.page(
     'identity/oauth/consent',
     {
-      ...(await consentFacts(deps, app, user)),
-      scopes: demand.scopes,
-      resource: demand.resource,
+      ...(await consentFacts(deps, app, user, { scopes, resource, isOnDevice: false })),
+      scopes,
+      resource,
       isAskedEachTime: mayBeImpersonated(target),
       query: queryText(sent),
+      seen: app.metadata?.version.toString('base64url'),
       switchAccountUrl: switchAccountUrl(sent),
       destination: { place: placeOf(redirect_uri), kind: kindOf(redirect_uri) },
     },

@@ -8,6 +8,7 @@ import type { Db } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import { RESOURCE_METADATA_PATH } from '../apps/addresses.ts'
+import { isStillAdmitted } from '../metadata/client-id.ts'
 import { BEARER_CHALLENGE, bearerError } from './errors.ts'
 
 /**
@@ -52,7 +53,13 @@ export type Bearer = {
   scopes: string[]
   /** Whether a device has the token, which its member allowed elsewhere. */
   isOnDevice: boolean
-  app: { id: bigint; owner_id: bigint; name: string; redirect_uris: string[] }
+  app: {
+    id: bigint
+    /** Null for a client that is known by its document. */
+    owner_id: bigint | null
+    name: string
+    redirect_uris: string[]
+  }
 }
 export type TokenUser = User & { is_silenced: boolean }
 
@@ -62,9 +69,10 @@ type LiveToken = {
   item: number
   scopes: string[]
   app_id: bigint
-  app_owner_id: bigint
+  app_owner_id: bigint | null
   app_name: string
   redirect_uris: string[]
+  document_url: string | null
   is_on_device: boolean
   member: unknown
 }
@@ -74,9 +82,9 @@ type Look = { access_token: string; now: Date }
 /**
  * Makes the function that finds the bearer of an access token. Simultaneous requests of a process share a statement. It
  * throws invalid_token for an unknown, expired or revoked token. It does so too when the member is suspended or banned, or
- * the application is suspended.
+ * the application is suspended, or a client by its document is no longer admitted.
  */
-export function makeGetBearer({ db, clock }: Pick<Core, 'db' | 'clock'>): GetBearer {
+export function makeGetBearer({ db, clock, settings }: Pick<Core, 'db' | 'clock' | 'settings'>): GetBearer {
   const look = makeBatcher<Look, FoundToken | undefined>({
     name: 'find access tokens',
     run: (looks) => findLive(db, looks),
@@ -84,11 +92,13 @@ export function makeGetBearer({ db, clock }: Pick<Core, 'db' | 'clock'>): GetBea
   return async (access_token) => {
     const now = clock()
     const found = await look({ access_token, now })
-    if (found === undefined || isBannedOrSuspended(found, now)) {
+    const isLive = found !== undefined && (await isStillAdmitted({ settings }, found.document_url))
+    if (!isLive || isBannedOrSuspended(found, now)) {
       throw bearerError('invalid_token', 'The access token is wrong, expired or revoked')
     }
-    const { scopes, app_id, app_owner_id, app_name, redirect_uris, is_on_device, silenced_till, ...user } =
+    const { scopes, app_id, app_owner_id, app_name, redirect_uris, is_on_device, silenced_till, ...rest } =
       found
+    const { document_url: _, ...user } = rest
     const is_silenced = silenced_till !== null && silenced_till > now
     const app = { id: app_id, owner_id: app_owner_id, name: app_name, redirect_uris }
     return { user: { ...user, is_silenced }, scopes, isOnDevice: is_on_device, app }
@@ -104,7 +114,7 @@ async function findLive(db: Db, looks: Look[]) {
     .innerJoinLateral(memberOf('token').as('users'), (join) => join.onTrue())
     .select(userColumns)
     .select(['token.item', 'token.scopes', 'token.redirect_uris', 'token.is_on_device'])
-    .select(['token.app_id', 'token.app_owner_id', 'token.app_name'])
+    .select(['token.app_id', 'token.app_owner_id', 'token.app_name', 'token.document_url'])
     .select(sql<Date | null>`silenced_till(users.id)`.as('silenced_till'))
     .execute()
   return inOrder(looks, rows, (row) => row)

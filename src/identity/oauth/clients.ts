@@ -10,6 +10,7 @@ import type { Db } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import type { Client } from '../apps/access.ts'
+import { isAddress, isStillAdmitted } from '../metadata/client-id.ts'
 import { BASIC_CHALLENGE } from './errors.ts'
 import type { Sent } from './parameters.ts'
 import type { TokenRequest } from './shapes.ts'
@@ -56,7 +57,7 @@ export function makeAuthenticateClient(deps: Core): AuthenticateClient {
     const known = client_secret === undefined ? [] : await find(client_id)
     const client =
       client_secret === undefined
-        ? await findPublicClient(deps.db, client_id, aheadOf)
+        ? await findPublicClient(deps, client_id, aheadOf)
         : await provenClient(deps.db, known, client_secret, now)
     if (client !== undefined) return client
     // Unknown client ids share one count, because each count is a row.
@@ -106,8 +107,12 @@ export async function countUselessGrant({ limits }: Core, client: Client, addres
   await limits.hit('token_failures', `grants of ${failureKey(client.client_id, address)}`)
 }
 
+/** Addresses of one site begin alike, so their hashes are counted. */
 function failureKey(client_id: string, address: string): string {
-  return `${client_id.slice(0, KEY_LENGTH_MAX)} ${networkOf(address)}`
+  const named = isAddress(client_id)
+    ? sha256(client_id).toString('base64url')
+    : client_id.slice(0, KEY_LENGTH_MAX)
+  return `${named} ${networkOf(address)}`
 }
 
 /** Makes invalid_client, with a Basic challenge if the client used the header (RFC 6749 5.2). */
@@ -185,9 +190,12 @@ async function noteUse(db: Db, secret_id: bigint, now: Date): Promise<void> {
   await db.updateTable('app_secrets').set({ last_used_at: now }).where('id', '=', secret_id).execute()
 }
 
-/** Finds a public client by its client_id alone. PKCE or the rotation of refresh tokens proves its grants. */
+/**
+ * Finds a public client by its client_id alone. PKCE or the rotation of refresh tokens proves its grants. A client by its document
+ * must be admitted still; the document is not fetched.
+ */
 async function findPublicClient(
-  db: Db,
+  { db, settings }: Core,
   client_id: string,
   aheadOf: AheadOf,
 ): Promise<Authenticated | undefined> {
@@ -198,12 +206,12 @@ async function findPublicClient(
     .where('token_endpoint_auth_method', '=', 'none')
     .where('suspended_at', 'is', null)
     .select(['id', 'client_id', 'redirect_uris', 'allow_groups', 'deny_groups'])
-    .select(['id_token_signed_response_alg', 'token_endpoint_auth_method'])
+    .select(['id_token_signed_response_alg', 'token_endpoint_auth_method', 'document_url'])
     .select(sql<string>`pg_current_snapshot()`.as('snapshot'))
     .select(sql<number>`extract(epoch from clock_timestamp())::double precision`.as('moment'))
     .executeTakeFirst()
-  if (found === undefined) return undefined
-  const { moment, ...client } = found
+  if (found === undefined || !(await isStillAdmitted({ settings }, found.document_url))) return undefined
+  const { moment, document_url: _, ...client } = found
   return { ...client, ahead_s: aheadOf(moment, sent_s) }
 }
 

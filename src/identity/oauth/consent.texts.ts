@@ -12,6 +12,11 @@ export const consent = {
     en: 'Continue only if you know and trust its owner.',
     zh: '仅在你了解并信任其所有者时继续。',
   },
+  unregistered: (host: string) => ({
+    en: `It is not registered here. Continue only if you know and trust ${host}.`,
+    zh: `它未在本站注册，仅在你了解并信任 ${host} 时继续。`,
+  }),
+  firstAllowed: { en: 'First allowed here', zh: '首次获得授权' },
   unconfirmed: (owner: string, by: string) => ({
     en: `Created in the name of @${owner} by ${by}, and not confirmed by them yet.`,
     zh: `由 ${by} 以 @${owner} 的名义创建，本人尚未确认。`,
@@ -24,13 +29,14 @@ export const consent = {
   email: { en: 'Email', zh: '邮箱' },
   noEmail: { en: 'none on file', zh: '未登记' },
   groups: { en: 'Groups', zh: '用户组' },
+  may: { en: 'It may', zh: '它可以' },
   never: {
     en: `It cannot see your password, your ${POINTS} or what you do elsewhere, and it cannot pay for you.`,
     zh: `它看不到你的密码、${POINTS}和在其他应用的活动，也不能替你付款。`,
   },
   useAt: (app: string, host: string) => ({
-    en: `Its access is for ${app} (${host}), which learns your member number and username.`,
-    zh: `它的访问权限用于 ${app}（${host}），后者会获知你的成员编号和用户名。`,
+    en: `Use this access at ${app} (${host}), which learns your member number and username`,
+    zh: `将访问权限用于 ${app}（${host}），后者会获知你的成员编号和用户名`,
   }),
   destination: { en: 'You continue to', zh: '完成后前往' },
   loopback: { en: 'a program on this computer', zh: '本机上的程序' },
@@ -43,11 +49,8 @@ export const consent = {
     zh: '已登录，还差一步即可返回。',
   },
   continueTo: (app: string) => ({ en: `Continue to ${app}`, zh: `继续前往 ${app}` }),
-  details: { en: 'How long this lasts, and how to revoke it', zh: '授权有效期与撤销方式' },
-  lasts: (app: string) => ({
-    en: `${app} can look this up again for up to 30 days after you sign in, until you revoke it under`,
-    zh: `登录后 30 天内，${app} 可以再次读取以上信息。你可以随时撤销：`,
-  }),
+  details: { en: 'More about this application', zh: '关于此应用' },
+  revoke: { en: 'You can revoke this at any time under', zh: '你可以随时撤销：' },
   couldRegister: {
     en: 'It could create applications in your name. You are told each time, and can delete them under',
     zh: '它还可以以你的名义创建应用，每次都会通知你。你可以在这里删除：',
@@ -57,8 +60,8 @@ export const consent = {
     zh: '它请求更多信息时会再次询问你。',
   },
   askedEachTime: {
-    en: 'You are asked each time, because another app on this device could take its place.',
-    zh: '每次都会询问，因为本设备上的其他程序可能冒充它。',
+    en: 'Continue only if you have just started this in that program yourself. Another program on this device could take its place, so you are asked each time.',
+    zh: '仅在你刚刚亲自在该程序中发起登录时继续。本设备上的其他程序可能冒充它，因此每次都会询问。',
   },
   about: { en: 'About', zh: '简介' },
   homepage: { en: 'Homepage', zh: '主页' },
@@ -70,14 +73,15 @@ export const consent = {
 /** What a member allows an application, also in the list of authorised applications. */
 export const consents = {
   by: { en: 'by', zh: '提供者' },
+  callsItself: (name: string) => ({ en: `calls itself “${name}”`, zh: `自称“${name}”` }),
   reviewed: { en: 'Reviewed by our staff', zh: '已由本站审核' },
   picture: { en: 'picture', zh: '头像' },
   confirmed: { en: 'confirmed', zh: '已验证' },
   number: (id: string) => ({ en: `member number ${id}`, zh: `成员编号 ${id}` }),
   may: { en: 'It may also', zh: '它还可以' },
   lookUpAgain: {
-    en: 'Look this up again, for up to 30 days after each sign-in',
-    zh: '在每次登录后 30 天内再次读取以上信息',
+    en: 'Look this up again while you are away, for up to 30 days after each sign-in',
+    zh: '在你离开后再次读取以上信息，每次登录后最多 30 天',
   },
   registerApps: { en: 'Create and list applications in your name', zh: '以你的名义创建和查看应用' },
   mayRegister: {

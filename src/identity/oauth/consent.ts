@@ -10,24 +10,35 @@ export type ConsentFacts = {
   app: Target['app']
   members: Awaited<ReturnType<typeof countMembers>>
   ownerUrl: string | undefined
-  ownsApps: boolean
   customGroups: string[]
+  /** Whether the application can list the applications of this member, who has some. It needs no scope for that. */
+  listsApps: boolean
+  /** Whether it could create applications in the member's name without having asked for that. */
+  couldRegister: boolean
 }
+
+type Asked = { scopes: string[]; resource: object | undefined; isOnDevice: boolean }
 
 /** Reads how many use the application, its owner's page at the forum, and what it would learn about the member. */
 export async function consentFacts(
   { db, config }: Pick<Core, 'db' | 'config'>,
   app: Target['app'],
   user: Session['user'],
+  { scopes, resource, isOnDevice }: Asked,
 ): Promise<ConsentFacts> {
+  // As in apps-api.ts.
+  const hasAppsAnyway =
+    app.metadata === null && !isOnDevice && resource === undefined && !scopes.includes('apps')
   const { DISCOURSE_URL: forum } = config
-  const hasProfile = forum !== undefined && app.owner_is_at_forum
+  const profile = app.owner_is_at_forum ? app.owner_username : null
   return {
     user,
     app,
-    members: await countMembers(db, app.id),
-    ownerUrl: hasProfile ? `${forum}/u/${encodeURIComponent(app.owner_username)}` : undefined,
-    ownsApps: await ownsApps(db, user.id),
+    members: app.id === null ? { count: 0, isMore: false } : await countMembers(db, app.id),
+    ownerUrl:
+      forum === undefined || profile === null ? undefined : `${forum}/u/${encodeURIComponent(profile)}`,
     customGroups: namedGroupsOf(user),
+    listsApps: hasAppsAnyway && (await ownsApps(db, user.id)),
+    couldRegister: hasAppsAnyway,
   }
 }

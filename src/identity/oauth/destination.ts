@@ -1,18 +1,18 @@
 /** Describes the application behind an authorization request, for the sign-in page before it. */
-import type { Db } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Destination } from '../../web/destinations.ts'
 import { parseParameters } from '../../web/parameters.ts'
-import { findTarget } from './authorization-request.ts'
+import { type FindingDeps, findTarget } from './authorization-request.ts'
 
 /** Makes the description of these paths. A faulty request and a suspended application get none. */
-export function makeDescribeRequest(db: Db, paths: readonly string[]) {
+export function makeDescribeRequest(deps: FindingDeps, paths: readonly string[]) {
   return async (path: string): Promise<Destination | undefined> => {
     const [pathname = '', query = ''] = path.split('?')
     if (!paths.includes(pathname)) return undefined
     try {
-      const { app } = await findTarget(db, parseParameters(query))
-      if (app.suspended_at !== null) return undefined
+      const target = await findTarget(deps, parseParameters(query), undefined)
+      if (target === undefined || target.app.suspended_at !== null) return undefined
+      const { app } = target
       const { name, logo_url, homepage } = app
       return { app: { name, logo_url }, order: undefined, isPayment: false, exit: homepage ?? undefined }
     } catch (error) {

@@ -8,6 +8,7 @@ import { DEVICE_AUTHORIZATION_PATH, DISCOVERY_PATH, RESOURCE_METADATA_PATH } fro
 import { GRANT_TYPES } from '../apps/apps.ts'
 import { type IdentityDeps, SIGNING_ALGORITHMS } from '../keys/keys.ts'
 import { JWKS_CACHE_SECONDS } from '../keys/lifetimes.ts'
+import { admitsDocuments } from '../metadata/client-id.ts'
 import { ACR_VALUES } from './acr.ts'
 import { PROMPTS, RESPONSE_MODES, SCOPES } from './authorization-request.ts'
 import { AUTHORIZATION_PATH } from './authorize.page.ts'
@@ -48,8 +49,17 @@ export async function discoveryRoutes(app: FastifyInstance, deps: IdentityDeps):
 }
 
 /** Returns the reader of each document by its path. The JWKS is serialised again only when the keys were read again. */
-function openDocuments({ config, signingKeys }: IdentityDeps): Map<string, () => Promise<Published>> {
-  const document = Promise.resolve(publish(discoveryDocument(config.PUBLIC_URL)))
+function openDocuments({
+  config,
+  settings,
+  signingKeys,
+}: IdentityDeps): Map<string, () => Promise<Published>> {
+  const documents = [false, true].map((admits) => publish(discoveryDocument(config.PUBLIC_URL, admits)))
+  const readDocument = async () => {
+    // The last known settings are good enough while the database does not answer.
+    const now = await settings.read().catch(() => settings.latest())
+    return documents[Number(admitsDocuments(now))]!
+  }
   const resource = Promise.resolve(publish(resourceDocument(config.PUBLIC_URL)))
   let jwks: { keys: readonly JWK[]; published: Published } | undefined
   const readKeys = async () => {
@@ -59,13 +69,14 @@ function openDocuments({ config, signingKeys }: IdentityDeps): Map<string, () =>
     return jwks.published
   }
   return new Map([
-    ...DISCOVERY_PATHS.map((path) => [path, () => document] as const),
+    ...DISCOVERY_PATHS.map((path) => [path, readDocument] as const),
     [RESOURCE_METADATA_PATH, () => resource] as const,
     [JWKS_PATH, readKeys] as const,
   ])
 }
 
-function discoveryDocument(issuer: string): z.output<typeof Discovery> {
+/** The document. A client by its metadata learns from it whether the site admits such clients (draft-02, 6). */
+function discoveryDocument(issuer: string, admits: boolean): z.output<typeof Discovery> {
   return {
     issuer,
     authorization_endpoint: issuer + AUTHORIZATION_PATH,
@@ -98,6 +109,7 @@ function discoveryDocument(issuer: string): z.output<typeof Discovery> {
     request_uri_parameter_supported: false,
     claims_parameter_supported: false,
     authorization_response_iss_parameter_supported: true,
+    ...(admits && { client_id_metadata_document_supported: true }),
   }
 }
 

@@ -60,7 +60,10 @@ export function asDescription(message: string): string {
   return message.replace(/"/g, "'").replace(/[^\x20-\x5b\x5d-\x7e]/g, '?')
 }
 
-/** Renders a failure for programs. `data.challenge` becomes WWW-Authenticate, and the rest of `data` joins the body. */
+/**
+ * Renders a failure for programs. `data.challenge` becomes WWW-Authenticate, `data.status` is another status than that of the
+ * table, and the rest of `data` joins the body.
+ */
 export function sendOAuthError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
   const error = asAnswered(thrown, request)
@@ -130,8 +133,8 @@ type OAuthFailure = {
 
 function asOAuthFailure(error: unknown): OAuthFailure | undefined {
   if (isOAuthError(error)) {
-    const { code, message, data = {} } = error
-    return { code, status: STATUS[code], message, data }
+    const { code, message, data: { status = STATUS[code], ...data } = {} } = error
+    return { code, status: Number(status), message, data }
   }
   if (error instanceof AppError && error.code === 'method_not_allowed')
     return { code: 'invalid_request', status: METHOD_NOT_ALLOWED, message: error.message, data: {} }

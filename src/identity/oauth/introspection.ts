@@ -11,6 +11,7 @@ import { sha256 } from '../../platform/secrets.ts'
 import type { Parameters } from '../../web/parameters.ts'
 import { type Client, isPublic } from '../apps/access.ts'
 import { ACCESS_TOKEN_SECONDS } from '../grants/tokens.ts'
+import { isStillAdmitted } from '../metadata/client-id.ts'
 import { acrOf } from './acr.ts'
 import { type AuthenticateClient, invalidClient } from './clients.ts'
 import { formValues, requiredValue } from './parameters.ts'
@@ -33,7 +34,7 @@ export function introspectionRoute(
     if (isPublic(client)) throw invalidClient(request.headers.authorization !== undefined)
     const token = requiredValue(body, 'token')
     const found =
-      (await findAccessToken(deps.db, client, token, now)) ??
+      (await findAccessToken(deps, client, token, now)) ??
       (await findRefreshToken(deps.db, client, token, now))
     if (found === undefined || isBannedOrSuspended(found, now)) return { active: false }
     return {
@@ -51,7 +52,7 @@ export function introspectionRoute(
   })
 }
 
-async function findAccessToken(db: Db, client: Client, token: string, now: Date) {
+async function findAccessToken({ db, settings }: Core, client: Client, token: string, now: Date) {
   const row = await db
     .selectFrom('access_tokens as token')
     .innerJoin('grants as family', 'family.id', 'token.grant_id')
@@ -65,9 +66,9 @@ async function findAccessToken(db: Db, client: Client, token: string, now: Date)
     .where((eb) => eb.or([eb('family.app_id', '=', client.id), eb('family.resource_app_id', '=', client.id)]))
     .select(userColumns)
     .select(['token.scopes', 'token.expires_at', 'family.amr', 'family.auth_time', 'app.client_id'])
-    .select('resource.resource_uri')
+    .select(['resource.resource_uri', 'app.document_url'])
     .executeTakeFirst()
-  if (row === undefined) return undefined
+  if (row === undefined || !(await isStillAdmitted({ settings }, row.document_url))) return undefined
   const iat = epochSeconds(row.expires_at) - ACCESS_TOKEN_SECONDS
   const aud = row.resource_uri ?? undefined
   return { ...row, claims: { token_type: 'Bearer', iat, ...(aud !== undefined && { aud }) } }

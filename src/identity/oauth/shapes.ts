@@ -114,6 +114,7 @@ export const Discovery = z.looseObject({
   authorization_endpoint: z.url(),
   token_endpoint: z.url(),
   jwks_uri: z.url(),
+  client_id_metadata_document_supported: z.literal(true).optional(),
 })
 
 /** RFC 9728. */
