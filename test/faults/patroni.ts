@@ -64,7 +64,8 @@ export async function startPatroni(bin: string, options: PatroniOptions = {}): P
   if (user !== undefined) await chown(folder, user.uid, user.gid)
   const etcd = await startEtcd(folder, user)
   const nodes: Node[] = []
-  for (const name of ['first', 'second'])
+  // Neither may be called `first` or `any`, which mean something else in synchronous_standby_names.
+  for (const name of ['node1', 'node2'])
     nodes.push(await startNode(name, { folder, user, bin, etcd: etcd.port, ...options }))
   const front = await startHaproxy(folder, nodes, user)
   const url = `postgres://tessera:tessera@127.0.0.1:${front.port}/postgres`

@@ -73,7 +73,7 @@ export function prepare(fault: Planned, cluster: Cluster, merchants: Merchants):
     'cut front': { touch: ours, act: linked([`front ${number}`], state) },
     'cut process': { touch: ours, act: linked([`process ${number}`], state) },
     'cut database': { touch: EVERYBODY, act: linked(['database'], state) },
-    'cut standby': { touch: EVERYBODY, act: linked(['first postgres', 'second postgres'], state) },
+    'cut standby': { touch: EVERYBODY, act: linked(['node1 postgres', 'node2 postgres'], state) },
     'cut etcd': {
       touch: EVERYBODY,
       act: onPrimary((node) => linked([`${node.name} etcd`], state)()),
