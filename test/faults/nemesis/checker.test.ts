@@ -143,6 +143,11 @@ describe('orders', () => {
     ])
   })
 
+  it('an event of a state may arrive after the next state', () => {
+    const late = notice(6, { status: 'completed', at: 1 })
+    expect(rulesOf([pay(0), refund(2), look(4, 'refunded'), late])).toEqual([])
+  })
+
   it('a finding shows only the two acts that contradict each other', () => {
     const acts = history([
       place(0),

@@ -115,7 +115,10 @@ function rankSeen({ kind, outcome, told }: Act): number | undefined {
 const tellingPaid = (acts: Act[]) =>
   acts.filter(({ kind, outcome, told }) => kind === 'look' && outcome === 'done' && rankOf(told.status) !== 0)
 
-/** Whoever asks after an answer must not see an earlier state than the answer told. */
+/**
+ * Whoever asks after an answer must not see an earlier state than the answer told. A notification tells of its moment, and
+ * may arrive long after it, so it only proves that the state was reached.
+ */
 function movedBack(subject: string, seen: Seen[]): Finding[] {
   const byEnd = seen.toSorted((a, b) => a.act.to - b.act.to)
   const byStart = seen.toSorted((a, b) => a.act.from - b.act.from)
@@ -127,7 +130,7 @@ function movedBack(subject: string, seen: Seen[]): Finding[] {
       next += 1
       if (furthest === undefined || earlier.rank >= furthest.rank) furthest = earlier
     }
-    if (furthest !== undefined && later.rank < furthest.rank) {
+    if (later.act.kind !== 'notice' && furthest !== undefined && later.rank < furthest.rank) {
       const rule = `a ${STATES[furthest.rank]} order was ${STATES[later.rank]} again`
       return [{ rule, subject, acts: [furthest.act, later.act] }]
     }

@@ -24,20 +24,21 @@ export type Merchants = {
 
 const FLOOD_CHUNKS = 8
 const CHUNK = Buffer.alloc(1_048_576, 'success ')
+/** The status says what came of an event; the body says what came of a notification of the gateway. */
 const LIES = [
-  (response: ServerResponse) => void response.end('fail'),
-  (response: ServerResponse) => void response.writeHead(500).end('success'),
-  (response: ServerResponse) => void response.writeHead(302, { location: '/success' }).end('success'),
+  { status: 200, body: 'fail' },
+  { status: 500, body: 'success' },
+  { status: 302, body: 'success' },
 ]
 
 export async function startMerchants(recorder: Recorder): Promise<Merchants> {
   let behaviour: Behaviour = 'well'
   let lies = 0
-  const answers: Record<Behaviour, (response: ServerResponse) => void> = {
+  const answers: Record<Behaviour, (response: ServerResponse, lie: (typeof LIES)[number]) => void> = {
     well: (response) => void response.end('success'),
     // Until the caller gives up.
     hang: () => {},
-    lie: (response) => LIES[lies++ % LIES.length]!(response),
+    lie: (response, { status, body }) => void response.writeHead(status, { location: '/success' }).end(body),
     flood(response) {
       for (let n = 0; n < FLOOD_CHUNKS; n += 1) response.write(CHUNK)
       response.end()
@@ -48,8 +49,11 @@ export async function startMerchants(recorder: Recorder): Promise<Merchants> {
     const from = recorder.now()
     const body = await text(request)
     const how = isGood ? 'well' : behaviour
-    record(request, body, how === 'well' ? 1 : 0, from)
-    answers[how](response)
+    const lie = LIES[lies++ % LIES.length]!
+    const isEvent = request.url!.startsWith('/events/')
+    const isTaken = how === 'well' || (isEvent && (how === 'flood' || (how === 'lie' && lie.status === 200)))
+    record(request, body, isTaken ? 1 : 0, from)
+    answers[how](response, lie)
   }
   /** The path names the shop: /notify/tea for the gateway, /events/tea for events. */
   const record = (request: IncomingMessage, body: string, taken: number, from: number) => {
